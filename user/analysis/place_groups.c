@@ -165,7 +165,7 @@ static int find_parent(struct places *places, size_t child, uint32_t *number)
 
 	*number = NO_GROUP;
 	parent.length = path_directory(parent.bytes, parent.length);
-	if (group->into != NO_GROUP || parent.length <= 1)
+	if (group->into != NO_GROUP || parent.length <= 1 || (!group->deep && !group->files))
 		return 0;
 	*number = group_of(places, parent, group->extension, true); /* the list may move */
 	return *number == NO_GROUP ? -ENOMEM : 0;
