@@ -3,12 +3,8 @@
  * What was done to each file. Knows nothing of tables.
  *
  * Times of a file are merged over everybody who used it, so that parallel readers do not double.
- * Patterns are told per process and file, reads and writes together, faults apart (an mmap reader's
- * order has nothing to do with a reader's position): sequential = at or past the end of the access
- * before, consecutive (one kind of sequential) = exactly at it, random = before it. The first
- * access is neither. Words and meaning are Darshan's (POSIX_SEQ_READS, POSIX_CONSEC_READS).
  */
-#include "analysis/file_use.h"
+#include "analysis/file_order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,187 +40,11 @@ static struct file_use_more *more_of(struct file_uses *uses, struct file_use *us
 	return use->more;
 }
 
-/* Of a pair that there is no room for nothing is remembered. */
-static struct position *position_beyond(struct file_uses *uses)
-{
-	uses->beyond++;
-	uses->none = (struct position) { .next = { 0 } };
-	return &uses->none;
-}
-
-static struct position *find_position(struct file_uses *uses, uint64_t key, struct file_use *use)
-{
-	struct position *position;
-	bool added;
-
-	if (uses->positions.count >= uses->pairs_most) {
-		position = (struct position *)map_find(&uses->positions, &key);
-		return position ? position : position_beyond(uses);
-	}
-	position = (struct position *)map_add(&uses->positions, &key, &added);
-	if (position && added)
-		use->processes++;
-	return position;
-}
-
-static struct position *position_of(struct file_uses *uses, struct file_use *use,
-				    const struct event *event)
-{
-	uint64_t key = (uint64_t)event->process << 32 | event->file;
-	struct pair_slot *slot = &uses->pairs[(event->file ^ event->process << 5) % PAIR_SLOTS];
-
-	if (!use->processes) {
-		use->process = event->process;
-		use->processes = 1;
-	}
-	if (use->process == event->process)
-		return &use->position;
-	if (slot->map_slots && slot->key == key && slot->map_slots == uses->positions.slots)
-		return slot->position;
-	slot->position = find_position(uses, key, use);
-	slot->key = key;
-	/* What is not in the map is to be counted each time. */
-	slot->map_slots = slot->position == &uses->none ? 0 : uses->positions.slots;
-	return slot->position;
-}
-
-static void add_pattern(uint64_t patterns[PATTERNS], uint64_t expected, uint64_t offset)
-{
-	patterns[SEQUENTIAL] += offset >= expected;
-	patterns[CONSECUTIVE] += offset == expected;
-	patterns[RANDOM] += offset < expected;
-}
-
-static struct stream *stream_of(struct file_uses *uses, struct order *order, uint32_t thread)
-{
-	struct stream *stream;
-
-	if (!order->first.next)
-		order->first.thread = thread;
-	if (order->first.thread == thread)
-		return &order->first;
-	if (!order->others)
-		order->others = arena_alloc(&uses->arena, STREAMS * sizeof(*order->others));
-	if (!order->others)
-		return NULL;
-	stream = &order->others[thread % STREAMS];
-	if (stream->thread != thread)
-		*stream = (struct stream) { .thread = thread };
-	return stream;
-}
-
-/* A fault is back when it is by more than NEAR: a copy faults on the end of what it copies first,
- * and then on its start, where the one before ended. */
-#define NEAR (1ull << 20)
-
-static int add_order(struct file_uses *uses, struct order *order, const struct event *event,
-		     uint64_t bytes)
-{
-	const uint64_t near = event->flags & EVENT_FAULT ? NEAR : 0, at = event->offset;
-	struct stream *stream = stream_of(uses, order, event->thread);
-
-	if (!stream)
-		return -ENOMEM;
-	if (stream->next) {
-		/* Where random accesses go no processor can guess: no branches. Calls resume
-		 * nothing: see add_plain. */
-		uint64_t next = stream->next - 1, resume = stream->resume - 1;
-		bool back = at + near < next;
-		bool ahead = at > next + near;
-		bool resumes = (at + near >= resume) & (at < resume + 4 * near);
-
-		order->known++;
-		order->back += back & !resumes;
-		stream->resume = ahead ? stream->next : stream->resume;
-	}
-	stream->next = clock_add(at + 1, bytes);
-	return 0;
-}
-
-/* What came before the file was last looked at says nothing of its size. */
-static bool is_later(const struct file_uses *uses, const struct event *event)
-{
-	const struct file *file = &uses->job->files.files[event->file];
-
-	return event->end >= clock_shifted(uses->job->traces[file->trace].clock, file->time);
-}
-
-static const struct position *position_before(const struct file_uses *uses,
-					      const struct file_use *use, uint32_t file)
-{
-	uint64_t key = (uint64_t)use->once.process << 32 | file;
-
-	return use->once.process == use->process
-		       ? &use->position
-		       : (const struct position *)map_find(&uses->positions, &key);
-}
-
-/* Most files are accessed once, which makes no order: that access is added with the second. */
-static int find_order(struct file_uses *uses, struct file_use *use, const struct event *event,
-		      struct order **order)
-{
-	bool fault = event->flags & EVENT_FAULT;
-	const struct position *before;
-
-	*order = fault ? use->more->faults : use->ordered ? use->calls : NULL;
-	if (*order)
-		return 0;
-	if (!fault && !use->accessed) {
-		use->accessed = true;
-		use->once.process = event->process;
-		use->once.thread = event->thread;
-		return 0;
-	}
-	*order = arena_alloc(&uses->arena, sizeof(**order));
-	if (!*order)
-		return -ENOMEM;
-	if (fault) {
-		use->more->faults = *order;
-		return 0;
-	}
-	before = position_before(uses, use, event->file);
-	(*order)->first.thread = use->once.thread;
-	(*order)->first.next = before ? before->next[BY_CALLS] : 0;
-	use->calls = *order;
-	use->ordered = true;
-	return 0;
-}
-
-static int add_access(struct file_uses *uses, struct file_use *use, struct position *position,
-		      const struct event *event)
-{
-	bool fault = event->flags & EVENT_FAULT;
-	bool call = event->class == IO_READ || event->class == IO_WRITE;
-	uint64_t *next = &position->next[fault ? BY_FAULTS : BY_CALLS], *furthest = &use->furthest;
-	uint64_t bytes = event->bytes;
-	struct order *order;
-
-	if (event->file == FILE_UNKNOWN || event->offset < 0 || !(event->flags & EVENT_COUNTED) ||
-	    event->flags & EVENT_FAILED || (!fault && !call))
-		return 0;
-	if (fault) {
-		uint32_t trace = uses->job->files.files[event->file].trace;
-
-		bytes = uses->job->traces[trace].header->page_bytes;
-		furthest = &use->more->furthest;
-	}
-	if (find_order(uses, use, event, &order))
-		return -ENOMEM;
-	if (order && *next)
-		add_pattern(order->patterns, *next - 1, event->offset);
-	if (order && add_order(uses, order, event, bytes))
-		return -ENOMEM;
-	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
-	if (*next - 1 > *furthest && is_later(uses, event))
-		*furthest = *next - 1;
-	return 0;
-}
-
 static int truncate_file(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	struct file_use_more *more;
 
-	if (!is_later(uses, event))
+	if (!file_order_is_later(uses, event))
 		return 0;
 	more = more_of(uses, use);
 	if (!more)
@@ -335,7 +155,7 @@ static int add_moving(struct file_uses *uses, struct file_use *use, const struct
 static int add_event(struct file_uses *uses, const struct event *event)
 {
 	struct file_use *use = &uses->uses[event->file];
-	struct position *position = position_of(uses, use, event);
+	struct position *position = file_order_position(uses, use, event);
 	int status;
 
 	if (!position)
@@ -353,7 +173,7 @@ static int add_event(struct file_uses *uses, const struct event *event)
 	status = event->class == IO_READ || event->class == IO_WRITE ? add_moving(uses, use, event)
 								     : add_mapped(uses, use, event);
 	return status || event->flags & EVENT_SUMMED ? status
-						     : add_access(uses, use, position, event);
+						     : file_order_add(uses, use, position, event);
 }
 
 /* What nearly all calls are that read or write. */
@@ -383,7 +203,7 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 	order = use->calls;
 	stream = order->first.thread == event->thread ? &order->first : NULL;
 	if (!stream)
-		stream = stream_of(uses, order, event->thread);
+		stream = file_order_stream(uses, order, event->thread);
 	if (!moved || !stream)
 		return false;
 	moved->count++;
@@ -391,11 +211,11 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 	moved->fetched_bytes += event->fetched_bytes;
 	moved->created_bytes += event->created_bytes;
 	interval_add(&moved->time, event->start, event->end);
-	add_pattern(order->patterns, *next - 1, at);
+	file_order_add_pattern(order->patterns, *next - 1, at);
 	order->known += stream->next > 0;
 	order->back += at + 1 < stream->next;
 	*next = stream->next = clock_add(at + 1, event->bytes);
-	if (*next - 1 > use->furthest && is_later(uses, event))
+	if (*next - 1 > use->furthest && file_order_is_later(uses, event))
 		use->furthest = *next - 1;
 	return true;
 }
@@ -452,7 +272,7 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 		if (event->offset < 0)
 			continue;
 		if (!stream || thread != event->thread)
-			stream = stream_of(uses, order, event->thread);
+			stream = file_order_stream(uses, order, event->thread);
 		if (!stream)
 			return -ENOMEM;
 		thread = event->thread;
@@ -462,7 +282,7 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 		known += stream->next > 0;
 		back += at + 1 < stream->next;
 		next = stream->next = clock_add(at + 1, event->bytes);
-		if (next - 1 > use->furthest && is_later(uses, event))
+		if (next - 1 > use->furthest && file_order_is_later(uses, event))
 			use->furthest = next - 1;
 	}
 	*to = moved;

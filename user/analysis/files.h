@@ -23,7 +23,7 @@ static inline enum use files_use_of(enum io_class class)
 	return by_class[class];
 }
 
-/* Of an access to the one before of the same process and file, see files.c. */
+/* Of an access to the one before of the same process and file, see file_order.h. */
 enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
 enum { BY_CALLS, BY_FAULTS, ACCESSES };
 

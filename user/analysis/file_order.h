@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * In which order a file was accessed. Knows nothing of what was moved by that, nor how long it
+ * took.
+ *
+ * Patterns are told per process and file, reads and writes together, faults apart (an mmap reader's
+ * order has nothing to do with a reader's position): sequential = at or past the end of the access
+ * before, consecutive (one kind of sequential) = exactly at it, random = before it. The first
+ * access is neither. Words and meaning are Darshan's (POSIX_SEQ_READS, POSIX_CONSEC_READS).
+ */
+#ifndef FAULTLINE_FILE_ORDER_H
+#define FAULTLINE_FILE_ORDER_H
+
+#include "analysis/file_use.h"
+
+/* Where the process of an event is in a file; NULL when memory is out. */
+struct position *file_order_position(struct file_uses *uses, struct file_use *use,
+				     const struct event *event);
+/* Adds an event of which it is known that it reads, writes, or comes by a mapping; of those that
+ * have no place in any order nothing. Returns 0 or -ENOMEM. */
+int file_order_add(struct file_uses *uses, struct file_use *use, struct position *position,
+		   const struct event *event);
+
+/* --- for each of many --- */
+
+/* What came before the file was last looked at says nothing of its size. */
+static inline bool file_order_is_later(const struct file_uses *uses, const struct event *event)
+{
+	const struct file *file = &uses->job->files.files[event->file];
+
+	return event->end >= clock_shifted(uses->job->traces[file->trace].clock, file->time);
+}
+
+static inline void file_order_add_pattern(uint64_t patterns[PATTERNS], uint64_t expected,
+					  uint64_t offset)
+{
+	patterns[SEQUENTIAL] += offset >= expected;
+	patterns[CONSECUTIVE] += offset == expected;
+	patterns[RANDOM] += offset < expected;
+}
+
+/* Of a thread; NULL when memory is out. */
+static inline struct stream *file_order_stream(struct file_uses *uses, struct order *order,
+					       uint32_t thread)
+{
+	struct stream *stream;
+
+	if (!order->first.next)
+		order->first.thread = thread;
+	if (order->first.thread == thread)
+		return &order->first;
+	if (!order->others)
+		order->others = arena_alloc(&uses->arena, STREAMS * sizeof(*order->others));
+	if (!order->others)
+		return NULL;
+	stream = &order->others[thread % STREAMS];
+	if (stream->thread != thread)
+		*stream = (struct stream) { .thread = thread };
+	return stream;
+}
+
+#endif
