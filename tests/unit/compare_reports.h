@@ -31,6 +31,8 @@ static const struct exception {
 	{ "device_heat", NULL, "by events" },
 	{ "files", "pattern.followed", "threads share slots where they are looked for" },
 	{ "files", "pattern.backward", "threads share slots where they are looked for" },
+	{ "files", "read.pattern.followed", "threads share slots where they are looked for" },
+	{ "files", "read.pattern.backward", "threads share slots where they are looked for" },
 	{ "files", "mmap.pattern.followed", "threads share slots where they are looked for" },
 	{ "files", "mmap.pattern.backward", "threads share slots where they are looked for" },
 	{ "programs", NULL, "which are many is decided in single runs" },

@@ -125,6 +125,27 @@ static void random_reads(struct made_trace *made, bool sound)
 	      .step = sound ? 64 * KIB : 40503 * KIB, .dur = 50 * US, .fetched = 64 * KIB);
 }
 
+/* A database that is read and written by the same thread: reads that jump stay random beside ten
+ * appends each; reads in order stay in order, though each append between them lies behind them. */
+static void random_reads_appended(struct made_trace *made, bool sound)
+{
+	const uint64_t appends = sound ? 1 : 10, size = 64 * MIB;
+	uint64_t end = size;
+
+	add_file(made, 1, size, "/data/a.db");
+	for (uint64_t i = 0; i < 300; i++) {
+		const uint64_t at = 100 + i * 200 * US;
+
+		CALL(made, .time = at, .dur = 50 * US, .pid = 10, .op = M_PREAD, .file = 1,
+		     .offset = i * (sound ? 64 * KIB : 40503 * KIB) % size, .asked = 64 * KIB,
+		     .result = 64 * KIB, .fetched = 64 * KIB);
+		for (uint64_t j = 0; j < appends; j++, end += 8 * KIB)
+			CALL(made, .time = at + (60 + j * 10) * US, .dur = 5 * US, .pid = 10,
+			     .op = M_WRITE, .file = 1, .offset = end, .asked = 8 * KIB,
+			     .result = 8 * KIB);
+	}
+}
+
 /* A file on disk, and what a device read of it: nothing of its holes. */
 static void add_sparse(struct made_trace *made, uint64_t read_bytes)
 {

@@ -234,12 +234,23 @@ static void test_both_ends_of_a_transfer(void **state)
 	made_close(&made);
 }
 
+/* Each on another lane, as if the process moved from CPU to CPU. */
+static void move_at(struct made_trace *made, unsigned int op, uint64_t time, uint64_t pid,
+		    int64_t offset, int64_t result)
+{
+	CALL(made, .time = time, .dur = 1, .pid = pid, .op = op, .file = 1, .offset = offset,
+	     .asked = 100, .result = result, .lane = time % 3);
+}
+
 static void read_at(struct made_trace *made, uint64_t time, uint64_t pid, int64_t offset,
 		    int64_t result)
 {
-	/* Each on another lane, as if the process moved from CPU to CPU. */
-	CALL(made, .time = time, .dur = 1, .pid = pid, .op = M_PREAD, .file = 1, .offset = offset,
-	     .asked = 100, .result = result, .lane = time % 3);
+	move_at(made, M_PREAD, time, pid, offset, result);
+}
+
+static void write_at(struct made_trace *made, uint64_t time, uint64_t pid, int64_t offset)
+{
+	move_at(made, M_WRITE, time, pid, offset, 100);
 }
 
 static void test_patterns(void **state)
@@ -273,10 +284,75 @@ static void test_patterns(void **state)
 	CHECK(report, "files", 0, "pattern.random", 2);
 	CHECK(report, "files", 0, "pattern.followed", 8);
 	CHECK(report, "files", 0, "pattern.backward", 2);
+	CHECK(report, "files", 0, "read.pattern.consecutive", 4);
+	CHECK(report, "files", 0, "read.pattern.sequential", 5);
+	CHECK(report, "files", 0, "read.pattern.random", 2);
+	CHECK(report, "files", 0, "read.pattern.followed", 7);
+	CHECK(report, "files", 0, "read.pattern.backward", 2);
 	CHECK(report, "files", 0, "mmap.pattern.consecutive", 1);
 	CHECK(report, "files", 0, "mmap.pattern.sequential", 2);
 	CHECK(report, "files", 0, "mmap.pattern.random", 1);
 	CHECK(report, "files", 0, "size_bytes", 65536 + 4096); /* the file reaches at least here */
+	report_free(report);
+	made_close(&made);
+}
+
+/* Reads are told by what was read alone, of each process and thread, from the first one on. */
+static void test_reads_among_writes(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	for (int first = 0; first < 3; first++) {
+		BEGIN(&made, .lanes = 3);
+		FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .path = "/f");
+		if (first == 1) /* it was written before it was read, */
+			write_at(&made, 90, 10, 0);
+		if (first == 2) /* or that was tried */
+			move_at(&made, M_WRITE, 90, 10, 0, -EIO);
+		read_at(&made, 100, 10, 0, 100);
+		read_at(&made, 101, 20, 500, 100);
+		read_at(&made, 102, 10, 100, 100); /* consecutive */
+		write_at(&made, 103, 20, 9000);
+		write_at(&made, 104, 10, 9100);
+		read_at(&made, 105, 10, 200, 100); /* consecutive, of all back */
+		read_at(&made, 106, 20, 600, 100); /* consecutive, of all back */
+		write_at(&made, 107, 10, 9200);
+		read_at(&made, 108, 10, 250, 100); /* back by itself, too */
+		write_at(&made, 109, 30, 9300);
+		read_at(&made, 110, 30, 0, 100);   /* its first */
+		read_at(&made, 111, 20, 900, 100); /* sequential */
+		made_finish(&made, 10, 1000);
+		report = made_report(&made.reader, 1);
+		CHECK(report, "files", 0, "read.pattern.consecutive", 3);
+		CHECK(report, "files", 0, "read.pattern.sequential", 4);
+		CHECK(report, "files", 0, "read.pattern.random", 1);
+		CHECK(report, "files", 0, "read.pattern.followed", 5);
+		CHECK(report, "files", 0, "read.pattern.backward", 1);
+		CHECK(report, "files", 0, "pattern.sequential", 5);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
+/* What is written alone is not read in any order. */
+static void test_writes_alone(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 3);
+	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .path = "/f");
+	read_at(&made, 99, 10, 0, -EIO);
+	for (uint64_t i = 0; i < 5; i++)
+		write_at(&made, 100 + i, 10, 100 * i);
+	made_finish(&made, 10, 1000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "files", 0, "pattern.consecutive", 4);
+	CHECK(report, "files", 0, "pattern.followed", 4);
+	CHECK(report, "files", 0, "read.pattern.sequential", 0);
+	CHECK(report, "files", 0, "read.pattern.random", 0);
+	CHECK(report, "files", 0, "read.pattern.followed", 0);
 	report_free(report);
 	made_close(&made);
 }
@@ -483,6 +559,8 @@ int main(void)
 		cmocka_unit_test(test_written_first),
 		cmocka_unit_test(test_both_ends_of_a_transfer),
 		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_reads_among_writes),
+		cmocka_unit_test(test_writes_alone),
 		cmocka_unit_test(test_threads_in_turn),
 		cmocka_unit_test(test_size_of_a_mapped_file),
 		cmocka_unit_test(test_paths),

@@ -57,7 +57,7 @@ struct expected {
 	struct painting reads, direct_reads, writes, faults, all;
 	struct painting process_reads[PROCESSES];
 	struct painting file_reads[FILES], file_writes[FILES];
-	struct pattern patterns[FILES], fault_patterns[FILES];
+	struct pattern patterns[FILES], read_patterns[FILES], fault_patterns[FILES];
 };
 
 static void paint(struct painting *painting, const struct operation_done *done)
@@ -121,10 +121,11 @@ static void note_pattern(struct pattern *pattern, int64_t *expected, int64_t off
 
 static void work_out(const struct operation_done *list, struct expected *expected)
 {
-	int64_t calls[PROCESSES][FILES], faults[PROCESSES][FILES];
+	int64_t calls[PROCESSES][FILES], reads[PROCESSES][FILES], faults[PROCESSES][FILES];
 
 	memset(expected, 0, sizeof(*expected));
 	memset(calls, -1, sizeof(calls));
+	memset(reads, -1, sizeof(reads));
 	memset(faults, -1, sizeof(faults));
 	for (const struct operation_done *done = list; done < list + EVENTS; done++) {
 		uint32_t process = done->process, file = done->file;
@@ -143,6 +144,8 @@ static void work_out(const struct operation_done *list, struct expected *expecte
 			paint(&expected->file_writes[file], done);
 			continue;
 		}
+		note_pattern(&expected->read_patterns[file], &reads[process][file], done->offset,
+			     done->offset + (int64_t)done->bytes);
 		paint(&expected->reads, done);
 		paint(&expected->process_reads[process], done);
 		paint(&expected->file_reads[file], done);
@@ -247,6 +250,12 @@ static void check_report(const struct report *report, const struct expected *exp
 		CHECK(report, "files", row, "pattern.consecutive",
 		      expected->patterns[i].consecutive);
 		CHECK(report, "files", row, "pattern.random", expected->patterns[i].random);
+		CHECK(report, "files", row, "read.pattern.sequential",
+		      expected->read_patterns[i].sequential);
+		CHECK(report, "files", row, "read.pattern.consecutive",
+		      expected->read_patterns[i].consecutive);
+		CHECK(report, "files", row, "read.pattern.random",
+		      expected->read_patterns[i].random);
 		CHECK(report, "files", row, "mmap.pattern.sequential",
 		      expected->fault_patterns[i].sequential);
 		CHECK(report, "files", row, "mmap.pattern.consecutive",

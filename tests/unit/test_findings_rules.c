@@ -55,6 +55,7 @@ static const struct {
 	{ "random-reads", random_reads },
 	{ "random-reads", random_reads_direct },
 	{ "random-reads", random_reads_holes },
+	{ "random-reads", random_reads_appended },
 	{ "read-again", read_again },
 	{ "read-again", read_again_cold },
 	{ "read-again", read_again_drawn },

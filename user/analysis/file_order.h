@@ -7,6 +7,10 @@
  * order has nothing to do with a reader's position): sequential = at or past the end of the access
  * before, consecutive (one kind of sequential) = exactly at it, random = before it. The first
  * access is neither. Words and meaning are Darshan's (POSIX_SEQ_READS, POSIX_CONSEC_READS).
+ *
+ * Of reads the same is told once more, to the read before: a database that is read anywhere and
+ * appended to is read at random, however often it is written. That costs files alone that are both
+ * read and written.
  */
 #ifndef FAULTLINE_FILE_ORDER_H
 #define FAULTLINE_FILE_ORDER_H
@@ -37,6 +41,19 @@ static inline void file_order_add_pattern(uint64_t patterns[PATTERNS], uint64_t 
 	patterns[SEQUENTIAL] += offset >= expected;
 	patterns[CONSECUTIVE] += offset == expected;
 	patterns[RANDOM] += offset < expected;
+}
+
+/* Adds one by a call to its thread's; *next is where its process is. */
+static inline void file_order_follow(struct order *order, struct stream *stream, uint64_t *next,
+				     const struct event *event)
+{
+	const uint64_t at = event->offset;
+
+	if (*next)
+		file_order_add_pattern(order->patterns, *next - 1, at);
+	order->known += stream->next > 0;
+	order->back += at + 1 < stream->next;
+	*next = stream->next = clock_add(at + 1, event->bytes); /* offsets are 63 bits wide */
 }
 
 /* Of a thread; NULL when memory is out. */

@@ -19,7 +19,8 @@ int file_uses_init(struct file_uses *uses, const struct job *job)
 {
 	uses->job = job;
 	uses->pairs_most = job->memory_bytes / PAIRS_SHARE / PAIR_BYTES + 1;
-	map_init(&uses->positions, 1, ACCESSES);
+	map_init(&uses->positions, 1, POSITIONS);
+	map_init(&uses->reads, 1, 1);
 	uses->uses = calloc(job->files.count, sizeof(*uses->uses));
 	return uses->uses ? 0 : -ENOMEM;
 }
@@ -27,6 +28,7 @@ int file_uses_init(struct file_uses *uses, const struct job *job)
 void file_uses_free(struct file_uses *uses)
 {
 	map_free(&uses->positions);
+	map_free(&uses->reads);
 	arena_free(&uses->arena);
 	free(uses->uses);
 }
@@ -184,37 +186,53 @@ static int add_event(struct file_uses *uses, const struct event *event)
 
 #define SERIES_FILES 4 /* of so many one is added after the other */
 
+/* Whether one more of a kind makes no other of it than it is. */
+static inline bool is_in_order(const struct file_use *use, bool writes)
+{
+	return use->accessed == ACCESSED_MIXED ||
+	       (use->accessed == ACCESSED_IN_ORDER && use->writes == writes);
+}
+
+/* Where reads are told apart, and this is one. */
+static inline struct reads_apart *reads_apart_of(const struct file_use *use, bool writes)
+{
+	return use->accessed == ACCESSED_MIXED && !writes ? use->more->reads : NULL;
+}
+
 /* As add_event, of one that is like those before it: the first process again, in an order of its
  * own. False, and nothing done, for all others. */
 static inline bool add_plain(struct file_uses *uses, const struct event *event)
 {
-	const uint64_t at = event->offset;
+	const bool writes = event->class == IO_WRITE;
 	struct file_use *use = &uses->uses[event->file];
 	uint64_t *next = &use->position.next[BY_CALLS];
+	struct reads_apart *reads;
 	struct moved_sum *moved;
-	struct stream *stream;
+	struct stream *stream, *apart = NULL;
 	struct order *order;
 
 	if ((event->flags & (PLAIN | NOT_PLAIN)) != PLAIN || event->class > IO_WRITE ||
-	    event->file == FILE_UNKNOWN || event->offset < 0 || !use->ordered || !*next ||
-	    use->process != event->process)
+	    event->file == FILE_UNKNOWN || event->offset < 0 || !is_in_order(use, writes) ||
+	    !*next || use->process != event->process)
 		return false;
-	moved = moved_of(uses, use, event->class == IO_WRITE);
+	moved = moved_of(uses, use, writes);
 	order = use->calls;
 	stream = order->first.thread == event->thread ? &order->first : NULL;
 	if (!stream)
 		stream = file_order_stream(uses, order, event->thread);
-	if (!moved || !stream)
+	reads = reads_apart_of(use, writes);
+	if (reads)
+		apart = file_order_stream(uses, &reads->order, event->thread);
+	if (!moved || !stream || !apart != !reads)
 		return false;
 	moved->count++;
 	moved->bytes += event->bytes;
 	moved->fetched_bytes += event->fetched_bytes;
 	moved->created_bytes += event->created_bytes;
 	interval_add(&moved->time, event->start, event->end);
-	file_order_add_pattern(order->patterns, *next - 1, at);
-	order->known += stream->next > 0;
-	order->back += at + 1 < stream->next;
-	*next = stream->next = clock_add(at + 1, event->bytes);
+	file_order_follow(order, stream, next, event);
+	if (reads)
+		file_order_follow(&reads->order, apart, &reads->next, event);
 	if (*next - 1 > use->furthest && file_order_is_later(uses, event))
 		use->furthest = *next - 1;
 	return true;
@@ -247,21 +265,59 @@ static size_t files_of(const struct event_series *series, uint32_t files[SERIES_
 	return count;
 }
 
+/* Many that follow each other in an order. */
+struct course {
+	struct order *order;
+	uint64_t next, accesses, ahead, exact, known, back;
+	struct stream *stream;
+	uint32_t thread;
+};
+
+/* As file_order_follow. False when memory is out. */
+static inline bool course_add(struct file_uses *uses, struct course *course,
+			      const struct event *event)
+{
+	const uint64_t at = event->offset, expected = course->next - 1;
+
+	if (!course->stream || course->thread != event->thread)
+		course->stream = file_order_stream(uses, course->order, event->thread);
+	if (!course->stream)
+		return false;
+	course->thread = event->thread;
+	course->accesses += course->next > 0;
+	course->ahead += at >= expected;
+	course->exact += at == expected;
+	course->known += course->stream->next > 0;
+	course->back += at + 1 < course->stream->next;
+	course->next = course->stream->next = clock_add(at + 1, event->bytes);
+	return true;
+}
+
+static inline void course_end(const struct course *course, uint64_t *next)
+{
+	struct order *order = course->order;
+
+	order->patterns[SEQUENTIAL] += course->ahead;
+	order->patterns[CONSECUTIVE] += course->exact;
+	order->patterns[RANDOM] += course->accesses - course->ahead;
+	order->known += course->known;
+	order->back += course->back;
+	*next = course->next;
+}
+
 /* As add_plain of those of a file, one after the other. */
 static int add_of_file(struct file_uses *uses, struct file_use *use, struct moved_sum *to,
 		       uint32_t file, const struct event_series *series)
 {
 	const struct event *last = series->events + series->count;
 	struct moved_sum moved = *to;
-	struct order *order = use->calls;
-	uint64_t next = use->position.next[BY_CALLS], ahead = 0, exact = 0, known = 0, back = 0;
-	uint64_t accesses = 0;
-	struct stream *stream = NULL;
-	uint32_t thread = 0;
+	struct reads_apart *reads = reads_apart_of(use, series->events->class == IO_WRITE);
+	struct course all = { .order = use->calls, .next = use->position.next[BY_CALLS] };
+	struct course apart = { 0 };
 
+	if (reads)
+		apart = (struct course) { .order = &reads->order, .next = reads->next };
 	for (const struct event *event = series->events; event < last; event++) {
-		const uint64_t at = event->offset;
-
 		if (event->file != file)
 			continue;
 		moved.count++;
@@ -271,27 +327,15 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 		interval_add(&moved.time, event->start, event->end);
 		if (event->offset < 0)
 			continue;
-		if (!stream || thread != event->thread)
-			stream = file_order_stream(uses, order, event->thread);
-		if (!stream)
+		if (!course_add(uses, &all, event) || (reads && !course_add(uses, &apart, event)))
 			return -ENOMEM;
-		thread = event->thread;
-		accesses++;
-		ahead += at + 1 >= next;
-		exact += at + 1 == next;
-		known += stream->next > 0;
-		back += at + 1 < stream->next;
-		next = stream->next = clock_add(at + 1, event->bytes);
-		if (next - 1 > use->furthest && file_order_is_later(uses, event))
-			use->furthest = next - 1;
+		if (all.next - 1 > use->furthest && file_order_is_later(uses, event))
+			use->furthest = all.next - 1;
 	}
 	*to = moved;
-	order->patterns[SEQUENTIAL] += ahead;
-	order->patterns[CONSECUTIVE] += exact;
-	order->patterns[RANDOM] += accesses - ahead;
-	order->known += known;
-	order->back += back;
-	use->position.next[BY_CALLS] = next;
+	course_end(&all, &use->position.next[BY_CALLS]);
+	if (reads)
+		course_end(&apart, &reads->next);
 	return 0;
 }
 
@@ -299,13 +343,14 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 static int add_file(struct file_uses *uses, uint32_t file, const struct event_series *series)
 {
 	const struct event *events = series->events;
+	const bool writes = events->class == IO_WRITE;
 	struct file_use *use = &uses->uses[file];
 	struct moved_sum *moved;
 	int status = 0;
 
-	if (file != FILE_UNKNOWN && use->ordered && use->position.next[BY_CALLS] &&
+	if (file != FILE_UNKNOWN && is_in_order(use, writes) && use->position.next[BY_CALLS] &&
 	    use->process == events->process) {
-		moved = moved_of(uses, use, events->class == IO_WRITE);
+		moved = moved_of(uses, use, writes);
 		return moved ? add_of_file(uses, use, moved, file, series) : -ENOMEM;
 	}
 	for (size_t i = 0; i < series->count && !status; i++)
@@ -373,10 +418,14 @@ const struct order *file_uses_order(const struct file_uses *uses, uint32_t file,
 {
 	static const struct order none;
 	const struct file_use *use = &uses->uses[file];
-	const struct order *order = access == BY_FAULTS ? file_uses_more(uses, file)->faults
-				    : use->ordered	? use->calls
-							: NULL;
+	const struct order *order = NULL;
 
+	if (access == BY_FAULTS)
+		order = file_uses_more(uses, file)->faults;
+	else if (access == BY_READS && use->accessed == ACCESSED_MIXED)
+		order = &use->more->reads->order;
+	else if (use->accessed >= ACCESSED_IN_ORDER && (access == BY_CALLS || !use->writes))
+		order = use->calls;
 	return order ? order : &none;
 }
 

@@ -26,7 +26,7 @@ struct moved_sum {
 
 /* Where the next access of a process to a file would be consecutive, plus 1; 0 before the first. */
 struct position {
-	uint64_t next[ACCESSES];
+	uint64_t next[POSITIONS];
 };
 
 /* Where a thread's next access would follow, plus 1; 0 before the first. */
@@ -46,6 +46,12 @@ struct order {
 	uint64_t known, back;  /* see struct jump_sums */
 };
 
+/* Reads alone of a file that is written by calls, too: as if there were none of these. */
+struct reads_apart {
+	struct order order;
+	uint64_t next; /* as of a position, of the first process; of others see file_uses.reads */
+};
+
 /* Of files that are mapped, synced, truncated, both read and written, read past the page cache,
  * advised on, or brought in by others. */
 struct file_use_more {
@@ -53,8 +59,9 @@ struct file_use_more {
 	uint64_t errors[2];		/* of calls that read, and that write */
 	uint64_t major, dirtied_bytes;	/* of what is mapped */
 	uint64_t copied;		/* faults that copied a page */
-	uint64_t ranks[2];    /* lowest and highest that mapped it, each plus 1; 0: none */
-	struct order *faults; /* NULL: none */
+	uint64_t ranks[2];	   /* lowest and highest that mapped it, each plus 1; 0: none */
+	struct order *faults;	   /* NULL: none */
+	struct reads_apart *reads; /* of a file that is ACCESSED_MIXED */
 	uint64_t faulted_bytes, furthest; /* by faults alone */
 	uint64_t direct_bytes;		  /* read with O_DIRECT */
 	uint64_t advised;		  /* calls of fadvise that fetched nothing */
@@ -65,6 +72,10 @@ struct file_use_more {
 	uint64_t size_bytes; /* as it was truncated to, after it was last looked at */
 };
 
+/* By calls that read or write; by these alone up to ACCESSED_IN_ORDER, where file_use.writes says
+ * by which. */
+enum { ACCESSED_NEVER, ACCESSED_ONCE, ACCESSED_IN_ORDER, ACCESSED_MIXED };
+
 struct file_use {
 	struct still_sum metadata;
 	struct moved_sum moved; /* calls that read, or those that write: which came first */
@@ -72,15 +83,15 @@ struct file_use {
 	uint64_t furthest;	  /* where the furthest access by calls ended */
 	struct position position; /* of the first process */
 	union {
-		struct order *calls; /* ordered: there were two accesses by calls, or more */
+		struct order *calls; /* ACCESSED_IN_ORDER and _MIXED */
 		struct {
 			uint32_t process, thread;
-		} once; /* accessed: whose the only one was */
+		} once; /* ACCESSED_ONCE: whose it was */
 	};
 	struct file_use_more *more;
 	uint32_t process;	 /* the first one, where there is any */
 	uint32_t processes : 26; /* that used it */
-	bool accessed : 1, ordered : 1;
+	uint32_t accessed : 2;
 	bool writes : 1; /* what was moved was written */
 	bool unlinked : 1;
 	bool loaded : 1, known : 1; /* see loaded_is; known: it was asked */
@@ -102,9 +113,11 @@ struct file_uses {
 	struct file_use *uses; /* by number of the file */
 	struct arena arena;    /* of what stands apart */
 	struct map positions;  /* process << 32 | file -> struct position, but of first processes */
-	size_t pairs_most;     /* of these; accesses of further pairs are of no pattern ... */
+	struct map reads;      /* the same -> reads_apart.next, where reads are told apart */
+	size_t pairs_most;     /* of both; accesses of further pairs are of no pattern ... */
 	uint64_t beyond;       /* ... and so many */
 	struct position none;
+	uint64_t no_read;
 	struct pair_slot pairs[PAIR_SLOTS]; /* found lately, by the low bits of both */
 };
 

@@ -119,12 +119,23 @@ static const struct table_column last_columns[] = {
 	  "pages made to be written back by stores through mappings, in whole folios",
 	  TABLE_UINT(struct file_view, written_pages), JOB_DIRTIED },
 	{ "pattern.sequential", "sequential", UNIT_COUNT,
-	  "calls at or past the end of the access before", PATTERN(BY_CALLS, SEQUENTIAL),
-	  JOB_SYSCALL | JOB_EVENTS },
-	{ "pattern.consecutive", NULL, UNIT_COUNT, "calls exactly at the end of the access before",
+	  "calls that read or write at or past the end of the process's access before, a read or a "
+	  "write",
+	  PATTERN(BY_CALLS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
+	{ "pattern.consecutive", NULL, UNIT_COUNT,
+	  "of all calls that read or write those exactly at the end of the access before",
 	  PATTERN(BY_CALLS, CONSECUTIVE), JOB_SYSCALL | JOB_EVENTS },
-	{ "pattern.random", "random", UNIT_COUNT, "calls before the end of the access before",
+	{ "pattern.random", "random", UNIT_COUNT,
+	  "of all calls that read or write those before the end of the access before",
 	  PATTERN(BY_CALLS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.sequential", NULL, UNIT_COUNT,
+	  "reads at or past the end of the process's read before, whatever was written in between",
+	  PATTERN(BY_READS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.consecutive", NULL, UNIT_COUNT,
+	  "reads exactly at the end of the read before", PATTERN(BY_READS, CONSECUTIVE),
+	  JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.random", NULL, UNIT_COUNT, "reads before the end of the read before",
+	  PATTERN(BY_READS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
 	{ "mmap.pattern.sequential", "mmap sequential", UNIT_COUNT,
 	  "faults at or past the end of the page before", PATTERN(BY_FAULTS, SEQUENTIAL),
 	  JOB_FAULT | JOB_EVENTS },
@@ -133,9 +144,15 @@ static const struct table_column last_columns[] = {
 	{ "mmap.pattern.random", "mmap random", UNIT_COUNT,
 	  "faults before the end of the page before", PATTERN(BY_FAULTS, RANDOM),
 	  JOB_FAULT | JOB_EVENTS },
-	{ "pattern.followed", NULL, UNIT_COUNT, "calls that followed another of the same thread",
+	{ "pattern.followed", NULL, UNIT_COUNT,
+	  "calls that read or write and followed another of the same thread",
 	  JUMPS(BY_CALLS, known), JOB_SYSCALL | JOB_EVENTS },
 	{ "pattern.backward", NULL, UNIT_COUNT, "... and lie before it", JUMPS(BY_CALLS, back),
+	  JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.followed", NULL, UNIT_COUNT,
+	  "reads that followed another of the same thread", JUMPS(BY_READS, known),
+	  JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.backward", NULL, UNIT_COUNT, "... and lie before it", JUMPS(BY_READS, back),
 	  JOB_SYSCALL | JOB_EVENTS },
 	{ "mmap.pattern.followed", NULL, UNIT_COUNT,
 	  "faults that followed another of the same thread", JUMPS(BY_FAULTS, known),
@@ -332,10 +349,16 @@ static struct file_view view_of_row(const struct table *table, size_t row)
 		.readahead_bytes = TABLE_NO_UINT,
 		.first_rank = TABLE_NO_UINT,
 		.last_rank = TABLE_NO_UINT,
+		.patterns[BY_READS] = { TABLE_NO_UINT },
 		.deleted = -1,
 	};
 
 	table_read_row(table, row, &view);
+	if (view.patterns[BY_READS][SEQUENTIAL] == TABLE_NO_UINT) {
+		/* Not told apart in a summary of a former version. */
+		memcpy(view.patterns[BY_READS], view.patterns[BY_CALLS], sizeof(*view.patterns));
+		view.jumps[BY_READS] = view.jumps[BY_CALLS];
+	}
 	view.known = view.ino != TABLE_NO_UINT;
 	view.loaded = loaded_is(view.path);
 	return view;

@@ -47,10 +47,12 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	NUMBER(advised, COUNT, "calls of fadvise on them that fetched nothing; null: none"),
 	NUMBER(time_ns, NS, "time in them"),
 	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
-	{ "consecutive", "consecutive", UNIT_SHARE, "accesses that begin where the last one ended",
+	{ "consecutive", "consecutive", UNIT_SHARE,
+	  "accesses that begin where the last one ended, reads where the last read did",
 	  TABLE_REAL(struct alike, consecutive), 0 },
 	{ "backward", "backward", UNIT_SHARE,
-	  "accesses that lie before the last one of their thread, faults by 1 MiB and more",
+	  "accesses that lie before the last one of their thread, reads before its last read, "
+	  "faults by 1 MiB and more",
 	  TABLE_REAL(struct alike, backward), 0 },
 	{ "fetched_share", "from storage", UNIT_SHARE, "share of the bytes that came from storage",
 	  TABLE_REAL(struct alike, fetched_share), 0 },
@@ -134,7 +136,9 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 		     const struct file_view *file)
 {
 	const struct tally *tally = &file->tallies[kind->use];
-	unsigned int by = kind->use == USE_MMAP ? BY_FAULTS : BY_CALLS;
+	unsigned int by = kind->use == USE_MMAP	  ? BY_FAULTS
+			  : kind->use == USE_READ ? BY_READS
+						  : BY_CALLS;
 	const struct tally *metadata = &file->tallies[USE_METADATA];
 	const struct tally *faults = &file->tallies[USE_MMAP];
 	struct alike_ending *ending = ending_of(sums, kind, file->path);

@@ -41,7 +41,7 @@ static bool is_large(const struct file_view *file)
 static bool is_random(const struct file_view *file)
 {
 	return is_large(file) &&
-	       alike_backward(file, BY_CALLS) >= threshold(THRESHOLD_RANDOM_SHARE);
+	       alike_backward(file, BY_READS) >= threshold(THRESHOLD_RANDOM_SHARE);
 }
 
 static bool are_many(const struct alike *alike)
