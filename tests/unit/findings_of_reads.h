@@ -570,6 +570,23 @@ static void metadata_of_modules(struct made_trace *made, bool sound)
 	imports(made, !sound);
 }
 
+/* Directories of sys.path that are asked for their times before each import, all of which are
+ * there, or a data set's. A call that named a path and found it tells no file. */
+static void imports_of_directories(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 100 + i * 110 * US, .dur = 100 * US, .pid = 10, .op = M_FSTAT,
+		     .path = sound   ? "/data/lib/shards"
+			     : i % 2 ? "/opt/venv/lib/python3.11/site-packages"
+				     : "/usr/lib/python3/dist-packages");
+}
+
+/* Advice on data does not fit them either, unless data is looked for as often. */
+static void metadata_of_directories(struct made_trace *made, bool sound)
+{
+	imports_of_directories(made, !sound);
+}
+
 /* A tenth of a second of a start is not worth a word. */
 static void imports_once(struct made_trace *made, bool sound)
 {

@@ -90,6 +90,8 @@ static const struct {
 	{ "metadata-heavy", metadata_of_modules },
 	{ "imports", imports },
 	{ "imports", imports_once },
+	{ "imports", imports_of_directories },
+	{ "metadata-heavy", metadata_of_directories },
 	{ "metadata-cold", metadata_cold },
 	{ "metadata-cold", metadata_cold_alone },
 	{ "metadata-cold", metadata_cold_holes },

@@ -319,8 +319,6 @@ struct lookups_view failed_lookups_worst(const struct report *report, enum looku
 		table_read_row(table, row, &line);
 		if (of == LOOKUPS_OF_DATA && loaded_is(line.example))
 			continue;
-		if (of == LOOKUPS_OF_MODULES && !loaded_is_module(line.example))
-			continue;
 		view.all_count += line.count;
 		view.all_thread_time_ns += line.thread_time_ns;
 		if (many || line.count < view.count ||

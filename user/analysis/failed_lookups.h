@@ -18,7 +18,6 @@ enum lookups_of {
 	LOOKUPS_ALL,
 	LOOKUPS_OF_DATA, /* without directories in which programs, libraries and modules are sought
 			  */
-	LOOKUPS_OF_MODULES, /* in directories in which Python's modules are sought */
 };
 
 /* Of the table, once it is filled. */

@@ -12,6 +12,7 @@
 
 #include "analysis/loaded.h"
 #include "analysis/measured.h"
+#include "analysis/model/path.h"
 
 #define FILES_MOST 65536 /* pairs of a habit and a file; of further ones no file is told */
 
@@ -37,16 +38,19 @@ enum locking {
 	LOCK_WAITS,
 };
 
+/* What was asked of a file's path; the bit above each is the answer. */
+enum looked { LOOKED_LOADED = 1, LOOKED_MODULE = 4 };
+
 struct habits {
 	const struct job *job;
 	struct habit_run runs[HABITS];
 	enum locking locks[JOB_OPERATIONS_MOST]; /* of each operation */
 	struct tally tallies[HABITS];
-	struct map writings; /* trace << 32 | file -> struct writing */
-	struct map across;   /* file -> struct writing: by trace */
-	uint32_t asked;	     /* the file that was looked at last, and whether it is loaded to run */
-	bool asked_loaded;
-	struct map times; /* habit, file -> time in it, summed over threads */
+	struct map writings;	  /* trace << 32 | file -> struct writing */
+	struct map across;	  /* file -> struct writing: by trace */
+	uint8_t *looked;	  /* enum looked, of each file; */
+	struct path_memory paths; /* and of paths whether they are modules', plus 1 */
+	struct map times;	  /* habit, file -> time in it, summed over threads */
 	uint64_t most_ns[HABITS], files[HABITS]; /* most: of the worst */
 	uint32_t worst[HABITS];
 	uint32_t rows[HABITS]; /* of the table */
@@ -61,6 +65,7 @@ static const char *const names[HABITS] = {
 	[HABIT_FAILED] = "failed",
 	[HABIT_LOCK] = "lock",
 	[HABIT_SHARED_WRITE] = "shared_write",
+	[HABIT_MODULE] = "module",
 	[HABIT_SHARED_ACROSS] = "shared_write_across", /* in no table */
 };
 
@@ -105,21 +110,23 @@ static int begin(const struct job *job, void **state)
 	map_init(&habits->times, 2, 1);
 	map_init(&habits->writings, 1, sizeof(struct writing) / sizeof(uint64_t));
 	map_init(&habits->across, 1, sizeof(struct writing) / sizeof(uint64_t));
-	habits->asked = FILE_NONE;
 	for (size_t i = 0; i < job->operation_count; i++)
 		habits->locks[i] = locking_of(job->operations[i].name);
 	for (int i = 0; i < HABITS; i++)
 		habits->runs[i].file = habits->worst[i] = FILE_NONE;
-	return 0;
+	habits->looked = calloc(job->files.count, sizeof(*habits->looked));
+	return habits->looked ? 0 : -ENOMEM;
 }
 
 static void end(void *state)
 {
 	struct habits *habits = state;
 
+	free(habits->looked);
 	map_free(&habits->times);
 	map_free(&habits->writings);
 	map_free(&habits->across);
+	path_memory_free(&habits->paths);
 	free(habits);
 }
 
@@ -161,18 +168,57 @@ static int add(struct habits *habits, enum habit habit, const struct event *even
 	return status;
 }
 
+/* Whether a file's path is of a kind: asked once of each, there may be a million. */
+static bool is_kind(struct habits *habits, uint32_t file, enum looked asked,
+		    bool (*is)(struct table_text path))
+{
+	uint8_t *looked = &habits->looked[file];
+	struct trace_string path;
+
+	if (!(*looked & asked)) {
+		path = file_table_name(&habits->job->files, file);
+		*looked |= asked;
+		if (is((struct table_text) { path.bytes, path.length }))
+			*looked |= asked << 1;
+	}
+	return *looked & asked << 1;
+}
+
 /* Programs and modules are read by loaders and interpreters, and nobody else can change how. */
 static bool is_loaded(struct habits *habits, uint32_t file)
 {
-	struct trace_string path;
+	return is_kind(habits, file, LOOKED_LOADED, loaded_is);
+}
 
-	if (habits->asked != file) {
-		path = file_table_name(&habits->job->files, file);
-		habits->asked = file;
-		habits->asked_loaded =
-			path.length && loaded_is((struct table_text) { path.bytes, path.length });
+/* What a call named that ended without a file: there is none, or nobody asked which it is. */
+static int names_module(struct habits *habits, const struct event *event)
+{
+	const struct path_asked asked = path_asked_by(event);
+	uint32_t *known = path_memory_of(&habits->paths, &asked);
+	char path[PATH_JOIN_BYTES];
+
+	if (!known)
+		return -ENOMEM;
+	if (!*known) {
+		size_t length =
+			path_join(&habits->job->files, asked.trace, asked.dir, asked.path, path);
+
+		*known = 1 + loaded_is_module((struct table_text) { path, length });
 	}
-	return habits->asked_loaded;
+	return *known - 1;
+}
+
+/* Whether a call of metadata looks for a module, or looks at one; or -ENOMEM. */
+static int is_of_module(struct habits *habits, const struct event *event)
+{
+	if (event->class != IO_METADATA)
+		return 0;
+	if (event->file != FILE_UNKNOWN && event->file < habits->job->files.count)
+		return is_kind(habits, event->file, LOOKED_MODULE, loaded_is_module);
+	if (event->flags & EVENT_SUMMED || event_kind(event) != TRACE_SYSCALL_PATH ||
+	    !event_value(event, SYSCALL_PATH_PATH))
+		return 0;
+	return names_module(habits, event);
 }
 
 /* A read to the end of its file gets what there is; only what comes after it gets nothing. */
@@ -247,13 +293,19 @@ static inline bool is_call(const struct event *event)
 	return event->flags & EVENT_CALL && !(event->flags & (EVENT_SECOND | EVENT_CLASSES));
 }
 
-/* What an event is a case of, whatever came before it; a mask of 1 << enum habit. */
-static inline unsigned int habits_of(struct habits *habits, const struct event *event)
+/* What an event is a case of, whatever came before it; a mask of 1 << enum habit, or -ENOMEM. */
+static inline int habits_of(struct habits *habits, const struct event *event)
 {
+	int found, of_module;
+
 	if (!is_call(event) || is_plain_read(event))
 		return 0;
-	return event->flags & EVENT_SUMMED ? habits_of_sums(habits, event)
-					   : habits_of_call(habits, event);
+	of_module = is_of_module(habits, event);
+	if (of_module < 0)
+		return of_module;
+	found = event->flags & EVENT_SUMMED ? habits_of_sums(habits, event)
+					    : habits_of_call(habits, event);
+	return found | of_module << HABIT_MODULE;
 }
 
 /* Writes through the page cache hold the lock of their file from begin to end; past the cache, and
@@ -327,8 +379,10 @@ static int add_events(void *state, const struct event *events, size_t count)
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count; event++) {
-		unsigned int found = habits_of(habits, event);
+		int found = habits_of(habits, event);
 
+		if (found < 0)
+			return found;
 		for (int habit = 0; found >> habit && !status; habit++)
 			if (found >> habit & 1)
 				status = add(habits, habit, event);
@@ -385,8 +439,9 @@ static int fill(void *state, struct table *table)
 	}
 	if (!status && habits->job->summed)
 		status = table_set_note(table,
-					"of operations that were summed up: fsync, and small_write "
-					"and lock as far as they are so on average; the others "
+					"of operations that were summed up: fsync, module where "
+					"files are known, and small_write and lock as far as they "
+					"are so on average; the others "
 					"need --mode trace");
 	for (int i = 0; i < HABITS && !status; i++)
 		status = book(habits, i);
@@ -417,9 +472,10 @@ static int fill(void *state, struct table *table)
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
 {
 	struct habits *habits = state;
-	unsigned int found = habits_of(habits, event);
-	int count = 0;
+	int found = habits_of(habits, event), count = 0;
 
+	if (found < 0)
+		return found;
 	for (; found; found &= found - 1)
 		rows[count++] = (struct row_of) { .row = habits->rows[__builtin_ctz(found)] };
 	return count;
@@ -477,7 +533,7 @@ const struct analysis analysis_habits = {
 	.of_sums = true,
 	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.columns[TRACE_SYSCALL] = FLAGS | 1ull << SYSCALL_RESULT,
-	.columns[TRACE_SYSCALL_PATH] = FLAGS,
+	.columns[TRACE_SYSCALL_PATH] = FLAGS | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.rows_of = rows_of,
 	.end = end,

@@ -7,7 +7,6 @@
 #include "analysis/chain.h"
 #include "analysis/failed_lookups.h"
 #include "analysis/finding/finding_files.h"
-#include "analysis/loaded.h"
 #include "analysis/measured.h"
 #include "analysis/totals.h"
 
@@ -174,7 +173,7 @@ struct metadata {
 	uint64_t time_ns, data_ns, count, errors;
 	struct table_text call, place, directory;
 	uint64_t call_count, failed;
-	uint64_t modules_ns; /* summed over threads */
+	uint64_t modules_ns;
 	double share, of_modules;
 };
 
@@ -201,7 +200,8 @@ static const struct table_column metadata_evidence[] = {
 	{ "share", "share", UNIT_SHARE, "of that time and the data's",
 	  TABLE_REAL(struct metadata, share), 0 },
 	{ "of_modules", "of modules", UNIT_SHARE,
-	  "of the calls' time, summed over threads: on modules of Python and where they lie",
+	  "of the calls' time, summed over threads: on modules of Python, and where they lie or "
+	  "are looked for",
 	  TABLE_REAL(struct metadata, of_modules), 0 },
 };
 
@@ -229,25 +229,21 @@ static void set_leading_call(const struct report *report, struct metadata *found
 	}
 }
 
-/* Adds what is read or written through mappings, and the time of calls on modules of Python and on
- * directories that they lie in, found or not. */
-static void add_files(const struct measured *measured, struct metadata *found)
+/* Adds what is read or written through mappings. */
+static void add_mapped(const struct measured *measured, struct metadata *found)
 {
 	struct file_view file;
 
 	for (uint32_t i = 0; i < files_count(measured); i++) {
-		if (!files_used(measured, i, &file))
-			continue;
-		if (!alike_is_program(&file))
+		if (files_used(measured, i, &file) && !alike_is_program(&file))
 			found->data_ns += file.tallies[USE_MMAP].time.measure;
-		if (file.tallies[USE_METADATA].time.measure && loaded_is_module(file.path))
-			found->modules_ns += file.tallies[USE_METADATA].time.measure;
 	}
 }
 
 static struct metadata metadata_of(const struct measured *measured)
 {
 	const struct tally metadata = totals_class(measured, IO_METADATA);
+	const struct tally modules = habits_view(measured, HABIT_MODULE).tally;
 	struct lookups_view lookups = failed_lookups_worst(measured->report, LOOKUPS_ALL);
 	struct metadata found = {
 		.time_ns = metadata.time.measure,
@@ -258,12 +254,11 @@ static struct metadata metadata_of(const struct measured *measured)
 		.place = access_metadata_place(measured),
 		.directory = lookups.directory,
 		.failed = lookups.count,
-		.modules_ns = failed_lookups_worst(measured->report, LOOKUPS_OF_MODULES)
-				      .all_thread_time_ns,
+		.modules_ns = modules.time.measure,
 	};
 
-	add_files(measured, &found);
-	found.of_modules = finding_share(found.modules_ns, metadata.thread_time_ns);
+	add_mapped(measured, &found);
+	found.of_modules = finding_share(modules.thread_time_ns, metadata.thread_time_ns);
 	set_leading_call(measured->report, &found);
 	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
 	return found;
@@ -349,7 +344,7 @@ const struct finding_rule finding_metadata = {
 
 /* --- the same of modules that are imported --- */
 
-/* Of sums over threads no more counts than there was of calls at all. */
+/* Of several runs sums of times are no more than there was of calls at all. */
 static int find_imports(struct findings *findings, const struct finding_rule *rule)
 {
 	struct metadata found;
@@ -397,7 +392,7 @@ const struct finding_rule finding_imports = {
 		"has imported them",
 	.more = "faultline report --table operations TRACE",
 	.rule = "An import looks through the directories of sys.path until it finds the module, "
-		"and "
+		"stats each of them anew for each module, and "
 		"opens, stats and closes its file: some calls for each of thousands of modules, by "
 		"each process that starts anew. Programs and workers that start often pay each "
 		"time; on a shared file system each call asks a server. A start that takes less "
