@@ -96,6 +96,23 @@ class Findings(unittest.TestCase):
         self.assertEqual(found["evidence"]["each_file"], 1)
         self.assertTrue(found["advice"].startswith("with no more than 1 write to a file, pack"))
 
+    def test_imports_by_path(self):
+        """What importlib asks of each directory of sys.path, all of which are there, before it looks
+        for a module; and the same of a data set's."""
+        place = f"{self.directory}/asked"
+        self.addCleanup(shutil.rmtree, place)
+        for name in ("lib/python3/site-packages", "shards"):
+            os.makedirs(f"{place}/{name}")
+        text = "import os, sys\nfor _ in range(200000):\n    os.stat(sys.argv[1])"
+        modules, data = (Recording([harness.PYTHON, "-c", text, f"{place}/{name}"])
+                         for name in ("lib/python3/site-packages", "shards"))
+        found = {row["id"]: row for row in modules.report["findings"]}
+        self.assertGreater(found["imports"]["evidence"]["of_modules"], 0.9)
+        self.assertNotIn("metadata-heavy", found)
+        found = {row["id"] for row in data.report["findings"]}
+        self.assertIn("metadata-heavy", found)
+        self.assertNotIn("imports", found)
+
     @unittest.skipUnless(shutil.which("fio"), "fio is not installed (scripts/setup.sh test)")
     def test_random_reads_by_a_ring(self):
         """Drawn at random, past memory, more than the file has; the same in order; and drawn from
