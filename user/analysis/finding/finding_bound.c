@@ -30,7 +30,8 @@ static const struct table_column bound_evidence[] = {
 	  0 },
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct bound, file), 0 },
 	NUMBER(others, "others", COUNT, "files beside it, but for programs; null: none"),
-	NUMBER(count, "count", COUNT, "calls on these files, or faults"),
+	NUMBER(count, "count", COUNT,
+	       "calls on these files, or faults; null: no fault, but calls that map"),
 	NUMBER(bytes, "bytes", BYTES, "bytes that they moved; of faults null"),
 	NUMBER(bytes_each, "each", BYTES, "bytes of a call, on average; of faults null"),
 	NUMBER(storage_bytes, "from storage", BYTES,
@@ -128,6 +129,8 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 	if (!verdict.cost_ns || !is_felt(findings, verdict.cost_ns))
 		return 0;
 	bound.bytes = bound.bytes_each = TABLE_NO_UINT;
+	if (!bound.count)
+		bound.count = TABLE_NO_UINT;
 	bound.bandwidth = bound.storage_bytes
 				  ? finding_bandwidth(bound.storage_bytes, bound.time_ns)
 				  : TABLE_NO_UINT;
@@ -191,7 +194,7 @@ const struct finding_rule finding_mmap_bound = {
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
 	.title = "the run waits for mapped files, most of all for {file}"
 		 "[, one of many, which takes {of_file} of that]",
-	.says = "{time_ns} in {count:fault|faults} and in calls that map, populate or lock; "
+	.says = "{time_ns} in [{count:fault|faults} and in ]calls that map, populate or lock; "
 		"{storage_bytes} came from storage[, at {bandwidth}/s][; {others:file|files} "
 		"more]",
 	.advice =
