@@ -37,4 +37,21 @@ static void add_calls(struct made_trace *made, uint64_t start, const struct seri
 
 #define CALLS(made, start, ...) add_calls(made, start, &(struct series) { __VA_ARGS__ })
 
+/* Evidence that a text names is there: an unknown one would be a dash. */
+MADE void check_texts(const struct report *report, const char *id)
+{
+	const struct table *table = report_table(report, "findings");
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		for (int says = 0; says < 2; says++) {
+			const struct cell *cell =
+				ask(report, "findings", i, says ? "says" : "title");
+
+			if (memmem(cell->text, cell->length, " - ", 3) ||
+			    !memcmp(cell->text, "- ", 2))
+				fail_msg("%s: \"%.*s\"", id, (int)cell->length, cell->text);
+		}
+	}
+}
+
 #endif

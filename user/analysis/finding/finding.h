@@ -15,8 +15,8 @@
  *     (a command that shows more). "{faults}" stands for the evidence of that column, in its unit.
  *  4. Put every number that the rule compares with into the list in finding_threshold.h, with its
  *     source, and name it in the rule's `thresholds`: --explain tells of them.
- *  5. Declare it below, add it to the registry, and add to tests/unit/test_findings.c a trace that
- *     has it and a sound sibling that has not; a test there asserts every row of the registry
+ *  5. Declare it below, add it to the registry, and add to tests/unit/test_findings_rules.c a
+ *     trace that has it and a sound sibling that has not; a test asserts every row of the registry
  *     whole. Live tests run a real program of each kind.
  *
  * The cost is time that compute did not hide, where that is known (finding_unhidden), or else

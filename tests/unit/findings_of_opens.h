@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Traces of files that are opened and looked up, each with what it has a finding for or, if
+ * `sound`, without.
+ */
+#ifndef FAULTLINE_FINDINGS_OF_OPENS_H
+#define FAULTLINE_FINDINGS_OF_OPENS_H
+
+#include <stdio.h>
+
+#include "findings_made.h"
+
+static void many_small_files(struct made_trace *made, bool sound)
+{
+	static char paths[1000][32];
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t at = 100 + i * 20 * US;
+
+		snprintf(paths[i], sizeof(paths[i]), "/data/%llu.jpg", (unsigned long long)i);
+		add_file(made, i + 1, sound ? MIB : 20 * KIB, paths[i]);
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = i + 1,
+		     .result = 3);
+		CALL(made, .time = at + 6 * US, .dur = 5 * US, .pid = 10, .op = M_READ,
+		     .file = i + 1, .asked = 32 * KIB, .result = 20 * KIB);
+	}
+}
+
+/* Below /usr is data, too; modules that a program loads are none. */
+static void many_small_documents(struct made_trace *made, bool sound)
+{
+	static char paths[1000][64];
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t at = 100 + i * 20 * US;
+
+		snprintf(paths[i], sizeof(paths[i]),
+			 sound ? "/usr/local/lib/python3.12/m%llu.json"
+			       : "/usr/share/doc/p%llu/copyright",
+			 (unsigned long long)i);
+		add_file(made, i + 1, 20 * KIB, paths[i]);
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = i + 1,
+		     .result = 3);
+		CALL(made, .time = at + 6 * US, .dur = 5 * US, .pid = 10, .op = M_READ,
+		     .file = i + 1, .asked = 32 * KIB, .result = 20 * KIB);
+	}
+}
+
+static void opened_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a.h5");
+	CALLS(made, 100, .count = sound ? 8 : 1000, .op = M_OPENAT, .result = 3, .dur = 5 * US);
+	CALLS(made, 100 * MS, .count = 1000, .op = M_FSTAT, .dur = 5 * US);
+}
+
+static void metadata_heavy(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
+	CALLS(made, 100 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB,
+	      .dur = sound ? 8 * MS : 100 * US);
+}
+
+/* What is read through a mapping is data, too; a program that is loaded is none. */
+static void metadata_beside_faults(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, sound ? "/data/a" : "/usr/lib/liba.so");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
+	FAULT(made, .time = 200 * MS, .dur = 100 * MS, .pid = 10, .file = 1,
+	      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
+/* Half of the time is data; of the other half calls wait for the device, or for nothing. */
+static void metadata_cold(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	for (uint64_t i = 0; i < 50; i++) {
+		const uint64_t at = 100 + i * 4 * MS;
+
+		CALL(made, .time = at, .dur = 2 * MS, .pid = 10, .op = M_OPENAT, .path = "/data/b",
+		     .result = 3);
+		BIO(made, .time = at + US, .dur = sound ? US : MS, .pid = 10, .op = M_REQUEST_READ,
+		    .offset = -1, .bytes = 4096, .request = i + 1, .dev = 8 << 20,
+		    .flags = TRACE_BLOCK_META);
+	}
+	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
+}
+
+/* What takes most of the time is told once. */
+static void metadata_cold_alone(struct made_trace *made, bool sound)
+{
+	metadata_cold(made, false);
+	if (sound)
+		CALLS(made, 600 * MS, .count = 2000, .op = M_FSTAT, .dur = 150 * US);
+}
+
+/* Room that is taken away waits for what is written there: no name comes from storage. */
+static void metadata_cold_holes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 50; i++) {
+		const uint64_t at = 100 + i * 4 * MS;
+
+		CALL(made, .time = at, .dur = 2 * MS, .pid = 10,
+		     .op = sound ? M_FALLOCATE : M_FSTAT, .file = 1);
+		BIO(made, .time = at + US, .dur = MS, .pid = 10, .op = M_REQUEST_WRITE,
+		    .offset = -1, .bytes = 4096, .request = i + 1, .dev = 8 << 20);
+	}
+	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
+}
+
+static void failed_lookups(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 100 + i * 10 * US, .dur = 5 * US, .pid = 10, .op = M_OPENAT,
+		     .path = "/usr/none/module.py", .result = sound ? 3 : -2);
+}
+
+/* What a program asks for to run is looked for along its paths; the job's own files are one place.
+ */
+static void failed_lookups_of_data(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 1200; i++)
+		CALL(made, .time = 100 + i * 10 * US, .dur = 5 * US, .pid = 10, .op = M_FSTAT,
+		     .path = "/data/last.ckpt", .result = sound && i > 500 ? 0 : -2);
+	for (uint64_t i = 0; i < 400; i++)
+		CALL(made, .time = 200 * MS + i * 200 * US, .dur = 100 * US, .pid = 10,
+		     .op = M_OPENAT, .path = "/usr/none/module.py", .result = -2);
+}
+
+/* Where a call waits for a lock, that it is one of metadata says nothing. */
+static void metadata_of_locks(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/lock");
+	CALLS(made, 100, .count = 2000, .op = sound ? M_FLOCK : M_FSTAT, .dur = 100 * US);
+}
+
+/* ... nor that most of them look for what is not there. */
+static void metadata_that_fails(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 100 + i * 200 * US, .dur = 100 * US, .pid = 10, .op = M_FSTAT,
+		     .path = "/data/last.ckpt", .result = sound ? -2 : 0);
+}
+
+/* As many calls on a module as on data. */
+static void imports(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 8 * KIB, sound ? "/data/a" : "/opt/venv/lib/python3.11/a/b.pyc");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 100 * US);
+}
+
+/* Advice on data does not fit what is imported. */
+static void metadata_of_modules(struct made_trace *made, bool sound)
+{
+	imports(made, !sound);
+}
+
+/* Directories of sys.path that are asked for their times before each import, all of which are
+ * there, or a data set's. A call that named a path and found it tells no file. */
+static void imports_of_directories(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 100 + i * 110 * US, .dur = 100 * US, .pid = 10, .op = M_FSTAT,
+		     .path = sound   ? "/data/lib/shards"
+			     : i % 2 ? "/opt/venv/lib/python3.11/site-packages"
+				     : "/usr/lib/python3/dist-packages");
+}
+
+/* Advice on data does not fit them either, unless data is looked for as often. */
+static void metadata_of_directories(struct made_trace *made, bool sound)
+{
+	imports_of_directories(made, !sound);
+}
+
+/* A tenth of a second of a start is not worth a word. */
+static void imports_once(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/site-packages");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = (sound ? 40 : 100) * US);
+}
+
+#endif

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What findings say of a trace: their texts to the letter, how much they weigh, and which of
+ * several is told. That each rule speaks where it should, and nowhere else, is asserted by
+ * test_findings_rules.c.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "findings_made.h"
+
+/* Of these traces some serve: that none is left without a case is seen in test_findings_rules.c. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "findings_of_jobs.h"
+#include "findings_of_opens.h"
+#include "findings_of_reads.h"
+#include "findings_of_writes.h"
+
+static struct report *made_of(struct made_trace *made, void (*make)(struct made_trace *made))
+{
+	BEGIN(made, .block = true);
+	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	make(made);
+	made_finish(made, 10, END);
+	return made_report(&made->reader, 1);
+}
+
+/* A script that is read, too, as often as there are workers. */
+static void make_script(struct made_trace *made)
+{
+	many_small_files(made, false);
+	add_file(made, 2000, 20 * KIB, "/home/me/train.sh");
+	CALL(made, .time = 500 * MS, .dur = 50 * MS, .pid = 10, .op = M_OPENAT, .file = 2000,
+	     .result = 3);
+	CALL(made, .time = 600 * MS, .dur = 5 * MS, .pid = 10, .op = M_READ, .file = 2000,
+	     .asked = 32 * KIB, .result = 20 * KIB);
+}
+
+/* The example is one of the many, not what takes most of the time. */
+static void test_example(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_script);
+	size_t row = find_row(report, "findings", "id", "many-small-files");
+
+	check_text(report, "findings", row, "title", "many small files are read, such as 0.jpg");
+	report_free(report);
+	made_close(&made);
+}
+
+/* Read twice from storage; in between the job advises on it. */
+static void make_dropped(struct made_trace *made)
+{
+	fetched_again(made, false);
+	CALL(made, .time = 500 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1);
+	CALL(made, .time = 501 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1);
+	/* These drop nothing. */
+	CALL(made, .time = 502 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1,
+	     .fetched = MIB);
+	CALL(made, .time = 503 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1,
+	     .result = -EINVAL);
+}
+
+static void make_not_held(struct made_trace *made)
+{
+	fetched_again(made, false);
+}
+
+/* What the job may have dropped itself is not for want of memory alone. */
+static void test_dropped(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_dropped);
+	size_t row = find_row(report, "findings", "id", "fetched-again");
+
+	check_text(report, "findings", row, "says",
+		   "97.0 MiB came from storage of 64.0 MiB: memory did not hold it, or the job "
+		   "dropped it itself: it called fadvise 2 times");
+	CHECK(report, "files", find_row(report, "files", "path", "/data/a"), "advised", 2);
+	report_free(report);
+	made_close(&made);
+	report = made_of(&made, make_not_held);
+	row = find_row(report, "findings", "id", "fetched-again");
+	check_text(report, "findings", row, "says",
+		   "96.0 MiB came from storage of 64.0 MiB: memory did not hold it");
+	check_text(report, "findings", row, "advice",
+		   "give the job more memory (limit of its cgroup), read less at random, or evict "
+		   "what is done with (POSIX_FADV_DONTNEED on other files)");
+	report_free(report);
+	made_close(&made);
+}
+
+static void make_log(struct made_trace *made)
+{
+	small_writes(made, false);
+}
+
+#define MANY 2000
+
+/* Each of many files is written at one go. */
+static void make_many_written(struct made_trace *made)
+{
+	for (uint64_t i = 0; i < MANY; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/data/%d.json", (int)i);
+		add_file(made, 1 + i, 100, path);
+		CALL(made, .time = 100 + i * 6 * US, .dur = 5 * US, .pid = 10, .op = M_WRITE,
+		     .file = 1 + i, .offset = 0, .asked = 100, .result = 100);
+	}
+}
+
+/* No buffer makes the only write of a small file larger. */
+static void test_small_files_written(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_many_written);
+	size_t row = find_row(report, "findings", "id", "small-writes");
+
+	check_text(report, "findings", row, "says",
+		   "2,000 writes of 100 B on average, 10.0 ms in all; 1 to a file");
+	check_text(report, "findings", row, "advice",
+		   "with no more than 1 write to a file, pack what they hold into few large files "
+		   "(tar shards, HDF5, LMDB), and buffer in the program and write 1 MiB and more "
+		   "at a time");
+	report_free(report);
+	made_close(&made);
+	report = made_of(&made, make_log);
+	row = find_row(report, "findings", "id", "small-writes");
+	check_text(report, "findings", row, "advice",
+		   "buffer in the program and write 1 MiB and more at a time");
+	report_free(report);
+	made_close(&made);
+}
+
+static void make_populated(struct made_trace *made)
+{
+	mmap_bound(made, false);
+}
+
+static void make_populated_from_memory(struct made_trace *made)
+{
+	add_file(made, 1, 256 * MIB, "/data/a.gguf");
+	FAULT(made, .time = 100, .dur = 300 * MS, .pid = 10, .file = 1,
+	      .flags = TRACE_FAULT_FILEMAP);
+}
+
+/* What was in memory has no bandwidth of a device; what was populated had no faults. */
+static void test_bound_by_memory(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_populated);
+
+	check_text(report, "findings", find_row(report, "findings", "id", "mmap-bound"), "says",
+		   "300 ms in calls that map, populate or lock; 256 MiB came from storage, at 853 "
+		   "MiB/s");
+	report_free(report);
+	made_close(&made);
+	report = made_of(&made, make_populated_from_memory);
+	check_text(report, "findings", find_row(report, "findings", "id", "mmap-bound"), "says",
+		   "300 ms in 1 fault and in calls that map, populate or lock; 0 B came from "
+		   "storage");
+	report_free(report);
+	made_close(&made);
+}
+
+static void make_many_read(struct made_trace *made)
+{
+	for (uint64_t i = 0; i < 20; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/data/%d.npy", (int)i);
+		add_file(made, 1 + i, 8 * MIB, path);
+		CALL(made, .time = 100 + i * 21 * MS, .dur = (i == 7 ? 20 : 19) * MS, .pid = 10,
+		     .op = M_PREAD, .file = 1 + i, .offset = 0, .asked = MIB, .result = MIB);
+	}
+}
+
+static void make_one_read(struct made_trace *made)
+{
+	read_bound(made, false);
+}
+
+/* What is named does not stand for all of them where it takes little of the time. */
+static void test_bound_by_many(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_many_read);
+
+	check_text(
+		report, "findings", find_row(report, "findings", "id", "read-bound"), "title",
+		"the run waits for reads, most of all of 7.npy, one of many, which takes 5.2% of "
+		"that");
+	report_free(report);
+	made_close(&made);
+	report = made_of(&made, make_one_read);
+	check_text(report, "findings", find_row(report, "findings", "id", "read-bound"), "title",
+		   "the run waits for reads, most of all of a");
+	report_free(report);
+	made_close(&made);
+}
+
+/* Small reads in order, one of 256 of which waits; what it waits for is late. */
+static void make_held_back(struct made_trace *made)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 16; i++) {
+		const uint64_t at = 100 + i * 20 * MS;
+
+		for (uint64_t j = 0; j < 256; j++)
+			CALL(made, .time = at + (j ? 18 * MS + j * US : 0), .dur = j ? US : 18 * MS,
+			     .pid = 10, .op = M_PREAD, .file = 1, .offset = i * MIB + j * 4096,
+			     .asked = 4096, .result = 4096, .fetched = j ? 0 : MIB);
+		BIO(made, .time = at + 17 * MS, .dur = MS, .op = M_REQUEST_READ, .file = 1,
+		    .offset = i * MIB, .bytes = MIB, .request = i + 1, .dev = 8 << 20);
+	}
+}
+
+/* Larger reads would be held back as long. */
+static void test_held_back(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_held_back);
+	size_t row = find_row(report, "findings", "id", "held-back");
+
+	check_text(report, "findings", row, "says",
+		   "16.0 MiB of 1 file at 54.8 MiB/s; 272 ms of 292 ms had passed when the device "
+		   "was asked: 16 requests came to it late");
+	assert_int_equal(row_of_finding(report, "small-reads-storage"), -1);
+	report_free(report);
+	made_close(&made);
+}
+
+/* Small reads with gaps, each of which waits for a device that is slow. */
+static void make_slow(struct made_trace *made)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 1000; i++) {
+		const uint64_t at = 100 + i / 20 * 15 * MS;
+
+		CALL(made, .time = at + i % 20 * US, .dur = i % 20 ? US / 2 : 12 * MS, .pid = 10,
+		     .tid = i % 20 ? 11 : 10, .op = M_PREAD, .file = 1, .offset = i * 32 * KIB,
+		     .asked = 4096, .result = 4096, .fetched = i % 20 ? 0 : 80 * KIB);
+		if (i % 20)
+			continue;
+		BIO(made, .time = at + US, .dur = 11 * MS, .pid = 10, .op = M_REQUEST_READ,
+		    .file = 1, .offset = i * 32 * KIB, .bytes = 80 * KIB, .request = i + 1,
+		    .dev = 8 << 20);
+		REQUEST(made, .time = at + US, .dur = 11 * MS, .pid = 10, .op = M_REQUEST_READ,
+			.file = 1, .bytes = 80 * KIB, .dev = 8 << 20);
+	}
+}
+
+/* One wait is told once: with what the program can change. */
+static void test_slow_device(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_slow);
+	size_t slow = find_row(report, "findings", "id", "device-slow");
+
+	check_text(report, "findings", slow, "severity", "note");
+	assert_int_equal(ask(report, "findings", slow, "cost_ns")->type, CELL_NULL);
+	check_text(report, "findings", find_row(report, "findings", "id", "small-reads-storage"),
+		   "severity", "high");
+	report_free(report);
+	made_close(&made);
+}
+
+/* Faults of two at random, which fetch large windows: the queue is of their making. */
+static void make_queued(struct made_trace *made)
+{
+	device_overloaded_by_one(made, false);
+	for (uint64_t i = 0; i < 200; i++)
+		FAULT(made, .time = 100 + i / 2 * 6 * MS, .dur = 5 * MS, .pid = 10 + i % 2,
+		      .file = 1, .offset = i * 40503 % 256 * MIB,
+		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
+static void test_queue_of_its_own(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_queued);
+	size_t queued = find_row(report, "findings", "id", "device-overloaded");
+
+	check_text(report, "findings", 0, "id", "mmap-random");
+	check_text(report, "findings", queued, "severity", "note");
+	report_free(report);
+	made_close(&made);
+}
+
+/* Which worker, and by how much: exactly. */
+static void test_worker(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	BEGIN(&made, .spans = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	worker_slow(&made, false);
+	made_finish(&made, 10, END);
+	report = made_report(&made.reader, 1);
+	row = find_row(report, "findings", "id", "worker-slow");
+	check_text(report, "findings", row, "title",
+		   "worker 22 of the data loader is slower than the others");
+	check_text(report, "findings", row, "says",
+		   "40.0 ms for each of its 10 spans, against a median of 10.0 ms of 4 workers; "
+		   "I/O took 50.0 ms of its 400 ms");
+	check_text(report, "findings", row, "severity", "note");
+	report_free(report);
+	made_close(&made);
+}
+
+/* Look-ups of the job's own, of 100 ms, and a start that takes 170 ms of the second. */
+static void make_start(struct made_trace *made)
+{
+	add_file(made, 1, 64 * MIB, "/usr/lib/libtorch_cpu.so");
+	for (uint64_t i = 0; i < 17; i++)
+		FAULT(made, .time = 100 + i * 11 * MS, .dur = 10 * MS, .pid = 10, .file = 1,
+		      .offset = i * MIB, .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 300 * MS + i * 100 * US, .dur = 50 * US, .pid = 10,
+		     .op = M_FSTAT, .path = "/data/last.ckpt", .result = -2);
+	for (uint64_t i = 0; i < 400; i++)
+		CALL(made, .time = 600 * MS + i * 10 * US, .dur = 5 * US, .pid = 10, .op = M_OPENAT,
+		     .path = "/usr/none/module.py", .result = -2);
+}
+
+/* What the job does itself comes first where it costs like a start, and without what the start
+ * looked for. */
+static void test_start_comes_second(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_start);
+
+	check_text(report, "findings", 0, "id", "failed-lookups");
+	check_text(report, "findings", 0, "says",
+		   "2,000 look-ups failed, 2,000 of them in /data, such as /data/last.ckpt");
+	check_text(report, "findings", 1, "id", "cold-start");
+	check_text(report, "findings", 1, "severity", "high");
+	report_free(report);
+	made_close(&made);
+}
+
+static void make_loads(struct made_trace *made, uint64_t files)
+{
+	const uint64_t each = 64 / files;
+
+	for (uint64_t i = 0; i < files; i++)
+		add_file(made, i + 1, each * 4 * MIB, "/data/sample");
+	for (uint64_t i = 0; i < 64; i++)
+		CALL(made, .time = 100 + i * 5 * MS, .dur = 5 * MS, .pid = 10, .op = M_READ,
+		     .file = i / each + 1, .offset = i % each * 4 * MIB, .asked = 4 * MIB,
+		     .result = 4 * MIB, .fetched = 4 * MIB);
+}
+
+static void make_load_of_one(struct made_trace *made)
+{
+	make_loads(made, 1);
+}
+
+static void make_load_of_many(struct made_trace *made)
+{
+	make_loads(made, 32);
+}
+
+static void make_syncs_of_many(struct made_trace *made)
+{
+	for (uint64_t i = 0; i < 100; i++) {
+		add_file(made, i + 1, MIB, "/data/sample");
+		CALL(made, .time = 100 + i * 2 * MS, .dur = 2 * MS, .pid = 10, .op = M_FSYNC,
+		     .file = i + 1);
+	}
+}
+
+static void check_title(void (*make)(struct made_trace *made), const char *id, const char *title)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make);
+
+	check_text(report, "findings", find_row(report, "findings", "id", id), "title", title);
+	report_free(report);
+	made_close(&made);
+}
+
+/* One of many files that are alike does not stand for all of them. */
+static void test_files_beside_the_named(void **state)
+{
+	check_title(make_load_of_one, "load-waits",
+		    "the program stands still while it reads sample");
+	check_title(make_load_of_many, "load-waits",
+		    "the program stands still while it reads sample, which takes 3.1% of that, "
+		    "and other files");
+	check_title(make_syncs_of_many, "fsync-often",
+		    "the run waits for syncs of sample and 99 files more");
+}
+
+static void make_ranks_that_sync(struct made_trace *made)
+{
+	add_file(made, 1, MIB, "/data/log");
+	sync_by(made, 4, 60, true);
+}
+
+static void make_again_direct(struct made_trace *made)
+{
+	add_file(made, 1, 65 * MIB, "/data/a");
+	CALLS(made, 100, .count = 192, .op = M_PREAD, .bytes = MIB, .step = 40503 * KIB, .dur = MS,
+	      .flags = TRACE_OP_DIRECT);
+}
+
+/* What goes past the page cache comes from storage, though nothing is brought into memory. */
+static void test_again_direct(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_again_direct);
+
+	check_text(report, "findings", find_row(report, "findings", "id", "read-again"), "says",
+		   "192 MiB were read of 65.0 MiB; 100.0% of them came from storage, 192 MiB with "
+		   "O_DIRECT, which leaves nothing in memory");
+	report_free(report);
+	made_close(&made);
+}
+
+/* Writes of a rank, each half a ms after the other rank's began, or right after its end. */
+static void make_rank(struct made_trace *made, uint64_t rank, bool sound)
+{
+	BEGIN(made, .block = true);
+	EXEC(made, .time = 11, .pid = 10 + rank, .comm = "a", .command = "a", .rank = rank);
+	add_file(made, 1, MIB, "/data/results");
+	for (uint64_t i = 0; i < 100; i++)
+		CALL(made, .time = 100 + i * 4 * MS + rank * (sound ? 1 : 2) * MS / 2,
+		     .dur = (sound ? 400 : 2000) * US, .pid = 10 + rank, .op = M_WRITE, .file = 1,
+		     .asked = 8192, .result = 8192);
+	made_finish(made, 10, END);
+}
+
+/* Two ranks, each with a trace of its own: of either alone nothing shows that it waits. */
+static void test_shared_across(void **state)
+{
+	for (int sound = 0; sound < 2; sound++) {
+		struct made_trace made[2];
+		struct trace_reader *readers[2];
+		struct report *report;
+
+		for (uint64_t rank = 0; rank < 2; rank++) {
+			make_rank(&made[rank], rank, sound);
+			readers[rank] = made[rank].reader;
+			report = made_report(&readers[rank], 1);
+			assert_int_equal(row_of_finding(report, "shared-writes-ranks"), -1);
+			report_free(report);
+		}
+		report = made_report(readers, 2);
+		check_texts(report, "shared-writes-ranks");
+		assert_int_equal(row_of_finding(report, "shared-writes"), -1);
+		assert_int_equal(row_of_finding(report, "shared-writes-ranks") >= 0, !sound);
+		if (!sound)
+			check_text(
+				report, "findings",
+				find_row(report, "findings", "id", "shared-writes-ranks"), "says",
+				"100 writes of 8.0 KiB began while one of another trace wrote to "
+				"the same file: they waited 1.0 ms each, 100 ms in all");
+		report_free(report);
+		for (int rank = 0; rank < 2; rank++)
+			made_close(&made[rank]);
+	}
+}
+
+/* A rank of three, whose second thread writes while the first does. All of them begin while the
+ * first thread of rank 0 writes, and end before it does. */
+static void make_rank_of_threads(struct made_trace *made, uint64_t rank)
+{
+	BEGIN(made, .block = true);
+	EXEC(made, .time = 11, .pid = 10 + rank, .comm = "a", .command = "a", .rank = rank);
+	add_file(made, 1, MIB, "/data/results");
+	for (uint64_t thread = 0; thread < 2; thread++)
+		for (uint64_t i = 0; i < 20; i++)
+			CALL(made, .time = 100 + i * 20 * MS + (rank + 3 * thread) * MS,
+			     .dur = (thread ? 1 : 10 - 2 * rank) * MS, .pid = 10 + rank,
+			     .tid = 10 + rank + 10 * thread, .op = M_WRITE, .file = 1,
+			     .asked = 8192, .result = 8192);
+	made_finish(made, 10, END);
+}
+
+/* Who has the write that ends last waits for that of the others which does: of 20 rounds of
+ * [0, 10), [1, 9), [2, 8), and by second threads of the ranks [3, 4), [4, 5), [5, 6). */
+static void test_shared_across_threads(void **state)
+{
+	struct made_trace made[3];
+	struct trace_reader *readers[3];
+	struct report *report;
+
+	for (uint64_t rank = 0; rank < 3; rank++) {
+		make_rank_of_threads(&made[rank], rank);
+		readers[rank] = made[rank].reader;
+	}
+	report = made_report(readers, 3);
+	check_text(report, "findings", find_row(report, "findings", "id", "shared-writes-ranks"),
+		   "says",
+		   "100 writes of 8.0 KiB began while one of another trace wrote to the same file: "
+		   "they waited 3.4 ms each, 160 ms in all");
+	report_free(report);
+	for (int rank = 0; rank < 3; rank++)
+		made_close(&made[rank]);
+}
+
+/* What of it is whose: of four ranks no more than one has is in a row. */
+static void test_who_syncs(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_ranks_that_sync);
+	size_t row = find_row(report, "findings", "id", "fsync-often");
+
+	check_text(report, "findings", row, "says",
+		   "240 fsync calls and their like, 500 us each, 30.0 ms in all, by 4 processes: "
+		   "60 by process 20, rank 0");
+	report_free(report);
+	made_close(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_small_files_written),
+		cmocka_unit_test(test_bound_by_many),
+		cmocka_unit_test(test_bound_by_memory),
+		cmocka_unit_test(test_held_back),
+		cmocka_unit_test(test_slow_device),
+		cmocka_unit_test(test_worker),
+		cmocka_unit_test(test_again_direct),
+		cmocka_unit_test(test_shared_across),
+		cmocka_unit_test(test_shared_across_threads),
+		cmocka_unit_test(test_who_syncs),
+		cmocka_unit_test(test_queue_of_its_own),
+		cmocka_unit_test(test_start_comes_second),
+		cmocka_unit_test(test_files_beside_the_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
