@@ -51,7 +51,8 @@ static void add_operation(struct made_trace *made, uint64_t pid, uint64_t from, 
 		break;
 	case 1:
 		CALL(made, .time = time, .dur = dur, .pid = pid, .tid = tid, .op = M_OPENAT,
-		     .path = random_below(2) ? "/no/such/file" : "/no/site-packages/file", .result = -2);
+		     .path = random_below(2) ? "/no/such/file" : "/no/site-packages/file",
+		     .result = -2);
 		break;
 	case 2:
 		FILL(made, .time = time, .pid = pid, .file = file, .bytes = fetched);
