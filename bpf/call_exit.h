@@ -108,6 +108,8 @@ __noinline int exit_flags(struct task_state *state, const struct call_row *row,
 
 		if (advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE)
 			flags |= TRACE_OP_POPULATE;
+	} else if (traits & CALL_FLOCK && call_arg(args, 2) & (LOCK_NB | LOCK_UN)) {
+		flags = TRACE_OP_NOWAIT;
 	}
 	state->call.account.flags |= flags;
 	return 0;
@@ -217,7 +219,8 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 	flags = state->call.account.flags;
 	done.key.file2 = state->call.file2;
 	done.key.flags = (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
-			 (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0);
+			 (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
+			 (flags & TRACE_OP_NOWAIT ? TRACE_PROFILE_NOWAIT : 0);
 	done.fault_fetched_pages = state->call.fault_fetched_pages;
 	done.asked = end->asked;
 	done.sized = traits & CALL_BYTES ? 1 : 0;

@@ -189,7 +189,9 @@ static __always_inline __u32 profile_variant(__u32 flags)
 {
 	if (flags & (TRACE_PROFILE_DIRECT | TRACE_PROFILE_STORES))
 		return 1;
-	return flags & TRACE_PROFILE_DIRTIES ? 2 : flags & TRACE_PROFILE_BRINGS ? 3 : 0;
+	if (flags & (TRACE_PROFILE_DIRTIES | TRACE_PROFILE_NOWAIT))
+		return 2;
+	return flags & TRACE_PROFILE_BRINGS ? 3 : 0;
 }
 
 /*

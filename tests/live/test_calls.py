@@ -81,5 +81,48 @@ class Calls(unittest.TestCase):
         self.assertEqual(recording.operations()["lseek"], (37, 0), "the calls between them")
 
 
+LOCKS = """\
+import fcntl, os, sys
+first, second = (os.open(sys.argv[1], os.O_RDWR) for _ in range(2))
+for _ in range(3):
+    fcntl.flock(first, fcntl.LOCK_EX)
+    try:
+        fcntl.flock(second, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        pass
+    fcntl.flock(first, fcntl.LOCK_UN)
+    fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(second, fcntl.LOCK_UN)
+    fcntl.flock(first, fcntl.LOCK_UN)
+"""
+NOWAIT = 1 << 14  # of the flags of a call
+PROFILE_NOWAIT = 1 << 6
+
+
+class AskedFor(unittest.TestCase):
+    """What calls ask for beyond bytes."""
+
+    def test_locks(self):
+        """Which of the calls of flock would not have waited."""
+        file = harness.random_file(f"{machine().new_dir()}/lock", 4096)
+        recording = Recording([harness.PYTHON, "-c", LOCKS, file])
+        rows = recording.trace.calls(file, op="flock")
+        self.assertEqual([bool(row["flags"] & NOWAIT) for row in rows],
+                         3 * [False, True, True, True, True, True])
+        self.assertEqual([row["result"] for row in rows], 3 * [0, -11, 0, 0, 0, 0])
+        printed = harness.faultline("print", "--op", "flock", recording.path).stdout.decode()
+        self.assertEqual(printed.count("nowait"), 15, printed)
+
+    def test_locks_summed_up(self):
+        file = harness.random_file(f"{machine().new_dir()}/lock", 4096)
+        trace = Recording([harness.PYTHON, "-c", LOCKS, file], "--mode", "profile").trace
+        counts = {}
+        for row in trace.dicts("profile"):
+            if row["op"] == "flock" and row["file"] in trace.file_ids(file):
+                nowait = bool(row["flags"] & PROFILE_NOWAIT)
+                counts[nowait] = counts.get(nowait, 0) + row["count"]
+        self.assertEqual(counts, {False: 3, True: 15})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -94,9 +94,10 @@ static inline bool waits_for_lock(const struct habits *habits, const struct even
 {
 	const enum locking locking = habits->locks[event->operation];
 
-	return locking == LOCK_WAITS ||
-	       (locking == LOCK_ASKS &&
-		!file_table_is_on(&habits->job->files, event->file, FILE_SYSTEM_LOCKS_HERE));
+	if (locking == LOCK_WAITS && !(event->flags & EVENT_NOWAIT))
+		return true;
+	return locking != LOCK_NONE &&
+	       !file_table_is_on(&habits->job->files, event->file, FILE_SYSTEM_LOCKS_HERE);
 }
 
 static int begin(const struct job *job, void **state)

@@ -143,7 +143,7 @@ static const struct call call_table[] = {
 	REQUEST(ioctl, "ioctl_fideduperange", TRACE_METADATA, FIDEDUPERANGE, .fd = 1, .request = 2),
 
 	/* waiting for each other: what jobs on a shared file system may do for long */
-	CALL(flock, TRACE_METADATA, .fd = 1),
+	CALL(flock, TRACE_METADATA, .fd = 1, .traits = CALL_FLOCK),
 	REQUEST(fcntl, "fcntl_getlk", TRACE_METADATA, F_GETLK, .fd = 1, .request = 2),
 	REQUEST(fcntl, "fcntl_setlk", TRACE_METADATA, F_SETLK, .fd = 1, .request = 2),
 	REQUEST(fcntl, "fcntl_setlkw", TRACE_METADATA, F_SETLKW, .fd = 1, .request = 2),

@@ -80,7 +80,7 @@ static void fill_rests(struct profile *profile)
 	static const uint32_t flags[PROFILE_VARIANTS] = {
 		0,
 		TRACE_PROFILE_DIRECT | TRACE_PROFILE_STORES,
-		TRACE_PROFILE_DIRTIES,
+		TRACE_PROFILE_DIRTIES | TRACE_PROFILE_NOWAIT,
 		TRACE_PROFILE_BRINGS,
 	};
 

@@ -5,13 +5,14 @@
 #include "output/flags.h"
 
 static const char *const op_flags[] = {
-	"direct", "append",   "sync",	 "unlinked", "writable",   "create",	 "truncate",
-	"shared", "populate", "no file", "path cut", "executable", "unfinished", "before",
+	"direct",   "append",	  "sync",	"unlinked", "writable",
+	"create",   "truncate",	  "shared",	"populate", "no file",
+	"path cut", "executable", "unfinished", "before",   "nowait",
 };
 static const char *const async_flags[] = {
 	"direct",     "append",	   "sync",     "unlinked", "writable",	   "create",
 	"truncate",   "shared",	   "populate", "no file",  "path cut",	   "executable",
-	"unfinished", "before",	   NULL,       NULL,	   "fixed buffer", "fixed file",
+	"unfinished", "before",	   "nowait",   NULL,	   "fixed buffer", "fixed file",
 	"linked",     "multishot", "polled",   "silent",
 };
 static const char *const fault_flags[] = { "major",   "write",	 "filemap",    "shared",
@@ -26,8 +27,8 @@ static const char *const span_flags[] = { "cut", "unread", "recorded" };
 static const char *const block_flags[] = { "metadata", "sync", "readahead", "fua",  "preflush",
 					   "direct",   "swap", "unissued",  "part", "compressed" };
 
-static const char *const profile_flags[] = { "direct",	"unlinked", "stores",
-					     "dirties", "brings",   "untimed" };
+static const char *const profile_flags[] = { "direct", "unlinked", "stores", "dirties",
+					     "brings", "untimed",  "nowait" };
 
 #define NAMES(list)                                                                                \
 	{                                                                                          \

@@ -29,6 +29,8 @@
 	(1u << 13) /* it began before the recording: it has no duration, and its time is when it   \
 		    * ended; its file is what the descriptor stood for then */
 
+#define TRACE_OP_NOWAIT (1u << 14) /* flock: LOCK_NB or LOCK_UN: it gets its answer at once */
+
 /* `flags` of async rows have the same, and these. */
 #define TRACE_OP_FIXED_BUFFER (1u << 16) /* to or from a buffer that was registered */
 #define TRACE_OP_FIXED_FILE (1u << 17)	 /* on a file that was registered */
@@ -96,6 +98,7 @@
 #define TRACE_PROFILE_DIRTIES (1u << 3)	 /* map calls that made pages to be written back, */
 #define TRACE_PROFILE_BRINGS (1u << 4)	 /* or brought some in */
 #define TRACE_PROFILE_UNTIMED (1u << 5)	 /* when they ended is not known */
+#define TRACE_PROFILE_NOWAIT (1u << 6)	 /* locks that were not to be waited for */
 
 /* The file of profile rows for all files that there was no slot for, one by one. */
 #define TRACE_FILE_OTHER 0xffffffffu

@@ -363,8 +363,9 @@ const struct finding_rule finding_locks = {
 	.more = "faultline print --file '*/{file}' TRACE",
 	.rule = "A lock of a file makes whoever comes second wait for the first. On shared file "
 		"systems even a free lock is a round trip to a server. Calls that took less than "
-		"10 us found the lock free, and do not count; nor do F_SETLK and F_OFD_SETLK, "
-		"which do not wait, on file systems whose locks the kernel itself keeps.",
+		"10 us found the lock free, and do not count; nor do those that do not wait "
+		"(F_SETLK, F_OFD_SETLK, flock with LOCK_NB or LOCK_UN) on file systems whose "
+		"locks the kernel itself keeps.",
 };
 
 const struct finding_rule finding_failed_calls = {

@@ -105,7 +105,8 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 	event->flags = failed ? rule->failed : rule->done;
 	if (flags) {
 		event->flags |= (flags & TRACE_OP_DIRECT ? EVENT_DIRECT : 0) |
-				(flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
+				(flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0) |
+				(flags & TRACE_OP_NOWAIT ? EVENT_NOWAIT : 0);
 		if (flags & TRACE_OP_SILENT && event->flags & EVENT_ASYNC)
 			event->flags &= ~EVENT_TIMED;
 	}

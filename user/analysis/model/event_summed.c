@@ -49,7 +49,8 @@ struct event_summed event_summed_as(const struct operation *operation, uint64_t 
 				   flags & TRACE_PROFILE_DIRECT ? TRACE_OP_DIRECT : 0),
 		.flags = EVENT_SUMMED | rule->flags |
 			 (flags & TRACE_PROFILE_DIRECT ? EVENT_DIRECT : 0) |
-			 (flags & TRACE_PROFILE_UNLINKED ? EVENT_UNLINKED : 0),
+			 (flags & TRACE_PROFILE_UNLINKED ? EVENT_UNLINKED : 0) |
+			 (flags & TRACE_PROFILE_NOWAIT ? EVENT_NOWAIT : 0),
 	};
 
 	if (flags & TRACE_PROFILE_UNTIMED)
