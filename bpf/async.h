@@ -51,7 +51,7 @@ static __always_inline void async_fill(struct event_async *event, struct async_o
 	event->call.fetched_pages = done->account.fetched_pages;
 	event->call.created_pages = done->account.created_pages;
 	event->file2 = done->file2;
-	event->flags = done->account.flags;
+	event->call.flags = done->account.flags;
 }
 
 /* One that names paths: their record is made in scratch memory. Global, like what follows: the
@@ -113,7 +113,8 @@ static __noinline int async_profile(struct async_operation *ended, __s64 result,
 	done.key.file2 = ended->file2;
 	done.key.flags = (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
 			 (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
-			 (flags & TRACE_OP_SILENT ? TRACE_PROFILE_UNTIMED : 0);
+			 (flags & TRACE_OP_SILENT ? TRACE_PROFILE_UNTIMED : 0) |
+			 profile_advice(flags);
 	done.asked = ended->asked_bytes;
 	done.sized = ended->row.traits & ASYNC_BYTES ? 1 : 0;
 	done.shared = 1;

@@ -16,6 +16,9 @@
 #define MAP_POPULATE 0x8000
 #define PROT_WRITE 0x2
 #define PROT_EXEC 0x4
+#define ADVICE_ALIKE 6 /* what fadvise and madvise number alike, from 0 on */
+#define MADV_COLD 20
+#define MADV_PAGEOUT 21
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 #define LOCK_NB 4
@@ -90,6 +93,20 @@ static __always_inline bool in_compat_call(struct task_struct *task)
 #else
 	return task->thread_info.flags & ARM64_TIF_32BIT;
 #endif
+}
+
+/* TRACE_OP_* of what fadvise, or madvise, advises. */
+static __always_inline __u32 advice_flags(__u32 advice, bool of_mapping)
+{
+	if (advice < ADVICE_ALIKE)
+		return TRACE_OP_ADVISED << advice;
+	if (!of_mapping)
+		return TRACE_OP_OTHER_ADVICE;
+	if (advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE)
+		return TRACE_OP_POPULATE;
+	return advice == MADV_COLD	? TRACE_OP_COLD
+	       : advice == MADV_PAGEOUT ? TRACE_OP_PAGEOUT
+					: TRACE_OP_OTHER_ADVICE;
 }
 
 struct vector_sum {

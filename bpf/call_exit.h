@@ -103,11 +103,8 @@ __noinline int exit_flags(struct task_state *state, const struct call_row *row,
 			flags |= TRACE_OP_WRITABLE;
 		if (call_arg(args, 3) & PROT_EXEC)
 			flags |= TRACE_OP_EXECUTABLE;
-	} else if (traits & CALL_MADVISE) {
-		__u64 advice = call_arg(args, 3);
-
-		if (advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE)
-			flags |= TRACE_OP_POPULATE;
+	} else if (traits & CALL_ADVISES) {
+		flags = advice_flags(call_arg(args, row->length + 1), traits & CALL_MAP);
 	} else if (traits & CALL_FLOCK && call_arg(args, 2) & (LOCK_NB | LOCK_UN)) {
 		flags = TRACE_OP_NOWAIT;
 	}
@@ -183,7 +180,7 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	struct lane_call *call;
 
 	if (end->duration_ns >> 32 || state->call.fault_fetched_pages || account->dirtied_pages ||
-	    (account->fetched_pages | account->created_pages) >> 16 ||
+	    (account->fetched_pages | account->created_pages | account->flags) >> 16 ||
 	    (__u32)task->maj_flt != state->call.major_start + state->call.major_seen) {
 		send_wide_call(state, end);
 		return;
@@ -220,13 +217,14 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 	done.key.file2 = state->call.file2;
 	done.key.flags = (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
 			 (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
-			 (flags & TRACE_OP_NOWAIT ? TRACE_PROFILE_NOWAIT : 0);
+			 (flags & TRACE_OP_NOWAIT ? TRACE_PROFILE_NOWAIT : 0) |
+			 (traits & CALL_MAP ? 0 : profile_advice(flags));
 	done.fault_fetched_pages = state->call.fault_fetched_pages;
 	done.asked = end->asked;
 	done.sized = traits & CALL_BYTES ? 1 : 0;
 	done.waits = traits & (CALL_SUBMITS | CALL_AIO_REAP) ? 1 : 0;
 	done.shared = calls_preempted;
-	if (traits & (CALL_MAP | CALL_MMAP | CALL_MADVISE)) {
+	if (traits & (CALL_MAP | CALL_MMAP)) {
 		struct task_struct *task = bpf_get_current_task_btf();
 
 		done.major_faults =

@@ -70,13 +70,13 @@ struct event_syscall {
 	__s64 result;
 	__u32 file;
 	__u16 op;
-	__u16 flags; /* TRACE_OP_* */
+	__u16 pad;
 	__u32 fetched_pages;
 	__u32 fault_fetched_pages;
 	__u32 major_faults;
 	__u32 created_pages;
 	__u32 dirtied_pages;
-	__u32 pad;
+	__u32 flags; /* TRACE_OP_* */
 };
 
 struct event_syscall_path {
@@ -92,14 +92,12 @@ struct event_syscall_path {
 /* An operation of io_uring or libaio, from its submission to its completion. The header's process
  * and thread are those that submitted it, or own the ring that the kernel polls. */
 struct event_async {
-	struct event_syscall call; /* its `flags` are those below */
+	struct event_syscall call;
 	__u32 file2;
 	__u32 dir;
 	__u32 dir2;
 	__u16 path_bytes;  /* without a NUL */
 	__u16 path2_bytes; /* follows the first */
-	__u32 flags;	   /* TRACE_OP_* */
-	__u32 pad;
 	char text[];
 };
 
@@ -432,7 +430,7 @@ enum {
 EVENT_SIZE(event_header, 24);
 EVENT_SIZE(event_syscall, 88);
 EVENT_SIZE(event_syscall_path, 104);
-EVENT_SIZE(event_async, 112);
+EVENT_SIZE(event_async, 104);
 EVENT_SIZE(event_vfs, 64);
 EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_throttle, 40);

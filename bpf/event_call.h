@@ -22,8 +22,8 @@
 #define CALL_OFFSET_PTR (1u << 6) /* the offset argument points to it; NULL: the file position */
 #define CALL_SEEK (1u << 7)	  /* the result is the offset */
 #define CALL_BYTES (1u << 8)	  /* a positive result is a number of bytes */
-#define CALL_MADVISE (1u << 9)
-#define CALL_OPEN_HOW (1u << 10)   /* open flags are in a struct open_how */
+#define CALL_ADVISES (1u << 9)	  /* the argument behind `length` says what it advises */
+#define CALL_OPEN_HOW (1u << 10)  /* open flags are in a struct open_how */
 #define CALL_OPEN_FLAGS (1u << 11) /* `length` names the open flags instead */
 #define CALL_CLOSES (1u << 12)
 #define CALL_PLAIN (1u << 13)	/* the short way will do: set by shape when the table is filled */
@@ -82,6 +82,7 @@ enum async_shape {
 	ASYNC_FILE,    /* about its descriptor, no more */
 	ASYNC_RW,
 	ASYNC_SYNC, /* a range */
+	ASYNC_ADVICE,
 	ASYNC_SPLICE,
 	ASYNC_CLOSE,
 	ASYNC_OPEN,

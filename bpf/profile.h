@@ -184,14 +184,22 @@ static __always_inline __u32 profile_find(const struct profile_words *key, __u32
 	return PROFILE_NOWHERE;
 }
 
+/* TRACE_PROFILE_* of what fadvise advises. */
+static __always_inline __u32 profile_advice(__u32 flags)
+{
+	if (!(flags & TRACE_OP_ADVICE))
+		return 0;
+	return flags & TRACE_OP_DONTNEED ? TRACE_PROFILE_DROPS : TRACE_PROFILE_KEEPS;
+}
+
 /* Which of an operation's last slots: those that differ in class or path stay apart. */
 static __always_inline __u32 profile_variant(__u32 flags)
 {
 	if (flags & (TRACE_PROFILE_DIRECT | TRACE_PROFILE_STORES))
 		return 1;
-	if (flags & (TRACE_PROFILE_DIRTIES | TRACE_PROFILE_NOWAIT))
+	if (flags & (TRACE_PROFILE_DIRTIES | TRACE_PROFILE_NOWAIT | TRACE_PROFILE_DROPS))
 		return 2;
-	return flags & TRACE_PROFILE_BRINGS ? 3 : 0;
+	return flags & (TRACE_PROFILE_BRINGS | TRACE_PROFILE_KEEPS) ? 3 : 0;
 }
 
 /*

@@ -147,7 +147,7 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 	if (row.offset || row.traits & (CALL_SEEK | CALL_FPOS))
 		exit_offset(state, &row, args, result);
 	end->asked = exit_asked(&row, args);
-	if (row.traits & (CALL_OPEN_FLAGS | CALL_OPEN_HOW | CALL_MMAP | CALL_MADVISE | CALL_FLOCK))
+	if (row.traits & (CALL_OPEN_FLAGS | CALL_OPEN_HOW | CALL_MMAP | CALL_ADVISES | CALL_FLOCK))
 		exit_flags(state, &row, args);
 	if (row.traits & CALL_SUBMITS && result > 0)
 		count_submissions(row.op, result);

@@ -88,6 +88,12 @@ static __always_inline void uring_take_range(struct async_operation *begun, void
 	if (begun->row.shape == ASYNC_SYNC) {
 		begun->account.offset = KREAD(io_sync, request, off);
 		begun->asked_bytes = KREAD(io_sync, request, len);
+	} else if (begun->row.shape == ASYNC_ADVICE) {
+		struct io_fadvise *advice = request;
+
+		begun->account.offset = KREAD(io_fadvise, request, offset);
+		begun->asked_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
+		begun->account.flags |= advice_flags(KREAD(io_fadvise, request, advice), false);
 	} else if (begun->row.shape == ASYNC_RW) {
 		begun->account.offset = KREAD(io_rw, request, kiocb.ki_pos);
 		begun->asked_bytes = KREAD(io_rw, request, len);

@@ -98,6 +98,12 @@ struct io_sync {
 	long long off;
 } CORE_STRUCT;
 
+struct io_fadvise {
+	__u64 offset;
+	__u64 len; /* of 32 bits up to 6.9 */
+	__u32 advice;
+} CORE_STRUCT;
+
 struct io_close {
 	int fd;
 	__u32 file_slot;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Counts and errors of every recorded system call, held against strace's of the same program."""
+import re
 import subprocess
 import unittest
 
@@ -122,6 +123,48 @@ class AskedFor(unittest.TestCase):
                 nowait = bool(row["flags"] & PROFILE_NOWAIT)
                 counts[nowait] = counts.get(nowait, 0) + row["count"]
         self.assertEqual(counts, {False: 3, True: 15})
+
+
+ADVICE = """\
+import mmap, os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY)
+for advice in range(6):
+    os.posix_fadvise(fd, 4096 * advice, 8192, advice)
+memory = mmap.mmap(fd, 1 << 16, prot=mmap.PROT_READ)
+for advice in (0, 1, 2, 3, 4, 14, 20, 21, 22):
+    memory.madvise(advice, 0, 4096)
+"""
+ADVICE_WORDS = ["normal", "random", "sequential", "willneed", "dontneed", "noreuse"]
+MADVICE_WORDS = [*ADVICE_WORDS[:5], "other advice", "cold", "pageout", "populate"]
+DROPS, KEEPS = 1 << 7, 1 << 8  # of the flags of sums
+
+
+class Advice(unittest.TestCase):
+    """What fadvise and madvise advise."""
+
+    def test_each(self):
+        file = harness.random_file(f"{machine().new_dir()}/data", 1 << 16)
+        recording = Recording([harness.PYTHON, "-c", ADVICE, file])
+        for op, words in (("fadvise64", ADVICE_WORDS), ("madvise", MADVICE_WORDS)):
+            rows = recording.trace.calls(file, op=op)
+            self.assertEqual(len(rows), len(words))
+            printed = harness.faultline("print", "--op", op, "--file", file, recording.path)
+            told = [re.search(r"\[([^]]*)\] <", line) for line in
+                    printed.stdout.decode().splitlines()]
+            self.assertEqual([found[1] for found in told if found], words)
+        rows = recording.trace.calls(file, op="fadvise64")
+        self.assertEqual([row["offset"] for row in rows], [4096 * i for i in range(6)])
+        self.assertEqual([row["flags"] for row in rows], [1 << 22 + i for i in range(6)])
+
+    def test_summed_up(self):
+        file = harness.random_file(f"{machine().new_dir()}/data", 1 << 16)
+        trace = Recording([harness.PYTHON, "-c", ADVICE, file], "--mode", "profile").trace
+        counts = {}
+        for row in trace.dicts("profile"):
+            if row["op"] == "fadvise64":
+                advice = row["flags"] & (DROPS | KEEPS)
+                counts[advice] = counts.get(advice, 0) + row["count"]
+        self.assertEqual(counts, {DROPS: 1, KEEPS: 5})
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@
 #define MULTISHOT (1u << 19)
 #define SILENT (1u << 21)
 #define UNFINISHED (1u << 12)
+#define DONTNEED (1u << 26)
 
 static struct io_uring_params params;
 static char *queue, *done;
@@ -178,6 +179,13 @@ static void vectors_and_positions(int data, int made)
 	ask((struct asked) { "io_uring_fallocate", "made", .offset = BLOCK, .bytes = 3 * BLOCK },
 	    (struct io_uring_sqe) {
 		    .opcode = IORING_OP_FALLOCATE, .fd = made, .off = BLOCK, .addr = 3 * BLOCK });
+	ask((struct asked) { "io_uring_fadvise", "made", .flags = DONTNEED, .offset = BLOCK,
+			     .bytes = 2 * BLOCK },
+	    (struct io_uring_sqe) { .opcode = IORING_OP_FADVISE,
+				    .fd = made,
+				    .off = BLOCK,
+				    .len = 2 * BLOCK,
+				    .fadvise_advice = POSIX_FADV_DONTNEED });
 	carry_out();
 }
 

@@ -176,7 +176,7 @@ static const struct table_column last_columns[] = {
 	{ "direct_bytes", NULL, UNIT_BYTES, "bytes read with O_DIRECT",
 	  TABLE_UINT(struct file_view, direct_bytes), JOB_MOVED },
 	{ "advised", NULL, UNIT_COUNT,
-	  "calls of fadvise that fetched nothing: some drop what memory holds",
+	  "calls of fadvise that fetched nothing, and of which is not known what they advised",
 	  TABLE_UINT(struct file_view, advised), JOB_SYSCALL },
 };
 

@@ -173,7 +173,7 @@ static const struct call call_table[] = {
 	CALL(mmap, TRACE_MAP, .fd = 5, .offset = 6, .length = 2, .traits = CALL_MMAP),
 	CALL(munmap, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
 	CALL(mremap, TRACE_MAP, .fd = 1, .length = 3, .traits = CALL_MAP),
-	CALL(madvise, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP | CALL_MADVISE),
+	CALL(madvise, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP | CALL_ADVISES),
 	CALL(mlock, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
 	CALL(mlock2, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
 
@@ -182,7 +182,7 @@ static const struct call call_table[] = {
 	CALL(process_vm_writev, TRACE_MAP, ),
 
 	/* telling the kernel what will be read */
-	CALL(fadvise64, TRACE_ADVICE, .fd = 1, .offset = 2, .length = 3),
+	CALL(fadvise64, TRACE_ADVICE, .fd = 1, .offset = 2, .length = 3, .traits = CALL_ADVISES),
 	CALL(readahead, TRACE_ADVICE, .fd = 1, .offset = 2, .length = 3),
 
 #ifdef __NR_open /* the older half, which arm64 does without */

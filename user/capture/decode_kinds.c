@@ -71,7 +71,6 @@ static void take_async(struct decoder *decoder, unsigned int ring, const void *r
 
 	fill_call(decoder, &event->call, row);
 	TRACE_COLUMNS_PATHS(COPY)
-	row[SYSCALL_FLAGS] = event->flags;
 	fill_paths(decoder, event->text, event->path_bytes, event->path2_bytes, row);
 	trace_writer_append(decoder->writer, TRACE_ASYNC, ring, row);
 }

@@ -4,16 +4,13 @@
  */
 #include "output/flags.h"
 
+/* Of calls, and of operations of io_uring and libaio, which have some more. */
 static const char *const op_flags[] = {
-	"direct",   "append",	  "sync",	"unlinked", "writable",
-	"create",   "truncate",	  "shared",	"populate", "no file",
-	"path cut", "executable", "unfinished", "before",   "nowait",
-};
-static const char *const async_flags[] = {
-	"direct",     "append",	   "sync",     "unlinked", "writable",	   "create",
-	"truncate",   "shared",	   "populate", "no file",  "path cut",	   "executable",
-	"unfinished", "before",	   "nowait",   NULL,	   "fixed buffer", "fixed file",
-	"linked",     "multishot", "polled",   "silent",
+	"direct", "append",   "sync",	      "unlinked",   "writable",	  "create",	"truncate",
+	"shared", "populate", "no file",      "path cut",   "executable", "unfinished", "before",
+	"nowait", NULL,	      "fixed buffer", "fixed file", "linked",	  "multishot",	"polled",
+	"silent", "normal",   "random",	      "sequential", "willneed",	  "dontneed",	"noreuse",
+	"cold",	  "pageout",  "other advice",
 };
 static const char *const fault_flags[] = { "major",   "write",	 "filemap",    "shared",
 					   "kernel",  "in call", "unlinked",   "unfinished",
@@ -27,8 +24,8 @@ static const char *const span_flags[] = { "cut", "unread", "recorded" };
 static const char *const block_flags[] = { "metadata", "sync", "readahead", "fua",  "preflush",
 					   "direct",   "swap", "unissued",  "part", "compressed" };
 
-static const char *const profile_flags[] = { "direct", "unlinked", "stores", "dirties",
-					     "brings", "untimed",  "nowait" };
+static const char *const profile_flags[] = { "direct",	"unlinked", "stores", "dirties", "brings",
+					     "untimed", "nowait",   "drops",  "keeps" };
 
 #define NAMES(list)                                                                                \
 	{                                                                                          \
@@ -48,7 +45,7 @@ static const struct {
 	[TRACE_INSTANT] = NAMES(span_flags),
 	[TRACE_REQUEST] = NAMES(block_flags),
 	[TRACE_BIO] = NAMES(block_flags),
-	[TRACE_ASYNC] = NAMES(async_flags),
+	[TRACE_ASYNC] = NAMES(op_flags),
 	[TRACE_VFS] = NAMES(vfs_flags),
 	[TRACE_PROFILE] = NAMES(profile_flags),
 	[TRACE_PROFILE_CLASS] = NAMES(profile_flags),

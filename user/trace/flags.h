@@ -41,6 +41,19 @@
 	(1u << 21) /* it was asked not to tell its completion, and so succeeded: when is not known \
 		    */
 
+/* What a call of fadvise or madvise advised: none of them where that is not known. */
+#define TRACE_OP_ADVISED (1u << 22) /* shifted by POSIX_FADV_* or MADV_*, which agree: */
+#define TRACE_OP_NORMAL (TRACE_OP_ADVISED << 0)
+#define TRACE_OP_RANDOM (TRACE_OP_ADVISED << 1)
+#define TRACE_OP_SEQUENTIAL (TRACE_OP_ADVISED << 2)
+#define TRACE_OP_WILLNEED (TRACE_OP_ADVISED << 3)
+#define TRACE_OP_DONTNEED (TRACE_OP_ADVISED << 4) /* of fadvise: what memory holds of the file */
+#define TRACE_OP_NOREUSE (TRACE_OP_ADVISED << 5)  /* fadvise alone */
+#define TRACE_OP_COLD (1u << 28)		  /* madvise alone ... */
+#define TRACE_OP_PAGEOUT (1u << 29)
+#define TRACE_OP_OTHER_ADVICE (1u << 30) /* none of these */
+#define TRACE_OP_ADVICE (0x1ffu << 22)	 /* any of them */
+
 /* `flags` of vfs rows: how the file was open, and where the operation stands. */
 #define TRACE_VFS_DIRECT (1u << 0)   /* the file was open with O_DIRECT */
 #define TRACE_VFS_APPEND (1u << 1)   /* the file was open with O_APPEND */
@@ -99,6 +112,8 @@
 #define TRACE_PROFILE_BRINGS (1u << 4)	 /* or brought some in */
 #define TRACE_PROFILE_UNTIMED (1u << 5)	 /* when they ended is not known */
 #define TRACE_PROFILE_NOWAIT (1u << 6)	 /* locks that were not to be waited for */
+#define TRACE_PROFILE_DROPS (1u << 7)	 /* calls of fadvise that drop what memory holds, */
+#define TRACE_PROFILE_KEEPS (1u << 8)	 /* or that advise something else */
 
 /* The file of profile rows for all files that there was no slot for, one by one. */
 #define TRACE_FILE_OTHER 0xffffffffu

@@ -79,6 +79,14 @@ static void set_map_call(const struct job_trace *trace, struct event *event, uin
 	}
 }
 
+/* What fadvise advised is known. */
+static inline void set_advice(struct event *event, bool drops)
+{
+	event->flags &= ~EVENT_ADVISES;
+	if (drops && !(event->flags & EVENT_FAILED))
+		event->flags |= EVENT_DROPS;
+}
+
 static inline void decode_call(const struct event_chunk *chunk, uint32_t i, struct call_rule *rule,
 			       struct event *event)
 {
@@ -107,6 +115,8 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 		event->flags |= (flags & TRACE_OP_DIRECT ? EVENT_DIRECT : 0) |
 				(flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0) |
 				(flags & TRACE_OP_NOWAIT ? EVENT_NOWAIT : 0);
+		if (flags & TRACE_OP_ADVICE && rule->operation->advises)
+			set_advice(event, flags & TRACE_OP_DONTNEED);
 		if (flags & TRACE_OP_SILENT && event->flags & EVENT_ASYNC)
 			event->flags &= ~EVENT_TIMED;
 	}
