@@ -56,6 +56,7 @@ enum {
 	M_UNLINK,
 	M_FALLOCATE,
 	M_FADVISE,
+	M_MADVISE,
 	M_OPERATIONS
 };
 
@@ -96,6 +97,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_UNLINK] = { "syscall", "unlink", TRACE_METADATA },
 	[M_FALLOCATE] = { "syscall", "fallocate", TRACE_METADATA },
 	[M_FADVISE] = { "syscall", "fadvise64", TRACE_ADVICE },
+	[M_MADVISE] = { "syscall", "madvise", TRACE_MAP },
 };
 
 /* What differs between made traces; zeros give the usual. */

@@ -67,6 +67,7 @@ extern const struct analysis analysis_operations;
 extern const struct analysis analysis_files;
 extern const struct analysis analysis_failed_lookups;
 extern const struct analysis analysis_lifetimes;
+extern const struct analysis analysis_advice;
 extern const struct analysis analysis_habits;
 extern const struct analysis analysis_processes;
 extern const struct analysis analysis_programs;

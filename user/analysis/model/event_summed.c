@@ -53,8 +53,6 @@ struct event_summed event_summed_as(const struct operation *operation, uint64_t 
 			 (flags & TRACE_PROFILE_NOWAIT ? EVENT_NOWAIT : 0),
 	};
 
-	if (flags & TRACE_PROFILE_DROPS && operation->advises)
-		as.flags |= EVENT_DROPS;
 	if (flags & TRACE_PROFILE_UNTIMED)
 		as.flags &= ~EVENT_TIMED;
 	class_summed(operation, flags, &as);
@@ -103,7 +101,7 @@ static void fill_summed(const struct event_chunk *chunk, uint32_t i,
 	if (operation->opens && event->summed_count > errors)
 		event->flags |= EVENT_OPENS;
 	if (operation->advises && event->summed_count > errors &&
-	    !(columns[PROFILE_FLAGS][i] & (TRACE_PROFILE_DROPS | TRACE_PROFILE_KEEPS)))
+	    !(columns[PROFILE_FLAGS][i] & TRACE_PROFILE_KEEPS))
 		event->flags |= EVENT_ADVISES;
 }
 

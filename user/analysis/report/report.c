@@ -30,6 +30,7 @@ static const struct analysis *const registry[] = {
 	&analysis_files,
 	&analysis_failed_lookups,
 	&analysis_lifetimes,
+	&analysis_advice,
 	&analysis_habits,
 	&analysis_programs,
 	&analysis_processes,

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "advice": what programs advised the kernel on each file by fadvise and madvise, and
+ * whether what was dropped so came into memory again. Knows nothing of whether that was wise.
+ */
+#include "analysis/advice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/trace_text.h"
+
+#define ADVICE_MOST 65536 /* files with an advice, each; further ones are left out */
+
+/* By the bit behind that of TRACE_OP_ADVISED. */
+static const char *const words[] = {
+	"normal",  "random", "sequential", "willneed", "dontneed",
+	"noreuse", "cold",   "pageout",	   "other",
+};
+enum { ADVICE_RANDOM = 1, ADVICE_DONTNEED = 4, ADVICE_UNKNOWN = sizeof(words) / sizeof(words[0]) };
+
+/* Values of the maps. */
+struct advised {
+	uint64_t count, bytes, thread_time_ns;
+};
+
+/* Calls that dropped parts of a file: those after which none of it has come yet, and others. */
+struct dropped {
+	uint64_t fresh, fresh_bytes;
+	uint64_t again, again_bytes;
+};
+#define WORDS(type) (sizeof(struct type) / sizeof(uint64_t))
+
+struct advice {
+	const struct job *job;
+	bool advises[JOB_OPERATIONS_MOST]; /* of each operation */
+	struct map advised;		   /* file, operation << 8 | advice -> struct advised */
+	struct map dropped;		   /* file -> struct dropped */
+	bool cut;
+};
+
+static bool is_adviser(const char *name)
+{
+	static const char *const names[] = { "fadvise64", "madvise", "io_uring_fadvise" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static int begin(const struct job *job, void **state)
+{
+	struct advice *advice = calloc(1, sizeof(*advice));
+
+	if (!advice)
+		return -ENOMEM;
+	*state = advice;
+	advice->job = job;
+	map_init(&advice->advised, 2, WORDS(advised));
+	map_init(&advice->dropped, 1, WORDS(dropped));
+	for (size_t i = 0; i < job->operation_count; i++)
+		advice->advises[i] = is_adviser(job->operations[i].name);
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct advice *advice = state;
+
+	map_free(&advice->advised);
+	map_free(&advice->dropped);
+	free(advice);
+}
+
+/* The value of a key, NULL with 0 in *status where there is no room for one. */
+static void *value_of(struct advice *advice, struct map *map, const uint64_t *key, int *status)
+{
+	void *value;
+	bool added;
+
+	*status = 0;
+	if (map->count >= ADVICE_MOST) {
+		value = map_find(map, key);
+		advice->cut |= !value;
+		return value;
+	}
+	value = map_add(map, key, &added);
+	*status = value ? 0 : -ENOMEM;
+	return value;
+}
+
+static uint64_t saturated(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* A length of 0 goes to the end of the file. */
+static uint64_t bytes_named(const struct advice *advice, const struct event *event, bool of_file)
+{
+	uint64_t size = advice->job->files.files[event->file].size_bytes;
+	uint64_t offset = event->offset > 0 ? event->offset : 0;
+
+	if (event->asked_bytes || !of_file)
+		return event->asked_bytes;
+	return size > offset ? size - offset : 0;
+}
+
+static int add_dropped(struct advice *advice, const struct event *event)
+{
+	const uint64_t key = event->file;
+	int status;
+	struct dropped *dropped = value_of(advice, &advice->dropped, &key, &status);
+
+	if (!dropped)
+		return status;
+	dropped->fresh++;
+	dropped->fresh_bytes = saturated(dropped->fresh_bytes, bytes_named(advice, event, true));
+	return 0;
+}
+
+static int add_advice(struct advice *advice, const struct event *event)
+{
+	uint64_t given = event_value(event, SYSCALL_FLAGS) & TRACE_OP_ADVICE;
+	uint64_t number = given ? __builtin_ctzll(given / TRACE_OP_ADVISED) : ADVICE_UNKNOWN;
+	const uint64_t key[] = { event->file, (uint64_t)event->operation << 8 | number };
+	bool of_file = advice->job->operations[event->operation].advises;
+	int status;
+	struct advised *advised = value_of(advice, &advice->advised, key, &status);
+
+	if (!advised)
+		return status;
+	advised->count++;
+	advised->bytes = saturated(advised->bytes, bytes_named(advice, event, of_file));
+	advised->thread_time_ns += event->end - event->start;
+	return event->flags & EVENT_DROPS ? add_dropped(advice, event) : 0;
+}
+
+/* Some of a file comes into memory, after it was dropped. */
+static void add_fetched(struct advice *advice, uint32_t file)
+{
+	const uint64_t key = file;
+	struct dropped *dropped = (struct dropped *)map_find(&advice->dropped, &key);
+
+	if (!dropped || !dropped->fresh)
+		return;
+	dropped->again += dropped->fresh;
+	dropped->again_bytes = saturated(dropped->again_bytes, dropped->fresh_bytes);
+	dropped->fresh = dropped->fresh_bytes = 0;
+}
+
+static inline bool is_advice(const struct advice *advice, const struct event *event)
+{
+	return event->flags & (EVENT_CALL | EVENT_ASYNC) && advice->advises[event->operation] &&
+	       !(event->flags & (EVENT_FAILED | EVENT_SECOND)) && event->file != FILE_NONE;
+}
+
+static inline bool may_fetch(const struct event *event)
+{
+	return event->class != IO_NONE || event->flags & EVENT_PAGECACHE;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct advice *advice = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (is_advice(advice, event))
+			status = add_advice(advice, event);
+		else if (advice->dropped.count && may_fetch(event) && event->fetched_bytes &&
+			 event->file != FILE_NONE)
+			add_fetched(advice, event->file);
+	}
+	return status;
+}
+
+static int add_series(void *state, const struct event_series *series)
+{
+	const struct advice *advice = state;
+
+	if (!is_advice(advice, series->events) &&
+	    (!advice->dropped.count || !series->sums.fetched_bytes))
+		return 0;
+	return add_events(state, series->events, series->count);
+}
+
+/* --- the table --- */
+
+struct line {
+	struct table_text path;
+	const char *call, *advice;
+	uint64_t count, bytes, thread_time_ns, again, again_bytes;
+	uint32_t file;
+};
+
+static const struct table_column columns[] = {
+	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct line, path), 0 },
+	{ "call", "call", UNIT_NONE, "fadvise64, madvise or io_uring_fadvise",
+	  TABLE_LITERAL(struct line, call), 0 },
+	{ "advice", "advice", UNIT_NONE,
+	  "the end of POSIX_FADV_* or MADV_*; other: none of those that are told apart; null: not "
+	  "known",
+	  TABLE_LITERAL(struct line, advice), 0 },
+	{ "count", "count", UNIT_COUNT, "calls that did well", TABLE_UINT(struct line, count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES,
+	  "bytes that they named, to the file's end where that is "
+	  "what they said",
+	  TABLE_UINT(struct line, bytes), 0 },
+	{ "again", "came again", UNIT_COUNT,
+	  "of fadvise's dontneed: those after which some of the file came into memory again, "
+	  "whatever call of fadvise it was",
+	  TABLE_UINT(struct line, again), JOB_PAGECACHE },
+	{ "again_bytes", NULL, UNIT_BYTES, "... and the bytes that they named",
+	  TABLE_UINT(struct line, again_bytes), JOB_PAGECACHE },
+	{ "thread_time_ns", "thread time", UNIT_NS, "time of the calls, summed over threads",
+	  TABLE_UINT(struct line, thread_time_ns), 0 },
+};
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+	int order;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	order = strcmp(a->call, b->call);
+	if (order || !a->advice || !b->advice)
+		return order ? order : !a->advice - !b->advice;
+	return strcmp(a->advice, b->advice);
+}
+
+static struct line line_of(const struct advice *advice, const uint64_t *key,
+			   const struct advised *advised)
+{
+	const struct operation *operation = &advice->job->operations[key[1] >> 8];
+	unsigned int number = key[1] & 0xff;
+	struct line line = {
+		.path = trace_text(file_table_name(&advice->job->files, key[0])),
+		.call = operation->name,
+		.advice = number < ADVICE_UNKNOWN ? words[number] : NULL,
+		.count = advised->count,
+		.bytes = advised->bytes,
+		.thread_time_ns = advised->thread_time_ns,
+		.again = TABLE_NO_UINT,
+		.again_bytes = TABLE_NO_UINT,
+		.file = key[0],
+	};
+	const struct dropped *dropped;
+
+	if (number == ADVICE_DONTNEED && operation->advises) {
+		dropped = (struct dropped *)map_find(&advice->dropped, key);
+		line.again = dropped ? dropped->again : 0;
+		line.again_bytes = dropped ? dropped->again_bytes : 0;
+	}
+	return line;
+}
+
+static int add_lines(const struct advice *advice, struct table *table)
+{
+	struct line *lines = calloc(advice->advised.count + 1, sizeof(*lines));
+	size_t at = 0, count = 0;
+	const uint64_t *key;
+	uint64_t *value;
+	int status = lines ? 0 : -ENOMEM;
+
+	while (lines && map_next(&advice->advised, &at, &key, &value))
+		lines[count++] = line_of(advice, key, (struct advised *)value);
+	if (count)
+		qsort(lines, count, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < count && !status; i++)
+		status = table_add(table, &lines[i]);
+	free(lines);
+	return status;
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct advice *advice = state;
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	table->recorded = advice->job->layers;
+	if (status)
+		return status;
+	if (!(advice->job->layers & JOB_SYSCALL)) {
+		table->absent = true;
+		return table_set_note(table, "system calls were not recorded");
+	}
+	if (advice->cut)
+		status = table_set_note(table, "of further files nothing is told here");
+	else if (advice->job->lost)
+		status = table_set_note(table, "lost events are missing here");
+	return status ? status : add_lines(advice, table);
+}
+
+/* --- for others --- */
+
+static struct advice_view view_of_table(const struct table *table, struct table_text path)
+{
+	struct advice_view view = { .dropped = 0 };
+
+	for (size_t row = 0; row < table->row_count && path.length; row++) {
+		struct line line = { .again = TABLE_NO_UINT, .again_bytes = TABLE_NO_UINT };
+		const struct cell *cells = table_row(table, row);
+
+		if (cells[0].type != CELL_TEXT || cells[0].length != path.length ||
+		    memcmp(cells[0].text, path.bytes, path.length))
+			continue;
+		table_read_row(table, row, &line);
+		if (line.again != TABLE_NO_UINT && line.again_bytes != TABLE_NO_UINT) {
+			view.dropped += line.again;
+			view.dropped_bytes = saturated(view.dropped_bytes, line.again_bytes);
+		}
+		if (cell_is(&cells[1], "madvise") && cell_is(&cells[2], words[ADVICE_RANDOM]))
+			view.random += line.count;
+	}
+	return view;
+}
+
+struct advice_view advice_of(const struct measured *measured, uint32_t file, struct table_text path)
+{
+	const struct advice *advice =
+		measured->job ? measured_state(measured, &analysis_advice) : NULL;
+	const uint64_t key = file;
+	struct advice_view view = { .dropped = 0 };
+	const struct dropped *dropped;
+
+	if (!measured->job)
+		return view_of_table(report_by(measured->report, &analysis_advice), path);
+	if (!advice)
+		return view;
+	dropped = (struct dropped *)map_find(&advice->dropped, &key);
+	if (dropped) {
+		view.dropped = dropped->again;
+		view.dropped_bytes = dropped->again_bytes;
+	}
+	for (size_t i = 0; i < advice->job->operation_count; i++) {
+		const uint64_t pair[] = { file, i << 8 | ADVICE_RANDOM };
+		const struct advised *advised =
+			advice->advises[i] && !advice->job->operations[i].advises
+				? (struct advised *)map_find(&advice->advised, pair)
+				: NULL;
+
+		view.random += advised ? advised->count : 0;
+	}
+	return view;
+}
+
+#define FLAGS (1ull << SYSCALL_FLAGS)
+
+const struct analysis analysis_advice = {
+	.name = "advice",
+	.meaning = "what programs advised the kernel on files, by fadvise and madvise",
+	.title = NULL, /* for who asks, and for findings */
+	.shown = "count,call,advice,bytes,again,thread_time_ns,path",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing = { .apart = true, .events = add_events, .series = add_series },
+	.columns = { [TRACE_SYSCALL] = FLAGS, [TRACE_ASYNC] = FLAGS },
+	.fill = fill,
+	.end = end,
+	.merging = { .keys = "path,call,advice",
+		     .sorted = "-count",
+		     .many = "files",
+		     .fixed = columns,
+		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
+};

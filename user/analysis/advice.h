@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What programs advised the kernel on files, for those who draw conclusions from it.
+ */
+#ifndef FAULTLINE_ADVICE_H
+#define FAULTLINE_ADVICE_H
+
+#include "analysis/measured.h"
+
+/* Of one file; zeros where nothing was advised, or is not known. */
+struct advice_view {
+	/* Calls of fadvise that dropped what memory held, after which some of the file came into it
+	 * again, and the bytes that they named. */
+	uint64_t dropped, dropped_bytes;
+	uint64_t random; /* calls of madvise that said that access is at random */
+};
+
+/* `file`: its number, as of files_used. `path` is that of its row, where reports were made one. */
+struct advice_view advice_of(const struct measured *measured, uint32_t file,
+			     struct table_text path);
+
+#endif
