@@ -77,11 +77,12 @@ class Findings(unittest.TestCase):
         self.assertNotIn("tracer-cost", [row["id"] for row in recording.report["findings"]])
 
     def test_dropped_by_itself(self):
-        """What the job itself may have dropped is told as that."""
+        """What the job itself dropped, after which it came again, is told as that."""
         found = harness.undisturbed(lambda: self.findings("fetched-again", "bad"),
                                     lambda rows: "fetched-again" in rows)
-        self.assertEqual(found["fetched-again"]["evidence"]["advised"], 2)
-        self.assertIn("called fadvise 2 times", found["fetched-again"]["says"])
+        self.assertEqual(found["fetched-again"]["evidence"]["dropped"], 1)  # not by the last one
+        self.assertIn("dropped it itself, by 1 call of POSIX_FADV_DONTNEED",
+                      found["fetched-again"]["says"])
 
     def test_small_files_written(self):
         """Many files of a write each are what is small, not the writes."""

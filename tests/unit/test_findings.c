@@ -139,6 +139,11 @@ static void test_text(void **state)
 					 record, &unknown),
 			    "1,234 files, 1 file");
 	assert_null(unknown);
+	assert_string_equal(finding_text(&arena,
+					 "[{one:a|b}||none][ {unknown}|| {count:c|d}] | [||x]y",
+					 record, &unknown),
+			    "1 a 1,234 d | y");
+	assert_null(unknown);
 	assert_string_equal(finding_text(&arena, "{none} {", record, &unknown), "{none} {");
 	assert_non_null(unknown);
 	table_free(record);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings that look at what calls asked for beyond bytes: what to do with a lock.
+ * Findings that look at what calls asked for beyond bytes: what to do with a lock, what is
+ * advised on a file.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,10 +49,148 @@ static void test_locks(void **state)
 	}
 }
 
+/* --- advice --- */
+
+#define FILE_BYTES (64 * MIB)
+
+enum when { NEVER, BETWEEN, LAST };
+
+/* A file that is read twice from storage; who says so drops what memory holds of it, or a part. */
+static struct report *read_twice(struct made_trace *made, enum when when, uint64_t flags,
+				 uint64_t bytes)
+{
+	BEGIN(made, .block = true);
+	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	add_file(made, 1, FILE_BYTES, "/data/a");
+	for (uint64_t i = 0; i < 128; i++) {
+		if (i == 64 && when == BETWEEN)
+			CALL(made, .time = 100 + i * MS - US, .dur = US / 2, .pid = 10,
+			     .op = M_FADVISE, .file = 1, .asked = bytes, .flags = flags);
+		CALL(made, .time = 100 + i * MS, .dur = MS / 2, .pid = 10, .op = M_PREAD, .file = 1,
+		     .offset = i % 64 * MIB, .asked = MIB, .result = MIB, .fetched = MIB);
+	}
+	if (when == LAST)
+		CALL(made, .time = 200 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1,
+		     .asked = bytes, .flags = flags);
+	REQUEST(made, .time = 200, .dur = 100 * MS, .queue = 10, .op = M_REQUEST_READ, .dev = 1,
+		.bytes = 2 * FILE_BYTES);
+	made_finish(made, 10, END);
+	return made_report(&made->reader, 1);
+}
+
+static const struct {
+	enum when when;
+	uint64_t flags, bytes;
+	const char *says, *advice;
+} drops[] = {
+	{ BETWEEN, TRACE_OP_DONTNEED, 0,
+	  "the job dropped it itself, by 1 call of POSIX_FADV_DONTNEED",
+	  "leave the 1 call of POSIX_FADV_DONTNEED out while the data is still to be read" },
+	{ BETWEEN, TRACE_OP_DONTNEED, FILE_BYTES,
+	  "the job dropped it itself, by 1 call of POSIX_FADV_DONTNEED",
+	  "leave the 1 call of POSIX_FADV_DONTNEED out while the data is still to be read" },
+	/* It explains nothing of it, or not all; it says something else. */
+	{ LAST, TRACE_OP_DONTNEED, 0, "memory did not hold it", NULL },
+	{ BETWEEN, TRACE_OP_DONTNEED, MIB, "memory did not hold it", NULL },
+	{ BETWEEN, TRACE_OP_SEQUENTIAL, 0, "memory did not hold it", NULL },
+	{ NEVER, 0, 0, "memory did not hold it", NULL },
+	/* Of an older trace. */
+	{ BETWEEN, 0, 0,
+	  "memory did not hold it, or the job dropped it itself: it called fadvise 1 time",
+	  "give the job more memory (limit of its cgroup), read less at random, or evict what is "
+	  "done with (POSIX_FADV_DONTNEED on other files); if its 1 call of fadvise are "
+	  "POSIX_FADV_DONTNEED, leave them out while the data is still to be read" },
+};
+
+static void test_dropped(void **state)
+{
+	for (size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++) {
+		struct made_trace made;
+		struct report *report =
+			read_twice(&made, drops[i].when, drops[i].flags, drops[i].bytes);
+		size_t row = find_row(report, "findings", "id", "fetched-again");
+		char says[200];
+
+		snprintf(says, sizeof(says), "128 MiB came from storage of 64.0 MiB: %s",
+			 drops[i].says);
+		check_text(report, "findings", row, "says", says);
+		check_text(report, "findings", row, "advice",
+			   drops[i].advice ? drops[i].advice
+					   : "give the job more memory (limit of its cgroup), read "
+					     "less at random, "
+					     "or evict what is done with (POSIX_FADV_DONTNEED on "
+					     "other files)");
+		report_free(report);
+		made_close(&made);
+	}
+}
+
+/* What stands in the table. */
+static void test_table(void **state)
+{
+	struct made_trace made;
+	struct report *report = read_twice(&made, BETWEEN, TRACE_OP_DONTNEED, 0);
+
+	assert_int_equal(report_table(report, "advice")->row_count, 1);
+	check_text(report, "advice", 0, "path", "/data/a");
+	check_text(report, "advice", 0, "call", "fadvise64");
+	check_text(report, "advice", 0, "advice", "dontneed");
+	CHECK(report, "advice", 0, "count", 1);
+	CHECK(report, "advice", 0, "bytes", FILE_BYTES);
+	CHECK(report, "advice", 0, "again", 1);
+	CHECK(report, "advice", 0, "again_bytes", FILE_BYTES);
+	report_free(report);
+	made_close(&made);
+	report = read_twice(&made, LAST, TRACE_OP_DONTNEED, MIB);
+	CHECK(report, "advice", 0, "bytes", MIB);
+	CHECK(report, "advice", 0, "again", 0);
+	report_free(report);
+	made_close(&made);
+	report = read_twice(&made, LAST, 0, 0);
+	assert_int_equal(ask(report, "advice", 0, "advice")->type, CELL_NULL);
+	report_free(report);
+	made_close(&made);
+}
+
+/* Faults that jump, on a mapping that was advised, or not. */
+static void test_mapped(void **state)
+{
+	for (int advised = 0; advised < 2; advised++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .block = true);
+		EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		add_file(&made, 1, 1024 * MIB, "/data/a");
+		CALL(&made, .time = 100, .dur = US, .pid = 10, .op = M_MADVISE, .file = 1,
+		     .asked = MIB, .flags = advised ? TRACE_OP_RANDOM : TRACE_OP_WILLNEED);
+		for (uint64_t i = 0; i < 1000; i++)
+			FAULT(&made, .time = 10 * US + i * US * 500, .dur = 100 * US, .pid = 10,
+			      .file = 1, .offset = i * 40503 % 1000 * MIB, .fetched = 128 * KIB,
+			      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP);
+		REQUEST(&made, .time = 200, .dur = 100 * MS, .queue = 10, .op = M_REQUEST_READ,
+			.dev = 1, .bytes = 128 * MIB);
+		made_finish(&made, 10, END);
+		report = made_report(&made.reader, 1);
+		check_text(
+			report, "findings", find_row(report, "findings", "id", "mmap-random"),
+			"advice",
+			advised ? "it was given MADV_RANDOM 1 time already: samples of 1 MiB and "
+				  "more, or MADV_WILLNEED ahead of use"
+				: "MADV_RANDOM, or samples of 1 MiB and more, or MADV_WILLNEED "
+				  "ahead of use");
+		report_free(report);
+		made_close(&made);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/advice.h"
 #include "analysis/readahead.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
@@ -46,6 +47,10 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	NUMBER(copied_bytes, BYTES, "bytes that stores to private mappings copied; null: none"),
 	NUMBER(advised, COUNT,
 	       "calls of fadvise on them that fetched nothing, whatever they advised; null: none"),
+	NUMBER(dropped, COUNT,
+	       "calls of fadvise that dropped what came from storage again; null: none, or not all "
+	       "that came again"),
+	NUMBER(random, COUNT, "calls of madvise that said MADV_RANDOM of them; null: none"),
 	NUMBER(time_ns, NS, "time in them"),
 	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
 	{ "consecutive", "consecutive", UNIT_SHARE,
@@ -103,6 +108,8 @@ struct alike_ending {
 struct alike_sums {
 	uint64_t direct_bytes; /* read past the page cache: from storage, too */
 	uint64_t copied_bytes, advised;
+	uint64_t dropped, random;
+	uint64_t undropped; /* files of which more came again than was dropped */
 	uint64_t accesses, consecutive, jumps, backward;
 	struct alike_ending endings[ENDINGS];
 };
@@ -133,8 +140,23 @@ static const struct alike_ending *common_ending(const struct alike_sums *sums)
 	return best;
 }
 
+/* Whether what came more than once had been dropped by the job itself, all of it but for pages that
+ * calls named in part. */
+static bool is_dropped(const struct file_view *file, const struct advice_view *advice)
+{
+	uint64_t fetched_bytes =
+		file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+	uint64_t again;
+
+	if (!advice->dropped || file->size_bytes == TABLE_NO_UINT ||
+	    fetched_bytes <= file->size_bytes)
+		return false;
+	again = fetched_bytes - file->size_bytes;
+	return advice->dropped_bytes >= again - again / 8;
+}
+
 static void add_file(struct alike *alike, struct alike_sums *sums, const struct alike_rule *kind,
-		     const struct file_view *file)
+		     const struct file_view *file, const struct advice_view *advice)
 {
 	const struct tally *tally = &file->tallies[kind->use];
 	unsigned int by = kind->use == USE_MMAP	  ? BY_FAULTS
@@ -176,6 +198,9 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 	if (kind->use == USE_READ)
 		sums->direct_bytes += file->direct_bytes;
 	sums->advised += file->advised;
+	sums->dropped += advice->dropped;
+	sums->undropped += !is_dropped(file, advice);
+	sums->random += advice->random;
 	if (kind->use == USE_MMAP)
 		sums->copied_bytes += file->copied_bytes;
 	sums->accesses += accesses(file, by);
@@ -211,7 +236,9 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 	alike->fetched_share = finding_share(alike->storage_bytes, alike->bytes);
 	alike->direct_bytes = sums->direct_bytes ? sums->direct_bytes : TABLE_NO_UINT;
 	alike->copied_bytes = sums->copied_bytes ? sums->copied_bytes : TABLE_NO_UINT;
-	alike->advised = sums->advised ? sums->advised : TABLE_NO_UINT;
+	alike->dropped = sums->undropped ? TABLE_NO_UINT : sums->dropped;
+	alike->advised = sums->advised && sums->undropped ? sums->advised : TABLE_NO_UINT;
+	alike->random = sums->random ? sums->random : TABLE_NO_UINT;
 	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes
 									    : alike->bytes,
 					     alike->time_ns);
@@ -293,6 +320,7 @@ void alike_forget_holes(const struct findings *findings, uint32_t number, struct
 static int look_at_files(struct findings *findings)
 {
 	const uint64_t elsewhere_bytes = alike_elsewhere_bytes(findings);
+	struct advice_view advice;
 	struct file_view file;
 
 	findings->alike = calloc(finding_rule_count, sizeof(*findings->alike));
@@ -307,8 +335,11 @@ static int look_at_files(struct findings *findings)
 			const struct alike_rule *kind = finding_rules[j]->alike;
 			struct alike_found *found = &findings->alike[j];
 
-			if (kind && kind->takes(&file))
-				add_file(&found->alike, &found->sums, kind, &file);
+			if (!kind || !kind->takes(&file))
+				continue;
+			advice = kind->advice ? advice_of(findings->measured, i, file.path)
+					      : (struct advice_view) { .dropped = 0 };
+			add_file(&found->alike, &found->sums, kind, &file, &advice);
 		}
 	}
 	return 0;

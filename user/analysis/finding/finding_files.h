@@ -27,12 +27,13 @@ struct alike {
 	uint64_t copied_bytes;	      /* by stores to private mappings; TABLE_NO_UINT for none */
 	uint64_t time_ns, bandwidth;  /* bandwidth: bytes (of faults: fetched) in a second */
 	uint64_t advised;	      /* calls of fadvise that fetched nothing; as above */
+	uint64_t dropped, random;     /* as advice_of has them; as above */
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* of the bytes, that came from storage */
 	double of_run;		      /* of the run, its time that no compute hid */
 };
 
-#define ALIKE_COLUMNS 28
+#define ALIKE_COLUMNS 30
 
 extern const struct table_column alike_columns[ALIKE_COLUMNS];
 
@@ -44,6 +45,7 @@ extern const struct table_column alike_columns[ALIKE_COLUMNS];
 struct alike_rule {
 	enum use use;	     /* whose count, bytes and time are summed */
 	bool with_metadata;  /* ... and the time of metadata calls, too */
+	bool advice;	     /* it tells what was advised on them */
 	bool with_faults;    /* ... and faults, too: their count, bytes and time */
 	enum io_class class; /* that its time is of */
 	bool (*takes)(const struct file_view *file);

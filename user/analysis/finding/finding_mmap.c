@@ -35,6 +35,7 @@ static bool takes_random(const struct file_view *file)
 static const struct alike_rule random_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
+	.advice = true,
 	.takes = takes_random,
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
@@ -61,7 +62,9 @@ const struct finding_rule finding_mmap_random = {
 		"(readahead {readahead_bytes}); "
 		"{backward} of the faults went backward, {consecutive} followed the one before[; "
 		"{others:file|files} more like it]",
-	.advice = "MADV_RANDOM, or samples of 1 MiB and more, or MADV_WILLNEED ahead of use",
+	.advice =
+		"[it was given MADV_RANDOM {random:time|times} already: ||MADV_RANDOM, or ]samples "
+		"of 1 MiB and more, or MADV_WILLNEED ahead of use",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
 	.rule = "A fault on a page that is not cached reads a window of the file around it, on the "
 		"assumption that what lies near is needed next. A program that jumps uses little "

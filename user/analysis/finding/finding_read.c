@@ -356,6 +356,7 @@ static const struct alike_rule fetched_again_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.with_faults = true,
+	.advice = true,
 	.takes = takes_fetched_again,
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
@@ -417,18 +418,24 @@ const struct finding_rule finding_fetched_again = {
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} came from storage more than once",
-	.says = "{fetched_bytes} came from storage of {size_bytes}: memory did not hold it"
+	.says = "{fetched_bytes} came from storage of {size_bytes}: "
+		"[the job dropped it itself, by {dropped:call|calls} of POSIX_FADV_DONTNEED"
+		"||memory did not hold it]"
 		"[, or the job dropped it itself: it called fadvise {advised:time|times}]"
 		"[; {others:file|files} more like it]",
 	.advice =
-		"[if its {advised:call|calls} of fadvise are POSIX_FADV_DONTNEED, leave them out "
-		"while the data is still to be read; else ]give the job more memory (limit of its "
-		"cgroup), read less at random, or evict what is done with "
-		"(POSIX_FADV_DONTNEED on other files)",
+		"[leave the {dropped:call|calls} of POSIX_FADV_DONTNEED out while the data is "
+		"still "
+		"to be read||give the job more memory (limit of its cgroup), read less at random, "
+		"or "
+		"evict what is done with (POSIX_FADV_DONTNEED on other files)]"
+		"[; if its {advised:call|calls} of fadvise are POSIX_FADV_DONTNEED, leave them out "
+		"while the data is still to be read]",
 	.more = "faultline report --table files TRACE",
 	.rule = "What was read once stays in the page cache until memory is needed. When more came "
 		"from storage than the file has, parts of it were thrown out in between, or it was "
-		"read with O_DIRECT. What a call of fadvise advises is not recorded: one that "
-		"fetched nothing may have dropped the pages (POSIX_FADV_DONTNEED), or only "
-		"announced an order.",
+		"read with O_DIRECT. The job itself throws them out by POSIX_FADV_DONTNEED; it is "
+		"said to where such calls named as much as came again, and more came after them. "
+		"Where operations were summed up, or by an older trace, it is not known which "
+		"calls of fadvise those are, or when they were made.",
 };

@@ -105,10 +105,18 @@ static size_t write_name(FILE *out, const char *at, const struct table *record,
 	return 1;
 }
 
+/* Where a clause ends, or what is told in its place begins. */
+static const char *clause_end(const char *at)
+{
+	const char *end = strchr(at, ']'), *other = strstr(at, "||");
+
+	return other && end && other < end ? other : end;
+}
+
 /* Whether the clause "[...]" at `at` has something to tell: no cell that it names is null. */
 static bool clause_is_known(const char *at, const struct table *record)
 {
-	const char *end = strchr(at, ']');
+	const char *end = clause_end(at);
 
 	for (const char *name = strchr(at, '{'); name && end && name < end;
 	     name = strchr(name + 1, '{')) {
@@ -119,6 +127,16 @@ static bool clause_is_known(const char *at, const struct table *record)
 			return false;
 	}
 	return true;
+}
+
+/* To what is told in place of a clause, or behind it. */
+static const char *skip_clause(const char *at)
+{
+	const char *end = clause_end(at);
+
+	if (!end)
+		return at + strlen(at);
+	return *end == '|' ? end + strlen("||") : end;
 }
 
 const char *finding_text(struct arena *arena, const char *pattern, const struct table *record,
@@ -133,14 +151,18 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 	if (!out)
 		return NULL;
 	while (*pattern) {
-		size_t plain = strcspn(pattern, "{[]");
+		size_t plain = strcspn(pattern, "{[]|");
 
 		fwrite(pattern, 1, plain, out);
 		pattern += plain;
 		if (*pattern == '{')
 			pattern += write_name(out, pattern, record, unknown);
 		else if (*pattern == '[' && !clause_is_known(pattern, record))
+			pattern = skip_clause(pattern);
+		else if (!strncmp(pattern, "||", 2)) /* of a clause that was told */
 			pattern += strcspn(pattern, "]");
+		else if (*pattern == '|')
+			fputc(*pattern++, out);
 		else if (*pattern)
 			pattern++;
 	}

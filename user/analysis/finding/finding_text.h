@@ -11,7 +11,8 @@
 /*
  * Each {NAME} becomes the cell of that column, in its unit; what is null becomes "-". Behind
  * {NAME:ONE|MANY} stands ONE of 1 and MANY of all else: "1 file", "2 files". A clause in brackets
- * is left out when a cell in it is null. Returns NULL when there is no memory. A name that is no
+ * is left out when a cell in it is null; what stands behind "||" in it is told then, and only then.
+ * Returns NULL when there is no memory. A name that is no
  * column stays as it stands, and is put into *unknown unless that is NULL.
  */
 const char *finding_text(struct arena *arena, const char *pattern, const struct table *record,
