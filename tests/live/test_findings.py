@@ -84,6 +84,17 @@ class Findings(unittest.TestCase):
         self.assertIn("dropped it itself, by 1 call of POSIX_FADV_DONTNEED",
                       found["fetched-again"]["says"])
 
+    def test_holes_are_not_loaded(self):
+        """A file that is nothing but a hole is read at the cost of its pages: no device reads."""
+        file = f"{machine().new_dir('ext4')}/hole"
+        with open(file, "wb") as made:
+            made.truncate(512 << 20)
+        text = (f"import os\nfd = os.open({file!r}, os.O_RDONLY)\n"
+                f"while os.read(fd, 4 << 20):\n    pass")
+        recording = Recording([harness.PYTHON, "-c", text])
+        self.assertGreaterEqual(recording.file(file)["read"]["fetched_bytes"], 512 << 20)
+        self.assertNotIn("load-waits", [row["id"] for row in recording.report["findings"]])
+
     def test_small_files_written(self):
         """Many files of a write each are what is small, not the writes."""
         place = f"{self.directory}/written"

@@ -13,7 +13,7 @@
 #define MIB (1ull << 20)
 #define END (1000 * MS) /* of each run */
 
-static void add_file(struct made_trace *made, uint64_t id, uint64_t size, const char *path)
+MADE void add_file(struct made_trace *made, uint64_t id, uint64_t size, const char *path)
 {
 	FILE_ROW(made, .time = 10, .id = id, .dev = 1, .ino = id, .size = size, .path = path);
 }
@@ -24,7 +24,7 @@ struct series {
 	int64_t result; /* in place of `bytes` */
 };
 
-static void add_calls(struct made_trace *made, uint64_t start, const struct series *series)
+MADE void add_calls(struct made_trace *made, uint64_t start, const struct series *series)
 {
 	for (uint64_t i = 0; i < series->count; i++)
 		CALL(made, .time = start + i * (series->dur + 1), .dur = series->dur, .pid = 10,

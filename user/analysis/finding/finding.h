@@ -127,7 +127,8 @@ struct findings {
 	struct finding *all;
 	size_t count, room;
 	struct arena *arena;	   /* for what evidence points to; lives as long as the findings */
-	struct alike_found *alike; /* of each rule, once one has asked: see finding_files.h */
+	struct alike_found *alike; /* of each rule, once one has asked: see finding_files.h; then */
+	uint64_t off_blocks_bytes; /* what came into memory of files that may lie on no blocks */
 };
 
 /* Adds what the rule's `told_by` do not tell already. `evidence` is copied, but not what it points

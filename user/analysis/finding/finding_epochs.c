@@ -3,7 +3,7 @@
  * Findings about epochs: whether later ones read from storage again. Knows nothing of single files.
  */
 #include "analysis/epochs.h"
-#include "analysis/finding/finding.h"
+#include "analysis/finding/finding_files.h"
 #include "analysis/measured.h"
 
 struct epochs_evidence {
@@ -44,10 +44,13 @@ static uint64_t memory_bytes(const struct report *report)
 	return least;
 }
 
-/* False when there is no second epoch, or too little to tell of. */
-static bool epochs_evidence(const struct findings *findings, struct epochs_evidence *evidence)
+/* Not `told` when there is no second epoch, or too little to tell of, or nothing but holes of
+ * files. Returns 0 or -ENOMEM. */
+static int epochs_evidence(struct findings *findings, struct epochs_evidence *evidence, bool *told)
 {
 	struct epochs_view view = epochs_view(findings->report);
+	bool holes = false;
+	int status = 0;
 
 	*evidence = (struct epochs_evidence) {
 		.epochs = view.epochs,
@@ -58,19 +61,24 @@ static bool epochs_evidence(const struct findings *findings, struct epochs_evide
 		.memory_bytes = memory_bytes(findings->report),
 		.of_first = finding_share(view.last_fetched_bytes, view.first_fetched_bytes),
 	};
-	return view.epochs > 1 && view.first_fetched_bytes >= threshold(THRESHOLD_EPOCH_BYTES);
+	*told = view.epochs > 1 && view.first_fetched_bytes >= threshold(THRESHOLD_EPOCH_BYTES);
+	if (*told)
+		status = finding_find_holes(findings, view.first_fetched_bytes, &holes);
+	*told &= !holes;
+	return status;
 }
 
 static int find_epoch_storage(struct findings *findings, const struct finding_rule *rule)
 {
 	struct finding_verdict verdict = { .cost_ns = TABLE_NO_UINT, .confidence = FINDING_LIKELY };
 	struct epochs_evidence evidence;
+	bool told;
+	int status = epochs_evidence(findings, &evidence, &told);
 
-	if (!epochs_evidence(findings, &evidence) ||
-	    evidence.of_first < threshold(THRESHOLD_EPOCH_AGAIN) ||
+	if (status || !told || evidence.of_first < threshold(THRESHOLD_EPOCH_AGAIN) ||
 	    evidence.memory_bytes == TABLE_NO_UINT ||
 	    evidence.first_bytes > threshold(THRESHOLD_EPOCH_FITS) * evidence.memory_bytes)
-		return 0;
+		return status;
 	verdict.cost_bytes = evidence.later_bytes;
 	return finding_add(findings, rule, &evidence, &verdict);
 }
@@ -79,6 +87,7 @@ static const enum threshold epoch_storage_thresholds[] = {
 	THRESHOLD_EPOCH_AGAIN,
 	THRESHOLD_EPOCH_FITS,
 	THRESHOLD_EPOCH_BYTES,
+	THRESHOLD_HOLES,
 };
 
 const struct finding_rule finding_epoch_storage = {
@@ -106,16 +115,18 @@ static int find_epoch_memory(struct findings *findings, const struct finding_rul
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
 					   FINDING_NOTE };
 	struct epochs_evidence evidence;
+	bool told;
+	int status = epochs_evidence(findings, &evidence, &told);
 
-	if (!epochs_evidence(findings, &evidence) ||
-	    evidence.of_first > threshold(THRESHOLD_EPOCH_MEMORY))
-		return 0;
+	if (status || !told || evidence.of_first > threshold(THRESHOLD_EPOCH_MEMORY))
+		return status;
 	return finding_add(findings, rule, &evidence, &verdict);
 }
 
 static const enum threshold epoch_memory_thresholds[] = {
 	THRESHOLD_EPOCH_MEMORY,
 	THRESHOLD_EPOCH_BYTES,
+	THRESHOLD_HOLES,
 };
 
 const struct finding_rule finding_epoch_memory = {

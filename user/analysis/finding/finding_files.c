@@ -327,8 +327,11 @@ static int look_at_files(struct findings *findings)
 	if (!findings->alike)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
-		if (!files_used(findings->measured, i, &file) || !file.known ||
-		    begins(file.path, TRACE_OTHER_FILES))
+		if (!files_used(findings->measured, i, &file))
+			continue;
+		if (!is_on_blocks(&file))
+			findings->off_blocks_bytes += file.fetched_bytes;
+		if (!file.known || begins(file.path, TRACE_OTHER_FILES))
 			continue;
 		alike_forget_holes(findings, i, &file, elsewhere_bytes);
 		for (size_t j = 0; j < finding_rule_count; j++) {
@@ -342,6 +345,19 @@ static int look_at_files(struct findings *findings)
 			add_file(&found->alike, &found->sums, kind, &file, &advice);
 		}
 	}
+	return 0;
+}
+
+int finding_find_holes(struct findings *findings, uint64_t fetched_bytes, bool *holes)
+{
+	const double least = threshold(THRESHOLD_HOLES) * fetched_bytes;
+
+	*holes = false;
+	if (!fetched_bytes || device_bytes(findings) >= least)
+		return 0;
+	if (!findings->alike && look_at_files(findings))
+		return -ENOMEM;
+	*holes = findings->off_blocks_bytes < least;
 	return 0;
 }
 

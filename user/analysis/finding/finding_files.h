@@ -78,6 +78,11 @@ uint64_t alike_elsewhere_bytes(const struct findings *findings);
 void alike_forget_holes(const struct findings *findings, uint32_t number, struct file_view *file,
 			uint64_t elsewhere_bytes);
 
+/* Whether no more than next to nothing of so many bytes that came into memory can have come from
+ * storage: devices read nearly nothing, and there is nearly nothing else that it may have come
+ * from. Returns 0 or -ENOMEM. */
+int finding_find_holes(struct findings *findings, uint64_t fetched_bytes, bool *holes);
+
 /* Programs, libraries, modules, and what the kernel makes up (/proc, /sys): no data of the job. */
 bool alike_is_program(const struct file_view *file);
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "analysis/activity.h"
-#include "analysis/finding/finding.h"
+#include "analysis/finding/finding_files.h"
 #include "analysis/processes.h"
 #include "analysis/trace_text.h"
 
@@ -188,10 +188,15 @@ static bool loads_much(const struct findings *findings, const struct process_wai
 static int find_loads(struct findings *findings, const struct finding_rule *rule)
 {
 	struct waits loads;
+	bool holes;
+	int status;
 
 	if (is_marked(findings, ACTIVITY_DATA) ||
 	    !find_longest(findings, PROCESS_LOADS, loads_much, &loads))
 		return 0;
+	status = finding_find_holes(findings, loads.fetched_bytes, &holes);
+	if (status || holes)
+		return status;
 	return add(findings, rule, IO_READ, &loads);
 }
 
@@ -200,7 +205,7 @@ static const struct finding_rule *const loads_told_by[] = { &finding_held_back,
 
 static const enum threshold loads_thresholds[] = {
 	THRESHOLD_LOAD_BYTES,	      THRESHOLD_SMALL_READ,   THRESHOLD_LOAD_SHARE,
-	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_RANDOM_SHARE,
+	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_RANDOM_SHARE, THRESHOLD_HOLES,
 };
 
 const struct finding_rule finding_load_waits = {
@@ -226,6 +231,7 @@ const struct finding_rule finding_load_waits = {
 		"much from storage in large pieces, in order: a model or a checkpoint that is "
 		"loaded, data that no worker reads ahead, files that are copied to where they are "
 		"used. Threads that read beside the first one, and processes forked for it, are "
-		"passed over. Spans of category data say for certain who waited. Where operations "
+		"passed over, and so is what only holes of files were read of. Spans of category "
+		"data say for certain who waited. Where operations "
 		"were summed up it goes by programs of a single thread, whatever the order.",
 };
