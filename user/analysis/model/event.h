@@ -23,13 +23,11 @@
 #define EVENT_ASYNC (1u << 20)	   /* ... or an operation of io_uring or libaio */
 #define EVENT_DIRECT (1u << 21)	   /* by O_DIRECT, whatever its door */
 #define EVENT_COPIES (1u << 25)	   /* a fault: a store to a private mapping, which copied a page */
-#define EVENT_ADVISES                                                                              \
-	(1u << 26)		/* a call: fadvise, which may drop what memory holds: what it      \
-				 * advised, or when, is not known */
-#define EVENT_DROPS (1u << 28)	/* a call: fadvise, which drops what memory holds of its file */
-#define EVENT_NOWAIT (1u << 27) /* a call: it asked for a lock, if at all, without waiting */
-#define EVENT_VFS (1u << 22)	/* ... or an operation of the VFS, maybe apart (IO_NONE) */
-#define EVENT_SECOND (1u << 7)	/* its row gave another event before: counts as one operation */
+#define EVENT_ADVISES (1u << 26)   /* a call: fadvise, and what it advised, or when, is not known */
+#define EVENT_DROPS (1u << 28)	   /* a call: fadvise, which drops what memory holds of its file */
+#define EVENT_NOWAIT (1u << 27)	   /* a call: it asked for a lock, if at all, without waiting */
+#define EVENT_VFS (1u << 22)	   /* ... or an operation of the VFS, maybe apart (IO_NONE) */
+#define EVENT_SECOND (1u << 7)	   /* its row gave another event before: counts as one operation */
 /*
  * It stands for many, which mode profile has summed up: `summed_*` have their number, errors and
  * time; when which of them was is not known. It comes at the start of the last one. Only consumers
