@@ -11,6 +11,7 @@
 
 #include "analysis/trace_text.h"
 
+#define MADVISE "madvise"
 #define ADVICE_MOST 65536 /* files with an advice, each; further ones are left out */
 
 /* By the bit behind that of TRACE_OP_ADVISED. */
@@ -35,20 +36,11 @@ struct dropped {
 struct advice {
 	const struct job *job;
 	bool advises[JOB_OPERATIONS_MOST]; /* of each operation */
+	uint32_t madvise;		   /* its number; UINT32_MAX: there is none */
 	struct map advised;		   /* file, operation << 8 | advice -> struct advised */
 	struct map dropped;		   /* file -> struct dropped */
 	bool cut;
 };
-
-static bool is_adviser(const char *name)
-{
-	static const char *const names[] = { "fadvise64", "madvise", "io_uring_fadvise" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
-}
 
 static int begin(const struct job *job, void **state)
 {
@@ -60,8 +52,14 @@ static int begin(const struct job *job, void **state)
 	advice->job = job;
 	map_init(&advice->advised, 2, WORDS(advised));
 	map_init(&advice->dropped, 1, WORDS(dropped));
-	for (size_t i = 0; i < job->operation_count; i++)
-		advice->advises[i] = is_adviser(job->operations[i].name);
+	advice->madvise = UINT32_MAX;
+	for (size_t i = 0; i < job->operation_count; i++) {
+		bool is_madvise = !strcmp(job->operations[i].name, MADVISE);
+
+		advice->advises[i] = is_madvise || job->operations[i].advises;
+		if (is_madvise)
+			advice->madvise = i;
+	}
 	return 0;
 }
 
@@ -298,55 +296,76 @@ static int fill(void *state, struct table *table)
 
 /* --- for others --- */
 
-static struct advice_view view_of_table(const struct table *table, struct table_text path)
+static int add_row(struct map *by_path, const struct table *table, size_t row)
 {
-	struct advice_view view = { .dropped = 0 };
+	struct line line = { .again = TABLE_NO_UINT, .again_bytes = TABLE_NO_UINT };
+	const struct cell *cells = table_row(table, row);
+	struct advice_view *view;
+	uint64_t path;
+	bool added;
 
-	for (size_t row = 0; row < table->row_count && path.length; row++) {
-		struct line line = { .again = TABLE_NO_UINT, .again_bytes = TABLE_NO_UINT };
-		const struct cell *cells = table_row(table, row);
-
-		if (cells[0].type != CELL_TEXT || cells[0].length != path.length ||
-		    memcmp(cells[0].text, path.bytes, path.length))
-			continue;
-		table_read_row(table, row, &line);
-		if (line.again != TABLE_NO_UINT && line.again_bytes != TABLE_NO_UINT) {
-			view.dropped += line.again;
-			view.dropped_bytes = saturated(view.dropped_bytes, line.again_bytes);
-		}
-		if (cell_is(&cells[1], "madvise") && cell_is(&cells[2], words[ADVICE_RANDOM]))
-			view.random += line.count;
+	if (cells[0].type != CELL_TEXT)
+		return 0;
+	path = map_hash_bytes(by_path, cells[0].text, cells[0].length);
+	view = (struct advice_view *)map_add(by_path, &path, &added);
+	if (!view)
+		return -ENOMEM;
+	table_read_row(table, row, &line);
+	if (line.again != TABLE_NO_UINT && line.again_bytes != TABLE_NO_UINT) {
+		view->dropped += line.again;
+		view->dropped_bytes = saturated(view->dropped_bytes, line.again_bytes);
 	}
-	return view;
+	if (cell_is(&cells[1], MADVISE) && cell_is(&cells[2], words[ADVICE_RANDOM]))
+		view->random += line.count;
+	return 0;
 }
 
-struct advice_view advice_of(const struct measured *measured, uint32_t file, struct table_text path)
+int advice_index_make(struct advice_index *index, const struct measured *measured)
 {
-	const struct advice *advice =
-		measured->job ? measured_state(measured, &analysis_advice) : NULL;
-	const uint64_t key = file;
-	struct advice_view view = { .dropped = 0 };
-	const struct dropped *dropped;
+	const struct table *table;
+	int status = 0;
 
-	if (!measured->job)
-		return view_of_table(report_by(measured->report, &analysis_advice), path);
-	if (!advice)
-		return view;
-	dropped = (struct dropped *)map_find(&advice->dropped, &key);
-	if (dropped) {
-		view.dropped = dropped->again;
-		view.dropped_bytes = dropped->again_bytes;
+	index->advice = NULL;
+	map_init(&index->by_path, 1, WORDS(advice_view));
+	if (measured->job) {
+		index->advice = measured_state(measured, &analysis_advice);
+		return 0;
 	}
-	for (size_t i = 0; i < advice->job->operation_count; i++) {
-		const uint64_t pair[] = { file, i << 8 | ADVICE_RANDOM };
-		const struct advised *advised =
-			advice->advises[i] && !advice->job->operations[i].advises
-				? (struct advised *)map_find(&advice->advised, pair)
-				: NULL;
+	table = report_by(measured->report, &analysis_advice);
+	for (size_t row = 0; row < table->row_count && !status; row++)
+		status = add_row(&index->by_path, table, row);
+	return status;
+}
 
-		view.random += advised ? advised->count : 0;
-	}
-	return view;
+void advice_index_free(struct advice_index *index)
+{
+	map_free(&index->by_path);
+}
+
+static struct advice_view view_of_file(const struct advice *advice, uint64_t file)
+{
+	const uint64_t pair[] = { file, (uint64_t)advice->madvise << 8 | ADVICE_RANDOM };
+	const struct dropped *dropped = (struct dropped *)map_find(&advice->dropped, &file);
+	const struct advised *advised = (struct advised *)map_find(&advice->advised, pair);
+
+	return (struct advice_view) {
+		.dropped = dropped ? dropped->again : 0,
+		.dropped_bytes = dropped ? dropped->again_bytes : 0,
+		.random = advised ? advised->count : 0,
+	};
+}
+
+struct advice_view advice_of(const struct advice_index *index, uint32_t file,
+			     struct table_text path)
+{
+	const struct advice_view *view;
+	uint64_t key;
+
+	if (index->advice)
+		return view_of_file(index->advice, file);
+	key = map_hash_bytes(&index->by_path, path.bytes, path.length);
+	view = (struct advice_view *)map_find(&index->by_path, &key);
+	return view ? *view : (struct advice_view) { .dropped = 0 };
 }
 
 #define FLAGS (1ull << SYSCALL_FLAGS)

@@ -124,29 +124,36 @@ static bool is_single(const struct group *group)
 	return group->files == 1 && group->extension.length && group->extension.bytes[0] != '/';
 }
 
+/* The group of what has no extension in such a file's directory; *number is NO_GROUP for others. */
+static int find_rest(struct places *places, size_t single, uint32_t *number)
+{
+	const struct table_text none = { "", 0 };
+	const struct group *group = &places->groups[single];
+
+	*number = NO_GROUP;
+	if (!is_single(group))
+		return 0;
+	*number = group_of(places, group->directory, none, false); /* the list may move */
+	return *number == NO_GROUP ? -ENOMEM : 0;
+}
+
 /* Many of those in one directory: what stands behind the last point of their names is none (a copy
  * in the making, `.model.bin.fiPD85`), and they are alike. */
 static int fold_singles(struct places *places)
 {
-	const struct table_text none = { "", 0 };
 	size_t count = places->group_count;
 	uint32_t number;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!is_single(&places->groups[i]))
-			continue;
-		number = group_of(places, places->groups[i].directory, none, false);
-		if (number == NO_GROUP)
+		if (find_rest(places, i, &number))
 			return -ENOMEM;
-		places->groups[number].children++;
+		if (number != NO_GROUP)
+			places->groups[number].children++;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (!is_single(&places->groups[i]))
-			continue;
-		number = group_of(places, places->groups[i].directory, none, false);
-		if (number == NO_GROUP)
+		if (find_rest(places, i, &number))
 			return -ENOMEM;
-		if (places->groups[number].children < ALIKE)
+		if (number == NO_GROUP || places->groups[number].children < ALIKE)
 			continue;
 		places->groups[i].into = number;
 		places->groups[number].files++;

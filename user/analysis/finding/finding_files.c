@@ -317,16 +317,35 @@ void alike_forget_holes(const struct findings *findings, uint32_t number, struct
 	file->tallies[USE_MMAP].fetched_bytes = 0;
 }
 
+/* One that is of a kind by some of the rules. */
+static void look_at_file(struct findings *findings, const struct advice_index *advised,
+			 uint32_t number, const struct file_view *file)
+{
+	for (size_t i = 0; i < finding_rule_count; i++) {
+		const struct alike_rule *kind = finding_rules[i]->alike;
+		struct alike_found *found = &findings->alike[i];
+		struct advice_view advice = { .dropped = 0 };
+
+		if (!kind || !kind->takes(file))
+			continue;
+		if (kind->advice)
+			advice = advice_of(advised, number, file->path);
+		add_file(&found->alike, &found->sums, kind, file, &advice);
+	}
+}
+
 static int look_at_files(struct findings *findings)
 {
 	const uint64_t elsewhere_bytes = alike_elsewhere_bytes(findings);
-	struct advice_view advice;
+	struct advice_index advised;
 	struct file_view file;
+	int status = advice_index_make(&advised, findings->measured);
 
-	findings->alike = calloc(finding_rule_count, sizeof(*findings->alike));
+	if (!status)
+		findings->alike = calloc(finding_rule_count, sizeof(*findings->alike));
 	if (!findings->alike)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
+		status = -ENOMEM;
+	for (uint32_t i = 0; i < files_count(findings->measured) && !status; i++) {
 		if (!files_used(findings->measured, i, &file))
 			continue;
 		if (!is_on_blocks(&file))
@@ -334,18 +353,10 @@ static int look_at_files(struct findings *findings)
 		if (!file.known || begins(file.path, TRACE_OTHER_FILES))
 			continue;
 		alike_forget_holes(findings, i, &file, elsewhere_bytes);
-		for (size_t j = 0; j < finding_rule_count; j++) {
-			const struct alike_rule *kind = finding_rules[j]->alike;
-			struct alike_found *found = &findings->alike[j];
-
-			if (!kind || !kind->takes(&file))
-				continue;
-			advice = kind->advice ? advice_of(findings->measured, i, file.path)
-					      : (struct advice_view) { .dropped = 0 };
-			add_file(&found->alike, &found->sums, kind, &file, &advice);
-		}
+		look_at_file(findings, &advised, i, &file);
 	}
-	return 0;
+	advice_index_free(&advised);
+	return status;
 }
 
 int finding_find_holes(struct findings *findings, uint64_t fetched_bytes, bool *holes)
