@@ -311,9 +311,10 @@ static int add_row(struct map *by_path, const struct table *table, size_t row)
 	if (!view)
 		return -ENOMEM;
 	table_read_row(table, row, &line);
-	if (line.again != TABLE_NO_UINT && line.again_bytes != TABLE_NO_UINT) {
-		view->dropped += line.again;
-		view->dropped_bytes = saturated(view->dropped_bytes, line.again_bytes);
+	/* What one run dropped at last another one may have fetched. */
+	if (line.again != TABLE_NO_UINT) {
+		view->dropped += line.count;
+		view->dropped_bytes = saturated(view->dropped_bytes, line.bytes);
 	}
 	if (cell_is(&cells[1], MADVISE) && cell_is(&cells[2], words[ADVICE_RANDOM]))
 		view->random += line.count;

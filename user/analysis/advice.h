@@ -11,7 +11,7 @@
 /* Of one file; zeros where nothing was advised, or is not known. */
 struct advice_view {
 	/* Calls of fadvise that dropped what memory held, after which some of the file came into it
-	 * again, and the bytes that they named. */
+	 * again, and the bytes that they named; of reports that were made one all that dropped. */
 	uint64_t dropped, dropped_bytes;
 	uint64_t random; /* calls of madvise that said that access is at random */
 };
