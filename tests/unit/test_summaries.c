@@ -412,6 +412,58 @@ static void test_dearest_of_all(void **state)
 	free_job(&job);
 }
 
+/* Two runs that each read a file, and drop it when they are done. */
+static void make_droppers(struct random_job *job)
+{
+	static const char *const names[] = { "first", "second" };
+	const uint64_t size = 64 << 20;
+
+	job->count = 2;
+	for (size_t i = 0; i < job->count; i++) {
+		struct made_trace *made = &job->made[i];
+		uint64_t from = 1000 * MS + i * 1000 * MS, pid = 100 + i;
+
+		BEGIN(made, .host = "node", .boot_id = "node", .monotonic_ns = from,
+		      .realtime_ns = 1700000000000000000ull + from);
+		EXEC(made, .time = from, .pid = pid, .comm = "python3", .rank = -1);
+		FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 41, .size = size,
+			 .path = "/data/model");
+		CALL(made, .time = from + MS, .dur = 100 * MS, .pid = pid, .tid = pid, .op = M_READ,
+		     .file = 1, .asked = size, .result = size, .fetched = size);
+		CALL(made, .time = from + 200 * MS, .dur = MS, .pid = pid, .tid = pid,
+		     .op = M_FADVISE, .file = 1, .flags = TRACE_OP_DONTNEED);
+		EXIT(made, .time = from + 290 * MS, .pid = pid, .comm = "python3");
+		job->traces[i] = made_finish(made, from, from + 300 * MS);
+		job->names[i] = names[i];
+	}
+}
+
+/* What a run drops last another one fetches again. */
+static void test_dropped_for_another(void **state)
+{
+	struct trace_reader *summaries[TRACES_MOST];
+	struct parted parted = { .count = 0 };
+	struct random_job job;
+	struct report *parts;
+
+	make_droppers(&job);
+	for (size_t i = 0; i < job.count; i++) {
+		struct report *alone = report_on(job.traces + i, job.names + i, 1);
+
+		assert_int_equal(row_of_finding(alone, "fetched-again"), -1);
+		summaries[i] =
+			summarized(alone, SUMMARY_ROWS_MOST, &parted.fds[parted.opened_count]);
+		parted.opened[parted.opened_count++] = summaries[i];
+	}
+	parts = report_on(summaries, job.names, job.count);
+	check_text(parts, "findings", find_row(parts, "findings", "id", "fetched-again"), "says",
+		   "128 MiB came from storage of 64.0 MiB: the job dropped it itself, by 2 calls "
+		   "of POSIX_FADV_DONTNEED");
+	report_free(parts);
+	free_parted(&parted);
+	free_job(&job);
+}
+
 /* In whatever order they are given, but for the list of them. */
 static void test_any_order(void **state)
 {
@@ -487,12 +539,12 @@ static void test_clocks_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),	       cmocka_unit_test(test_one_trace),
-		cmocka_unit_test(test_runs_apart),     cmocka_unit_test(test_runs_that_overlap),
-		cmocka_unit_test(test_folded_rows),    cmocka_unit_test(test_clocks_apart),
-		cmocka_unit_test(test_found_in_all),   cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_meanings),       cmocka_unit_test(test_judged_together),
-		cmocka_unit_test(test_dearest_of_all),
+		cmocka_unit_test(test_rules),		cmocka_unit_test(test_one_trace),
+		cmocka_unit_test(test_runs_apart),	cmocka_unit_test(test_runs_that_overlap),
+		cmocka_unit_test(test_folded_rows),	cmocka_unit_test(test_clocks_apart),
+		cmocka_unit_test(test_found_in_all),	cmocka_unit_test(test_dropped_for_another),
+		cmocka_unit_test(test_any_order),	cmocka_unit_test(test_meanings),
+		cmocka_unit_test(test_judged_together), cmocka_unit_test(test_dearest_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
