@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -50,6 +51,30 @@ static void test_example(void **state)
 	size_t row = find_row(report, "findings", "id", "many-small-files");
 
 	check_text(report, "findings", row, "title", "many small files are read, such as 0.jpg");
+	report_free(report);
+	made_close(&made);
+}
+
+/* As a database commits: its journal is made and removed each time, and the directory synced. */
+static void make_commits(struct made_trace *made)
+{
+	add_file(made, 1, MIB, "/data/log");
+	FILE_ROW(made, .time = 10, .id = 2, .dev = 1, .ino = 2, .path = "/data", .mode = S_IFDIR);
+	CALLS(made, 100, .count = 50, .op = M_FSYNC, .dur = 2 * MS);
+	for (uint64_t i = 0; i < 50; i++)
+		CALL(made, .time = 200 * MS + i * 4 * MS, .dur = 3 * MS, .pid = 10, .op = M_FSYNC,
+		     .file = 2);
+}
+
+/* Of what is synced a file is named, although its directory took more. */
+static void test_directory(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_commits);
+	size_t row = find_row(report, "findings", "id", "fsync-often");
+
+	check_text(report, "findings", row, "title",
+		   "the run waits for syncs of log and 1 file more");
 	report_free(report);
 	made_close(&made);
 }
@@ -527,6 +552,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_directory),
 		cmocka_unit_test(test_dropped),
 		cmocka_unit_test(test_small_files_written),
 		cmocka_unit_test(test_bound_by_many),

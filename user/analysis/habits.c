@@ -131,6 +131,24 @@ static void end(void *state)
 	free(habits);
 }
 
+static bool is_directory(const struct habits *habits, uint32_t file)
+{
+	const struct file_table *files = &habits->job->files;
+
+	return file < files->count && S_ISDIR(files->files[file].mode);
+}
+
+/* Whether a file is the one to be named: that with the most time; a directory, which is synced for
+ * what was made in it, only where there is no file. */
+static bool is_worst(const struct habits *habits, enum habit habit, uint32_t file, uint64_t time_ns)
+{
+	const uint32_t worst = habits->worst[habit];
+
+	if (worst == FILE_NONE || is_directory(habits, file) == is_directory(habits, worst))
+		return time_ns >= habits->most_ns[habit];
+	return is_directory(habits, worst);
+}
+
 /* Books the run of a habit. */
 static int book(struct habits *habits, enum habit habit)
 {
@@ -148,7 +166,7 @@ static int book(struct habits *habits, enum habit habit)
 		return habits->times.count < FILES_MOST ? -ENOMEM : 0;
 	habits->files[habit] += added;
 	*time_ns += run.time_ns;
-	if (*time_ns >= habits->most_ns[habit]) {
+	if (is_worst(habits, habit, run.file, *time_ns)) {
 		habits->most_ns[habit] = *time_ns;
 		habits->worst[habit] = run.file;
 	}
@@ -422,8 +440,9 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, thread_time_ns), 0 },
 	{ "files", "files", UNIT_COUNT, "files that it was done to", TABLE_UINT(struct line, files),
 	  0 },
-	{ "path", "file", UNIT_NONE, "the one with the most time", TABLE_TEXT(struct line, path),
-	  0 },
+	{ "path", "file", UNIT_NONE,
+	  "the one with the most time; a directory only where there is no file",
+	  TABLE_TEXT(struct line, path), 0 },
 	{ "file_thread_time_ns", "its time", UNIT_NS,
 	  "of that file, summed over threads; of several summaries, in the one with the most of it",
 	  TABLE_UINT(struct line, file_time_ns), 0 },
