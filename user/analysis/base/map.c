@@ -160,6 +160,7 @@ uint64_t map_hash_bytes(const struct map *map, const void *bytes, size_t length)
 		hash = mix(hash ^ word, map->seed[1]);
 	}
 	word = 0;
-	memcpy(&word, at, length);
+	if (length) /* none may have no address */
+		memcpy(&word, at, length);
 	return mix(hash ^ word, map->seed[1]);
 }
