@@ -3,59 +3,13 @@
  * Events in the order of their starts: blocks sorted within, merged among each other by a heap.
  * Knows nothing of what the events mean.
  */
-#include "analysis/model/merge.h"
+#include "analysis/model/merge_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/ahead.h"
 #include "grow.h"
-
-/* A block that has events to come. */
-struct source {
-	const struct planned_block *planned;
-	struct held_block *block;
-	uint32_t decoded;     /* the first row that is not yet an event */
-	uint32_t next, end;   /* of `events`, those to come */
-	struct event *events; /* room for those of a chunk, once there are any */
-	size_t event_room;
-	uint64_t batch;		/* the last one that has events of it ... */
-	uint32_t row;		/* ... and the row of the first of these */
-	struct source *retired; /* the next one */
-};
-
-struct head {
-	uint64_t start_ns; /* of the source's next event, in memory or not */
-	uint64_t order;	   /* of its block in the plan */
-	struct source *source;
-};
-
-/* A place in the one order that all events have: by start, then by block, then by row. */
-struct limit {
-	uint64_t start_ns;
-	size_t order; /* blocks of a lower order are before the limit */
-};
-
-struct merge {
-	struct job *job;
-	struct merge_options options;
-	struct plan plan;
-	uint64_t columns[TRACE_KIND_COUNT]; /* wanted */
-	struct ahead *ahead;
-	size_t opened;	   /* blocks of the plan */
-	struct head *heap; /* the earliest first */
-	size_t heap_count, heap_room;
-	struct source *retired; /* the last events of these are in the batch */
-	size_t bytes;		/* of memory that is bounded */
-	bool limited;		/* rows from `limit` on are not kept in memory */
-	struct limit limit;
-	uint64_t rows_read;
-	uint64_t batches; /* the one being made among them */
-	struct file_memory memory;
-	uint64_t wide[TRACE_COLUMNS_MOST][CHUNK_ROWS];
-	bool alike[TRACE_COLUMNS_MOST]; /* all of these are the same */
-};
 
 /* --- the heap of sources --- */
 
@@ -66,11 +20,10 @@ static inline bool head_before(const struct head *a, const struct head *b)
 	       ((unsigned __int128)b->start_ns << 64 | b->order);
 }
 
-/* Puts one in place of the first. It is not read back from there: half of it was just written. */
-static inline void heap_sink(struct merge *merge, struct head moving)
+/* Puts one in place of another. It is not read back from there: half of it was just written. */
+static inline void heap_sink(struct merge *merge, size_t place, struct head moving)
 {
 	struct head *heap = merge->heap;
-	size_t place = 0;
 
 	for (;;) {
 		size_t child = 2 * place + 1;
@@ -98,134 +51,6 @@ static int heap_push(struct merge *merge, const struct head *head)
 		merge->heap[place] = merge->heap[(place - 1) / 2];
 	merge->heap[place] = *head;
 	return 0;
-}
-
-/* --- what is in memory of a block --- */
-
-static size_t source_bytes(const struct source *source)
-{
-	return sizeof(*source) + source->event_room * sizeof(*source->events) +
-	       held_block_bytes(source->block);
-}
-
-static uint64_t row_start(const struct merge *merge, const struct source *source, uint32_t row)
-{
-	const struct held_block *block = source->block;
-	uint64_t time = row < block->held ? held_block_time(block, row) : block->later_ns;
-
-	return clock_shifted(merge->job->traces[source->planned->trace].clock, time);
-}
-
-/* The start of the next event to come, of which there must be one. */
-static uint64_t next_start(const struct merge *merge, const struct source *source)
-{
-	return source->next < source->end ? source->events[source->next].start
-					  : row_start(merge, source, source->decoded);
-}
-
-/* The first row that is no event yet, in memory and not before the limit. */
-static uint32_t find_limit(const struct merge *merge, const struct source *source,
-			   const struct limit *limit)
-{
-	uint32_t low = source->decoded, high = source->block->held;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint64_t start = row_start(merge, source, middle);
-
-		if (start < limit->start_ns ||
-		    (start == limit->start_ns && source->planned->order < limit->order))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Rows that events of this batch or to come are of stay in memory. */
-static uint32_t first_needed(const struct merge *merge, const struct source *source)
-{
-	if (source->batch == merge->batches)
-		return source->row;
-	return source->next < source->end ? source->events[source->next].row : source->decoded;
-}
-
-/* Keeps of the rows to come those before the limit. */
-static int trim_source(struct merge *merge, struct source *source, const struct limit *limit)
-{
-	int status;
-
-	merge->bytes -= source_bytes(source);
-	status = held_block_trim(source->block, first_needed(merge, source),
-				 find_limit(merge, source, limit));
-	merge->bytes += source_bytes(source);
-	return status;
-}
-
-static size_t bytes_before(const struct merge *merge, const struct limit *limit)
-{
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < merge->heap_count; i++) {
-		const struct source *source = merge->heap[i].source;
-		const struct held_block *block = source->block;
-		uint32_t rows = find_limit(merge, source, limit) - first_needed(merge, source);
-
-		bytes += source_bytes(source) - block->size +
-			 (size_t)((double)block->size * rows / (block->held - block->first + 1));
-	}
-	return bytes;
-}
-
-/* The latest limit with no more than so many bytes before it, but one that lets the earliest
- * block go on. */
-static struct limit choose_limit(const struct merge *merge, size_t most)
-{
-	struct limit limit = { merge->heap[0].start_ns, 0 };
-	uint64_t step = 1ull << 63;
-	size_t blocks = merge->plan.count;
-
-	for (; step; step /= 2) {
-		struct limit later = { limit.start_ns + step, 0 };
-
-		if (later.start_ns > limit.start_ns && bytes_before(merge, &later) <= most)
-			limit = later;
-	}
-	/* Among those that start together, which may be all there are. */
-	for (size_t low = 0; low < blocks;) {
-		size_t middle = low + (blocks - low + 1) / 2;
-		struct limit later = { limit.start_ns, middle };
-
-		if (bytes_before(merge, &later) <= most) {
-			limit = later;
-			low = middle;
-		} else {
-			blocks = middle - 1;
-		}
-	}
-	if (limit.start_ns == merge->heap[0].start_ns &&
-	    limit.order <= merge->heap[0].source->planned->order)
-		limit.order = merge->heap[0].source->planned->order + 1;
-	return limit;
-}
-
-/* Makes room: what was given out goes first, then what is latest. */
-static int trim_all(struct merge *merge)
-{
-	struct limit limit = { UINT64_MAX, SIZE_MAX };
-	int status = 0;
-
-	if (merge->options.settle)
-		merge->options.settle(merge->options.context);
-	for (size_t i = 0; i < merge->heap_count && !status; i++)
-		status = trim_source(merge, merge->heap[i].source, &limit);
-	if (status || merge->bytes <= merge->options.cursor.bytes_most / 4 * 3)
-		return status;
-	merge->limit = choose_limit(merge, merge->options.cursor.bytes_most / 2);
-	merge->limited = true;
-	for (size_t i = 0; i < merge->heap_count && !status; i++)
-		status = trim_source(merge, merge->heap[i].source, &merge->limit);
-	return status;
 }
 
 /* --- opening and closing blocks --- */
@@ -261,9 +86,9 @@ static int new_source(struct merge *merge, const struct planned_block *planned,
 	} else if (status) {
 		job_error(merge->job, planned->trace, error);
 	} else {
-		merge->bytes += source_bytes(source);
+		merge->bytes += merge_source_bytes(source);
 		if (merge->limited)
-			status = trim_source(merge, source, &merge->limit);
+			status = merge_trim_source(merge, source, &merge->limit);
 	}
 	if (status)
 		free_source(source);
@@ -281,7 +106,7 @@ static int open_source(struct merge *merge, const struct planned_block *planned,
 	merge->rows_read += planned->rows;
 	if (status)
 		return status == -ENODATA ? 0 : status;
-	head.start_ns = next_start(merge, head.source);
+	head.start_ns = merge_next_start(merge, head.source);
 	head.order = planned->order;
 	status = heap_push(merge, &head);
 	if (status)
@@ -302,7 +127,7 @@ static int open_due(struct merge *merge, struct trace_error *error)
 		merge->opened++;
 		status = open_source(merge, planned, error);
 		if (!status && merge->bytes > merge->options.cursor.bytes_most)
-			status = trim_all(merge);
+			status = merge_trim_all(merge);
 	}
 	return status;
 }
@@ -376,7 +201,7 @@ static int decode_some(struct merge *merge, struct source *source)
 /* The events of the batch are still to be looked at with their rows. */
 static void retire(struct merge *merge, struct source *source)
 {
-	merge->bytes -= source_bytes(source);
+	merge->bytes -= merge_source_bytes(source);
 	source->retired = merge->retired;
 	merge->retired = source;
 }
@@ -397,7 +222,7 @@ static int make_due(struct merge *merge, struct trace_error *error)
 			retire(merge, source);
 			merge->heap_count--;
 			if (merge->heap_count)
-				heap_sink(merge, merge->heap[merge->heap_count]);
+				heap_sink(merge, 0, merge->heap[merge->heap_count]);
 		}
 		if (status)
 			return status;
@@ -405,7 +230,7 @@ static int make_due(struct merge *merge, struct trace_error *error)
 		retire(merge, source);
 		source = again;
 		if (merge->bytes > merge->options.cursor.bytes_most)
-			status = trim_all(merge);
+			status = merge_trim_all(merge);
 	}
 	return status ? status : decode_some(merge, source);
 }
@@ -418,6 +243,15 @@ static uint64_t undisturbed_until(const struct merge *merge)
 	if (merge->opened < merge->plan.count)
 		begin_ns = merge->plan.blocks[merge->opened].start_ns;
 	return end_ns < begin_ns ? end_ns : begin_ns;
+}
+
+/* The source has events in this batch. */
+static inline void note_batch(const struct merge *merge, struct source *source)
+{
+	if (source->batch == merge->batches)
+		return;
+	source->batch = merge->batches;
+	source->row = source->events[source->next].row;
 }
 
 /* Moves events of the source with the earliest one, one at least, as long as they are the earliest
@@ -434,15 +268,85 @@ static struct event *take_run(struct merge *merge, struct event *events, const s
 		until = heap[1].start_ns;
 	if (merge->heap_count > 2 && heap[2].start_ns < until)
 		until = heap[2].start_ns;
-	if (source->batch != merge->batches) {
-		source->batch = merge->batches;
-		source->row = next->row;
-	}
+	note_batch(merge, source);
 	do
 		*events++ = *next++;
 	while (next < last && next->start < until && events < end);
 	source->next = next - source->events;
 	return events;
+}
+
+/* One of two addresses, without a branch. */
+static inline const struct event *choose(const struct event *a, const struct event *b, bool second)
+{
+	uintptr_t all = -(uintptr_t)second;
+
+	return (const struct event *)((uintptr_t)a ^ (((uintptr_t)a ^ (uintptr_t)b) & all));
+}
+
+/*
+ * Moves events of two sources that start before `until`, until one of the two has no more at hand.
+ * Where two CPUs record, whose event is next cannot be guessed, and whoever goes by runs gets it
+ * wrong for each other one.
+ */
+static struct event *take_pair(const struct merge *merge, struct source *left, struct source *right,
+			       struct event *events, const struct event *end, uint64_t until)
+{
+	const struct event *a = left->events + left->next, *a_end = left->events + left->end;
+	const struct event *b = right->events + right->next, *b_end = right->events + right->end;
+
+	note_batch(merge, left);
+	note_batch(merge, right);
+	while (a < a_end && b < b_end && events < end) {
+		bool second = b->start < a->start;
+		const struct event *next = choose(a, b, second);
+
+		if (next->start >= until)
+			break;
+		*events++ = *next;
+		a += !second;
+		b += second;
+	}
+	left->next = a - left->events;
+	right->next = b - right->events;
+	return events;
+}
+
+/* The place of the source to be taken together with the first, both up to `until`: where there are
+ * so few that the others begin later for a while. 0 for none. */
+#define FEW 3
+static size_t find_pair(const struct merge *merge, uint64_t *until)
+{
+	const struct head *heap = merge->heap;
+	size_t place = 1;
+
+	if (merge->heap_count < 2 || merge->heap_count > FEW)
+		return 0;
+	if (merge->heap_count == FEW) {
+		place += head_before(&heap[2], &heap[1]);
+		if (heap[FEW - place].start_ns < *until)
+			*until = heap[FEW - place].start_ns;
+	}
+	return heap[0].start_ns < *until && heap[place].source->next < heap[place].source->end
+		       ? place
+		       : 0;
+}
+
+/* Events of a source were taken: it finds its place again, or its block is at its end. */
+static void go_on(struct merge *merge, size_t place)
+{
+	struct head moving = merge->heap[place];
+	struct source *source = moving.source;
+
+	if (source->next == source->end && source->decoded == source->block->count) {
+		retire(merge, source);
+		moving = merge->heap[--merge->heap_count];
+		if (place == merge->heap_count)
+			return;
+	} else {
+		moving.start_ns = merge_next_start(merge, source);
+	}
+	heap_sink(merge, place, moving);
 }
 
 /* Moves events, one at least, as long as none has to be made first. */
@@ -454,20 +358,20 @@ static size_t take_ready(struct merge *merge, struct event *events, size_t taken
 	struct head *first = merge->heap;
 
 	do {
-		struct head moving = *first;
-		struct source *source = moving.source;
+		uint64_t pair_until = until;
+		size_t other = find_pair(merge, &pair_until);
+		bool swapped = other && first[other].order < first->order;
 
-		to = take_run(merge, to, end, until);
-		if (source->next == source->end && source->decoded == source->block->count) {
-			retire(merge, source);
-			moving = first[--merge->heap_count];
-			if (!merge->heap_count)
-				break;
+		if (other) {
+			to = take_pair(merge, first[swapped ? other : 0].source,
+				       first[swapped ? 0 : other].source, to, end, pair_until);
+			go_on(merge, other);
 		} else {
-			moving.start_ns = next_start(merge, source);
+			to = take_run(merge, to, end, until);
 		}
-		heap_sink(merge, moving);
-	} while (to < end && first->start_ns < until && first->source->next < first->source->end);
+		go_on(merge, 0);
+	} while (merge->heap_count && to < end && first->start_ns < until &&
+		 first->source->next < first->source->end);
 	return to - events;
 }
 

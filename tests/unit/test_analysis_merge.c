@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The one order of the events of few lanes, many of which start together: by start, then by block,
+ * then as they ended. Knows nothing of what the events mean.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "analysis/model/cursor.h"
+#include "ask_report.h"
+#include "tests/random.h"
+
+#define CALLS 3000
+#define LANES_MOST 5
+
+static uint64_t random_state = 0x9e3779b97f4a7c15;
+
+static uint64_t random_bits(void)
+{
+	return next_random(&random_state) >> 8;
+}
+
+struct call {
+	uint64_t start, number;
+	unsigned int lane;
+};
+
+/* A block for each lane: of one lane after the other, or of all of them in turns, in bursts. */
+static void make_trace(struct made_trace *made, unsigned int lanes, unsigned int burst)
+{
+	uint64_t time = 1000;
+	unsigned int lane = 0;
+
+	BEGIN(made, .lanes = LANES_MOST);
+	EXEC(made, .time = 0, .pid = 10, .comm = "p", .command = "p", .rank = -1);
+	for (uint64_t i = 0; i < CALLS; i++) {
+		if (random_bits() % burst == 0)
+			lane = random_bits() % lanes;
+		if (random_bits() % 3 == 0)
+			time += random_bits() % 4;
+		CALL(made, .time = time, .dur = 10, .pid = 10, .op = M_READ,
+		     .offset = (int64_t)(i * LANES_MOST + lane), .asked = 1, .result = 1,
+		     .lane = lane);
+		if (random_bits() % 900 == 0)
+			EXEC(made, .time = time, .pid = 10, .comm = "q", .command = "q",
+			     .rank = -1);
+	}
+	made_finish(made, 0, time + 1000);
+}
+
+static size_t read_calls(const struct made_trace *made, struct call *calls)
+{
+	static const char *const names[] = { "a.flt" };
+	struct trace_reader *reader = made->reader;
+	struct trace_error error = { "" };
+	const struct event *events;
+	struct cursor *cursor;
+	struct job job;
+	size_t count, all = 0;
+
+	assert_int_equal(job_load(&job, &reader, names, 1, &error), 0);
+	assert_int_equal(cursor_open(&cursor, &job, &(struct cursor_options) { .threads = 1 }), 0);
+	do {
+		assert_int_equal(cursor_next(cursor, &events, &count, &error), 0);
+		for (const struct event *event = events; event < events + count; event++) {
+			if (!(event->flags & EVENT_CALL))
+				continue;
+			assert_true(all < CALLS);
+			calls[all++] = (struct call) { event->start, event->offset / LANES_MOST,
+						       event->offset % LANES_MOST };
+		}
+	} while (count);
+	cursor_close(cursor);
+	job_free(&job);
+	return all;
+}
+
+static void check_order(const struct call *calls)
+{
+	bool before[LANES_MOST][LANES_MOST] = { { false } };
+	uint64_t next[LANES_MOST] = { 0 };
+
+	for (size_t i = 0; i < CALLS; i++) {
+		const struct call *call = &calls[i];
+
+		assert_true(call->number >= next[call->lane]);
+		next[call->lane] = call->number + 1;
+		if (!i)
+			continue;
+		assert_true(call->start >= call[-1].start);
+		if (call->start == call[-1].start)
+			before[call[-1].lane][call->lane] = true;
+	}
+	/* Of blocks that have events of one start it is always the same that comes first. */
+	for (unsigned int a = 0; a < LANES_MOST; a++)
+		for (unsigned int b = 0; b < a; b++)
+			assert_false(before[a][b] && before[b][a]);
+}
+
+static void test_few_lanes(void **state)
+{
+	static struct call calls[CALLS];
+
+	for (unsigned int lanes = 1; lanes <= LANES_MOST; lanes++)
+		for (unsigned int burst = 1; burst <= 1000; burst *= 10) {
+			struct made_trace made;
+
+			make_trace(&made, lanes, burst);
+			assert_int_equal(read_calls(&made, calls), CALLS);
+			check_order(calls);
+			made_close(&made);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_few_lanes) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
