@@ -43,6 +43,7 @@ struct cursor {
 	pthread_cond_t made, free;
 	size_t produced, consumed; /* batches */
 	bool stops;
+	bool ahead;	     /* the merge has made all that there is room for, or nearly so */
 	bool ended, settles; /* no more comes, or not until these were taken */
 };
 
@@ -66,11 +67,6 @@ static int fill(struct cursor *cursor, struct batch *batch)
 /* --- the thread of the merge --- */
 
 /* Two that wake each other up for every batch do little else. */
-static bool many_free(const struct cursor *cursor)
-{
-	return cursor->produced - cursor->consumed <= RING - RING_MANY;
-}
-
 static bool enough_made(const struct cursor *cursor)
 {
 	size_t count = cursor->produced - cursor->consumed;
@@ -101,8 +97,7 @@ static void *work(void *context)
 		struct batch *batch = &cursor->ring[cursor->produced % RING];
 
 		if (cursor->produced == cursor->consumed + RING) {
-			while (!cursor->stops && !many_free(cursor))
-				pthread_cond_wait(&cursor->free, &cursor->lock);
+			pthread_cond_wait(&cursor->free, &cursor->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&cursor->lock);
@@ -123,12 +118,12 @@ static void take_batch(struct cursor *cursor)
 	pthread_mutex_lock(&cursor->lock);
 	if (cursor->batch) {
 		cursor->consumed++;
-		if (many_free(cursor))
-			pthread_cond_signal(&cursor->free);
+		pthread_cond_signal(&cursor->free);
 	}
 	if (cursor->produced == cursor->consumed)
 		while (!enough_made(cursor))
 			pthread_cond_wait(&cursor->made, &cursor->lock);
+	cursor->ahead = cursor->produced - cursor->consumed >= RING - 1;
 	cursor->batch = &cursor->ring[cursor->consumed % RING];
 	pthread_mutex_unlock(&cursor->lock);
 }
@@ -266,6 +261,11 @@ int cursor_next(struct cursor *cursor, const struct event **events, size_t *coun
 bool cursor_is_threaded(const struct cursor *cursor)
 {
 	return cursor->threaded;
+}
+
+bool cursor_is_ahead(const struct cursor *cursor)
+{
+	return cursor->ahead;
 }
 
 double cursor_progress(const struct cursor *cursor)

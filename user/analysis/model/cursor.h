@@ -69,6 +69,9 @@ int cursor_next(struct cursor *cursor, const struct event **events, size_t *coun
 
 /* Whether it works on threads of its own: there are CPUs for it, and enough to do. */
 bool cursor_is_threaded(const struct cursor *cursor);
+/* Whether who takes the events holds up its threads: others may help with what was given out, on
+ * the CPU that these leave. */
+bool cursor_is_ahead(const struct cursor *cursor);
 
 /* Share of the rows read so far, 0 to 1. */
 double cursor_progress(const struct cursor *cursor);

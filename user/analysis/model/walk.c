@@ -356,38 +356,42 @@ static int part_consumers(struct walking *walking)
 	return 0;
 }
 
-static int take_batch(struct walking *walking, const struct event *events, size_t count)
+/* With a thread that helps: those that are told apart are told of all events at once. */
+static int take_helped(struct walking *walking, const struct event *events, size_t count)
 {
 	int status = 0;
 
 	walking->series_count = walking->series_next = 0;
-	if (walking->beside) {
-		walking->events = events;
-		walking->count = count;
-		walking->matters = what_matters(events, count);
-		find_due(walking);
-		for (size_t at = 0; at < count; at += CURSOR_BATCH)
-			find_series(walking, events + at, slice_of(count - at));
-		atomic_store(&walking->apart_next, 0);
-		beside_start(walking->beside);
-	}
+	walking->events = events;
+	walking->count = count;
+	walking->matters = what_matters(events, count);
+	find_due(walking);
+	for (size_t at = 0; at < count; at += CURSOR_BATCH)
+		find_series(walking, events + at, slice_of(count - at));
+	atomic_store(&walking->apart_next, 0);
+	beside_start(walking->beside);
+	for (size_t at = 0; at < count && !status; at += CURSOR_BATCH)
+		status = take_events(walking, events + at, slice_of(count - at));
+	beside_join(walking->beside);
+	return status ? status : atomic_load(&walking->apart_status);
+}
+
+static int take_alone(struct walking *walking, const struct event *events, size_t count)
+{
+	int status = 0;
+
 	for (size_t at = 0; at < count && !status; at += CURSOR_BATCH) {
 		size_t some = slice_of(count - at);
 
-		if (!walking->beside) {
-			walking->matters = what_matters(events + at, some);
-			find_due(walking);
-			walking->series_count = walking->series_next = 0;
-			find_series(walking, events + at, some);
-		}
+		walking->matters = what_matters(events + at, some);
+		find_due(walking);
+		walking->series_count = walking->series_next = 0;
+		find_series(walking, events + at, some);
 		status = take_events(walking, events + at, some);
-		if (!status && !walking->beside)
+		if (!status)
 			status = tell_all(walking, events + at, some);
 	}
-	if (!walking->beside)
-		return status;
-	beside_join(walking->beside);
-	return status ? status : atomic_load(&walking->apart_status);
+	return status;
 }
 
 static int walk_through(struct walking *walking, struct cursor *cursor, struct trace_error *error)
@@ -400,8 +404,10 @@ static int walk_through(struct walking *walking, struct cursor *cursor, struct t
 
 	do {
 		status = cursor_next(cursor, &events, &count, error);
-		if (!status && count)
-			status = take_batch(walking, events, count);
+		if (!status && count && walking->beside && cursor_is_ahead(cursor))
+			status = take_helped(walking, events, count);
+		else if (!status && count)
+			status = take_alone(walking, events, count);
 		if (walk->progress && cursor_progress(cursor) != told) {
 			told = cursor_progress(cursor);
 			walk->progress(walk->context, told);
