@@ -193,14 +193,34 @@ static void device_shared(struct made_trace *made, bool sound)
 	       .read_bytes = 20 * MIB);
 }
 
+/* Twenty requests of 1 MiB, so long each, to a device that moved 60 MiB in all. */
+static void add_beside_others(struct made_trace *made, unsigned int op, uint64_t each_ns,
+			      uint64_t metadata)
+{
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 20; i++) {
+		const uint64_t at = 100 + i * 10 * MS;
+
+		BIO(made, .time = at, .dur = each_ns, .pid = 10, .op = op, .file = 1,
+		    .offset = i * MIB, .bytes = MIB, .request = i + 1, .dev = 8 << 20,
+		    .flags = TRACE_BLOCK_SYNC);
+		REQUEST(made, .time = at, .dur = each_ns, .pid = 10, .op = op, .file = 1,
+			.bytes = MIB, .dev = 8 << 20);
+	}
+	DEVICE(made, .time = END - 1, .dev = 8 << 20, .name = "sda", .writes = 40,
+	       .write_bytes = 60 * MIB, .kernel_metadata = metadata);
+}
+
 /* What is not the run's is somebody's, or the journal that its own syncs commit. */
 static void device_shared_journal(struct made_trace *made, bool sound)
 {
-	for (uint64_t i = 0; i < 20; i++)
-		REQUEST(made, .time = 100 + i * 10 * MS, .dur = 9 * MS, .pid = 10,
-			.op = M_REQUEST_WRITE, .bytes = MIB, .dev = 8 << 20);
-	DEVICE(made, .time = END - 1, .dev = 8 << 20, .name = "sda", .writes = 40,
-	       .write_bytes = 60 * MIB, .kernel_metadata = sound ? 40 * MIB : 0);
+	add_beside_others(made, M_REQUEST_WRITE, 9 * MS, sound ? 40 * MIB : 0);
+}
+
+/* What others do hardly holds up a run that has few requests of its own. */
+static void device_shared_little(struct made_trace *made, bool sound)
+{
+	add_beside_others(made, M_REQUEST_READ, sound ? MS : 9 * MS, 0);
 }
 
 static void tracer_cost(struct made_trace *made, bool sound)

@@ -128,6 +128,7 @@ static const struct {
 	{ "flushes", flushes_of_others },
 	{ "device-shared", device_shared },
 	{ "device-shared", device_shared_journal },
+	{ "device-shared", device_shared_little },
 	{ "tracer-cost", tracer_cost },
 	{ "epoch-from-storage", epoch_from_storage },
 	{ "epoch-from-memory", epoch_from_memory },

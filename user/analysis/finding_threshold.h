@@ -226,6 +226,9 @@
 	  "a choice: less is hardly felt")                                                         \
 	X(SHARED_BYTES, 16777216, UNIT_BYTES, "bytes that others move at least",                   \
 	  "a choice: as for a large file")                                                         \
+	X(SHARED_TIME, 0.1, UNIT_SHARE,                                                            \
+	  "share of the run in which it has requests there to wait for, if others are not of it",  \
+	  "a choice: what makes a finding high")                                                   \
 	X(AMPLIFIED_BYTES, 16777216, UNIT_BYTES, "bytes written in excess of a file at least",     \
 	  "a choice: as for a large file")
 

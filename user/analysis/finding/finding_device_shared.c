@@ -77,6 +77,16 @@ static bool find_programs(struct findings *findings, const struct device_users_v
 	return true;
 }
 
+/* Whether the run waits there for a good part of it: else nobody could hold it up for long. */
+static bool is_in_use(const struct findings *findings, const struct device_view *view)
+{
+	uint64_t time_ns = 0;
+
+	for (int use = 0; use < DEVICE_USES; use++)
+		time_ns += view->waits[use].time.measure;
+	return time_ns >= threshold(THRESHOLD_SHARED_TIME) * findings->duration_ns;
+}
+
 /* Others, who are not of the run. The journal is written by the kernel, and may be all the run's.
  */
 static bool find_others(struct findings *findings, const struct device_view *view,
@@ -87,7 +97,7 @@ static bool find_others(struct findings *findings, const struct device_view *vie
 
 	if (!view->all_known || others < threshold(THRESHOLD_SHARED_BYTES) ||
 	    others < threshold(THRESHOLD_SHARED) * view->own_bytes ||
-	    view->own_bytes < threshold(THRESHOLD_SHARED) * others)
+	    view->own_bytes < threshold(THRESHOLD_SHARED) * others || !is_in_use(findings, view))
 		return false;
 	*shared = (struct shared) {
 		.device = finding_device_name(findings, view->name, view->dev),
@@ -132,6 +142,7 @@ static int find_shared(struct findings *findings, const struct finding_rule *rul
 static const enum threshold shared_thresholds[] = {
 	THRESHOLD_SHARED,
 	THRESHOLD_SHARED_BYTES,
+	THRESHOLD_SHARED_TIME,
 };
 
 const struct finding_rule finding_device_shared = {
@@ -151,6 +162,8 @@ const struct finding_rule finding_device_shared = {
 		"the "
 		"run's command has started: its own workers are one program, ranks of one job are, "
 		"and the kernel, which writes back later, is none. Of what others did, who are not "
-		"of the run, the device tells how much and not when; what the kernel writes of "
+		"of the run, the device tells how much and not when: then the run must wait for "
+		"its own "
+		"requests for a good part of it; what the kernel writes of "
 		"file systems' own metadata is left out.",
 };
