@@ -201,6 +201,17 @@ static void write_bound_told(struct made_trace *made, bool sound)
 	      .flags = sound ? TRACE_OP_SYNC : 0);
 }
 
+/* What is told of reads says nothing of writes. */
+static void write_bound_beside_reads(struct made_trace *made, bool sound)
+{
+	write_bound(made, sound);
+	add_file(made, 2, 64 * MIB, "/data/shards");
+	for (uint64_t i = 0; i < 1000; i++)
+		CALL(made, .time = 500 * MS + i * 400 * US, .dur = 400 * US, .pid = 10,
+		     .op = M_PREAD, .file = 2, .offset = i * 4096, .asked = 4096, .result = 4096,
+		     .fetched = 4096);
+}
+
 static void small_direct(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");

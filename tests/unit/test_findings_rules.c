@@ -98,6 +98,7 @@ static const struct {
 	{ "shared-writes", shared_writes_direct },
 	{ "write-bound", write_bound },
 	{ "write-bound", write_bound_told },
+	{ "write-bound", write_bound_beside_reads },
 	{ "read-bound", read_bound },
 	{ "mmap-store-faults", mmap_stores },
 	{ "mmap-copied", mmap_copied },

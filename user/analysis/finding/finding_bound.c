@@ -48,6 +48,59 @@ static const struct table_column bound_evidence[] = {
 	  TABLE_REAL(struct bound, of_file), 0 },
 };
 
+/* --- what tells of the same time, and more of it --- */
+
+#define OF_DEVICES                                                                                 \
+	&finding_device_errors, &finding_device_slow, &finding_device_overloaded,                  \
+		&finding_requests_small, &finding_shallow_queue
+#define OF_PHASES &finding_epoch_storage, &finding_loader_io
+#define OF_READERS                                                                                 \
+	&finding_fetched_again, &finding_load_waits, &finding_read_again,                          \
+		&finding_read_by_several, &finding_cold_start, &finding_readahead_unused
+
+static const struct finding_rule *const reads_told_by[] = {
+	&finding_small_reads_storage,
+	&finding_small_reads_cached,
+	&finding_random_reads,
+	&finding_small_files,
+	&finding_imports,
+	&finding_small_direct,
+	&finding_short_reads,
+	OF_READERS,
+	OF_DEVICES,
+	OF_PHASES,
+	NULL,
+};
+
+static const struct finding_rule *const writes_told_by[] = {
+	&finding_save_waits,
+	&finding_sync_writes,
+	&finding_shared_writes,
+	&finding_shared_across,
+	&finding_small_writes,
+	&finding_small_direct,
+	&finding_throttled,
+	&finding_amplified,
+	&finding_sync_checkpoint,
+	OF_DEVICES,
+	NULL,
+};
+
+static const struct finding_rule *const mappings_told_by[] = {
+	&finding_mmap_random,
+	&finding_mmap_in_order,
+	&finding_mmap_single,
+	&finding_mmap_minor,
+	&finding_mmap_stores,
+	&finding_mmap_copied,
+	&finding_mmap_summed,
+	&finding_swapped,
+	OF_READERS,
+	OF_DEVICES,
+	OF_PHASES,
+	NULL,
+};
+
 static bool is_felt(const struct findings *findings, uint64_t time_ns)
 {
 	return time_ns >= threshold(THRESHOLD_BOUND_SHARE) * findings->duration_ns;
@@ -142,7 +195,7 @@ const struct finding_rule finding_read_bound = {
 	.id = "read-bound",
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
-	.told_by = finding_rules,
+	.told_by = reads_told_by,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
@@ -153,7 +206,8 @@ const struct finding_rule finding_read_bound = {
 	.advice = "where the device is busy (--table devices): fewer bytes, kept in memory, or a "
 		  "faster one; where it is not: more reads at once, ahead of use",
 	.more = "faultline report --table devices TRACE",
-	.rule = "Told where reads are felt and no other finding says so much of them: their size "
+	.rule = "Told where reads are felt and no finding on reads says so much of them: their "
+		"size "
 		"and order are not what makes them slow. Then it is the device, a limit of the "
 		"job's group, memory, processors that others use, or that too few are under way. "
 		"Where no span tells of compute, what threads read beside it counts as if the run "
@@ -164,7 +218,7 @@ const struct finding_rule finding_write_bound = {
 	.id = "write-bound",
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
-	.told_by = finding_rules,
+	.told_by = writes_told_by,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
@@ -177,7 +231,7 @@ const struct finding_rule finding_write_bound = {
 		"faster one; where it is not: write beside what comes next, a thread for it; where "
 		"one does, mark compute by spans: only what it does not hide costs",
 	.more = "faultline report --table devices TRACE",
-	.rule = "Told where writes are felt and no other finding says so much of them. Writes go "
+	.rule = "Told where writes are felt and no finding on writes says so much of them. They go "
 		"to memory, until there is more to be written back than the kernel allows, or its "
 		"journal waits; then they wait for the device, or for memory and processors that "
 		"others use. Where no span tells of compute, what threads write beside it counts "
@@ -188,7 +242,7 @@ const struct finding_rule finding_mmap_bound = {
 	.id = "mmap-bound",
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.find = find_mmap_bound,
-	.told_by = finding_rules,
+	.told_by = mappings_told_by,
 	.class = IO_MMAP_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
@@ -202,7 +256,7 @@ const struct finding_rule finding_mmap_bound = {
 		"or keep it in memory between runs; where the device is busy (--table devices), "
 		"fewer bytes or a faster one",
 	.more = "faultline report --table devices TRACE",
-	.rule = "Told where mappings are felt and no other finding says so much of them: a file "
+	.rule = "Told where mappings are felt and no finding on them says so much: a file "
 		"that MAP_POPULATE or mlock brings in as a whole, in order and fast, still takes "
 		"its time, and the program waits for the call. Programs and libraries do not "
 		"count.",
