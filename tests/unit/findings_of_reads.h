@@ -219,6 +219,16 @@ static void read_by_several(struct made_trace *made, bool sound)
 				     .result = MIB);
 }
 
+/* One reads the whole, the others a little: nobody says of these that they do, too. */
+static void read_by_one_of_several(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	for (uint64_t pid = 10; pid < 14; pid++)
+		for (uint64_t i = 0; i < (sound && pid > 10 ? 6 : 32); i++)
+			CALL(made, .time = 100 + i * MS, .dur = MS, .pid = pid, .op = M_PREAD,
+			     .file = 1, .offset = i * MIB, .asked = MIB, .result = MIB);
+}
+
 static void fetched_again(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");

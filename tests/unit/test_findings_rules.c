@@ -42,6 +42,7 @@ static const struct {
 	{ "read-again", read_again_cold },
 	{ "read-again", read_again_drawn },
 	{ "read-by-several", read_by_several },
+	{ "read-by-several", read_by_one_of_several },
 	{ "fetched-again", fetched_again },
 	{ "fetched-again", fetched_again_holes },
 	{ "fetched-again", faulted_again },

@@ -77,6 +77,9 @@
 	  "Drishti: small_requests_absolute 1000")                                                 \
 	X(AGAIN, 1.5, UNIT_NONE, "times the file's size from which it came again",                 \
 	  "a choice: one and a half, so that headers read twice do not count")                     \
+	X(BY_EACH, 0.75, UNIT_SHARE,                                                               \
+	  "part of the file's size that each of its readers reads on average at least",            \
+	  "a choice: some are at it when the run ends, or leave a header out")                     \
 	X(HELD_BACK, 0.5, UNIT_SHARE,                                                              \
 	  "share of the time of a file's reads that passes before the device is asked, at least",  \
 	  "a choice: most of it")                                                                  \

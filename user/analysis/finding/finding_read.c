@@ -313,8 +313,10 @@ static bool is_read_again(const struct file_view *file)
 /* As often as it has readers: each reads the whole. */
 static bool takes_by_several(const struct file_view *file)
 {
-	return is_read_again(file) && file->processes > 1 &&
-	       reads_of(file)->bytes <= (file->processes + 0.5) * file->size_bytes;
+	const double times = (double)reads_of(file)->bytes / file->size_bytes;
+
+	return is_read_again(file) && file->processes > 1 && times <= file->processes + 0.5 &&
+	       times >= threshold(THRESHOLD_BY_EACH) * file->processes;
 }
 
 static bool takes_again(const struct file_view *file)
@@ -364,6 +366,8 @@ static const struct alike_rule fetched_again_files = {
 };
 
 static const enum threshold again_thresholds[] = { THRESHOLD_AGAIN, THRESHOLD_LARGE_FILE };
+static const enum threshold several_thresholds[] = { THRESHOLD_AGAIN, THRESHOLD_BY_EACH,
+						     THRESHOLD_LARGE_FILE };
 
 const struct finding_rule finding_read_again = {
 	.id = "read-again",
@@ -398,7 +402,7 @@ const struct finding_rule finding_read_by_several = {
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
-	FINDING_THRESHOLDS(again_thresholds),
+	FINDING_THRESHOLDS(several_thresholds),
 	.title = "{file} is read as a whole by each of {processes} processes",
 	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage"
 		"[; {others:file|files} more like it]",
