@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_text.h"
 #include "analysis/finding/finding_weight.h"
 #include "analysis/overlap.h"
@@ -312,6 +313,7 @@ static int ask_all(struct findings *findings)
 	const struct job *job = findings->measured->job;
 	int status = 0;
 
+	findings->elsewhere_bytes = alike_elsewhere_bytes(findings);
 	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
 		const struct finding_rule *rule = finding_rules[i];
 

@@ -123,6 +123,7 @@ struct findings {
 	/* Of several runs that went on at once: times are sums over so many of them, and what they
 	 * took together is that of one on average at least. 1: times are what they say. */
 	size_t runs;
+	uint64_t elsewhere_bytes; /* see finding_files.h */
 	const struct table *told; /* with what was found in single runs; NULL: nothing */
 	struct finding *all;
 	size_t count, room;

@@ -113,7 +113,6 @@ static void add_files(const struct findings *findings, const struct finding_rule
 	enum use use = rule->class == IO_READ	 ? USE_READ
 		       : rule->class == IO_WRITE ? USE_WRITE
 						 : USE_MMAP;
-	const uint64_t elsewhere_bytes = alike_elsewhere_bytes(findings);
 	uint64_t most_ns = 0, files = 0;
 	struct file_view file;
 
@@ -123,7 +122,7 @@ static void add_files(const struct findings *findings, const struct finding_rule
 		if (!files_used(findings->measured, i, &file) || alike_is_program(&file) ||
 		    !tally->time.measure)
 			continue;
-		alike_forget_holes(findings, i, &file, elsewhere_bytes);
+		alike_forget_holes(findings, i, &file);
 		files++;
 		bound->count += tally->count;
 		bound->bytes += tally->bytes;

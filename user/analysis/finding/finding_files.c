@@ -144,8 +144,7 @@ static const struct alike_ending *common_ending(const struct alike_sums *sums)
  * calls named in part. */
 static bool is_dropped(const struct file_view *file, const struct advice_view *advice)
 {
-	uint64_t fetched_bytes =
-		file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+	const uint64_t fetched_bytes = alike_fetched_to_read(file);
 	uint64_t again;
 
 	if (!advice->dropped || file->size_bytes == TABLE_NO_UINT ||
@@ -300,12 +299,10 @@ static bool is_on_blocks(const struct file_view *file)
 	return file_system_traits(type) & FILE_SYSTEM_ON_BLOCKS;
 }
 
-void alike_forget_holes(const struct findings *findings, uint32_t number, struct file_view *file,
-			uint64_t elsewhere_bytes)
+void alike_forget_holes(const struct findings *findings, uint32_t number, struct file_view *file)
 {
-	const uint64_t fetched_bytes =
-		file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
-	double most_bytes = elsewhere_bytes; /* that devices can have read of it */
+	const uint64_t fetched_bytes = alike_fetched_to_read(file);
+	double most_bytes = findings->elsewhere_bytes; /* that devices can have read of it */
 	struct readahead_sums sums;
 
 	if (readahead_of(findings->measured, number, &sums))
@@ -336,7 +333,6 @@ static void look_at_file(struct findings *findings, const struct advice_index *a
 
 static int look_at_files(struct findings *findings)
 {
-	const uint64_t elsewhere_bytes = alike_elsewhere_bytes(findings);
 	struct advice_index advised;
 	struct file_view file;
 	int status = advice_index_make(&advised, findings->measured);
@@ -352,7 +348,7 @@ static int look_at_files(struct findings *findings)
 			findings->off_blocks_bytes += file.fetched_bytes;
 		if (!file.known || begins(file.path, TRACE_OTHER_FILES))
 			continue;
-		alike_forget_holes(findings, i, &file, elsewhere_bytes);
+		alike_forget_holes(findings, i, &file);
 		look_at_file(findings, &advised, i, &file);
 	}
 	advice_index_free(&advised);

@@ -69,14 +69,19 @@ double alike_backward(const struct file_view *file, unsigned int by);
 /* A `cost_bytes`: what storage brought. */
 uint64_t alike_fetched(const struct alike *alike);
 
+/* What came from storage by reads and faults. */
+static inline uint64_t alike_fetched_to_read(const struct file_view *file)
+{
+	return file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+}
+
 /* What devices read for the run of no file that is known; UINT64_MAX where what they read is not
- * known, or not all of it. */
+ * known, or not all of it. It goes over all files: rules find it in `elsewhere_bytes`. */
 uint64_t alike_elsewhere_bytes(const struct findings *findings);
 /* The file of that number, if far more came into it than devices can have read of it, those bytes
  * included: there are holes in it, or no block was read of it for another reason, and nothing of it
  * is from storage. */
-void alike_forget_holes(const struct findings *findings, uint32_t number, struct file_view *file,
-			uint64_t elsewhere_bytes);
+void alike_forget_holes(const struct findings *findings, uint32_t number, struct file_view *file);
 
 /* Whether no more than next to nothing of so many bytes that came into memory can have come from
  * storage: devices read nearly nothing, and there is nearly nothing else that it may have come

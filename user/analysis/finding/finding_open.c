@@ -14,8 +14,7 @@
 
 static bool takes_loaded(const struct file_view *file)
 {
-	return file->loaded &&
-	       file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+	return file->loaded && alike_fetched_to_read(file);
 }
 
 static bool is_much(const struct alike *alike)

@@ -326,10 +326,8 @@ static bool takes_again(const struct file_view *file)
 
 static bool takes_fetched_again(const struct file_view *file)
 {
-	uint64_t fetched =
-		file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
-
-	return is_large(file) && fetched >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+	return is_large(file) &&
+	       alike_fetched_to_read(file) >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
 /* Whether memory holds it or not, the wait for it is one. */

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/finding/finding.h"
+#include "analysis/finding/finding_files.h"
 #include "analysis/measured.h"
 #include "analysis/trace_table.h"
 #include "arena.h"
@@ -137,6 +137,7 @@ int findings_of_runs(struct findings *findings, struct table *told)
 		return 0;
 	status = set_up(findings, told);
 	layers = layers_of(trace, findings->summed);
+	findings->elsewhere_bytes = alike_elsewhere_bytes(findings);
 	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
 		const struct finding_rule *rule = finding_rules[i];
 		size_t before = findings->count;
