@@ -16,6 +16,7 @@
 #include "ask_report.h"
 #include "output/escape.h"
 #include "output/screen.h"
+#include "output/text.h"
 #include "ranks_sample.h"
 
 /* --- places, and what to know before --- */
@@ -376,6 +377,66 @@ static void test_ended(void **state)
 	}
 }
 
+/* --- tables of next to nothing --- */
+
+#define LOOKUPS "Failed look-ups: 2,000 in 25 directories, 2.0 ms in all, "
+
+/* 2,000 look-ups that failed, of 1 us each, in 25 directories. */
+static struct report *report_of_lookups(struct made_trace *made, uint64_t run_ns, uint64_t lost)
+{
+	char path[32];
+
+	BEGIN(made);
+	EXEC(made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (uint64_t i = 0; i < 2000; i++) {
+		snprintf(path, sizeof(path), "/data/%d/x%d", (int)(i % 25), (int)i);
+		CALL(made, .time = 2000 + i * 1000, .dur = 1000, .pid = 10, .op = M_FSTAT,
+		     .path = path, .result = -2);
+	}
+	made->kinds[TRACE_SYSCALL].events += lost;
+	made->kinds[TRACE_SYSCALL].lost += lost;
+	made_finish(made, 10, 10 + run_ns);
+	return made_report(&made->reader, 1);
+}
+
+/* Look-ups that failed and cost next to nothing of the run are told in a line, but for who asks
+ * for rows, and where it is not known that it is so little. */
+static void test_cheap_lookups(void **state)
+{
+	static const struct {
+		uint64_t run_ns, lost;
+		bool top_said;
+		const char *line; /* NULL: as a table */
+	} cases[] = {
+		{ 1000 * MS, 0, false, LOOKUPS "0.2% of the run (--table failed_lookups)\n" },
+		{ 1000 * MS, 0, true, NULL },
+		{ 1000 * MS, 1, false, NULL },
+		{ 300 * MS, 0, false, NULL },
+	};
+	const struct style style = { .width = 100 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct grid_options options = { .style = &style,
+						      .top = 20,
+						      .top_said = cases[i].top_said };
+		struct made_trace made;
+		struct report *report = report_of_lookups(&made, cases[i].run_ns, cases[i].lost);
+		struct sink out;
+
+		sink_open_memory(&out);
+		assert_int_equal(text_report(&out, report, &options), 0);
+		sink_bytes(&out, "", 1);
+		if (cases[i].line)
+			assert_non_null(strstr(out.buffer, cases[i].line));
+		assert_int_equal(!cases[i].line, !!strstr(out.buffer, "Failed look-ups\n"));
+		assert_int_equal(report_table(report, "failed_lookups")->row_count, 25);
+		sink_close(&out);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,7 +444,7 @@ int main(void)
 		cmocka_unit_test(test_places_of_names), cmocka_unit_test(test_places_of_many),
 		cmocka_unit_test(test_metadata_leads),	cmocka_unit_test(test_caveats),
 		cmocka_unit_test(test_against),		cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_ended),		cmocka_unit_test(test_cheap_lookups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,6 @@
 
 #define GAP 2 /* between columns */
 #define TITLE_LINES_MOST 3
-#define SHARE_LEAST 0.005     /* of the sum, for a row of its own */
 #define APART_NAMED_MOST 4    /* of those without a number to be sorted by */
 #define PATH_LEAST 28	      /* columns that a path is left */
 #define TEXT_LEAST 26	      /* ... and another text */
@@ -187,7 +186,7 @@ static void cut_rows(struct grid *grid)
 		grid->shown = top;
 	while (grid->sum > 0 && grid->shown > 1 && !grid->options->whole && top &&
 	       !grid->options->top_said &&
-	       key_of(grid, grid->rows[grid->shown - 1]) < SHARE_LEAST * grid->sum)
+	       key_of(grid, grid->rows[grid->shown - 1]) < GRID_SHARE_LEAST * grid->sum)
 		grid->shown--;
 	if (grid->shown + 1 == grid->row_count && !rest)
 		grid->shown = grid->row_count;

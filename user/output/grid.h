@@ -10,6 +10,7 @@
 #include "output/style.h"
 
 #define GRID_COLUMNS_MOST 8
+#define GRID_SHARE_LEAST 0.005 /* of the sum, for a row of its own */
 
 struct grid_options {
 	const struct style *style;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables and reports as text. Knows which tables stand on the first screen, not what they mean.
+ * Tables and reports as text. Knows which tables stand on the first screen, and which are told
+ * in a line where they cost next to nothing; not what they mean.
  */
 #include "output/text.h"
 
 #include <string.h>
 
+#include "analysis/trace_table.h"
 #include "output/cells.h"
 #include "output/escape.h"
 #include "output/heat.h"
 #include "output/screen.h"
+#include "units.h"
 
 #define GAP 2 /* between a title and its value */
 
@@ -104,6 +107,86 @@ static bool is_on_screen(const struct report *report, const struct table *table)
 	return !table->title;
 }
 
+/* --- tables of next to nothing --- */
+
+/* Tables nobody reads where all of their rows together took next to no time of the run. */
+struct brief {
+	const struct analysis *analysis;
+	const char *count, *time; /* columns */
+	const char *rows;	  /* what its rows are */
+};
+
+static const struct brief briefs[] = {
+	{ &analysis_failed_lookups, "count", "thread_time_ns", "directories" },
+};
+
+static const struct brief *brief_of(const struct report *report, const struct table *table)
+{
+	for (size_t i = 0; i < sizeof(briefs) / sizeof(briefs[0]); i++)
+		if (report_by(report, briefs[i].analysis) == table)
+			return &briefs[i];
+	return NULL;
+}
+
+/* False where it is not known, or may be more. */
+static bool sum_column(const struct table *table, const char *name, uint64_t *sum)
+{
+	int column = table_find_column(table, name);
+
+	*sum = 0;
+	for (size_t row = 0; column >= 0 && row < table->row_count; row++) {
+		const struct cell *cell = &table_row(table, row)[column];
+
+		if (cell->type != CELL_UINT || cell->at_least || cell->summed ||
+		    __builtin_add_overflow(*sum, cell->uint, sum))
+			return false;
+	}
+	return column >= 0;
+}
+
+/* False where that is not known. */
+static bool find_duration(const struct report *report, uint64_t *duration_ns)
+{
+	const struct table *trace = report_by(report, &analysis_trace);
+
+	if (!trace->row_count || trace->cells[ABOUT_DURATION].type != CELL_UINT)
+		return false;
+	*duration_ns = trace->cells[ABOUT_DURATION].uint;
+	return true;
+}
+
+/* "Failed look-ups: 252 in 27 directories, 640 us in all, 0.3% of the run (--table ...)". False
+ * where the table is to be shown: it costs more, it may (a note tells of what it lacks), or rows
+ * were asked for. */
+static bool write_brief(struct sink *out, const struct report *report, const struct table *table,
+			const struct grid_options *options)
+{
+	const struct brief *brief = brief_of(report, table);
+	uint64_t rows = table->row_count + (table->folded ? table->folded - 1 : 0);
+	uint64_t count, time_ns, run_ns;
+	char texts[4][UNITS_TEXT];
+	struct sink line;
+
+	if (!brief || options->top_said || table->note || table->cut ||
+	    !find_duration(report, &run_ns) || !sum_column(table, brief->count, &count) ||
+	    !sum_column(table, brief->time, &time_ns) || time_ns >= GRID_SHARE_LEAST * run_ns)
+		return false;
+	sink_open_memory(&line);
+	sink_format(&line, "%s: %s in %s %s, %s in all, %s of the run (--table %s)", table->title,
+		    units_count(texts[0], count), units_count(texts[1], rows), brief->rows,
+		    units_ns(texts[2], time_ns), units_share(texts[3], (double)time_ns / run_ns),
+		    table->name);
+	sink_bytes(&line, "", 1);
+	if (line.error)
+		out->error = out->error ? out->error : line.error;
+	else
+		grid_wrapped(out, line.buffer, options->style->width);
+	sink_close(&line);
+	return true;
+}
+
+/* --- the report --- */
+
 /* "not recorded: devices (requests to block devices were not recorded), ..." */
 static void write_absent(struct sink *out, const struct report *report, size_t width)
 {
@@ -147,7 +230,8 @@ int text_report(struct sink *out, const struct report *report, const struct grid
 		    (!table->row_count && !table->note))
 			continue;
 		sink_char(out, '\n');
-		text_table(out, table, options);
+		if (!write_brief(out, report, table, options))
+			text_table(out, table, options);
 	}
 	write_absent(out, report, options->style->width);
 	return out->error;
