@@ -464,6 +464,61 @@ static void test_dropped_for_another(void **state)
 	free_job(&job);
 }
 
+/* Two runs, of which the first writes to 400 files three times each, 100 bytes at a time; the
+ * second does so to the last of these alone, or to none. */
+static void make_small_writers(struct random_job *job, bool both)
+{
+	static const char *const names[] = { "first", "second" };
+	const uint64_t files = 400;
+	char path[32];
+
+	job->count = 2;
+	for (size_t i = 0; i < job->count; i++) {
+		struct made_trace *made = &job->made[i];
+		uint64_t from = 1000 * MS + i * 1000 * MS, pid = 100 + i;
+
+		BEGIN(made, .host = "node", .boot_id = "node", .monotonic_ns = from,
+		      .realtime_ns = 1700000000000000000ull + from);
+		EXEC(made, .time = from, .pid = pid, .comm = "python3", .rank = -1);
+		for (uint64_t j = i ? files - both : 0; j < files; j++) {
+			snprintf(path, sizeof(path), "/out/%d", (int)j);
+			FILE_ROW(made, .time = from, .id = j + 1, .dev = 8 << 20, .ino = 41 + j,
+				 .path = path);
+			for (uint64_t k = 0; k < 3; k++)
+				CALL(made, .time = from + (3 * j + k) * MS / 10, .dur = MS / 20,
+				     .pid = pid, .tid = pid, .op = M_WRITE, .file = j + 1,
+				     .offset = k * 100, .asked = 100, .result = 100);
+		}
+		job->traces[i] = made_finish(made, from, from + 200 * MS);
+		job->names[i] = names[i];
+	}
+}
+
+/* How many files there are is known where one run alone wrote to any. */
+static void test_files_of_one_run(void **state)
+{
+	for (int both = 0; both < 2; both++) {
+		struct trace_reader *summaries[TRACES_MOST];
+		struct parted parted = { .count = 0 };
+		struct random_job job;
+		struct report *parts;
+		const char *says;
+
+		make_small_writers(&job, both);
+		for (size_t i = 0; i < job.count; i++)
+			summaries[i] = summarize(&parted, job.traces + i, job.names + i, 1,
+						 SUMMARY_ROWS_MOST);
+		parts = report_on(summaries, job.names, job.count);
+		says = ask(parts, "findings", find_row(parts, "findings", "id", "small-writes"),
+			   "says")
+			       ->text;
+		assert_int_equal(!both, !!strstr(says, "; 3 to a file"));
+		report_free(parts);
+		free_parted(&parted);
+		free_job(&job);
+	}
+}
+
 /* In whatever order they are given, but for the list of them. */
 static void test_any_order(void **state)
 {
@@ -539,12 +594,19 @@ static void test_clocks_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),		cmocka_unit_test(test_one_trace),
-		cmocka_unit_test(test_runs_apart),	cmocka_unit_test(test_runs_that_overlap),
-		cmocka_unit_test(test_folded_rows),	cmocka_unit_test(test_clocks_apart),
-		cmocka_unit_test(test_found_in_all),	cmocka_unit_test(test_dropped_for_another),
-		cmocka_unit_test(test_any_order),	cmocka_unit_test(test_meanings),
-		cmocka_unit_test(test_judged_together), cmocka_unit_test(test_dearest_of_all),
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_one_trace),
+		cmocka_unit_test(test_runs_apart),
+		cmocka_unit_test(test_runs_that_overlap),
+		cmocka_unit_test(test_folded_rows),
+		cmocka_unit_test(test_clocks_apart),
+		cmocka_unit_test(test_found_in_all),
+		cmocka_unit_test(test_dropped_for_another),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_meanings),
+		cmocka_unit_test(test_judged_together),
+		cmocka_unit_test(test_dearest_of_all),
+		cmocka_unit_test(test_files_of_one_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

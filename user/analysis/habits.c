@@ -503,13 +503,14 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 
 _Static_assert(HABITS_LISTED <= ROWS_OF_MOST, "an event may be of each");
 
-/* Of several reports. How many different files there are is not known of all of them. */
+/* Of several reports. How many different files there are is known where one of them alone has any:
+ * others might tell of the same ones. */
 static struct habit_view view_of_table(const struct table *table, enum habit habit)
 {
 	struct habit_view view = { .files = TABLE_NO_UINT };
 
 	for (size_t row = 0; row < table->row_count; row++) {
-		struct line line = { .habit = NULL };
+		struct line line = { .files = TABLE_NO_UINT };
 
 		if (!cell_is(&table_row(table, row)[0], names[habit]))
 			continue;
@@ -519,6 +520,7 @@ static struct habit_view view_of_table(const struct table *table, enum habit hab
 					      .thread_time_ns = line.thread_time_ns,
 					      .time.measure = line.time_ns };
 		view.path = line.path;
+		view.files = line.files;
 	}
 	return view;
 }

@@ -28,7 +28,8 @@ struct calls {
 	},                                                                                         \
 		{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct calls, file), 0 },      \
 		NUMBER(files, "files", COUNT,                                                      \
-		       "files that it was done to; null: of several summaries", struct calls),     \
+		       "files that it was done to; null: several summaries tell of some",          \
+		       struct calls),                                                              \
 		NUMBER(other_files, "other files", COUNT,                                          \
 		       "the others of these; null: none, or not known", struct calls),             \
 		NUMBER(count, "count", COUNT, "calls", struct calls),                              \
