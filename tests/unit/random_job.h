@@ -219,14 +219,20 @@ struct parted {
 	int fds[2 * TRACES_MOST];
 };
 
-MADE struct trace_reader *summarize(struct parted *parted, struct trace_reader *const *readers,
-				    const char *const *names, size_t count, size_t rows)
+/* Frees the report. */
+MADE struct trace_reader *summarize_report(struct parted *parted, struct report *report,
+					   size_t rows)
 {
-	struct trace_reader *made = summarized(report_on(readers, names, count), rows,
-					       &parted->fds[parted->opened_count]);
+	struct trace_reader *made = summarized(report, rows, &parted->fds[parted->opened_count]);
 
 	parted->opened[parted->opened_count++] = made;
 	return made;
+}
+
+MADE struct trace_reader *summarize(struct parted *parted, struct trace_reader *const *readers,
+				    const char *const *names, size_t count, size_t rows)
+{
+	return summarize_report(parted, report_on(readers, names, count), rows);
 }
 
 MADE void part(struct parted *parted, const struct random_job *job, bool apart)

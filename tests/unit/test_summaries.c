@@ -247,9 +247,7 @@ static void check_ranks(bool apart)
 
 		for (size_t j = 0; j < count; j++)
 			assert_null(find_finding(alone, ids[j]));
-		summaries[i] =
-			summarized(alone, SUMMARY_ROWS_MOST, &parted.fds[parted.opened_count]);
-		parted.opened[parted.opened_count++] = summaries[i];
+		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MOST);
 	}
 	parts = report_on(summaries, job.names, job.count);
 	for (size_t j = 0; j < count; j++) {
@@ -337,9 +335,7 @@ static void test_judged_together(void **state)
 			assert_null(find_finding(alone, of_all[j]));
 		for (size_t j = 0; j < sizeof(of_one) / sizeof(of_one[0]); j++)
 			assert_int_equal(!find_finding(alone, of_one[j]), i != 0);
-		summaries[i] =
-			summarized(alone, SUMMARY_ROWS_MOST, &parted.fds[parted.opened_count]);
-		parted.opened[parted.opened_count++] = summaries[i];
+		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MOST);
 	}
 	parts = report_on(summaries, job.names, job.count);
 	for (size_t j = 0; j < sizeof(of_all) / sizeof(of_all[0]); j++)
@@ -355,50 +351,63 @@ static void test_judged_together(void **state)
 	free_job(&job);
 }
 
-/* A tenth of a second that reads a model for 27 ms, and then two that save it for 141. */
-static void make_short_and_long(struct random_job *job)
+/* A run that reads a file whole, or writes one. */
+struct whole_run {
+	const char *name, *path;
+	uint64_t from, length; /* ms */
+	uint64_t took;	       /* ms, of the read or write */
+	bool writes;
+	bool drops; /* the file from memory, when it is done */
+};
+
+static void make_runs(struct random_job *job, const struct whole_run *runs, size_t count)
 {
-	static const char *const names[] = { "short", "long" };
 	const uint64_t size = 64 << 20;
 
-	job->count = 2;
-	for (size_t i = 0; i < job->count; i++) {
+	job->count = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct whole_run *run = &runs[i];
 		struct made_trace *made = &job->made[i];
-		uint64_t from = 1000 * MS + i * 100 * MS, pid = 100 + i;
+		uint64_t from = run->from * MS, end = from + run->length * MS, pid = 100 + i;
 
 		BEGIN(made, .host = "node", .boot_id = "node", .monotonic_ns = from,
 		      .realtime_ns = 1700000000000000000ull + from);
 		EXEC(made, .time = from, .pid = pid, .comm = "python3", .rank = -1);
-		FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 41 + i, .size = size,
-			 .path = i ? "/data/saved" : "/data/model");
-		CALL(made, .time = from + MS, .dur = (i ? 141 : 27) * MS, .pid = pid, .tid = pid,
-		     .op = i ? M_WRITE : M_READ, .file = 1, .asked = size, .result = size,
-		     .fetched = i ? 0 : size);
-		EXIT(made, .time = from + (i ? 1990 : 90) * MS, .pid = pid, .comm = "python3");
-		job->traces[i] = made_finish(made, from, from + (i ? 2000 : 100) * MS);
-		job->names[i] = names[i];
+		FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 41 + run->writes,
+			 .size = size, .path = run->path);
+		CALL(made, .time = from + MS, .dur = run->took * MS, .pid = pid, .tid = pid,
+		     .op = run->writes ? M_WRITE : M_READ, .file = 1, .asked = size, .result = size,
+		     .fetched = run->writes ? 0 : size);
+		if (run->drops)
+			CALL(made, .time = end - 20 * MS, .dur = MS, .pid = pid, .tid = pid,
+			     .op = M_FADVISE, .file = 1, .flags = TRACE_OP_DONTNEED);
+		EXIT(made, .time = end - 10 * MS, .pid = pid, .comm = "python3");
+		job->traces[i] = made_finish(made, from, end);
+		job->names[i] = run->name;
 	}
 }
 
-/* What was much of a short run is little of all. */
+/* What was much of a short run, which reads a model, is little of all: the other saves one. */
 static void test_dearest_of_all(void **state)
 {
+	static const struct whole_run runs[] = {
+		{ "short", "/data/model", 1000, 100, 27, .writes = false },
+		{ "long", "/data/saved", 1100, 2000, 141, .writes = true },
+	};
 	struct trace_reader *summaries[TRACES_MOST];
 	struct parted parted = { .count = 0 };
 	struct random_job job;
 	struct report *parts;
 	const struct table *told;
 
-	make_short_and_long(&job);
+	make_runs(&job, runs, 2);
 	for (size_t i = 0; i < job.count; i++) {
 		struct report *alone = report_on(job.traces + i, job.names + i, 1);
 
 		assert_true(
 			cell_is(ask(alone, "findings", 0, "id"), i ? "save-waits" : "load-waits"));
 		assert_true(cell_is(ask(alone, "findings", 0, "severity"), i ? "medium" : "high"));
-		summaries[i] =
-			summarized(alone, SUMMARY_ROWS_MOST, &parted.fds[parted.opened_count]);
-		parted.opened[parted.opened_count++] = summaries[i];
+		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MOST);
 	}
 	parts = report_on(summaries, job.names, job.count);
 	told = report_table(parts, "findings");
@@ -412,48 +421,24 @@ static void test_dearest_of_all(void **state)
 	free_job(&job);
 }
 
-/* Two runs that each read a file, and drop it when they are done. */
-static void make_droppers(struct random_job *job)
-{
-	static const char *const names[] = { "first", "second" };
-	const uint64_t size = 64 << 20;
-
-	job->count = 2;
-	for (size_t i = 0; i < job->count; i++) {
-		struct made_trace *made = &job->made[i];
-		uint64_t from = 1000 * MS + i * 1000 * MS, pid = 100 + i;
-
-		BEGIN(made, .host = "node", .boot_id = "node", .monotonic_ns = from,
-		      .realtime_ns = 1700000000000000000ull + from);
-		EXEC(made, .time = from, .pid = pid, .comm = "python3", .rank = -1);
-		FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 41, .size = size,
-			 .path = "/data/model");
-		CALL(made, .time = from + MS, .dur = 100 * MS, .pid = pid, .tid = pid, .op = M_READ,
-		     .file = 1, .asked = size, .result = size, .fetched = size);
-		CALL(made, .time = from + 200 * MS, .dur = MS, .pid = pid, .tid = pid,
-		     .op = M_FADVISE, .file = 1, .flags = TRACE_OP_DONTNEED);
-		EXIT(made, .time = from + 290 * MS, .pid = pid, .comm = "python3");
-		job->traces[i] = made_finish(made, from, from + 300 * MS);
-		job->names[i] = names[i];
-	}
-}
-
 /* What a run drops last another one fetches again. */
 static void test_dropped_for_another(void **state)
 {
+	static const struct whole_run runs[] = {
+		{ "first", "/data/model", 1000, 300, 100, .drops = true },
+		{ "second", "/data/model", 2000, 300, 100, .drops = true },
+	};
 	struct trace_reader *summaries[TRACES_MOST];
 	struct parted parted = { .count = 0 };
 	struct random_job job;
 	struct report *parts;
 
-	make_droppers(&job);
+	make_runs(&job, runs, 2);
 	for (size_t i = 0; i < job.count; i++) {
 		struct report *alone = report_on(job.traces + i, job.names + i, 1);
 
 		assert_int_equal(row_of_finding(alone, "fetched-again"), -1);
-		summaries[i] =
-			summarized(alone, SUMMARY_ROWS_MOST, &parted.fds[parted.opened_count]);
-		parted.opened[parted.opened_count++] = summaries[i];
+		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MOST);
 	}
 	parts = report_on(summaries, job.names, job.count);
 	check_text(parts, "findings", find_row(parts, "findings", "id", "fetched-again"), "says",
