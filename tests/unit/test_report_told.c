@@ -78,6 +78,39 @@ static void test_places(void **state)
 	made_close(&made);
 }
 
+/* Modules of the job's own, wherever it lies, are modules; data beside them is data. */
+static void test_places_of_own_modules(void **state)
+{
+	static const char *const formats[] = {
+		"/home/a/job/pack/m%u.py", "/home/a/job/pack/__pycache__/m%u.cpython-311.pyc",
+		"/home/a/job/pack/fast%u.cpython-311-x86_64-linux-gnu.so",
+		"/home/a/job/pack/words%u.json"
+	};
+	const size_t kinds = sizeof(formats) / sizeof(formats[0]);
+	struct made_trace made;
+	struct report *report;
+	char path[64];
+
+	(void)state;
+	BEGIN(&made);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (uint64_t id = 1; id <= 10 * kinds; id++) {
+		snprintf(path, sizeof(path), formats[id % kinds], (unsigned int)(id / kinds));
+		FILE_ROW(&made, .time = 10, .id = id, .dev = 1, .ino = id, .path = path);
+		CALL(&made, .time = 100 + id * 100, .dur = 10, .pid = 10, .op = M_READ, .file = id,
+		     .result = 1);
+	}
+	made_finish(&made, 10, 100000);
+	report = made_report(&made.reader, 1);
+	assert_int_equal(report_table(report, "places")->row_count, 2);
+	check_text(report, "places", 0, "path", "programs, libraries and modules");
+	CHECK(report, "places", 0, "files", 10 * (kinds - 1));
+	check_text(report, "places", 1, "path", "/home/a/job/pack/*.json");
+	CHECK(report, "places", 1, "files", 10);
+	report_free(report);
+	made_close(&made);
+}
+
 /* However many directories there are, whatever lists must grow for them. */
 static void test_places_of_many(void **state)
 {
@@ -440,11 +473,17 @@ static void test_cheap_lookups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),		cmocka_unit_test(test_places_of_one_path),
-		cmocka_unit_test(test_places_of_names), cmocka_unit_test(test_places_of_many),
-		cmocka_unit_test(test_metadata_leads),	cmocka_unit_test(test_caveats),
-		cmocka_unit_test(test_against),		cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_ended),		cmocka_unit_test(test_cheap_lookups),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_places_of_one_path),
+		cmocka_unit_test(test_places_of_names),
+		cmocka_unit_test(test_places_of_many),
+		cmocka_unit_test(test_places_of_own_modules),
+		cmocka_unit_test(test_metadata_leads),
+		cmocka_unit_test(test_caveats),
+		cmocka_unit_test(test_against),
+		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_cheap_lookups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
