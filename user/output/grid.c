@@ -558,3 +558,16 @@ void grid_write(struct sink *out, const struct table *table, const struct grid_o
 	free(grid.rows);
 	free(grid.other);
 }
+
+size_t grid_rows(const struct table *table, const struct grid_options *options)
+{
+	struct grid grid = { .table = table, .options = options };
+	size_t rows = table->row_count;
+
+	if (!sort_rows(&grid)) {
+		cut_rows(&grid);
+		rows = grid.shown;
+	}
+	free(grid.rows);
+	return rows;
+}

@@ -31,6 +31,9 @@ struct grid_options {
  */
 void grid_write(struct sink *out, const struct table *table, const struct grid_options *options);
 
+/* How many rows grid_write writes lines of, but for "other". */
+size_t grid_rows(const struct table *table, const struct grid_options *options);
+
 /* Words in as many lines as the width needs; escaped. */
 void grid_wrapped(struct sink *out, const char *text, size_t width);
 /* The same, each line but the first behind so many spaces. */

@@ -94,7 +94,8 @@ void text_table(struct sink *out, const struct table *table, const struct grid_o
 		grid_wrapped(out, table->note, options->style->width);
 }
 
-static bool is_on_screen(const struct report *report, const struct table *table)
+static bool is_on_screen(const struct report *report, const struct table *table,
+			 const struct grid_options *options)
 {
 	static const struct analysis *const shown[] = { &analysis_trace, &analysis_findings,
 							&analysis_access };
@@ -103,7 +104,7 @@ static bool is_on_screen(const struct report *report, const struct table *table)
 		if (report_by(report, shown[i]) == table)
 			return true;
 	if (report_by(report, &analysis_places) == table)
-		return table->row_count <= SCREEN_PLACES;
+		return grid_rows(table, options) <= SCREEN_PLACES;
 	return !table->title;
 }
 
@@ -226,7 +227,7 @@ int text_report(struct sink *out, const struct report *report, const struct grid
 	for (size_t i = 0; i < report->table_count && !out->error; i++) {
 		const struct table *table = report->tables[i];
 
-		if (is_on_screen(report, table) || table->absent ||
+		if (is_on_screen(report, table, options) || table->absent ||
 		    (!table->row_count && !table->note))
 			continue;
 		sink_char(out, '\n');
