@@ -23,6 +23,7 @@
 #define MADV_POPULATE_WRITE 23
 #define LOCK_NB 4
 #define LOCK_UN 8
+#define F_UNLCK 2
 #define EINTR 4
 #define EBADF 9
 #define ERESTART_FIRST 512 /* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND */
@@ -107,6 +108,16 @@ static __always_inline __u32 advice_flags(__u32 advice, bool of_mapping)
 	return advice == MADV_COLD	? TRACE_OP_COLD
 	       : advice == MADV_PAGEOUT ? TRACE_OP_PAGEOUT
 					: TRACE_OP_OTHER_ADVICE;
+}
+
+/* TRACE_OP_* of what a struct flock asks for. What cannot be read says nothing. */
+__noinline __u32 lock_flags(__u64 address)
+{
+	__s16 type; /* the first of its members */
+
+	if (bpf_probe_read_user(&type, sizeof(type), (void *)address))
+		return 0;
+	return type == F_UNLCK ? TRACE_OP_NOWAIT : 0;
 }
 
 struct vector_sum {

@@ -101,6 +101,9 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 		row = request_row(row, number, args);
 		if (!row.op)
 			return 0;
+		/* At the entry: while it waits another thread may write to the same place. */
+		if (row.traits & CALL_LOCK_WAITS)
+			state->call.account.flags |= lock_flags(call_arg(args, 3));
 	}
 	if (row.traits & CALL_TRANSFER) {
 		bool wanted = file_of_fd(task, call_arg(args, row.fd2)) &&

@@ -37,6 +37,7 @@
 #define CALL_AIO_SUBMIT (1u << 19) /* io_submit */
 #define CALL_AIO_REAP (1u << 20)   /* a positive result is a number of events, at its argument 4 */
 #define CALL_FLOCK (1u << 21)	   /* what it does with the lock is its argument 2 */
+#define CALL_LOCK_WAITS (1u << 22) /* a request; its argument 3 points to a struct flock */
 
 struct call_row {
 	__u32 traits;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Counts and errors of every recorded system call, held against strace's of the same program."""
+import errno
 import re
 import subprocess
 import unittest
@@ -96,6 +97,19 @@ for _ in range(3):
     fcntl.flock(second, fcntl.LOCK_UN)
     fcntl.flock(first, fcntl.LOCK_UN)
 """
+RECORD_LOCKS = """\
+import fcntl, os, struct, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+for _ in range(3):
+    fcntl.lockf(fd, fcntl.LOCK_EX)
+    fcntl.lockf(fd, fcntl.LOCK_UN)
+    for kind in (fcntl.F_RDLCK, fcntl.F_WRLCK, fcntl.F_UNLCK):
+        fcntl.fcntl(fd, 38, struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 0, 0))
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETLKW, 0)
+    except OSError:
+        pass
+"""  # 38: F_OFD_SETLKW, which not every Python names
 NOWAIT = 1 << 14  # of the flags of a call
 PROFILE_NOWAIT = 1 << 6
 
@@ -114,15 +128,35 @@ class AskedFor(unittest.TestCase):
         printed = harness.faultline("print", "--op", "flock", recording.path).stdout.decode()
         self.assertEqual(printed.count("nowait"), 15, printed)
 
-    def test_locks_summed_up(self):
+    def test_record_locks(self):
+        """Giving a lock back never waits; of what cannot be read nothing is said."""
         file = harness.random_file(f"{machine().new_dir()}/lock", 4096)
-        trace = Recording([harness.PYTHON, "-c", LOCKS, file], "--mode", "profile").trace
+        recording = Recording([harness.PYTHON, "-c", RECORD_LOCKS, file])
+        told = {op: [(bool(row["flags"] & NOWAIT), row["result"])
+                     for row in recording.trace.calls(file, op=op)]
+                for op in ("fcntl_setlkw", "fcntl_ofd_setlkw")}
+        self.assertEqual(told, {
+            "fcntl_setlkw": 3 * [(False, 0), (True, 0), (False, -errno.EFAULT)],
+            "fcntl_ofd_setlkw": 3 * [(False, 0), (False, 0), (True, 0)],
+        })
+
+    def summed_up(self, program, *ops):
+        """How many calls of these there were, by whether they would not have waited."""
+        file = harness.random_file(f"{machine().new_dir()}/lock", 4096)
+        trace = Recording([harness.PYTHON, "-c", program, file], "--mode", "profile").trace
         counts = {}
         for row in trace.dicts("profile"):
-            if row["op"] == "flock" and row["file"] in trace.file_ids(file):
+            if row["op"] in ops and row["file"] in trace.file_ids(file):
                 nowait = bool(row["flags"] & PROFILE_NOWAIT)
                 counts[nowait] = counts.get(nowait, 0) + row["count"]
-        self.assertEqual(counts, {False: 3, True: 15})
+        return counts
+
+    def test_locks_summed_up(self):
+        self.assertEqual(self.summed_up(LOCKS, "flock"), {False: 3, True: 15})
+
+    def test_record_locks_summed_up(self):
+        self.assertEqual(self.summed_up(RECORD_LOCKS, "fcntl_setlkw", "fcntl_ofd_setlkw"),
+                         {False: 12, True: 6})
 
 
 ADVICE = """\

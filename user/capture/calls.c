@@ -146,10 +146,12 @@ static const struct call call_table[] = {
 	CALL(flock, TRACE_METADATA, .fd = 1, .traits = CALL_FLOCK),
 	REQUEST(fcntl, "fcntl_getlk", TRACE_METADATA, F_GETLK, .fd = 1, .request = 2),
 	REQUEST(fcntl, "fcntl_setlk", TRACE_METADATA, F_SETLK, .fd = 1, .request = 2),
-	REQUEST(fcntl, "fcntl_setlkw", TRACE_METADATA, F_SETLKW, .fd = 1, .request = 2),
+	REQUEST(fcntl, "fcntl_setlkw", TRACE_METADATA, F_SETLKW, .fd = 1, .request = 2,
+		.traits = CALL_LOCK_WAITS),
 	REQUEST(fcntl, "fcntl_ofd_getlk", TRACE_METADATA, F_OFD_GETLK, .fd = 1, .request = 2),
 	REQUEST(fcntl, "fcntl_ofd_setlk", TRACE_METADATA, F_OFD_SETLK, .fd = 1, .request = 2),
-	REQUEST(fcntl, "fcntl_ofd_setlkw", TRACE_METADATA, F_OFD_SETLKW, .fd = 1, .request = 2),
+	REQUEST(fcntl, "fcntl_ofd_setlkw", TRACE_METADATA, F_OFD_SETLKW, .fd = 1, .request = 2,
+		.traits = CALL_LOCK_WAITS),
 
 	/* handing operations to the kernel, and asking for them */
 	CALL(io_submit, TRACE_SUBMITS, .traits = CALL_SUBMITS | CALL_AIO_SUBMIT),

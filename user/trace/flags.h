@@ -29,7 +29,9 @@
 	(1u << 13) /* it began before the recording: it has no duration, and its time is when it   \
 		    * ended; its file is what the descriptor stood for then */
 
-#define TRACE_OP_NOWAIT (1u << 14) /* flock: LOCK_NB or LOCK_UN: it gets its answer at once */
+#define TRACE_OP_NOWAIT                                                                            \
+	(1u << 14) /* flock with LOCK_NB or LOCK_UN, F_SETLKW and F_OFD_SETLKW with F_UNLCK: it    \
+		    * gets its answer at once */
 
 /* `flags` of async rows have the same, and these. */
 #define TRACE_OP_FIXED_BUFFER (1u << 16) /* to or from a buffer that was registered */

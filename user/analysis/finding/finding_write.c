@@ -365,8 +365,8 @@ const struct finding_rule finding_locks = {
 	.rule = "A lock of a file makes whoever comes second wait for the first. On shared file "
 		"systems even a free lock is a round trip to a server. Calls that took less than "
 		"10 us found the lock free, and do not count; nor do those that do not wait "
-		"(F_SETLK, F_OFD_SETLK, flock with LOCK_NB or LOCK_UN) on file systems whose "
-		"locks the kernel itself keeps.",
+		"(F_SETLK, F_OFD_SETLK, flock with LOCK_NB or LOCK_UN, whatever gives a lock "
+		"back) on file systems whose locks the kernel itself keeps.",
 };
 
 const struct finding_rule finding_failed_calls = {
