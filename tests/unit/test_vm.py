@@ -24,13 +24,17 @@ import jobs
 import kernels
 import run
 import vfs
+from calls import judge_calls
+from devices import DEVICES, STAT, THROTTLED, judge_devices, judge_throttled
+from faults import judge_mapper
+from job import ATTACHED, Job, Results, Wrong
 
 # Layers with jobs of this kind.
 FORCED = ("task", "syscall", "fault", "pagecache", "span", "block", "async", "vfs")
 MAPPED = {"resident_before": 0, "resident": 10, "page_bytes": 4096, "major": 3}
 
 
-class Played(jobs.Results):
+class Played(Results):
     """A job's results of our own making."""
 
     def __init__(self, files, report=None, passed_over=False):
@@ -58,7 +62,7 @@ class Judging(unittest.TestCase):
         """passed, failed, absent or late, and the line that tells it."""
         table, out = run.Table(), io.StringIO()
         with contextlib.redirect_stdout(out):
-            table.judge("6.1", jobs.Job("fault", "tp", "mapped", "", judge), results)
+            table.judge("6.1", Job("fault", "tp", "mapped", "", judge), results)
         counted = [kind for kind in ("passed", "failed", "absent", "late") if getattr(table, kind)]
         self.assertEqual(len(counted), 1)
         return counted[0], out.getvalue()
@@ -69,20 +73,20 @@ class Judging(unittest.TestCase):
         self.assertIn(text, line)
 
     def test_mapped(self):
-        self.expect("passed", "ok: 1 ways", jobs.judge_mapper, *mapped())
-        self.expect("failed", "FAIL: random: fetched", jobs.judge_mapper, *mapped(fetched=36864))
-        self.expect("failed", "FAIL: random: fetched", jobs.judge_mapper, *mapped(fetched=45056))
-        self.expect("failed", "FAIL: random: major", jobs.judge_mapper, *mapped(major=2))
-        self.expect("failed", "FAIL: random: major", jobs.judge_mapper, *mapped(major=4))
-        self.expect("late", "skipped: ", jobs.judge_mapper, *mapped(resident_before=1))
+        self.expect("passed", "ok: 1 ways", judge_mapper, *mapped())
+        self.expect("failed", "FAIL: random: fetched", judge_mapper, *mapped(fetched=36864))
+        self.expect("failed", "FAIL: random: fetched", judge_mapper, *mapped(fetched=45056))
+        self.expect("failed", "FAIL: random: major", judge_mapper, *mapped(major=2))
+        self.expect("failed", "FAIL: random: major", judge_mapper, *mapped(major=4))
+        self.expect("late", "skipped: ", judge_mapper, *mapped(resident_before=1))
 
     def test_what_is_told_as_lost_may_be_missing(self):
         less, more = mapped(fetched=36864, lost=5), mapped(fetched=45056, lost=5)
-        self.expect("passed", "4096 bytes missing, 5 events", jobs.judge_mapper, *less)
-        self.expect("failed", "FAIL", jobs.judge_mapper, *more)
+        self.expect("passed", "4096 bytes missing, 5 events", judge_mapper, *less)
+        self.expect("failed", "FAIL", judge_mapper, *more)
         most = mapped(fetched=0, major=0, lost=500)
-        self.expect("failed", "FAIL: 500 of 1000", jobs.judge_mapper, *most)
-        self.expect("passed", "ok", jobs.judge_mapper, *most, passed_over=True)
+        self.expect("failed", "FAIL: 500 of 1000", judge_mapper, *most)
+        self.expect("passed", "ok", judge_mapper, *most, passed_over=True)
 
     def test_calls(self):
         """As many as strace counts, or no more missing than are told as lost."""
@@ -94,26 +98,26 @@ class Judging(unittest.TestCase):
             counted = "".join(f"op{i} 5\n" for i in range(40)) + "execve 1\n"
             return {"strace": counted}, {"trace": {"events": 200, "lost": lost}, "operations": rows}
 
-        self.expect("passed", "ok: 40 kinds", jobs.judge_calls, *calls(5, 0, 0))
-        self.expect("failed", "FAIL: (count, errors)", jobs.judge_calls, *calls(4, 0, 0))
-        self.expect("failed", "lost", jobs.judge_calls, *calls(4, 40, 0))
+        self.expect("passed", "ok: 40 kinds", judge_calls, *calls(5, 0, 0))
+        self.expect("failed", "FAIL: (count, errors)", judge_calls, *calls(4, 0, 0))
+        self.expect("failed", "lost", judge_calls, *calls(4, 40, 0))
         over = {"passed_over": True}
-        self.expect("passed", "ok: 40 of", jobs.judge_calls, *calls(4, 40, 0), **over)
-        self.expect("failed", "39 lost", jobs.judge_calls, *calls(4, 39, 0), **over)
-        self.expect("passed", "ok: 40 of", jobs.judge_calls, *calls(4, 0, 1), **over)
-        self.expect("failed", "more calls", jobs.judge_calls, *calls(6, 40, 1), **over)
+        self.expect("passed", "ok: 40 of", judge_calls, *calls(4, 40, 0), **over)
+        self.expect("failed", "39 lost", judge_calls, *calls(4, 39, 0), **over)
+        self.expect("passed", "ok: 40 of", judge_calls, *calls(4, 0, 1), **over)
+        self.expect("failed", "more calls", judge_calls, *calls(6, 40, 1), **over)
 
     def test_devices(self):
         """What they did between two looks at their own counts; in one nothing is fast."""
 
         def devices(reads=3, lost=0, dur_ns=1000000):
             files = {}
-            for name in jobs.DEVICES:
+            for name in DEVICES:
                 files[f"before-{name}"] = "10 " * 17
                 files[f"after-{name}"] = "13 " + "10 " * 16
-            done = {column: 0 for column in jobs.STAT.values()} | {"read_requests": reads}
+            done = {column: 0 for column in STAT.values()} | {"read_requests": reads}
             rows = [{"kind": "device", "name": name, "dev": i, **done}
-                    for i, name in enumerate(jobs.DEVICES)]
+                    for i, name in enumerate(DEVICES)]
             rows.append({"kind": "request", "dev": 1, "dur_ns": dur_ns})
             told = {"total": lost, "by_layer": {"block": lost}}
             return files, {"trace": {"events": 100, "lost": told}}, rows
@@ -121,8 +125,8 @@ class Judging(unittest.TestCase):
         def expect(kind, text, files, report, rows):
             results = Played(files, report)
             results.printed = lambda layer: rows
-            self.assertEqual(self.verdict(jobs.judge_devices, results)[0], kind)
-            self.assertIn(text, self.verdict(jobs.judge_devices, results)[1])
+            self.assertEqual(self.verdict(judge_devices, results)[0], kind)
+            self.assertIn(text, self.verdict(judge_devices, results)[1])
 
         expect("passed", "1 requests timed", *devices())
         expect("failed", "vdb: read_requests 2, by the kernel's count 3", *devices(reads=2))
@@ -137,7 +141,7 @@ class Judging(unittest.TestCase):
         report["trace"] = {"layers": {**layers, **report.get("layers", {})}, "events": 1000,
                            "lost": {"total": report.get("lost", 0), "by_layer": {}}}
         results = Played({**files, "stderr": "".join(
-            f"faultline: {name}{jobs.ATTACHED}x\n" for name in attached)}, report)
+            f"faultline: {name}{ATTACHED}x\n" for name in attached)}, report)
         results.printed = lambda layer: rows
         results.names = lambda pattern: sorted(name for name in files if "account" in name)
         return self.verdict(judge, results)
@@ -195,13 +199,13 @@ class Judging(unittest.TestCase):
         """As often as the kernel itself traced that somebody waits."""
 
         def verdict(pauses, paused, lost=0):
-            rows = [{"pause_ns": 4000000, "path": jobs.THROTTLED}] * pauses
+            rows = [{"pause_ns": 4000000, "path": THROTTLED}] * pauses
             report = {"totals": {"throttled": {"pauses": pauses, "pause_ns": 4000000 * pauses}},
                       "trace": {"events": 100, "lost": {"total": lost, "by_layer": {}}}}
             results = Played({"paused": paused}, report)
             results.printed = lambda layer: rows if layer == "throttle" else [
-                {"op": "write", "path": jobs.THROTTLED, "dur_ns": 10**9}]
-            return self.verdict(jobs.judge_throttled, results)[0]
+                {"op": "write", "path": THROTTLED, "dur_ns": 10**9}]
+            return self.verdict(judge_throttled, results)[0]
 
         self.assertEqual([verdict(2, "2\n"), verdict(1, "2\n", 1)], ["passed", "passed"])
         wrong = [verdict(0, "0\n"), verdict(0, None), verdict(1, "2\n"), verdict(3, "2\n", 1)]
@@ -209,19 +213,19 @@ class Judging(unittest.TestCase):
 
     def test_what_was_not_run_is_no_verdict(self):
         files, report = mapped()
-        self.expect("late", "skipped: no time", jobs.judge_mapper, {**files, "status": None}, report)
+        self.expect("late", "skipped: no time", judge_mapper, {**files, "status": None}, report)
         broken = {**files, "status": "99\n", "stderr": "mapper.c: not so"}
-        self.expect("late", "not so", jobs.judge_mapper, broken, report)
-        self.expect("failed", "exit status", jobs.judge_mapper, {**files, "status": "137"}, report)
-        self.expect("failed", "exit status", jobs.judge_mapper, {**files, "status": "125"}, report)
+        self.expect("late", "not so", judge_mapper, broken, report)
+        self.expect("failed", "exit status", judge_mapper, {**files, "status": "137"}, report)
+        self.expect("failed", "exit status", judge_mapper, {**files, "status": "125"}, report)
         absent = {**files, "status": "125", "stderr": "x is off: y does not exist in this kernel"}
-        self.expect("absent", "not here", jobs.judge_mapper, absent, report)
+        self.expect("absent", "not here", judge_mapper, absent, report)
 
     def test_what_cannot_be_read_is_wrong(self):
         files, report = mapped()
         del report["files"][0]["fetched_bytes"]
-        self.expect("failed", "FAIL: KeyError", jobs.judge_mapper, files, report)
-        self.expect("failed", "FAIL: TypeError", jobs.judge_mapper, files, None)
+        self.expect("failed", "FAIL: KeyError", judge_mapper, files, report)
+        self.expect("failed", "FAIL: TypeError", judge_mapper, files, None)
 
 
 class Variants(unittest.TestCase):
@@ -299,9 +303,9 @@ class Guests(unittest.TestCase):
     def cut_off(self, ended):
         """A guest that left two of three jobs, one of them wrong, and said so many had ended."""
         def wrong(_):
-            raise jobs.Wrong("2, expected 3")
+            raise Wrong("2, expected 3")
 
-        todo = [jobs.Job("fault", "tp", name, "", judge)
+        todo = [Job("fault", "tp", name, "", judge)
                 for name, judge in (("right", lambda _: "well"), ("wrong", wrong), ("late", wrong))]
         kernel = types.SimpleNamespace(version="6.1", flavour="")
         kept = run.make_root, run.guest.boot
@@ -339,7 +343,7 @@ class Guests(unittest.TestCase):
         with open(os.path.join(TOP, "tests/vm/guest.sh")) as file:
             disks = set(re.findall(r"of=/dev/(\w+)", file.read()))
         self.assertEqual(disks, {f"vd{chr(ord('a') + list(guest.DISKS).index('kept'))}"})
-        self.assertFalse(disks & set(jobs.DEVICES))
+        self.assertFalse(disks & set(DEVICES))
 
     @unittest.skipUnless(shutil.which("busybox"), "busybox is missing")
     def test_what_a_guest_leaves(self):

@@ -5,8 +5,9 @@ its classic form. Knows nothing of virtual machines."""
 import collections
 import json
 
-from jobs import (ASYNC, FORMS, THROTTLE, VARIANTS, Job, async_reads, check, equal, judge_forms,
-                  judge_throttled)
+from async_io import ASYNC, FORMS, async_reads, judge_forms
+from devices import THROTTLE, judge_throttled
+from job import VARIANTS, Job, check, equal
 
 # Processes that open a library at a place of its own, under a tracer that they cannot ask: each
 # waits a moment to be listened to. Who was has told so, by ids that are not 0.

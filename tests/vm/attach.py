@@ -2,7 +2,7 @@
 """Jobs of guests on attaching to what runs already: a storm of short processes that counts what it
 reads from when it is told that it is recorded; and to CPUs that come in mid-run. Knows nothing of
 virtual machines."""
-from jobs import VARIANTS, Job, attach_of, check, equal, fetched, file_row, told_losses
+from job import VARIANTS, Job, attach_of, check, equal, fetched, file_row, told_losses
 
 UNTIMED = 1 << 8  # of faults, as the manual page of traces has it
 COUNTED = 17  # bytes that reads ask for which the workload counts

@@ -3,7 +3,7 @@
 neighbour whose calls do no I/O, and what it keeps of chosen jobs. Knows nothing of virtual machines."""
 import re
 
-from jobs import Job, check, equal, strace_counts, told_losses
+from job import Job, check, equal, strace_counts, told_losses
 
 READS = ("read", "pread64", "readv", "preadv", "preadv2")
 # Starts the service, and waits until it watches; %s: layers.

@@ -39,6 +39,7 @@ import programs
 import relocations
 import storage
 import vfs
+from job import LIMIT, Absent, NotRun, Results, Wrong
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The versions, and what a guest of it needs said.
@@ -96,12 +97,12 @@ class Table:
         try:
             results.ended_well()
             result, self.passed = f"ok: {job.judge(results)}{results.chosen(job)}", self.passed + 1
-        except jobs.Absent as reason:
+        except Absent as reason:
             result, self.absent = f"not here: {reason}", self.absent + 1
-        except jobs.NotRun as reason:
+        except NotRun as reason:
             result, self.late = f"skipped: {reason}", self.late + 1
-        except (jobs.Wrong, KeyError, TypeError, ValueError) as error:
-            kind = "" if isinstance(error, jobs.Wrong) else f"{type(error).__name__} "
+        except (Wrong, KeyError, TypeError, ValueError) as error:
+            kind = "" if isinstance(error, Wrong) else f"{type(error).__name__} "
             result, self.failed = f"FAIL: {kind}{error}", self.failed + 1
         self.line(kernel, job.layer, job.variant, job.name, result)
 
@@ -131,7 +132,7 @@ def make_root(architecture, build, places, workloads):
 def guest_seconds(options):
     """When a guest begins no more jobs, and when it is ended, in seconds from now."""
     if not options.within:
-        return options.seconds, options.seconds + jobs.LIMIT + 60
+        return options.seconds, options.seconds + LIMIT + 60
     left = options.within - (time.monotonic() - options.started) - WITHIN_REST
     return min(options.seconds, int(left * BEGINS)), left
 
@@ -167,7 +168,7 @@ def run_guest(kernel, label, todo, options, table, parameters=""):
             return
         passed_over = kernel.version in PASSING_OVER or kernel.flavour == "rt" or bool(parameters)
         for job in todo:
-            results = jobs.Results(outcome, job.id, options.faultline, passed_over)
+            results = Results(outcome, job.id, options.faultline, passed_over)
             table.judge(label, job, results)
         if outcome.reason and options.within:
             table.line(label, "-", "-", "-", f"cut off after {len(ended)} jobs: {outcome.reason}")

@@ -4,7 +4,8 @@ against the kernel's own counts, device by device. Knows nothing of virtual mach
 import collections
 import re
 
-from jobs import SECTOR_BYTES, STAT, Job, check, told_losses
+from devices import SECTOR_BYTES, STAT
+from job import Job, check, told_losses
 
 BLOCK_BYTES, DIRECT_BYTES = 4096, 4 << 20
 PART, DIRECT = 1 << 8, 1 << 5  # as the manual page of traces has them

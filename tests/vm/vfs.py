@@ -5,8 +5,9 @@ twice. Knows nothing of virtual machines."""
 import json
 import re
 
-from jobs import VARIANTS as ALL_VARIANTS
-from jobs import Absent, Job, NotRun, check, equal, file_row, judge_forms, told_losses
+from async_io import judge_forms
+from job import VARIANTS as ALL_VARIANTS
+from job import Absent, Job, NotRun, check, equal, file_row, told_losses
 
 VARIANTS = ALL_VARIANTS["vfs"]
 FILE_BYTES = 1 << 20

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Jobs of guests on io_uring and libaio, against what the workloads say that they asked for. Knows
+nothing of virtual machines."""
+import collections
+import json
+
+from job import check, file_row, told_losses
+
+ASYNC = """head -c 65536 /dev/urandom >/mnt/async
+$RUN -- uring /mnt/async account"""
+FORMS = """mkdir -p /mnt/forms
+$RUN --file-types all -- uring_forms /mnt/forms account"""
+# Of a request of io_uring, as the workload says it and as it is printed.
+FORM = ("pid", "op", "path", "path2", "flags", "offset", "asked", "result")
+
+
+def async_reads(results, report):
+    """Reads by io_uring, with and without a thread that polls, and by libaio: each by its door.
+    Returns how many there were, and what was lost."""
+    truth = results.account()
+    lost = told_losses(results, report)
+    wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
+    told = {row["door"]: row for row in report["doors"] if row["op"] == "read"}
+    for door, count in wanted.items():
+        ours = (told[door]["count"], told[door]["bytes"]) if door in told else (0, 0)
+        theirs = count, count * truth["block_bytes"]
+        check(ours == theirs or (lost and ours < theirs), f"{door}: {ours}, expected {theirs}")
+    return wanted, lost
+
+
+def judge_async(results):
+    report = results.report()
+    wanted, lost = async_reads(results, report)
+    row = file_row(report, "/mnt/async")["read"]
+    check(lost or row["count"] == sum(wanted.values()), f"{row['count']} reads of the file")
+    return f"{wanted} reads{f', {lost} events told as lost' if lost else ''}"
+
+
+def judge_forms(results):
+    """Requests of io_uring and libaio in all forms, each as the workload says that it was."""
+    lines = (results.text("account") or "").splitlines()
+    truth = collections.Counter(
+        tuple(row[name] for name in FORM) for row in map(json.loads, lines)
+        if row["op"] not in ("io_uring_nop", "io_uring_provide_buffers"))
+    check(truth, f"nothing was done: {results.said()}")
+    told = collections.Counter()
+    for row in results.printed("async"):
+        for name in ("path", "path2"):
+            path = row.get(name) or ""
+            row[name] = path if path.startswith("/") else ""  # a pipe's name is the kernel's
+        told[tuple(row[name] for name in FORM)] += 1
+    lost = results.report()["trace"]["lost"]["by_layer"].get("async") or 0
+    missing, more = truth - told, told - truth
+    check(not more, f"told, but not done: {dict(more)}")
+    check(sum(missing.values()) <= lost, f"not told: {dict(missing)}, lost {lost}")
+    return f"{sum(truth.values())} operations, {sum(missing.values())} not told, lost {lost}"

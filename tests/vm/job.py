@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a job of a guest is: a workload under `faultline run` and an account of the same work by
+somebody else, which are held against each other here, from the trace that the guest leaves. Knows
+neither what the workloads are nor virtual machines.
+
+No number is compared that readahead or scheduling may change, but with an account of the same run.
+"""
+import glob
+import json
+import os
+import subprocess
+
+VARIANTS = {
+    "task": ["tp_btf", "tp_btf*3"],
+    "syscall": ["tp_btf", "tp"],
+    "fault": ["fentry", "raw_tp+perf", "tp+perf", "kprobe+perf"],
+    "pagecache": ["tp_btf", "tp_btf*3"],
+    "block": ["tp_btf", "tp_btf*3"],
+    "async": ["tp_btf", "tp"],
+    "vfs": ["fentry", "kprobe"],
+}
+ATTACHED = " is attached to "  # what faultline -v says of each program
+LIMIT = 900  # seconds for one job; only to end what hangs
+WORKLOAD_ABSENT = "77"  # exit status of tests/live/uring.c where it cannot run
+TOOL_ABSENT = "76"  # exit status of `need` in a guest, whose last words name what is not there
+WORKLOAD_BROKEN = "99"  # exit status of tests/live/live.h
+# Of a job's events: what may be told as lost where the kernel passes no program over.
+LOST_AT_MOST = 0.1
+
+
+class Wrong(Exception):
+    """What Faultline says is not what happened."""
+
+
+def check(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+def equal(got, expected, what):
+    check(got == expected, f"{what}: {got}, expected {expected}")
+
+
+class Absent(Exception):
+    """The kernel has not what the variant hooks to; the text says what."""
+
+
+class NotRun(Exception):
+    """The guest was too slow for it, or what the job takes for granted was not so."""
+
+
+class Results:
+    """A job's files, and Faultline's words on its trace."""
+
+    def __init__(self, outcome, job, faultline, passed_over=False):
+        """`passed_over`: the kernel goes without a program while that is preempted."""
+        self.outcome, self.job, self.faultline = outcome, job, faultline
+        self.passed_over = passed_over
+
+    def text(self, name):
+        return self.outcome.read(self.job, name)
+
+    def names(self, pattern):
+        """Of the job's files, those of such names."""
+        return [os.path.basename(path) for path in glob.glob(self.outcome.path(self.job, pattern))]
+
+    def said(self):
+        """What the job said on stderr, without the names of the programs that were attached."""
+        lines = (self.text("stderr") or "").splitlines()
+        return "\n".join(line for line in lines if ATTACHED not in line).strip()
+
+    def attached(self):
+        """The names of the programs that were attached."""
+        lines = (self.text("stderr") or "").splitlines()
+        return {line.split()[1] for line in lines if ATTACHED in line}
+
+    def ended_well(self):
+        """The job's exit status, or why its variant cannot be had on this kernel."""
+        status, said = (self.text("status") or "").strip(), self.said()
+        if status == "125" and "does not exist in this kernel" in said:
+            raise Absent(said.split(" is off: ")[-1].splitlines()[0])
+        if not status:
+            raise NotRun("no time was left for it")
+        if status == WORKLOAD_ABSENT:
+            raise Absent("what the workload uses")
+        if status == TOOL_ABSENT:
+            raise NotRun(f"for want of a tool: {said.splitlines()[-1]}")
+        if status == WORKLOAD_BROKEN:
+            raise NotRun(f"the workload could not do its work: {said}")
+        equal(status, "0", f"exit status ({said})")
+
+    def chosen(self, job):
+        """Which variant it was, where the choice was Faultline's."""
+        if job.variant != "chosen" or job.layer not in VARIANTS:
+            return ""
+        return f" ({self.report()['trace']['layers'][job.layer]['attach']})"
+
+    def account(self, name="account"):
+        text = self.text(name)
+        check(text, f"no {name}: {self.said()}")
+        return json.loads(text)
+
+    def call(self, *arguments, trace="trace.flt"):
+        path = self.outcome.path(self.job, trace)
+        check(os.path.exists(path), f"no trace: {self.said()}")
+        done = subprocess.run(
+            [self.faultline, *arguments, path],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        check(done.returncode == 0, f"{arguments[0]}: {done.stderr.strip()}")
+        return done.stdout
+
+    def report(self, trace="trace.flt"):
+        return json.loads(self.call("report", "--format", "json", trace=trace))
+
+    def printed(self, layer):
+        text = self.call("print", "--format", "json", "--layer", layer)
+        return [json.loads(line) for line in text.splitlines()]
+
+
+def attach_of(report, layer):
+    return report["trace"]["layers"][layer]["attach"]
+
+
+def call_counts(report):
+    return {
+        row["op"]: (row["count"], row["errors"])
+        for row in report["operations"]
+        if row["layer"] == "syscall" and row["count"]
+    }
+
+
+def strace_counts(text):
+    counts = {}
+    for line in (text or "").splitlines():
+        words = line.split()
+        if len(words) > 1 and words[1].isdigit() and words[0] != "total":
+            counts[words[0]] = (int(words[1]), int(words[2]) if len(words) > 2 else 0)
+    return counts
+
+
+def file_row(report, path):
+    found = [row for row in report["files"] or [] if row["path"] == path]
+    equal(len(found), 1, f"rows of {path}")
+    return found[0]
+
+
+def fetched(row):
+    """Bytes brought into the page cache for a file, by whatever operation or none."""
+    return row["fetched_bytes"] + row["created_bytes"]
+
+
+def told_losses(results, report):
+    """Events told to be lost. What is passed over depends on when the kernel preempts: then there
+    are bounds, but no equality."""
+    lost, events = report["trace"]["lost"], report["trace"]["events"]
+    check(results.passed_over or lost["total"] <= LOST_AT_MOST * events,
+          f"{lost['total']} of {events} events lost ({lost['by_layer']})")
+    return lost["total"]
+
+
+class Job:
+    """`judge` takes the Results, and returns what to say when all is well."""
+
+    def __init__(self, layer, variant, name, script, judge):
+        self.layer, self.variant, self.name = layer, variant, name
+        self.script, self.judge = script, judge
+
+    @property
+    def id(self):
+        return "-".join((self.layer, self.variant, self.name)).replace("*", "x").replace("+", "_")
+
+    def plan(self):
+        """A line for the guest."""
+        force = f"--force-variant {self.layer}={self.variant}" if self.variant != "chosen" else ""
+        head = f"RUN='/bin/faultline run -v -o trace.flt {force}'; "
+        script = (head + self.script).replace("'", "'\\''")
+        return f"job {self.id} {LIMIT} '{script}'\n"

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Jobs of guests on spans of the application, against what the workload says that it marked. Knows
+nothing of virtual machines."""
+import json
+
+from job import check, equal, told_losses
+
+SPANS = "$RUN -- span_marks account threads"
+SPAN_CROWD = "$RUN -- span_marks account crowd"
+
+
+def judge_spans(results):
+    report = results.report()
+    lost = report["trace"]["lost"]["by_layer"]["span"] or 0
+    calls = [json.loads(line) for line in (results.text("account") or "").splitlines()]
+    begun = {}
+    for call in calls:
+        if call["what"] == "begin":
+            begun[call["name"]] = begun.get(call["name"], 0) + 1
+    check(begun, "no span was begun")
+    told = {}
+    for row in report["spans"] or []:
+        told[row["name"]] = told.get(row["name"], 0) + row["count"]
+    if lost:
+        # As in judge_calls: counted by the kernel side, or late by the tracer's own word.
+        said = [row["text"] for row in report["caveats"] if row["id"] in ("lost", "spans")]
+        missing = [count - told.get(name, 0) for name, count in begun.items()]
+        check(set(told) <= set(begun) and min(missing) >= 0, f"more spans than begun: {told}")
+        check(said, f"{lost} lost, and nothing is said of it")
+        check(sum(missing) <= lost or "listened to" in str(said),
+              f"{sum(missing)} of {sum(begun.values())} are missing, {lost} lost")
+        return f"{sum(missing)} of {sum(begun.values())} spans missing, told: {'; '.join(said)}"
+    equal(told, begun, "spans by name")
+    return f"{sum(begun.values())} spans"
+
+
+def judge_span_crowd(results):
+    """Each span is its own thread's, whoever was preempted while it was told."""
+    lost = told_losses(results, results.report())
+    calls = [json.loads(line) for line in (results.text("account") or "").splitlines()]
+    begun = {(call["tid"], call["id"]) for call in calls if call["what"] == "begin"}
+    told = [row for row in results.printed("span") if row["kind"] == "span_begin"]
+    wrong = [row for row in told
+             if (row["tid"], row["id"]) not in begun or row["name"] != str(row["tid"])]
+    check(begun and not wrong, f"{len(wrong)} of {len(told)} are another's: {wrong[:3]}")
+    equal(len({row["id"] for row in told}), len(told), "spans that are told once")
+    check(len(told) == len(begun) or len(begun) - len(told) <= lost,
+          f"{len(told)} of {len(begun)} told, {lost} lost")
+    return f"{len(told)} of {len(begun)} spans, each its own thread's, {lost} lost"
