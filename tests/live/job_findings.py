@@ -190,6 +190,16 @@ class Job:
             else:
                 os.pread(fd, 100, 0)
 
+    def listed_again(self):
+        """For what is new in a directory of 500 files, or once."""
+        directory = f"{self.directory}/listed"
+        os.makedirs(directory, exist_ok=True)
+        for number in range(500):
+            with open(f"{directory}/{number}", "w"):
+                pass
+        for _ in range(500 if self.bad else 1):
+            os.listdir(directory)
+
     def metadata_heavy(self):
         for _ in range(30000 if self.bad else 10):
             os.stat(f"{self.directory}/small")

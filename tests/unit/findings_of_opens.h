@@ -53,6 +53,25 @@ static void opened_again(struct made_trace *made, bool sound)
 	CALLS(made, 100 * MS, .count = 1000, .op = M_FSTAT, .dur = 5 * US);
 }
 
+/* A directory that is listed: its opens are not what costs. */
+static void add_listings(struct made_trace *made, uint64_t count, uint64_t each_ns)
+{
+	add_file(made, 1, 4096, "/data/img");
+	CALLS(made, 100, .count = count, .op = M_OPENAT, .result = 3, .dur = 5 * US);
+	CALLS(made, 100 * MS, .count = 3 * count, .op = M_GETDENTS, .bytes = 32 * KIB,
+	      .dur = each_ns);
+}
+
+static void opened_again_listed(struct made_trace *made, bool sound)
+{
+	add_listings(made, 1000, sound ? 50 * US : US);
+}
+
+static void listed_again(struct made_trace *made, bool sound)
+{
+	add_listings(made, sound ? 1 : 20, sound ? 60 * MS : 3 * MS);
+}
+
 static void metadata_heavy(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a");

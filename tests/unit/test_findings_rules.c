@@ -66,6 +66,8 @@ static const struct {
 	{ "many-small-files", many_small_files },
 	{ "many-small-files", many_small_documents },
 	{ "opened-again", opened_again },
+	{ "opened-again", opened_again_listed },
+	{ "listed-again", listed_again },
 	{ "metadata-heavy", metadata_heavy },
 	{ "metadata-heavy", metadata_beside_faults },
 	{ "metadata-heavy", metadata_of_locks },

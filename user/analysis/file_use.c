@@ -57,19 +57,28 @@ static int truncate_file(struct file_uses *uses, struct file_use *use, const str
 	return 0;
 }
 
+static void add_still_sum(struct still_sum *sum, const struct event *event)
+{
+	if (event->flags & EVENT_COUNTED)
+		sum->count += event_count(event);
+	if (event->flags & EVENT_TIMED)
+		tally_merge_time(&sum->time, event);
+}
+
 static int add_still(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	bool brings = event->fetched_bytes || event->created_bytes;
 	struct still_sum *sum = &use->metadata;
 
-	if ((brings || event->class == IO_SYNC) && !more_of(uses, use))
+	bool lists = event->flags & EVENT_LISTS;
+
+	if ((brings || lists || event->class == IO_SYNC) && !more_of(uses, use))
 		return -ENOMEM;
 	if (event->class == IO_SYNC)
 		sum = &use->more->sync;
-	if (event->flags & EVENT_COUNTED)
-		sum->count += event_count(event);
-	if (event->flags & EVENT_TIMED)
-		tally_merge_time(&sum->time, event);
+	add_still_sum(sum, event);
+	if (lists)
+		add_still_sum(&use->more->listing, event);
 	if (brings) {
 		use->more->still.fetched_bytes += event->fetched_bytes;
 		use->more->still.created_bytes += event->created_bytes;

@@ -178,6 +178,10 @@ static const struct table_column last_columns[] = {
 	{ "advised", NULL, UNIT_COUNT,
 	  "calls of fadvise that fetched nothing, and of which is not known what they advised",
 	  TABLE_UINT(struct file_view, advised), JOB_SYSCALL },
+	{ "list.count", NULL, UNIT_COUNT, "calls that list what it holds, of a directory",
+	  TABLE_UINT(struct file_view, listed), JOB_SYSCALL },
+	{ "list.time_ns", NULL, UNIT_NS, "time with at least one of these under way",
+	  TABLE_UINT(struct file_view, listing_ns), JOB_SYSCALL },
 };
 
 /* A file of the table, and what it is sorted by. */
@@ -301,6 +305,8 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.faulted_bytes = more->faulted_bytes,
 		.direct_bytes = more->direct_bytes,
 		.advised = more->advised,
+		.listed = more->listing.count,
+		.listing_ns = more->listing.time.measure,
 		.copied_pages = more->copied,
 		.first_rank = more->ranks[0] - 1, /* of none TABLE_NO_UINT */
 		.last_rank = more->ranks[1] - 1,
@@ -427,6 +433,8 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	sum->faulted_bytes += view->faulted_bytes;
 	sum->direct_bytes += view->direct_bytes;
 	sum->advised += view->advised;
+	sum->listed += view->listed;
+	sum->listing_ns += view->listing_ns;
 	sum->copied_pages += view->copied_pages;
 	sum->copied_bytes += view->copied_bytes;
 	add_pages(&sum->unattributed, &view->unattributed);

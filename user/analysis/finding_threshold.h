@@ -99,6 +99,10 @@
 	X(OPENS_OF_FILE, 10, UNIT_COUNT, "opens of one file at least",                             \
 	  "a choice: more than workers of a usual loader")                                         \
 	X(OPENS, 500, UNIT_COUNT, "opens of such files at least", "a choice: one a sample")        \
+	X(LISTING, 0.5, UNIT_SHARE, "share of listing in the metadata time of a directory",        \
+	  "a choice: most of it")                                                                  \
+	X(LISTED_AGAIN, 8, UNIT_COUNT, "opens of a directory that is listed at least",             \
+	  "a choice: each worker of a usual loader may list it once")                              \
 	X(METADATA_SHARE, 0.5, UNIT_SHARE, "share of metadata in the time of calls at least",      \
 	  "metadata heavier than data")                                                            \
 	X(METADATA_CALLS, 1000, UNIT_COUNT, "metadata calls at least",                             \

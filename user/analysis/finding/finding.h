@@ -199,6 +199,7 @@ extern const struct finding_rule finding_fetched_again;
 extern const struct finding_rule finding_cold_start;
 extern const struct finding_rule finding_small_files;
 extern const struct finding_rule finding_opened_again;
+extern const struct finding_rule finding_listed_again;
 extern const struct finding_rule finding_metadata;
 extern const struct finding_rule finding_imports;
 extern const struct finding_rule finding_cold_names;

@@ -30,6 +30,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_cold_start,
 	&finding_small_files,
 	&finding_opened_again,
+	&finding_listed_again,
 	&finding_failed_lookups,
 	&finding_locks,
 	&finding_metadata,

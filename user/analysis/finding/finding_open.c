@@ -124,9 +124,17 @@ const struct finding_rule finding_small_files = {
 
 /* --- the same files opened again and again --- */
 
+/* Its entries are what takes the time, not its opens. */
+static bool is_listing(const struct file_view *file)
+{
+	return file->listed && file->listing_ns >= threshold(THRESHOLD_LISTING) *
+							   file->tallies[USE_METADATA].time.measure;
+}
+
 static bool takes_opened_again(const struct file_view *file)
 {
-	return !alike_is_program(file) && file->opens >= threshold(THRESHOLD_OPENS_OF_FILE);
+	return !alike_is_program(file) && !is_listing(file) &&
+	       file->opens >= threshold(THRESHOLD_OPENS_OF_FILE);
 }
 
 static bool are_many_opens(const struct alike *alike)
@@ -164,6 +172,48 @@ const struct finding_rule finding_opened_again = {
 	.rule = "A data set that opens its file in __getitem__ pays for the open, and often for a "
 		"header that is parsed anew, with each sample. On shared file systems each open "
 		"asks a server.",
+};
+
+/* --- the same directories listed again and again --- */
+
+static bool takes_listed_again(const struct file_view *file)
+{
+	return is_listing(file) && file->opens >= threshold(THRESHOLD_LISTED_AGAIN);
+}
+
+static const struct alike_rule listed_again_files = {
+	.use = USE_METADATA,
+	.class = IO_METADATA,
+	.takes = takes_listed_again,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold listed_again_thresholds[] = {
+	THRESHOLD_LISTED_AGAIN,
+	THRESHOLD_LISTING,
+};
+
+const struct finding_rule finding_listed_again = {
+	.id = "listed-again",
+	.needs = JOB_SYSCALL,
+	.find = finding_add_alike,
+	.alike = &listed_again_files,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(listed_again_thresholds),
+	.title = "{path} is listed again and again",
+	.says = "{opens} opens of {files:directory|directories}, {metadata} metadata calls on "
+		"them, most of their time in reading what they hold",
+	.advice = "list it once and remember what it holds (a manifest beside the data), look for "
+		  "what is new by name or have the kernel tell (inotify), or spread the files over "
+		  "more directories",
+	.more = "faultline report --table files --columns path,opens,list.count,list.time_ns TRACE",
+	.rule = "Whoever lists a directory reads all of its entries, whether one is new or none, "
+		"and holds it meanwhile: what creates and removes files there waits. A glob for "
+		"each step, epoch or sample is such. On shared file systems the entries come from "
+		"a server each time.",
 };
 
 /* --- metadata heavier than data --- */
@@ -307,7 +357,8 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 
 /* Where most of the time is of calls of one kind that is what is told. */
 static const struct finding_rule *const metadata_told_by[] = {
-	&finding_small_files, &finding_opened_again, &finding_failed_lookups, &finding_locks, NULL,
+	&finding_small_files,	 &finding_opened_again, &finding_listed_again,
+	&finding_failed_lookups, &finding_locks,	NULL,
 };
 
 static const enum threshold metadata_thresholds[] = {

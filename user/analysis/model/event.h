@@ -26,6 +26,7 @@
 #define EVENT_ADVISES (1u << 26)   /* a call: fadvise, and what it advised, or when, is not known */
 #define EVENT_DROPS (1u << 28)	   /* a call: fadvise, which drops what memory holds of its file */
 #define EVENT_NOWAIT (1u << 27)	   /* a call: it asked for a lock, if at all, without waiting */
+#define EVENT_LISTS (1u << 29)	   /* a call: it lists what the file, a directory, holds */
 #define EVENT_VFS (1u << 22)	   /* ... or an operation of the VFS, maybe apart (IO_NONE) */
 #define EVENT_SECOND (1u << 7)	   /* its row gave another event before: counts as one operation */
 /*

@@ -47,6 +47,7 @@ static struct call_rule rule_of(const struct event_chunk *chunk, uint64_t column
 		.seen = &trace->seen[column],
 		.done = what | family->flags | (operation->opens ? EVENT_OPENS : 0) |
 			(operation->advises ? EVENT_ADVISES : 0) |
+			(operation->lists ? EVENT_LISTS : 0) |
 			(operation->submits && untraced ? EVENT_SUBMITS : 0),
 		.failed = what | family->flags | EVENT_FAILED,
 		.untraced = untraced,

@@ -23,6 +23,7 @@ static const char *const openers[] = { "open",	"openat",	   "openat2",
 static const char *const resizers[] = { "truncate",	      "ftruncate",	    "fallocate",
 					"io_uring_ftruncate", "io_uring_fallocate", NULL };
 static const char *const advisers[] = { "fadvise64", "io_uring_fadvise", NULL };
+static const char *const listers[] = { "getdents", "getdents64", NULL };
 static const char *const submitters[] = { "io_uring_enter", "io_submit", NULL };
 
 const char *const device_use_names[DEVICE_USES] = { "read", "write", "discard", "flush" };
@@ -48,6 +49,7 @@ void operation_describe(struct operation *operation, const struct trace_operatio
 	operation->submits = is_one_of(from->name, submitters);
 	operation->resizes = is_one_of(from->name, resizers);
 	operation->advises = is_one_of(from->name, advisers);
+	operation->lists = is_one_of(from->name, listers);
 	operation->polls = !strcmp(from->name, "io_uring_setup_sqpoll");
 	if (!strcmp(from->layer, "async")) {
 		operation->libaio = !strncmp(from->name, "libaio_", strlen("libaio_"));

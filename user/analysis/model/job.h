@@ -46,6 +46,7 @@ struct operation {
 	bool truncates; /* ftruncate: a success gives a file the size that was asked for */
 	bool resizes;	/* it gives a file room, or takes it away: no name is looked up for it */
 	bool advises;	/* fadvise and its like: it may fetch, or drop what memory holds */
+	bool lists;	/* what a directory holds */
 	bool polls;	/* a success makes a ring that is submitted to without a call */
 	bool uring, libaio; /* it is an operation of one of these itself */
 	/* Of requests and their parts; DEVICE_USES: it is none. */

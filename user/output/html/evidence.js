@@ -377,6 +377,7 @@ const EVIDENCE = {
 	'many-small-files': [filesBySize, calls],
 	'opened-again': [ranking('files', 'times opened, by file', 'files', (row) => lastPart(row.path), 'opens',
 		countText, 'c-metadata', (row) => row.opens > 1), calls],
+	'listed-again': [took('metadata'), calls],
 	'metadata-heavy': [calls, ranking('places', 'operations, by place', 'places', 'path', 'operations',
 		countText, 'c-metadata')],
 	'imports': [calls, ranking('places', 'operations, by place', 'places', 'path', 'operations',
