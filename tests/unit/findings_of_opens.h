@@ -113,6 +113,23 @@ static void metadata_cold_alone(struct made_trace *made, bool sound)
 		CALLS(made, 600 * MS, .count = 2000, .op = M_FSTAT, .dur = 150 * US);
 }
 
+/* Names of programs, beside what is loaded of them, which is told instead, or alone. */
+static void metadata_cold_of_start(struct made_trace *made, bool sound)
+{
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 64 * MIB,
+		 .path = "/usr/lib/liba.so");
+	for (uint64_t i = 0; i < 50; i++) {
+		const uint64_t at = 100 + i * 4 * MS;
+
+		CALL(made, .time = at, .dur = 2 * MS, .pid = 10, .op = M_OPENAT,
+		     .path = "/usr/bin/b", .result = 3);
+		BIO(made, .time = at + US, .dur = MS, .pid = 10, .op = M_REQUEST_READ, .offset = -1,
+		    .bytes = 4096, .request = i + 1, .dev = 8 << 20, .flags = TRACE_BLOCK_META);
+	}
+	CALLS(made, 300 * MS, .count = 32, .op = M_READ, .bytes = MIB, .fetched = sound ? MIB : 0,
+	      .dur = 5 * MS);
+}
+
 /* Room that is taken away waits for what is written there: no name comes from storage. */
 static void metadata_cold_holes(struct made_trace *made, bool sound)
 {

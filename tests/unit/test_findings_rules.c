@@ -80,6 +80,7 @@ static const struct {
 	{ "metadata-cold", metadata_cold },
 	{ "metadata-cold", metadata_cold_alone },
 	{ "metadata-cold", metadata_cold_holes },
+	{ "metadata-cold", metadata_cold_of_start },
 	{ "failed-lookups", failed_lookups },
 	{ "failed-lookups", failed_lookups_of_data },
 	{ "fsync-often", fsync_often },

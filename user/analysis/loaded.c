@@ -76,16 +76,29 @@ bool loaded_is_module(struct table_text path)
 	return has_part(path);
 }
 
+/* Whether the path begins so, or is the directory that it names. */
+static bool has_root(struct table_text path)
+{
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		size_t length = strlen(roots[i]),
+		       directory = length - (roots[i][length - 1] == '/');
+
+		if (path.length >= length && !memcmp(path.bytes, roots[i], length))
+			return true;
+		if (path.length == directory && !memcmp(path.bytes, roots[i], directory))
+			return true;
+	}
+	return false;
+}
+
 bool loaded_is(struct table_text path)
 {
 	size_t base;
 
 	if (!path.length)
 		return false;
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
-		if (path.length >= strlen(roots[i]) &&
-		    !memcmp(path.bytes, roots[i], strlen(roots[i])))
-			return true;
+	if (has_root(path))
+		return true;
 	if (loaded_is_module(path) || ends_with(path, ".so"))
 		return true;
 	base = path_base(path.bytes, path.length);

@@ -7,6 +7,7 @@
 #include "analysis/chain.h"
 #include "analysis/failed_lookups.h"
 #include "analysis/finding/finding_files.h"
+#include "analysis/loaded.h"
 #include "analysis/measured.h"
 #include "analysis/totals.h"
 
@@ -453,7 +454,7 @@ const struct finding_rule finding_imports = {
 
 struct cold_names {
 	uint64_t count, requests, time_ns, each_ns;
-	struct table_text place;
+	struct table_text place, programs;
 };
 
 static const struct table_column cold_names_evidence[] = {
@@ -467,7 +468,13 @@ static const struct table_column cold_names_evidence[] = {
 	  TABLE_UINT(struct cold_names, each_ns), 0 },
 	{ "place", "place", UNIT_PATH, "the directory with the most time in metadata calls",
 	  TABLE_TEXT(struct cold_names, place), 0 },
+	{ "programs", "programs", UNIT_PATH,
+	  "the same where programs, libraries or modules lie; null: it is data",
+	  TABLE_TEXT(struct cold_names, programs), 0 },
 };
+
+/* A start that is cold waits for names, too. */
+static const struct finding_rule *const cold_start_tells[] = { &finding_cold_start, NULL };
 
 /* Where metadata takes more time than data that is told instead. */
 static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
@@ -495,6 +502,11 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 	/* Threads may have waited at the same time. */
 	verdict.cost_ns = found.time_ns < all.time.measure ? found.time_ns : all.time.measure;
 	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
+	if (loaded_is(found.place)) {
+		found.programs = found.place;
+		if (finding_is_told(findings, cold_start_tells, verdict.cost_ns))
+			return 0;
+	}
 	return is_felt(findings, verdict.cost_ns) ? finding_add(findings, rule, &found, &verdict)
 						  : 0;
 }
@@ -516,78 +528,13 @@ const struct finding_rule finding_cold_names = {
 	.title = "names, directories and inodes come from storage",
 	.says = "{count:call|calls} that open, list or look up waited for the device, {each_ns} "
 		"each[; most time in {place}]",
-	.advice = "list a directory once and keep the list, pack small files into few large ones, "
-		  "or look names up ahead, in several threads",
+	.advice = "[what is started from {programs}: keep it on a local disk and in memory, start "
+		  "fewer programs, import less; data: ]list a directory once and keep the list, "
+		  "pack small files into few large ones, or look names up ahead, in several "
+		  "threads",
 	.more = "faultline report --slowest 50 TRACE",
 	.rule = "What names and describes files lies on the device as they do. A call that needs a "
 		"directory or an inode that memory does not hold waits a whole round for it, one "
 		"after the other, and nothing is read ahead as it is of data. It costs each node "
 		"once, and again where memory does not keep it.",
-};
-
-/* --- look-ups that fail --- */
-
-struct failed {
-	struct table_text directory, example;
-	uint64_t count, there, time_ns;
-};
-
-static const struct table_column failed_evidence[] = {
-	{ "directory", "directory", UNIT_NONE, "where most of them failed",
-	  TABLE_TEXT(struct failed, directory), 0 },
-	{ "example", "example", UNIT_NONE, "one of them", TABLE_TEXT(struct failed, example), 0 },
-	{ "count", "count", UNIT_COUNT, "calls that named a path and failed",
-	  TABLE_UINT(struct failed, count), 0 },
-	{ "there", "there", UNIT_COUNT, "of them in that directory",
-	  TABLE_UINT(struct failed, there), 0 },
-	{ "time_ns", "time", UNIT_NS, "time in them, summed over threads",
-	  TABLE_UINT(struct failed, time_ns), 0 },
-};
-
-/* Of what the job looks for itself, if that is much; else of all, the search for modules, too. */
-static int find_failed(struct findings *findings, const struct finding_rule *rule)
-{
-	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
-	struct lookups_view worst = failed_lookups_worst(findings->report, LOOKUPS_OF_DATA);
-	struct failed failed;
-	struct finding_verdict verdict = {
-		.cost_bytes = TABLE_NO_UINT,
-		.confidence = FINDING_SURE,
-	};
-
-	if (worst.all_count < threshold(THRESHOLD_FAILED_LOOKUPS))
-		worst = failed_lookups_worst(findings->report, LOOKUPS_ALL);
-	if (worst.all_count < threshold(THRESHOLD_FAILED_LOOKUPS))
-		return 0;
-	failed = (struct failed) {
-		.directory = worst.directory,
-		.example = worst.example,
-		.count = worst.all_count,
-		.there = worst.count,
-		.time_ns = worst.all_thread_time_ns,
-	};
-	verdict.cost_ns =
-		failed.time_ns < metadata.time.measure ? failed.time_ns : metadata.time.measure;
-	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
-	return finding_add(findings, rule, &failed, &verdict);
-}
-
-static const enum threshold failed_thresholds[] = { THRESHOLD_FAILED_LOOKUPS };
-
-const struct finding_rule finding_failed_lookups = {
-	.id = "failed-lookups",
-	.needs = JOB_SYSCALL,
-	.find = find_failed,
-	.of_runs = true,
-	FINDING_EVIDENCE(struct failed, failed_evidence),
-	FINDING_THRESHOLDS(failed_thresholds),
-	.title = "files are looked for where they are not",
-	.says = "{count} look-ups failed, {there} of them in {directory}, such as {example}",
-	.advice = "remember what is not there, shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, "
-		  "sys.path), or put local disk first",
-	.more = "faultline report --table failed_lookups TRACE",
-	.rule = "Searching a list of directories asks for the file in each until it is found. On a "
-		"shared file system each look-up that fails is a round trip, for every process of "
-		"every node. What is looked for to be run, such as modules, counts where the job's "
-		"own files alone are too few.",
 };
