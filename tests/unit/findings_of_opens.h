@@ -26,6 +26,16 @@ static void many_small_files(struct made_trace *made, bool sound)
 	}
 }
 
+/* Read once more by who has written them. */
+static void many_small_files_made(struct made_trace *made, bool sound)
+{
+	many_small_files(made, false);
+	for (uint64_t i = 0; i < 1000; i++)
+		CALL(made, .time = 100 + i * 20 * US + 11 * US, .dur = sound ? 8 * US : 2 * US,
+		     .pid = 10, .op = M_WRITE, .file = i + 1, .asked = 20 * KIB,
+		     .result = 20 * KIB);
+}
+
 /* Below /usr is data, too; modules that a program loads are none. */
 static void many_small_documents(struct made_trace *made, bool sound)
 {

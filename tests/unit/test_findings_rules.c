@@ -65,6 +65,7 @@ static const struct {
 	{ "swapped", swapped },
 	{ "many-small-files", many_small_files },
 	{ "many-small-files", many_small_documents },
+	{ "many-small-files", many_small_files_made },
 	{ "opened-again", opened_again },
 	{ "opened-again", opened_again_listed },
 	{ "listed-again", listed_again },

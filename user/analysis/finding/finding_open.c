@@ -67,10 +67,18 @@ const struct finding_rule finding_cold_start = {
 
 /* --- many small files --- */
 
+/* What the run has made itself cost it that, above all. */
+static bool is_made(const struct file_view *file)
+{
+	const struct tally *reads = &file->tallies[USE_READ], *writes = &file->tallies[USE_WRITE];
+
+	return writes->count && writes->time.measure > reads->time.measure;
+}
+
 static bool takes_small_file(const struct file_view *file)
 {
 	return !alike_is_program(file) && file->opens && file->tallies[USE_READ].count &&
-	       file->size_bytes != TABLE_NO_UINT &&
+	       !is_made(file) && file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes <= threshold(THRESHOLD_SMALL_FILE);
 }
 
@@ -120,7 +128,9 @@ const struct finding_rule finding_small_files = {
 	.more = "faultline report --by pattern TRACE",
 	.rule = "Each file costs an open, a look at its size, a close, and on a cold cache a read "
 		"of its inode and its directory besides its data; readahead never gets going. "
-		"Shared file systems add round trips to servers for each of these.",
+		"Shared file systems add round trips to servers for each of these. Files that took "
+		"longer to be written are small writes (small-writes) and metadata "
+		"(metadata-heavy).",
 };
 
 /* --- the same files opened again and again --- */
