@@ -68,17 +68,18 @@ static void add_still_sum(struct still_sum *sum, const struct event *event)
 static int add_still(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	bool brings = event->fetched_bytes || event->created_bytes;
-	struct still_sum *sum = &use->metadata;
-
 	bool lists = event->flags & EVENT_LISTS;
+	struct still_sum *sum = &use->metadata;
 
 	if ((brings || lists || event->class == IO_SYNC) && !more_of(uses, use))
 		return -ENOMEM;
 	if (event->class == IO_SYNC)
 		sum = &use->more->sync;
 	add_still_sum(sum, event);
-	if (lists)
+	if (lists) {
 		add_still_sum(&use->more->listing, event);
+		use->more->listing.count -= event_errors(event);
+	}
 	if (brings) {
 		use->more->still.fetched_bytes += event->fetched_bytes;
 		use->more->still.created_bytes += event->created_bytes;

@@ -100,7 +100,7 @@ static void fill_summed(const struct event_chunk *chunk, uint32_t i,
 		event->major = major < UINT32_MAX ? major : UINT32_MAX;
 	if (operation->opens && event->summed_count > errors)
 		event->flags |= EVENT_OPENS;
-	if (operation->lists)
+	if (operation->lists && event->summed_count > errors)
 		event->flags |= EVENT_LISTS;
 	if (operation->advises && event->summed_count > errors &&
 	    !(columns[PROFILE_FLAGS][i] & TRACE_PROFILE_KEEPS))
