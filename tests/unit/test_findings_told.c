@@ -32,6 +32,18 @@ static struct report *made_of(struct made_trace *made, void (*make)(struct made_
 	return made_report(&made->reader, 1);
 }
 
+/* What a finding of such a trace says in a column. */
+static void check_told(void (*make)(struct made_trace *made), const char *id, const char *column,
+		       const char *text)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make);
+
+	check_text(report, "findings", find_row(report, "findings", "id", id), column, text);
+	report_free(report);
+	made_close(&made);
+}
+
 /* A script that is read, too, as often as there are workers. */
 static void make_script(struct made_trace *made)
 {
@@ -46,13 +58,8 @@ static void make_script(struct made_trace *made)
 /* The example is one of the many, not what takes most of the time. */
 static void test_example(void **state)
 {
-	struct made_trace made;
-	struct report *report = made_of(&made, make_script);
-	size_t row = find_row(report, "findings", "id", "many-small-files");
-
-	check_text(report, "findings", row, "title", "many small files are read, such as 0.jpg");
-	report_free(report);
-	made_close(&made);
+	check_told(make_script, "many-small-files", "title",
+		   "many small files are read, such as 0.jpg");
 }
 
 /* As a database commits: its journal is made and removed each time, and the directory synced. */
@@ -69,14 +76,8 @@ static void make_commits(struct made_trace *made)
 /* Of what is synced a file is named, although its directory took more. */
 static void test_directory(void **state)
 {
-	struct made_trace made;
-	struct report *report = made_of(&made, make_commits);
-	size_t row = find_row(report, "findings", "id", "fsync-often");
-
-	check_text(report, "findings", row, "title",
+	check_told(make_commits, "fsync-often", "title",
 		   "the run waits for syncs of log and 1 file more");
-	report_free(report);
-	made_close(&made);
 }
 
 /* Read twice from storage; in between the job advises on it. */
@@ -156,12 +157,8 @@ static void test_small_files_written(void **state)
 		   "at a time");
 	report_free(report);
 	made_close(&made);
-	report = made_of(&made, make_log);
-	row = find_row(report, "findings", "id", "small-writes");
-	check_text(report, "findings", row, "advice",
+	check_told(make_log, "small-writes", "advice",
 		   "buffer in the program and write 1 MiB and more at a time");
-	report_free(report);
-	made_close(&made);
 }
 
 static void make_populated(struct made_trace *made)
@@ -179,20 +176,12 @@ static void make_populated_from_memory(struct made_trace *made)
 /* What was in memory has no bandwidth of a device; what was populated had no faults. */
 static void test_bound_by_memory(void **state)
 {
-	struct made_trace made;
-	struct report *report = made_of(&made, make_populated);
-
-	check_text(report, "findings", find_row(report, "findings", "id", "mmap-bound"), "says",
+	check_told(make_populated, "mmap-bound", "says",
 		   "300 ms in calls that map, populate or lock; 256 MiB came from storage, at 853 "
 		   "MiB/s");
-	report_free(report);
-	made_close(&made);
-	report = made_of(&made, make_populated_from_memory);
-	check_text(report, "findings", find_row(report, "findings", "id", "mmap-bound"), "says",
+	check_told(make_populated_from_memory, "mmap-bound", "says",
 		   "300 ms in 1 fault and in calls that map, populate or lock; 0 B came from "
 		   "storage");
-	report_free(report);
-	made_close(&made);
 }
 
 static void make_many_read(struct made_trace *made)
@@ -215,20 +204,12 @@ static void make_one_read(struct made_trace *made)
 /* What is named does not stand for all of them where it takes little of the time. */
 static void test_bound_by_many(void **state)
 {
-	struct made_trace made;
-	struct report *report = made_of(&made, make_many_read);
-
-	check_text(
-		report, "findings", find_row(report, "findings", "id", "read-bound"), "title",
+	check_told(
+		make_many_read, "read-bound", "title",
 		"the run waits for reads, most of all of 7.npy, one of many, which takes 5.2% of "
 		"that");
-	report_free(report);
-	made_close(&made);
-	report = made_of(&made, make_one_read);
-	check_text(report, "findings", find_row(report, "findings", "id", "read-bound"), "title",
+	check_told(make_one_read, "read-bound", "title",
 		   "the run waits for reads, most of all of a");
-	report_free(report);
-	made_close(&made);
 }
 
 /* Small reads in order, one of 256 of which waits; what it waits for is late. */
@@ -404,26 +385,16 @@ static void make_syncs_of_many(struct made_trace *made)
 	}
 }
 
-static void check_title(void (*make)(struct made_trace *made), const char *id, const char *title)
-{
-	struct made_trace made;
-	struct report *report = made_of(&made, make);
-
-	check_text(report, "findings", find_row(report, "findings", "id", id), "title", title);
-	report_free(report);
-	made_close(&made);
-}
-
 /* One of many files that are alike does not stand for all of them. */
 static void test_files_beside_the_named(void **state)
 {
-	check_title(make_load_of_one, "load-waits",
-		    "the program stands still while it reads sample");
-	check_title(make_load_of_many, "load-waits",
-		    "the program stands still while it reads sample, which takes 3.1% of that, "
-		    "and other files");
-	check_title(make_syncs_of_many, "fsync-often",
-		    "the run waits for syncs of sample and 99 files more");
+	check_told(make_load_of_one, "load-waits", "title",
+		   "the program stands still while it reads sample");
+	check_told(make_load_of_many, "load-waits", "title",
+		   "the program stands still while it reads sample, which takes 3.1% of that, "
+		   "and other files");
+	check_told(make_syncs_of_many, "fsync-often", "title",
+		   "the run waits for syncs of sample and 99 files more");
 }
 
 static void make_ranks_that_sync(struct made_trace *made)
@@ -442,14 +413,9 @@ static void make_again_direct(struct made_trace *made)
 /* What goes past the page cache comes from storage, though nothing is brought into memory. */
 static void test_again_direct(void **state)
 {
-	struct made_trace made;
-	struct report *report = made_of(&made, make_again_direct);
-
-	check_text(report, "findings", find_row(report, "findings", "id", "read-again"), "says",
+	check_told(make_again_direct, "read-again", "says",
 		   "192 MiB were read of 65.0 MiB; 100.0% of them came from storage, 192 MiB with "
 		   "O_DIRECT, which leaves nothing in memory");
-	report_free(report);
-	made_close(&made);
 }
 
 /* Writes of a rank, each half a ms after the other rank's began, or right after its end. */
@@ -537,15 +503,9 @@ static void test_shared_across_threads(void **state)
 /* What of it is whose: of four ranks no more than one has is in a row. */
 static void test_who_syncs(void **state)
 {
-	struct made_trace made;
-	struct report *report = made_of(&made, make_ranks_that_sync);
-	size_t row = find_row(report, "findings", "id", "fsync-often");
-
-	check_text(report, "findings", row, "says",
+	check_told(make_ranks_that_sync, "fsync-often", "says",
 		   "240 fsync calls and their like, 500 us each, 30.0 ms in all, by 4 processes: "
 		   "60 by process 20, rank 0");
-	report_free(report);
-	made_close(&made);
 }
 
 int main(void)
