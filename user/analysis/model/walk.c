@@ -356,18 +356,24 @@ static int part_consumers(struct walking *walking)
 	return 0;
 }
 
+/* What is asked of events before anybody is told of them. */
+static inline void look_at(struct walking *walking, const struct event *events, size_t count)
+{
+	walking->matters = what_matters(events, count);
+	find_due(walking);
+	walking->series_count = walking->series_next = 0;
+	for (size_t at = 0; at < count; at += CURSOR_BATCH)
+		find_series(walking, events + at, slice_of(count - at));
+}
+
 /* With a thread that helps: those that are told apart are told of all events at once. */
 static int take_helped(struct walking *walking, const struct event *events, size_t count)
 {
 	int status = 0;
 
-	walking->series_count = walking->series_next = 0;
 	walking->events = events;
 	walking->count = count;
-	walking->matters = what_matters(events, count);
-	find_due(walking);
-	for (size_t at = 0; at < count; at += CURSOR_BATCH)
-		find_series(walking, events + at, slice_of(count - at));
+	look_at(walking, events, count);
 	atomic_store(&walking->apart_next, 0);
 	beside_start(walking->beside);
 	for (size_t at = 0; at < count && !status; at += CURSOR_BATCH)
@@ -383,10 +389,7 @@ static int take_alone(struct walking *walking, const struct event *events, size_
 	for (size_t at = 0; at < count && !status; at += CURSOR_BATCH) {
 		size_t some = slice_of(count - at);
 
-		walking->matters = what_matters(events + at, some);
-		find_due(walking);
-		walking->series_count = walking->series_next = 0;
-		find_series(walking, events + at, some);
+		look_at(walking, events + at, some);
 		status = take_events(walking, events + at, some);
 		if (!status)
 			status = tell_all(walking, events + at, some);
