@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Runs test programs: a line for each, the output of those that fail, a sum. Unit tests run beside each
-# other, live tests one after the other.
-# Knows where tests lie and what an exit status means; must not know what any of them tests.
+# Runs test programs: a line for each, the output of those that fail, a sum. Unit tests run in parallel,
+# live tests one after the other, both at once when both are asked for: live tests mostly wait.
 #
 # usage: BUILD=DIR [JOBS=N] tests/run.sh [unit] [live]   (make test and make check call it)
+#   JOBS  unit tests at once: one per processor by default, one fewer next to the live tests
 #   unit  $BUILD/tests/unit/test_* for each tests/unit/test_*.c, tests/unit/*.py, tests/unit/*.sh
 #   live  tests/live/run.py or run.sh; needs root
 # A test is called in the top directory, with BUILD, FAULTLINE (the program) and PYTHON set to
@@ -21,13 +21,13 @@ export BUILD FAULTLINE PYTHON PYTHONDONTWRITEBYTECODE=1
 # Tests run as whom they run as: faultline would give its commands back to who called sudo. And with
 # the signals that a shell takes away from what it runs in the background.
 not_by_sudo=(env -u SUDO_UID -u SUDO_GID -u SUDO_USER -u SUDO_COMMAND "--default-signal=INT,QUIT")
-jobs=${JOBS:-$(nproc)}
 unit_limit=900 live_limit=2400 # seconds; only to end a test that hangs
 
 passed=0 failed=0 skipped=0
 place=$(mktemp -d) # outputs; of tests that have ended number, status and seconds
 output=$place/output
-trap 'rm -rf "$place"' EXIT
+units= # the process that runs them next to the live tests
+trap '[ -z "$units" ] || kill $units; rm -rf "$place"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -50,7 +50,7 @@ with_interpreter() {
 	esac
 }
 
-# run_unit NUMBER TEST: leaves what came of it in files.
+# run_unit NUMBER TEST: leaves its output, and number, status and seconds, in files.
 run_unit() {
 	local call started=$SECONDS status
 	with_interpreter "$2"
@@ -61,39 +61,49 @@ run_unit() {
 	mv "$place/$1.new" "$place/$1.ended"
 }
 
-# Prints the lines of those that have ended.
+# Prints and counts the unit tests that have ended.
 show_units() {
 	local ended number status seconds output
 	for ended in "$place"/*.ended; do
 		read -r number status seconds <"$ended"
 		rm "$ended"
 		output=$place/$number.output
-		judge "${tests[number]#"$BUILD/"}" "$status" "$seconds"
+		judge "${unit_tests[number]#"$BUILD/"}" "$status" "$seconds"
 		[ "$status" = 0 ] || [ "$status" = 77 ] || sed 's/^/      /' "$output"
 	done
 }
 
-unit() {
-	local source tests number running=0
+unit_tests=()
+
+find_units() {
+	local source
 	shopt -s nullglob
-	# Those that take longest first: the others fill the places that are left.
-	tests=(tests/unit/[!_]*.sh tests/unit/[!_]*.py)
+	# Scripts take longest, so they start first; the short tests fill the gaps at the end.
+	unit_tests=(tests/unit/[!_]*.sh tests/unit/[!_]*.py)
 	for source in tests/unit/test_*.c; do
-		tests+=("$BUILD/${source%.c}")
+		unit_tests+=("$BUILD/${source%.c}")
 	done
-	if [ ${#tests[@]} = 0 ]; then
-		judge "tests/unit (has no tests)" 1 0
-	fi
-	for number in "${!tests[@]}"; do
-		if [ $running -ge "$jobs" ]; then
+	[ ${#unit_tests[@]} != 0 ] || judge "tests/unit (has no tests)" 1 0
+}
+
+# run_units JOBS [SHOW]: runs SHOW whenever a test has ended.
+run_units() {
+	local number running=0
+	for number in "${!unit_tests[@]}"; do
+		if [ $running -ge "$1" ]; then
 			wait -n
 			running=$((running - 1))
-			show_units
+			"${2:-true}"
 		fi
-		run_unit "$number" "${tests[number]}" &
+		run_unit "$number" "${unit_tests[number]}" &
 		running=$((running + 1))
 	done
 	wait
+}
+
+unit() {
+	find_units
+	run_units "${JOBS:-$(nproc)}" show_units
 	show_units
 }
 
@@ -124,13 +134,25 @@ live() {
 	judge "$runner" "$status" $((SECONDS - started))
 }
 
+# Unit tests ask nothing of the kernel that a live test measures, so they fill the processors that
+# the live tests leave idle. Their lines follow when the live tests have ended.
+unit_and_live() {
+	local beside=$(($(nproc) - 1))
+	find_units
+	run_units "${JOBS:-$((beside > 0 ? beside : 1))}" &
+	units=$!
+	live
+	wait $units
+	units=
+	show_units
+}
+
 [ $# -gt 0 ] || set -- unit live
-for suite; do
-	case $suite in
-	unit | live) "$suite" ;;
-	*) echo "run.sh: no suite '$suite'; there are unit and live" >&2 && exit 2 ;;
-	esac
-done
+case "$*" in
+unit | live) "$1" ;;
+"unit live" | "live unit") unit_and_live ;;
+*) echo "run.sh: no suite '$*'; there are unit and live" >&2 && exit 2 ;;
+esac
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
