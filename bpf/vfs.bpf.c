@@ -34,10 +34,6 @@ static __always_inline int vfs_finish(void *at, __u32 slack, __s64 result)
 	return 0;
 }
 
-/* From where the stack stands at the entry, before the address to return to is taken off it, to
- * where it stands after the return; no call is nested in so little. */
-#define RETURN_SLACK 16
-
 #define ASKED_ITER(iter) KREAD(iov_iter, iter, count)
 
 /* The programs of a function: fl_NAME_in and _out by its entry and exit, _kp and _kr by kprobes.

@@ -31,6 +31,10 @@ struct vfs_frame {
 	struct account account;
 };
 
+/* The stack pointer of a kretprobe is above that of its kprobe by the return address, at most by
+ * this much. Nested calls are further apart. */
+#define RETURN_SLACK 16
+
 #define VFS_DEPTH 4 /* overlays stack two deep, and splice comes on top */
 
 struct vfs_task {
@@ -99,9 +103,11 @@ __noinline int vfs_enter(struct vfs_frame *begin)
 		return wanted ? ring_lose(RECORD_VFS) : 0;
 	if (wanted && vfs_is_same(all, begin))
 		return 0;
-	/* Before one that is not recorded, too: its end must not be taken for that of what ended
-	 * unseen where it stands. */
-	vfs_drop(all, begin->at + 1);
+	/* A call that ended unseen may have left a frame that the end of this one would match: at
+	 * the same address, or a few bytes above it, because the kernel shifts the stack of each
+	 * system call by a random offset (add_random_kstack_offset). Unrecorded calls match, too.
+	 */
+	vfs_drop(all, begin->at + RETURN_SLACK + 1);
 	if (!wanted)
 		return 0;
 	depth = all->depth;

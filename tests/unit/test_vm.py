@@ -257,12 +257,12 @@ class Guests(unittest.TestCase):
         def fail(*_):
             raise error
 
-        kept, run.run_kernel = run.run_kernel, fail
+        kept, run.guests_of = run.guests_of, fail
         try:
             with contextlib.redirect_stdout(out):
-                run.run_version("6.1", None, None, table)
+                run.run_matrix(["6.1"], None, types.SimpleNamespace(parallel=1), table)
         finally:
-            run.run_kernel = kept
+            run.guests_of = kept
         return table, out.getvalue()
 
     def test_what_cannot_be_had_is_skipped(self):

@@ -7,7 +7,7 @@ kernel, layer, variant and result. Needs no root and no KVM (scripts/setup.sh vm
 usage: tests/vm/run.py [OPTION...] [VERSION...]
     --arch amd64|arm64   what the guests are; what is not this machine's is built first
     --quick              fewer jobs, and each kernel but once
-    --parallel N         so many guests at a time (1)
+    --parallel N         guests at a time (one per processor: each is emulated by one thread)
     --seconds N          begin no job later in a guest's life; those left are skipped
     --within N           be done in N seconds: what then is not run is skipped, and so is a guest
                          that does not start; of one that is cut off, what has ended is compared
@@ -184,25 +184,39 @@ def run_guest(kernel, label, todo, options, table, parameters=""):
     print(f"{label}: {time.monotonic() - started:.0f} s", flush=True)
 
 
-def run_kernel(version, packages, options, table):
+def guests_of(version, packages, options, table):
+    """The guests that a kernel is booted for: (kernel, label, jobs, parameters) of each."""
     kernel = kernels.Kernel(packages, version)
     print(f"=== {kernel.name}", flush=True)
     if version in TOO_OLD:
-        run_guest(kernel, version, jobs.for_old_kernel(), options, table)
-        return
+        return [(kernel, version, jobs.for_old_kernel(), "")]
     table.judge_types(kernel, version, options)
     made = (jobs, alone, storage, attach, vfs, monitor)
-    todo = [job for some in made for job in some.for_kernel(options.quick)]
-    run_guest(kernel, version, todo, options, table)
+    guests = [(kernel, version, [job for some in made for job in some.for_kernel(options.quick)], "")]
     if not options.quick:
-        run_guest(kernel, f"{version} preempted", jobs.for_crowd(), options, table, "preempt=full")
+        guests.append((kernel, f"{version} preempted", jobs.for_crowd(), "preempt=full"))
+    return guests
 
 
-def run_version(version, packages, options, table):
-    try:
-        run_kernel(version, packages, options, table)
-    except (kernels.Unavailable, OSError, subprocess.SubprocessError) as error:
-        table.skip(version, error)
+def run_matrix(versions, packages, options, table):
+    """Runs guests in parallel, those with the most jobs first, so that the processors stay busy."""
+    guests = []
+    for version in versions:
+        try:
+            guests += guests_of(version, packages, options, table)
+        except (kernels.Unavailable, OSError, subprocess.SubprocessError) as error:
+            table.skip(version, error)
+    guests.sort(key=lambda guest: -len(guest[2]))
+    with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
+        runs = {
+            pool.submit(run_guest, kernel, label, todo, options, table, parameters): label
+            for kernel, label, todo, parameters in guests
+        }
+        for run in concurrent.futures.as_completed(runs):
+            try:
+                run.result()
+            except (OSError, subprocess.SubprocessError) as error:
+                table.skip(runs[run], error)
 
 
 def main():
@@ -212,7 +226,7 @@ def main():
     parser.add_argument("--arch", choices=sorted(MATRIX), default="amd64")
     parser.add_argument("--cache")
     parser.add_argument("--only", action="append")
-    parser.add_argument("--parallel", type=int, default=1)
+    parser.add_argument("--parallel", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=int, default=SECONDS)
     parser.add_argument("--within", type=int)
     parser.add_argument("versions", nargs="*")
@@ -233,10 +247,7 @@ def main():
         packages.all_names()
     except (kernels.Unavailable, OSError, subprocess.SubprocessError):
         pass  # each kernel then says why it is skipped
-    versions = options.versions or MATRIX[options.arch]
-    with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
-        for done in [pool.submit(run_version, v, packages, options, table) for v in versions]:
-            done.result()
+    run_matrix(options.versions or MATRIX[options.arch], packages, options, table)
     table.tell_never_attached(options)
     print(
         f"{table.passed} passed, {table.failed} failed, {table.absent} not in that kernel, "

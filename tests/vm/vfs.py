@@ -226,14 +226,16 @@ losetup -d $(cat device); exit $s"""
 WORKERS = """mkdir -p /mnt/forms
 $RUN --file-types all --layers syscall,async,vfs -- uring_forms /mnt/forms account || exit
 faultline run -q -o alone.flt --layers vfs -- uring_forms /mnt/forms other"""
-# A server of NFS 4 on this machine, told by hand what the daemons of user space would tell it.
+# An NFS 4 server on this machine, with the upcalls of its daemons answered by hand. Nobody can open a
+# file during its grace period, which is 90 s by default and 10 s at the least.
 NFSD = f"""load nfsd; load nfsv4; [ -d /proc/fs/nfsd ] && grep -q nfs4 /proc/filesystems || exit 77
 mkdir -p /mnt/export /mnt/n; dd if=/dev/urandom of=/mnt/export/data bs={FILE_BYTES} count=1
-mount -t nfsd nfsd /proc/fs/nfsd; cd /proc/fs/nfsd; echo "-3 +4" >versions; echo "tcp 2049" >portlist
+mount -t nfsd nfsd /proc/fs/nfsd; cd /proc/fs/nfsd
+echo 10 >nfsv4leasetime; echo 10 >nfsv4gracetime; echo "-3 +4" >versions; echo "tcp 2049" >portlist
 cd /proc/net/rpc; echo "nfsd 127.0.0.1 2147483647 job" >auth.unix.ip/channel
 echo "job /mnt/export 2147483647 9218 65534 65534 0" >nfsd.export/channel
 printf "%s\\n" "job 1 \\x00000000 2147483647 /mnt/export" >nfsd.fh/channel
-echo 2 >/proc/fs/nfsd/threads; echo Y >/proc/fs/nfsd/v4_end_grace; cd $OUT
+echo 2 >/proc/fs/nfsd/threads; cd $OUT
 mount -t nfs4 -o vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1 127.0.0.1:/ /mnt/n || exit
 grep ^io /proc/net/rpc/nfsd >before
 $RUN --layers syscall,vfs -- sh -c "dd if=/mnt/n/data of=/dev/null bs=64k
