@@ -453,30 +453,91 @@ static void test_table(void **state)
 	flight_table_free(&table);
 }
 
+static void add_name(struct flight_names *names, uint32_t id, size_t path_bytes)
+{
+	static _Alignas(8) char memory[sizeof(struct event_file) + 4096];
+	struct event_file *file = (struct event_file *)memory;
+
+	file->header.kind = RECORD_FILE;
+	file->header.size = sizeof(*file) + (path_bytes + 7) / 8 * 8;
+	file->id = id;
+	assert_int_equal(flight_names_add(names, file), 0);
+}
+
+static size_t count_told(const struct flight_names *names)
+{
+	struct flight_records told = { 0 };
+	size_t count = 0;
+
+	flight_names_tell(names, &told);
+	for (size_t at = 0; at < told.bytes; count++)
+		at += *(uint32_t *)(told.memory + at); /* each entry begins with its length */
+	free(told.memory);
+	return count;
+}
+
 static void test_names(void **state)
 {
-	struct event_file file = { .header = { .kind = RECORD_FILE, .size = sizeof(file) } };
-	struct flight_records told = { 0 };
 	struct flight_names names = { 0 };
-	struct flight_ids used = { 0 };
 
-	for (uint32_t id = 1; id <= 100; id++) {
-		file.id = id;
-		assert_int_equal(flight_names_add(&names, &file), 0);
-	}
+	for (uint32_t id = 1; id <= 100; id++)
+		add_name(&names, id, 8);
 	assert_false(flight_names_crowded(&names));
+	flight_names_unmark(&names);
 	for (uint32_t id = 10; id < 20; id++)
-		assert_int_equal(flight_ids_add(&used, id), 0);
-	flight_names_sweep(&names, &used); /* what is young may be in use already */
+		flight_names_mark(&names, id, FLIGHT_NAME_RECORDED);
+	flight_names_mark(&names, 0, FLIGHT_NAME_RECORDED);
+	flight_names_mark(&names, 5000, FLIGHT_NAME_RECORDED);
+	assert_int_equal(names.unresolved, 1);
+	assert_int_equal(count_told(&names), 10);
+	/* The records of young names may still be on the way. */
+	assert_int_equal(flight_names_sweep(&names), 0);
 	assert_int_equal(names.files.count, 100);
-	flight_names_sweep(&names, &used);
-	flight_names_sweep(&names, &used);
+	assert_int_equal(flight_names_sweep(&names), 0);
 	assert_int_equal(names.files.count, 10);
-	flight_ids_add(&used, 5000);
-	assert_int_equal(flight_names_tell(&names, &used, &told), 1);
-	free(told.memory);
-	flight_ids_free(&used);
+	flight_names_unmark(&names);
+	assert_int_equal(count_told(&names), 0);
+	assert_int_equal(flight_names_sweep(&names), 0);
+	assert_int_equal(names.files.count, 0);
+	assert_int_equal(names.bytes, 0);
+	assert_int_equal(names.dropped, 0);
 	flight_names_free(&names);
+}
+
+/* A job that opens ever new files, of which the last `recorded` are in records, and file 1. */
+static void check_churn(size_t path_bytes, uint32_t recorded, bool all_fit)
+{
+	struct flight_names names = { 0 };
+	size_t peak = 0, sweeps = 0;
+
+	add_name(&names, 1, path_bytes);
+	for (uint32_t id = 2; id <= 500000; id++) {
+		add_name(&names, id, path_bytes);
+		if (names.bytes > peak)
+			peak = names.bytes;
+		if (!flight_names_crowded(&names))
+			continue;
+		sweeps++;
+		flight_names_unmark(&names);
+		flight_names_mark(&names, 1, FLIGHT_NAME_LIVE);
+		for (uint32_t last = id > recorded ? id - recorded : 2; last <= id; last++)
+			flight_names_mark(&names, last, FLIGHT_NAME_RECORDED);
+		assert_int_equal(flight_names_sweep(&names), 0);
+		assert_true(names.bytes <= FLIGHT_NAMES_BYTES / 2);
+		assert_non_null(flight_table_find(&names.files, 1, 0));
+		assert_non_null(flight_table_find(&names.files, id, 0));
+	}
+	assert_true(peak < FLIGHT_NAMES_BYTES + 8192);
+	assert_true(sweeps > 0);
+	assert_int_equal(names.dropped == 0, all_fit);
+	flight_names_free(&names);
+}
+
+static void test_names_stay_bounded(void **state)
+{
+	check_churn(40, 10000, true);
+	check_churn(400, 10000, true);
+	check_churn(4000, 10000, false);
 }
 
 /* --- triggers --- */
@@ -580,6 +641,7 @@ int main(void)
 		cmocka_unit_test(test_past_disordered),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names_stay_bounded),
 		cmocka_unit_test(test_trigger_words),
 		cmocka_unit_test(test_triggers),
 	};

@@ -153,29 +153,38 @@ static void log_record(struct flight *flight, unsigned int ring, const struct ev
 		flight->given += flight_record_is_event(record);
 }
 
-/* Names that nobody uses any more go. Seldom: when there are twice as many as were left. */
+static void mark_live(void *names, uint32_t id)
+{
+	flight_names_mark(names, id, FLIGHT_NAME_LIVE);
+}
+
+static void mark_recorded(void *names, uint32_t id)
+{
+	flight_names_mark(names, id, FLIGHT_NAME_RECORDED);
+}
+
+/* Drops the names that nobody needs any more, in place: what is searched may be most of the memory
+ * that there is. */
 static void sweep_names(struct flight *flight)
 {
-	struct flight_records records = { 0 };
-	struct flight_slots slots = { 0 };
-	struct flight_ids used = { 0 };
-	int err = session_file_ids(flight->session, &used);
+	struct flight_names *names = &flight->names;
+	uint64_t dropped = names->dropped;
+	char room[UNITS_TEXT];
+	int err;
 
-	if (!err)
-		err = flight_memory_copy(session_flight(flight->session), host_now_ns(), &slots);
-	if (!err)
-		err = flight_ids_of_slots(&used, &slots);
-	if (!err)
-		err = flight_log_copy(flight->log, &records);
-	if (!err)
-		err = flight_ids_of_records(&used, &records);
-	if (!err)
-		flight_names_sweep(&flight->names, &used);
-	else
-		flight->names.sweep_at = 2 * flight->names.files.count;
-	flight_slots_free(&slots);
-	free(records.memory);
-	flight_ids_free(&used);
+	flight_names_unmark(names);
+	err = session_each_file_id(flight->session, mark_live, names);
+	if (!err) {
+		flight_memory_each_file(session_flight(flight->session), mark_recorded, names);
+		flight_log_walk(flight->log, flight_names_mark_record, names);
+	}
+	/* Without marks, what is oldest goes: memory stays bounded. */
+	if (flight_names_sweep(names))
+		log_debug("no memory to sweep names of files");
+	if (names->dropped && !dropped)
+		log_warning("flight recorder: the names of the files in use take more than %s: "
+			    "traces will lack some of them",
+			    units_bytes(room, FLIGHT_NAMES_BYTES));
 }
 
 /* A name that is sent while a trace is being made waits, with the thread that drains. */

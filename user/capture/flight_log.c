@@ -93,9 +93,11 @@ bool flight_record_is_event(const struct event_header *record)
 	       !flight_record_is_identity(record);
 }
 
-static const struct event_header *oldest(const struct flight_log *log, struct log_entry *entry)
+/* The record at a position, or NULL where none fitted; its entry in any case. */
+static const struct event_header *record_at(const struct flight_log *log, uint64_t position,
+					    struct log_entry *entry)
 {
-	const char *at = log->memory + log->tail % log->bytes;
+	const char *at = log->memory + position % log->bytes;
 
 	memcpy(entry, at, sizeof(*entry));
 	return entry->lane == SKIP ? NULL : (const struct event_header *)(at + sizeof(*entry));
@@ -104,7 +106,7 @@ static const struct event_header *oldest(const struct flight_log *log, struct lo
 static void fall(struct flight_log *log)
 {
 	struct log_entry entry;
-	const struct event_header *record = oldest(log, &entry);
+	const struct event_header *record = record_at(log, log->tail, &entry);
 
 	if (record) {
 		uint64_t end_ns = flight_record_end_ns(record);
@@ -144,11 +146,23 @@ void flight_log_trim(struct flight_log *log, uint64_t before_ns)
 {
 	while (log->tail < log->head) {
 		struct log_entry entry;
-		const struct event_header *record = oldest(log, &entry);
+		const struct event_header *record = record_at(log, log->tail, &entry);
 
 		if (record && flight_record_end_ns(record) >= before_ns)
 			return;
 		fall(log);
+	}
+}
+
+void flight_log_walk(const struct flight_log *log, flight_log_fn take, void *context)
+{
+	struct log_entry entry;
+
+	for (uint64_t at = log->tail; at < log->head; at += entry.bytes) {
+		const struct event_header *record = record_at(log, at, &entry);
+
+		if (record)
+			take(context, entry.lane, record);
 	}
 }
 

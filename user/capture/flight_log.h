@@ -32,6 +32,9 @@ void flight_log_trim(struct flight_log *log, uint64_t before_ns);
 /* Everything that ended after that is there; 0: everything that ever came. */
 uint64_t flight_log_from_ns(const struct flight_log *log);
 
+/* Gives all there is, oldest first. */
+void flight_log_walk(const struct flight_log *log, flight_log_fn take, void *context);
+
 /* Records, one behind the other; all zeroes is none. `memory` is to be freed. */
 struct flight_records {
 	char *memory;

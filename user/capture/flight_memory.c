@@ -100,6 +100,15 @@ static enum copied copy_slot(const struct lane_slot *from, uint64_t number, stru
 									: COPIED_NOT_THERE;
 }
 
+void flight_memory_each_file(const struct flight_memory *memory,
+			     void (*take)(void *context, uint32_t file), void *context)
+{
+	for (size_t i = 0; i < memory->slot_count; i++)
+		if (__atomic_load_n(&memory->slots[i].ready, __ATOMIC_RELAXED))
+			take(context,
+			     __atomic_load_n(&memory->slots[i].call.file, __ATOMIC_RELAXED));
+}
+
 /* --- the copy --- */
 
 static uint64_t next_chunk(const struct flight_memory *memory)

@@ -19,6 +19,11 @@ int flight_memory_open(struct flight_memory **memory, int controls_fd, int slots
 		       unsigned int lanes, size_t slots);
 void flight_memory_close(struct flight_memory *memory); /* NULL is fine */
 
+/* Gives the file of every slot in use, in no order, some of them more than once. A slot that is
+ * being written may give a file that is no longer there. */
+void flight_memory_each_file(const struct flight_memory *memory,
+			     void (*take)(void *context, uint32_t file), void *context);
+
 /* A copy: records in the order of their numbers, each lane's in the order of their ends. */
 struct flight_slots {
 	struct lane_slot *slots;

@@ -1,121 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A record for each number, and a bit for each that is in use. */
+/* A table of records by file id, each with its last mark. */
 #include "capture/flight_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
-
-#define CROWD_LEAST 131072 /* twice what the kernel side remembers */
+/* Of a name, next to its record: what malloc adds, and its share of a table that is half full. */
+#define NAME_OVERHEAD (16 + 2 * sizeof(struct flight_item))
 
 struct known_name {
-	uint32_t used; /* the last sweep that found it in use, or it came before */
-	uint32_t pad;
+	uint64_t arrival;
+	uint32_t round; /* of the last mark */
+	uint32_t use;
 	struct event_file file;
 	/* the rest of its record follows */
 };
 
-/* --- numbers --- */
-
-void flight_ids_free(struct flight_ids *ids)
+static size_t name_bytes(const struct known_name *name)
 {
-	free(ids->bits);
-	*ids = (struct flight_ids) { 0 };
+	return offsetof(struct known_name, file) + name->file.header.size + NAME_OVERHEAD;
 }
-
-int flight_ids_add(struct flight_ids *ids, uint32_t id)
-{
-	if (!id || id == TRACE_FILE_OTHER)
-		return 0;
-	if (!GROW(ids->bits, ids->words, (size_t)id / 64 + 1))
-		return -ENOMEM;
-	ids->bits[id / 64] |= 1ull << id % 64;
-	return 0;
-}
-
-static bool flight_ids_have(const struct flight_ids *ids, uint32_t id)
-{
-	return id / 64 < ids->words && ids->bits[id / 64] >> id % 64 & 1;
-}
-
-int flight_ids_of_slots(struct flight_ids *ids, const struct flight_slots *slots)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < slots->count && !err; i++)
-		err = flight_ids_add(ids,
-				     slots->slots[i].call.file); /* a fault's stands there, too */
-	return err;
-}
-
-_Static_assert(offsetof(struct lane_call, file) == offsetof(struct lane_fault, file),
-	       "the file stands in one place");
-
-struct collecting {
-	struct flight_ids *ids;
-	int err;
-};
-
-static void add(struct collecting *all, uint32_t id)
-{
-	if (!all->err)
-		all->err = flight_ids_add(all->ids, id);
-}
-
-static void collect(void *context, unsigned int lane, const struct event_header *record)
-{
-	const struct event_syscall_path *path = (const void *)record;
-	const struct event_async *async = (const void *)record;
-	const struct event_request_single *single = (const void *)record;
-
-	switch (record->kind) {
-	case RECORD_ASYNC:
-		add(context, async->file2);
-		add(context, async->dir);
-		add(context, async->dir2);
-		add(context, async->call.file);
-		break;
-	case RECORD_SYSCALL_PATH:
-		add(context, path->file2);
-		add(context, path->dir);
-		add(context, path->dir2);
-		/* fall through */
-	case RECORD_SYSCALL:
-		add(context, path->call.file);
-		break;
-	case RECORD_VFS:
-		add(context, ((const struct event_vfs *)record)->file);
-		break;
-	case RECORD_PAGECACHE:
-		add(context, ((const struct event_pagecache *)record)->file);
-		break;
-	case RECORD_THROTTLE:
-		add(context, ((const struct event_throttle *)record)->file);
-		break;
-	case RECORD_REQUEST:
-		add(context, single->request.file);
-		if (record->size == sizeof(*single))
-			add(context, single->bio.file);
-		break;
-	case RECORD_BIO:
-		add(context, ((const struct event_bio *)record)->file);
-		break;
-	default:
-		break;
-	}
-}
-
-int flight_ids_of_records(struct flight_ids *ids, const struct flight_records *records)
-{
-	struct collecting all = { .ids = ids };
-
-	flight_records_walk(records, collect, &all);
-	return all.err;
-}
-
-/* --- names --- */
 
 void flight_names_free(struct flight_names *names)
 {
@@ -124,59 +29,181 @@ void flight_names_free(struct flight_names *names)
 
 int flight_names_add(struct flight_names *names, const struct event_file *file)
 {
-	size_t more = file->header.size - sizeof(*file);
-	struct known_name *name = malloc(sizeof(*name) + more);
+	struct known_name *name = flight_table_find(&names->files, file->id, 0);
+	int err;
 
+	if (name)
+		names->bytes -= name_bytes(name);
+	name = malloc(offsetof(struct known_name, file) + file->header.size);
 	if (!name)
 		return -ENOMEM;
-	name->used = names->sweep + 1; /* the next sweep leaves it */
+	name->arrival = names->arrivals++;
+	name->round = names->round - 1;
+	name->use = FLIGHT_NAME_UNUSED;
 	memcpy(&name->file, file, file->header.size);
-	return flight_table_put(&names->files, file->id, 0, name);
+	err = flight_table_put(&names->files, file->id, 0, name);
+	if (!err)
+		names->bytes += name_bytes(name);
+	return err;
 }
 
 bool flight_names_crowded(const struct flight_names *names)
 {
-	return names->files.count >=
-	       (names->sweep_at > CROWD_LEAST ? names->sweep_at : CROWD_LEAST);
+	return names->bytes >= FLIGHT_NAMES_BYTES;
 }
 
-void flight_names_sweep(struct flight_names *names, const struct flight_ids *used)
+/* --- marks --- */
+
+void flight_names_unmark(struct flight_names *names)
 {
-	struct flight_table kept = { .seed = names->files.seed };
-	uint32_t sweep = ++names->sweep;
+	names->round++;
+	names->unresolved = 0;
+}
 
-	for (size_t i = 0; i < names->files.slots; i++) {
-		struct flight_item *item = &names->files.items[i];
-		struct known_name *name = item->value;
+void flight_names_mark(struct flight_names *names, uint32_t id, enum flight_name_use use)
+{
+	struct known_name *name;
 
-		if (!name)
-			continue;
-		if (flight_ids_have(used, item->key))
-			name->used = sweep;
-		if (name->used + 1 < sweep)
-			continue; /* freed with the table */
-		item->value = NULL;
-		flight_table_put(&kept, item->key, 0, name);
+	if (!id || id == TRACE_FILE_OTHER)
+		return;
+	name = flight_table_find(&names->files, id, 0);
+	if (!name) {
+		names->unresolved++;
+		return;
 	}
-	flight_table_free(&names->files);
-	names->files = kept;
-	names->sweep_at = 2 * kept.count;
+	if (name->round != names->round || name->use < use)
+		name->use = use;
+	name->round = names->round;
 }
 
-size_t flight_names_tell(const struct flight_names *names, const struct flight_ids *ids,
-			 struct flight_records *records)
+static enum flight_name_use use_of(const struct flight_names *names, const struct known_name *name)
 {
-	size_t unknown = 0;
+	return name->round == names->round ? name->use : FLIGHT_NAME_UNUSED;
+}
 
-	for (size_t i = 0; i < ids->words; i++)
-		for (uint64_t bits = ids->bits[i]; bits; bits &= bits - 1) {
-			uint32_t id = i * 64 + __builtin_ctzll(bits);
-			const struct known_name *name = flight_table_find(&names->files, id, 0);
+static void mark_recorded(struct flight_names *names, uint32_t id)
+{
+	flight_names_mark(names, id, FLIGHT_NAME_RECORDED);
+}
 
-			if (name)
-				flight_records_add(records, 0, &name->file, name->file.header.size);
-			else
-				unknown++;
+void flight_names_mark_record(void *context, unsigned int lane, const struct event_header *record)
+{
+	const struct event_syscall_path *path = (const void *)record;
+	const struct event_async *async = (const void *)record;
+	const struct event_request_single *single = (const void *)record;
+	struct flight_names *names = context;
+
+	switch (record->kind) {
+	case RECORD_ASYNC:
+		mark_recorded(names, async->file2);
+		mark_recorded(names, async->dir);
+		mark_recorded(names, async->dir2);
+		mark_recorded(names, async->call.file);
+		break;
+	case RECORD_SYSCALL_PATH:
+		mark_recorded(names, path->file2);
+		mark_recorded(names, path->dir);
+		mark_recorded(names, path->dir2);
+		/* fall through */
+	case RECORD_SYSCALL:
+		mark_recorded(names, path->call.file);
+		break;
+	case RECORD_VFS:
+		mark_recorded(names, ((const struct event_vfs *)record)->file);
+		break;
+	case RECORD_PAGECACHE:
+		mark_recorded(names, ((const struct event_pagecache *)record)->file);
+		break;
+	case RECORD_THROTTLE:
+		mark_recorded(names, ((const struct event_throttle *)record)->file);
+		break;
+	case RECORD_REQUEST:
+		mark_recorded(names, single->request.file);
+		if (record->size == sizeof(*single))
+			mark_recorded(names, single->bio.file);
+		break;
+	case RECORD_BIO:
+		mark_recorded(names, ((const struct event_bio *)record)->file);
+		break;
+	default:
+		break;
+	}
+}
+
+_Static_assert(offsetof(struct lane_call, file) == offsetof(struct lane_fault, file),
+	       "calls and faults have the file in the same place");
+
+void flight_names_mark_slots(struct flight_names *names, const struct flight_slots *slots)
+{
+	for (size_t i = 0; i < slots->count; i++)
+		mark_recorded(names, slots->slots[i].call.file);
+}
+
+/* --- sweeping --- */
+
+struct candidate {
+	uint64_t arrival;
+	uint32_t use;
+	uint32_t id;
+};
+
+/* What is dropped first comes first. */
+static int by_use_and_age(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	if (a->use != b->use)
+		return a->use < b->use ? -1 : 1;
+	return a->arrival < b->arrival ? -1 : a->arrival > b->arrival;
+}
+
+static void drop(struct flight_names *names, uint32_t id)
+{
+	struct known_name *name = flight_table_find(&names->files, id, 0);
+
+	names->bytes -= name_bytes(name);
+	flight_table_remove(&names->files, id, 0);
+}
+
+int flight_names_sweep(struct flight_names *names)
+{
+	size_t count = 0, at = 0;
+	const struct flight_item *item;
+	struct candidate *candidates = malloc((names->files.count + 1) * sizeof(*candidates));
+
+	if (!candidates)
+		return -ENOMEM;
+	while ((item = flight_table_next(&names->files, &at))) {
+		const struct known_name *name = item->value;
+
+		candidates[count++] =
+			(struct candidate) { name->arrival, use_of(names, name), name->file.id };
+	}
+	qsort(candidates, count, sizeof(*candidates), by_use_and_age);
+	for (size_t i = 0; i < count; i++) {
+		bool full = names->bytes > FLIGHT_NAMES_BYTES / 2;
+
+		if (candidates[i].use != FLIGHT_NAME_UNUSED && !full)
+			break;
+		if (full || candidates[i].arrival < names->swept) {
+			drop(names, candidates[i].id);
+			names->dropped += candidates[i].use != FLIGHT_NAME_UNUSED;
 		}
-	return unknown;
+	}
+	names->swept = names->arrivals;
+	free(candidates);
+	return 0;
+}
+
+void flight_names_tell(const struct flight_names *names, struct flight_records *records)
+{
+	const struct flight_item *item;
+	size_t at = 0;
+
+	while ((item = flight_table_next(&names->files, &at))) {
+		const struct known_name *name = item->value;
+
+		if (use_of(names, name) != FLIGHT_NAME_UNUSED)
+			flight_records_add(records, 0, &name->file, name->file.header.size);
+	}
 }

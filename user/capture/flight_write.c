@@ -65,9 +65,7 @@ static void sort_record(void *context, unsigned int lane, const struct event_hea
 static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 {
 	uint64_t log_ns = flight_log_from_ns(flight->log);
-	struct flight_ids ids = { 0 };
 	struct past_order sorting = { .past = &flight->past };
-	size_t unnamed = 0;
 	int err;
 
 	snapshot->from_ns = snapshot->slots.from_ns > log_ns ? snapshot->slots.from_ns : log_ns;
@@ -76,25 +74,25 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 	err = flight_log_copy(flight->log, &snapshot->records);
 	sorting.from_ns = snapshot->from_ns;
 	flight_records_walk(&snapshot->records, sort_record, &sorting);
-	if (!err)
-		err = flight_ids_of_slots(&ids, &snapshot->slots);
-	if (!err)
-		err = flight_ids_of_records(&ids, &snapshot->records);
 	if (!err) {
-		unnamed = flight_names_tell(&flight->names, &ids, &snapshot->names);
+		flight_names_unmark(&flight->names);
+		flight_names_mark_slots(&flight->names, &snapshot->slots);
+		flight_records_walk(&snapshot->records, flight_names_mark_record, &flight->names);
+		flight_names_tell(&flight->names, &snapshot->names);
 		flight_past_tell(&flight->past,
 				 snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
 				 flight_records_add, &snapshot->past);
 		if (snapshot->names.incomplete || snapshot->past.incomplete)
 			err = -ENOMEM;
 	}
-	if (unnamed)
-		log_debug("%zu files have no name", unnamed);
+	if (flight->names.unresolved && flight->names.dropped)
+		log_warning("flight recorder: %llu references to files have no name: there was no "
+			    "room for it",
+			    (unsigned long long)flight->names.unresolved);
 	if (flight->past.refused)
 		log_warning("flight recorder: %llu processes, spans or devices of before were too "
 			    "many to remember: they may be missing",
 			    (unsigned long long)flight->past.refused);
-	flight_ids_free(&ids);
 	snapshot->before = flight->given - sorting.kept;
 	snapshot->unfollowed = flight->told_lost[FLIGHT_LOSS_NOTE + NOTE_UNFOLLOWED];
 	return err;

@@ -12,7 +12,6 @@
 
 #include "capture/features.h"
 #include "capture/flight_memory.h"
-#include "capture/flight_names.h"
 #include "capture/lane.h"
 #include "capture/probes.h"
 #include "capture/profile.h"
@@ -146,8 +145,9 @@ bool session_take_slow(struct session *session, struct flight_slow *slow);
 /* With flight_chooses: whether the process is one of those, and what it creates from now on.
  * Returns 0 or a negative errno. */
 int session_choose_for_flight(struct session *session, uint32_t pid, bool chosen);
-/* Adds the numbers that the kernel side has for files. Returns 0 or a negative errno. */
-int session_file_ids(const struct session *session, struct flight_ids *ids);
+/* Gives the ids that the kernel side has for files. Returns 0 or a negative errno. */
+int session_each_file_id(const struct session *session, void (*take)(void *context, uint32_t file),
+			 void *context);
 
 /* How often the kernel passed over a program of the layer because it was running on that CPU
  * already: what it would have recorded is counted nowhere else. */

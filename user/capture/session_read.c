@@ -272,20 +272,30 @@ static int each_value(const struct bpf_map *map, int (*take)(void *context, cons
 	return err;
 }
 
+struct file_taker {
+	void (*take)(void *context, uint32_t file);
+	void *context;
+};
+
 /* Of a value that begins with what is held of a file. */
 static int take_file_id(void *context, const void *value)
 {
+	const struct file_taker *taker = context;
 	const struct file_entry *entry = value;
 
-	return entry->id ? flight_ids_add(context, entry->id & ~FILE_UNTOLD) : 0;
+	if (entry->id)
+		taker->take(taker->context, entry->id & ~FILE_UNTOLD);
+	return 0;
 }
 
-int session_file_ids(const struct session *session, struct flight_ids *ids)
+int session_each_file_id(const struct session *session, void (*take)(void *context, uint32_t file),
+			 void *context)
 {
 	const struct faultline *skeleton = session->skeleton;
-	int err = each_value(skeleton->maps.file_places, take_file_id, ids);
+	struct file_taker taker = { take, context };
+	int err = each_value(skeleton->maps.file_places, take_file_id, &taker);
 
-	return err ? err : each_value(skeleton->maps.files, take_file_id, ids);
+	return err ? err : each_value(skeleton->maps.files, take_file_id, &taker);
 }
 
 /* Of a place of a bio, which begins with its address. */
