@@ -127,7 +127,7 @@ int supervise(const struct supervision *supervision, int *status)
 				err = 1;
 				goto out;
 			}
-			if (number == SIGUSR2 && supervision->asked)
+			if (number == SIGUSR2)
 				supervision->asked(supervision->context);
 			else if (is_ours_to_hand_on(&info) && !command_ended)
 				kill(supervision->pid, number);

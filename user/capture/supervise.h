@@ -13,7 +13,7 @@ struct supervision {
 	bool wait_children; /* go on until every descendant has ended */
 	/* Called about once a second; NULL for never. */
 	void (*tick)(void *context);
-	void (*asked)(void *context); /* at SIGUSR2; NULL: that is handed on */
+	void (*asked)(void *context); /* at SIGUSR2, which is never handed on */
 	void *context;
 };
 

@@ -20,21 +20,20 @@
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
-static void handled_signals(sigset_t *set, bool asked)
+static void handled_signals(sigset_t *set)
 {
 	sigemptyset(set);
-	if (asked)
-		sigaddset(set, SIGUSR2);
+	sigaddset(set, SIGUSR2);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
 		sigaddset(set, ending[i]);
 }
 
-int watch_prepare(bool asked)
+int watch_prepare(void)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 
-	handled_signals(&set, asked);
+	handled_signals(&set);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) || sigaction(SIGPIPE, &ignore, NULL) ||
 	    sigaction(SIGXFSZ, &ignore, NULL))
 		return -errno;
@@ -87,7 +86,7 @@ int watch_wait(const struct watch *watch)
 
 	if (!fds)
 		return -ENOMEM;
-	handled_signals(&set, watch->asked);
+	handled_signals(&set);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0) {
 		status = -errno;

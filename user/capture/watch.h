@@ -18,15 +18,15 @@ struct watch {
 	const struct cgroup_target *cgroup; /* ... or nobody is in it any more; NULL: none */
 	uint64_t most_ns;		    /* 0: no limit */
 	void (*tick)(void *context);	    /* about once a second; NULL for never */
-	void (*asked)(void *context);	    /* at SIGUSR2; NULL: it is none of ours */
+	void (*asked)(void *context);	    /* at SIGUSR2 */
 	void *context;
 };
 
 enum watch_end { WATCH_ENDED, WATCH_TIME, WATCH_SIGNAL };
 
-/* Blocks the signals that end it, and with `asked` SIGUSR2; to be called before any thread is made.
- * Returns 0 or a negative errno. */
-int watch_prepare(bool asked);
+/* Blocks the signals that end it, and SIGUSR2; to be called before any thread is made. Returns 0 or
+ * a negative errno. */
+int watch_prepare(void);
 
 /* Waits. Returns an enum watch_end or a negative errno. */
 int watch_wait(const struct watch *watch);

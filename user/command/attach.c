@@ -335,7 +335,7 @@ static int record(struct attach *attach)
 		.count = attach->pid_count,
 		.cgroup = attach->cgroup.fd >= 0 ? &attach->cgroup : NULL,
 		.most_ns = attach->options.duration_ns,
-		.asked = recording_has_flight(recording) ? recording_ask : NULL,
+		.asked = recording_ask,
 		.context = recording,
 	};
 	size_t processes = 0, threads = 0;
@@ -410,7 +410,7 @@ int command_attach(int argc, char **argv)
 	}
 	/* Programs that gained rights are nobody's to look into but root's. */
 	attach.recording.session_options.follow_privileged = attach.may_all;
-	if (watch_prepare(recording_has_flight(&attach.recording))) {
+	if (watch_prepare()) {
 		log_error("cannot set up signals: %s", strerror(errno));
 		status = EXIT_FAILED;
 	} else {

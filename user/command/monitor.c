@@ -178,7 +178,7 @@ static void list_metrics(void)
 /* --- the service --- */
 
 /* Those that end it, and those that must not. To be blocked before any thread is made. */
-static int prepare_signals(sigset_t *set, bool has_flight)
+static int prepare_signals(sigset_t *set)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
@@ -186,8 +186,7 @@ static int prepare_signals(sigset_t *set, bool has_flight)
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGHUP);
-	if (has_flight)
-		sigaddset(set, SIGUSR2);
+	sigaddset(set, SIGUSR2);
 	if (sigprocmask(SIG_BLOCK, set, NULL) || sigaction(SIGPIPE, &ignore, NULL) ||
 	    sigaction(SIGXFSZ, &ignore, NULL)) {
 		log_error("cannot set up signals: %s", strerror(errno));
@@ -291,7 +290,9 @@ static void ask_by_signal(struct monitor *monitor)
 {
 	char said[128];
 
-	if (ask(monitor, "SIGUSR2", said, sizeof(said)))
+	if (!monitor->flight)
+		recording_flight_say_none();
+	else if (ask(monitor, "SIGUSR2", said, sizeof(said)))
 		log_warning("SIGUSR2: %s", said);
 }
 
@@ -376,6 +377,8 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 			    "what this user does is watched");
 	log_info("watching %zu processes, %zu threads; listening at %s", processes, threads,
 		 address);
+	if (monitor->flight)
+		recording_flight_say_ready();
 	ready_fd_say(monitor->options.ready_fd, "watching %s\n", address);
 }
 
@@ -444,9 +447,7 @@ int command_monitor(int argc, char **argv)
 	if (choose(&monitor) ||
 	    (monitor.options.token_file && token_read(&monitor.token, monitor.options.token_file)))
 		return EXIT_USAGE;
-	status = prepare_signals(&signals, monitor.service_options.session.flight_bytes)
-			 ? EXIT_FAILED
-			 : run(&monitor, &signals);
+	status = prepare_signals(&signals) ? EXIT_FAILED : run(&monitor, &signals);
 	clean_up(&monitor);
 	return status;
 }

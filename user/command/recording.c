@@ -288,10 +288,12 @@ int recording_start(struct recording *recording)
 	/* The thread that drains inherits it: on a busy machine the buffers must not run full. */
 	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
 		log_debug("cannot raise the priority: %s", strerror(errno));
-	if (recording->flight)
+	if (recording->flight) {
+		recording_flight_say_ready();
 		return flight_recorder_start(&recording->flight_recorder, recording->session,
 					     recording->flight, recording->markers,
 					     recording->interval_ns);
+	}
 	return recorder_start(&recording->recorder, recording->session, recording->writer,
 			      recording->path, recording->markers, recording->interval_ns);
 }
@@ -311,8 +313,10 @@ void recording_ask(void *context)
 	struct recording *recording = context;
 	char every[UNITS_TEXT];
 
-	if (!recording->flight)
+	if (!recording->flight) {
+		recording_flight_say_none();
 		return;
+	}
 	switch (flight_ask(recording->flight, FLIGHT_REQUEST, "SIGUSR2")) {
 	case FLIGHT_WILL:
 		break;

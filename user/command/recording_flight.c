@@ -3,6 +3,7 @@
 #include "command/recording_flight.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "log.h"
 
@@ -70,4 +71,18 @@ int recording_flight_choose(const struct flight_given *given, uint64_t interval_
 		err = flight_trigger_parse("--flight-when", given->when.items[i], interval_ns,
 					   &options->triggers[i]);
 	return err;
+}
+
+void recording_flight_say_ready(void)
+{
+	int pid = getpid();
+
+	log_info("flight recorder: process %d; 'kill -USR2 %d' writes a trace of the last seconds",
+		 pid, pid);
+}
+
+void recording_flight_say_none(void)
+{
+	log_warning("SIGUSR2 ignored: it asks the flight recorder for a trace, and requires "
+		    "--flight SIZE");
 }

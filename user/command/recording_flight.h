@@ -9,6 +9,11 @@
 #include "capture/session.h"
 #include "command/options.h"
 
+/* Says how a trace is asked for, once the flight recorder is ready. */
+void recording_flight_say_ready(void);
+/* Says that SIGUSR2 has no effect, because there is no flight recorder. */
+void recording_flight_say_none(void);
+
 /* What the user has given; RECORDING_NOT_GIVEN and NULL: nothing. */
 struct flight_given {
 	uint64_t bytes, slower_ns, every_ns;

@@ -160,6 +160,7 @@ static int exec_failed(struct run *run, int err)
 static int run_command(struct run *run)
 {
 	struct supervision supervision = { .wait_children = run->options.wait_children,
+					   .asked = recording_ask,
 					   .context = &run->recording };
 	bool tracing;
 	int status, err;
@@ -189,8 +190,6 @@ static int run_command(struct run *run)
 	supervision.pid = run->child.pid;
 	if (tracing && recording_wants_live_line(&run->recording))
 		supervision.tick = recording_live_line;
-	if (tracing && recording_has_flight(&run->recording))
-		supervision.asked = recording_ask;
 	err = supervise(&supervision, &status);
 	if (supervision.tick)
 		fprintf(stderr, "\r\033[K");
