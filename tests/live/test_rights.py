@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What the tracer may do, and with whose rights: its threads, its streams, programs that gain rights."""
+import glob
 import os
 import shutil
 import signal
+import socket
 import struct
 import subprocess
+import time
 import unittest
 
 import harness
@@ -13,6 +16,7 @@ from harness import NOBODY, Recording, faultline, machine, wait_until
 # Numbers of capabilities, as in <linux/capability.h>.
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_SYS_ADMIN = 2, 5, 19, 21
 CAP_PERFMON, CAP_BPF = 38, 39
+TRACING_CAPABILITIES = (CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF)
 
 
 def threads_of(pid):
@@ -81,6 +85,178 @@ class Threads(unittest.TestCase):
                              if not bits(t["CapPrm"]) and t["Uid"].split()[3] != "0"]
                 for name in names:
                     self.assertEqual(writer[name].split(), [str(uid)] * 4)
+
+
+class Lent(unittest.TestCase):
+    """A program that lends capabilities to whoever executes it, as the README installs it."""
+
+    # Started so that each waits for its input; a command that traces needs its capabilities.
+    READING = {
+        "report": ["-"],
+        "print": ["-"],
+        "summarize": ["-o", "summary.flt", "-"],
+        "export": ["--to", "csv", "-o", "tables", "-"],
+    }
+    TRACING = {"run", "attach", "monitor", "top", "check"}
+
+    def setUp(self):
+        self.directory = machine().new_dir()
+        os.chown(self.directory, NOBODY, NOBODY)
+        self.program = shutil.copy(machine().faultline, f"{self.directory}/faultline")
+        os.chmod(self.program, 0o755)
+        both = sum(1 << capability for capability in TRACING_CAPABILITIES)
+        value = struct.pack("<5I", 0x02000001, both & 0xFFFFFFFF, 0, both >> 32, 0)
+        os.setxattr(self.program, "security.capability", value)
+
+    def start(self, *arguments, **options):
+        job = machine().start(
+            [self.program, *arguments], user=NOBODY, group=NOBODY, extra_groups=[],
+            cwd=self.directory, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, **options
+        )
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        return job
+
+    def check_powerless(self, job):
+        """Once it waits for its input, in all of its threads."""
+        waits = lambda: all(t["State"].startswith("S") for t in threads_of(job.pid).values())
+        self.assertTrue(wait_until(lambda: job.poll() is not None or self.is_ours(job) and waits()))
+        self.assertIsNone(job.poll())
+        for thread in threads_of(job.pid).values():
+            for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+                self.assertEqual(bits(thread[name]), set(), name)
+            self.assertEqual(thread["Uid"].split(), [str(NOBODY)] * 4)
+
+    def is_ours(self, job):
+        return os.readlink(f"/proc/{job.pid}/exe") == self.program
+
+    def test_commands_that_do_not_trace(self):
+        text = faultline("--help").stdout.decode().partition("Commands:\n")[2].partition("\n\n")[0]
+        commands = {line.split()[0] for line in text.splitlines()}
+        self.assertEqual(commands, set(self.READING) | self.TRACING)
+        for command, arguments in self.READING.items():
+            with self.subTest(command):
+                self.check_powerless(self.start(command, *arguments))
+
+    def test_top_as_client(self):
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(f"{self.directory}/socket")
+            os.chown(f"{self.directory}/socket", NOBODY, NOBODY)
+            server.listen()
+            job = self.start("top", "--batch", "--connect", f"unix:{self.directory}/socket")
+            server.settimeout(harness.LIMIT)
+            with server.accept()[0]:
+                self.check_powerless(job)
+
+    def test_trace_of_another_user(self):
+        trace = Recording(["true"], trace=f"{self.directory}/root.flt").path
+        self.assertEqual(os.stat(trace).st_mode & 0o777, 0o600)
+        for command, arguments in self.READING.items():
+            with self.subTest(command):
+                done = subprocess.run(
+                    [self.program, command, *arguments[:-1], trace], user=NOBODY, group=NOBODY,
+                    extra_groups=[], cwd=self.directory, capture_output=True,
+                )
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(b"Permission denied", done.stderr)
+        # Root needs no program to lend it anything.
+        os.chown(trace, NOBODY, NOBODY)
+        self.assertEqual(faultline("report", trace).returncode, 0)
+
+    def test_tracers_cannot_be_traced(self):
+        """What /proc shows of a process that others of its user may trace belongs to that user."""
+        target = machine().start(["sleep", "100"], user=NOBODY)
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        commands = {
+            "run": ["-o", "run.flt", "--", "sleep", "100"],
+            "attach": ["-o", "attach.flt", "-p", str(target.pid)],
+            "monitor": ["--listen", f"unix:{self.directory}/monitor"],
+        }
+        for command, arguments in commands.items():
+            with self.subTest(command):
+                job = self.start(command, *arguments)
+                self.assertTrue(wait_until(lambda: self.is_ours(job)))
+                for moment in range(20):
+                    if job.poll() is not None:
+                        break
+                    self.assertEqual(os.stat(f"/proc/{job.pid}/mem").st_uid, 0)
+                    time.sleep(0.02)
+                self.assertIsNone(job.poll())
+
+    def test_ambient(self):
+        """Capabilities that a service manager gives leave /proc to the user, unless that is changed."""
+        given = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+kill"
+        job = machine().start(
+            ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
+             "--inh-caps", given, "--ambient-caps", given, machine().faultline, "run", "-o",
+             f"{self.directory}/ambient.flt", "--", "sleep", "100"],
+            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(job.wait)
+        self.addCleanup(job.terminate)
+        self.assertTrue(wait_until(lambda: os.path.exists(f"{self.directory}/ambient.flt")))
+        self.assertEqual(os.stat(f"/proc/{job.pid}/mem").st_uid, 0)
+
+
+class Requests(unittest.TestCase):
+    """SIGUSR2 asks a flight recorder for a trace. Nobody else may die of it."""
+
+    def ask(self, *arguments, **options):
+        job, _ = machine().start_ready(*arguments, stderr=subprocess.PIPE, **options)
+        job.send_signal(signal.SIGUSR2)
+        return job
+
+    def check(self, job):
+        time.sleep(0.2)
+        self.assertIsNone(job.poll())
+        job.send_signal(signal.SIGINT)
+        said = job.communicate()[1].decode()
+        self.assertRegex(said, r"SIGUSR2 ignored: .*requires --flight SIZE")
+        return said
+
+    def test_attach_without_flight(self):
+        target = machine().start(["sleep", "100"])
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        self.check(self.ask("attach", "-o", f"{machine().new_dir()}/a.flt", "-p", str(target.pid)))
+
+    def test_monitor_without_flight(self):
+        self.check(self.ask("monitor", "--listen", f"unix:{machine().new_dir()}/monitor"))
+
+    def test_run_without_flight(self):
+        """The job, which the signal would kill, does not get it."""
+        directory = machine().new_dir()
+        script = f"touch {directory}/begun; sleep 0.5; touch {directory}/ended"
+        job = machine().start(
+            [machine().faultline, "run", "-o", f"{directory}/a.flt", "--", "sh", "-c", script],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )
+        self.assertTrue(wait_until(lambda: os.path.exists(f"{directory}/begun")))
+        job.send_signal(signal.SIGUSR2)
+        said = job.communicate()[1].decode()
+        self.assertEqual(job.returncode, 0, said)
+        self.assertTrue(os.path.exists(f"{directory}/ended"))
+        self.assertIn("SIGUSR2 ignored", said)
+
+    def test_how_to_ask(self):
+        """The line that is printed works."""
+        directory = machine().new_dir()
+        script = f"touch {directory}/begun; exec sleep 100"
+        job = machine().start(
+            [machine().faultline, "run", "--flight", "8M", "-o", f"{directory}/%t.flt", "--",
+             "sh", "-c", script],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.terminate)
+        self.assertTrue(wait_until(lambda: os.path.exists(f"{directory}/begun")))
+        line = next(line for line in iter(job.stderr.readline, b"") if b"kill -USR2" in line)
+        command = line.decode().partition("'")[2].partition("'")[0]
+        self.assertEqual(command, f"kill -USR2 {job.pid}")
+        subprocess.run(["sh", "-c", command], check=True)
+        self.assertTrue(wait_until(lambda: glob.glob(f"{directory}/*.flt")))
 
 
 class Privileged(unittest.TestCase):

@@ -50,6 +50,27 @@ static int keep_only(uint64_t keep)
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
+int privileges_hide(void)
+{
+	return prctl(PR_SET_DUMPABLE, 0) ? -errno : 0;
+}
+
+#define OWN_FILES                                                                                  \
+	(1ull << CAP_DAC_OVERRIDE | 1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_SETUID |             \
+	 1ull << CAP_SETGID)
+
+int privileges_keep_own(void)
+{
+	uid_t uid = getuid();
+	gid_t gid = getgid();
+
+	/* All three, for what is saved can be taken back. */
+	if ((gid != getegid() && setresgid(gid, gid, gid)) ||
+	    (uid != geteuid() && setresuid(uid, uid, uid)))
+		return -errno;
+	return keep_only(uid ? 0 : OWN_FILES);
+}
+
 int privileges_drop(bool keep_perf_events)
 {
 	return keep_only(1ull << CAP_BPF | 1ull << CAP_KILL |
@@ -86,8 +107,10 @@ int privileges_become(uid_t uid, gid_t gid)
 	/* The system calls, not the C library's functions, which would change all threads. */
 	if (uid != geteuid()) {
 		/* The threads share memory: who is this user must not be able to trace this one. */
-		if (prctl(PR_SET_DUMPABLE, 0) || syscall(SYS_setgroups, 1, &gid) ||
-		    syscall(SYS_setresgid, gid, gid, gid) || syscall(SYS_setresuid, uid, uid, uid))
+		if (privileges_hide() || syscall(SYS_setgroups, 1, &gid) ||
+		    syscall(SYS_setresgid, gid, gid, gid) ||
+		    syscall(SYS_setresuid, uid, uid, uid) ||
+		    privileges_hide()) /* again: fs.suid_dumpable says what it is after that */
 			return -errno;
 	} else if (!uid) {
 		setfsuid(NO_USER); /* what it writes to is open already */

@@ -15,6 +15,17 @@
  */
 bool privileges_are_own(void);
 
+/* Makes /proc/PID and ptrace of this process a matter for root: a user could otherwise take over a
+ * thread without capabilities, and by it the memory of those that have some. Returns 0 or a
+ * negative errno. */
+int privileges_hide(void);
+
+/* For a command that does not trace, before it opens anything: leaves the rights that the caller
+ * has without this program, and takes away what the program's file lends. Nobody but root keeps a
+ * capability; root keeps those by which it reads and writes the files of other users. Returns 0 or
+ * a negative errno. */
+int privileges_keep_own(void);
+
 /* Capabilities belong to threads: each gives up its own, and threads made later have no more. */
 
 /* Keeps CAP_BPF (reading the totals on kernels before 5.19) and CAP_KILL (handing signals to a

@@ -5,6 +5,8 @@
 #ifndef FAULTLINE_COMMAND_H
 #define FAULTLINE_COMMAND_H
 
+#include <stdbool.h>
+
 /* Exit statuses besides 0 and a command's own. */
 #define EXIT_FAILED 1	    /* what was asked could not be done */
 #define EXIT_USAGE 2	    /* bad input: one line on stderr said what and the way out */
@@ -15,6 +17,7 @@
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
+	bool traces;	     /* loads programs into the kernel: the others need no capability */
 	const char *summary; /* for --help, one line without a full stop */
 };
 

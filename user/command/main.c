@@ -11,22 +11,25 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "capture/privileges.h"
 #include "command/command.h"
 #include "command/terms.h"
 #include "log.h"
 
 static const struct command commands[] = {
-	{ "run", command_run, "Run a command and record its I/O" },
-	{ "attach", command_attach, "Record the I/O of what runs already" },
-	{ "monitor", command_monitor, "Watch the whole node and tell Prometheus what jobs do" },
-	{ "report", command_report,
+	{ "run", command_run, true, "Run a command and record its I/O" },
+	{ "attach", command_attach, true, "Record the I/O of what runs already" },
+	{ "monitor", command_monitor, true,
+	  "Watch the whole node and tell Prometheus what jobs do" },
+	{ "report", command_report, false,
 	  "Say what a trace tells: how much I/O, through which door, to what" },
-	{ "summarize", command_summarize, "Reduce traces to what their report says" },
-	{ "print", command_print, "Print the events of a trace" },
-	{ "export", command_export,
+	{ "summarize", command_summarize, false, "Reduce traces to what their report says" },
+	{ "print", command_print, false, "Print the events of a trace" },
+	{ "export", command_export, false,
 	  "Write traces as timelines, tables or databases for other programs" },
-	{ "top", command_top, "Show what jobs, processes and files of this node do just now" },
-	{ "check", command_check, "Say what this kernel and these privileges allow" },
+	{ "top", command_top, true,
+	  "Show what jobs, processes and files of this node do just now" },
+	{ "check", command_check, true, "Say what this kernel and these privileges allow" },
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
@@ -112,10 +115,21 @@ static int run_on_own_stack(const struct command *command, int argc, char **argv
 	return moved.status;
 }
 
+/* Before anything is opened: files are opened as the caller could open them without us, and nobody
+ * without more rights than ours may look into this process, or change it. */
+static void limit_rights(const struct command *command)
+{
+	int err = command->traces ? privileges_hide() : privileges_keep_own();
+
+	if (err)
+		log_warning("cannot give up privileges: %s", strerror(-err));
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
 	struct rlimit limit;
 
+	limit_rights(command);
 	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < STACK_BYTES)
 		return run_on_own_stack(command, argc, argv);
 	return command->run(argc, argv);

@@ -114,6 +114,12 @@ static bool monitor_answers(const char *where)
 	return fd >= 0 || (fd != -ECONNREFUSED && fd != -ENOENT);
 }
 
+/* A socket that is named is opened with no rights but the caller's. */
+static bool asks_monitor(const struct top_options *options, const char *where)
+{
+	return options->connect ? !watches_itself(options) : monitor_answers(where);
+}
+
 /* Watches all processes, or the user's own, as the monitor does by default. */
 static int watch_node(struct own **own, bool all)
 {
@@ -143,7 +149,11 @@ static int run(const struct top_options *options, struct live *live)
 		return EXIT_FAILED;
 	}
 	live->source = (struct live_source) { ask_monitor, (char *)where, where };
-	if (watches_itself(options) || (!options->connect && !monitor_answers(where))) {
+	if (asks_monitor(options, where)) {
+		status = privileges_keep_own();
+		if (status)
+			log_warning("cannot give up privileges: %s", strerror(-status));
+	} else {
 		if (watch_node(&own, all))
 			return EXIT_FAILED;
 		live->source = (struct live_source) { own_take, own,
