@@ -327,7 +327,9 @@ bench: all $(BENCH_PROGRAMS)
 	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
 
 # The reader of traces, the report and the exports under libFuzzer, for a while or (FUZZ_LIMIT=-runs=N)
-# for so many inputs; FUZZ_TRACES are traces to begin with.
+# for so many inputs; FUZZ_TRACES are traces to begin with. Then these traces with one damaged column
+# at a time, each FUZZ_EVERYth of the ways to damage one.
+FUZZ_EVERY ?= 20
 FUZZ_SECONDS ?= 20
 FUZZ_TRACES ?= $(wildcard tests/golden/*.flt)
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
@@ -356,12 +358,14 @@ $(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c $(BUILD)/libcore.a
 
 -include $(BUILD)/fuzz/make_seeds.d
 
-fuzz: $(FUZZ_PROGRAMS)
+fuzz: $(FUZZ_PROGRAMS) $(BUILD)/faultline
 	$(Q)mkdir -p $(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
 	$(Q)$(BUILD)/fuzz/make_seeds $(BUILD)/fuzz/seeds $(FUZZ_TRACES)
 	$(Q)$(FUZZ)/fuzz_reader $(FUZZ_LIMIT) -max_len=65536 -rss_limit_mb=2048 -timeout=25 \
 		-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ -dict=tests/fuzz/reader.dict $(FUZZ_OPTIONS) \
 		$(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
+	$(Q)/usr/bin/python3 tests/fuzz/damage_columns.py --every $(FUZZ_EVERY) \
+		--reader $(FUZZ)/fuzz_reader --faultline $(BUILD)/faultline $(FUZZ_TRACES)
 
 # --- install -----------------------------------------------------------------------------------
 

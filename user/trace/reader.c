@@ -31,21 +31,28 @@ static int load_column(struct trace_reader *reader, const struct column_view *vi
 	return 0;
 }
 
-/* Finds the columns of the mask and checks what can be wrong with them. 0 or -EINVAL. */
+/*
+ * Finds the columns of the mask. Whether the block is damaged is decided by all of its columns,
+ * whichever the caller asks for: callers that read a trace twice rely on seeing the same blocks.
+ * 0 or -EINVAL.
+ */
 static int view_rows(const struct trace_reader *reader, const struct block *block, uint64_t mask,
 		     struct column_view views[TRACE_COLUMNS_MOST])
 {
 	const struct trace_schema *schema = &trace_schemas[block->kind];
-	int err = block_columns(block, schema->columns, schema->column_count, mask, views);
+	int err = block_columns(block, schema->columns, schema->column_count, UINT64_MAX, views);
 
 	if (err)
 		return err;
-	if (mask & 1ull << TRACE_COL_TIME && !views[TRACE_COL_TIME].width)
+	if (!views[TRACE_COL_TIME].width)
 		return -EINVAL;
-	if (block->rows && mask & 1ull << SYSCALL_OP && trace_has_operations(block->kind) &&
+	if (block->rows && trace_has_operations(block->kind) &&
 	    (!reader->header.operation_count ||
 	     column_reaches(&views[SYSCALL_OP], reader->header.operation_count, block->rows)))
 		return -EINVAL;
+	for (size_t c = 0; c < schema->column_count; c++)
+		if (!(mask & 1ull << c))
+			views[c] = (struct column_view) { 0 };
 	return 0;
 }
 

@@ -82,7 +82,8 @@ const struct trace_block_info *trace_reader_block_info(const struct trace_reader
  * trace_reader_column gives each as an array of info->rows values, times absolute and summed up,
  * valid until the next trace_reader_read; a column that the file lacks reads as zeros.
  * Values of `op` columns are checked against the header's operations, string ids are not
- * (trace_reader_string answers for any id).
+ * (trace_reader_string answers for any id). A block is refused for damage to any of its columns,
+ * so that all passes over a trace see the same rows.
  */
 int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t columns,
 		      struct trace_error *error);

@@ -1,0 +1,198 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Damages one column of one block of a trace at a time, and has everything read the result: the
+fuzzer's program, which is built with sanitizers, and each command of faultline that reads traces.
+
+usage: damage_columns.py --reader FUZZ_READER [OPTION...] TRACE...
+    --faultline FILE   have the commands of this program read them, too
+    --block TEXT       damage only blocks whose kinds hold it
+    --every N          of the ways to damage them, try only each Nth
+
+A fuzzer does not find such damage: a block is compressed, has a checksum, and is what the index
+says, so all but the one column is as it was written. Exit status 1 names the damage and the command.
+"""
+import argparse
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+import msgpack
+import numpy
+import zstandard
+
+SKIPPABLE = 0x184D2A50
+TAIL = struct.Struct("<IIQQQQ")
+OPTIONS = {"raw": False, "unicode_errors": "surrogateescape", "strict_map_key": False}
+EXPORTS = ("csv", "json", "chrome", "perfetto", "pfw", "speedscope", "sqlite")
+
+
+def without(column):
+    return None
+
+
+def shorter(column):
+    return {**column, b"data": column[b"data"][:-1]}
+
+
+def fewer(column):
+    return {**column, b"shape": [column[b"shape"][0] - 1]}
+
+
+def of_another_type(column):
+    return {**column, b"type": "<f8"}
+
+
+def all_ones(column):
+    return {**column, b"data": b"\xff" * len(column[b"data"])}
+
+
+def all_zeroes(column):
+    return {**column, b"data": bytes(len(column[b"data"]))}
+
+
+DAMAGES = (without, shorter, fewer, of_another_type, all_ones, all_zeroes)
+
+
+def is_column(value):
+    return isinstance(value, dict) and b"nd" in value
+
+
+def frames_of(data):
+    """What each frame of a trace holds, without its tail."""
+    frames = []
+    while data:
+        if struct.unpack_from("<I", data)[0] == SKIPPABLE:
+            data = data[8 + struct.unpack_from("<I", data, 4)[0]:]
+            continue
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        frames.append(msgpack.unpackb(frame.decompress(data), **OPTIONS))
+        data = frame.unused_data
+    return frames
+
+
+def numbers(column):
+    return numpy.frombuffer(column[b"data"], column[b"type"])
+
+
+def indexed(block, moved):
+    """An index with the new places of its blocks."""
+    places = [moved.get(int(place), place) for place in numbers(block["offset"])]
+    data = numpy.array(places, "<u8").tobytes()
+    return {**block, "offset": {**block["offset"], b"type": "<u8", b"data": data}}
+
+
+def written(frames, places, damaged=None, block=None):
+    """A trace of these frames, one of them replaced; `places` are their places in the trace as it
+    was, which indexes name."""
+    out, moved, last = b"", {}, {}
+    compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)
+    for number, frame in enumerate(frames):
+        if frame.get("block") == "index":
+            frame = indexed(frame, moved)
+        if number == damaged:
+            frame = block
+        moved[places[number]] = len(out)
+        last[frame.get("block")] = len(out)
+        out += compressor.compress(
+            msgpack.packb(frame, use_bin_type=True, unicode_errors="surrogateescape")
+        )
+    # The fuzzer's program makes a page of files of such a length.
+    padding = -(len(out) + 8 + TAIL.size) % 16
+    out += struct.pack("<II", SKIPPABLE, padding) + bytes(padding)
+    size = len(out) + TAIL.size
+    return out + TAIL.pack(SKIPPABLE, TAIL.size - 8, 0x0A444E45544C460A, last.get("index", 0),
+                           last.get("totals", 0), size)
+
+
+def places_of(data):
+    """Where the frames of a trace begin."""
+    places, at = [], 0
+    while at < len(data):
+        if struct.unpack_from("<I", data, at)[0] == SKIPPABLE:
+            at += 8 + struct.unpack_from("<I", data, at + 4)[0]
+            continue
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        frame.decompress(data[at:])
+        places.append(at)
+        at = len(data) - len(frame.unused_data)
+    return places
+
+
+def damaged_traces(data, kind):
+    """(name, trace) of each way to damage one column of one block whose kind holds that."""
+    frames, places = frames_of(data), places_of(data)
+    for number, frame in enumerate(frames):
+        if kind not in str(frame.get("block")):
+            continue
+        for name, value in frame.items():
+            if not is_column(value) or not value[b"data"]:
+                continue
+            for damage in DAMAGES:
+                changed = damage(value)
+                block = {k: v for k, v in frame.items() if k != name}
+                if changed:
+                    block[name] = changed
+                what = f"{number}-{frame.get('block')}-{name}-{damage.__name__}"
+                yield what, written(frames, places, number, block)
+
+
+def commands(trace, whole, scratch):
+    yield ["report", trace]
+    yield ["report", "--format", "json", trace]
+    yield ["report", "--html", f"{scratch}/page.html", "--force", trace]
+    yield ["report", "--against", trace, whole]
+    yield ["report", "--against", whole, trace]
+    yield ["report", "--spans", trace, whole]
+    yield ["print", trace]
+    yield ["print", "--format", "json", trace]
+    yield ["summarize", "--force", "-o", f"{scratch}/summary.flt", trace]
+    for kind in EXPORTS:
+        yield ["export", "--force", "--to", kind, "-o", f"{scratch}/export-{kind}", trace]
+
+
+def check(path, whole, options, scratch):
+    """What died of a trace, as text, or None."""
+    tried = [[options.reader, path]]
+    if options.faultline:
+        tried += [[options.faultline, *words] for words in commands(path, whole, scratch)]
+    for command in tried:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, timeout=120)
+        fuzzer = command[0] == options.reader
+        if done.returncode not in ((0,) if fuzzer else (0, 1, 2)):
+            said = done.stderr.decode(errors="replace")[-3000:]
+            return f"{' '.join(command[1:])}: status {done.returncode}\n{said}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--reader", required=True)
+    parser.add_argument("--faultline")
+    parser.add_argument("--block", default="")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("traces", nargs="+")
+    options = parser.parse_args()
+    tried = failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for whole in options.traces:
+            with open(whole, "rb") as file:
+                data = file.read()
+            for number, (name, trace) in enumerate(damaged_traces(data, options.block)):
+                if number % options.every:
+                    continue
+                path = os.path.join(scratch, "damaged.flt")
+                with open(path, "wb") as file:
+                    file.write(trace)
+                trouble = check(path, whole, options, scratch)
+                tried, failed = tried + 1, failed + bool(trouble)
+                if trouble:
+                    print(f"{os.path.basename(whole)}: {name}: {trouble}", flush=True)
+    print(f"{tried} damaged traces, {failed} of them break something")
+    return 1 if failed or not tried else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
