@@ -92,6 +92,13 @@ static __always_inline void fault_take_mapping(struct task_state *state, __u64 v
 			  KREAD(vm_area_struct, vma, vm_start);
 }
 
+/* A fault on tmpfs that fails is recorded like one on a file: it names what was full, or too short,
+ * when SIGBUS killed the process. */
+static __always_inline bool fault_is_shmem(const struct account *account, struct inode *host)
+{
+	return inode_in_memory(host) && !(account->flags & TRACE_FAULT_UNFINISHED);
+}
+
 /* Ends the fault in flight on the mapping at `vma` (0: not known). */
 __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 {
@@ -108,7 +115,7 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 		struct address_space *cache = KREAD(file, file, f_mapping);
 
 		fault_take_mapping(state, vma, file, cache);
-		if (inode_in_memory(KREAD(address_space, cache, host))) {
+		if (fault_is_shmem(account, KREAD(address_space, cache, host))) {
 			fault_done(account, OP_SHMEM_FAULT, end_ns);
 		} else {
 			account->file = file_id_of(state, file);

@@ -16,6 +16,23 @@ static void async_not_traced(struct made_trace *made, bool sound)
 	made->operations[M_URING].submissions = sound ? 0 : 500;
 }
 
+/* A worker dies of SIGBUS as it stores to a full tmpfs; or is told to stop. */
+static void killed(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 16 * MIB, "/dev/shm/torch_0");
+	made_fork(made, 20, 10, 11);
+	FAULT(made, .time = 100, .dur = US, .pid = 11, .file = 1, .offset = 3 * MIB,
+	      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED | TRACE_FAULT_UNFINISHED);
+	EXIT(made, .time = 200 * US, .pid = 11, .comm = "worker", .code = sound ? 15 : 7);
+}
+
+/* Memory runs out. */
+static void killed_for_memory(struct made_trace *made, bool sound)
+{
+	made_fork(made, 20, 10, 11);
+	EXIT(made, .time = 200 * US, .pid = 11, .comm = "worker", .code = sound ? 2 : 9);
+}
+
 /* The same operations, one after the other or eight at once. */
 static void shallow_queue(struct made_trace *made, bool sound)
 {

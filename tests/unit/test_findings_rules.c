@@ -119,6 +119,8 @@ static const struct {
 	{ "short-reads", short_reads_of_modules },
 	{ "writers-throttled", writers_throttled },
 	{ "stores-amplified", stores_amplified },
+	{ "killed", killed },
+	{ "killed", killed_for_memory },
 	{ "async-not-traced", async_not_traced },
 	{ "shallow-queue", shallow_queue },
 	{ "readahead-unused", readahead_unused },
@@ -178,6 +180,28 @@ static void test_cases(void **state)
 	}
 }
 
+/* The first screen says who died, of what, and at which file. */
+static void test_killed(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	BEGIN(&made, .block = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	killed(&made, false);
+	made_finish(&made, 10, END);
+	report = made_report(&made.reader, 1);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "killed"), "text",
+		   "1 of 2 processes died: SIGBUS, worker at 3.0 MiB of /dev/shm/torch_0; "
+		   "the file system was full (see df), or the file is shorter than its mapping");
+	row = find_row(report, "findings", "id", "killed");
+	check_text(report, "findings", row, "title", "1 of 2 processes died: SIGBUS");
+	check_text(report, "findings", row, "severity", "high");
+	report_free(report);
+	made_close(&made);
+}
+
 /* Every rule has a case, here or (loss, mmap-random) in test_findings.c. */
 static void test_all_have_cases(void **state)
 {
@@ -214,6 +238,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_all_have_cases),
 	};
 

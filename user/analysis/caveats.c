@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/clocks.h"
+#include "analysis/deaths.h"
 #include "analysis/processes.h"
 #include "analysis/measured.h"
 #include "analysis/totals.h"
@@ -176,6 +177,33 @@ static void say_not_followed(struct words *text, const struct measured *measured
 	}
 	if (count > 3)
 		words_add(text, " and %zu more", count - 3);
+}
+
+/* "2 of 5 processes died: SIGBUS, python3 at 3.0 MiB of /dev/shm/torch_0 (tmpfs); ..." */
+static void say_killed(struct words *text, const struct measured *measured)
+{
+	const struct file_table *files = &measured->job->files;
+	char died[UNITS_TEXT], processes[UNITS_TEXT], offset[UNITS_TEXT];
+	struct death death;
+
+	for (size_t i = 0; deaths_by_signal(measured, i, &death); i++) {
+		struct trace_string comm = job_comm(measured->job, death.first);
+
+		words_clause(text, "%s of %s %s died: %s, %.*s", units_count(died, death.died),
+			     units_count(processes, death.processes),
+			     death.processes == 1 ? "process" : "processes", death.signal,
+			     (int)comm.length, comm.bytes);
+		if (death.file != FILE_UNKNOWN) {
+			struct trace_string path = file_table_name(files, death.file);
+			struct trace_string kind = file_table_filesystem(files, death.file);
+
+			words_add(text, " at %s of %.*s", units_bytes(offset, death.offset),
+				  (int)path.length, path.bytes);
+			if (kind.length)
+				words_add(text, " (%.*s)", (int)kind.length, kind.bytes);
+		}
+		words_add(text, "; %s", death.hint);
+	}
 }
 
 static void say_survivors(struct words *text, const struct measured *measured)
@@ -422,6 +450,7 @@ static const struct caveat {
 	const char *weight;
 	void (*say)(struct words *text, const struct measured *measured);
 } caveats[] = {
+	{ "killed", "warning", say_killed },
 	{ "incomplete", "warning", say_incomplete },
 	{ "damaged", "warning", say_damaged },
 	{ "names", "warning", say_names },

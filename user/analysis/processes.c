@@ -18,11 +18,15 @@
 #include "units.h"
 #include "words.h"
 
+#define FAILED_FAULT (EVENT_FAULT | EVENT_FAILED)
+
 struct processes {
 	const struct job *job;
 	struct rollup rollup;  /* by process */
 	uint64_t *submissions; /* of each process that is known so far */
 	size_t room;
+	struct failed_fault *failed; /* of each process up to the last that has one */
+	size_t failed_room;
 	bool *summed; /* operations of it were */
 	size_t summed_room;
 	struct processes_sums sums;
@@ -54,6 +58,7 @@ static void end(void *state)
 	for (int what = 0; what < PROCESS_WAITS; what++)
 		process_waits_free(&processes->waits[what]);
 	free(processes->submissions);
+	free(processes->failed);
 	free(processes->summed);
 	free(processes);
 }
@@ -63,6 +68,14 @@ static int add_submissions(struct processes *processes, const struct event *even
 	if (!GROW(processes->submissions, processes->room, (size_t)event->process + 1))
 		return -ENOMEM;
 	processes->submissions[event->process] += event_value(event, SYSCALL_RESULT);
+	return 0;
+}
+
+static int add_failed_fault(struct processes *processes, const struct event *event)
+{
+	if (!GROW(processes->failed, processes->failed_room, (size_t)event->process + 1))
+		return -ENOMEM;
+	processes->failed[event->process] = (struct failed_fault) { event->file, event->offset };
 	return 0;
 }
 
@@ -105,6 +118,8 @@ static int add_event(struct processes *processes, const struct event *event)
 
 	if (!status)
 		status = add_wait(processes, event);
+	if (!status && (event->flags & FAILED_FAULT) == FAILED_FAULT)
+		status = add_failed_fault(processes, event);
 	if (status)
 		return status;
 	if (event->class != IO_NONE)
@@ -457,6 +472,15 @@ struct processes_sums processes_sums(const struct measured *measured)
 	return processes->sums;
 }
 
+struct failed_fault processes_failed_fault(const struct measured *measured, uint32_t process)
+{
+	const struct processes *processes = measured_state(measured, &analysis_processes);
+
+	if (process < processes->failed_room)
+		return processes->failed[process];
+	return (struct failed_fault) { FILE_UNKNOWN, -1 };
+}
+
 uint64_t processes_beside_ns(const struct measured *measured, uint32_t number)
 {
 	const struct job *job = measured->job;
@@ -496,6 +520,7 @@ const struct analysis analysis_processes = {
 	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.columns = {
 		[TRACE_SYSCALL] = 1ull << SYSCALL_FLAGS,
+		[TRACE_FAULT] = 1ull << FAULT_FLAGS | 1ull << FAULT_FILE | 1ull << FAULT_OFFSET,
 		[TRACE_BIO] = PROCESS_STORAGE_BIO,
 		[TRACE_DEVICE] = PROCESS_STORAGE_DEVICE,
 	},

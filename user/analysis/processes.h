@@ -25,6 +25,13 @@ struct processes_calls {
 int processes_calls(const struct measured *measured, uint32_t process,
 		    struct processes_calls *view);
 
+/* The last fault of a process that failed, as one does that gets SIGBUS. */
+struct failed_fault {
+	uint32_t file; /* by number in the job's table; FILE_UNKNOWN: none, or not known */
+	int64_t offset;
+};
+struct failed_fault processes_failed_fault(const struct measured *measured, uint32_t process);
+
 /* How long it lived without any I/O under way. */
 uint64_t processes_beside_ns(const struct measured *measured, uint32_t process);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 const struct finding_rule *const finding_rules[] = {
+	&finding_killed,
 	&finding_loss,
 	&finding_untraced_async,
 	&finding_tracer_cost,

@@ -348,6 +348,8 @@ const waited = [phases(['loading data', 'data', 'dataloader', 'reader'], ['prepa
 /* By the name of a finding; the first two that there are, and of none of them what is known of all. */
 const EVIDENCE = {
 	'loss': [lostPicture],
+	'killed': [compared('processes', 'how many died', countText, [
+		['died', 'died', 'c-alone'], ['processes', 'all', 'c-minor']])],
 	'async-not-traced': [compared('calls', 'handed over, but not traced', countText, [
 		['count', 'operations', 'c-alone'], ['polled_rings', 'polled rings', 'c-async']])],
 	'tracer-cost': [rates('events a second', aSecond,

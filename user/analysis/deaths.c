@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Counts the processes that each fatal signal killed, and finds the file that one of them touched.
+ */
+#include "analysis/deaths.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "analysis/processes.h"
+
+/* Those that say why come first. SIGTERM, SIGINT, SIGHUP, SIGPIPE and their like end programs in
+ * good order. */
+static const struct {
+	uint32_t number;
+	const char *name, *hint;
+} fatal[] = {
+	{ SIGBUS, "SIGBUS",
+	  "the file system was full (see df), or the file is shorter than its mapping" },
+	{ SIGKILL, "SIGKILL",
+	  "if no one sent it, memory ran out: see dmesg, and oom_kill in memory.events of the "
+	  "cgroup" },
+	{ SIGSEGV, "SIGSEGV", "the program crashed: see its core dump" },
+	{ SIGABRT, "SIGABRT", "the program gave up: see its messages" },
+	{ SIGILL, "SIGILL", "the program is built for another processor" },
+	{ SIGFPE, "SIGFPE", "the program crashed: see its core dump" },
+	{ SIGSYS, "SIGSYS", "seccomp refused a system call" },
+	{ SIGXCPU, "SIGXCPU", "the limit of CPU time was reached (ulimit -t)" },
+	{ SIGXFSZ, "SIGXFSZ", "the limit of file size was reached (ulimit -f)" },
+};
+#define FATAL (sizeof(fatal) / sizeof(fatal[0]))
+
+static bool was_killed_by(const struct process *process, uint32_t signal)
+{
+	return process->ended && WIFSIGNALED(process->status) &&
+	       WTERMSIG(process->status) == signal;
+}
+
+/* Process 0 stands for those that are not known. */
+static void count_deaths(const struct measured *measured, uint32_t signal, struct death *death)
+{
+	const struct process_table *table = &measured->job->processes;
+
+	for (uint32_t i = 1; i < table->count; i++) {
+		struct failed_fault fault;
+
+		/* Processes of others that share a device are not the run's. */
+		if (table->processes[i].guessed)
+			continue;
+		death->processes++;
+		if (!was_killed_by(&table->processes[i], signal))
+			continue;
+		if (!death->died++)
+			death->first = i;
+		if (death->file != FILE_UNKNOWN || signal != SIGBUS)
+			continue;
+		fault = processes_failed_fault(measured, i);
+		if (fault.file == FILE_UNKNOWN)
+			continue;
+		death->first = i;
+		death->file = fault.file;
+		death->offset = fault.offset;
+	}
+}
+
+bool deaths_by_signal(const struct measured *measured, size_t number, struct death *death)
+{
+	for (size_t i = 0; i < FATAL; i++) {
+		*death = (struct death) {
+			.signal = fatal[i].name,
+			.hint = fatal[i].hint,
+			.file = FILE_UNKNOWN,
+			.offset = -1,
+		};
+		count_deaths(measured, fatal[i].number, death);
+		if (death->died && !number--)
+			return true;
+	}
+	return false;
+}

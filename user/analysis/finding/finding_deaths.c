@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The finding about processes that a signal killed.
+ */
+#include "analysis/deaths.h"
+#include "analysis/finding/finding.h"
+#include "analysis/trace_text.h"
+
+struct killed {
+	const char *signal, *hint;
+	uint64_t died, processes, offset;
+	struct table_text comm, path, filesystem;
+};
+
+static const struct table_column killed_evidence[] = {
+	{ "signal", "signal", UNIT_NONE, "signal that killed them",
+	  TABLE_LITERAL(struct killed, signal), 0 },
+	{ "died", "died", UNIT_COUNT, "processes that it killed", TABLE_UINT(struct killed, died),
+	  0 },
+	{ "processes", "processes", UNIT_COUNT, "all processes of the run",
+	  TABLE_UINT(struct killed, processes), 0 },
+	{ "comm", "name", UNIT_NONE, "name of one of them", TABLE_TEXT(struct killed, comm), 0 },
+	{ "path", "path", UNIT_NONE, "mapped file whose page could not be had",
+	  TABLE_TEXT(struct killed, path), 0 },
+	{ "filesystem", "file system", UNIT_NONE, "type of the file system it is on",
+	  TABLE_TEXT(struct killed, filesystem), 0 },
+	{ "offset", "offset", UNIT_BYTES, "where in the file", TABLE_UINT(struct killed, offset),
+	  0 },
+	{ "hint", "likely cause", UNIT_NONE, "where to look for the cause",
+	  TABLE_LITERAL(struct killed, hint), 0 },
+};
+
+static int add_killed(struct findings *findings, const struct finding_rule *rule,
+		      const struct death *death)
+{
+	const struct job *job = findings->measured->job;
+	const struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+						 FINDING_HIGH };
+	struct killed killed = {
+		.signal = death->signal,
+		.hint = death->hint,
+		.died = death->died,
+		.processes = death->processes,
+		.comm = trace_text(job_comm(job, death->first)),
+		.offset = death->offset < 0 ? TABLE_NO_UINT : (uint64_t)death->offset,
+	};
+
+	if (death->file != FILE_UNKNOWN) {
+		killed.path = trace_text(file_table_name(&job->files, death->file));
+		killed.filesystem = trace_text(file_table_filesystem(&job->files, death->file));
+	}
+	return finding_add(findings, rule, &killed, &verdict);
+}
+
+static int find_killed(struct findings *findings, const struct finding_rule *rule)
+{
+	struct death death;
+	int status = 0;
+
+	for (size_t i = 0; !status && deaths_by_signal(findings->measured, i, &death); i++)
+		status = add_killed(findings, rule, &death);
+	return status;
+}
+
+const struct finding_rule finding_killed = {
+	.id = "killed",
+	.find = find_killed,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct killed, killed_evidence),
+	.title = "{died} of {processes:process|processes} died: {signal}",
+	.says = "{comm}[ touched {path}][ on {filesystem}][ at {offset}]: {hint}",
+	.advice = "a worker that died takes the run with it: for SIGBUS on tmpfs, enlarge /dev/shm "
+		  "(docker run --shm-size, mount -o remount,size=) or use fewer workers; for "
+		  "SIGKILL, raise the memory limit or use less memory",
+	.caveat = "killed",
+	.more = "faultline report --table processes TRACE",
+	.rule = "A signal that means a crash, a full file system or a lack of memory ended "
+		"processes of the run. SIGTERM, SIGINT, SIGHUP and SIGPIPE do not count: programs "
+		"are stopped by them. For SIGBUS, the file is the one whose fault failed.",
+};
