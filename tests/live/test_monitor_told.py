@@ -86,6 +86,8 @@ class Told(Watching):
     def test_textfile(self):
         """Whole at any moment, and gone at the end."""
         path = f"{machine().new_dir()}/faultline.prom"
+        # Whoever may write there can leave what an open waits at.
+        os.mkfifo(f"{os.path.dirname(path)}/.faultline.prom.tmp")
         watched = self.watch("--textfile", path, listen="none")
         self.assertTrue(harness.wait_until(lambda: os.path.exists(path)))
         with open(path) as file:

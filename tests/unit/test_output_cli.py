@@ -267,6 +267,38 @@ class Reading(InPlace):
         for table in set(read) - {"trace", "caveats"}:
             self.assertEqual(read[table], told[table], table)
 
+    def test_damaged_inside(self):
+        """What is left is shown, and the exit status and a line say that it is not all."""
+        sample = bytearray(sample_bytes())
+        starts = [at for at in range(len(sample)) if sample[at : at + 4] == b"\x28\xb5\x2f\xfd"]
+        sample[starts[6] + 40] ^= 0x10  # a block of calls
+        path = self.file("flipped.flt", sample)
+        for command in (
+            ("report", path), ("report", "--format", "json", path), ("print", path),
+            ("report", "--html", self.path("page.html"), path),
+            ("report", "--against", path, SAMPLE), ("report", "--against", SAMPLE, path),
+            ("summarize", "-o", self.path("summary.flt"), path),
+            ("export", "--to", "chrome", "-o", self.path("trace.json"), path),
+        ):
+            with self.subTest(command):
+                done = call(*command)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"{path}: the trace is damaged at byte".encode(), done.stderr)
+        for name in ("page.html", "summary.flt", "trace.json"):
+            self.assertTrue(os.path.getsize(self.path(name)), name)
+
+    def test_never_through_a_link(self):
+        """A link of the output's name may be somebody else's, and lead anywhere."""
+        victim = self.file("victim", b"precious")
+        link = self.path("link")
+        os.symlink(victim, link)
+        for command in (("export", "--to", "chrome"), ("export", "--to", "sqlite"), ("summarize",)):
+            with self.subTest(command):
+                self.refused(*command, "--force", "-o", link, SAMPLE, naming="is a symbolic link")
+        with open(victim, "rb") as file:
+            self.assertEqual(file.read(), b"precious")
+        self.assertTrue(os.path.islink(link))
+
     def test_report(self):
         done = call("report", "--top", "1", SAMPLE)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
@@ -495,7 +527,8 @@ class Reading(InPlace):
                 self.assertEqual((done.returncode, said), (0, b""))
 
     def test_output_fails(self):
-        for command in ("report", SAMPLE), ("print", SAMPLE), ("top", "--help"):
+        for command in (("report", SAMPLE), ("print", SAMPLE), ("top", "--help"), ("--help",),
+                        ("--version",), ("help", "terms"), ("monitor", "--list-metrics")):
             with self.subTest(command=command), open("/dev/full", "wb") as full:
                 done = call(*command, stdout=full)
                 self.assertEqual(done.returncode, 1)

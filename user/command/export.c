@@ -355,15 +355,15 @@ int command_export(int argc, char **argv)
 		status = export_target_open(&target, request.force);
 	if (!status)
 		status = export_traces(&work);
-	for (size_t i = 0; !status && i < work.trace_count; i++) {
-		traces_tell_unread(work.traces[i], work.names[i]);
+	for (size_t i = 0; !status && i < work.trace_count; i++)
 		tell_summed(work.traces[i], work.names[i], work.format);
-	}
 	for (size_t i = 0; !status && i < work.absent_count; i++)
 		log_warning("the table %s cannot be made of %s: %s", work.absent[i].name,
 			    work.trace_count > 1 ? "these traces" : "this trace",
 			    work.absent[i].why);
 	export_target_close(&target, &status);
+	if (!status)
+		status = traces_tell_all_unread(work.traces, work.names, work.trace_count);
 	traces_close(work.traces, work.trace_count);
 	free(work.traces);
 	return status;

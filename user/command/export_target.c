@@ -28,11 +28,11 @@ bool export_is_trace(const char *path, char *const *traces, size_t count)
 }
 
 /* Traces hold paths and command lines, so what is made of them is the user's alone, too. A file
- * that is replaced is not truncated: somebody may be reading it. Others, devices say, are written
- * into. */
+ * that is replaced is not truncated: somebody may be reading it. Devices and pipes are written
+ * into; a symbolic link may be another user's, and lead anywhere. */
 static int create_file(struct export_target *target, bool force)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_EXCL;
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_EXCL | O_NOFOLLOW;
 	struct stat stat;
 
 	if (force && !lstat(target->name, &stat)) {
@@ -49,6 +49,11 @@ static int create_file(struct export_target *target, bool force)
 	if (errno == EEXIST)
 		log_error("%s exists; name another file with -o, or replace it with --force",
 			  target->name);
+	else if (errno == ELOOP)
+		log_error(
+			"%s is a symbolic link, which is never followed or replaced; name another "
+			"file with -o, or - for the standard output",
+			target->name);
 	else
 		log_error("%s: cannot be written: %s", target->name, strerror(errno));
 	return EXIT_USAGE;

@@ -2,6 +2,7 @@
 /*
  * Finds the subcommand and calls it. Knows nothing of what they do.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "capture/privileges.h"
 #include "command/command.h"
 #include "command/terms.h"
+#include "command/traces.h"
 #include "log.h"
 
 static const struct command commands[] = {
@@ -153,9 +155,17 @@ static int help_on(char *name)
 	return command ? run(command, 2, argv) : EXIT_USAGE;
 }
 
+/* What stdio still holds is written, too, before success is claimed. */
+static int finish_output(void)
+{
+	errno = EIO; /* should a write have failed earlier */
+	return fflush(stdout) || ferror(stdout) ? output_failed(-errno) : 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
+	int status;
 
 	if (take_streams())
 		return EXIT_NO_TRACING;
@@ -166,18 +176,21 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "help") && argc > 2 && !strcmp(argv[2], "terms")) {
 		terms_print();
-		return 0;
+		return finish_output();
 	}
 	if (!strcmp(argv[1], "help") && argc > 2)
 		return help_on(argv[2]);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help();
-		return 0;
+		return finish_output();
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("faultline %s\n", FAULTLINE_VERSION);
-		return 0;
+		return finish_output();
 	}
 	command = find(argv[1]);
-	return command ? run(command, argc - 1, argv + 1) : EXIT_USAGE;
+	if (!command)
+		return EXIT_USAGE;
+	status = run(command, argc - 1, argv + 1);
+	return status ? status : finish_output();
 }

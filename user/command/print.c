@@ -277,7 +277,8 @@ out:
 	row_resolver_close(printing.resolver);
 	filter_close(printing.filter);
 	job_free(&printing.job);
-	traces_tell_unread(printing.reader, argv[first]);
+	if (!status)
+		status = traces_tell_unread(printing.reader, argv[first]);
 	trace_reader_close(printing.reader);
 	return status;
 }

@@ -479,6 +479,8 @@ int command_report(int argc, char **argv)
 						: print_report(report, &request, &allowed);
 	if (!status && request.fail_above)
 		status = fail_above_status(&allowed);
+	if (!status)
+		status = traces_tell_all_unread(traces, (const char *const *)argv + first, count);
 out:
 	fail_above_free(&allowed);
 	report_free(report);

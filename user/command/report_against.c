@@ -128,6 +128,8 @@ int report_against(const struct report *report, const struct report_request *req
 		status = status ? report_failed(status, &error)
 				: print_compared(report, before, request, allowed);
 	}
+	if (!status)
+		status = traces_tell_all_unread(readers, (const char *const *)paths, count);
 	report_free(before);
 	gpu_free(&gpu);
 	traces_close(readers, count);

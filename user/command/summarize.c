@@ -143,6 +143,8 @@ int command_summarize(int argc, char **argv)
 			     &error);
 	progress_end(&progress);
 	status = status ? fail(status, error.text) : write_summary(report, &request);
+	if (!status)
+		status = traces_tell_all_unread(traces, (const char *const *)argv + first, count);
 out:
 	report_free(report);
 	traces_close(traces, count);

@@ -211,16 +211,25 @@ bool traces_refuse_summaries(struct trace_reader *const *readers, char *const *p
 	return false;
 }
 
-void traces_tell_unread(struct trace_reader *reader, const char *path)
+int traces_tell_unread(struct trace_reader *reader, const char *path)
 {
-	const char *why = trace_reader_damage(reader);
+	const char *damage = trace_reader_damage(reader), *lost = trace_reader_string_error(reader);
 
-	if (why)
-		log_warning("%s: %s", path, why);
-	why = trace_reader_string_error(reader);
+	if (damage)
+		log_warning("%s: %s", path, damage);
+	if (lost)
+		log_warning("%s: %s; the arguments of spans stored there are left out", path, lost);
+	return damage || lost ? EXIT_FAILED : 0;
+}
 
-	if (why)
-		log_warning("%s: %s; arguments of spans that stand there are left out", path, why);
+int traces_tell_all_unread(struct trace_reader *const *readers, const char *const *paths,
+			   size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++)
+		status |= traces_tell_unread(readers[i], paths[i]);
+	return status;
 }
 
 int output_failed(int error)

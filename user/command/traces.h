@@ -23,9 +23,11 @@ void traces_close(struct trace_reader **readers, size_t count);
 bool traces_refuse_summaries(struct trace_reader *const *readers, char *const *paths, size_t count,
 			     const char *what);
 
-/* Says on stderr if arguments of spans were asked for and could not be read: they are shown as if
- * there were none. */
-void traces_tell_unread(struct trace_reader *reader, const char *path);
+/* Says what of a trace could not be read. Returns 0, or EXIT_FAILED when there is any such part:
+ * the rest was read, but whoever relies on it should know. */
+int traces_tell_unread(struct trace_reader *reader, const char *path);
+int traces_tell_all_unread(struct trace_reader *const *readers, const char *const *paths,
+			   size_t count);
 
 /* Says that stdout could not be written; returns the exit status. */
 int output_failed(int error);

@@ -60,9 +60,12 @@ void textfile_close(struct textfile *file)
 
 static int write_beside(const struct textfile *file, const char *text, size_t length)
 {
-	int fd = open(file->beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	int err = 0;
+	int fd, err = 0;
 
+	/* Whatever has that name is what an earlier service left, or a trap: a FIFO would block. */
+	if (unlink(file->beside) && errno != ENOENT)
+		return -errno;
+	fd = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
 	if (fchmod(fd, 0644)) /* whatever the umask: another user's collector reads it */
