@@ -217,6 +217,32 @@ class Reading(unittest.TestCase):
             with self.subTest(clock=clock), self.assertRaisesRegex(ValueError, "header is damaged"):
                 faultline.read(path)
 
+    def test_damaged_columns(self):
+        """A block that lacks a column, or whose column is nonsense, is left out with a warning; what
+        no program could read is a ValueError, and nothing else comes of any of it."""
+        sys.path.insert(0, os.path.join("tests", "fuzz"))
+        import damage_columns
+
+        path = os.path.join(self.place.name, "damaged.flt")
+        with open(SPANS, "rb") as file:
+            traces = list(damage_columns.damaged_traces(file.read(), ""))
+        tables = ("calls", "faults", "requests", "vfs", "spans", "files", "processes")
+        warned = 0
+        for name, trace in traces[::23]:
+            with self.subTest(name), warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                with open(path, "wb") as file:
+                    file.write(trace)
+                try:
+                    damaged = _trace.Trace([path])
+                    for table in tables:
+                        getattr(damaged, table)
+                except ValueError as error:
+                    self.assertIn(path, str(error))
+                self.assertEqual({w.category for w in told} - {_trace.TraceWarning}, set())
+                warned += bool(told)
+        self.assertGreater(warned, 10)
+
     def test_several(self):
         calls = faultline.read([self.made, SAMPLE]).calls
         self.assertEqual(len(calls), len(faultline.read(self.made).calls)

@@ -22,6 +22,7 @@ FRAME_MOST = 256 << 20  # bytes of a frame, decompressed: none that Faultline wr
 FEED = 1 << 16
 TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
 VERSION = 1
+FILE_COLUMNS = ("id", "dev", "ino", "size")  # that rows of files need
 ANY_PID = (1 << 64) - 1  # as of key(): whose rows a block has is not known
 # What comes of reading a frame that is damaged, or is whole and was made by somebody else.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, zstandard.ZstdError,
@@ -180,11 +181,12 @@ class TraceFile:
                 raise ValueError("columns of different lengths")
             columns["time"] = self._times(value) + self.shift
         except DAMAGED as error:
-            self._warn_of(block, error)
+            self.warn_of(block, error)
             return None
         return columns
 
-    def _warn_of(self, block: Block, error: Exception) -> None:
+    def warn_of(self, block: Block, error: Exception) -> None:
+        """Of a block that cannot be read, or not be understood."""
         warnings.warn(f"{self.path}: {block.rows} rows of {block.kind} cannot be read ({error})",
                       TraceWarning, stacklevel=4)
 
@@ -201,7 +203,7 @@ class TraceFile:
                     found[number] = text if isinstance(text, str) \
                         else text.decode("utf-8", "backslashreplace")
             except DAMAGED as error:
-                self._warn_of(block, error)
+                self.warn_of(block, error)
         return found
 
     @functools.cached_property
@@ -212,8 +214,12 @@ class TraceFile:
     def file_rows(self) -> Dict[int, Dict[str, int]]:
         """What each file id stands for: its latest row."""
         latest: Dict[int, Dict[str, int]] = {}
-        for columns in self.of_kind("file"):
+        for block, columns in self.of_kind("file"):
             names = list(columns)
+            missing = [name for name in FILE_COLUMNS if name not in names]
+            if missing:
+                self.warn_of(block, ValueError(f"no column {missing[0]}"))
+                continue
             for values in zip(*(columns[name].tolist() for name in names)):
                 row = dict(zip(names, values))
                 known = latest.get(row["id"])
@@ -221,11 +227,11 @@ class TraceFile:
                     latest[row["id"]] = row
         return latest
 
-    def of_kind(self, kind: str) -> Iterator[Dict[str, "np.ndarray[Any, Any]"]]:
+    def of_kind(self, kind: str) -> Iterator[Tuple[Block, Dict[str, "np.ndarray[Any, Any]"]]]:
         for block in self.blocks:
             columns = self.rows(block) if block.kind == kind else None
             if columns is not None:
-                yield columns
+                yield block, columns
 
 
 @functools.lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 import numpy as np
 
-from ._blocks import Block, TraceFile, key
+from ._blocks import DAMAGED, Block, TraceFile, key
 
 try:
     import pandas
@@ -70,6 +70,8 @@ def operation_of(trace: TraceFile, numbers: Any) -> Any:
     names = sorted(set(trace.operations))
     place = {name: i for i, name in enumerate(names)}
     table = np.array([place[name] for name in trace.operations], dtype=np.int32)
+    if (numbers < 0).any():
+        raise ValueError("an operation of a negative number")
     return categories(table[numbers], names)
 
 
@@ -188,12 +190,17 @@ def _chosen(rows: Columns, choice: Choice) -> Columns:
 
 
 def from_block(trace: TraceFile, table: str, block: Block, choice: Choice) -> Optional[Columns]:
+    """A table of a block's rows; None, and a warning, if the block is damaged."""
     rows = trace.rows(block)
     if rows is None:
         return None
-    rows = _chosen(rows, choice)
     names = check_columns(table, choice.columns)
-    return {name: make(trace, rows) for name, make in TABLES[table][1] if name in names}
+    try:
+        rows = _chosen(rows, choice)
+        return {name: make(trace, rows) for name, make in TABLES[table][1] if name in names}
+    except DAMAGED as error:  # a column is missing, or refers to what is not there
+        trace.warn_of(block, error)
+        return None
 
 
 def empty(table: str, columns: Optional[Sequence[str]]) -> Columns:
