@@ -18,6 +18,7 @@ enum profile_mode {
 	PROFILE_AUTO, /* none of processes that do more than so many a second */
 };
 
+#define PROFILE_START_SHIFT 16 /* 65 us, the same again after three days */
 struct profile_key {
 	__u32 pid;
 	__u32 file;
@@ -25,7 +26,9 @@ struct profile_key {
 	__u16 op;
 	__u16 cpu;
 	__u32 flags; /* TRACE_PROFILE_* */
-	__u32 pad;
+	/* Of when the process began, PROFILE_START_SHIFT on: one that gets the id of another has
+	 * slots of its own. 0: another task ended what the process had begun. */
+	__u32 start;
 } __attribute__((aligned(8))); /* compared by eight bytes at a time */
 
 enum profile_state {

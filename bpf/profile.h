@@ -83,9 +83,9 @@ static __always_inline bool profile_takes_all(void)
 /* A key by eight bytes at a time, as it lies in a slot. It is put together in registers: what has
  * just been written by four bytes is read by eight only after a wait. */
 struct profile_words {
-	__u64 who;  /* pid, file */
-	__u64 what; /* file2, op, cpu */
-	__u64 flags;
+	__u64 who;   /* pid, file */
+	__u64 what;  /* file2, op, cpu */
+	__u64 flags; /* flags, start */
 };
 
 _Static_assert(sizeof(struct profile_words) == sizeof(struct profile_key) &&
@@ -93,12 +93,14 @@ _Static_assert(sizeof(struct profile_words) == sizeof(struct profile_key) &&
 		       __builtin_offsetof(struct profile_key, file2) == 8 &&
 		       __builtin_offsetof(struct profile_key, op) == 12 &&
 		       __builtin_offsetof(struct profile_key, cpu) == 14 &&
-		       __builtin_offsetof(struct profile_key, flags) == 16,
+		       __builtin_offsetof(struct profile_key, flags) == 16 &&
+		       __builtin_offsetof(struct profile_key, start) == 20,
 	       "words hold what the comments say");
 
 #define PROFILE_WORD_LOW 0xffffffffull
 #define PROFILE_OP_SHIFT 32
 #define PROFILE_CPU_SHIFT 48
+#define PROFILE_BEGUN_SHIFT 32
 
 static __always_inline struct profile_words profile_words(const struct profile_key *key)
 {
@@ -222,7 +224,7 @@ __noinline __u32 profile_place(struct profile_words *key, __u64 now_ns)
 			key->who = (key->who & PROFILE_WORD_LOW) | (__u64)TRACE_FILE_OTHER << 32;
 		if (key->what & PROFILE_WORD_LOW)
 			key->what = (key->what & ~PROFILE_WORD_LOW) | TRACE_FILE_OTHER;
-		key->flags &= ~TRACE_PROFILE_UNLINKED;
+		key->flags &= ~(__u64)TRACE_PROFILE_UNLINKED;
 		index = profile_find(key, profile_slot_count, PROFILE_OTHERS);
 	}
 	if (index == PROFILE_NOWHERE)
@@ -364,6 +366,18 @@ static __always_inline void profile_tell_slow(const struct profile_done *done)
 	__sync_val_compare_and_swap(&told->state, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD);
 }
 
+/* The start of a key's process, where the current task is one of its threads. */
+static __always_inline __u64 profile_start(__u32 pid)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *leader;
+
+	if ((__u32)task->tgid != pid)
+		return 0;
+	leader = TASK_POINTER(task, group_leader);
+	return (__u32)(TASK_POINTER(leader, start_time) >> PROFILE_START_SHIFT) | 1;
+}
+
 /* Adds an operation that is done. */
 static __always_inline int profile_add(const struct profile_done *done)
 {
@@ -376,6 +390,7 @@ static __always_inline int profile_add(const struct profile_done *done)
 	    flight_takes(done->key.pid))
 		profile_tell_slow(done);
 	key.what |= (__u64)bpf_get_smp_processor_id() << PROFILE_CPU_SHIFT;
+	key.flags |= profile_start(done->key.pid) << PROFILE_BEGUN_SHIFT;
 	index = profile_hash(&key) & (profile_slot_count - 1);
 	slot = bpf_map_lookup_elem(&profile_slots, &index);
 	if (!slot || !profile_is_of(slot, &key)) {

@@ -149,7 +149,7 @@ static void test_many(void **state)
 /* --- whom nobody has told of --- */
 
 /* What was told of a process is lost: whoever took its slot says who it was, of other slots of that
- * process, too. Not where two had the pid. */
+ * process, too. Where two had the pid each slot is of one of them. */
 static void test_known_by_slots(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -189,8 +189,44 @@ static void test_known_by_slots(void **state)
 	assert_string_equal(job->commands[0].name, "sixteen bytes...");
 	assert_int_equal(sums_total(&job->commands[0].sums).count, 3 + 4);
 	assert_int_equal(sums_total(&job->sums).count, 3 + 4);
-	assert_int_equal(ledger_node(ledger)->uncertain_operations, 5 + 6);
+	assert_int_equal(sums_total(&job_called(ledger, "/b")->sums).count, 6);
+	assert_null(sums_find(&job_called(ledger, "/c")->sums, LEDGER_READ, DOOR_MMAP));
+	assert_int_equal(ledger_node(ledger)->uncertain_operations, 5);
 	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 3 + 4 + 5 + 6);
+	close_all(intake, ledger);
+}
+
+/* Nothing was told of either of two that had a pid: each slot says whose it is, but for one that
+ * somebody else took. */
+static void test_known_by_slots_of_two(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	struct intake *intake = open_intake(ledger);
+	struct profile_slot slot = {
+		.key = { .pid = PARENT + 1, .op = OP_FAULT },
+		.first_ns = 120,
+		.last_ns = 130,
+		.sums = { .count = 3, .time_ns = 1 },
+		.who = { .started_ns = 110, .comm = "first", .uid = 4242 },
+	};
+
+	intake_take_slot(intake, &slot);
+	slot.who = (struct profile_who) { .started_ns = 110 + 2 * LEDGER_START_WITHIN_NS,
+					  .comm = "second",
+					  .uid = 4243 };
+	slot.last_ns = slot.who.started_ns + 20;
+	slot.sums.count = 4;
+	intake_take_slot(intake, &slot);
+	slot.who = (struct profile_who) { 0 };
+	slot.sums.count = 5;
+	intake_take_slot(intake, &slot);
+	while (!intake_book(intake, 200, 200))
+		usleep(1000);
+	for (const struct ledger_job *job = ledger_jobs(ledger); job; job = job->next)
+		if (job->uid == 4242 || job->uid == 4243)
+			assert_int_equal(sums_total(&job->sums).count, job->uid == 4242 ? 3 : 4);
+	assert_int_equal(ledger_node(ledger)->uncertain_operations, 5);
+	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 3 + 4 + 5);
 	close_all(intake, ledger);
 }
 
@@ -372,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_while_a_cgroup_is_looked_up),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_known_by_slots),
+		cmocka_unit_test(test_known_by_slots_of_two),
 		cmocka_unit_test(test_known_by_slots_after_loss),
 		cmocka_unit_test(test_moved_and_gone),
 		cmocka_unit_test(test_stays_as_large),

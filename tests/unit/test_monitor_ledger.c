@@ -113,6 +113,36 @@ static void test_pid_comes_again(void **state)
 	ledger_close(ledger);
 }
 
+/* Where the start of the process is known, so is which of them it was, even when both began within
+ * what /proc can tell apart. */
+static void test_pid_comes_again_with_its_start(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	struct ledger_added added = { .pid = 7,
+				      .first_ns = 150,
+				      .last_ns = 320,
+				      .op = LEDGER_READ,
+				      .counts = { .count = 1 } };
+
+	begin(ledger, 7, "/a", "x", 100);
+	ledger_exit(ledger, 7, 200);
+	begin(ledger, 7, "/b", "x", 300);
+	added.start_ns = 100;
+	ledger_add(ledger, &added);
+	added.start_ns = 290; /* that it was forked was told a little later */
+	added.counts.count = 10;
+	ledger_add(ledger, &added);
+	added.start_ns =
+		300 + 2 * LEDGER_START_WITHIN_NS; /* a third one, of whom nothing is known */
+	added.counts.count = 100;
+	ledger_add(ledger, &added);
+	assert_int_equal(job_count(ledger, "/a"), 1);
+	assert_int_equal(job_count(ledger, "/b"), 10);
+	assert_int_equal(job_count(ledger, LEDGER_UNKNOWN), 100);
+	assert_int_equal(ledger_node(ledger)->uncertain_operations, 100);
+	ledger_close(ledger);
+}
+
 /* Two of one job that had a pid one after the other: the job is certain, the process is not. */
 static void test_pid_comes_again_in_the_job(void **state)
 {
@@ -458,6 +488,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_books_on_job_process_and_node),
 		cmocka_unit_test(test_pid_comes_again),
+		cmocka_unit_test(test_pid_comes_again_with_its_start),
 		cmocka_unit_test(test_pid_comes_again_in_the_job),
 		cmocka_unit_test(test_end_was_lost),
 		cmocka_unit_test(test_child_is_what_its_parent_is),

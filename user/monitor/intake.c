@@ -9,17 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/calls.h"
 #include "capture/decode.h"
-#include "capture/host.h"
 #include "capture/names.h"
 #include "capture/proc.h"
 #include "grow.h"
+#include "monitor/job_labels.h"
 #include "monitor/process_facts.h"
 
-#define ENVIRONMENTS_MORE 16  /* than there are rings */
-#define LATE_NS 1000000000ull /* a pid may have come again since then */
+#define ENVIRONMENTS_MORE 16 /* than there are rings */
+#define PROC_SLACK_NS                                                                              \
+	1000000ull /* of start times, for clocks that are read one after the other                 \
+		    */
 /* Words of records that are kept while the ledger is read; with more it is waited for. Of them
  * those that are never given back. */
 #define KEPT_MOST (2u << 20)
@@ -98,12 +101,25 @@ void intake_tell_code(struct intake *intake, decoder_code_fn tell, void *context
 
 /* --- who --- */
 
+bool intake_is_start(uint64_t proc_ns, uint64_t start_ns)
+{
+	return proc_ns <= start_ns + PROC_SLACK_NS &&
+	       start_ns < proc_ns + 1000000000ull / sysconf(_SC_CLK_TCK) + PROC_SLACK_NS;
+}
+
 bool intake_is_same(uint32_t pid, uint64_t start_ns)
 {
 	uint64_t now_ns = process_start_ns(pid);
 
 	return now_ns && now_ns < start_ns + LEDGER_START_WITHIN_NS &&
 	       start_ns < now_ns + LEDGER_START_WITHIN_NS;
+}
+
+bool intake_has_begun(uint32_t pid, uint64_t start_ns)
+{
+	uint64_t now_ns = process_start_ns(pid);
+
+	return now_ns && intake_is_start(now_ns, start_ns);
 }
 
 bool intake_name_cgroup(struct intake *intake, uint64_t id, bool wait, char path[PATH_MAX])
@@ -115,26 +131,42 @@ bool intake_name_cgroup(struct intake *intake, uint64_t id, bool wait, char path
 	return true;
 }
 
+/* Where /proc has the process that began then. A path that names no job says less than one of the
+ * second version's hierarchy, which the kernel told of. */
+static bool ask_proc(const struct event_exec *event, bool names_job, char path[PATH_MAX])
+{
+	struct job_labels labels;
+
+	if (!process_cgroup(event->header.pid, path, PATH_MAX) ||
+	    !intake_has_begun(event->header.pid, event->started_ns))
+		return false;
+	job_labels_of(path, &labels);
+	return !names_job || labels.container[0] || labels.pod[0] || labels.slurm_job[0];
+}
+
 /*
  * Where a process is that has just been told of. Most are where their parents were, which were
- * looked at. One that has moved and is gone already is where the second version's hierarchy has it,
- * if it is not everybody's there; else nobody knows. False while that is being looked up, unless it
- * is to wait.
+ * looked at. Else it is where the kernel had it in the second version's hierarchy; where that does
+ * not tell jobs apart, where /proc has it, which may be about another one by now. False while it is
+ * being looked up, unless it is to wait.
  */
 static bool find_cgroup(struct intake *intake, const struct event_exec *event, bool wait,
 			char path[PATH_MAX])
 {
 	const struct ledger_process *process = ledger_process(intake->ledger, event->header.pid);
-	bool late = host_now_ns() - event->header.time_ns > LATE_NS;
+	char asked[PATH_MAX];
+	bool known;
 
 	if (process && process->cgroup_set && process->cgroup_set == event->cgroup_set) {
 		snprintf(path, PATH_MAX, "%s", process->job->labels.cgroup);
 		return true;
 	}
-	if ((!late || intake_is_same(event->header.pid, event->started_ns)) &&
-	    process_cgroup(event->header.pid, path, PATH_MAX))
-		return true;
-	return intake_name_cgroup(intake, event->cgroup_id, wait, path);
+	if (!intake_name_cgroup(intake, event->cgroup_id, wait, path))
+		return false;
+	known = strcmp(path, LEDGER_UNKNOWN) != 0;
+	if (!(known && intake->one_hierarchy) && ask_proc(event, known, asked))
+		strcpy(path, asked);
+	return true;
 }
 
 static void tell_exec(struct intake *intake, const struct event_exec *event, const char *cgroup,

@@ -20,14 +20,15 @@
 /* --- whom nobody has told of --- */
 
 /* Somebody does something whose beginning was not told. */
-static void adopt(struct intake *intake, uint32_t pid, uint64_t last_ns)
+static void adopt(struct intake *intake, uint32_t pid, uint64_t start_ns, uint64_t last_ns)
 {
 	struct process_facts facts;
 	size_t bytes = 0;
 	char *command, user[USER_NAME_BYTES];
 	struct ledger_who who = { .pid = pid, .user = user, .rank = -1 };
 
-	if (!process_look(pid, &facts) || facts.start_ns > last_ns)
+	if (!process_look(pid, &facts) || facts.start_ns > last_ns ||
+	    (start_ns && !intake_is_start(facts.start_ns, start_ns)))
 		return;
 	command = proc_read(pid, "cmdline", EVENT_COMMAND_BYTES, &bytes);
 	who.uid = facts.uid;
@@ -53,7 +54,7 @@ static void look_at(void *context, struct ledger_process *process)
 	if (!intake_is_same(process->pid, process->start_ns))
 		ledger_vanish(look->intake->ledger, process, look->intake->look_since_ns);
 	else if (process->forked)
-		adopt(look->intake, process->pid, look->now_ns);
+		adopt(look->intake, process->pid, 0, look->now_ns);
 }
 
 void intake_look_again(struct intake *intake, uint64_t since_ns)
@@ -89,30 +90,40 @@ void intake_take_slot(void *context, const struct profile_slot *added)
 }
 
 /*
- * Who took a slot whose process nobody has told of, or another of that process: records are lost
- * where somebody is stopped for long, slots are not.
+ * Who took a slot whose process nobody has told of, or the other slots of that pid, if all are of
+ * one process: records are lost where somebody is stopped for long, slots are not.
  */
 static const struct profile_who *find_taker(const struct intake *intake,
 					    const struct profile_slot *slot)
 {
+	const struct profile_who *found = NULL;
+
 	if (slot->who.started_ns || !slot->key.pid)
 		return slot->who.started_ns ? &slot->who : NULL;
-	for (size_t i = 0; i < intake->slot_count; i++)
-		if (intake->slots[i].key.pid == slot->key.pid && intake->slots[i].who.started_ns)
-			return &intake->slots[i].who;
-	return NULL;
+	for (size_t i = 0; i < intake->slot_count; i++) {
+		const struct profile_who *who = &intake->slots[i].who;
+
+		if (intake->slots[i].key.pid != slot->key.pid || !who->started_ns)
+			continue;
+		if (found && found->started_ns != who->started_ns)
+			return NULL;
+		found = who;
+	}
+	return found && found->started_ns <= slot->last_ns ? found : NULL;
 }
 
 /* Nobody has told who does what is in a slot, or not all that there was to tell. */
 static bool wants_taker(const struct intake *intake, const struct profile_slot *slot)
 {
-	return intake->look_again || !ledger_knows(intake->ledger, slot->key.pid, slot->last_ns);
+	return intake->look_again ||
+	       !ledger_knows(intake->ledger, slot->key.pid, slot->who.started_ns, slot->last_ns);
 }
 
 static struct ledger_process *find_process(const struct intake *intake,
 					   const struct profile_slot *slot)
 {
-	return ledger_find_doer(intake->ledger, slot->key.pid, slot->first_ns, slot->last_ns)
+	return ledger_find_doer(intake->ledger, slot->key.pid, slot->who.started_ns, slot->first_ns,
+				slot->last_ns)
 		.process;
 }
 
@@ -190,6 +201,13 @@ static void take_place(struct intake *intake, struct ledger_process *process,
 		ledger_move(intake->ledger, process, cgroup);
 }
 
+/* Whether whoever has the slot's pid now is whose slot it is. */
+static bool is_still(const struct profile_slot *slot, const struct ledger_process *process)
+{
+	return slot->who.started_ns ? intake_has_begun(process->pid, slot->who.started_ns)
+				    : intake_is_same(process->pid, process->start_ns);
+}
+
 /* A process that is not known yet, or has not been looked at for a while, or since somebody was
  * moved. */
 static void look_at_doer(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
@@ -200,15 +218,16 @@ static void look_at_doer(struct intake *intake, const struct profile_slot *slot,
 
 	if (!slot->key.pid)
 		return;
-	if (!ledger_knows(intake->ledger, slot->key.pid, slot->last_ns)) {
-		adopt(intake, slot->key.pid, slot->last_ns);
+	if (!ledger_knows(intake->ledger, slot->key.pid, slot->who.started_ns, slot->last_ns)) {
+		adopt(intake, slot->key.pid, slot->who.started_ns, slot->last_ns);
 		return;
 	}
 	process = find_process(intake, slot);
 	moved = may_be_elsewhere(intake, process);
 	if (!process || (!moved && now_ns < process->looked_ns + LOOK_EVERY_NS))
 		return;
-	if (!process->end_ns && process_cgroup(process->pid, cgroup, sizeof(cgroup))) {
+	if (!process->end_ns && process_cgroup(process->pid, cgroup, sizeof(cgroup)) &&
+	    is_still(slot, process)) {
 		process->looked_ns = now_ns;
 		process->looked_moves = intake->moves;
 		ledger_move(intake->ledger, process, cgroup);
@@ -261,6 +280,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 	struct taker taker;
 	struct ledger_added added = {
 		.pid = slot->key.pid,
+		.start_ns = slot->who.started_ns,
 		.file = slot->key.file,
 		.first_ns = slot->first_ns,
 		.last_ns = slot->last_ns,

@@ -39,7 +39,14 @@ struct intake {
 	void *code_context;
 };
 
-/* intake.c: whether the process of that pid is still the one that began then. */
+/* intake.c: whether a start time of /proc, which counts in ticks, is that of the kernel. */
+bool intake_is_start(uint64_t proc_ns, uint64_t start_ns);
+
+/* Whether the process of that pid is the one that began then, by the kernel's own start time. */
+bool intake_has_begun(uint32_t pid, uint64_t start_ns);
+
+/* The same by a start time as it was told, which may be a little late: whether the process of that
+ * pid is still the one that began then. */
 bool intake_is_same(uint32_t pid, uint64_t start_ns);
 
 /* What a cgroup of the second version's hierarchy is called; LEDGER_UNKNOWN, where it is gone, or

@@ -165,7 +165,8 @@ static struct ledger_doer find_doer(struct ledger *ledger, const struct ledger_a
 	struct ledger_doer doer = { 0 };
 
 	if (added->pid)
-		doer = ledger_find_doer(ledger, added->pid, added->first_ns, added->last_ns);
+		doer = ledger_find_doer(ledger, added->pid, added->start_ns, added->first_ns,
+					added->last_ns);
 	if (added->who && !doer.several)
 		find_by_who(ledger, added, &doer);
 	if (!doer.job) {

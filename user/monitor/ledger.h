@@ -257,11 +257,14 @@ struct ledger_doer {
 	struct ledger_process *process; /* NULL: one of several */
 	bool several;			/* of different jobs or programs: no job is told */
 };
-struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
-				    uint64_t last_ns);
+/* `start_ns`: the kernel's own start time of the process, which tells apart those that had one pid;
+ * 0: not known. */
+struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				    uint64_t first_ns, uint64_t last_ns);
 
-/* Whether any process is known that had the pid at that time. */
-bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t time_ns);
+/* Whether the process is known that began then, or, where `start_ns` is 0, any that had the pid at
+ * that time. */
+bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t time_ns);
 
 /* What a device has done so far. */
 void ledger_tell_device(struct ledger *ledger, const struct ledger_device *device);
@@ -269,6 +272,7 @@ void ledger_tell_device(struct ledger *ledger, const struct ledger_device *devic
 /* What was done since it was told last: of one pid, on one file. */
 struct ledger_added {
 	uint32_t pid;		    /* 0: nobody's */
+	uint64_t start_ns;	    /* see ledger_find_doer */
 	uint32_t file;		    /* its number; 0: none */
 	uint64_t first_ns, last_ns; /* the first and the last of them began then */
 	enum ledger_op op;

@@ -271,8 +271,35 @@ static struct ledger_doer doer_of(struct ledger_process *process, uint64_t last_
 	return (struct ledger_doer) { process->job, process->program, process, false };
 }
 
-struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
-				    uint64_t last_ns)
+/*
+ * The process that began then. Its start as the kernel has it is never before the end of the one
+ * that had its pid before; as it was told it is late by what the fork took, or early by the clock
+ * of /proc.
+ */
+static struct ledger_process *find_started(struct ledger *ledger, uint32_t pid, uint64_t start_ns)
+{
+	struct ledger_process *nearest = NULL;
+	uint64_t least_ns = LEDGER_START_WITHIN_NS;
+
+	for (struct ledger_process *process = *chain_of(ledger, pid); process;
+	     process = process->chain) {
+		uint64_t off_ns = process->start_ns > start_ns ? process->start_ns - start_ns
+							       : start_ns - process->start_ns;
+
+		if (process->pid != pid || off_ns >= least_ns)
+			continue;
+		/* An end before its own start is but a bound: it vanished. */
+		if (process->end_ns >= process->start_ns && process->end_ns < start_ns)
+			continue;
+		nearest = process;
+		least_ns = off_ns;
+	}
+	return nearest;
+}
+
+/* Of any process that had the pid between two moments. */
+static struct ledger_doer find_between(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
+				       uint64_t last_ns)
 {
 	struct ledger_doer found = { 0 }, doer;
 
@@ -293,22 +320,32 @@ struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_
 	return found;
 }
 
+struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				    uint64_t first_ns, uint64_t last_ns)
+{
+	struct ledger_process *process;
+
+	if (!start_ns)
+		return find_between(ledger, pid, first_ns, last_ns);
+	process = find_started(ledger, pid, start_ns);
+	return process ? doer_of(process, last_ns) : (struct ledger_doer) { 0 };
+}
+
 struct ledger_doer ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
 				     uint64_t last_ns, bool told)
 {
-	for (struct ledger_process *process = *chain_of(ledger, pid); process;
-	     process = process->chain)
-		if (process->pid == pid && !(told && process->forked) &&
-		    process->start_ns < start_ns + LEDGER_START_WITHIN_NS &&
-		    start_ns < process->start_ns + LEDGER_START_WITHIN_NS)
-			return doer_of(process, last_ns);
-	return (struct ledger_doer) { 0 };
+	struct ledger_process *process = find_started(ledger, pid, start_ns);
+
+	return process && !(told && process->forked) ? doer_of(process, last_ns)
+						     : (struct ledger_doer) { 0 };
 }
 
-bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t time_ns)
+bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t time_ns)
 {
 	const struct ledger_process *process = *chain_of((struct ledger *)ledger, pid);
 
+	if (start_ns)
+		return find_started((struct ledger *)ledger, pid, start_ns);
 	while (process && (process->pid != pid || process->start_ns > time_ns))
 		process = process->chain;
 	return process;

@@ -50,7 +50,7 @@ static struct ledger_span *find(struct ledger *ledger, struct ledger_job *job,
 void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 		     const struct ledger_span_name *name, uint64_t count, uint64_t lasted_ns)
 {
-	struct ledger_doer doer = ledger_find_doer(ledger, pid, time_ns, time_ns);
+	struct ledger_doer doer = ledger_find_doer(ledger, pid, 0, time_ns, time_ns);
 	struct ledger_job *job = doer.job ? doer.job : ledger_unknown_job(ledger, time_ns);
 	struct ledger_span *span;
 

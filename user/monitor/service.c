@@ -157,7 +157,7 @@ static bool is_chosen(const struct service *service, uint32_t pid, uint64_t firs
 
 	if (!choice->count)
 		return true;
-	job = ledger_find_doer(service->ledger, pid, first_ns, last_ns).job;
+	job = ledger_find_doer(service->ledger, pid, 0, first_ns, last_ns).job;
 	return job && job_choice_has(choice, job);
 }
 
