@@ -241,7 +241,8 @@ static void test_which_format(void **state)
 
 static void test_textfile(void **state)
 {
-	char directory[] = "/tmp/test_textfile_XXXXXX", path[64], beside[64], read_back[16];
+	char directory[] = "/tmp/test_textfile_XXXXXX", path[64], beside[64], other[64];
+	char read_back[16];
 	struct textfile *file;
 	struct stat status;
 	mode_t mask;
@@ -268,6 +269,15 @@ static void test_textfile(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(rmdir(beside), 0);
 	assert_int_equal(textfile_write(file, "fourth\n", 7, 4), 0);
+	/* What somebody has put there is neither waited for nor followed. */
+	assert_int_equal(mkfifo(beside, 0644), 0);
+	alarm(20);
+	assert_int_equal(textfile_write(file, "fifth\n", 6, 5), 0);
+	alarm(0);
+	snprintf(other, sizeof(other), "%s/other", directory);
+	assert_int_equal(symlink(other, beside), 0);
+	assert_int_equal(textfile_write(file, "sixth\n", 6, 6), 0);
+	assert_int_equal(access(other, F_OK), -1);
 	textfile_close(file);
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(rmdir(directory), 0);
