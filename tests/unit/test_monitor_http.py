@@ -292,6 +292,17 @@ class Limits(Base):
             for caller in first:
                 caller.close()
 
+    def test_the_idle_give_way_when_descriptors_run_out(self):
+        """Also to a caller for whom there would be a place."""
+        with Server("127.0.0.1:0", "--callers", "200") as server:
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (60, 60))
+            idle = [server.connect() for _ in range(150)]
+            for _ in range(20):
+                self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
+            for caller in idle:
+                caller.close()
+            self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
+
     def test_thousands_at_once(self):
         limit = min(10000, resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 200)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -206,22 +206,35 @@ static void hang_up(struct caller *caller)
 	caller->gone = true;
 }
 
-/* Somebody is one too many: whether there is a place after all. */
-static bool make_room(struct http *server)
+/* Whether an idle caller was dropped. */
+static bool drop_idle(struct http *server)
 {
-	struct caller *idle;
+	struct caller *idle = find_idle(server);
+	unsigned int before = server->caller_count;
 
-	mhd.run(server->daemon); /* what has been sent by now, or has ended */
-	if (server->caller_count < server->most_callers)
-		return true;
-	idle = find_idle(server);
 	if (!idle)
 		return false;
 	if (!idle->served)
 		send_refusal(idle->fd);
 	hang_up(idle);
 	mhd.run(server->daemon);
-	return server->caller_count < server->most_callers;
+	return server->caller_count < before;
+}
+
+/* Somebody is one too many: whether there is a place after all. */
+static bool make_room(struct http *server)
+{
+	mhd.run(server->daemon); /* what has been sent by now, or has ended */
+	return server->caller_count < server->most_callers || drop_idle(server);
+}
+
+/* No descriptors are left: whether one could be freed. */
+static bool free_descriptor(struct http *server)
+{
+	if (!server->refused_count)
+		return drop_idle(server);
+	drop_refused(server);
+	return true;
 }
 
 bool http_may_owe(struct http *server)
@@ -250,8 +263,8 @@ static int open_spare(void)
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* No descriptors are left: the caller is hung up on with the spare one, as nothing else can be done
- * about it, and it would be told of for ever. */
+/* No descriptors are left and none can be freed: closes the next caller's connection with the help
+ * of the spare one, because poll() would report it forever. */
 static void take_without_descriptors(struct http *server)
 {
 	if (server->spare_fd < 0)
@@ -272,8 +285,11 @@ static void take_callers(struct http *server)
 				 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0) {
-			if (errno == EMFILE || errno == ENFILE)
-				take_without_descriptors(server);
+			if (errno != EMFILE && errno != ENFILE)
+				return;
+			if (free_descriptor(server))
+				continue;
+			take_without_descriptors(server);
 			return;
 		}
 		if (server->caller_count >= server->most_callers && !make_room(server)) {
