@@ -95,6 +95,30 @@ class Batch(unittest.TestCase):
         self.assertEqual({job["job"]: job["read_bytes"] for job in frame["jobs"]},
                          {"/jobs/number1": 2048000, "/jobs/number2": 4096000})
 
+    def test_json_says_what_a_job_is(self):
+        labels = {"cgroup": "/slurm/uid_1/job_7/step_0/task_1", "container": "c0ffee123456",
+                  "pod": "5f0e", "slurm_job": "7", "slurm_step": "0"}
+
+        def labelled(asked):
+            told = jobs(asked)
+            told["jobs"][0].update(labels)
+            told["jobs"][1].update(labels, cgroup="/slurm/uid_1/job_7/step_0/task_2/sub")
+            return 200, json.dumps(told)
+
+        with Monitor(labelled) as monitor:
+            for subject in ("jobs", "processes", "files"):
+                frame = json.loads(self.batch(monitor, "-n", "1", "--format", "json", "--show",
+                                              subject))
+                rows = {row["cgroup"]: row for row in frame[subject]}
+                self.assertEqual(len(rows), 2)
+                row = rows[labels["cgroup"]]
+                self.assertEqual({name: row[name] for name in labels}, labels)
+                self.assertEqual({row["job"] for row in rows.values()},
+                                 {"slurm 7.0 task 1", "slurm 7.0 task 2"})
+        with Monitor() as monitor:
+            row, *_ = json.loads(self.batch(monitor, "-n", "1", "--format", "json"))["jobs"]
+        self.assertEqual([row[name] for name in labels], [row["job"]] + [None] * 4)
+
     def test_subjects(self):
         with Monitor() as monitor:
             for subject, member, value in (("processes", "pid", 102),
@@ -154,6 +178,26 @@ class Batch(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("timed out", done.stderr)
 
+    def test_an_answer_without_end(self):
+        """A byte now and then is not enough."""
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            process = subprocess.Popen(
+                [FAULTLINE, "top", "--batch", "-n", "1", "--connect",
+                 f"127.0.0.1:{server.getsockname()[1]}"], stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            with server.accept()[0] as caller:
+                caller.recv(4096)
+                end = time.monotonic() + WAIT
+                while process.poll() is None and time.monotonic() < end:
+                    try:
+                        caller.send(b"H")
+                    except OSError:
+                        break
+                    time.sleep(0.2)
+                said = process.communicate(timeout=WAIT)
+        self.assertEqual((process.returncode, said[0]), (1, ""))
+        self.assertIn("timed out", said[1])
+
     def test_nobody_answers(self):
         with tempfile.TemporaryDirectory() as place:
             done = top("--batch", "--connect", f"unix:{place}/none")
@@ -174,6 +218,23 @@ class Batch(unittest.TestCase):
             done = top(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(said, done.stderr)
+
+
+def shown(text, columns):
+    """The lines that a terminal shows which does not wrap: behind a full line the cursor stands on
+    the last column, and what is erased from there on begins with it."""
+    lines, column = [""], 0
+    for piece in re.findall(r"\033\[[0-9;?]*[A-Za-z]|\r|\n|[^\033\r\n]", text):
+        if piece == "\n":
+            lines.append("")
+        elif piece == "\r":
+            column = 0
+        elif piece in ("\033[K", "\033[J"):
+            lines[-1] = lines[-1][:column]
+        elif piece[0] != "\033":
+            lines[-1] = lines[-1][:column].ljust(column) + piece
+            column = min(column + 1, columns - 1)
+    return lines
 
 
 class Terminal:
@@ -202,6 +263,7 @@ class Terminal:
         os.close(self.slave)
 
     def size(self, columns, lines):
+        self.columns = columns
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def read(self):
@@ -209,11 +271,10 @@ class Terminal:
             self.sent += os.read(self.master, 65536)
 
     def screen(self):
-        """The lines of the last screen that was drawn whole."""
+        """The lines of the last screen that was drawn whole, as a terminal shows it."""
         drawn = self.sent.decode().split("\033[H")
         whole = [one for one in drawn[1:] if "\033[J" in one]
-        text = whole[-1].split("\033[J")[0] if whole else ""
-        return re.sub(r"\033\[[0-9;]*[mK]|\r", "", text).split("\n")
+        return shown(whole[-1] if whole else "", self.columns)
 
     def until(self, is_so):
         end = time.monotonic() + WAIT
@@ -272,6 +333,41 @@ class Live(unittest.TestCase):
             terminal.press("q")
             self.assertEqual(terminal.end(), 0)
             self.given_back(terminal)
+
+    def test_full_lines_are_whole(self):
+        """On a terminal as wide as the table it is what --batch prints at that width."""
+        def long(asked):
+            told = jobs(asked)
+            for job in told["jobs"]:
+                job["cgroup"] += "/" + "x" * 200
+            return 200, json.dumps(told)
+
+        with Monitor(long) as monitor:
+            for columns in (80, 101, 120):
+                printed = top("--batch", "-n", "1", "--interval", "0.1", "--connect",
+                              monitor.where, env={**os.environ, "COLUMNS": str(columns)}).stdout
+                rows = [line for line in printed.split("\n") if line.startswith("/jobs/")]
+                self.assertEqual([len(row) for row in rows], [columns] * 2, printed)
+                with Terminal(monitor.where) as terminal:
+                    terminal.size(columns, 24)
+                    terminal.until(lambda text, rows=rows: all(row in text.split("\n")
+                                                               for row in rows))
+                    terminal.press("q")
+                    self.assertEqual(terminal.end(), 0)
+
+    def test_rows_that_have_room_are_shown(self):
+        """Small ones, too: nothing is folded while lines are empty."""
+        def many(asked):
+            told = jobs(asked)
+            told["jobs"] = [{"id": number, "cgroup": f"/jobs/number{number}", "living": 1,
+                             "doors": doors(asked * (10000 if number == 1 else 1))}
+                            for number in range(1, 13)]
+            return 200, json.dumps(told)
+
+        with Monitor(many) as monitor, Terminal(monitor.where) as terminal:
+            terminal.until(lambda text: text.count("/jobs/number") == 12 and "other" not in text)
+            terminal.press("q")
+            self.assertEqual(terminal.end(), 0)
 
     def test_size_changes(self):
         with Monitor() as monitor, Terminal(monitor.where) as terminal:

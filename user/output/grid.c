@@ -185,7 +185,7 @@ static void cut_rows(struct grid *grid)
 	if (top && top < grid->shown)
 		grid->shown = top;
 	while (grid->sum > 0 && grid->shown > 1 && !grid->options->whole && top &&
-	       !grid->options->top_said &&
+	       !grid->options->top_said && !grid->options->steady &&
 	       key_of(grid, grid->rows[grid->shown - 1]) < GRID_SHARE_LEAST * grid->sum)
 		grid->shown--;
 	if (grid->shown + 1 == grid->row_count && !rest)

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "capture/host.h"
 #include "monitor/endpoint.h"
 
 #define PIECE_BYTES 65536
@@ -27,12 +28,16 @@ static int ask(int fd, const char *path)
 	return send(fd, request, length, MSG_NOSIGNAL) == length ? 0 : -EPROTO;
 }
 
-/* Everything until the other side closes. */
+/* Everything until the other side closes. The socket limits how long it may be silent; here is
+ * limited how long all of it may take. */
 static int hear(int fd, struct sink *answer)
 {
+	const uint64_t deadline_ns = host_now_ns() + CLIENT_ANSWER_S * 1000000000ull;
 	ssize_t got;
 
 	do {
+		if (host_now_ns() > deadline_ns)
+			return -ETIMEDOUT;
 		if (answer->used > CLIENT_ANSWER_MOST)
 			return -EFBIG;
 		if (!sink_reserve(answer, PIECE_BYTES))

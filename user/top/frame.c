@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct row {
-	struct table_text name, job, user;
+	struct table_text name, job, user, labels[TOP_LABELS];
 	uint64_t pid;
 	double busy, fetched_by_asked;
 	uint64_t operations, errors, read_bytes, written_bytes, fetched_bytes;
@@ -93,6 +93,20 @@ static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {
 			{ "job", "job", UNIT_NONE, "the job that uses it",
 			  TABLE_TEXT(struct row, job), 0 },
 			USER_COLUMN },
+};
+
+#define LABEL(name, title, meaning, label)                                                         \
+	{                                                                                          \
+		name, title, UNIT_NONE, meaning, TABLE_TEXT(struct row, labels[label]), 0          \
+	}
+
+/* Of the job, in each row. */
+static const struct table_column label_columns[TOP_LABELS] = {
+	[TOP_CGROUP] = LABEL("cgroup", "cgroup", "control group of the job", TOP_CGROUP),
+	[TOP_CONTAINER] = LABEL("container", "container", "its container's id", TOP_CONTAINER),
+	[TOP_POD] = LABEL("pod", "pod", "uid of its Kubernetes pod", TOP_POD),
+	[TOP_SLURM_JOB] = LABEL("slurm_job", "slurm job", "its Slurm job's number", TOP_SLURM_JOB),
+	[TOP_SLURM_STEP] = LABEL("slurm_step", "step", "its Slurm step", TOP_SLURM_STEP),
 };
 
 /* What is shown, what matters most first: who, then what rows are sorted by, then these. */
@@ -242,6 +256,8 @@ static int add_rows(struct table *table, const struct top_sample *before,
 				   .user = text_of(thing->user),
 				   .pid = thing->pid ? thing->pid : TABLE_NO_UINT };
 
+		for (int label = 0; label < TOP_LABELS; label++)
+			row.labels[label] = text_of(thing->labels[label]);
 		if (is_wanted(thing, view->filter) &&
 		    fill_row(&row, was ? &was->sums : NULL, &thing->sums, interval_ns))
 			status = table_add(table, &row);
@@ -295,6 +311,8 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 		status = table_add_column(*table, &name_columns[view->subject][i]);
 	if (!status)
 		status = table_add_columns(*table, rate_columns, RATE_COLUMNS);
+	if (!status)
+		status = table_add_columns(*table, label_columns, TOP_LABELS);
 	if (!status)
 		status = add_rows(*table, before, after, view);
 	if (!status)

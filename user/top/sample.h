@@ -13,6 +13,9 @@
 
 struct json_object;
 
+/* What the job of a thing is, as the metrics label it; each may be NULL. */
+enum top_label { TOP_CGROUP, TOP_CONTAINER, TOP_POD, TOP_SLURM_JOB, TOP_SLURM_STEP, TOP_LABELS };
+
 enum top_subject { TOP_JOBS, TOP_PROCESSES, TOP_FILES, TOP_SUBJECTS };
 
 /* "jobs", "processes", "files" */
@@ -23,7 +26,8 @@ struct top_thing {
 	const char *name; /* hostile bytes and all */
 	const char *job;  /* whose it is; NULL: it is a job */
 	const char *user; /* whose that is: several may have one control group; NULL: nobody's */
-	uint32_t pid;	  /* 0: no process */
+	const char *labels[TOP_LABELS];
+	uint32_t pid; /* 0: no process */
 	struct ledger_sums sums;
 };
 

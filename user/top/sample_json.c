@@ -124,17 +124,37 @@ static int add_thing(struct top_sample *sample, enum top_subject subject,
 	return take_sums(&added->sums, object);
 }
 
+static void take_labels(struct top_thing *thing, const struct json_object *job)
+{
+	static const char *const names[TOP_LABELS] = { "cgroup", "container", "pod", "slurm_job",
+						       "slurm_step" };
+
+	for (int i = 0; i < TOP_LABELS; i++)
+		thing->labels[i] = text(job, names[i]);
+}
+
+/* The number of a task of a Slurm step, of so many characters; 0: the cgroup is none of a task. */
+static int slurm_task(const char *cgroup, const char **task)
+{
+	const char *at = cgroup ? strstr(cgroup, "/task_") : NULL;
+
+	*task = at ? at + strlen("/task_") : "";
+	return strcspn(*task, "/");
+}
+
 /* What people call a job; the text becomes a member of it, which owns it. */
 static const char *name_job(struct json_object *job)
 {
 	const char *slurm_job = text(job, "slurm_job"), *step = text(job, "slurm_step");
 	const char *pod = text(job, "pod"), *container = text(job, "container");
+	const char *task;
+	int task_length = slurm_task(text(job, "cgroup"), &task);
 	char name[NAME_BYTES];
 	struct json_object *own;
 
 	if (slurm_job)
-		snprintf(name, sizeof(name), "slurm %s%s%s", slurm_job, step ? "." : "",
-			 step ? step : "");
+		snprintf(name, sizeof(name), "slurm %s%s%s%s%.*s", slurm_job, step ? "." : "",
+			 step ? step : "", task_length ? " task " : "", task_length, task);
 	else if (container)
 		snprintf(name, sizeof(name), "%s%s%scontainer %.12s", pod ? "pod " : "",
 			 pod ? pod : "", pod ? " " : "", container);
@@ -165,6 +185,7 @@ static int take_processes(struct top_sample *sample, const struct json_object *j
 			.pid = number(process, "pid"),
 		};
 
+		take_labels(&thing, job);
 		status = add_thing(sample, TOP_PROCESSES, process, &thing);
 	}
 	return status;
@@ -185,6 +206,7 @@ static int take_files(struct top_sample *sample, const struct json_object *job,
 			.user = text(job, "user"),
 		};
 
+		take_labels(&thing, job);
 		status = add_thing(sample, TOP_FILES, file, &thing);
 	}
 	sample->untold[TOP_FILES] += number(member(job, "other_files"), "folded");
@@ -198,8 +220,10 @@ static int take_job(struct top_sample *sample, struct json_object *job)
 				   .user = text(job, "user") };
 	size_t told = list_length(member(job, "processes"));
 	uint64_t living = number(job, "living");
-	int status = add_thing(sample, TOP_JOBS, job, &thing);
+	int status;
 
+	take_labels(&thing, job);
+	status = add_thing(sample, TOP_JOBS, job, &thing);
 	if (!status)
 		status = take_processes(sample, job, thing.name);
 	if (!status)

@@ -188,13 +188,13 @@ void terminal_draw(struct terminal *terminal, const char *text, size_t length)
 
 		if (line++)
 			sink_text(&out, "\r\n");
+		length -= bytes + (end ? 1 : 0);
+		/* Before the text: behind a full line the cursor still stands on its last column.
+		 */
+		sink_text(&out, length && line < lines ? REST_OF_LINE : REST_OF_SCREEN);
 		sink_bytes(&out, text, bytes);
-		sink_text(&out, REST_OF_LINE);
-		bytes += end ? 1 : 0;
-		text += bytes;
-		length -= bytes;
+		text += bytes + (end ? 1 : 0);
 	}
-	sink_text(&out, REST_OF_SCREEN);
 	if (!out.error)
 		put(terminal, out.buffer, out.used);
 	sink_close(&out);
