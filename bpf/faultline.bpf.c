@@ -12,6 +12,7 @@
 #include "pagecache.bpf.c"
 #include "writeback.bpf.c"
 #include "vfs.bpf.c"
+#include "waiting.bpf.c"
 #include "span.bpf.c"
 #include "block.bpf.c"
 #include "uring.bpf.c"

@@ -56,6 +56,7 @@ struct pid {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int __state; /* 0: it runs, or waits for a CPU */
 	unsigned int flags;
 	int exit_code;
 	int pid;

@@ -33,6 +33,14 @@ static void killed_for_memory(struct made_trace *made, bool sound)
 	EXIT(made, .time = 200 * US, .pid = 11, .comm = "worker", .code = sound ? 2 : 9);
 }
 
+/* A read that has not returned when the recording ends; or one that failed after as long. */
+static void still_waiting(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	CALL(made, .time = 100, .dur = 3000 * MS, .pid = 10, .op = M_PREAD, .file = 1,
+	     .asked = 4096, .result = sound ? -5 : -115, .flags = sound ? 0 : TRACE_OP_UNFINISHED);
+}
+
 /* The same operations, one after the other or eight at once. */
 static void shallow_queue(struct made_trace *made, bool sound)
 {

@@ -121,6 +121,7 @@ static const struct {
 	{ "stores-amplified", stores_amplified },
 	{ "killed", killed },
 	{ "killed", killed_for_memory },
+	{ "still-waiting", still_waiting },
 	{ "async-not-traced", async_not_traced },
 	{ "shallow-queue", shallow_queue },
 	{ "readahead-unused", readahead_unused },

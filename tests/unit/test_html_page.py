@@ -34,7 +34,7 @@ FINDINGS = """JSON.stringify([...document.querySelectorAll('article.finding')].m
         }).length })) })))"""
 # What they are of its own evidence.
 PICTURES = {
-    "killed": "processes", "loss": "lost", "async-not-traced": "calls", "tracer-cost": "measures",
+    "killed": "processes", "still-waiting": "took", "loss": "lost", "async-not-traced": "calls", "tracer-cost": "measures",
     "held-back": "device story", "mmap-random": "map rates",
     "mmap-faults": "faults story", "mmap-in-order": "map rates", "mmap-single": "map rates",
     "mmap-minor-faults": "rates map",

@@ -23,6 +23,8 @@
 	  "a choice: half of the traffic")                                                         \
 	X(LOSS_HIGH, 0.10, UNIT_SHARE, "share of lost events from which a loss is high",           \
 	  "a choice: beyond it the tables mislead")                                                \
+	X(STILL_WAITING, 1e9, UNIT_NS, "time in flight of a call that has not returned",           \
+	  "a choice: slow storage answers within that")                                            \
 	X(MMAP_RANDOM_SHARE, 0.20, UNIT_SHARE,                                                     \
 	  "share of faults that lie 1 MiB and more before the thread's last, for random",          \
 	  "Drishti: random_operations 0.2; uniform access has one half")                           \

@@ -27,6 +27,7 @@ struct processes {
 	size_t room;
 	struct failed_fault *failed; /* of each process up to the last that has one */
 	size_t failed_room;
+	struct still_waiting still_waiting;
 	bool *summed; /* operations of it were */
 	size_t summed_room;
 	struct processes_sums sums;
@@ -116,6 +117,7 @@ static int add_event(struct processes *processes, const struct event *event)
 {
 	int status = event->flags & EVENT_SUMMED ? add_sums(processes, event) : 0;
 
+	still_waiting_add(&processes->still_waiting, event);
 	if (!status)
 		status = add_wait(processes, event);
 	if (!status && (event->flags & FAILED_FAULT) == FAILED_FAULT)
@@ -148,9 +150,11 @@ static int add_series(void *state, const struct event_series *series)
 	struct processes *processes = state;
 	const struct event *event = series->events;
 
-	for (size_t i = 0; i < series->count; i++)
+	for (size_t i = 0; i < series->count; i++) {
+		still_waiting_add(&processes->still_waiting, &event[i]);
 		if (add_wait(processes, &event[i]))
 			return -ENOMEM;
+	}
 	if (rollup_make_room(&processes->rollup, processes->job->processes.count) ||
 	    rollup_add_series(&processes->rollup, event->process, series))
 		return -ENOMEM;
@@ -481,6 +485,13 @@ struct failed_fault processes_failed_fault(const struct measured *measured, uint
 	return (struct failed_fault) { FILE_UNKNOWN, -1 };
 }
 
+const struct still_waiting *processes_still_waiting(const struct measured *measured)
+{
+	const struct processes *processes = measured_state(measured, &analysis_processes);
+
+	return &processes->still_waiting;
+}
+
 uint64_t processes_beside_ns(const struct measured *measured, uint32_t number)
 {
 	const struct job *job = measured->job;
@@ -519,7 +530,8 @@ const struct analysis analysis_processes = {
 	.of_sums = true,
 	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.columns = {
-		[TRACE_SYSCALL] = 1ull << SYSCALL_FLAGS,
+		[TRACE_SYSCALL] = STILL_WAITING_CALL,
+		[TRACE_SYSCALL_PATH] = STILL_WAITING_PATH,
 		[TRACE_FAULT] = 1ull << FAULT_FLAGS | 1ull << FAULT_FILE | 1ull << FAULT_OFFSET,
 		[TRACE_BIO] = PROCESS_STORAGE_BIO,
 		[TRACE_DEVICE] = PROCESS_STORAGE_DEVICE,

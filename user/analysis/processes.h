@@ -8,6 +8,7 @@
 #include "analysis/measured.h"
 #include "analysis/measure.h"
 #include "analysis/process_waits.h"
+#include "analysis/still_waiting.h"
 
 /* By number in the job's table; `measure` is an enum io_class or MEASURE_IO. */
 const struct tally *processes_tally(const struct measured *measured, uint32_t process,
@@ -31,6 +32,8 @@ struct failed_fault {
 	int64_t offset;
 };
 struct failed_fault processes_failed_fault(const struct measured *measured, uint32_t process);
+
+const struct still_waiting *processes_still_waiting(const struct measured *measured);
 
 /* How long it lived without any I/O under way. */
 uint64_t processes_beside_ns(const struct measured *measured, uint32_t process);

@@ -32,20 +32,25 @@ static const struct section {
 	enum hook hook;
 	enum bpf_prog_type type, stand_in;
 	enum bpf_attach_type attach;
+	const char *sleeps_for; /* it may sleep where the kernel has this helper; NULL: never */
 } sections[] = {
 	{ "tp_btf+", HOOK_TP_BTF, BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT,
-	  BPF_TRACE_RAW_TP },
+	  BPF_TRACE_RAW_TP, NULL },
 	{ "fentry+", HOOK_FENTRY, BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT,
-	  BPF_TRACE_FENTRY },
+	  BPF_TRACE_FENTRY, NULL },
 	{ "fexit+", HOOK_FEXIT, BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT,
-	  BPF_TRACE_FEXIT },
-	{ "iter+", HOOK_ITER, BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_ITER },
-	{ "raw_tp+", HOOK_RAW_TP, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_PROG_TYPE_RAW_TRACEPOINT, 0 },
-	{ "tp+", HOOK_TP, BPF_PROG_TYPE_TRACEPOINT, BPF_PROG_TYPE_TRACEPOINT, 0 },
-	{ "kprobe+", HOOK_KPROBE, BPF_PROG_TYPE_KPROBE, BPF_PROG_TYPE_KPROBE, 0 },
-	{ "kretprobe+", HOOK_KRETPROBE, BPF_PROG_TYPE_KPROBE, BPF_PROG_TYPE_KPROBE, 0 },
-	{ "perf_event+", HOOK_PERF, BPF_PROG_TYPE_PERF_EVENT, BPF_PROG_TYPE_PERF_EVENT, 0 },
-	{ "uprobe+", HOOK_USDT, BPF_PROG_TYPE_KPROBE, BPF_PROG_TYPE_KPROBE, 0 },
+	  BPF_TRACE_FEXIT, NULL },
+	{ "iter+", HOOK_ITER, BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_ITER,
+	  NULL },
+	{ "iter.s+", HOOK_ITER, BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_ITER,
+	  "BPF_FUNC_copy_from_user_task" },
+	{ "raw_tp+", HOOK_RAW_TP, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_PROG_TYPE_RAW_TRACEPOINT, 0,
+	  NULL },
+	{ "tp+", HOOK_TP, BPF_PROG_TYPE_TRACEPOINT, BPF_PROG_TYPE_TRACEPOINT, 0, NULL },
+	{ "kprobe+", HOOK_KPROBE, BPF_PROG_TYPE_KPROBE, BPF_PROG_TYPE_KPROBE, 0, NULL },
+	{ "kretprobe+", HOOK_KRETPROBE, BPF_PROG_TYPE_KPROBE, BPF_PROG_TYPE_KPROBE, 0, NULL },
+	{ "perf_event+", HOOK_PERF, BPF_PROG_TYPE_PERF_EVENT, BPF_PROG_TYPE_PERF_EVENT, 0, NULL },
+	{ "uprobe+", HOOK_USDT, BPF_PROG_TYPE_KPROBE, BPF_PROG_TYPE_KPROBE, 0, NULL },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
@@ -116,6 +121,13 @@ static const struct bpf_insn nothing[] = {
 	{ .code = BPF_JMP | BPF_EXIT },
 };
 
+static __u32 load_flags(struct kernel *kernel, const struct section *section)
+{
+	if (section->sleeps_for && kernel_enum_value(kernel, section->sleeps_for) > 0)
+		return BPF_F_SLEEPABLE;
+	return 0;
+}
+
 static int put_aside(struct loader *loader, const struct section *section,
 		     struct bpf_program *program, struct bpf_prog_load_opts *options)
 {
@@ -126,6 +138,7 @@ static int put_aside(struct loader *loader, const struct section *section,
 		return -ENOMEM;
 	job = &loader->jobs[loader->count];
 	*job = (struct loading) { .program = program, .type = section->type, .options = *options };
+	job->options.prog_flags |= load_flags(loader->kernel, section);
 	job->count = bpf_program__insn_cnt(program);
 	job->insns = copy_insns(loader->kernel, program);
 	job->functions = malloc(functions_bytes + 1);
@@ -180,6 +193,7 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *optio
 	}
 	if (!handler->loader->alone)
 		return put_aside(handler->loader, section, program, options);
+	options->prog_flags |= load_flags(handler->loader->kernel, section);
 	return leave(handler->loader, section, program);
 }
 

@@ -115,6 +115,11 @@ const struct part parts[] = {
 						    "sched/sched_process_exit" } } } },
 	},
 	{
+		.layer = LAYER_SYSCALL,
+		.without = "calls in flight at the end of the recording are not recorded",
+		.variants = { { "iter", .probes = { { "fl_waiting", HOOK_ITER, "task" } } } },
+	},
+	{
 		.layer = LAYER_FAULT,
 		.required = true,
 		.variants = { { "fentry",

@@ -314,12 +314,13 @@ static bool all_taken(const struct recorder *recorder, const struct counts *coun
 
 /* Takes what is left, and the totals that belong to it: no program runs any more, so both stand
  * still. A record that never comes is told by the totals. */
-static int drain_rest(struct recorder *recorder, struct counts *counts)
+static int drain_rest(struct recorder *recorder, struct counts *counts, uint64_t recording_end_ns)
 {
 	const struct timespec pause = { .tv_nsec = SLEEP_MIN_MS * 1000000 };
 	uint64_t end_ns = host_now_ns() + LAST_WAIT_NS;
 	int err;
 
+	session_record_waiting(recorder->session, recording_end_ns);
 	session_read_profile(recorder->session, host_now_ns(), true, profile_rows_take,
 			     &recorder->profile_rows);
 	err = session_tell_devices(recorder->session, decoder_take, recorder->decoder);
@@ -357,7 +358,7 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	markers_stop(recorder->markers); /* which that thread told */
 	if (!counts)
 		goto out;
-	err = drain_rest(recorder, counts);
+	err = drain_rest(recorder, counts, end_ns);
 	if (err) {
 		log_error("cannot read the kernel's totals: %s", strerror(-err));
 		goto out;

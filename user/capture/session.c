@@ -28,6 +28,7 @@
 #include "capture/quiesce.h"
 #include "capture/session_state.h"
 #include "capture/uprobes.h"
+#include "capture/waiting.h"
 #include "log.h"
 
 /* What libbpf says, at -v. */
@@ -180,6 +181,8 @@ int session_open(struct session **out, const struct session_options *options)
 		session_say_no_buffers(session, err);
 		goto fail;
 	}
+	if (probes_chosen(&session->choice, "fl_waiting"))
+		session->waiting = waiting_open(session->skeleton);
 	*out = session;
 	return 0;
 fail:
@@ -233,6 +236,7 @@ void session_detach(struct session *session)
 
 	if (!session || !session->attached.count)
 		return;
+	waiting_stop(session->waiting);
 	session->skeleton->bss->recording_ended = true;
 	attached_free(&session->attached);
 	for (size_t p = 0; p < part_count; p++)
@@ -246,6 +250,7 @@ void session_close(struct session *session)
 		return;
 	session_detach(session);
 	online_close(session->online);
+	waiting_close(session->waiting);
 	arming_close(session->arming);
 	rings_close(session->rings);
 	rings_close(session->identities);

@@ -121,6 +121,9 @@ int session_bios_under_way(const struct session *session, uint64_t *bios);
 /* Notes as a trace tells them, those that are not zero: how many. Some are told otherwise. */
 size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note notes[NOTE_COUNT]);
 
+/* Has the kernel side record the calls that were in flight at `end_ns`, once it is detached. */
+void session_record_waiting(struct session *session, uint64_t end_ns);
+
 /* Hands on a record for each block device that has done something since the last time. Returns 0 or
  * a negative errno. */
 int session_tell_devices(struct session *session, ring_record_fn take, void *context);

@@ -20,6 +20,7 @@
 #include "capture/probes.h"
 #include "capture/profile.h"
 #include "capture/ring.h"
+#include "capture/waiting.h"
 #include "log.h"
 
 size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note notes[NOTE_COUNT])
@@ -164,6 +165,11 @@ int session_op_total(struct session *session, unsigned int op, struct op_total *
 {
 	return sum_map(session->skeleton->maps.op_totals, op, 1, sizeof(*total) / 8, session->cpus,
 		       (uint64_t *)total);
+}
+
+void session_record_waiting(struct session *session, uint64_t end_ns)
+{
+	waiting_record(session->waiting, end_ns);
 }
 
 int session_tell_devices(struct session *session, ring_record_fn take, void *context)

@@ -75,6 +75,8 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 		skeleton->rodata->flush_sequence = flush_sequence(session->kernel);
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
 	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
+	skeleton->rodata->reads_other_tasks =
+		kernel_enum_value(session->kernel, "BPF_FUNC_copy_from_user_task") > 0;
 	skeleton->rodata->calls_quick =
 		skeleton->rodata->have_rdonly_cast && !skeleton->rodata->calls_preempted;
 	skeleton->rodata->have_filemap_fault = probes_chosen_like(&session->choice, "fl_filemap");

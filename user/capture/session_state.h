@@ -24,6 +24,7 @@ struct loader;
 struct online;
 struct profile;
 struct rings;
+struct waiting;
 
 struct session {
 	struct session_options options;
@@ -43,8 +44,9 @@ struct session {
 	struct attached attached;
 	struct online *online; /* NULL: nothing depends on CPUs that come later */
 	struct refusals refused;
-	struct arming *arming; /* NULL: a command is run */
-	bool multi;	       /* uprobes come by links of many */
+	struct arming *arming;	 /* NULL: a command is run */
+	struct waiting *waiting; /* NULL: calls in flight at the end are not recorded */
+	bool multi;		 /* uprobes come by links of many */
 };
 
 /* Opens the object with all that is set before it is loaded, but for which programs. NULL, with

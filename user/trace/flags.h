@@ -23,7 +23,8 @@
 
 #define TRACE_OP_EXECUTABLE (1u << 11) /* mmap: PROT_EXEC */
 
-#define TRACE_OP_UNFINISHED (1u << 12) /* a signal ended the thread before the call ended */
+#define TRACE_OP_UNFINISHED                                                                        \
+	(1u << 12) /* a signal ended the thread, or the recording ended, before the call did */
 
 #define TRACE_OP_BEFORE                                                                            \
 	(1u << 13) /* it began before the recording: it has no duration, and its time is when it   \

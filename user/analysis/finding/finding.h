@@ -179,6 +179,8 @@ extern const struct finding_rule finding_untraced_async;
 extern const struct finding_rule finding_tracer_cost;
 /* finding_deaths.c: processes that a signal killed. */
 extern const struct finding_rule finding_killed;
+/* finding_still_waiting.c: a call that hangs. */
+extern const struct finding_rule finding_hung;
 /* finding_mmap.c: files that are read through a mapping. */
 extern const struct finding_rule finding_mmap_random;
 extern const struct finding_rule finding_mmap_in_order;

@@ -9,6 +9,7 @@
 
 const struct finding_rule *const finding_rules[] = {
 	&finding_killed,
+	&finding_hung,
 	&finding_loss,
 	&finding_untraced_async,
 	&finding_tracer_cost,

@@ -350,6 +350,7 @@ const EVIDENCE = {
 	'loss': [lostPicture],
 	'killed': [compared('processes', 'how many died', countText, [
 		['died', 'died', 'c-alone'], ['processes', 'all', 'c-minor']])],
+	'still-waiting': [took('metadata', 'read', 'write', 'sync')],
 	'async-not-traced': [compared('calls', 'handed over, but not traced', countText, [
 		['count', 'operations', 'c-alone'], ['polled_rings', 'polled rings', 'c-async']])],
 	'tracer-cost': [rates('events a second', aSecond,

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Finds the calls that the kernel side recorded because the recording ended: their result is
+ * EINPROGRESS.
+ */
+#include "analysis/still_waiting.h"
+
+#include <errno.h>
+
+static bool is_waiting(const struct event *event)
+{
+	enum trace_kind kind;
+
+	if (!(event->flags & EVENT_FAILED) || event->flags & (EVENT_SUMMED | EVENT_FAULT))
+		return false;
+	kind = event_kind(event);
+	return (kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH) &&
+	       event_value(event, SYSCALL_RESULT) == (uint64_t)-EINPROGRESS &&
+	       event_value(event, SYSCALL_FLAGS) & TRACE_OP_UNFINISHED;
+}
+
+void still_waiting_add(struct still_waiting *waiting, const struct event *event)
+{
+	uint64_t time_ns;
+
+	if (!is_waiting(event))
+		return;
+	time_ns = event->end - event->start;
+	if (waiting->calls++ && waiting->time_ns >= time_ns)
+		return;
+	waiting->time_ns = time_ns;
+	waiting->process = event->process;
+	waiting->thread = event->thread;
+	waiting->file = event->file;
+	waiting->operation = event->operation;
+	waiting->before = event_value(event, SYSCALL_FLAGS) & TRACE_OP_BEFORE;
+	waiting->asked = (struct path_asked) { 0 };
+	if (event_kind(event) == TRACE_SYSCALL_PATH)
+		waiting->asked = path_asked_by(event);
+}

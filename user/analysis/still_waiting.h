@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Calls that had not returned when the recording ended: how many, and the one in flight longest.
+ */
+#ifndef FAULTLINE_STILL_WAITING_H
+#define FAULTLINE_STILL_WAITING_H
+
+#include "analysis/model/path.h"
+
+struct still_waiting {
+	uint64_t calls;
+	/* Of the longest one: */
+	uint64_t time_ns;
+	struct path_asked asked; /* what it named, if it has no file; path 0: nothing */
+	uint32_t process, thread, file;
+	uint16_t operation;
+	bool before; /* it began before the recording: its age is a lower bound */
+};
+
+#define STILL_WAITING_CALL (1ull << SYSCALL_FLAGS | 1ull << SYSCALL_RESULT)
+#define STILL_WAITING_PATH                                                                         \
+	(STILL_WAITING_CALL | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH)
+
+void still_waiting_add(struct still_waiting *waiting, const struct event *event);
+
+#endif
