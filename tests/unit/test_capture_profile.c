@@ -140,12 +140,26 @@ static void test_of_ended_processes(void **state)
 	close_slots(&slots);
 }
 
+/* What a service takes for a node's slots is bounded, however many CPUs there are. */
+static void test_memory(void **state)
+{
+	for (unsigned int cpus = 1; cpus <= 4096; cpus++) {
+		unsigned int slots = profile_node_slots(cpus);
+
+		assert_true(profile_memory(slots) <= PROFILE_NODE_BYTES_MOST);
+		assert_true(slots >= profile_node_slots(1));
+		assert_int_equal(slots, profile_round_slots(slots));
+	}
+	assert_true(profile_memory(2 * profile_node_slots(4096)) > PROFILE_NODE_BYTES_MOST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_crowded),
 		cmocka_unit_test(test_of_ended_processes),
+		cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@ static uint64_t online, may_run, refusing;
 static unsigned int present;
 static uint64_t visited[80];
 static size_t visits, barriers;
+static bool tickless; /* then the kernel refuses to be asked */
 
 static uint64_t mask_of(const cpu_set_t *set)
 {
@@ -73,6 +75,10 @@ static long made_up_syscall(long number, ...)
 	va_start(rest, number);
 	assert_int_equal(va_arg(rest, int), MEMBARRIER_CMD_GLOBAL);
 	va_end(rest);
+	if (tickless) {
+		errno = EINVAL;
+		return -1;
+	}
 	barriers++;
 	return 0;
 }
@@ -90,6 +96,7 @@ static void machine(uint64_t are_online, uint64_t may, unsigned int are_present)
 	may_run = may;
 	present = are_present;
 	refusing = visits = barriers = 0;
+	tickless = false;
 }
 
 /* Each CPU by itself, in turn, and then all that were allowed again. */
@@ -162,12 +169,44 @@ static void test_refused(void **state)
 	assert_int_equal(barriers, 1);
 }
 
+/* The kernel does not wait (nohz_full): the CPUs are visited, however many they are. */
+static void test_tickless(void **state)
+{
+	machine(0x1ffff, 0x1ffff, 17);
+	tickless = true;
+	assert_true(quiesce(false));
+	assert_visited(0x1ffff);
+	machine(0x3, 0x3, 2);
+	tickless = true;
+	assert_true(quiesce_slowly());
+	assert_visited(0x3);
+	/* Without either way that is not concealed. */
+	machine(0xf, 0x3, 4);
+	tickless = true;
+	assert_false(quiesce(false));
+	assert_false(quiesce_slowly());
+	machine(0x3, 0x3, 2);
+	tickless = true;
+	assert_false(quiesce(true));
+	assert_int_equal(visits, 0);
+}
+
+/* Who is in no hurry asks the kernel. */
+static void test_slowly(void **state)
+{
+	machine(0x3, 0x3, 2);
+	assert_true(quiesce_slowly());
+	assert_int_equal(visits, 0);
+	assert_int_equal(barriers, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_cpu), cmocka_unit_test(test_offline),
 		cmocka_unit_test(test_preempted), cmocka_unit_test(test_not_everywhere),
 		cmocka_unit_test(test_many),	  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_tickless),  cmocka_unit_test(test_slowly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,13 +10,12 @@
 #include "capture/profile.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/quiesce.h"
 #include "capture/shared.h"
 
 #define SLOTS_EACH 16384u /* by default: 6 MiB, and for each further CPU a part of that */
@@ -67,6 +66,22 @@ unsigned int profile_default_slots(unsigned int cpus)
 	uint64_t slots = SLOTS_EACH + (uint64_t)SLOTS_PER_CPU * (cpus > 2 ? cpus - 2 : 0);
 
 	return profile_round_slots(slots < SLOTS_DEFAULT_MOST ? slots : SLOTS_DEFAULT_MOST);
+}
+
+size_t profile_memory(unsigned int slots)
+{
+	return (size_t)profile_map_entries(slots) *
+		       (sizeof(struct profile_slot) + sizeof(struct base)) +
+	       (size_t)slots * sizeof(struct idle);
+}
+
+unsigned int profile_node_slots(unsigned int cpus)
+{
+	unsigned int slots = 2 * profile_default_slots(cpus);
+
+	while (profile_memory(slots) > PROFILE_NODE_BYTES_MOST)
+		slots /= 2;
+	return slots;
 }
 
 unsigned int profile_map_entries(unsigned int slots)
@@ -288,8 +303,9 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 		if (state != PROFILE_USED && state != PROFILE_RETIRED)
 			continue;
 		if (state == PROFILE_RETIRED && !waited) {
-			/* Long since, or nearly so: programs run inside what RCU protects. */
-			syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+			/* They were retired at the reading before: hardly anybody is at it still.
+			 */
+			quiesce_slowly();
 			waited = true;
 		}
 		/* Nobody comes again to tell what the last look, or a slot's, has missed. */

@@ -18,6 +18,11 @@ struct profile;
 
 /* Slots that any key may take by default, with so many CPUs. */
 unsigned int profile_default_slots(unsigned int cpus);
+/* The same for a service that sums up what a whole node does, which leaves more behind than one
+ * job; and what so many slots take of memory, on both sides. */
+#define PROFILE_NODE_BYTES_MOST (64u << 20)
+unsigned int profile_node_slots(unsigned int cpus);
+size_t profile_memory(unsigned int slots);
 /* The next power of two that there may be of them. */
 unsigned int profile_round_slots(uint64_t slots);
 /* Of that many, what the kernel side's map has. */

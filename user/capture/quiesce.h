@@ -7,7 +7,10 @@
 
 #include <stdbool.h>
 
-/* `preempted`: tasks may be preempted while they run one. */
-void quiesce(bool preempted);
+/* `preempted`: tasks may be preempted while they run one. False, and a warning once, where there is
+ * no way to wait. */
+bool quiesce(bool preempted);
+/* The same for who is in no hurry: by a grace period of the kernel's, if it grants one. */
+bool quiesce_slowly(void);
 
 #endif

@@ -102,6 +102,18 @@ static void set_lanes(const struct session *session, struct faultline *skeleton)
 				 (flight ? 1 : lanes) * session->sizes.slot_count);
 }
 
+/*
+ * Of files beyond those that have places of their own. Each CPU keeps up to 128 free entries for
+ * itself, and takes the least used ones of all where those run out: with a fixed number many CPUs
+ * would evict what is in use.
+ */
+#define FILES_LEAST 32768u
+#define FILES_PER_CPU 1024u
+static unsigned int files_room(unsigned int cpus)
+{
+	return cpus * FILES_PER_CPU > FILES_LEAST ? cpus * FILES_PER_CPU : FILES_LEAST;
+}
+
 struct faultline *session_open_skeleton(struct session *session)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options,
@@ -128,6 +140,7 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
 	if (session->options.flight_chooses)
 		bpf_map__set_max_entries(skeleton->maps.flight_chosen, FLIGHT_CHOSEN_MOST);
+	bpf_map__set_max_entries(skeleton->maps.files, files_room(session->cpus));
 	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
 	if (!session->choice.on[LAYER_ASYNC]) {
 		bpf_map__set_max_entries(skeleton->maps.async_places, 1);

@@ -352,9 +352,8 @@ int service_open(struct service **out, const struct service_options *options, bo
 	session->attach.to = ATTACH_ALL;
 	session->follow_privileged = session->attach.uid == ATTACH_ANYBODY;
 	session->flight_chooses = options->flight_of.count;
-	/* What all processes do leaves more behind than one job. */
 	if (!session->profile_slots)
-		session->profile_slots = 2ull * profile_default_slots(get_nprocs());
+		session->profile_slots = profile_node_slots(get_nprocs());
 	pthread_mutex_init(&service->lock, NULL);
 	pthread_cond_init(&service->read, NULL);
 	err = session_open(&service->session, session);
