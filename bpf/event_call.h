@@ -69,7 +69,7 @@ struct call_request {
 #define ASYNC_FLIGHT_MOST 32768 /* operations in flight */
 #define ASYNC_NAMES_MOST 1024	/* ... that name paths */
 #define ASYNC_USERS_MOST 16384	/* processes that have any */
-#define ASYNC_MULTISHOT_MOST 1024
+#define ASYNC_MULTISHOT_MOST 8192
 #define ASYNC_BYTES (1u << 0)	  /* a positive result is a number of bytes */
 #define ASYNC_WRITES (1u << 1)	  /* pages that it brings in are its own making */
 #define ASYNC_VECTOR (1u << 2)	  /* from or to an iovec */

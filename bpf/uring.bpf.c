@@ -324,8 +324,10 @@ struct uring_name {
 	__u64 ring, user_data;
 };
 
+/* From the submission to the last completion. Nothing is evicted: what has no room is lost as a
+ * whole, and counted. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ASYNC_MULTISHOT_MOST);
 	__type(key, struct uring_name);
 	__type(value, struct async_key);
@@ -365,8 +367,11 @@ static __always_inline int uring_submitted(void *request)
 		async_overfull = true;
 		return 0;
 	}
-	if (row.traits & ASYNC_MULTISHOT)
-		uring_expect_many(&key);
+	if (row.traits & ASYNC_MULTISHOT && uring_expect_many(&key)) {
+		async_take_out(&key);
+		async_overfull = true;
+		return 0;
+	}
 	if (row.shape >= ASYNC_SPLICE || KREAD(io_kiocb, request, flags) & REQ_CQE_SKIP)
 		uring_settle(&key, state);
 	return 0;
@@ -427,10 +432,18 @@ __noinline int uring_take_file(struct async_operation *done, __u64 address, __s6
 	return taken || first;
 }
 
+static __noinline int uring_expect_no_more(struct uring_end *end)
+{
+	struct uring_name name = { end->ring, end->user_data };
+
+	return bpf_map_delete_elem(&uring_multishot, &name);
+}
+
 static __noinline int uring_end(struct async_key *key, struct async_operation *done,
 				struct uring_end *end)
 {
 	bool more = end->flags & IORING_CQE_F_MORE;
+	bool multishot = done->row.traits & ASYNC_MULTISHOT;
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	done->account.flags &= ~TRACE_OP_SILENT; /* it is told when it fails */
@@ -438,6 +451,8 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 		async_tell(key, done, end->result, now_ns);
 	if (!more) {
 		async_take_out(key);
+		if (multishot)
+			uring_expect_no_more(end);
 		return 0;
 	}
 	done->account.fetched_pages = 0;
@@ -464,10 +479,14 @@ static __always_inline int uring_completed(void *request, struct uring_end *end)
 		async_end_unseen(&key, done);
 		done = NULL;
 	}
-	if (done)
+	if (done) {
 		uring_end(&key, done, end);
-	else if (request)
+	} else if (request) {
+		if (uring_row(request).traits & ASYNC_MULTISHOT &&
+		    !(end->flags & IORING_CQE_F_MORE))
+			uring_expect_no_more(end); /* it was cut short, as its process ended */
 		uring_unknown(request, end->result);
+	}
 	return 0;
 }
 
