@@ -26,6 +26,23 @@ static void many_small_files(struct made_trace *made, bool sound)
 	}
 }
 
+/* Checkpoints of PyTorch, which have the ending of Python's lists of paths. */
+static void some_small_checkpoints(struct made_trace *made, bool sound)
+{
+	static char paths[200][32];
+
+	for (uint64_t i = 0; i < 200; i++) {
+		uint64_t at = 100 + i * 2 * MS, took = sound ? 5 * US : 800 * US;
+
+		snprintf(paths[i], sizeof(paths[i]), "/data/%llu.pth", (unsigned long long)i);
+		add_file(made, i + 1, 100 * KIB, paths[i]);
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = i + 1,
+		     .result = 3);
+		CALL(made, .time = at + 6 * US, .dur = took, .pid = 10, .op = M_READ, .file = i + 1,
+		     .asked = 128 * KIB, .result = 100 * KIB, .fetched = 100 * KIB);
+	}
+}
+
 /* Read once more by who has written them. */
 static void many_small_files_made(struct made_trace *made, bool sound)
 {
@@ -61,6 +78,12 @@ static void opened_again(struct made_trace *made, bool sound)
 	add_file(made, 1, MIB, "/data/a.h5");
 	CALLS(made, 100, .count = sound ? 8 : 1000, .op = M_OPENAT, .result = 3, .dur = 5 * US);
 	CALLS(made, 100 * MS, .count = 1000, .op = M_FSTAT, .dur = 5 * US);
+}
+
+static void opened_some_times(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/d.npz");
+	CALLS(made, 100, .count = 300, .op = M_OPENAT, .result = 3, .dur = sound ? 5 * US : MS);
 }
 
 /* A directory that is listed: its opens are not what costs. */

@@ -225,6 +225,20 @@ static void lock_wait(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 50, .op = M_FLOCK, .dur = sound ? US : 5 * MS);
 }
 
+/* A few long waits are as bad as many short ones. */
+static void lock_few(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/job.lock");
+	CALLS(made, 100, .count = 4, .op = M_FLOCK, .dur = sound ? 2 * MS : 150 * MS);
+}
+
+static void small_writes_few(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = 200, .op = M_WRITE, .bytes = 512,
+	      .dur = sound ? 20 * US : 2 * MS);
+}
+
 /* Nobody waits for a lock that is free, however often it is taken. */
 static void lock_free(struct made_trace *made, bool sound)
 {

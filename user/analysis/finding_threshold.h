@@ -15,6 +15,11 @@
 	  "a choice: less is within the spread of most runs")                                      \
 	X(COST_LEAST, 0.002, UNIT_SHARE, "share of the run below which no finding is told",        \
 	  "a choice: two thousandths of a run are no reason to change a program")                  \
+	X(TIME_DECIDES, 0.05, UNIT_SHARE,                                                          \
+	  "share of the run from which a few times are as good as many",                           \
+	  "a choice: half of what makes a finding high")                                           \
+	X(FEW, 0.05, UNIT_SHARE, "part of a number of times that is a few of them",                \
+	  "a choice: a twentieth; of less, the word is wrong")                                     \
 	X(SAME_WAIT, 0.5, UNIT_SHARE,                                                              \
 	  "part of a finding's time that another tells already, for that to be the same wait",     \
 	  "a choice: most of it")                                                                  \

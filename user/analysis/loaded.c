@@ -42,7 +42,8 @@ static const char *const parts[] = {
 	"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python", "/__pycache__/",
 };
 
-static const char *const module_endings[] = { ".py", ".pyc", ".pyi", ".pth" };
+/* Not .pth: Python's own lie in site-packages, and those elsewhere are PyTorch's checkpoints. */
+static const char *const module_endings[] = { ".py", ".pyc", ".pyi" };
 
 /* Whether the path has one of them, or is the directory that it names. */
 static bool has_part(struct table_text path)

@@ -5,6 +5,7 @@
  */
 #include "analysis/doors.h"
 #include "analysis/finding/finding.h"
+#include "analysis/finding/finding_weight.h"
 
 /* Of one path of access and side. */
 struct queue {
@@ -28,11 +29,14 @@ static const struct table_column queue_evidence[] = {
 
 /* The mean depth is the time of all operations by the time that any was under way: Little's law,
  * with the time that the queue was empty left out. */
-static bool is_shallow(const struct tally *tally, struct queue *queue)
+static bool is_shallow(const struct findings *findings, const struct tally *tally,
+		       struct queue *queue)
 {
 	queue->count = tally->count;
 	queue->time_ns = tally->time.measure;
-	if (tally->count < threshold(THRESHOLD_QUEUED) || !queue->time_ns)
+	if (!queue->time_ns ||
+	    !finding_is_enough(tally->count, THRESHOLD_QUEUED,
+			       finding_share(queue->time_ns, findings->duration_ns)))
 		return false;
 	queue->each_ns = tally->thread_time_ns / tally->count;
 	queue->depth = (double)tally->thread_time_ns / queue->time_ns;
@@ -61,7 +65,7 @@ static int find_shallow(struct findings *findings, const struct finding_rule *ru
 							   FINDING_LIKELY, FINDING_BY_COST };
 			struct tally tally = doors_tally(findings->measured, doors[i], side);
 
-			if (!is_shallow(&tally, &queue))
+			if (!is_shallow(findings, &tally, &queue))
 				continue;
 			verdict.cost_ns =
 				finding_unhidden(findings, sides[side].class, queue.time_ns);

@@ -4,6 +4,7 @@
  */
 #include "analysis/failed_lookups.h"
 #include "analysis/finding/finding.h"
+#include "analysis/finding/finding_weight.h"
 #include "analysis/totals.h"
 
 struct failed {
@@ -23,6 +24,12 @@ static const struct table_column failed_evidence[] = {
 	  TABLE_UINT(struct failed, time_ns), 0 },
 };
 
+static bool are_many(const struct findings *findings, const struct lookups_view *failed)
+{
+	return finding_is_enough(failed->all_count, THRESHOLD_FAILED_LOOKUPS,
+				 finding_share(failed->all_thread_time_ns, findings->duration_ns));
+}
+
 /* Of what the job looks for itself, if that is much; else of all, the search for modules, too. */
 static int find_failed(struct findings *findings, const struct finding_rule *rule)
 {
@@ -34,9 +41,9 @@ static int find_failed(struct findings *findings, const struct finding_rule *rul
 		.confidence = FINDING_SURE,
 	};
 
-	if (worst.all_count < threshold(THRESHOLD_FAILED_LOOKUPS))
+	if (!are_many(findings, &worst))
 		worst = failed_lookups_worst(findings->report, LOOKUPS_ALL);
-	if (worst.all_count < threshold(THRESHOLD_FAILED_LOOKUPS))
+	if (!are_many(findings, &worst))
 		return 0;
 	failed = (struct failed) {
 		.directory = worst.directory,

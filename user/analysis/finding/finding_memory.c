@@ -3,6 +3,7 @@
  * The finding about memory that was swapped out. Knows nothing of files.
  */
 #include "analysis/finding/finding.h"
+#include "analysis/finding/finding_weight.h"
 #include "analysis/totals.h"
 
 struct swapped {
@@ -38,7 +39,8 @@ static int find_swapped(struct findings *findings, const struct finding_rule *ru
 		swapped.time_ns += total->thread_time_ns;
 	}
 	if (findings->measured->job->chosen ||
-	    swapped.major < threshold(THRESHOLD_SWAPPED_FAULTS) ||
+	    !finding_is_enough(swapped.major, THRESHOLD_SWAPPED_FAULTS,
+			       finding_share(swapped.time_ns, findings->duration_ns)) ||
 	    swapped.major < threshold(THRESHOLD_SWAPPED_SHARE) * swapped.count)
 		return 0;
 	verdict.cost_ns =

@@ -3,6 +3,7 @@
  * Findings about files that are read through a mapping. Knows nothing of calls.
  */
 #include "analysis/finding/finding_files.h"
+#include "analysis/finding/finding_weight.h"
 
 /* Stores to a private mapping, most of all that was done through it. */
 static bool is_copied(const struct file_view *file)
@@ -192,7 +193,7 @@ static bool takes_stores(const struct file_view *file)
 
 static bool are_many_minor(const struct alike *alike)
 {
-	return alike->minor >= threshold(THRESHOLD_MMAP_MINOR_FAULTS);
+	return finding_is_enough(alike->minor, THRESHOLD_MMAP_MINOR_FAULTS, alike->of_run);
 }
 
 static const struct alike_rule store_files = {
@@ -241,7 +242,7 @@ static bool takes_copied(const struct file_view *file)
 
 static bool are_many(const struct alike *alike)
 {
-	return alike->count >= threshold(THRESHOLD_MMAP_MINOR_FAULTS);
+	return finding_is_enough(alike->count, THRESHOLD_MMAP_MINOR_FAULTS, alike->of_run);
 }
 
 static const struct alike_rule copied_files = {

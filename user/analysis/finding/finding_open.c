@@ -7,6 +7,7 @@
 #include "analysis/chain.h"
 #include "analysis/failed_lookups.h"
 #include "analysis/finding/finding_files.h"
+#include "analysis/finding/finding_weight.h"
 #include "analysis/loaded.h"
 #include "analysis/measured.h"
 #include "analysis/totals.h"
@@ -84,7 +85,7 @@ static bool takes_small_file(const struct file_view *file)
 
 static bool are_many_files(const struct alike *alike)
 {
-	return alike->files >= threshold(THRESHOLD_SMALL_FILES);
+	return finding_is_enough(alike->files, THRESHOLD_SMALL_FILES, alike->of_run);
 }
 
 static uint64_t cost_moved(const struct alike *alike)
@@ -150,7 +151,7 @@ static bool takes_opened_again(const struct file_view *file)
 
 static bool are_many_opens(const struct alike *alike)
 {
-	return alike->opens >= threshold(THRESHOLD_OPENS);
+	return finding_is_enough(alike->opens, THRESHOLD_OPENS, alike->of_run);
 }
 
 static const struct alike_rule opened_again_files = {
@@ -502,7 +503,8 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 		.confidence = FINDING_SURE,
 	};
 
-	if (found.count < threshold(THRESHOLD_COLD_NAMES))
+	if (!finding_is_enough(found.count, THRESHOLD_COLD_NAMES,
+			       finding_share(found.time_ns, findings->duration_ns)))
 		return 0;
 	metadata = metadata_of(findings->measured);
 	if (are_many(findings->measured) && is_heavy(findings, &metadata, &verdict.cost_ns))

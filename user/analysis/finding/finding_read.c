@@ -3,6 +3,7 @@
  * Findings about files that are read by calls. Knows nothing of mappings.
  */
 #include "analysis/finding/finding_files.h"
+#include "analysis/finding/finding_weight.h"
 #include "analysis/totals.h"
 
 static uint64_t cost_again(const struct alike *alike)
@@ -46,7 +47,7 @@ static bool is_random(const struct file_view *file)
 
 static bool are_many(const struct alike *alike)
 {
-	return alike->count >= threshold(THRESHOLD_SMALL_REQUESTS);
+	return finding_is_enough(alike->count, THRESHOLD_SMALL_REQUESTS, alike->of_run);
 }
 
 /* --- reads that something holds back --- */

@@ -16,6 +16,15 @@ static uint64_t all_fetched_bytes(const struct measured *measured)
 	return bytes;
 }
 
+bool finding_is_enough(uint64_t count, enum threshold many, double of_run)
+{
+	double enough = threshold(many);
+
+	if (of_run >= threshold(THRESHOLD_TIME_DECIDES))
+		enough *= threshold(THRESHOLD_FEW);
+	return count && count >= enough;
+}
+
 static enum finding_severity severity_of_time(uint64_t cost_ns, uint64_t duration_ns)
 {
 	double share = finding_share(cost_ns, duration_ns);

@@ -7,6 +7,12 @@
 
 #include "analysis/finding/finding.h"
 
+/* Whether something was done often enough to speak of it: as often as a threshold of counts says,
+ * or a twentieth of that where it takes a part of the run that is felt. Counts tell what small
+ * things add up; they must not hide a few large ones. `of_run`: what it takes of the run, by time.
+ */
+bool finding_is_enough(uint64_t count, enum threshold many, double of_run);
+
 /* What findings are ordered by; of what is not known 0. */
 struct finding_weight {
 	enum finding_severity severity;

@@ -3,6 +3,7 @@
  * Findings about writing, and about calls that cost without moving much. Each goes by one habit.
  */
 #include "analysis/finding/finding.h"
+#include "analysis/finding/finding_weight.h"
 #include "analysis/processes.h"
 
 struct calls {
@@ -69,13 +70,20 @@ static struct calls calls_of(const struct findings *findings, const struct findi
 	return calls;
 }
 
-/* Adds the finding when there are so many calls at least. */
+static bool are_enough(const struct findings *findings, const struct finding_rule *rule,
+		       const struct calls *calls, const struct finding_verdict *verdict)
+{
+	return finding_is_enough(calls->count, rule->thresholds[0],
+				 finding_share(verdict->cost_ns, findings->duration_ns));
+}
+
+/* Adds the finding when there are enough calls. */
 static int find_calls(struct findings *findings, const struct finding_rule *rule)
 {
 	struct finding_verdict verdict;
 	struct calls calls = calls_of(findings, rule, &verdict);
 
-	if (!calls.count || calls.count < threshold(rule->thresholds[0]))
+	if (!are_enough(findings, rule, &calls, &verdict))
 		return 0;
 	return finding_add(findings, rule, &calls, &verdict);
 }
@@ -287,7 +295,7 @@ static int find_small_writes(struct findings *findings, const struct finding_rul
 				      .each_file = TABLE_NO_UINT };
 	const struct calls *calls = &small.calls;
 
-	if (calls->count < threshold(THRESHOLD_SMALL_REQUESTS))
+	if (!are_enough(findings, rule, calls, &verdict))
 		return 0;
 	if (calls->other_files != TABLE_NO_UINT &&
 	    calls->count <= threshold(THRESHOLD_SMALL_WRITES_OF_FILE) * calls->files)
