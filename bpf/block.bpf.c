@@ -87,6 +87,33 @@ __noinline int count_bio(struct address *disk, __u32 opf, __u32 bytes)
 	return 0;
 }
 
+/*
+ * Sets the owner of a bio of direct I/O that a kernel thread queues, because a limit of the first
+ * version of cgroups had held it back: the followed task that waits for it. Its address is only
+ * compared: nothing is trusted that a slot does not confirm. Says whether there is one.
+ */
+__noinline int mark_waiter(struct bio_mark *mark, struct address *bio)
+{
+	struct task_slot *slot;
+	__u64 waiter;
+	__u32 tid;
+
+	if (!mark || !bio || !direct_end_io ||
+	    (__u64)KREAD(bio, bio->at, bi_end_io) != direct_end_io ||
+	    !bpf_core_field_exists(struct iomap_dio, submit.waiter))
+		return 0;
+	waiter = NUMBER_OF(iomap_dio, KREAD(bio, bio->at, bi_private), submit.waiter);
+	if (!waiter || (attach_to && recording_ended))
+		return 0;
+	tid = KREAD(task_struct, waiter, pid);
+	slot = task_slot(tid);
+	if (!slot || slot->owner != waiter || slot->tid != tid || slot->state.mode != TASK_FOLLOWED)
+		return 0;
+	mark->pid = slot->state.pid;
+	mark->tid = tid;
+	return 1;
+}
+
 static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -113,15 +140,17 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 			above_keep(state, &at, &mark);
 		return 0;
 	}
+	if (followed) {
+		mark.pid = task->tgid;
+		mark.tid = task->pid;
+	} else if (task->flags & PF_KTHREAD) {
+		followed = mark_waiter(&mark, &at);
+	}
 	if (!followed && !mark.file) {
 		if (mark.flags & TRACE_BLOCK_META && task->flags & PF_KTHREAD && bio->bi_opf & 1 &&
 		    done_is_first(at.at, copy))
 			count_metadata(&whole, mark.bytes);
 		return 0;
-	}
-	if (followed) {
-		mark.pid = task->tgid;
-		mark.tid = task->pid;
 	}
 	mark.sector = bio->bi_iter.bi_sector;
 	if ((bio->bi_opf & REQ_OP_MASK) == REQ_OP_ZONE_APPEND)

@@ -106,6 +106,9 @@ enum req_flag_bits {
 struct iomap_dio {
 	struct kiocb *iocb;
 	long long size; /* submitted so far */
+	struct {
+		struct task_struct *waiter; /* NULL: the call does not wait */
+	} submit;
 } CORE_STRUCT;
 
 /* Of a read that takes no more than one bio, since 7.3. */

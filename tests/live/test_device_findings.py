@@ -99,6 +99,19 @@ class DeviceFindings(unittest.TestCase):
         self.assertGreaterEqual(found["device-slow"]["evidence"]["service_p50_ns"], 10_000_000)
         self.assertNotIn("device-slow", self.found(["sh", "-c", f"exec {self.read(22)}"]))
 
+    def test_held_back_direct(self):
+        """What a limit holds back is queued by a kernel thread; it is the reader's all the same."""
+        file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
+        group = throttle(self, file, 8 * MIB, "bps")
+        harness.cool(file)
+        reader = ["dd", f"if={file}", "of=/dev/null", "bs=64k", "iflag=direct", "status=none"]
+        recording = Recording(harness.in_cgroup(group, *reader))
+        ids = recording.trace.file_ids(file)
+        rows = [row for row in recording.trace.dicts("bio") if row["file"] in ids]
+        self.assertEqual(sum(row["bytes"] for row in rows), 4 * MIB)
+        pids = {row["pid"] for row in recording.trace.calls(file, op="read")}
+        self.assertEqual({row["pid"] for row in rows}, pids)
+
     def test_held_back(self):
         """A cold file that a program may not read as fast as the device, which no limit of its own
         makes late, and one that it may."""
