@@ -100,6 +100,45 @@ int fl_arm(struct bpf_iter__task *context)
 /* How often a task has come to another cgroup, at least. */
 volatile __u64 attach_moves = 0;
 
+/* --- what cgroups are called --- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set by the user side */
+	__type(key, __u32);
+	__type(value, struct cgroup_place);
+} cgroup_places SEC(".maps");
+
+/* The kernel's lock of cgroups is held: nobody else writes. */
+static __noinline int cgroup_keep_path(struct address *cgroup, struct address *path)
+{
+	__u64 root = (__u64)KREAD(cgroup, cgroup->at, root);
+	__u64 node = (__u64)KREAD(cgroup, cgroup->at, kn);
+	__u64 id = KREAD(kernfs_node, node, id);
+	__u32 index = id & (CGROUP_PLACES - 1);
+	struct cgroup_place *place = bpf_map_lookup_elem(&cgroup_places, &index);
+	long length;
+
+	if (!place || place->id == id || KREAD(cgroup_root, root, hierarchy_id))
+		return 0;
+	__sync_lock_test_and_set(&place->id, 0);
+	length = bpf_probe_read_kernel_str(place->path, sizeof(place->path), (void *)path->at);
+	if (length > 0 && length < (long)sizeof(place->path)) /* else it may be cut */
+		__sync_lock_test_and_set(&place->id, id);
+	return 0;
+}
+
+SEC("?tp_btf/cgroup_mkdir")
+int BPF_PROG(fl_cgroup, struct cgroup *made, const char *path)
+{
+	struct address cgroup = { (__u64)made }, its_path = { (__u64)path };
+
+	return cgroup_keep_path(&cgroup, &its_path);
+}
+
+/* --- who moves --- */
+
 /* The first of a process, or a single thread, has moved. */
 static __always_inline int joined(struct task_struct *task, bool threadgroup)
 {
@@ -131,6 +170,9 @@ static __always_inline int joined(struct task_struct *task, bool threadgroup)
 	int BPF_PROG(name, struct cgroup *to, const char *path, struct task_struct *task,          \
 		     bool threadgroup)                                                             \
 	{                                                                                          \
+		struct address cgroup = { (__u64)to }, its_path = { (__u64)path };                 \
+                                                                                                   \
+		cgroup_keep_path(&cgroup, &its_path);                                              \
 		return joined(task, threadgroup);                                                  \
 	}
 

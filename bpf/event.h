@@ -304,6 +304,19 @@ struct event_device {
 	__u32 pad;
 };
 
+/*
+ * Paths of cgroups of the second version's hierarchy as they were made or joined: whoever looks one
+ * up by its id later finds nothing where it is gone. In memory that both sides have mapped, by the
+ * low bits of the id; a later one takes the place of an earlier one.
+ */
+#define CGROUP_PLACES 4096 /* a power of two */
+#define CGROUP_PATH_BYTES 504
+struct cgroup_place {
+	__u64 id; /* 0: none, or it is being written */
+	char path[CGROUP_PATH_BYTES];
+};
+EVENT_SIZE(cgroup_place, 512);
+
 /* Kinds of files, as --file-types names them. */
 #define FILE_CLASS_REG (1u << 0)
 #define FILE_CLASS_DIR (1u << 1)

@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bpf/event.h"
 #include "capture/privileges.h"
 #include "capture/proc.h"
+#include "capture/shared.h"
 
 #define REMEMBERED 4096 /* powers of two; the oldest is forgotten */
 #define CHAINS 4096
@@ -28,8 +31,9 @@ struct known_cgroup {
 };
 
 struct cgroups {
-	char root[PATH_MAX]; /* "": there is no such hierarchy */
-	bool has_handles;    /* its thread may open what is there by an id */
+	char root[PATH_MAX];		 /* "": there is no such hierarchy */
+	bool has_handles;		 /* its thread may open what is there by an id */
+	const struct cgroup_place *kept; /* NULL: by nobody */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked, found;
@@ -128,6 +132,26 @@ static bool has_handles(const char *root)
 	return !stat(root, &status) && find_by_handle(path, status.st_ino);
 }
 
+static size_t kept_bytes(void)
+{
+	return shared_pages(CGROUP_PLACES * sizeof(struct cgroup_place));
+}
+
+/* As the kernel side has kept it, which may write the place again meanwhile. */
+static char *look_up_kept(const struct cgroups *cgroups, uint64_t id)
+{
+	const struct cgroup_place *place =
+		cgroups->kept ? &cgroups->kept[id & (CGROUP_PLACES - 1)] : NULL;
+	char path[CGROUP_PATH_BYTES];
+
+	if (!place || __atomic_load_n(&place->id, __ATOMIC_ACQUIRE) != id)
+		return strdup("");
+	memcpy(path, place->path, sizeof(path));
+	path[sizeof(path) - 1] = 0;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return strdup(__atomic_load_n(&place->id, __ATOMIC_RELAXED) == id ? path : "");
+}
+
 /* The path below the root, or "". Never NULL but without memory. */
 static char *look_up(const struct cgroups *cgroups, uint64_t id)
 {
@@ -139,7 +163,7 @@ static char *look_up(const struct cgroups *cgroups, uint64_t id)
 	found = cgroups->has_handles ? find_by_handle(path, id)
 				     : path[0] && cgroups_walk(path, 0, has_id, &id);
 	if (!found || strncmp(path, cgroups->root, strlen(cgroups->root)) != 0)
-		return strdup("");
+		return look_up_kept(cgroups, id);
 	below = path + strlen(cgroups->root);
 	return strdup(*below ? below : "/");
 }
@@ -274,6 +298,17 @@ uint64_t cgroups_of_process(const struct cgroups *cgroups, uint32_t pid)
 
 /* --- life --- */
 
+int cgroups_keep(struct cgroups *cgroups, int fd)
+{
+	const struct cgroup_place *kept = shared_map(fd, kept_bytes(), false, 0);
+	int err = kept ? 0 : -errno;
+
+	pthread_mutex_lock(&cgroups->lock);
+	cgroups->kept = kept;
+	pthread_mutex_unlock(&cgroups->lock);
+	return err;
+}
+
 int cgroups_open(struct cgroups **out, const char *root)
 {
 	struct cgroups *cgroups = calloc(1, sizeof(*cgroups));
@@ -308,6 +343,8 @@ void cgroups_close(struct cgroups *cgroups)
 	pthread_join(cgroups->thread, NULL);
 	for (size_t i = 0; i < REMEMBERED; i++)
 		free(cgroups->known[i].path);
+	if (cgroups->kept)
+		munmap((void *)cgroups->kept, kept_bytes());
 	pthread_cond_destroy(&cgroups->asked);
 	pthread_cond_destroy(&cgroups->found);
 	pthread_mutex_destroy(&cgroups->lock);

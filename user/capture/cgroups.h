@@ -25,11 +25,15 @@ bool cgroups_walk(char path[PATH_MAX], int depth, cgroups_look *look, void *cont
 /* `root` is where the hierarchy is mounted; NULL finds it. Returns 0 or a negative errno. */
 int cgroups_open(struct cgroups **cgroups, const char *root);
 void cgroups_close(struct cgroups *cgroups); /* NULL is fine */
+/* Before the first question: where the kernel side keeps the paths of cgroups that may be gone when
+ * they are looked up. `fd` is that of a map of CGROUP_PLACES struct cgroup_place and stays the
+ * caller's. Returns 0 or a negative errno. */
+int cgroups_keep(struct cgroups *cgroups, int fd);
 
 /*
- * Writes the path of a cgroup below the hierarchy's root, "" when it is gone or there is no such
- * hierarchy. False while it is being looked up: ask again later. With `wait` it waits for that.
- * What was found is remembered, and so is what was not.
+ * Writes the path of a cgroup below the hierarchy's root, "" when it is gone and nobody has
+ * kept its path, or there is no such hierarchy. False while it is being looked up: ask again later.
+ * With `wait` it waits for that. What was found is remembered, and so is what was not.
  */
 bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PATH_MAX]);
 

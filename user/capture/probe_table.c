@@ -96,6 +96,13 @@ const struct part parts[] = {
 					      "cgroup_attach_task" } } } },
 	},
 	{
+		.layer = LAYER_TASK,
+		.attaching = true,
+		.without = "cgroups that are removed at once have no names",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_cgroup", HOOK_TP_BTF, "cgroup_mkdir" } } } },
+	},
+	{
 		.layer = LAYER_SYSCALL,
 		.required = true,
 		.variants = { { "tp_btf",

@@ -159,5 +159,7 @@ uint64_t session_missed(const struct session *session, enum layer layer);
 /* Raised whenever a process comes to another cgroup, after it is there; never 0. Stays as it is
  * where the kernel does not tell. */
 uint64_t session_moves(const struct session *session);
+/* The descriptor, the session's, of the map of struct cgroup_place that who attaches has. */
+int session_cgroup_places(const struct session *session);
 
 #endif

@@ -215,6 +215,11 @@ uint64_t session_moves(const struct session *session)
 	return 1 + session->skeleton->bss->attach_moves;
 }
 
+int session_cgroup_places(const struct session *session)
+{
+	return bpf_map__fd(session->skeleton->maps.cgroup_places);
+}
+
 /* --- a flight recorder's --- */
 
 const struct flight_memory *session_flight(const struct session *session)

@@ -136,6 +136,8 @@ struct faultline *session_open_skeleton(struct session *session)
 	if (session->options.mode != PROFILE_OFF)
 		bpf_map__set_max_entries(skeleton->maps.profile_slots,
 					 profile_map_entries(session->profile_slots));
+	if (session->options.attach.to)
+		bpf_map__set_max_entries(skeleton->maps.cgroup_places, CGROUP_PLACES);
 	if (session->options.mode == PROFILE_AUTO)
 		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
 	if (session->options.flight_chooses)

@@ -78,6 +78,11 @@ void intake_close(struct intake *intake)
 	free(intake);
 }
 
+int intake_keep_cgroups(struct intake *intake, int fd)
+{
+	return cgroups_keep(intake->cgroups, fd);
+}
+
 uint64_t intake_lost(const struct intake *intake)
 {
 	return intake->lost;

@@ -20,6 +20,8 @@ struct intake;
 /* The ledger stays the caller's; `rings` as for decoder_open. Returns 0 or a negative errno. */
 int intake_open(struct intake **intake, struct ledger *ledger, unsigned int rings,
 		unsigned int page_bytes);
+/* See cgroups_keep. */
+int intake_keep_cgroups(struct intake *intake, int fd);
 void intake_close(struct intake *intake); /* NULL is fine */
 
 /* Has it told what code processes map; a decoder_code_fn. Spans are not looked for without it. */

@@ -182,7 +182,7 @@ void ledger_add(struct ledger *ledger, const struct ledger_added *added)
 	struct ledger_doer doer = find_doer(ledger, added);
 
 	ledger_put(&ledger->node.sums, added, true);
-	if (doer.job == ledger->unknown)
+	if (!doer.job || !strcmp(doer.job->labels.cgroup, LEDGER_UNKNOWN))
 		ledger->node.uncertain_operations += added->counts.count;
 	if (!doer.job)
 		return;

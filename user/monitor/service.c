@@ -371,6 +371,8 @@ int service_open(struct service **out, const struct service_options *options, bo
 		err = intake_open(&service->intake, service->ledger,
 				  session_lane_count(service->session), sysconf(_SC_PAGESIZE));
 	set_nice(0);
+	if (!err)
+		err = intake_keep_cgroups(service->intake, session_cgroup_places(service->session));
 	if (err) {
 		log_error("cannot monitor: %s", strerror(-err));
 		goto fail;
