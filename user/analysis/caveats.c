@@ -444,7 +444,7 @@ static void say_summed(struct words *text, const struct measured *measured)
 			  units_count(other, sums.other), units_count(count, sums.operations));
 }
 
-/* Rows: those that make numbers wrong are warnings. */
+/* Rows: those that make numbers wrong are warnings, and so is the death of a process. */
 static const struct caveat {
 	const char *id;
 	const char *weight;
@@ -482,7 +482,7 @@ static const struct table_column columns[CAVEAT_COLUMNS] = {
 	[CAVEAT_ID] = { "id", "caveat", UNIT_NONE, "name of the caveat",
 			TABLE_LITERAL(struct line, id), 0 },
 	[CAVEAT_WEIGHT] = { "weight", "weight", UNIT_NONE,
-			    "warning: numbers lack something; or note",
+			    "warning: numbers lack something, or processes were killed; or note",
 			    TABLE_LITERAL(struct line, weight), 0 },
 	[CAVEAT_TEXT] = { "text", "what", UNIT_NONE, "in words", TABLE_TEXT(struct line, text), 0 },
 };
