@@ -117,7 +117,8 @@ static int add_event(struct processes *processes, const struct event *event)
 {
 	int status = event->flags & EVENT_SUMMED ? add_sums(processes, event) : 0;
 
-	still_waiting_add(&processes->still_waiting, event);
+	if (event->flags & EVENT_FAILED)
+		still_waiting_add(&processes->still_waiting, event);
 	if (!status)
 		status = add_wait(processes, event);
 	if (!status && (event->flags & FAILED_FAULT) == FAILED_FAULT)
@@ -151,7 +152,8 @@ static int add_series(void *state, const struct event_series *series)
 	const struct event *event = series->events;
 
 	for (size_t i = 0; i < series->count; i++) {
-		still_waiting_add(&processes->still_waiting, &event[i]);
+		if (event[i].flags & EVENT_FAILED)
+			still_waiting_add(&processes->still_waiting, &event[i]);
 		if (add_wait(processes, &event[i]))
 			return -ENOMEM;
 	}

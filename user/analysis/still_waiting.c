@@ -11,7 +11,7 @@ static bool is_waiting(const struct event *event)
 {
 	enum trace_kind kind;
 
-	if (!(event->flags & EVENT_FAILED) || event->flags & (EVENT_SUMMED | EVENT_FAULT))
+	if (event->flags & (EVENT_SUMMED | EVENT_FAULT))
 		return false;
 	kind = event_kind(event);
 	return (kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH) &&

@@ -21,6 +21,7 @@ struct still_waiting {
 #define STILL_WAITING_PATH                                                                         \
 	(STILL_WAITING_CALL | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH)
 
+/* Of an event that failed (EVENT_FAILED): most did not, and are not worth the call. */
 void still_waiting_add(struct still_waiting *waiting, const struct event *event);
 
 #endif
