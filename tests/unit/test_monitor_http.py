@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The HTTP server of the monitoring service, asked by Python's client, by sockets and by noise, with
 the pages of http_pages.c. Knows what HTTP demands of it, and nothing of how it is made."""
+import gzip
 import http.client
 import os
 import random
@@ -108,6 +109,26 @@ class Routes(Base):
             status, body, headers = server.ask("HEAD", "/bytes?count=7")
             self.assertEqual((status, body, headers["Content-Length"]), (200, b"", "7"))
             self.assertEqual(server.ask("GET", "/header?name=X-Some", X_Some="a b")[1], b"a b")
+
+    def test_compressed_for_who_accepts_it(self):
+        with Server() as server:
+            for accepts, yes in (("gzip", True), ("deflate, gzip;q=1.0, *;q=0.5", True),
+                                 ("GZIP", True), ("*", True), ("gzip;q=0.001", True),
+                                 ("gzip;q=0", False), ("gzip; q=0, *", False), ("*;q=0", False),
+                                 ("identity", False), ("br", False), ("", False),
+                                 (",, ;,gzipped", False)):
+                status, body, headers = server.ask("GET", "/bytes?count=300000",
+                                                   Accept_Encoding=accepts)
+                self.assertEqual((status, headers["Content-Encoding"]),
+                                 (200, "gzip" if yes else None), accepts)
+                if yes:
+                    self.assertLess(len(body), 3000)
+                    body = gzip.decompress(body)
+                self.assertEqual(body, b"x" * 300000)
+                self.assertEqual(headers["Content-Type"], "text/plain")
+            # what is short stays as it is
+            self.assertEqual(server.ask("GET", "/bytes?count=10", Accept_Encoding="gzip")[1],
+                             b"x" * 10)
 
     def test_what_there_is_not(self):
         with Server() as server:

@@ -22,6 +22,7 @@ struct http_answer {
 	unsigned int status; /* 200, unless the route says otherwise */
 	const char *type;    /* the route's, unless it says otherwise */
 	struct sink body;    /* in memory */
+	bool gzipped;	     /* set when it is sent */
 };
 
 struct http_route {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "monitor/http_gzip.h"
 #include "monitor/http_state.h"
 
 struct http_request {
@@ -80,6 +81,8 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct htt
 	mhd.add_response_header(response, "Referrer-Policy", "no-referrer");
 	mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
 	mhd.add_response_header(response, "Cache-Control", "no-store");
+	if (answer->gzipped)
+		mhd.add_response_header(response, "Content-Encoding", "gzip");
 	if (name)
 		mhd.add_response_header(response, name, value);
 	done = mhd.queue_response(connection, answer->status, response);
@@ -90,7 +93,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct htt
 static enum MHD_Result send_line(struct MHD_Connection *connection, unsigned int status,
 				 const char *line, const char *name, const char *value)
 {
-	struct http_answer answer;
+	struct http_answer answer = { .gzipped = false };
 
 	sink_open_memory(&answer.body);
 	http_say(&answer, status, line);
@@ -234,6 +237,8 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 		sink_open_memory(&answer.body);
 		http_say(&answer, 500, "there is not enough memory to answer");
 	}
+	answer.gzipped = http_gzip_accepted(http_header(request, "Accept-Encoding")) &&
+			 http_gzip(&answer.body);
 	request->caller->owed_bytes = answer.body.used;
 	return send_answer(connection, &answer, request->route->policy, NULL, NULL);
 }
