@@ -100,6 +100,15 @@ static void opened_again_listed(struct made_trace *made, bool sound)
 	add_listings(made, 1000, sound ? 50 * US : US);
 }
 
+/* Each start of Python lists where its modules are. */
+static void listed_by_python(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 4096,
+		 sound ? "/home/u/env/lib/python3.11/site-packages/pandas" : "/home/u/data");
+	CALLS(made, 100, .count = 20, .op = M_OPENAT, .result = 3, .dur = 5 * US);
+	CALLS(made, 100 * MS, .count = 60, .op = M_GETDENTS, .bytes = 32 * KIB, .dur = 3 * MS);
+}
+
 static void listed_again(struct made_trace *made, bool sound)
 {
 	add_listings(made, sound ? 1 : 20, sound ? 60 * MS : 3 * MS);

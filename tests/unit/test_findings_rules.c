@@ -71,6 +71,7 @@ static const struct {
 	{ "opened-again", opened_some_times },
 	{ "opened-again", opened_again_listed },
 	{ "listed-again", listed_again },
+	{ "listed-again", listed_by_python },
 	{ "metadata-heavy", metadata_heavy },
 	{ "metadata-heavy", metadata_beside_faults },
 	{ "metadata-heavy", metadata_of_locks },
