@@ -71,7 +71,8 @@ SKELETON := $(BUILD)/bpf/faultline.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs test check bench soak fuzz vmtest install uninstall deb deb-check clean help format
+.PHONY: all programs test check bench soak fuzz vmtest install uninstall deb deb-check clean help format \
+	FORCE
 
 all: $(BUILD)/faultline
 
@@ -113,6 +114,17 @@ $(SKELETON): $(BUILD)/bpf/faultline.bpf.o
 
 $(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
 $(CAPTURE_OBJECTS): | $(SKELETON)
+
+# For --version: which commit this is, where git knows. Written when it is another one than before.
+COMMIT := $(shell git describe --always --dirty --exclude='*' 2>/dev/null)
+$(BUILD)/commit: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)[ "$$(cat $@ 2>/dev/null)" = '$(COMMIT)' ] || echo '$(COMMIT)' >$@
+
+FORCE:
+
+$(BUILD)/user/command/main.o: ALL_CFLAGS += -DFAULTLINE_COMMIT='"$(COMMIT)"'
+$(BUILD)/user/command/main.o: $(BUILD)/commit
 
 # Rows of options end where nothing more is to be said.
 $(COMMAND_OBJECTS): ALL_CFLAGS += -Wno-missing-field-initializers

@@ -64,7 +64,7 @@ static void make_sums(struct made_trace *made, unsigned int op, uint64_t count, 
 /* As mode profile leaves them: calls, or faults, are known by their sums alone. */
 static void make_summed(struct made_trace *made)
 {
-	make_sums(made, M_PREAD, 100, 409600, 1 << 20, 0);
+	make_sums(made, M_PREAD, 40, 163840, 1 << 20, 0);
 }
 
 static void make_faults(struct made_trace *made)

@@ -287,6 +287,46 @@ class Reading(InPlace):
         for name in ("page.html", "summary.flt", "trace.json"):
             self.assertTrue(os.path.getsize(self.path(name)), name)
 
+    def test_newest(self):
+        """Without a trace, report and print take the newest in the directory, and say which."""
+        for name, age in (("old.flt", 100), ("new.flt", 10), ("newer.txt", 1), (".newer.flt", 1)):
+            path = self.file(name, sample_bytes())
+            os.utime(path, (1e9 - age, 1e9 - age))
+        program = os.path.abspath(FAULTLINE)
+        for command in "report", "print":
+            done = subprocess.run([program, command], cwd=os.path.dirname(path),
+                                  capture_output=True)
+            self.assertEqual((done.returncode, done.stderr),
+                             (0, b"faultline: new.flt is the newest trace here\n"))
+            self.assertEqual(done.stdout, call(command, self.path("new.flt"), columns=100).stdout
+                             if command == "print" else done.stdout)
+            os.mkdir(self.path(command))
+            done = subprocess.run([program, command], cwd=self.path(command), capture_output=True)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(b"no trace given", done.stderr)
+
+    def test_did_you_mean(self):
+        for arguments, meant in (
+            (("reprot",), "'faultline report'"), (("sumarize",), "'faultline summarize'"),
+            (("record",), "'faultline run'"), (("stat",), "'faultline report'"),
+            (("version",), "'faultline --version'"),
+            (("--json",), "'faultline report --format json'"),
+            ((SAMPLE,), f"'faultline report {SAMPLE}'"),
+            (("report", "--tabel", "files", SAMPLE), "--table"),
+            (("report", "--json", SAMPLE), "--format json"),
+            (("export", "--overwrite", SAMPLE), "--force"), (("attach", "--ouput", "x"), "--output"),
+        ):
+            with self.subTest(arguments):
+                self.refused(*arguments, naming=f"{arguments[-1] if len(arguments) == 1 else arguments[1]}: "
+                             "unknown")
+                self.assertIn(f"did you mean {meant}?".encode(), call(*arguments).stderr)
+        for arguments in ("xyzzy",), ("report", "--xyzzy", SAMPLE):
+            self.assertNotIn(b"did you mean", call(*arguments).stderr)
+
+    def test_version(self):
+        self.assertRegex(call("--version").stdout.decode(), r"^faultline [0-9.]+\n"
+                         r"\(commit [0-9a-z-]+, libbpf [0-9.]+, trace format 1\)\n$")
+
     def test_never_through_a_link(self):
         """A link of the output's name may be somebody else's, and lead anywhere."""
         victim = self.file("victim", b"precious")

@@ -2,6 +2,7 @@
 /*
  * Finds the subcommand and calls it. Knows nothing of what they do.
  */
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,9 +15,11 @@
 
 #include "capture/privileges.h"
 #include "command/command.h"
+#include "command/suggest.h"
 #include "command/terms.h"
 #include "command/traces.h"
 #include "log.h"
+#include "trace/schema.h"
 
 static const struct command commands[] = {
 	{ "run", command_run, true, "Run a command and record its I/O" },
@@ -49,6 +52,13 @@ static void print_help(void)
 	       "of "
 	       "reports mean; 'faultline --version' prints the "
 	       "version.\n");
+}
+
+static void print_version(void)
+{
+	printf("faultline %s\n(commit %s, libbpf %s, trace format %d)\n", FAULTLINE_VERSION,
+	       FAULTLINE_COMMIT[0] ? FAULTLINE_COMMIT : "unknown", libbpf_version_string() + 1,
+	       TRACE_VERSION);
 }
 
 /*
@@ -137,13 +147,57 @@ static int run(const struct command *command, int argc, char **argv)
 	return command->run(argc, argv);
 }
 
+/* What other programs call commands, and what is typed without one. */
+static const struct {
+	const char *theirs, *ours;
+} known_elsewhere[] = {
+	{ "record", "run" },
+	{ "trace", "run" },
+	{ "exec", "run" },
+	{ "stat", "report" },
+	{ "stats", "report" },
+	{ "show", "report" },
+	{ "analyze", "report" },
+	{ "diff", "report --against" },
+	{ "dump", "print" },
+	{ "script", "print" },
+	{ "convert", "export" },
+	{ "serve", "monitor" },
+	{ "daemon", "monitor" },
+	{ "doctor", "check" },
+	{ "version", "--version" },
+	{ "--json", "report --format json" },
+	{ "--html", "report --html" },
+};
+
+/* NULL: nobody knows what was meant. */
+static const char *guess_command(const char *name)
+{
+	struct suggestion suggestion = { .word = name };
+
+	for (size_t i = 0; i < sizeof(known_elsewhere) / sizeof(known_elsewhere[0]); i++)
+		if (!strcmp(name, known_elsewhere[i].theirs))
+			return known_elsewhere[i].ours;
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		suggest_consider(&suggestion, commands[i].name);
+	return suggestion.best;
+}
+
 /* NULL after a line on stderr. */
 static const struct command *find(const char *name)
 {
+	const char *meant;
+
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		if (!strcmp(name, commands[i].name))
 			return &commands[i];
-	log_error("%s: unknown command; try 'faultline --help'", name);
+	meant = guess_command(name);
+	if (!access(name, F_OK))
+		log_error("%s: unknown command; did you mean 'faultline report %s'?", name, name);
+	else if (meant)
+		log_error("%s: unknown command; did you mean 'faultline %s'?", name, meant);
+	else
+		log_error("%s: unknown command; try 'faultline --help'", name);
 	return NULL;
 }
 
@@ -185,7 +239,7 @@ int main(int argc, char **argv)
 		return finish_output();
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("faultline %s\n", FAULTLINE_VERSION);
+		print_version();
 		return finish_output();
 	}
 	command = find(argv[1]);

@@ -7,10 +7,12 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command/command.h"
+#include "command/suggest.h"
 #include "command/traces.h"
 #include "log.h"
 #include "output/grid.h"
@@ -167,6 +169,59 @@ static int set_value(const struct option_row *row, const char *text, void *field
 	return EXIT_USAGE;
 }
 
+/* What other programs call options. */
+static const struct {
+	const char *theirs, *ours;
+} known_elsewhere[] = {
+	{ "json", "format json" }, { "text", "format text" }, { "out", "output" },
+	{ "since", "from" },	   { "overwrite", "force" },  { "sort-by", "sort" },
+	{ "group-by", "by" },	   { "compare", "against" },
+};
+
+static bool has_option(const struct option_list *list, const char *name)
+{
+	size_t length = strcspn(name, " ");
+
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].row->help && strlen(list->items[i].row->long_name) == length &&
+		    !strncmp(list->items[i].row->long_name, name, length))
+			return true;
+	return false;
+}
+
+/* What an unknown option of this name was meant to be; NULL: nobody knows. */
+static const char *guess_option(const struct option_list *list, const char *name)
+{
+	struct suggestion suggestion = { .word = name };
+
+	for (size_t i = 0; i < sizeof(known_elsewhere) / sizeof(known_elsewhere[0]); i++)
+		if (!strcmp(name, known_elsewhere[i].theirs) &&
+		    has_option(list, known_elsewhere[i].ours))
+			return known_elsewhere[i].ours;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].row->help)
+			suggest_consider(&suggestion, list->items[i].row->long_name);
+	return suggestion.best;
+}
+
+/* Returns the exit status. */
+static int refuse_unknown(const struct option_list *list, const char *word, const char *command)
+{
+	char name[32] = "";
+	const char *meant;
+
+	if (!strncmp(word, "--", 2))
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	meant = guess_option(list, name);
+	if (meant)
+		log_error("%s: unknown option; did you mean --%s? ('faultline %s --help' lists "
+			  "them)",
+			  word, meant, command);
+	else
+		log_error("%s: unknown option; try 'faultline %s --help'", word, command);
+	return EXIT_USAGE;
+}
+
 int options_parse(const struct option_table *table, int argc, char **argv, void *target, int *first)
 {
 	struct option longs[MAX_OPTIONS + 1] = { 0 };
@@ -196,11 +251,13 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct option_at *option = NULL;
 
-		if (c == '?' || c == ':') {
-			log_error("%s: %s; try 'faultline %s --help'", argv[optind - 1],
-				  c == ':' ? "needs a value" : "unknown option", argv[0]);
+		if (c == ':') {
+			log_error("%s: needs a value; try 'faultline %s --help'", argv[optind - 1],
+				  argv[0]);
 			return EXIT_USAGE;
 		}
+		if (c == '?')
+			return refuse_unknown(&list, argv[optind - 1], argv[0]);
 		for (size_t i = 0; i < list.count && !option; i++)
 			if (c == FIRST_LONG + (int)i || c == list.items[i].row->short_name)
 				option = &list.items[i];

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -236,15 +237,15 @@ int command_print(int argc, char **argv)
 	struct printing printing = { .request = &request };
 	const struct trace_totals *totals;
 	int first, status = options_parse(&table, argc, argv, &request, &first);
+	char *path, *newest = NULL;
 	uint64_t kinds;
 
 	if (status != OPTIONS_GO)
 		return status;
 	if (request.list_columns)
 		return list_columns();
-	if (argc - first != 1) {
-		log_error("%s; try 'faultline print --help'",
-			  first == argc ? "no trace given" : "more than one trace given");
+	if (argc - first > 1) {
+		log_error("more than one trace given; try 'faultline print --help'");
 		return EXIT_USAGE;
 	}
 	status = filters_check(&request.filter);
@@ -255,12 +256,16 @@ int command_print(int argc, char **argv)
 		say_known_layers(request.layer);
 		return EXIT_USAGE;
 	}
-	status = traces_open_one(&printing.reader, argv[first]);
-	if (status)
-		return status;
-	if (traces_refuse_summaries(&printing.reader, &argv[first], 1, "print")) {
-		trace_reader_close(printing.reader);
+	path = first < argc ? argv[first] : (newest = traces_newest("print"));
+	if (!path)
 		return EXIT_USAGE;
+	status = traces_open_one(&printing.reader, path);
+	if (status)
+		goto out_name;
+	if (traces_refuse_summaries(&printing.reader, &path, 1, "print")) {
+		trace_reader_close(printing.reader);
+		status = EXIT_USAGE;
+		goto out_name;
 	}
 	status = EXIT_FAILED;
 	if (sink_open(&printing.out, STDOUT_FILENO)) {
@@ -271,14 +276,16 @@ int command_print(int argc, char **argv)
 	printing.start_ns = totals ? totals->start_ns
 				   : trace_reader_header(printing.reader)->clock_monotonic_ns;
 	printing.json = !strcmp(request.format, "json");
-	status = print_events(&printing, argv[first], kinds);
+	status = print_events(&printing, path, kinds);
 out:
 	sink_close(&printing.out);
 	row_resolver_close(printing.resolver);
 	filter_close(printing.filter);
 	job_free(&printing.job);
 	if (!status)
-		status = traces_tell_unread(printing.reader, argv[first]);
+		status = traces_tell_unread(printing.reader, path);
 	trace_reader_close(printing.reader);
+out_name:
+	free(newest);
 	return status;
 }

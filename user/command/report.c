@@ -413,6 +413,7 @@ int command_report(int argc, char **argv)
 	struct report *report = NULL;
 	struct fail_above allowed = { 0 };
 	struct gpu gpu = { 0 };
+	char *newest = NULL;
 	size_t count;
 	int first, status = options_parse(&table, argc, argv, &request, &first);
 
@@ -433,12 +434,17 @@ int command_report(int argc, char **argv)
 	if (first == argc && (request.list_tables || request.list_columns))
 		return list_without_trace(&request, &options);
 	if (first == argc) {
-		log_error("no trace given; try 'faultline report --help'");
-		return EXIT_USAGE;
+		newest = traces_newest("report");
+		if (!newest)
+			return EXIT_USAGE;
+		argv = &newest;
+		first = 0;
+		argc = 1;
 	}
 	count = argc - first;
 	if (request.html && export_is_trace(request.html, argv + first, count)) {
 		log_error("--html %s: is the trace itself; name another file", request.html);
+		free(newest);
 		return EXIT_USAGE;
 	}
 	options.memory_bytes = request.memory;
@@ -448,6 +454,7 @@ int command_report(int argc, char **argv)
 	traces = calloc(count, sizeof(*traces));
 	if (!traces) {
 		log_error("out of memory");
+		free(newest);
 		return EXIT_FAILED;
 	}
 	if (request.fail_above)
@@ -487,5 +494,6 @@ out:
 	gpu_free(&gpu);
 	traces_close(traces, count);
 	free(traces);
+	free(newest);
 	return status;
 }

@@ -4,6 +4,7 @@
  */
 #include "command/traces.h"
 
+#include <dirent.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +18,8 @@
 #include "capture/host.h"
 #include "command/command.h"
 #include "log.h"
+
+#define TRACE_ENDING ".flt"
 
 /* A trace on its way to be opened. */
 struct opening {
@@ -209,6 +212,46 @@ bool traces_refuse_summaries(struct trace_reader *const *readers, char *const *p
 		return true;
 	}
 	return false;
+}
+
+static bool is_named_as_trace(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > strlen(TRACE_ENDING) && name[0] != '.' &&
+	       !strcmp(name + length - strlen(TRACE_ENDING), TRACE_ENDING);
+}
+
+static bool is_newer(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+char *traces_newest(const char *command)
+{
+	struct timespec latest = { 0 };
+	DIR *directory = opendir(".");
+	struct dirent *entry;
+	char *newest = NULL;
+	struct stat found;
+
+	while (directory && (entry = readdir(directory))) {
+		if (!is_named_as_trace(entry->d_name) || lstat(entry->d_name, &found) ||
+		    !S_ISREG(found.st_mode) || (newest && !is_newer(&found.st_mtim, &latest)))
+			continue;
+		free(newest);
+		newest = strdup(entry->d_name);
+		latest = found.st_mtim;
+	}
+	if (directory)
+		closedir(directory);
+	if (newest)
+		log_info("%s is the newest trace here", newest);
+	else
+		log_error("no trace given, and this directory has no *" TRACE_ENDING
+			  "; try 'faultline %s --help'",
+			  command);
+	return newest;
 }
 
 int traces_tell_unread(struct trace_reader *reader, const char *path)

@@ -23,6 +23,10 @@ void traces_close(struct trace_reader **readers, size_t count);
 bool traces_refuse_summaries(struct trace_reader *const *readers, char *const *paths, size_t count,
 			     const char *what);
 
+/* The newest trace in this directory, for a command that is given none: the name, to be freed,
+ * which is also told on stderr; NULL after a line that says that none was given. */
+char *traces_newest(const char *command);
+
 /* Says what of a trace could not be read. Returns 0, or EXIT_FAILED when there is any such part:
  * the rest was read, but whoever relies on it should know. */
 int traces_tell_unread(struct trace_reader *reader, const char *path);
