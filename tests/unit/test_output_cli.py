@@ -98,10 +98,10 @@ class Reading(InPlace):
             (("--mode", "profile", "--profile-slots", "0"), "--profile-slots: between 1 and"),
             (("--mode", "profile", "--interval", "1ms"), "--interval: between 10.0 ms and 1h 00m"),
             (("--mode", "auto", "--auto-rate", "0"), "--auto-rate: between 1 and"),
-            (("--mode", "profile", "--auto-rate", "5"), "--auto-rate: of use with --mode auto alone"),
-            (("--auto-rate", "5"), "--auto-rate: of use with --mode auto alone"),
-            (("--profile-slots", "16"), "--profile-slots: of use with --mode profile and auto"),
-            (("--interval", "1s"), "--interval: of use with --mode profile and auto"),
+            (("--mode", "profile", "--auto-rate", "5"), "--auto-rate requires --mode auto"),
+            (("--auto-rate", "5"), "--auto-rate requires --mode auto"),
+            (("--profile-slots", "16"), "--profile-slots requires --mode profile or --mode auto"),
+            (("--interval", "1s"), "--interval requires --mode profile or --mode auto"),
         ):
             with self.subTest(options=options):
                 self.refused("run", *options, "--", "echo", "run", naming=naming, status=125)
@@ -126,7 +126,7 @@ class Reading(InPlace):
                 self.refused(command, *options, naming=naming)
 
     def test_no_operands(self):
-        for command in "attach", "monitor", "top", "check":
+        for command in "monitor", "top", "check":
             self.refused(command, "it", naming=f"it: {command} takes no operands")
 
     def test_help(self):
@@ -164,7 +164,7 @@ class Reading(InPlace):
             ("read=-1", "bytes (64M)"),
             ("operations=1s", "a count (100)"),
             ("findings=bad", "not one of note, low, medium, high"),
-            ("time=10%", "Name the run before by --against"),
+            ("time=10%", "a percentage requires --against TRACE"),
         ):
             with self.subTest(asked):
                 self.refused("report", "--fail-above", asked, SAMPLE, naming=naming)

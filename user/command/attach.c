@@ -57,8 +57,8 @@ static const struct option_row attach_rows[] = {
 };
 
 static const struct option_table attach_table = {
-	.usage = "faultline attach [OPTION...] (-p PID[,PID...] | --cgroup PATH | --container ID | "
-		 "--slurm-job ID | --all)",
+	.usage = "faultline attach [OPTION...] (PID... | -p PID[,PID...] | --cgroup PATH | "
+		 "--container ID | --slurm-job ID | --all)",
 	.about = "Records how what runs already reads and writes files, from now on, every thread "
 		 "and all\n"
 		 "that it creates; it is not stopped, changed or signalled. Ends when the "
@@ -73,6 +73,7 @@ static const struct option_table attach_table = {
 };
 
 struct attach {
+	char *operands; /* as -p takes them; NULL: none */
 	struct attach_options options;
 	struct recording recording;
 	bool may_all; /* it may be shown what anybody does */
@@ -164,7 +165,9 @@ static int take_pids(struct attach *attach)
 
 		if (at[0] < '0' || at[0] > '9' || !pid || pid > INT32_MAX ||
 		    (*end && *end != ',')) {
-			log_error("-p %s: is no list of process numbers, such as 17 or 17,34",
+			log_error("%s: not a comma-separated PID list, such as 17,34; 'faultline "
+				  "run' starts "
+				  "a command",
 				  attach->options.pids);
 			return -EINVAL;
 		}
@@ -371,8 +374,40 @@ static void clean_up(struct attach *attach)
 	for (size_t i = 0; attach->targets && attach->targets[i]; i++)
 		free(attach->targets[i]);
 	free(attach->targets);
+	free(attach->operands);
 	free(attach->pids);
 	free(attach->pidfds);
+}
+
+/* Operands are process ids, as those of -p. The list is to be freed; NULL: no memory. */
+static char *join_operands(char *const *operands, size_t count)
+{
+	size_t bytes = 1;
+	char *list;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += strlen(operands[i]) + 1;
+	list = calloc(1, bytes);
+	for (size_t i = 0; list && i < count; i++) {
+		strcat(list, operands[i]);
+		if (i + 1 < count)
+			strcat(list, ",");
+	}
+	return list;
+}
+
+/* Returns 0 or an exit status. */
+static int take_operands(struct attach *attach, char *const *operands, size_t count)
+{
+	if (!count)
+		return 0;
+	if (attach->options.pids) {
+		log_error("%s: name processes either by -p or without it", operands[0]);
+		return EXIT_USAGE;
+	}
+	attach->operands = join_operands(operands, count);
+	attach->options.pids = attach->operands;
+	return attach->operands ? 0 : EXIT_FAILED;
 }
 
 /* What the options say besides. */
@@ -393,9 +428,12 @@ int command_attach(int argc, char **argv)
 		.cgroup = { .fd = -1 },
 		.may_all = privileges_are_own(),
 	};
-	int status = options_parse(&attach_table, argc, argv, &attach.options, NULL);
+	int first, status = options_parse(&attach_table, argc, argv, &attach.options, &first);
 
 	if (status != OPTIONS_GO)
+		return status;
+	status = take_operands(&attach, argv + first, argc - first);
+	if (status)
 		return status;
 	if (selection_lists_variants(attach.options.recording.variants))
 		return 0;

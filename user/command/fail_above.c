@@ -129,7 +129,8 @@ static int parse_one(struct allowed *allowed, const struct report *nothing, char
 		status = refuse_allowance(text, told ? told : "", allowed->unit);
 	free(told);
 	if (!status && allowed->share > 0 && !against) {
-		log_error("--fail-above %s: a part of what? Name the run before by --against",
+		log_error("--fail-above %s: a percentage requires --against TRACE, the run to "
+			  "compare with",
 			  text);
 		status = EXIT_USAGE;
 	}

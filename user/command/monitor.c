@@ -145,7 +145,7 @@ static int choose(struct monitor *monitor)
 		err = recording_flight_choose(&options->flight, options->interval_ns,
 					      &service->session, &monitor->flight_options);
 	if (!err && service->flight_of.count && !service->session.flight_bytes) {
-		log_error("--flight-of: of use with --flight SIZE alone");
+		log_error("--flight-of requires --flight SIZE");
 		err = -EINVAL;
 	}
 	if (err)

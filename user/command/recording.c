@@ -67,7 +67,7 @@ const struct option_rows recording_rows = OPTION_ROWS(rows);
 /* In a mode that has no use for a number, whoever gives it expects what will not happen. */
 static int check_numbers(const struct recording_options *options, enum profile_mode mode)
 {
-	const char *wrong = NULL, *modes = "profile and auto";
+	const char *wrong = NULL, *modes = "profile or --mode auto";
 
 	if (mode == PROFILE_OFF && options->interval_ns != RECORDING_NOT_GIVEN)
 		wrong = "interval";
@@ -77,7 +77,7 @@ static int check_numbers(const struct recording_options *options, enum profile_m
 		wrong = "auto-rate", modes = "auto";
 	if (!wrong)
 		return 0;
-	log_error("--%s: of use with --mode %s alone", wrong, modes);
+	log_error("--%s requires --mode %s", wrong, modes);
 	return -EINVAL;
 }
 

@@ -41,7 +41,7 @@ static int check_without(const struct flight_given *given)
 
 	if (!option)
 		return 0;
-	log_error("%s: of use with --flight SIZE alone", option);
+	log_error("%s requires --flight SIZE", option);
 	return -EINVAL;
 }
 

@@ -251,7 +251,8 @@ static int check_request(const struct report_request *request)
 	else if (request->against_spans && !request->against)
 		log_error("--against-spans: of which run? Name its trace by --against");
 	else if (request->fail_above && (is_one_table(request) || request->slowest))
-		log_error("--fail-above: goes with the whole report, not with one table");
+		log_error("--fail-above is about the whole report: it cannot be combined with one "
+			  "table");
 	else if (request->html && (is_one_table(request) || request->against ||
 				   request->fail_above || strcmp(request->format, "text")))
 		log_error("--html: is the whole report of one run; it goes with no --table, --by, "

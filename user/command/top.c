@@ -94,7 +94,7 @@ static int check_options(const struct top_options *options)
 	    !endpoint_fits("--connect", options->connect))
 		return -EINVAL;
 	if (!options->batch && !strcmp(options->format, "json")) {
-		log_error("--format json needs --batch");
+		log_error("--format json requires --batch");
 		return -EINVAL;
 	}
 	if (!options->batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
