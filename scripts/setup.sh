@@ -73,10 +73,12 @@ trap 'rm -f "$log"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Another apt may be at work on a machine that has just started: wait for its lock.
+# Another apt may be at work on a machine that has just started: wait for its lock. A configuration
+# file that was changed here stays as it is: without a terminal, dpkg would ask and fail.
 apt_get() {
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -q -y \
-		-o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 "$@" </dev/null >>"$log" 2>&1
+		-o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 \
+		-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@" </dev/null >>"$log" 2>&1
 }
 
 update() {

@@ -149,6 +149,14 @@ class Reading(InPlace):
             told = call("report", "--explain", name)
             self.assertEqual((told.returncode, told.stderr), (0, b""))
             self.assertTrue(told.stdout.startswith(name.encode() + b": "), told.stdout)
+            # For people: no template, and no column's name unless asked for.
+            for text in listed.stdout.decode(), told.stdout.decode():
+                self.assertNotRegex(text, r"[{}\[\]]|\|\|")
+            self.assertLess(told.stdout.index(b"What to do:"), told.stdout.index(b"See also:"))
+            self.assertNotIn(b"Evidence:", told.stdout)
+            self.assertNotRegex(told.stdout, rb"(at least|at most),?( if|:)? *\n")
+            more = call("report", "-v", "--explain", name)
+            self.assertIn(b"Evidence:", more.stdout)
         self.refused("report", "--explain", "none-such", naming="none-such")
 
     def test_fail_above_refused(self):

@@ -71,8 +71,8 @@ static const struct option_row rows[] = {
 	{ 0, "against-spans", "FILE", OPTION_STRING, FIELD(against_spans),
 	  "The same of the run of --against." },
 	{ 0, "explain", "FINDING", OPTION_STRING, FIELD(explain),
-	  "Say what a finding means: its rule, thresholds and their sources; list: which there "
-	  "are. No trace is read." },
+	  "Explain a finding: what it means, what to do, its thresholds (-v: their sources and "
+	  "the evidence). 'list' lists all. Reads no trace." },
 };
 
 static const struct option_table table = {
@@ -350,7 +350,8 @@ static int explain(const char *name)
 	}
 	status = sink_open(&out, STDOUT_FILENO);
 	if (!status && rule)
-		explain_finding(&out, rule, style_width(STDOUT_FILENO));
+		explain_finding(&out, rule, style_width(STDOUT_FILENO),
+				log_get_level() == LOG_DEBUG);
 	else if (!status)
 		explain_list(&out);
 	if (!status)

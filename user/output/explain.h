@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a finding means, in words: its rule, its thresholds with their sources, its evidence.
+ * What a finding means, in words: its rule, what to do about it, its thresholds; if `verbose`,
+ * where these come from, and its evidence.
  */
 #ifndef FAULTLINE_EXPLAIN_H
 #define FAULTLINE_EXPLAIN_H
@@ -10,6 +11,6 @@
 
 /* A line for each that there is: what it is called, and what it says. */
 void explain_list(struct sink *out);
-void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width);
+void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width, bool verbose);
 
 #endif

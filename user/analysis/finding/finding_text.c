@@ -4,6 +4,7 @@
  */
 #include "analysis/finding/finding_text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,65 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 			pattern += strcspn(pattern, "]");
 		else if (*pattern == '|')
 			fputc(*pattern++, out);
+		else if (*pattern)
+			pattern++;
+	}
+	whole = !fflush(out) && !ferror(out);
+	fclose(out);
+	text = whole && bytes ? arena_text(arena, bytes, length) : NULL;
+	free(bytes);
+	return text;
+}
+
+/* --- of no finding in particular --- */
+
+static const struct table_column *column_named(const struct table_column *columns, size_t count,
+					       const char *name, size_t length)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(columns[i].name) == length && !memcmp(columns[i].name, name, length))
+			return &columns[i];
+	return NULL;
+}
+
+/* Writes what stands for "{NAME}" or "{NAME:ONE|MANY}" at `at`; returns its bytes. */
+static size_t write_placeholder(FILE *out, const char *at, const struct table_column *columns,
+				size_t count)
+{
+	size_t length = strcspn(at + 1, "}"), name = strcspn(at + 1, ":}");
+	const struct table_column *column = column_named(columns, count, at + 1, name);
+	const char *bar = memchr(at + 1, '|', length);
+
+	if (column && column->unit != UNIT_NONE)
+		fputc('N', out);
+	else
+		for (size_t i = 0; i < name; i++)
+			fputc(at[1 + i] == '_' ? ' ' : toupper((unsigned char)at[1 + i]), out);
+	if (bar)
+		fprintf(out, " %.*s", (int)(at + 1 + length - bar - 1), bar + 1);
+	return 1 + length + (at[1 + length] == '}');
+}
+
+const char *finding_text_general(struct arena *arena, const char *pattern,
+				 const struct table_column *columns, size_t count)
+{
+	char *bytes = NULL;
+	const char *text;
+	size_t length;
+	bool whole;
+	FILE *out = open_memstream(&bytes, &length);
+
+	if (!out)
+		return NULL;
+	while (*pattern) {
+		size_t plain = strcspn(pattern, "{[]");
+
+		fwrite(pattern, 1, plain, out);
+		pattern += plain;
+		if (*pattern == '{')
+			pattern += write_placeholder(out, pattern, columns, count);
+		else if (*pattern == '[')
+			pattern = skip_clause(pattern);
 		else if (*pattern)
 			pattern++;
 	}
