@@ -62,18 +62,19 @@ static __always_inline bool waiting_since_before(struct waiting_call *call,
 static __always_inline __u32 waiting_path(struct event_syscall_path *event,
 					  struct task_struct *task, __u64 pointer)
 {
-	__u32 bytes = 0;
+	long bytes;
 
 	event->call.flags |= TRACE_OP_PATH_CUT;
 	if (!reads_other_tasks ||
 	    bpf_copy_from_user_task(event->text, EVENT_PATH_BYTES, (void *)pointer, task, 0))
 		return 0;
-	for (; bytes < EVENT_PATH_BYTES - 1; bytes++)
-		if (!event->text[bytes])
-			break;
-	if (bytes < EVENT_PATH_BYTES - 1)
+	/* Onto itself: that tells where the path ends, without a loop to verify. */
+	bytes = bpf_probe_read_kernel_str(event->text, EVENT_PATH_BYTES, event->text);
+	if (bytes <= 0)
+		return 0;
+	if (bytes < EVENT_PATH_BYTES)
 		event->call.flags &= ~TRACE_OP_PATH_CUT;
-	return bytes;
+	return bytes - 1;
 }
 
 static __always_inline void waiting_send_path(struct waiting_call *call, struct task_struct *task,

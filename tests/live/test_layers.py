@@ -203,7 +203,7 @@ class Missing(unittest.TestCase):
     }
     # Without these there is nothing that could be recorded, or attached to.
     FOLLOWED = ("sched_process_fork", "sched_process_exec", "sched_process_exit")
-    ATTACHED = ("cgroup_attach_task",)
+    ATTACHED = ("cgroup_attach_task", "cgroup_mkdir")
     # Where the report has what a layer measures of any job.
     MEASURED = {"syscall": "read", "fault": "anonymous_faults", "pagecache": "unattributed",
                 "block": "storage_read"}

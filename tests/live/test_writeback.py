@@ -121,7 +121,7 @@ class Written(unittest.TestCase):
 
     def record(self, kind, job, is_right, prepare=lambda path: None):
         """A recording of a job that is given the path of a new file, which was prepared, and the
-        file's row; of several the first that is right by its device_bytes."""
+        file's row; of several the first that is right by its device_bytes, and saw all reach it."""
 
         def once():
             path = f"{self.place(kind)}/data"
@@ -132,7 +132,8 @@ class Written(unittest.TestCase):
             return recording, self.row(recording, path), on_device(machine().place(kind)) - before
 
         recording, row, wrote = harness.counted_right(
-            once, lambda done: is_right(done[1]["device_bytes"], done[2]))
+            once, lambda done: is_right(done[1]["device_bytes"], done[2])
+            and not done[1]["unwritten_bytes"])
         self.assertLessEqual(row["device_bytes"], wrote)
         self.assertGreaterEqual(row["device_bytes"] + self.OWN, wrote)
         return recording, row

@@ -59,12 +59,13 @@ static int take_table(struct summary_reader *summary, uint32_t row)
 	struct trace_string name = string_of(summary, SUMMARY_TABLE_NAME, row);
 	struct trace_string note = string_of(summary, SUMMARY_TABLE_NOTE, row);
 	uint64_t rows = columns[SUMMARY_TABLE_ROWS][row];
+	uint64_t absent = columns[SUMMARY_TABLE_ABSENT][row];
 	bool list = columns[SUMMARY_TABLE_SHAPE][row];
 	struct partial_table *part;
 	int status;
 
 	if (columns[SUMMARY_TABLE_NUMBER][row] != summary->count || summary->count == TABLES_MOST ||
-	    rows > (list ? CELLS_MOST : 1))
+	    rows > (list ? CELLS_MOST : 1) || absent > 1 || (absent && rows))
 		return -EINVAL;
 	if (!GROW(summary->parts, summary->room, summary->count + 1))
 		return -ENOMEM;
@@ -74,7 +75,7 @@ static int take_table(struct summary_reader *summary, uint32_t row)
 		return status;
 	summary->count++;
 	part->rows = rows;
-	part->table->absent = columns[SUMMARY_TABLE_ABSENT][row];
+	part->table->absent = absent;
 	part->table->folded = rows ? columns[SUMMARY_TABLE_FOLDED][row] : 0;
 	part->table->cut = columns[SUMMARY_TABLE_CUT][row];
 	return note.length ? table_set_note(part->table, note.bytes) : 0;
