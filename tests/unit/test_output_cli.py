@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import os
+import pty
 import re
 import resource
 import signal
@@ -16,6 +17,7 @@ import unittest
 
 from _place import InPlace
 
+BUILD = os.environ.get("BUILD", "build")
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 SAMPLE = os.path.join("tests", "golden", "sample.flt")
 SPANS = os.path.join("tests", "golden", "spans.flt")
@@ -294,6 +296,23 @@ class Reading(InPlace):
                 self.assertIn(f"{path}: the trace is damaged at byte".encode(), done.stderr)
         for name in ("page.html", "summary.flt", "trace.json"):
             self.assertTrue(os.path.getsize(self.path(name)), name)
+
+    def test_csv_on_a_terminal(self):
+        """A file has names as they are; on a terminal no name is a command."""
+        trace = self.path("escapes.flt")
+        subprocess.run([os.path.join(BUILD, "tests/unit/test_output_html"), "--make", trace],
+                       check=True)
+        plain = call("report", "--format", "csv", "--table", "files", trace).stdout
+        turned = b"\xe2\x80\xae"  # what follows runs from right to left
+        self.assertIn(turned, plain)
+        master, slave = pty.openpty()
+        done = call("report", "--format", "csv", "--table", "files", trace, stdout=slave)
+        os.close(slave)
+        self.assertEqual(done.returncode, 0)
+        shown = os.read(master, 65536)
+        os.close(master)
+        self.assertNotIn(turned, shown)
+        self.assertIn(rb"\xe2\x80\xae", shown)
 
     def test_newest(self):
         """Without a trace, report and print take the newest in the directory, and say which."""

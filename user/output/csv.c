@@ -35,7 +35,10 @@ void csv_text(struct sink *out, const char *text, size_t length)
 		return;
 	}
 	sink_open_memory(&clean);
-	escape_to_utf8(&clean, text, length);
+	if (out->to_terminal)
+		escape_text(&clean, text, length);
+	else
+		escape_to_utf8(&clean, text, length);
 	if (!needs_quotes(clean.buffer, clean.used)) {
 		sink_bytes(out, clean.buffer, clean.used);
 	} else {

@@ -16,7 +16,10 @@
 
 int sink_open(struct sink *sink, int fd)
 {
-	*sink = (struct sink) { .fd = fd, .buffer = malloc(BUFFER_BYTES), .size = BUFFER_BYTES };
+	*sink = (struct sink) { .fd = fd,
+				.buffer = malloc(BUFFER_BYTES),
+				.size = BUFFER_BYTES,
+				.to_terminal = fd >= 0 && isatty(fd) };
 	if (!sink->buffer)
 		sink->error = -ENOMEM;
 	return sink->error;

@@ -16,7 +16,8 @@ struct sink {
 	int error;
 	char *buffer;
 	size_t used, size;
-	uint64_t written; /* bytes that went to the descriptor or the function */
+	uint64_t written;  /* bytes that went to the descriptor or the function */
+	_Bool to_terminal; /* fd is one: hostile bytes must be escaped, whatever the format */
 	int (*put)(void *to, const void *bytes, size_t length); /* 0 or -errno */
 	void *to;
 };
