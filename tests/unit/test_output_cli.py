@@ -527,6 +527,35 @@ class Reading(InPlace):
         self.assertEqual(sum(row["mmap"]["faults"] for row in rows["rank"]),
                          totals["mmap_read"]["faults"])
 
+    def test_by_adds_up(self):
+        """Whatever the key, all of it is in some row."""
+
+        def sums(key, trace=SPANS):
+            done = call("report", "--by", key, "--format", "json", trace)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            (rows,) = (rows for rows in json.loads(done.stdout).values() if isinstance(rows, list))
+            return {
+                column: sum(cell for row in rows for cell in cells(row, column))
+                for column in ("operations", "thread_time_ns", "fetched_bytes", "created_bytes",
+                               "read.bytes", "write.bytes", "metadata.count", "sync.count",
+                               "mmap.faults", "read.thread_time_ns")
+            }
+
+        all_of_it = sums("host")
+        self.assertEqual(all_of_it["thread_time_ns"],
+                         json.loads(call("report", "--format", "json", SPANS).stdout)
+                         ["totals"]["io"]["thread_time_ns"])
+        for key in ("directory", "file", "process", "program", "rank", "span", "device",
+                    "filesystem", "door", "second"):
+            with self.subTest(key):
+                self.assertEqual(sums(key), all_of_it)
+        # Here there are calls outside of spans, too.
+        partly = self.path("partly.flt")
+        subprocess.run([os.path.join(BUILD, "tests/unit/test_output_html"), "--make", partly],
+                       check=True)
+        self.assertEqual(sums("span", partly), sums("host", partly))
+        self.assertIn(b"(no span)", call("report", "--by", "span", partly).stdout)
+
     def test_report_filters(self):
         whole = self.report()
         ranks = [self.report("--rank", "3")]

@@ -7,12 +7,16 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "grow.h"
 
 struct groups {
 	const struct job *job;
 	struct rollup rollup;
+	/* Events of no group stand in a row of their own, for a table to add up. They are counted
+	 * after all groups, whose numbers are known only at the end: here by themselves. */
+	struct groups *rest;
 	uint64_t *pauses_ns; /* by group */
 	size_t pauses_room;
 	struct through_cache *cached; /* by group */
@@ -63,13 +67,14 @@ int groups_new(struct groups **groups, const struct job *job, const struct rollu
 		return -ENOMEM;
 	(*groups)->job = job;
 	rollup_init(&(*groups)->rollup, job, key, ROLLUP_ALL | ROLLUP_FAULTS);
-	return 0;
+	return key->none ? groups_new(&(*groups)->rest, job, rollup_find_key("job")) : 0;
 }
 
 void groups_free(struct groups *groups)
 {
 	if (!groups)
 		return;
+	groups_free(groups->rest);
 	rollup_free(&groups->rollup);
 	free(groups->pauses_ns);
 	free(groups->cached);
@@ -119,6 +124,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 		status = groups->rollup.key->group_of(&groups->rollup, event, &group);
 		if (!status && group != ROLLUP_NONE)
 			status = add_event(groups, group, event);
+		else if (!status && groups->rest)
+			status = add_event(groups->rest, 0, event);
 	}
 	return status;
 }
@@ -171,6 +178,19 @@ static int add_columns(struct table *table)
 	return status;
 }
 
+static int add_rest(struct groups *groups, struct table *table)
+{
+	const struct rollup_key *key = groups->rollup.key;
+	struct line line = line_of(groups->rest, 0);
+	const char *name = key->none;
+
+	/* Of calls that the kernel side summed up it is not known whether a span was open. */
+	if (groups->job->summed && key == rollup_find_key("span"))
+		name = "(no span, or not known)";
+	line.name = (struct table_text) { name, strlen(name) };
+	return table_add(table, &line);
+}
+
 /* Groups that have an order of their own. */
 static bool is_ordered(const struct rollup_key *key)
 {
@@ -194,6 +214,8 @@ int groups_fill(struct groups *groups, struct table **table)
 		line = line_of(groups, i);
 		status = table_add(*table, &line);
 	}
+	if (!status && groups->rest && rollup_used(&groups->rest->rollup, 0))
+		status = add_rest(groups, *table);
 	if (!status && rollup->others)
 		status = table_set_note(*table, "groups beyond the most there may be share the one "
 						"without a name");

@@ -38,6 +38,7 @@ struct rollup_key {
 	int (*group_of)(struct rollup *rollup, const struct event *event, uint32_t *group);
 	/* What a group is called; no bytes where it has no name. Valid until the next call. */
 	struct table_text (*name_of)(struct rollup *rollup, uint32_t group);
+	const char *none; /* what events of no group are called; NULL: there are none */
 };
 
 /* Most groups see one or two measures. */
