@@ -14,8 +14,8 @@
 struct groups {
 	const struct job *job;
 	struct rollup rollup;
-	/* Events of no group stand in a row of their own, for a table to add up. They are counted
-	 * after all groups, whose numbers are known only at the end: here by themselves. */
+	/* Events without a group. They get a row of their own, so that the table adds up; NULL
+	 * where every event has a group. */
 	struct groups *rest;
 	uint64_t *pauses_ns; /* by group */
 	size_t pauses_room;
@@ -184,7 +184,7 @@ static int add_rest(struct groups *groups, struct table *table)
 	struct line line = line_of(groups->rest, 0);
 	const char *name = key->none;
 
-	/* Of calls that the kernel side summed up it is not known whether a span was open. */
+	/* Calls that were summed in the kernel do not say whether a span was open. */
 	if (groups->job->summed && key == rollup_find_key("span"))
 		name = "(no span, or not known)";
 	line.name = (struct table_text) { name, strlen(name) };

@@ -163,8 +163,7 @@ static void mark_recorded(void *names, uint32_t id)
 	flight_names_mark(names, id, FLIGHT_NAME_RECORDED);
 }
 
-/* Drops the names that nobody needs any more, in place: what is searched may be most of the memory
- * that there is. */
+/* Drops unused names. Searches the records in place: a copy might double the memory in use. */
 static void sweep_names(struct flight *flight)
 {
 	struct flight_names *names = &flight->names;

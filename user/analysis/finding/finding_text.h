@@ -19,8 +19,8 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 			 const char **unknown);
 
 /*
- * The same of no finding in particular, as --explain has it: of clauses what is told when nothing
- * is known, for names of things FILE or DEVICE, for numbers N. `columns` are those of the evidence.
+ * The pattern without a particular finding, for --explain: clauses become their alternatives, names
+ * of things FILE or DEVICE, numbers N. `columns` are those of the evidence. NULL: no memory.
  */
 const char *finding_text_general(struct arena *arena, const char *pattern,
 				 const struct table_column *columns, size_t count);
