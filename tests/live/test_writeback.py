@@ -41,19 +41,25 @@ def narrow(kind):
 
 
 class Throttled(unittest.TestCase):
-    def check(self, kind):
-        path = f"{narrow(kind)}/data"
+    def record(self, path):
+        """A recording of JOB; its pauses; and how long the pauses of each operation were, in all."""
         recording = Recording([harness.PYTHON, "-S", "-c", JOB, path])
-        took = harness.json.loads(recording.done.stdout)
-        trace, totals = recording.trace, recording.report["totals"]["throttled"]
-        names = [row["name"] for row in trace.header["operations"]]
-        pauses = list(trace.dicts("throttle"))
-        told = collections.Counter()
+        names = [row["name"] for row in recording.trace.header["operations"]]
+        pauses, told = list(recording.trace.dicts("throttle")), collections.Counter()
         for row in pauses:
             told[names[row["call"] - 1]] += row["pause"]
+        return recording, names, pauses, told
+
+    def check(self, kind):
+        path = f"{narrow(kind)}/data"
+        # The kernel pauses a writer or a store only if the device is behind just then. On a machine
+        # whose processors are busy with other work, the device may keep up with the writes.
+        recording, names, pauses, told = harness.counted_right(
+            lambda: self.record(path), lambda done: "write" in done[3])
+        took = harness.json.loads(recording.done.stdout)
+        trace, totals = recording.trace, recording.report["totals"]["throttled"]
 
         self.assertEqual(totals, {"pauses": len(pauses), "pause_ns": sum(told.values())})
-        # A store is made to wait only if the device is behind just then.
         self.assertIn("write", told)
         self.assertLessEqual(set(told), {"write", "fault"})
         for op, pause_ns in told.items():

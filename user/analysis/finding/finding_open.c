@@ -191,7 +191,8 @@ const struct finding_rule finding_opened_again = {
 /* Python lists the directories of sys.path once in each process: no program can change that. */
 static bool takes_listed_again(const struct file_view *file)
 {
-	return !alike_is_program(file) && is_listing(file) && file->opens >= threshold(THRESHOLD_LISTED_AGAIN);
+	return !alike_is_program(file) && is_listing(file) &&
+	       file->opens >= threshold(THRESHOLD_LISTED_AGAIN);
 }
 
 static const struct alike_rule listed_again_files = {
