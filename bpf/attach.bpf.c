@@ -110,7 +110,7 @@ struct {
 	__type(value, struct cgroup_place);
 } cgroup_places SEC(".maps");
 
-/* The kernel's lock of cgroups is held: nobody else writes. */
+/* The kernel holds cgroup_mutex here, so writers are serialized. */
 static __noinline int cgroup_keep_path(struct address *cgroup, struct address *path)
 {
 	__u64 root = (__u64)KREAD(cgroup, cgroup->at, root);

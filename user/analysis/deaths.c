@@ -9,8 +9,8 @@
 
 #include "analysis/processes.h"
 
-/* Those that say why come first. SIGTERM, SIGINT, SIGHUP, SIGPIPE and their like end programs in
- * good order. */
+/* The most telling signals first. SIGTERM, SIGINT, SIGHUP and SIGPIPE are left out: they are normal
+ * ways to stop a program. */
 static const struct {
 	uint32_t number;
 	const char *name, *hint;

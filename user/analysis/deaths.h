@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Processes that a signal killed, by signal: those that mean a crash, a full file system or a lack
- * of memory, not those by which programs are told to stop.
+ * of memory, not signals that ask a program to stop.
  */
 #ifndef FAULTLINE_DEATHS_H
 #define FAULTLINE_DEATHS_H
@@ -13,7 +13,7 @@ struct death {
 	const char *hint;   /* where to look for the cause */
 	uint64_t died, processes;
 	uint32_t first; /* one of those that died, by number in the table of processes */
-	/* What it touched last, where that fault failed; FILE_UNKNOWN: not known. */
+	/* The file of its last fault, if that fault failed; FILE_UNKNOWN: not known. */
 	uint32_t file;
 	int64_t offset; /* in the file; -1: not known */
 };

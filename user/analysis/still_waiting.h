@@ -9,7 +9,7 @@
 
 struct still_waiting {
 	uint64_t calls;
-	/* Of the longest one: */
+	/* The longest wait: */
 	uint64_t time_ns;
 	struct path_asked asked; /* what it named, if it has no file; path 0: nothing */
 	uint32_t process, thread, file;
@@ -21,7 +21,7 @@ struct still_waiting {
 #define STILL_WAITING_PATH                                                                         \
 	(STILL_WAITING_CALL | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH)
 
-/* Of an event that failed (EVENT_FAILED): most did not, and are not worth the call. */
+/* Call it only for events with EVENT_FAILED; few events have it, so the check is the caller's. */
 void still_waiting_add(struct still_waiting *waiting, const struct event *event);
 
 #endif

@@ -33,7 +33,7 @@ struct known_cgroup {
 struct cgroups {
 	char root[PATH_MAX];		 /* "": there is no such hierarchy */
 	bool has_handles;		 /* its thread may open what is there by an id */
-	const struct cgroup_place *kept; /* NULL: by nobody */
+	const struct cgroup_place *kept; /* NULL: no kernel-side table */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked, found;
@@ -137,7 +137,7 @@ static size_t kept_bytes(void)
 	return shared_pages(CGROUP_PLACES * sizeof(struct cgroup_place));
 }
 
-/* As the kernel side has kept it, which may write the place again meanwhile. */
+/* The path that the kernel side kept. It may overwrite the slot while we read. */
 static char *look_up_kept(const struct cgroups *cgroups, uint64_t id)
 {
 	const struct cgroup_place *place =

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a name, next to its record: what malloc adds, and its share of a table that is half full. */
+/* Per name, besides its record: malloc's header and two table slots (tables are half full). */
 #define NAME_OVERHEAD (16 + 2 * sizeof(struct flight_item))
 
 struct known_name {
@@ -147,7 +147,7 @@ struct candidate {
 	uint32_t id;
 };
 
-/* What is dropped first comes first. */
+/* Sorts names in the order in which they are dropped. */
 static int by_use_and_age(const void *left, const void *right)
 {
 	const struct candidate *a = left, *b = right;

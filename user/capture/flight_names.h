@@ -3,7 +3,7 @@
  * Names of files by id, in bounded memory. The kernel side sends a name once, long before some of
  * the records that refer to it, so names cannot age like records: now and then everything that
  * refers to a file marks its name, and a sweep drops what is not marked. A name that is marked is
- * dropped only when the marked ones alone are too many; drops are counted.
+ * dropped only when marked names exceed the limit; these drops are counted.
  */
 #ifndef FAULTLINE_FLIGHT_NAMES_H
 #define FAULTLINE_FLIGHT_NAMES_H
@@ -17,7 +17,7 @@
 #include "capture/flight_memory.h"
 #include "capture/flight_table.h"
 
-/* What names may take, tables included. A sweep leaves at most half of it. */
+/* Memory limit for names, tables included. A sweep leaves at most half of it in use. */
 #define FLIGHT_NAMES_BYTES (32u << 20)
 
 /* Who refers to a file; the later, the longer its name is kept. */
