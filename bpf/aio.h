@@ -88,6 +88,8 @@ static long aio_submit_step(__u32 i, struct aio_walk *walk)
 		operation->account.flags |= TRACE_OP_NO_FILE;
 	else if (!async_take_file(operation, &file, walk->state))
 		account_close(&operation->account);
+	else
+		async_range_put(&key, &file);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define FAULTLINE_BPF_ASYNC_H
 
 #include "async_flight.h"
+#include "async_ranges.h"
 #include "call_path.h"
 #include "vmlinux/uring.h"
 

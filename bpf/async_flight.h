@@ -13,12 +13,6 @@
 #include "ring.h"
 #include "state.h"
 
-/* A request of io_uring by its address; an iocb by its address in the program's memory. */
-struct async_key {
-	__u64 mm; /* of an iocb */
-	__u64 address;
-};
-
 /* `context` and `user_data` tell it from one that had the same address before. */
 struct async_operation {
 	struct account account;

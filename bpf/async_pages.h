@@ -1,57 +1,83 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Pages that a request of io_uring brings into the cache of its file: which request a task is
- * carrying out. Knows nothing of what is told of requests.
+ * Pages that an operation of io_uring or libaio brings into the cache of its file, booked on the
+ * operation that the task carries out, or on none.
  */
 #ifndef FAULTLINE_BPF_ASYNC_PAGES_H
 #define FAULTLINE_BPF_ASYNC_PAGES_H
 
-#include "async.h"
-#include "fetched.h"
+#include "async_ranges.h"
 
-/* The request that a task carries out: an io worker the one that it works on; who submits, or polls
- * for those who do, the last one submitted. 0: none. */
-static __always_inline __u64 async_request_of(struct task_struct *task)
+/* The request that an io worker works on; 0: none. */
+static __always_inline __u64 worker_request(struct task_struct *task)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct task_state *state;
-	struct io_wq_work *work;
-	void *worker;
+	void *worker = TASK_POINTER(task, worker_private);
+	struct io_wq_work *work = worker ? KREAD(io_worker, worker, cur_work) : NULL;
 
-	if (task->flags & PF_IO_WORKER) {
-		worker = TASK_POINTER(task, worker_private);
-		work = worker ? KREAD(io_worker, worker, cur_work) : NULL;
-		if (work)
-			return (__u64)work - bpf_core_field_offset(struct io_kiocb, work);
-	} else if (SYSCALL_NUMBER(regs) != uring_enter_number) {
-		return 0;
-	}
-	state = task_state(task);
-	return state ? state->async.request : 0;
+	return work ? (__u64)work - bpf_core_field_offset(struct io_kiocb, work) : 0;
 }
 
-/* Books pages on the operation that brings them in; false when there is none, or they are of
- * another kind of file: that is where file systems keep their own. Global: the verifier looks at it
- * once. */
-__noinline int async_takes_page(struct page_add *add)
+/* Whether the task may be carrying out operations: an io worker, or a task that has submitted any
+ * and is not in a call that does something else. */
+static __always_inline bool carries_out(struct task_state *state, struct task_struct *task)
 {
-	struct async_operation *operation;
-	struct async_key key = {};
+	__u32 number = state->call.number & (CALL_TABLE_SIZE - 1);
+
+	if (task->flags & PF_IO_WORKER)
+		return true;
+	return state->async.user == (__u32)task->tgid &&
+	       (!state->call.account.op || number == uring_enter_number ||
+		calls[number].traits & CALL_AIO_SUBMIT);
+}
+
+/* The operation of an io worker, whose file may not have been known when it was submitted. */
+static __noinline int worker_takes_page(__u64 request, struct page_add *add)
+{
+	struct async_key key = { .address = request };
+	struct async_operation *operation = async_find(&key);
 	struct file *file;
 
-	key.address = async_request_of(bpf_get_current_task_btf());
-	if (!add || !key.address)
-		return 0;
-	operation = async_find(&key);
 	if (!operation)
 		return 0;
-	file = KREAD(io_kiocb, key.address, file);
-	/* A file of an overlay keeps its pages in one of a layer. */
-	if (!inode_is_regular(add->host) &&
-	    (!file || (__u64)KREAD(file, file, f_mapping) != add->mapping))
+	file = KREAD(io_kiocb, request, file);
+	if (operation->account.mapping != add->mapping && (!file || cache_of(file) != add->mapping))
 		return 0;
-	account_book(&operation->account, add->pages,
-		     add->locked || operation->row.traits & ASYNC_WRITES);
+	account_book(&operation->account, add->pages, operation->row.traits & ASYNC_WRITES);
+	return 1;
+}
+
+/* Books pages on the operation that brings them in; 0: there is none. Global: the verifier looks at
+ * it once. */
+__noinline int async_takes_page(struct task_state *state, struct page_add *add)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct range_search search = { .add = add, .pid = task->tgid };
+	struct async_operation *operation = NULL;
+	struct async_task *doing;
+	struct async_key key;
+	__u64 request;
+
+	if (!state || !add || !carries_out(state, task))
+		return 0;
+	request = task->flags & PF_IO_WORKER ? worker_request(task) : 0;
+	if (request)
+		return worker_takes_page(request, add);
+	/* Readahead brings in one page after the other. */
+	doing = &state->async;
+	key = doing->range.key;
+	if (key.address && doing->range.mapping == add->mapping && doing->next == add->index)
+		operation = async_find(&key);
+	if (!operation || operation->account.mapping != add->mapping) {
+		if (!range_find(&search))
+			return 0;
+		key = search.best.key;
+		operation = async_find(&key);
+		if (!operation)
+			return 0;
+		doing->range = search.best;
+	}
+	doing->next = add->index + add->pages;
+	account_book(&operation->account, add->pages, operation->row.traits & ASYNC_WRITES);
 	return 1;
 }
 

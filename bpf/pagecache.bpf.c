@@ -28,6 +28,18 @@ static __always_inline bool locked_by(struct inode *inode, struct task_struct *t
 	return (KREAD(inode, inode, i_rwsem.owner.counter) & ~RWSEM_NONSPINNABLE) == (__u64)task;
 }
 
+/* Whether it is for writing that the task holds the lock of an inode: an ioctl holds it to compare
+ * or to move what is on the storage (FIDEDUPERANGE, EXT4_IOC_MOVE_EXT). */
+static __always_inline bool locked_to_write(struct task_state *state, struct inode *inode,
+					    struct task_struct *task)
+{
+	__u32 number = state->call.number & (CALL_TABLE_SIZE - 1);
+
+	if (state->call.account.op && calls[number].traits & CALL_REQUEST)
+		return false;
+	return locked_by(inode, task);
+}
+
 /* The page belongs to the file of the fault in flight. */
 static __always_inline bool fault_takes_page(struct task_state *state, const struct page_add *add)
 {
@@ -59,7 +71,7 @@ static __always_inline bool call_takes_page(struct task_state *state, const stru
 	    (writes || !add->locked))
 		state->call.account.mapping = add->mapping;
 	if (state->call.file && state->call.account.mapping == add->mapping) {
-		account_book(&state->call.account, add->pages, writes || add->locked);
+		account_book(&state->call.account, add->pages, writes);
 		return true;
 	}
 	if (!(traits & CALL_TRANSFER) || !state->call.file2)
@@ -86,8 +98,8 @@ static __always_inline int page_added(struct folio *folio, __u32 copy)
 		return 0; /* hugetlbfs, ramfs: no storage, nothing to be read or written back */
 	add.index = KREAD(folio, folio, index);
 	add.pages = folio_pages(folio);
-	add.locked = locked_by(add.host, task);
-	if (fault_takes_page(state, &add) || (async_recorded && async_takes_page(&add)))
+	add.locked = locked_to_write(state, add.host, task);
+	if (fault_takes_page(state, &add) || (async_recorded && async_takes_page(state, &add)))
 		return 0;
 	if (!call_takes_page(state, &add))
 		aside_add(state, &add);

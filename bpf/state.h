@@ -72,11 +72,25 @@ struct bio_above {
 	__u32 flags; /* TRACE_BLOCK_* */
 };
 
+/* A request of io_uring by its address; an iocb by its address in the program's memory. */
+struct async_key {
+	__u64 mm; /* of an iocb */
+	__u64 address;
+};
+
+/* The pages that an operation of io_uring or libaio is about: see async_ranges.h. */
+struct async_range {
+	__u64 mapping;
+	struct async_key key;
+	__u64 first, last; /* pages */
+};
+
 /* What is kept of a task that submits to io_uring, or to libaio. */
 struct async_task {
-	__u64 request; /* its last, which it begins to carry out as soon as it has submitted it */
-	__u32 user;    /* the process that is known to have operations in flight */
-	__u32 linked;  /* the last one begins or continues a chain */
+	struct async_range range; /* of the operation whose pages came in last */
+	__u64 next;		  /* the page behind them */
+	__u32 user;		  /* the process that is known to have operations in flight */
+	__u32 linked;		  /* the last one begins or continues a chain */
 };
 
 #define KNOWN_VMAS 4 /* a power of two */

@@ -113,7 +113,6 @@ static __always_inline bool uring_link(struct async_task *submitter, void *reque
 	bool linked = links || submitter->linked;
 
 	submitter->linked = links;
-	submitter->request = (__u64)request;
 	return linked;
 }
 
@@ -312,6 +311,43 @@ static __noinline int uring_settle(struct async_key *key, struct task_state *sta
 	return 0;
 }
 
+/* Notes the pages that a request is about, if its file is known. */
+__noinline int uring_note_range(struct async_key *key)
+{
+	struct async_operation *begun;
+	struct address file;
+	struct async_key at;
+	void *ring;
+
+	if (!key)
+		return 0;
+	at = *key;
+	begun = async_find(&at);
+	if (!begun || begun->account.mapping || begun->row.shape < ASYNC_RW ||
+	    begun->row.shape > ASYNC_SPLICE)
+		return 0;
+	ring = (void *)begun->context;
+	if (begun->row.shape == ASYNC_SPLICE)
+		file.at = (__u64)uring_file_of(ring, KREAD(io_splice, at.address, splice_fd_in),
+					       KREAD(io_splice, at.address, flags) &
+						       SPLICE_F_FD_IN_FIXED);
+	else
+		file.at = (__u64)uring_file_of(ring, begun->fd,
+					       begun->account.flags & TRACE_OP_FIXED_FILE);
+	return async_range_put(&at, &file);
+}
+
+/* A request of a chain ends: the next one may be about a file that it has opened. */
+static __noinline int uring_follow_link(void *request)
+{
+	struct async_key next = {};
+
+	if (!bpf_core_field_exists(struct io_kiocb, link))
+		return 0;
+	next.address = (__u64)KREAD(io_kiocb, request, link);
+	return next.address ? uring_note_range(&next) : 0;
+}
+
 static __always_inline struct async_row uring_row(void *request)
 {
 	__u32 opcode = KREAD(io_kiocb, request, opcode);
@@ -372,6 +408,7 @@ static __always_inline int uring_submitted(void *request)
 		async_overfull = true;
 		return 0;
 	}
+	uring_note_range(&key);
 	if (row.shape >= ASYNC_SPLICE || KREAD(io_kiocb, request, flags) & REQ_CQE_SKIP)
 		uring_settle(&key, state);
 	return 0;
@@ -449,6 +486,8 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 	done->account.flags &= ~TRACE_OP_SILENT; /* it is told when it fails */
 	if (done->account.op && uring_take_file(done, key->address, end->result))
 		async_tell(key, done, end->result, now_ns);
+	if (done->account.flags & TRACE_OP_LINKED)
+		uring_follow_link((void *)key->address);
 	if (!more) {
 		async_take_out(key);
 		if (multishot)

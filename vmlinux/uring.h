@@ -27,6 +27,7 @@ struct io_kiocb {
 	struct io_cqe cqe;
 	struct io_ring_ctx *ctx;
 	struct io_wq_work work;
+	struct io_kiocb *link; /* the next one of its chain */
 } CORE_STRUCT;
 
 /* Of `flags`: those that a submission gives have its bits. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What came into the page cache, why and on whose account, held against mincore."""
 import os
+import shutil
 import unittest
 
 import harness
@@ -29,6 +30,13 @@ os.pread(c, 1 << 20, 0)
 os.sendfile(new(sent), c, 1 << 20, 1 << 20)
 os.copy_file_range(f, new(copied), 1 << 20, 0)
 os.pwrite(os.open(part, os.O_WRONLY), b"x" * 100, 5000)
+"""
+
+    DEDUPE = """
+import fcntl, os, struct, sys
+first, second = (os.open(path, os.O_RDWR) for path in sys.argv[1:3])
+to = struct.pack("QQHHI", 0, int(sys.argv[3]), 1, 0, 0) + struct.pack("qQQiI", second, 0, 0, 0, 0)
+fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
 """
 
     def check(self, where):
@@ -88,6 +96,30 @@ os.pwrite(os.open(part, os.O_WRONLY), b"x" * 100, 5000)
 
     def test_xfs(self):
         self.check("xfs")
+
+    def test_dedupe(self):
+        """To compare two files the kernel reads both of them, with the locks of a writer held."""
+        directory = machine().new_dir("xfs")
+        paths = [harness.random_file(f"{directory}/first", 2 * MIB), f"{directory}/second"]
+        shutil.copy(*paths)
+
+        def record():
+            for path in paths:
+                harness.cool(path)
+            recording = Recording(python(self.DEDUPE, *paths, str(2 * MIB)))
+            return recording, harness.resident_bytes(paths[0])
+
+        def seen_of(recording):
+            return [recording.file(path)["fetched_bytes"] for path in paths]
+
+        # Then they share their blocks, and the second one's pages go.
+        recording, resident = harness.undisturbed(
+            record, lambda result: seen_of(result[0]) == [2 * MIB, 2 * MIB]
+        )
+        self.assertEqual(resident, 2 * MIB)
+        self.assertEqual(seen_of(recording), [2 * MIB, 2 * MIB])
+        for path in paths:
+            self.assertEqual(recording.file(path)["created_bytes"], 0, path)
 
     def test_only_writes(self):
         """A job that reads nothing of its own brings nothing in from storage for it."""

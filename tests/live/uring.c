@@ -9,91 +9,25 @@
  */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
-#include <linux/io_uring.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
-#include "live.h"
+#include "ring.h"
 
-#define ENTRIES 8
 #define ROUNDS 5
 #define BLOCK 4096
 
 static char buffers[ENTRIES][BLOCK] __attribute__((aligned(BLOCK)));
 
-struct ring {
-	int fd;
-	struct io_uring_params params;
-	char *queue, *done;
-	struct io_uring_sqe *entries;
-};
-
-static void *map_ring(int fd, size_t bytes, off_t offset)
-{
-	void *map =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
-
-	require(map != MAP_FAILED);
-	return map;
-}
-
-static void ring_open(struct ring *ring, unsigned int flags)
-{
-	memset(ring, 0, sizeof(*ring));
-	ring->params.flags = flags;
-	ring->params.sq_thread_idle = 2000;
-	ring->fd = syscall(SYS_io_uring_setup, ENTRIES, &ring->params);
-	if (ring->fd < 0 && (errno == ENOSYS || errno == EPERM))
-		exit(77);
-	require(ring->fd >= 0);
-	ring->queue = map_ring(ring->fd, ring->params.sq_off.array + ENTRIES * sizeof(unsigned int),
-			       IORING_OFF_SQ_RING);
-	ring->done = map_ring(ring->fd,
-			      ring->params.cq_off.cqes +
-				      ring->params.cq_entries * sizeof(struct io_uring_cqe),
-			      IORING_OFF_CQ_RING);
-	ring->entries = map_ring(ring->fd, ENTRIES * sizeof(*ring->entries), IORING_OFF_SQES);
-}
-
-static unsigned int *field(char *map, unsigned int offset)
-{
-	return (unsigned int *)(map + offset);
-}
-
 /* Puts reads of the file's blocks into the ring. */
 static void ring_fill(struct ring *ring, int file)
 {
-	unsigned int *tail = field(ring->queue, ring->params.sq_off.tail), at = *tail;
-	unsigned int *array = field(ring->queue, ring->params.sq_off.array);
-
-	for (unsigned int i = 0; i < ENTRIES; i++, at++) {
-		ring->entries[i] = (struct io_uring_sqe) {
-			.opcode = IORING_OP_READ,
-			.fd = file,
-			.addr = (uint64_t)buffers[i],
-			.len = BLOCK,
-			.off = i * BLOCK,
-		};
-		array[at & (ENTRIES - 1)] = i;
-	}
-	__atomic_store_n(tail, at, __ATOMIC_RELEASE);
-}
-
-static void ring_reap(struct ring *ring)
-{
-	unsigned int *head = field(ring->done, ring->params.cq_off.head);
-	unsigned int *tail = field(ring->done, ring->params.cq_off.tail);
-
-	while (__atomic_load_n(tail, __ATOMIC_ACQUIRE) - *head < ENTRIES) {
-		/* On a busy machine it may have gone to sleep before it looked. */
-		if (__atomic_load_n(field(ring->queue, ring->params.sq_off.flags),
-				    __ATOMIC_ACQUIRE) &
-		    IORING_SQ_NEED_WAKEUP)
-			require(!syscall(SYS_io_uring_enter, ring->fd, 0, 0, IORING_ENTER_SQ_WAKEUP,
-					 NULL, 0));
-		usleep(1000);
-	}
-	__atomic_store_n(head, *head + ENTRIES, __ATOMIC_RELEASE);
+	for (unsigned int i = 0; i < ENTRIES; i++)
+		ring_ask(ring, (struct io_uring_sqe) {
+				       .opcode = IORING_OP_READ,
+				       .fd = file,
+				       .addr = (uint64_t)buffers[i],
+				       .len = BLOCK,
+				       .off = i * BLOCK,
+			       });
 }
 
 static long use_ring(int file)
@@ -110,7 +44,7 @@ static long use_ring(int file)
 			    NULL, 0);
 		require(n == ENTRIES);
 		submitted += n;
-		ring_reap(&ring);
+		ring_reap(&ring, ENTRIES, BLOCK);
 	}
 	require(syscall(SYS_io_uring_enter, -1, 1, 0, 0, NULL, 0) < 0);
 	close(ring.fd);
@@ -124,7 +58,7 @@ static void use_polled_ring(int file)
 
 	ring_open(&ring, IORING_SETUP_SQPOLL);
 	ring_fill(&ring, file);
-	ring_reap(&ring);
+	ring_reap(&ring, ENTRIES, BLOCK);
 	close(ring.fd);
 }
 
