@@ -8,11 +8,9 @@
 #ifndef FAULTLINE_BPF_FILE_H
 #define FAULTLINE_BPF_FILE_H
 
+#include "file_path.h"
 #include "inode_class.h"
 #include "layer.h"
-#include "ring.h"
-
-#define FUSE_MAGIC 0x65735546
 
 #ifdef __TARGET_ARCH_arm64
 #define O_DIRECT 0200000
@@ -134,78 +132,7 @@ static __always_inline void file_path(struct file *file, struct vfsmount **mnt,
 	*dentry = KREAD(file, file, f_path.dentry);
 }
 
-/* --- the path, from the leaf to the root --- */
-
-#define PATH_COMPONENTS_MAX 2048
-#define NAME_SPACE 256 /* NAME_MAX and its NUL */
-
-/* Lies in scratch memory: what is read back from there is a number to the verifier, so that it
- * looks at a step once, not at each mixture of what the pointers may be. */
-struct path_walk {
-	struct dentry *dentry;
-	void *mount; /* struct mount; NULL: not known, the walk ends at the file system's root */
-	struct dentry *root_dentry;
-	struct vfsmount *root_mnt;
-	__u32 bytes;
-	__u32 done;
-};
-
-/* The record that says what an id stands for, while it is made. */
-struct file_making {
-	__u8 record[sizeof(struct event_file) + EVENT_PATH_BYTES + NAME_SPACE];
-	struct path_walk walk;
-};
-
-_Static_assert(sizeof(struct file_making) <= SCRATCH_BYTES, "raise SCRATCH_BYTES");
-
-static long path_step(__u32 i, struct file_making **context)
-{
-	struct file_making *making = *context;
-	struct event_file *record = (struct event_file *)making->record;
-	struct path_walk *walk = &making->walk;
-	struct dentry *dentry = walk->dentry;
-	void *mount = walk->mount;
-	struct dentry *parent = KREAD(dentry, dentry, d_parent);
-	__u32 at = walk->bytes;
-	long length;
-
-	if (mount) {
-		if (dentry == walk->root_dentry &&
-		    KFIELD(mount, mount, mnt) == (void *)walk->root_mnt)
-			goto end;
-		if (dentry == KREAD(mount, mount, mnt.mnt_root) || dentry == parent) {
-			void *above = KREAD(mount, mount, mnt_parent);
-
-			if (above == mount)
-				goto end;
-			walk->dentry = KREAD(mount, mount, mnt_mountpoint);
-			walk->mount = above;
-			return 0;
-		}
-	} else if (dentry == parent) {
-		goto end;
-	}
-	if (at >= EVENT_PATH_BYTES)
-		return 1;
-	length = bpf_probe_read_kernel_str(record->names + (at & (EVENT_PATH_BYTES - 1)),
-					   NAME_SPACE, KREAD(dentry, dentry, d_name.name));
-	if (length <= 0)
-		return 1;
-	walk->bytes = at + length;
-	walk->dentry = parent;
-	return 0;
-end:
-	walk->done = 1;
-	return 1;
-}
-
 /* --- what an id stands for --- */
-
-struct file_facts {
-	struct inode *inode;
-	struct dentry *dentry;
-	struct vfsmount *mnt; /* NULL: only the inode is known */
-};
 
 /* A file without a path has a name of its kernel's making on a mount of its own. */
 static __always_inline bool file_nameless(const struct file_facts *facts)
@@ -271,7 +198,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	record->flags = 0;
 	record->pad = 0;
 
-	*walk = (struct path_walk) { .dentry = facts->dentry };
+	path_begin(walk, facts);
 	if (!facts->dentry) {
 		record->flags |= TRACE_FILE_PATH_CUT;
 	} else if (file_nameless(facts)) {
@@ -281,8 +208,6 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 		if (length > 0)
 			walk->bytes = length;
 	} else {
-		if (facts->mnt)
-			walk->mount = (void *)facts->mnt - bpf_core_field_offset(struct mount, mnt);
 		fs = TASK_POINTER(bpf_get_current_task_btf(), fs);
 		if (fs) {
 			walk->root_dentry = fs->root.dentry;
@@ -312,14 +237,13 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
  * These are global, and in frames of their own: the verifier looks at each once, and the deepest
  * chain of calls has to stay within the kernel's 512 bytes.
  *
- * The id of a file, 0: it is met for the first time. With FILE_UNTOLD it is to be told again:
- * its name or, when it is to be looked at anew, its size has changed.
+ * The id of a file, 0: it is met for the first time. With FILE_UNTOLD it is to be told again: its
+ * name or, when it is to be looked at anew, its size has changed.
  */
 __noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bool refresh)
 {
 	struct file_entry *entry;
 	struct file_key at; /* on the stack: up to 6.1 a map takes no other */
-	__u32 id;
 
 	if (!key)
 		return 0;
@@ -327,16 +251,12 @@ __noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bo
 	entry = file_find(&at);
 	if (!entry)
 		return 0;
-	id = entry->id;
 	/* A file that was first met through its page cache gets its path from the first opener. */
-	if (!(id & FILE_UNTOLD) &&
+	if (!(entry->id & FILE_UNTOLD) &&
 	    (refresh ? entry->name_hash == name_hash && entry->size_bytes == size
 		     : entry->name_hash || !name_hash))
-		return id;
-	entry->id = id & ~FILE_UNTOLD;
-	entry->name_hash = name_hash;
-	entry->size_bytes = size;
-	return id | FILE_UNTOLD;
+		return entry->id;
+	return entry->id | FILE_UNTOLD;
 }
 
 /* Remembers one that is met for the first time, under a new id. */
@@ -362,8 +282,9 @@ __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64
 	return bpf_map_update_elem(&files, &at, &fresh, BPF_ANY);
 }
 
-/* The record of one was lost: whoever meets it next tries to tell it again. */
-__noinline int file_tell_again(struct file_key *key)
+/* What was told of a file, to be compared with when it is looked at again; with FILE_UNTOLD: the
+ * record was lost, and whoever meets the file next tries again. */
+__noinline int file_note(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
 {
 	struct file_entry *entry;
 	struct file_key at;
@@ -372,18 +293,21 @@ __noinline int file_tell_again(struct file_key *key)
 		return 0;
 	at = *key;
 	entry = file_find(&at);
-	if (entry)
-		entry->id |= FILE_UNTOLD;
+	if (!entry)
+		return 0;
+	entry->id = id;
+	entry->name_hash = name_hash;
+	entry->size_bytes = size;
 	return 0;
 }
 
 /* The id of a file, maybe with FILE_UNTOLD: whoever meets it next tries to tell it again. `refresh`
- * looks whether it was renamed or has changed its size. */
+ * looks whether it, or a directory above it, was renamed, or its size has changed. */
 __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 {
 	struct file_key key = {};
-	__u32 id, name_hash = 0;
 	struct address inode;
+	__u32 id, name_hash;
 	__s64 size;
 
 	if (!facts)
@@ -391,20 +315,21 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 	inode.at = (__u64)facts->inode;
 	file_key_of(&key, &inode);
 	size = KREAD(inode, facts->inode, i_size);
-	if (facts->mnt)
-		name_hash = KREAD(dentry, facts->dentry, d_name.hash) | 1;
+	name_hash = refresh ? path_hash(facts) : !!facts->mnt;
 	id = file_look(&key, name_hash, size, refresh);
 	if (id && !(id & FILE_UNTOLD))
 		return id;
 	id &= ~FILE_UNTOLD;
+	if (!refresh)
+		name_hash = path_hash(facts);
 	if (!id) {
 		id = __sync_fetch_and_add(&file_last_id, 1) + 1;
 		file_enter(&key, id, name_hash, size);
 	}
-	if (!file_announce(facts, &key, id, size))
-		return id;
-	file_tell_again(&key);
-	return id | FILE_UNTOLD;
+	if (file_announce(facts, &key, id, size))
+		id |= FILE_UNTOLD;
+	file_note(&key, id, name_hash, size);
+	return id;
 }
 
 /* What the task remembers of the file reached through `address`, whose inode is `inode`. */
@@ -419,8 +344,8 @@ static __always_inline struct known_file *file_known_by(struct task_state *state
 
 		if (known->address == address && known->inode == (__u64)inode &&
 		    known->ino == KREAD_BY(quick, inode, inode, i_ino) &&
-		    known->generation == (known->overlay
-						  ? overlay_generation(&at)
+		    known->generation == (known->derived
+						  ? derived_generation(&at)
 						  : KREAD_BY(quick, inode, inode, i_generation)))
 			return known;
 	}
@@ -441,7 +366,7 @@ static __always_inline void file_remember(struct task_state *state, __u64 addres
 	known->address = address;
 	known->inode = (__u64)inode;
 	known->ino = KREAD(inode, inode, i_ino);
-	known->overlay = inode_magic(inode) == OVERLAYFS_MAGIC;
+	known->derived = derives_generation(inode);
 	known->generation = inode_generation(inode);
 	known->mapping = mapping;
 	known->id = id;

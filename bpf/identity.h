@@ -20,6 +20,7 @@ struct file_key {
 #define S_IFREG 0100000
 
 #define OVERLAYFS_MAGIC 0x794c7630
+#define FUSE_MAGIC 0x65735546
 #define BTRFS_MAGIC 0x9123683e
 
 static __always_inline unsigned long inode_magic(struct inode *inode)
@@ -63,14 +64,39 @@ static __always_inline struct inode *overlay_upper(void *overlay)
 	return upper ? KREAD(dentry, upper, d_inode) : NULL;
 }
 
-/* An inode of an overlay has no generation: its first layer's tells a file from one that was made
- * anew under the same number, and stays the same when the file is copied up. */
-__noinline __u32 overlay_generation(struct address *inode)
+/* A daemon numbers its inodes as it likes, all of them 0 for one. What the kernel and the daemon
+ * call a file in their requests is its own while the kernel knows it. */
+static __always_inline __u32 fuse_generation(struct inode *inode)
+{
+	void *fuse = (void *)inode - bpf_core_field_offset(struct fuse_inode, inode);
+	__u32 generation = KREAD(inode, inode, i_generation);
+	__u64 node = 0;
+
+	if (bpf_core_type_exists(struct fuse_inode))
+		bpf_core_read(&node, sizeof(node), &((struct fuse_inode *)fuse)->nodeid);
+	return generation ^ (__u32)node ^ (__u32)(node >> 32);
+}
+
+static __always_inline bool derives_generation(struct inode *inode)
+{
+	unsigned long magic = inode_magic(inode);
+
+	return magic == OVERLAYFS_MAGIC || magic == FUSE_MAGIC;
+}
+
+/* The generation of an inode that has none of its own worth the name. Of an overlay's it is that of
+ * its first layer's inode, which tells a file from one that was made anew under the same number,
+ * and stays the same when the file is copied up. */
+__noinline __u32 derived_generation(struct address *inode)
 {
 	struct inode *real;
 	void *overlay;
 
-	if (!inode || !bpf_core_type_exists(struct ovl_inode))
+	if (!inode)
+		return 0;
+	if (inode_magic((struct inode *)inode->at) == FUSE_MAGIC)
+		return fuse_generation((struct inode *)inode->at);
+	if (!bpf_core_type_exists(struct ovl_inode))
 		return 0;
 	overlay = (void *)inode->at - bpf_core_field_offset(struct ovl_inode, vfs_inode);
 	real = overlay_lower(overlay);
@@ -96,8 +122,8 @@ static __always_inline __u32 inode_generation(struct inode *inode)
 {
 	struct address address = { (__u64)inode };
 
-	if (inode_magic(inode) == OVERLAYFS_MAGIC)
-		return overlay_generation(&address);
+	if (derives_generation(inode))
+		return derived_generation(&address);
 	return KREAD(inode, inode, i_generation);
 }
 

@@ -19,7 +19,7 @@ struct known_file {
 	__u32 generation;
 	__u32 id;
 	__u32 class;   /* FILE_CLASS_* */
-	__u32 overlay; /* its generation is that of a layer */
+	__u32 derived; /* its generation is: see identity.h */
 };
 
 struct call_state {

@@ -5,6 +5,7 @@
  */
 #include "attach.h"
 #include "flight.h"
+#include "sizes.h"
 
 /* --- who is followed --- */
 
@@ -243,8 +244,10 @@ static __always_inline int exited(struct task_struct *task)
 		event->code = process_code(task);
 		ring_submit(event);
 	}
-	if (!TASK_POINTER(task, signal)->live.counter)
+	if (!TASK_POINTER(task, signal)->live.counter) {
+		sizes_look_last(state, task);
 		flight_leave(task->tgid);
+	}
 	mode_set(task, state, TASK_IGNORED);
 	if (slot_is_of(slot, task, task->pid))
 		slot->left_ns = now_ns;

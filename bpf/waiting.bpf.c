@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Calls in flight when the recording ends. The iterator over tasks runs once, after every other
- * program is detached, so that the states of tasks stand still.
+ * What is left when the recording ends: calls in flight, files open for writing. The iterator over
+ * tasks runs once, after every other program is detached, so that the states of tasks stand still.
  */
 #include "call_path.h"
+#include "sizes.h"
 
 #define EINPROGRESS 115
 
@@ -130,6 +131,8 @@ int fl_waiting(struct bpf_iter__task *context)
 	call.state = task_state(task);
 	if (!call.state || call.state->mode != TASK_FOLLOWED)
 		return 0;
+	if (task->pid == task->tgid)
+		sizes_look_last(call.state, task);
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	call_args_read(&call.args, regs);
 	account = &call.state->call.account;

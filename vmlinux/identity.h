@@ -34,6 +34,11 @@ struct ovl_inode___lower {
 	struct inode *lower;
 } CORE_STRUCT;
 
+struct fuse_inode {
+	struct inode inode;
+	__u64 nodeid;
+} CORE_STRUCT;
+
 struct btrfs_root {
 	__u32 anon_dev;
 } CORE_STRUCT;

@@ -3,6 +3,8 @@
 import collections
 import json
 import os
+import signal
+import subprocess
 import unittest
 
 import harness
@@ -88,6 +90,97 @@ os.kill(os.getpid(), 9)
             with self.subTest(name):
                 path = f"{directory}/{name}"
                 self.assertEqual(recording.file(path)["size_bytes"], os.path.getsize(path))
+
+
+    JOB = """
+import os, sys
+top, waits = sys.argv[1:3]
+if waits: sys.stdin.readline()
+def new(name, flags=os.O_RDWR): return os.open(f"{top}/{name}", flags | os.O_CREAT, 0o644)
+a = new("beyond"); os.write(a, bytes(2 << 20)); os.pread(a, 10, 8 << 30); os.pwrite(a, b"", 4 << 30)
+os.sendfile(new("sent"), a, 0, 1 << 20)
+os.copy_file_range(a, new("copied"), 1 << 20, 0)
+os.posix_fallocate(new("allocated"), 0, 3 << 20)
+b = new("appended", os.O_WRONLY | os.O_APPEND)
+os.write(b, bytes(1000)); os.pwrite(b, bytes(1000), 1 << 30)
+os.ftruncate(new("truncated"), 5 << 20)
+c = new("closed"); os.write(c, bytes(100)); os.lseek(c, 1 << 20, os.SEEK_SET); os.close(c)
+if waits:
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+    def check_true(self, recording, directory):
+        names = ("beyond", "sent", "copied", "allocated", "appended", "truncated", "closed")
+        truth = {name: os.stat(f"{directory}/{name}").st_size for name in names}
+        sizes = {row["path"]: row["size_bytes"] for row in recording.report["files"]}
+        told = {name: sizes[f"{directory}/{name}"] for name in names}
+        self.assertEqual(told, truth)
+
+    def test_each_is_the_inodes_own(self):
+        """Of files that end with their process, too; in whatever way they came to their size."""
+        for mode in ("trace", "profile"):
+            with self.subTest(mode):
+                directory = machine().new_dir()
+                recording = Recording(
+                    [harness.PYTHON, "-S", "-c", self.JOB, directory, ""], "--mode", mode
+                )
+                self.check_true(recording, directory)
+
+    def test_of_files_that_stay_open(self):
+        """The recording ends, the job goes on."""
+        directory = machine().new_dir()
+        job = machine().start(
+            [harness.PYTHON, "-S", "-c", self.JOB, directory, "waits"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        attached = harness.Attached("-p", str(job.pid))
+        job.stdin.write(b"go\n")
+        job.stdin.flush()
+        job.stdout.readline()
+        attached.end(signal.SIGINT)
+        self.check_true(attached, directory)
+        job.communicate()
+
+
+class Renamed(unittest.TestCase):
+    """A file goes by the path that it was opened by last, whichever part of that was renamed."""
+
+    RENAME = """
+import ctypes, os, subprocess, sys
+top, how = sys.argv[1:]
+for name in ("old/a", "other/a"):
+    os.makedirs(f"{top}/{name}")
+    with open(f"{top}/{name}/model", "wb") as file: file.write(name.encode() * 1000)
+if how == "exchange": # glibc has renameat2 from 2.28
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.renameat2(-100, f"{top}/old".encode(), -100, f"{top}/other".encode(), 2):
+        raise OSError(ctypes.get_errno(), "renameat2")
+    at = "other"
+else:
+    if how == "child": subprocess.run(["mv", f"{top}/old", f"{top}/new"], check=True)
+    else: os.rename(f"{top}/old", f"{top}/new")
+    at = "new"
+with open(f"{top}/{at}/a/model", "rb") as file: file.read()
+"""
+
+    def check(self, how, mode):
+        directory = machine().new_dir()
+        recording = Recording([harness.PYTHON, "-S", "-c", self.RENAME, directory, how],
+                              "--mode", mode)
+        at = "other" if how == "exchange" else "new"
+        rows = [row for row in recording.report["files"] if row["read"]["bytes"] == 5000]
+        self.assertEqual([row["path"] for row in rows], [f"{directory}/{at}/a/model"])
+        self.assertEqual(rows[0]["write"]["bytes"], 5000)
+        told = {row["path"] for row in recording.report["files"]}
+        self.assertNotIn(f"{directory}/old/a/model", told)
+
+    def test_all(self):
+        for mode in ("trace", "profile"):
+            for how in ("directory", "child", "exchange"):
+                with self.subTest(how, mode=mode):
+                    self.check(how, mode)
 
 
 class Many(unittest.TestCase):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Files that differ in nothing that their inodes say: told apart, and each under what stat says."""
 import os
+import subprocess
 import shutil
 import unittest
 
@@ -48,6 +49,29 @@ print(json.dumps(inodes))
         recording = Recording([harness.PYTHON, "-S", "-c", script, f"{merged}/data"])
         row = recording.file(f"{merged}/data")
         self.assertEqual((row["read"]["bytes"], row["write"]["bytes"]), (1000, 2000))
+
+
+class Fuse(unittest.TestCase):
+    def test_one_number_for_all(self):
+        """Files of a daemon that gives all of them the same inode number."""
+        mount, count = machine().new_dir(), 6
+        daemon = machine().start(
+            [machine().program("fuse_alike"), mount, str(count)], stdout=subprocess.PIPE
+        )
+        if daemon.stdout.readline() != b"ready\n":
+            self.skipTest("no file system in user space can be mounted")
+        try:
+            paths = [f"{mount}/{number}" for number in range(1, count + 1)]
+            recording = Recording(["cat", *paths, *paths])
+        finally:
+            subprocess.run(["umount", mount], check=True)
+            daemon.wait()
+        rows = [row for row in recording.report["files"] if row["path"].startswith(mount + "/")]
+        self.assertEqual(sorted(row["path"] for row in rows), paths)
+        for row in rows:
+            with self.subTest(row["path"]):
+                self.assertEqual(row["opens"], 2)
+                self.assertEqual(row["read"]["bytes"], 2 * 8192)
 
 
 class Btrfs(unittest.TestCase):

@@ -206,6 +206,15 @@ static int add_apart(struct file_uses *uses, const struct file_use *use,
 
 /* --- any access --- */
 
+void file_order_reach(const struct file_uses *uses, uint64_t *furthest, uint64_t end,
+		      const struct event *event)
+{
+	bool moves = event->flags & EVENT_FAULT || event->bytes;
+
+	if (moves && end > *furthest && file_order_is_later(uses, event))
+		*furthest = end;
+}
+
 int file_order_add(struct file_uses *uses, struct file_use *use, struct position *position,
 		   const struct event *event)
 {
@@ -235,7 +244,6 @@ int file_order_add(struct file_uses *uses, struct file_use *use, struct position
 	if (order && add_order(uses, order, event, bytes))
 		return -ENOMEM;
 	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
-	if (*next - 1 > *furthest && file_order_is_later(uses, event))
-		*furthest = *next - 1;
+	file_order_reach(uses, furthest, *next - 1, event);
 	return 0;
 }

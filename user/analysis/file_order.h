@@ -25,6 +25,11 @@ struct position *file_order_position(struct file_uses *uses, struct file_use *us
 int file_order_add(struct file_uses *uses, struct file_use *use, struct position *position,
 		   const struct event *event);
 
+/* An access ends at byte `end` of its file: that is how large the file is at least, if any byte was
+ * moved. */
+void file_order_reach(const struct file_uses *uses, uint64_t *furthest, uint64_t end,
+		      const struct event *event);
+
 /* --- for each of many --- */
 
 /* What came before the file was last looked at says nothing of its size. */

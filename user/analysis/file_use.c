@@ -243,8 +243,7 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 	file_order_follow(order, stream, next, event);
 	if (reads)
 		file_order_follow(&reads->order, apart, &reads->next, event);
-	if (*next - 1 > use->furthest && file_order_is_later(uses, event))
-		use->furthest = *next - 1;
+	file_order_reach(uses, &use->furthest, *next - 1, event);
 	return true;
 }
 
@@ -339,8 +338,7 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 			continue;
 		if (!course_add(uses, &all, event) || (reads && !course_add(uses, &apart, event)))
 			return -ENOMEM;
-		if (all.next - 1 > use->furthest && file_order_is_later(uses, event))
-			use->furthest = all.next - 1;
+		file_order_reach(uses, &use->furthest, all.next - 1, event);
 	}
 	*to = moved;
 	course_end(&all, &use->position.next[BY_CALLS]);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The sizes that files have come to: a last look at those that a process still has open for writing
+ * when it ends, or when the recording does. Those that it closes are looked at then (call_file.h).
+ */
+#ifndef FAULTLINE_BPF_SIZES_H
+#define FAULTLINE_BPF_SIZES_H
+
+#include "file.h"
+
+#define SIZES_FDS_MAX 65536
+
+struct sizes_walk {
+	struct task_state *state;
+	__u64 files; /* the array of addresses in the table of descriptors */
+};
+
+static long sizes_step(__u32 fd, struct sizes_walk *walk)
+{
+	struct address file;
+	struct inode *inode;
+
+	file.at = (__u64)KREAD(hlist_head, walk->files + fd * sizeof(void *), first);
+	if (!file.at || !(KREAD(file, file.at, f_mode) & FMODE_WRITE))
+		return 0;
+	inode = KREAD(file, file.at, f_inode);
+	if (inode && inode_is_regular(inode))
+		file_meet(walk->state, &file, file_classes, true);
+	return 0;
+}
+
+/* `table` is the address of the process' table of descriptors. Global: the verifier looks at it
+ * once. */
+__noinline int sizes_look(struct task_state *state, struct address *table)
+{
+	struct sizes_walk walk = { .state = state };
+	__u32 count;
+
+	if (!state || !table || !table->at)
+		return 0;
+	walk.files = KNUMBER(fdtable, table->at, fd);
+	count = KREAD(fdtable, table->at, max_fds);
+	bpf_loop(count > SIZES_FDS_MAX ? SIZES_FDS_MAX : count, sizes_step, &walk, 0);
+	return 0;
+}
+
+/* Of a process, by one of its tasks. */
+static __always_inline void sizes_look_last(struct task_state *state, struct task_struct *task)
+{
+	struct files_struct *files = TASK_POINTER(task, files);
+	struct address table = {};
+
+	if (!files)
+		return;
+	table.at = KNUMBER(files_struct, files, fdt);
+	sizes_look(state, &table);
+}
+
+#endif
