@@ -42,8 +42,10 @@ struct account {
 	__u32 op;      /* 0: not in flight */
 	__u32 flags;   /* as in the record: TRACE_OP_*, TRACE_FAULT_* */
 	__u32 dirtied_pages;
-	__u32 fetched_pages; /* brought into the page cache for reading */
-	__u32 created_pages; /* newly cached by writing */
+	__u32 fetched_pages;	    /* brought into the page cache for reading */
+	__u32 created_pages;	    /* newly cached by writing */
+	__u32 read_for_write_bytes; /* read from storage to complete pages written in part */
+	__u32 pad;
 };
 
 static __always_inline void account_open(struct account *account)
@@ -55,6 +57,7 @@ static __always_inline void account_open(struct account *account)
 	account->dirtied_pages = 0;
 	account->fetched_pages = 0;
 	account->created_pages = 0;
+	account->read_for_write_bytes = 0;
 }
 
 static __always_inline void account_begin(struct account *account, __u32 op, __u64 now_ns)
@@ -69,6 +72,15 @@ static __always_inline void account_book(struct account *account, __u32 pages, b
 		account->created_pages += pages;
 	else
 		account->fetched_pages += pages;
+}
+
+/* A write reads from storage what it leaves as it is of a page: that page is not newly made. */
+static __always_inline void account_read_for_write(struct account *account, __u32 bytes)
+{
+	__u32 pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+
+	account->read_for_write_bytes += bytes;
+	account->created_pages -= pages < account->created_pages ? pages : account->created_pages;
 }
 
 /* An end that is not known is 0. */
@@ -103,6 +115,8 @@ static __always_inline void account_done(const struct account *account, __u64 du
 		count_add(&total->fetched_pages, account->fetched_pages, preempted);
 	if (account->created_pages)
 		count_add(&total->created_pages, account->created_pages, preempted);
+	if (account->read_for_write_bytes)
+		count_add(&total->read_for_write_bytes, account->read_for_write_bytes, preempted);
 	if (account->dirtied_pages)
 		account_count_dirtied(account->dirtied_pages);
 	if (result < 0 && result >= -4095)

@@ -51,6 +51,7 @@ static __always_inline void async_fill(struct event_async *event, struct async_o
 	event->call.op = done->account.op;
 	event->call.fetched_pages = done->account.fetched_pages;
 	event->call.created_pages = done->account.created_pages;
+	event->call.read_for_write_bytes = done->account.read_for_write_bytes;
 	event->file2 = done->file2;
 	event->call.flags = done->account.flags;
 }

@@ -30,55 +30,77 @@ static __always_inline bool carries_out(struct task_state *state, struct task_st
 		calls[number].traits & CALL_AIO_SUBMIT);
 }
 
-/* The operation of an io worker, whose file may not have been known when it was submitted. */
-static __noinline int worker_takes_page(__u64 request, struct page_add *add)
+/* The operation of an io worker, whose file may not have been known when it was submitted; NULL:
+ * that is about another file. */
+static __noinline struct async_operation *worker_operation(__u64 request,
+							   const struct page_add *add)
 {
 	struct async_key key = { .address = request };
 	struct async_operation *operation = async_find(&key);
 	struct file *file;
 
 	if (!operation)
-		return 0;
+		return NULL;
 	file = KREAD(io_kiocb, request, file);
 	if (operation->account.mapping != add->mapping && (!file || cache_of(file) != add->mapping))
+		return NULL;
+	return operation;
+}
+
+/* The operation that a task carries out when it brings in a page; NULL: none. */
+static __noinline struct async_operation *async_carried_out(struct task_state *state,
+							    const struct page_add *add)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct range_search search = { .add = add, .pid = task->tgid };
+	struct async_task *doing = &state->async;
+	struct async_operation *operation = NULL;
+	struct async_key key = doing->range.key;
+	__u64 request;
+
+	if (!carries_out(state, task))
+		return NULL;
+	request = task->flags & PF_IO_WORKER ? worker_request(task) : 0;
+	if (request)
+		return worker_operation(request, add);
+	/* Readahead brings in one page after the other. */
+	if (key.address && doing->range.mapping == add->mapping && doing->next == add->index)
+		operation = async_find(&key);
+	if (operation && operation->account.mapping == add->mapping)
+		return operation;
+	if (!range_find(&search))
+		return NULL;
+	doing->range = search.best;
+	return async_find(&search.best.key);
+}
+
+/* These are global: the verifier looks at each once. Books a page on the operation that brings it
+ * in; 0: there is none. */
+__noinline int async_takes_page(struct task_state *state, struct page_add *add)
+{
+	struct async_operation *operation;
+
+	if (!state || !add)
 		return 0;
+	operation = async_carried_out(state, add);
+	if (!operation)
+		return 0;
+	state->async.next = add->index + add->pages;
 	account_book(&operation->account, add->pages, operation->row.traits & ASYNC_WRITES);
 	return 1;
 }
 
-/* Books pages on the operation that brings them in; 0: there is none. Global: the verifier looks at
- * it once. */
-__noinline int async_takes_page(struct task_state *state, struct page_add *add)
+/* Books what is read to complete a page on the operation that writes it, if there is one. */
+__noinline int async_reads_for_write(struct task_state *state, struct page_add *add, __u32 bytes)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct range_search search = { .add = add, .pid = task->tgid };
-	struct async_operation *operation = NULL;
-	struct async_task *doing;
-	struct async_key key;
-	__u64 request;
+	struct async_operation *operation;
 
-	if (!state || !add || !carries_out(state, task))
+	if (!state || !add)
 		return 0;
-	request = task->flags & PF_IO_WORKER ? worker_request(task) : 0;
-	if (request)
-		return worker_takes_page(request, add);
-	/* Readahead brings in one page after the other. */
-	doing = &state->async;
-	key = doing->range.key;
-	if (key.address && doing->range.mapping == add->mapping && doing->next == add->index)
-		operation = async_find(&key);
-	if (!operation || operation->account.mapping != add->mapping) {
-		if (!range_find(&search))
-			return 0;
-		key = search.best.key;
-		operation = async_find(&key);
-		if (!operation)
-			return 0;
-		doing->range = search.best;
-	}
-	doing->next = add->index + add->pages;
-	account_book(&operation->account, add->pages, operation->row.traits & ASYNC_WRITES);
-	return 1;
+	operation = async_carried_out(state, add);
+	if (operation && operation->row.traits & ASYNC_WRITES)
+		account_read_for_write(&operation->account, bytes);
+	return 0;
 }
 
 #endif

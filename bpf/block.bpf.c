@@ -11,6 +11,7 @@
  */
 #include "block.h"
 #include "device.h"
+#include "read_for_write.h"
 
 const volatile __u32 flush_sequence; /* RQF_FLUSH_SEQ, of this kernel */
 __u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
@@ -143,6 +144,8 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 	if (followed) {
 		mark.pid = task->tgid;
 		mark.tid = task->pid;
+		if (reads_for_write(state, bio->bi_opf, &mark) && done_is_first(at.at, copy))
+			read_for_write(state, &at, &mark);
 	} else if (task->flags & PF_KTHREAD) {
 		followed = mark_waiter(&mark, &at);
 	}

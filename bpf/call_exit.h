@@ -153,7 +153,9 @@ static __always_inline void fill_call(struct event_syscall *event, const struct 
 	event->major_faults = (__u32)task->maj_flt - call->major_start - call->major_seen;
 	event->created_pages = account->created_pages;
 	event->dirtied_pages = account->dirtied_pages;
+	event->read_for_write_bytes = account->read_for_write_bytes;
 	event->pad = 0;
+	event->pad2 = 0;
 }
 
 /* A call that has no room in a slot. */
@@ -180,6 +182,7 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	struct lane_call *call;
 
 	if (end->duration_ns >> 32 || state->call.fault_fetched_pages || account->dirtied_pages ||
+	    account->read_for_write_bytes ||
 	    (account->fetched_pages | account->created_pages | account->flags) >> 16 ||
 	    (__u32)task->maj_flt != state->call.major_start + state->call.major_seen) {
 		send_wide_call(state, end);

@@ -76,6 +76,8 @@ struct event_syscall {
 	__u32 major_faults;
 	__u32 created_pages;
 	__u32 dirtied_pages;
+	__u32 read_for_write_bytes;
+	__u32 pad2;
 	__u32 flags; /* TRACE_OP_* */
 };
 
@@ -421,6 +423,7 @@ struct op_total {
 	__u64 time_ns;
 	__u64 fetched_pages;
 	__u64 created_pages;
+	__u64 read_for_write_bytes;
 	__u64 submissions;
 };
 
@@ -441,9 +444,9 @@ enum {
 };
 
 EVENT_SIZE(event_header, 24);
-EVENT_SIZE(event_syscall, 88);
-EVENT_SIZE(event_syscall_path, 104);
-EVENT_SIZE(event_async, 104);
+EVENT_SIZE(event_syscall, 96);
+EVENT_SIZE(event_syscall_path, 112);
+EVENT_SIZE(event_async, 112);
 EVENT_SIZE(event_vfs, 64);
 EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_throttle, 40);

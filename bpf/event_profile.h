@@ -56,7 +56,8 @@ struct profile_sums {
 	__u64 fault_fetched_pages;
 	__u64 created_pages;
 	__u64 dirtied_pages;
-	__u64 major_faults;
+	__u32 major_faults;	      /* these two go round: what matters is what was added */
+	__u32 read_for_write_sectors; /* between two readings */
 	__u32 latencies[PROFILE_LATENCIES];
 	__u32 sizes[PROFILE_SIZES]; /* of what was asked for */
 };

@@ -317,8 +317,11 @@ static __always_inline void profile_put_rare(struct profile_sums *sums,
 		count_add(&sums->created_pages, account->created_pages, shared);
 	if (account->dirtied_pages)
 		count_add(&sums->dirtied_pages, account->dirtied_pages, shared);
+	if (account->read_for_write_bytes)
+		__sync_fetch_and_add(&sums->read_for_write_sectors,
+				     account->read_for_write_bytes / SECTOR_BYTES);
 	if (done->major_faults)
-		count_add(&sums->major_faults, done->major_faults, shared);
+		__sync_fetch_and_add(&sums->major_faults, done->major_faults);
 }
 
 static __always_inline void profile_put(struct profile_slot *slot, const struct profile_done *done,
@@ -333,7 +336,7 @@ static __always_inline void profile_put(struct profile_slot *slot, const struct 
 	if (done->bytes)
 		count_add(&sums->bytes, done->bytes, shared);
 	if (done->failed | done->fault_fetched_pages | done->major_faults | account->fetched_pages |
-	    account->created_pages | account->dirtied_pages)
+	    account->created_pages | account->dirtied_pages | account->read_for_write_bytes)
 		profile_put_rare(sums, done, shared);
 	class_add(sums->latencies, PROFILE_LATENCIES, PROFILE_LATENCY_SHIFT, done->duration_ns,
 		  shared);

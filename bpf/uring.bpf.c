@@ -496,6 +496,7 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 	}
 	done->account.fetched_pages = 0;
 	done->account.created_pages = 0;
+	done->account.read_for_write_bytes = 0;
 	account_begin(&done->account, done->row.op, now_ns);
 	return 0;
 }

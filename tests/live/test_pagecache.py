@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What came into the page cache, why and on whose account, held against mincore."""
+import json
 import os
 import shutil
 import unittest
@@ -64,14 +65,19 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
 
         def is_right(seen):
             rows = seen_of(seen[0])
-            return all(fetched(rows[p]) + created(rows[p]) == seen[1][p] for p in paths)
+            return all(
+                fetched(rows[p]) + created(rows[p]) == seen[1][p] for p in paths if p != part
+            )
 
         recording, resident = harness.undisturbed(record, is_right)
         rows = seen_of(recording)
+        # Its page is there already when the call changes it, but for the rest of it.
+        self.assertEqual((fetched(rows[part]), created(rows[part])), (0, 0))
+        self.assertEqual(rows[part]["write"]["read_for_write_bytes"], 4096)
         for path in (cold,):
             self.assertEqual((fetched(rows[path]), created(rows[path])), (resident[path], 0), path)
             self.assertGreater(resident[path], 0)
-        for path in (small, large, sent, copied, part):
+        for path in (small, large, sent, copied):
             if path == copied and where == "xfs":
                 continue  # shares the blocks: nothing comes into the cache
             with self.subTest(os.path.basename(path)):
@@ -96,6 +102,42 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
 
     def test_xfs(self):
         self.check("xfs")
+
+    def check_partial(self, where, way, mode):
+        """What writes read from storage to complete pages, against what the kernel says that the
+        process read: all else that it reads is in memory already."""
+        directory = machine().new_dir(where)
+        out, path = f"{directory}/out.json", harness.random_file(f"{directory}/data", 16 * MIB)
+        command = [machine().program("partial"), way, path, out]
+
+        def record():
+            harness.cool(path)
+            recording = Recording(command, "--mode", mode, status=None)
+            if recording.done.returncode == 77:
+                self.skipTest("this kernel has no io_uring, or does not let us")
+            self.assertEqual(recording.done.returncode, 0, recording.stderr)
+            with open(out) as file:
+                return recording, json.load(file)["read_bytes"]
+
+        def write_of(recording):
+            return recording.file(path)["write"]
+
+        recording, read_bytes = harness.undisturbed(
+            record, lambda result: write_of(result[0])["read_for_write_bytes"] == result[1]
+        )
+        write = write_of(recording)
+        self.assertEqual(write["read_for_write_bytes"], read_bytes)
+        self.assertGreater(read_bytes, 0)
+        self.assertEqual((write["fetched_bytes"], write["created_bytes"]), (0, 0))
+        totals = recording.report["totals"]["write"]
+        self.assertEqual(totals["read_for_write_bytes"], read_bytes)
+
+    def test_partial(self):
+        for where in ("root", "xfs"):
+            for way in ("call", "io_uring", "libaio"):
+                for mode in ("trace", "profile"):
+                    with self.subTest(where, way=way, mode=mode):
+                        self.check_partial(where, way, mode)
 
     def test_dedupe(self):
         """To compare two files the kernel reads both of them, with the locks of a writer held."""

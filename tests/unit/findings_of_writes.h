@@ -154,6 +154,16 @@ static void small_writes(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 2000, .op = M_WRITE, .bytes = sound ? 8192 : 100, .dur = 5 * US);
 }
 
+/* Each changes a part of a page that is not in memory; or is whole pages. */
+static void partial_writes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/table");
+	for (uint64_t i = 0; i < 500; i++)
+		CALL(made, .time = 100 + i * MS, .dur = 200 * US, .pid = 10, .tid = 10,
+		     .op = M_WRITE, .file = 1, .offset = i * 100000, .asked = 1000, .result = 1000,
+		     .read_for_write = sound ? 0 : 4096);
+}
+
 /* Of writes that wait for storage it is that which costs, not that they are small. */
 static void small_writes_sync(struct made_trace *made, bool sound)
 {

@@ -14,7 +14,7 @@ struct made_call {
 	int64_t offset;
 	uint64_t asked;
 	int64_t result;
-	uint64_t flags, fetched, created, fault_fetched, major;
+	uint64_t flags, fetched, created, fault_fetched, major, read_for_write;
 	/* With any of these it is a call that names a path. */
 	uint64_t file2, dir;
 	const char *path, *path2;
@@ -117,6 +117,7 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 		[SYSCALL_FLAGS] = call->flags,
 		[SYSCALL_FETCHED] = call->fetched,
 		[SYSCALL_CREATED] = call->created,
+		[SYSCALL_READ_FOR_WRITE] = call->read_for_write,
 		[SYSCALL_FAULT_FETCHED] = call->fault_fetched,
 		[SYSCALL_MAJOR] = call->major,
 		[SYSCALL_PATH_FILE2] = call->file2,
@@ -138,6 +139,7 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 	total->thread_time_ns += call->dur;
 	total->fetched_bytes += call->fetched;
 	total->created_bytes += call->created;
+	total->read_for_write_bytes += call->read_for_write;
 }
 
 MADE void made_fault(struct made_trace *made, const struct made_fault *fault)

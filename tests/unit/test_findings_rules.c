@@ -100,6 +100,7 @@ static const struct {
 	{ "save-waits", save_in_memory },
 	{ "save-waits", save_of_files },
 	{ "sync-writes", sync_writes },
+	{ "partial-writes", partial_writes },
 	{ "small-writes", small_writes },
 	{ "small-writes", small_writes_few },
 	{ "small-writes", small_writes_sync },

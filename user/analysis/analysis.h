@@ -20,7 +20,7 @@ struct row_of {
 	bool marked;	  /* it counts as something more, which the analysis names */
 	uint64_t *end_ns; /* of the union that the event's time is merged into; NULL: the row's */
 };
-#define ROWS_OF_MOST 9
+#define ROWS_OF_MOST 10
 
 /*
  * Called in this order: begin; then what it wants to know in passing; fill, or conclude once all

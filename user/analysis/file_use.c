@@ -151,10 +151,12 @@ static int add_moving(struct file_uses *uses, struct file_use *use, const struct
 	if (!moved)
 		return -ENOMEM;
 	add_moved(moved, event);
-	if (!(event->flags & (EVENT_DIRECT | EVENT_ADVISES)) && !event_errors(event))
+	if (!(event->flags & (EVENT_DIRECT | EVENT_ADVISES)) && !event_errors(event) &&
+	    !event->read_for_write_sectors)
 		return 0;
 	if (!more_of(uses, use))
 		return -ENOMEM;
+	use->more->read_for_write_bytes += event_read_for_write(event);
 	if (event->flags & EVENT_COUNTED)
 		use->more->errors[writes] += event_errors(event);
 	if (event->flags & EVENT_DIRECT && !writes)
@@ -192,7 +194,7 @@ static int add_event(struct file_uses *uses, const struct event *event)
 #define PLAIN (EVENT_COUNTED | EVENT_TIMED)
 #define NOT_PLAIN                                                                                  \
 	(EVENT_FAILED | EVENT_OPENS | EVENT_UNLINKED | EVENT_TRUNCATES | EVENT_DIRECT |            \
-	 EVENT_SUMMED | EVENT_CLASSES | EVENT_PAGECACHE)
+	 EVENT_SUMMED | EVENT_CLASSES | EVENT_PAGECACHE | EVENT_READS_FOR_WRITE)
 
 #define SERIES_FILES 4 /* of so many one is added after the other */
 
@@ -471,6 +473,7 @@ void file_uses_tally(const struct file_uses *uses, uint32_t file, enum use use, 
 		*tally = tally_of_moved(of->writes == (use == USE_WRITE) ? &of->moved
 									 : &more->other);
 		tally->errors = more->errors[use == USE_WRITE];
+		tally->read_for_write_bytes = use == USE_WRITE ? more->read_for_write_bytes : 0;
 		break;
 	case USE_MMAP:
 		*tally = tally_of_moved(&more->mapped);

@@ -58,6 +58,7 @@ struct file_use_more {
 	struct moved_sum other, mapped; /* other: see file_use.moved */
 	uint64_t errors[2];		/* of calls that read, and that write */
 	uint64_t major, dirtied_bytes;	/* of what is mapped */
+	uint64_t read_for_write_bytes;	/* by calls that write */
 	uint64_t copied;		/* faults that copied a page */
 	uint64_t ranks[2];	   /* lowest and highest that mapped it, each plus 1; 0: none */
 	struct order *faults;	   /* NULL: none */

@@ -18,7 +18,8 @@
 
 /* What of the roll-up each use is, what the table has of it, and what the text report shows. */
 #define CALL_COLUMNS                                                                               \
-	(MEASURE_COUNT | MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED)
+	(MEASURE_COUNT | MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED |        \
+	 MEASURE_READ_FOR_WRITE)
 #define STILL_COLUMNS (MEASURE_COUNT | MEASURE_TIME)
 #define FAULT_COLUMNS                                                                              \
 	(MEASURE_COUNT | MEASURE_MAJOR | MEASURE_FETCHED | MEASURE_CREATED | MEASURE_DIRTIED |     \

@@ -82,6 +82,8 @@
 	  "a choice: fewer are a small file that is read at one go")                               \
 	X(SMALL_REQUESTS, 1000, UNIT_COUNT, "small requests at least",                             \
 	  "Drishti: small_requests_absolute 1000")                                                 \
+	X(PARTIAL_WRITES, 100, UNIT_COUNT, "writes that read from storage first at least",         \
+	  "a choice: fewer are the ends of files that go on")                                      \
 	X(AGAIN, 1.5, UNIT_NONE, "times the file's size from which it came again",                 \
 	  "a choice: one and a half, so that headers read twice do not count")                     \
 	X(BY_EACH, 0.75, UNIT_SHARE,                                                               \

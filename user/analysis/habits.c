@@ -61,6 +61,7 @@ static const char *const names[HABITS] = {
 	[HABIT_FSYNC] = "fsync",
 	[HABIT_SMALL_DIRECT] = "small_direct",
 	[HABIT_SMALL_WRITE] = "small_write",
+	[HABIT_PARTIAL_WRITE] = "partial_write",
 	[HABIT_SHORT_READ] = "short_read",
 	[HABIT_FAILED] = "failed",
 	[HABIT_LOCK] = "lock",
@@ -272,6 +273,8 @@ static unsigned int habits_of_sums(const struct habits *habits, const struct eve
 		found |= 1u << HABIT_LOCK;
 	if (event->class == IO_SYNC)
 		found |= 1u << HABIT_FSYNC;
+	if (event->read_for_write_sectors)
+		found |= 1u << HABIT_PARTIAL_WRITE;
 	if (event->class == IO_WRITE && event->door == DOOR_SYSCALL &&
 	    event->bytes / HABIT_SMALL_WRITE_BYTES < count)
 		found |= 1u << HABIT_SMALL_WRITE;
@@ -302,6 +305,8 @@ static unsigned int habits_of_call(struct habits *habits, const struct event *ev
 	if (event->class == IO_WRITE && !syncs && event->door == DOOR_SYSCALL &&
 	    event->bytes <= HABIT_SMALL_WRITE_BYTES)
 		found |= 1u << HABIT_SMALL_WRITE;
+	if (event->read_for_write_sectors)
+		found |= 1u << HABIT_PARTIAL_WRITE;
 	if (event->class == IO_READ && is_short(habits, event))
 		found |= 1u << HABIT_SHORT_READ;
 	return found;
@@ -425,7 +430,7 @@ static int add_series(void *state, const struct event_series *series)
 
 struct line {
 	const char *habit;
-	uint64_t count, bytes, time_ns, thread_time_ns, files, file_time_ns;
+	uint64_t count, bytes, time_ns, thread_time_ns, files, file_time_ns, read_for_write_bytes;
 	struct table_text path;
 };
 
@@ -446,6 +451,9 @@ static const struct table_column columns[] = {
 	{ "file_thread_time_ns", "its time", UNIT_NS,
 	  "of that file, summed over threads; of several summaries, in the one with the most of it",
 	  TABLE_UINT(struct line, file_time_ns), 0 },
+	{ "read_for_write_bytes", NULL, UNIT_BYTES,
+	  "bytes that they read from storage to complete pages that they wrote in part",
+	  TABLE_UINT(struct line, read_for_write_bytes), JOB_PAGECACHE | JOB_BLOCK },
 };
 
 static int fill(void *state, struct table *table)
@@ -458,11 +466,12 @@ static int fill(void *state, struct table *table)
 		return status ? status : table_set_note(table, "system calls were not recorded");
 	}
 	if (!status && habits->job->summed)
-		status = table_set_note(table,
-					"of operations that were summed up: fsync, module where "
-					"files are known, and small_write and lock as far as they "
-					"are so on average; the others "
-					"need --mode trace");
+		status = table_set_note(
+			table,
+			"of operations that were summed up: fsync, module where "
+			"files are known, partial_write, and small_write and lock as far as they "
+			"are so on average; the others "
+			"need --mode trace");
 	for (int i = 0; i < HABITS && !status; i++)
 		status = book(habits, i);
 	for (int i = 0; i < HABITS_LISTED && !status; i++) {
@@ -476,6 +485,7 @@ static int fill(void *state, struct table *table)
 			.thread_time_ns = tally->thread_time_ns,
 			.files = habits->files[i],
 			.file_time_ns = habits->most_ns[i],
+			.read_for_write_bytes = tally->read_for_write_bytes,
 		};
 
 		if (habits->worst[i] != FILE_NONE)
@@ -518,6 +528,7 @@ static struct habit_view view_of_table(const struct table *table, enum habit hab
 		view.tally = (struct tally) { .count = line.count,
 					      .bytes = line.bytes,
 					      .thread_time_ns = line.thread_time_ns,
+					      .read_for_write_bytes = line.read_for_write_bytes,
 					      .time.measure = line.time_ns };
 		view.path = line.path;
 		view.files = line.files;
@@ -560,7 +571,7 @@ const struct analysis analysis_habits = {
 	.rows_of = rows_of,
 	.end = end,
 	.merging = { .keys = "habit",
-		     .added = "count,bytes,thread_time_ns",
+		     .added = "count,bytes,thread_time_ns,read_for_write_bytes",
 		     .unions = "time_ns",
 		     .unknown = "files",
 		     .dearest = "file_thread_time_ns,path",

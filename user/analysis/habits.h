@@ -9,16 +9,17 @@
 #include "analysis/model/tally.h"
 
 enum habit {
-	HABIT_SYNC_WRITE,   /* writes to files that are open with O_SYNC or O_DSYNC */
-	HABIT_FSYNC,	    /* fsync and its like */
-	HABIT_SMALL_DIRECT, /* direct reads and writes of less than 64 KiB */
-	HABIT_SMALL_WRITE,  /* buffered writes of at most 4 KiB, but for writes as the first */
-	HABIT_SHORT_READ,   /* reads that got nothing, or less than they asked for in mid-file */
-	HABIT_FAILED,	    /* calls that failed, but for those that name a path */
-	HABIT_LOCK,	    /* calls that wait for locks of files */
-	HABIT_SHARED_WRITE, /* buffered writes while another thread wrote to the file: the wait */
-	HABIT_MODULE,	    /* metadata calls on modules of Python and where they are looked for */
-	HABITS_LISTED,	    /* in the table: what of several runs is told by sums */
+	HABIT_SYNC_WRITE,    /* writes to files that are open with O_SYNC or O_DSYNC */
+	HABIT_FSYNC,	     /* fsync and its like */
+	HABIT_SMALL_DIRECT,  /* direct reads and writes of less than 64 KiB */
+	HABIT_SMALL_WRITE,   /* buffered writes of at most 4 KiB, but for writes as the first */
+	HABIT_PARTIAL_WRITE, /* writes that had to read the rest of their pages from storage */
+	HABIT_SHORT_READ,    /* reads that got nothing, or less than they asked for in mid-file */
+	HABIT_FAILED,	     /* calls that failed, but for those that name a path */
+	HABIT_LOCK,	     /* calls that wait for locks of files */
+	HABIT_SHARED_WRITE,  /* buffered writes while another thread wrote to the file: the wait */
+	HABIT_MODULE,	     /* metadata calls on modules of Python and where they are looked for */
+	HABITS_LISTED,	     /* in the table: what of several runs is told by sums */
 	HABIT_SHARED_ACROSS = HABITS_LISTED, /* as HABIT_SHARED_WRITE, while one of another trace
 					      * wrote: the wait */
 	HABITS,

@@ -45,15 +45,22 @@ struct measure_part {
 		}                                                                                  \
 	}
 
+#define MOVING                                                                                     \
+	{ MEASURE_COUNT, { "count", "count", UNIT_COUNT, "operations", SUM(count), 0 } }, ERRORS,  \
+		{ MEASURE_BYTES,                                                                   \
+		  { "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program",     \
+		    SUM(bytes), 0 } },                                                             \
+		TIMES, CACHED
+
 /* Calls that move bytes. */
-static const struct measure_part moving[] = {
-	{ MEASURE_COUNT, { "count", "count", UNIT_COUNT, "operations", SUM(count), 0 } },
-	ERRORS,
-	{ MEASURE_BYTES,
-	  { "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
-	    0 } },
-	TIMES,
-	CACHED,
+static const struct measure_part moving[] = { MOVING };
+
+static const struct measure_part writing[] = {
+	MOVING,
+	{ MEASURE_READ_FOR_WRITE,
+	  { "read_for_write_bytes", "read for write", UNIT_BYTES,
+	    "bytes read from storage to complete pages that were written in part",
+	    SUM(read_for_write_bytes), JOB_PAGECACHE | JOB_BLOCK } },
 };
 
 /* Calls that do not. */
@@ -99,7 +106,7 @@ static const struct {
 	size_t count;
 } measures[MEASURES] = {
 	[IO_READ] = { "read", "read", JOB_MOVED, PARTS(moving) },
-	[IO_WRITE] = { "write", "write", JOB_MOVED, PARTS(moving) },
+	[IO_WRITE] = { "write", "write", JOB_MOVED, PARTS(writing) },
 	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, PARTS(still) },
 	[IO_SYNC] = { "sync", "sync", JOB_MOVED, PARTS(still) },
 	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, PARTS(faults) },
@@ -116,7 +123,7 @@ const char *measure_name(unsigned int measure)
 int measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
 			unsigned int titled, size_t base)
 {
-	struct table_column chosen[sizeof(moving) / sizeof(moving[0])];
+	struct table_column chosen[sizeof(writing) / sizeof(writing[0])];
 	struct table_group group = {
 		.name = measures[measure].name,
 		.title = measures[measure].title,

@@ -26,6 +26,7 @@ enum measure {
 #define MEASURE_DIRTIED (1u << 6) /* of faults that may be stores */
 #define MEASURE_TIME (1u << 7)
 #define MEASURE_THREAD_TIME (1u << 8)
+#define MEASURE_READ_FOR_WRITE (1u << 9) /* of calls that write */
 
 /*
  * Adds columns "read.count" ... of a struct tally that stands at `base` in what table_add will be

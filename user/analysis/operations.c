@@ -122,7 +122,8 @@ struct line {
 /* What the columns see of it. */
 struct operation_row {
 	const char *layer, *name, *family;
-	uint64_t count, errors, bytes, fetched_bytes, created_bytes, thread_time_ns;
+	uint64_t count, errors, bytes, fetched_bytes, created_bytes, read_for_write_bytes;
+	uint64_t thread_time_ns;
 	uint64_t p50_ns, p99_ns, max_ns;
 	const struct histogram *latency; /* what the percentiles are of; NULL: they are bounds */
 	uint64_t sizes[SIZES];
@@ -158,6 +159,9 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct operation_row, fetched_bytes), JOB_PAGECACHE },
 	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
 	  TABLE_UINT(struct operation_row, created_bytes), JOB_PAGECACHE },
+	{ "read_for_write_bytes", NULL, UNIT_BYTES,
+	  "bytes read from storage to complete pages that were written in part",
+	  TABLE_UINT(struct operation_row, read_for_write_bytes), JOB_PAGECACHE | JOB_BLOCK },
 	{ "thread_time_ns", "thread time", UNIT_NS, "time summed over threads",
 	  TABLE_UINT(struct operation_row, thread_time_ns), 0 },
 	{ "p50_ns", "p50", UNIT_NS, "median duration", get_percentile,
@@ -199,7 +203,9 @@ static size_t make_lines(const struct job *job, struct line *lines)
 				   .bytes = seen->bytes + unseen->bytes,
 				   .thread_time_ns = seen->thread_time_ns + unseen->thread_time_ns,
 				   .fetched_bytes = seen->fetched_bytes + unseen->fetched_bytes,
-				   .created_bytes = seen->created_bytes + unseen->created_bytes },
+				   .created_bytes = seen->created_bytes + unseen->created_bytes,
+				   .read_for_write_bytes = seen->read_for_write_bytes +
+							   unseen->read_for_write_bytes },
 		};
 	}
 	qsort(lines, count, sizeof(*lines), compare_lines);
@@ -242,6 +248,10 @@ static int add_line(struct table *table, const struct operations *operations,
 		.bytes = moves ? line->total.bytes : TABLE_NO_UINT,
 		.fetched_bytes = means & HAS_FETCHED ? line->total.fetched_bytes : TABLE_NO_UINT,
 		.created_bytes = means & HAS_FETCHED ? line->total.created_bytes : TABLE_NO_UINT,
+		.read_for_write_bytes =
+			operation->family == TRACE_WRITE || operation->family == TRACE_TRANSFER
+				? line->total.read_for_write_bytes
+				: TABLE_NO_UINT,
 		.thread_time_ns = means & HAS_TIME ? line->total.thread_time_ns : TABLE_NO_UINT,
 		.p50_ns = detail ? percentile(line, detail, means & HAS_TIME, 50) : TABLE_NO_UINT,
 		.p99_ns = detail ? percentile(line, detail, means & HAS_TIME, 99) : TABLE_NO_UINT,

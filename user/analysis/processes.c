@@ -168,7 +168,7 @@ static int add_series(void *state, const struct event_series *series)
 /* Of each class, what the table has, and what of it the text report shows. */
 #define CALL_COLUMNS                                                                               \
 	(MEASURE_COUNT | MEASURE_ERRORS | MEASURE_BYTES | MEASURE_TIME | MEASURE_THREAD_TIME |     \
-	 MEASURE_FETCHED | MEASURE_CREATED)
+	 MEASURE_FETCHED | MEASURE_CREATED | MEASURE_READ_FOR_WRITE)
 #define STILL_COLUMNS (MEASURE_COUNT | MEASURE_ERRORS | MEASURE_TIME | MEASURE_THREAD_TIME)
 #define FAULT_COLUMNS                                                                              \
 	(MEASURE_COUNT | MEASURE_MAJOR | MEASURE_FETCHED | MEASURE_CREATED | MEASURE_TIME |        \

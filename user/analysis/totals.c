@@ -36,6 +36,7 @@ struct totals {
 
 #define ALL_COLUMNS (~0u)
 #define MOVING_TITLED (ALL_COLUMNS & ~MEASURE_CREATED)
+#define WRITING_TITLED (ALL_COLUMNS & ~MEASURE_READ_FOR_WRITE)
 #define STILL_TITLED (MEASURE_COUNT | MEASURE_ERRORS | MEASURE_TIME | MEASURE_THREAD_TIME)
 
 /* In the order of the table, and what of each the text report shows. */
@@ -43,7 +44,7 @@ static const struct {
 	unsigned int measure, titled;
 } shown[] = {
 	{ MEASURE_IO, ALL_COLUMNS },	  { IO_READ, MOVING_TITLED },
-	{ IO_WRITE, ALL_COLUMNS },	  { IO_METADATA, STILL_TITLED },
+	{ IO_WRITE, WRITING_TITLED },	  { IO_METADATA, STILL_TITLED },
 	{ IO_SYNC, STILL_TITLED },	  { IO_MMAP_READ, MOVING_TITLED },
 	{ IO_MMAP_WRITE, MOVING_TITLED },
 };

@@ -103,6 +103,7 @@ static void count_call(struct dump *dump, const struct event_syscall *call)
 {
 	count_result(dump, call->op, call->result, call->duration_ns);
 	count_pages(dump, call->op, call->fetched_pages, call->created_pages);
+	total_of(dump, call->op)->read_for_write_bytes += call->read_for_write_bytes;
 }
 
 static void count_request(struct dump *dump, const struct event_request *request)

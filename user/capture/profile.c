@@ -171,6 +171,7 @@ static void subtract(const struct profile_sums *now, const struct profile_sums *
 	SUBTRACT(created_pages);
 	SUBTRACT(dirtied_pages);
 	SUBTRACT(major_faults);
+	SUBTRACT(read_for_write_sectors);
 	for (size_t i = 0; i < PROFILE_LATENCIES; i++)
 		SUBTRACT(latencies[i]);
 	for (size_t i = 0; i < PROFILE_SIZES; i++)

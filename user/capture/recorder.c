@@ -252,6 +252,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 			.thread_time_ns = from->time_ns,
 			.fetched_bytes = from->fetched_pages * page_bytes,
 			.created_bytes = from->created_pages * page_bytes,
+			.read_for_write_bytes = from->read_for_write_bytes,
 			.submissions = from->submissions,
 		};
 	}

@@ -246,6 +246,8 @@ static void book_written(struct intake *intake, const struct profile_slot *slot,
 	written.file = slot->key.file2;
 	written.counts.fetched_bytes = 0;
 	written.counts.created_bytes = slot->sums.created_pages * (uint64_t)intake->page_bytes;
+	written.counts.read_for_write_bytes =
+		slot->sums.read_for_write_sectors * (uint64_t)SECTOR_BYTES;
 	if (slot->key.file) {
 		written.counts.time_ns = 0;
 		written.latencies = NULL;
@@ -265,6 +267,7 @@ static void book_io(struct intake *intake, const struct profile_slot *slot,
 				: (uint64_t)slot->sums.dirtied_pages * intake->page_bytes;
 	if (class->transfer && slot->key.file2) {
 		added->counts.created_bytes = 0;
+		added->counts.read_for_write_bytes = 0;
 		book_written(intake, slot, added);
 		if (!slot->key.file)
 			return;
@@ -289,6 +292,8 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 			    .bytes = sums->bytes,
 			    .fetched_bytes = sums->fetched_pages * page,
 			    .created_bytes = sums->created_pages * page,
+			    .read_for_write_bytes =
+				    sums->read_for_write_sectors * (uint64_t)SECTOR_BYTES,
 			    .time_ns = class.timed ? sums->time_ns : 0,
 			    .major_faults = class.counted ? sums->major_faults : 0,
 			    .call_major_faults = class.counted ? 0 : sums->major_faults },

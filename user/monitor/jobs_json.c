@@ -90,6 +90,7 @@ static const struct {
 	{ "bytes", offsetof(struct ledger_counts, bytes) },
 	{ "fetched_bytes", offsetof(struct ledger_counts, fetched_bytes) },
 	{ "created_bytes", offsetof(struct ledger_counts, created_bytes) },
+	{ "read_for_write_bytes", offsetof(struct ledger_counts, read_for_write_bytes) },
 	{ "major_faults", offsetof(struct ledger_counts, major_faults) },
 	{ "time_ns", offsetof(struct ledger_counts, time_ns) },
 };

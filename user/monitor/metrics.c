@@ -28,6 +28,7 @@ OF_CELL(bytes, bytes)
 OF_CELL(time, time_ns)
 OF_CELL(fetched, fetched_bytes)
 OF_CELL(created, created_bytes)
+OF_CELL(read_for_write, read_for_write_bytes)
 
 static bool moves(const struct metric_item *item)
 {
@@ -196,6 +197,9 @@ const struct metric metrics[] = {
 	COUNTER("io_created_bytes", BYTES, CELL, WITH_PAGECACHE,
 		"Bytes newly cached by writing, to be written to storage later.", cell_created,
 		writes),
+	COUNTER("io_read_for_write_bytes", BYTES, CELL, WITH_PAGECACHE | WITH_BLOCK,
+		"Bytes read from storage to complete pages that were written in part.",
+		cell_read_for_write, writes),
 	{ "faultline_io_latency_seconds", METRIC_HISTOGRAM, METRIC_SECONDS, METRIC_OF_LATENCY, 0,
 	  "How long operations took.", cell_count, NULL },
 	COUNTER("page_faults", NUMBER, FAULT, WITH_FAULT,

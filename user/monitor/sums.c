@@ -55,6 +55,7 @@ void sums_add(struct ledger_counts *counts, const struct ledger_counts *added)
 	counts->bytes += added->bytes;
 	counts->fetched_bytes += added->fetched_bytes;
 	counts->created_bytes += added->created_bytes;
+	counts->read_for_write_bytes += added->read_for_write_bytes;
 	counts->time_ns += added->time_ns;
 	counts->major_faults += added->major_faults;
 	counts->call_major_faults += added->call_major_faults;
@@ -71,6 +72,8 @@ struct ledger_counts sums_since(const struct ledger_counts *before, const struct
 		.bytes = sums_grown(from->bytes, now->bytes),
 		.fetched_bytes = sums_grown(from->fetched_bytes, now->fetched_bytes),
 		.created_bytes = sums_grown(from->created_bytes, now->created_bytes),
+		.read_for_write_bytes =
+			sums_grown(from->read_for_write_bytes, now->read_for_write_bytes),
 		.time_ns = sums_grown(from->time_ns, now->time_ns),
 		.major_faults = sums_grown(from->major_faults, now->major_faults),
 		.call_major_faults = sums_grown(from->call_major_faults, now->call_major_faults),

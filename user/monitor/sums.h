@@ -32,12 +32,13 @@ static inline const char *ledger_door_name(enum io_door door)
 struct ledger_counts {
 	uint64_t count; /* operations; by mmap page faults on files */
 	uint64_t errors;
-	uint64_t bytes;		    /* moved; by mmap those brought in, or dirtied by stores */
-	uint64_t fetched_bytes;	    /* brought into the page cache to be read */
-	uint64_t created_bytes;	    /* newly cached by writing */
-	uint64_t time_ns;	    /* summed over threads */
-	uint64_t major_faults;	    /* of those faults */
-	uint64_t call_major_faults; /* inside of calls that bring pages in, as mlock */
+	uint64_t bytes;		       /* moved; by mmap those brought in, or dirtied by stores */
+	uint64_t fetched_bytes;	       /* brought into the page cache to be read */
+	uint64_t created_bytes;	       /* newly cached by writing */
+	uint64_t read_for_write_bytes; /* from storage, to complete pages written in part */
+	uint64_t time_ns;	       /* summed over threads */
+	uint64_t major_faults;	       /* of those faults */
+	uint64_t call_major_faults;    /* inside of calls that bring pages in, as mlock */
 };
 
 /* Operations by how long they took: of class 0 those below 64 ns, then below 128 ns, and so on by

@@ -102,6 +102,7 @@ static int write_call(struct chrome_rows *rows, const struct drawn_row *row)
 	add_result(&args, family, values[SYSCALL_RESULT]);
 	chrome_add_uint(&args, "fetched_bytes", values[SYSCALL_FETCHED]);
 	add_unless_zero(&args, "created_bytes", values[SYSCALL_CREATED]);
+	add_unless_zero(&args, "read_for_write_bytes", values[SYSCALL_READ_FOR_WRITE]);
 	add_unless_zero(&args, "fault_fetched_bytes", values[SYSCALL_FAULT_FETCHED]);
 	add_unless_zero(&args, "major", values[SYSCALL_MAJOR]);
 	chrome_add_flags(&args, resolved->kind, values[SYSCALL_FLAGS]);

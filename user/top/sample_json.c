@@ -76,6 +76,7 @@ static struct ledger_counts counts_of(const struct json_object *object)
 		.bytes = number(object, "bytes"),
 		.fetched_bytes = number(object, "fetched_bytes"),
 		.created_bytes = number(object, "created_bytes"),
+		.read_for_write_bytes = number(object, "read_for_write_bytes"),
 		.time_ns = number(object, "time_ns"),
 		.major_faults = number(object, "major_faults"),
 	};

@@ -12,7 +12,8 @@
  * Types: TIME is ns on the trace's clock, stored as differences that start at t0; UINT, INT; STRING
  * is the id of a string, 0 for none. The source is where a record of bpf/event.h has it:
  * HEAD(field) of its header, FIELD(field), PAGES(field) in pages, RARE(field) and RARE_PAGES(field)
- * only of records that go through a ring, BY_HAND for what decode_kinds.c works out.
+ * only of records that go through a ring, SECTORS(field) in sectors, BY_HAND for what
+ * decode_kinds.c works out.
  */
 #ifndef FAULTLINE_TRACE_COLUMNS_H
 #define FAULTLINE_TRACE_COLUMNS_H
@@ -92,7 +93,10 @@
 	COLUMN(SYSCALL_CREATED, "created_bytes", UINT, BYTES, PAGES(created_pages),                \
 	       "newly cached by writing: of its own file, of the file that a transfer writes")     \
 	COLUMN(SYSCALL_DIRTIED, "dirtied_bytes", UINT, BYTES, RARE_PAGES(dirtied_pages),           \
-	       "of the file that a map call is about, made to be written back: whole folios")
+	       "of the file that a map call is about, made to be written back: whole folios")      \
+	COLUMN(SYSCALL_READ_FOR_WRITE, "read_for_write_bytes", UINT, BYTES,                        \
+	       RARE(read_for_write_bytes),                                               \
+	       "read from storage to complete pages that the call wrote in part")
 
 /* Behind those of TRACE_COLUMNS_SYSCALL. */
 #define TRACE_COLUMNS_PATHS(COLUMN)                                                                \
@@ -346,7 +350,10 @@
 	COLUMN(PROFILE_DIRTIED, "dirtied_bytes", UINT, BYTES, PAGES(sums.dirtied_pages),           \
 	       "made to be written back by stores, and by map calls ahead of them")                \
 	COLUMN(PROFILE_MAJOR, "major", UINT, COUNT, FIELD(sums.major_faults),                      \
-	       "of faults, the major ones; of map calls, those that they made")
+	       "of faults, the major ones; of map calls, those that they made")                    \
+	COLUMN(PROFILE_READ_FOR_WRITE, "read_for_write_bytes", UINT, BYTES,                        \
+	       SECTORS(sums.read_for_write_sectors),                                               \
+	       "read from storage to complete pages that were written in part")
 
 #define TRACE_COLUMNS_PROFILE_CLASS(COLUMN)                                                        \
 	COLUMN(PROFILE_CLASS_TIME, "dts", TIME, NS, BY_HAND, "as of the profile row")              \

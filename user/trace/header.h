@@ -107,6 +107,7 @@ struct trace_operation_total {
 	uint64_t
 		submissions; /* sum of positive results of calls of family TRACE_SUBMITS that submit
 			      */
+	uint64_t read_for_write_bytes; /* from storage, to complete pages written in part */
 };
 
 /* Events by kind of record: events = written + lost. */

@@ -379,6 +379,8 @@ static int parse_operation_totals(struct trace_totals *totals, struct mp object,
 		  offsetof(struct trace_operation_total, fetched_bytes) },
 		{ "created_bytes", FIELD_U64,
 		  offsetof(struct trace_operation_total, created_bytes) },
+		{ "read_for_write_bytes", FIELD_U64,
+		  offsetof(struct trace_operation_total, read_for_write_bytes) },
 		{ "submissions", FIELD_U64, offsetof(struct trace_operation_total, submissions) },
 	};
 	uint32_t count;

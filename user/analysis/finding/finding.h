@@ -216,6 +216,7 @@ extern const struct finding_rule finding_fsync_often;
 extern const struct finding_rule finding_sync_writes;
 extern const struct finding_rule finding_shared_writes;
 extern const struct finding_rule finding_shared_across;
+extern const struct finding_rule finding_partial_writes;
 extern const struct finding_rule finding_small_writes;
 extern const struct finding_rule finding_small_direct;
 extern const struct finding_rule finding_locks;

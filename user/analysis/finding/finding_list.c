@@ -43,6 +43,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_sync_writes,
 	&finding_shared_writes,
 	&finding_shared_across,
+	&finding_partial_writes,
 	&finding_small_writes,
 	&finding_small_direct,
 	&finding_failed_calls,

@@ -275,7 +275,60 @@ const struct finding_rule finding_shared_across = {
 		"have the writes one by one.",
 };
 
+/* --- writes that read first --- */
+
+struct partial_writes {
+	struct calls calls;
+	uint64_t read_for_write_bytes;
+};
+
+static const struct table_column partial_writes_evidence[] = {
+	CALLS_COLUMNS,
+	NUMBER(read_for_write_bytes, "read for write", BYTES,
+	       "bytes that they read from storage first", struct partial_writes),
+};
+
+static int find_partial_writes(struct findings *findings, const struct finding_rule *rule)
+{
+	struct habit_view view = habits_view(findings->measured, rule->habit);
+	struct finding_verdict verdict;
+	struct partial_writes partial = {
+		.calls = calls_of(findings, rule, &verdict),
+		.read_for_write_bytes = view.tally.read_for_write_bytes,
+	};
+
+	verdict.cost_bytes = partial.read_for_write_bytes;
+	if (!are_enough(findings, rule, &partial.calls, &verdict))
+		return 0;
+	return finding_add(findings, rule, &partial, &verdict);
+}
+
+const struct finding_rule finding_partial_writes = {
+	.id = "partial-writes",
+	.needs = JOB_SYSCALL | JOB_PAGECACHE | JOB_BLOCK,
+	.find = find_partial_writes,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	.habit = HABIT_PARTIAL_WRITE,
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct partial_writes, partial_writes_evidence),
+	FINDING_THRESHOLD(THRESHOLD_PARTIAL_WRITES),
+	.title = "writes to {file}[ and {other_files:file|files} more] read from storage first",
+	.says = "{count} writes of {bytes_each} on average changed parts of pages that were not in "
+		"memory: they read {read_for_write_bytes} to complete them, {each_ns} each, "
+		"{time_ns} in all",
+	.advice = "Write whole pages (offset and length in multiples of 4 KiB), or read the file "
+		  "into memory before it is changed",
+	.more = "faultline report --table habits TRACE",
+	.rule = "The page cache holds whole pages. A write that changes a part of one whose file "
+		"has it on storage, and not in memory, waits until the rest of it is read. The "
+		"bytes are those that such writes read from block devices.",
+};
+
 /* --- small writes --- */
+
+/* What the same writes wait for is told once. */
+static const struct finding_rule *const small_told_by[] = { &finding_partial_writes, NULL };
 
 struct small_writes {
 	struct calls calls;
@@ -312,6 +365,7 @@ const struct finding_rule finding_small_writes = {
 	.id = "small-writes",
 	.needs = JOB_SYSCALL,
 	.find = find_small_writes,
+	.told_by = small_told_by,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	.habit = HABIT_SMALL_WRITE,

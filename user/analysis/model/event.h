@@ -27,8 +27,9 @@
 #define EVENT_DROPS (1u << 28)	   /* a call: fadvise, which drops what memory holds of its file */
 #define EVENT_NOWAIT (1u << 27)	   /* a call: it asked for a lock, if at all, without waiting */
 #define EVENT_LISTS (1u << 29)	   /* a call: it lists what the file, a directory, holds */
-#define EVENT_VFS (1u << 22)	   /* ... or an operation of the VFS, maybe apart (IO_NONE) */
-#define EVENT_SECOND (1u << 7)	   /* its row gave another event before: counts as one operation */
+#define EVENT_READS_FOR_WRITE (1u << 30) /* a call: it has read_for_write_sectors */
+#define EVENT_VFS (1u << 22)		 /* ... or an operation of the VFS, maybe apart (IO_NONE) */
+#define EVENT_SECOND (1u << 7) /* its row gave another event before: counts as one operation */
 /*
  * It stands for many, which mode profile has summed up: `summed_*` have their number, errors and
  * time; when which of them was is not known. It comes at the start of the last one. Only consumers
@@ -86,8 +87,9 @@ struct event {
 		uint32_t thread; /* tid */
 		uint32_t summed_errors;
 	};
-	uint32_t file;	    /* number in the job's table, or FILE_NONE */
-	uint32_t major;	    /* major faults */
+	uint32_t file;			 /* number in the job's table, or FILE_NONE */
+	uint32_t major;			 /* major faults */
+	uint32_t read_for_write_sectors; /* read from storage to complete pages written in part */
 	uint16_t operation; /* number in the job's list; of calls, faults, EVENT_PAGECACHE and
 			     * EVENT_THROTTLED */
 	uint8_t class;	    /* enum io_class */
@@ -104,6 +106,17 @@ static inline uint64_t event_value(const struct event *event, unsigned int colum
 static inline enum trace_kind event_kind(const struct event *event)
 {
 	return event->block->kind;
+}
+
+static inline uint64_t event_read_for_write(const struct event *event)
+{
+	return event->read_for_write_sectors * 512ull;
+}
+
+/* More than an event has room for are as many as it has: those of 2 TiB. */
+static inline uint32_t event_sectors(uint64_t bytes)
+{
+	return bytes / 512 < UINT32_MAX ? bytes / 512 : UINT32_MAX;
 }
 
 /* How many operations it stands for, how many of them failed, and their time over all threads. */

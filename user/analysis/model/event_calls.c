@@ -64,6 +64,7 @@ static void add_seen(const struct call_rule *rule)
 	seen->thread_time_ns += rule->more.thread_time_ns;
 	seen->fetched_bytes += rule->more.fetched_bytes;
 	seen->created_bytes += rule->more.created_bytes;
+	seen->read_for_write_bytes += rule->more.read_for_write_bytes;
 	seen->submissions += rule->more.submissions;
 }
 
@@ -121,6 +122,11 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 		if (flags & TRACE_OP_SILENT && event->flags & EVENT_ASYNC)
 			event->flags &= ~EVENT_TIMED;
 	}
+	event->read_for_write_sectors = 0; /* few have any */
+	if (columns[SYSCALL_READ_FOR_WRITE][i]) {
+		event->read_for_write_sectors = event_sectors(columns[SYSCALL_READ_FOR_WRITE][i]);
+		event->flags |= EVENT_READS_FOR_WRITE;
+	}
 	if (!failed && truncates(rule->operation, flags))
 		event->flags |= EVENT_TRUNCATES;
 	if (rule->operation->family == TRACE_MAP)
@@ -131,6 +137,7 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 	seen->thread_time_ns += duration;
 	seen->fetched_bytes += event->fetched_bytes;
 	seen->created_bytes += event->created_bytes;
+	seen->read_for_write_bytes += event_read_for_write(event);
 	if (rule->untraced)
 		seen->submissions += submitted(rule->operation, event, result);
 }
@@ -174,6 +181,7 @@ static void repeat_call(const struct event_chunk *chunk, struct call_rule *rule,
 		.thread_time_ns = duration_ns,
 		.fetched_bytes = one.fetched_bytes * chunk->count,
 		.created_bytes = one.created_bytes * chunk->count,
+		.read_for_write_bytes = one.read_for_write_bytes * chunk->count,
 		.submissions = one.submissions * chunk->count,
 	};
 }
@@ -229,6 +237,7 @@ void event_decode_faults(const struct event_chunk *chunk, struct event *events, 
 		event->file = event_find_file(chunk, columns[FAULT_FILE][i]);
 		event->thread = columns[FAULT_TID][i];
 		event->major = flags & TRACE_FAULT_MAJOR ? 1 : 0;
+		event->read_for_write_sectors = 0;
 		event->operation = trace->operations[trace->fault];
 		event->class = (flags & written) == written ? IO_MMAP_WRITE : IO_MMAP_READ;
 		event->door = DOOR_MMAP;

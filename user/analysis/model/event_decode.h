@@ -97,6 +97,8 @@ static inline struct event *event_split_transfer(struct event *read, uint32_t fi
 	write->flags &= ~EVENT_TIMED;
 	write->flags |= EVENT_SECOND;
 	read->created_bytes = 0;
+	read->read_for_write_sectors = 0;
+	read->flags &= ~EVENT_READS_FOR_WRITE;
 	return write;
 }
 

@@ -96,6 +96,7 @@ static void fill_summed(const struct event_chunk *chunk, uint32_t i,
 	event->fetched_bytes = columns[PROFILE_FETCHED][i];
 	event->created_bytes = columns[PROFILE_CREATED][i];
 	event->dirtied_bytes = columns[PROFILE_DIRTIED][i];
+	event->read_for_write_sectors = event_sectors(columns[PROFILE_READ_FOR_WRITE][i]);
 	if (operation->family == TRACE_FILEFAULT || operation->family == TRACE_MAP)
 		event->major = major < UINT32_MAX ? major : UINT32_MAX;
 	if (operation->opens && event->summed_count > errors)
@@ -117,6 +118,7 @@ static void see_summed(const struct job_trace *trace, uint64_t number, const str
 	seen->thread_time_ns += event->summed_ns;
 	seen->fetched_bytes += event->fetched_bytes;
 	seen->created_bytes += event->created_bytes;
+	seen->read_for_write_bytes += event_read_for_write(event);
 	trace->seen[trace->dirtied].bytes += event->dirtied_bytes;
 }
 

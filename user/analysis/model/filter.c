@@ -311,6 +311,7 @@ static void count(struct filter_state *state, const struct event *event)
 	counts->thread_time_ns += event_time_ns(event);
 	counts->fetched_bytes += event->fetched_bytes;
 	counts->created_bytes += event->created_bytes;
+	counts->read_for_write_bytes += event_read_for_write(event);
 }
 
 bool filter_passes(struct filter_state *state, const struct event *event)

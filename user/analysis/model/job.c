@@ -352,6 +352,7 @@ static void add_total(struct trace_operation_total *sum, const struct trace_oper
 	sum->thread_time_ns += more->thread_time_ns;
 	sum->fetched_bytes += more->fetched_bytes;
 	sum->created_bytes += more->created_bytes;
+	sum->read_for_write_bytes += more->read_for_write_bytes;
 	sum->submissions += more->submissions;
 }
 
@@ -365,6 +366,8 @@ static struct trace_operation_total beyond(const struct trace_operation_total *k
 		.thread_time_ns = clock_subtract(kernel->thread_time_ns, seen->thread_time_ns),
 		.fetched_bytes = clock_subtract(kernel->fetched_bytes, seen->fetched_bytes),
 		.created_bytes = clock_subtract(kernel->created_bytes, seen->created_bytes),
+		.read_for_write_bytes =
+			clock_subtract(kernel->read_for_write_bytes, seen->read_for_write_bytes),
 		.submissions = clock_subtract(kernel->submissions, seen->submissions),
 	};
 }

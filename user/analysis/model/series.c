@@ -65,6 +65,7 @@ void event_series_sum(struct event_series *series, const struct event *events, s
 		sums.bytes += event->bytes;
 		sums.fetched_bytes += event->fetched_bytes;
 		sums.created_bytes += event->created_bytes;
+		sums.read_for_write_bytes += event_read_for_write(event);
 		sums.dirtied_bytes += event->dirtied_bytes;
 		sums.major += event->major;
 		sums.thread_time_ns += duration;

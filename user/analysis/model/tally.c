@@ -13,6 +13,8 @@ void tally_add_unseen(struct tally *tally, const struct trace_operation_total *u
 		tally->fetched_bytes += unseen->fetched_bytes;
 	if (place->created)
 		tally->created_bytes += unseen->created_bytes;
+	if (place->created)
+		tally->read_for_write_bytes += unseen->read_for_write_bytes;
 	if (!place->whole)
 		return;
 	tally->count += unseen->count;

@@ -11,7 +11,7 @@
 /* All zeros is empty. Sums of hostile numbers wrap around. */
 struct tally {
 	uint64_t count, errors;
-	uint64_t bytes, fetched_bytes, created_bytes, dirtied_bytes;
+	uint64_t bytes, fetched_bytes, created_bytes, dirtied_bytes, read_for_write_bytes;
 	uint64_t major;
 	uint64_t thread_time_ns;
 	struct interval_union time; /* its measure is the merged time */
@@ -44,6 +44,7 @@ static inline void tally_add(struct tally *tally, const struct event *event)
 	tally->fetched_bytes += event->fetched_bytes;
 	tally->created_bytes += event->created_bytes;
 	tally->dirtied_bytes += event->dirtied_bytes;
+	tally->read_for_write_bytes += event_read_for_write(event);
 	tally->major += event->major;
 	if (event->flags & EVENT_TIMED)
 		tally_add_time(tally, event);
@@ -58,6 +59,7 @@ static inline void tally_add_counts(struct tally *tally, const struct tally *mor
 	tally->fetched_bytes += more->fetched_bytes;
 	tally->created_bytes += more->created_bytes;
 	tally->dirtied_bytes += more->dirtied_bytes;
+	tally->read_for_write_bytes += more->read_for_write_bytes;
 	tally->major += more->major;
 }
 

@@ -112,6 +112,7 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
         ("file", lambda trace, rows: path_of(trace, rows["file"])), ("file_id", plain("file")),
         ("offset", offset), ("asked_bytes", plain("asked")), ("result", plain("result")),
         ("fetched_bytes", plain("fetched_bytes")), ("created_bytes", plain("created_bytes")),
+        ("read_for_write_bytes", plain("read_for_write_bytes")),
         ("flags", plain("flags")),
         ("path", lambda trace, rows: text_of(trace, plain("path")(trace, rows)))]),
     "faults": (("fault",), [

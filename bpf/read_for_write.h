@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reads from storage that a write makes before it can change a part of a page: booked on the
+ * operation that writes.
+ */
+#ifndef FAULTLINE_BPF_READ_FOR_WRITE_H
+#define FAULTLINE_BPF_READ_FOR_WRITE_H
+
+#include "async_pages.h"
+#include "bio_mark.h"
+
+/* Whether a bio that a followed task queues may be one: it reads pages of a file, for no fault. */
+static __always_inline bool reads_for_write(struct task_state *state, __u32 opf,
+					    const struct bio_mark *mark)
+{
+	return !(opf & REQ_OP_MASK) && mark->file && mark->offset >= 0 &&
+	       !(mark->flags & (TRACE_BLOCK_META | TRACE_BLOCK_DIRECT)) && !state->fault.account.op;
+}
+
+/* The call in flight, when it writes that file. What a transfer reads is another file. */
+static __always_inline bool call_reads_for_write(struct task_state *state,
+						 const struct bio_mark *mark)
+{
+	__u32 traits = calls[state->call.number & (CALL_TABLE_SIZE - 1)].traits;
+
+	if (!state->call.account.op)
+		return false;
+	if (traits & CALL_TRANSFER)
+		return mark->file == state->call.file2 && mark->file != state->call.account.file;
+	return traits & CALL_WRITES && mark->file == state->call.account.file;
+}
+
+/* Global: the verifier looks at it once. */
+__noinline int read_for_write(struct task_state *state, struct address *bio, struct bio_mark *mark)
+{
+	struct page_add add = { .locked = true };
+
+	if (!state || !bio || !mark)
+		return 0;
+	if (call_reads_for_write(state, mark)) {
+		account_read_for_write(&state->call.account, mark->bytes);
+		return 0;
+	}
+	if (!async_recorded)
+		return 0;
+	add.mapping =
+		KNUMBER(folio, page_head(KNUMBER(bio_vec, bio_vector(bio->at), bv_page)), mapping);
+	add.index = mark->offset / PAGE_BYTES;
+	return async_reads_for_write(state, &add, mark->bytes);
+}
+
+#endif
