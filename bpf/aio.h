@@ -90,6 +90,9 @@ static long aio_submit_step(__u32 i, struct aio_walk *walk)
 		account_close(&operation->account);
 	else
 		async_range_put(&key, &file);
+	/* It goes to the end of the file, wherever that will be. */
+	if (operation->row.traits & ASYNC_WRITES && operation->account.flags & TRACE_OP_APPEND)
+		operation->account.offset = -1;
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 #include "call_file.h"
 #include "profile.h"
 
+#define RWF_APPEND 0x10
+
 struct call_end {
 	__u64 duration_ns;
 	__s64 result;
@@ -30,6 +32,20 @@ static __always_inline __s64 file_offset(struct task_state *state, __u32 traits,
 	if (!(traits & CALL_FPOS) || !state->call.file || !has_position(state, quick))
 		return -1;
 	return KREAD_BY(quick, file, state->call.file, f_pos) - (result > 0 ? result : 0);
+}
+
+static __always_inline bool appends(const struct task_state *state)
+{
+	return state->call.account.flags & TRACE_OP_APPEND && state->call.file;
+}
+
+/* A file that is open with O_APPEND is written at its end, whatever offset was given: pwrite() on
+ * Linux, too. It is read at the exit: another writer may have moved it on meanwhile. */
+static __always_inline __s64 appended_at(struct task_state *state, __s64 result, const bool quick)
+{
+	struct inode *inode = KREAD_BY(quick, file, state->call.file, f_inode);
+
+	return KREAD_BY(quick, inode, inode, i_size) - (result > 0 ? result : 0);
 }
 
 /* Where the call read or wrote. */
@@ -57,6 +73,13 @@ __noinline int exit_offset(struct task_state *state, const struct call_row *row,
 			return 0;
 		}
 	} else if (row->offset) {
+		/* pwritev2 has flags of its own, as its last argument. */
+		if (traits & CALL_WRITE_FLAGS && call_arg(args, 6) & RWF_APPEND)
+			state->call.account.flags |= TRACE_OP_APPEND;
+		if (traits & CALL_WRITES && appends(state)) {
+			state->call.account.offset = appended_at(state, result, false);
+			return 0;
+		}
 		state->call.account.offset = call_arg(args, row->offset);
 		if (state->call.account.offset != -1 || !(traits & CALL_FPOS))
 			return 0;
@@ -227,14 +250,15 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 	done.sized = traits & CALL_BYTES ? 1 : 0;
 	done.waits = traits & (CALL_SUBMITS | CALL_AIO_REAP) ? 1 : 0;
 	done.shared = calls_preempted;
-	if (traits & (CALL_MAP | CALL_MMAP)) {
+	if (traits & (CALL_MAP | CALL_MMAP | CALL_MAPS_ANY)) {
 		struct task_struct *task = bpf_get_current_task_btf();
 
 		done.major_faults =
 			(__u32)task->maj_flt - state->call.major_start - state->call.major_seen;
 		if (state->call.account.dirtied_pages)
 			done.key.flags |= TRACE_PROFILE_DIRTIES;
-		else if (state->call.account.fetched_pages || done.major_faults)
+		else if (state->call.account.fetched_pages || done.major_faults ||
+			 (traits & CALL_MAPS_ANY && done.fault_fetched_pages))
 			done.key.flags |= TRACE_PROFILE_BRINGS;
 	}
 	return profile_add(&done);

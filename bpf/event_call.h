@@ -33,11 +33,13 @@
 	(1u << 16)	      /* `request` points to a struct io_uring_params, whose SQPOLL it is  \
 			       */
 #define CALL_EXECS (1u << 17) /* once done, its file is the program that runs then */
-#define CALL_SUBMITS (1u << 18)	   /* a positive result is a number of operations that begin */
-#define CALL_AIO_SUBMIT (1u << 19) /* io_submit */
-#define CALL_AIO_REAP (1u << 20)   /* a positive result is a number of events, at its argument 4 */
-#define CALL_FLOCK (1u << 21)	   /* what it does with the lock is its argument 2 */
-#define CALL_LOCK_WAITS (1u << 22) /* a request; its argument 3 points to a struct flock */
+#define CALL_SUBMITS (1u << 18)	    /* a positive result is a number of operations that begin */
+#define CALL_AIO_SUBMIT (1u << 19)  /* io_submit */
+#define CALL_AIO_REAP (1u << 20)    /* a positive result is a number of events, at its argument 4 */
+#define CALL_FLOCK (1u << 21)	    /* what it does with the lock is its argument 2 */
+#define CALL_LOCK_WAITS (1u << 22)  /* a request; its argument 3 points to a struct flock */
+#define CALL_MAPS_ANY (1u << 23)    /* about mappings of any files: it has none of its own */
+#define CALL_WRITE_FLAGS (1u << 24) /* RWF_* are its argument 6 */
 
 struct call_row {
 	__u32 traits;
@@ -84,6 +86,7 @@ enum async_shape {
 	ASYNC_RW,
 	ASYNC_SYNC, /* a range */
 	ASYNC_ADVICE,
+	ASYNC_MAP, /* about the file that is mapped at its address */
 	ASYNC_SPLICE,
 	ASYNC_CLOSE,
 	ASYNC_OPEN,

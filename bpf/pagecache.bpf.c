@@ -84,6 +84,15 @@ static __always_inline bool call_takes_page(struct task_state *state, const stru
 	return true;
 }
 
+/* The call in flight brings in pages of whichever files are mapped: it waits for them, and they are
+ * theirs. */
+static __always_inline bool call_maps_any(const struct task_state *state)
+{
+	__u32 number = state->call.number & (CALL_TABLE_SIZE - 1);
+
+	return state->call.account.op && calls[number].traits & CALL_MAPS_ANY;
+}
+
 static __always_inline int page_added(struct folio *folio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -101,8 +110,11 @@ static __always_inline int page_added(struct folio *folio, __u32 copy)
 	add.locked = locked_to_write(state, add.host, task);
 	if (fault_takes_page(state, &add) || (async_recorded && async_takes_page(state, &add)))
 		return 0;
-	if (!call_takes_page(state, &add))
-		aside_add(state, &add);
+	if (call_takes_page(state, &add))
+		return 0;
+	if (call_maps_any(state))
+		state->call.fault_fetched_pages += add.pages;
+	aside_add(state, &add);
 	return 0;
 }
 

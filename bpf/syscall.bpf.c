@@ -140,7 +140,7 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 		if (!row.op)
 			return 0;
 	}
-	if (row.path && !path_call_file(state, &row, args, result))
+	if ((row.path || row.traits & CALL_OPENS) && !path_call_file(state, &row, args, result))
 		return 0;
 	state->call.account.op = row.op;
 	state->call.account.offset = -1;
@@ -171,8 +171,10 @@ static __always_inline void exit_plain(struct task_state *state, struct task_str
 				       struct call_end *end, const bool quick)
 {
 	end->asked = row.length ? SYSCALL_ARG2(regs) : 0;
-	if (row.offset)
+	if (row.offset && !(row.traits & CALL_WRITES && appends(state)))
 		state->call.account.offset = SYSCALL_ARG3(regs);
+	else if (row.offset)
+		state->call.account.offset = appended_at(state, end->result, quick);
 	else
 		state->call.account.offset = file_offset(state, row.traits, end->result, quick);
 	call_done(state, task, end, row.traits, quick);

@@ -5,6 +5,7 @@
  * has one, even if another request of its chain had to open that first.
  */
 #include "async.h"
+#include "vma.h"
 
 /* --- who does it --- */
 
@@ -311,6 +312,40 @@ static __noinline int uring_settle(struct async_key *key, struct task_state *sta
 	return 0;
 }
 
+/* The file and the range that are mapped where a request says. */
+__noinline int uring_take_map(struct async_key *key, struct task_state *state)
+{
+	struct async_operation *begun;
+	struct io_madvise *advice;
+	struct vm_area_struct *vma;
+	struct address file = {};
+	struct async_key at;
+	__u64 address;
+
+	if (!key || !state)
+		return 0;
+	at = *key;
+	begun = async_find(&at);
+	if (!begun)
+		return 0;
+	advice = (struct io_madvise *)at.address;
+	address = KREAD(io_madvise, advice, addr);
+	begun->asked_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
+	begun->account.flags |= advice_flags(KREAD(io_madvise, advice, advice), true);
+	vma = vma_find(address);
+	if (vma)
+		file.at = (__u64)KREAD(vm_area_struct, vma, vm_file);
+	if (!file.at)
+		return 0; /* memory without a file */
+	begun->account.offset = KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + address -
+				KREAD(vm_area_struct, vma, vm_start);
+	if (!async_take_file(begun, &file, state))
+		account_close(&begun->account);
+	else
+		async_range_put(&at, &file);
+	return 0;
+}
+
 /* Notes the pages that a request is about, if its file is known. */
 __noinline int uring_note_range(struct async_key *key)
 {
@@ -408,7 +443,10 @@ static __always_inline int uring_submitted(void *request)
 		async_overfull = true;
 		return 0;
 	}
-	uring_note_range(&key);
+	if (row.shape == ASYNC_MAP)
+		uring_take_map(&key, state);
+	else
+		uring_note_range(&key);
 	if (row.shape >= ASYNC_SPLICE || KREAD(io_kiocb, request, flags) & REQ_CQE_SKIP)
 		uring_settle(&key, state);
 	return 0;
@@ -452,9 +490,13 @@ __noinline int uring_take_file(struct async_operation *done, __u64 address, __s6
 
 	if (!done)
 		return 0;
+	if (done->row.shape == ASYNC_MAP)
+		return 1;
 	first = done->account.file;
 	file.at = (__u64)uring_file(done, request, result);
-	if (done->row.shape == ASYNC_RW && done->account.offset == -1 && result >= 0 && file.at)
+	if (done->row.shape == ASYNC_RW && result >= 0 && file.at &&
+	    (done->account.offset == -1 || (done->row.traits & ASYNC_WRITES &&
+					    KREAD(io_rw, request, kiocb.ki_flags) & IOCB_APPEND)))
 		done->account.offset = uring_position(request, (void *)file.at, result);
 	if (!file.at) {
 		if (done->row.shape < ASYNC_CLOSE)

@@ -114,7 +114,10 @@ struct file {
 struct kiocb {
 	struct file *ki_filp;
 	long long ki_pos;
+	int ki_flags;
 } CORE_STRUCT;
+
+#define IOCB_APPEND 0x10
 
 /* What a mapping of an overlay file holds since 6.5 (def3ae83da02): the layer's file, and the path
  * that the user opened. 6.8 (a535116d8033) renamed real_path to user_path. */

@@ -105,6 +105,12 @@ struct io_fadvise {
 	__u32 advice;
 } CORE_STRUCT;
 
+struct io_madvise {
+	__u64 addr;
+	__u64 len; /* of 32 bits up to 6.9 */
+	__u32 advice;
+} CORE_STRUCT;
+
 struct io_close {
 	int fd;
 	__u32 file_slot;

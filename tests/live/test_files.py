@@ -69,6 +69,32 @@ class Offsets(unittest.TestCase):
         self.assertLess(len(wrong), count / 50, f"{wrong[:3]} (true, recorded)")
 
 
+class Appended(unittest.TestCase):
+    JOB = """
+import os, sys
+path = sys.argv[1]
+f = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+os.write(f, bytes(1000))
+os.pwrite(f, bytes(2000), 0)
+os.pwrite(f, bytes(3000), 1 << 20)
+os.pwritev(f, [bytes(4000)], 5)
+os.close(f)
+f = os.open(path, os.O_RDWR)
+os.pwritev(f, [bytes(5000)], 7, getattr(os, "RWF_APPEND", 0x10))
+os.pread(f, 10, 3)
+"""
+
+    def test_each_goes_to_the_end(self):
+        """Linux ignores the offset of a write to a file that is open with O_APPEND."""
+        path = f"{machine().new_dir()}/log"
+        recording = Recording([harness.PYTHON, "-S", "-c", self.JOB, path])
+        calls = [(row["offset"], row["result"]) for row in recording.trace.calls(path)
+                 if row["op"] in ("write", "pwrite64", "pwritev", "pwritev2", "pread64")]
+        self.assertEqual(calls, [(0, 1000), (1000, 2000), (3000, 3000), (6000, 4000),
+                                 (10000, 5000), (3, 10)])
+        self.assertEqual(recording.file(path)["size_bytes"], 15000)
+
+
 class Sizes(unittest.TestCase):
     def test_last_known(self):
         """A file's size is the last that the trace can know, however large it was before."""

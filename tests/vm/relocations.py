@@ -48,6 +48,7 @@ OPTIONAL = {
     "btrfs_bio": "a module's",
     "btrfs_inode": "a module's",
     "btrfs_root": "a module's",
+    "fuse_inode": "a module's",
     "iomap_dio": "a module's",
     "ovl_entry": "a module's",
     "ovl_inode": "a module's",

@@ -42,6 +42,8 @@ struct read_file {
 	struct readahead_sums sums;
 	struct under_way *under_way;
 	size_t count, room;
+	uint64_t
+		elsewhere_bytes; /* brought in by operations that do not say which pages they use */
 	uint64_t ahead_pages; /* in the map, and neither used nor gone; 0: no need to look there */
 };
 
@@ -119,7 +121,7 @@ static void forget_idle(struct readahead *readahead, uint64_t now_ns)
 		free(file->under_way);
 		file->under_way = NULL;
 		file->room = 0;
-		if (!file->sums.fetched_bytes) {
+		if (!file->sums.fetched_bytes && !file->elsewhere_bytes) {
 			free(file);
 			readahead->files[number] = NULL;
 		}
@@ -337,6 +339,26 @@ static bool is_operation(const struct event *event)
 	       !(event->flags & (EVENT_FAILED | EVENT_DIRECT));
 }
 
+/* Pages that came on the account of another file's operation, of no operation, or of one that is
+ * neither a read nor a write (a deduplication): nobody sees what of them is used. */
+static inline uint64_t brought_unseen(const struct event *event)
+{
+	bool unseen = event->flags & EVENT_PAGECACHE || event->class == IO_METADATA ||
+		      event->class == IO_SYNC;
+
+	return unseen ? event->fetched_bytes : 0;
+}
+
+static int add_elsewhere(struct readahead *readahead, const struct event *event)
+{
+	struct read_file *file = file_of(readahead, event->file);
+
+	if (!file)
+		return -ENOMEM;
+	file->elsewhere_bytes += event->fetched_bytes;
+	return 0;
+}
+
 static inline bool has_file(const struct event *event)
 {
 	return event->file != FILE_NONE && event->file != FILE_UNKNOWN;
@@ -352,7 +374,9 @@ static int add_events(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count && !status; event++) {
 		if (!has_file(event))
 			continue;
-		if (is_operation(event))
+		if (brought_unseen(event))
+			status = add_elsewhere(readahead, event);
+		else if (is_operation(event))
 			status = add_operation(readahead, event);
 		else if (is_fetched(readahead, event))
 			status = add_fetched(readahead, event);
@@ -401,9 +425,9 @@ static const struct table_column columns[] = {
 	  SUM(advised_bytes), 0 },
 	{ "used_bytes", "used", UNIT_BYTES, "of what came ahead, read or faulted on later",
 	  SUM(used_bytes), 0 },
-	{ "unseen_bytes", "mapped", UNIT_BYTES,
-	  "of it, mapped around a fault or by a map call and never faulted on: used or not, nobody "
-	  "sees it",
+	{ "unseen_bytes", "unknown", UNIT_BYTES,
+	  "of it, mapped around a fault or by a map call and never faulted on, or brought in by an "
+	  "operation on something else: whether it is used cannot be seen",
 	  SUM(unseen_bytes), 0 },
 	{ "unused_bytes", "unused", UNIT_BYTES, "of it, neither: fetched in vain so far",
 	  SUM(unused_bytes), 0 },
@@ -417,6 +441,17 @@ static const struct table_column columns[] = {
 	  0 },
 };
 
+/* Which of the pages these are is not known: at most so many of those that seem unused. */
+static void count_elsewhere(struct read_file *file)
+{
+	struct readahead_sums *sums = &file->sums;
+	uint64_t unseen = file->elsewhere_bytes < sums->unused_bytes ? file->elsewhere_bytes
+								     : sums->unused_bytes;
+
+	sums->unused_bytes -= unseen;
+	sums->unseen_bytes += unseen;
+}
+
 /* What is left in the map belongs to nobody any more. */
 static void count_rest(struct readahead *readahead)
 {
@@ -428,6 +463,9 @@ static void count_rest(struct readahead *readahead)
 		sums->unused_bytes += rest.unused * FETCHED_PAGE;
 		sums->unseen_bytes += rest.unseen * FETCHED_PAGE;
 	}
+	for (uint32_t i = 0; i < readahead->job->files.count; i++)
+		if (readahead->files[i])
+			count_elsewhere(readahead->files[i]);
 }
 
 static const char *missing(const struct job *job)

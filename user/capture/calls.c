@@ -67,7 +67,7 @@ static const struct call call_table[] = {
 	CALL(pwritev, TRACE_WRITE, .fd = 1, .length = 2, .offset = 4,
 	     .traits = CALL_VECTOR | CALL_BYTES | CALL_WRITES),
 	CALL(pwritev2, TRACE_WRITE, .fd = 1, .length = 2, .offset = 4,
-	     .traits = CALL_FPOS | CALL_VECTOR | CALL_BYTES | CALL_WRITES),
+	     .traits = CALL_FPOS | CALL_VECTOR | CALL_BYTES | CALL_WRITES | CALL_WRITE_FLAGS),
 
 	/* from file to file */
 	CALL(sendfile, TRACE_TRANSFER, .fd = 2, .fd2 = 1, .offset = 3, .length = 4,
@@ -76,6 +76,9 @@ static const struct call call_table[] = {
 	     .traits = CALL_TRANSFER | CALL_OFFSET_PTR | CALL_FPOS | CALL_BYTES),
 	CALL(copy_file_range, TRACE_TRANSFER, .fd = 1, .fd2 = 3, .offset = 2, .length = 5,
 	     .traits = CALL_TRANSFER | CALL_OFFSET_PTR | CALL_FPOS | CALL_BYTES),
+	CALL(tee, TRACE_TRANSFER, .fd = 1, .fd2 = 2, .length = 3,
+	     .traits = CALL_TRANSFER | CALL_BYTES),
+	CALL(vmsplice, TRACE_WRITE, .fd = 1, .length = 2, .traits = CALL_VECTOR | CALL_BYTES),
 
 	/* opening and closing */
 	CALL(openat, TRACE_METADATA, .path_dir = 1, .path = 2, .length = 3,
@@ -83,6 +86,11 @@ static const struct call call_table[] = {
 	CALL(openat2, TRACE_METADATA, .path_dir = 1, .path = 2,
 	     .traits = CALL_OPENS | CALL_OPEN_HOW),
 	CALL(close, TRACE_METADATA, .fd = 1, .traits = CALL_CLOSES),
+	CALL(close_range,
+	     TRACE_METADATA, ), /* of many files, each of which may have to be flushed */
+	CALL(name_to_handle_at, TRACE_METADATA, .path_dir = 1, .path = 2),
+	CALL(open_by_handle_at, TRACE_METADATA, .length = 3,
+	     .traits = CALL_OPENS | CALL_OPEN_FLAGS),
 
 	/* running them */
 	CALL(execve, TRACE_METADATA, .path = 1, .traits = CALL_EXECS),
@@ -179,9 +187,14 @@ static const struct call call_table[] = {
 	CALL(mlock, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
 	CALL(mlock2, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
 
-	/* what another process has mapped; it has no file, the pages that it brings in have */
-	CALL(process_vm_readv, TRACE_MAP, ),
-	CALL(process_vm_writev, TRACE_MAP, ),
+	CALL(remap_file_pages, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
+
+	/* all mappings, or those of another process: no file of its own, but the pages that it
+	 * brings in have one */
+	CALL(mlockall, TRACE_MAP, .traits = CALL_MAPS_ANY),
+	CALL(process_madvise, TRACE_MAP, .traits = CALL_MAPS_ANY),
+	CALL(process_vm_readv, TRACE_MAP, .traits = CALL_MAPS_ANY),
+	CALL(process_vm_writev, TRACE_MAP, .traits = CALL_MAPS_ANY),
 
 	/* telling the kernel what will be read */
 	CALL(fadvise64, TRACE_ADVICE, .fd = 1, .offset = 2, .length = 3, .traits = CALL_ADVISES),

@@ -86,7 +86,9 @@
 	       "of its own file brought into the cache for reading, and, for map calls, of the "   \
 	       "mapped file; bytes of faults inside it not included")                              \
 	COLUMN(SYSCALL_FAULT_FETCHED, "fault_fetched_bytes", UINT, BYTES,                          \
-	       RARE_PAGES(fault_fetched_pages), "brought in by faults inside the call")            \
+	       RARE_PAGES(fault_fetched_pages),                                                    \
+	       "brought in by faults inside the call; by a map call without a file of its own, of "\
+	       "whichever files are mapped")                                                       \
 	COLUMN(SYSCALL_MAJOR, "major", UINT, COUNT, RARE(major_faults),                            \
 	       "major faults the kernel counted inside the call for which no fault row exists "    \
 	       "(populate, mlock, madvise)")                                                       \

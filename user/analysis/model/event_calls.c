@@ -69,13 +69,14 @@ static void add_seen(const struct call_rule *rule)
 }
 
 /* Only a map call that brought something in, or dirtied, is I/O. */
-static void set_map_call(const struct job_trace *trace, struct event *event, uint64_t major)
+static void set_map_call(const struct job_trace *trace, struct event *event, uint64_t major,
+			 uint64_t others_fetched)
 {
 	event->major = major < UINT32_MAX ? major : UINT32_MAX;
 	if (event->dirtied_bytes) {
 		event->class = IO_MMAP_WRITE;
 		event_count_dirtied(trace, event->dirtied_bytes);
-	} else if (!event->fetched_bytes && !major) {
+	} else if (!event->fetched_bytes && !major && !others_fetched) {
 		event->class = IO_NONE;
 		event->door = DOOR_NONE;
 	}
@@ -130,7 +131,8 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 	if (!failed && truncates(rule->operation, flags))
 		event->flags |= EVENT_TRUNCATES;
 	if (rule->operation->family == TRACE_MAP)
-		set_map_call(event_trace(chunk), event, columns[SYSCALL_MAJOR][i]);
+		set_map_call(event_trace(chunk), event, columns[SYSCALL_MAJOR][i],
+			     columns[SYSCALL_FAULT_FETCHED][i]);
 	seen->count++;
 	seen->errors += failed;
 	seen->bytes += event->bytes;

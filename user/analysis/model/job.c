@@ -17,8 +17,13 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-static const char *const openers[] = { "open",	"openat",	   "openat2",
-				       "creat", "io_uring_openat", "io_uring_openat2",
+static const char *const openers[] = { "open",
+				       "openat",
+				       "openat2",
+				       "creat",
+				       "open_by_handle_at",
+				       "io_uring_openat",
+				       "io_uring_openat2",
 				       NULL };
 static const char *const resizers[] = { "truncate",	      "ftruncate",	    "fallocate",
 					"io_uring_ftruncate", "io_uring_fallocate", NULL };
