@@ -414,6 +414,61 @@ static void test_groups(void **state)
 	}
 }
 
+/* A process is what it runs: its parent's program until it executes one, and each until the next.
+ */
+static void test_programs(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t bytes;
+	} truth[] = { { "one", 1 + 10 + 1000 }, { "two", 100 + 10000 }, { "three", 100000 } };
+	static const char *const traces[] = { "a.flt" };
+	const struct report_options options = { .key = rollup_find_key("program") };
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+	int name, bytes;
+
+	BEGIN(&made);
+	EXEC(&made, .time = 1000, .pid = 10, .ppid = 5, .comm = "one", .command = "one",
+	     .rank = -1);
+	FILE_ROW(&made, .time = 1005, .id = 1, .size = 1 << 20, .path = "/data/file");
+	CALL(&made, .time = 1010, .dur = 1, .pid = 10, .tid = 10, .op = M_READ, .file = 1,
+	     .asked = 1, .result = 1);
+	made_fork(&made, 1100, 10, 11);
+	CALL(&made, .time = 1110, .dur = 1, .pid = 11, .tid = 11, .op = M_READ, .file = 1,
+	     .asked = 10, .result = 10);
+	EXEC(&made, .time = 1200, .pid = 11, .ppid = 10, .comm = "two", .command = "two",
+	     .rank = -1);
+	CALL(&made, .time = 1210, .dur = 1, .pid = 11, .tid = 11, .op = M_READ, .file = 1,
+	     .asked = 100, .result = 100);
+	CALL(&made, .time = 1220, .dur = 1, .pid = 10, .tid = 10, .op = M_READ, .file = 1,
+	     .asked = 1000, .result = 1000);
+	made_fork(&made, 1300, 11, 12);
+	CALL(&made, .time = 1310, .dur = 1, .pid = 12, .tid = 12, .op = M_READ, .file = 1,
+	     .asked = 10000, .result = 10000);
+	EXEC(&made, .time = 1400, .pid = 11, .ppid = 10, .comm = "three", .command = "three",
+	     .rank = -1);
+	CALL(&made, .time = 1410, .dur = 1, .pid = 11, .tid = 11, .op = M_READ, .file = 1,
+	     .asked = 100000, .result = 100000);
+	made_finish(&made, 1000, 2000);
+	assert_int_equal(report_make(&report, &made.reader, traces, 1, &options, &error), 0);
+	assert_int_equal(report->groups->row_count, 3);
+	name = table_find_column(report->groups, "name");
+	bytes = table_find_column(report->groups, "read.bytes");
+	for (size_t row = 0; row < 3; row++) {
+		const struct cell *cells = table_row(report->groups, row);
+		size_t i = 0;
+
+		while (i < 3 && !cell_is(&cells[name], truth[i].name))
+			i++;
+		assert_true(i < 3);
+		assert_int_equal(cells[bytes].uint, truth[i].bytes);
+	}
+	report_free(report);
+	made_close(&made);
+}
+
 /* A directory is listed in itself, not in its parent; its files are read there, too. */
 static void test_group_of_directory(void **state)
 {
@@ -504,6 +559,7 @@ int main(void)
 		cmocka_unit_test(test_kinds_read),
 		cmocka_unit_test(test_nothing_asked_for),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_group_of_directory),
 		cmocka_unit_test(test_from_memory),
 	};

@@ -358,9 +358,21 @@ static int find_once(struct rollup *rollup, uint32_t number, size_t count,
 
 GROUP_OF_FILES(device)
 GROUP_OF_FILES(filesystem)
-GROUP_OF_PROCESSES(program)
 GROUP_OF_PROCESSES(rank)
 GROUP_OF_PROCESSES(host)
+
+/* What a process did before its last exec is what it ran then. */
+static int group_of_program(struct rollup *rollup, const struct event *event, uint32_t *group)
+{
+	const struct process_table *table = &rollup->job->processes;
+	uint32_t earlier = table->processes[event->process].earlier;
+	struct trace_string comm;
+
+	if (!earlier || event->start >= table->programs[earlier - 1].until_ns)
+		return find_once(rollup, event->process, table->count, find_program, group);
+	comm = job_comm_at(rollup->job, event->process, event->start);
+	return find_text_group(rollup, comm.bytes, comm.length, group);
+}
 
 /* Where a call looked that named a path and ended without a file: the same few names come again and
  * again. */

@@ -169,7 +169,7 @@ static int print_some(void *state, const struct event *events, size_t count)
 		if (!is_wanted(printing->request, &row))
 			continue;
 		if (printing->request->programs)
-			row.program = job_comm(&printing->job, event->process);
+			row.program = job_comm_at(&printing->job, event->process, event->start);
 		if (printing->json)
 			row_json(&printing->out, &row);
 		else

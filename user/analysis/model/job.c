@@ -342,6 +342,12 @@ struct trace_string job_comm(const struct job *job, uint32_t process)
 	return trace_reader_string(job->traces[named->trace].reader, named->comm);
 }
 
+struct trace_string job_comm_at(const struct job *job, uint32_t process, uint64_t time_ns)
+{
+	return trace_reader_string(job->traces[job->processes.processes[process].trace].reader,
+				   process_table_comm(&job->processes, process, time_ns));
+}
+
 #define CELL_BYTES 24 /* of a table, about */
 
 size_t job_rows_most(const struct job *job, size_t columns)

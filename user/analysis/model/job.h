@@ -137,6 +137,8 @@ uint64_t job_count_notes(const struct job *job, const char *name);
 
 /* Name of a process, that of its last exec; empty where it is not known. */
 struct trace_string job_comm(const struct job *job, uint32_t process);
+/* ... of what it ran at a time: before its first exec that is what its parent ran. */
+struct trace_string job_comm_at(const struct job *job, uint32_t process, uint64_t time_ns);
 
 /* Puts the name of a trace in front of what an error says. */
 void job_error(const struct job *job, uint32_t trace, struct trace_error *error);

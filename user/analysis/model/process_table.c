@@ -100,6 +100,7 @@ void process_table_free(struct process_table *table)
 	free(table->pids);
 	free(table->found);
 	free(table->processes);
+	free(table->programs);
 	*table = (struct process_table) { 0 };
 }
 
@@ -324,6 +325,37 @@ static int replay_fork(struct process_table *table, uint32_t trace, const struct
 	return 0;
 }
 
+/* Keeps the name of what a process runs until now. */
+static int keep_program(struct process_table *table, struct process *process, uint64_t now_ns)
+{
+	if (table->most && table->program_count >= table->most)
+		return 0;
+	if (!GROW(table->programs, table->program_room, table->program_count + 1))
+		return -ENOMEM;
+	table->programs[table->program_count++] = (struct process_program) {
+		.until_ns = now_ns,
+		.comm = process->comm,
+		.earlier = process->earlier,
+	};
+	process->earlier = table->program_count;
+	return 0;
+}
+
+uint64_t process_table_comm(const struct process_table *table, uint32_t process, uint64_t time_ns)
+{
+	uint64_t comm = table->processes[process].comm;
+
+	for (uint32_t at = table->processes[process].earlier; at;) {
+		const struct process_program *program = &table->programs[at - 1];
+
+		if (time_ns >= program->until_ns)
+			break;
+		comm = program->comm;
+		at = program->earlier;
+	}
+	return comm;
+}
+
 static int replay_exec(struct process_table *table, uint32_t trace, const struct life *life)
 {
 	uint32_t number = latest(table, trace, life->pid);
@@ -340,6 +372,9 @@ static int replay_exec(struct process_table *table, uint32_t trace, const struct
 			inherit(table, process, parent);
 	} else {
 		process = &table->processes[number];
+		status = process->comm ? keep_program(table, process, life->time_ns) : 0;
+		if (status)
+			return status;
 	}
 	if (!process->ppid)
 		process->ppid = life->other;

@@ -25,6 +25,7 @@ struct process {
 	uint32_t previous; /* the process that had the pid before, or PROCESS_NONE ... */
 	uint32_t before;   /* ... and one of those before it, far back: see process_table_search */
 	uint32_t reuses;   /* how many had the pid before it */
+	uint32_t earlier;  /* number of the program that it ran before, plus 1; 0: none */
 	uint32_t parent;   /* a lower number than its own, or PROCESS_NONE */
 	bool ended;
 	bool executed;	   /* comm and command are its own, not its parent's */
@@ -32,6 +33,13 @@ struct process {
 	bool named;	   /* comm is that of its first thread as it ended */
 	bool not_followed; /* from its last exec on: it gained rights that are not its caller's */
 	bool guessed; /* neither its fork nor an exec was seen: it starts with its first event */
+};
+
+/* What a process ran until an exec: until its first, what its parent ran as it forked. */
+struct process_program {
+	uint64_t until_ns; /* on the job's clock */
+	uint64_t comm;	   /* string id of its trace */
+	uint32_t earlier;  /* as that of the process */
 };
 
 /* A process that was found before, and when it had the pid. */
@@ -44,6 +52,8 @@ struct process_found {
 struct process_table {
 	struct process *processes; /* number 0 is PROCESS_UNKNOWN */
 	size_t count, room;
+	struct process_program *programs; /* earlier ones, of all processes */
+	size_t program_count, program_room;
 	size_t most;	       /* processes there may be; 0 for any number ... */
 	uint64_t beyond;       /* ... and how many beyond it share PROCESS_UNKNOWN */
 	uint64_t major_faults; /* of all threads that ended, by the kernel's own count */
@@ -60,6 +70,9 @@ void process_table_free(struct process_table *table);
 /* Replays the forks, execs and exits of one trace. Returns 0 or -errno. */
 int process_table_load(struct process_table *table, uint32_t trace, struct trace_reader *reader,
 		       struct clock_shift clock, struct trace_error *error);
+
+/* String id of the name of the program that a process ran at a time on the job's clock. */
+uint64_t process_table_comm(const struct process_table *table, uint32_t process, uint64_t time_ns);
 
 static inline size_t process_slot(uint32_t trace, uint64_t pid)
 {
