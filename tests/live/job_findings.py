@@ -28,8 +28,8 @@ except ImportError:
 MIB = 1 << 20
 LARGE, SMALL = 64 * MIB, MIB
 COLD = {"cold-start", "mmap-random", "mmap-faults", "mmap-single", "readahead-unused",
-        "mmap-in-order", "small-reads-storage", "random-reads", "loader-io", "fetched-again",
-        "epoch-from-storage", "epoch-from-memory"}
+        "mmap-in-order", "mmap-strided", "partial-writes", "small-reads-storage", "random-reads",
+        "loader-io", "fetched-again", "epoch-from-storage", "epoch-from-memory"}
 
 
 class Job:
@@ -86,6 +86,16 @@ class Job:
             memory.madvise(mmap.MADV_RANDOM)
         for at in range(LARGE - 4096, 0, -LARGE // 80):
             memory[at]
+
+    def mmap_strided(self):
+        """A column of a matrix that is stored by rows, or all of it."""
+        memory = self.map()
+        for row in range(0, LARGE, 256 << 10):
+            if self.bad:
+                memory[row + 3 * mmap.PAGESIZE]
+            else:
+                for at in range(row, row + (256 << 10), mmap.PAGESIZE):
+                    memory[at]
 
     def mmap_in_order(self):
         memory = self.map(mmap.MAP_PRIVATE | (0 if self.bad else 0x8000))  # MAP_POPULATE
@@ -256,6 +266,13 @@ class Job:
         fd = self.open("log", os.O_WRONLY | os.O_CREAT | (os.O_DSYNC if self.bad else 0))
         for _ in range(150):
             os.write(fd, b"x" * 5000)
+
+    def partial_writes(self):
+        fd, numbers = self.open(flags=os.O_RDWR), random.Random(1)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        for _ in range(400):
+            at = numbers.randrange(LARGE // mmap.PAGESIZE) * mmap.PAGESIZE
+            os.pwrite(fd, bytes(1000 if self.bad else mmap.PAGESIZE), at)
 
     def small_writes(self):
         fd = self.open("log", os.O_WRONLY | os.O_CREAT)

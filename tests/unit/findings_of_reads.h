@@ -310,6 +310,16 @@ static void mmap_in_order(struct made_trace *made, bool sound)
 		      .fetched = 4 * MIB);
 }
 
+/* A column of a matrix that is stored by rows; or all of it. */
+static void mmap_strided(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/matrix");
+	for (uint64_t i = 0; i < 64; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .file = 1,
+		      .offset = i * MIB + (sound ? 0 : 8192),
+		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
 /* Readahead that keeps up lets nobody wait. */
 static void mmap_in_order_fast(struct made_trace *made, bool sound)
 {

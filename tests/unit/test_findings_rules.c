@@ -52,6 +52,7 @@ static const struct {
 	{ "small-reads-cached", small_reads_failed },
 	{ "cold-start", cold_start },
 	{ "cold-start", cold_start_slow },
+	{ "mmap-strided", mmap_strided },
 	{ "mmap-in-order", mmap_in_order },
 	{ "mmap-in-order", mmap_in_order_fast },
 	{ "mmap-in-order", mmap_in_order_again },

@@ -36,7 +36,7 @@ FINDINGS = """JSON.stringify([...document.querySelectorAll('article.finding')].m
 PICTURES = {
     "killed": "processes", "still-waiting": "took", "loss": "lost", "async-not-traced": "calls", "tracer-cost": "measures",
     "held-back": "device story", "mmap-random": "map rates",
-    "mmap-faults": "faults story", "mmap-in-order": "map rates", "mmap-single": "map rates",
+    "mmap-faults": "faults story", "mmap-strided": "map rates", "mmap-in-order": "map rates", "mmap-single": "map rates",
     "mmap-minor-faults": "rates map",
     "random-reads": "map parts", "small-reads-storage": "sizes",
     "small-reads-cached": "sizes", "read-again": "story", "read-by-several": "story",
@@ -45,7 +45,7 @@ PICTURES = {
     "metadata-heavy": "calls places", "imports": "calls places", "failed-lookups": "lookups",
     "metadata-cold": "took calls",
     "swapped": "memory", "save-waits": "took parts", "fsync-often": "took parts", "sync-writes": "took parts",
-    "small-writes": "sizes", "shared-writes": "took parts", "shared-writes-ranks": "took parts", "read-bound": "took parts",
+    "partial-writes": "sizes", "small-writes": "sizes", "shared-writes": "took parts", "shared-writes-ranks": "took parts", "read-bound": "took parts",
     "write-bound": "took parts", "mmap-bound": "rates map", "mmap-store-faults": "rates map", "mmap-copied": "rates map",
     "small-direct": "sizes", "lock-wait": "depth calls", "failed-calls": "calls",
     "short-reads": "sizes", "writers-throttled": "rates writers", "stores-amplified": "story",

@@ -124,6 +124,9 @@ static int add_mapped(struct file_uses *uses, struct file_use *use, const struct
 	more->dirtied_bytes += event->dirtied_bytes;
 	if (event->flags & EVENT_FAULT)
 		more->faulted_bytes += event->fetched_bytes;
+	if (event->flags & EVENT_FAULT && !(event->flags & EVENT_SUMMED) &&
+	    !(event->offset % FAULT_AROUND_BYTES))
+		more->aligned++;
 	if (event->flags & EVENT_COPIES)
 		more->copied++;
 	return 0;

@@ -12,6 +12,9 @@
 #include "analysis/model/series.h"
 #include "arena.h"
 
+/* What a fault maps at once of what is cached (fault_around_bytes). */
+#define FAULT_AROUND_BYTES 65536
+
 /* Calls that move no bytes. */
 struct still_sum {
 	uint64_t count;
@@ -60,6 +63,7 @@ struct file_use_more {
 	uint64_t major, dirtied_bytes;	/* of what is mapped */
 	uint64_t read_for_write_bytes;	/* by calls that write */
 	uint64_t copied;		/* faults that copied a page */
+	uint64_t aligned;		/* faults at the start of FAULT_AROUND_BYTES */
 	uint64_t ranks[2];	   /* lowest and highest that mapped it, each plus 1; 0: none */
 	struct order *faults;	   /* NULL: none */
 	struct reads_apart *reads; /* of a file that is ACCESSED_MIXED */

@@ -164,6 +164,10 @@ static const struct table_column last_columns[] = {
 	  TABLE_BOOL(struct file_view, jumps[BY_FAULTS].several), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.faulted_bytes", NULL, UNIT_BYTES, "bytes brought in by faults, not by map calls",
 	  TABLE_UINT(struct file_view, faulted_bytes), JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
+	{ "mmap.aligned_faults", NULL, UNIT_COUNT,
+	  "faults at the start of 64 KiB: a fault maps the pages around its own, so that a scan "
+	  "faults there only",
+	  TABLE_UINT(struct file_view, aligned_faults), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.copied_pages", "pages copied", UNIT_COUNT,
 	  "pages that stores to private mappings copied, each by a fault",
 	  TABLE_UINT(struct file_view, copied_pages), JOB_FAULT | JOB_EVENTS },
@@ -308,6 +312,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.advised = more->advised,
 		.listed = more->listing.count,
 		.listing_ns = more->listing.time.measure,
+		.aligned_faults = more->aligned,
 		.copied_pages = more->copied,
 		.first_rank = more->ranks[0] - 1, /* of none TABLE_NO_UINT */
 		.last_rank = more->ranks[1] - 1,
@@ -436,6 +441,7 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	sum->advised += view->advised;
 	sum->listed += view->listed;
 	sum->listing_ns += view->listing_ns;
+	sum->aligned_faults += view->aligned_faults;
 	sum->copied_pages += view->copied_pages;
 	sum->copied_bytes += view->copied_bytes;
 	add_pages(&sum->unattributed, &view->unattributed);

@@ -47,6 +47,8 @@
 	X(MMAP_ORDER_BANDWIDTH, 8589934592, UNIT_BYTES,                                            \
 	  "bytes a second of waiting at most, for the waiting to be felt",                         \
 	  "about what one processor copies in memory: readahead kept up")                          \
+	X(MMAP_SCAN, 0.5, UNIT_SHARE, "share of faults that lie where a scan faults at least",     \
+	  "a choice: most of them; strides have one of 16, or none")                               \
 	X(MMAP_MINOR_FAULTS, 10000, UNIT_COUNT, "minor faults on data at least",                   \
 	  "measured: 0.9 to 1.4 us each, 10 ms and more in all")                                   \
 	X(MMAP_STORED, 0.5, UNIT_SHARE, "part of faults that made a page dirty at least",          \

@@ -197,7 +197,11 @@ static int compare_findings(const void *left, const void *right)
 	const struct finding *a = left, *b = right;
 	int order = finding_compare_weights(&a->weight, &b->weight);
 
-	return order ? order : strcmp(a->rule->id, b->rule->id);
+	if (order)
+		return order;
+	if (a->rule->breadth != b->rule->breadth)
+		return a->rule->breadth < b->rule->breadth ? -1 : 1;
+	return strcmp(a->rule->id, b->rule->id);
 }
 
 static int get_id(struct table *table, struct cell *cell, const void *row,

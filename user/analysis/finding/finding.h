@@ -60,8 +60,16 @@ enum finding_sums {
 	FINDING_OF_SPANS,  /* all: spans and totals are as in mode trace */
 };
 
+/* How much a finding leaves open. Of findings that cost the same the narrower one comes first. */
+enum finding_breadth {
+	FINDING_CAUSE,	 /* why it takes time, and what to change */
+	FINDING_PATTERN, /* what is done, for whatever reason it takes time */
+	FINDING_REST,	 /* that it takes time */
+};
+
 struct finding_rule {
-	const char *id;	    /* "mmap-random", for --explain and JSON */
+	const char *id; /* "mmap-random", for --explain and JSON */
+	enum finding_breadth breadth;
 	unsigned int needs; /* JOB_*: not asked without these layers */
 	enum finding_sums sums;
 	/* Returns 0, -ENOMEM, or 1 where what there is does not tell. */
@@ -183,6 +191,7 @@ extern const struct finding_rule finding_killed;
 extern const struct finding_rule finding_hung;
 /* finding_mmap.c: files that are read through a mapping. */
 extern const struct finding_rule finding_mmap_random;
+extern const struct finding_rule finding_mmap_strided;
 extern const struct finding_rule finding_mmap_in_order;
 extern const struct finding_rule finding_mmap_single;
 extern const struct finding_rule finding_mmap_minor;

@@ -64,6 +64,7 @@ static const struct finding_rule *const reads_told_by[] = {
 	&finding_random_reads,
 	&finding_small_files,
 	&finding_imports,
+	&finding_held_back,
 	&finding_small_direct,
 	&finding_short_reads,
 	OF_READERS,
@@ -77,6 +78,7 @@ static const struct finding_rule *const writes_told_by[] = {
 	&finding_sync_writes,
 	&finding_shared_writes,
 	&finding_shared_across,
+	&finding_partial_writes,
 	&finding_small_writes,
 	&finding_small_direct,
 	&finding_throttled,
@@ -88,6 +90,7 @@ static const struct finding_rule *const writes_told_by[] = {
 
 static const struct finding_rule *const mappings_told_by[] = {
 	&finding_mmap_random,
+	&finding_mmap_strided,
 	&finding_mmap_in_order,
 	&finding_mmap_single,
 	&finding_mmap_minor,
@@ -192,6 +195,7 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 
 const struct finding_rule finding_read_bound = {
 	.id = "read-bound",
+	.breadth = FINDING_REST,
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
 	.told_by = reads_told_by,
@@ -215,6 +219,7 @@ const struct finding_rule finding_read_bound = {
 
 const struct finding_rule finding_write_bound = {
 	.id = "write-bound",
+	.breadth = FINDING_REST,
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
 	.told_by = writes_told_by,
@@ -239,6 +244,7 @@ const struct finding_rule finding_write_bound = {
 
 const struct finding_rule finding_mmap_bound = {
 	.id = "mmap-bound",
+	.breadth = FINDING_REST,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.find = find_mmap_bound,
 	.told_by = mappings_told_by,

@@ -15,6 +15,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_tracer_cost,
 	&finding_held_back,
 	&finding_mmap_random,
+	&finding_mmap_strided,
 	&finding_mmap_in_order,
 	&finding_mmap_single,
 	&finding_mmap_minor,

@@ -74,9 +74,21 @@ const struct finding_rule finding_mmap_random = {
 		"MADV_WILLNEED on the next samples reads them while this one is computed with.",
 };
 
-/* --- read whole and in order, one fault after the other --- */
+/* --- in order --- */
 
-static bool takes_in_order(const struct file_view *file)
+/* Each fault follows the pages that the one before it has mapped, and leaves nothing out. */
+static bool is_scan(const struct file_view *file)
+{
+	const uint64_t *patterns = file->patterns[BY_FAULTS];
+	const uint64_t count = file->tallies[USE_MMAP].count;
+
+	return file->aligned_faults == TABLE_NO_UINT ||
+	       file->aligned_faults >= threshold(THRESHOLD_MMAP_SCAN) * count ||
+	       patterns[CONSECUTIVE] >= threshold(THRESHOLD_MMAP_SCAN) * count;
+}
+
+/* Most of it came in through the mapping, forward. */
+static bool came_in_order(const struct file_view *file)
 {
 	/* Several threads do not fault one after the other. */
 	if ((file->jumps[BY_FAULTS].several && file->processes == 1) || is_copied(file))
@@ -87,6 +99,57 @@ static bool takes_in_order(const struct file_view *file)
 	       alike_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
 	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes &&
 	       file->faulted_bytes < threshold(THRESHOLD_AGAIN) * file->size_bytes;
+}
+
+/* --- a few pages here and there --- */
+
+static bool takes_strided(const struct file_view *file)
+{
+	return came_in_order(file) && !is_scan(file) &&
+	       file->tallies[USE_MMAP].count >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR);
+}
+
+static const struct alike_rule strided_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.advice = true,
+	.takes = takes_strided,
+	.cost_bytes = alike_fetched,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
+
+static const enum threshold strided_thresholds[] = {
+	THRESHOLD_LARGE_FILE, THRESHOLD_MMAP_ORDER_BACKWARD, THRESHOLD_MMAP_WHOLE,
+	THRESHOLD_AGAIN,      THRESHOLD_MMAP_SCAN,	     THRESHOLD_MMAP_RANDOM_MAJOR,
+};
+
+const struct finding_rule finding_mmap_strided = {
+	.id = "mmap-strided",
+	.needs = JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS,
+	.find = finding_add_alike,
+	.alike = &strided_files,
+	.of_runs = true,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(strided_thresholds),
+	.title = "{file} is read in strides through a mapping",
+	.says = "{count} faults leave out what lies between them, and readahead fetched it all: "
+		"{fetched_bytes} from storage[; {others:file|files} more like it]",
+	.advice = "[It was given MADV_RANDOM {random:time|times} already: store ||Use "
+		  "MADV_RANDOM, or pread() what is needed, or store ]what is read together side "
+		  "by side (a copy by columns, or chunks)",
+	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.rule = "A fault maps the pages around its own, 64 KiB in all, so that a scan faults at "
+		"the start of 64 KiB only. Faults elsewhere jump over pages that nobody asks for, "
+		"such as the other columns of a matrix that is stored by rows. Readahead takes "
+		"them for a scan all the same.",
+};
+
+/* --- read whole and in order, one fault after the other --- */
+
+static bool takes_in_order(const struct file_view *file)
+{
+	return came_in_order(file) && is_scan(file);
 }
 
 static bool is_felt(const struct alike *alike)
@@ -105,8 +168,8 @@ static const struct alike_rule in_order_files = {
 };
 
 static const enum threshold in_order_thresholds[] = {
-	THRESHOLD_LARGE_FILE, THRESHOLD_MMAP_ORDER_BACKWARD,  THRESHOLD_MMAP_WHOLE,
-	THRESHOLD_AGAIN,      THRESHOLD_MMAP_ORDER_BANDWIDTH,
+	THRESHOLD_MMAP_SCAN,  THRESHOLD_LARGE_FILE, THRESHOLD_MMAP_ORDER_BACKWARD,
+	THRESHOLD_MMAP_WHOLE, THRESHOLD_AGAIN,	    THRESHOLD_MMAP_ORDER_BANDWIDTH,
 };
 
 const struct finding_rule finding_mmap_in_order = {

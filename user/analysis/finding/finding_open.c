@@ -383,6 +383,7 @@ static const enum threshold metadata_thresholds[] = {
 
 const struct finding_rule finding_metadata = {
 	.id = "metadata-heavy",
+	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_metadata,
 	.told_by = metadata_told_by,

@@ -173,6 +173,7 @@ static const enum threshold small_storage_thresholds[] = {
 
 const struct finding_rule finding_small_reads_storage = {
 	.id = "small-reads-storage",
+	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &small_storage_files,
@@ -228,6 +229,7 @@ static const enum threshold small_cached_thresholds[] = {
 
 const struct finding_rule finding_small_reads_cached = {
 	.id = "small-reads-cached",
+	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &small_cached_files,
@@ -280,6 +282,7 @@ static const enum threshold random_thresholds[] = {
 
 const struct finding_rule finding_random_reads = {
 	.id = "random-reads",
+	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &random_files,
@@ -370,6 +373,7 @@ static const enum threshold several_thresholds[] = { THRESHOLD_AGAIN, THRESHOLD_
 
 const struct finding_rule finding_read_again = {
 	.id = "read-again",
+	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &again_files,

@@ -363,6 +363,7 @@ static const enum threshold small_writes_thresholds[] = {
 
 const struct finding_rule finding_small_writes = {
 	.id = "small-writes",
+	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_small_writes,
 	.told_by = small_told_by,
@@ -433,6 +434,7 @@ const struct finding_rule finding_locks = {
 
 const struct finding_rule finding_failed_calls = {
 	.id = "failed-calls",
+	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.of_runs = true,

@@ -359,6 +359,7 @@ const EVIDENCE = {
 		['held_ns', 'before the device was asked', 'c-alone'],
 		['time_ns', 'in all', 'c-read']]), storyOfAll],
 	'mmap-random': [where, majorRates],
+	'mmap-strided': [where, majorRates],
 	'mmap-in-order': [where, majorRates],
 	'mmap-single': [where, majorRates],
 	'mmap-minor-faults': [faultRates, where],
@@ -397,6 +398,7 @@ const EVIDENCE = {
 	'read-bound': [took('read'), partsOf('read')],
 	'write-bound': [took('write'), partsOf('write')],
 	'mmap-bound': [brought, where],
+	'partial-writes': [sizesOf('writes, by their bytes', 'write', 'write')],
 	'small-writes': [sizesOf('writes, by their bytes', 'write', 'write')],
 	'small-direct': [sizesOf('reads and writes past the cache, by their bytes', null, 'direct', 'async')],
 	'lock-wait': [underWay('calls that take locks', 'c-metadata', () => sums.operations.filter((series) =>
