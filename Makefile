@@ -258,8 +258,9 @@ $(BUILD)/tests/unit/perfetto_dump: tests/unit/perfetto_dump.c $(BUILD)/tests/uni
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -I$(BUILD) -o $@ $< $(BUILD)/tests/unit/perfetto.pb-c.c \
 		$(BUILD)/libcore.a $(CORE_LIBS) -lprotobuf-c
 
+$(BUILD)/tests/unit/test_output_file: $(BUILD)/user/command/output_file.o
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
 
 $(BUILD)/tests/live/%: tests/live/%.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)

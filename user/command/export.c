@@ -134,8 +134,8 @@ static int write_sqlite(struct work *work)
 {
 	const struct relation_options options = table_options(work);
 
-	return export_sqlite(work->target->name, work->traces, work->names, work->trace_count,
-			     &options, &work->error);
+	return export_sqlite(export_target_path(work->target), work->traces, work->names,
+			     work->trace_count, &options, &work->error);
 }
 
 static int write_stream(struct work *work)
@@ -327,7 +327,7 @@ static int check_request(struct export_request *request, int count, char *const 
 int command_export(int argc, char **argv)
 {
 	struct export_request request = { .filter = FILTER_ALL };
-	struct export_target target = { .fd = -1, .directory = -1 };
+	struct export_target target = { .file.fd = -1, .directory = -1 };
 	struct work work = { .request = &request, .target = &target };
 	int first, status = options_parse(&table, argc, argv, &request, &first);
 

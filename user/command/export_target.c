@@ -27,35 +27,23 @@ bool export_is_trace(const char *path, char *const *traces, size_t count)
 	return false;
 }
 
-/* Traces hold paths and command lines, so what is made of them is the user's alone, too. A file
- * that is replaced is not truncated: somebody may be reading it. Devices and pipes are written
- * into; a symbolic link may be another user's, and lead anywhere. */
+/* Traces hold paths and command lines, so what is made of them is the user's alone, too. */
 static int create_file(struct export_target *target, bool force)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_EXCL | O_NOFOLLOW;
-	struct stat stat;
+	int status = output_file_open(&target->file, target->name, force);
 
-	if (force && !lstat(target->name, &stat)) {
-		if (!S_ISREG(stat.st_mode))
-			flags &= ~(O_CREAT | O_EXCL);
-		else if (unlink(target->name))
-			flags = -1;
-	}
-	target->made = flags & O_CREAT;
-	target->fd = flags < 0 ? -1 : open(target->name, flags, 0600);
-	if (target->fd >= 0)
+	if (!status)
 		return 0;
-	target->made = false;
-	if (errno == EEXIST)
+	if (status == -EEXIST)
 		log_error("%s exists; name another file with -o, or replace it with --force",
 			  target->name);
-	else if (errno == ELOOP)
+	else if (status == -ELOOP)
 		log_error(
 			"%s is a symbolic link, which is never followed or replaced; name another "
 			"file with -o, or - for the standard output",
 			target->name);
 	else
-		log_error("%s: cannot be written: %s", target->name, strerror(errno));
+		log_error("%s: cannot be written: %s", target->name, strerror(-status));
 	return EXIT_USAGE;
 }
 
@@ -78,24 +66,24 @@ static int open_directory(struct export_target *target)
 int export_target_open(struct export_target *target, bool force)
 {
 	size_t length = strlen(target->name);
-	int status;
+	int fd = STDOUT_FILENO, status;
 
-	target->fd = STDOUT_FILENO;
 	if (target->kind == EXPORT_DIRECTORY)
 		return open_directory(target);
 	if (strcmp(target->name, "-")) {
 		status = create_file(target, force);
 		if (status)
 			return status;
+		fd = target->file.fd;
 	}
 	if (target->kind == EXPORT_PATH)
 		return 0;
 	if (length > 3 && !strcmp(target->name + length - 3, ".gz")) {
-		status = gzip_open(&target->gzip, target->fd);
+		status = gzip_open(&target->gzip, fd);
 		if (!status)
 			status = sink_open_through(&target->out, gzip_put, target->gzip);
 	} else {
-		status = sink_open(&target->out, target->fd);
+		status = sink_open(&target->out, fd);
 	}
 	if (status)
 		log_error("out of memory");
@@ -116,19 +104,28 @@ int export_target_finish(struct export_target *target)
 	return status;
 }
 
+const char *export_target_path(const struct export_target *target)
+{
+	return target->file.made ? target->file.made : target->name;
+}
+
 void export_target_close(struct export_target *target, int *status)
 {
+	int err;
+
 	sink_close(&target->out);
 	gzip_close(target->gzip);
-	/* Some file systems say only now that the disk is full. */
-	if (target->fd > STDOUT_FILENO && close(target->fd) && !*status) {
-		log_error("%s: cannot be written: %s", target->name, strerror(errno));
-		*status = EXIT_FAILED;
+	if (*status) {
+		output_file_drop(&target->file);
+	} else {
+		err = output_file_finish(&target->file);
+		if (err) {
+			log_error("%s: cannot be written: %s", target->name, strerror(-err));
+			*status = EXIT_FAILED;
+		}
 	}
 	if (target->directory >= 0)
 		close(target->directory);
-	if (target->made && *status)
-		unlink(target->name);
 	if (target->made_directory && *status)
 		rmdir(target->name);
 }

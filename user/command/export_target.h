@@ -9,22 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "command/output_file.h"
 #include "output/sink.h"
 
 struct gzFile_s;
 
 enum export_kind {
 	EXPORT_FILE,	  /* through `out`; "-" is the standard output */
-	EXPORT_PATH,	  /* an empty file, by `name` */
+	EXPORT_PATH,	  /* an empty file, by `file.made` */
 	EXPORT_DIRECTORY, /* `directory` */
 };
 
 struct export_target {
 	const char *name;
 	enum export_kind kind;
-	int fd;	       /* -1 at first */
-	int directory; /* -1 at first */
-	bool made;     /* the file is new: it goes away if it cannot be finished */
+	struct output_file file; /* fd -1 at first */
+	int directory;		 /* -1 at first */
 	bool made_directory;
 	struct gzFile_s *gzip;
 	struct sink out;
@@ -32,9 +32,12 @@ struct export_target {
 
 /* Returns 0, or an exit status after a line on stderr. */
 int export_target_open(struct export_target *target, bool force);
+/* Where the file of EXPORT_PATH is while it is made. */
+const char *export_target_path(const struct export_target *target);
 /* Writes out what is left. Returns 0 or -errno. */
 int export_target_finish(struct export_target *target);
-/* Closes it, and removes what was made unless *status is 0, which it may set. */
+/* Closes it and gives it its name; or removes what was made, unless *status is 0, which it may set.
+ */
 void export_target_close(struct export_target *target, int *status);
 
 /* A trace must not be written over while it is read: whether a file is one of them. */

@@ -15,6 +15,7 @@
 #include "capture/child.h"
 #include "capture/privileges.h"
 #include "command/command.h"
+#include "command/output_file.h"
 #include "log.h"
 #include "output/html.h"
 
@@ -32,41 +33,40 @@ int page_write_to(int fd, const struct report *report, uint64_t *bytes)
 	return status;
 }
 
-static int write_and_close(int fd, const struct report *report)
+/* What a link of that name leads to, or what is no file (/dev/stdout), is what is written. But a
+ * link of another user's may lead anywhere. */
+static int write_file(const struct report *report, const char *path)
 {
+	char *real = realpath(path, NULL);
+	struct output_file file = { .fd = -1 };
+	struct stat link;
 	uint64_t bytes;
-	int status = page_write_to(fd, report, &bytes);
+	int status;
 
-	if (close(fd) && !status)
-		status = -errno;
+	if (!lstat(path, &link) && S_ISLNK(link.st_mode) && link.st_uid && link.st_uid != geteuid())
+		status = -ELOOP;
+	else
+		status = output_file_open(&file, real ? real : path, true);
+	if (!status)
+		status = page_write_to(file.fd, report, &bytes);
+	if (!status)
+		status = output_file_finish(&file);
+	output_file_drop(&file);
+	free(real);
 	return status;
 }
 
-/* What is no file (a pipe, /dev/stdout) is written as it is. */
+/* What is no file, or what a link like /proc/self/fd/1 leads to, is written as it is. */
 static int write_through(const struct report *report, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int fd = open(path, O_WRONLY | O_CLOEXEC), status;
+	uint64_t bytes;
 
-	return fd < 0 ? -errno : write_and_close(fd, report);
-}
-
-/* Beside the file, or what a link of that name leads to, whose place it takes. */
-static int write_file(const struct report *report, const char *path)
-{
-	char *real = realpath(path, NULL), *made = NULL;
-	int fd = -1, status = -ENOMEM;
-
-	if (asprintf(&made, "%s.XXXXXX", real ? real : path) < 0)
-		goto out;
-	fd = mkostemp(made, O_CLOEXEC); /* mode 0600 */
-	status = fd < 0 ? -errno : write_and_close(fd, report);
-	if (!status && rename(made, real ? real : path))
+	if (fd < 0)
+		return -errno;
+	status = page_write_to(fd, report, &bytes);
+	if (close(fd) && !status)
 		status = -errno;
-	if (status && fd >= 0)
-		unlink(made);
-	free(made);
-out:
-	free(real);
 	return status;
 }
 

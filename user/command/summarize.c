@@ -87,7 +87,7 @@ static int copy(int fd, struct sink *out)
 
 static int write_summary(struct report *report, const struct summarize_request *request)
 {
-	struct export_target target = { .name = request->output, .fd = -1, .directory = -1 };
+	struct export_target target = { .name = request->output, .file.fd = -1, .directory = -1 };
 	int fd = memfd_create("summary", MFD_CLOEXEC);
 	int err = fd < 0 ? -errno : summary_write(fd, report, request->rows), status;
 

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Files that commands write. Knows nothing of what is in them.
+ */
+#include "command/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MADE_BYTES (PATH_MAX + 8)
+
+static const int ending[] = { SIGHUP, SIGINT, SIGTERM };
+#define ENDING_COUNT (sizeof(ending) / sizeof(ending[0]))
+
+/* For the handler: the file that is being made, and what was done about signals before. */
+static char unfinished[MADE_BYTES];
+static struct sigaction before[ENDING_COUNT];
+
+static void remove_and_end(int number)
+{
+	if (unfinished[0])
+		unlink(unfinished);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* What somebody ignores, as nohup does, stays ignored. */
+static void watch_signals(void)
+{
+	struct sigaction action = { .sa_handler = remove_and_end, .sa_flags = SA_NODEFER };
+
+	for (size_t i = 0; i < ENDING_COUNT; i++)
+		if (!sigaction(ending[i], NULL, &before[i]) && before[i].sa_handler == SIG_DFL)
+			sigaction(ending[i], &action, NULL);
+}
+
+static void leave_signals(void)
+{
+	for (size_t i = 0; i < ENDING_COUNT; i++)
+		if (before[i].sa_handler == SIG_DFL)
+			sigaction(ending[i], &before[i], NULL);
+}
+
+static int make(struct output_file *file)
+{
+	if (asprintf(&file->made, "%s.XXXXXX", file->name) < 0) {
+		file->made = NULL;
+		return -ENOMEM;
+	}
+	if (strlen(file->made) >= MADE_BYTES)
+		return -ENAMETOOLONG;
+	watch_signals();
+	file->fd = mkostemp(file->made, O_CLOEXEC);
+	if (file->fd < 0)
+		return -errno;
+	strcpy(unfinished, file->made);
+	return 0;
+}
+
+int output_file_open(struct output_file *file, const char *name, bool replace)
+{
+	struct stat there;
+	int status;
+
+	*file = (struct output_file) { .name = name, .fd = -1, .replace = replace };
+	if (!lstat(name, &there)) {
+		if (S_ISLNK(there.st_mode))
+			return -ELOOP;
+		if (!S_ISREG(there.st_mode)) {
+			file->fd = open(name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+			return file->fd < 0 ? -errno : 0;
+		}
+		if (!replace)
+			return -EEXIST;
+	}
+	status = make(file);
+	if (status)
+		output_file_drop(file);
+	return status;
+}
+
+/* A name that somebody else took meanwhile stays theirs. */
+static int take_name(const struct output_file *file)
+{
+	if (file->replace)
+		return rename(file->made, file->name) ? -errno : 0;
+	if (!link(file->made, file->name)) {
+		unlink(file->made);
+		return 0;
+	}
+	if (errno == EEXIST)
+		return -EEXIST;
+	/* The file system knows no links. */
+	return rename(file->made, file->name) ? -errno : 0;
+}
+
+int output_file_finish(struct output_file *file)
+{
+	/* Some file systems say only now that the disk is full. */
+	int status = file->fd >= 0 && close(file->fd) ? -errno : 0;
+
+	file->fd = -1;
+	if (!status && file->made)
+		status = take_name(file);
+	if (status) {
+		output_file_drop(file);
+		return status;
+	}
+	if (file->made) {
+		unfinished[0] = 0;
+		leave_signals();
+	}
+	free(file->made);
+	file->made = NULL;
+	return 0;
+}
+
+void output_file_drop(struct output_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	if (!file->made)
+		return;
+	unlink(file->made);
+	unfinished[0] = 0;
+	leave_signals();
+	free(file->made);
+	file->made = NULL;
+}
