@@ -17,6 +17,7 @@ LISTENER = os.path.join(BUILD, "tests", "unit", "span_listener")
 # Files of our own: somebody may be tracing programs that use those of the build.
 PLACE = tempfile.mkdtemp(prefix="faultline-spans-")
 atexit.register(shutil.rmtree, PLACE)
+os.chmod(PLACE, 0o755)  # for programs of other users, too
 PACKAGE = shutil.copytree(os.path.join(BUILD, "python"), os.path.join(PLACE, "python"))
 HOOK = os.path.join(PACKAGE, "hook")
 

@@ -18,11 +18,15 @@ NETNS = os.stat("/proc/self/ns/net").st_ino
 class Tracer:
     """A socket as `faultline run` opens one."""
 
-    def __init__(self, name):
+    def __init__(self, name, user=0):
         self.name = f"faultline-test-{os.getpid()}-{name}"
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.bind(b"\0" + self.name.encode())
+        if user:
+            os.seteuid(user)
         self.socket.listen(5)
+        if user:
+            os.seteuid(0)
         self.socket.settimeout(60)
         self.entry = f"{self.name}@{NETNS}"
 
@@ -45,6 +49,9 @@ def start(value, code="import faultline", before=()):
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+AS_ANOTHER = "import os; os.setuid(4321); import faultline"
 
 
 def mapped_at(pid, address):
@@ -76,6 +83,23 @@ class Asks(unittest.TestCase):
         self.assertIn("x", line.split()[1])
         self.assertIsNone(program.poll())
         return connection
+
+    @unittest.skipIf(os.geteuid(), "needs root, to be two other users")
+    def test_another_user(self):
+        """Who is neither root nor this user is no tracer, and is not waited for."""
+        foreign = Tracer("foreign", user=1234)
+        self.addCleanup(foreign.close)
+        self.ended(start(foreign.entry, code=AS_ANOTHER, before=()))
+        connection, _, question = foreign.asked()
+        self.assertEqual(question, b"")
+        connection.close()
+        own = Tracer("own", user=4321)
+        self.addCleanup(own.close)
+        program = start(own.entry, code=AS_ANOTHER)
+        connection, _, question = own.asked()
+        self.assertEqual(len(question), 16)
+        connection.close()
+        self.ended(program)
 
     def test_answer(self):
         """It asks for the file that its markers are in, and goes on when it has been answered."""

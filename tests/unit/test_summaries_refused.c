@@ -66,6 +66,49 @@ static void test_cut(void **state)
 	free_job(&job);
 }
 
+static void note_skipped(void *context, const char *why)
+{
+	assert_non_null(strstr(why, "not whole"));
+	++*(size_t *)context;
+}
+
+/* ... and among others it is left out, and named. */
+static void test_cut_among_others(void **state)
+{
+	static const char *const names[] = { "a.flt", "b.flt", "c.flt" };
+	struct trace_error error = { "" };
+	struct report *report, *whole;
+	struct random_job job;
+	struct parted parted = { .count = 0 };
+	struct trace_reader *good[2];
+	size_t skipped = 0;
+	struct report_options options = { .skip = note_skipped, .skip_context = &skipped };
+	struct stat stat;
+
+	make_job(&job, true);
+	for (int i = 0; i < 3; i++)
+		summarize(&parted, job.traces, job.names, job.count, 9);
+	assert_int_equal(fstat(parted.fds[1], &stat), 0);
+	assert_int_equal(ftruncate(parted.fds[1], stat.st_size - 60), 0);
+	trace_reader_close(parted.opened[1]);
+	parted.opened[1] = opened(parted.fds[1]);
+	assert_int_equal(report_make(&report, parted.opened, names, 3, NULL, &error), -EINVAL);
+	assert_int_equal(report_make(&report, parted.opened, names, 3, &options, &error), 0);
+	assert_int_equal(skipped, 1);
+	good[0] = parted.opened[0];
+	good[1] = parted.opened[2];
+	assert_int_equal(report_make(&whole, good, names, 2, NULL, &error), 0);
+	assert_int_equal(ask(report, "totals", 0, "io.thread_time_ns")->uint,
+			 ask(whole, "totals", 0, "io.thread_time_ns")->uint);
+	report_free(report);
+	report_free(whole);
+	/* Where none is left there is nothing to report. */
+	assert_int_equal(report_make(&report, &parted.opened[1], names, 1, &options, &error),
+			 -EINVAL);
+	free_parted(&parted);
+	free_job(&job);
+}
+
 /* Rows that contradict each other, or are of nothing: an error or a report, and no more memory than
  * a summary may take. */
 static uint64_t hostile_value(void)
@@ -298,10 +341,10 @@ static void test_deep_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_needs_events), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_more_columns),
-		cmocka_unit_test(test_more_caveats), cmocka_unit_test(test_deep_tables),
-		cmocka_unit_test(test_single_rows),
+		cmocka_unit_test(test_needs_events),	 cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_cut_among_others), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_more_columns),	 cmocka_unit_test(test_more_caveats),
+		cmocka_unit_test(test_deep_tables),	 cmocka_unit_test(test_single_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -407,9 +407,14 @@ int command_report(int argc, char **argv)
 		.format = "text", .colour = "auto", .top = TOP_UNSET, .filter = FILTER_ALL
 	};
 	struct progress_line progress;
-	struct report_options options = { .progress = progress_update,
-					  .context = &progress,
-					  .filter = &request.filter };
+	bool skipped = false;
+	struct report_options options = {
+		.progress = progress_update,
+		.context = &progress,
+		.skip = traces_skip,
+		.skip_context = &skipped,
+		.filter = &request.filter,
+	};
 	struct trace_error error = { "" };
 	struct trace_reader **traces;
 	struct report *report = NULL;
@@ -490,6 +495,8 @@ int command_report(int argc, char **argv)
 		status = fail_above_status(&allowed);
 	if (!status)
 		status = traces_tell_all_unread(traces, (const char *const *)argv + first, count);
+	if (!status && skipped)
+		status = EXIT_FAILED;
 out:
 	fail_above_free(&allowed);
 	report_free(report);

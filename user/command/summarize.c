@@ -4,6 +4,7 @@
  * is.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,12 +86,33 @@ static int copy(int fd, struct sink *out)
 	return count < 0 ? -errno : out->error;
 }
 
+/* What no report would take is not written. Returns 0 or -errno. */
+static int check_summary(int fd)
+{
+	struct trace_reader *reader = NULL;
+	struct trace_error error;
+	struct report *report = NULL;
+	const char *name = "the summary";
+	char path[64];
+	int status;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	status = trace_reader_open(&reader, path, &error);
+	if (!status)
+		status = report_make(&report, &reader, &name, 1, NULL, &error);
+	report_free(report);
+	trace_reader_close(reader);
+	return status;
+}
+
 static int write_summary(struct report *report, const struct summarize_request *request)
 {
 	struct export_target target = { .name = request->output, .file.fd = -1, .directory = -1 };
 	int fd = memfd_create("summary", MFD_CLOEXEC);
 	int err = fd < 0 ? -errno : summary_write(fd, report, request->rows), status;
 
+	if (!err)
+		err = check_summary(fd);
 	if (err) {
 		status = fail(err, strerror(-err));
 		goto out;
@@ -116,7 +138,13 @@ int command_summarize(int argc, char **argv)
 {
 	struct summarize_request request = { .rows = SUMMARY_ROWS_MOST };
 	struct progress_line progress;
-	struct report_options options = { .progress = progress_update, .context = &progress };
+	bool skipped = false;
+	struct report_options options = {
+		.progress = progress_update,
+		.context = &progress,
+		.skip = traces_skip,
+		.skip_context = &skipped,
+	};
 	struct trace_error error = { "" };
 	struct trace_reader **traces;
 	struct report *report = NULL;
@@ -145,6 +173,8 @@ int command_summarize(int argc, char **argv)
 	status = status ? fail(status, error.text) : write_summary(report, &request);
 	if (!status)
 		status = traces_tell_all_unread(traces, (const char *const *)argv + first, count);
+	if (!status && skipped)
+		status = EXIT_FAILED;
 out:
 	report_free(report);
 	traces_close(traces, count);

@@ -275,6 +275,12 @@ int traces_tell_all_unread(struct trace_reader *const *readers, const char *cons
 	return status;
 }
 
+void traces_skip(void *context, const char *why)
+{
+	log_warning("left out: %s", why);
+	*(bool *)context = true;
+}
+
 int output_failed(int error)
 {
 	log_error("cannot write the output: %s", strerror(-error));

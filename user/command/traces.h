@@ -33,6 +33,10 @@ int traces_tell_unread(struct trace_reader *reader, const char *path);
 int traces_tell_all_unread(struct trace_reader *const *readers, const char *const *paths,
 			   size_t count);
 
+/* For report_options.skip, with a bool as its context: names a summary that is left out, and notes
+ * that there is one. */
+void traces_skip(void *context, const char *why);
+
 /* Says that stdout could not be written; returns the exit status. */
 int output_failed(int error);
 

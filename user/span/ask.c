@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -58,6 +60,31 @@ static int connect_to(const char *name, size_t length)
 	return -1;
 }
 
+/* Whether this process sees other users' ids as they are: it is in no user namespace of its own. */
+static int sees_users(void)
+{
+	unsigned long inside = 1, outside = 1, count = 0;
+	FILE *map = fopen("/proc/self/uid_map", "re");
+
+	if (!map)
+		return 1;
+	if (fscanf(map, "%lu %lu %lu", &inside, &outside, &count) != 3)
+		count = 0;
+	fclose(map);
+	return !inside && !outside && count == UINT32_MAX;
+}
+
+/* A tracer is root, or this user. Anybody may take the name of one that has ended. */
+static int is_tracer(int fd)
+{
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length))
+		return 0;
+	return !peer.uid || peer.uid == getuid() || peer.uid == geteuid() || !sees_users();
+}
+
 /* Waits for an answer or for the end of the connection. */
 static void await(int fd)
 {
@@ -79,6 +106,10 @@ static int ask(const char *entry, size_t length, const void *code)
 	fd = connect_to(entry, at - entry);
 	if (fd < 0)
 		return errno == ECONNREFUSED && in_namespace(at + 1) ? GONE : UNREACHABLE;
+	if (!is_tracer(fd)) {
+		close(fd);
+		return GONE;
+	}
 	if (send(fd, &question, sizeof(question), MSG_NOSIGNAL) == sizeof(question))
 		await(fd);
 	close(fd); /* whatever it said, there is nothing else to do */

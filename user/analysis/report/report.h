@@ -15,6 +15,10 @@ struct report_options {
 	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
 	void (*progress)(void *context, double done);
 	void *context;
+	/* Called with the reason for each summary that is damaged, which is left out then; NULL: it
+	 * is an error. */
+	void (*skip)(void *context, const char *why);
+	void *skip_context;
 	const struct gpu *gpu;	      /* when it computed; NULL for none */
 	const struct rollup_key *key; /* NULL: no table of groups */
 	const struct filter *filter;  /* NULL: all events */

@@ -89,6 +89,7 @@ static int make_of_summaries(struct report **report, struct trace_reader *const 
 	struct report_run run;
 	struct report *own = NULL;
 	struct report_sum *sum;
+	size_t skipped = 0;
 	int status = report_sum_new(&sum, trace_count - with_events, with_events);
 
 	whole.file_rows = 0; /* what is told of all is not what is told of these */
@@ -106,9 +107,17 @@ static int make_of_summaries(struct report **report, struct trace_reader *const 
 	report_free(own);
 	for (size_t i = with_events; i < trace_count && !status; i++) {
 		status = add_summary(sum, traces[i], names[i], error);
+		/* One that is damaged does not spoil the others, if there are any. */
+		if (status == -EINVAL && options && options->skip) {
+			options->skip(options->skip_context, error->text);
+			status = 0;
+			skipped++;
+		}
 		if (options && options->progress)
 			options->progress(options->context, (double)(i + 1) / trace_count);
 	}
+	if (!status && skipped == trace_count)
+		status = -EINVAL;
 	if (!status)
 		status = report_sum_finish(sum, report, error);
 	report_sum_free(sum);

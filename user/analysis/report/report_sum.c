@@ -150,20 +150,15 @@ static void begin_earlier(struct report_sum *sum, uint64_t start_ns)
 	sum->start_ns = start_ns;
 }
 
-static int place_run(struct report_sum *sum, const struct table *trace,
-		     const struct report_run *run, struct merge_source *source,
-		     struct trace_error *error)
+/* `trace` says when it was: see check_run. */
+static void place_run(struct report_sum *sum, const struct table *trace,
+		      const struct report_run *run, struct merge_source *source)
 {
-	const struct cell *start = trace ? cell_named(trace, "start_unix_ns") : NULL;
-	const struct cell *duration = trace ? cell_named(trace, "duration_ns") : NULL;
+	const struct cell *start = cell_named(trace, "start_unix_ns");
+	const struct cell *duration = cell_named(trace, "duration_ns");
 	struct boot *boot = find_boot(sum, run->header);
 	uint64_t start_ns, end_ns, first_ns, last_ns;
 
-	if (!start || !duration || start->type != CELL_UINT || duration->type != CELL_UINT) {
-		snprintf(error->text, sizeof(error->text),
-			 "the summary is damaged: it does not say when the run was");
-		return -EINVAL;
-	}
 	start_ns = moved(sum, run->header, start->uint);
 	end_ns = clock_add(start_ns, duration->uint);
 	first_ns = moved(sum, run->header, run->first_ns);
@@ -185,7 +180,18 @@ static int place_run(struct report_sum *sum, const struct table *trace,
 	if (boot && last_ns > boot->last_ns)
 		boot->last_ns = last_ns;
 	sum->runs++;
-	return 0;
+}
+
+static int check_run(const struct table *trace, struct trace_error *error)
+{
+	const struct cell *start = trace ? cell_named(trace, "start_unix_ns") : NULL;
+	const struct cell *duration = trace ? cell_named(trace, "duration_ns") : NULL;
+
+	if (start && duration && start->type == CELL_UINT && duration->type == CELL_UINT)
+		return 0;
+	snprintf(error->text, sizeof(error->text),
+		 "the summary is damaged: it does not say when the run was");
+	return -EINVAL;
 }
 
 /* --- tables --- */
@@ -231,6 +237,32 @@ static int check_types(const struct analysis *analysis, const struct table *tabl
 	return 0;
 }
 
+static int check_table(const struct analysis *analysis, const struct table *table,
+		       struct trace_error *error)
+{
+	if (table->absent)
+		return 0;
+	if (table->shape == analysis->shape)
+		return check_types(analysis, table, error);
+	snprintf(error->text, sizeof(error->text),
+		 "the summary is damaged: %.40s is of another shape", analysis->name);
+	return -EINVAL;
+}
+
+/* Before any of it is added. */
+static int check_all(const struct report_sum *sum, struct table *const *tables, size_t count,
+		     struct trace_error *error)
+{
+	int status = check_run(named(tables, count, "trace"), error);
+
+	for (size_t i = 0; i < sum->count && !status; i++) {
+		const struct table *table = named(tables, count, sum->analyses[i]->name);
+
+		status = table ? check_table(sum->analyses[i], table, error) : 0;
+	}
+	return status;
+}
+
 static int keep_note(struct summand *summand, const char *note)
 {
 	const char *known = summand->note ? summand->note : "";
@@ -244,7 +276,7 @@ static int keep_note(struct summand *summand, const char *note)
 }
 
 static int add_table(struct report_sum *sum, size_t number, const struct table *table,
-		     const struct merge_source *source, struct trace_error *error)
+		     const struct merge_source *source)
 {
 	const struct analysis *analysis = sum->analyses[number];
 	struct summand *summand = &sum->summands[number];
@@ -257,14 +289,7 @@ static int add_table(struct report_sum *sum, size_t number, const struct table *
 			summand->why = strdup(table->note);
 		return 0;
 	}
-	if (table->shape != analysis->shape) {
-		snprintf(error->text, sizeof(error->text),
-			 "the summary is damaged: %.40s is of another shape", analysis->name);
-		return -EINVAL;
-	}
-	status = check_types(analysis, table, error);
-	if (!status)
-		status = keep_note(summand, table->note);
+	status = keep_note(summand, table->note);
 	if (!status && !summand->begun) {
 		like.title = analysis->title;
 		like.meaning = analysis->meaning;
@@ -300,13 +325,15 @@ int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t c
 		   const struct report_run *run, struct trace_error *error)
 {
 	struct merge_source source = { .shift = 0 };
-	int status = place_run(sum, named(tables, count, "trace"), run, &source, error);
+	int status = check_all(sum, tables, count, error);
 
+	if (!status)
+		place_run(sum, named(tables, count, "trace"), run, &source);
 	for (size_t i = 0; i < sum->count && !status; i++) {
 		const struct table *table = named(tables, count, sum->analyses[i]->name);
 
 		if (table)
-			status = add_table(sum, i, table, &source, error);
+			status = add_table(sum, i, table, &source);
 		else
 			sum->summands[i].lacking++;
 	}
