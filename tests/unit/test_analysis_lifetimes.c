@@ -75,6 +75,32 @@ static void test_removed(void **state)
 }
 
 /* By a name that a file has that was made, none is made as long as that one is not removed. */
+/* As git does: under a name of its own, then linked to its real one. It goes with its last name. */
+static void test_linked(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	begin(&made);
+	for (int i = 0; i < 2; i++) {
+		make_file(&made, 10 + (1 + 10 * i) * MS, 2 + i, i ? "/data/tmp2" : "/data/tmp1");
+		CALL(&made, .time = 10 + (2 + 10 * i) * MS, .dur = 10, .pid = 10, .op = M_LINK,
+		     .dir = 1, .path = i ? "tmp2" : "tmp1", .dir2 = 1,
+		     .path2 = i ? "real2" : "real1", .result = 0);
+		CALL(&made, .time = 10 + (3 + 10 * i) * MS, .dur = 10, .pid = 10, .op = M_UNLINK,
+		     .dir = 1, .path = i ? "tmp2" : "tmp1", .result = 0);
+	}
+	CALL(&made, .time = 10 + 50 * MS, .dur = 10, .pid = 20, .op = M_UNLINK, .dir = 1,
+	     .path = "real2", .result = 0);
+	report = report_of(&made, 10 + 100 * MS);
+	assert_int_equal(rows(report), 1);
+	CHECK(report, "lifetimes", 0, "lived_ns", 39 * MS + 10);
+	CHECK(report, "lifetimes", 0, "remover.pid", 20);
+	report_free(report);
+	made_close(&made);
+}
+
 static void test_taken_name(void **state)
 {
 	struct made_trace made;
@@ -177,9 +203,9 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_removed), cmocka_unit_test(test_taken_name),
-		cmocka_unit_test(test_renamed), cmocka_unit_test(test_renamed_and_used),
-		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_removed),		 cmocka_unit_test(test_linked),
+		cmocka_unit_test(test_taken_name),	 cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_renamed_and_used), cmocka_unit_test(test_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,11 +15,12 @@
 #include "grow.h"
 
 /* What a call does to names. */
-enum { NOTHING, REMOVES, MOVES };
+enum { NOTHING, REMOVES, MOVES, LINKS };
 
 /* A file that was made; removed_ns is 0 while it is there. */
 struct made_file {
 	uint32_t file, maker, remover;
+	uint32_t links; /* names beyond its first */
 	uint64_t made_ns, removed_ns;
 };
 
@@ -37,6 +38,8 @@ static uint8_t what_does(const char *name)
 {
 	if (!strcmp(name, "unlink") || !strcmp(name, "unlinkat"))
 		return REMOVES;
+	if (!strcmp(name, "link") || !strcmp(name, "linkat"))
+		return LINKS;
 	return !strcmp(name, "rename") || !strcmp(name, "renameat") || !strcmp(name, "renameat2")
 		       ? MOVES
 		       : NOTHING;
@@ -144,10 +147,15 @@ static void remove_file(struct lifetimes *lifetimes, uint64_t *place, const stru
 	if (!place || !*place)
 		return;
 	file = &lifetimes->files[*place - 1];
+	*place = 0;
+	/* It still has another name. */
+	if (file->links) {
+		file->links--;
+		return;
+	}
 	file->removed_ns = event->end;
 	file->remover = event->process;
 	lifetimes->is_there[file->file] = false;
-	*place = 0;
 }
 
 static int add_removed(struct lifetimes *lifetimes, const struct event *event)
@@ -158,6 +166,23 @@ static int add_removed(struct lifetimes *lifetimes, const struct event *event)
 
 	remove_file(lifetimes, place_of(lifetimes, &name), event);
 	return 0;
+}
+
+/* One more name of a file that was made. */
+static int add_linked(struct lifetimes *lifetimes, const struct event *event)
+{
+	char path[PATH_JOIN_BYTES];
+	struct name name = name_of(lifetimes, event, SYSCALL_PATH_DIR, SYSCALL_PATH_PATH, path);
+	const uint64_t *place = place_of(lifetimes, &name);
+	uint64_t number = place ? *place : 0;
+
+	if (!number)
+		return 0;
+	name = name_of(lifetimes, event, SYSCALL_PATH_DIR2, SYSCALL_PATH_PATH2, path);
+	if (!name.length)
+		return 0;
+	lifetimes->files[number - 1].links++;
+	return set_place(lifetimes, &name, number);
 }
 
 /* What had the new name is gone. */
@@ -190,8 +215,9 @@ static int add_events(void *state, const struct event *events, size_t count)
 		    event_value(event, SYSCALL_FLAGS) & TRACE_OP_CREATE)
 			status = add_made(lifetimes, event);
 		else if (does && event_kind(event) == TRACE_SYSCALL_PATH)
-			status = does == MOVES ? add_moved(lifetimes, event)
-					       : add_removed(lifetimes, event);
+			status = does == MOVES	 ? add_moved(lifetimes, event)
+				 : does == LINKS ? add_linked(lifetimes, event)
+						 : add_removed(lifetimes, event);
 	}
 	return status;
 }
@@ -269,6 +295,14 @@ static int conclude(const struct measured *measured, struct table *table)
 	if (!(measured->job->layers & JOB_SYSCALL)) {
 		table->absent = true;
 		return status ? status : table_set_note(table, "system calls were not recorded");
+	}
+	/* What removes a file names it by its path alone, and may be anybody's. */
+	if (measured->job->chosen) {
+		table->absent = true;
+		return status ? status
+			      : table_set_note(table,
+					       "needs all events: what removes a file may be "
+					       "left out by the filter");
 	}
 	if (lifetimes->count)
 		qsort(lifetimes->files, lifetimes->count, sizeof(*lifetimes->files), compare_lives);
