@@ -86,8 +86,8 @@ static void test_linked(void **state)
 	for (int i = 0; i < 2; i++) {
 		make_file(&made, 10 + (1 + 10 * i) * MS, 2 + i, i ? "/data/tmp2" : "/data/tmp1");
 		CALL(&made, .time = 10 + (2 + 10 * i) * MS, .dur = 10, .pid = 10, .op = M_LINK,
-		     .dir = 1, .path = i ? "tmp2" : "tmp1", .dir2 = 1,
-		     .path2 = i ? "real2" : "real1", .result = 0);
+		     .dir = 1, .path = i ? "tmp2" : "tmp1",
+		     .path2 = i ? "/data/real2" : "/data/real1", .result = 0);
 		CALL(&made, .time = 10 + (3 + 10 * i) * MS, .dur = 10, .pid = 10, .op = M_UNLINK,
 		     .dir = 1, .path = i ? "tmp2" : "tmp1", .result = 0);
 	}

@@ -120,9 +120,9 @@ class Reading(InPlace):
             ("top", "-n", "0", "--count: 1 at least"),
             ("report", "--slowest", "0", SAMPLE, "--slowest: between 1 and 1,000"),
             ("report", "--slowest", "1001", SAMPLE, "--slowest: between 1 and 1,000"),
-            ("report", "--memory", "0", SAMPLE, "--memory: 1 B at least"),
+            ("report", "--memory", "0", SAMPLE, "--memory: 1.0 MiB at least"),
             ("summarize", "--rows", "65537", SAMPLE, "--rows: between 1 and 65,536"),
-            ("summarize", "--memory", "0", SAMPLE, "--memory: 1 B at least"),
+            ("summarize", "--memory", "0", SAMPLE, "--memory: 1.0 MiB at least"),
         ):
             with self.subTest(command=command, options=options):
                 self.refused(command, *options, naming=naming)

@@ -112,7 +112,14 @@ static char *number_text(char text[UNITS_TEXT], enum option_type type, uint64_t 
 				      : units_count(text, number);
 }
 
-static int check_range(const struct option_row *row, uint64_t given)
+/* A number of bytes without a unit is a mistake where so few make no sense. */
+static bool lacks_unit(const struct option_row *row, const char *text, uint64_t given)
+{
+	return row->type == OPTION_BYTES && given < row->least && given &&
+	       given << 20 >= row->least && strspn(text, "0123456789") == strlen(text);
+}
+
+static int check_range(const struct option_row *row, const char *text, uint64_t given)
 {
 	char least[UNITS_TEXT], most[UNITS_TEXT];
 
@@ -120,7 +127,10 @@ static int check_range(const struct option_row *row, uint64_t given)
 		return OPTIONS_GO;
 	number_text(least, row->type, row->least);
 	number_text(most, row->type, row->most);
-	if (row->most == UINT64_MAX)
+	if (lacks_unit(row, text, given))
+		log_error("--%s %s: %s at least; %sM is %s MiB", row->long_name, text, least, text,
+			  text);
+	else if (row->most == UINT64_MAX)
 		log_error("--%s: %s at least", row->long_name, least);
 	else
 		log_error("--%s: between %s and %s", row->long_name, least, most);
@@ -154,14 +164,14 @@ static int set_value(const struct option_row *row, const char *text, void *field
 		return OPTIONS_GO;
 	case OPTION_TIME:
 		if (units_read_time(text, field))
-			return check_range(row, *(uint64_t *)field);
+			return check_range(row, text, *(uint64_t *)field);
 		log_error("--%s %s: not a time (such as 1.5 for seconds, 250ms, 10us)",
 			  row->long_name, text);
 		return EXIT_USAGE;
 	case OPTION_COUNT:
 	case OPTION_BYTES:
 		if (units_read_number(text, row->type == OPTION_BYTES, field))
-			return check_range(row, *(uint64_t *)field);
+			return check_range(row, text, *(uint64_t *)field);
 		log_error("--%s %s: not a number%s", row->long_name, text,
 			  row->type == OPTION_BYTES ? " of bytes (such as 4096, 512K, 8M)" : "");
 		return EXIT_USAGE;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "output/style.h"
 
 #define FIRST_NS 1000000000
 #define AGAIN_NS 200000000
@@ -25,7 +26,7 @@ void progress_start(struct progress_line *progress, const char *what)
 {
 	*progress = (struct progress_line) {
 		.what = what,
-		.on = isatty(STDERR_FILENO) && log_get_level() >= LOG_INFO,
+		.on = style_escapes(STDERR_FILENO) && log_get_level() >= LOG_INFO,
 		.next_ns = now_ns() + FIRST_NS,
 	};
 }

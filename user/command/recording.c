@@ -17,6 +17,7 @@
 #include "capture/selection.h"
 #include "capture/tracefile.h"
 #include "log.h"
+#include "output/style.h"
 #include "units.h"
 
 #define DRAIN_NICE (-10)
@@ -54,7 +55,8 @@ static const struct option_row rows[] = {
 	{ 0, "progress", NULL, OPTION_FLAG, FIELD(progress),
 	  "Show how it goes in a line on the terminal, even where the command prints." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, FIELD(buffer_bytes),
-	  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most)." },
+	  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most).", 4096,
+	  UINT64_MAX },
 	{ 0, "force-variant", "VARIANTS", OPTION_STRING, FIELD(variants),
 	  "Record a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
 	  "them." },
@@ -405,7 +407,7 @@ void recording_live_line(void *context)
 
 bool recording_wants_live_line(const struct recording *recording)
 {
-	if (!isatty(STDERR_FILENO) || log_get_level() < LOG_INFO)
+	if (!style_escapes(STDERR_FILENO) || log_get_level() < LOG_INFO)
 		return false;
 	return !isatty(STDOUT_FILENO) || recording->options->progress || log_get_level() > LOG_INFO;
 }

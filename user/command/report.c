@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
 	  "Memory meant for the report, such as 4G; beyond it files and processes share a row, "
 	  "and it says so. Default 1G.",
-	  1, UINT64_MAX },
+	  1 << 20, UINT64_MAX },
 	{ 0, "table", "NAME", OPTION_STRING, FIELD(table), "Only this table." },
 	{ 0, "columns", "LIST", OPTION_STRING, FIELD(columns),
 	  "Columns of that table, separated by commas, such as path,read.bytes." },

@@ -36,7 +36,7 @@ static const struct option_row rows[] = {
 	  "512.",
 	  1, ROWS_MOST },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
-	  "Memory meant for reading the traces, as of report. Default 1G.", 1, UINT64_MAX },
+	  "Memory meant for reading the traces, as of report. Default 1G.", 1 << 20, UINT64_MAX },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 };
 

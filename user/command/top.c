@@ -13,6 +13,7 @@
 #include "command/command.h"
 #include "command/options.h"
 #include "log.h"
+#include "output/style.h"
 #include "monitor/endpoint.h"
 #include "monitor/http.h"
 #include "monitor/metrics.h"
@@ -99,6 +100,11 @@ static int check_options(const struct top_options *options)
 	}
 	if (!options->batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
 		log_error("there is no terminal here; --batch prints frames without one");
+		return -EINVAL;
+	}
+	if (!options->batch && !style_escapes(STDOUT_FILENO)) {
+		log_error("this terminal knows no escape sequences (TERM); --batch prints frames "
+			  "without any");
 		return -EINVAL;
 	}
 	return 0;

@@ -4,13 +4,34 @@
  */
 #include "output/style.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WIDTH_LEAST 40
 #define WIDTH_MOST 500
+
+/* What goes into a pager is shown on the terminal that it runs on. */
+static bool ask_terminal(int fd, struct winsize *size)
+{
+	struct stat status;
+	int terminal;
+	bool told;
+
+	if (!ioctl(fd, TIOCGWINSZ, size))
+		return size->ws_col;
+	if (fstat(fd, &status) || !S_ISFIFO(status.st_mode))
+		return false;
+	terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	if (terminal < 0)
+		return false;
+	told = !ioctl(terminal, TIOCGWINSZ, size) && size->ws_col;
+	close(terminal);
+	return told;
+}
 
 size_t style_width(int fd)
 {
@@ -18,20 +39,29 @@ size_t style_width(int fd)
 	const char *columns = getenv("COLUMNS");
 	size_t width = STYLE_WIDTH_DEFAULT;
 
-	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
+	if (!isatty(fd) && columns && atoi(columns) > 0)
+		width = atoi(columns);
+	else if (ask_terminal(fd, &size))
 		width = size.ws_col;
 	else if (columns && atoi(columns) > 0)
 		width = atoi(columns);
 	return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
 }
 
+bool style_escapes(int fd)
+{
+	const char *terminal = getenv("TERM");
+
+	return isatty(fd) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
 bool style_colour(const char *when, int fd)
 {
-	const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	const char *none = getenv("NO_COLOR");
 
 	if (strcmp(when, "auto") != 0)
 		return !strcmp(when, "always");
-	return !(none && *none) && isatty(fd) && terminal && strcmp(terminal, "dumb") != 0;
+	return !(none && *none) && style_escapes(fd);
 }
 
 void style_mark(struct sink *out, const struct style *style, enum style_mark mark)

@@ -18,8 +18,11 @@ struct style {
 	bool colour;
 };
 
-/* Columns of the terminal behind a descriptor, of $COLUMNS, or STYLE_WIDTH_DEFAULT. */
+/* Columns of the terminal behind a descriptor; of a pipe those of $COLUMNS, or of the terminal that
+ * the program runs on, where a pager shows it; else STYLE_WIDTH_DEFAULT. */
 size_t style_width(int fd);
+/* Whether it is a terminal that knows escape sequences: $TERM is set, and not dumb. */
+bool style_escapes(int fd);
 /* `when` is auto, always or never; auto is on a terminal that can, unless NO_COLOR is set. */
 bool style_colour(const char *when, int fd);
 
