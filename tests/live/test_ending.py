@@ -390,6 +390,32 @@ class Ending(unittest.TestCase):
         self.assertNotIn("\r", recording.stderr)
         self.assertNotIn("\x1b", recording.stderr)
 
+    def test_recorded_for_a_time(self):
+        """The recording ends, and is whole; the command goes on, and its status is told."""
+        directory = machine().new_dir()
+        early, late = (harness.random_file(f"{directory}/{name}", 5000)
+                       for name in ("early", "late"))
+        script = 'cat "$0" >&2; while [ ! -s "$2" ]; do sleep 0.05; done; cat "$1" >&2; exit 7'
+        trace = f"{directory}/job.flt"
+        job = machine().start(
+            [machine().faultline, "run", "-o", trace, "-d", "0.5", "--", "sh", "-c", script, early,
+             late, f"{directory}/go"], stderr=subprocess.PIPE)
+        self.assertTrue(harness.wait_until(lambda: self.is_whole(trace)))
+        self.assertIsNone(job.poll())
+        with open(f"{directory}/go", "w") as file:
+            file.write("go")
+        said = job.communicate()[1]
+        self.assertEqual(job.returncode, 7)
+        self.assertIn(b"the command goes on untraced", said)
+        report = harness.report_of(trace)
+        paths = {row["path"] for row in report["files"]}
+        self.assertIn(early, paths)
+        self.assertNotIn(late, paths)
+
+    def is_whole(self, trace):
+        done = faultline("report", trace)
+        return not done.returncode and b"incomplete" not in done.stderr
+
     def test_one_duration(self):
         """The summary of the run and the report say the same of how long the command ran."""
         recording = Recording(["true"])

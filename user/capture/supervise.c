@@ -96,9 +96,28 @@ static bool is_end(int signal)
 	return signal == SIGINT || signal == SIGTERM;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* Up to a second, or until the time is over, in ms. */
+static int wait_ms(uint64_t until_ns)
+{
+	uint64_t now = now_ns();
+
+	if (until_ns <= now)
+		return 0;
+	return until_ns - now < 1000000000 ? (until_ns - now) / 1000000 + 1 : 1000;
+}
+
 int supervise(const struct supervision *supervision, int *status)
 {
-	bool command_ended = false;
+	uint64_t until_ns = supervision->over_ns ? now_ns() + supervision->over_ns : UINT64_MAX;
+	bool command_ended = false, over = false;
 	unsigned int ends = 0;
 	time_t last_tick = 0;
 	int err = 0, fd;
@@ -114,7 +133,7 @@ int supervise(const struct supervision *supervision, int *status)
 		struct signalfd_siginfo info;
 		time_t now;
 
-		if (poll(&wait, 1, 1000) < 0 && errno != EINTR) {
+		if (poll(&wait, 1, wait_ms(until_ns)) < 0 && errno != EINTR) {
 			err = -errno;
 			break;
 		}
@@ -127,13 +146,20 @@ int supervise(const struct supervision *supervision, int *status)
 				err = 1;
 				goto out;
 			}
-			if (number == SIGUSR2)
+			if (number == SIGUSR2 && !over)
 				supervision->asked(supervision->context);
+			else if (number == SIGUSR2)
+				continue;
 			else if (is_ours_to_hand_on(&info) && !command_ended)
 				kill(supervision->pid, number);
 		}
+		if (!over && now_ns() >= until_ns) {
+			over = true;
+			until_ns = UINT64_MAX;
+			supervision->over(supervision->context);
+		}
 		now = time(NULL);
-		if (supervision->tick && now != last_tick) {
+		if (supervision->tick && !over && now != last_tick) {
 			supervision->tick(supervision->context);
 			last_tick = now;
 		}

@@ -21,6 +21,7 @@
 #include "command/recording.h"
 #include "command/run_page.h"
 #include "log.h"
+#include "units.h"
 
 #define SURVIVORS_MAX 256
 
@@ -28,12 +29,15 @@ struct run_options {
 	struct recording_options recording;
 	const char *env_from_sudo, *html, *user, *python_spans;
 	bool wait_children;
+	uint64_t duration_ns;
 };
 
 static const struct option_row run_rows[] = {
 	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct run_options, recording.output),
 	  "Where the trace goes; %h is the host, %p the command's pid, %t the unix time "
 	  "(faultline-%h-%p.flt); - is standard output." },
+	{ 'd', "duration", "SECONDS", OPTION_TIME, offsetof(struct run_options, duration_ns),
+	  "Record for so long, such as 30 or 1.5; the command goes on untraced.", 1, UINT64_MAX },
 	{ 0, "html", "FILE", OPTION_STRING, offsetof(struct run_options, html),
 	  "At the end the report as a page with pictures, too; FILE is named as that of the "
 	  "trace." },
@@ -72,6 +76,7 @@ struct run {
 	char **command;
 	char **environment; /* of the command */
 	struct child child;
+	bool ended; /* the recording, before the command */
 };
 
 /* --- the end --- */
@@ -102,7 +107,8 @@ static void end_recording(struct run *run, int exit_code)
 	struct recorder_status status;
 
 	recording_finish(&run->recording, end_ns, exit_code, survivors, count, &status);
-	say_survivors(survivors, count);
+	if (!run->ended)
+		say_survivors(survivors, count);
 	if (status.not_followed)
 		log_warning(
 			"%llu %s rights at the start (set-user-ID, say) and %s not followed; the "
@@ -111,6 +117,32 @@ static void end_recording(struct run *run, int exit_code)
 			status.not_followed == 1 ? "program gained" : "programs gained",
 			status.not_followed == 1 ? "was" : "were");
 	recording_say_summary(&run->recording, &status);
+}
+
+/* The time of --duration is over. How the command ends is not known. */
+static void end_early(void *context)
+{
+	struct run *run = context;
+	char duration[UNITS_TEXT];
+
+	run->ended = true;
+	end_recording(run, -1);
+	log_info("recorded for %s; the command goes on untraced",
+		 units_ns(duration, run->options.duration_ns));
+}
+
+static void ask(void *context)
+{
+	struct run *run = context;
+
+	recording_ask(&run->recording);
+}
+
+static void show_live_line(void *context)
+{
+	struct run *run = context;
+
+	recording_live_line(&run->recording);
 }
 
 /* --- the beginning --- */
@@ -160,8 +192,8 @@ static int exec_failed(struct run *run, int err)
 static int run_command(struct run *run)
 {
 	struct supervision supervision = { .wait_children = run->options.wait_children,
-					   .asked = recording_ask,
-					   .context = &run->recording };
+					   .asked = ask,
+					   .context = run };
 	bool tracing;
 	int status, err;
 
@@ -188,17 +220,21 @@ static int run_command(struct run *run)
 		session_detach(run->recording.session);
 	}
 	supervision.pid = run->child.pid;
+	if (tracing) {
+		supervision.over = end_early;
+		supervision.over_ns = run->options.duration_ns;
+	}
 	if (tracing && recording_wants_live_line(&run->recording))
-		supervision.tick = recording_live_line;
+		supervision.tick = show_live_line;
 	err = supervise(&supervision, &status);
 	if (supervision.tick)
 		fprintf(stderr, "\r\033[K");
 	if (err < 0)
 		log_error("waiting for the command failed: %s", strerror(-err));
 	status = status == -1 ? 130 : supervise_exit_code(status);
-	if (tracing)
+	if (tracing && !run->ended)
 		end_recording(run, status);
-	else
+	else if (!tracing)
 		remove_output(run);
 	return status;
 }
