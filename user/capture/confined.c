@@ -9,9 +9,11 @@
 #include <grp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +23,10 @@
 #define MEMORY_BYTES (64ull << 20)
 #define SECONDS (CONFINED_LONGEST_NS / 1000000000)
 #define NOBODY 65534
+
+#ifndef P_PIDFD /* glibc before 2.36 */
+#define P_PIDFD 3
+#endif
 
 /* What is mapped already counts, too: buffers of the tracer, and under a sanitizer much more. */
 static rlim_t memory_limit(void)
@@ -85,6 +91,59 @@ static int take(int fd, char *out, size_t size, uint64_t until)
 	return 0;
 }
 
+/* --- the end of a child --- */
+
+/* Children that were killed, and hung in the kernel when last looked at. One thread's own. */
+#define LEFT_MOST 16
+static int left[LEFT_MOST];
+static unsigned int left_count;
+
+static int open_child(pid_t pid)
+{
+	return syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* Whether it has ended, or is none of ours: somebody else in this process may have reaped it, and
+ * its number be another process's by now. */
+static bool is_reaped(int child, int options)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_PIDFD, child, &info, WEXITED | options))
+		return errno == ECHILD;
+	return info.si_pid;
+}
+
+static void reap_left(void)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < left_count; i++) {
+		if (is_reaped(left[i], WNOHANG))
+			close(left[i]);
+		else
+			left[count++] = left[i];
+	}
+	left_count = count;
+}
+
+/* Without a descriptor it ends by itself, by its limits. */
+static void end_child(int child, bool gone_wrong)
+{
+	if (child < 0)
+		return;
+	if (!gone_wrong) {
+		is_reaped(child, 0);
+	} else if (!is_reaped(child, WNOHANG)) {
+		syscall(SYS_pidfd_send_signal, child, SIGKILL, NULL, 0);
+		if (!is_reaped(child, WNOHANG) && left_count < LEFT_MOST) {
+			left[left_count++] = child;
+			return;
+		}
+	}
+	close(child);
+}
+
 uint64_t confined_most_ns(const struct confined_patience *patience)
 {
 	uint64_t most = CONFINED_SHARE_NS + patience->left_ns;
@@ -103,11 +162,12 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 		 struct confined_patience *patience)
 {
 	uint64_t begun = host_now_ns();
-	int ends[2], err;
+	int ends[2], err, child;
 	pid_t pid;
 
 	if (size > CONFINED_BYTES_MAX) /* a pipe holds it: the child need not wait for us */
 		return -EINVAL;
+	reap_left();
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	pid = fork();
@@ -117,16 +177,13 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 		_exit(write(ends[1], out, size) != (ssize_t)size);
 	}
 	err = pid < 0 ? -errno : 0;
+	child = pid > 0 ? open_child(pid) : -1;
 	close(ends[1]);
 	if (!err)
 		err = take(ends[0], out, size, begun + confined_most_ns(patience));
 	close(ends[0]);
-	if (pid > 0) {
-		/* One that hangs in the kernel is not waited for, but later. */
-		if (err)
-			kill(pid, SIGKILL);
-		waitpid(pid, NULL, err ? WNOHANG : 0);
-	}
+	/* One that hangs in the kernel is not waited for, but later. */
+	end_child(child, err);
 	confined_took(patience, host_now_ns() - begun);
 	return err;
 }
