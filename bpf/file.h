@@ -306,14 +306,12 @@ __noinline int file_note(struct file_key *key, __u32 id, __u32 name_hash, __s64 
 __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 {
 	struct file_key key = {};
-	struct address inode;
 	__u32 id, name_hash;
 	__s64 size;
 
 	if (!facts)
 		return 0;
-	inode.at = (__u64)facts->inode;
-	file_key_of(&key, &inode);
+	file_key_of(&key, (struct address *)facts); /* they begin with the inode's address */
 	size = KREAD(inode, facts->inode, i_size);
 	name_hash = refresh ? path_hash(facts) : !!facts->mnt;
 	id = file_look(&key, name_hash, size, refresh);

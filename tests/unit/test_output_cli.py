@@ -181,6 +181,12 @@ class Reading(InPlace):
         for more in ("--table", "files"), ("--by", "file"), ("--slowest", "3"), ("--html", "x"):
             self.refused("report", "--fail-above", "read=1G", *more, SAMPLE, naming="--fail-above")
 
+    def test_against_names_both(self):
+        spans = SAMPLE.replace("sample", "spans")
+        lines = call("report", "--against", SAMPLE, spans).stdout.decode().splitlines()
+        self.assertTrue(lines[0].startswith(f"before  {SAMPLE}, "), lines[0])
+        self.assertTrue(lines[1].startswith(f"now     {spans}, "), lines[1])
+
     def test_fail_above(self):
         """Within what is allowed: 0; worse: 3 and one line; what is not told proves nothing: 1. The
         report is printed whatever comes of it."""

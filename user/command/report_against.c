@@ -13,12 +13,15 @@
 #include "command/report_request.h"
 #include "command/traces.h"
 #include "log.h"
+#include "output/headline.h"
 #include "output/json.h"
 #include "output/text.h"
 
-static void write_compared(struct sink *out, const struct table *const *tables, size_t count,
+static void write_compared(struct sink *out, const struct report *const runs[2],
+			   const struct table *const *tables, size_t count,
 			   const struct report_request *request)
 {
+	static const char *const labels[] = { "before", "now   " };
 	const struct style style = {
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
@@ -27,9 +30,10 @@ static void write_compared(struct sink *out, const struct table *const *tables, 
 					      .top = report_top(request),
 					      .top_said = request->top != TOP_UNSET };
 
+	for (size_t i = 0; i < 2; i++)
+		headline_write_run(out, labels[i], report_by(runs[i], &analysis_trace), &style);
 	for (size_t i = 0; i < count; i++) {
-		if (i)
-			sink_char(out, '\n');
+		sink_char(out, '\n');
 		text_table(out, tables[i], &options);
 	}
 }
@@ -38,6 +42,7 @@ static void write_compared(struct sink *out, const struct table *const *tables, 
 static int print_compared(const struct report *report, const struct report *before,
 			  const struct report_request *request, const struct fail_above *allowed)
 {
+	const struct report *const runs[2] = { before, report };
 	struct table *tables[AGAINST_TABLES];
 	const struct table *all[1 + AGAINST_TABLES];
 	struct sink out;
@@ -51,7 +56,7 @@ static int print_compared(const struct report *report, const struct report *befo
 	if (!status)
 		status = opened;
 	if (!status && !strcmp(request->format, "text"))
-		write_compared(&out, all, count, request);
+		write_compared(&out, runs, all, count, request);
 	else if (!status)
 		status = json_tables(&out, all, count);
 	if (!status)

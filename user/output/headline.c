@@ -62,13 +62,22 @@ static void add_command(struct sink *line, const struct cell *about)
 		sink_format(line, " (%u traces)", files->length);
 }
 
-/* "node01, Linux 6.18.0, 2026-11-20 18:11" */
-static void add_place(struct sink *line, const struct cell *about)
+/* ", 2026-11-20 18:11" */
+static void add_time(struct sink *line, const struct cell *start)
 {
-	const struct cell *hosts = &about[ABOUT_HOSTS], *start = &about[ABOUT_START];
 	time_t seconds = start->type == CELL_UINT ? start->uint / 1000000000 : 0;
 	struct tm when;
 	char text[64];
+
+	if (start->type == CELL_UINT && localtime_r(&seconds, &when) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &when))
+		sink_format(line, ", %s", text);
+}
+
+/* "node01, Linux 6.18.0, 2026-11-20 18:11" */
+static void add_place(struct sink *line, const struct cell *about)
+{
+	const struct cell *hosts = &about[ABOUT_HOSTS];
 
 	if (hosts->type == CELL_TEXTS && hosts->length > HOSTS_NAMED)
 		sink_format(line, "%u hosts", hosts->length);
@@ -76,9 +85,7 @@ static void add_place(struct sink *line, const struct cell *about)
 		add_texts(line, hosts, ", ");
 	sink_text(line, ", Linux ");
 	add_texts(line, &about[ABOUT_KERNEL], ", ");
-	if (start->type == CELL_UINT && localtime_r(&seconds, &when) &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &when))
-		sink_format(line, ", %s", text);
+	add_time(line, &about[ABOUT_START]);
 }
 
 /* The command, and where it ran, on one line if there is room. */
@@ -112,6 +119,25 @@ static void write_job(struct sink *out, const struct cell *about, const struct s
 		out->error = command.error ? command.error : place.error;
 	sink_close(&command);
 	sink_close(&place);
+}
+
+void headline_write_run(struct sink *out, const char *label, const struct table *trace,
+			const struct style *style)
+{
+	const struct cell *about = table_row(trace, 0);
+	struct sink line;
+
+	sink_open_memory(&line);
+	sink_format(&line, "%s  ", label);
+	add_texts(&line, &about[ABOUT_FILES], ", ");
+	add_time(&line, &about[ABOUT_START]);
+	sink_text(&line, ": ");
+	add_command(&line, about);
+	escape_shortened(out, line.buffer, line.used, style->width);
+	sink_char(out, '\n');
+	if (!out->error)
+		out->error = line.error;
+	sink_close(&line);
 }
 
 /* Of summaries: what is summed is so over runs, too. */

@@ -9,6 +9,10 @@
 #include "analysis/table/table.h"
 #include "output/style.h"
 
+/* "LABEL  FILE, WHEN: COMMAND", of one of several runs, by its table "trace". */
+void headline_write_run(struct sink *out, const char *label, const struct table *trace,
+			const struct style *style);
+
 /* The tables "trace", "caveats" and "access" of a report. Errors are the sink's. */
 void headline_write(struct sink *out, const struct table *trace, const struct table *caveats,
 		    const struct table *access, const struct style *style);
