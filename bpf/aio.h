@@ -56,6 +56,7 @@ static __noinline int aio_begin(struct async_key *key, struct aio_walk *walk)
 		async_count(begun.row.op);
 		return -1;
 	}
+	walk->state->async.writes |= begun.row.traits & ASYNC_WRITES;
 	begun.account.offset = begun.row.shape == ASYNC_RW ? iocb.offset : -1;
 	begun.fd = iocb.fd;
 	account_begin(&begun.account, begun.row.op, walk->now_ns);

@@ -97,6 +97,9 @@ __noinline int async_reads_for_write(struct task_state *state, struct page_add *
 
 	if (!state || !add)
 		return 0;
+	/* Reads are many, and need no search. */
+	if (!state->async.writes && !(bpf_get_current_task_btf()->flags & PF_IO_WORKER))
+		return 0;
 	operation = async_carried_out(state, add);
 	if (operation && operation->row.traits & ASYNC_WRITES)
 		account_read_for_write(&operation->account, bytes);

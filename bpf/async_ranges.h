@@ -10,13 +10,13 @@
 #include "async_flight.h"
 #include "fetched.h"
 
-/* Ranges stand in slots by the address of the page cache. A slot keeps the latest ranges only; an
- * older operation that brings a page in passes it to another one on the same file. */
+/* A slot holds the ranges of the page caches that hash to it. It keeps the latest ones; the pages
+ * of an older operation are booked on another operation on the same file. */
 #define RANGE_SLOTS_LOG 7
 #define RANGES_OF_SLOT 128 /* a power of two */
 
-/* Each range is a hint: the operation itself says whether it is still in flight, and on which page
- * cache. */
+/* Each range is a hint: only the operation itself knows whether it is still in flight, and on which
+ * page cache. */
 struct range_slot {
 	__u32 next;
 	__u32 pad;

@@ -39,8 +39,8 @@ static __always_inline bool appends(const struct task_state *state)
 	return state->call.account.flags & TRACE_OP_APPEND && state->call.file;
 }
 
-/* A file that is open with O_APPEND is written at its end, whatever offset was given: pwrite() on
- * Linux, too. It is read at the exit: another writer may have moved it on meanwhile. */
+/* On Linux even pwrite() ignores its offset and appends if the file is open with O_APPEND. The size
+ * is read at the exit, so another writer may already have changed it. */
 static __always_inline __s64 appended_at(struct task_state *state, __s64 result, const bool quick)
 {
 	struct inode *inode = KREAD_BY(quick, file, state->call.file, f_inode);

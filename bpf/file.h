@@ -237,8 +237,8 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
  * These are global, and in frames of their own: the verifier looks at each once, and the deepest
  * chain of calls has to stay within the kernel's 512 bytes.
  *
- * The id of a file, 0: it is met for the first time. With FILE_UNTOLD it is to be told again: its
- * name or, when it is to be looked at anew, its size has changed.
+ * The id of a file; 0 if it is new. FILE_UNTOLD is set if its record must be sent again, because
+ * its name, or with `refresh` its size, has changed.
  */
 __noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bool refresh)
 {
@@ -282,8 +282,8 @@ __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64
 	return bpf_map_update_elem(&files, &at, &fresh, BPF_ANY);
 }
 
-/* What was told of a file, to be compared with when it is looked at again; with FILE_UNTOLD: the
- * record was lost, and whoever meets the file next tries again. */
+/* Stores what the record of a file said, for the next comparison. FILE_UNTOLD means that the record
+ * was lost: the next use of the file sends it again. */
 __noinline int file_note(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
 {
 	struct file_entry *entry;

@@ -64,8 +64,8 @@ static __always_inline struct inode *overlay_upper(void *overlay)
 	return upper ? KREAD(dentry, upper, d_inode) : NULL;
 }
 
-/* A daemon numbers its inodes as it likes, all of them 0 for one. What the kernel and the daemon
- * call a file in their requests is its own while the kernel knows it. */
+/* A daemon may give any inode number to any file, even 0 to all of them. The node id, which kernel
+ * and daemon use in their requests, is unique while the kernel knows the file. */
 static __always_inline __u32 fuse_generation(struct inode *inode)
 {
 	void *fuse = (void *)inode - bpf_core_field_offset(struct fuse_inode, inode);
@@ -84,9 +84,8 @@ static __always_inline bool derives_generation(struct inode *inode)
 	return magic == OVERLAYFS_MAGIC || magic == FUSE_MAGIC;
 }
 
-/* The generation of an inode that has none of its own worth the name. Of an overlay's it is that of
- * its first layer's inode, which tells a file from one that was made anew under the same number,
- * and stays the same when the file is copied up. */
+/* The generation of an inode whose own is of no use. For an overlay it is that of the inode in the
+ * first layer: it differs when a number is reused, and survives a copy-up. */
 __noinline __u32 derived_generation(struct address *inode)
 {
 	struct inode *real;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The sizes that files have come to: a last look at those that a process still has open for writing
- * when it ends, or when the recording does. Those that it closes are looked at then (call_file.h).
+ * Final file sizes: checks the files that a process still has open for writing when it exits, or
+ * when the recording ends. Files that it closes are checked by the close (call_file.h).
  */
 #ifndef FAULTLINE_BPF_SIZES_H
 #define FAULTLINE_BPF_SIZES_H
@@ -44,7 +44,7 @@ __noinline int sizes_look(struct task_state *state, struct address *table)
 	return 0;
 }
 
-/* Of a process, by one of its tasks. */
+/* Looks at the open files of the process that the task belongs to. */
 static __always_inline void sizes_look_last(struct task_state *state, struct task_struct *task)
 {
 	struct files_struct *files = TASK_POINTER(task, files);

@@ -91,6 +91,8 @@ struct async_task {
 	__u64 next;		  /* the page behind them */
 	__u32 user;		  /* the process that is known to have operations in flight */
 	__u32 linked;		  /* the last one begins or continues a chain */
+	__u32 writes;		  /* any of them has written */
+	__u32 pad;
 };
 
 #define KNOWN_VMAS 4 /* a power of two */

@@ -154,6 +154,7 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 	if (uring_link(submitter, request))
 		begun.account.flags |= TRACE_OP_LINKED;
 	async_mark(submitter, begun.owner.pid);
+	submitter->writes |= row->traits & ASYNC_WRITES;
 	return async_put(&at, &begun);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What is left when the recording ends: calls in flight, files open for writing. The iterator over
+ * Calls in flight and files open for writing when the recording ends. The iterator over
  * tasks runs once, after every other program is detached, so that the states of tasks stand still.
  */
 #include "call_path.h"

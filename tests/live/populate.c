@@ -23,7 +23,7 @@ static void by_process_madvise(char *map, size_t bytes)
 
 	require(self >= 0);
 	while (done < bytes) {
-		/* What a kernel lets a process advise on itself: all (6.13), or MADV_WILLNEED. */
+		/* Before 6.13 a process may only give MADV_WILLNEED and its like to itself. */
 		long n = syscall(SYS_process_madvise, self, &range, 1, MADV_POPULATE_READ, 0);
 
 		if (n < 0)

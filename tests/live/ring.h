@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A ring of io_uring by system calls alone. */
+/* An io_uring without liburing. */
 #ifndef FAULTLINE_TESTS_RING_H
 #define FAULTLINE_TESTS_RING_H
 

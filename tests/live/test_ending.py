@@ -391,7 +391,7 @@ class Ending(unittest.TestCase):
         self.assertNotIn("\x1b", recording.stderr)
 
     def test_recorded_for_a_time(self):
-        """The recording ends, and is whole; the command goes on, and its status is told."""
+        """The recording ends early and is complete; faultline exits with the status of the command."""
         directory = machine().new_dir()
         early, late = (harness.random_file(f"{directory}/{name}", 5000)
                        for name in ("early", "late"))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Every system call of the headers is either recorded, or known to move no bytes of files. A call that
-is in neither list is new: decide which it is."""
+"""Every system call in the headers is either recorded or listed here as one that moves no file data. If
+this fails for a new call, decide which it is."""
 import os
 import re
 import subprocess
@@ -43,7 +43,7 @@ NAMES_ONLY = set("""
     chdir chroot dup dup2 dup3 fanotify_init fanotify_mark fchdir file_getattr file_setattr getcwd inotify_add_watch
     inotify_init inotify_init1 inotify_rm_watch cachestat io_cancel io_destroy io_setup io_uring_register ustat
 """.split())
-# What administrators do, and jobs do not: mounting, swapping, kernel images, other processes' memory.
+# For administrators: mounts, swap, kernel images, the memory of other processes.
 ADMINISTRATION = set("""
     acct delete_module finit_module fsconfig fsmount fsopen fspick init_module kexec_file_load kexec_load listmount
     lookup_dcookie mount mount_setattr move_mount open_tree open_tree_attr pivot_root ptrace quotactl quotactl_fd

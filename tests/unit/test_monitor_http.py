@@ -424,7 +424,7 @@ class Guarded(Base):
     def test_token_files(self):
         listen = "127.0.0.1:0"
         for mode in 0o640, 0o604, 0o620, 0o602, 0o666:
-            self.check_refused("may be read or changed by others", listen, "--token-file",
+            self.check_refused("others may read or change it", listen, "--token-file",
                                self.token_file(mode=mode))
         for text, words in (("", "holds 0 characters"), ("short\n", "holds 5 characters"),
                             ("two\nlines of characters\n", "printable"), ("blank " * 9, "printable"),

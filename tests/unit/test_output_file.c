@@ -151,7 +151,7 @@ static void test_signals(void **state)
 	unlink("out");
 }
 
-/* What nohup ignores does not end it. */
+/* A signal that nohup ignores stays ignored. */
 static void test_ignored_signals(void **state)
 {
 	struct output_file file;

@@ -12,7 +12,7 @@
 #include "analysis/model/series.h"
 #include "arena.h"
 
-/* What a fault maps at once of what is cached (fault_around_bytes). */
+/* How much of the cache a fault maps at once (fault_around_bytes). */
 #define FAULT_AROUND_BYTES 65536
 
 /* Calls that move no bytes. */

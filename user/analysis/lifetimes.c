@@ -296,7 +296,7 @@ static int conclude(const struct measured *measured, struct table *table)
 		table->absent = true;
 		return status ? status : table_set_note(table, "system calls were not recorded");
 	}
-	/* What removes a file names it by its path alone, and may be anybody's. */
+	/* A removal names only a path: a filter may have dropped it. */
 	if (measured->job->chosen) {
 		table->absent = true;
 		return status ? status

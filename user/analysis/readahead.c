@@ -339,8 +339,8 @@ static bool is_operation(const struct event *event)
 	       !(event->flags & (EVENT_FAILED | EVENT_DIRECT));
 }
 
-/* Pages that came on the account of another file's operation, of no operation, or of one that is
- * neither a read nor a write (a deduplication): nobody sees what of them is used. */
+/* Bytes fetched by an operation on another file, by no operation, or by one that is neither a read
+ * nor a write (a deduplication). Whether they are used is unknown. */
 static inline uint64_t brought_unseen(const struct event *event)
 {
 	bool unseen = event->flags & EVENT_PAGECACHE || event->class == IO_METADATA ||
@@ -441,7 +441,7 @@ static const struct table_column columns[] = {
 	  0 },
 };
 
-/* Which of the pages these are is not known: at most so many of those that seem unused. */
+/* Which pages these are is unknown, so this many of the unused ones become unknown. */
 static void count_elsewhere(struct read_file *file)
 {
 	struct readahead_sums *sums = &file->sums;

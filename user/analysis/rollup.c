@@ -361,7 +361,7 @@ GROUP_OF_FILES(filesystem)
 GROUP_OF_PROCESSES(rank)
 GROUP_OF_PROCESSES(host)
 
-/* What a process did before its last exec is what it ran then. */
+/* Work before the last exec belongs to the program that the process ran at the time. */
 static int group_of_program(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
 	const struct process_table *table = &rollup->job->processes;

@@ -27,7 +27,7 @@ bool export_is_trace(const char *path, char *const *traces, size_t count)
 	return false;
 }
 
-/* Traces hold paths and command lines, so what is made of them is the user's alone, too. */
+/* Traces contain paths and command lines, so exports are private, too (mode 0600). */
 static int create_file(struct export_target *target, bool force)
 {
 	int status = output_file_open(&target->file, target->name, force);

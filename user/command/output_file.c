@@ -48,6 +48,22 @@ static void leave_signals(void)
 			sigaction(ending[i], &before[i], NULL);
 }
 
+/* No signal comes between the file and its name in `unfinished`. */
+static int make_file(struct output_file *file)
+{
+	sigset_t set, old;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ENDING_COUNT; i++)
+		sigaddset(&set, ending[i]);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	file->fd = mkostemp(file->made, O_CLOEXEC);
+	if (file->fd >= 0)
+		strcpy(unfinished, file->made);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return file->fd < 0 ? -errno : 0;
+}
+
 static int make(struct output_file *file)
 {
 	if (asprintf(&file->made, "%s.XXXXXX", file->name) < 0) {
@@ -57,11 +73,22 @@ static int make(struct output_file *file)
 	if (strlen(file->made) >= MADE_BYTES)
 		return -ENAMETOOLONG;
 	watch_signals();
-	file->fd = mkostemp(file->made, O_CLOEXEC);
+	return make_file(file);
+}
+
+/* Into what is there and no file. A link of root's is /dev/stdout or the like. */
+static int write_through(struct output_file *file, bool follow)
+{
+	struct stat there;
+
+	file->fd = open(file->name, O_WRONLY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
 	if (file->fd < 0)
 		return -errno;
-	strcpy(unfinished, file->made);
-	return 0;
+	if (!fstat(file->fd, &there) && !S_ISREG(there.st_mode))
+		return 0;
+	close(file->fd);
+	file->fd = -1;
+	return -ELOOP;
 }
 
 int output_file_open(struct output_file *file, const char *name, bool replace)
@@ -72,11 +99,9 @@ int output_file_open(struct output_file *file, const char *name, bool replace)
 	*file = (struct output_file) { .name = name, .fd = -1, .replace = replace };
 	if (!lstat(name, &there)) {
 		if (S_ISLNK(there.st_mode))
-			return -ELOOP;
-		if (!S_ISREG(there.st_mode)) {
-			file->fd = open(name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-			return file->fd < 0 ? -errno : 0;
-		}
+			return there.st_uid ? -ELOOP : write_through(file, true);
+		if (!S_ISREG(there.st_mode))
+			return write_through(file, false);
 		if (!replace)
 			return -EEXIST;
 	}
@@ -91,13 +116,17 @@ static int take_name(const struct output_file *file)
 {
 	if (file->replace)
 		return rename(file->made, file->name) ? -errno : 0;
+	if (!renameat2(AT_FDCWD, file->made, AT_FDCWD, file->name, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* The file system has no such rename; or no links either. */
 	if (!link(file->made, file->name)) {
 		unlink(file->made);
 		return 0;
 	}
 	if (errno == EEXIST)
 		return -EEXIST;
-	/* The file system knows no links. */
 	return rename(file->made, file->name) ? -errno : 0;
 }
 

@@ -47,9 +47,8 @@ static int check_file(const char *path, const struct stat *file)
 		return -EPERM;
 	}
 	if (file->st_mode & 077) {
-		log_error("--token-file %s: may be read or changed by others (mode %04o); put the "
-			  "token "
-			  "into a file of its own that only you can read",
+		log_error("--token-file %s: others may read or change it (mode %04o); "
+			  "use a file that only you can read",
 			  path, file->st_mode & 07777);
 		return -EPERM;
 	}

@@ -60,11 +60,11 @@ enum finding_sums {
 	FINDING_OF_SPANS,  /* all: spans and totals are as in mode trace */
 };
 
-/* How much a finding leaves open. Of findings that cost the same the narrower one comes first. */
+/* How specific a finding is. If two cost the same, the more specific one comes first. */
 enum finding_breadth {
-	FINDING_CAUSE,	 /* why it takes time, and what to change */
-	FINDING_PATTERN, /* what is done, for whatever reason it takes time */
-	FINDING_REST,	 /* that it takes time */
+	FINDING_CAUSE,	 /* names the cause and the change */
+	FINDING_PATTERN, /* names an access pattern */
+	FINDING_REST,	 /* names only the time that I/O takes */
 };
 
 struct finding_rule {

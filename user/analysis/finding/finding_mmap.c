@@ -140,9 +140,9 @@ const struct finding_rule finding_mmap_strided = {
 		  "by side (a copy by columns, or chunks)",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
 	.rule = "A fault maps the pages around its own, 64 KiB in all, so that a scan faults at "
-		"the start of 64 KiB only. Faults elsewhere jump over pages that nobody asks for, "
-		"such as the other columns of a matrix that is stored by rows. Readahead takes "
-		"them for a scan all the same.",
+		"the start of 64 KiB only. Faults elsewhere skip pages that the program does not "
+		"use, such as the other columns of a matrix that is stored by rows. Readahead "
+		"fetches these pages as well.",
 };
 
 /* --- read whole and in order, one fault after the other --- */

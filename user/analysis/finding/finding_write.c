@@ -327,7 +327,7 @@ const struct finding_rule finding_partial_writes = {
 
 /* --- small writes --- */
 
-/* What the same writes wait for is told once. */
+/* One finding for the same writes is enough. */
 static const struct finding_rule *const small_told_by[] = { &finding_partial_writes, NULL };
 
 struct small_writes {

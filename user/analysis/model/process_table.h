@@ -35,7 +35,7 @@ struct process {
 	bool guessed; /* neither its fork nor an exec was seen: it starts with its first event */
 };
 
-/* What a process ran until an exec: until its first, what its parent ran as it forked. */
+/* The program of a process until an exec. Until its first exec that is its parent's program. */
 struct process_program {
 	uint64_t until_ns; /* on the job's clock */
 	uint64_t comm;	   /* string id of its trace */
