@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files that commands write. Knows nothing of what is in them.
+ * Writes files under temporary names and renames them when they are complete.
  */
 #include "command/output_file.h"
 
@@ -19,7 +19,7 @@
 static const int ending[] = { SIGHUP, SIGINT, SIGTERM };
 #define ENDING_COUNT (sizeof(ending) / sizeof(ending[0]))
 
-/* For the handler: the file that is being made, and what was done about signals before. */
+/* For the signal handler: the temporary file, and the earlier signal actions. */
 static char unfinished[MADE_BYTES];
 static struct sigaction before[ENDING_COUNT];
 
@@ -31,7 +31,7 @@ static void remove_and_end(int number)
 	raise(number);
 }
 
-/* What somebody ignores, as nohup does, stays ignored. */
+/* Signals that are ignored, as under nohup, stay ignored. */
 static void watch_signals(void)
 {
 	struct sigaction action = { .sa_handler = remove_and_end, .sa_flags = SA_NODEFER };
@@ -76,7 +76,7 @@ static int make(struct output_file *file)
 	return make_file(file);
 }
 
-/* Into what is there and no file. A link of root's is /dev/stdout or the like. */
+/* Opens an existing pipe or device. Only links owned by root, such as /dev/stdout, are followed. */
 static int write_through(struct output_file *file, bool follow)
 {
 	struct stat there;
@@ -111,7 +111,7 @@ int output_file_open(struct output_file *file, const char *name, bool replace)
 	return status;
 }
 
-/* A name that somebody else took meanwhile stays theirs. */
+/* Does not replace a file that another process created in the meantime. */
 static int take_name(const struct output_file *file)
 {
 	if (file->replace)

@@ -56,7 +56,7 @@ static int write_file(const struct report *report, const char *path)
 	return status;
 }
 
-/* What is no file, or what a link like /proc/self/fd/1 leads to, is written as it is. */
+/* Writes to a pipe, a device, or a link such as /proc/self/fd/1. */
 static int write_through(const struct report *report, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), status;

@@ -86,7 +86,7 @@ static int copy(int fd, struct sink *out)
 	return count < 0 ? -errno : out->error;
 }
 
-/* What no report would take is not written. Returns 0 or -errno. */
+/* Checks that a report accepts the summary. Returns 0 or -errno. */
 static int check_summary(int fd)
 {
 	struct trace_reader *reader = NULL;

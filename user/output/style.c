@@ -14,7 +14,8 @@
 #define WIDTH_LEAST 40
 #define WIDTH_MOST 500
 
-/* What goes into a pager is shown on the terminal that it runs on. */
+/* Asks the terminal behind `fd`; for a pipe, which may lead to a pager, the controlling terminal.
+ */
 static bool ask_terminal(int fd, struct winsize *size)
 {
 	struct stat status;
