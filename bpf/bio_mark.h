@@ -83,7 +83,7 @@ static __always_inline __u32 bio_disk(const void *disk)
 /* Whether the mark is that bio's, of which a part may be over. */
 static __always_inline bool bio_mark_fits(const struct bio_mark *mark, const struct bio_now *now)
 {
-	__u64 done = (now->sector - mark->sector) * SECTOR_BYTES;
+	__u64 done = (now->sector - mark->sector) * TRACE_SECTOR_BYTES;
 
 	if (mark->disk & BIO_TO_BE_PLACED)
 		return mark->disk == (now->disk | BIO_TO_BE_PLACED);

@@ -317,7 +317,7 @@ static __always_inline void fill_bio(struct event_bio *event, const struct done_
 	event->sector = sector;
 	event->offset = mark->offset;
 	if (mark->offset >= 0)
-		event->offset += (sector - mark->sector) * SECTOR_BYTES;
+		event->offset += (sector - mark->sector) * TRACE_SECTOR_BYTES;
 	event->dev = walk->dev;
 	event->file = mark->file;
 	event->bytes = bytes;
@@ -387,7 +387,7 @@ static long done_step(__u32 i, struct done_loop *loop)
 	if (copy.disk & BIO_TO_BE_PLACED) {
 		/* It is alone in its request, which is told where that went. Not so the bio. */
 		sector = walk->sector;
-		copy.sector = sector - (copy.bytes - now.bytes) / SECTOR_BYTES;
+		copy.sector = sector - (copy.bytes - now.bytes) / TRACE_SECTOR_BYTES;
 	}
 	if (walk->flush) {
 		bytes = copy.bytes;

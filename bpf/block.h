@@ -249,7 +249,7 @@ __noinline int mark_by_device(struct bio_mark *mark, struct address *bio, bool f
 	if (flags & BLKDEV_DIO_IS_SYNC || !mark_by_iocb(mark, iocb, state))
 		return 0;
 	start = KREAD(block_device, KREAD(bio, bio->at, bi_bdev), bd_start_sect);
-	mark->offset = (KREAD(bio, bio->at, bi_iter.bi_sector) - start) * SECTOR_BYTES;
+	mark->offset = (KREAD(bio, bio->at, bi_iter.bi_sector) - start) * TRACE_SECTOR_BYTES;
 	return 1;
 }
 

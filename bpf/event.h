@@ -283,7 +283,6 @@ struct device_total {
 #define DEVICE_NOT_COUNTED (~0ull)
 #define DEVICES_MOST_LOG 9
 #define DEVICES_MOST (1 << DEVICES_MOST_LOG)
-#define SECTOR_BYTES 512 /* whatever the device's own are */
 
 struct device_name {
 	char text[32];

@@ -319,7 +319,7 @@ static __always_inline void profile_put_rare(struct profile_sums *sums,
 		count_add(&sums->dirtied_pages, account->dirtied_pages, shared);
 	if (account->read_for_write_bytes)
 		__sync_fetch_and_add(&sums->read_for_write_sectors,
-				     account->read_for_write_bytes / SECTOR_BYTES);
+				     account->read_for_write_bytes / TRACE_SECTOR_BYTES);
 	if (done->major_faults)
 		__sync_fetch_and_add(&sums->major_faults, done->major_faults);
 }

@@ -50,6 +50,13 @@ static __always_inline struct file *uring_file_of(void *ring, __u32 fd, bool fix
 	return fixed ? uring_slot_file(ring, fd) : file_of_fd(bpf_get_current_task_btf(), fd);
 }
 
+/* The file that a splice request reads from. */
+static __always_inline __u64 uring_spliced_file(void *ring, __u64 request)
+{
+	return (__u64)uring_file_of(ring, KREAD(io_splice, request, splice_fd_in),
+				    KREAD(io_splice, request, flags) & SPLICE_F_FD_IN_FIXED);
+}
+
 /* Where it read or wrote that was to do so at the file's position. */
 static __always_inline __s64 uring_position(void *request, struct file *file, __s64 result)
 {
@@ -272,9 +279,7 @@ __noinline int uring_early_file(struct async_operation *begun, __u64 request,
 			ring, begun->slot ? begun->slot - 1 : KREAD(io_close, request, fd),
 			begun->slot);
 	} else {
-		file.at = (__u64)uring_file_of(ring, KREAD(io_splice, request, splice_fd_in),
-					       KREAD(io_splice, request, flags) &
-						       SPLICE_F_FD_IN_FIXED);
+		file.at = uring_spliced_file(ring, request);
 	}
 	/* What comes from elsewhere may go to a file that is recorded. */
 	if (file.at && !async_take_file(begun, &file, state) && begun->row.shape != ASYNC_SPLICE)
@@ -364,9 +369,7 @@ __noinline int uring_note_range(struct async_key *key)
 		return 0;
 	ring = (void *)begun->context;
 	if (begun->row.shape == ASYNC_SPLICE)
-		file.at = (__u64)uring_file_of(ring, KREAD(io_splice, at.address, splice_fd_in),
-					       KREAD(io_splice, at.address, flags) &
-						       SPLICE_F_FD_IN_FIXED);
+		file.at = uring_spliced_file(ring, at.address);
 	else
 		file.at = (__u64)uring_file_of(ring, begun->fd,
 					       begun->account.flags & TRACE_OP_FIXED_FILE);

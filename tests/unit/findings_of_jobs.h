@@ -129,6 +129,11 @@ static void device_slow(struct made_trace *made, bool sound)
 	add_requests(made, 1, 60, US, sound ? 5 * MS : 12 * MS);
 }
 
+static void device_slow_few(struct made_trace *made, bool sound)
+{
+	add_requests(made, 1, 6, US, sound ? 5 * MS : 60 * MS);
+}
+
 static void device_overloaded(struct made_trace *made, bool sound)
 {
 	add_requests(made, 2, 100, sound ? US : 4 * MS, MS);
@@ -197,7 +202,7 @@ static void flushes(struct made_trace *made, bool sound)
 /* Others sync as well. */
 static void flushes_of_others(struct made_trace *made, bool sound)
 {
-	flush_each(made, sound ? 20 : 30, 200 * MS);
+	flush_each(made, sound ? 10 : 30, 200 * MS);
 }
 
 /* Two programs that a shell starts, at the same time or one after the other. */

@@ -80,6 +80,12 @@ static void opened_again(struct made_trace *made, bool sound)
 	CALLS(made, 100 * MS, .count = 1000, .op = M_FSTAT, .dur = 5 * US);
 }
 
+static void opened_again_few(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a.h5");
+	CALLS(made, 100, .count = 6, .op = M_OPENAT, .result = 3, .dur = sound ? 5 * US : 60 * MS);
+}
+
 static void opened_some_times(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/d.npz");
@@ -114,12 +120,23 @@ static void listed_again(struct made_trace *made, bool sound)
 	add_listings(made, sound ? 1 : 20, sound ? 60 * MS : 3 * MS);
 }
 
+static void listed_again_few(struct made_trace *made, bool sound)
+{
+	add_listings(made, 3, sound ? 100 * US : 60 * MS);
+}
+
 static void metadata_heavy(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a");
 	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
 	CALLS(made, 100 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB,
 	      .dur = sound ? 8 * MS : 100 * US);
+}
+
+static void metadata_heavy_few(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	CALLS(made, 100, .count = 60, .op = M_FSTAT, .dur = sound ? 20 * US : 8 * MS);
 }
 
 /* What is read through a mapping is data, too; a program that is loaded is none. */

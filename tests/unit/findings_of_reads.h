@@ -123,6 +123,14 @@ static void random_reads(struct made_trace *made, bool sound)
 	      .step = sound ? 64 * KIB : 40503 * KIB, .dur = 50 * US, .fetched = 64 * KIB);
 }
 
+/* Some that are slow are as good as many. */
+static void random_reads_few(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 20, .op = M_PREAD, .bytes = 64 * KIB, .step = 40503 * KIB,
+	      .dur = sound ? 50 * US : 20 * MS, .fetched = 64 * KIB);
+}
+
 /* A database that is read and written by the same thread: reads that jump stay random beside ten
  * appends each; reads in order stay in order, though each append between them lies behind them. */
 static void random_reads_appended(struct made_trace *made, bool sound)

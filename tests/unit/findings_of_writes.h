@@ -23,11 +23,11 @@ static void fsync_waited(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 10, .op = M_FSYNC, .dur = sound ? 3 * MS : 20 * MS);
 }
 
-/* One at the end of a file is waited for once. */
+/* One at the end of a file is no habit, unless it is much of the run. */
 static void fsync_once(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/checkpoint");
-	CALLS(made, 100, .count = sound ? 1 : 4, .op = M_FSYNC, .dur = 100 * MS);
+	CALLS(made, 100, .count = 1, .op = M_FSYNC, .dur = sound ? 50 * MS : 400 * MS);
 }
 
 /* `count` processes of 10, side by side or one after the other, each of which syncs `each` times.

@@ -71,7 +71,7 @@ def main():
     for name in sorted(names):
         found = sum(name in group for group in groups)
         if found != 1 and not name.startswith(("syscalls", "arch_specific")):
-            print(f"{name} stands in {found} lists")
+            print(f"{name} is in {found} lists; it belongs in exactly one")
             failed = True
     sys.exit(failed)
 

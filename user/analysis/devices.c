@@ -280,8 +280,6 @@ static int add_bio(struct devices *devices, const struct event *event)
 	return use == DEVICE_USES ? 0 : add_wait_of_bio(devices, device, use, event);
 }
 
-#define SECTOR_BYTES 512
-
 /* Requests come in the order in which they were made. */
 static void add_place(struct device_sum *sum, const struct event *event)
 {
@@ -291,7 +289,7 @@ static void add_place(struct device_sum *sum, const struct event *event)
 		sum->sequential++;
 	else if (sum->requests > 1)
 		sum->random++;
-	sum->end_sector = sector + event_value(event, REQUEST_BYTES) / SECTOR_BYTES;
+	sum->end_sector = sector + event_value(event, REQUEST_BYTES) / TRACE_SECTOR_BYTES;
 }
 
 static int add_request(struct devices *devices, const struct event *event)

@@ -19,9 +19,9 @@ enum habit {
 	HABIT_LOCK,	     /* calls that wait for locks of files */
 	HABIT_SHARED_WRITE,  /* buffered writes while another thread wrote to the file: the wait */
 	HABIT_MODULE,	     /* metadata calls on modules of Python and where they are looked for */
-	HABITS_LISTED,	     /* in the table: what of several runs is told by sums */
-	HABIT_SHARED_ACROSS = HABITS_LISTED, /* as HABIT_SHARED_WRITE, while one of another trace
-					      * wrote: the wait */
+	HABITS_LISTED,	     /* those before are rows of the table, and add up over runs */
+	HABIT_SHARED_ACROSS = HABITS_LISTED, /* as HABIT_SHARED_WRITE, while a process of another
+					      * trace wrote */
 	HABITS,
 };
 

@@ -5,7 +5,7 @@
 
 #define TAKE_FIELD(field) added->field
 #define TAKE_PAGES(field) (uint64_t) added->field * rows->page_bytes
-#define TAKE_SECTORS(field) (uint64_t) added->field *SECTOR_BYTES
+#define TAKE_SECTORS(field) (uint64_t) added->field *TRACE_SECTOR_BYTES
 #define TAKE_BY_HAND 0
 #define TAKE(id, name, type, unit, source, meaning) row[id] = TAKE_##source;
 

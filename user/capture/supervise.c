@@ -11,8 +11,9 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "capture/host.h"
 
 static const int handed_on[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
 				 SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH };
@@ -96,18 +97,10 @@ static bool is_end(int signal)
 	return signal == SIGINT || signal == SIGTERM;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* Up to a second, or until the time is over, in ms. */
 static int wait_ms(uint64_t until_ns)
 {
-	uint64_t now = now_ns();
+	uint64_t now = host_now_ns();
 
 	if (until_ns <= now)
 		return 0;
@@ -116,7 +109,8 @@ static int wait_ms(uint64_t until_ns)
 
 int supervise(const struct supervision *supervision, int *status)
 {
-	uint64_t until_ns = supervision->over_ns ? now_ns() + supervision->over_ns : UINT64_MAX;
+	uint64_t until_ns =
+		supervision->over_ns ? host_now_ns() + supervision->over_ns : UINT64_MAX;
 	bool command_ended = false, over = false;
 	unsigned int ends = 0;
 	time_t last_tick = 0;
@@ -153,7 +147,7 @@ int supervise(const struct supervision *supervision, int *status)
 			else if (is_ours_to_hand_on(&info) && !command_ended)
 				kill(supervision->pid, number);
 		}
-		if (!over && now_ns() >= until_ns) {
+		if (!over && host_now_ns() >= until_ns) {
 			over = true;
 			until_ns = UINT64_MAX;
 			supervision->over(supervision->context);

@@ -76,7 +76,7 @@ static const struct option_row monitor_rows[] = {
 	  "CPU at a time (32768, more with many CPUs).",
 	  1, PROFILE_SLOTS_MOST },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct monitor_options, buffer_bytes),
-	  "Size of each CPU's buffer for what is told of processes and files, such as 2M (1M).",
+	  "Size of each CPU's buffer for process and file records, such as 2M (1M).",
 	  4096, UINT64_MAX },
 	{ 0, "force-variant", "VARIANTS", OPTION_STRING, offsetof(struct monitor_options, variants),
 	  "Watch a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "

@@ -33,8 +33,8 @@ int page_write_to(int fd, const struct report *report, uint64_t *bytes)
 	return status;
 }
 
-/* What a link of that name leads to, or what is no file (/dev/stdout), is what is written. But a
- * link of another user's may lead anywhere. */
+/* Follows a symlink, such as /dev/stdout, unless another user owns it: that one may point
+ * anywhere. */
 static int write_file(const struct report *report, const char *path)
 {
 	char *real = realpath(path, NULL);

@@ -247,7 +247,7 @@ static void book_written(struct intake *intake, const struct profile_slot *slot,
 	written.counts.fetched_bytes = 0;
 	written.counts.created_bytes = slot->sums.created_pages * (uint64_t)intake->page_bytes;
 	written.counts.read_for_write_bytes =
-		slot->sums.read_for_write_sectors * (uint64_t)SECTOR_BYTES;
+		slot->sums.read_for_write_sectors * (uint64_t)TRACE_SECTOR_BYTES;
 	if (slot->key.file) {
 		written.counts.time_ns = 0;
 		written.latencies = NULL;
@@ -293,7 +293,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 			    .fetched_bytes = sums->fetched_pages * page,
 			    .created_bytes = sums->created_pages * page,
 			    .read_for_write_bytes =
-				    sums->read_for_write_sectors * (uint64_t)SECTOR_BYTES,
+				    sums->read_for_write_sectors * (uint64_t)TRACE_SECTOR_BYTES,
 			    .time_ns = class.timed ? sums->time_ns : 0,
 			    .major_faults = class.counted ? sums->major_faults : 0,
 			    .call_major_faults = class.counted ? 0 : sums->major_faults },

@@ -92,6 +92,8 @@
 #define TRACE_FAULT_SEQUENTIAL (1u << 10) /* ... or MADV_SEQUENTIAL */
 #define TRACE_FAULT_BEFORE (1u << 11)	  /* it began before the recording; untimed, too */
 
+#define TRACE_SECTOR_BYTES 512 /* of every device, whatever its own sectors are */
+
 /* `flags` of request and bio rows. */
 #define TRACE_BLOCK_META (1u << 0) /* it carries what the file system keeps for itself */
 #define TRACE_BLOCK_SYNC (1u << 1) /* somebody waits for it, as the kernel has it */

@@ -9,6 +9,7 @@
 #include "analysis/devices.h"
 #include "analysis/doors.h"
 #include "analysis/finding/finding.h"
+#include "analysis/finding/finding_weight.h"
 #include "analysis/totals.h"
 #include "analysis/trace_text.h"
 #include "arena.h"
@@ -195,8 +196,10 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 				.service_p50_ns = of->service_p50_ns,
 			};
 
-			if (of->requests < threshold(THRESHOLD_DEVICE_REQUESTS) || !of->parts ||
-			    !all_ns)
+			if (!finding_is_enough(
+				    of->requests, THRESHOLD_DEVICE_REQUESTS,
+				    finding_share(waits.time_ns, findings->duration_ns)) ||
+			    !of->parts || !all_ns)
 				continue;
 			if (view.waits_open)
 				return 1;
@@ -227,9 +230,8 @@ static int find_slow(struct findings *findings, const struct finding_rule *rule)
 }
 
 static const enum threshold slow_thresholds[] = {
-	THRESHOLD_DEVICE_REQUESTS,
-	THRESHOLD_DEVICE_SLOW_NS,
-	THRESHOLD_DEVICE_SLOW_BANDWIDTH,
+	THRESHOLD_DEVICE_REQUESTS, THRESHOLD_TIME_DECIDES,	    THRESHOLD_FEW,
+	THRESHOLD_DEVICE_SLOW_NS,  THRESHOLD_DEVICE_SLOW_BANDWIDTH,
 };
 
 const struct finding_rule finding_device_slow = {
@@ -265,10 +267,8 @@ static int find_overloaded(struct findings *findings, const struct finding_rule 
 }
 
 static const enum threshold overloaded_thresholds[] = {
-	THRESHOLD_DEVICE_REQUESTS,
-	THRESHOLD_DEVICE_QUEUE,
-	THRESHOLD_DEVICE_QUEUE_NS,
-	THRESHOLD_DEVICE_AT_ONCE,
+	THRESHOLD_DEVICE_REQUESTS, THRESHOLD_TIME_DECIDES,    THRESHOLD_FEW,
+	THRESHOLD_DEVICE_QUEUE,	   THRESHOLD_DEVICE_QUEUE_NS, THRESHOLD_DEVICE_AT_ONCE,
 };
 
 const struct finding_rule finding_device_overloaded = {
@@ -325,9 +325,10 @@ static const struct table_column pieces_evidence[] = {
 	  TABLE_UINT(struct pieces, time_ns), 0 },
 };
 
-static bool is_cut(const struct chain_pieces *pieces)
+static bool is_cut(const struct findings *findings, const struct chain_pieces *pieces)
 {
-	return pieces->requests >= threshold(THRESHOLD_SMALL_REQUESTS) &&
+	return finding_is_enough(pieces->requests, THRESHOLD_SMALL_REQUESTS,
+				 finding_share(pieces->time_ns, findings->duration_ns)) &&
 	       pieces->requests >= threshold(THRESHOLD_PIECES) * pieces->operations &&
 	       pieces->request_bytes <= threshold(THRESHOLD_PIECE_BYTES) * pieces->requests;
 }
@@ -343,7 +344,7 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 	const struct chain_pieces *all = chain_pieces_of_files(findings->measured, &count);
 
 	for (size_t i = 0; i < count && i < job->files.count; i++) {
-		if (!is_cut(&all[i]))
+		if (!is_cut(findings, &all[i]))
 			continue;
 		sum.files++;
 		sum.operations += all[i].operations;
@@ -368,9 +369,8 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 }
 
 static const enum threshold pieces_thresholds[] = {
-	THRESHOLD_SMALL_REQUESTS,
-	THRESHOLD_PIECES,
-	THRESHOLD_PIECE_BYTES,
+	THRESHOLD_SMALL_REQUESTS, THRESHOLD_TIME_DECIDES, THRESHOLD_FEW,
+	THRESHOLD_PIECES,	  THRESHOLD_PIECE_BYTES,
 };
 
 const struct finding_rule finding_requests_small = {
@@ -441,7 +441,8 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 	own = threshold(THRESHOLD_FLUSHES_OF_SYNC) * flushes.syncs;
 	if (own > flushes.flushes)
 		own = flushes.flushes;
-	if (own < threshold(THRESHOLD_FLUSHES) ||
+	if (!finding_is_enough(own, THRESHOLD_FLUSHES,
+			       finding_share(flushes.sync_ns, findings->duration_ns)) ||
 	    flushes.flush_ns < threshold(THRESHOLD_FLUSH_SHARE) * flushes.sync_ns)
 		return 0;
 	flushes.each_ns = flushes.flush_ns / flushes.flushes;
@@ -453,9 +454,8 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 }
 
 static const enum threshold flushes_thresholds[] = {
-	THRESHOLD_FLUSHES,
-	THRESHOLD_FLUSHES_OF_SYNC,
-	THRESHOLD_FLUSH_SHARE,
+	THRESHOLD_FLUSHES,	   THRESHOLD_TIME_DECIDES, THRESHOLD_FEW,
+	THRESHOLD_FLUSHES_OF_SYNC, THRESHOLD_FLUSH_SHARE,
 };
 
 const struct finding_rule finding_flushes = {

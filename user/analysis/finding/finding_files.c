@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/advice.h"
+#include "analysis/finding/finding_weight.h"
 #include "analysis/readahead.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
@@ -154,6 +155,13 @@ static bool is_dropped(const struct file_view *file, const struct advice_view *a
 	return advice->dropped_bytes >= again - again / 8;
 }
 
+static uint64_t time_of(const struct alike_rule *kind, const struct file_view *file)
+{
+	return file->tallies[kind->use].time.measure +
+	       (kind->with_metadata ? file->tallies[USE_METADATA].time.measure : 0) +
+	       (kind->with_faults ? file->tallies[USE_MMAP].time.measure : 0);
+}
+
 static void add_file(struct alike *alike, struct alike_sums *sums, const struct alike_rule *kind,
 		     const struct file_view *file, const struct advice_view *advice)
 {
@@ -164,13 +172,10 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 	const struct tally *metadata = &file->tallies[USE_METADATA];
 	const struct tally *faults = &file->tallies[USE_MMAP];
 	struct alike_ending *ending = ending_of(sums, kind, file->path);
-	uint64_t time_ns = tally->time.measure;
+	uint64_t time_ns = time_of(kind, file);
 	uint64_t size = file->size_bytes == TABLE_NO_UINT ? 0 : file->size_bytes;
 
-	if (kind->with_metadata)
-		time_ns += metadata->time.measure;
 	if (kind->with_faults) {
-		time_ns += faults->time.measure;
 		alike->count += faults->count;
 		alike->fetched_bytes += faults->fetched_bytes;
 		alike->major += faults->major;
@@ -314,6 +319,15 @@ void alike_forget_holes(const struct findings *findings, uint32_t number, struct
 	file->tallies[USE_MMAP].fetched_bytes = 0;
 }
 
+static bool is_taken(const struct findings *findings, const struct alike_rule *kind,
+		     const struct file_view *file)
+{
+	return kind->takes(file) &&
+	       (!kind->counts ||
+		finding_is_enough(kind->counts(file), kind->least,
+				  finding_share(time_of(kind, file), findings->duration_ns)));
+}
+
 /* One that is of a kind by some of the rules. */
 static void look_at_file(struct findings *findings, const struct advice_index *advised,
 			 uint32_t number, const struct file_view *file)
@@ -323,7 +337,7 @@ static void look_at_file(struct findings *findings, const struct advice_index *a
 		struct alike_found *found = &findings->alike[i];
 		struct advice_view advice = { .dropped = 0 };
 
-		if (!kind || !kind->takes(file))
+		if (!kind || !is_taken(findings, kind, file))
 			continue;
 		if (kind->advice)
 			advice = advice_of(advised, number, file->path);

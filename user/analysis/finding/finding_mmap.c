@@ -20,16 +20,28 @@ static bool takes_windows(const struct file_view *file)
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
 	/* A library's loader cannot be told how to map it. */
-	return !alike_is_program(file) &&
-	       (faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) ||
-		faults->fetched_bytes >= threshold(THRESHOLD_MMAP_RANDOM_BYTES)) &&
-	       finding_share(faults->fetched_bytes, faults->major) >=
-		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+	return !alike_is_program(file) && finding_share(faults->fetched_bytes, faults->major) >=
+						  threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+}
+
+static uint64_t count_of_major(const struct file_view *file)
+{
+	return file->tallies[USE_MMAP].major;
+}
+
+/* Windows of readahead may be as large as the whole file: then their bytes decide. */
+static uint64_t count_of_windows(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	return faults->fetched_bytes >= threshold(THRESHOLD_MMAP_RANDOM_BYTES)
+		       ? threshold(THRESHOLD_MMAP_RANDOM_MAJOR)
+		       : faults->major;
 }
 
 static bool takes_random(const struct file_view *file)
 {
-	return takes_windows(file) &&
+	return takes_windows(file) && file->tallies[USE_MMAP].count >= threshold(THRESHOLD_ORDER) &&
 	       alike_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE);
 }
 
@@ -38,6 +50,8 @@ static const struct alike_rule random_files = {
 	.class = IO_MMAP_READ,
 	.advice = true,
 	.takes = takes_random,
+	.counts = count_of_windows,
+	.least = THRESHOLD_MMAP_RANDOM_MAJOR,
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
@@ -48,6 +62,9 @@ static const enum threshold random_thresholds[] = {
 	THRESHOLD_MMAP_RANDOM_MAJOR,
 	THRESHOLD_MMAP_RANDOM_BYTES,
 	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+	THRESHOLD_ORDER,
+	THRESHOLD_TIME_DECIDES,
+	THRESHOLD_FEW,
 };
 
 const struct finding_rule finding_mmap_random = {
@@ -199,8 +216,7 @@ static bool takes_single(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	return !alike_is_program(file) && faults->major >= threshold(THRESHOLD_RANDOM_READS) &&
-	       faults->fetched_bytes &&
+	return !alike_is_program(file) && faults->fetched_bytes &&
 	       finding_share(faults->fetched_bytes, faults->major) <
 		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }
@@ -209,6 +225,8 @@ static const struct alike_rule single_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_single,
+	.counts = count_of_major,
+	.least = THRESHOLD_RANDOM_READS,
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
@@ -217,6 +235,8 @@ static const struct alike_rule single_files = {
 static const enum threshold single_thresholds[] = {
 	THRESHOLD_RANDOM_READS,
 	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+	THRESHOLD_TIME_DECIDES,
+	THRESHOLD_FEW,
 };
 
 const struct finding_rule finding_mmap_single = {
@@ -243,6 +263,14 @@ const struct finding_rule finding_mmap_single = {
 		"other. Told ahead, or asked for by several at once, the device works on many.",
 };
 
+/* Told of by one of the rules above, whatever the time that it takes. */
+static bool waits_often(const struct file_view *file)
+{
+	return (takes_random(file) &&
+		count_of_windows(file) >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR)) ||
+	       (takes_single(file) && count_of_major(file) >= threshold(THRESHOLD_RANDOM_READS));
+}
+
 /* --- stores, each page of which faults anew --- */
 
 /* Faults that made a page dirty, by bytes: a fault dirties a page, of 4 KiB or more, or a folio. */
@@ -254,9 +282,18 @@ static bool takes_stores(const struct file_view *file)
 	       faults->dirtied_bytes / 4096 >= threshold(THRESHOLD_MMAP_STORED) * faults->count;
 }
 
+/* A minor fault takes a microsecond: a dozen of them are no storm, however short the run was. */
+static bool are_a_storm(uint64_t count, double of_run)
+{
+	bool felt = of_run >= threshold(THRESHOLD_TIME_DECIDES);
+
+	return count >=
+	       threshold(THRESHOLD_MMAP_MINOR_FAULTS) * (felt ? threshold(THRESHOLD_FEW) : 1);
+}
+
 static bool are_many_minor(const struct alike *alike)
 {
-	return finding_is_enough(alike->minor, THRESHOLD_MMAP_MINOR_FAULTS, alike->of_run);
+	return are_a_storm(alike->minor, alike->of_run);
 }
 
 static const struct alike_rule store_files = {
@@ -299,13 +336,12 @@ const struct finding_rule finding_mmap_stores = {
 static bool takes_copied(const struct file_view *file)
 {
 	/* What waits for windows of readahead, or for the device each time, is told of as such. */
-	return !alike_is_program(file) && is_copied(file) && !takes_random(file) &&
-	       !takes_single(file);
+	return !alike_is_program(file) && is_copied(file) && !waits_often(file);
 }
 
 static bool are_many(const struct alike *alike)
 {
-	return finding_is_enough(alike->count, THRESHOLD_MMAP_MINOR_FAULTS, alike->of_run);
+	return are_a_storm(alike->count, alike->of_run);
 }
 
 static const struct alike_rule copied_files = {
@@ -357,7 +393,7 @@ static bool takes_minor(const struct file_view *file)
 	/* What waits for storage is told of as such. */
 	return !alike_is_program(file) && faults->count > 2 * faults->major &&
 	       !takes_stores(file) && !is_copied(file) && !takes_in_order(file) &&
-	       !takes_random(file) && !takes_single(file);
+	       !waits_often(file);
 }
 
 static const struct alike_rule minor_files = {
@@ -398,6 +434,8 @@ static const struct alike_rule summed_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_windows,
+	.counts = count_of_windows,
+	.least = THRESHOLD_MMAP_RANDOM_MAJOR,
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
@@ -413,6 +451,8 @@ static const enum threshold summed_thresholds[] = {
 	THRESHOLD_MMAP_RANDOM_MAJOR,
 	THRESHOLD_MMAP_RANDOM_BYTES,
 	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+	THRESHOLD_TIME_DECIDES,
+	THRESHOLD_FEW,
 };
 
 const struct finding_rule finding_mmap_summed = {

@@ -145,19 +145,26 @@ static bool is_listing(const struct file_view *file)
 
 static bool takes_opened_again(const struct file_view *file)
 {
-	return !alike_is_program(file) && !is_listing(file) &&
-	       file->opens >= threshold(THRESHOLD_OPENS_OF_FILE);
+	return !alike_is_program(file) && !is_listing(file) && file->opens > 1;
+}
+
+static uint64_t count_of_opens(const struct file_view *file)
+{
+	return file->opens;
 }
 
 static bool are_many_opens(const struct alike *alike)
 {
-	return finding_is_enough(alike->opens, THRESHOLD_OPENS, alike->of_run);
+	return alike->opens >= threshold(THRESHOLD_OPENS) ||
+	       alike->of_run >= threshold(THRESHOLD_TIME_DECIDES);
 }
 
 static const struct alike_rule opened_again_files = {
 	.use = USE_METADATA,
 	.class = IO_METADATA,
 	.takes = takes_opened_again,
+	.counts = count_of_opens,
+	.least = THRESHOLD_OPENS_OF_FILE,
 	.speaks = are_many_opens,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
@@ -166,6 +173,8 @@ static const struct alike_rule opened_again_files = {
 static const enum threshold opened_again_thresholds[] = {
 	THRESHOLD_OPENS_OF_FILE,
 	THRESHOLD_OPENS,
+	THRESHOLD_TIME_DECIDES,
+	THRESHOLD_FEW,
 };
 
 const struct finding_rule finding_opened_again = {
@@ -191,14 +200,15 @@ const struct finding_rule finding_opened_again = {
 /* Python lists the directories of sys.path once in each process: no program can change that. */
 static bool takes_listed_again(const struct file_view *file)
 {
-	return !alike_is_program(file) && is_listing(file) &&
-	       file->opens >= threshold(THRESHOLD_LISTED_AGAIN);
+	return !alike_is_program(file) && is_listing(file) && file->opens > 1;
 }
 
 static const struct alike_rule listed_again_files = {
 	.use = USE_METADATA,
 	.class = IO_METADATA,
 	.takes = takes_listed_again,
+	.counts = count_of_opens,
+	.least = THRESHOLD_LISTED_AGAIN,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -206,6 +216,8 @@ static const struct alike_rule listed_again_files = {
 static const enum threshold listed_again_thresholds[] = {
 	THRESHOLD_LISTED_AGAIN,
 	THRESHOLD_LISTING,
+	THRESHOLD_TIME_DECIDES,
+	THRESHOLD_FEW,
 };
 
 const struct finding_rule finding_listed_again = {
@@ -328,9 +340,13 @@ static struct metadata metadata_of(const struct measured *measured)
 }
 
 /* Cheap to ask, and of most runs no more need be. */
-static bool are_many(const struct measured *measured)
+static bool are_many(const struct findings *findings)
 {
-	return totals_class(measured, IO_METADATA).count >= threshold(THRESHOLD_METADATA_CALLS);
+	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
+	uint64_t unhidden_ns = finding_unhidden(findings, IO_METADATA, metadata.time.measure);
+
+	return finding_is_enough(metadata.count, THRESHOLD_METADATA_CALLS,
+				 finding_share(unhidden_ns, findings->duration_ns));
 }
 
 /* What is looked up is mostly to be imported: another rule tells of that. */
@@ -361,7 +377,7 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 		.confidence = FINDING_SURE,
 	};
 
-	if (!are_many(findings->measured))
+	if (!are_many(findings))
 		return 0;
 	found = metadata_of(findings->measured);
 	return is_heavy(findings, &found, &verdict.cost_ns)
@@ -371,13 +387,17 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 
 /* Where most of the time is of calls of one kind that is what is told. */
 static const struct finding_rule *const metadata_told_by[] = {
-	&finding_small_files,	 &finding_opened_again, &finding_listed_again,
-	&finding_failed_lookups, &finding_locks,	NULL,
+	&finding_small_files,
+	&finding_opened_again,
+	&finding_listed_again,
+	&finding_failed_lookups,
+	&finding_locks,
+	&finding_cold_names,
+	NULL,
 };
 
 static const enum threshold metadata_thresholds[] = {
-	THRESHOLD_METADATA_SHARE,
-	THRESHOLD_METADATA_CALLS,
+	THRESHOLD_METADATA_SHARE,  THRESHOLD_METADATA_CALLS, THRESHOLD_TIME_DECIDES, THRESHOLD_FEW,
 	THRESHOLD_METADATA_OF_RUN,
 };
 
@@ -416,7 +436,7 @@ static int find_imports(struct findings *findings, const struct finding_rule *ru
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
 
-	if (!are_many(findings->measured))
+	if (!are_many(findings))
 		return 0;
 	found = metadata_of(findings->measured);
 	verdict.cost_ns = finding_unhidden(findings, IO_METADATA,
@@ -431,10 +451,8 @@ static int find_imports(struct findings *findings, const struct finding_rule *ru
 static const struct finding_rule *const imports_told_by[] = { &finding_failed_lookups, NULL };
 
 static const enum threshold imports_thresholds[] = {
-	THRESHOLD_METADATA_SHARE,
-	THRESHOLD_METADATA_CALLS,
-	THRESHOLD_LOADED_NS,
-	THRESHOLD_LOADED_OF_RUN,
+	THRESHOLD_METADATA_SHARE, THRESHOLD_METADATA_CALLS, THRESHOLD_TIME_DECIDES, THRESHOLD_FEW,
+	THRESHOLD_LOADED_NS,	  THRESHOLD_LOADED_OF_RUN,
 };
 
 const struct finding_rule finding_imports = {
@@ -510,7 +528,8 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 			       finding_share(found.time_ns, findings->duration_ns)))
 		return 0;
 	metadata = metadata_of(findings->measured);
-	if (are_many(findings->measured) && is_heavy(findings, &metadata, &verdict.cost_ns))
+	if (all.count >= threshold(THRESHOLD_METADATA_CALLS) &&
+	    is_heavy(findings, &metadata, &verdict.cost_ns))
 		return 0;
 	found.place = metadata.place;
 	found.each_ns = found.time_ns / found.count;

@@ -258,7 +258,12 @@ static bool takes_random(const struct file_view *file)
 
 	return !alike_is_program(file) && is_random(file) &&
 	       (is_from_storage(file) || small_direct) &&
-	       reads->count >= threshold(THRESHOLD_RANDOM_READS);
+	       reads->count >= threshold(THRESHOLD_ORDER);
+}
+
+static uint64_t count_of_reads(const struct file_view *file)
+{
+	return reads_of(file)->count;
 }
 
 static uint64_t cost_random(const struct alike *alike)
@@ -270,14 +275,19 @@ static const struct alike_rule random_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.takes = takes_random,
+	.counts = count_of_reads,
+	.least = THRESHOLD_RANDOM_READS,
 	.cost_bytes = cost_random,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
 
 static const enum threshold random_thresholds[] = {
-	THRESHOLD_RANDOM_SHARE,	      THRESHOLD_RANDOM_READS, THRESHOLD_LARGE_FILE,
-	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_SMALL_READ,   THRESHOLD_HOLES,
+	THRESHOLD_RANDOM_SHARE, THRESHOLD_RANDOM_READS,
+	THRESHOLD_LARGE_FILE,	THRESHOLD_FROM_STORAGE_SHARE,
+	THRESHOLD_SMALL_READ,	THRESHOLD_HOLES,
+	THRESHOLD_ORDER,	THRESHOLD_TIME_DECIDES,
+	THRESHOLD_FEW,
 };
 
 const struct finding_rule finding_random_reads = {
@@ -325,7 +335,10 @@ static bool takes_by_several(const struct file_view *file)
 
 static bool takes_again(const struct file_view *file)
 {
-	return is_read_again(file) && !takes_by_several(file) && !takes_random(file);
+	bool random =
+		takes_random(file) && reads_of(file)->count >= threshold(THRESHOLD_RANDOM_READS);
+
+	return is_read_again(file) && !takes_by_several(file) && !random;
 }
 
 static bool takes_fetched_again(const struct file_view *file)

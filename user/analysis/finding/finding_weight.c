@@ -4,6 +4,8 @@
  */
 #include "analysis/finding/finding_weight.h"
 
+#include <math.h>
+
 #include "analysis/totals.h"
 
 /* What storage and writes brought into the page cache, in all. */
@@ -21,7 +23,7 @@ bool finding_is_enough(uint64_t count, enum threshold many, double of_run)
 	double enough = threshold(many);
 
 	if (of_run >= threshold(THRESHOLD_TIME_DECIDES))
-		enough *= threshold(THRESHOLD_FEW);
+		enough = fmin(enough * threshold(THRESHOLD_FEW), threshold(THRESHOLD_FEW_MOST));
 	return count && count >= enough;
 }
 

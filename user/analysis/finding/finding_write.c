@@ -167,6 +167,10 @@ static int find_syncs(struct findings *findings, const struct finding_rule *rule
 	many = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS);
 	waits = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) &&
 		syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;
+	/* Fewer yet, where they are much of the run. */
+	waits |= syncs.in_a_row &&
+		 verdict.cost_ns >= threshold(THRESHOLD_SEVERITY_HIGH) * findings->duration_ns &&
+		 syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;
 	if (!many && !waits)
 		return 0;
 	/* Of runs that went on at once it is not known how long any of them waited. */

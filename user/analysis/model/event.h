@@ -110,13 +110,15 @@ static inline enum trace_kind event_kind(const struct event *event)
 
 static inline uint64_t event_read_for_write(const struct event *event)
 {
-	return event->read_for_write_sectors * 512ull;
+	return event->read_for_write_sectors * (uint64_t)TRACE_SECTOR_BYTES;
 }
 
 /* More than an event has room for are as many as it has: those of 2 TiB. */
 static inline uint32_t event_sectors(uint64_t bytes)
 {
-	return bytes / 512 < UINT32_MAX ? bytes / 512 : UINT32_MAX;
+	uint64_t sectors = bytes / TRACE_SECTOR_BYTES;
+
+	return sectors < UINT32_MAX ? sectors : UINT32_MAX;
 }
 
 /* How many operations it stands for, how many of them failed, and their time over all threads. */
