@@ -452,7 +452,7 @@ int chain_add_events(void *state, const struct event *events, size_t count)
 	struct chain *chain = state;
 	int status = 0;
 
-	if (!(chain->job->layers & JOB_BLOCK))
+	if (!(chain->job->layers & JOB_PARTS))
 		return 0;
 	for (const struct event *event = events; event < events + count && !status; event++) {
 		if (event->flags & EVENT_BIO)

@@ -66,7 +66,7 @@ struct chain_line chain_line(const struct chain_time *time);
 /* Where the time was. Returns 0 or -ENOMEM. */
 int chain_add_columns(struct table *table);
 /* The same within a table of something else, behind the time of which it is part: `base` is where
- * its rows have a struct chain_line. Needs JOB_BLOCK of what the table has recorded. */
+ * its rows have a struct chain_line. Needs JOB_PARTS of what the table has recorded. */
 int chain_add_group(struct table *table, size_t base);
 
 /* The slowest operations, the slowest first; NULL without the block layer. */

@@ -36,7 +36,7 @@ static const struct table_column whole[] = {
 
 int chain_add_group(struct table *table, size_t base)
 {
-	const unsigned int needs = JOB_BLOCK | JOB_EVENTS;
+	const unsigned int needs = JOB_PARTS | JOB_EVENTS;
 	const struct table_group time = { "waiting", NULL, needs, TABLE_COLUMNS(whole) };
 	const struct table_group parts = { "waiting", "waiting", needs, TABLE_COLUMNS(where) };
 	int status = table_add_group(table, &time, base);
@@ -101,7 +101,7 @@ static int fill(void *state, struct table *table)
 	size_t most;
 	int status;
 
-	if (!(chain->job->layers & JOB_BLOCK)) {
+	if (!(chain->job->layers & JOB_PARTS)) {
 		table->absent = true;
 		return table_set_note(table, "requests to block devices were not recorded");
 	}
@@ -143,7 +143,7 @@ const struct chain_operation *chain_slowest(const struct measured *measured, siz
 	const struct chain *chain = measured_state(measured, &analysis_chain);
 
 	*count = chain->slowest_count;
-	return chain->job->layers & JOB_BLOCK ? chain->slowest : NULL;
+	return chain->job->layers & JOB_PARTS ? chain->slowest : NULL;
 }
 
 const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count)

@@ -235,9 +235,9 @@ static int fill(void *state, struct table *table)
 	struct device_users *users = state;
 	int status;
 
-	if (!(users->job->layers & JOB_BLOCK)) {
+	if (job_lacks_requests(users->job)) {
 		table->absent = true;
-		return table_set_note(table, "requests to block devices were not recorded");
+		return table_set_note(table, job_lacks_requests(users->job));
 	}
 	status = table_add_columns(table, TABLE_COLUMNS(columns));
 	if (!status)

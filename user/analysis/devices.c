@@ -492,9 +492,9 @@ static int fill(void *state, struct table *table)
 	struct devices *devices = state;
 	int status;
 
-	if (!(devices->job->layers & JOB_BLOCK)) {
+	if (job_lacks_requests(devices->job)) {
 		table->absent = true;
-		return table_set_note(table, "requests to block devices were not recorded");
+		return table_set_note(table, job_lacks_requests(devices->job));
 	}
 	/* Only mode profile leaves requests out; beside sums of some processes they are told. */
 	table->recorded = devices->job->layers | (devices->job->all_summed ? 0 : JOB_EVENTS);

@@ -453,7 +453,7 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, file_time_ns), 0 },
 	{ "read_for_write_bytes", NULL, UNIT_BYTES,
 	  "bytes that they read from storage to complete pages that they wrote in part",
-	  TABLE_UINT(struct line, read_for_write_bytes), JOB_PAGECACHE | JOB_BLOCK },
+	  TABLE_UINT(struct line, read_for_write_bytes), JOB_READ_FOR_WRITE },
 };
 
 static int fill(void *state, struct table *table)

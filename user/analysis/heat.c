@@ -237,9 +237,9 @@ static int fill(void *state, struct table *table)
 	struct heat *heat = state;
 	int status;
 
-	if (!(heat->job->layers & JOB_BLOCK)) {
+	if (job_lacks_requests(heat->job)) {
 		table->absent = true;
-		return table_set_note(table, "requests to block devices were not recorded");
+		return table_set_note(table, job_lacks_requests(heat->job));
 	}
 	status = table_add_columns(table, columns, HEAT_COLUMNS);
 	for (size_t i = 0; i < heat->list.count && !status; i++) {

@@ -60,7 +60,7 @@ static const struct measure_part writing[] = {
 	{ MEASURE_READ_FOR_WRITE,
 	  { "read_for_write_bytes", "read for write", UNIT_BYTES,
 	    "bytes read from storage to complete pages that were written in part",
-	    SUM(read_for_write_bytes), JOB_PAGECACHE | JOB_BLOCK } },
+	    SUM(read_for_write_bytes), JOB_READ_FOR_WRITE } },
 };
 
 /* Calls that do not. */

@@ -161,7 +161,7 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct operation_row, created_bytes), JOB_PAGECACHE },
 	{ "read_for_write_bytes", NULL, UNIT_BYTES,
 	  "bytes read from storage to complete pages that were written in part",
-	  TABLE_UINT(struct operation_row, read_for_write_bytes), JOB_PAGECACHE | JOB_BLOCK },
+	  TABLE_UINT(struct operation_row, read_for_write_bytes), JOB_READ_FOR_WRITE },
 	{ "thread_time_ns", "thread time", UNIT_NS, "time summed over threads",
 	  TABLE_UINT(struct operation_row, thread_time_ns), 0 },
 	{ "p50_ns", "p50", UNIT_NS, "median duration", get_percentile,

@@ -470,8 +470,8 @@ static void count_rest(struct readahead *readahead)
 
 static const char *missing(const struct job *job)
 {
-	if (!(job->layers & JOB_BLOCK))
-		return "requests to block devices were not recorded";
+	if (job_lacks_requests(job))
+		return job_lacks_requests(job);
 	if ((job->layers & (JOB_SYSCALL | JOB_FAULT)) != (JOB_SYSCALL | JOB_FAULT))
 		return "needs the layers syscall and fault, which tell what is used";
 	if (job->chosen)

@@ -194,7 +194,7 @@ static int conclude_spans(const struct measured *measured, struct table *table)
 	const struct chain_time *labels = chain_of_labels(measured, &count);
 	int status;
 
-	if ((job->layers & (JOB_BLOCK | JOB_SPAN)) != (JOB_BLOCK | JOB_SPAN)) {
+	if ((job->layers & (JOB_PARTS | JOB_SPAN)) != (JOB_PARTS | JOB_SPAN)) {
 		table->absent = true;
 		return table_set_note(table, "needs the layers block and span");
 	}

@@ -87,10 +87,10 @@ static const struct {
 	struct table_group group;
 } page_groups[TOTALS_PAGES] = {
 	[TOTALS_UNATTRIBUTED] = { TRACE_CACHE,
-				  { "unattributed", "unattributed", JOB_PAGECACHE,
+				  { "unattributed", "unattributed", JOB_OTHER_PAGES,
 				    TABLE_COLUMNS(page_fields) } },
 	[TOTALS_INDIRECT] = { TRACE_INDIRECT,
-			      { "indirect", "indirect", JOB_PAGECACHE,
+			      { "indirect", "indirect", JOB_OTHER_PAGES,
 				TABLE_COLUMNS(page_fields) } },
 };
 
@@ -250,14 +250,14 @@ static void tell_submissions(struct totals *totals)
 
 	*told = totals->submissions;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		if (!*counts[i] && !totals->job->complete)
+		if (totals->job->filtered & JOB_SYSCALL || (!*counts[i] && !totals->job->complete))
 			*counts[i] = TABLE_NO_UINT;
 }
 
 /* The kernel's totals are whole only at the end of every trace. */
 static const struct operation *find_memory_faults(const struct job *job, const char *name)
 {
-	if (!job->complete || !(job->layers & JOB_FAULT))
+	if (!job->complete || !(job->layers & JOB_FAULT) || job->filtered & JOB_FAULT)
 		return NULL;
 	for (size_t i = 0; i < job->operation_count; i++)
 		if (!strcmp(job->operations[i].name, name) &&

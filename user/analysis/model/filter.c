@@ -19,6 +19,8 @@ struct filter_state {
 	const struct filter *filter;
 	uint64_t from_ns, until_ns; /* on the job's clock */
 	uint8_t door;
+	bool requests;	     /* it lets requests to devices pass ... */
+	bool parts;	     /* ... and all of their parts, requests or not, however short */
 	uint8_t *files;	     /* of each file: enum verdict */
 	uint8_t *operations; /* of each: whether its name is asked for */
 	struct trace_operation_total *counts;
@@ -93,6 +95,15 @@ static int check_names(struct filter_state *state, struct trace_error *error)
 	return 0;
 }
 
+/* Whether any operation of a layer is asked for, by a name that has one. */
+static bool asks_for(const struct filter_state *state, enum trace_family family)
+{
+	for (size_t i = 0; i < state->job->operation_count; i++)
+		if (state->operations[i] && state->job->operations[i].family == family)
+			return true;
+	return !state->filter->op;
+}
+
 static bool set_window(const struct filter *filter, struct job *job)
 {
 	uint64_t start_ns = job->start_ns;
@@ -122,6 +133,8 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 	made->keys = calloc(job->trace_count, sizeof(*made->keys));
 	if (made->files && made->operations && made->counts && made->keys)
 		status = check_names(made, error);
+	if (!status)
+		made->requests = !filter->door && asks_for(made, TRACE_STORAGE);
 	if (status) {
 		filter_close(made);
 		*state = NULL;
@@ -153,6 +166,30 @@ void filter_close(struct filter_state *state)
 	free(state);
 }
 
+void filter_pass_parts(struct filter_state *state)
+{
+	if (state)
+		state->parts = true;
+}
+
+unsigned int filter_cannot_tell(const struct filter_state *state)
+{
+	const struct filter *filter = state ? state->filter : NULL;
+	/* Of those, only the kernel's totals tell. */
+	unsigned int layers = filter ? JOB_FAULT | JOB_SYSCALL : 0;
+
+	if (!filter)
+		return 0;
+	if (!state->requests)
+		layers |= JOB_BLOCK;
+	if (filter->door || !asks_for(state, TRACE_DELAY))
+		layers |= JOB_THROTTLED;
+	if (filter->door || filter->min_duration_ns ||
+	    !(asks_for(state, TRACE_CACHE) && asks_for(state, TRACE_INDIRECT)))
+		layers |= JOB_OTHER_PAGES;
+	return layers;
+}
+
 static uint64_t kinds_of_layer(const char *layer)
 {
 	uint64_t kinds = 0;
@@ -175,7 +212,7 @@ static uint64_t kinds_wanted(const struct filter_state *state)
 	for (int kind = 0; kind < TRACE_KIND_COUNT && filter->min_duration_ns; kind++)
 		if (trace_schemas[kind].duration < 0)
 			kinds &= ~(1ull << kind);
-	return kinds | CURSOR_SPAN_KINDS;
+	return kinds | CURSOR_SPAN_KINDS | (state->parts ? 1ull << TRACE_BIO : 0);
 }
 
 /* --- single wishes --- */
@@ -225,6 +262,11 @@ static bool is_operation(const struct event *event)
 			       EVENT_THROTTLED | EVENT_REQUEST | EVENT_BIO | EVENT_VFS);
 }
 
+static bool is_context(const struct filter_state *state, const struct event *event)
+{
+	return event->flags & EVENT_BIO && state->parts && !state->requests;
+}
+
 static bool is_wanted(struct filter_state *state, const struct event *event)
 {
 	const struct filter *filter = state->filter;
@@ -235,9 +277,10 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 	if (!is_of_operations(filter))
 		return true;
 	return is_operation(event) && (!filter->file || is_file(state, event->file)) &&
-	       (!filter->op || state->operations[event->operation]) &&
-	       (!filter->door || event->door == state->door) &&
-	       event->end - event->start >= filter->min_duration_ns &&
+	       (is_context(state, event) || ((!filter->op || state->operations[event->operation]) &&
+					     (!filter->door || event->door == state->door))) &&
+	       ((event->flags & EVENT_BIO && state->parts) ||
+		event->end - event->start >= filter->min_duration_ns) &&
 	       (!filter->span || (!(event->flags & EVENT_SUMMED) && is_in_span(state, event)));
 }
 
@@ -318,7 +361,7 @@ bool filter_passes(struct filter_state *state, const struct event *event)
 {
 	if (!is_wanted(state, event))
 		return false;
-	state->passed++;
+	state->passed += !is_context(state, event);
 	if (is_operation(event))
 		count(state, event);
 	return true;

@@ -31,6 +31,9 @@ struct filter_state;
 bool filter_is_any(const struct filter *filter);
 /* By more than time and file: what the kernel does by itself then passes no more. */
 bool filter_chooses(const struct filter *filter);
+/* JOB_* of what a filter cannot judge, though it was recorded: what has no rows (faults without a
+ * file, submissions that were not traced), no door, no name that is asked for, or no duration. */
+unsigned int filter_cannot_tell(const struct filter_state *state);
 /* Returns 0, -ENOMEM, or -ESRCH for a name that no trace of the job has; `error` says which. */
 int filter_open(struct filter_state **state, const struct filter *filter, const struct job *job,
 		struct trace_error *error);
@@ -41,6 +44,9 @@ int filter_start(struct filter_state **state, const struct filter *filter, struc
 		 struct trace_error *error);
 void filter_close(struct filter_state *state); /* NULL is fine */
 
+/* Lets parts of requests pass where requests do not, and short ones: they tell where the operations
+ * that pass have waited. They are no operations, and are counted as none. */
+void filter_pass_parts(struct filter_state *state);
 /* Lets blocks be passed over that hold nothing of the time that is wanted, nor of the operation,
  * the process or the file, nor anything that takes as long. To be called once the kinds of the
  * cursor are set; the filter must outlive it. Without a filter (NULL) nothing is. */

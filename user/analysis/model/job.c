@@ -187,9 +187,9 @@ unsigned int job_layer(const char *name)
 		unsigned int bits;
 	} known[] = { { "syscall", JOB_SYSCALL | JOB_MOVED | JOB_IO },
 		      { "fault", JOB_FAULT | JOB_IO },
-		      { "pagecache", JOB_PAGECACHE },
+		      { "pagecache", JOB_PAGECACHE | JOB_OTHER_PAGES },
 		      { "span", JOB_SPAN },
-		      { "block", JOB_BLOCK },
+		      { "block", JOB_BLOCK | JOB_PARTS },
 		      { "async", JOB_ASYNC | JOB_IO },
 		      { "vfs", JOB_VFS | JOB_MOVED | JOB_IO } };
 
@@ -197,6 +197,13 @@ unsigned int job_layer(const char *name)
 		if (!strcmp(name, known[i].name))
 			return known[i].bits;
 	return 0;
+}
+
+const char *job_lacks_requests(const struct job *job)
+{
+	if (job->filtered & JOB_BLOCK)
+		return "behind this filter nothing is known of requests to block devices";
+	return job->layers & JOB_BLOCK ? NULL : "requests to block devices were not recorded";
 }
 
 static unsigned int layers_of(const struct trace_header *header)
@@ -212,6 +219,8 @@ static unsigned int layers_of(const struct trace_header *header)
 		if (header->operations[i].family == TRACE_DELAY && layers & JOB_PAGECACHE)
 			layers |= JOB_THROTTLED;
 	}
+	if (layers & JOB_PAGECACHE && layers & JOB_BLOCK)
+		layers |= JOB_READ_FOR_WRITE;
 	return layers;
 }
 

@@ -28,7 +28,10 @@
 #define JOB_MOVED (1u << 9) /* reads and writes are told: by calls, or by the VFS */
 /* No layer: all operations are told, none summed up (mode profile). */
 #define JOB_EVENTS (1u << 10)
-#define JOB_IO (1u << 11) /* operations of some kind are told, by one layer at least */
+#define JOB_IO (1u << 11)	      /* operations of some kind are told, by one layer at least */
+#define JOB_READ_FOR_WRITE (1u << 12) /* what writes read first: of pagecache and block */
+#define JOB_OTHER_PAGES (1u << 13)    /* what came in on no account of its own file's operations */
+#define JOB_PARTS (1u << 14)	      /* parts of requests, by which operations waited: of block */
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 
@@ -93,6 +96,8 @@ struct job {
 	uint64_t lost;		       /* events of complete traces */
 	uint64_t lost_spans;	       /* those of the span layer among them */
 	unsigned int layers;	       /* JOB_*: those that any of the traces recorded */
+	unsigned int filtered;	       /* JOB_*: of what has no rows in them, or none that the
+					* filter can judge, nothing is known behind it */
 	bool many_hosts;
 	bool summed;	 /* operations of some of the traces were summed up, */
 	bool all_summed; /* or of all of them, from beginning to end */
@@ -110,6 +115,8 @@ struct job {
 #define JOB_PROCESS_BYTES 1024
 #define JOB_FILE_BYTES 512
 
+/* Why nothing is told of requests to devices; NULL where it is. */
+const char *job_lacks_requests(const struct job *job);
 /* JOB_* that the layer of that name stands for; 0 for none. */
 unsigned int job_layer(const char *name);
 

@@ -88,9 +88,14 @@ static int open_filter(struct pass *pass, const struct report_options *options,
 		       struct trace_error *error)
 {
 	const struct filter *filter = options ? options->filter : NULL;
+	int status;
 
 	pass->job.chosen = filter && filter_chooses(filter);
-	return filter_start(&pass->filter, filter, &pass->job, error);
+	status = filter_start(&pass->filter, filter, &pass->job, error);
+	filter_pass_parts(pass->filter);
+	pass->job.filtered = filter_cannot_tell(pass->filter);
+	pass->job.layers &= ~(pass->job.filtered & ~(JOB_FAULT | JOB_SYSCALL));
+	return status;
 }
 
 static int walk_all(struct pass *pass, const struct report_options *options,
