@@ -400,7 +400,7 @@ class Reading(InPlace):
         self.assertEqual(len(lines), len(self.report()["findings"]))
         for (name, evidence), row in zip(lines, self.report()["findings"]):
             self.assertEqual(name, row["id"])
-            texts = {key: "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+            texts = {key: "" if value is None else f"{value:.17g}" if isinstance(value, float) else str(value)
                      for key, value in row["evidence"].items()}
             self.assertEqual(dict(pair.split("=", 1) for pair in evidence.split("; ")), texts)
         tables = call("report", "--list-tables", "--format", "json", SAMPLE)
