@@ -424,6 +424,7 @@ struct op_total {
 	__u64 created_pages;
 	__u64 read_for_write_bytes;
 	__u64 submissions;
+	__u64 major_faults; /* of operations that are faults */
 };
 
 /* Kept per CPU and record kind. */

@@ -18,6 +18,12 @@ static __always_inline void fault_done(struct account *account, __u32 op, __u64 
 {
 	account->op = op;
 	account_done(account, account_duration_ns(account, end_ns), 0, false, faults_preempted);
+	if (account->flags & TRACE_FAULT_MAJOR) {
+		struct op_total *total = op_total(op);
+
+		if (total)
+			count_add(&total->major_faults, 1, faults_preempted);
+	}
 }
 
 /* Adds a fault to its slot, in place of a record. */

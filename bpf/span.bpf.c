@@ -142,12 +142,38 @@ __noinline __u64 marker_value(const struct address *regs, const struct marker_ar
 	return arg->is_signed ? (__u64)((__s64)value >> (shift & 63)) : value >> (shift & 63);
 }
 
+/* How far the clock that the program reads is ahead of the host's: it may be in a namespace of
+ * time.
+ */
+static __always_inline __s64 clock_offset_ns(struct task_struct *task)
+{
+	struct nsproxy *proxy = KREAD(task_struct, task, nsproxy);
+	struct time_namespace *time;
+
+	if (!proxy || !bpf_core_field_exists(struct time_namespace, offsets.monotonic))
+		return 0;
+	time = KREAD(nsproxy, proxy, time_ns);
+	return time ? KREAD(time_namespace, time, offsets.monotonic.tv_sec) * 1000000000 +
+			       KREAD(time_namespace, time, offsets.monotonic.tv_nsec)
+		    : 0;
+}
+
+/* A time before the host's boot is as good as that. */
+static __always_inline __u64 host_time(__u64 time_ns, __s64 offset_ns)
+{
+	__s64 host_ns = time_ns - offset_ns;
+
+	return (__s64)time_ns < 0 ? time_ns : host_ns < 0 ? 0 : host_ns;
+}
+
 /* Both times are the program's own word: kept between the process's start and now. */
 static __always_inline void send_span_record(struct span_making *making)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 first_ns = TASK_POINTER(task, group_leader)->start_time, last_ns = making->time_ns;
-	__u64 start_ns = making->values[5], end_ns = making->values[6];
+	__s64 offset_ns = clock_offset_ns(task);
+	__u64 start_ns = host_time(making->values[5], offset_ns);
+	__u64 end_ns = host_time(making->values[6], offset_ns);
 
 	if (end_ns < last_ns)
 		last_ns = end_ns > first_ns ? end_ns : first_ns;

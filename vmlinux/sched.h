@@ -54,6 +54,24 @@ struct pid {
 	struct upid numbers[1];
 } CORE_STRUCT;
 
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+} CORE_STRUCT;
+
+/* What a program in the namespace sees is the host's clock and this. */
+struct timens_offsets {
+	struct timespec64 monotonic;
+} CORE_STRUCT;
+
+struct time_namespace {
+	struct timens_offsets offsets;
+} CORE_STRUCT;
+
+struct nsproxy {
+	struct time_namespace *time_ns;
+} CORE_STRUCT;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* 0: it runs, or waits for a CPU */
@@ -70,6 +88,7 @@ struct task_struct {
 	char comm[16];
 	struct fs_struct *fs;
 	struct files_struct *files;
+	struct nsproxy *nsproxy; /* NULL once it has exited */
 	struct signal_struct *signal;
 	struct mm_struct *mm;
 	const struct cred *real_cred;

@@ -111,12 +111,18 @@ class Python(unittest.TestCase):
     def test_told_when_over(self):
         """A span that is recorded afterwards has the operations of its time; no time is taken for
         later than now or for earlier than the process."""
+        self.check_told_when_over()
+
+    def check_told_when_over(self, ahead_s=0):
+        """In a program whose clock is so far ahead of the host's."""
         directory = machine().new_dir()
         for i in range(2):
             harness.random_file(f"{directory}/{i}", 20_000 + 1000 * i)
         out = f"{directory}/out.json"
-        recording = Recording([harness.PYTHON, RECORDED_JOB, directory, out], env=python_path())
-        log = account(out)
+        clock = ["unshare", "--fork", "--time", f"--monotonic={ahead_s}"] if ahead_s else []
+        recording = Recording([*clock, harness.PYTHON, RECORDED_JOB, directory, out],
+                              env=python_path())
+        log = {name: time_ns - ahead_s * 10**9 for name, time_ns in account(out).items()}
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
         begins = {row["name"]: row for row in recording.trace.dicts("span_begin")}
         ends = {row["id"]: row for row in recording.trace.dicts("span_end")}
@@ -129,6 +135,11 @@ class Python(unittest.TestCase):
         rows = {row["name"]: row for row in recording.report["spans"]}
         self.assertEqual(rows["true"]["read_bytes"], 20_000)
         self.assertEqual(rows["true"]["time_ns"], log["ended"] - log["begun"])
+
+    def test_told_when_over_in_a_time_namespace(self):
+        for ahead_s in 5000, -2:
+            with self.subTest(ahead_s=ahead_s):
+                self.check_told_when_over(ahead_s)
 
     def test_dftracer(self):
         """A job that was annotated for DFTracer, and cannot even be imported without it."""

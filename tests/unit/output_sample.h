@@ -150,7 +150,9 @@ static inline void sample_rows(struct made_trace *sample)
 	sample_parent(sample);
 	sample_child(sample);
 	sample->operations[M_ANONYMOUS] =
-		(struct trace_operation_total) { .count = 1234, .thread_time_ns = 2500000 };
+		(struct trace_operation_total) { .count = 1234,
+						 .thread_time_ns = 2500000,
+						 .major_faults = TRACE_NOT_COUNTED };
 }
 
 /* Ends the trace and closes it. `lost` system calls were counted and not written. */

@@ -513,7 +513,7 @@ static void test_hostile_rows(void **state)
 				made[i].operations[j] = (struct trace_operation_total) {
 					hostile_value(), hostile_value(), hostile_value(),
 					hostile_value(), hostile_value(), hostile_value(),
-					hostile_value(), hostile_value()
+					hostile_value(), hostile_value(), hostile_value()
 				};
 			readers[i] =
 				round % 3 ? made_finish(&made[i], hostile_value(), hostile_value())

@@ -67,9 +67,9 @@ static const struct trace_header sample_header = {
 };
 
 static const struct trace_operation_total sample_operation_totals[SAMPLE_OPERATIONS] = {
-	{ 1, 2, 3, 4, 5, 6, 14, 16 },
-	{ 6, 7, 8, 9, 10, 12, 15, 17 },
-	{ UINT64_MAX, 0, UINT64_MAX - 1, 1ull << 63, 11, 13, UINT64_MAX, 18 },
+	{ 1, 2, 3, 4, 5, 6, 14, 16, 19 },
+	{ 6, 7, 8, 9, 10, 12, 15, 17, 20 },
+	{ UINT64_MAX, 0, UINT64_MAX - 1, 1ull << 63, 11, 13, UINT64_MAX, 18, 0 },
 };
 
 static const struct trace_kind_total sample_kind_totals[] = {

@@ -54,6 +54,9 @@ static const struct {
 static const struct table_column memory_fields[] = {
 	{ "count", NULL, UNIT_COUNT, "faults without a file",
 	  TABLE_UINT(struct trace_operation_total, count), 0 },
+	{ "major", "major", UNIT_COUNT,
+	  "major ones of them, which waited for storage: the pages had been swapped out",
+	  TABLE_UINT(struct trace_operation_total, major_faults), 0 },
 	{ "time_ns", "thread time", UNIT_NS, "time of them, summed over threads",
 	  TABLE_UINT(struct trace_operation_total, thread_time_ns), 0 },
 };

@@ -4,6 +4,7 @@
  */
 #include "capture/host.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,14 +19,36 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
+static int64_t clock_ahead_ns;
+
+static void read_clock_ahead(void)
+{
+	FILE *file = fopen("/proc/self/timens_offsets", "re");
+	long long seconds, ns;
+
+	if (!file)
+		return;
+	if (fscanf(file, "monotonic %lld %lld", &seconds, &ns) == 2)
+		clock_ahead_ns = seconds * 1000000000 + ns;
+	fclose(file);
+}
+
+int64_t host_clock_ahead_ns(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_clock_ahead);
+	return clock_ahead_ns;
+}
+
 uint64_t host_now_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return clock_ns(CLOCK_MONOTONIC) - host_clock_ahead_ns();
 }
 
 struct timespec host_after_ns(uint64_t ns)
 {
-	uint64_t then_ns = host_now_ns() + ns;
+	uint64_t then_ns = clock_ns(CLOCK_MONOTONIC) + ns;
 
 	return (struct timespec) { .tv_sec = then_ns / 1000000000,
 				   .tv_nsec = then_ns % 1000000000 };
@@ -69,8 +92,8 @@ static void clock_pair(struct trace_header *header)
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < 5; i++) {
-		uint64_t before = clock_ns(CLOCK_MONOTONIC), wall = clock_ns(CLOCK_REALTIME);
-		uint64_t after = clock_ns(CLOCK_MONOTONIC);
+		uint64_t before = host_now_ns(), wall = clock_ns(CLOCK_REALTIME);
+		uint64_t after = host_now_ns();
 
 		if (after - before >= best)
 			continue;

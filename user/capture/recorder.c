@@ -254,6 +254,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 			.created_bytes = from->created_pages * page_bytes,
 			.read_for_write_bytes = from->read_for_write_bytes,
 			.submissions = from->submissions,
+			.major_faults = from->major_faults,
 		};
 	}
 	totals->operations = counts->totals;

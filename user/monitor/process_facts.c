@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/host.h"
 #include "capture/proc.h"
 
 #define TEXT_BYTES 16384
@@ -54,7 +55,7 @@ static uint64_t start_ns(uint64_t ticks)
 	/* The clocks are read one after the other: less than a tick is none. */
 	if (asleep < 10000000)
 		asleep = 0;
-	ns -= asleep;
+	ns -= asleep + host_clock_ahead_ns();
 	return ns ? ns : 1;
 }
 

@@ -108,7 +108,10 @@ struct trace_operation_total {
 		submissions; /* sum of positive results of calls of family TRACE_SUBMITS that submit
 			      */
 	uint64_t read_for_write_bytes; /* from storage, to complete pages written in part */
+	uint64_t major_faults;	       /* of faults; TRACE_NOT_COUNTED: an older trace */
 };
+
+#define TRACE_NOT_COUNTED UINT64_MAX
 
 /* Events by kind of record: events = written + lost. */
 struct trace_kind_total {

@@ -146,7 +146,7 @@ static void pack_operation_totals(struct pack *pack, const struct trace_totals *
 	for (size_t i = 0; i < totals->operation_count; i++) {
 		const struct trace_operation_total *total = &totals->operations[i];
 
-		pack_map(pack, 8);
+		pack_map(pack, 9);
 		pack_number(pack, "count", total->count);
 		pack_number(pack, "errors", total->errors);
 		pack_number(pack, "bytes", total->bytes);
@@ -155,6 +155,7 @@ static void pack_operation_totals(struct pack *pack, const struct trace_totals *
 		pack_number(pack, "created_bytes", total->created_bytes);
 		pack_number(pack, "read_for_write_bytes", total->read_for_write_bytes);
 		pack_number(pack, "submissions", total->submissions);
+		pack_number(pack, "major_faults", total->major_faults);
 	}
 }
 

@@ -382,6 +382,7 @@ static int parse_operation_totals(struct trace_totals *totals, struct mp object,
 		{ "read_for_write_bytes", FIELD_U64,
 		  offsetof(struct trace_operation_total, read_for_write_bytes) },
 		{ "submissions", FIELD_U64, offsetof(struct trace_operation_total, submissions) },
+		{ "major_faults", FIELD_U64, offsetof(struct trace_operation_total, major_faults) },
 	};
 	uint32_t count;
 	struct mp mp;
@@ -390,8 +391,10 @@ static int parse_operation_totals(struct trace_totals *totals, struct mp object,
 			     sizeof(struct trace_operation_total), arena, &mp, &count, &items);
 	struct trace_operation_total *operations = items;
 
-	for (uint32_t i = 0; !err && i < count; i++)
+	for (uint32_t i = 0; !err && i < count; i++) {
+		operations[i].major_faults = TRACE_NOT_COUNTED;
 		err = PARSE(fields, &mp, arena, &operations[i]);
+	}
 	if (!err) {
 		totals->operations = operations;
 		totals->operation_count = count;

@@ -30,6 +30,8 @@ static int find_swapped(struct findings *findings, const struct finding_rule *ru
 	};
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
+	uint64_t major = 0; /* of older traces only those of whole processes are known */
+	bool counted = true;
 
 	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
 		const struct trace_operation_total *total =
@@ -37,7 +39,11 @@ static int find_swapped(struct findings *findings, const struct finding_rule *ru
 
 		swapped.count += total->count;
 		swapped.time_ns += total->thread_time_ns;
+		counted &= total->major_faults != TRACE_NOT_COUNTED;
+		major += counted ? total->major_faults : 0;
 	}
+	if (counted)
+		swapped.major = major;
 	if (findings->measured->job->chosen ||
 	    !finding_is_enough(swapped.major, THRESHOLD_SWAPPED_FAULTS,
 			       finding_share(swapped.time_ns, findings->duration_ns)) ||

@@ -374,6 +374,10 @@ static void add_total(struct trace_operation_total *sum, const struct trace_oper
 	sum->created_bytes += more->created_bytes;
 	sum->read_for_write_bytes += more->read_for_write_bytes;
 	sum->submissions += more->submissions;
+	if (sum->major_faults == TRACE_NOT_COUNTED || more->major_faults == TRACE_NOT_COUNTED)
+		sum->major_faults = TRACE_NOT_COUNTED;
+	else
+		sum->major_faults += more->major_faults;
 }
 
 static struct trace_operation_total beyond(const struct trace_operation_total *kernel,
@@ -389,6 +393,7 @@ static struct trace_operation_total beyond(const struct trace_operation_total *k
 		.read_for_write_bytes =
 			clock_subtract(kernel->read_for_write_bytes, seen->read_for_write_bytes),
 		.submissions = clock_subtract(kernel->submissions, seen->submissions),
+		.major_faults = kernel->major_faults,
 	};
 }
 
