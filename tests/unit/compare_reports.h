@@ -259,9 +259,10 @@ static void compare(const struct report *whole, const struct report *parts, bool
 /* What their evidence has that all runs together tell in another way, or not at all. */
 static bool is_of_single_runs(const char *column)
 {
-	static const char *const names[] = { "place",		"example", "consecutive",
-					     "backward",	"path",	   "file",
-					     "readahead_bytes", "files",   "other_files" };
+	static const char *const names[] = { "place", "example", "consecutive", "backward", "path",
+					     "file", "readahead_bytes", "files", "other_files",
+					     /* of files that changed from one to the next: */
+					     "size_bytes", "size_each" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(column, names[i]))
@@ -306,6 +307,25 @@ static bool is_of_waits(const char *id)
 	return false;
 }
 
+static const struct finding_rule *rule_of(const char *id)
+{
+	size_t i = 0;
+
+	while (strcmp(finding_rules[i]->id, id))
+		i++;
+	return finding_rules[i];
+}
+
+/* Of fewer operations than any rule calls many. */
+static bool is_of_few(const struct report *report, const char *id)
+{
+	const struct cell *evidence = find_finding(report, id) + FINDING_EVIDENCE_COLUMN;
+	int count = table_find_column(evidence->table, "count");
+
+	return count >= 0 && evidence->table->cells[count].type == CELL_UINT &&
+	       evidence->table->cells[count].uint < 100;
+}
+
 static size_t found; /* findings that were compared */
 
 /* Of runs that overlap a cost is that of one of them at least, and may be too little to speak of.
@@ -321,8 +341,12 @@ static void compare_finding(const struct report *whole, const struct report *par
 		return;
 	if (!apart && is_of_waits(id))
 		return;
-	/* Of times that overlap shares are those of their sums. */
-	if (!apart && !strcmp(id, "metadata-heavy") && !a != !b)
+	/* Of times that overlap shares are those of their sums, which may be enough for a few. */
+	if (!apart && (!strcmp(id, "metadata-heavy") || rule_of(id)->alike))
+		return;
+	/* Few are told by their share of the run, and files whose size changed are left out of it.
+	 */
+	if (!a != !b && is_of_few(a ? whole : parts, id))
 		return;
 	if (!a != !b)
 		fail_msg("%s is told of the %s alone", id, a ? "traces" : "parts");

@@ -434,6 +434,7 @@ static void swapped(struct made_trace *made, bool sound)
 		      .offset = i * 4096, .flags = TRACE_FAULT_MAJOR, .fetched = 4096);
 	made->operations[M_ANONYMOUS].count = 20000;
 	made->operations[M_ANONYMOUS].thread_time_ns = 300 * MS;
+	made->operations[M_ANONYMOUS].major_faults = sound ? 0 : 5000;
 	EXIT(made, .time = END - 2, .pid = 10, .major = 5000, .comm = "a");
 }
 

@@ -283,7 +283,7 @@ static void make_slow(struct random_job *job)
 	job->count = 4;
 	for (size_t i = 0; i < job->count; i++) {
 		struct made_trace *made = &job->made[i];
-		uint64_t from = 1000 * MS + i * 1000 * MS, pid = 100 + i;
+		uint64_t from = 3000 * MS + i * 3000 * MS, pid = 100 + i;
 
 		BEGIN(made, .host = "node", .boot_id = "node", .spans = true, .block = true,
 		      .monotonic_ns = from, .realtime_ns = 1700000000000000000ull + from);
@@ -294,7 +294,7 @@ static void make_slow(struct random_job *job)
 		     .name = "work", .category = "compute");
 		SPAN(made, .begin = from + (i ? 400 : 200) * MS, .end = from + (i ? 500 : 220) * MS,
 		     .pid = pid, .id = 2, .name = "save", .category = "checkpoint");
-		SPAN(made, .begin = from + (i ? 400 : 250) * MS, .end = from + (i ? 401 : 300) * MS,
+		SPAN(made, .begin = from + (i ? 400 : 220) * MS, .end = from + (i ? 401 : 390) * MS,
 		     .pid = pid, .id = 3, .name = "load", .category = "data");
 		for (uint64_t j = 0; j < 8; j++) {
 			uint64_t time = from + 20 * MS * (j + 1);
@@ -311,8 +311,8 @@ static void make_slow(struct random_job *job)
 			     .tid = pid, .op = M_FSYNC, .file = 1);
 		DEVICE(made, .time = from + 890 * MS, .dev = 8 << 20, .name = "sda", .reads = 8,
 		       .read_bytes = 8 * 4096, .flushes = 15, .flush_ns = 10 * MS);
-		EXIT(made, .time = from + 895 * MS, .pid = pid, .comm = "python3");
-		job->traces[i] = made_finish(made, from, from + 900 * MS);
+		EXIT(made, .time = from + 2895 * MS, .pid = pid, .comm = "python3");
+		job->traces[i] = made_finish(made, from, from + 2900 * MS);
 		job->names[i] = names[i];
 	}
 }

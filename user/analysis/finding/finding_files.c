@@ -319,13 +319,15 @@ void alike_forget_holes(const struct findings *findings, uint32_t number, struct
 	file->tallies[USE_MMAP].fetched_bytes = 0;
 }
 
+/* For how long operations waited that were summed up is not known: then counts alone decide. */
 static bool is_taken(const struct findings *findings, const struct alike_rule *kind,
 		     const struct file_view *file)
 {
+	double of_run =
+		findings->summed ? 0 : finding_share(time_of(kind, file), findings->duration_ns);
+
 	return kind->takes(file) &&
-	       (!kind->counts ||
-		finding_is_enough(kind->counts(file), kind->least,
-				  finding_share(time_of(kind, file), findings->duration_ns)));
+	       (!kind->counts || finding_is_enough(kind->counts(file), kind->least, of_run));
 }
 
 /* One that is of a kind by some of the rules. */
