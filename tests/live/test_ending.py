@@ -272,6 +272,7 @@ class Ending(unittest.TestCase):
         self.assertIs(trace["complete"], True)
         self.assertEqual(trace["exit_code"], 7)
         self.assertGreater(trace["lost"]["total"], 0)
+        self.assertEqual(trace["lost"]["cause"], "disk")
         self.assertGreaterEqual(recording.report["totals"]["read"]["count"], reads)
         kept = recording.file(data)["read"]["count"]
         self.assertGreater(kept, 0)

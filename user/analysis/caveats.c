@@ -10,6 +10,7 @@
 
 #include "analysis/clocks.h"
 #include "analysis/deaths.h"
+#include "analysis/loss.h"
 #include "analysis/processes.h"
 #include "analysis/measured.h"
 #include "analysis/totals.h"
@@ -22,6 +23,7 @@
 static void say_lost(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
+	const struct loss_cause *cause = loss_cause_of(job);
 	const char *between = " (";
 	char count[UNITS_TEXT];
 
@@ -40,11 +42,12 @@ static void say_lost(struct words *text, const struct measured *measured)
 		}
 	}
 	words_add(text,
-		  "%s: times, and shares of the run, are at least (≥) what is told; tables of "
-		  "files and "
-		  "processes lack them; counts and bytes of the totals are exact; a larger "
-		  "--buffer loses less",
-		  *between == ',' ? ")" : "");
+		  "%s%s%s: times, and shares of the run, are at least (≥) what is told; "
+		  "tables of files and processes lack them; counts and bytes of the totals "
+		  "are exact",
+		  *between == ',' ? ")" : "", cause ? " because " : "", cause ? cause->why : "");
+	words_add(text, "; to lose less: %s",
+		  cause ? cause->remedy : "record with a larger --buffer");
 }
 
 static void say_incomplete(struct words *text, const struct measured *measured)

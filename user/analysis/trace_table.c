@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/loss.h"
 #include "analysis/trace_table.h"
 #include "analysis/header_texts.h"
 #include "analysis/base/map.h"
@@ -38,6 +39,7 @@ struct about {
 	uint64_t overwritten; /* by flight recorders */
 	uint64_t cpus, memory_bytes, cgroup_memory_bytes, dirty_bytes;
 	bool complete, lower_bounds;
+	const char *cause; /* of most of what was lost */
 };
 
 /* --- layers --- */
@@ -319,6 +321,11 @@ static const struct table_column columns[] = {
 			  TABLE_UINT(struct about, ranks), 0 },
 	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, "events that were lost",
 			 TABLE_UINT(struct about, lost), 0 },
+	[ABOUT_LOST_CAUSE] = { "lost.cause", "why lost", UNIT_NONE,
+			       "why most of them were: buffers (they came too fast), stopped "
+			       "(Faultline stood still), disk (no room for the trace) or damage; "
+			       "null: none were, or an older trace",
+			       TABLE_LITERAL(struct about, cause), 0 },
 	[ABOUT_BEGUN_BY] = { "start", "begun by", UNIT_NONE,
 			     "run: with its command; attach: with what ran already",
 			     header_get_joined, HEADER_START, 0 },
@@ -456,6 +463,7 @@ static int fill(void *state, struct table *table)
 	about->events = count_events(about);
 	about->overwritten = count_overwritten(job);
 	about->survivors = job->complete ? count_survivors(job) : TABLE_NO_UINT;
+	about->cause = loss_cause_of(job) ? loss_cause_of(job)->name : NULL;
 	about->lost = job->complete ? job->lost : TABLE_NO_UINT;
 	about->unaccounted = job->complete ? trace_unaccounted(job) : TABLE_NO_UINT;
 	about->lower_bounds = !job->complete || job->lost;
@@ -527,7 +535,7 @@ const struct analysis analysis_trace = {
 	.fill = fill,
 	.end = free,
 	.merging = { .listed = "files,hosts,not_followed",
-		     .joined = "kernel,mode,start,incomplete_reason,flight.reason",
+		     .joined = "kernel,mode,start,incomplete_reason,flight.reason,lost.cause",
 		     .first = "command,targets,*.attach,*.reason",
 		     .most = "*.state", /* "on" comes after "off" */
 		     .least = "start_unix_ns,cpus,memory_bytes,cgroup_memory_bytes,dirty_bytes",

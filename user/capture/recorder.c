@@ -29,6 +29,9 @@
 /* How often the sums of devices are told, so that they tell a course, too. */
 #define DEVICES_EVERY_NS 1000000000ull
 
+/* A pass of the thread that drains takes no longer: else it was stopped, or had no CPU. */
+#define STOPPED_NS 1000000000ull
+
 /* How long to wait for records that were counted before the end, but have not come. */
 #define LAST_WAIT_NS 1000000000ull
 
@@ -47,7 +50,32 @@ struct recorder {
 	_Atomic uint64_t written_bytes;
 	_Atomic int write_error;
 	bool resumed;
+	uint64_t lost;	       /* by the kernel side, when it was last looked at */
+	uint64_t lost_stopped; /* of it, while this side did not run */
 };
+
+static uint64_t count_lost(const struct kind_total *kinds)
+{
+	uint64_t lost = 0;
+
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
+		lost += kinds[kind].lost;
+	return lost;
+}
+
+/* Books what was lost since it last looked. */
+static void look_at_losses(struct recorder *recorder, bool stopped)
+{
+	struct kind_total kinds[RECORD_KIND_COUNT];
+	uint64_t notes[NOTE_COUNT], lost;
+
+	if (session_totals(recorder->session, NULL, kinds, notes))
+		return;
+	lost = count_lost(kinds);
+	if (stopped && lost > recorder->lost)
+		recorder->lost_stopped += lost - recorder->lost;
+	recorder->lost = lost;
+}
 
 /* Each is said once: a disk that is nearly full may be full again and again. */
 static void look_at_writer(struct recorder *recorder, int status)
@@ -93,10 +121,13 @@ static void *drain(void *context)
 					       recorder->decoder);
 		uint64_t now_ns = host_now_ns();
 
+		if (now_ns - last_ns > STOPPED_NS)
+			look_at_losses(recorder, true);
 		session_look_at_cpus(recorder->session, now_ns);
 		decoder_settle(recorder->decoder, false);
 		if (now_ns - devices_ns >= DEVICES_EVERY_NS) {
 			session_tell_devices(recorder->session, decoder_take, recorder->decoder);
+			look_at_losses(recorder, false);
 			devices_ns = now_ns;
 		}
 		if (now_ns - profile_ns >= recorder->interval_ns) {
@@ -110,6 +141,8 @@ static void *drain(void *context)
 				      profile_ns + recorder->interval_ns - now_ns));
 		last_ns = now_ns;
 	}
+	if (host_now_ns() - last_ns > STOPPED_NS)
+		look_at_losses(recorder, true);
 	return NULL;
 }
 
@@ -153,7 +186,7 @@ struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
 	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
-	struct trace_note trace_notes[NOTE_COUNT + 3];
+	struct trace_note trace_notes[NOTE_COUNT + 6];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[RECORD_KIND_COUNT + LAYER_COUNT + 1 + 2];
 };
@@ -164,8 +197,8 @@ static void sum_status(struct recorder *recorder, const struct counts *counts,
 	memset(status, 0, sizeof(*status));
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		status->events += counts->kinds[kind].events;
-		status->lost += counts->kinds[kind].lost;
 	}
+	status->lost = count_lost(counts->kinds);
 	status->lost += counts->notes[NOTE_UNFOLLOWED];
 	status->summed = session_profile_use(recorder->session).operations;
 	status->not_followed = counts->notes[NOTE_PRIVILEGED];
@@ -192,6 +225,24 @@ static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 	return unbegun > lost ? unbegun - lost : 0;
 }
 
+/* By their causes; those that there are any of. Returns how many. */
+static size_t name_losses(const struct recorder *recorder, const struct counts *counts,
+			  struct trace_note *notes)
+{
+	struct trace_note causes[] = { { TRACE_NOTE_LOST_FULL, count_lost(counts->kinds) },
+				       { TRACE_NOTE_LOST_STOPPED, recorder->lost_stopped },
+				       { TRACE_NOTE_LOST_NO_ROOM, 0 } };
+	size_t n = 0;
+
+	causes[0].count -= recorder->lost_stopped;
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		causes[2].count += trace_writer_discarded(recorder->writer, kind);
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (causes[i].count)
+			notes[n++] = causes[i];
+	return n;
+}
+
 /* What goes into the trace of what the kernel side could not see. */
 static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
@@ -209,7 +260,7 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_SPANS_BEFORE, before };
 	if (unseen)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_ENDED_UNSEEN, unseen };
-	return n;
+	return n + name_losses(recorder, counts, counts->trace_notes + n);
 }
 
 /* Rows of sums: they are lost when there is no room to write them. How many. */

@@ -4,6 +4,7 @@
  * was traced.
  */
 #include "analysis/finding/finding.h"
+#include "analysis/loss.h"
 #include "analysis/measured.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
@@ -11,6 +12,7 @@
 struct loss {
 	uint64_t lost, events;
 	double share;
+	const char *cause, *why, *remedy;
 };
 
 static const struct table_column loss_evidence[] = {
@@ -18,7 +20,17 @@ static const struct table_column loss_evidence[] = {
 	{ "events", "events", UNIT_COUNT, "all events, the lost ones included",
 	  TABLE_UINT(struct loss, events), 0 },
 	{ "share", "share", UNIT_SHARE, "lost of all", TABLE_REAL(struct loss, share), 0 },
+	{ "cause", "cause", UNIT_NONE, "of most of them, as lost.cause of the trace",
+	  TABLE_LITERAL(struct loss, cause), 0 },
+	{ "why", "why", UNIT_NONE, "the same in words", TABLE_LITERAL(struct loss, why), 0 },
+	{ "remedy", "remedy", UNIT_NONE, "what to do about it", TABLE_LITERAL(struct loss, remedy),
+	  0 },
 };
+
+static const struct loss_cause *cause_of(const struct cell *cell)
+{
+	return cell->type == CELL_TEXT ? loss_cause_named(cell->text, cell->length) : NULL;
+}
 
 static int find_loss(struct findings *findings, const struct finding_rule *rule)
 {
@@ -28,6 +40,7 @@ static int find_loss(struct findings *findings, const struct finding_rule *rule)
 		.lost = lost->type == CELL_UINT ? lost->uint : 0,
 		.events = events->type == CELL_UINT ? events->uint : 0,
 	};
+	const struct loss_cause *cause = cause_of(&trace->cells[ABOUT_LOST_CAUSE]);
 	struct finding_verdict verdict = {
 		.cost_ns = TABLE_NO_UINT,
 		.cost_bytes = TABLE_NO_UINT,
@@ -38,6 +51,9 @@ static int find_loss(struct findings *findings, const struct finding_rule *rule)
 	if (!loss.lost)
 		return 0;
 	loss.share = finding_share(loss.lost, loss.events);
+	loss.cause = cause ? cause->name : NULL;
+	loss.why = cause ? cause->why : NULL;
+	loss.remedy = cause ? cause->remedy : "record with a larger --buffer, or fewer --layers";
 	if (loss.share >= threshold(THRESHOLD_LOSS_HIGH))
 		verdict.severity = FINDING_HIGH;
 	return finding_add(findings, rule, &loss, &verdict);
@@ -53,9 +69,9 @@ const struct finding_rule finding_loss = {
 	FINDING_EVIDENCE(struct loss, loss_evidence),
 	FINDING_THRESHOLDS(loss_thresholds),
 	.title = "events were lost: tables of files, processes and spans lack them",
-	.says = "{lost} of {events} events ({share}); counts and bytes of the totals are exact, "
-		"times are lower bounds",
-	.advice = "record with a larger --buffer, or with fewer --layers",
+	.says = "{lost} of {events} events ({share})[: {why}]; counts and bytes of the totals are "
+		"exact, times are lower bounds",
+	.advice = "{remedy}",
 	.caveat = "lost",
 	.more = "faultline report --table trace TRACE",
 	.rule = "The kernel counts every event before it can be lost. Totals come from there and "

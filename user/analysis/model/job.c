@@ -278,8 +278,10 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 
 void job_pass_over(struct job *job, uint32_t trace, size_t block, const struct trace_error *error)
 {
-	job->lost = clock_add(job->lost,
-			      trace_reader_pass_over(job->traces[trace].reader, block, error));
+	uint64_t rows = trace_reader_pass_over(job->traces[trace].reader, block, error);
+
+	job->lost = clock_add(job->lost, rows);
+	job->damaged = clock_add(job->damaged, rows);
 }
 
 int job_load(struct job *job, struct trace_reader *const *traces, const char *const *names,

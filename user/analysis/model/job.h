@@ -93,7 +93,8 @@ struct job {
 	struct activities *activities; /* up to that moment */
 	uint64_t start_ns, end_ns;     /* of the first trace to start and the last to end */
 	bool complete;		       /* all traces are */
-	uint64_t lost;		       /* events of complete traces */
+	uint64_t lost;		       /* events of complete traces, */
+	uint64_t damaged;	       /* those in blocks that could not be read among them */
 	uint64_t lost_spans;	       /* those of the span layer among them */
 	unsigned int layers;	       /* JOB_*: those that any of the traces recorded */
 	unsigned int filtered;	       /* JOB_*: of what has no rows in them, or none that the
