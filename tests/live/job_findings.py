@@ -232,6 +232,15 @@ class Job:
             for path in paths:
                 SourceFileLoader("module", path).get_data(path)
 
+    def worker_start(self):
+        """Runs a program that imports some modules again and again, or once and does more itself."""
+        import subprocess
+        import sys
+
+        for _ in range(8 if self.bad else 1):
+            subprocess.run([sys.executable, "-c", "import asyncio, json, unittest"], check=True)
+        sum(range(0 if self.bad else 30_000_000))
+
     # --- writes, and calls that cost without moving much
 
     def fsync_often(self):

@@ -268,6 +268,31 @@ static void metadata_of_directories(struct made_trace *made, bool sound)
 	imports_of_directories(made, !sound);
 }
 
+/* Programs of one process that load a library and read data, one after the other; sound: the first
+ * loads it, and what the others read is its own. */
+static void worker_start(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/a/b.pyc");
+	add_file(made, 2, 8 * KIB, "/data/a");
+	for (uint64_t i = 0; i < 5; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + i * 150 * MS;
+		const uint64_t took = sound && i ? MS : 100 * MS;
+
+		made_fork(made, begins, 10, pid);
+		EXEC(made, .time = begins + 1, .pid = pid, .ppid = 10, .comm = "b", .command = "b",
+		     .rank = -1);
+		CALL(made, .time = begins + 10, .dur = US, .pid = pid, .op = M_OPENAT, .file = 1,
+		     .result = 3);
+		CALL(made, .time = begins + took, .dur = US, .pid = pid, .op = M_READ, .file = 1,
+		     .asked = 8 * KIB, .result = 8 * KIB);
+		CALL(made, .time = begins + took + MS, .dur = US, .pid = pid, .op = M_READ,
+		     .file = 2, .asked = 8 * KIB, .result = 8 * KIB);
+		CALL(made, .time = begins + 120 * MS, .dur = US, .pid = pid, .op = M_READ,
+		     .file = 1, .asked = 8 * KIB, .result = 8 * KIB);
+		EXIT(made, .time = begins + 140 * MS, .pid = pid, .tid = pid);
+	}
+}
+
 /* A tenth of a second of a start is not worth a word. */
 static void imports_once(struct made_trace *made, bool sound)
 {

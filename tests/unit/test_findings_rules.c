@@ -82,6 +82,7 @@ static const struct {
 	{ "metadata-heavy", metadata_of_locks },
 	{ "metadata-heavy", metadata_that_fails },
 	{ "metadata-heavy", metadata_of_modules },
+	{ "worker-start", worker_start },
 	{ "imports", imports },
 	{ "imports", imports_once },
 	{ "imports", imports_of_directories },

@@ -71,6 +71,7 @@ extern const struct analysis analysis_advice;
 extern const struct analysis analysis_habits;
 extern const struct analysis analysis_processes;
 extern const struct analysis analysis_programs;
+extern const struct analysis analysis_starts;
 extern const struct analysis analysis_writeback;
 extern const struct analysis analysis_spans;
 extern const struct analysis analysis_overlap;

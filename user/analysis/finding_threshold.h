@@ -108,6 +108,8 @@
 	  "a choice: a tenth of a second is noticed")                                              \
 	X(LOADED_OF_RUN, 0.05, UNIT_SHARE, "if that is a part of the run, at least",               \
 	  "a choice: half of what makes a finding high")                                           \
+	X(STARTS, 3, UNIT_COUNT, "starts of a program by one process at least",                    \
+	  "a choice: two may be one thing and another")                                            \
 	X(SMALL_FILE, 262144, UNIT_BYTES, "size of a small file at most",                          \
 	  "a choice: two of the kernel's default readahead windows")                               \
 	X(SMALL_FILES, 500, UNIT_COUNT, "small files at least", "a choice: fewer are no data set") \

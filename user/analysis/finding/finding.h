@@ -216,6 +216,8 @@ extern const struct finding_rule finding_listed_again;
 extern const struct finding_rule finding_metadata;
 extern const struct finding_rule finding_imports;
 extern const struct finding_rule finding_cold_names;
+/* finding_starts.c: programs that start again and again. */
+extern const struct finding_rule finding_worker_start;
 extern const struct finding_rule finding_failed_lookups;
 /* finding_waits.c: programs that stand still while they write or read. */
 extern const struct finding_rule finding_save_waits;

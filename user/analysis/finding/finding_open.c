@@ -448,7 +448,8 @@ static int find_imports(struct findings *findings, const struct finding_rule *ru
 	return finding_add(findings, rule, &found, &verdict);
 }
 
-static const struct finding_rule *const imports_told_by[] = { &finding_failed_lookups, NULL };
+static const struct finding_rule *const imports_told_by[] = { &finding_failed_lookups,
+							      &finding_worker_start, NULL };
 
 static const enum threshold imports_thresholds[] = {
 	THRESHOLD_METADATA_SHARE, THRESHOLD_METADATA_CALLS, THRESHOLD_TIME_DECIDES, THRESHOLD_FEW,

@@ -180,10 +180,14 @@ const struct finding_rule finding_loader_io = {
 		"of that time some thread of the job was in an I/O call or a page fault.",
 };
 
+/* Workers that start anew prepare nothing meanwhile. */
+static const struct finding_rule *const loader_told_by[] = { &finding_worker_start, NULL };
+
 const struct finding_rule finding_loader_work = {
 	.id = "loader-preprocessing",
 	.needs = JOB_SPAN,
 	.find = find_loader_work,
+	.told_by = loader_told_by,
 	.of_runs = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),

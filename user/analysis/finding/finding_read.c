@@ -290,13 +290,17 @@ static const enum threshold random_thresholds[] = {
 	THRESHOLD_FEW,
 };
 
+/* The same reads, one in flight: that is what to change first. */
+static const struct finding_rule *const random_told_by[] = { &finding_held_back,
+							     &finding_shallow_queue, NULL };
+
 const struct finding_rule finding_random_reads = {
 	.id = "random-reads",
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &random_files,
-	.told_by = alike_held_back,
+	.told_by = random_told_by,
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),

@@ -33,6 +33,7 @@ static const struct analysis *const registry[] = {
 	&analysis_advice,
 	&analysis_habits,
 	&analysis_programs,
+	&analysis_starts,
 	&analysis_processes,
 	&analysis_devices,
 	&analysis_device_users,

@@ -384,6 +384,8 @@ const EVIDENCE = {
 	'listed-again': [took('metadata'), calls],
 	'metadata-heavy': [calls, ranking('places', 'operations, by place', 'places', 'path', 'operations',
 		countText, 'c-metadata')],
+	'worker-start': [ranking('starts', 'time in which programs started, by name', 'starts', 'program', 'time_ns',
+		timeText, 'c-metadata')],
 	'imports': [calls, ranking('places', 'operations, by place', 'places', 'path', 'operations',
 		countText, 'c-metadata')],
 	'metadata-cold': [took('metadata'), calls],

@@ -25,12 +25,14 @@ function findingEl(row, place) {
 		evidenceEl(evidence));
 }
 
+const SUMMED = 'What operations tell only one by one is not known: they were summed up.';
+
 function whyNone() {
 	const nothing = 'Nothing was found that costs time and could be changed.';
 	if (record('trace').duration_ns === null)
 		return 'Nothing of the run was written.';
 	if (pictures.summed !== 'none')
-		return `${nothing} What operations tell only one by one is not known: they were summed up.`;
+		return `${nothing} ${SUMMED}`;
 	return rowsOf('access').every((row) => row.time_ns === null)
 		? 'No layer that tells of I/O was recorded.' : nothing;
 }
@@ -43,7 +45,8 @@ function makeFindings() {
 		body.append(hintEl(whyNone()));
 	else
 		body.append(el('div', { class: 'finding-grid' }, ...rows.map((row, i) =>
-			findingEl(row, i + 1))));
+			findingEl(row, i + 1))),
+		pictures.summed !== 'none' ? hintEl(SUMMED) : '');
 	if (tables.findings.of > rows.length)
 		body.append(el('p', { class: 'hint' }, `${rows.length} of ${tables.findings.of} findings.`));
 }
