@@ -80,6 +80,23 @@ static void opened_again(struct made_trace *made, bool sound)
 	CALLS(made, 100 * MS, .count = 1000, .op = M_FSTAT, .dur = 5 * US);
 }
 
+/* After each open its header is read again, and parsed; sound: in no time. */
+static void opened_again_parsed(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a.npz");
+	for (uint64_t i = 0; i < 40; i++) {
+		const uint64_t at = 100 + i * 20 * MS;
+
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = 1,
+		     .result = 3);
+		CALL(made, .time = at + 10 * US, .dur = 5 * US, .pid = 10, .op = M_PREAD, .file = 1,
+		     .asked = 4096, .result = 4096);
+		CALL(made, .time = at + (sound ? 20 * US : 12 * MS), .dur = 5 * US, .pid = 10,
+		     .op = M_PREAD, .file = 1, .offset = (i + 1) * MIB, .asked = 4096,
+		     .result = 4096);
+	}
+}
+
 static void opened_again_few(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a.h5");

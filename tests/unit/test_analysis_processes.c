@@ -364,13 +364,13 @@ static void test_one_host_twice(void **state)
 static void test_tables(void **state)
 {
 	static const char *const names[] = {
-		"trace",       "caveats",	 "totals",	"doors",    "operations",
-		"files",       "failed_lookups", "lifetimes",	"advice",   "habits",
-		"programs",    "starts",	 "processes",	"devices",  "device_users",
-		"device_heat", "chain",		 "chain_spans", "slowest",  "readahead",
-		"writeback",   "spans",		 "overlap",	"ranks",    "levels",
-		"epochs",      "steps",		 "findings",	"timeline", "access",
-		"places"
+		"trace",	"caveats",	  "totals",  "doors",	    "operations",
+		"files",	"failed_lookups", "reopens", "lifetimes",   "advice",
+		"habits",	"programs",	  "starts",  "processes",   "devices",
+		"device_users", "device_heat",	  "chain",   "chain_spans", "slowest",
+		"readahead",	"writeback",	  "spans",   "overlap",	    "ranks",
+		"levels",	"epochs",	  "steps",   "findings",    "timeline",
+		"access",	"places"
 	};
 	const size_t count = sizeof(names) / sizeof(names[0]);
 	struct trace_error error;

@@ -66,6 +66,7 @@ extern const struct analysis analysis_doors;
 extern const struct analysis analysis_operations;
 extern const struct analysis analysis_files;
 extern const struct analysis analysis_failed_lookups;
+extern const struct analysis analysis_reopens;
 extern const struct analysis analysis_lifetimes;
 extern const struct analysis analysis_advice;
 extern const struct analysis analysis_habits;

@@ -12,6 +12,7 @@
 #include "analysis/advice.h"
 #include "analysis/finding/finding_weight.h"
 #include "analysis/readahead.h"
+#include "analysis/reopens.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
 #include "trace/flags.h"
@@ -63,6 +64,10 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	  TABLE_REAL(struct alike, backward), 0 },
 	{ "fetched_share", "from storage", UNIT_SHARE, "share of the bytes that came from storage",
 	  TABLE_REAL(struct alike, fetched_share), 0 },
+	{ "reopen_ns", "reopen_ns", UNIT_NS,
+	  "from opens to the first read of something that was not read after an open before: what "
+	  "is parsed meanwhile counts, too; null: next to nothing, or not known",
+	  TABLE_UINT(struct alike, reopen_ns), 0 },
 };
 
 uint64_t alike_fetched(const struct alike *alike)
@@ -406,6 +411,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 					   FINDING_BY_COST };
 	const struct alike_found *found;
 	struct alike alike;
+	uint64_t cost_ns;
 
 	if (!findings->alike && look_at_files(findings))
 		return -ENOMEM;
@@ -424,14 +430,20 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	if (alike.time_ns > most_ns)
 		alike.time_ns = most_ns;
 	finish(&alike, &found->sums, kind);
-	alike.of_run = finding_share(finding_unhidden(findings, kind->class, alike.time_ns),
+	cost_ns = alike.time_ns;
+	alike.reopen_ns = TABLE_NO_UINT;
+	if (kind->reopens && reopens_time_ns(findings->measured) > cost_ns) {
+		cost_ns = reopens_time_ns(findings->measured);
+		alike.reopen_ns = cost_ns;
+	}
+	alike.of_run = finding_share(finding_unhidden(findings, kind->class, cost_ns),
 				     findings->duration_ns);
 	if (kind->speaks && !kind->speaks(&alike))
 		return 0;
 	if (findings->summed)
 		forget_events(&alike);
 	if (kind->costs_time)
-		verdict.cost_ns = finding_unhidden(findings, kind->class, alike.time_ns);
+		verdict.cost_ns = finding_unhidden(findings, kind->class, cost_ns);
 	if (kind->cost_bytes)
 		verdict.cost_bytes = kind->cost_bytes(&alike);
 	return finding_add(findings, rule, &alike, &verdict);

@@ -31,9 +31,10 @@ struct alike {
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* of the bytes, that came from storage */
 	double of_run;		      /* of the run, its time that no compute hid */
+	uint64_t reopen_ns; /* from opens to the first new read; TABLE_NO_UINT: not asked */
 };
 
-#define ALIKE_COLUMNS 30
+#define ALIKE_COLUMNS 31
 
 extern const struct table_column alike_columns[ALIKE_COLUMNS];
 
@@ -57,6 +58,7 @@ struct alike_rule {
 	bool (*speaks)(const struct alike *alike);
 	/* Bytes that it costs. */
 	uint64_t (*cost_bytes)(const struct alike *alike);
+	bool reopens;	 /* it costs what reopens.h has, where that is more */
 	bool costs_time; /* else bytes alone */
 	bool common;	 /* the example is of the names' most common ending */
 	enum finding_confidence confidence;

@@ -29,6 +29,7 @@ static const struct analysis *const registry[] = {
 	&analysis_operations,
 	&analysis_files,
 	&analysis_failed_lookups,
+	&analysis_reopens,
 	&analysis_lifetimes,
 	&analysis_advice,
 	&analysis_habits,

@@ -167,7 +167,7 @@ const ELSEWHERE = new Set(['findings', 'caveats', 'trace']);
 
 /* Headings of those that the text report has not. */
 const HEADINGS = { totals: 'Totals', doors: 'Reads and writes by path of access',
-	starts: 'Program starts', lifetimes: 'Files made and removed', advice: 'Advice on files', habits: 'Habits', overlap: 'I/O and compute' };
+	starts: 'Program starts', reopens: 'Files opened again and again', lifetimes: 'Files made and removed', advice: 'Advice on files', habits: 'Habits', overlap: 'I/O and compute' };
 
 function makeTables() {
 	const body = bodyOf('tables');
