@@ -244,6 +244,19 @@ static void fetched_again(struct made_trace *made, bool sound)
 	      .fetched = sound ? MIB / 3 : MIB);
 }
 
+/* Many small files are as good as a large one, few are not. */
+static void fetched_again_shards(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < (sound ? 3 : 30); i++) {
+		FILE_ROW(made, .time = 10, .id = i + 1, .dev = 1, .ino = i + 1, .size = MIB,
+			 .path = "/data/shard");
+		for (uint64_t j = 0; j < 3; j++)
+			CALL(made, .time = 100 + (3 * i + j) * 2 * MS, .dur = MS, .pid = 10,
+			     .op = M_PREAD, .file = i + 1, .asked = MIB, .result = MIB,
+			     .fetched = MIB);
+	}
+}
+
 static void add_load(struct made_trace *made, uint64_t tid, uint64_t start, uint64_t fetched)
 {
 	add_file(made, 1, 256 * MIB, "/data/model.pt");

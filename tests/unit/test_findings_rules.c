@@ -45,6 +45,7 @@ static const struct {
 	{ "read-by-several", read_by_several },
 	{ "read-by-several", read_by_one_of_several },
 	{ "fetched-again", fetched_again },
+	{ "fetched-again", fetched_again_shards },
 	{ "fetched-again", fetched_again_holes },
 	{ "fetched-again", faulted_again },
 	{ "load-waits", load_waits },

@@ -347,8 +347,15 @@ static bool takes_again(const struct file_view *file)
 
 static bool takes_fetched_again(const struct file_view *file)
 {
-	return is_large(file) &&
+	return (is_large(file) || !alike_is_program(file)) && file->size_bytes &&
+	       file->size_bytes != TABLE_NO_UINT &&
 	       alike_fetched_to_read(file) >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+}
+
+/* Shards of a data set may be small; together they are not. */
+static bool are_large(const struct alike *alike)
+{
+	return alike->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
 }
 
 /* Whether memory holds it or not, the wait for it is one. */
@@ -379,6 +386,7 @@ static const struct alike_rule fetched_again_files = {
 	.with_faults = true,
 	.advice = true,
 	.takes = takes_fetched_again,
+	.speaks = are_large,
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
@@ -441,12 +449,11 @@ const struct finding_rule finding_fetched_again = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
-	.title = "{file} came from storage more than once",
+	.title = "{file}[ and {others:file|files} more] came from storage more than once",
 	.says = "{fetched_bytes} came from storage of {size_bytes}: "
 		"[the job dropped it itself, by {dropped:call|calls} of POSIX_FADV_DONTNEED"
 		"||memory did not hold it]"
-		"[, or the job dropped it itself: it called fadvise {advised:time|times}]"
-		"[; {others:file|files} more like it]",
+		"[, or the job dropped it itself: it called fadvise {advised:time|times}]",
 	.advice =
 		"[leave the {dropped:call|calls} of POSIX_FADV_DONTNEED out while the data is "
 		"still "
