@@ -391,6 +391,18 @@ static void ranks_uneven(struct made_trace *made, bool sound)
 	}
 }
 
+/* One takes longer for as much; sound: because it fetches for all of them. */
+static void rank_slow(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t rank = 0; rank < 4; rank++) {
+		EXEC(made, .time = 20, .pid = 30 + rank, .comm = "r", .command = "r", .rank = rank);
+		CALL(made, .time = 300, .dur = rank == 2 ? 300 * MS : 10 * MS, .pid = 30 + rank,
+		     .op = M_READ, .file = 1, .asked = MIB, .result = MIB,
+		     .fetched = rank == 2 || !sound ? MIB : 0);
+	}
+}
+
 /* As that, through mappings: each rank of a file of its own, or all of the same. */
 static void ranks_uneven_mapped(struct made_trace *made, bool sound)
 {

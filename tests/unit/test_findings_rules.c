@@ -164,6 +164,7 @@ static const struct {
 	{ "accelerator-idle", accelerator_idle },
 	{ "straggler", straggler },
 	{ "ranks-uneven", ranks_uneven },
+	{ "rank-slow", rank_slow },
 	{ "ranks-uneven", ranks_uneven_mapped },
 };
 #define CASES (sizeof(cases) / sizeof(cases[0]))

@@ -55,7 +55,7 @@ PICTURES = {
     "shallow-queue": "depth", "epoch-from-storage": "epochs", "epoch-from-memory": "epochs",
     "sync-checkpoint": "phases", "loader-io": "phases", "loader-preprocessing": "phases",
     "loader-idle": "phases", "worker-slow": "workers", "accelerator-idle": "states",
-    "straggler": "ranks", "ranks-uneven": "ranks",
+    "straggler": "ranks", "ranks-uneven": "ranks", "rank-slow": "ranks",
 }
 
 

@@ -35,6 +35,7 @@ static int calls_of_job(const struct measured *measured, uint32_t number,
 		.syncs = syncs->count,
 		.read_bytes = reads->bytes,
 		.written_bytes = writes->bytes,
+		.fetched_bytes = reads->fetched_bytes,
 		.moving_ns = reads->time.measure + writes->time.measure + syncs->time.measure,
 	};
 	return 1;
@@ -65,6 +66,7 @@ static int calls_of_table(const struct report *report, uint32_t row, struct proc
 		.syncs = known_at(table, row, "sync.count", 0),
 		.read_bytes = known_at(table, row, "read.bytes", 0),
 		.written_bytes = known_at(table, row, "write.bytes", 0),
+		.fetched_bytes = known_at(table, row, "read.fetched_bytes", 0),
 		.moving_ns = known_at(table, row, "read.time_ns", 0) +
 			     known_at(table, row, "write.time_ns", 0) +
 			     known_at(table, row, "sync.time_ns", 0),

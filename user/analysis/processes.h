@@ -19,7 +19,8 @@ struct processes_calls {
 	uint64_t pid, rank;	   /* TABLE_NO_UINT: none */
 	uint64_t start_ns, end_ns; /* of what did not end, the end of the run */
 	uint64_t syncs, read_bytes, written_bytes;
-	uint64_t moving_ns; /* time in reads, in writes and in syncs; of sums, of all threads */
+	uint64_t fetched_bytes; /* from storage, by reads */
+	uint64_t moving_ns;	/* time in reads, in writes and in syncs; of sums, of all threads */
 };
 /* Of several reports (measured->job is NULL), too. 1, 0 behind the last one, or -ENODATA where some
  * are not told one by one. */

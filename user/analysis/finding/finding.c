@@ -76,7 +76,7 @@ static uint64_t cost_at(const struct table *table, size_t row, enum finding_colu
 }
 
 /* In a run, or of several in one of them. */
-static uint64_t cost_of(const struct findings *findings, const struct finding_rule *rule)
+uint64_t finding_cost_of(const struct findings *findings, const struct finding_rule *rule)
 {
 	const struct table *told = findings->told;
 	uint64_t most_ns = 0;
@@ -105,7 +105,8 @@ bool finding_is_told(const struct findings *findings, const struct finding_rule 
 	if (findings->summed && cost_ns > findings->duration_ns)
 		cost_ns = findings->duration_ns;
 	for (; rules && *rules && !told && cost_ns; rules++)
-		told = cost_of(findings, *rules) >= threshold(THRESHOLD_SAME_WAIT) * cost_ns;
+		told = finding_cost_of(findings, *rules) >=
+		       threshold(THRESHOLD_SAME_WAIT) * cost_ns;
 	return told;
 }
 

@@ -62,9 +62,10 @@ enum finding_sums {
 
 /* How specific a finding is. If two cost the same, the more specific one comes first. */
 enum finding_breadth {
-	FINDING_CAUSE,	 /* names the cause and the change */
-	FINDING_PATTERN, /* names an access pattern */
-	FINDING_REST,	 /* names only the time that I/O takes */
+	FINDING_OF_ONE = -1, /* names who of several it is */
+	FINDING_CAUSE,	     /* names the cause and the change */
+	FINDING_PATTERN,     /* names an access pattern */
+	FINDING_REST,	     /* names only the time that I/O takes */
 };
 
 struct finding_rule {
@@ -145,6 +146,8 @@ struct findings {
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict);
 
+/* What a rule that was asked before has found costs; 0: it found nothing. */
+uint64_t finding_cost_of(const struct findings *findings, const struct finding_rule *rule);
 /* Whether one of the rules, NULL at their end or for none, has found so much already: what is
  * waited for at the same time is told once, with the rules that come first in the registry. */
 bool finding_is_told(const struct findings *findings, const struct finding_rule *const *rules,
@@ -265,5 +268,6 @@ extern const struct finding_rule finding_accelerator;
 /* finding_ranks.c: ranks that do not do the same. */
 extern const struct finding_rule finding_stragglers;
 extern const struct finding_rule finding_ranks_uneven;
+extern const struct finding_rule finding_rank_slow;
 
 #endif

@@ -70,6 +70,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_accelerator,
 	&finding_stragglers,
 	&finding_ranks_uneven,
+	&finding_rank_slow,
 	&finding_read_bound, /* what all the others do not tell */
 	&finding_write_bound,
 	&finding_mmap_bound,

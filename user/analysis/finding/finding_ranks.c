@@ -15,6 +15,7 @@
 struct rank_io {
 	int64_t rank;
 	uint64_t bytes, time_ns;
+	uint64_t fetched_bytes; /* of them, from storage */
 };
 
 static int compare_ranks(const void *left, const void *right)
@@ -40,6 +41,15 @@ static int compare_times(const void *left, const void *right)
 
 	if (a->time_ns != b->time_ns)
 		return a->time_ns < b->time_ns ? -1 : 1;
+	return compare_ranks(right, left);
+}
+
+static int compare_fetched(const void *left, const void *right)
+{
+	const struct rank_io *a = left, *b = right;
+
+	if (a->fetched_bytes != b->fetched_bytes)
+		return a->fetched_bytes < b->fetched_bytes ? -1 : 1;
 	return compare_ranks(right, left);
 }
 
@@ -138,6 +148,7 @@ const struct finding_rule finding_stragglers = {
 
 struct uneven {
 	uint64_t ranks, rank, bytes, median_bytes, moving_ns, median_ns;
+	uint64_t fetched_bytes, median_fetched;
 };
 
 static const struct table_column uneven_columns[] = {
@@ -185,7 +196,8 @@ static int list_mapped(const struct findings *findings, struct rank_list *list)
 		    !alike_is_program(&file))
 			status = add_to_list(list, (struct rank_io) { file.first_rank,
 								      faults->fetched_bytes,
-								      faults->time.measure });
+								      faults->time.measure,
+								      faults->fetched_bytes });
 	}
 	return status;
 }
@@ -200,7 +212,7 @@ static int list_calls(const struct findings *findings, struct rank_list *list)
 			continue;
 		if (add_to_list(list,
 				(struct rank_io) { one.rank, one.read_bytes + one.written_bytes,
-						   one.moving_ns }))
+						   one.moving_ns, one.fetched_bytes }))
 			return -ENOMEM;
 	}
 	return status;
@@ -226,52 +238,96 @@ static int list_ranks(const struct findings *findings, struct rank_list *list)
 		}
 		ranks[kept - 1].bytes += ranks[i].bytes;
 		ranks[kept - 1].time_ns += ranks[i].time_ns;
+		ranks[kept - 1].fetched_bytes += ranks[i].fetched_bytes;
 	}
 	list->count = kept;
 	return status;
 }
 
-static int add_uneven(struct findings *findings, const struct finding_rule *rule,
-		      struct rank_io *ranks, size_t count)
+/* The rank that moves most, or that takes longest, beside the others. */
+static struct uneven compare_all(struct rank_io *ranks, size_t count, bool by_time)
 {
-	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
-					   .confidence = FINDING_GUESS };
 	struct uneven uneven = { .ranks = count };
+	struct rank_io one;
 
-	if (count < 2)
-		return 0;
 	qsort(ranks, count, sizeof(*ranks), compare_bytes);
-	uneven.rank = ranks[count - 1].rank;
-	uneven.bytes = ranks[count - 1].bytes;
-	uneven.moving_ns = ranks[count - 1].time_ns;
 	uneven.median_bytes = ranks[(count - 1) / 2].bytes;
+	one = ranks[count - 1];
 	qsort(ranks, count, sizeof(*ranks), compare_times);
 	uneven.median_ns = ranks[(count - 1) / 2].time_ns;
-	if (!is_beyond(uneven.bytes, uneven.median_bytes) ||
-	    !is_beyond(uneven.moving_ns, uneven.median_ns))
-		return 0;
-	verdict.cost_ns = uneven.moving_ns - uneven.median_ns;
+	if (by_time)
+		one = ranks[count - 1];
+	uneven.rank = one.rank;
+	uneven.bytes = one.bytes;
+	uneven.moving_ns = one.time_ns;
+	uneven.fetched_bytes = one.fetched_bytes;
+	qsort(ranks, count, sizeof(*ranks), compare_fetched);
+	uneven.median_fetched = ranks[(count - 1) / 2].fetched_bytes;
+	return uneven;
+}
+
+/* Other findings tell of the same wait, and not whose it is: then this one goes before them. */
+static uint64_t same_wait(const struct findings *findings, uint64_t cost_ns)
+{
+	static const struct finding_rule *const others[] = {
+		&finding_held_back,  &finding_device_slow, &finding_device_overloaded,
+		&finding_load_waits, &finding_read_bound,  &finding_write_bound,
+	};
+	uint64_t most_ns = cost_ns;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		uint64_t other_ns = finding_cost_of(findings, others[i]);
+
+		if (other_ns > most_ns && cost_ns >= threshold(THRESHOLD_SAME_WAIT) * other_ns)
+			most_ns = other_ns;
+	}
+	return most_ns;
+}
+
+static int add_uneven(struct findings *findings, const struct finding_rule *rule,
+		      const struct uneven *uneven, const void *evidence)
+{
+	struct finding_verdict verdict = {
+		.cost_ns = uneven->moving_ns - uneven->median_ns,
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_GUESS,
+	};
+
 	/* Of processes side by side. */
 	if (verdict.cost_ns > findings->duration_ns)
 		verdict.cost_ns = findings->duration_ns;
+	verdict.cost_ns = same_wait(findings, verdict.cost_ns);
 	return verdict.cost_ns < threshold(THRESHOLD_UNEVEN_OF_RUN) * findings->duration_ns
 		       ? 0
-		       : finding_add(findings, rule, &uneven, &verdict);
+		       : finding_add(findings, rule, evidence, &verdict);
 }
 
-/* Where ranks marked spans their times tell more: see above. */
-static int find_uneven(struct findings *findings, const struct finding_rule *rule)
+/* Where ranks marked spans their times tell more: see above. Returns 0, -ENOMEM, or 1 where it
+ * cannot be told. */
+static int compare_ranks_of(struct findings *findings, bool by_time, struct uneven *uneven)
 {
 	struct rank_list list = { 0 };
 	int status;
 
+	*uneven = (struct uneven) { 0 };
 	if (report_by(findings->report, &analysis_ranks)->row_count)
 		return 0;
 	status = list_ranks(findings, &list);
-	if (!status)
-		status = add_uneven(findings, rule, list.ranks, list.count);
+	if (!status && list.count > 1)
+		*uneven = compare_all(list.ranks, list.count, by_time);
 	free(list.ranks);
 	return status == -ENODATA ? 1 : status;
+}
+
+static int find_uneven(struct findings *findings, const struct finding_rule *rule)
+{
+	struct uneven uneven;
+	int status = compare_ranks_of(findings, false, &uneven);
+
+	return status || !is_beyond(uneven.bytes, uneven.median_bytes) ||
+			       !is_beyond(uneven.moving_ns, uneven.median_ns)
+		       ? status
+		       : add_uneven(findings, rule, &uneven, &uneven);
 }
 
 static const enum threshold uneven_thresholds[] = {
@@ -281,6 +337,7 @@ static const enum threshold uneven_thresholds[] = {
 
 const struct finding_rule finding_ranks_uneven = {
 	.id = "ranks-uneven",
+	.breadth = FINDING_OF_ONE,
 	.needs = JOB_SYSCALL,
 	.find = find_uneven,
 	.of_runs = true,
@@ -300,4 +357,79 @@ const struct finding_rule finding_ranks_uneven = {
 		"processes. Ranks that train together wait for the slowest one at each step. Of "
 		"mapped files those count that one rank alone mapped, by what came from storage "
 		"and the time of its faults: of others a page costs whoever touches it first.",
+};
+
+/* --- ranks that take longer than others for as much --- */
+
+struct slow_rank {
+	struct uneven uneven;
+	struct table_text path;
+};
+
+#define SLOW(column, title, unit, meaning)                                                         \
+	{                                                                                          \
+#column, title, UNIT_##unit, meaning, TABLE_UINT(struct uneven, column), 0         \
+	}
+
+static const struct table_column slow_columns[] = {
+	SLOW(ranks, "ranks", COUNT, "ranks"),
+	SLOW(rank, "rank", NONE, "the rank that takes longest"),
+	SLOW(bytes, "bytes", BYTES, "bytes that it read and wrote, as of ranks-uneven"),
+	SLOW(median_bytes, "median", BYTES, "of all ranks; of two, the other one's"),
+	SLOW(moving_ns, "its time", NS, "time that this took, summed up over its processes"),
+	SLOW(median_ns, "median", NS, "of all ranks; of two, the other one's"),
+	{ "path", "path", UNIT_PATH, "the data file with the most time in the run",
+	  TABLE_TEXT(struct slow_rank, path), 0 },
+};
+
+static struct table_text slowest_file(const struct findings *findings)
+{
+	struct table_text path = { 0 };
+	struct file_view file;
+	uint64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
+		if (!files_used(findings->measured, i, &file) || !file.known ||
+		    file.time_ns <= most_ns || alike_is_program(&file))
+			continue;
+		most_ns = file.time_ns;
+		path = file.path;
+	}
+	return path;
+}
+
+static int find_slow(struct findings *findings, const struct finding_rule *rule)
+{
+	struct slow_rank slow = { 0 };
+	int status = compare_ranks_of(findings, true, &slow.uneven);
+
+	/* Whoever comes first fetches what all of them read. */
+	if (status || is_beyond(slow.uneven.bytes, slow.uneven.median_bytes) ||
+	    is_beyond(slow.uneven.fetched_bytes, slow.uneven.median_fetched) ||
+	    !is_beyond(slow.uneven.moving_ns, slow.uneven.median_ns))
+		return status;
+	slow.path = slowest_file(findings);
+	return add_uneven(findings, rule, &slow.uneven, &slow);
+}
+
+const struct finding_rule finding_rank_slow = {
+	.id = "rank-slow",
+	.breadth = FINDING_OF_ONE,
+	.needs = JOB_SYSCALL,
+	.find = find_slow,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct slow_rank, slow_columns),
+	FINDING_THRESHOLDS(uneven_thresholds),
+	.title = "rank {rank} takes longer than the others to read and write as much",
+	.says = "{bytes} in {moving_ns}, against a median of {median_bytes} in {median_ns} of "
+		"{ranks} ranks[; {path} took longest]",
+	.advice = "Move its data to a device as fast as that of the others, and see the limits "
+		  "(io.max) and other users of its device",
+	.more = "faultline report --by rank TRACE",
+	.rule = "No rank told of compute, so that only what each of them moved can be compared: "
+		"one "
+		"read and wrote no more than the others, nor brought more from storage, but took "
+		"longer for it. A slow or busy "
+		"device, a limit on it or a server far away does that. Ranks that train together "
+		"wait for the slowest one at each step.",
 };

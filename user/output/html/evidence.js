@@ -437,6 +437,7 @@ const EVIDENCE = {
 	'accelerator-idle': [statesPicture],
 	'straggler': [ranksPicture],
 	'ranks-uneven': [unevenPicture],
+	'rank-slow': [unevenPicture],
 };
 
 const PICTURES_MOST = 2;
