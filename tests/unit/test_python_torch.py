@@ -100,6 +100,7 @@ class Training(unittest.TestCase):
         # 10 items and 7 of the stream, each in batches of 3; the streams' ends are looked for
         main, found = self.check_main(listed, 4 + 3)
         self.assertEqual(found["fetch", "data"], 4 + 3 + 1)
+        self.assertEqual(found["start", "data"] + found["stop", "data"], 0)
         self.assertEqual(found["item", "data"], 10 + 7 + 1)
         self.assertEqual(found["collate", "preprocess"], 4 + 3)
         self.assertEqual({event.pid for event in listed}, {main})
@@ -111,6 +112,7 @@ class Training(unittest.TestCase):
         listed = self.compare(2, "fork")
         main, found = self.check_main(listed, 4 + 6)
         self.assertEqual(found["fetch", "data"], 4 + 6 + 1)
+        self.assertEqual((found["start", "data"], found["stop", "data"]), (2, 1))
         self.assertEqual(found["item", "data"] + found["collate", "preprocess"], 0)
         made = counts(event for event in listed if event.pid != main)
         # each of two workers has the whole stream, in three batches, and looks for its end

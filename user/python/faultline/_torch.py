@@ -24,8 +24,9 @@ def _version() -> str:
     return str(getattr(sys.modules.get("torch"), "__version__", "of this version"))
 
 
-# --- data loading: "pass" from one end of a DataLoader to the other, "fetch" where its batches are
-# waited for, "item" and "collate" where they are made
+# --- data loading: "pass" from one end of a DataLoader to the other, "start" where its workers are
+# started, "fetch" where its batches are waited for, "stop" where its workers end, "item" and "collate"
+# where they are made
 
 class _Pass:
     """A pass over a DataLoader: ends when the data does, or when the iterator is given up."""
@@ -52,21 +53,23 @@ def _dataloader(module: Any) -> None:
         return _missing(module, "DataLoader.__iter__ or _BaseDataLoaderIter.__next__",
                         "pass and fetch")
     fetch = marked(original, "fetch", "data", mutes=_FORWARD)
+    start = marked(iterate, "start", "data", mutes=_FORWARD)
+    stop = marked(original, "stop", "data", mutes=_FORWARD)
 
     @functools.wraps(iterate)
     def __iter__(self: Any) -> Any:
         # An iterator that is used again has one that was given up.
         begun = _Pass(self)
-        made = iterate(self)
+        made = start(self) if getattr(self, "num_workers", 0) else iterate(self)
         made._faultline_pass = begun
         return made
 
     @functools.wraps(original)
     def __next__(self: Any) -> Any:
         try:
-            # The call that finds the end waits for no batch.
+            # The call that finds the end waits for no batch, but maybe for workers.
             if getattr(self, "_num_yielded", None) == _batches(self):
-                return original(self)
+                return stop(self) if getattr(self, "_num_workers", 0) else original(self)
             return fetch(self)
         except StopIteration:
             if "_faultline_pass" in self.__dict__:
