@@ -54,23 +54,34 @@ static void many_small_files_made(struct made_trace *made, bool sound)
 }
 
 /* Below /usr is data, too; modules that a program loads are none. */
-static void many_small_documents(struct made_trace *made, bool sound)
+static void read_named(struct made_trace *made, const char *names)
 {
 	static char paths[1000][64];
 
 	for (uint64_t i = 0; i < 1000; i++) {
 		uint64_t at = 100 + i * 20 * US;
 
-		snprintf(paths[i], sizeof(paths[i]),
-			 sound ? "/usr/local/lib/python3.12/m%llu.json"
-			       : "/usr/share/doc/p%llu/copyright",
-			 (unsigned long long)i);
+		snprintf(paths[i], sizeof(paths[i]), names, (unsigned long long)i);
 		add_file(made, i + 1, 20 * KIB, paths[i]);
 		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = i + 1,
 		     .result = 3);
 		CALL(made, .time = at + 6 * US, .dur = 5 * US, .pid = 10, .op = M_READ,
 		     .file = i + 1, .asked = 32 * KIB, .result = 20 * KIB);
 	}
+}
+
+static void many_small_documents(struct made_trace *made, bool sound)
+{
+	read_named(made, sound ? "/usr/local/lib/python3.12/m%llu.json"
+			       : "/usr/share/doc/p%llu/copyright");
+}
+
+/* Sources are data to train on, but for those that are imported. */
+static void many_small_sources(struct made_trace *made, bool sound)
+{
+	if (sound)
+		add_file(made, 2000, 20 * KIB, "/data/code/__pycache__/m1.cpython-312.pyc");
+	read_named(made, "/data/code/m%llu.py");
 }
 
 static void opened_again(struct made_trace *made, bool sound)

@@ -68,6 +68,7 @@ static const struct {
 	{ "swapped", swapped },
 	{ "many-small-files", many_small_files },
 	{ "many-small-files", many_small_documents },
+	{ "many-small-files", many_small_sources },
 	{ "many-small-files", many_small_files_made },
 	{ "many-small-files", some_small_checkpoints },
 	{ "opened-again", opened_again },

@@ -283,10 +283,10 @@ static void set_identity(struct file_view *view, const struct file_uses *files, 
 }
 
 /* There may be a million, and many want to know. */
-static bool is_loaded(struct file_use *use, struct table_text path)
+static bool is_loaded(const struct job *job, struct file_use *use, struct table_text path)
 {
 	if (!use->known)
-		use->loaded = loaded_is(path);
+		use->loaded = loaded_in(&job->files, path);
 	use->known = true;
 	return use->loaded;
 }
@@ -335,7 +335,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 	path = file_table_name(&files->job->files, number);
 	if (path.length)
 		view.path = (struct table_text) { path.bytes, path.length };
-	view.loaded = is_loaded(use, view.path);
+	view.loaded = is_loaded(files->job, use, view.path);
 	view.lost = file_table_is_lost(&files->job->files, number);
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);

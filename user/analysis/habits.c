@@ -190,7 +190,7 @@ static int add(struct habits *habits, enum habit habit, const struct event *even
 
 /* Whether a file's path is of a kind: asked once of each, there may be a million. */
 static bool is_kind(struct habits *habits, uint32_t file, enum looked asked,
-		    bool (*is)(struct table_text path))
+		    bool (*is)(const struct file_table *files, struct table_text path))
 {
 	uint8_t *looked = &habits->looked[file];
 	struct trace_string path;
@@ -198,7 +198,7 @@ static bool is_kind(struct habits *habits, uint32_t file, enum looked asked,
 	if (!(*looked & asked)) {
 		path = file_table_name(&habits->job->files, file);
 		*looked |= asked;
-		if (is((struct table_text) { path.bytes, path.length }))
+		if (is(&habits->job->files, (struct table_text) { path.bytes, path.length }))
 			*looked |= asked << 1;
 	}
 	return *looked & asked << 1;
@@ -207,7 +207,7 @@ static bool is_kind(struct habits *habits, uint32_t file, enum looked asked,
 /* Programs and modules are read by loaders and interpreters, and nobody else can change how. */
 static bool is_loaded(struct habits *habits, uint32_t file)
 {
-	return is_kind(habits, file, LOOKED_LOADED, loaded_is);
+	return is_kind(habits, file, LOOKED_LOADED, loaded_in);
 }
 
 /* What a call named that ended without a file: there is none, or nobody asked which it is. */
@@ -234,7 +234,7 @@ static int is_of_module(struct habits *habits, const struct event *event)
 	if (event->class != IO_METADATA)
 		return 0;
 	if (event->file != FILE_UNKNOWN && event->file < habits->job->files.count)
-		return is_kind(habits, event->file, LOOKED_MODULE, loaded_is_module);
+		return is_kind(habits, event->file, LOOKED_MODULE, loaded_in_is_module);
 	if (event->flags & EVENT_SUMMED || event_kind(event) != TRACE_SYSCALL_PATH ||
 	    !event_value(event, SYSCALL_PATH_PATH))
 		return 0;

@@ -105,3 +105,22 @@ bool loaded_is(struct table_text path)
 	base = path_base(path.bytes, path.length);
 	return memmem(path.bytes + base, path.length - base, ".so.", 4);
 }
+
+/* Nothing but its ending makes a module of it. */
+static bool is_source_alone(struct table_text path)
+{
+	return (ends_with(path, ".py") || ends_with(path, ".pyi")) && !has_root(path) &&
+	       !has_part(path);
+}
+
+bool loaded_in_is_module(const struct file_table *files, struct table_text path)
+{
+	return loaded_is_module(path) &&
+	       (!is_source_alone(path) || file_table_is_imported(files, path.bytes, path.length));
+}
+
+bool loaded_in(const struct file_table *files, struct table_text path)
+{
+	return loaded_is(path) &&
+	       (!is_source_alone(path) || file_table_is_imported(files, path.bytes, path.length));
+}

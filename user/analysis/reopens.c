@@ -133,7 +133,8 @@ static int add_open(struct reopens *reopens, const struct event *event)
 		return 0;
 	if (reopens->opens[event->file] < LEARN_AFTER) {
 		if (++reopens->opens[event->file] == LEARN_AFTER &&
-		    loaded_is(trace_text(file_table_path(&reopens->job->files, event->file))))
+		    loaded_in(&reopens->job->files,
+			      trace_text(file_table_path(&reopens->job->files, event->file))))
 			reopens->opens[event->file] = NO_DATA;
 		return 0;
 	}

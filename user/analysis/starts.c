@@ -84,8 +84,10 @@ static enum file_part part_of(const struct job *job, uint32_t file)
 	static const char *const settings[] = { "/etc/", "/usr/", "/proc/", "/sys/" };
 	const struct trace_string path = file_table_path(&job->files, file);
 
-	if (loaded_is(trace_text(path)))
+	if (loaded_in(&job->files, trace_text(path)))
 		return PART_LOADED;
+	if (loaded_is(trace_text(path))) /* it may be the program itself */
+		return PART_NEITHER;
 	if (!S_ISREG(job->files.files[file].mode) || !path.length)
 		return PART_NEITHER;
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)

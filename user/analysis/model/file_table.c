@@ -137,6 +137,7 @@ void file_table_free(struct file_table *table)
 	}
 	number_index_free(&table->identities);
 	map_free(&table->first_paths);
+	map_free(&table->imported);
 	free(table->ids);
 	free(table->files);
 	free(table->lost_names);
@@ -346,6 +347,43 @@ static int add_lost(struct file_table *table, uint32_t number)
 	return 0;
 }
 
+#define COMPILED "/__pycache__"
+
+static int add_imported(struct file_table *table, struct trace_string path)
+{
+	const char *found =
+		path.length ? memmem(path.bytes, path.length, COMPILED, strlen(COMPILED)) : NULL;
+	uint64_t key;
+	bool added;
+
+	if (!found)
+		return 0;
+	key = map_hash_bytes(&table->imported, path.bytes, found - path.bytes);
+	return map_add(&table->imported, &key, &added) ? 0 : -ENOMEM;
+}
+
+static int find_imported(struct file_table *table)
+{
+	int status = 0;
+
+	map_init(&table->imported, 1, 0);
+	for (uint32_t i = FILE_UNKNOWN + 1; i < table->count && !status; i++)
+		status = add_imported(table, file_table_path(table, i));
+	return status;
+}
+
+bool file_table_is_imported(const struct file_table *table, const char *path, size_t length)
+{
+	uint64_t key;
+
+	while (length && path[length - 1] != '/')
+		length--;
+	if (!length)
+		return false;
+	key = map_hash_bytes(&table->imported, path, length - 1);
+	return map_find(&table->imported, &key);
+}
+
 int file_table_find_lost(struct file_table *table)
 {
 	bool *lacking = calloc(table->trace_count, sizeof(*lacking)); /* of each trace */
@@ -361,7 +399,7 @@ int file_table_find_lost(struct file_table *table)
 		    !file_table_path(table, i).length)
 			status = add_lost(table, i);
 	free(lacking);
-	return status;
+	return status ? status : find_imported(table);
 }
 
 static int compare_lost(const void *key, const void *item)

@@ -65,6 +65,7 @@ struct file_table {
 	struct lost_name *lost_names; /* by number of the file */
 	size_t lost_count, lost_room;
 	struct arena lost_texts;
+	struct map imported; /* hashes of directories that have a __pycache__ */
 };
 
 #define FILES_LOST "(files whose names were lost)" /* FILE_UNKNOWN, once rows were lost */
@@ -80,8 +81,12 @@ int file_table_load(struct file_table *table, uint32_t trace, uint32_t host,
 		    struct trace_error *error);
 
 /* To be called once, when all traces are read: makes texts of what has a name that stood in a
- * damaged block or was never written. Returns 0 or -ENOMEM. */
+ * damaged block or was never written, and finds what Python imports. Returns 0 or -ENOMEM. */
 int file_table_find_lost(struct file_table *table);
+
+/* Whether Python has compiled sources in the directory of a path for somebody's import: some file
+ * or directory of the traces is, or lies in, a __pycache__ there. */
+bool file_table_is_imported(const struct file_table *table, const char *path, size_t length);
 
 /* Number of the file that an id of a trace stands for, FILE_UNKNOWN, or FILE_NONE for id 0. */
 uint32_t file_table_find(const struct file_table *table, uint32_t trace, uint64_t id);
