@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/model/span_args.h"
 #include "analysis/model/walk.h"
@@ -93,6 +94,20 @@ bool relations_has(const char *name)
 {
 	for (size_t i = 0; i < COUNT; i++)
 		if (!strcmp(registry[i].name, name))
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct relation_options *options, size_t number)
+{
+	return !options->only || !strcmp(options->only, registry[number].name);
+}
+
+/* A report takes a pass of its own, and all of its analyses. */
+static bool needs_report(const struct relation_options *options)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		if (registry[i].table && is_wanted(options, i))
 			return true;
 	return false;
 }
@@ -370,13 +385,14 @@ static int begin_all(struct relations *all)
 	for (size_t i = 0; i < COUNT && !status; i++) {
 		struct relation *relation = &all->relations[i];
 
-		all->wanted[i] =
-			!all->options->only || !strcmp(all->options->only, registry[i].name);
+		all->wanted[i] = is_wanted(all->options, i);
 		relation->name = registry[i].name;
 		relation->meaning = registry[i].meaning;
 		relation->kinds = registry[i].kinds;
 		if (registry[i].make)
 			registry[i].make(relation);
+		else if (!all->wanted[i])
+			continue;
 		else if (!strcmp(registry[i].table, "trace"))
 			relation_make_meta(relation, report_table(all->report, registry[i].table));
 		else
@@ -415,7 +431,7 @@ int relations_write(const struct relation_writer *writer, void *to,
 		.filter = options->filter,
 	};
 	struct relations *all = calloc(1, sizeof(*all));
-	int status;
+	int status = 0;
 
 	if (!all)
 		return -ENOMEM;
@@ -426,7 +442,8 @@ int relations_write(const struct relation_writer *writer, void *to,
 	all->row.made = &all->made;
 	map_init(&all->counts, 3, 1);
 	sink_open_memory(&all->made);
-	status = report_make(&all->report, traces, names, trace_count, &of_report, error);
+	if (needs_report(options))
+		status = report_make(&all->report, traces, names, trace_count, &of_report, error);
 	if (!status)
 		status = begin_all(all);
 	if (!status && !options->no_rows) {
