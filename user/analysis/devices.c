@@ -570,8 +570,8 @@ const struct analysis analysis_devices = {
 	.name = "devices",
 	.title = "Devices",
 	.meaning = "requests to block devices: those of the run, and all that the devices had",
-	.shown = "name,dev,read.requests,read.bytes,read.queue_ns,read.service_ns,write.requests,"
-		 "write.bytes,write.queue_ns,write.service_ns,flush.requests",
+	.shown = "name,dev,read.requests,read.bytes,write.requests,write.bytes,flush.requests,"
+		 "read.service_ns,write.service_ns,read.queue_ns,write.queue_ns",
 	.shown_of_sums = "name,dev,all.read.requests,all.read.bytes,all.read.time_ns,"
 			 "all.write.requests,all.write.bytes,all.write.time_ns,all.flush.requests",
 	.shape = TABLE_LIST,

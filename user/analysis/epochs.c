@@ -297,10 +297,10 @@ static const struct table_column columns[] = {
 	{ "from_memory", "from memory", UNIT_SHARE,
 	  "share of the bytes read by calls that the page cache had", KNOWN(from_memory),
 	  JOB_SYSCALL | JOB_PAGECACHE | JOB_EVENTS },
-	{ "samples", NULL, UNIT_COUNT,
+	{ "samples", "samples", UNIT_COUNT,
 	  "spans that make an item of the dataset, with none such within",
 	  TABLE_UINT(struct line, samples), 0 },
-	{ "samples_per_second", NULL, UNIT_NONE, "samples by time", KNOWN(samples_per_second), 0 },
+	{ "samples_per_second", "samples/s", UNIT_NONE, "samples by time", KNOWN(samples_per_second), 0 },
 	{ "utilization", "utilization", UNIT_SHARE,
 	  "accelerator utilization, as DLIO has it: compute by time, from the end of the first "
 	  "step's "
@@ -510,6 +510,8 @@ const struct analysis analysis_epochs = {
 	.name = "epochs",
 	.meaning = "epoch by epoch: time, compute, waiting for data, bytes from storage",
 	.title = "Epochs",
+	.shown = "epoch,rank,time_ns,wait_ns,unoverlapped_io_ns,samples,samples_per_second,"
+		 "fetched_bytes,read_bytes,from_memory,utilization",
 	.shape = TABLE_LIST,
 	.of_sums = true,
 	.begin = begin,
