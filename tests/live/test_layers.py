@@ -152,7 +152,12 @@ class Vfs(unittest.TestCase):
                          [])
 
     def test_alone(self):
-        recording, truth, directory = self.record("--layers", "vfs")
+        """Nothing else was asked for: where it cannot be had that is refused, as of any layer."""
+        if self.checked()["state"] != "on":
+            done = faultline("run", "-o", f"{machine().new_dir()}/out.flt", "--layers", "vfs", "--", "true")
+            self.assertEqual(done.returncode, 125)
+            self.assertIn(b"not recording without vfs", done.stderr)
+        recording, truth, directory = self.record("--layers", "vfs", "--best-effort")
         totals = recording.report["totals"]
         self.assertIsNone(totals["metadata"])
         if recording.report["trace"]["layers"]["vfs"]["state"] == "on":

@@ -382,6 +382,15 @@ class Reading(InPlace):
         self.assertEqual(report["schema"], 1)
         self.assertEqual(report["trace"]["files"], [SAMPLE])
 
+    def test_ascii(self):
+        """A locale that is not UTF-8 gets bars and signs in ASCII; one that is, or none, does not."""
+        for locale, ascii in (("C", True), ("de_DE.ISO-8859-1", True), ("C.UTF-8", False), ("", False)):
+            with self.subTest(locale=locale):
+                text = subprocess.run([FAULTLINE, "report", SAMPLE], capture_output=True,
+                                      env={"PATH": os.environ["PATH"], "LANG": locale}).stdout
+                self.assertEqual(text.isascii(), ascii)
+                self.assertIn(b">=" if ascii else "\u2265".encode(), text)
+
     def test_one_table(self):
         """Columns, order, rows and format as asked for; lists of what can be."""
         done = call("report", "--table", "files", "--columns", "path,read.bytes",

@@ -209,7 +209,7 @@ def judge_unended(results):
 
 
 MAKE = "rm -rf /mnt/m /mnt/lower /mnt/upper /mnt/work; mkdir /mnt/m; moves make /mnt/m || exit"
-ALONE = f"{MAKE}; $RUN --layers vfs -- moves /mnt/m account"
+ALONE = f"{MAKE}; $RUN --layers vfs --best-effort -- moves /mnt/m account"
 WITH_CALLS = f"""{MAKE}; faultline run -q -o without.flt --layers syscall -- sh -c 'moves /mnt/m other; exit $?'
 rm /mnt/m/*; moves make /mnt/m; $RUN --layers syscall,vfs -- sh -c 'moves /mnt/m account; exit $?'"""
 OVERLAY = """{make}; umount /mnt/merged 2>/dev/null; mv /mnt/m /mnt/lower
@@ -225,7 +225,7 @@ losetup -d $(cat device); exit $s"""
 
 WORKERS = """mkdir -p /mnt/forms
 $RUN --file-types all --layers syscall,async,vfs -- uring_forms /mnt/forms account || exit
-faultline run -q -o alone.flt --layers vfs -- uring_forms /mnt/forms other"""
+faultline run -q -o alone.flt --layers vfs --best-effort -- uring_forms /mnt/forms other"""
 # An NFS 4 server on this machine, with the upcalls of its daemons answered by hand. Nobody can open a
 # file during its grace period, which is 90 s by default and 10 s at the least.
 NFSD = f"""load nfsd; load nfsv4; [ -d /proc/fs/nfsd ] && grep -q nfs4 /proc/filesystems || exit 77
@@ -248,7 +248,7 @@ umount /mnt/n; echo 0 >/proc/fs/nfsd/threads; umount /proc/fs/nfsd; exit $s"""
 UNENDED = """mkfifo fifo; echo other >other
 (exec 3<>fifo; tries=600; until grep -ls pipe_read /proc/[0-9]*/wchan >asleep; [ $(wc -l <asleep) -ge %d ] || [ $tries = 0 ]; do
 sleep 0.1; tries=$((tries - 1)); done) &
-$RUN --layers vfs --file-types fifo -- sh -c 'for i in %s; do
+$RUN --layers vfs --best-effort --file-types fifo -- sh -c 'for i in %s; do
 grep nothing - %%s <fifo & done; wait'""" % (UNENDED_READERS, " ".join(["x"] * UNENDED_READERS))
 OTHERS = " ".join(["other"] * 40)
 

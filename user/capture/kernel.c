@@ -401,6 +401,25 @@ static struct btf *load_types(void)
 	return btf ? btf : btf__load_vmlinux_btf();
 }
 
+/* What a minimal container may lack. */
+static int check_mounts(char *reason, size_t size)
+{
+	static const struct {
+		const char *there, *mount;
+	} mounts[] = {
+		{ "/proc/self", "/proc is not mounted (mount -t proc proc /proc)" },
+		{ "/sys/kernel", "/sys is not mounted (mount -t sysfs sysfs /sys)" },
+	};
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		if (!access(mounts[i].there, F_OK))
+			continue;
+		snprintf(reason, size, "%s: recording needs it", mounts[i].mount);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
 int kernel_open(struct kernel **out, char *reason, size_t size)
 {
 	struct kernel *kernel = NULL;
@@ -414,6 +433,9 @@ int kernel_open(struct kernel **out, char *reason, size_t size)
 		snprintf(reason, size, "out of memory");
 		return -ENOMEM;
 	}
+	err = check_mounts(reason, size);
+	if (err)
+		goto fail;
 	kernel->btf = load_types();
 	if (!kernel->btf) {
 		err = -ENOTSUP;

@@ -51,7 +51,11 @@ const struct feature *session_lacks(const struct session *session, size_t *at)
 
 unsigned int session_missing(const struct session *session)
 {
-	return probes_missing(&session->choice, session->options.layers & LAYERS_ESSENTIAL);
+	const unsigned int data = session->options.layers & ~(1u << LAYER_TASK | 1u << LAYER_SPAN);
+	unsigned int missing = probes_missing(&session->choice, data);
+
+	/* Of others one is enough. */
+	return missing == data ? missing : missing & LAYERS_ESSENTIAL;
 }
 
 unsigned int session_judge_layers(const struct session *session, bool best_effort)

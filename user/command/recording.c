@@ -19,6 +19,7 @@
 #include "log.h"
 #include "output/style.h"
 #include "units.h"
+#include "words.h"
 
 #define DRAIN_NICE (-10)
 #define AUTO_RATE 20000
@@ -213,16 +214,18 @@ static void close_trace(struct recording *recording)
 
 static int judge_layers(const struct recording *recording)
 {
+	struct words names = { .used = 0 };
 	unsigned int missing =
 		session_judge_layers(recording->session, recording->options->best_effort);
 
 	if (!missing)
 		return 0;
-	log_error("not recording without %s; --best-effort records what can be had, --layers "
-		  "chooses others",
-		  missing == LAYERS_ESSENTIAL	  ? "system calls and page faults"
-		  : missing & 1u << LAYER_SYSCALL ? "system calls"
-						  : "page faults");
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		if (missing & 1u << layer)
+			words_add(&names, "%s%s", names.used ? ", " : "", layer_names[layer]);
+	log_error("not recording without %s (faultline check tells why it cannot be had); "
+		  "--best-effort records what can be had, --layers chooses others",
+		  names.bytes);
 	return -ENOTSUP;
 }
 

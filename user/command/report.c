@@ -161,14 +161,14 @@ static int find_table(const struct report *report, const struct report_request *
 /* Whether all rows of a table may be wanted, not those alone that people are shown. */
 static bool is_whole(const struct report_request *request)
 {
-	return strcmp(request->format, "text") || request->columns || request->sort ||
+	return !report_is_text(request) || request->columns || request->sort ||
 	       request->list_tables || request->list_columns;
 }
 
 static int write_table(struct sink *out, const struct table *of,
 		       const struct report_request *request)
 {
-	const bool text = !strcmp(request->format, "text");
+	const bool text = report_is_text(request);
 	const bool list = request->list_tables || request->list_columns;
 	const bool whole = is_whole(request);
 	const struct selection selection = {
@@ -220,7 +220,7 @@ static int print_table(const struct report *report, const struct report_request 
 
 	if (status)
 		return status;
-	if (sink_open(&out, STDOUT_FILENO)) {
+	if (report_open(request, &out)) {
 		table_free(made);
 		return output_failed(-ENOMEM);
 	}
@@ -254,7 +254,7 @@ static int check_request(const struct report_request *request)
 		log_error("--fail-above is about the whole report: it cannot be combined with one "
 			  "table");
 	else if (request->html && (is_one_table(request) || request->against ||
-				   request->fail_above || strcmp(request->format, "text")))
+				   request->fail_above || !report_is_text(request)))
 		log_error("--html: is the whole report of one run; it goes with no --table, --by, "
 			  "--against, --fail-above or --format");
 	else if (request->slowest && (request->table || request->by))
@@ -304,7 +304,7 @@ static int write_report(struct sink *out, const struct report *report,
 	const struct table **tables;
 	int status;
 
-	if (!strcmp(request->format, "text")) {
+	if (report_is_text(request)) {
 		if (allowed->table)
 			text_table(out, allowed->table, &options);
 		if (allowed->table)
@@ -326,7 +326,7 @@ static int print_report(const struct report *report, const struct report_request
 {
 	struct sink out;
 	int status = allowed->count ? fail_above_judge(allowed, NULL, report) : 0;
-	int opened = sink_open(&out, STDOUT_FILENO);
+	int opened = report_open(request, &out);
 
 	if (!status)
 		status = opened;
@@ -348,7 +348,7 @@ static int explain(const char *name)
 		log_error("--explain %s: no such finding; '--explain list' tells them all", name);
 		return EXIT_USAGE;
 	}
-	status = sink_open(&out, STDOUT_FILENO);
+	status = sink_open_text(&out, STDOUT_FILENO);
 	if (!status && rule)
 		explain_finding(&out, rule, style_width(STDOUT_FILENO),
 				log_get_level() == LOG_DEBUG);

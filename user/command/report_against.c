@@ -47,7 +47,7 @@ static int print_compared(const struct report *report, const struct report *befo
 	const struct table *all[1 + AGAINST_TABLES];
 	struct sink out;
 	size_t count = 0;
-	int status = against_make(tables, before, report), opened = sink_open(&out, STDOUT_FILENO);
+	int status = against_make(tables, before, report), opened = report_open(request, &out);
 
 	if (allowed->table)
 		all[count++] = allowed->table;
@@ -55,7 +55,7 @@ static int print_compared(const struct report *report, const struct report *befo
 		all[count++] = tables[i];
 	if (!status)
 		status = opened;
-	if (!status && !strcmp(request->format, "text"))
+	if (!status && report_is_text(request))
 		write_compared(&out, runs, all, count, request);
 	else if (!status)
 		status = json_tables(&out, all, count);

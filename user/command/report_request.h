@@ -5,9 +5,13 @@
 #ifndef FAULTLINE_REPORT_REQUEST_H
 #define FAULTLINE_REPORT_REQUEST_H
 
+#include <string.h>
+#include <unistd.h>
+
 #include "analysis/model/filter.h"
 #include "analysis/report/report.h"
 #include "command/fail_above.h"
+#include "output/sink.h"
 #include "trace/error.h"
 
 struct report_request {
@@ -18,6 +22,18 @@ struct report_request {
 	uint64_t top, memory, slowest;
 	struct filter filter;
 };
+
+static inline bool report_is_text(const struct report_request *request)
+{
+	return !strcmp(request->format, "text");
+}
+
+/* Standard output, as a sink. Returns 0 or -ENOMEM. */
+static inline int report_open(const struct report_request *request, struct sink *out)
+{
+	return report_is_text(request) ? sink_open_text(out, STDOUT_FILENO)
+				       : sink_open(out, STDOUT_FILENO);
+}
 
 #define TOP_DEFAULT 20
 #define TOP_UNSET UINT64_MAX

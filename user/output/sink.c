@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "output/ascii.h"
+
 #define BUFFER_BYTES (128u << 10)
 #define RESERVE_MAX (64u << 10)
 
@@ -23,6 +25,14 @@ int sink_open(struct sink *sink, int fd)
 	if (!sink->buffer)
 		sink->error = -ENOMEM;
 	return sink->error;
+}
+
+int sink_open_text(struct sink *sink, int fd)
+{
+	int status = sink_open(sink, fd);
+
+	sink->ascii = ascii_is_wanted();
+	return status;
 }
 
 int sink_open_through(struct sink *sink, int (*put)(void *to, const void *bytes, size_t length),
@@ -76,6 +86,8 @@ static void write_out(struct sink *sink, const char *bytes, size_t length)
 int sink_flush(struct sink *sink)
 {
 	if (!in_memory(sink)) {
+		if (sink->ascii)
+			sink->used = ascii_replace(sink->buffer, sink->used);
 		write_out(sink, sink->buffer, sink->used);
 		sink->used = 0;
 	}

@@ -17,6 +17,7 @@ struct sink {
 	char *buffer;
 	size_t used, size;
 	uint64_t written;  /* bytes that went to the descriptor or the function */
+	_Bool ascii;	   /* symbols are replaced, see ascii.h */
 	_Bool to_terminal; /* fd is one: hostile bytes must be escaped, whatever the format */
 	int (*put)(void *to, const void *bytes, size_t length); /* 0 or -errno */
 	void *to;
@@ -24,6 +25,8 @@ struct sink {
 
 /* The descriptor stays the caller's. Returns 0 or -ENOMEM. */
 int sink_open(struct sink *sink, int fd);
+/* The same for what people read: in ASCII where their locale asks for it. */
+int sink_open_text(struct sink *sink, int fd);
 /* Hands what is written on to a function. Returns 0 or -ENOMEM. */
 int sink_open_through(struct sink *sink, int (*put)(void *to, const void *bytes, size_t length),
 		      void *to);
