@@ -301,6 +301,9 @@ struct event_device {
 	struct event_header header;
 	struct device_name name;
 	struct device_total total;
+	/* At the end: requests that /proc/diskstats has beyond these. */
+	__u64 unseen_reads, unseen_read_bytes;
+	__u64 unseen_writes, unseen_write_bytes;
 	__u32 dev;
 	__u32 pad;
 };
@@ -460,7 +463,7 @@ EVENT_SIZE(event_span_end, 32);
 EVENT_SIZE(event_code, 40);
 EVENT_SIZE(event_request, 96);
 EVENT_SIZE(event_bio, 88);
-EVENT_SIZE(event_device, 264);
+EVENT_SIZE(event_device, 296);
 EVENT_SIZE(attach_row, 72);
 
 #endif

@@ -56,7 +56,7 @@ struct made_request {
 /* What a device did in all. */
 struct made_device {
 	uint64_t time, dev, reads, read_bytes, writes, write_bytes, flushes, flush_ns;
-	uint64_t kernel_metadata;
+	uint64_t kernel_metadata, unseen_reads, unseen_read_bytes;
 	const char *name;
 };
 
@@ -241,6 +241,8 @@ MADE void made_device(struct made_trace *made, const struct made_device *device)
 		[DEVICE_FLUSH_REQUESTS] = device->flushes,
 		[DEVICE_FLUSH_TIME] = device->flush_ns,
 		[DEVICE_KERNEL_METADATA] = device->kernel_metadata,
+		[DEVICE_UNSEEN_READS] = device->unseen_reads,
+		[DEVICE_UNSEEN_READ_BYTES] = device->unseen_read_bytes,
 	};
 
 	made_row(made, TRACE_DEVICE, made->lane, values);

@@ -172,6 +172,32 @@ static void test_places_and_sizes(void **state)
 	done(&made, report);
 }
 
+/* What the kernel counted beyond what was seen makes numbers of reads the least that they may be.
+ */
+static void test_unseen(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	BEGIN(&made, .block = true);
+	REQUEST(&made, .time = MS, .dur = 3000, .op = M_REQUEST_READ, .bytes = 4096, .dev = LOOP);
+	REQUEST(&made, .time = 2 * MS, .dur = 3000, .op = M_REQUEST_WRITE, .bytes = 4096,
+		.dev = LOOP);
+	DEVICE(&made, .time = 60 * MS, .dev = LOOP, .name = "loop3", .reads = 5, .writes = 1,
+	       .unseen_reads = 3, .unseen_read_bytes = 12288);
+	report = report_of(&made, 60 * MS);
+	CHECK(report, "devices", 0, "unseen.reads", 3);
+	CHECK(report, "devices", 0, "unseen.read_bytes", 12288);
+	CHECK(report, "devices", 0, "unseen.writes", 0);
+	assert_true(ask(report, "devices", 0, "read.requests")->at_least);
+	assert_true(ask(report, "devices", 0, "all.read.bytes")->at_least);
+	assert_false(ask(report, "devices", 0, "write.requests")->at_least);
+	assert_non_null(strstr(report_table(report, "devices")->note,
+			       "loop3: the ends of 3 reads, 12.0 KiB in all, were not seen"));
+	done(&made, report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +206,7 @@ int main(void)
 		cmocka_unit_test(test_drawn),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_places_and_sizes),
+		cmocka_unit_test(test_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

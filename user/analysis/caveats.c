@@ -292,12 +292,25 @@ static void say_undecoded(struct words *text, const struct measured *measured)
 	}
 }
 
+#define UNSEEN_SHARE 0.01 /* of the bios that ended: fewer change no answer, and stand elsewhere   \
+			   */
+
+static uint64_t count_bios(const struct job *job)
+{
+	uint64_t bios = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		if (job->traces[i].totals)
+			bios += count_events(job->traces[i].totals, "block", "bio");
+	return bios;
+}
+
 static void say_bios(struct words *text, const struct measured *measured)
 {
 	uint64_t bios = job_count_notes(measured->job, TRACE_NOTE_BIOS_UNSEEN);
 	char count[UNITS_TEXT];
 
-	if (bios)
+	if (bios && bios >= UNSEEN_SHARE * count_bios(measured->job))
 		words_add(
 			text,
 			"the ends of %s bios were not seen: they are in no sum of storage, and no "

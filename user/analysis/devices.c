@@ -13,6 +13,7 @@
 #include "analysis/base/histogram.h"
 #include "analysis/base/map.h"
 #include "units.h"
+#include "words.h"
 
 /* Requests with bios of the run in them, or all that the device had. */
 struct device_sum {
@@ -23,6 +24,11 @@ struct device_sum {
 	uint64_t queue_ns, service_ns;
 	uint64_t end_sector;
 	uint64_t sequential, random;
+};
+
+/* Requests that the kernel counted, but whose ends were not seen. */
+struct device_unseen {
+	uint64_t requests[2], bytes[2]; /* DEVICE_READS, DEVICE_WRITES */
 };
 
 #define DEVICE_NUMBERS_MOST 16
@@ -41,6 +47,7 @@ struct device {
 	struct device_sum own[DEVICE_USES], all[DEVICE_USES];
 	/* Of `all`: in traces that ended before `trace`, and what others told. */
 	struct device_sum before[DEVICE_USES], least[DEVICE_USES];
+	struct device_unseen unseen;
 	uint32_t trace; /* that the latest sums are of */
 	bool all_known;
 	struct histogram *latency[DEVICE_USES], *service[DEVICE_USES]; /* NULL: no requests */
@@ -71,6 +78,7 @@ struct line {
 	struct table_text name;
 	struct sum_line own[DEVICE_USES], all[DEVICE_USES];
 	struct device_waits waits[DEVICE_USES];
+	struct device_unseen unseen;
 };
 
 static int get_dev(struct table *table, struct cell *cell, const void *row,
@@ -162,6 +170,16 @@ static const struct table_column columns[] = {
 	  get_served, 0, 0 },
 	{ "partitions", NULL, UNIT_NONE, "those of its partitions that requests were to", get_parts,
 	  0, 0 },
+	{ "unseen.reads", NULL, UNIT_COUNT,
+	  "reads that /proc/diskstats has beyond all that were seen to end, at least: they are in "
+	  "no other number",
+	  TABLE_UINT(struct line, unseen.requests[DEVICE_READS]), 0 },
+	{ "unseen.read_bytes", NULL, UNIT_BYTES, "bytes of these",
+	  TABLE_UINT(struct line, unseen.bytes[DEVICE_READS]), 0 },
+	{ "unseen.writes", NULL, UNIT_COUNT, "the same of writes",
+	  TABLE_UINT(struct line, unseen.requests[DEVICE_WRITES]), 0 },
+	{ "unseen.write_bytes", NULL, UNIT_BYTES, "bytes of these",
+	  TABLE_UINT(struct line, unseen.bytes[DEVICE_WRITES]), 0 },
 };
 
 static const char *const use_titles[DEVICE_USES] = { "reads", "writes", "discards", "flushes" };
@@ -373,6 +391,15 @@ static uint64_t more_of(uint64_t before, uint64_t now, uint64_t least)
 	return sum > least ? sum : least;
 }
 
+/* Told once in each trace, in the last row of the device. */
+static void add_unseen(struct device_unseen *unseen, const struct event *event)
+{
+	unseen->requests[DEVICE_READS] += event_value(event, DEVICE_UNSEEN_READS);
+	unseen->bytes[DEVICE_READS] += event_value(event, DEVICE_UNSEEN_READ_BYTES);
+	unseen->requests[DEVICE_WRITES] += event_value(event, DEVICE_UNSEEN_WRITES);
+	unseen->bytes[DEVICE_WRITES] += event_value(event, DEVICE_UNSEEN_WRITE_BYTES);
+}
+
 /* The last row of a trace holds its sums. */
 static int add_sums(struct devices *devices, const struct event *event)
 {
@@ -385,6 +412,7 @@ static int add_sums(struct devices *devices, const struct event *event)
 	change_trace(devices, device, event->block->trace);
 	device->all_known = true;
 	device_list_name(&devices->list, event);
+	add_unseen(&device->unseen, event);
 	for (int use = 0; use < DEVICE_USES; use++) {
 		const struct device_sum *before = &device->before[use];
 		const struct device_sum *least = &device->least[use];
@@ -476,6 +504,40 @@ static int add_columns(struct table *table)
 	return status;
 }
 
+static const char *const unseen_names[] = { "reads", "writes" };
+
+/* Numbers of requests that were seen are the least that they may be. */
+static void mark_bounds(struct table *table, const struct device_unseen *unseen)
+{
+	struct cell *row = &table->cells[(table->row_count - 1) * table->column_count];
+
+	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++)
+		for (size_t i = 0; i < table->column_count && unseen->requests[use]; i++) {
+			const char *name = table->columns[i].name;
+			bool counted = table->columns[i].unit == UNIT_COUNT ||
+				       table->columns[i].unit == UNIT_BYTES;
+
+			name += strncmp(name, "all.", 4) ? 0 : 4;
+			if (counted &&
+			    !strncmp(name, device_use_names[use], strlen(device_use_names[use])) &&
+			    row[i].type == CELL_UINT)
+				row[i].at_least = true;
+		}
+}
+
+static void add_words(struct words *text, struct table_text name,
+		      const struct device_unseen *unseen)
+{
+	char count[UNITS_TEXT], bytes[UNITS_TEXT];
+
+	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++)
+		if (unseen->requests[use])
+			words_clause(text, "%.*s: the ends of %s %s, %s in all, were not seen",
+				     (int)name.length, name.bytes,
+				     units_count(count, unseen->requests[use]), unseen_names[use],
+				     units_bytes(bytes, unseen->bytes[use]));
+}
+
 static int compare_devices(const void *left, const void *right)
 {
 	uint64_t times[2] = { 0 };
@@ -490,6 +552,7 @@ static int compare_devices(const void *left, const void *right)
 static int fill(void *state, struct table *table)
 {
 	struct devices *devices = state;
+	struct words unseen = { .used = 0 };
 	int status;
 
 	if (job_lacks_requests(devices->job)) {
@@ -514,8 +577,14 @@ static int fill(void *state, struct table *table)
 			line.own[use] = line_of(device, &device->own[use], true, use);
 			line.all[use] = line_of(device, &device->all[use], device->all_known, use);
 		}
+		line.unseen = device->unseen;
 		status = table_add(table, &line);
+		if (!status)
+			mark_bounds(table, &device->unseen);
+		add_words(&unseen, line.name, &device->unseen);
 	}
+	if (!status && unseen.used)
+		status = table_set_note(table, unseen.bytes);
 	if (!status && devices->job->all_summed && devices->list.count)
 		status = table_set_note(table, "all that the devices had, whoever asked: which of "
 					       "it was the run's needs requests one by one, and "
@@ -528,6 +597,16 @@ static int fill(void *state, struct table *table)
 		status = table_set_note(table, note);
 	}
 	return status;
+}
+
+uint64_t devices_unseen(const struct measured *measured, enum device_use use)
+{
+	const struct devices *devices = measured_state(measured, &analysis_devices);
+	uint64_t unseen = 0;
+
+	for (size_t i = 0; devices && i < devices->list.count; i++)
+		unseen += devices->all[i]->unseen.requests[use];
+	return unseen;
 }
 
 bool devices_view(const struct measured *measured, size_t number, struct device_view *view)

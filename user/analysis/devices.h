@@ -46,4 +46,7 @@ int device_rows_add_waits(struct table *table, enum device_use use, size_t base)
 /* Of several reports. */
 bool device_rows_view(const struct report *report, size_t number, struct device_view *view);
 
+/* Requests of all devices that the kernel counted and whose ends were not seen; reads or writes. */
+uint64_t devices_unseen(const struct measured *measured, enum device_use use);
+
 #endif

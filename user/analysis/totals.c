@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/devices.h"
 #include "analysis/measure.h"
 #include "analysis/measured.h"
 #include "analysis/totals.h"
@@ -365,6 +366,22 @@ static int add_measures(struct table *table, unsigned int recorded, size_t base)
 	return status;
 }
 
+/* Where devices had requests whose ends were not seen, some of them may have been the run's. */
+static void mark_storage(const struct measured *measured, struct table *table)
+{
+	static const enum device_use uses[STORAGE_SIDES] = { DEVICE_READS, DEVICE_WRITES };
+
+	for (size_t i = 0; i < table->column_count; i++)
+		for (size_t side = 0; side < STORAGE_SIDES; side++) {
+			const char *name = storage_groups[side].group.name;
+
+			if (devices_unseen(measured, uses[side]) &&
+			    !strncmp(table->columns[i].name, name, strlen(name)) &&
+			    table->cells[i].type == CELL_UINT)
+				table->cells[i].at_least = true;
+		}
+}
+
 /* What other tables have measured comes in here, too. */
 static int conclude(const struct measured *measured, struct table *table)
 {
@@ -389,7 +406,11 @@ static int conclude(const struct measured *measured, struct table *table)
 		status = table_add_group(table, &storage_groups[i].group,
 					 offsetof(struct totals, storage) +
 						 i * sizeof(struct trace_operation_total));
-	return status ? status : table_add(table, totals);
+	if (!status)
+		status = table_add(table, totals);
+	if (!status)
+		mark_storage(measured, table);
+	return status;
 }
 
 static uint32_t group_of_request(const struct totals *totals, const struct event *event)

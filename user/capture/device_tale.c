@@ -11,8 +11,11 @@
 #include <sys/mman.h>
 
 #include "bpf/event.h"
+#include "capture/diskstats.h"
 #include "capture/host.h"
 #include "capture/shared.h"
+
+#define STATS_MOST 4096 /* devices and their partitions */
 
 #define PLACES_BYTES (DEVICES_MOST * sizeof(struct device_place))
 
@@ -23,6 +26,9 @@ struct device_tale {
 	struct device_total *values;		/* of each CPU */
 	struct device_total told[DEVICES_MOST]; /* by their numbers, as they were told last */
 	uint64_t records;
+	/* What the kernel counted at the beginning and at the end. */
+	struct diskstat began[STATS_MOST], ended[STATS_MOST];
+	size_t began_count, ended_count;
 };
 
 int device_tale_open(struct device_tale **out, int places, int totals, int cpus, bool merges)
@@ -46,6 +52,7 @@ int device_tale_open(struct device_tale **out, int places, int totals, int cpus,
 		device_tale_close(tale);
 		return err;
 	}
+	tale->began_count = diskstats_read(tale->began, STATS_MOST);
 	*out = tale;
 	return 0;
 }
@@ -75,6 +82,34 @@ static int sum_up(struct device_tale *tale, uint32_t number, struct device_total
 	return 0;
 }
 
+void device_tale_end(struct device_tale *tale)
+{
+	if (tale && !tale->ended_count)
+		tale->ended_count = diskstats_read(tale->ended, STATS_MOST);
+}
+
+static uint64_t beyond(uint64_t began, uint64_t ended, uint64_t counted)
+{
+	return ended > began && ended - began > counted ? ended - began - counted : 0;
+}
+
+/* Both moments lie within the recording, so that it is this at least. */
+static bool count_unseen(const struct device_tale *tale, struct event_device *record)
+{
+	const struct device_counts *reads = &record->total.of[DEVICE_READ];
+	const struct device_counts *writes = &record->total.of[DEVICE_WRITE];
+	const struct diskstat *began = diskstats_find(tale->began, tale->began_count, record->dev);
+	const struct diskstat *ended = diskstats_find(tale->ended, tale->ended_count, record->dev);
+
+	if (!began || !ended)
+		return false;
+	record->unseen_reads = beyond(began->reads, ended->reads, reads->requests);
+	record->unseen_read_bytes = beyond(began->read_bytes, ended->read_bytes, reads->bytes);
+	record->unseen_writes = beyond(began->writes, ended->writes, writes->requests);
+	record->unseen_write_bytes = beyond(began->write_bytes, ended->write_bytes, writes->bytes);
+	return record->unseen_reads || record->unseen_writes;
+}
+
 int device_tale_go_on(struct device_tale *tale, ring_record_fn take, void *context)
 {
 	for (uint32_t number = 0; tale && number < DEVICES_MOST; number++) {
@@ -90,9 +125,10 @@ int device_tale_go_on(struct device_tale *tale, ring_record_fn take, void *conte
 		status = sum_up(tale, number, &record.total);
 		if (status)
 			return status;
-		if (!memcmp(&tale->told[number], &record.total, sizeof(record.total)))
-			continue;
 		record.dev = taken - DEVICE_TAKEN(0);
+		if (!count_unseen(tale, &record) &&
+		    !memcmp(&tale->told[number], &record.total, sizeof(record.total)))
+			continue;
 		record.name = place->name;
 		tale->told[number] = record.total;
 		tale->records++;

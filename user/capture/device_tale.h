@@ -18,6 +18,10 @@ struct device_tale;
 int device_tale_open(struct device_tale **tale, int places, int totals, int cpus, bool merges);
 void device_tale_close(struct device_tale *tale); /* NULL is fine */
 
+/* To be called before requests are no longer recorded, as they are when it is opened: between the
+ * two the kernel's own counts tell what was not seen. */
+void device_tale_end(struct device_tale *tale);
+
 /* Hands on a record for each device whose sums have changed. Returns 0 or a negative errno; NULL
  * has nothing to tell. */
 int device_tale_go_on(struct device_tale *tale, ring_record_fn take, void *context);

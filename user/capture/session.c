@@ -236,6 +236,7 @@ void session_detach(struct session *session)
 
 	if (!session || !session->attached.count)
 		return;
+	device_tale_end(session->device_tale);
 	waiting_stop(session->waiting);
 	session->skeleton->bss->recording_ended = true;
 	attached_free(&session->attached);

@@ -313,7 +313,16 @@
 	TRACE_COLUMNS_COUNTS(COLUMN, FLUSH, "flush", 3)                                            \
 	COLUMN(DEVICE_KERNEL_METADATA, "kernel_metadata_bytes", UINT, BYTES,                       \
 	       FIELD(total.kernel_metadata_bytes),                                                 \
-	       "of metadata of file systems that kernel threads wrote: journals and the like")
+	       "of metadata of file systems that kernel threads wrote: journals and the like")     \
+	COLUMN(DEVICE_UNSEEN_READS, "unseen_reads", UINT, COUNT, FIELD(unseen_reads),              \
+	       "reads that /proc/diskstats has beyond those: their ends were not seen; told at "   \
+	       "the end of the recording")                                                         \
+	COLUMN(DEVICE_UNSEEN_READ_BYTES, "unseen_read_bytes", UINT, BYTES,                         \
+	       FIELD(unseen_read_bytes), "bytes of these")                                         \
+	COLUMN(DEVICE_UNSEEN_WRITES, "unseen_writes", UINT, COUNT, FIELD(unseen_writes),           \
+	       "the same of writes")                                                               \
+	COLUMN(DEVICE_UNSEEN_WRITE_BYTES, "unseen_write_bytes", UINT, BYTES,                       \
+	       FIELD(unseen_write_bytes), "bytes of these")
 
 #define TRACE_COLUMNS_VFS(COLUMN)                                                                  \
 	COLUMN(VFS_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                                  \

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the kernel itself counts of its block devices.
+ */
+#ifndef FAULTLINE_DISKSTATS_H
+#define FAULTLINE_DISKSTATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct diskstat {
+	uint32_t dev; /* as the kernel side tells it: major << 20 | minor */
+	uint64_t reads, read_bytes;
+	uint64_t writes, write_bytes;
+};
+
+/* Reads as many lines as there is room for. Returns how many. */
+size_t diskstats_read(struct diskstat *stats, size_t room);
+/* The one of a device; NULL for none. */
+const struct diskstat *diskstats_find(const struct diskstat *stats, size_t count, uint32_t dev);
+
+#endif
