@@ -388,6 +388,8 @@ MAN = $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
 MAN_TRACE = $(DESTDIR)$(PREFIX)/share/man/man5/faultline-trace.5
 MAN_RECIPES = $(DESTDIR)$(PREFIX)/share/man/man7/faultline-recipes.7
 COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/faultline
+ZSH_COMPLETION = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_faultline
+FISH_COMPLETION = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/faultline.fish
 HEADER = $(DESTDIR)$(PREFIX)/include/faultline.h
 LIB = $(DESTDIR)$(LIBDIR)
 PYTHON_PLACE = $(DESTDIR)$(PREFIX)/lib/faultline/python
@@ -405,6 +407,9 @@ install: all
 	install -D -m 644 $(BUILD)/faultline-trace.5 $(MAN_TRACE)
 	install -D -m 644 user/command/faultline-recipes.7 $(MAN_RECIPES)
 	install -D -m 644 user/command/faultline.bash $(COMPLETION)
+	install -D -m 644 user/command/_faultline $(ZSH_COMPLETION)
+	install -D -m 644 user/command/faultline.fish $(FISH_COMPLETION)
+	sed -i "s|BASH_COMPLETION|$(COMPLETION:$(DESTDIR)%=%)|" $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	install -D -m 644 user/span/faultline.h $(HEADER)
 	install -D -m 644 $(BUILD)/libfaultline.a $(LIB)/libfaultline.a
 	install -D -m 755 $(BUILD)/libfaultline.so.0 $(LIB)/libfaultline.so.0
@@ -424,6 +429,7 @@ install: all
 # What install has put there, and nothing else.
 uninstall:
 	rm -f $(BINARY) $(MAN) $(MAN_TRACE) $(MAN_RECIPES) $(COMPLETION) $(HEADER) $(PKGCONFIG)
+	rm -f $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(LIB)/libfaultline.a $(LIB)/libfaultline.so $(LIB)/libfaultline.so.0
 	rm -f $(UNIT)
 	rm -rf $(PYTHON_PLACE) $(MONITOR_FILES)

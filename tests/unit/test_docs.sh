@@ -65,6 +65,17 @@ for command in "${commands[@]}"; do
 	done < <("$FAULTLINE" "$command" --help | sed -nE 's/^ .*(--[a-z-]+) ([a-z]+\|[a-z|]+) .*/\1 \2/p')
 done
 
+# Tables, their columns and keys are completed from the program's own lists, for other shells too.
+completed() {
+	bash user/command/faultline.bash --complete "$FAULTLINE" "$@" | tr '\n' ' '
+}
+[[ " $(completed report --table '') " == *" files "*" findings "* ]] || complain "completion lacks tables"
+[[ " $(completed report --table files --columns path,read.b) " == *" path,read.bytes "* ]] ||
+	complain "completion lacks columns"
+[ "$(completed report --table files --sort size_)" = "size_bytes " ] || complain "completion lacks columns to sort by"
+[[ " $(completed report --by '') " == *" directory "*" second "* ]] || complain "completion lacks keys"
+[ "$(completed rep)" = "report " ] || complain "completion lacks commands"
+
 # "help COMMAND" is "COMMAND --help"; the page's synopsis has every command.
 synopsis=$(sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' <<<"$words")
 for command in "${commands[@]}"; do

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Completion of faultline for bash. Commands, options and the words an option takes come from the
-# program's own --help; nothing here must name one of them.
+# Completion of faultline for bash, and what that of zsh and fish asks. Commands, options and the words
+# an option takes come from the program's own --help and lists; nothing here must name one of them.
+#
+# usage: bash faultline.bash --complete WORD...
+# Prints what the last word of a command line may be completed to, one to a line.
 
 # Prints the lines of --help of a command (of faultline itself, without one), an option in one line.
 _faultline_help() {
@@ -19,6 +22,23 @@ _faultline_value() {
 _faultline_listed() {
 	_faultline_help "$_faultline_command" | grep -E -- "^ +(-[a-zA-Z], )?$1 " | grep -oE ': [^.(;]+' |
 		sed -e 's/^: //' -e 's/, or /, /' | tr ',' '\n' | sed -nE 's/^ *([a-z_]+) *$/\1/p'
+}
+
+# The keys that the option's help names after "by": "... by one, two or three."
+_faultline_keys() {
+	_faultline_help "$_faultline_command" | sed -nE "s/^ +$1 .* by ([a-z, ]+)\.\$/\1/p" |
+		sed -e 's/ or /, /' | tr -d ' ' | tr ',' '\n'
+}
+
+# The first words of the lines below the first one of a list that the command prints: of its tables,
+# or of the columns of the table that the line names.
+_faultline_rows() {
+	local i table=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == --table ]] && table=(--table "${COMP_WORDS[i + 1]}")
+	done
+	"$_faultline_program" "$_faultline_command" "$1" "${table[@]}" 2>/dev/null |
+		sed -e 1d -e 's/ .*//'
 }
 
 # One or more words of a list, with commas between.
@@ -41,7 +61,11 @@ _faultline_files() {
 _faultline_complete_value() {
 	case $1 in
 	*'|'*) _faultline_words "${1//|/ }" ;;
-	LIST) _faultline_list "$(_faultline_listed "$2")" ;;
+	NAME) [[ $2 == --table ]] && _faultline_words "$(_faultline_rows --list-tables)" ;;
+	COLUMN) _faultline_words "$(_faultline_rows --list-columns)" ;;
+	KEY) _faultline_words "$(_faultline_keys "$2")" ;;
+	LIST) [[ $2 == --columns ]] && _faultline_list "$(_faultline_rows --list-columns)" ||
+		_faultline_list "$(_faultline_listed "$2")" ;;
 	VARIANTS) _faultline_list "$("$_faultline_program" "$_faultline_command" "$2" list 2>/dev/null)" ;;
 	LAYER | FORMAT) _faultline_words "$(_faultline_listed "$2")" ;;
 	FINDING) _faultline_words "$("$_faultline_program" "$_faultline_command" "$2" list 2>/dev/null |
@@ -103,4 +127,11 @@ _faultline() {
 	fi
 }
 
+if [[ ${BASH_SOURCE[0]} == "$0" && $1 == --complete ]]; then
+	COMP_WORDS=("${@:2}")
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	_faultline
+	((${#COMPREPLY[@]})) && printf '%s\n' "${COMPREPLY[@]}"
+	exit 0
+fi
 complete -F _faultline faultline
