@@ -125,6 +125,20 @@ class DeviceFindings(unittest.TestCase):
             found = Recording(harness.in_cgroup(group, *reader)).report["findings"]
             self.assertEqual("held-back" in [row["id"] for row in found], held_back)
 
+    def test_rank_slow(self):
+        """Three ranks that read as much, one of them from a device that is limited."""
+        slow = harness.random_file(f"{machine().new_dir('ext4')}/2", 4 * MIB)
+        directory = machine().new_dir()
+        fast = [harness.random_file(f"{directory}/{rank}", 4 * MIB) for rank in range(2)]
+        group = throttle(self, slow, 4 * MIB, "bps")
+        for file in (*fast, slow):
+            harness.cool(file)
+        script = "".join(f"RANK={rank} dd if={file} of=/dev/null bs=1M status=none & "
+                         for rank, file in enumerate([*fast, slow])) + "wait"
+        found = Recording(harness.in_cgroup(group, "sh", "-c", script)).report["findings"]
+        self.assertEqual(found[0]["id"], "rank-slow")
+        self.assertEqual((found[0]["evidence"]["rank"], found[0]["evidence"]["path"]), (2, slow))
+
     def test_metadata_cold(self):
         """Directories that nobody has looked at since the file system was made, and in memory."""
         tree = machine().mount("-t", "tmpfs", "tmpfs")

@@ -22,7 +22,7 @@ NO_ROWS = {"anonymous_faults", "shmem_faults", "unknown_faults"}
 REQUESTS = {"storage_read", "storage_write", "throttled"}
 PAGES = {"unattributed", "indirect"}
 
-# Of each filter, the groups of the totals that it cannot judge.
+# For each filter, the groups of the totals that must be unknown.
 UNKNOWN = {
     (): set(),
     ("--from", "1us"): NO_ROWS,

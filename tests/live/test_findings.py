@@ -15,7 +15,7 @@ JOB = os.path.join(harness.TOP, "tests/live/job_findings.py")
 # test_loss, test_writeback, test_device_findings
 ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "device-overloaded",
              "requests-small", "flushes", "device-shared", "metadata-cold", "device-errors",
-             "held-back", "killed", "still-waiting"}
+             "held-back", "killed", "still-waiting", "rank-slow"}
 
 # Holds until its sibling is there, too, and writes to a file for half a second.
 WRITER = """import os, sys, time

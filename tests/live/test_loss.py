@@ -51,7 +51,7 @@ class Loss(unittest.TestCase):
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
         job = machine().start([static_program("hotread"), data, out, "1", "seconds", "60"])
-        attached = Attached("--buffer", "64K", str(job.pid))
+        attached = Attached(str(job.pid))
         os.kill(attached.process.pid, signal.SIGSTOP)
         time.sleep(2.5)
         os.kill(attached.process.pid, signal.SIGCONT)

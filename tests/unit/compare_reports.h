@@ -316,7 +316,7 @@ static const struct finding_rule *rule_of(const char *id)
 	return finding_rules[i];
 }
 
-/* Of fewer operations than any rule calls many. */
+/* Whether the finding is about so few operations that only their time made it one. */
 static bool is_of_few(const struct report *report, const char *id)
 {
 	const struct cell *evidence = find_finding(report, id) + FINDING_EVIDENCE_COLUMN;
@@ -341,11 +341,11 @@ static void compare_finding(const struct report *whole, const struct report *par
 		return;
 	if (!apart && is_of_waits(id))
 		return;
-	/* Of times that overlap shares are those of their sums, which may be enough for a few. */
+	/* Runs that overlap have sums of times, whose shares are larger. */
 	if (!apart && (!strcmp(id, "metadata-heavy") || rule_of(id)->alike))
 		return;
-	/* Few are told by their share of the run, and files whose size changed are left out of it.
-	 */
+	/* A few slow operations count by their share of the run, which leaves out files whose size
+	 * changed between runs. */
 	if (!a != !b && is_of_few(a ? whole : parts, id))
 		return;
 	if (!a != !b)

@@ -296,8 +296,8 @@ static void metadata_of_directories(struct made_trace *made, bool sound)
 	imports_of_directories(made, !sound);
 }
 
-/* Programs of one process that load a library and read data, one after the other; sound: the first
- * loads it, and what the others read is its own. */
+/* One process runs five programs in turn, each of which loads a module and then reads data. Sound:
+ * all but the first load it in no time. */
 static void worker_start(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/a/b.pyc");

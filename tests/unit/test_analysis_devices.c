@@ -172,8 +172,7 @@ static void test_places_and_sizes(void **state)
 	done(&made, report);
 }
 
-/* What the kernel counted beyond what was seen makes numbers of reads the least that they may be.
- */
+/* If the kernel counted more reads than were seen, the numbers of reads are lower bounds. */
 static void test_unseen(void **state)
 {
 	struct made_trace made;

@@ -292,8 +292,9 @@ static void say_undecoded(struct words *text, const struct measured *measured)
 	}
 }
 
-#define UNSEEN_SHARE 0.01 /* of the bios that ended: fewer change no answer, and stand elsewhere   \
-			   */
+#define UNSEEN_SHARE                                                                               \
+	0.01 /* of the bios that ended: fewer change no answer, and stand elsewhere                \
+	      */
 
 static uint64_t count_bios(const struct job *job)
 {

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "analysis/model/device_list.h"
+#include "analysis/device_unseen.h"
 #include "analysis/devices.h"
 #include "analysis/base/histogram.h"
 #include "analysis/base/map.h"
 #include "units.h"
-#include "words.h"
 
 /* Requests with bios of the run in them, or all that the device had. */
 struct device_sum {
@@ -24,11 +24,6 @@ struct device_sum {
 	uint64_t queue_ns, service_ns;
 	uint64_t end_sector;
 	uint64_t sequential, random;
-};
-
-/* Requests that the kernel counted, but whose ends were not seen. */
-struct device_unseen {
-	uint64_t requests[2], bytes[2]; /* DEVICE_READS, DEVICE_WRITES */
 };
 
 #define DEVICE_NUMBERS_MOST 16
@@ -391,15 +386,6 @@ static uint64_t more_of(uint64_t before, uint64_t now, uint64_t least)
 	return sum > least ? sum : least;
 }
 
-/* Told once in each trace, in the last row of the device. */
-static void add_unseen(struct device_unseen *unseen, const struct event *event)
-{
-	unseen->requests[DEVICE_READS] += event_value(event, DEVICE_UNSEEN_READS);
-	unseen->bytes[DEVICE_READS] += event_value(event, DEVICE_UNSEEN_READ_BYTES);
-	unseen->requests[DEVICE_WRITES] += event_value(event, DEVICE_UNSEEN_WRITES);
-	unseen->bytes[DEVICE_WRITES] += event_value(event, DEVICE_UNSEEN_WRITE_BYTES);
-}
-
 /* The last row of a trace holds its sums. */
 static int add_sums(struct devices *devices, const struct event *event)
 {
@@ -412,7 +398,7 @@ static int add_sums(struct devices *devices, const struct event *event)
 	change_trace(devices, device, event->block->trace);
 	device->all_known = true;
 	device_list_name(&devices->list, event);
-	add_unseen(&device->unseen, event);
+	device_unseen_add(&device->unseen, event);
 	for (int use = 0; use < DEVICE_USES; use++) {
 		const struct device_sum *before = &device->before[use];
 		const struct device_sum *least = &device->least[use];
@@ -504,40 +490,6 @@ static int add_columns(struct table *table)
 	return status;
 }
 
-static const char *const unseen_names[] = { "reads", "writes" };
-
-/* Numbers of requests that were seen are the least that they may be. */
-static void mark_bounds(struct table *table, const struct device_unseen *unseen)
-{
-	struct cell *row = &table->cells[(table->row_count - 1) * table->column_count];
-
-	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++)
-		for (size_t i = 0; i < table->column_count && unseen->requests[use]; i++) {
-			const char *name = table->columns[i].name;
-			bool counted = table->columns[i].unit == UNIT_COUNT ||
-				       table->columns[i].unit == UNIT_BYTES;
-
-			name += strncmp(name, "all.", 4) ? 0 : 4;
-			if (counted &&
-			    !strncmp(name, device_use_names[use], strlen(device_use_names[use])) &&
-			    row[i].type == CELL_UINT)
-				row[i].at_least = true;
-		}
-}
-
-static void add_words(struct words *text, struct table_text name,
-		      const struct device_unseen *unseen)
-{
-	char count[UNITS_TEXT], bytes[UNITS_TEXT];
-
-	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++)
-		if (unseen->requests[use])
-			words_clause(text, "%.*s: the ends of %s %s, %s in all, were not seen",
-				     (int)name.length, name.bytes,
-				     units_count(count, unseen->requests[use]), unseen_names[use],
-				     units_bytes(bytes, unseen->bytes[use]));
-}
-
 static int compare_devices(const void *left, const void *right)
 {
 	uint64_t times[2] = { 0 };
@@ -580,8 +532,8 @@ static int fill(void *state, struct table *table)
 		line.unseen = device->unseen;
 		status = table_add(table, &line);
 		if (!status)
-			mark_bounds(table, &device->unseen);
-		add_words(&unseen, line.name, &device->unseen);
+			device_unseen_mark(table, &device->unseen);
+		device_unseen_say(&unseen, line.name, &device->unseen);
 	}
 	if (!status && unseen.used)
 		status = table_set_note(table, unseen.bytes);

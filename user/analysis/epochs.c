@@ -300,7 +300,8 @@ static const struct table_column columns[] = {
 	{ "samples", "samples", UNIT_COUNT,
 	  "spans that make an item of the dataset, with none such within",
 	  TABLE_UINT(struct line, samples), 0 },
-	{ "samples_per_second", "samples/s", UNIT_NONE, "samples by time", KNOWN(samples_per_second), 0 },
+	{ "samples_per_second", "samples/s", UNIT_NONE, "samples by time",
+	  KNOWN(samples_per_second), 0 },
 	{ "utilization", "utilization", UNIT_SHARE,
 	  "accelerator utilization, as DLIO has it: compute by time, from the end of the first "
 	  "step's "

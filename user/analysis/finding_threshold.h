@@ -23,7 +23,7 @@
 	X(FEW, 0.05, UNIT_SHARE, "part of a number of times that is a few of them",                \
 	  "a choice: a twentieth; of less, the word is wrong")                                     \
 	X(FEW_MOST, 10, UNIT_COUNT, "times that are always a few",                                 \
-	  "a choice: what happened ten times is no accident")                                      \
+	  "a choice: ten times is no accident")                                                    \
 	X(SAME_WAIT, 0.5, UNIT_SHARE,                                                              \
 	  "part of a finding's time that another tells already, for that to be the same wait",     \
 	  "a choice: most of it")                                                                  \

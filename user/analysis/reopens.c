@@ -15,7 +15,7 @@
 #include "grow.h"
 
 #define LEARN_AFTER 8	 /* opens of a file by anyone; the next one of each process is learned */
-#define PAIRS_MOST 4096	 /* of a process and a file; nothing is told of further ones */
+#define PAIRS_MOST 4096	 /* of a process and a file; further ones are ignored */
 #define OFFSETS_MOST 128 /* reads that are learned; a header has a few */
 
 #define NO_DATA UINT8_MAX /* in place of a number of opens: it is loaded to run */
@@ -25,12 +25,13 @@ enum stage { LEARNING, OPENED, PAST };
 struct pair {
 	uint32_t file;
 	enum stage stage;
-	uint64_t begun_ns, until_ns; /* of the latest open: its start, and what is known of it */
+	uint64_t begun_ns,
+		until_ns; /* the latest open: its start, and the end of its last known read */
 	uint64_t offsets[OFFSETS_MOST];
 	size_t count;
 };
 
-/* Of a file. */
+/* A row of the table. */
 struct reopened {
 	uint32_t file;
 	uint64_t opens, time_ns;
@@ -249,7 +250,7 @@ uint64_t reopens_time_ns(const struct measured *measured)
 
 const struct analysis analysis_reopens = {
 	.name = "reopens",
-	.meaning = "files that are opened again and again, and what that takes each time",
+	.meaning = "files that are opened again and again, and the time that each open costs",
 	.title = NULL, /* for who asks, and for findings */
 	.shown = "opens,time_ns,path",
 	.shape = TABLE_LIST,

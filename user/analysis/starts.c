@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "starts". What a process does after its start is not told from what it waits for: so a
- * start ends with the last file that is loaded, not with the first that is read.
+ * The table "starts". A process that has started may wait a long time for work. So a start ends
+ * with the last file that the process loads, not with the first data that it reads.
  */
 #include "analysis/starts.h"
 
@@ -17,10 +17,10 @@
 #include "analysis/trace_text.h"
 #include "grow.h"
 
-/* Whoever loads nothing for so long has started, and loads the rest when it needs it. */
+/* A process that loads nothing for this long has started. */
 #define PAUSE_NS 2000000000ull
 
-/* What a file is for a process that starts. */
+/* The part that a file plays in the start of a process. */
 enum file_part { PART_UNKNOWN, PART_LOADED, PART_DATA, PART_NEITHER };
 
 struct start {
@@ -78,7 +78,7 @@ static bool begins(struct trace_string path, const char *with)
 	return path.length >= length && !memcmp(path.bytes, with, length);
 }
 
-/* Settings are neither: programs look into them as they start. */
+/* Settings are neither: programs read them while they start. */
 static enum file_part part_of(const struct job *job, uint32_t file)
 {
 	static const char *const settings[] = { "/etc/", "/usr/", "/proc/", "/sys/" };
@@ -209,15 +209,15 @@ static struct started *group_of(struct starts *starts, const struct process *pro
 	return group;
 }
 
-#define AS_MUCH 0.75 /* of the files that one loads, what another has loaded already */
+#define AS_MUCH 0.75 /* share of a child's files that its parent has loaded as well */
 
-/* Whether the parent has loaded as much itself: a fork would have had it for nothing. */
+/* Whether the parent has loaded as much itself, so that a fork would have been enough. */
 static bool has_loaded(const struct starts *starts, uint32_t parent, const struct start *start)
 {
 	return parent < starts->count && starts->all[parent].files >= AS_MUCH * start->files;
 }
 
-/* Processes come in the order of their starts, or nearly so: what the union misses is little. */
+/* Processes come nearly in the order of their starts, so the union misses little. */
 static int group_starts(struct starts *starts)
 {
 	const struct process_table *table = &starts->job->processes;

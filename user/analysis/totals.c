@@ -366,7 +366,7 @@ static int add_measures(struct table *table, unsigned int recorded, size_t base)
 	return status;
 }
 
-/* Where devices had requests whose ends were not seen, some of them may have been the run's. */
+/* If the ends of some requests were not seen, some of those may have been the run's. */
 static void mark_storage(const struct measured *measured, struct table *table)
 {
 	static const enum device_use uses[STORAGE_SIDES] = { DEVICE_READS, DEVICE_WRITES };

@@ -93,7 +93,7 @@ static uint64_t beyond(uint64_t began, uint64_t ended, uint64_t counted)
 	return ended > began && ended - began > counted ? ended - began - counted : 0;
 }
 
-/* Both moments lie within the recording, so that it is this at least. */
+/* Both readings lie within the recording, so this is a lower bound. */
 static bool count_unseen(const struct device_tale *tale, struct event_device *record)
 {
 	const struct device_counts *reads = &record->total.of[DEVICE_READ];

@@ -29,7 +29,7 @@
 /* How often the sums of devices are told, so that they tell a course, too. */
 #define DEVICES_EVERY_NS 1000000000ull
 
-/* A pass of the thread that drains takes no longer: else it was stopped, or had no CPU. */
+/* If a pass of the draining thread takes longer, it was stopped or had no CPU. */
 #define STOPPED_NS 1000000000ull
 
 /* How long to wait for records that were counted before the end, but have not come. */
@@ -63,7 +63,7 @@ static uint64_t count_lost(const struct kind_total *kinds)
 	return lost;
 }
 
-/* Books what was lost since it last looked. */
+/* Adds up the losses since the last look. */
 static void look_at_losses(struct recorder *recorder, bool stopped)
 {
 	struct kind_total kinds[RECORD_KIND_COUNT];
@@ -225,7 +225,7 @@ static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 	return unbegun > lost ? unbegun - lost : 0;
 }
 
-/* By their causes; those that there are any of. Returns how many. */
+/* Notes how many events each cause lost. Returns how many notes there are. */
 static size_t name_losses(const struct recorder *recorder, const struct counts *counts,
 			  struct trace_note *notes)
 {

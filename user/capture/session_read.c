@@ -54,7 +54,7 @@ unsigned int session_missing(const struct session *session)
 	const unsigned int data = session->options.layers & ~(1u << LAYER_TASK | 1u << LAYER_SPAN);
 	unsigned int missing = probes_missing(&session->choice, data);
 
-	/* Of others one is enough. */
+	/* One of the others is enough. */
 	return missing == data ? missing : missing & LAYERS_ESSENTIAL;
 }
 

@@ -146,7 +146,7 @@ struct findings {
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict);
 
-/* What a rule that was asked before has found costs; 0: it found nothing. */
+/* The cost of what a rule has found so far; 0: nothing. */
 uint64_t finding_cost_of(const struct findings *findings, const struct finding_rule *rule);
 /* Whether one of the rules, NULL at their end or for none, has found so much already: what is
  * waited for at the same time is told once, with the rules that come first in the registry. */

@@ -66,7 +66,7 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	  TABLE_REAL(struct alike, fetched_share), 0 },
 	{ "reopen_ns", "reopen_ns", UNIT_NS,
 	  "from opens to the first read of something that was not read after an open before: what "
-	  "is parsed meanwhile counts, too; null: next to nothing, or not known",
+	  "is parsed in between counts as well; null: less than the metadata calls, or not known",
 	  TABLE_UINT(struct alike, reopen_ns), 0 },
 };
 
@@ -324,7 +324,7 @@ void alike_forget_holes(const struct findings *findings, uint32_t number, struct
 	file->tallies[USE_MMAP].fetched_bytes = 0;
 }
 
-/* For how long operations waited that were summed up is not known: then counts alone decide. */
+/* Summed operations have no union of times: then counts alone decide. */
 static bool is_taken(const struct findings *findings, const struct alike_rule *kind,
 		     const struct file_view *file)
 {

@@ -50,8 +50,8 @@ struct alike_rule {
 	bool with_faults;    /* ... and faults, too: their count, bytes and time */
 	enum io_class class; /* that its time is of */
 	bool (*takes)(const struct file_view *file);
-	/* What there must be `least` of in each file, or few where they take much of the run; NULL:
-	 * any number will do. */
+	/* A count that must reach `least` in each file, or a few if they take much of the run;
+	 * NULL: no such count. */
 	uint64_t (*counts)(const struct file_view *file);
 	enum threshold least;
 	/* Whether the sums are enough to speak of; NULL: they are. */

@@ -29,7 +29,7 @@ static uint64_t count_of_major(const struct file_view *file)
 	return file->tallies[USE_MMAP].major;
 }
 
-/* Windows of readahead may be as large as the whole file: then their bytes decide. */
+/* A readahead window may hold the whole file. Then bytes decide, not the number of windows. */
 static uint64_t count_of_windows(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
@@ -263,7 +263,7 @@ const struct finding_rule finding_mmap_single = {
 		"other. Told ahead, or asked for by several at once, the device works on many.",
 };
 
-/* Told of by one of the rules above, whatever the time that it takes. */
+/* One of the rules above reports it by its counts alone. */
 static bool waits_often(const struct file_view *file)
 {
 	return (takes_random(file) &&

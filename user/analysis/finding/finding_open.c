@@ -194,8 +194,8 @@ const struct finding_rule finding_opened_again = {
 	.more = "faultline report --table files TRACE",
 	.rule = "A data set that opens its file in __getitem__ pays for the open, and often for a "
 		"header that is parsed anew, with each sample. On shared file systems each open "
-		"asks a server. What parsing takes is told where it is more: the time from each "
-		"open to the first read that was not made after an open before.",
+		"asks a server. If it is more, the cost is the time from each open to "
+		"the first read that no earlier open was followed by: that includes parsing.",
 };
 
 /* --- the same directories listed again and again --- */

@@ -180,7 +180,7 @@ const struct finding_rule finding_loader_io = {
 		"of that time some thread of the job was in an I/O call or a page fault.",
 };
 
-/* Workers that start anew prepare nothing meanwhile. */
+/* While workers start they prepare nothing. */
 static const struct finding_rule *const loader_told_by[] = { &finding_worker_start, NULL };
 
 const struct finding_rule finding_loader_work = {

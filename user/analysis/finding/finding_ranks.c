@@ -266,7 +266,8 @@ static struct uneven compare_all(struct rank_io *ranks, size_t count, bool by_ti
 	return uneven;
 }
 
-/* Other findings tell of the same wait, and not whose it is: then this one goes before them. */
+/* Other findings may describe the same wait without naming the rank. Then this one takes the larger
+ * cost, so that it comes first. */
 static uint64_t same_wait(const struct findings *findings, uint64_t cost_ns)
 {
 	static const struct finding_rule *const others[] = {

@@ -290,7 +290,7 @@ static const enum threshold random_thresholds[] = {
 	THRESHOLD_FEW,
 };
 
-/* The same reads, one in flight: that is what to change first. */
+/* If the same reads go one at a time, the queue depth is what to change first. */
 static const struct finding_rule *const random_told_by[] = { &finding_held_back,
 							     &finding_shallow_queue, NULL };
 
@@ -352,7 +352,7 @@ static bool takes_fetched_again(const struct file_view *file)
 	       alike_fetched_to_read(file) >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
-/* Shards of a data set may be small; together they are not. */
+/* The shards of a data set may each be small. */
 static bool are_large(const struct alike *alike)
 {
 	return alike->size_bytes >= threshold(THRESHOLD_LARGE_FILE);

@@ -26,8 +26,8 @@ static const struct table_column again_evidence[] = {
 	  TABLE_UINT(struct again, files_each), 0 },
 };
 
-/* One start is needed, and the longest is left, but where a fork would do. How much compute hides
- * is not known. */
+/* One start is needed, so the longest is left out, unless a fork would have been enough. How much
+ * of it computing hides is not known. */
 static int find_again(struct findings *findings, const struct finding_rule *rule)
 {
 	struct starts_view view;

@@ -167,7 +167,7 @@ static int find_syncs(struct findings *findings, const struct finding_rule *rule
 	many = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS);
 	waits = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) &&
 		syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;
-	/* Fewer yet, where they are much of the run. */
+	/* Even one counts if it takes much of the run. */
 	waits |= syncs.in_a_row &&
 		 verdict.cost_ns >= threshold(THRESHOLD_SEVERITY_HIGH) * findings->duration_ns &&
 		 syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;

@@ -175,7 +175,7 @@ void filter_pass_parts(struct filter_state *state)
 unsigned int filter_cannot_tell(const struct filter_state *state)
 {
 	const struct filter *filter = state ? state->filter : NULL;
-	/* Of those, only the kernel's totals tell. */
+	/* These have no rows, only totals for the whole run. */
 	unsigned int layers = filter ? JOB_FAULT | JOB_SYSCALL : 0;
 
 	if (!filter)

@@ -30,8 +30,8 @@
 #define JOB_EVENTS (1u << 10)
 #define JOB_IO (1u << 11)	      /* operations of some kind are told, by one layer at least */
 #define JOB_READ_FOR_WRITE (1u << 12) /* what writes read first: of pagecache and block */
-#define JOB_OTHER_PAGES (1u << 13)    /* what came in on no account of its own file's operations */
-#define JOB_PARTS (1u << 14)	      /* parts of requests, by which operations waited: of block */
+#define JOB_OTHER_PAGES (1u << 13)    /* pages that no operation on their file brought in */
+#define JOB_PARTS (1u << 14)	      /* bios: they tell where operations waited */
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 
@@ -97,8 +97,7 @@ struct job {
 	uint64_t damaged;	       /* those in blocks that could not be read among them */
 	uint64_t lost_spans;	       /* those of the span layer among them */
 	unsigned int layers;	       /* JOB_*: those that any of the traces recorded */
-	unsigned int filtered;	       /* JOB_*: of what has no rows in them, or none that the
-					* filter can judge, nothing is known behind it */
+	unsigned int filtered;	       /* JOB_*: those whose totals the filter makes unknown */
 	bool many_hosts;
 	bool summed;	 /* operations of some of the traces were summed up, */
 	bool all_summed; /* or of all of them, from beginning to end */
@@ -116,7 +115,7 @@ struct job {
 #define JOB_PROCESS_BYTES 1024
 #define JOB_FILE_BYTES 512
 
-/* Why nothing is told of requests to devices; NULL where it is. */
+/* Why requests to devices are not known; NULL if they are. */
 const char *job_lacks_requests(const struct job *job);
 /* JOB_* that the layer of that name stands for; 0 for none. */
 unsigned int job_layer(const char *name);
