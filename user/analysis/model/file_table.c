@@ -348,6 +348,7 @@ static int add_lost(struct file_table *table, uint32_t number)
 }
 
 #define COMPILED "/__pycache__"
+#define SOURCES_LEAST 20 /* that nobody imports, to be a corpus */
 
 static int add_imported(struct file_table *table, struct trace_string path)
 {
@@ -362,6 +363,23 @@ static int add_imported(struct file_table *table, struct trace_string path)
 	return map_add(&table->imported, &key, &added) ? 0 : -ENOMEM;
 }
 
+static bool has_imported(const struct file_table *table, struct trace_string path)
+{
+	uint64_t key;
+
+	while (path.length && path.bytes[path.length - 1] != '/')
+		path.length--;
+	if (!path.length)
+		return false;
+	key = map_hash_bytes(&table->imported, path.bytes, path.length - 1);
+	return map_find(&table->imported, &key);
+}
+
+static bool is_source(struct trace_string path)
+{
+	return path.length > 3 && !memcmp(path.bytes + path.length - 3, ".py", 3);
+}
+
 static int find_imported(struct file_table *table)
 {
 	int status = 0;
@@ -369,19 +387,16 @@ static int find_imported(struct file_table *table)
 	map_init(&table->imported, 1, 0);
 	for (uint32_t i = FILE_UNKNOWN + 1; i < table->count && !status; i++)
 		status = add_imported(table, file_table_path(table, i));
+	for (uint32_t i = FILE_UNKNOWN + 1; i < table->count && !status; i++)
+		table->sources += is_source(file_table_path(table, i)) &&
+				  !has_imported(table, file_table_path(table, i));
 	return status;
 }
 
 bool file_table_is_imported(const struct file_table *table, const char *path, size_t length)
 {
-	uint64_t key;
-
-	while (length && path[length - 1] != '/')
-		length--;
-	if (!length)
-		return false;
-	key = map_hash_bytes(&table->imported, path, length - 1);
-	return map_find(&table->imported, &key);
+	return table->sources < SOURCES_LEAST ||
+	       has_imported(table, (struct trace_string) { path, length });
 }
 
 int file_table_find_lost(struct file_table *table)

@@ -66,6 +66,7 @@ struct file_table {
 	size_t lost_count, lost_room;
 	struct arena lost_texts;
 	struct map imported; /* hashes of directories that have a __pycache__ */
+	size_t sources;	     /* files of Python's in directories that have none */
 };
 
 #define FILES_LOST "(files whose names were lost)" /* FILE_UNKNOWN, once rows were lost */
@@ -84,8 +85,9 @@ int file_table_load(struct file_table *table, uint32_t trace, uint32_t host,
  * damaged block or was never written, and finds what Python imports. Returns 0 or -ENOMEM. */
 int file_table_find_lost(struct file_table *table);
 
-/* Whether Python has compiled sources in the directory of a path for somebody's import: some file
- * or directory of the traces is, or lies in, a __pycache__ there. */
+/* Whether a source of Python at a path is imported: Python has compiled sources in its directory,
+ * so that some file or directory of the traces is, or lies in, a __pycache__ there. A few that lie
+ * elsewhere are programs that were run. */
 bool file_table_is_imported(const struct file_table *table, const char *path, size_t length);
 
 /* Number of the file that an id of a trace stands for, FILE_UNKNOWN, or FILE_NONE for id 0. */
