@@ -2,12 +2,10 @@
 """Nothing is lost with the default buffers, and with tiny ones nothing is lost in silence."""
 import os
 import re
-import signal
-import time
 import unittest
 
 import harness
-from harness import Attached, Recording, account, faultline, machine, static_program
+from harness import Recording, account, faultline, machine, static_program
 
 FIRST_SCREEN = 24  # lines
 
@@ -45,21 +43,6 @@ class Loss(unittest.TestCase):
         self.assertIn(lost["cause"], ("buffers", "stopped"))
         self.check_adds_up(recording, reads)
         self.check_words(recording, lost["total"])
-
-    def test_stopped(self):
-        """Loss while Faultline itself was stopped says so, and its advice follows."""
-        directory = machine().new_dir()
-        data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
-        job = machine().start([static_program("hotread"), data, out, "1", "seconds", "60"])
-        attached = Attached(str(job.pid))
-        os.kill(attached.process.pid, signal.SIGSTOP)
-        time.sleep(2.5)
-        os.kill(attached.process.pid, signal.SIGCONT)
-        time.sleep(0.2)
-        self.assertEqual(attached.end(signal.SIGINT)[0], 0)
-        self.assertEqual(attached.report["trace"]["lost"]["cause"], "stopped")
-        (finding,) = [row for row in attached.report["findings"] if row["id"] == "loss"]
-        self.assertIn("do not stop it", finding["advice"])
 
     def test_many_threads(self):
         """Threads that take turns on few CPUs, with buffers that are too small and large enough."""

@@ -52,6 +52,7 @@ struct recorder {
 	bool resumed;
 	uint64_t lost;	       /* by the kernel side, when it was last looked at */
 	uint64_t lost_stopped; /* of it, while this side did not run */
+	uint64_t stopped_ns;   /* when it last ran again after that; 0: never */
 };
 
 static uint64_t count_lost(const struct kind_total *kinds)
@@ -61,6 +62,12 @@ static uint64_t count_lost(const struct kind_total *kinds)
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
 		lost += kinds[kind].lost;
 	return lost;
+}
+
+/* What was overrun meanwhile is found a little later. */
+static bool has_just_stopped(const struct recorder *recorder, uint64_t now_ns)
+{
+	return recorder->stopped_ns && now_ns - recorder->stopped_ns < 2 * DEVICES_EVERY_NS;
 }
 
 /* Adds up the losses since the last look. */
@@ -122,12 +129,12 @@ static void *drain(void *context)
 		uint64_t now_ns = host_now_ns();
 
 		if (now_ns - last_ns > STOPPED_NS)
-			look_at_losses(recorder, true);
+			recorder->stopped_ns = now_ns;
 		session_look_at_cpus(recorder->session, now_ns);
 		decoder_settle(recorder->decoder, false);
 		if (now_ns - devices_ns >= DEVICES_EVERY_NS) {
 			session_tell_devices(recorder->session, decoder_take, recorder->decoder);
-			look_at_losses(recorder, false);
+			look_at_losses(recorder, has_just_stopped(recorder, now_ns));
 			devices_ns = now_ns;
 		}
 		if (now_ns - profile_ns >= recorder->interval_ns) {
@@ -142,7 +149,7 @@ static void *drain(void *context)
 		last_ns = now_ns;
 	}
 	if (host_now_ns() - last_ns > STOPPED_NS)
-		look_at_losses(recorder, true);
+		recorder->stopped_ns = host_now_ns();
 	return NULL;
 }
 
@@ -416,6 +423,7 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 		log_error("cannot read the kernel's totals: %s", strerror(-err));
 		goto out;
 	}
+	look_at_losses(recorder, has_just_stopped(recorder, host_now_ns()));
 	decoder_settle(recorder->decoder, true);
 	look_at_writer(recorder, trace_writer_flush(recorder->writer));
 	totals.start_ns = session_attached_ns(recorder->session);
