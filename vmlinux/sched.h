@@ -59,7 +59,7 @@ struct timespec64 {
 	long tv_nsec;
 } CORE_STRUCT;
 
-/* What a program in the namespace sees is the host's clock and this. */
+/* A program in the namespace sees the host's clock plus this offset. */
 struct timens_offsets {
 	struct timespec64 monotonic;
 } CORE_STRUCT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the kernel counted of a device and nobody saw, as numbers and in words.
+ * Adds up unseen requests, marks the numbers that they make lower bounds, and describes them.
  */
 #include "analysis/device_unseen.h"
 

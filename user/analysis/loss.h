@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Why events were lost, and what to do about it.
+ * The causes of lost events, each with a remedy.
  */
 #ifndef FAULTLINE_LOSS_H
 #define FAULTLINE_LOSS_H

@@ -177,7 +177,8 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct starts_view, thread_time_ns), 0 },
 	{ "longest_ns", "longest", UNIT_NS, "the longest of them",
 	  TABLE_UINT(struct starts_view, longest_ns), 0 },
-	{ "files", "files loaded", UNIT_COUNT, "opens of what they loaded meanwhile, in all",
+	{ "files", "files loaded", UNIT_COUNT,
+	  "libraries and modules that they opened while starting, in all",
 	  TABLE_UINT(struct starts_view, files), 0 },
 };
 
@@ -290,6 +291,6 @@ const struct analysis analysis_starts = {
 	.passing = { .apart = true, .events = add_events, .series = add_series },
 	.fill = fill,
 	.end = end,
-	/* Who starts whom is a matter of one run. */
+	/* Processes of different runs do not start each other. */
 	.merging = { .sorted = "-time_ns", .many = "programs" },
 };

@@ -26,7 +26,7 @@ struct device_tale {
 	struct device_total *values;		/* of each CPU */
 	struct device_total told[DEVICES_MOST]; /* by their numbers, as they were told last */
 	uint64_t records;
-	/* What the kernel counted at the beginning and at the end. */
+	/* /proc/diskstats at the start and at the end of the recording. */
 	struct diskstat began[STATS_MOST], ended[STATS_MOST];
 	size_t began_count, ended_count;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the kernel itself counts of its block devices.
+ * The kernel's own counters of its block devices.
  */
 #ifndef FAULTLINE_DISKSTATS_H
 #define FAULTLINE_DISKSTATS_H

@@ -401,7 +401,7 @@ static struct btf *load_types(void)
 	return btf ? btf : btf__load_vmlinux_btf();
 }
 
-/* What a minimal container may lack. */
+/* Minimal containers may lack these file systems. */
 static int check_mounts(char *reason, size_t size)
 {
 	static const struct {

@@ -64,7 +64,7 @@ static uint64_t count_lost(const struct kind_total *kinds)
 	return lost;
 }
 
-/* What was overrun meanwhile is found a little later. */
+/* Some losses of the time when it was stopped are only found a little later. */
 static bool has_just_stopped(const struct recorder *recorder, uint64_t now_ns)
 {
 	return recorder->stopped_ns && now_ns - recorder->stopped_ns < 2 * DEVICES_EVERY_NS;

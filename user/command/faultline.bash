@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Completion of faultline for bash, and what that of zsh and fish asks. Commands, options and the words
-# an option takes come from the program's own --help and lists; nothing here must name one of them.
+# bash completion for faultline; the zsh and fish completions call this script. Commands, options and
+# their values come from the program's own --help and lists. Do not name any of them here.
 #
 # usage: bash faultline.bash --complete WORD...
 # Prints what the last word of a command line may be completed to, one to a line.

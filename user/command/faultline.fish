@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Completion of faultline for fish: asks that for bash, which is installed beside it.
+# fish completion for faultline. The bash completion script computes the candidates.
 function __faultline_complete
     set -l script BASH_COMPLETION
     set -q FAULTLINE_COMPLETION; and set script $FAULTLINE_COMPLETION

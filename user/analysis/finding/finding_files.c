@@ -324,7 +324,7 @@ void alike_forget_holes(const struct findings *findings, uint32_t number, struct
 	file->tallies[USE_MMAP].fetched_bytes = 0;
 }
 
-/* Summed operations have no union of times: then counts alone decide. */
+/* Profile mode does not know the union of times, so only counts decide there. */
 static bool is_taken(const struct findings *findings, const struct alike_rule *kind,
 		     const struct file_view *file)
 {

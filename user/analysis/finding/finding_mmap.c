@@ -263,7 +263,7 @@ const struct finding_rule finding_mmap_single = {
 		"other. Told ahead, or asked for by several at once, the device works on many.",
 };
 
-/* One of the rules above reports it by its counts alone. */
+/* Whether its counts are enough for one of the rules above. */
 static bool waits_often(const struct file_view *file)
 {
 	return (takes_random(file) &&

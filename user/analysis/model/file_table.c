@@ -348,7 +348,7 @@ static int add_lost(struct file_table *table, uint32_t number)
 }
 
 #define COMPILED "/__pycache__"
-#define SOURCES_LEAST 20 /* that nobody imports, to be a corpus */
+#define SOURCES_LEAST 20 /* a corpus has at least this many that nobody imports */
 
 static int add_imported(struct file_table *table, struct trace_string path)
 {
