@@ -46,6 +46,8 @@ struct account {
 	__u32 created_pages;	    /* newly cached by writing */
 	__u32 read_for_write_bytes; /* read from storage to complete pages written in part */
 	__u32 pad;
+	__u64 summed_ns; /* up to then, its time is in the sums already; an earlier one's is before
+			  * it began: see account_sum_up_to */
 };
 
 static __always_inline void account_open(struct account *account)
@@ -123,6 +125,27 @@ static __always_inline void account_done(const struct account *account, __u64 du
 		count_add(&total->errors, 1, preempted);
 	else if (in_bytes)
 		count_add(&total->bytes, result, preempted);
+}
+
+/*
+ * What is still in flight is summed up, too, by the iterator over tasks, while the task goes on.
+ * Each takes the time up to its `now_ns` for itself by moving summed_ns there: the iterator only if
+ * nobody moved it meanwhile, so that it looks at summed_ns first; whoever ends the operation, in
+ * any case, and takes the rest. Operations shorter than IN_FLIGHT_ENDS_NS are not looked at: the
+ * iterator leaves those below IN_FLIGHT_LEAST_NS alone.
+ */
+#define IN_FLIGHT_LEAST_NS 10000000
+#define IN_FLIGHT_ENDS_NS 1000000
+
+/* The part of the time of an operation that ends that was summed up while it was in flight. */
+static __always_inline __u64 account_end_summed(struct account *account, __u64 duration_ns)
+{
+	__u64 end_ns = account->start_ns + duration_ns;
+	__u64 summed_ns = __sync_lock_test_and_set(&account->summed_ns, end_ns);
+
+	if (summed_ns <= account->start_ns)
+		return 0;
+	return summed_ns < end_ns ? summed_ns - account->start_ns : duration_ns;
 }
 
 static __always_inline void account_close(struct account *account)

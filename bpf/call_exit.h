@@ -229,22 +229,28 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	lane_give(&place);
 }
 
+/* TRACE_PROFILE_* of a call. */
+static __always_inline __u32 profile_call_flags(__u32 flags, __u32 traits)
+{
+	return (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
+	       (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
+	       (flags & TRACE_OP_NOWAIT ? TRACE_PROFILE_NOWAIT : 0) |
+	       (traits & CALL_MAP ? 0 : profile_advice(flags));
+}
+
 /* Adds a call to its slot, in place of a record. */
 __noinline int profile_call(struct task_state *state, struct call_end *end, __u32 traits)
 {
 	struct profile_done done;
-	__u32 flags;
 
 	if (!state || !end)
 		return 0;
 	profile_fill(&done, &state->call.account, state->pid, end->duration_ns, end->result,
 		     traits & CALL_BYTES);
-	flags = state->call.account.flags;
+	if (in_flight_summed && end->duration_ns >= IN_FLIGHT_ENDS_NS)
+		done.summed_ns = account_end_summed(&state->call.account, end->duration_ns);
 	done.key.file2 = state->call.file2;
-	done.key.flags = (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
-			 (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
-			 (flags & TRACE_OP_NOWAIT ? TRACE_PROFILE_NOWAIT : 0) |
-			 (traits & CALL_MAP ? 0 : profile_advice(flags));
+	done.key.flags = profile_call_flags(state->call.account.flags, traits);
 	done.fault_fetched_pages = state->call.fault_fetched_pages;
 	done.asked = end->asked;
 	done.sized = traits & CALL_BYTES ? 1 : 0;

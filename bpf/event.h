@@ -10,6 +10,7 @@
 
 #include "event_base.h"
 #include "event_call.h"
+#include "event_in_flight.h"
 #include "event_lane.h"
 #include "event_marker.h"
 #include "event_profile.h"

@@ -30,12 +30,14 @@ static __always_inline void fault_done(struct account *account, __u32 op, __u64 
 __noinline int profile_fault(struct account *account, __u64 end_ns)
 {
 	const __u32 stores = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
+	__u64 duration_ns = account ? account_duration_ns(account, end_ns) : 0;
 	struct profile_done done;
 
 	if (!account)
 		return 0;
-	profile_fill(&done, account, bpf_get_current_task_btf()->tgid,
-		     account_duration_ns(account, end_ns), 0, false);
+	profile_fill(&done, account, bpf_get_current_task_btf()->tgid, duration_ns, 0, false);
+	if (in_flight_summed && duration_ns >= IN_FLIGHT_ENDS_NS)
+		done.summed_ns = account_end_summed(account, duration_ns);
 	done.key.flags = ((account->flags & stores) == stores ? TRACE_PROFILE_STORES : 0) |
 			 (account->flags & TRACE_FAULT_UNLINKED ? TRACE_PROFILE_UNLINKED : 0);
 	done.failed = account->flags & TRACE_FAULT_UNFINISHED ? 1 : 0;
@@ -44,19 +46,13 @@ __noinline int profile_fault(struct account *account, __u64 end_ns)
 	return profile_add(&done);
 }
 
-/* A fault on a file, whose id the account has. */
-static __always_inline void fault_send(struct account *account, __u64 end_ns)
+/* The record of a fault on a file, whose id the account has. */
+static __always_inline void fault_record(const struct account *account, struct owner owner,
+					 __u64 end_ns)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct owner owner = owner_of(task);
 	struct lane_place place;
 	struct lane_fault *fault;
 
-	if (profile_takes(task, account->start_ns)) {
-		profile_fault(account, end_ns);
-		if (!profile_tells(owner.pid))
-			return;
-	}
 	if (!lane_take(&place, RECORD_FAULT))
 		return;
 	lane_count(RECORD_FAULT, faults_preempted);
@@ -74,6 +70,19 @@ static __always_inline void fault_send(struct account *account, __u64 end_ns)
 	fault->pad2 = 0;
 	fault->fetched_pages = account->fetched_pages;
 	lane_give(&place);
+}
+
+/* A fault on a file is over. */
+static __always_inline void fault_send(struct account *account, __u64 end_ns)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (profile_takes(task, account->start_ns)) {
+		profile_fault(account, end_ns);
+		if (!profile_tells(task->tgid))
+			return;
+	}
+	fault_record(account, owner_of(task), end_ns);
 }
 
 /* What is known of a fault by the mapping that it is on. */

@@ -13,6 +13,7 @@
 #include "writeback.bpf.c"
 #include "vfs.bpf.c"
 #include "waiting.bpf.c"
+#include "in_flight.bpf.c"
 #include "span.bpf.c"
 #include "block.bpf.c"
 #include "uring.bpf.c"

@@ -246,13 +246,14 @@ struct profile_done {
 	__u64 duration_ns;
 	__u64 bytes;
 	__u64 asked;
+	__u64 summed_ns; /* the part of the duration that was added while it was in flight */
 	__u32 fault_fetched_pages;
 	__u32 major_faults;
-	__u32 failed;
-	__u32 sized;  /* `asked` means something */
-	__u32 shared; /* others may add to the same slot meanwhile: see count_add */
-	__u32 waits;  /* for other operations, which are told by themselves */
-	__u32 pad;
+	__u8 failed;
+	__u8 sized;  /* `asked` means something */
+	__u8 shared; /* others may add to the same slot meanwhile: see count_add */
+	__u8 waits;  /* for other operations, which are told by themselves */
+	__u8 pad[4];
 };
 
 /* Whether an operation of the process that was summed up is told all the same: to the flight
@@ -332,7 +333,7 @@ static __always_inline void profile_put(struct profile_slot *slot, const struct 
 
 	slot->last_ns = done->start_ns;
 	count_add(&sums->count, 1, shared);
-	count_add(&sums->time_ns, done->duration_ns, shared);
+	count_add(&sums->time_ns, done->duration_ns - done->summed_ns, shared);
 	if (done->bytes)
 		count_add(&sums->bytes, done->bytes, shared);
 	if (done->failed | done->fault_fetched_pages | done->major_faults | account->fetched_pages |
@@ -369,10 +370,9 @@ static __always_inline void profile_tell_slow(const struct profile_done *done)
 	__sync_val_compare_and_swap(&told->state, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD);
 }
 
-/* The start of a key's process, where the current task is one of its threads. */
-static __always_inline __u64 profile_start(__u32 pid)
+/* The start of a key's process, where the task is one of its threads. */
+static __always_inline __u64 profile_start(struct task_struct *task, __u32 pid)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_struct *leader;
 
 	if ((__u32)task->tgid != pid)
@@ -381,28 +381,52 @@ static __always_inline __u64 profile_start(__u32 pid)
 	return (__u32)(TASK_POINTER(leader, start_time) >> PROFILE_START_SHIFT) | 1;
 }
 
+/* The slot of a key, to which the task adds; or NULL. Sets *shared where others may, too. */
+static __always_inline struct profile_slot *
+profile_slot(const struct profile_key *of, struct task_struct *task, __u64 start_ns, bool *shared)
+{
+	struct profile_words key = profile_words(of);
+	struct profile_slot *slot;
+	__u32 index;
+
+	key.what |= (__u64)bpf_get_smp_processor_id() << PROFILE_CPU_SHIFT;
+	key.flags |= profile_start(task, of->pid) << PROFILE_BEGUN_SHIFT;
+	index = profile_hash(&key) & (profile_slot_count - 1);
+	slot = bpf_map_lookup_elem(&profile_slots, &index);
+	if (!slot || !profile_is_of(slot, &key)) {
+		__u32 place = profile_place(&key, start_ns);
+
+		index = place & ~PROFILE_OF_ALL;
+		*shared |= place & PROFILE_OF_ALL ? 1 : 0;
+		slot = bpf_map_lookup_elem(&profile_slots, &index);
+	}
+	return slot;
+}
+
+/* Adds time of an operation of the task's that is still in flight. */
+static __always_inline void profile_add_time(const struct profile_key *key,
+					     struct task_struct *task, __u64 start_ns,
+					     __u64 time_ns)
+{
+	bool shared = true;
+	struct profile_slot *slot = profile_slot(key, task, start_ns, &shared);
+
+	if (!slot)
+		return;
+	slot->last_ns = start_ns;
+	count_add(&slot->sums.time_ns, time_ns, true);
+}
+
 /* Adds an operation that is done. */
 static __always_inline int profile_add(const struct profile_done *done)
 {
-	struct profile_words key = profile_words(&done->key);
 	bool shared = done->shared;
 	struct profile_slot *slot;
-	__u32 index;
 
 	if (flight_slower_ns && done->duration_ns >= flight_slower_ns &&
 	    flight_takes(done->key.pid))
 		profile_tell_slow(done);
-	key.what |= (__u64)bpf_get_smp_processor_id() << PROFILE_CPU_SHIFT;
-	key.flags |= profile_start(done->key.pid) << PROFILE_BEGUN_SHIFT;
-	index = profile_hash(&key) & (profile_slot_count - 1);
-	slot = bpf_map_lookup_elem(&profile_slots, &index);
-	if (!slot || !profile_is_of(slot, &key)) {
-		__u32 place = profile_place(&key, done->start_ns);
-
-		index = place & ~PROFILE_OF_ALL;
-		shared |= place & PROFILE_OF_ALL ? 1 : 0;
-		slot = bpf_map_lookup_elem(&profile_slots, &index);
-	}
+	slot = profile_slot(&done->key, bpf_get_current_task_btf(), done->start_ns, &shared);
 	if (!slot)
 		return 0;
 	if (shared)

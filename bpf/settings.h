@@ -29,6 +29,8 @@ extern const volatile bool lane_shared;
 extern const volatile bool calls_preempted;
 extern const volatile bool calls_quick; /* see caller_find */
 extern const volatile bool faults_preempted;
+extern const volatile bool reads_other_tasks; /* bpf_copy_from_user_task is there */
+extern const volatile bool in_flight_summed;  /* what is in flight is summed up at each reading */
 
 /* What the recording attaches to: see attach.h. */
 extern const volatile __u32 attach_to;	      /* enum attach_to */

@@ -77,10 +77,9 @@ static long maple_step(__u32 i, struct maple_walk *walk)
 	return is_zero(type ^ MAPLE_LEAF_64) | is_zero(next);
 }
 
-/* One walk. Global: the verifier looks at it once. */
-__noinline __u64 vma_walk(__u64 address)
+/* One walk through the address space at `mm`. Global: the verifier looks at it once. */
+__noinline __u64 vma_walk(__u64 mm, __u64 address)
 {
-	struct mm_struct *mm = TASK_POINTER(bpf_get_current_task_btf(), mm);
 	struct maple_walk walk = { .address = address };
 	__u64 vma;
 
@@ -88,7 +87,7 @@ __noinline __u64 vma_walk(__u64 address)
 		return 0;
 	/* Read as a number: the verifier allows no bit operations on what it knows for a pointer.
 	 */
-	bpf_core_read(&walk.entry, sizeof(walk.entry), &mm->mm_mt.ma_root);
+	bpf_core_read(&walk.entry, sizeof(walk.entry), &((struct mm_struct *)mm)->mm_mt.ma_root);
 	if ((walk.entry & 3) != 2) /* the root is a node, not a lone entry */
 		return 0;
 	bpf_loop(MAPLE_DEPTH_MAX, maple_step, &walk, 0);
@@ -101,15 +100,20 @@ __noinline __u64 vma_walk(__u64 address)
 	return vma;
 }
 
-/* The address of the current task's mapping, or 0. A walk that another thread's change has led
- * astray is taken again. */
-static __always_inline __u64 vma_at(__u64 address)
+/* The address of a mapping of a task's, or 0. A walk that another thread's change has led astray is
+ * taken again. */
+static __always_inline __u64 vma_of_task_at(struct task_struct *task, __u64 address)
 {
-	__u64 vma = vma_walk(address);
+	__u64 mm = KNUMBER(task_struct, task, mm), vma = vma_walk(mm, address);
 
 	if (!vma)
-		vma = vma_walk(address);
-	return vma ? vma : vma_walk(address);
+		vma = vma_walk(mm, address);
+	return vma ? vma : vma_walk(mm, address);
+}
+
+static __always_inline __u64 vma_at(__u64 address)
+{
+	return vma_of_task_at(bpf_get_current_task_btf(), address);
 }
 
 static __always_inline bool vma_holds(__u64 vma, __u64 address, struct mm_struct *mm)

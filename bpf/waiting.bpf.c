@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Calls in flight and files open for writing when the recording ends. The iterator over
- * tasks runs once, after every other program is detached, so that the states of tasks stand still.
+ * Calls and faults in flight, and files open for writing, when the recording ends. The iterator
+ * over tasks runs once, after every other program is detached, so that the states of tasks stand
+ * still.
  */
 #include "call_path.h"
+#include "fault.h"
+#include "in_flight.h"
 #include "sizes.h"
 
 #define EINPROGRESS 115
 
 /* Any recording that ends while a job works cuts off some short calls; those are not waits. */
 #define WAITING_MIN_NS 1000000
-
-const volatile bool reads_other_tasks = false; /* bpf_copy_from_user_task is there */
 
 /* Set before the iterator runs. */
 volatile __u64 waiting_end_ns = 0;
@@ -22,25 +23,14 @@ struct waiting_call {
 	struct call_end end;
 };
 
-/*
- * A call that was in flight already when its task began to be followed. The registers on top of the
- * stack are those of a call only while the task is blocked in the kernel; in a fault, the number of
- * the call is -1. Its age is not known: it counts from when the task began to be followed.
- */
+/* A call from before its task was followed: its age is not known, it counts from then on. */
 static __always_inline bool waiting_since_before(struct waiting_call *call,
 						 struct task_struct *task, __u64 number)
 {
 	struct task_state *state = call->state;
-	struct call_row row;
+	struct call_row row = call_before(state, task, &call->args, number);
 	struct file *file;
 
-	if (!attach_to || !(state->before & BEFORE_CALL) || !state->armed_ns)
-		return false;
-	if (!task->__state || in_compat_call(task) || number >= CALL_TABLE_SIZE)
-		return false;
-	row = call_row(number);
-	if (row.traits & CALL_REQUEST)
-		row = request_row(row, number, &call->args);
 	if (!row.op)
 		return false;
 	account_open(&state->call.account);
@@ -63,19 +53,11 @@ static __always_inline bool waiting_since_before(struct waiting_call *call,
 static __always_inline __u32 waiting_path(struct event_syscall_path *event,
 					  struct task_struct *task, __u64 pointer)
 {
-	long bytes;
+	__u32 bytes = path_of_task(event->text, EVENT_PATH_BYTES, task, pointer);
 
-	event->call.flags |= TRACE_OP_PATH_CUT;
-	if (!reads_other_tasks ||
-	    bpf_copy_from_user_task(event->text, EVENT_PATH_BYTES, (void *)pointer, task, 0))
-		return 0;
-	/* Onto itself: that tells where the path ends, without a loop to verify. */
-	bytes = bpf_probe_read_kernel_str(event->text, EVENT_PATH_BYTES, event->text);
-	if (bytes <= 0)
-		return 0;
-	if (bytes < EVENT_PATH_BYTES)
-		event->call.flags &= ~TRACE_OP_PATH_CUT;
-	return bytes - 1;
+	if (!bytes || bytes == EVENT_PATH_BYTES)
+		event->call.flags |= TRACE_OP_PATH_CUT;
+	return bytes ? bytes - 1 : 0;
 }
 
 static __always_inline void waiting_send_path(struct waiting_call *call, struct task_struct *task,
@@ -117,14 +99,77 @@ static __always_inline void waiting_send(struct waiting_call *call, struct task_
 	ring_submit(event);
 }
 
+static __always_inline void waiting_call(struct waiting_call *call, struct task_struct *task,
+					 __u64 number)
+{
+	struct account *account = &call->state->call.account;
+	struct call_row row;
+
+	if (!account->op && !waiting_since_before(call, task, number))
+		return;
+	if (waiting_end_ns < account->start_ns + WAITING_MIN_NS)
+		return;
+	row = call_row(call->state->call.number);
+	account->offset = -1;
+	account->flags |= TRACE_OP_UNFINISHED;
+	call->end.duration_ns = waiting_end_ns - account->start_ns;
+	account_done(account, call->end.duration_ns, call->end.result, false, true);
+	if (row.path || row.traits & CALL_TRANSFER)
+		waiting_send_path(call, task, row);
+	else
+		waiting_send(call, task);
+	account_close(account);
+}
+
+/* Finds the file of a fault; false when it is on none that lies on storage. */
+static __always_inline bool waiting_fault_file(struct task_state *state, struct task_struct *task)
+{
+	struct account *account = &state->fault.account;
+	__u64 vma = vma_of_task_at(task, state->fault.address);
+	struct file *file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
+	struct address mapping = { account->mapping };
+
+	if (file) {
+		struct address_space *cache = KREAD(file, file, f_mapping);
+
+		if (inode_in_memory(KREAD(address_space, cache, host)))
+			return false;
+		fault_take_mapping(state, vma, file, cache);
+		mapping.at = (__u64)cache;
+	}
+	if (mapping.at)
+		account->file = file_id_of_mapping(&mapping);
+	return mapping.at;
+}
+
+static __always_inline void waiting_fault(struct task_state *state, struct task_struct *task,
+					  __u64 number)
+{
+	struct account *account = &state->fault.account;
+
+	if (fault_before(state, task, number)) {
+		account_open(account);
+		account->flags = TRACE_FAULT_BEFORE;
+		account->offset = 0;
+		account_begin(account, OP_FAULT, state->armed_ns);
+	} else if (!fault_lasts(&state->fault, task, number) || !waiting_fault_file(state, task)) {
+		return;
+	}
+	if (waiting_end_ns < account->start_ns + WAITING_MIN_NS)
+		return;
+	account->flags |= TRACE_FAULT_UNFINISHED | TRACE_FAULT_WAITING;
+	fault_done(account, OP_FAULT, waiting_end_ns);
+	fault_record(account, owner_of(task), waiting_end_ns);
+	account_close(account);
+}
+
 SEC("?iter.s/task")
 int fl_waiting(struct bpf_iter__task *context)
 {
 	struct waiting_call call = { .end.result = -EINPROGRESS };
 	struct task_struct *task = context->task;
-	struct account *account;
 	struct pt_regs *regs;
-	struct call_row row;
+	__u64 number;
 
 	if (!task)
 		return 0;
@@ -135,20 +180,8 @@ int fl_waiting(struct bpf_iter__task *context)
 		sizes_look_last(call.state, task);
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	call_args_read(&call.args, regs);
-	account = &call.state->call.account;
-	if (!account->op && !waiting_since_before(&call, task, SYSCALL_NUMBER(regs)))
-		return 0;
-	if (waiting_end_ns < account->start_ns + WAITING_MIN_NS)
-		return 0;
-	row = call_row(call.state->call.number);
-	account->offset = -1;
-	account->flags |= TRACE_OP_UNFINISHED;
-	call.end.duration_ns = waiting_end_ns - account->start_ns;
-	account_done(account, call.end.duration_ns, call.end.result, false, true);
-	if (row.path || row.traits & CALL_TRANSFER)
-		waiting_send_path(&call, task, row);
-	else
-		waiting_send(&call, task);
-	account_close(account);
+	number = SYSCALL_NUMBER(regs);
+	waiting_fault(call.state, task, number);
+	waiting_call(&call, task, number);
 	return 0;
 }

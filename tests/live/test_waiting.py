@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Calls that hang on a frozen file system, and have not returned when the recording ends."""
+"""Calls and page faults that hang on a frozen file system, and have not returned when the recording
+ends, or when somebody looks."""
+import json
 import os
 import signal
 import subprocess
@@ -7,6 +9,7 @@ import time
 import unittest
 
 import harness
+from flights import Recorder
 from harness import machine
 from test_attach import Attached
 
@@ -20,6 +23,19 @@ print("open", flush=True)
 sys.stdin.readline()
 os.pwrite(file, b"x", 0)
 """
+# The same through a mapping: the store has to tell the file system first.
+STORE = """
+import mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDWR)
+os.ftruncate(file, 1 << 20)
+memory = mmap.mmap(file, 1 << 20)
+memory[0]
+print("open", flush=True)
+sys.stdin.readline()
+memory[0] = 1
+"""
+WAITING = 1 << 12
+FAULT_UNFINISHED = 1 << 7
 
 
 class Frozen(unittest.TestCase):
@@ -67,6 +83,19 @@ class Frozen(unittest.TestCase):
         attached.end(signal.SIGINT)
         return attached
 
+    def start_ready(self, script):
+        """The job, which goes on to what hangs once its input ends."""
+        job = self.start(harness.PYTHON, "-S", "-c", script, self.path, stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE)
+        self.addCleanup(job.stdout.close)
+        job.stdout.readline()
+        return job
+
+    def hang(self, job):
+        self.freeze()
+        job.stdin.close()
+        harness.wait_until(lambda: self.blocked(job.pid), 10)
+
     def test_open_before_attach(self):
         """The call was under way when the recording began: its path is in the program's memory."""
         self.freeze()
@@ -75,27 +104,91 @@ class Frozen(unittest.TestCase):
         self.check(self.attach(job.pid), "openat", job.pid, 1_000_000_000)
 
     def test_write_before_attach(self):
-        job = self.start(harness.PYTHON, "-S", "-c", WRITE, self.path, stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE)
-        self.addCleanup(job.stdout.close)
-        job.stdout.readline()
-        self.freeze()
-        job.stdin.close()
-        harness.wait_until(lambda: self.blocked(job.pid), 10)
+        job = self.start_ready(WRITE)
+        self.hang(job)
         self.check(self.attach(job.pid), "pwrite64", job.pid, 1_000_000_000)
 
     def test_write_after_attach(self):
-        job = self.start(harness.PYTHON, "-S", "-c", WRITE, self.path, stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE)
-        self.addCleanup(job.stdout.close)
-        job.stdout.readline()
+        job = self.start_ready(WRITE)
         attached = Attached("-p", str(job.pid))
-        self.freeze()
-        job.stdin.close()
-        harness.wait_until(lambda: self.blocked(job.pid), 10)
+        self.hang(job)
         time.sleep(1.1)
         attached.end(signal.SIGINT)
         self.check(attached, "pwrite64", job.pid, 1_000_000_000)
+
+    def check_fault(self, traced, pid, path):
+        row, = [row for row in traced.trace.dicts("fault") if row["flags"] & WAITING]
+        self.assertTrue(row["flags"] & FAULT_UNFINISHED)
+        self.assertEqual(row["pid"], pid)
+        self.assertGreaterEqual(row["dur"], 1_000_000_000)
+        found, = [row for row in traced.report["findings"] if row["id"] == "still-waiting"]
+        self.assertEqual((found["evidence"]["path"], found["evidence"]["pid"]), (path, pid))
+        self.assertEqual(traced.report["trace"]["unaccounted"], 0)
+        self.assertGreaterEqual(traced.report["totals"]["io"]["time_ns"], 1_000_000_000)
+        self.assertFalse([row for row in traced.report["findings"] if row["id"] == "killed"])
+
+    def test_fault_after_attach(self):
+        job = self.start_ready(STORE)
+        attached = Attached("-p", str(job.pid))
+        self.hang(job)
+        time.sleep(1.1)
+        attached.end(signal.SIGINT)
+        self.check_fault(attached, job.pid, self.path)
+
+    def test_fault_before_attach(self):
+        """Which page it is on is known to nobody but the kernel's own stack."""
+        job = self.start_ready(STORE)
+        self.hang(job)
+        self.check_fault(self.attach(job.pid), job.pid, None)
+
+    def watch(self, pid):
+        """What top says of a process in its fourth frame."""
+        top = subprocess.run(
+            [machine().faultline, "top", "--connect", "none", "--batch", "--show", "processes", "--format",
+             "json", "--interval", "0.5", "-n", "4"],
+            check=True, capture_output=True, timeout=harness.LIMIT).stdout.decode()
+        frames, decoder = [], json.JSONDecoder()
+        while top.strip():
+            frame, end = decoder.raw_decode(top.strip())
+            frames.append(frame)
+            top = top.strip()[end:]
+        return [row for row in frames[-1]["processes"] if row["pid"] == pid]
+
+    def test_top(self):
+        """What began before it was watched counts from then on."""
+        for script, op in ((WRITE, "pwrite64"), (STORE, "fault")):
+            with self.subTest(op):
+                job = self.start_ready(script)
+                self.hang(job)
+                row, = self.watch(job.pid)
+                self.assertEqual(row["waits_in"].split()[0], op)
+                if op == "pwrite64":
+                    self.assertEqual(row["waits_in"].split()[1], self.path)
+                self.assertGreater(row["waits_ns"], 1_000_000_000)
+                self.assertAlmostEqual(row["busy"], 1, delta=0.3)
+                self.thaw()
+                job.wait()
+
+    def test_flight(self):
+        """A condition is met while the call hangs, and the trace has that call."""
+        for condition, why in ((["--flight-when", "stall=50%:1"], "stall"),
+                               (["--flight-slower", "1100ms"], "has not returned")):
+            with self.subTest(why):
+                job = self.start_ready(WRITE)
+                recorder = Recorder("--flight", "4M", "--interval", "0.5", *condition, "-p", str(job.pid))
+                self.hang(job)
+                self.assertTrue(harness.wait_until(recorder.whole))
+                trace = recorder.whole()[0]
+                self.thaw()
+                job.wait()
+                recorder.end()
+                self.assertIn(why, trace.header["flight"]["reason"])
+                row, = [row for row in trace.calls(self.path) if row["flags"] & UNFINISHED]
+                self.assertEqual((row["op"], row["pid"], row["result"]), ("pwrite64", job.pid, -EINPROGRESS))
+                report = harness.report_of(recorder.traces()[0])
+                found, = [row for row in report["findings"] if row["id"] == "still-waiting"]
+                self.assertEqual(found["evidence"]["path"], self.path)
+                self.assertEqual(report["trace"]["unaccounted"], 0)
 
 
 if __name__ == "__main__":

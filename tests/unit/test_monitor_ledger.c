@@ -377,6 +377,55 @@ static void test_jobs_stay_until_all_is_booked(void **state)
 }
 
 /* Sleeps of nobody's are no operations. */
+/* The oldest first, of whoever has the pid now; paths are bounded, and so is how many there are. */
+static void test_in_flight(void **state)
+{
+	static struct ledger_in_flight many[LEDGER_IN_FLIGHT_MAX + 1];
+	char path[LEDGER_PATH_BYTES + 9];
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_process *process;
+	const struct ledger_in_flight *found;
+	struct ledger_in_flight operations[] = {
+		{ .pid = 8, .tid = 8, .process_start_ns = 100, .since_ns = 200, .op = "read" },
+		{ .pid = 7, .tid = 9, .process_start_ns = 100, .since_ns = 300, .op = "fault" },
+		{ .pid = 7,
+		  .tid = 7,
+		  .process_start_ns = 100,
+		  .since_ns = 150,
+		  .op = "openat",
+		  .path = path },
+	};
+	size_t count;
+
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = 0;
+	begin(ledger, 7, "/a", "train", 100);
+	process = job_called(ledger, "/a")->processes;
+	ledger_in_flight(ledger, process, &count);
+	assert_int_equal(count, 0);
+	ledger_set_in_flight(ledger, operations, 3);
+	found = ledger_in_flight(ledger, process, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(found[0].op, "openat");
+	assert_int_equal(strlen(found[0].path), LEDGER_PATH_BYTES - 1);
+	assert_string_equal(found[1].op, "fault");
+	assert_null(found[1].path);
+	/* Another process, which has the pid of this one. */
+	operations[1].process_start_ns = operations[2].process_start_ns = 1000000000;
+	ledger_set_in_flight(ledger, operations, 3);
+	ledger_in_flight(ledger, process, &count);
+	assert_int_equal(count, 0);
+	for (size_t i = 0; i <= LEDGER_IN_FLIGHT_MAX; i++)
+		many[i] = (struct ledger_in_flight) { .pid = 7, .process_start_ns = 100 };
+	ledger_set_in_flight(ledger, many, LEDGER_IN_FLIGHT_MAX + 1);
+	ledger_in_flight(ledger, process, &count);
+	assert_int_equal(count, LEDGER_IN_FLIGHT_MAX);
+	ledger_set_in_flight(ledger, NULL, 0);
+	ledger_in_flight(ledger, process, &count);
+	assert_int_equal(count, 0);
+	ledger_close(ledger);
+}
+
 static void test_throttled_by_nobody(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -499,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_program_called_as_all_others),
 		cmocka_unit_test(test_jobs_go),
 		cmocka_unit_test(test_jobs_stay_until_all_is_booked),
+		cmocka_unit_test(test_in_flight),
 		cmocka_unit_test(test_throttled_by_nobody),
 		cmocka_unit_test(test_series_are_bounded),
 		cmocka_unit_test(test_jobs_are_bounded),

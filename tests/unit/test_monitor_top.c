@@ -157,6 +157,33 @@ static void test_new_and_anew(void **state)
 	top_sample_free(&after);
 }
 
+/* What has not returned makes a row, and columns of its own. */
+static void test_in_flight(void **state)
+{
+	static const char told[] =
+		"{\"time_unix_ns\":%llu,\"readings\":%d,\"jobs\":[{\"id\":3,\"cgroup\":\"/x\","
+		"\"in_flight\":{\"count\":1,\"oldest\":{\"pid\":42,\"op\":\"pwrite64\","
+		"\"path\":\"/data/model.bin\",\"age_ns\":%llu}},\"doors\":[],\"processes\":[]}]}";
+	char text[sizeof(told) + 64];
+	struct top_sample before = sample_of(1, 2, "train"), after;
+	struct table *table;
+
+	for (unsigned long long age_ns = SECOND / 2; age_ns <= SECOND; age_ns *= 2) {
+		snprintf(text, sizeof(text), told, 200 * SECOND, 2, age_ns);
+		assert_int_equal(top_sample_parse(&after, text, strlen(text)), 0);
+		table = frame_of(&before, &after, TOP_JOBS, "");
+		assert_int_equal(table->row_count, 1);
+		assert_int_equal(number(table, "waits_ns"), age_ns);
+		assert_memory_equal(cell(table, 0, "waits_in")->text, "pwrite64 /data/model.bin",
+				    24);
+		assert_int_equal((int)table->view.shown[2] == table_find_column(table, "waits_ns"),
+				 age_ns == SECOND);
+		table_free(table);
+		top_sample_free(&after);
+	}
+	top_sample_free(&before);
+}
+
 static void test_nothing_done(void **state)
 {
 	struct top_sample before = sample_of(1, 2, "train"), after = sample_of(2, 2, "train");
@@ -473,6 +500,7 @@ int main(void)
 		cmocka_unit_test(test_screen),	       cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_sorted_is_seen), cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_keys),	       cmocka_unit_test(test_typing),
+		cmocka_unit_test(test_in_flight),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

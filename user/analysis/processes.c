@@ -121,7 +121,7 @@ static int add_event(struct processes *processes, const struct event *event)
 		still_waiting_add(&processes->still_waiting, event);
 	if (!status)
 		status = add_wait(processes, event);
-	if (!status && (event->flags & FAILED_FAULT) == FAILED_FAULT)
+	if (!status && (event->flags & FAILED_FAULT) == FAILED_FAULT && !still_waiting_is(event))
 		status = add_failed_fault(processes, event);
 	if (status)
 		return status;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finds the calls that the kernel side recorded because the recording ended: their result is
- * EINPROGRESS.
+ * Finds what the kernel side recorded because the recording ended: the result of such a call is
+ * EINPROGRESS, a fault has a flag.
  */
 #include "analysis/still_waiting.h"
 
 #include <errno.h>
 
-static bool is_waiting(const struct event *event)
+bool still_waiting_is(const struct event *event)
 {
 	enum trace_kind kind;
 
-	if (event->flags & (EVENT_SUMMED | EVENT_FAULT))
+	if (event->flags & EVENT_SUMMED)
 		return false;
 	kind = event_kind(event);
+	if (event->flags & EVENT_FAULT)
+		return kind == TRACE_FAULT && event_value(event, FAULT_FLAGS) & TRACE_FAULT_WAITING;
 	return (kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH) &&
 	       event_value(event, SYSCALL_RESULT) == (uint64_t)-EINPROGRESS &&
 	       event_value(event, SYSCALL_FLAGS) & TRACE_OP_UNFINISHED;
@@ -23,7 +25,7 @@ void still_waiting_add(struct still_waiting *waiting, const struct event *event)
 {
 	uint64_t time_ns;
 
-	if (!is_waiting(event))
+	if (!still_waiting_is(event))
 		return;
 	time_ns = event->end - event->start;
 	if (waiting->calls++ && waiting->time_ns >= time_ns)
@@ -33,8 +35,11 @@ void still_waiting_add(struct still_waiting *waiting, const struct event *event)
 	waiting->thread = event->thread;
 	waiting->file = event->file;
 	waiting->operation = event->operation;
-	waiting->before = event_value(event, SYSCALL_FLAGS) & TRACE_OP_BEFORE;
+	waiting->fault = event->flags & EVENT_FAULT;
+	waiting->before = event->flags & EVENT_FAULT
+				  ? event_value(event, FAULT_FLAGS) & TRACE_FAULT_BEFORE
+				  : event_value(event, SYSCALL_FLAGS) & TRACE_OP_BEFORE;
 	waiting->asked = (struct path_asked) { 0 };
-	if (event_kind(event) == TRACE_SYSCALL_PATH)
+	if (!(event->flags & EVENT_FAULT) && event_kind(event) == TRACE_SYSCALL_PATH)
 		waiting->asked = path_asked_by(event);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Calls that had not returned when the recording ended: how many, and the one in flight longest.
+ * Calls and page faults that had not returned when the recording ended: how many, and the one in
+ * flight longest.
  */
 #ifndef FAULTLINE_STILL_WAITING_H
 #define FAULTLINE_STILL_WAITING_H
@@ -14,6 +15,7 @@ struct still_waiting {
 	struct path_asked asked; /* what it named, if it has no file; path 0: nothing */
 	uint32_t process, thread, file;
 	uint16_t operation;
+	bool fault;
 	bool before; /* it began before the recording: its age is a lower bound */
 };
 
@@ -21,6 +23,8 @@ struct still_waiting {
 #define STILL_WAITING_PATH                                                                         \
 	(STILL_WAITING_CALL | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH)
 
+/* Whether it is a call or a fault on a file that had not returned when the recording ended. */
+bool still_waiting_is(const struct event *event);
 /* Call it only for events with EVENT_FAILED; few events have it, so the check is the caller's. */
 void still_waiting_add(struct still_waiting *waiting, const struct event *event);
 

@@ -332,6 +332,37 @@ static void look_at_slow(struct flight *flight)
 	flight_ask(flight, FLIGHT_SLOWER, reason);
 }
 
+/* Each is told once: those of one process begin in the order of their age. */
+void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list *list,
+			      uint64_t now_ns)
+{
+	char reason[FLIGHT_REASON_BYTES], who[128], time[UNITS_TEXT];
+	uint64_t slower_ns = flight->options.slower_ns, told_ns = flight->told_slow_ns;
+	const struct event_in_flight *oldest = NULL;
+	const struct trace_operation *operations;
+	size_t count;
+
+	for (size_t i = 0; slower_ns && i < list->count; i++) {
+		const struct event_in_flight *row = &list->rows[i];
+
+		if (!(row->flags & IN_FLIGHT_KEPT) || now_ns < row->start_ns + slower_ns ||
+		    row->start_ns <= told_ns)
+			continue;
+		if (!oldest || row->start_ns < oldest->start_ns)
+			oldest = row;
+		if (row->start_ns > flight->told_slow_ns)
+			flight->told_slow_ns = row->start_ns;
+	}
+	if (!oldest)
+		return;
+	operations = calls_operations(&count);
+	name_process(oldest->pid, NULL, who, sizeof(who));
+	snprintf(reason, sizeof(reason), "%s of %s has not returned for %s",
+		 oldest->op < count ? operations[oldest->op].name : "an operation", who,
+		 units_ns(time, now_ns - oldest->start_ns));
+	flight_ask(flight, FLIGHT_SLOWER, reason);
+}
+
 static bool losses_are_due(struct flight *flight, uint64_t now_ns)
 {
 	bool due;

@@ -27,6 +27,7 @@ struct flight_options {
 	uint64_t every_ns; /* at most one in that time */
 	struct flight_trigger triggers[FLIGHT_TRIGGERS_MOST];
 	size_t trigger_count;
+	uint64_t slower_ns;	    /* as session_options.flight_slower_ns */
 	struct trace_header header; /* of the recording; what it points to stays the caller's */
 };
 
@@ -49,6 +50,9 @@ void flight_take(void *flight, unsigned int ring, const void *record, size_t siz
 void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context);
 /* After each drain: notes what was lost, and looks at what is slow. */
 void flight_look(struct flight *flight, uint64_t now_ns);
+/* At each reading: which operations that are still in flight are slow already. */
+void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list *list,
+			      uint64_t now_ns);
 /* Takes what was summed up, for triggers; a profile_take_fn whose context is the recorder. */
 void flight_take_sums(void *flight, const struct profile_slot *added);
 /* ... and after each reading of that. */

@@ -33,6 +33,7 @@ struct dump {
 void flight_snapshot_free(struct flight_snapshot *snapshot)
 {
 	flight_slots_free(&snapshot->slots);
+	free(snapshot->in_flight.rows);
 	free(snapshot->names.memory);
 	free(snapshot->past.memory);
 	free(snapshot->records.memory);
@@ -270,12 +271,78 @@ static void take_slots(struct dump *dump)
 	}
 }
 
+/* A fault that had not ended stands in a slot, like those that have. */
+static void take_waiting_fault(struct dump *dump, const struct event_in_flight *row)
+{
+	const struct lane_slot slot = {
+		.fault = { .time_ns = row->start_ns,
+			   .duration_ns = dump->snapshot->to_ns - row->start_ns,
+			   .pid = row->pid,
+			   .tid = row->tid,
+			   .file = row->file,
+			   .flags = TRACE_FAULT_UNFINISHED | TRACE_FAULT_WAITING |
+				    (row->flags & IN_FLIGHT_BEFORE ? TRACE_FAULT_BEFORE : 0),
+			   .op = OP_FAULT },
+	};
+
+	count_slot(dump, &slot);
+	decoder_take_slots(dump->decoder, 0, &slot, 1);
+}
+
+static void take_waiting_call(struct dump *dump, const struct event_in_flight *row)
+{
+	struct {
+		struct event_syscall_path event;
+		char text[IN_FLIGHT_PATH_BYTES];
+	} record = { 0 };
+	struct event_syscall *call = &record.event.call;
+	size_t path_bytes = strnlen(row->path, sizeof(record.text));
+
+	memcpy(record.event.text, row->path, path_bytes);
+	record.event.path_bytes = path_bytes;
+	*call = (struct event_syscall) {
+		.header = { .time_ns = row->start_ns,
+			    .kind = path_bytes ? RECORD_SYSCALL_PATH : RECORD_SYSCALL,
+			    .pid = row->pid,
+			    .tid = row->tid },
+		.duration_ns = dump->snapshot->to_ns - row->start_ns,
+		.offset = -1,
+		.result = -EINPROGRESS,
+		.file = row->file,
+		.op = row->op,
+		.flags = TRACE_OP_UNFINISHED |
+			 (row->flags & IN_FLIGHT_BEFORE ? TRACE_OP_BEFORE : 0) |
+			 (path_bytes + 1 >= IN_FLIGHT_PATH_BYTES ? TRACE_OP_PATH_CUT : 0),
+	};
+	call->header.size = path_bytes ? sizeof(record.event) + path_bytes : sizeof(*call);
+	count_record(dump, &call->header);
+	decoder_take(dump->decoder, 0, call, call->header.size);
+}
+
+/* What had not returned when the trace was asked for, up to then. */
+static void take_in_flight(struct dump *dump)
+{
+	const struct in_flight_list *list = &dump->snapshot->in_flight;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct event_in_flight *row = &list->rows[i];
+
+		if (!(row->flags & IN_FLIGHT_KEPT) || row->start_ns >= dump->snapshot->to_ns)
+			continue;
+		if (row->op == OP_FAULT)
+			take_waiting_fault(dump, row);
+		else
+			take_waiting_call(dump, row);
+	}
+}
+
 static void take_all(struct dump *dump)
 {
 	flight_records_walk(&dump->snapshot->names, take_any, dump);
 	flight_records_walk(&dump->snapshot->past, take_past, dump);
 	flight_records_walk(&dump->snapshot->records, take_record, dump);
 	take_slots(dump);
+	take_in_flight(dump);
 	decoder_settle(dump->decoder, true);
 }
 

@@ -10,6 +10,7 @@
 #include "capture/flight_log.h"
 #include "capture/flight_memory.h"
 #include "capture/flight_past.h"
+#include "capture/in_flight.h"
 #include "capture/probes.h"
 #include "trace/header.h"
 
@@ -33,6 +34,7 @@ struct flight_loss {
 /* What a trace is made of. */
 struct flight_snapshot {
 	struct flight_slots slots;
+	struct in_flight_list in_flight; /* at to_ns */
 	struct flight_records names, past, records;
 	uint64_t from_ns, to_ns; /* everything that ended between them is there; from 0: from the
 				  * start of the recording */

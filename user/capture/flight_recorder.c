@@ -37,6 +37,7 @@ static void *drain(void *context)
 	struct flight_recorder *recorder = context;
 	struct session *session = recorder->session;
 	uint64_t sums_ns = host_now_ns() + recorder->interval_ns, devices_ns = 0;
+	struct in_flight_list in_flight = { 0 };
 
 	session_drains_here(session);
 	while (!atomic_load(&recorder->stop)) {
@@ -50,6 +51,8 @@ static void *drain(void *context)
 			devices_ns = now_ns + DEVICES_EVERY_NS;
 		}
 		if (now_ns >= sums_ns) {
+			if (!session_read_in_flight(session, &in_flight))
+				flight_look_at_in_flight(recorder->flight, &in_flight, now_ns);
 			session_read_profile(session, now_ns, false, flight_take_sums,
 					     recorder->flight);
 			flight_end_sums(recorder->flight, now_ns);
@@ -58,6 +61,7 @@ static void *drain(void *context)
 		flight_look(recorder->flight, now_ns);
 		session_wait(session, sleep_ms(now_ns, sums_ns));
 	}
+	free(in_flight.rows);
 	return NULL;
 }
 

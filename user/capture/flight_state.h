@@ -48,6 +48,7 @@ struct flight {
 	struct environments *environments;
 	struct flight_triggers *triggers;
 	uint64_t told_lost[FLIGHT_LOSSES], looked_ns;
+	uint64_t told_slow_ns; /* what began up to then and is in flight was told to be slow */
 	decoder_code_fn tell_code;
 	void *tell_context;
 

@@ -77,6 +77,9 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 	if (!err) {
 		flight_names_unmark(&flight->names);
 		flight_names_mark_slots(&flight->names, &snapshot->slots);
+		for (size_t i = 0; i < snapshot->in_flight.count; i++)
+			flight_names_mark(&flight->names, snapshot->in_flight.rows[i].file,
+					  FLIGHT_NAME_RECORDED);
 		flight_records_walk(&snapshot->records, flight_names_mark_record, &flight->names);
 		flight_names_tell(&flight->names, &snapshot->names);
 		flight_past_tell(&flight->past,
@@ -105,6 +108,10 @@ static int take_snapshot(struct flight *flight, struct flight_snapshot *snapshot
 
 	memset(snapshot, 0, sizeof(*snapshot));
 	snapshot->to_ns = host_now_ns();
+	err = session_read_in_flight(flight->session, &snapshot->in_flight);
+	if (err)
+		log_warning("flight recorder: the trace lacks what had not returned: %s",
+			    strerror(-err));
 	snapshot->start_ns = session_attached_ns(flight->session);
 	if (!snapshot->start_ns)
 		snapshot->start_ns = flight->start_ns;

@@ -79,13 +79,13 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_TASK,
-		.attaching = true,
+		.use = 1 << USE_ATTACH,
 		.without = "what runs already cannot be attached to",
 		.variants = { { "iter", .probes = { { "fl_arm", HOOK_ITER, "task" } } } },
 	},
 	{
 		.layer = LAYER_TASK,
-		.attaching = true,
+		.use = 1 << USE_ATTACH,
 		.without = "who moves into a cgroup is not noticed",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_join", HOOK_TP_BTF, "cgroup_attach_task" } } },
@@ -97,7 +97,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_TASK,
-		.attaching = true,
+		.use = 1 << USE_ATTACH,
 		.without = "cgroups that are removed at once have no names",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_cgroup", HOOK_TP_BTF, "cgroup_mkdir" } } } },
@@ -125,6 +125,12 @@ const struct part parts[] = {
 		.layer = LAYER_SYSCALL,
 		.without = "calls in flight at the end of the recording are not recorded",
 		.variants = { { "iter", .probes = { { "fl_waiting", HOOK_ITER, "task" } } } },
+	},
+	{
+		.layer = LAYER_SYSCALL,
+		.use = 1 << USE_IN_FLIGHT,
+		.without = "calls count only once they return",
+		.variants = { { "iter", .probes = { { "fl_in_flight", HOOK_ITER, "task" } } } },
 	},
 	{
 		.layer = LAYER_FAULT,

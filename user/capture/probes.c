@@ -156,7 +156,7 @@ static unsigned int on_mask(const struct choice *choice)
 	return mask;
 }
 
-void probes_choose(struct kernel *kernel, unsigned int layers, bool attaching,
+void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses,
 		   const struct forced_variants *forced, const struct refusals *refused,
 		   struct choice *choice)
 {
@@ -173,7 +173,7 @@ void probes_choose(struct kernel *kernel, unsigned int layers, bool attaching,
 		size_t size = sizeof(choice->reason[0]);
 
 		if (!choice->on[part->layer] || part->unless & on_mask(choice) ||
-		    (part->attaching && !attaching))
+		    (part->use && !(part->use & uses)))
 			continue;
 		choice->variants[p] =
 			choose_variant(kernel, part, forced, refused, why, sizeof(why));

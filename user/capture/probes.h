@@ -52,6 +52,12 @@ struct variant {
 
 #define PART_VARIANTS_MAX 5
 
+/* What some parts are needed for. */
+enum part_use {
+	USE_ATTACH,    /* what runs already is recorded, no command */
+	USE_IN_FLIGHT, /* what is in flight is looked at while the recording goes on */
+};
+
 /*
  * A part of a layer: one of its variants is chosen, or none. The first that works, but those whose
  * programs the kernel may pass over come last (kernel_preempts).
@@ -60,7 +66,7 @@ struct part {
 	enum layer layer;
 	bool required;	     /* without it the layer is off */
 	const char *without; /* what is lost, or why there is no other way; NULL: nothing to say */
-	bool attaching;	     /* it has work only where what runs already is recorded */
+	unsigned int use;    /* mask of 1 << enum part_use: it has work only in one of these */
 	unsigned int unless; /* mask of layers; where one of them is on, this part has no work */
 	struct variant variants[PART_VARIANTS_MAX]; /* best first */
 };
@@ -87,11 +93,11 @@ struct forced_variants {
 };
 
 /*
- * Chooses variants for the layers in the mask; `attaching`: what runs already is recorded, no
- * command. `refused` (may be NULL) lists programs that the
- * kernel did not take although they could be attached: their variants are passed over.
+ * Chooses variants for the layers in the mask; `uses` is a mask of 1 << enum part_use. `refused`
+ * (may be NULL) lists programs that the kernel did not take although they could be attached: their
+ * variants are passed over.
  */
-void probes_choose(struct kernel *kernel, unsigned int layers, bool attaching,
+void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses,
 		   const struct forced_variants *forced, const struct refusals *refused,
 		   struct choice *choice);
 

@@ -180,14 +180,15 @@ static void subtract(const struct profile_sums *now, const struct profile_sums *
 }
 
 /*
- * Whether nothing was added since. Whoever adds counts first: what comes behind the count may have
- * missed the reading before, but not this one. Most slots of a node are such at a time, and this
- * looks at a line of each.
+ * Whether nothing was added since. Whoever adds counts first, but for the time of what is still in
+ * flight: what comes behind the count may have missed the reading before, but not this one. Most
+ * slots of a node are such at a time, and this looks at a line of each.
  */
 static bool is_at_rest(const struct profile_slot *slot, const struct base *base)
 {
 	return !base->lately &&
-	       __atomic_load_n(&slot->sums.count, __ATOMIC_RELAXED) == base->sums.count;
+	       __atomic_load_n(&slot->sums.count, __ATOMIC_RELAXED) == base->sums.count &&
+	       __atomic_load_n(&slot->sums.time_ns, __ATOMIC_RELAXED) == base->sums.time_ns;
 }
 
 /* Tells what was added to a slot; whether anything was. */

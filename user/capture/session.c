@@ -183,6 +183,8 @@ int session_open(struct session **out, const struct session_options *options)
 	}
 	if (probes_chosen(&session->choice, "fl_waiting"))
 		session->waiting = waiting_open(session->skeleton);
+	if (probes_chosen(&session->choice, "fl_in_flight"))
+		session->in_flight = in_flight_open(session->skeleton);
 	*out = session;
 	return 0;
 fail:
@@ -252,6 +254,7 @@ void session_close(struct session *session)
 	session_detach(session);
 	online_close(session->online);
 	waiting_close(session->waiting);
+	in_flight_close(session->in_flight);
 	arming_close(session->arming);
 	rings_close(session->rings);
 	rings_close(session->identities);

@@ -12,6 +12,7 @@
 
 #include "capture/features.h"
 #include "capture/flight_memory.h"
+#include "capture/in_flight.h"
 #include "capture/lane.h"
 #include "capture/probes.h"
 #include "capture/profile.h"
@@ -41,6 +42,7 @@ struct session_options {
 	uint64_t flight_bytes;	   /* events go into memory that wraps, so much; 0: to the reader */
 	uint64_t flight_slower_ns; /* then, operations that take so long are told; 0: none */
 	bool flight_chooses;	   /* of those alone that session_choose_for_flight names */
+	bool in_flight;		   /* session_read_in_flight is to be called */
 	bool follow_privileged; /* also programs that gain rights at their exec: set-user-ID ones */
 };
 
@@ -121,6 +123,8 @@ int session_bios_under_way(const struct session *session, uint64_t *bios);
 /* Notes as a trace tells them, those that are not zero: how many. Some are told otherwise. */
 size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note notes[NOTE_COUNT]);
 
+/* With options.in_flight: see in_flight_read. */
+int session_read_in_flight(struct session *session, struct in_flight_list *list);
 /* Has the kernel side record the calls that were in flight at `end_ns`, once it is detached. */
 void session_record_waiting(struct session *session, uint64_t end_ns);
 

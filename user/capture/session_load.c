@@ -100,13 +100,19 @@ static int attach_or_note(struct session *session)
 	return status ? status : err;
 }
 
+static unsigned int uses_of(const struct session_options *options)
+{
+	return (options->attach.to ? 1u << USE_ATTACH : 0) |
+	       (options->in_flight ? 1u << USE_IN_FLIGHT : 0);
+}
+
 int session_load(struct session *session)
 {
 	for (;;) {
 		size_t refused = session->refused.count;
 		int err, status;
 
-		probes_choose(session->kernel, session->options.layers, session->options.attach.to,
+		probes_choose(session->kernel, session->options.layers, uses_of(&session->options),
 			      &session->options.forced, &session->refused, &session->choice);
 		if (!session->choice.on[LAYER_TASK]) {
 			log_error("processes cannot be followed: %s",

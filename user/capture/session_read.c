@@ -171,6 +171,11 @@ int session_op_total(struct session *session, unsigned int op, struct op_total *
 		       (uint64_t *)total);
 }
 
+int session_read_in_flight(struct session *session, struct in_flight_list *list)
+{
+	return in_flight_read(session->in_flight, list);
+}
+
 void session_record_waiting(struct session *session, uint64_t end_ns)
 {
 	waiting_record(session->waiting, end_ns);

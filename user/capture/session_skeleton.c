@@ -64,6 +64,8 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->profile_slot_count = session->profile_slots;
 	skeleton->rodata->profile_auto_rate =
 		session->options.auto_rate < UINT32_MAX ? session->options.auto_rate : UINT32_MAX;
+	skeleton->rodata->in_flight_summed = session->options.mode == PROFILE_ON &&
+					     probes_chosen(&session->choice, "fl_in_flight");
 	skeleton->rodata->flight_on = session->options.flight_bytes;
 	skeleton->rodata->flight_slower_ns = session->options.flight_slower_ns;
 	skeleton->rodata->flight_chooses = session->options.flight_chooses;

@@ -44,9 +44,10 @@ struct session {
 	struct attached attached;
 	struct online *online; /* NULL: nothing depends on CPUs that come later */
 	struct refusals refused;
-	struct arming *arming;	 /* NULL: a command is run */
-	struct waiting *waiting; /* NULL: calls in flight at the end are not recorded */
-	bool multi;		 /* uprobes come by links of many */
+	struct arming *arming;	     /* NULL: a command is run */
+	struct waiting *waiting;     /* NULL: calls in flight at the end are not recorded */
+	struct in_flight *in_flight; /* NULL: nobody looks at what is in flight */
+	bool multi;		     /* uprobes come by links of many */
 };
 
 /* Opens the object with all that is set before it is loaded, but for which programs. NULL, with

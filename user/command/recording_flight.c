@@ -17,7 +17,9 @@ static const struct option_row rows[] = {
 	  "Keep the last seconds of events in so much memory, such as 256M, and write them as a "
 	  "trace on SIGUSR2, or when one of the following says so." },
 	{ 0, "flight-slower", "TIME", OPTION_TIME, FIELD(slower_ns),
-	  "--flight: when a call or a page fault has taken so long, such as 500ms." },
+	  "--flight: when a call or a page fault takes at least TIME, such as 500ms, whether it "
+	  "has "
+	  "returned or not." },
 	{ 0, "flight-when", "WHAT=LIMIT:TIME", OPTION_TEXTS, FIELD(when),
 	  "--flight: when a process, a cgroup, or all together, has been above a limit for TIME: "
 	  "major-faults=1000:5s (a second), stall=80%:10s (of the time, summed over threads)." },
@@ -61,7 +63,9 @@ int recording_flight_choose(const struct flight_given *given, uint64_t interval_
 		return -EINVAL;
 	}
 	session->flight_bytes = given->bytes;
+	session->in_flight = true;
 	session->flight_slower_ns = given->slower_ns == NOT_GIVEN ? 0 : given->slower_ns;
+	options->slower_ns = session->flight_slower_ns;
 	options->every_ns = given->every_ns == NOT_GIVEN ? EVERY_NS : given->every_ns;
 	options->keep = (struct flight_keep) { UINT64_MAX, UINT64_MAX };
 	if (given->keep)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/calls.h"
 #include "capture/proc.h"
 #include "grow.h"
 #include "monitor/process_facts.h"
@@ -317,6 +318,39 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 		book_io(intake, slot, &class, &added);
 }
 
+/* --- what is in flight --- */
+
+void intake_tell_in_flight(struct intake *intake, const struct in_flight_list *list)
+{
+	intake->in_flight = list;
+}
+
+static void book_in_flight(struct intake *intake)
+{
+	const struct in_flight_list *list = intake->in_flight;
+	size_t count = list ? list->count : 0, operation_count;
+	const struct trace_operation *names = calls_operations(&operation_count);
+	struct ledger_in_flight *operations = calloc(count ? count : 1, sizeof(*operations));
+
+	for (size_t i = 0; operations && i < count; i++) {
+		struct event_in_flight *row = &list->rows[i];
+
+		row->path[IN_FLIGHT_PATH_BYTES - 1] = 0;
+		operations[i] = (struct ledger_in_flight) {
+			.pid = row->pid,
+			.tid = row->tid,
+			.process_start_ns = row->process_start_ns,
+			.since_ns = row->start_ns,
+			.op = row->op < operation_count ? names[row->op].name : "?",
+			.path = row->path[0] ? row->path : NULL,
+			.file = row->file,
+			.before = row->flags & IN_FLIGHT_BEFORE,
+		};
+	}
+	ledger_set_in_flight(intake->ledger, operations, operations ? count : 0);
+	free(operations);
+}
+
 bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 {
 	if (!ledger_lock_within(intake->ledger, BOOK_WITHIN_NS))
@@ -337,6 +371,7 @@ bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 		intake->slot_room = 0;
 	}
 	intake->ended = 0;
+	book_in_flight(intake);
 	ledger_settle(intake->ledger, until_ns, now_ns);
 	ledger_unlock(intake->ledger);
 	return true;

@@ -231,7 +231,74 @@ static void put_age(struct sink *out, uint64_t start_ns, uint64_t now_ns)
 	put_known(out, "age_ns", start_ns && start_ns <= now_ns, now_ns - start_ns);
 }
 
-static void put_process(struct sink *out, const struct ledger_process *process, uint64_t now_ns)
+/* --- what has not returned --- */
+
+#define IN_FLIGHT_TOLD 8 /* of a process: the oldest */
+
+static void put_in_flight(struct sink *out, const struct ledger_in_flight *operation,
+			  uint64_t now_ns)
+{
+	put_uint(out, "tid", operation->tid);
+	put_text(out, "op", operation->op);
+	put_text(out, "path", operation->path);
+	put_age(out, operation->since_ns, now_ns);
+	key(out, "before");
+	sink_text(out, operation->before ? "true" : "false");
+}
+
+static void put_in_flight_of_process(struct sink *out, const struct ledger *ledger,
+				     const struct ledger_process *process, uint64_t now_ns)
+{
+	size_t count;
+	const struct ledger_in_flight *operations = ledger_in_flight(ledger, process, &count);
+
+	open_list(out, "in_flight");
+	for (size_t i = 0; i < count && i < IN_FLIGHT_TOLD; i++) {
+		open_object(out);
+		put_in_flight(out, &operations[i], now_ns);
+		sink_char(out, '}');
+	}
+	sink_char(out, ']');
+}
+
+/* How many a job's processes are in, and the oldest of them. */
+static void put_in_flight_of_job(struct sink *out, const struct ledger *ledger,
+				 const struct ledger_job *job, uint64_t now_ns)
+{
+	const struct ledger_in_flight *oldest = NULL;
+	const struct ledger_process *of = NULL;
+	size_t all = 0;
+
+	for (const struct ledger_process *process = job->processes; process;
+	     process = process->next) {
+		size_t count;
+		const struct ledger_in_flight *first = ledger_in_flight(ledger, process, &count);
+
+		if (process->end_ns || !count)
+			continue;
+		all += count;
+		if (!oldest || first->since_ns < oldest->since_ns) {
+			oldest = first;
+			of = process;
+		}
+	}
+	key(out, "in_flight");
+	sink_char(out, '{');
+	put_uint(out, "count", all);
+	key(out, "oldest");
+	if (oldest) {
+		sink_char(out, '{');
+		put_uint(out, "pid", of->pid);
+		put_in_flight(out, oldest, now_ns);
+		sink_char(out, '}');
+	} else {
+		sink_text(out, "null");
+	}
+	sink_char(out, '}');
+}
+
+static void put_process(struct sink *out, const struct ledger *ledger,
+			const struct ledger_process *process, uint64_t now_ns)
 {
 	open_object(out);
 	put_uint(out, "pid", process->pid);
@@ -241,12 +308,13 @@ static void put_process(struct sink *out, const struct ledger_process *process, 
 	put_text(out, "command", process->command);
 	put_known(out, "rank", process->rank >= 0, process->rank);
 	put_age(out, process->start_ns, now_ns);
+	put_in_flight_of_process(out, ledger, process, now_ns);
 	put_sums(out, &process->sums);
 	sink_char(out, '}');
 }
 
-static void put_processes(struct sink *out, const struct ledger_job *job, unsigned int most,
-			  uint64_t now_ns)
+static void put_processes(struct sink *out, const struct ledger *ledger,
+			  const struct ledger_job *job, unsigned int most, uint64_t now_ns)
 {
 	struct ranked *ranked = malloc((most + 1) * sizeof(*ranked));
 	unsigned int count = 0;
@@ -263,7 +331,7 @@ static void put_processes(struct sink *out, const struct ledger_job *job, unsign
 					       process->start_ns, process });
 	open_list(out, "processes");
 	for (unsigned int i = 0; i < count; i++)
-		put_process(out, ranked[i].what, now_ns);
+		put_process(out, ledger, ranked[i].what, now_ns);
 	sink_char(out, ']');
 	free(ranked);
 }
@@ -315,8 +383,9 @@ static void put_programs(struct sink *out, const struct ledger_job *job)
 	sink_char(out, ']');
 }
 
-static void put_job(struct sink *out, const struct ledger_job *job, const struct rates *rates,
-		    const struct jobs_about *about, const struct jobs_asked *asked)
+static void put_job(struct sink *out, const struct ledger *ledger, const struct ledger_job *job,
+		    const struct rates *rates, const struct jobs_about *about,
+		    const struct jobs_asked *asked)
 {
 	open_object(out);
 	put_uint(out, "id", job->id);
@@ -326,10 +395,11 @@ static void put_job(struct sink *out, const struct ledger_job *job, const struct
 	put_age(out, job->start_ns, about->now_ns);
 	put_uint(out, "living", job->process_count);
 	put_uint(out, "ended", job->ended_processes);
+	put_in_flight_of_job(out, ledger, job, about->now_ns);
 	put_throttled(out, &job->throttled);
 	put_doors(out, &job->sums, rates, job->id);
 	put_programs(out, job);
-	put_processes(out, job, asked->processes, about->now_ns);
+	put_processes(out, ledger, job, asked->processes, about->now_ns);
 	put_files(out, job, rates, asked->files);
 	sink_char(out, '}');
 }
@@ -377,7 +447,7 @@ static void put_jobs(struct sink *out, const struct ledger *ledger, const struct
 	}
 	open_list(out, "jobs");
 	for (; told < count && out->used < JOBS_JSON_MOST_BYTES; told++)
-		put_job(out, ranked[told].what, rates, about, asked);
+		put_job(out, ledger, ranked[told].what, rates, about, asked);
 	sink_char(out, ']');
 	put_uint(out, "jobs_left_out", all - told);
 	free(ranked);

@@ -42,6 +42,7 @@ void ledger_close(struct ledger *ledger)
 	for (unsigned int i = 0; i < LEDGER_FILE_SYSTEMS_MOST; i++)
 		sums_free(&ledger->node.file_systems[i].sums);
 	free(ledger->node.devices);
+	ledger_forget_in_flight(ledger);
 	file_names_close(ledger->file_names);
 	pthread_mutex_destroy(&ledger->lock);
 	free(ledger);

@@ -32,6 +32,8 @@ struct ledger;
 /* When a process began is known within this: another one with its pid begins later. */
 #define LEDGER_START_WITHIN_NS 20000000ull
 
+#define LEDGER_IN_FLIGHT_MAX 4096 /* operations; more are left out */
+
 /* What stands for what there was no room for, and for whom nobody can be named: as cgroup of a
  * job, as name of a command. */
 #define LEDGER_OTHER "(other)"
@@ -169,6 +171,17 @@ struct ledger_node {
 	uint64_t series_used, series_folded; /* see ledger_options; of the latter how many ever */
 };
 
+/* A call, or a page fault on a file, that had not returned at the last reading. */
+struct ledger_in_flight {
+	uint32_t pid, tid;
+	uint64_t process_start_ns; /* CLOCK_MONOTONIC */
+	uint64_t since_ns;	   /* when it began; or when monitoring began, if `before` */
+	const char *op;		   /* name of the call, a literal */
+	char *path;		   /* of the file, or as the call was given it; NULL: not known */
+	uint32_t file;		   /* its number; 0: none */
+	bool before;		   /* it was in flight already when monitoring began */
+};
+
 void ledger_lock(struct ledger *ledger);
 /* As ledger_lock, but false when it takes longer than that. */
 bool ledger_lock_within(struct ledger *ledger, uint64_t most_ns);
@@ -179,6 +192,9 @@ void ledger_unlock(struct ledger *ledger);
 const struct ledger_job *ledger_jobs(const struct ledger *ledger);
 /* Locked. */
 const struct ledger_node *ledger_node(const struct ledger *ledger);
+/* Locked. What a process is in the middle of, the oldest first: *count of them. */
+const struct ledger_in_flight *
+ledger_in_flight(const struct ledger *ledger, const struct ledger_process *process, size_t *count);
 /* Locked. How many times what was done has been added; when that was last (CLOCK_MONOTONIC). */
 uint64_t ledger_readings(const struct ledger *ledger, uint64_t *last_ns);
 
@@ -299,6 +315,9 @@ void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 /* Bytes that came into the page cache on nobody's account. */
 void ledger_add_unattributed(struct ledger *ledger, uint32_t file, uint64_t fetched_bytes,
 			     uint64_t created_bytes);
+/* Replaces what is in flight; paths are copied, those of files by their numbers. */
+void ledger_set_in_flight(struct ledger *ledger, const struct ledger_in_flight *operations,
+			  size_t count);
 /*
  * All that was done before `until_ns` has been added: processes that ended before then go, and jobs
  * whose time has come. Returns how many jobs went.

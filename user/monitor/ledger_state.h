@@ -27,6 +27,8 @@ struct ledger {
 	struct ledger_process *chains[PROCESS_CHAINS]; /* by pid */
 	unsigned int process_count;		       /* that are remembered */
 	struct file_names *file_names;
+	struct ledger_in_flight *in_flight; /* sorted by pid, then by age */
+	size_t in_flight_count;
 	ledger_joined_fn *joined; /* NULL: nobody wants to know */
 	void *joined_context;
 	uint64_t latency_series; /* of node.series_used */
@@ -64,6 +66,9 @@ bool ledger_is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t unti
 /* ledger_spans.c: those go that have not been for so long; all go. */
 void ledger_retire_spans(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns);
 void ledger_free_spans(struct ledger *ledger, struct ledger_job *job);
+
+/* ledger_in_flight.c: frees what is in flight. */
+void ledger_forget_in_flight(struct ledger *ledger);
 
 /* ledger_files.c: books what was done to a file of the job. */
 void ledger_add_file(struct ledger *ledger, struct ledger_job *job,

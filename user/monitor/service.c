@@ -53,6 +53,7 @@ struct service {
 	uint64_t told_losses, told_ns;
 	uint64_t identities_lost, spans_lost;
 	unsigned int slots;
+	struct in_flight_list in_flight;
 };
 
 /* --- reading --- */
@@ -226,6 +227,11 @@ static void read_all(struct service *service, bool last)
 	serves = service->asked;
 	pthread_mutex_unlock(&service->lock);
 	begin_ns = host_now_ns();
+	if (session_read_in_flight(service->session, &service->in_flight))
+		log_debug("what is in flight could not be read");
+	if (service->flight)
+		flight_look_at_in_flight(service->flight, &service->in_flight, begin_ns);
+	intake_tell_in_flight(service->intake, &service->in_flight);
 	session_read_profile(service->session, begin_ns, last, take_slot, service);
 	/* Not before: a move that is not counted here came after all that was read. */
 	intake_tell_moves(service->intake, session_moves(service->session));
@@ -349,6 +355,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 	service->options = *options;
 	session = &service->options.session;
 	session->mode = PROFILE_ON;
+	session->in_flight = true;
 	session->attach.to = ATTACH_ALL;
 	session->follow_privileged = session->attach.uid == ATTACH_ANYBODY;
 	session->flight_chooses = options->flight_of.count;
@@ -438,6 +445,7 @@ void service_close(struct service *service)
 	markers_close(service->markers);
 	intake_close(service->intake);
 	ledger_close(service->ledger);
+	free(service->in_flight.rows);
 	pthread_cond_destroy(&service->read);
 	pthread_mutex_destroy(&service->lock);
 	free(service);

@@ -14,7 +14,8 @@ static const char *const op_flags[] = {
 };
 static const char *const fault_flags[] = { "major",   "write",	 "filemap",    "shared",
 					   "kernel",  "in call", "unlinked",   "unfinished",
-					   "untimed", "random",	 "sequential", "before" };
+					   "untimed", "random",	 "sequential", "before",
+					   "waiting" };
 static const char *const vfs_flags[] = { "direct", "append", "sync",   "unlinked", "in call",
 					 "nested", "worker", "thread", "queued" };
 static const char *const exec_flags[] = { "not followed", "present", "joined" };

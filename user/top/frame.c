@@ -17,6 +17,8 @@ struct row {
 	uint64_t metadata, syncs;
 	uint64_t mean_ns, p99_ns;
 	uint64_t interval_ns;
+	uint64_t waits_ns;
+	struct table_text waits_in;
 };
 
 #define PER_SECOND(member) TABLE_UINT(struct row, member)
@@ -69,6 +71,16 @@ static const struct table_column rate_columns[] = {
 	  0 },
 };
 #define RATE_COLUMNS (sizeof(rate_columns) / sizeof(rate_columns[0]))
+
+/* Of jobs and processes. */
+static const struct table_column waits_columns[] = {
+	{ "waits_ns", "waits", UNIT_NS,
+	  "how long the oldest call or page fault that has not returned has been in flight",
+	  TABLE_UINT(struct row, waits_ns), 0 },
+	{ "waits_in", "in", UNIT_PATH, "that call, and the file that it is on",
+	  TABLE_TEXT(struct row, waits_in), 0 },
+};
+#define WAITS_SHOWN_NS 1000000000ull /* columns are shown when anything waits as long as that */
 
 #define NAME_COLUMNS 4
 #define USER_COLUMN                                                                                \
@@ -197,9 +209,9 @@ static uint64_t a_second(uint64_t sum, uint64_t interval_ns)
 	return llround((double)sum * 1e9 / interval_ns);
 }
 
-/* Fills the rates of a row; returns how many operations there were. */
-static uint64_t fill_row(struct row *row, const struct ledger_sums *before,
-			 const struct ledger_sums *after, uint64_t interval_ns)
+/* Fills the rates of a row; whether anything was done. */
+static bool fill_row(struct row *row, const struct ledger_sums *before,
+		     const struct ledger_sums *after, uint64_t interval_ns)
 {
 	uint64_t latencies[LEDGER_LATENCIES] = { 0 }, asked_bytes = 0, time_ns = 0, count;
 
@@ -221,7 +233,7 @@ static uint64_t fill_row(struct row *row, const struct ledger_sums *before,
 		asked_bytes ? (double)(row->fetched_bytes - row->mmap_bytes) / asked_bytes : NAN;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
 		*number_at(row, rates[i]) = a_second(*number_at(row, rates[i]), interval_ns);
-	return count;
+	return count || time_ns;
 }
 
 static bool is_wanted(const struct top_thing *thing, const char *filter)
@@ -254,12 +266,16 @@ static int add_rows(struct table *table, const struct top_sample *before,
 		struct row row = { .name = text_of(thing->name),
 				   .job = text_of(thing->job),
 				   .user = text_of(thing->user),
-				   .pid = thing->pid ? thing->pid : TABLE_NO_UINT };
+				   .pid = thing->pid ? thing->pid : TABLE_NO_UINT,
+				   .waits_ns = thing->waits_in ? thing->waits_ns : TABLE_NO_UINT,
+				   .waits_in = text_of(thing->waits_in) };
 
 		for (int label = 0; label < TOP_LABELS; label++)
 			row.labels[label] = text_of(thing->labels[label]);
-		if (is_wanted(thing, view->filter) &&
-		    fill_row(&row, was ? &was->sums : NULL, &thing->sums, interval_ns))
+		if (!is_wanted(thing, view->filter))
+			continue;
+		if (fill_row(&row, was ? &was->sums : NULL, &thing->sums, interval_ns) ||
+		    thing->waits_in)
 			status = table_add(table, &row);
 	}
 	return status;
@@ -280,6 +296,14 @@ static bool has_several_users(const struct top_things *jobs)
 	return false;
 }
 
+static bool has_hung(const struct top_things *things)
+{
+	for (size_t i = 0; i < things->count; i++)
+		if (things->all[i].waits_in && things->all[i].waits_ns >= WAITS_SHOWN_NS)
+			return true;
+	return false;
+}
+
 /* Sets what is shown: a column that rows are sorted by is never the one that has no room. */
 static int show_columns(struct table *table, const struct top_sample *sample,
 			const struct top_view *view)
@@ -288,8 +312,9 @@ static int show_columns(struct table *table, const struct top_sample *sample,
 	const char *what = shown[view->subject].what;
 	size_t length = strlen(view->sort);
 	char list[512];
-	int used = snprintf(list, sizeof(list), "%s%s,%s", shown[view->subject].who,
-			    user ? ",user" : "", view->sort);
+	bool hung = has_hung(&sample->of[view->subject]);
+	int used = snprintf(list, sizeof(list), "%s%s,%s%s", shown[view->subject].who,
+			    user ? ",user" : "", view->sort, hung ? ",waits_ns,waits_in" : "");
 
 	while (*what) {
 		size_t name = strcspn(what, ",");
@@ -311,6 +336,8 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 		status = table_add_column(*table, &name_columns[view->subject][i]);
 	if (!status)
 		status = table_add_columns(*table, rate_columns, RATE_COLUMNS);
+	if (!status && view->subject != TOP_FILES)
+		status = table_add_columns(*table, waits_columns, 2);
 	if (!status)
 		status = table_add_columns(*table, label_columns, TOP_LABELS);
 	if (!status)

@@ -28,6 +28,10 @@ struct top_thing {
 	const char *user; /* whose that is: several may have one control group; NULL: nobody's */
 	const char *labels[TOP_LABELS];
 	uint32_t pid; /* 0: no process */
+	/* The oldest call or page fault that has not returned, of jobs and processes: how long it
+	 * has been in flight (0: there is none), what it is, and on which file. */
+	uint64_t waits_ns;
+	const char *waits_in;
 	struct ledger_sums sums;
 };
 

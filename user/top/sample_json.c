@@ -47,6 +47,12 @@ static size_t list_length(const struct json_object *list)
 	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 }
 
+/* NULL when there is none. */
+static struct json_object *list_item(const struct json_object *list, size_t at)
+{
+	return at < list_length(list) ? json_object_array_get_idx(list, at) : NULL;
+}
+
 /* --- sums --- */
 
 /* The number of a word in a list of so many; -1: it is none. */
@@ -169,6 +175,25 @@ static const char *name_job(struct json_object *job)
 	return text(job, "name");
 }
 
+/* What has not returned; the text becomes a member of it. */
+static void take_in_flight(struct top_thing *thing, struct json_object *operation)
+{
+	const char *op = text(operation, "op"), *path = text(operation, "path");
+	struct json_object *own;
+	char what[NAME_BYTES];
+
+	if (!op)
+		return;
+	snprintf(what, sizeof(what), "%s%s%s", op, path ? " " : "", path ? path : "");
+	own = json_object_new_string(what);
+	if (!own || json_object_object_add(operation, "what", own)) {
+		json_object_put(own);
+		return;
+	}
+	thing->waits_ns = number(operation, "age_ns");
+	thing->waits_in = text(operation, "what");
+}
+
 static int take_processes(struct top_sample *sample, const struct json_object *job,
 			  const char *job_name)
 {
@@ -187,6 +212,7 @@ static int take_processes(struct top_sample *sample, const struct json_object *j
 		};
 
 		take_labels(&thing, job);
+		take_in_flight(&thing, list_item(member(process, "in_flight"), 0));
 		status = add_thing(sample, TOP_PROCESSES, process, &thing);
 	}
 	return status;
@@ -224,6 +250,7 @@ static int take_job(struct top_sample *sample, struct json_object *job)
 	int status;
 
 	take_labels(&thing, job);
+	take_in_flight(&thing, member(member(job, "in_flight"), "oldest"));
 	status = add_thing(sample, TOP_JOBS, job, &thing);
 	if (!status)
 		status = take_processes(sample, job, thing.name);

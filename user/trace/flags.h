@@ -90,7 +90,10 @@
 #define TRACE_FAULT_UNTIMED (1u << 8) /* its start or its end was not seen: it has no duration */
 #define TRACE_FAULT_RANDOM (1u << 9)  /* the mapping was advised MADV_RANDOM ... */
 #define TRACE_FAULT_SEQUENTIAL (1u << 10) /* ... or MADV_SEQUENTIAL */
-#define TRACE_FAULT_BEFORE (1u << 11)	  /* it began before the recording; untimed, too */
+#define TRACE_FAULT_BEFORE                                                                         \
+	(1u << 11) /* it began before the recording; untimed, or timed from the recording's begin  \
+		    */
+#define TRACE_FAULT_WAITING (1u << 12) /* unfinished, for the recording ended first */
 
 #define TRACE_SECTOR_BYTES 512 /* of every device, whatever its own sectors are */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The finding about a call that had not returned when the recording ended.
+ * The finding about a call, or a page fault, that had not returned when the recording ended.
  */
 #include <errno.h>
 
@@ -26,7 +26,7 @@ static const struct table_column hung_evidence[] = {
 	  TABLE_UINT(struct hung, time_ns), 0 },
 	{ "bound", "bound", UNIT_NONE, "≥ if it began before the recording",
 	  TABLE_LITERAL(struct hung, bound), 0 },
-	{ "calls", "calls", UNIT_COUNT, "all calls that had not returned",
+	{ "calls", "calls", UNIT_COUNT, "all calls and page faults that had not returned",
 	  TABLE_UINT(struct hung, calls), 0 },
 };
 
@@ -44,7 +44,7 @@ static int find_hung(struct findings *findings, const struct finding_rule *rule)
 	char joined[PATH_JOIN_BYTES], *path;
 	size_t length;
 	struct hung hung = {
-		.op = job->operations[waiting->operation].name,
+		.op = waiting->fault ? "a page fault" : job->operations[waiting->operation].name,
 		.bound = waiting->before ? "≥ " : "",
 		.tid = waiting->thread,
 		.time_ns = waiting->time_ns,

@@ -53,6 +53,7 @@ const PROCESS_COLUMNS = [
 	{ title: 'written', get: (process) => bytesText(sumOf(process.doors, 'bytes', false, writes)) },
 	{ title: 'waited', get: (process) => timeText(sumOf(process.doors, 'time_ns')) },
 	{ title: 'age', get: (process) => timeText(process.age_ns) },
+	{ title: 'has not returned', get: (process) => inFlightText(process.in_flight) },
 ];
 
 const fileKey = (file) => `${file.dev}:${file.ino}:${file.path}`;

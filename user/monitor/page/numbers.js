@@ -34,6 +34,12 @@ function waitingOf(doors, chosen) {
 	return time === null ? null : time / 1e9;
 }
 
+/* The oldest call or page fault of a process that has not returned; null: there is none. */
+function inFlightText(operations) {
+	const oldest = operations[0];
+	return oldest ? [oldest.op, oldest.path, timeText(oldest.age_ns)].filter(Boolean).join(' ') : null;
+}
+
 function threadsText(value) {
 	return value === null ? NOTHING : value === 0 ? '0' : value < 0.005 ? '<0.01' : value.toFixed(2);
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What another task is in the middle of, as an iterator over tasks finds it: calls from before it
+ * was followed, faults that have not ended.
+ */
+#ifndef FAULTLINE_BPF_IN_FLIGHT_H
+#define FAULTLINE_BPF_IN_FLIGHT_H
+
+#include "call_args.h"
+#include "vma.h"
+
+#define TASK_UNINTERRUPTIBLE 2
+
+/*
+ * The row of a call that was in flight already when its task began to be followed; `op` 0: there is
+ * none. The registers on top of the stack are those of a call only while the task is blocked in the
+ * kernel; in a fault, the number of the call is -1.
+ */
+static __always_inline struct call_row call_before(struct task_state *state,
+						   struct task_struct *task, struct call_args *args,
+						   __u64 number)
+{
+	struct call_row row = {};
+
+	if (!attach_to || !(state->before & BEFORE_CALL) || !state->armed_ns)
+		return row;
+	if (!task->__state || in_compat_call(task) || number >= CALL_TABLE_SIZE)
+		return row;
+	row = call_row(number);
+	if (row.traits & CALL_REQUEST)
+		row = request_row(row, number, args);
+	return row;
+}
+
+/*
+ * Whether the task is really in the fault that its state has. One that was done is counted by the
+ * kernel. An attempt with faults disabled, which the kernel makes again, leaves no trace of having
+ * reached a file.
+ */
+static __always_inline bool fault_lasts(struct fault_state *fault, struct task_struct *task,
+					__u64 number)
+{
+	if (!fault->account.op || (__u32)(task->maj_flt + task->min_flt) != fault->count_start)
+		return false;
+	return fault->account.mapping || (!(fault->account.flags & TRACE_FAULT_KERNEL) &&
+					  task->__state && number >= CALL_TABLE_SIZE);
+}
+
+/* ... and whether it has been in one since before it was followed: where is not known. */
+static __always_inline bool fault_before(struct task_state *state, struct task_struct *task,
+					 __u64 number)
+{
+	return attach_to && state->before & BEFORE_FAULT && state->armed_ns &&
+	       !state->fault.account.op && task->__state & TASK_UNINTERRUPTIBLE &&
+	       number >= CALL_TABLE_SIZE && !in_compat_call(task);
+}
+
+/* A path of at most `size` bytes, a constant, from the task's memory; returns its length with the
+ * NUL, 0: it could not be read. One that is longer is cut. */
+static __always_inline __u32 path_of_task(char *text, const __u32 size, struct task_struct *task,
+					  __u64 pointer)
+{
+	long bytes;
+
+	if (!reads_other_tasks || bpf_copy_from_user_task(text, size, (void *)pointer, task, 0))
+		return 0;
+	/* Onto itself: that tells where the path ends, without a loop to verify. */
+	bytes = bpf_probe_read_kernel_str(text, size, text);
+	return bytes > 0 ? bytes : 0;
+}
+
+#endif
