@@ -200,6 +200,7 @@ __noinline int attach_tell(struct address *task, bool is_current)
 	record->cgroup_id = who.cgroup_id;
 	record->cgroup_set = who.cgroup_set;
 	record->started_ns = who.started_ns;
+	__builtin_memset(&record->ranks, 0, sizeof(record->ranks));
 	record->ppid = who.ppid;
 	record->uid = who.uid;
 	__builtin_memcpy(record->comm, who.comm, sizeof(record->comm));

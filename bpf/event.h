@@ -28,7 +28,6 @@ enum record_kind {
 	RECORD_PAGECACHE,
 	RECORD_FORK,
 	RECORD_EXEC,
-	RECORD_ENVIRON,
 	RECORD_EXIT,
 	RECORD_FILE,
 	RECORD_SPAN_BEGIN,
@@ -47,8 +46,6 @@ enum record_kind {
 #define EVENT_PATH_BYTES 4096	    /* of one path, its NUL included */
 #define EVENT_ASYNC_PATH_BYTES 1024 /* ... that an operation in flight names */
 #define EVENT_COMMAND_BYTES 4096    /* of a command line that is kept */
-#define EVENT_ENVIRON_BYTES 4096    /* of the environment in one record */
-#define EVENT_ENVIRON_RECORDS 32
 #define EVENT_SPAN_NAME_BYTES 255
 #define EVENT_SPAN_CATEGORY_BYTES 63
 #define EVENT_SPAN_ARGS_BYTES 1024
@@ -138,6 +135,17 @@ struct event_fork {
 	__u32 child_tid;
 };
 
+/* Environment variables that name a rank, the one that counts first first. Nothing else of an
+ * environment leaves its process. */
+#define EVENT_RANK_VARIABLES(X)                                                                    \
+	X("RANK") X("SLURM_PROCID") X("OMPI_COMM_WORLD_RANK") X("PMI_RANK") X("PMIX_RANK")
+#define EVENT_RANK_COUNT 5
+#define EVENT_RANK_BYTES 12 /* of a value, its NUL included; a longer one is no rank */
+
+struct event_ranks {
+	char value[EVENT_RANK_COUNT][EVENT_RANK_BYTES]; /* "": it has no such variable */
+};
+
 struct event_exec {
 	struct event_header header;
 	__u64 started_ns; /* the process; CLOCK_MONOTONIC */
@@ -149,15 +157,9 @@ struct event_exec {
 	char comm[EVENT_COMM_BYTES];
 	__u32 command_bytes; /* arguments, each with its NUL */
 	__u32 flags;	     /* TRACE_EXEC_* */
+	struct event_ranks ranks;
+	__u32 pad;
 	char command[];
-};
-
-/* Comes before the exec record of the same task, on the same CPU, in order. */
-struct event_environ {
-	struct event_header header;
-	__u32 offset;
-	__u32 bytes;
-	char text[];
 };
 
 struct event_exit {
@@ -455,8 +457,7 @@ EVENT_SIZE(event_vfs, 64);
 EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_throttle, 40);
 EVENT_SIZE(event_fork, 32);
-EVENT_SIZE(event_exec, 80);
-EVENT_SIZE(event_environ, 32);
+EVENT_SIZE(event_exec, 144);
 EVENT_SIZE(event_exit, 64);
 EVENT_SIZE(event_file, 96);
 EVENT_SIZE(event_span, 40);

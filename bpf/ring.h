@@ -23,8 +23,7 @@ struct {
 
 /*
  * Processes and files: what the numbers in other records stand for. A ring of their own, for all
- * CPUs, as they are few, and no flood of anything else may push them out. Environments come with
- * them, which may be many and long: they take no more than half.
+ * CPUs, as they are few, and no flood of anything else may push them out.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -35,8 +34,8 @@ extern const volatile __u32 identities_bytes;
 
 static __always_inline bool is_identity(__u32 kind)
 {
-	return kind == RECORD_FORK || kind == RECORD_EXEC || kind == RECORD_ENVIRON ||
-	       kind == RECORD_EXIT || kind == RECORD_FILE;
+	return kind == RECORD_FORK || kind == RECORD_EXEC || kind == RECORD_EXIT ||
+	       kind == RECORD_FILE;
 }
 
 /* The ring for a kind of record; NULL when there is no room for it. */
@@ -46,9 +45,6 @@ static __always_inline void *ring_of(__u32 kind, __u32 cpu)
 
 	if (!is_identity(kind))
 		return bpf_map_lookup_elem(&rings, &lane);
-	if (kind == RECORD_ENVIRON &&
-	    bpf_ringbuf_query(&identities, BPF_RB_AVAIL_DATA) > identities_bytes / 2)
-		return NULL;
 	return &identities;
 }
 

@@ -54,41 +54,89 @@ static __always_inline int worker_made(struct task_struct *worker, __u32 copy)
 
 /* --- exec --- */
 
-struct environ_walk {
-	struct event_environ *record;
-	__u64 start, end;
+#define ENVIRON_ENTRY_BYTES 4096
+#define ENVIRON_ENTRIES_MAX 8192
+
+/* What a walk through an environment, entry by entry, has found. */
+struct environ_scan {
+	char text[ENVIRON_ENTRY_BYTES]; /* of the entry */
+	struct event_ranks ranks;
+	__u32 seen; /* variables, by their numbers: the first of each name counts */
 };
 
-static long environ_step(__u32 i, struct environ_walk *walk)
-{
-	struct event_environ *record = walk->record;
-	__u64 at = walk->start + i * EVENT_ENVIRON_BYTES, bytes;
+struct environ_walk {
+	struct environ_scan *scan;
+	__u64 at, end;
+	__u32 inside; /* of an entry that is longer */
+};
 
-	if (at >= walk->end)
-		return 1;
-	bytes = walk->end - at;
-	if (bytes > EVENT_ENVIRON_BYTES)
-		bytes = EVENT_ENVIRON_BYTES;
-	BARRIER_VAR(bytes);
-	if (bytes > EVENT_ENVIRON_BYTES)
-		return 1;
-	if (bpf_probe_read_user(record->text, bytes, (void *)at))
-		return 1;
-	record->offset = i * EVENT_ENVIRON_BYTES;
-	record->bytes = bytes;
-	ring_output(&record->header, RECORD_ENVIRON, 0, sizeof(*record) + bytes,
-		    owner_of(bpf_get_current_task_btf()));
+/* 1 or 0, without a branch: at each the verifier goes both ways. */
+static __always_inline __u32 is_variable(const char *text, const char *name, const __u32 bytes)
+{
+	__u64 differ = text[bytes] ^ '=';
+
+#pragma unroll
+	for (__u32 i = 0; i < bytes; i++)
+		differ |= text[i] ^ name[i];
+	BARRIER_VAR(differ);
+	return ((differ - 1) & ~differ) >> 63;
+}
+
+/* Keeps the value of an entry that names a rank. Global: the verifier looks at it once. */
+__noinline int environ_look(struct environ_scan *scan)
+{
+	__u32 found = 0, number = 0;
+
+	if (!scan)
+		return 0;
+#define LOOK(name) found |= is_variable(scan->text, name, sizeof(name) - 1) << number++;
+	EVENT_RANK_VARIABLES(LOOK)
+#undef LOOK
+	if (!(found & ~scan->seen))
+		return 0;
+	scan->seen |= found;
+	number = 0;
+#define KEEP(name)                                                                                 \
+	if (found == 1u << number)                                                                 \
+		bpf_probe_read_kernel_str(scan->ranks.value[number], EVENT_RANK_BYTES,             \
+					  scan->text + sizeof(name));                              \
+	number++;
+	EVENT_RANK_VARIABLES(KEEP)
+#undef KEEP
 	return 0;
 }
 
-static __always_inline void send_environ(struct mm_struct *mm)
+static long environ_step(__u32 i, struct environ_walk *walk)
 {
-	struct event_environ *record = scratch_get();
-	struct environ_walk walk = { record, mm->env_start, mm->env_end };
+	long bytes;
 
-	if (record)
-		bpf_loop(EVENT_ENVIRON_RECORDS, environ_step, &walk, 0);
-	scratch_put(record);
+	if (walk->at >= walk->end)
+		return 1;
+	bytes = bpf_probe_read_user_str(walk->scan->text, ENVIRON_ENTRY_BYTES, (void *)walk->at);
+	if (bytes <= 0)
+		return 1;
+	if (!walk->inside)
+		environ_look(walk->scan);
+	/* One that is longer is cut, and ends with a NUL all the same. */
+	walk->inside = bytes == ENVIRON_ENTRY_BYTES;
+	walk->at += bytes - walk->inside;
+	return 0;
+}
+
+/* The values that the program's environment has for its rank. */
+static __noinline void environ_ranks(struct mm_struct *mm, struct event_ranks *ranks)
+{
+	struct environ_walk walk = { .scan = scratch_get() };
+
+	if (!walk.scan)
+		return;
+	__builtin_memset(&walk.scan->ranks, 0, sizeof(walk.scan->ranks));
+	walk.scan->seen = 0;
+	walk.at = mm->env_start;
+	walk.end = mm->env_end;
+	bpf_loop(ENVIRON_ENTRIES_MAX, environ_step, &walk, 0);
+	*ranks = walk.scan->ranks;
+	scratch_put(walk.scan);
 }
 
 static __always_inline void send_exec(struct task_struct *task, struct mm_struct *mm, __u32 flags)
@@ -107,6 +155,9 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 	record->uid = bpf_get_current_uid_gid();
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
 	record->flags = flags;
+	__builtin_memset(&record->ranks, 0, sizeof(record->ranks));
+	if (!(flags & TRACE_EXEC_NOT_FOLLOWED))
+		environ_ranks(mm, &record->ranks);
 	if (bytes > EVENT_COMMAND_BYTES)
 		bytes = EVENT_COMMAND_BYTES;
 	BARRIER_VAR(bytes);
@@ -204,7 +255,6 @@ static __always_inline int executed(struct task_struct *task, int old_tid,
 	__builtin_memset(state->known_vmas, 0, sizeof(state->known_vmas));
 	if (!mm)
 		return 0;
-	send_environ(mm);
 	send_exec(task, mm, 0);
 	return 0;
 }

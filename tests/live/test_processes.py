@@ -211,6 +211,18 @@ class Processes(unittest.TestCase):
                 }.pop()
                 self.assertEqual(ranks[reader], rank)
 
+    def test_rank_by_precedence(self):
+        """The first variable that is a number counts, the first of each name; whatever is long or cut
+        is none. The tracer gets no other value of the environment."""
+        for given, rank in (({"RANK": "no", "SLURM_PROCID": "7"}, 7), ({"RANK": "", "PMI_RANK": "8"}, 8),
+                            ({"RANK": "1234567890123", "PMIX_RANK": "9"}, 9), ({"XRANK": "1", "RANKS": "2"}, None),
+                            ({"LONG": "x" * 4094 + "RANK=5"}, None), ({"LONG": "x" * 9000, "RANK": "5"}, 5),
+                            ({"OMPI_COMM_WORLD_RANK": "0", "PMI_RANK": "3"}, 0)):
+            with self.subTest(given.keys()):
+                recording = Recording(["true"], env={"PATH": os.environ["PATH"], **given})
+                (row,) = harness.followed(recording.report)
+                self.assertEqual(row["rank"], rank)
+
     def test_long_command_line(self):
         """Longer than is kept: cut, not lost; the environment behind it is read all the same."""
         environment = {

@@ -152,19 +152,13 @@ static void test_identities(void **state)
 		struct event_exec exec;
 		char command[TEXT_BYTES];
 	} exec = { .exec.command_bytes = UINT32_MAX };
-	struct {
-		struct event_environ environ;
-		char text[TEXT_BYTES];
-	} environ = { .environ.bytes = TEXT_BYTES + 1 };
 	struct fixture fixture;
 
 	set_up(&fixture);
 	take(&fixture, RECORD_FILE, &file, sizeof(file.file) + TEXT_BYTES);
 	take(&fixture, RECORD_EXEC, &exec, sizeof(exec.exec) + TEXT_BYTES);
-	take(&fixture, RECORD_ENVIRON, &environ, sizeof(environ.environ) + TEXT_BYTES);
 	check(&fixture, RECORD_FILE, 0, 1);
 	check(&fixture, RECORD_EXEC, 0, 1);
-	check(&fixture, RECORD_ENVIRON, 0, 1);
 	tear_down(&fixture);
 }
 

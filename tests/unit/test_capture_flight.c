@@ -293,7 +293,7 @@ static void take(struct flight_past *past, const void *record)
 
 static void take_exec(struct flight_past *past, uint32_t pid, const char *comm, int64_t rank)
 {
-	char memory[sizeof(struct event_exec) + 32] = { 0 }, part[FLIGHT_RANK_BYTES];
+	char memory[sizeof(struct event_exec) + 32] = { 0 };
 	struct event_exec *exec = (struct event_exec *)memory;
 
 	exec->header =
@@ -303,7 +303,7 @@ static void take_exec(struct flight_past *past, uint32_t pid, const char *comm, 
 	strcpy(exec->comm, comm);
 	strcpy(exec->command, comm);
 	if (rank >= 0)
-		take(past, flight_rank_record(part, &exec->header, rank));
+		sprintf(exec->ranks.value[0], "%lld", (long long)rank);
 	take(past, exec);
 }
 
@@ -318,11 +318,9 @@ static void tell(void *context, unsigned int lane, const void *record, size_t si
 	char *at = told->text + strlen(told->text);
 	const struct event_exec *exec = record;
 
-	if (header->kind == RECORD_ENVIRON)
-		sprintf(at, "[%s]", ((const struct event_environ *)record)->text);
-	else if (header->kind == RECORD_EXEC)
-		sprintf(at, "%u<%u:%s:%.*s@%llu%s ", header->pid, exec->ppid, exec->comm,
-			(int)exec->command_bytes, exec->command,
+	if (header->kind == RECORD_EXEC)
+		sprintf(at, "[%s]%u<%u:%s:%.*s@%llu%s ", exec->ranks.value[0], header->pid,
+			exec->ppid, exec->comm, (int)exec->command_bytes, exec->command,
 			(unsigned long long)header->time_ns,
 			exec->flags & TRACE_EXEC_PRESENT ? "+" : "-");
 	else if (header->kind == RECORD_SPAN_BEGIN)
@@ -379,14 +377,14 @@ static void test_past(void **state)
 	device.total.of[0].requests = 40;
 	take(&past, &device);
 	flight_past_tell(&past, 100, tell, &told);
-	assert_string_equal(told.text, "[RANK=2]11<10:python:python@100+ span 2@100 device 40 ");
+	assert_string_equal(told.text, "[2]11<10:python:python@100+ span 2@100 device 40 ");
 	device.total.of[0].requests = 50;
 	flight_past_subtract(&past, &device);
 	assert_int_equal(device.total.of[0].requests, 10);
 	told.text[0] = 0;
 	take_exec(&past, 11, "cat", -1);
 	flight_past_tell(&past, 200, tell, &told);
-	assert_true(!strncmp(told.text, "11<0:cat:cat@200+ ", 18));
+	assert_true(!strncmp(told.text, "[]11<0:cat:cat@200+ ", 20));
 	assert_int_equal(past.refused, 0);
 	flight_past_free(&past);
 }
@@ -409,7 +407,7 @@ static void test_past_disordered(void **state)
 	take(&past, &end);
 	begin_span(&past, 10, 1);
 	flight_past_tell(&past, 100, tell, &told);
-	assert_string_equal(told.text, "10<0:python:python@100+ ");
+	assert_string_equal(told.text, "[]10<0:python:python@100+ ");
 	/* What was begun later has not ended; taken once more, all is as it was. */
 	end.header.time_ns = 6;
 	for (int i = 0; i < 2; i++) {
@@ -417,7 +415,7 @@ static void test_past_disordered(void **state)
 		take(&past, &end);
 		begin_span(&past, 10, 1);
 		flight_past_tell(&past, 100, tell, &told);
-		assert_string_equal(told.text, "10<0:python:python@100+ span 1@100 ");
+		assert_string_equal(told.text, "[]10<0:python:python@100+ span 1@100 ");
 	}
 	for (uint64_t id = 1; id <= 60000; id++)
 		begin_span(&past, 10, id);

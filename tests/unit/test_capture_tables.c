@@ -154,7 +154,7 @@ static void test_each_kind_is_decoded(void **state)
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		assert_non_null(decoder_kind_name(kind));
 		assert_non_null(decoder_kind_layer(kind));
-		if (kind != RECORD_ENVIRON && kind != RECORD_CODE) /* no rows of their own */
+		if (kind != RECORD_CODE) /* no rows of their own */
 			assert_true(decoder_kind(kind) < TRACE_KIND_COUNT);
 	}
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {

@@ -16,10 +16,12 @@
 
 #include "bpf/faultline.skel.h"
 #include "capture/host.h"
+#include "capture/names.h"
 #include "capture/proc.h"
 #include "grow.h"
 #include "log.h"
 
+#define ENVIRON_BYTES (128u << 10) /* of one that is looked through */
 #define PASSES_MOST 32 /* a storm of forks is followed from inside: passes end long before */
 
 /* A process that has been told of: by when it was started, for pids come again. */
@@ -37,8 +39,7 @@ struct arming {
 	struct told *told;
 	size_t told_count, told_room;
 	size_t present;	  /* the first rows are of what arming_run has found */
-	uint64_t records; /* handed on of RECORD_EXEC ... */
-	uint64_t parts;	  /* ... and of RECORD_ENVIRON */
+	uint64_t records; /* handed on */
 	struct told_text *texts;
 };
 
@@ -206,8 +207,7 @@ static void read_texts(const struct attach_row *row, struct told_text *text)
 	if (!pid)
 		return;
 	text->command = proc_arguments(pid, EVENT_COMMAND_BYTES, &text->command_bytes);
-	text->environ = proc_read(pid, "environ", EVENT_ENVIRON_BYTES * EVENT_ENVIRON_RECORDS,
-				  &text->environ_bytes);
+	text->environ = proc_read(pid, "environ", ENVIRON_BYTES, &text->environ_bytes);
 }
 
 int arming_run(struct arming *arming, size_t *processes, size_t *threads)
@@ -263,31 +263,12 @@ static void fill_header(struct event_header *header, const struct attach_row *ro
 	};
 }
 
-static void tell_environ(struct arming *arming, const struct attach_row *row,
-			 const struct told_text *text, ring_record_fn take, void *context)
-{
-	_Alignas(8) char memory[sizeof(struct event_environ) + EVENT_ENVIRON_BYTES];
-	struct event_environ *part = (struct event_environ *)memory;
-
-	for (size_t at = 0; at < text->environ_bytes; at += part->bytes) {
-		part->offset = at;
-		part->bytes = text->environ_bytes - at < EVENT_ENVIRON_BYTES
-				      ? text->environ_bytes - at
-				      : EVENT_ENVIRON_BYTES;
-		fill_header(&part->header, row, RECORD_ENVIRON, sizeof(*part) + part->bytes);
-		memcpy(part->text, text->environ + at, part->bytes);
-		take(context, 0, part, part->header.size);
-		arming->parts++;
-	}
-}
-
 static void tell(struct arming *arming, const struct attach_row *row, const struct told_text *text,
 		 uint32_t flags, ring_record_fn take, void *context)
 {
 	_Alignas(8) char memory[sizeof(struct event_exec) + EVENT_COMMAND_BYTES];
 	struct event_exec *record = (struct event_exec *)memory;
 
-	tell_environ(arming, row, text, take, context);
 	memset(record, 0, sizeof(*record));
 	fill_header(&record->header, row, RECORD_EXEC, sizeof(*record) + text->command_bytes);
 	record->started_ns = row->started_ns;
@@ -295,6 +276,7 @@ static void tell(struct arming *arming, const struct attach_row *row, const stru
 	record->cgroup_set = row->cgroup_set;
 	record->ppid = row->ppid;
 	record->uid = row->uid;
+	names_find_ranks(text->environ, text->environ_bytes, &record->ranks);
 	memcpy(record->comm, row->comm, sizeof(record->comm));
 	record->command_bytes = text->command_bytes;
 	record->flags = flags;
@@ -350,6 +332,5 @@ size_t arming_drain(struct arming *arming, ring_record_fn take, void *context)
 void arming_count(const struct arming *arming, struct kind_total *kinds, uint64_t *notes)
 {
 	kinds[RECORD_EXEC].events += arming->records;
-	kinds[RECORD_ENVIRON].events += arming->parts;
 	notes[NOTE_UNFOLLOWED] += arming->unarmed;
 }

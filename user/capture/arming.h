@@ -36,7 +36,7 @@ uint64_t arming_begun_ns(const struct arming *arming);
 void arming_each(const struct arming *arming, void (*take)(void *context, pid_t pid),
 		 void *context);
 
-/* Hands on the records on what was found, of kinds RECORD_ENVIRON and RECORD_EXEC; makes another
+/* Hands on the records on what was found, of kind RECORD_EXEC; makes another
  * pass where somebody came with threads that were not met. Returns how many. */
 size_t arming_drain(struct arming *arming, ring_record_fn take, void *context);
 

@@ -10,10 +10,7 @@
 
 #include "capture/cgroups.h"
 #include "capture/decode_state.h"
-#include "capture/environments.h"
 #include "capture/span_ends.h"
-
-#define ENVIRONMENTS_MORE 16 /* than there are rings: execs that were preempted, or lost */
 
 bool decoder_is_whole(const void *record, size_t size)
 {
@@ -85,9 +82,8 @@ int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int
 
 	if (!decoder)
 		return -ENOMEM;
-	decoder->environments = environments_open(rings + ENVIRONMENTS_MORE);
 	decoder->span_ends = span_ends_make();
-	if (decoder->environments && decoder->span_ends)
+	if (decoder->span_ends)
 		err = cgroups_open(&decoder->cgroups, NULL);
 	if (err) {
 		decoder_close(decoder);
@@ -105,7 +101,6 @@ void decoder_close(struct decoder *decoder)
 {
 	if (!decoder)
 		return;
-	environments_close(decoder->environments);
 	span_ends_free(decoder->span_ends);
 	cgroups_close(decoder->cgroups);
 	free(decoder);

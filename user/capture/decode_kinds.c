@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "capture/cgroups.h"
-#include "capture/environments.h"
 #include "capture/names.h"
 #include "capture/proc.h"
 #include "capture/span_ends.h"
@@ -115,19 +114,6 @@ static void take_fork(struct decoder *decoder, unsigned int ring, const void *re
 	trace_writer_append(decoder->writer, TRACE_FORK, ring, row);
 }
 
-static void take_environ(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	environments_add(decoder->environments, record);
-}
-
-static int64_t take_rank(struct decoder *decoder, uint32_t tid)
-{
-	size_t bytes;
-	const char *text = environments_take(decoder->environments, tid, &bytes);
-
-	return text ? names_rank(text, bytes) : -1;
-}
-
 static uint64_t comm_string(struct decoder *decoder, const char *comm)
 {
 	return trace_writer_string(decoder->writer, comm, strnlen(comm, EVENT_COMM_BYTES));
@@ -180,7 +166,7 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	row[EXEC_COMMAND] = bytes || !(event->flags & TRACE_EXEC_JOINED)
 				    ? trace_writer_string(decoder->writer, event->command, bytes)
 				    : ask_command(decoder, event->header.pid);
-	row[EXEC_RANK] = take_rank(decoder, event->header.tid);
+	row[EXEC_RANK] = names_rank(&event->ranks);
 	/* Lanes are drained one after the other: a child's exec may come before the command's. */
 	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)
 		decoder->start_ns = event->header.time_ns;
@@ -335,11 +321,6 @@ static size_t exec_bytes(const void *record)
 	return ((const struct event_exec *)record)->command_bytes;
 }
 
-static size_t environ_bytes(const void *record)
-{
-	return ((const struct event_environ *)record)->bytes;
-}
-
 static size_t file_bytes(const void *record)
 {
 	return ((const struct event_file *)record)->names_bytes;
@@ -367,8 +348,6 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_FORK] = { "fork", "task", TRACE_FORK, sizeof(struct event_fork), take_fork },
 	[RECORD_EXEC] = { "exec", "task", TRACE_EXEC, sizeof(struct event_exec), take_exec,
 			  exec_bytes },
-	[RECORD_ENVIRON] = { "environment", "task", TRACE_KIND_COUNT, sizeof(struct event_environ),
-			     take_environ, environ_bytes },
 	[RECORD_EXIT] = { "exit", "task", TRACE_EXIT, sizeof(struct event_exit), take_exit },
 	[RECORD_FILE] = { "file", "file", TRACE_FILE, sizeof(struct event_file), take_file,
 			  file_bytes },

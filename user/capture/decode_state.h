@@ -14,7 +14,6 @@
 #include "trace/writer.h"
 
 struct cgroups;
-struct environments;
 struct span_ends;
 
 /* Execs whose cgroup is being looked up. */
@@ -37,7 +36,6 @@ struct decoder {
 	uint64_t taken[RECORD_KIND_COUNT], refused[RECORD_KIND_COUNT];
 	decoder_code_fn tell_code;
 	void *tell_context;
-	struct environments *environments;
 	struct span_ends *span_ends;
 };
 

@@ -16,17 +16,14 @@
 
 #include "capture/calls.h"
 #include "capture/cgroups.h"
-#include "capture/environments.h"
 #include "capture/flight_kept.h"
 #include "capture/host.h"
-#include "capture/names.h"
 #include "capture/privileges.h"
 #include "capture/proc.h"
 #include "log.h"
 #include "units.h"
 
 #define LOOK_EVERY_NS 1000000000ull
-#define ENVIRONMENTS 256 /* of execs under way */
 #define CGROUP_SHOWN 180 /* bytes of a path */
 #define SAID_BYTES (2 * FLIGHT_REASON_BYTES)
 #define WHO_ALL UINT64_MAX
@@ -195,22 +192,6 @@ static void take_file(struct flight *flight, const struct event_file *file)
 		sweep_names(flight);
 }
 
-/* Of an environment all that is told is the rank. */
-static void take_exec(struct flight *flight, unsigned int ring, const struct event_exec *exec)
-{
-	_Alignas(8) char memory[FLIGHT_RANK_BYTES];
-	size_t bytes;
-	const char *text = environments_take(flight->environments, exec->header.tid, &bytes);
-	int64_t rank = text ? names_rank(text, bytes) : -1;
-
-	if (rank >= 0) {
-		const struct event_environ *part = flight_rank_record(memory, &exec->header, rank);
-
-		log_record(flight, ring, &part->header);
-	}
-	log_record(flight, ring, &exec->header);
-}
-
 static void tell_code(struct flight *flight, const struct event_header *header)
 {
 	const struct event_code *code = (const void *)header;
@@ -230,12 +211,6 @@ static void keep(struct flight *flight, unsigned int ring, const struct event_he
 	switch (record->kind) {
 	case RECORD_FILE:
 		take_file(flight, (const struct event_file *)record);
-		break;
-	case RECORD_ENVIRON:
-		environments_add(flight->environments, (const struct event_environ *)record);
-		break;
-	case RECORD_EXEC:
-		take_exec(flight, ring, (const struct event_exec *)record);
 		break;
 	case RECORD_CODE:
 		break;
@@ -479,10 +454,8 @@ int flight_open(struct flight **out, struct session *session, const struct fligh
 	flight->start_ns = flight->looked_ns = host_now_ns();
 	pthread_mutex_init(&flight->lock, NULL);
 	pthread_cond_init(&flight->changed, NULL);
-	flight->environments = environments_open(ENVIRONMENTS);
 	flight->triggers = flight_triggers_open(options->triggers, options->trigger_count);
-	if (!flight->environments || !flight->triggers ||
-	    (options->trigger_count && cgroups_open(&flight->cgroups, NULL)))
+	if (!flight->triggers || (options->trigger_count && cgroups_open(&flight->cgroups, NULL)))
 		goto fail;
 	err = flight_log_open(&flight->log, session_flight_left(session), flight_past_take,
 			      &flight->past);
@@ -516,7 +489,6 @@ void flight_close(struct flight *flight)
 	if (!flight)
 		return;
 	flight_end(flight);
-	environments_close(flight->environments);
 	cgroups_close(flight->cgroups);
 	flight_triggers_close(flight->triggers);
 	flight_log_close(flight->log);

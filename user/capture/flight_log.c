@@ -84,7 +84,7 @@ uint64_t flight_record_end_ns(const struct event_header *record)
 bool flight_record_is_identity(const struct event_header *record)
 {
 	return record->kind == RECORD_FORK || record->kind == RECORD_EXEC ||
-	       record->kind == RECORD_ENVIRON || record->kind == RECORD_EXIT;
+	       record->kind == RECORD_EXIT;
 }
 
 bool flight_record_is_event(const struct event_header *record)

@@ -8,15 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/names.h"
-
 #define SPANS_MOST 65536 /* open at a time */
 #define ENDS_MOST 65536	 /* without a begin; then they are forgotten */
 #define LOOK_EVERY_NS 10000000000ull
 #define RECORD_BYTES (sizeof(struct event_exec) + EVENT_COMMAND_BYTES)
 
 struct past_process {
-	int64_t rank;			  /* -1: none of its own */
 	uint64_t looked_moves, looked_ns; /* when its cgroup was looked up; 0: never */
 	struct event_exec exec;
 	/* exec.command_bytes follow */
@@ -38,7 +35,7 @@ void flight_past_free(struct flight_past *past)
 /* --- processes --- */
 
 static void keep(struct flight_past *past, uint32_t pid, const struct event_exec *exec,
-		 const char *command, int64_t rank)
+		 const char *command)
 {
 	struct past_process *process = malloc(sizeof(*process) + exec->command_bytes);
 
@@ -46,32 +43,22 @@ static void keep(struct flight_past *past, uint32_t pid, const struct event_exec
 		past->refused++;
 		return;
 	}
-	process->rank = rank;
 	process->looked_moves = process->looked_ns = 0;
 	process->exec = *exec;
 	memcpy(command_of(process), command, exec->command_bytes);
 	past->refused += flight_table_put(&past->processes, pid, 0, process) != 0;
 }
 
-static void take_environ(struct flight_past *past, const struct event_environ *part)
-{
-	past->rank_tid = part->header.tid;
-	past->rank = names_rank(part->text, part->bytes);
-}
-
 static void take_exec(struct flight_past *past, const struct event_exec *exec)
 {
-	int64_t rank = past->rank_tid == exec->header.tid ? past->rank : -1;
-
-	past->rank_tid = 0;
-	keep(past, exec->header.pid, exec, exec->command, rank);
+	keep(past, exec->header.pid, exec, exec->command);
 }
 
 /* What a process begins as is what its parent is. */
 static void take_fork(struct flight_past *past, const struct event_fork *fork)
 {
 	struct past_process *parent = flight_table_find(&past->processes, fork->header.pid, 0);
-	struct event_exec exec = { .ppid = fork->header.pid };
+	struct event_exec exec = { 0 };
 
 	if (fork->child_pid != fork->child_tid)
 		return;
@@ -79,8 +66,7 @@ static void take_fork(struct flight_past *past, const struct event_fork *fork)
 		exec = parent->exec;
 	exec.ppid = fork->header.pid;
 	exec.started_ns = fork->header.time_ns;
-	keep(past, fork->child_pid, &exec, parent ? command_of(parent) : "",
-	     parent ? parent->rank : -1);
+	keep(past, fork->child_pid, &exec, parent ? command_of(parent) : "");
 }
 
 static void drop_spans(struct flight_past *past, uint32_t pid)
@@ -187,9 +173,6 @@ void flight_past_take(void *context, unsigned int lane, const struct event_heade
 	struct flight_past *past = context;
 
 	switch (record->kind) {
-	case RECORD_ENVIRON:
-		take_environ(past, (const struct event_environ *)record);
-		break;
 	case RECORD_EXEC:
 		take_exec(past, (const struct event_exec *)record);
 		break;
@@ -216,25 +199,10 @@ void flight_past_take(void *context, unsigned int lane, const struct event_heade
 
 /* --- telling --- */
 
-const struct event_environ *flight_rank_record(void *memory, const struct event_header *of,
-					       int64_t rank)
-{
-	struct event_environ *part = memory;
-	int length;
-
-	memset(part, 0, FLIGHT_RANK_BYTES);
-	length = sprintf(part->text, "RANK=%" PRId64, rank);
-	part->header = *of;
-	part->header.kind = RECORD_ENVIRON;
-	part->header.size = sizeof(*part) + length + 1;
-	part->bytes = length + 1;
-	return part;
-}
-
 static void tell_process(const struct flight_item *item, uint64_t from_ns, ring_record_fn take,
 			 void *context)
 {
-	_Alignas(8) char memory[RECORD_BYTES], rank[FLIGHT_RANK_BYTES];
+	_Alignas(8) char memory[RECORD_BYTES];
 	struct past_process *process = item->value;
 	struct event_exec *exec = (struct event_exec *)memory;
 
@@ -246,12 +214,6 @@ static void tell_process(const struct flight_item *item, uint64_t from_ns, ring_
 	if (!(exec->flags & TRACE_EXEC_NOT_FOLLOWED))
 		exec->flags = TRACE_EXEC_PRESENT;
 	memcpy(exec->command, command_of(process), exec->command_bytes);
-	if (process->rank >= 0) {
-		const struct event_environ *part =
-			flight_rank_record(rank, &exec->header, process->rank);
-
-		take(context, 0, part, part->header.size);
-	}
 	take(context, 0, exec, exec->header.size);
 }
 

@@ -17,9 +17,7 @@
 struct flight_past {
 	struct flight_table processes, spans, devices;
 	struct flight_table ends; /* of spans that have not begun yet */
-	uint32_t rank_tid;	  /* of the rank that came last, for the exec behind it */
-	int64_t rank;
-	uint64_t refused; /* what there was no memory for, or no room */
+	uint64_t refused;	  /* what there was no memory for, or no room */
 };
 
 void flight_past_free(struct flight_past *past);
@@ -28,8 +26,8 @@ void flight_past_free(struct flight_past *past);
 void flight_past_take(void *past, unsigned int lane, const struct event_header *record);
 
 /*
- * Tells it as records: processes as present from `from_ns` on, each behind its rank; spans as begun
- * then; the last counts of devices.
+ * Tells it as records: processes as present from `from_ns` on; spans as begun then; the last counts
+ * of devices.
  */
 void flight_past_tell(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
 		      void *context);
@@ -46,10 +44,5 @@ uint32_t flight_past_member(const struct flight_past *past, uint64_t cgroup);
 
 /* Makes the counts of a device those since then. */
 void flight_past_subtract(const struct flight_past *past, struct event_device *device);
-
-/* A rank as a record of an environment, for a decoder to find: at most FLIGHT_RANK_BYTES. */
-#define FLIGHT_RANK_BYTES (sizeof(struct event_environ) + 32)
-const struct event_environ *flight_rank_record(void *memory, const struct event_header *of,
-					       int64_t rank);
 
 #endif

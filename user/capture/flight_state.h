@@ -17,7 +17,6 @@
 #define FLIGHT_WHO_BYTES 160
 
 struct cgroups;
-struct environments;
 
 /* Why a trace is written. */
 struct flight_reason {
@@ -45,7 +44,6 @@ struct flight {
 	uint64_t given; /* events that came into the log */
 	uint64_t drains;
 	bool awaited; /* a trace is made when what was lost up to now is known */
-	struct environments *environments;
 	struct flight_triggers *triggers;
 	uint64_t told_lost[FLIGHT_LOSSES], looked_ns;
 	uint64_t told_slow_ns; /* what began up to then and is in flight was told to be slow */

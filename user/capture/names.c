@@ -84,6 +84,7 @@ size_t names_path(const struct event_file *file, char *out)
 /* --- ranks --- */
 
 #define RANK_DIGITS_MAX 9
+_Static_assert(RANK_DIGITS_MAX < EVENT_RANK_BYTES, "what follows the digits is seen");
 
 static const char *find_variable(const char *environment, size_t bytes, const char *name,
 				 size_t *length)
@@ -104,21 +105,38 @@ static const char *find_variable(const char *environment, size_t bytes, const ch
 	return NULL;
 }
 
-int64_t names_rank(const char *environment, size_t bytes)
+/* -1: the text, of at most EVENT_RANK_BYTES, is none. */
+static int64_t read_rank(const char *text)
 {
-	static const char *const variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
-						 "PMI_RANK", "PMIX_RANK" };
+	int64_t rank = 0;
+	size_t digits = 0;
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-		size_t length = 0, digits = 0;
-		int64_t rank = 0;
+	for (; digits < RANK_DIGITS_MAX && text[digits] >= '0' && text[digits] <= '9'; digits++)
+		rank = rank * 10 + text[digits] - '0';
+	return digits && !text[digits] ? rank : -1;
+}
+
+int64_t names_rank(const struct event_ranks *ranks)
+{
+	int64_t rank = -1;
+
+	for (size_t i = 0; i < EVENT_RANK_COUNT && rank < 0; i++)
+		rank = read_rank(ranks->value[i]);
+	return rank;
+}
+
+void names_find_ranks(const char *environment, size_t bytes, struct event_ranks *ranks)
+{
+#define NAME(name) name,
+	static const char *const variables[] = { EVENT_RANK_VARIABLES(NAME) };
+#undef NAME
+
+	memset(ranks, 0, sizeof(*ranks));
+	for (size_t i = 0; i < EVENT_RANK_COUNT; i++) {
+		size_t length;
 		const char *value = find_variable(environment, bytes, variables[i], &length);
 
-		while (value && digits < length && digits < RANK_DIGITS_MAX &&
-		       value[digits] >= '0' && value[digits] <= '9')
-			rank = rank * 10 + value[digits++] - '0';
-		if (digits && digits == length)
-			return rank;
+		if (value && length < EVENT_RANK_BYTES)
+			memcpy(ranks->value[i], value, length);
 	}
-	return -1;
 }

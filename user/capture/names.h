@@ -16,8 +16,9 @@
  * NAMES_PATH_BYTES bytes, no NUL; returns their number. */
 size_t names_path(const struct event_file *file, char *out);
 
-/* The rank that an environment (NUL-separated) names, by RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK,
- * PMI_RANK or PMIX_RANK, the first of these that is a number; -1 for none. */
-int64_t names_rank(const char *environment, size_t bytes);
+/* The rank that values of an environment name: the first that is a number; -1 for none. */
+int64_t names_rank(const struct event_ranks *ranks);
+/* Takes these values from an environment of so many bytes, entries separated by NULs. */
+void names_find_ranks(const char *environment, size_t bytes, struct event_ranks *ranks);
 
 #endif

@@ -19,7 +19,6 @@
 #include "monitor/job_labels.h"
 #include "monitor/process_facts.h"
 
-#define ENVIRONMENTS_MORE 16 /* than there are rings */
 #define PROC_SLACK_NS                                                                              \
 	1000000ull /* of start times, for clocks that are read one after the other                 \
 		    */
@@ -51,8 +50,7 @@ int intake_open(struct intake **out, struct ledger *ledger, unsigned int rings,
 		return -ENOMEM;
 	operations = calls_operations(&count);
 	intake->classes = classes_open(operations, count);
-	intake->environments = environments_open(rings + ENVIRONMENTS_MORE);
-	if (!intake->classes || !intake->environments || span_times_open(&intake->spans) ||
+	if (!intake->classes || span_times_open(&intake->spans) ||
 	    cgroups_open(&intake->cgroups, NULL) || user_names_open(&intake->users)) {
 		intake_close(intake);
 		return -ENOMEM;
@@ -70,7 +68,6 @@ void intake_close(struct intake *intake)
 		return;
 	cgroups_close(intake->cgroups);
 	user_names_close(intake->users);
-	environments_close(intake->environments);
 	classes_close(intake->classes);
 	span_times_close(intake->spans);
 	free(intake->slots);
@@ -179,9 +176,6 @@ static void tell_exec(struct intake *intake, const struct event_exec *event, con
 {
 	char comm[EVENT_COMM_BYTES + 1] = { 0 };
 	char *asked = NULL;
-	size_t environ_bytes;
-	const char *environment =
-		environments_take(intake->environments, event->header.tid, &environ_bytes);
 	struct ledger_who who = {
 		.pid = event->header.pid,
 		.uid = event->uid,
@@ -192,7 +186,7 @@ static void tell_exec(struct intake *intake, const struct event_exec *event, con
 		.program = comm,
 		.command = event->command,
 		.command_bytes = event->command_bytes,
-		.rank = environment ? names_rank(environment, environ_bytes) : -1,
+		.rank = names_rank(&event->ranks),
 	};
 
 	memcpy(comm, event->comm, sizeof(event->comm));
@@ -266,9 +260,6 @@ static bool tell_ledger(struct intake *intake, const void *record, bool wait)
 	case RECORD_FORK:
 		if (fork->child_pid == fork->child_tid)
 			ledger_fork(intake->ledger, header->pid, fork->child_pid, header->time_ns);
-		break;
-	case RECORD_ENVIRON:
-		environments_add(intake->environments, record);
 		break;
 	case RECORD_EXEC:
 		return take_exec(intake, record, wait);

@@ -9,7 +9,6 @@
 #include <limits.h>
 
 #include "capture/cgroups.h"
-#include "capture/environments.h"
 #include "monitor/classes.h"
 #include "monitor/intake.h"
 #include "monitor/span_times.h"
@@ -23,7 +22,6 @@ struct intake {
 	size_t kept_words, kept_room;
 	bool look_again;
 	uint64_t look_since_ns;
-	struct environments *environments;
 	struct classes *classes;
 	unsigned int page_bytes;
 	bool one_hierarchy; /* of cgroups: the second version's alone */
