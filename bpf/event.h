@@ -169,6 +169,8 @@ struct event_exit {
 	char comm[EVENT_COMM_BYTES];
 	__u32 process_ends;
 	__s32 code; /* wait status of the process */
+	__u32 oom;  /* 1: the OOM killer chose this thread's process */
+	__u32 pad;
 };
 
 struct event_file {
@@ -184,7 +186,7 @@ struct event_file {
 	__u32 class;	       /* FILE_CLASS_*, one bit */
 	__u32 readahead_pages; /* that an open file begins with; 0: none, or not known */
 	char filesystem[EVENT_COMM_BYTES];
-	__u32 pad;
+	__u32 capacity_pages; /* of the file system, if that is tmpfs; 0: none, or not known */
 	__u32 names_bytes;
 	char names[]; /* path components from the leaf to the root, each with its NUL */
 };
@@ -458,7 +460,7 @@ EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_throttle, 40);
 EVENT_SIZE(event_fork, 32);
 EVENT_SIZE(event_exec, 144);
-EVENT_SIZE(event_exit, 64);
+EVENT_SIZE(event_exit, 72);
 EVENT_SIZE(event_file, 96);
 EVENT_SIZE(event_span, 40);
 EVENT_SIZE(event_span_end, 32);

@@ -161,6 +161,11 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 	record->mode = KREAD(inode, inode, i_mode);
 	record->rdev = KREAD(inode, inode, i_rdev);
 	record->class = inode_class(inode); /* calls go no deeper than this */
+	record->capacity_pages = 0;
+	if (KREAD(super_block, sb, s_magic) == TMPFS_MAGIC &&
+	    bpf_core_type_exists(struct shmem_sb_info))
+		record->capacity_pages =
+			KREAD(shmem_sb_info, KREAD(super_block, sb, s_fs_info), max_blocks);
 	record->readahead_pages = KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), ra_pages);
 	if (bpf_probe_read_kernel_str(
 		    record->filesystem, sizeof(record->filesystem),
@@ -196,7 +201,6 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	record->id = id;
 	file_describe(record, facts, key);
 	record->flags = 0;
-	record->pad = 0;
 
 	path_begin(walk, facts);
 	if (!facts->dentry) {

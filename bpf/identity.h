@@ -21,6 +21,7 @@ struct file_key {
 
 #define OVERLAYFS_MAGIC 0x794c7630
 #define FUSE_MAGIC 0x65735546
+#define TMPFS_MAGIC 0x01021994
 #define BTRFS_MAGIC 0x9123683e
 
 static __always_inline unsigned long inode_magic(struct inode *inode)

@@ -200,6 +200,8 @@ static __always_inline void send_id_end(struct task_struct *task, int tid)
 	bpf_get_current_comm(event->comm, sizeof(event->comm));
 	event->process_ends = 0;
 	event->code = 0;
+	event->oom = 0;
+	event->pad = 0;
 	ring_submit(event);
 }
 
@@ -261,6 +263,40 @@ static __always_inline int executed(struct task_struct *task, int old_tid,
 
 /* --- exit --- */
 
+/* Threads that the OOM killer chose, until they end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u8);
+} oom_victims SEC(".maps");
+
+static __always_inline int oom_chose(__u32 tid)
+{
+	__u8 one = 1;
+
+	bpf_map_update_elem(&oom_victims, &tid, &one, BPF_ANY);
+	return 0;
+}
+
+static __always_inline bool oom_take(__u32 tid)
+{
+	return !bpf_map_delete_elem(&oom_victims, &tid);
+}
+
+SEC("?tp_btf/mark_victim")
+int BPF_PROG(fl_oom, struct task_struct *victim)
+{
+	return oom_chose(victim->pid);
+}
+
+/* The same before 72ba14deb40a (6.9), which hands on the task. */
+SEC("?tp_btf/mark_victim")
+int BPF_PROG(fl_oom_pid, int tid)
+{
+	return oom_chose(tid);
+}
+
 /* As wait() tells it: of the whole process, by its leader where no signal or exit_group ended all.
  */
 static __always_inline int process_code(struct task_struct *task)
@@ -292,6 +328,8 @@ static __always_inline int exited(struct task_struct *task)
 						  TASK_POINTER(task, group_leader)->comm);
 		event->process_ends = TASK_POINTER(task, signal)->live.counter == 0;
 		event->code = process_code(task);
+		event->oom = oom_take(task->pid);
+		event->pad = 0;
 		ring_submit(event);
 	}
 	if (!TASK_POINTER(task, signal)->live.counter) {

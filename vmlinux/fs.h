@@ -23,6 +23,12 @@ struct super_block {
 	struct file_system_type *s_type;
 	unsigned long s_magic;
 	struct backing_dev_info *s_bdi;
+	void *s_fs_info;
+} CORE_STRUCT;
+
+/* What tmpfs keeps of a file system. */
+struct shmem_sb_info {
+	unsigned long max_blocks; /* pages; 0: no limit */
 } CORE_STRUCT;
 
 struct rw_semaphore {

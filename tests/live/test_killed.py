@@ -24,6 +24,16 @@ print(*sorted(os.wait()[1] for _ in range(3)))
 """
 
 
+# Takes memory in a thread of its own, once it is in the cgroup.
+HUNGRY = """
+import os, sys, threading
+open(f"{sys.argv[1]}/cgroup.procs", "w").write(str(os.getpid()))
+thread = threading.Thread(target=lambda: b"x" * (256 << 20))
+thread.start()
+thread.join()
+"""
+
+
 class Killed(unittest.TestCase):
     def test_full_tmpfs(self):
         directory = f"{machine().new_dir()}/shm"
@@ -40,11 +50,35 @@ class Killed(unittest.TestCase):
         self.assertEqual((evidence["signal"], evidence["died"]), ("SIGBUS", died))
         self.assertEqual(evidence["processes"], 4)
         self.assertEqual(evidence["filesystem"], "tmpfs")
+        self.assertEqual(evidence["capacity_bytes"], 4 * MIB)
+        self.assertEqual(evidence["oom"], 0)
         self.assertEqual(os.path.dirname(evidence["path"]), directory)
         self.assertLessEqual(evidence["offset"], 4 * MIB)
         first, = [row for row in recording.report["caveats"] if row["id"] == "killed"]
         self.assertIn(f"{died} of 4 processes died: SIGBUS", first["text"])
         self.assertIn(evidence["path"], first["text"])
+        self.assertIn("tmpfs of 4.0 MiB", first["text"])
+
+    def test_out_of_memory(self):
+        """The kernel's own count of the cgroup is the oracle; a thread of the victim has done it."""
+        group = harness.new_cgroup(self, "memory")
+        if not os.path.exists(f"{group}/memory.limit_in_bytes"):
+            self.skipTest("no memory controller of the first version")
+        with open(f"{group}/memory.limit_in_bytes", "w") as limit:
+            limit.write(str(64 * MIB))
+        recording = Recording(["sh", "-c", '("$0" -c "$1" "$2"; true)', harness.PYTHON, HUNGRY, group])
+        with open(f"{group}/memory.oom_control") as control:
+            kills = dict(line.split() for line in control)["oom_kill"]
+        self.assertEqual(kills, "1", "none died: the test does not test")
+        found, = [row for row in recording.report["findings"] if row["id"] == "killed"]
+        evidence = found["evidence"]
+        self.assertEqual((evidence["signal"], evidence["died"], evidence["oom"]), ("SIGKILL", 1, 1))
+        self.assertIn("OOM killer", found["says"])
+
+    def test_killed_by_somebody(self):
+        recording = Recording(["sh", "-c", "sleep 9 & kill -9 $!; wait $!; true"])
+        found, = [row for row in recording.report["findings"] if row["id"] == "killed"]
+        self.assertEqual((found["evidence"]["died"], found["evidence"]["oom"]), (1, 0))
 
     def test_told_to_stop(self):
         """A worker that gets SIGTERM is no failure."""

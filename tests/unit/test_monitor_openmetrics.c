@@ -65,6 +65,8 @@ static char *render(struct ledger *ledger, enum openmetrics_format format, unsig
 	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++)
 		source.facts.layers[layer].on = layers & 1u << layer;
 	source.facts.bios_unseen = 8;
+	source.facts.start_unix_ns = 1700000000000000000;
+	source.facts.start_ns = 40; /* 60 ns before the first job */
 	sink_open_memory(&out);
 	openmetrics_write(&source, format, &out);
 	sink_char(&out, 0);
@@ -106,6 +108,7 @@ static void test_samples(void **state)
 	HAS(text, "\nfaultline_storage_unseen_ends_total 8\n");
 	HAS_NOT(text, "# EOF");
 	HAS_NOT(text, "# UNIT");
+	HAS_NOT(text, "_created{");
 	free(text);
 	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL & ~(1u << LAYER_BLOCK));
 	HAS_NOT(text, "\nfaultline_storage_unseen_ends_total");
@@ -113,6 +116,12 @@ static void test_samples(void **state)
 	text = render(ledger, FORMAT_OPENMETRICS, LAYERS_ALL);
 	HAS(text, "# TYPE faultline_io_bytes counter\n# UNIT faultline_io_bytes bytes\n");
 	HAS(text, "# TYPE faultline_build info\nfaultline_build_info{version=\"");
+	HAS(text, "command=\"train\",door=\"direct\",op=\"read\"} 2\n"
+		  "faultline_io_operations_created{cgroup=\"/slurm/uid_0/job_42/step_3\","
+		  "slurm_job=\"42\",slurm_step=\"3\",user=\"root\",command=\"train\","
+		  "door=\"direct\",op=\"read\"} 1700000000.000000060\n");
+	HAS(text, "faultline_io_latency_seconds_created{");
+	HAS(text, "\nfaultline_storage_unseen_ends_created 1700000000.000000000\n");
 	assert_string_equal(text + strlen(text) - 6, "# EOF\n");
 	free(text);
 	ledger_close(ledger);

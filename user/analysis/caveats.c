@@ -186,7 +186,7 @@ static void say_not_followed(struct words *text, const struct measured *measured
 static void say_killed(struct words *text, const struct measured *measured)
 {
 	const struct file_table *files = &measured->job->files;
-	char died[UNITS_TEXT], processes[UNITS_TEXT], offset[UNITS_TEXT];
+	char died[UNITS_TEXT], processes[UNITS_TEXT], offset[UNITS_TEXT], size[UNITS_TEXT];
 	struct death death;
 
 	for (size_t i = 0; deaths_by_signal(measured, i, &death); i++) {
@@ -203,7 +203,11 @@ static void say_killed(struct words *text, const struct measured *measured)
 			words_add(text, " at %s of %.*s", units_bytes(offset, death.offset),
 				  (int)path.length, path.bytes);
 			if (kind.length)
-				words_add(text, " (%.*s)", (int)kind.length, kind.bytes);
+				words_add(text, " (%.*s%s%s)", (int)kind.length, kind.bytes,
+					  death.capacity_bytes ? " of " : "",
+					  death.capacity_bytes
+						  ? units_bytes(size, death.capacity_bytes)
+						  : "");
 		}
 		words_add(text, "; %s", death.hint);
 	}

@@ -28,6 +28,15 @@ static const struct {
 	{ SIGXCPU, "SIGXCPU", "the limit of CPU time was reached (ulimit -t)" },
 	{ SIGXFSZ, "SIGXFSZ", "the limit of file size was reached (ulimit -f)" },
 };
+/* In place of a hint, where the kernel told of the cause. */
+#define OOM_ALL                                                                                    \
+	"the OOM killer chose it: memory ran out, or the limit of the cgroup was reached "         \
+	"(memory.max)"
+#define OOM_SOME                                                                                   \
+	"the OOM killer chose some of them: memory ran out, or the limit of the cgroup was "       \
+	"reached "                                                                                 \
+	"(memory.max)"
+#define TMPFS_FULL "the file system is full, or the file is shorter than its mapping"
 #define FATAL (sizeof(fatal) / sizeof(fatal[0]))
 
 static bool was_killed_by(const struct process *process, uint32_t signal)
@@ -52,6 +61,7 @@ static void count_deaths(const struct measured *measured, uint32_t signal, struc
 			continue;
 		if (!death->died++)
 			death->first = i;
+		death->oom += table->processes[i].oom;
 		if (death->file != FILE_UNKNOWN || signal != SIGBUS)
 			continue;
 		fault = processes_failed_fault(measured, i);
@@ -60,6 +70,8 @@ static void count_deaths(const struct measured *measured, uint32_t signal, struc
 		death->first = i;
 		death->file = fault.file;
 		death->offset = fault.offset;
+		death->capacity_bytes =
+			measured->job->files.files[fault.file].capacity_kib * 1024ull;
 	}
 }
 
@@ -73,6 +85,10 @@ bool deaths_by_signal(const struct measured *measured, size_t number, struct dea
 			.offset = -1,
 		};
 		count_deaths(measured, fatal[i].number, death);
+		if (death->oom)
+			death->hint = death->oom == death->died ? OOM_ALL : OOM_SOME;
+		else if (death->capacity_bytes)
+			death->hint = TMPFS_FULL;
 		if (death->died && !number--)
 			return true;
 	}

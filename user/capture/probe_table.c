@@ -69,6 +69,14 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_TASK,
+		.without = "whom the OOM killer ended is not known",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_oom", HOOK_TP_BTF, "mark_victim", 2 } } },
+			      { "tp_btf",
+				.probes = { { "fl_oom_pid", HOOK_TP_BTF, "mark_victim", 1 } } } },
+	},
+	{
+		.layer = LAYER_TASK,
 		.without = "what workers of io_uring do is not recorded",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_worker", HOOK_TP_BTF, "task_newtask" } } },

@@ -200,6 +200,20 @@ static void write_sample(struct writing *writing, const struct metric_item *item
 	sink_char(writing->out, '\n');
 }
 
+/* When a series began to count: with its job, or with the service. */
+static void write_created(struct writing *writing, const struct metric_item *item)
+{
+	const struct service_facts *facts = &item->source->facts;
+	uint64_t after_ns = 0;
+
+	if (writing->format != FORMAT_OPENMETRICS)
+		return;
+	if (item->job && item->job->start_ns > facts->start_ns)
+		after_ns = item->job->start_ns - facts->start_ns;
+	write_sample(writing, item, "_created", NULL, METRIC_SECONDS,
+		     facts->start_unix_ns + after_ns);
+}
+
 static void write_histogram(struct writing *writing, const struct metric_item *item)
 {
 	const struct ledger_cell *cell = item->cell;
@@ -221,6 +235,7 @@ static void write_histogram(struct writing *writing, const struct metric_item *i
 	write_sample(writing, item, "_bucket", "+Inf", METRIC_NUMBER, all);
 	write_sample(writing, item, "_sum", NULL, METRIC_SECONDS, cell->counts.time_ns);
 	write_sample(writing, item, "_count", NULL, METRIC_NUMBER, all);
+	write_created(writing, item);
 }
 
 /* What samples have behind the name of their family. */
@@ -254,6 +269,8 @@ static void write_item(void *context, const struct metric_item *item)
 	else
 		write_sample(writing, item, suffix_of(metric), NULL, metric->unit,
 			     metric->get(item));
+	if (metric->type == METRIC_COUNTER)
+		write_created(writing, item);
 }
 
 static void write_head(const struct writing *writing)

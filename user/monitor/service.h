@@ -33,7 +33,7 @@ struct service_loss {
 
 /* What there is to tell of the service itself; as of the last reading. */
 struct service_facts {
-	uint64_t start_unix_ns;
+	uint64_t start_unix_ns, start_ns;	/* the same moment, by CLOCK_MONOTONIC */
 	uint64_t readings, read_ns;		/* when the last one was, CLOCK_MONOTONIC */
 	struct trace_layer layers[LAYER_COUNT]; /* texts are the session's */
 	struct service_loss losses[SERVICE_LOSSES_MOST];

@@ -182,7 +182,9 @@
 	COLUMN(EXIT_MAJOR, "major", UINT, COUNT, FIELD(major_faults),                              \
 	       "major faults of this thread, by the kernel's own count; 0 where it goes on under " \
 	       "the process's id, having executed a program")                                      \
-	COLUMN(EXIT_MINOR, "minor", UINT, COUNT, FIELD(minor_faults), "minor faults, likewise")
+	COLUMN(EXIT_MINOR, "minor", UINT, COUNT, FIELD(minor_faults), "minor faults, likewise")    \
+	COLUMN(EXIT_OOM, "oom", UINT, NONE, FIELD(oom),                                            \
+	       "1 when the OOM killer chose the process by this thread")
 
 #define TRACE_COLUMNS_FILE(COLUMN)                                                                 \
 	COLUMN(FILE_TIME, "dts", TIME, NS, HEAD(time_ns), "when it was looked at")                 \
@@ -201,7 +203,9 @@
 	COLUMN(FILE_READAHEAD, "readahead_bytes", UINT, BYTES, PAGES(readahead_pages),             \
 	       "what an open file may read ahead; 0: not known")                                   \
 	COLUMN(FILE_FILESYSTEM, "filesystem", STRING, NONE, BY_HAND,                               \
-	       "its type's name; none: not known")
+	       "its type's name; none: not known")                                                 \
+	COLUMN(FILE_CAPACITY, "capacity_bytes", UINT, BYTES, PAGES(capacity_pages),                \
+	       "what its file system holds at most, if that is tmpfs; 0: not known, or no limit")
 
 #define TRACE_COLUMNS_SPAN_BEGIN(COLUMN)                                                           \
 	COLUMN(SPAN_BEGIN_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                            \

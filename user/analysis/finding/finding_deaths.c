@@ -8,7 +8,7 @@
 
 struct killed {
 	const char *signal, *hint;
-	uint64_t died, processes, offset;
+	uint64_t died, processes, offset, oom, capacity_bytes;
 	struct table_text comm, path, filesystem;
 };
 
@@ -19,11 +19,16 @@ static const struct table_column killed_evidence[] = {
 	  0 },
 	{ "processes", "processes", UNIT_COUNT, "all processes of the run",
 	  TABLE_UINT(struct killed, processes), 0 },
+	{ "oom", "by the OOM killer", UNIT_COUNT, "processes among them that the OOM killer chose",
+	  TABLE_UINT(struct killed, oom), 0 },
 	{ "comm", "name", UNIT_NONE, "name of one of them", TABLE_TEXT(struct killed, comm), 0 },
 	{ "path", "path", UNIT_NONE, "mapped file whose page could not be had",
 	  TABLE_TEXT(struct killed, path), 0 },
 	{ "filesystem", "file system", UNIT_NONE, "type of the file system it is on",
 	  TABLE_TEXT(struct killed, filesystem), 0 },
+	{ "capacity_bytes", "size", UNIT_BYTES,
+	  "what that file system holds at most, if it is tmpfs",
+	  TABLE_UINT(struct killed, capacity_bytes), 0 },
 	{ "offset", "offset", UNIT_BYTES, "where in the file", TABLE_UINT(struct killed, offset),
 	  0 },
 	{ "hint", "likely cause", UNIT_NONE, "where to look for the cause",
@@ -41,6 +46,8 @@ static int add_killed(struct findings *findings, const struct finding_rule *rule
 		.hint = death->hint,
 		.died = death->died,
 		.processes = death->processes,
+		.oom = death->oom,
+		.capacity_bytes = death->capacity_bytes ? death->capacity_bytes : TABLE_NO_UINT,
 		.comm = trace_text(job_comm(job, death->first)),
 		.offset = death->offset < 0 ? TABLE_NO_UINT : (uint64_t)death->offset,
 	};
@@ -68,7 +75,8 @@ const struct finding_rule finding_killed = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct killed, killed_evidence),
 	.title = "{died} of {processes:process|processes} died: {signal}",
-	.says = "{comm}[ touched {path}][ on {filesystem}][ at {offset}]: {hint}",
+	.says = "{comm}[ touched {path}][ on {filesystem}][ of {capacity_bytes}][ at {offset}]: "
+		"{hint}",
 	.advice = "a worker that died takes the run with it: for SIGBUS on tmpfs, enlarge /dev/shm "
 		  "(docker run --shm-size, mount -o remount,size=) or use fewer workers; for "
 		  "SIGKILL, raise the memory limit or use less memory",

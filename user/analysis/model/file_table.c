@@ -15,7 +15,8 @@
 #define COLUMNS                                                                                    \
 	(1ull << FILE_TIME | 1ull << FILE_ID | 1ull << FILE_DEV | 1ull << FILE_INO |               \
 	 1ull << FILE_GENERATION | 1ull << FILE_MODE | 1ull << FILE_SIZE | 1ull << FILE_FLAGS |    \
-	 1ull << FILE_PATH | 1ull << FILE_READAHEAD | 1ull << FILE_FILESYSTEM)
+	 1ull << FILE_PATH | 1ull << FILE_READAHEAD | 1ull << FILE_FILESYSTEM |                    \
+	 1ull << FILE_CAPACITY)
 
 /* --- what is found by what --- */
 
@@ -263,6 +264,7 @@ static int load_block(struct file_table *table, uint32_t trace, uint32_t host, s
 			.path = at_most(columns[FILE_PATH][i], UINT32_MAX),
 			.filesystem = at_most(columns[FILE_FILESYSTEM][i], UINT32_MAX),
 			.readahead_bytes = at_most(columns[FILE_READAHEAD][i], UINT32_MAX),
+			.capacity_kib = at_most(columns[FILE_CAPACITY][i] >> 10, UINT32_MAX),
 			.time = columns[FILE_TIME][i],
 			.size_bytes = columns[FILE_SIZE][i],
 			.mode = at_most(columns[FILE_MODE][i], UINT16_MAX),

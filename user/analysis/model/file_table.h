@@ -27,6 +27,7 @@ struct file {
 	uint32_t path;		  /* of the latest row that has one; string id */
 	uint32_t filesystem;	  /* name of its type, as of the path; string id */
 	uint32_t readahead_bytes; /* 0: not known */
+	uint32_t capacity_kib;	  /* of its tmpfs; 0: not known */
 	uint16_t mode;
 	uint16_t flags; /* TRACE_FILE_* of the latest row; DELETED once any row said so */
 };

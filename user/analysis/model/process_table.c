@@ -153,7 +153,7 @@ struct life {
 	uint64_t comm, command;
 	int64_t rank;
 	uint32_t status;
-	bool process_ends, not_followed;
+	bool process_ends, not_followed, oom;
 	bool present; /* it ran before anything else that is told */
 };
 
@@ -208,7 +208,9 @@ static bool take_exit(struct life *life, const uint64_t *const *columns, size_t 
 	life->process_ends = columns[EXIT_PROCESS][row];
 	/* The first thread's name is the process's; other threads matter only if they are last. */
 	life->other = columns[EXIT_TID][row] == columns[EXIT_PID][row];
-	return pid_possible(columns[EXIT_PID][row]) && (life->other || life->process_ends);
+	life->oom = columns[EXIT_OOM][row];
+	return pid_possible(columns[EXIT_PID][row]) &&
+	       (life->other || life->process_ends || life->oom);
 }
 
 static const struct life_source sources[] = {
@@ -219,7 +221,7 @@ static const struct life_source sources[] = {
 	  take_exec },
 	{ TRACE_EXIT,
 	  1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_TID | 1ull << EXIT_PROCESS |
-		  1ull << EXIT_CODE | 1ull << EXIT_COMM | 1ull << EXIT_MAJOR,
+		  1ull << EXIT_CODE | 1ull << EXIT_COMM | 1ull << EXIT_MAJOR | 1ull << EXIT_OOM,
 	  take_exit },
 };
 
@@ -402,10 +404,11 @@ static int replay_exit(struct process_table *table, uint32_t trace, const struct
 	} else {
 		process = &table->processes[number];
 	}
+	process->oom |= life->oom;
 	/* Two threads that end at once may both be taken for the last one. */
 	if (process->ended)
 		return 0;
-	if (!process->executed && !process->named)
+	if (!process->executed && !process->named && (life->other || life->process_ends))
 		process->comm = life->comm;
 	if (life->other)
 		process->named = true;

@@ -32,6 +32,7 @@ struct process {
 	bool threads;	   /* it has, or may have, others than its first one */
 	bool named;	   /* comm is that of its first thread as it ended */
 	bool not_followed; /* from its last exec on: it gained rights that are not its caller's */
+	bool oom;	   /* the OOM killer chose it */
 	bool guessed; /* neither its fork nor an exec was seen: it starts with its first event */
 };
 
