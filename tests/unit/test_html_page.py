@@ -161,8 +161,12 @@ class Page(unittest.TestCase):
         self.assertEqual(self.count("#about tr.layer"), len(report["trace"]["layers"]))
         for name in ("files", "operations", "processes", "spans"):
             self.assertEqual(self.rows(name), len(report[name]), name)
-        self.assertEqual(self.count("#tables details.table"), self.browser.value(
-            "JSON.parse(document.getElementById('data').textContent).tables.length") - 3)
+        filled = self.browser.value(
+            "JSON.parse(document.getElementById('data').textContent).tables.filter((table) => !table.absent"
+            " && table.rows.length && !['findings', 'caveats', 'trace'].includes(table.name)).length")
+        self.assertEqual(self.count("#tables details.table"), filled)
+        self.assertRegex(self.text("#empty-tables"), "^Empty: .* Not recorded: ")
+        self.assertEqual(self.count("#contents a"), filled + self.count("main > section"))
         # Every cell of the densities is drawn: 40 reads of each file, each at its own place.
         self.assertEqual(self.browser.value(
             "[...document.querySelectorAll('article.file .map path.cell')]"

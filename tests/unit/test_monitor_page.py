@@ -26,6 +26,10 @@ def fill(served):
     served.read()
 
 
+# Who runs them, and what: what is behind comes last.
+TRAINS, LOADS, STRANGE = "root \u00b7 python3", "root \u00b7 loader", "root \u00b7 <img src=x onerror=alert(1)>"
+
+
 class Page(unittest.TestCase):
     def setUp(self):
         self.served = Served()
@@ -70,27 +74,34 @@ class Page(unittest.TestCase):
         fill(self.served)
         self.open()
         names = self.texts(".open-job bdi")
-        self.assertEqual(names, ["Slurm job 42.0", "pod 0f1e2d3c-0000-4444-8888-123456789abc, abababababab",
-                                 "user.slice"])
+        self.assertEqual(names, [TRAINS, LOADS, STRANGE])
+        self.assertEqual([text.split(" \u00b7 ")[-1] for text in self.texts(".open-job small")],
+                         ["Slurm job 42.0", "pod 0f1e2d3c-0000-4444-8888-123456789abc, abababababab",
+                          "user.slice"])
         # nothing is known of now yet: no zeros
-        self.assertEqual(self.row("Slurm job 42.0")["mmap"], "\u2013")
+        self.assertEqual(self.row(TRAINS)["by mmap"], "\u2013")
         self.assertEqual(self.texts(".tile dd")[0], "\u2013")
         self.told_again(lambda: self.served.add(7, 1, "read", "mmap", count=8, fetched=80 << 20,
                                                 bytes=80 << 20, time_ns=10**9, major=5, latency=20))
-        row = self.row("Slurm job 42.0")
+        row = self.row(TRAINS)
         seconds = self.served.jobs()["interval_ns"] / 1e9
-        self.assertRegex(row["mmap"], r"\A\d+(\.\d)?\u00a0MiB/s\Z")
-        self.assertAlmostEqual(float(row["mmap"].split("\u00a0")[0]), 80 / seconds, delta=0.6)
-        self.assertEqual(row["mmap"], row["from storage"])
-        self.assertEqual(row["read calls"], "0")
+        self.assertRegex(row["by mmap"], r"\A\d+(\.\d)?\u00a0MiB/s\Z")
+        self.assertAlmostEqual(float(row["by mmap"].split("\u00a0")[0]), 80 / seconds, delta=0.6)
+        self.assertEqual(row["by mmap"], row["from storage"])
+        self.assertEqual(row["by read calls"], "0")
         self.assertEqual(row["processes"], "1")
-        self.assertEqual(self.texts(".tile dd")[0], row["mmap"])
-        self.assertEqual(self.row("user.slice")["written"], "0")
+        self.assertEqual(self.texts(".tile dd")[0], row["by mmap"])
+        # who did nothing is folded
+        self.assertEqual(self.texts(".open-job bdi"), [TRAINS])
+        self.assertEqual(self.texts("#idle"), ["show 2 idle or ended jobs"])
+        self.browser.value("document.getElementById('idle').click()")
+        self.assertEqual(self.texts(".open-job bdi"), names)
+        self.assertEqual(self.row(STRANGE)["written"], "0")
         # a path of access that comes into use gets its column
-        self.assertNotIn("io_uring", row)
+        self.assertNotIn("by io_uring", row)
         self.told_again(lambda: self.served.add(8, 1, "read", "io_uring", bytes=1 << 30, time_ns=5))
-        self.assertIn("GiB/s", self.row(names[1])["io_uring"] + "MiB/s GiB/s")
-        self.assertNotEqual(self.row(names[1])["io_uring"], "0")
+        self.assertIn("GiB/s", self.row(LOADS)["by io_uring"] + "MiB/s GiB/s")
+        self.assertNotEqual(self.row(LOADS)["by io_uring"], "0")
         self.check_clean()
 
     def test_behind_a_job(self):
@@ -98,7 +109,7 @@ class Page(unittest.TestCase):
         self.open()
         self.browser.value("document.querySelectorAll('.open-job')[0].focus()")
         self.browser.key("Enter", "\r")
-        self.assertEqual(self.texts(".open-job[aria-expanded=true] bdi"), ["Slurm job 42.0"])
+        self.assertEqual(self.texts(".open-job[aria-expanded=true] bdi"), [TRAINS])
         self.assertEqual(self.texts(".inside table:first-child tbody td:first-child"),
                          ["read, mmap", "/data/tokens.bin", "python3 train.py"])
         files = self.texts(".detail > div:nth-child(2) tbody td")
@@ -112,7 +123,13 @@ class Page(unittest.TestCase):
         self.assertRegex(self.texts(".detail > div:nth-child(2) tbody td")[1], r"[KM]iB/s\Z")
         self.browser.key("Enter", "\r")
         self.assertEqual(self.texts(".inside"), [])
+        # a click anywhere on the row does the same
+        self.browser.value("document.querySelector('tbody.job td.number').click()")
+        self.assertEqual(len(self.texts(".inside")), 1)
+        self.browser.value("document.querySelector('tbody.job td.number').click()")
+        self.assertEqual(self.texts(".inside"), [])
         # names are text, whatever they are
+        self.browser.value("document.getElementById('idle').click()")
         self.browser.value("[...document.querySelectorAll('.open-job')].at(-1).click()")
         self.assertIn("/data/<b>bold</b>", self.texts(".inside td bdi"))
         self.assertIn("\u202e<script>alert(1)</script>", self.texts(".inside td bdi"))
@@ -131,10 +148,12 @@ class Page(unittest.TestCase):
         self.told_again(lambda: self.served.add(9, 2, "write", bytes=9 << 20, time_ns=1))
         sort = "[...document.querySelectorAll('thead button')].find((b) => b.textContent === 'written').click()"
         self.browser.value(sort)
-        self.assertEqual(self.texts(".open-job bdi")[0], "user.slice")
+        self.assertEqual(self.texts(".open-job bdi"), [STRANGE])
+        self.browser.value("document.getElementById('idle').click()")
+        self.assertEqual(self.texts(".open-job bdi")[0], STRANGE)
         self.assertEqual(self.texts("th[aria-sort=descending]"), ["written"])
         self.browser.value(sort)
-        self.assertEqual(self.texts(".open-job bdi")[-1], "user.slice")
+        self.assertEqual(self.texts(".open-job bdi")[-1], STRANGE)
         self.browser.value("document.getElementById('pause').click()")
         drawn = self.browser.value("document.documentElement.dataset.drawn")
         self.served.read()
@@ -151,7 +170,8 @@ class Page(unittest.TestCase):
         self.browser.value("document.querySelectorAll('.open-job')[1].click()")
         self.told_again(lambda: self.served.say("exit", 8))
         self.told_again(lambda: None)
-        self.browser.wait("document.querySelectorAll('.open-job').length === 2")
+        self.browser.wait("document.getElementById('idle').textContent === 'show 2 idle or ended jobs'")
+        self.assertEqual(self.texts(".open-job"), [])
         self.assertEqual(self.texts(".inside"), [])
         self.check_clean()
 

@@ -9,6 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/files.h"
+#include "analysis/loaded.h"
+#include "analysis/trace_text.h"
+
 #define OFFSET_BYTES_LEAST 4096
 
 static bool has_offsets(const struct file *file)
@@ -16,9 +20,23 @@ static bool has_offsets(const struct file *file)
 	return S_ISREG(file->mode) || S_ISBLK(file->mode);
 }
 
-int picture_grids_init(struct picture_grids *grids, const struct job *job,
+/* Programs and libraries that were in memory already show nothing but that they ran. */
+static bool has_map(const struct measured *measured, uint32_t file)
+{
+	const struct file_table *files = &measured->job->files;
+	struct file_view view;
+
+	if (file == FILE_UNKNOWN || !has_offsets(&files->files[file]))
+		return false;
+	return !files_used(measured, file, &view) || view.fetched_bytes ||
+	       !loaded_in(files, trace_text(file_table_name(files, file)));
+}
+
+int picture_grids_init(struct picture_grids *grids, const struct measured *measured,
 		       const struct picture_set *files, const struct picture_axis *axis)
 {
+	const struct job *job = measured->job;
+
 	memset(grids, 0, sizeof(*grids));
 	grids->job = job;
 	grids->axis = *axis;
@@ -31,8 +49,7 @@ int picture_grids_init(struct picture_grids *grids, const struct job *job,
 	for (size_t i = 0; i < files->count && grids->map_count < PICTURE_MAPS; i++) {
 		uint64_t number = files->series[i].number;
 
-		if (files->series[i].others || number == FILE_UNKNOWN ||
-		    !has_offsets(&job->files.files[number]))
+		if (files->series[i].others || !has_map(measured, number))
 			continue;
 		grids->map_of[number] = grids->map_count;
 		grids->maps[grids->map_count++] =

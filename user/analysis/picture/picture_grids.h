@@ -57,7 +57,7 @@ struct picture_grids {
 
 /* Maps those of the files that were chosen whose offsets mean something. Returns 0 or -ENOMEM; is
  * to be freed after an error, too. */
-int picture_grids_init(struct picture_grids *grids, const struct job *job,
+int picture_grids_init(struct picture_grids *grids, const struct measured *measured,
 		       const struct picture_set *files, const struct picture_axis *axis);
 void picture_grids_free(struct picture_grids *grids);
 /* Its state is a struct picture_grids. */

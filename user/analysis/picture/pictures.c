@@ -223,7 +223,7 @@ int pictures_make(struct pictures **made, struct job *job, const struct measured
 	picture_spans_init(&pictures->spans, job, &pictures->axis);
 	status = picture_sums_init(&pictures->sums, measured, &pictures->axis);
 	if (!status)
-		status = picture_grids_init(&pictures->grids, job,
+		status = picture_grids_init(&pictures->grids, measured,
 					    &pictures->sums.sets[PICTURE_BY_FILE], &pictures->axis);
 	if (!status)
 		status = picture_samples_init(&pictures->samples, measured, &pictures->axis);

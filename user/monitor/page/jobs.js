@@ -4,15 +4,15 @@
 
 /* Columns of jobs; those with `always` false are there while any job has something in them. */
 const JOB_COLUMNS = [
-	{ title: 'waiting', value: (job) => waitingOf(job.doors), text: threadsText, always: true },
+	{ title: 'threads waiting', value: (job) => waitingOf(job.doors), text: threadsText, always: true },
 	{ title: 'from storage', value: (job) => sumOf(job.doors, 'fetched_bytes', true), text: bytesRate,
 		always: true },
-	{ title: 'read calls', value: (job) => sumOf(job.doors, 'bytes', true, reads('syscall')), text: bytesRate,
+	{ title: 'by read calls', value: (job) => sumOf(job.doors, 'bytes', true, reads('syscall')), text: bytesRate,
 		always: true },
-	{ title: 'mmap', value: (job) => sumOf(job.doors, 'fetched_bytes', true, reads('mmap')), text: bytesRate,
+	{ title: 'by mmap', value: (job) => sumOf(job.doors, 'fetched_bytes', true, reads('mmap')), text: bytesRate,
 		always: true },
 	...['direct', 'io_uring', 'libaio', 'splice', 'kernel'].map((door) => ({
-		title: doorTitle(door), text: bytesRate,
+		title: `by ${doorTitle(door)}`, text: bytesRate,
 		value: (job) => sumOf(job.doors, 'bytes', true, reads(door)),
 		ever: (job) => sumOf(job.doors, 'bytes', false, reads(door)) > 0 })),
 	{ title: 'written', value: (job) => sumOf(job.doors, 'bytes', true, writes), text: bytesRate,
@@ -27,7 +27,7 @@ const DOOR_COLUMNS = [
 	{ title: 'operations', get: (cell) => countRate(cell.rate ? cell.rate.count : null) },
 	{ title: 'bytes', get: (cell) => bytesRate(cell.rate ? cell.rate.bytes : null) },
 	{ title: 'from storage', get: (cell) => bytesRate(cell.rate ? cell.rate.fetched_bytes : null) },
-	{ title: 'waiting', get: (cell) => threadsText(cell.rate ? cell.rate.time_ns / 1e9 : null) },
+	{ title: 'threads waiting', get: (cell) => threadsText(cell.rate ? cell.rate.time_ns / 1e9 : null) },
 	{ title: 'p99', get: (cell) => timeText(cell.rate ? cell.rate.p99_ns : null) },
 	{ title: 'errors', get: (cell) => countText(cell.errors) },
 	{ title: 'bytes in all', get: (cell) => bytesText(cell.bytes) },
@@ -59,7 +59,7 @@ const PROCESS_COLUMNS = [
 const fileKey = (file) => `${file.dev}:${file.ino}:${file.path}`;
 
 const jobList = { table: document.getElementById('job-table'), columns: [], reverse: false, opened: new Map(),
-	now: null, sortTitle: null };
+	now: null, sortTitle: null, showIdle: false };
 
 /* --- what is behind a job --- */
 
@@ -89,9 +89,9 @@ function fillDetail(detail, job) {
 
 function makeJob(job) {
 	const name = nameEl(''), about = el('small');
-	const button = el('button', { type: 'button', class: 'open-job', 'aria-expanded': 'false',
-		onclick: () => toggleJob(job.id, body) }, name, about);
-	const body = el('tbody', { class: 'job' }, el('tr', null, el('td', null, button)));
+	const button = el('button', { type: 'button', class: 'open-job', 'aria-expanded': 'false' }, name, about);
+	const body = el('tbody', { class: 'job' },
+		el('tr', { class: 'opens', onclick: () => toggleJob(job.id, body) }, el('td', null, button)));
 	return body;
 }
 
@@ -112,9 +112,9 @@ function toggleJob(id, body) {
 function updateJob(body, job) {
 	const row = body.firstElementChild, button = row.firstElementChild.firstElementChild;
 	const program = mainProgram(job);
-	setText(button.children[0], jobName(job));
-	setText(button.children[1], [job.user, program, job.age_ns === null ? null : timeText(job.age_ns)]
-		.filter((text) => text).join(' \u00b7 '));
+	const words = (list) => list.filter((text) => text).join(' \u00b7 ');
+	setText(button.children[0], words([job.user, program]) || jobName(job));
+	setText(button.children[1], words([job.age_ns === null ? null : timeText(job.age_ns), jobName(job)]));
 	while (row.children.length > jobList.columns.length + 1)
 		row.lastElementChild.remove();
 	jobList.columns.forEach((column, i) => {
@@ -147,7 +147,7 @@ function drawHead() {
 	const titles = ['job', ...jobList.columns.map((column) => column.title)];
 	if ([...head.children].map((th) => th.textContent).join() !== titles.join())
 		head.replaceChildren(...titles.map((title, i) => headEl(title, i > 0)));
-	const sorted = jobList.sortTitle || 'waiting';
+	const sorted = jobList.sortTitle || 'threads waiting';
 	[...head.children].forEach((th) => {
 		if (th.textContent === sorted)
 			th.setAttribute('aria-sort', jobList.reverse ? 'ascending' : 'descending');
@@ -164,18 +164,41 @@ function sortedJobs(jobs) {
 	return jobList.reverse ? sorted.reverse() : sorted;
 }
 
+/* Whether nothing was done in the last interval, and nothing hangs; or no process is left. */
+function isIdle(job) {
+	const done = (name) => sumOf(job.doors, name, true);
+	return !job.living || (!done('count') && !done('bytes') && !done('time_ns') && !job.in_flight.count);
+}
+
+function drawIdle(count) {
+	const button = document.getElementById('idle');
+	button.hidden = !count;
+	setText(button, `${jobList.showIdle ? 'hide' : 'show'} ${countText(count)} idle or ended `
+		+ (count === 1 ? 'job' : 'jobs'));
+}
+
+document.getElementById('idle').addEventListener('click', () => {
+	jobList.showIdle = !jobList.showIdle;
+	drawJobs();
+});
+
 function drawJobs() {
 	const now = jobList.now, wanted = document.getElementById('filter').value.trim().toLowerCase();
 	if (!now)
 		return;
 	jobList.columns = JOB_COLUMNS.filter((column) => column.always || now.jobs.some(column.ever));
 	drawHead();
-	const jobs = now.jobs.filter((job) => !wanted || jobWords(job).includes(wanted));
+	const named = now.jobs.filter((job) => !wanted || jobWords(job).includes(wanted));
+	/* One that is open stays. Before the first interval nobody knows who is idle. */
+	const idle = now.interval_ns === null ? []
+		: named.filter((job) => isIdle(job) && !jobList.opened.has(job.id));
+	const jobs = jobList.showIdle ? named : named.filter((job) => !idle.includes(job));
 	for (const id of jobList.opened.keys())
 		if (!now.jobs.some((job) => job.id === id))
 			jobList.opened.delete(id);
 	syncChildren(jobList.table, sortedJobs(jobs), (job) => job.id, makeJob, updateJob);
-	const hidden = now.jobs.length - jobs.length;
+	const hidden = now.jobs.length - named.length;
+	drawIdle(idle.length);
 	setText(document.getElementById('left-out'), [
 		now.jobs.length === 0 ? 'No job has done anything yet.' : '',
 		hidden ? `${hidden} more are not called so.` : '',

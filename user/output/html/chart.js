@@ -10,13 +10,11 @@ const charts = [], chartsDrawn = new Set();
 const roomy = window.matchMedia('(min-width: 760px)');
 const GUTTER = 150;
 
-/* Room at the left for the axis; less where there is little. */
-function marginLeft(width) {
-	return width < 520 ? 56 : 64;
-}
+/* Room at the left for the axis: for "512 MiB/s". */
+const AXIS_WIDTH = 72;
 
-function wideLeft(width) {
-	return roomy.matches ? GUTTER : marginLeft(width);
+function wideLeft() {
+	return roomy.matches ? GUTTER : AXIS_WIDTH;
 }
 
 /*
@@ -36,7 +34,7 @@ function timeChart(options) {
 
 	const draw = () => {
 		const outer = figure.clientWidth, left = options.left === undefined
-			? marginLeft(outer) : options.left(outer);
+			? AXIS_WIDTH : options.left(outer);
 		const width = outer - left - 26, height = typeof options.height === 'function'
 			? options.height(outer) : options.height;
 		const below = options.axis === false ? 6 : 22;

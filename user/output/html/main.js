@@ -2,7 +2,28 @@
 /* Draws the parts one after the other: what comes first on the page is seen first. */
 
 const STEPS = [makeHead, makeFindings, makeRange, makeCourse, makeFiles, makeLatency, makeSizes,
-	makeRanks, makeProcesses, makeTables, makeAbout];
+	makeRanks, makeProcesses, makeTables, makeAbout, makeContents];
+
+/* Links to the parts of the page and, below, to each table that has rows. */
+function makeContents() {
+	const link = (id, text) => el('a', { href: `#${id}` }, text);
+	const sections = document.querySelectorAll('main > section');
+	const told = document.querySelectorAll('details.table');
+
+	document.getElementById('contents').append(
+		el('ul', null, ...Array.from(sections, (section) => el('li', null,
+			link(section.id, section.querySelector('h2').textContent)))),
+		el('details', null, el('summary', null, `${told.length} tables`),
+			el('ul', null, ...Array.from(told, (table) => el('li', null,
+				link(table.id, table.querySelector('.title').textContent))))));
+}
+
+/* A table that is linked to opens. */
+window.addEventListener('hashchange', () => {
+	const target = document.getElementById(window.location.hash.slice(1));
+	if (target && target.matches('details.table'))
+		target.open = true;
+});
 
 /* Pictures are drawn once they know how wide they are. */
 function whenDrawn() {

@@ -169,22 +169,34 @@ const ELSEWHERE = new Set(['findings', 'caveats', 'trace']);
 const HEADINGS = { totals: 'Totals', doors: 'Reads and writes by path of access',
 	starts: 'Program starts', reopens: 'Files opened again and again', lifetimes: 'Files made and removed', advice: 'Advice on files', habits: 'Habits', overlap: 'I/O and compute' };
 
+function titleOf(table) {
+	return table.title || HEADINGS[table.name] || table.name;
+}
+
+/* Tables without rows are one line: those that are empty, then those that were not recorded. */
+function makeEmpty(empty) {
+	const titles = (tables) => tables.map((table) =>
+		titleOf(table).toLowerCase() + (table.note ? ` (${table.note})` : '')).join(', ');
+	const none = empty.filter((table) => !table.absent), absent = empty.filter((table) => table.absent);
+	const says = [none.length ? `Empty: ${titles(none)}.` : '',
+		absent.length ? `Not recorded: ${titles(absent)}.` : ''].filter(Boolean).join(' ');
+
+	return says ? el('p', { class: 'hint', id: 'empty-tables' }, says) : null;
+}
+
 function makeTables() {
 	const body = bodyOf('tables');
 	const told = data.tables.filter((table) => !ELSEWHERE.has(table.name));
+	const isEmpty = (table) => table.absent || !table.rows.length;
 
-	for (const table of told) {
-		const title = table.title || HEADINGS[table.name] || table.name;
-		const content = table.absent || !table.rows.length
-			? el('p', { class: 'hint' }, table.absent ? `not recorded${table.note ? `: ${table.note}` : ''}`
-				: 'none') : table.shape === 'record' ? followingEl(table) : listEl(table);
-		const details = el('details', { class: 'table', 'data-table': table.name },
-			el('summary', null, el('span', { class: 'title' }, title), ' ',
-				el('span', { class: 'amount' }, table.absent ? 'not recorded'
-					: table.shape === 'record' ? '' : countText(table.of))),
-			table.meaning ? el('p', { class: 'hint' }, `${table.meaning}.`) : null, content);
-		details.open = ['access', 'files', 'operations', 'spans'].includes(table.name)
-			&& table.rows.length > 0;
+	for (const table of told.filter((table) => !isEmpty(table))) {
+		const details = el('details', { class: 'table', id: `table-${table.name}`, 'data-table': table.name },
+			el('summary', null, el('span', { class: 'title' }, titleOf(table)), ' ',
+				el('span', { class: 'amount' }, table.shape === 'record' ? '' : countText(table.of))),
+			table.meaning ? el('p', { class: 'hint' }, `${table.meaning}.`) : null,
+			table.shape === 'record' ? followingEl(table) : listEl(table));
+		details.open = ['access', 'files', 'operations', 'spans'].includes(table.name);
 		body.append(details);
 	}
+	body.append(...[makeEmpty(told.filter(isEmpty))].filter(Boolean));
 }
