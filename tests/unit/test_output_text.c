@@ -134,10 +134,10 @@ static void test_other(void **state)
 	}
 	assert_int_equal(table_show(table, "path,time_ns,count,max_ns", "time_ns", NULL, NULL), 0);
 	assert_string_equal(render(table, 100, 20), "Files\n"
-						    "  time  of I/O  calls  longest  file\n"
-						    " 1.0 s   76.9%      4   1.0 ms  /data/x.bin\n"
-						    "300 ms   23.1%      5   300 us  /data/x.bin\n"
-						    "1.0 ms    0.1%     19        -  other (5)\n");
+						    "  time  share  calls  longest  file\n"
+						    " 1.0 s  76.9%      4   1.0 ms  /data/x.bin\n"
+						    "300 ms  23.1%      5   300 us  /data/x.bin\n"
+						    "1.0 ms   0.1%     19        -  other (5)\n");
 	/* One row more is not worth being another. */
 	assert_int_equal(count_lines(render(table, 100, 6)), 2 + 2 + 1);
 	assert_int_equal(count_lines(render(table, 100, 1)), 2 + 1 + 1);
@@ -148,14 +148,38 @@ static void test_other(void **state)
 	cell_uint(&row[2], 12);
 	table->folded = 8;
 	assert_string_equal(render(table, 100, 20), "Files\n"
-						    "  time  of I/O  calls  longest  file\n"
-						    " 1.0 s   76.4%      4   1.0 ms  /data/x.bin\n"
-						    "300 ms   22.9%      5   300 us  /data/x.bin\n"
-						    "9.7 ms    0.7%     31        -  other (13)\n");
+						    "  time  share  calls  longest  file\n"
+						    " 1.0 s  76.4%      4   1.0 ms  /data/x.bin\n"
+						    "300 ms  22.9%      5   300 us  /data/x.bin\n"
+						    "9.7 ms   0.7%     31        -  other (13)\n");
 	assert_int_equal(count_lines(render(table, 100, 7)), 2 + 2 + 1);
 	assert_int_equal(count_lines(render(table, 100, 0)), 2 + COUNT(times) + 1);
 	row[2] = (struct cell) { .type = CELL_NULL }; /* then it is not known of them all */
-	assert_non_null(strstr(render(table, 100, 20), "9.7 ms    0.7%      -        -  other"));
+	assert_non_null(strstr(render(table, 100, 20), "9.7 ms   0.7%      -        -  other"));
+	table_free(table);
+}
+
+/* Shares "of I/O" have one denominator in all tables: the time of all I/O, not a table's own sum. */
+static void test_shares(void **state)
+{
+	const struct style style = { .width = 60 };
+	const struct grid_options options = { .style = &style, .io_ns = 4000 };
+	struct table *table = new_list("files", NULL);
+	struct sink out;
+
+	add_column(table, "time_ns", "time", UNIT_NS);
+	cell_uint(&add_row(table, "")[0], 3000);
+	cell_uint(&add_row(table, "")[0], 2000); /* at the same time, in part */
+	assert_int_equal(table_show(table, "time_ns", "time_ns", NULL, NULL), 0);
+	sink_open_memory(&out);
+	grid_write(&out, table, &options);
+	keep(&out);
+	assert_string_equal(shown, "  time  of I/O\n3.0 us   75.0%\n2.0 us   50.0%\n");
+	table->view.share = "of all"; /* it says what it is of: of its own sum */
+	sink_open_memory(&out);
+	grid_write(&out, table, &options);
+	keep(&out);
+	assert_string_equal(shown, "  time  of all\n3.0 us   60.0%\n2.0 us   40.0%\n");
 	table_free(table);
 }
 
@@ -184,9 +208,9 @@ static void test_apart(void **state)
 	assert_int_equal(table_show(table, "op,time_ns,bytes", "time_ns", NULL, NULL), 0);
 	assert_string_equal(render(table, 60, 20),
 			    "Operations\n"
-			    "operation    time  of I/O    bytes\n"
-			    "read       1.0 ms   99.7%  1.0 KiB\n"
-			    "other (3)  3.0 us    0.3%  3.0 KiB\n"
+			    "operation    time  share    bytes\n"
+			    "read       1.0 ms  99.7%  1.0 KiB\n"
+			    "other (3)  3.0 us   0.3%  3.0 KiB\n"
 			    "without a time, and in no sum of these: request_read,\n"
 			    "request_write, request_flush, indirect and 1 more\n");
 	assert_int_equal(count_lines(render(table, 60, 0)), 2 + 4 + COUNT(untimed));
@@ -355,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_aligned),
 		cmocka_unit_test(test_other),
+		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_view),
 		cmocka_unit_test(test_nothing_to_show),

@@ -362,6 +362,14 @@ static int remake(const struct report *report, struct table *table)
 	return table_sort(table, compare_times, NULL);
 }
 
+uint64_t access_io_ns(const struct table *access)
+{
+	/* The first row is all I/O. */
+	const struct cell *time = access->row_count ? &access->cells[ACCESS_TIME] : NULL;
+
+	return time && time->type == CELL_UINT ? time->uint : 0;
+}
+
 const struct analysis analysis_access = {
 	.name = "access",
 	.meaning = "where time and bytes went, by path of access and class",

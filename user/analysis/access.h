@@ -20,6 +20,8 @@ enum access_column {
 	ACCESS_COLUMNS,
 };
 
+/* Time of all I/O of the run, a union, from the finished table; 0: not known. */
+uint64_t access_io_ns(const struct table *access);
 /* The directory with the most time in metadata calls; no bytes where none has a name. Valid until
  * the next call. */
 struct table_text access_metadata_place(const struct measured *measured);

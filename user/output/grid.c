@@ -245,6 +245,13 @@ static int make_other(struct grid *grid)
 
 /* --- columns --- */
 
+/* Shares are of I/O where rows are sorted by a time and the table does not say what they are of. */
+static bool is_of_io(const struct grid *grid)
+{
+	return grid->options->io_ns && !grid->table->view.share &&
+	       grid->table->columns[grid->table->view.by].unit == UNIT_NS;
+}
+
 /* A cell of a line: of a row that is shown, or of all others. */
 static struct cell cell_of_line(const struct grid *grid, size_t line,
 				const struct grid_column *column)
@@ -258,7 +265,8 @@ static struct cell cell_of_line(const struct grid *grid, size_t line,
 					  : grid->other[column->index];
 	from = line < grid->shown ? cell_at(grid, grid->rows[line], by) : &grid->other[by];
 	if (grid->sum > 0)
-		cell_real(&share, number_of(from) / grid->sum);
+		cell_real(&share, number_of(from) / (is_of_io(grid) ? (double)grid->options->io_ns
+								    : grid->sum));
 	return share;
 }
 
@@ -298,9 +306,11 @@ static void add_column(struct grid *grid, size_t index)
 	const struct table_column *column = index == SHARE ? NULL : &grid->table->columns[index];
 	struct grid_column *to = &grid->columns[grid->count];
 
-	*to = (struct grid_column) { .index = index, .title = "of I/O" };
-	if (!column && grid->table->view.share)
-		to->title = grid->table->view.share;
+	*to = (struct grid_column) { .index = index };
+	if (!column)
+		to->title = is_of_io(grid)	      ? "of I/O"
+			    : grid->table->view.share ? grid->table->view.share
+						      : "share";
 	if (column) {
 		to->title = title_of(column);
 		to->path = column->unit == UNIT_PATH;

@@ -20,7 +20,11 @@ struct grid_options {
 	/* So many columns at most, whether or not they are empty, without a share: of tables that
 	 * are shown again and again, whose columns must not come and go. 0: as said below. */
 	size_t steady;
+	/* Time of all I/O of the run, a union: what shares headed "of I/O" are of, in every table.
+	 * 0: not known; shares of time are then of the rows' sum, headed "share". */
+	uint64_t io_ns;
 };
+
 
 /*
  * Of the columns of the table's view those that are not empty, what matters most first, as many as

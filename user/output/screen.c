@@ -19,7 +19,7 @@
 struct screen {
 	struct sink *out;
 	const struct style *style;
-	const struct table *trace, *caveats, *findings;
+	const struct table *trace, *caveats, *findings, *access;
 	bool is_io_known; /* a layer that tells of it was recorded */
 };
 
@@ -164,7 +164,9 @@ static void write_findings(struct screen *screen)
 
 static void write_list(struct screen *screen, const struct table *table, size_t rows)
 {
-	const struct grid_options options = { .style = screen->style, .top = rows };
+	const struct grid_options options = { .style = screen->style,
+					      .top = rows,
+					      .io_ns = access_io_ns(screen->access) };
 
 	if (!table->row_count)
 		return;
@@ -182,8 +184,9 @@ void screen_write(struct sink *out, const struct report *report, const struct st
 		.trace = report_by(report, &analysis_trace),
 		.caveats = report_by(report, &analysis_caveats),
 		.findings = report_by(report, &analysis_findings),
+		.access = report_by(report, &analysis_access),
 	};
-	const struct table *access = report_by(report, &analysis_access);
+	const struct table *access = screen.access;
 	const struct table *course = report_by(report, &analysis_timeline);
 
 	screen.is_io_known = access->row_count && access->cells[ACCESS_TIME].type == CELL_UINT;

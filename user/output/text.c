@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "analysis/access.h"
 #include "analysis/trace_table.h"
 #include "output/cells.h"
 #include "output/escape.h"
@@ -221,8 +222,12 @@ static void write_absent(struct sink *out, const struct report *report, size_t w
 	sink_close(&line);
 }
 
-int text_report(struct sink *out, const struct report *report, const struct grid_options *options)
+int text_report(struct sink *out, const struct report *report, const struct grid_options *given)
 {
+	struct grid_options own = *given;
+	const struct grid_options *options = &own;
+
+	own.io_ns = access_io_ns(report_by(report, &analysis_access));
 	screen_write(out, report, options->style);
 	for (size_t i = 0; i < report->table_count && !out->error; i++) {
 		const struct table *table = report->tables[i];
