@@ -13,6 +13,7 @@
 
 #include "capture/host.h"
 #include "log.h"
+#include "output/ascii.h"
 #include "output/json.h"
 #include "top/screen.h"
 #include "top/terminal.h"
@@ -127,6 +128,8 @@ static int draw(const struct show *show)
 
 	sink_open_memory(&out);
 	status = write_frame(show, &out);
+	if (!status && ascii_is_wanted())
+		out.used = ascii_replace(out.buffer, out.used);
 	if (!status)
 		terminal_draw(show->terminal, out.buffer, out.used);
 	sink_close(&out);
