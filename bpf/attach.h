@@ -111,10 +111,10 @@ static __always_inline bool attach_may(__u64 task)
 	return (flags & MM_DUMPABLE) == MM_DUMPABLE_BY_USER;
 }
 
-/* We, and what we have started, which starts others. */
+/* We, and what we have started, which starts others; unless that is what is to be recorded. */
 static __always_inline bool attach_is_tracer(__u64 task)
 {
-	for (int i = 0; i < TRACER_DEPTH; i++) {
+	for (int i = 0; i < (attach_own_child ? 1 : TRACER_DEPTH); i++) {
 		if ((__u32)KREAD(task_struct, task, tgid) == attach_tracer)
 			return true;
 		task = (__u64)KREAD(task_struct, task, real_parent);

@@ -36,6 +36,7 @@ extern const volatile bool in_flight_summed;  /* what is in flight is summed up 
 extern const volatile __u32 attach_to;	      /* enum attach_to */
 extern const volatile __u32 attach_hierarchy; /* of the cgroup; 0: of the second version */
 extern const volatile __u64 attach_cgroup;    /* its id */
+extern const volatile bool attach_own_child;  /* a child of ours, with what it has started */
 extern const volatile __u32 attach_uid;	      /* whose tasks alone; ATTACH_ANYBODY: all */
 extern volatile bool attach_arming; /* descendants of processes are still being looked for */
 /* Our own process, which is never recorded; 0 until it looks for others: nobody is followed yet. */

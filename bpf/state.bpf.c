@@ -41,6 +41,7 @@ const volatile bool async_recorded = false;
 const volatile __u32 attach_to = ATTACH_NOTHING;
 const volatile __u32 attach_hierarchy = 0;
 const volatile __u64 attach_cgroup = 0;
+const volatile bool attach_own_child = false;
 const volatile __u32 attach_uid = ATTACH_ANYBODY;
 
 struct flight_slow flight_slow = {};

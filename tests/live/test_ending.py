@@ -417,6 +417,34 @@ class Ending(unittest.TestCase):
         done = faultline("report", trace)
         return not done.returncode and b"incomplete" not in done.stderr
 
+    def test_delay(self):
+        """What is done before is not recorded; what the command forked before is followed."""
+        place = machine().new_dir()
+        for name in ("before", "after", "child"):
+            harness.random_file(f"{place}/{name}", 4096)
+        script = """cat "$0/before"
+            (while [ ! -e "$0/go" ]; do sleep 0.05; done; cat "$0/child"; : >"$0/done") &
+            while [ ! -e "$0/go" ]; do sleep 0.05; done; cat "$0/after"; wait; exit 3"""
+        trace = f"{place}/trace.flt"
+        run = machine().start([machine().faultline, "run", "-q", "--delay", "1", "-o", trace, "--",
+                               "sh", "-c", script, place], stdout=subprocess.DEVNULL)
+        # Its header is written when it begins, and then who is there is looked for.
+        self.addCleanup(lambda: open(f"{place}/go", "w").close())
+        self.assertTrue(wait_until(lambda: os.path.exists(trace) and os.path.getsize(trace) > 0))
+        time.sleep(1)
+        open(f"{place}/go", "w").close()
+        self.assertEqual(run.wait(harness.LIMIT), 3)
+        recorded = Trace(trace)
+        self.assertEqual(recorded.calls(f"{place}/before"), [])
+        for name in ("after", "child"):
+            self.assertEqual([row["result"] for row in recorded.calls(f"{place}/{name}", op="read")], [4096, 0])
+        self.assertEqual(recorded.totals["exit_code"], 3)
+        self.assertEqual(recorded.header["command"][:2], ["sh", "-c"])
+        run = faultline("run", "--delay", "60", "-o", f"{place}/none.flt", "--", "sh", "-c", "exit 4")
+        self.assertEqual(run.returncode, 4)
+        self.assertIn(b"nothing was recorded", run.stderr)
+        self.assertFalse(os.path.exists(f"{place}/none.flt"))
+
     def test_one_duration(self):
         """The summary of the run and the report say the same of how long the command ran."""
         recording = Recording(["true"])

@@ -28,6 +28,7 @@ struct session_attach {
 	uint64_t cgroup_id;	/* of ATTACH_CGROUP: the inode number of its directory ... */
 	unsigned int hierarchy; /* ... its hierarchy as in /proc/cgroups, 0: the second version's */
 	unsigned int uid;	/* only what is this user's; ATTACH_ANYBODY: all */
+	bool own_child;		/* the process that is named is a child of the caller */
 };
 
 struct session_options {

@@ -92,6 +92,7 @@ static void settings_fill_attach(const struct session *session, struct faultline
 	skeleton->rodata->attach_cgroup = attach->cgroup_id;
 	skeleton->rodata->attach_hierarchy = attach->hierarchy;
 	skeleton->rodata->attach_uid = attach->uid;
+	skeleton->rodata->attach_own_child = attach->own_child;
 }
 
 /* Those of a flight recorder share their slots; one more control has the next chunk's number. */

@@ -97,6 +97,21 @@ static bool is_end(int signal)
 	return signal == SIGINT || signal == SIGTERM;
 }
 
+/* When something is to be called; UINT64_MAX: no more. */
+static uint64_t after_ns(uint64_t ns)
+{
+	return ns ? host_now_ns() + ns : UINT64_MAX;
+}
+
+/* Whether that time has come, which it does once. */
+static bool has_come(uint64_t *at_ns)
+{
+	if (host_now_ns() < *at_ns)
+		return false;
+	*at_ns = UINT64_MAX;
+	return true;
+}
+
 /* Up to a second, or until the time is over, in ms. */
 static int wait_ms(uint64_t until_ns)
 {
@@ -109,9 +124,9 @@ static int wait_ms(uint64_t until_ns)
 
 int supervise(const struct supervision *supervision, int *status)
 {
-	uint64_t until_ns =
-		supervision->over_ns ? host_now_ns() + supervision->over_ns : UINT64_MAX;
-	bool command_ended = false, over = false;
+	uint64_t begin_ns = after_ns(supervision->begin_ns);
+	uint64_t over_ns = after_ns(supervision->over_ns);
+	bool command_ended = false, begun = !supervision->begin_ns, over = false;
 	unsigned int ends = 0;
 	time_t last_tick = 0;
 	int err = 0, fd;
@@ -127,7 +142,7 @@ int supervise(const struct supervision *supervision, int *status)
 		struct signalfd_siginfo info;
 		time_t now;
 
-		if (poll(&wait, 1, wait_ms(until_ns)) < 0 && errno != EINTR) {
+		if (poll(&wait, 1, wait_ms(begun ? over_ns : begin_ns)) < 0 && errno != EINTR) {
 			err = -errno;
 			break;
 		}
@@ -140,20 +155,23 @@ int supervise(const struct supervision *supervision, int *status)
 				err = 1;
 				goto out;
 			}
-			if (number == SIGUSR2 && !over)
+			if (number == SIGUSR2 && begun && !over)
 				supervision->asked(supervision->context);
 			else if (number == SIGUSR2)
 				continue;
 			else if (is_ours_to_hand_on(&info) && !command_ended)
 				kill(supervision->pid, number);
 		}
-		if (!over && host_now_ns() >= until_ns) {
+		if (!command_ended && has_come(&begin_ns)) {
+			begun = true;
+			supervision->begin(supervision->context);
+		}
+		if (has_come(&over_ns)) {
 			over = true;
-			until_ns = UINT64_MAX;
 			supervision->over(supervision->context);
 		}
 		now = time(NULL);
-		if (supervision->tick && !over && now != last_tick) {
+		if (supervision->tick && begun && !over && now != last_tick) {
 			supervision->tick(supervision->context);
 			last_tick = now;
 		}

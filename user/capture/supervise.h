@@ -15,6 +15,9 @@ struct supervision {
 	/* Called about once a second; NULL for never. */
 	void (*tick)(void *context);
 	void (*asked)(void *context); /* at SIGUSR2, which is never handed on */
+	/* Called once, after so long; neither of the others is before. NULL: from the beginning. */
+	void (*begin)(void *context);
+	uint64_t begin_ns;
 	/* Called once, after so long; from then on neither of the others is. 0: never. */
 	void (*over)(void *context);
 	uint64_t over_ns;

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "capture/child.h"
 #include "capture/environment.h"
@@ -29,7 +31,7 @@ struct run_options {
 	struct recording_options recording;
 	const char *env_from_sudo, *html, *user, *python_spans;
 	bool wait_children;
-	uint64_t duration_ns;
+	uint64_t duration_ns, delay_ns;
 };
 
 static const struct option_row run_rows[] = {
@@ -38,6 +40,8 @@ static const struct option_row run_rows[] = {
 	  "(faultline-%h-%p.flt); - is standard output." },
 	{ 'd', "duration", "SECONDS", OPTION_TIME, offsetof(struct run_options, duration_ns),
 	  "Record for so long, such as 30 or 1.5; the command goes on untraced.", 1, UINT64_MAX },
+	{ 0, "delay", "SECONDS", OPTION_TIME, offsetof(struct run_options, delay_ns),
+	  "Begin to record so long after the start of the command.", 1, UINT64_MAX },
 	{ 0, "html", "FILE", OPTION_STRING, offsetof(struct run_options, html),
 	  "At the end the report as a page with pictures, too; FILE is named as that of the "
 	  "trace." },
@@ -76,7 +80,9 @@ struct run {
 	char **command;
 	char **environment; /* of the command */
 	struct child child;
-	bool ended; /* the recording, before the command */
+	bool begun;  /* the recording; with --delay after the command */
+	bool failed; /* to begin then */
+	bool ended;  /* the recording, before the command */
 };
 
 /* --- the end --- */
@@ -125,6 +131,8 @@ static void end_early(void *context)
 	struct run *run = context;
 	char duration[UNITS_TEXT];
 
+	if (!run->begun)
+		return;
 	run->ended = true;
 	end_recording(run, -1);
 	log_info("recorded for %s; the command goes on untraced",
@@ -135,23 +143,69 @@ static void ask(void *context)
 {
 	struct run *run = context;
 
-	recording_ask(&run->recording);
+	if (run->begun)
+		recording_ask(&run->recording);
 }
 
 static void show_live_line(void *context)
 {
 	struct run *run = context;
 
-	recording_live_line(&run->recording);
+	if (run->begun)
+		recording_live_line(&run->recording);
 }
 
 /* --- the beginning --- */
 
+/* What runs for a while already is attached to. */
+static int attach(struct run *run)
+{
+	struct recording *recording = &run->recording;
+	int pidfd = syscall(SYS_pidfd_open, run->child.pid, 0), err;
+	size_t processes, threads = 0;
+
+	if (pidfd < 0)
+		return -errno;
+	err = recording_open_writer(recording, (const char *const *)run->command, NULL);
+	if (!err)
+		err = session_attach(recording->session, &pidfd, 1, &processes, &threads);
+	close(pidfd);
+	if (!err && !threads)
+		err = -ESRCH;
+	if (err)
+		return err;
+	markers_look_at_attached(recording->markers, recording->session);
+	return recording_start(recording);
+}
+
+/* The time of --delay is over. */
+static void begin_late(void *context)
+{
+	struct run *run = context;
+	int err = attach(run);
+
+	run->begun = !err;
+	run->failed = err;
+	if (err)
+		log_error("the command goes on untraced: it cannot be attached to: %s",
+			  strerror(-err));
+	recording_give_up_privileges();
+}
+
 /* Everything up to the point where the command waits to be released. */
 static int begin(struct run *run)
 {
-	int err = recording_open_session(&run->recording, run->command[0], run->environment);
+	struct session_attach *to = &run->recording.session_options.attach;
+	int err;
 
+	if (run->options.delay_ns)
+		*to = (struct session_attach) { .to = ATTACH_PROCESSES,
+						.own_child = true,
+						.uid = geteuid() ? getuid() : ATTACH_ANYBODY };
+	err = recording_open_session(&run->recording, run->command[0], run->environment);
+	if (err || run->options.delay_ns)
+		return err;
+	run->begun = true;
 	if (!err)
 		err = recording_open_writer(&run->recording, (const char *const *)run->command,
 					    NULL);
@@ -189,6 +243,19 @@ static int exec_failed(struct run *run, int err)
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
+/* The command has ended: so does what was begun. */
+static void end(struct run *run, int exit_code)
+{
+	if (run->begun && !run->ended) {
+		end_recording(run, exit_code);
+	} else if (!run->begun) {
+		if (!run->failed)
+			log_warning("nothing was recorded: the command ended before --delay was "
+				    "over");
+		remove_output(run);
+	}
+}
+
 static int run_command(struct run *run)
 {
 	struct supervision supervision = { .wait_children = run->options.wait_children,
@@ -201,20 +268,21 @@ static int run_command(struct run *run)
 		return EXIT_NO_TRACING;
 	if (child_start(&run->child, run->command, &run->recording.user, run->environment))
 		return EXIT_NO_TRACING;
-	tracing = !open_outputs(run) && !begin(run) && !recording_start(&run->recording);
+	tracing = !open_outputs(run) && !begin(run) &&
+		  (!run->begun || !recording_start(&run->recording));
 	if (!tracing && !run->options.recording.best_effort) {
 		child_cancel(&run->child);
 		remove_output(run);
 		return EXIT_NO_TRACING;
 	}
-	err = child_release(&run->child, tracing && run->recording.markers
+	err = child_release(&run->child, tracing && run->begun && run->recording.markers
 						 ? markers_address(run->recording.markers)
 						 : NULL);
 	if (err)
 		return exec_failed(run, err);
-	if (tracing) {
+	if (tracing && run->begun) {
 		recording_give_up_privileges();
-	} else {
+	} else if (!tracing) {
 		log_warning("running the command without tracing it");
 		markers_stop(run->recording.markers);
 		session_detach(run->recording.session);
@@ -222,7 +290,11 @@ static int run_command(struct run *run)
 	supervision.pid = run->child.pid;
 	if (tracing) {
 		supervision.over = end_early;
-		supervision.over_ns = run->options.duration_ns;
+		supervision.over_ns = run->options.duration_ns
+					      ? run->options.delay_ns + run->options.duration_ns
+					      : 0;
+		supervision.begin = begin_late;
+		supervision.begin_ns = run->options.delay_ns;
 	}
 	if (tracing && recording_wants_live_line(&run->recording))
 		supervision.tick = show_live_line;
@@ -232,9 +304,9 @@ static int run_command(struct run *run)
 	if (err < 0)
 		log_error("waiting for the command failed: %s", strerror(-err));
 	status = status == -1 ? 130 : supervise_exit_code(status);
-	if (tracing && !run->ended)
-		end_recording(run, status);
-	else if (!tracing)
+	if (tracing)
+		end(run, status);
+	else
 		remove_output(run);
 	return status;
 }
