@@ -185,6 +185,7 @@ class Missing(unittest.TestCase):
     # what they lack, and what then stands nowhere in the report.
     NEEDED = {
         "task_newtask": ("", "task: workers of io_uring", ""),
+        "mark_victim": ("", "task: whom the OOM killer ended", ""),
         "sys_enter": ("syscall async", "", ""),
         "sys_exit": ("syscall async", "span: libraries that are loaded", ""),
         "page_fault_user,handle_mm_fault": ("fault", "", ""),

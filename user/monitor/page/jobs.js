@@ -114,7 +114,8 @@ function updateJob(body, job) {
 	const program = mainProgram(job);
 	const words = (list) => list.filter((text) => text).join(' \u00b7 ');
 	setText(button.children[0], words([job.user, program]) || jobName(job));
-	setText(button.children[1], words([job.age_ns === null ? null : timeText(job.age_ns), jobName(job)]));
+	const age = job.age_ns === null ? null : timeText(job.age_ns);
+	setText(button.children[1], words([age, jobName(job)]));
 	while (row.children.length > jobList.columns.length + 1)
 		row.lastElementChild.remove();
 	jobList.columns.forEach((column, i) => {

@@ -190,7 +190,8 @@ function makeTables() {
 	const isEmpty = (table) => table.absent || !table.rows.length;
 
 	for (const table of told.filter((table) => !isEmpty(table))) {
-		const details = el('details', { class: 'table', id: `table-${table.name}`, 'data-table': table.name },
+		const attributes = { class: 'table', id: `table-${table.name}`, 'data-table': table.name };
+		const details = el('details', attributes,
 			el('summary', null, el('span', { class: 'title' }, titleOf(table)), ' ',
 				el('span', { class: 'amount' }, table.shape === 'record' ? '' : countText(table.of))),
 			table.meaning ? el('p', { class: 'hint' }, `${table.meaning}.`) : null,
