@@ -46,8 +46,8 @@ struct account {
 	__u32 created_pages;	    /* newly cached by writing */
 	__u32 read_for_write_bytes; /* read from storage to complete pages written in part */
 	__u32 pad;
-	__u64 summed_ns; /* up to then, its time is in the sums already; an earlier one's is before
-			  * it began: see account_sum_up_to */
+	__u64 summed_ns; /* its time up to then is in the sums; before start_ns: none of it is.
+			  * See account_end_summed */
 };
 
 static __always_inline void account_open(struct account *account)
@@ -128,11 +128,11 @@ static __always_inline void account_done(const struct account *account, __u64 du
 }
 
 /*
- * What is still in flight is summed up, too, by the iterator over tasks, while the task goes on.
- * Each takes the time up to its `now_ns` for itself by moving summed_ns there: the iterator only if
- * nobody moved it meanwhile, so that it looks at summed_ns first; whoever ends the operation, in
- * any case, and takes the rest. Operations shorter than IN_FLIGHT_ENDS_NS are not looked at: the
- * iterator leaves those below IN_FLIGHT_LEAST_NS alone.
+ * An iterator over tasks adds the time of operations in flight to the sums while their tasks keep
+ * running. summed_ns says up to when an operation's time is in the sums. The iterator reads it
+ * first, and claims the time up to now by a compare-and-exchange, so it claims nothing once the
+ * operation has ended. The end claims the rest by an exchange. Operations shorter than
+ * IN_FLIGHT_ENDS_NS skip that; the iterator ignores those younger than IN_FLIGHT_LEAST_NS.
  */
 #define IN_FLIGHT_LEAST_NS 10000000
 #define IN_FLIGHT_ENDS_NS 1000000

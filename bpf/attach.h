@@ -111,7 +111,7 @@ static __always_inline bool attach_may(__u64 task)
 	return (flags & MM_DUMPABLE) == MM_DUMPABLE_BY_USER;
 }
 
-/* We, and what we have started, which starts others; unless that is what is to be recorded. */
+/* The tracer and its descendants, unless a child of the tracer is the target. */
 static __always_inline bool attach_is_tracer(__u64 task)
 {
 	for (int i = 0; i < (attach_own_child ? 1 : TRACER_DEPTH); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the iterator over operations in flight says of each.
+ * Rows that the iterator over operations in flight writes.
  */
 #ifndef FAULTLINE_EVENT_IN_FLIGHT_H
 #define FAULTLINE_EVENT_IN_FLIGHT_H

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Calls and faults in flight while a recording goes on: each is handed to the reader of this
- * iterator over tasks, and its time up to now is summed up, so that an operation that hangs counts
- * before it returns. The task goes on meanwhile: its state is only read, but for summed_ns
- * (account.h).
+ * Lists calls and faults in flight while a recording runs, and adds their time so far to the sums,
+ * so that an operation that hangs counts before it returns. The iterator runs beside the tasks: it
+ * writes nothing of their state but summed_ns (account.h).
  */
 #include "call_exit.h"
 #include "in_flight.h"
 
-/* What is found of a task: a call, then a fault. */
+/* An operation that a task is in. */
 struct in_flight {
 	struct account *account;
 	struct task_struct *task;
@@ -19,7 +18,7 @@ struct in_flight {
 	__u32 before;
 };
 
-/* Sums up the time since the last look; nobody else did meanwhile. */
+/* Adds the time since the last look, unless the operation has just ended. */
 static __always_inline void in_flight_sum(struct in_flight *found, __u64 now_ns)
 {
 	__u64 from_ns = found->summed_ns > found->start_ns ? found->summed_ns : found->start_ns;
@@ -99,7 +98,7 @@ static __always_inline void find_call(struct in_flight *found, struct task_state
 				found->key.op = 0;
 		}
 	}
-	/* What waits for other operations does not count: they do. */
+	/* Waiting for asynchronous operations is not an operation on a file. */
 	if (row.traits & (CALL_SUBMITS | CALL_AIO_REAP))
 		found->key.op = 0;
 	found->key.flags = profile_call_flags(found->before ? 0 : account->flags, row.traits);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What another task is in the middle of, as an iterator over tasks finds it: calls from before it
- * was followed, faults that have not ended.
+ * How an iterator over tasks finds out what another task is doing: calls that began before it was
+ * followed, and page faults.
  */
 #ifndef FAULTLINE_BPF_IN_FLIGHT_H
 #define FAULTLINE_BPF_IN_FLIGHT_H

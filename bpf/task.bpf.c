@@ -57,7 +57,7 @@ static __always_inline int worker_made(struct task_struct *worker, __u32 copy)
 #define ENVIRON_ENTRY_BYTES 4096
 #define ENVIRON_ENTRIES_MAX 8192
 
-/* What a walk through an environment, entry by entry, has found. */
+/* The result of a walk through an environment. */
 struct environ_scan {
 	char text[ENVIRON_ENTRY_BYTES]; /* of the entry */
 	struct event_ranks ranks;

@@ -136,7 +136,7 @@ class Frozen(unittest.TestCase):
         self.check_fault(attached, job.pid, self.path)
 
     def test_fault_before_attach(self):
-        """Which page it is on is known to nobody but the kernel's own stack."""
+        """The faulting address is only on the kernel's stack, so the file is not known."""
         job = self.start_ready(STORE)
         self.hang(job)
         self.check_fault(self.attach(job.pid), job.pid, None)

@@ -183,7 +183,7 @@ class Perfetto(unittest.TestCase):
         requests = [of for of in played.slices if of["name"] == "request_write"]
         self.assertEqual(len(requests), 2)
         self.assertEqual([played.tracks[of["track"]]["track_name"] for of in requests],
-                         ["requests of 8:0"] * 2)
+                         ["device 8:0"] * 2)
         self.assertEqual(len({of["track"] for of in requests}), 2)
         self.assertEqual(sorted(flow for of in requests for flow in of["ends"]), [1, 2])
         bio, = [of for of in played.instants if of["name"] == "request_write"]

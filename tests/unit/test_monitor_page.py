@@ -26,7 +26,7 @@ def fill(served):
     served.read()
 
 
-# Who runs them, and what: what is behind comes last.
+# User and program, as the rows of jobs begin.
 TRAINS, LOADS, STRANGE = "root \u00b7 python3", "root \u00b7 loader", "root \u00b7 <img src=x onerror=alert(1)>"
 
 

@@ -157,7 +157,7 @@ static void test_new_and_anew(void **state)
 	top_sample_free(&after);
 }
 
-/* What has not returned makes a row, and columns of its own. */
+/* An operation in flight makes a row; one in flight for a second adds columns. */
 static void test_in_flight(void **state)
 {
 	static const char told[] =

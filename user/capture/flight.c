@@ -307,7 +307,7 @@ static void look_at_slow(struct flight *flight)
 	flight_ask(flight, FLIGHT_SLOWER, reason);
 }
 
-/* Each is told once: those of one process begin in the order of their age. */
+/* Reports the oldest operation that is newly slow; each only once, by told_slow_ns. */
 void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list *list,
 			      uint64_t now_ns)
 {

@@ -271,7 +271,7 @@ static void take_slots(struct dump *dump)
 	}
 }
 
-/* A fault that had not ended stands in a slot, like those that have. */
+/* A fault in flight, as a slot like those of finished faults. */
 static void take_waiting_fault(struct dump *dump, const struct event_in_flight *row)
 {
 	const struct lane_slot slot = {
@@ -319,7 +319,7 @@ static void take_waiting_call(struct dump *dump, const struct event_in_flight *r
 	decoder_take(dump->decoder, 0, call, call->header.size);
 }
 
-/* What had not returned when the trace was asked for, up to then. */
+/* Operations in flight when the trace was requested, up to that time. */
 static void take_in_flight(struct dump *dump)
 {
 	const struct in_flight_list *list = &dump->snapshot->in_flight;

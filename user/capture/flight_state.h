@@ -46,7 +46,7 @@ struct flight {
 	bool awaited; /* a trace is made when what was lost up to now is known */
 	struct flight_triggers *triggers;
 	uint64_t told_lost[FLIGHT_LOSSES], looked_ns;
-	uint64_t told_slow_ns; /* what began up to then and is in flight was told to be slow */
+	uint64_t told_slow_ns; /* operations in flight that began by then were reported as slow */
 	decoder_code_fn tell_code;
 	void *tell_context;
 

@@ -52,7 +52,7 @@ struct variant {
 
 #define PART_VARIANTS_MAX 5
 
-/* What some parts are needed for. */
+/* Features that only some recordings use. */
 enum part_use {
 	USE_ATTACH,    /* what runs already is recorded, no command */
 	USE_IN_FLIGHT, /* what is in flight is looked at while the recording goes on */
@@ -66,7 +66,7 @@ struct part {
 	enum layer layer;
 	bool required;	     /* without it the layer is off */
 	const char *without; /* what is lost, or why there is no other way; NULL: nothing to say */
-	unsigned int use;    /* mask of 1 << enum part_use: it has work only in one of these */
+	unsigned int use;    /* mask of 1 << enum part_use: loaded only if one of these is used */
 	unsigned int unless; /* mask of layers; where one of them is on, this part has no work */
 	struct variant variants[PART_VARIANTS_MAX]; /* best first */
 };

@@ -46,7 +46,7 @@ struct session {
 	struct refusals refused;
 	struct arming *arming;	     /* NULL: a command is run */
 	struct waiting *waiting;     /* NULL: calls in flight at the end are not recorded */
-	struct in_flight *in_flight; /* NULL: nobody looks at what is in flight */
+	struct in_flight *in_flight; /* NULL: not watched */
 	bool multi;		     /* uprobes come by links of many */
 };
 

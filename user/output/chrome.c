@@ -20,6 +20,7 @@ struct chrome {
 	struct chrome_threads threads;
 	struct chrome_spans spans;
 	struct chrome_counters counters;
+	struct device_names devices;
 	struct chrome_requests requests;
 	struct chrome_rows rows;
 };
@@ -89,30 +90,6 @@ static int name_all(struct chrome *chrome, struct trace_error *error)
 	const struct walk walk = {
 		.cursor = { .kinds = 1ull << TRACE_EXIT, .whole_rows = true },
 		.turns = true,
-		.consumers = &consumer,
-		.consumer_count = 1,
-	};
-
-	return walk_run(&chrome->job, &walk, error);
-}
-
-static int name_devices(void *state, const struct event *events, size_t count)
-{
-	struct chrome *chrome = state;
-	int status = 0;
-
-	for (size_t i = 0; i < count && !status; i++)
-		status = chrome_requests_name(&chrome->requests, &events[i]);
-	return status;
-}
-
-/* Names of devices may stand behind their requests. */
-static int know_devices(struct chrome *chrome, struct trace_error *error)
-{
-	static const struct walk_calls calls = { .events = name_devices };
-	const struct walk_consumer consumer = { &calls, chrome };
-	const struct walk walk = {
-		.cursor = { .kinds = 1ull << TRACE_DEVICE, .whole_rows = true },
 		.consumers = &consumer,
 		.consumer_count = 1,
 	};
@@ -248,10 +225,10 @@ static int write_all(struct chrome *chrome, struct trace_error *error)
 		.requests = &chrome->requests,
 	};
 	write_other_data(chrome);
-	status = chrome_requests_init(&chrome->requests, &chrome->threads, &chrome->window,
-				      chrome->filter.min_duration_ns);
+	status = device_names_load(&chrome->devices, &chrome->job, error);
 	if (!status)
-		status = know_devices(chrome, error);
+		status = chrome_requests_init(&chrome->requests, &chrome->threads, &chrome->window,
+					      &chrome->devices, chrome->filter.min_duration_ns);
 	if (!status)
 		status = row_resolver_open(&chrome->rows.resolver, &chrome->job);
 	if (!status)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/model/event.h"
 #include "grow.h"
@@ -15,11 +16,13 @@
 #define ARROW "storage"
 
 int chrome_requests_init(struct chrome_requests *requests, struct chrome_threads *threads,
-			 const struct chrome_window *window, uint64_t min_duration_ns)
+			 const struct chrome_window *window, const struct device_names *names,
+			 uint64_t min_duration_ns)
 {
 	*requests = (struct chrome_requests) {
 		.threads = threads,
 		.window = window,
+		.names = names,
 		.min_duration_ns = min_duration_ns,
 		.arrows = calloc(CHROME_ARROWS, sizeof(struct chrome_arrow)),
 	};
@@ -50,31 +53,17 @@ static int find_device(struct chrome_requests *requests, uint32_t host, uint32_t
 	return 0;
 }
 
-int chrome_requests_name(struct chrome_requests *requests, const struct event *event)
-{
-	const struct job_trace *trace = &requests->threads->job->traces[event->block->trace];
-	size_t number;
-	int status = find_device(requests, trace->host, event_value(event, DEVICE_DEV), &number);
-
-	if (!status && number < requests->count)
-		requests->devices[number].name =
-			trace_reader_string(trace->reader, event_value(event, DEVICE_NAME));
-	return status;
-}
-
 static void write_names(struct chrome_requests *requests, size_t number, const char *host)
 {
 	struct chrome_device *device = &requests->devices[number];
 	const uint64_t pid = CHROME_DEVICE_PID + number * CHROME_DEVICE_STEP;
 	const struct chrome_place place = { pid, pid };
-	char dev[UNITS_TEXT], text[192];
+	char text[DEVICE_TITLE_BYTES];
 	int length;
 
 	device->used = true;
-	length = snprintf(text, sizeof(text), "device %.*s (%s)",
-			  (int)(device->name.length < 64 ? device->name.length : 64),
-			  device->name.length ? device->name.bytes : "",
-			  units_device(dev, device->dev));
+	device_names_title(requests->names, device->host, device->dev, text);
+	length = strlen(text);
 	chrome_metadata(requests->threads, "process_name", place, "name",
 			(struct trace_string) { text, length });
 	length = snprintf(text, sizeof(text), "host %.100s", host);

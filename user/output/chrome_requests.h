@@ -9,6 +9,7 @@
 
 #include "analysis/model/resolve.h"
 #include "output/chrome_spans.h"
+#include "output/device_names.h"
 
 #define CHROME_DEVICES_MOST 256
 #define CHROME_LANES_MOST 512 /* of a device; further requests share the last */
@@ -21,7 +22,6 @@
 
 struct chrome_device {
 	uint32_t host, dev;
-	struct trace_string name;	  /* empty: not known */
 	bool used;			  /* named */
 	uint64_t ends[CHROME_LANES_MOST]; /* of what is on each lane, since the window's base */
 	uint32_t lanes;
@@ -37,6 +37,7 @@ struct chrome_arrow {
 struct chrome_requests {
 	struct chrome_threads *threads;
 	const struct chrome_window *window;
+	const struct device_names *names;
 	uint64_t min_duration_ns;
 	struct chrome_device *devices;
 	size_t count, room;
@@ -45,11 +46,10 @@ struct chrome_requests {
 
 /* Returns 0 or -ENOMEM; to be freed after an error, too. */
 int chrome_requests_init(struct chrome_requests *requests, struct chrome_threads *threads,
-			 const struct chrome_window *window, uint64_t min_duration_ns);
+			 const struct chrome_window *window, const struct device_names *names,
+			 uint64_t min_duration_ns);
 void chrome_requests_free(struct chrome_requests *requests);
 
-/* A row of TRACE_DEVICE tells a name; those come before what follows. Returns 0 or -ENOMEM. */
-int chrome_requests_name(struct chrome_requests *requests, const struct event *event);
 /* A row of TRACE_REQUEST. Returns 0 or -ENOMEM. */
 int chrome_requests_draw(struct chrome_requests *requests, const struct event *event,
 			 const struct resolved_row *row);

@@ -364,7 +364,9 @@ static int write_all(struct perfetto *perfetto, struct trace_error *error)
 	find_base(perfetto);
 	perfetto_tracks_init(&perfetto->tracks, &perfetto->job, perfetto->pack,
 			     clock_subtract(perfetto->job.end_ns, perfetto->base_ns));
-	status = perfetto_tracks_begin(&perfetto->tracks, perfetto->base_ns);
+	status = device_names_load(&perfetto->tracks.devices, &perfetto->job, error);
+	if (!status)
+		status = perfetto_tracks_begin(&perfetto->tracks, perfetto->base_ns);
 	if (!status)
 		status = filter_start(&walk.filter, perfetto->options->filter, &perfetto->job,
 				      error);

@@ -167,7 +167,7 @@ static void tell_lane(struct perfetto_tracks *tracks, uint32_t number, size_t la
 	const struct perfetto_group *group = &tracks->groups[number];
 	uint64_t uuid = group->lanes[lane].uuid, parent = 0;
 	enum perfetto_kind kind = group->kind;
-	char name[64] = "overlapping", device[UNITS_TEXT];
+	char name[DEVICE_TITLE_BYTES] = "overlapping";
 
 	if (kind == PERFETTO_THREAD && !lane) {
 		tell_thread(tracks, group, uuid, perfetto_literal(""));
@@ -188,7 +188,8 @@ static void tell_lane(struct perfetto_tracks *tracks, uint32_t number, size_t la
 		parent = tracks->processes[group->process].uuid;
 	}
 	if (kind == PERFETTO_DEVICE)
-		snprintf(name, sizeof(name), "requests of %s", units_device(device, group->key));
+		device_names_title(&tracks->devices, tracks->job->traces[group->process].host,
+				   group->key, name);
 	perfetto_tell_track(tracks, uuid, parent, perfetto_literal(name), 0, NULL);
 }
 

@@ -7,6 +7,7 @@
 #define FAULTLINE_PERFETTO_TRACKS_H
 
 #include "analysis/model/job.h"
+#include "output/device_names.h"
 #include "output/perfetto_pack.h"
 
 #define PERFETTO_DEPTH 4 /* slices in each other on a lane: a fault in a call is two */
@@ -54,6 +55,7 @@ enum { NUMBERED_OPERATION, NUMBERED_FAMILY, NUMBERED_FILE, PERFETTO_NUMBERED };
 struct perfetto_tracks {
 	struct job *job;
 	struct perfetto_pack *pack;
+	struct device_names devices;
 	struct sink made; /* for packets with texts */
 	uint64_t uuids;	  /* given out so far */
 	uint64_t bin_ns;
