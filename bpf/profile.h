@@ -251,8 +251,8 @@ struct profile_done {
 	__u32 major_faults;
 	__u8 failed;
 	__u8 sized;  /* `asked` means something */
-	__u8 shared; /* others may add to the same slot meanwhile: see count_add */
-	__u8 waits;  /* for other operations, which are told by themselves */
+	__u8 shared; /* the slot has other writers: see count_add */
+	__u8 waits;  /* it waits for operations that have records of their own */
 	__u8 pad[4];
 };
 

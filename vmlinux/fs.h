@@ -26,7 +26,7 @@ struct super_block {
 	void *s_fs_info;
 } CORE_STRUCT;
 
-/* What tmpfs keeps of a file system. */
+/* The private part of a tmpfs superblock. */
 struct shmem_sb_info {
 	unsigned long max_blocks; /* pages; 0: no limit */
 } CORE_STRUCT;

@@ -157,7 +157,7 @@ static void show_live_line(void *context)
 
 /* --- the beginning --- */
 
-/* What runs for a while already is attached to. */
+/* Attaches to the command, which has been running for a while. */
 static int attach(struct run *run)
 {
 	struct recording *recording = &run->recording;
@@ -206,9 +206,7 @@ static int begin(struct run *run)
 	if (err || run->options.delay_ns)
 		return err;
 	run->begun = true;
-	if (!err)
-		err = recording_open_writer(&run->recording, (const char *const *)run->command,
-					    NULL);
+	err = recording_open_writer(&run->recording, (const char *const *)run->command, NULL);
 	if (err)
 		return err;
 	err = session_arm(run->recording.session, run->child.pid);

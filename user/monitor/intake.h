@@ -37,7 +37,7 @@ void intake_take(void *intake, unsigned int ring, const void *record, size_t siz
  * Who did it may only be told of by records that come later: those are to be taken in between.
  */
 void intake_take_slot(void *intake, const struct profile_slot *added);
-/* What is in flight, for intake_book; stays the caller's, and valid until then. */
+/* Operations in flight, for the next intake_book; the caller keeps the list until then. */
 void intake_tell_in_flight(struct intake *intake, const struct in_flight_list *list);
 /* How many moves between cgroups there were when all that is kept had been read: who did something
  * is looked at again when that is another number than before. */

@@ -30,7 +30,7 @@ struct intake {
 	struct profile_slot *slots; /* to be booked */
 	size_t slot_count, slot_room;
 	uint64_t lost;
-	const struct in_flight_list *in_flight; /* NULL: nothing was told */
+	const struct in_flight_list *in_flight; /* NULL: none yet */
 	uint64_t moves;	    /* of processes between cgroups, when the slots had been read */
 	unsigned int ended; /* processes, since the last booking */
 	struct span_times *spans;

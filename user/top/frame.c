@@ -72,7 +72,7 @@ static const struct table_column rate_columns[] = {
 };
 #define RATE_COLUMNS (sizeof(rate_columns) / sizeof(rate_columns[0]))
 
-/* Of jobs and processes. */
+/* Columns for jobs and processes. */
 static const struct table_column waits_columns[] = {
 	{ "waits_ns", "waits", UNIT_NS,
 	  "how long the oldest call or page fault that has not returned has been in flight",

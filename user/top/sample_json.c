@@ -175,7 +175,7 @@ static const char *name_job(struct json_object *job)
 	return text(job, "name");
 }
 
-/* What has not returned; the text becomes a member of it. */
+/* Takes the oldest operation in flight. The text is stored in the JSON object, which owns it. */
 static void take_in_flight(struct top_thing *thing, struct json_object *operation)
 {
 	const char *op = text(operation, "op"), *path = text(operation, "path");

@@ -350,7 +350,7 @@ static int add_lost(struct file_table *table, uint32_t number)
 }
 
 #define COMPILED "/__pycache__"
-#define SOURCES_LEAST 20 /* a corpus has at least this many that nobody imports */
+#define SOURCES_LEAST 20 /* fewer files that no program imports are not a corpus */
 
 static int add_imported(struct file_table *table, struct trace_string path)
 {

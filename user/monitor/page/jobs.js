@@ -190,7 +190,7 @@ function drawJobs() {
 	jobList.columns = JOB_COLUMNS.filter((column) => column.always || now.jobs.some(column.ever));
 	drawHead();
 	const named = now.jobs.filter((job) => !wanted || jobWords(job).includes(wanted));
-	/* One that is open stays. Before the first interval nobody knows who is idle. */
+	/* Opened jobs stay visible. Before the first interval, idle jobs are not known. */
 	const idle = now.interval_ns === null ? []
 		: named.filter((job) => isIdle(job) && !jobList.opened.has(job.id));
 	const jobs = jobList.showIdle ? named : named.filter((job) => !idle.includes(job));
