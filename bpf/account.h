@@ -45,7 +45,7 @@ struct account {
 	__u32 fetched_pages;	    /* brought into the page cache for reading */
 	__u32 created_pages;	    /* newly cached by writing */
 	__u32 read_for_write_bytes; /* read from storage to complete pages written in part */
-	__u32 pad;
+	__u32 open_file;	    /* of an asynchronous operation; see open_file_of */
 	__u64 summed_ns; /* its time up to then is in the sums; before start_ns: none of it is.
 			  * See account_end_summed */
 };
@@ -60,6 +60,7 @@ static __always_inline void account_open(struct account *account)
 	account->fetched_pages = 0;
 	account->created_pages = 0;
 	account->read_for_write_bytes = 0;
+	account->open_file = 0;
 }
 
 static __always_inline void account_begin(struct account *account, __u32 op, __u64 now_ns)

@@ -52,6 +52,7 @@ static __always_inline void async_fill(struct event_async *event, struct async_o
 	event->call.fetched_pages = done->account.fetched_pages;
 	event->call.created_pages = done->account.created_pages;
 	event->call.read_for_write_bytes = done->account.read_for_write_bytes;
+	event->call.open_file = done->account.open_file;
 	event->file2 = done->file2;
 	event->call.flags = done->account.flags;
 }
@@ -203,6 +204,7 @@ __noinline int async_take_file(struct async_operation *operation, struct address
 	inode = KREAD(file, file, f_inode);
 	if (!(file_class(inode) & file_classes))
 		return 0;
+	operation->account.open_file = open_file_of(address->at);
 	operation->account.flags |= open_flags(KREAD(file, file, f_flags));
 	if (!KREAD(inode, inode, i_nlink))
 		operation->account.flags |= TRACE_OP_UNLINKED;

@@ -178,7 +178,7 @@ static __always_inline void fill_call(struct event_syscall *event, const struct 
 	event->dirtied_pages = account->dirtied_pages;
 	event->read_for_write_bytes = account->read_for_write_bytes;
 	event->pad = 0;
-	event->pad2 = 0;
+	event->open_file = open_file_of(call->file);
 }
 
 /* A call that has no room in a slot. */
@@ -204,8 +204,8 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	struct lane_place place;
 	struct lane_call *call;
 
-	if (end->duration_ns >> 32 || state->call.fault_fetched_pages || account->dirtied_pages ||
-	    account->read_for_write_bytes ||
+	if ((end->duration_ns | end->asked) >> 32 || state->call.fault_fetched_pages ||
+	    account->dirtied_pages || account->read_for_write_bytes ||
 	    (account->fetched_pages | account->created_pages | account->flags) >> 16 ||
 	    (__u32)task->maj_flt != state->call.major_start + state->call.major_seen) {
 		send_wide_call(state, end);
@@ -217,6 +217,7 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	call->time_ns = account->start_ns;
 	call->offset = account->offset;
 	call->asked_bytes = end->asked;
+	call->open_file = open_file_of(state->call.file);
 	call->result = end->result;
 	call->pid = state->pid;
 	call->tid = state->tid;

@@ -75,8 +75,8 @@ struct event_syscall {
 	__u32 created_pages;
 	__u32 dirtied_pages;
 	__u32 read_for_write_bytes;
-	__u32 pad2;
-	__u32 flags; /* TRACE_OP_* */
+	__u32 open_file; /* see open_file_of; 0: not known */
+	__u32 flags;	 /* TRACE_OP_* */
 };
 
 struct event_syscall_path {

@@ -20,8 +20,9 @@
 struct lane_call {
 	__u64 time_ns;
 	__s64 offset;
-	__u64 asked_bytes;
 	__s64 result;
+	__u32 asked_bytes;
+	__u32 open_file;
 	__u32 pid;
 	__u32 tid;
 	__u32 file;

@@ -10,9 +10,10 @@
 
 extern const volatile struct call_row calls[CALL_TABLE_SIZE];
 extern const volatile struct call_request requests[CALL_REQUESTS];
-extern const volatile __u32 file_classes; /* FILE_CLASS_* to record */
-extern const volatile __u32 mmap_number;  /* of the system call */
-extern const volatile bool code_told;	  /* somebody looks for markers in it */
+extern const volatile __u32 file_classes;	  /* FILE_CLASS_* to record */
+extern const volatile __u64 open_file_secrets[2]; /* see open_file_of; 0: do not tell */
+extern const volatile __u32 mmap_number;	  /* of the system call */
+extern const volatile bool code_told;		  /* somebody looks for markers in it */
 extern const volatile __u32 page_bytes;
 extern const volatile bool follow_privileged;  /* programs that gain rights at their exec, too */
 extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it is reached */

@@ -14,6 +14,7 @@ const volatile struct async_row aio_rows[AIO_TABLE_SIZE] __weak = {};
 
 const volatile bool have_rdonly_cast = false;
 const volatile __u32 file_classes = 0;
+const volatile __u64 open_file_secrets[2] __weak = {};
 const volatile __u32 mmap_number = 0;
 const volatile bool code_told = false;
 const volatile __u32 page_bytes = 4096;

@@ -123,6 +123,30 @@ class Report(unittest.TestCase):
         expected = {"sequential": 16, "consecutive": 9, "random": 5, "backward": 5}
         self.assertEqual({name: row["pattern"][name] for name in expected}, expected)
 
+    def test_pattern_of_each_open(self):
+        """Two who take turns, each in order; a duplicate goes on, and each open begins anew."""
+        data = f"{machine().new_dir()}/data"
+        with open(data, "wb") as out:
+            out.truncate(1 << 20)
+        script = (
+            "import os, sys\n"
+            "def begin(): return os.open(sys.argv[1], os.O_RDONLY)\n"
+            "low, high = begin(), begin()\n"
+            "for i in range(64):\n"
+            "    os.pread(low, 1000, i * 1000)\n"
+            "    os.pread(high, 1000, (100 + i) * 1000)\n"
+            "other = os.dup(low)\n"
+            "os.close(low)\n"
+            "for i in range(64, 74): os.pread(other, 1000, i * 1000)\n"
+            "for i in range(10, 0, -1):\n"
+            "    each = begin()\n"
+            "    os.pread(each, 1000, i * 1000)\n"
+            "    os.close(each)\n"
+        )
+        row = Recording(["/usr/bin/python3", "-c", script, data]).file(data)
+        expected = {"sequential": 136, "consecutive": 136, "random": 0}
+        self.assertEqual({name: row["pattern"][name] for name in expected}, expected)
+
     def test_page(self):
         """run --html leaves the page of the trace beside it, for who the command ran as."""
         directory = machine().new_dir()

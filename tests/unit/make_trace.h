@@ -14,7 +14,7 @@ struct made_call {
 	int64_t offset;
 	uint64_t asked;
 	int64_t result;
-	uint64_t flags, fetched, created, fault_fetched, major, read_for_write;
+	uint64_t flags, fetched, created, fault_fetched, major, read_for_write, open_file;
 	/* With any of these it is a call that names a path. */
 	uint64_t file2, dir;
 	const char *path, *path2;
@@ -118,6 +118,7 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 		[SYSCALL_FETCHED] = call->fetched,
 		[SYSCALL_CREATED] = call->created,
 		[SYSCALL_READ_FOR_WRITE] = call->read_for_write,
+		[SYSCALL_OPEN_FILE] = call->open_file,
 		[SYSCALL_FAULT_FETCHED] = call->fault_fetched,
 		[SYSCALL_MAJOR] = call->major,
 		[SYSCALL_PATH_FILE2] = call->file2,

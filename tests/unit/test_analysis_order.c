@@ -20,6 +20,7 @@
 
 #define PROCESSES 3
 #define FILES 4
+#define OPEN_FILES 3 /* of each, in each process */
 #define LANES 5
 #define EVENTS 600
 #define SQUARES 4096
@@ -37,7 +38,8 @@ static uint64_t random_bits(void)
 struct operation_done {
 	uint32_t start, end; /* in squares */
 	uint32_t process, file;
-	unsigned int op; /* M_READ, M_WRITE or M_FAULT */
+	unsigned int op; /* M_READ, M_WRITE, M_FAULT, M_OPENAT or M_CLOSE */
+	uint32_t open_file;
 	bool direct;
 	int64_t offset;
 	uint64_t bytes;
@@ -82,11 +84,30 @@ static int by_end(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
+/* What is closed is opened before it is used again: now and then a file is. */
+static void open_and_close(struct operation_done *done, bool opened[PROCESSES][FILES][OPEN_FILES])
+{
+	bool *is_open = &opened[done->process][done->file][done->open_file];
+
+	if (done->op == M_FAULT)
+		return;
+	if (!*is_open)
+		done->op = M_OPENAT;
+	else if (random_bits() % 16 == 0)
+		done->op = M_CLOSE;
+	else
+		return;
+	*is_open = done->op == M_OPENAT;
+	done->bytes = 0;
+	done->direct = false;
+}
+
 /* No two start in the same square, so that there is one right order. A process may do the same for
  * some time, and then for some time another. */
-static void make_operations(struct operation_done *list, bool alike)
+static void make_operations(struct operation_done *list, bool alike, bool several)
 {
 	static const unsigned int ops[] = { M_READ, M_READ, M_WRITE, M_FAULT };
+	bool opened[PROCESSES][FILES][OPEN_FILES] = { 0 };
 
 	for (size_t i = 0; i < EVENTS; i++) {
 		struct operation_done *done = &list[i];
@@ -100,11 +121,16 @@ static void make_operations(struct operation_done *list, bool alike)
 		done->direct = random_bits() % 4 == 0;
 		done->offset = random_bits() % 6 * 4096;
 		done->bytes = 4096 * (1 + random_bits() % 2);
+		done->open_file = several ? random_bits() % OPEN_FILES : 0;
 		if (alike && i && random_bits() % 60) {
 			done->process = done[-1].process;
-			done->op = done[-1].op;
+			if (done[-1].op == M_READ || done[-1].op == M_WRITE ||
+			    done[-1].op == M_FAULT)
+				done->op = done[-1].op;
 			done->direct = done[-1].direct;
 		}
+		if (several)
+			open_and_close(done, opened);
 	}
 	qsort(list, EVENTS, sizeof(*list), by_start);
 }
@@ -121,7 +147,8 @@ static void note_pattern(struct pattern *pattern, int64_t *expected, int64_t off
 
 static void work_out(const struct operation_done *list, struct expected *expected)
 {
-	int64_t calls[PROCESSES][FILES], reads[PROCESSES][FILES], faults[PROCESSES][FILES];
+	int64_t calls[PROCESSES][FILES][OPEN_FILES], reads[PROCESSES][FILES][OPEN_FILES];
+	int64_t faults[PROCESSES][FILES];
 
 	memset(expected, 0, sizeof(*expected));
 	memset(calls, -1, sizeof(calls));
@@ -129,6 +156,8 @@ static void work_out(const struct operation_done *list, struct expected *expecte
 	memset(faults, -1, sizeof(faults));
 	for (const struct operation_done *done = list; done < list + EVENTS; done++) {
 		uint32_t process = done->process, file = done->file;
+		int64_t *call = &calls[process][file][done->open_file];
+		int64_t *read = &reads[process][file][done->open_file];
 
 		paint(&expected->all, done);
 		if (done->op == M_FAULT) {
@@ -137,14 +166,18 @@ static void work_out(const struct operation_done *list, struct expected *expecte
 				     done->offset, done->offset + 4096);
 			continue;
 		}
-		note_pattern(&expected->patterns[file], &calls[process][file], done->offset,
+		if (done->op == M_OPENAT)
+			*call = *read = -1;
+		if (done->op == M_OPENAT || done->op == M_CLOSE)
+			continue;
+		note_pattern(&expected->patterns[file], call, done->offset,
 			     done->offset + (int64_t)done->bytes);
 		if (done->op == M_WRITE) {
 			paint(&expected->writes, done);
 			paint(&expected->file_writes[file], done);
 			continue;
 		}
-		note_pattern(&expected->read_patterns[file], &reads[process][file], done->offset,
+		note_pattern(&expected->read_patterns[file], read, done->offset,
 			     done->offset + (int64_t)done->bytes);
 		paint(&expected->reads, done);
 		paint(&expected->process_reads[process], done);
@@ -159,6 +192,7 @@ static void write_operation(struct made_trace *made, const struct operation_done
 	uint64_t time = (uint64_t)done->start * SQUARE_NS;
 	uint64_t dur = (uint64_t)(done->end - done->start) * SQUARE_NS;
 	unsigned int lane = random_bits() % LANES;
+	bool moves = done->op == M_READ || done->op == M_WRITE;
 
 	if (done->op == M_FAULT)
 		FAULT(made, .time = time, .dur = dur, .pid = 10 + done->process,
@@ -166,7 +200,8 @@ static void write_operation(struct made_trace *made, const struct operation_done
 	else
 		CALL(made, .time = time, .dur = dur, .pid = 10 + done->process,
 		     .tid = random_bits() % 100, .op = done->op, .file = 1 + done->file,
-		     .offset = done->offset, .asked = done->bytes, .result = done->bytes,
+		     .offset = moves ? done->offset : -1, .asked = done->bytes,
+		     .result = done->bytes, .open_file = done->open_file + 1,
 		     .flags = done->direct ? TRACE_OP_DIRECT : 0, .lane = lane);
 }
 
@@ -276,7 +311,7 @@ static void test_random_programs(void **state)
 		struct made_trace made;
 		struct report *report;
 
-		make_operations(list, round & 1);
+		make_operations(list, round & 1, round & 4);
 		work_out(list, &expected);
 		make_trace(&made, list, squares * SQUARE_NS);
 		assert_true(trace_reader_block_count(made.reader) > 40);
@@ -313,7 +348,7 @@ static void test_progress(void **state)
 	struct made_trace made;
 	struct report *report;
 
-	make_operations(list, false);
+	make_operations(list, false, false);
 	make_trace(&made, list, (uint64_t)SQUARES * SQUARE_NS);
 	assert_int_equal(report_make(&report, &made.reader, names, 1, &options, &error), 0);
 	assert_true(told.last == 1);
@@ -391,7 +426,7 @@ static void test_little_memory(void **state)
 	for (int round = 0; round < 40; round++) {
 		struct made_trace made;
 
-		make_operations(list, false);
+		make_operations(list, false, false);
 		/* In some rounds hundreds start at one moment. */
 		for (size_t i = 0; i < EVENTS && round % 4 == 3; i++)
 			list[i].start = list[i].start < SQUARES / 2 ? 5 : list[i].start;

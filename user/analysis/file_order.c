@@ -8,74 +8,139 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of a pair that there is no room for nothing is remembered. */
-static struct position *position_beyond(struct file_uses *uses)
+static uint64_t key_of(const struct event *event)
 {
-	uses->beyond++;
-	uses->none = (struct position) { .next = { 0 } };
-	return &uses->none;
+	return (uint64_t)event->process << 32 | event->file;
 }
 
 static bool is_full(const struct file_uses *uses)
 {
-	return uses->positions.count + uses->reads.count >= uses->pairs_most;
+	return uses->pairs.count + uses->asides.count >= uses->pairs_most;
 }
 
-static struct position *find_position(struct file_uses *uses, uint64_t key, struct file_use *use)
+/* Of a pair that there is no room for nothing is remembered. */
+static struct pair *pair_beyond(struct file_uses *uses)
 {
-	struct position *position;
+	uses->beyond++;
+	uses->none = (struct pair) { 0 };
+	return &uses->none;
+}
+
+static struct pair *find_pair(struct file_uses *uses, uint64_t key, struct file_use *use)
+{
+	struct pair *pair;
 	bool added;
 
 	if (is_full(uses)) {
-		position = (struct position *)map_find(&uses->positions, &key);
-		return position ? position : position_beyond(uses);
+		pair = (struct pair *)map_find(&uses->pairs, &key);
+		return pair ? pair : pair_beyond(uses);
 	}
-	position = (struct position *)map_add(&uses->positions, &key, &added);
-	if (position && added)
+	pair = (struct pair *)map_add(&uses->pairs, &key, &added);
+	if (pair && added)
 		use->processes++;
-	return position;
+	return pair;
 }
 
 struct position *file_order_position(struct file_uses *uses, struct file_use *use,
 				     const struct event *event)
 {
-	uint64_t key = (uint64_t)event->process << 32 | event->file;
-	struct pair_slot *slot = &uses->pairs[(event->file ^ event->process << 5) % PAIR_SLOTS];
+	uint64_t key = key_of(event);
+	struct pair_slot *slot = &uses->lately[(event->file ^ event->process << 5) % PAIR_SLOTS];
 
 	if (!use->processes) {
-		use->process = event->process;
+		use->position.process = event->process;
 		use->processes = 1;
 	}
-	if (use->process == event->process)
+	if (use->position.process == event->process)
 		return &use->position;
-	if (slot->map_slots && slot->key == key && slot->map_slots == uses->positions.slots)
-		return slot->position;
-	slot->position = find_position(uses, key, use);
-	slot->key = key;
-	/* What is not in the map is to be counted each time. */
-	slot->map_slots = slot->position == &uses->none ? 0 : uses->positions.slots;
-	return slot->position;
+	if (!slot->map_slots || slot->key != key || slot->map_slots != uses->pairs.slots) {
+		slot->pair = find_pair(uses, key, use);
+		slot->key = key;
+		/* What is not in the map is to be counted each time. */
+		slot->map_slots = slot->pair == &uses->none ? 0 : uses->pairs.slots;
+	}
+	return slot->pair ? &slot->pair->position : NULL;
 }
+
+/* --- what a process has open of a file --- */
+
+static int put_aside(struct file_uses *uses, const struct position *position, uint64_t file)
+{
+	const uint64_t key[] = { file, position->open_file };
+	struct aside *aside;
+	bool added;
+
+	if (is_full(uses))
+		aside = (struct aside *)map_find(&uses->asides, key);
+	else if (!(aside = (struct aside *)map_add(&uses->asides, key, &added)))
+		return -ENOMEM;
+	if (aside)
+		*aside = (struct aside) { position->next, position->next_read };
+	else
+		uses->beyond++;
+	return 0;
+}
+
+/* Goes over to what the event used, which may not be what the process used last. */
+static int turn(struct file_uses *uses, struct position *position, const struct event *event)
+{
+	const uint64_t key[] = { key_of(event), event->open_file };
+	const struct aside *aside;
+
+	if (!event->open_file || event->open_file == position->open_file)
+		return 0;
+	if (position->open_file) {
+		if (!position->closed) {
+			position->several = true;
+			if (put_aside(uses, position, key[0]))
+				return -ENOMEM;
+		}
+		aside = (const struct aside *)map_find(&uses->asides, key);
+		position->next = aside ? aside->next : 0;
+		position->next_read = aside ? aside->next_read : 0;
+	}
+	position->open_file = event->open_file;
+	return 0;
+}
+
+/* What was open before may have had the same number. */
+int file_order_open(struct file_uses *uses, struct position *position, const struct event *event)
+{
+	if (!event->open_file)
+		return 0;
+	if (turn(uses, position, event))
+		return -ENOMEM;
+	position->next = position->next_read = 0;
+	position->closed = false;
+	return 0;
+}
+
+void file_order_close(struct position *position, const struct event *event)
+{
+	if (event->open_file && event->open_file == position->open_file)
+		position->closed = true;
+}
+
+/* --- faults --- */
 
 /* A fault is back when it is by more than NEAR: a copy faults on the end of what it copies first,
  * and then on its start, where the one before ended. */
 #define NEAR (1ull << 20)
 
-static int add_order(struct file_uses *uses, struct order *order, const struct event *event,
-		     uint64_t bytes)
+static int add_fault_order(struct file_uses *uses, struct order *order, const struct event *event,
+			   uint64_t bytes)
 {
-	const uint64_t near = event->flags & EVENT_FAULT ? NEAR : 0, at = event->offset;
 	struct stream *stream = file_order_stream(uses, order, event->thread);
+	const uint64_t at = event->offset;
 
 	if (!stream)
 		return -ENOMEM;
 	if (stream->next) {
-		/* Where random accesses go no processor can guess: no branches. Calls resume
-		 * nothing: see add_plain. */
+		/* Where random accesses go no processor can guess: no branches. */
 		uint64_t next = stream->next - 1, resume = stream->resume - 1;
-		bool back = at + near < next;
-		bool ahead = at > next + near;
-		bool resumes = (at + near >= resume) & (at < resume + 4 * near);
+		bool back = at + NEAR < next;
+		bool ahead = at > next + NEAR;
+		bool resumes = (at + NEAR >= resume) & (at < resume + 4 * NEAR);
 
 		order->known++;
 		order->back += back & !resumes;
@@ -85,122 +150,120 @@ static int add_order(struct file_uses *uses, struct order *order, const struct e
 	return 0;
 }
 
+static int add_fault(struct file_uses *uses, struct file_use *use, struct position *position,
+		     const struct event *event)
+{
+	const uint32_t trace = uses->job->files.files[event->file].trace;
+	const uint64_t bytes = uses->job->traces[trace].header->page_bytes;
+	/* Whoever is not the first stands in a pair. */
+	uint64_t *next = position == &use->position ? &use->more->next_fault
+						    : &((struct pair *)position)->next_fault;
+
+	if (!use->more->faults)
+		use->more->faults = arena_alloc(&uses->arena, sizeof(*use->more->faults));
+	if (!use->more->faults)
+		return -ENOMEM;
+	if (*next)
+		file_order_add_pattern(use->more->faults->patterns, *next - 1, event->offset);
+	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
+	file_order_reach(uses, &use->more->furthest, *next - 1, event);
+	return add_fault_order(uses, use->more->faults, event, bytes);
+}
+
+/* --- calls --- */
+
 static const struct position *position_before(const struct file_uses *uses,
 					      const struct file_use *use, uint32_t file)
 {
 	uint64_t key = (uint64_t)use->once.process << 32 | file;
 
-	return use->once.process == use->process
+	return use->once.process == use->position.process
 		       ? &use->position
-		       : (const struct position *)map_find(&uses->positions, &key);
+		       : (const struct position *)map_find(&uses->pairs, &key);
 }
 
 /* Most files are accessed once, which makes no order: that access is added with the second. But of
  * one where it is another than was tried before. */
-static int find_order(struct file_uses *uses, struct file_use *use, const struct event *event,
-		      bool mixes, struct order **order)
+static int begin_order(struct file_uses *uses, struct file_use *use, const struct event *event,
+		       const struct position *position, bool mixes)
 {
-	bool fault = event->flags & EVENT_FAULT;
 	const struct position *before;
+	struct order *order;
 
-	*order = fault ? use->more->faults : use->accessed >= ACCESSED_IN_ORDER ? use->calls : NULL;
-	if (*order)
+	if (use->accessed >= ACCESSED_IN_ORDER)
 		return 0;
-	if (!fault && !use->accessed && !mixes) {
+	if (!use->accessed && !mixes) {
 		use->accessed = ACCESSED_ONCE;
 		use->once.process = event->process;
-		use->once.thread = event->thread;
+		use->once.thread = file_order_stream_key(position, event);
 		return 0;
 	}
-	*order = arena_alloc(&uses->arena, sizeof(**order));
-	if (!*order)
+	order = arena_alloc(&uses->arena, sizeof(*order));
+	if (!order)
 		return -ENOMEM;
-	if (fault) {
-		use->more->faults = *order;
-		return 0;
-	}
 	if (use->accessed) {
 		before = position_before(uses, use, event->file);
-		(*order)->first.thread = use->once.thread;
-		(*order)->first.next = before ? before->next[BY_CALLS] : 0;
+		order->first.thread = use->once.thread;
+		order->first.next = before ? before->next : 0;
 	}
-	use->calls = *order;
+	use->calls = order;
 	use->accessed = ACCESSED_IN_ORDER;
 	return 0;
 }
 
-/* --- reads of what is written, too --- */
-
-/* What all were that came before, if they were reads. */
-static int copy_reads(struct file_uses *uses, const struct file_use *use, struct reads_apart *reads)
+/* From here on reads are told apart: what all were that came before, if they were reads. */
+static int begin_reads(struct file_uses *uses, struct file_use *use)
 {
-	const struct stream *others = use->calls->others;
+	struct order *reads = arena_alloc(&uses->arena, sizeof(*reads));
+	const struct stream *others = use->writes ? NULL : use->calls->others;
 
-	reads->order = *use->calls;
-	reads->next = use->position.next[BY_CALLS];
-	if (!others)
-		return 0;
-	reads->order.others = arena_alloc(&uses->arena, STREAMS * sizeof(*others));
-	if (!reads->order.others)
+	if (!reads)
 		return -ENOMEM;
-	memcpy(reads->order.others, others, STREAMS * sizeof(*others));
-	return 0;
-}
-
-static int begin_mixed(struct file_uses *uses, struct file_use *use)
-{
-	struct reads_apart *reads = arena_alloc(&uses->arena, sizeof(*reads));
-
-	if (!reads || (!use->writes && copy_reads(uses, use, reads)))
-		return -ENOMEM;
+	if (!use->writes)
+		*reads = *use->calls;
+	if (others) {
+		reads->others = arena_alloc(&uses->arena, STREAMS * sizeof(*others));
+		if (!reads->others)
+			return -ENOMEM;
+		memcpy(reads->others, others, STREAMS * sizeof(*others));
+	}
 	use->more->reads = reads;
 	use->accessed = ACCESSED_MIXED;
 	return 0;
 }
 
-/* Where the process was in its reads: found with its first access of any kind, at which the
- * position among all of them is still that of its last read, if there was none but reads. */
-static uint64_t *find_next_read(struct file_uses *uses, const struct file_use *use,
-				const struct position *position, const struct event *event)
+static int follow(struct file_uses *uses, struct order *order, struct position *position,
+		  uint64_t *next, const struct event *event)
 {
-	uint64_t key = (uint64_t)event->process << 32 | event->file, *next;
-	bool added;
+	struct stream *stream =
+		file_order_stream(uses, order, file_order_stream_key(position, event));
 
-	if (use->process == event->process)
-		return &use->more->reads->next;
-	if (is_full(uses)) {
-		next = map_find(&uses->reads, &key);
-		if (next)
-			return next;
-		uses->beyond += position != &uses->none;
-		uses->no_read = 0;
-		return &uses->no_read;
-	}
-	next = map_add(&uses->reads, &key, &added);
-	if (next && added && !use->writes)
-		*next = position->next[BY_CALLS];
-	return next;
-}
-
-/* Of a write nothing but where the process was before it. */
-static int add_apart(struct file_uses *uses, const struct file_use *use,
-		     const struct position *position, const struct event *event)
-{
-	struct order *order = &use->more->reads->order;
-	struct stream *stream;
-	uint64_t *next;
-
-	if (event->class == IO_WRITE && use->writes)
-		return 0;
-	next = find_next_read(uses, use, position, event);
-	if (!next)
-		return -ENOMEM;
-	if (event->class == IO_WRITE)
-		return 0;
-	stream = file_order_stream(uses, order, event->thread);
 	if (!stream)
 		return -ENOMEM;
 	file_order_follow(order, stream, next, event);
+	return 0;
+}
+
+static int add_call(struct file_uses *uses, struct file_use *use, struct position *position,
+		    const struct event *event)
+{
+	const bool mixes =
+		use->accessed != ACCESSED_MIXED && use->writes != (event->class == IO_WRITE);
+
+	if (begin_order(uses, use, event, position, mixes) || (mixes && begin_reads(uses, use)) ||
+	    turn(uses, position, event))
+		return -ENOMEM;
+	position->closed = false;
+	if (use->accessed == ACCESSED_MIXED && event->class == IO_READ &&
+	    follow(uses, use->more->reads, position, &position->next_read, event))
+		return -ENOMEM;
+	if (use->accessed == ACCESSED_ONCE)
+		position->next = clock_add((uint64_t)event->offset + 1, event->bytes);
+	else if (follow(uses, use->calls, position, &position->next, event))
+		return -ENOMEM;
+	if (event->class == IO_READ)
+		position->next_read = position->next;
+	file_order_reach(uses, &use->furthest, position->next - 1, event);
 	return 0;
 }
 
@@ -218,32 +281,12 @@ void file_order_reach(const struct file_uses *uses, uint64_t *furthest, uint64_t
 int file_order_add(struct file_uses *uses, struct file_use *use, struct position *position,
 		   const struct event *event)
 {
-	bool fault = event->flags & EVENT_FAULT;
-	bool call = event->class == IO_READ || event->class == IO_WRITE;
-	uint64_t *next = &position->next[fault ? BY_FAULTS : BY_CALLS], *furthest = &use->furthest;
-	bool mixes = call && use->accessed != ACCESSED_MIXED &&
-		     use->writes != (event->class == IO_WRITE);
-	uint64_t bytes = event->bytes;
-	struct order *order;
-
 	if (event->file == FILE_UNKNOWN || event->offset < 0 || !(event->flags & EVENT_COUNTED) ||
-	    event->flags & EVENT_FAILED || (!fault && !call))
+	    event->flags & EVENT_FAILED)
 		return 0;
-	if (fault) {
-		uint32_t trace = uses->job->files.files[event->file].trace;
-
-		bytes = uses->job->traces[trace].header->page_bytes;
-		furthest = &use->more->furthest;
-	}
-	if (find_order(uses, use, event, mixes, &order) || (mixes && begin_mixed(uses, use)))
-		return -ENOMEM;
-	if (call && use->accessed == ACCESSED_MIXED && add_apart(uses, use, position, event))
-		return -ENOMEM;
-	if (order && *next)
-		file_order_add_pattern(order->patterns, *next - 1, event->offset);
-	if (order && add_order(uses, order, event, bytes))
-		return -ENOMEM;
-	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
-	file_order_reach(uses, furthest, *next - 1, event);
+	if (event->flags & EVENT_FAULT)
+		return add_fault(uses, use, position, event);
+	if (event->class == IO_READ || event->class == IO_WRITE)
+		return add_call(uses, use, position, event);
 	return 0;
 }

@@ -3,10 +3,13 @@
  * In which order a file was accessed. Knows nothing of what was moved by that, nor how long it
  * took.
  *
- * Patterns are told per process and file, reads and writes together, faults apart (an mmap reader's
- * order has nothing to do with a reader's position): sequential = at or past the end of the access
- * before, consecutive (one kind of sequential) = exactly at it, random = before it. The first
- * access is neither. Words and meaning are Darshan's (POSIX_SEQ_READS, POSIX_CONSEC_READS).
+ * Patterns are told per process and open file, reads and writes together, faults apart (an mmap
+ * reader's order has nothing to do with a reader's position) and per process and file: sequential =
+ * at or past the end of the access before, consecutive (one kind of sequential) = exactly at it,
+ * random = before it. The first access is neither. Words and meaning are Darshan's
+ * (POSIX_SEQ_READS, POSIX_CONSEC_READS). Open files are those of POSIX (open file descriptions):
+ * what one open gave, with its duplicates. Where the trace does not tell them apart all of a file
+ * are one.
  *
  * Of reads the same is told once more, to the read before: a database that is read anywhere and
  * appended to is read at random, however often it is written. That costs files alone that are both
@@ -24,6 +27,10 @@ struct position *file_order_position(struct file_uses *uses, struct file_use *us
  * have no place in any order nothing. Returns 0 or -ENOMEM. */
 int file_order_add(struct file_uses *uses, struct file_use *use, struct position *position,
 		   const struct event *event);
+
+/* The process opened the file, or closed a descriptor of it. Returns 0 or -ENOMEM. */
+int file_order_open(struct file_uses *uses, struct position *position, const struct event *event);
+void file_order_close(struct position *position, const struct event *event);
 
 /* An access ends at byte `end` of its file: that is how large the file is at least, if any byte was
  * moved. */
@@ -48,7 +55,7 @@ static inline void file_order_add_pattern(uint64_t patterns[PATTERNS], uint64_t 
 	patterns[RANDOM] += offset < expected;
 }
 
-/* Adds one by a call to its thread's; *next is where its process is. */
+/* Adds one by a call to its stream; *next is where its process is. */
 static inline void file_order_follow(struct order *order, struct stream *stream, uint64_t *next,
 				     const struct event *event)
 {
@@ -61,7 +68,15 @@ static inline void file_order_follow(struct order *order, struct stream *stream,
 	*next = stream->next = clock_add(at + 1, event->bytes); /* offsets are 63 bits wide */
 }
 
-/* Of a thread; NULL when memory is out. */
+/* Whose order an access follows: its thread's. Where the process has several open of a file at a
+ * time the thread is in an order in each of them. */
+static inline uint32_t file_order_stream_key(const struct position *position,
+					     const struct event *event)
+{
+	return position->several ? event->thread ^ event->open_file : event->thread;
+}
+
+/* Of file_order_stream_key; NULL when memory is out. */
 static inline struct stream *file_order_stream(struct file_uses *uses, struct order *order,
 					       uint32_t thread)
 {

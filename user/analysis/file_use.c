@@ -11,24 +11,24 @@
 #include <string.h>
 
 /* Every process may use every file: pairs of them take no more than this share of the memory. What
- * one takes in the map, three words and a tag, when that has just grown. */
+ * one takes in its map, up to five words and a tag, when that has just grown. */
 #define PAIRS_SHARE 8
-#define PAIR_BYTES 67
+#define PAIR_BYTES 109
 
 int file_uses_init(struct file_uses *uses, const struct job *job)
 {
 	uses->job = job;
 	uses->pairs_most = job->memory_bytes / PAIRS_SHARE / PAIR_BYTES + 1;
-	map_init(&uses->positions, 1, POSITIONS);
-	map_init(&uses->reads, 1, 1);
+	map_init(&uses->pairs, 1, sizeof(struct pair) / sizeof(uint64_t));
+	map_init(&uses->asides, 2, sizeof(struct aside) / sizeof(uint64_t));
 	uses->uses = calloc(job->files.count, sizeof(*uses->uses));
 	return uses->uses ? 0 : -ENOMEM;
 }
 
 void file_uses_free(struct file_uses *uses)
 {
-	map_free(&uses->positions);
-	map_free(&uses->reads);
+	map_free(&uses->pairs);
+	map_free(&uses->asides);
 	arena_free(&uses->arena);
 	free(uses->uses);
 }
@@ -169,6 +169,11 @@ static int add_moving(struct file_uses *uses, struct file_use *use, const struct
 	return 0;
 }
 
+static void add_opens(struct file_use *use, uint64_t opens)
+{
+	use->opens = opens < UINT32_MAX - use->opens ? use->opens + opens : UINT32_MAX;
+}
+
 static int add_event(struct file_uses *uses, const struct event *event)
 {
 	struct file_use *use = &uses->uses[event->file];
@@ -177,8 +182,13 @@ static int add_event(struct file_uses *uses, const struct event *event)
 
 	if (!position)
 		return -ENOMEM;
-	if (event->flags & EVENT_OPENS)
-		use->opens += event_count(event) - event_errors(event);
+	if (event->flags & EVENT_OPENS) {
+		add_opens(use, event_count(event) - event_errors(event));
+		if (file_order_open(uses, position, event))
+			return -ENOMEM;
+	}
+	if (event->flags & EVENT_CLOSES)
+		file_order_close(position, event);
 	if (event->flags & EVENT_UNLINKED)
 		use->unlinked = true;
 	if (event->flags & EVENT_TRUNCATES && truncate_file(uses, use, event))
@@ -208,8 +218,17 @@ static inline bool is_in_order(const struct file_use *use, bool writes)
 	       (use->accessed == ACCESSED_IN_ORDER && use->writes == writes);
 }
 
+/* ... and of the process in what it used last. */
+static inline bool is_where_it_was(const struct file_use *use, const struct event *event)
+{
+	const struct position *position = &use->position;
+
+	return position->next && position->process == event->process &&
+	       position->open_file == event->open_file && !position->closed;
+}
+
 /* Where reads are told apart, and this is one. */
-static inline struct reads_apart *reads_apart_of(const struct file_use *use, bool writes)
+static inline struct order *reads_apart_of(const struct file_use *use, bool writes)
 {
 	return use->accessed == ACCESSED_MIXED && !writes ? use->more->reads : NULL;
 }
@@ -220,24 +239,25 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 {
 	const bool writes = event->class == IO_WRITE;
 	struct file_use *use = &uses->uses[event->file];
-	uint64_t *next = &use->position.next[BY_CALLS];
-	struct reads_apart *reads;
-	struct moved_sum *moved;
+	struct position *position = &use->position;
 	struct stream *stream, *apart = NULL;
-	struct order *order;
+	struct order *order, *reads;
+	struct moved_sum *moved;
+	uint32_t key;
 
 	if ((event->flags & (PLAIN | NOT_PLAIN)) != PLAIN || event->class > IO_WRITE ||
 	    event->file == FILE_UNKNOWN || event->offset < 0 || !is_in_order(use, writes) ||
-	    !*next || use->process != event->process)
+	    !is_where_it_was(use, event))
 		return false;
+	key = file_order_stream_key(position, event);
 	moved = moved_of(uses, use, writes);
 	order = use->calls;
-	stream = order->first.thread == event->thread ? &order->first : NULL;
+	stream = order->first.thread == key ? &order->first : NULL;
 	if (!stream)
-		stream = file_order_stream(uses, order, event->thread);
+		stream = file_order_stream(uses, order, key);
 	reads = reads_apart_of(use, writes);
 	if (reads)
-		apart = file_order_stream(uses, &reads->order, event->thread);
+		apart = file_order_stream(uses, reads, key);
 	if (!moved || !stream || !apart != !reads)
 		return false;
 	moved->count++;
@@ -245,10 +265,12 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 	moved->fetched_bytes += event->fetched_bytes;
 	moved->created_bytes += event->created_bytes;
 	interval_add(&moved->time, event->start, event->end);
-	file_order_follow(order, stream, next, event);
+	file_order_follow(order, stream, &position->next, event);
 	if (reads)
-		file_order_follow(&reads->order, apart, &reads->next, event);
-	file_order_reach(uses, &use->furthest, *next - 1, event);
+		file_order_follow(reads, apart, &position->next_read, event);
+	else if (!writes)
+		position->next_read = position->next;
+	file_order_reach(uses, &use->furthest, position->next - 1, event);
 	return true;
 }
 
@@ -282,9 +304,10 @@ static size_t files_of(const struct event_series *series, uint32_t files[SERIES_
 /* Many that follow each other in an order. */
 struct course {
 	struct order *order;
+	const struct position *position;
 	uint64_t next, accesses, ahead, exact, known, back;
 	struct stream *stream;
-	uint32_t thread;
+	uint32_t thread; /* of the event before */
 };
 
 /* As file_order_follow. False when memory is out. */
@@ -294,7 +317,8 @@ static inline bool course_add(struct file_uses *uses, struct course *course,
 	const uint64_t at = event->offset, expected = course->next - 1;
 
 	if (!course->stream || course->thread != event->thread)
-		course->stream = file_order_stream(uses, course->order, event->thread);
+		course->stream = file_order_stream(uses, course->order,
+						   file_order_stream_key(course->position, event));
 	if (!course->stream)
 		return false;
 	course->thread = event->thread;
@@ -325,12 +349,12 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 {
 	const struct event *last = series->events + series->count;
 	struct moved_sum moved = *to;
-	struct reads_apart *reads = reads_apart_of(use, series->events->class == IO_WRITE);
-	struct course all = { .order = use->calls, .next = use->position.next[BY_CALLS] };
-	struct course apart = { 0 };
+	const bool writes = series->events->class == IO_WRITE;
+	struct order *reads = reads_apart_of(use, writes);
+	struct position *position = &use->position;
+	struct course all = { .order = use->calls, .position = position, .next = position->next };
+	struct course apart = { .order = reads, .position = position, .next = position->next_read };
 
-	if (reads)
-		apart = (struct course) { .order = &reads->order, .next = reads->next };
 	for (const struct event *event = series->events; event < last; event++) {
 		if (event->file != file)
 			continue;
@@ -346,10 +370,21 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 		file_order_reach(uses, &use->furthest, all.next - 1, event);
 	}
 	*to = moved;
-	course_end(&all, &use->position.next[BY_CALLS]);
+	course_end(&all, &position->next);
 	if (reads)
-		course_end(&apart, &reads->next);
+		course_end(&apart, &position->next_read);
+	else if (!writes)
+		position->next_read = position->next;
 	return 0;
+}
+
+static bool are_where_it_was(const struct file_use *use, uint32_t file,
+			     const struct event_series *series)
+{
+	for (size_t i = 0; i < series->count; i++)
+		if (series->events[i].file == file && !is_where_it_was(use, &series->events[i]))
+			return false;
+	return true;
 }
 
 /* Those of a file: at once where all of them are like what was done to it before. */
@@ -361,8 +396,8 @@ static int add_file(struct file_uses *uses, uint32_t file, const struct event_se
 	struct moved_sum *moved;
 	int status = 0;
 
-	if (file != FILE_UNKNOWN && is_in_order(use, writes) && use->position.next[BY_CALLS] &&
-	    use->process == events->process) {
+	if (file != FILE_UNKNOWN && is_in_order(use, writes) &&
+	    are_where_it_was(use, file, series)) {
 		moved = moved_of(uses, use, writes);
 		return moved ? add_of_file(uses, use, moved, file, series) : -ENOMEM;
 	}
@@ -436,7 +471,7 @@ const struct order *file_uses_order(const struct file_uses *uses, uint32_t file,
 	if (access == BY_FAULTS)
 		order = file_uses_more(uses, file)->faults;
 	else if (access == BY_READS && use->accessed == ACCESSED_MIXED)
-		order = &use->more->reads->order;
+		order = use->more->reads;
 	else if (use->accessed >= ACCESSED_IN_ORDER && (access == BY_CALLS || !use->writes))
 		order = use->calls;
 	return order ? order : &none;

@@ -27,14 +27,19 @@ struct moved_sum {
 	struct interval_union time;
 };
 
-/* Where the next access of a process to a file would be consecutive, plus 1; 0 before the first. */
+/* Where a process is in what it opened of a file: where its next access would be consecutive, and
+ * where its next read would follow the last one, each plus 1; 0 before the first. */
 struct position {
-	uint64_t next[POSITIONS];
+	uint64_t next, next_read;
+	uint32_t process;
+	uint32_t open_file : EVENT_OPEN_FILE_BITS; /* used last; 0: not known */
+	bool closed : 1;  /* a descriptor of that was, since its last use */
+	bool several : 1; /* it has had others open at the same time */
 };
 
 /* Where a thread's next access would follow, plus 1; 0 before the first. */
 struct stream {
-	uint32_t thread;
+	uint32_t thread; /* see file_order_stream_key */
 	uint64_t next;
 	uint64_t resume; /* ... and where it would have, before it jumped ahead */
 };
@@ -49,12 +54,6 @@ struct order {
 	uint64_t known, back;  /* see struct jump_sums */
 };
 
-/* Reads alone of a file that is written by calls, too: as if there were none of these. */
-struct reads_apart {
-	struct order order;
-	uint64_t next; /* as of a position, of the first process; of others see file_uses.reads */
-};
-
 /* Of files that are mapped, synced, truncated, both read and written, read past the page cache,
  * advised on, or brought in by others. */
 struct file_use_more {
@@ -64,9 +63,9 @@ struct file_use_more {
 	uint64_t read_for_write_bytes;	/* by calls that write */
 	uint64_t copied;		/* faults that copied a page */
 	uint64_t aligned;		/* faults at the start of FAULT_AROUND_BYTES */
-	uint64_t ranks[2];	   /* lowest and highest that mapped it, each plus 1; 0: none */
-	struct order *faults;	   /* NULL: none */
-	struct reads_apart *reads; /* of a file that is ACCESSED_MIXED */
+	uint64_t ranks[2];	      /* lowest and highest that mapped it, each plus 1; 0: none */
+	uint64_t next_fault;	      /* as position.next of the first process */
+	struct order *faults, *reads; /* NULL: none; reads: of a file that is ACCESSED_MIXED */
 	uint64_t faulted_bytes, furthest; /* by faults alone */
 	uint64_t direct_bytes;		  /* read with O_DIRECT */
 	uint64_t advised;		  /* calls of fadvise that fetched nothing */
@@ -83,18 +82,17 @@ enum { ACCESSED_NEVER, ACCESSED_ONCE, ACCESSED_IN_ORDER, ACCESSED_MIXED };
 
 struct file_use {
 	struct still_sum metadata;
-	struct moved_sum moved; /* calls that read, or those that write: which came first */
-	uint64_t opens;
+	struct moved_sum moved;	  /* calls that read, or those that write: which came first */
 	uint64_t furthest;	  /* where the furthest access by calls ended */
-	struct position position; /* of the first process */
+	struct position position; /* of the first process, where there is any */
 	union {
 		struct order *calls; /* ACCESSED_IN_ORDER and _MIXED */
 		struct {
 			uint32_t process, thread;
-		} once; /* ACCESSED_ONCE: whose it was */
+		} once; /* ACCESSED_ONCE: whose it was; thread: as of a stream */
 	};
 	struct file_use_more *more;
-	uint32_t process;	 /* the first one, where there is any */
+	uint32_t opens;		 /* or more than it can hold */
 	uint32_t processes : 26; /* that used it */
 	uint32_t accessed : 2;
 	bool writes : 1; /* what was moved was written */
@@ -107,23 +105,32 @@ _Static_assert(sizeof(struct file_use) == 128, "of a million files two lines of 
 /* Other pairs of a process and a file come again and again. */
 #define PAIR_SLOTS 1024
 
+struct pair {
+	struct position position;
+	uint64_t next_fault;
+};
+
 struct pair_slot {
 	uint64_t key;
-	struct position *position; /* in the map as it was ... */
-	size_t map_slots;	   /* ... with so many: it moves as it grows. 0: free */
+	struct pair *pair; /* in the map as it was ... */
+	size_t map_slots;  /* ... with so many: it moves as it grows. 0: free */
+};
+
+/* What a process has open of a file and did not use last: as of a position. */
+struct aside {
+	uint64_t next, next_read;
 };
 
 struct file_uses {
 	const struct job *job;
 	struct file_use *uses; /* by number of the file */
 	struct arena arena;    /* of what stands apart */
-	struct map positions;  /* process << 32 | file -> struct position, but of first processes */
-	struct map reads;      /* the same -> reads_apart.next, where reads are told apart */
-	size_t pairs_most;     /* of both; accesses of further pairs are of no pattern ... */
+	struct map pairs;      /* process << 32 | file -> struct pair, but of first processes */
+	struct map asides;     /* the same, position.open_file -> struct aside */
+	size_t pairs_most;     /* of both; accesses of further ones are of no pattern ... */
 	uint64_t beyond;       /* ... and so many */
-	struct position none;
-	uint64_t no_read;
-	struct pair_slot pairs[PAIR_SLOTS]; /* found lately, by the low bits of both */
+	struct pair none;
+	struct pair_slot lately[PAIR_SLOTS]; /* found lately, by the low bits of both */
 };
 
 /* Return 0 or -ENOMEM; to be freed after an error, too. The job must outlive it. */

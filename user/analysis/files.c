@@ -121,7 +121,7 @@ static const struct table_column last_columns[] = {
 	  TABLE_UINT(struct file_view, written_pages), JOB_DIRTIED },
 	{ "pattern.sequential", "sequential", UNIT_COUNT,
 	  "calls that read or write at or past the end of the process's access before, a read or a "
-	  "write",
+	  "write, through the same open (what was opened once, and its duplicates)",
 	  PATTERN(BY_CALLS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
 	{ "pattern.consecutive", NULL, UNIT_COUNT,
 	  "of all calls that read or write those exactly at the end of the access before",
@@ -130,7 +130,8 @@ static const struct table_column last_columns[] = {
 	  "of all calls that read or write those before the end of the access before",
 	  PATTERN(BY_CALLS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.sequential", NULL, UNIT_COUNT,
-	  "reads at or past the end of the process's read before, whatever was written in between",
+	  "reads at or past the end of the process's read before through the same open, whatever was "
+	  "written in between",
 	  PATTERN(BY_READS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.consecutive", NULL, UNIT_COUNT,
 	  "reads exactly at the end of the read before", PATTERN(BY_READS, CONSECUTIVE),

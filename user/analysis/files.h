@@ -23,10 +23,10 @@ static inline enum use files_use_of(enum io_class class)
 	return by_class[class];
 }
 
-/* Of an access to the one before of the same process and file, see file_order.h. By calls: those
+/* Of an access to the one before of the same process and open file, see file_order.h. By calls: those
  * that read and those that write together; by reads: of the former, to the read before. */
 enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
-enum { BY_CALLS, BY_FAULTS, POSITIONS, BY_READS = POSITIONS, ACCESSES };
+enum { BY_CALLS, BY_FAULTS, BY_READS, ACCESSES };
 
 /* Accesses that followed another of the same thread, and those of them that jumped back. */
 struct jump_sums {

@@ -40,6 +40,15 @@ static uint32_t flush_sequence(struct kernel *kernel)
 	return 1u << (bit < 0 ? 4 : bit & 31);
 }
 
+/* Without random numbers open files are not told apart. */
+static void settings_fill_secrets(uint64_t secrets[2])
+{
+	if (getentropy(secrets, 2 * sizeof(*secrets)))
+		secrets[1] = 0;
+	else
+		secrets[1] |= 1;
+}
+
 static void settings_fill(struct session *session, struct faultline *skeleton)
 {
 	/* The skeleton's copies of the tables are const to the kernel side only. */
@@ -47,6 +56,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 		   (struct call_request *)skeleton->rodata->requests);
 	async_fill_rows((struct async_row *)skeleton->rodata->uring_rows,
 			(struct async_row *)skeleton->rodata->aio_rows, calls_first_async());
+	settings_fill_secrets((uint64_t *)skeleton->rodata->open_file_secrets);
 	skeleton->rodata->async_recorded = session->choice.on[LAYER_ASYNC];
 	skeleton->rodata->uring_enter_number = SYS_io_uring_enter;
 	skeleton->rodata->file_classes = session->options.file_classes;

@@ -37,7 +37,7 @@ static const struct {
 		   "below it (**)." },
 	{ "sequential, consecutive, random",
 	  "An access at or past the end of the one before, exactly "
-	  "at it, before it; per process and file." },
+	  "at it, before it; per process and file, and of calls per open, with its duplicates." },
 	{ "dirty, writeback", "What was written or stored to in the page cache is dirty until the "
 			      "kernel writes it back "
 			      "to the device, later, by itself or when asked to (fsync)." },

@@ -98,7 +98,10 @@
 	       "of the file that a map call is about, made to be written back: whole folios")      \
 	COLUMN(SYSCALL_READ_FOR_WRITE, "read_for_write_bytes", UINT, BYTES,                        \
 	       RARE(read_for_write_bytes),                                               \
-	       "read from storage to complete pages that the call wrote in part")
+	       "read from storage to complete pages that the call wrote in part")                  \
+	COLUMN(SYSCALL_OPEN_FILE, "open_file", UINT, NONE, FIELD(open_file),                       \
+	       "tells what was opened once, and duplicated or inherited since, from what was "     \
+	       "opened apart: a number without an order; 0: not known")
 
 /* Behind those of TRACE_COLUMNS_SYSCALL. */
 #define TRACE_COLUMNS_PATHS(COLUMN)                                                                \

@@ -46,7 +46,7 @@ const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
 	 1ull << SYSCALL_ASKED | 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS |                  \
 	 1ull << SYSCALL_FETCHED | 1ull << SYSCALL_CREATED | 1ull << SYSCALL_DIRTIED |             \
 	 1ull << SYSCALL_READ_FOR_WRITE | 1ull << SYSCALL_MAJOR | 1ull << SYSCALL_FAULT_FETCHED |  \
-	 1ull << SYSCALL_READ_FOR_WRITE)
+	 1ull << SYSCALL_OPEN_FILE)
 
 /* Each kind of rows: the columns that events are made of, and by what. */
 static const struct {

@@ -28,6 +28,7 @@
 #define EVENT_NOWAIT (1u << 27)	   /* a call: it asked for a lock, if at all, without waiting */
 #define EVENT_LISTS (1u << 29)	   /* a call: it lists what the file, a directory, holds */
 #define EVENT_READS_FOR_WRITE (1u << 30) /* a call: it has read_for_write_sectors */
+#define EVENT_CLOSES (1u << 31)		 /* a call: it closes a descriptor of the file */
 #define EVENT_VFS (1u << 22)		 /* ... or an operation of the VFS, maybe apart (IO_NONE) */
 #define EVENT_SECOND (1u << 7) /* its row gave another event before: counts as one operation */
 /*
@@ -55,6 +56,8 @@
 #define EVENT_DEVICE (1u << 19) /* sums of a device up to here */
 /* What changes which spans are open. */
 #define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
+
+#define EVENT_OPEN_FILE_BITS 30
 
 struct event {
 	uint64_t start, end; /* on the job's clock, ns */
@@ -88,6 +91,7 @@ struct event {
 		uint32_t summed_errors;
 	};
 	uint32_t file;			 /* number in the job's table, or FILE_NONE */
+	uint32_t open_file;		 /* of a call; EVENT_OPEN_FILE_BITS wide; 0: not known */
 	uint32_t major;			 /* major faults */
 	uint32_t read_for_write_sectors; /* read from storage to complete pages written in part */
 	uint16_t operation; /* number in the job's list; of calls, faults, EVENT_PAGECACHE and

@@ -48,6 +48,7 @@ static struct call_rule rule_of(const struct event_chunk *chunk, uint64_t column
 		.done = what | family->flags | (operation->opens ? EVENT_OPENS : 0) |
 			(operation->advises ? EVENT_ADVISES : 0) |
 			(operation->lists ? EVENT_LISTS : 0) |
+			(operation->closes ? EVENT_CLOSES : 0) |
 			(operation->submits && untraced ? EVENT_SUBMITS : 0),
 		.failed = what | family->flags | EVENT_FAILED,
 		.untraced = untraced,
@@ -108,6 +109,7 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 	event->asked_bytes = columns[SYSCALL_ASKED][i];
 	event->process = event_pid(columns[SYSCALL_PID][i]);
 	event->file = event_find_file(chunk, columns[SYSCALL_FILE][i]);
+	event->open_file = columns[SYSCALL_OPEN_FILE][i] & ((1u << EVENT_OPEN_FILE_BITS) - 1);
 	event->thread = columns[SYSCALL_TID][i];
 	event->major = 0;
 	event->operation = rule->number;
@@ -238,6 +240,7 @@ void event_decode_faults(const struct event_chunk *chunk, struct event *events, 
 			event_count_dirtied(trace, event->dirtied_bytes);
 		event->file = event_find_file(chunk, columns[FAULT_FILE][i]);
 		event->thread = columns[FAULT_TID][i];
+		event->open_file = 0;
 		event->major = flags & TRACE_FAULT_MAJOR ? 1 : 0;
 		event->read_for_write_sectors = 0;
 		event->operation = trace->operations[trace->fault];

@@ -88,6 +88,7 @@ static inline struct event *event_split_transfer(struct event *read, uint32_t fi
 	*write = *read;
 	write->class = IO_WRITE;
 	write->file = file;
+	write->open_file = 0;
 	if (!(read->flags & EVENT_SUMMED))
 		write->offset = -1;
 	write->flags &= ~(EVENT_UNLINKED | EVENT_DIRECT); /* those are of the other file */

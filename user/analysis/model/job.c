@@ -55,6 +55,7 @@ void operation_describe(struct operation *operation, const struct trace_operatio
 	operation->resizes = is_one_of(from->name, resizers);
 	operation->advises = is_one_of(from->name, advisers);
 	operation->lists = is_one_of(from->name, listers);
+	operation->closes = !strcmp(from->name, "close");
 	operation->polls = !strcmp(from->name, "io_uring_setup_sqpoll");
 	if (!strcmp(from->layer, "async")) {
 		operation->libaio = !strncmp(from->name, "libaio_", strlen("libaio_"));
