@@ -53,7 +53,14 @@ struct {
 	__type(value, struct file_entry);
 } files SEC(".maps");
 
-extern __u32 file_last_id;
+/*
+ * Ids are the lower bits of a count, in four turns: the fifth uses those of the first again. What
+ * was given its id two turns ago or earlier gets a new one when it is met, so that no id ever
+ * stands for two files.
+ */
+#define FILE_TURN_LOG 29
+extern __u64 file_last_id;
+extern volatile __u32 file_turn;    /* that ids are given in */
 extern volatile bool files_crowded; /* the hash is not empty */
 
 static __always_inline struct file_place *file_place(const struct file_key *key)
@@ -64,15 +71,24 @@ static __always_inline struct file_place *file_place(const struct file_key *key)
 	return bpf_map_lookup_elem(&file_places, &at);
 }
 
-/* What is known of the file of that key, which lies on the stack, or NULL. */
+static __always_inline bool file_is_at(const struct file_place *place, const struct file_key *key)
+{
+	return place->entry.id && place->key.ino == key->ino &&
+	       *(const __u64 *)&place->key.dev == *(const __u64 *)&key->dev;
+}
+
+/* What is known of the file of that key, which lies on the stack; NULL: nothing, or under an id
+ * that is too old. */
 static __always_inline struct file_entry *file_find(struct file_key *key)
 {
 	struct file_place *place = file_place(key);
+	struct file_entry *entry = NULL;
 
-	if (place && place->entry.id && place->key.ino == key->ino &&
-	    *(__u64 *)&place->key.dev == *(const __u64 *)&key->dev)
-		return &place->entry;
-	return files_crowded ? bpf_map_lookup_elem(&files, key) : NULL;
+	if (place && file_is_at(place, key))
+		entry = &place->entry;
+	else if (files_crowded)
+		entry = bpf_map_lookup_elem(&files, key);
+	return entry && file_turn - entry->turn < 2 ? entry : NULL;
 }
 
 /* Tells open files (of POSIX: open file descriptions) apart without telling where they are: a hash
@@ -270,10 +286,12 @@ __noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bo
 	return entry->id | FILE_UNTOLD;
 }
 
-/* Remembers one that is met for the first time, under a new id. */
+/* Remembers one that is met for the first time, or again, under a new id. */
 __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
 {
-	struct file_entry fresh = { .id = id, .name_hash = name_hash, .size_bytes = size };
+	struct file_entry fresh = {
+		.id = id, .name_hash = name_hash, .size_bytes = size, .turn = file_turn
+	};
 	struct file_place *place;
 	struct file_key at;
 
@@ -283,9 +301,9 @@ __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64
 	place = file_place(&at);
 	/* Who meets the file before all of it is there finds another's place and gives it one more
 	 * id, or finds another name and size, and tells them. */
-	if (place && !__sync_val_compare_and_swap(&place->entry.id, 0, id)) {
-		place->entry.name_hash = name_hash;
-		place->entry.size_bytes = size;
+	if (place &&
+	    (file_is_at(place, &at) || !__sync_val_compare_and_swap(&place->entry.id, 0, id))) {
+		place->entry = fresh;
 		place->key = at;
 		return 0;
 	}
@@ -312,6 +330,18 @@ __noinline int file_note(struct file_key *key, __u32 id, __u32 name_hash, __s64 
 	return 0;
 }
 
+/* An id that stands for nothing. */
+static __always_inline __u32 file_draw_id(void)
+{
+	__u64 number = __sync_fetch_and_add(&file_last_id, 1) + 1;
+
+	if (!(number & ((1ull << FILE_TURN_LOG) - 1))) {
+		file_turn = number >> FILE_TURN_LOG;
+		number = __sync_fetch_and_add(&file_last_id, 1) + 1; /* 0 is none */
+	}
+	return number & ~FILE_UNTOLD;
+}
+
 /* The id of a file, maybe with FILE_UNTOLD: whoever meets it next tries to tell it again. `refresh`
  * looks whether it, or a directory above it, was renamed, or its size has changed. */
 __noinline __u32 file_id(struct file_facts *facts, bool refresh)
@@ -332,7 +362,7 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 	if (!refresh)
 		name_hash = path_hash(facts);
 	if (!id) {
-		id = __sync_fetch_and_add(&file_last_id, 1) + 1;
+		id = file_draw_id();
 		file_enter(&key, id, name_hash, size);
 	}
 	if (file_announce(facts, &key, id, size))
@@ -352,6 +382,7 @@ static __always_inline struct known_file *file_known_by(struct task_state *state
 		struct known_file *known = &state->known[i];
 
 		if (known->address == address && known->inode == (__u64)inode &&
+		    known->turn == file_turn &&
 		    known->ino == KREAD_BY(quick, inode, inode, i_ino) &&
 		    known->generation == (known->derived
 						  ? derived_generation(&at)
@@ -379,6 +410,7 @@ static __always_inline void file_remember(struct task_state *state, __u64 addres
 	known->generation = inode_generation(inode);
 	known->mapping = mapping;
 	known->id = id;
+	known->turn = file_turn;
 	known->class = file_class(inode);
 }
 

@@ -53,4 +53,5 @@ volatile bool attach_arming = false;
 volatile __u32 attach_tracer = 0;
 volatile bool layers_met = false;
 volatile bool files_crowded = false;
-__u32 file_last_id = 0;
+volatile __u32 file_turn = 0;
+__u64 file_last_id = 0;

@@ -43,11 +43,14 @@ def fill_maps(pid, *names):
 
 
 class Array:
-    """An array map of a process, whose values have that many bytes."""
+    """An array map of a process. `size`: of a value, where that is one for each CPU."""
 
-    def __init__(self, pid, name, size):
+    def __init__(self, pid, name, size=None):
         maps = maps_of(pid)
-        self.fd, self.size = maps.pop(name), size
+        self.fd = maps.pop(name)
+        info, length = ctypes.create_string_buffer(80), ctypes.c_uint32(80)
+        libbpf.bpf_obj_get_info_by_fd(self.fd, info, ctypes.byref(length))
+        self.size = size or int.from_bytes(info.raw[12:16], "little")
         for fd in maps.values():
             os.close(fd)
 

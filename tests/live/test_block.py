@@ -245,7 +245,7 @@ class Crowded(unittest.TestCase):
         home = (number * 0x9E3779B1 & 0xFFFFFFFF) >> (32 - self.DEVICES_LOG)
 
         def fill(pid):
-            with bpf_maps.Array(pid, "device_places", self.DEVICE.size) as places:
+            with bpf_maps.Array(pid, "device_places") as places:
                 for i in range((1 << self.DEVICES_LOG) - free):
                     place = home + i & (1 << self.DEVICES_LOG) - 1
                     places.put(place, self.DEVICE.pack(1 << 40 | i, b""))
@@ -334,7 +334,7 @@ print(done)
              self.READER, bare],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         run.stdout.readline()
-        with bpf_maps.Array(run.pid, "bio_places", self.PLACE.size) as self.places:
+        with bpf_maps.Array(run.pid, "bio_places") as self.places:
             for _ in range(marks):
                 met(*self.next_mark())
             run.stdin.write(b"\n")
@@ -359,7 +359,7 @@ print(done)
                                "-S", "-c", self.READER, bare],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         run.stdout.readline()
-        with bpf_maps.Array(run.pid, "bio_places", self.PLACE.size) as places:
+        with bpf_maps.Array(run.pid, "bio_places") as places:
             free = [i for i, value in enumerate(places.values()) if not any(value[:8])][:3]
             for place in free:  # addresses of none, which belong elsewhere
                 places.put(place, self.PLACE.pack(place + 1, *[0] * 10))

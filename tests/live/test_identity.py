@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Files that differ in nothing that their inodes say: told apart, and each under what stat says."""
 import os
+import re
 import subprocess
 import shutil
 import unittest
 
+import bpf_maps
 import harness
 from harness import Recording, machine
 
@@ -72,6 +74,56 @@ class Fuse(unittest.TestCase):
             with self.subTest(row["path"]):
                 self.assertEqual(row["opens"], 2)
                 self.assertEqual(row["read"]["bytes"], 2 * 8192)
+
+
+class Turns(unittest.TestCase):
+    """Ids of files come round after 2^31 of them: none ever stands for two files."""
+
+    READER = """
+import os, sys
+kept = os.open(sys.argv[1] + "/kept", os.O_RDONLY)
+for stage in range(4):
+    os.pread(kept, 1000, 0)
+    for i in range(20): os.read(os.open(f"{sys.argv[1]}/{stage}.{i}", os.O_RDONLY), 100)
+    print(flush=True)
+    sys.stdin.readline()
+"""
+
+    def place(self, name, size):
+        """Where a variable of the kernel side stands in its map."""
+        built = f"{harness.BUILD}/bpf/faultline.bpf.o"
+        if not os.path.exists(built):
+            self.skipTest("the object of the kernel side is not there")
+        symbols = subprocess.check_output(
+            ["readelf", "-sW", built], text=True, stderr=subprocess.DEVNULL)
+        start = int(re.search(rf"\s(\w+)\s+{size} OBJECT .* {name}$", symbols, re.M)[1], 16)
+        return slice(start, start + size)
+
+    def test_come_round(self):
+        last, turn = self.place("file_last_id", 8), self.place("file_turn", 4)
+        directory, trace = machine().new_dir(), machine().new_dir() + "/trace"
+        names = ["kept"] + [f"{stage}.{i}" for stage in range(4) for i in range(20)]
+        for name in names:
+            harness.random_file(f"{directory}/{name}", 4096)
+        run = machine().start(
+            [machine().faultline, "run", "-q", "-o", trace, "--", harness.PYTHON, "-S", "-c",
+             self.READER, directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for turns, number in (1, (1 << 29) - 10), (2, (2 << 29) - 10), (5, (4 << 29) + 10000):
+            run.stdout.readline()
+            with bpf_maps.Array(run.pid, "faultlin.bss") as variables:
+                value = bytearray(variables.get(0))
+                value[last] = number.to_bytes(8, "little")
+                value[turn] = (turns - 1).to_bytes(4, "little")
+                variables.put(0, bytes(value))
+            run.stdin.write(b"\n")
+            run.stdin.flush()
+        run.communicate(b"\n")
+        self.assertEqual(run.returncode, 0)
+        reads = {row["path"]: row["read"]["count"] for row in harness.report_of(trace)["files"]}
+        for name in names:
+            self.assertEqual(reads.get(f"{directory}/{name}"), 4 if name == "kept" else 1, name)
+        ids = {row["file"] for row in harness.Trace(trace).dicts("syscall")}
+        self.assertLess(max(ids), 1 << 31)
 
 
 class Btrfs(unittest.TestCase):
