@@ -12,6 +12,8 @@ static const char *status_text(int status)
 {
 	if (status == -ENOENT)
 		return "does not exist in this kernel";
+	if (status == -EOPNOTSUPP)
+		return "cannot be had: this kernel has no kprobes";
 	if (status == -EPROTO)
 		return "has other arguments in this kernel";
 	if (status == -EPERM)
