@@ -17,22 +17,28 @@
 #include "output/json.h"
 #include "output/text.h"
 
+/* The last tables are those of against_make. */
 static void write_compared(struct sink *out, const struct report *const runs[2],
 			   const struct table *const *tables, size_t count,
 			   const struct report_request *request)
 {
+	const struct table *whole = tables[count - AGAINST_TABLES], *places = tables[count - 1];
 	static const char *const labels[] = { "before", "now   " };
 	const struct style style = {
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
 	};
-	const struct grid_options options = { .style = &style,
-					      .top = report_top(request),
-					      .top_said = request->top != TOP_UNSET };
+	struct grid_options options = { .style = &style,
+					.top = report_top(request),
+					.top_said = request->top != TOP_UNSET };
 
 	for (size_t i = 0; i < 2; i++)
 		headline_write_run(out, labels[i], report_by(runs[i], &analysis_trace), &style);
 	for (size_t i = 0; i < count; i++) {
+		if (tables[i] == places && request->top == TOP_UNSET)
+			options.top = against_places_worth(whole, places);
+		if (tables[i] == places && !options.top && !options.top_said)
+			continue;
 		sink_char(out, '\n');
 		text_table(out, tables[i], &options);
 	}

@@ -108,8 +108,11 @@ static uint64_t sum_of(const struct table *course, enum timeline_column column)
 
 static int add_time(struct join *join, const char *name, int side, uint64_t time_ns)
 {
-	struct line *line = line_of(join, (struct table_text) { name, strlen(name) });
+	struct line *line;
 
+	if (time_ns == TABLE_NO_UINT)
+		return 0;
+	line = line_of(join, (struct table_text) { name, strlen(name) });
 	if (!line)
 		return -ENOMEM;
 	line->in[side] = true;
@@ -131,6 +134,8 @@ static int add_run(struct join *join, const struct report *report, int side)
 }
 
 /* --- tables --- */
+
+enum { COMPARED_NAME, COMPARED_CHANGE, COMPARED_TIMES, COMPARED_BEFORE, COMPARED_NOW };
 
 static const struct table_column columns[] = {
 	{ "name", "", UNIT_PATH, "what is compared", TABLE_TEXT(struct line, name), 0 },
@@ -269,4 +274,25 @@ int against_make(struct table *tables[AGAINST_TABLES], const struct report *befo
 	filled = fill(&tables[2], &places, "compared_places",
 		      "Places, those that changed most first", TABLE_COLUMNS(columns), shown, true);
 	return status ? status : filled;
+}
+
+/* Of the longer run. */
+#define WORTH_SHARE 0.001
+
+size_t against_places_worth(const struct table *whole, const struct table *places)
+{
+	const struct cell *run = table_row(whole, 0);
+	uint64_t before_ns = known(number_of(&run[COMPARED_BEFORE]));
+	uint64_t now_ns = known(number_of(&run[COMPARED_NOW]));
+	double least_ns = WORTH_SHARE * (before_ns > now_ns ? before_ns : now_ns);
+	size_t count = 0;
+
+	while (count < places->row_count) {
+		const struct cell *change = &table_row(places, count)[COMPARED_CHANGE];
+
+		if (change->type != CELL_INT || fabs((double)change->sint) < least_ns)
+			break;
+		count++;
+	}
+	return count;
 }

@@ -17,4 +17,8 @@
 int against_make(struct table *tables[AGAINST_TABLES], const struct report *before,
 		 const struct report *now);
 
+/* How many rows of "compared_places" changed by a thousandth of the longer run and more, which come
+ * first; `whole`: "compared". */
+size_t against_places_worth(const struct table *whole, const struct table *places);
+
 #endif
