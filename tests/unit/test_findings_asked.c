@@ -184,13 +184,44 @@ static void test_mapped(void **state)
 	}
 }
 
+/* A file that is walked page by page, which MADV_RANDOM made of it, or a device without readahead.
+ */
+static void test_walked(void **state)
+{
+	for (int advised = 0; advised < 2; advised++) {
+		struct made_trace made;
+		struct report *report;
+		size_t row;
+
+		BEGIN(&made, .block = true);
+		EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		add_file(&made, 1, 1024 * MIB, "/data/a");
+		if (advised)
+			CALL(&made, .time = 100, .dur = US, .pid = 10, .op = M_MADVISE, .file = 1,
+			     .asked = MIB, .flags = TRACE_OP_RANDOM);
+		for (uint64_t i = 0; i < 1000; i++)
+			FAULT(&made, .time = 10 * US + i * US * 500, .dur = 100 * US, .pid = 10,
+			      .file = 1, .offset = i * 4096, .fetched = 4096,
+			      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP);
+		made_finish(&made, 10, END);
+		report = made_report(&made.reader, 1);
+		row = find_row(report, "findings", "id", "mmap-single");
+		check_text(report, "findings", row, "advice",
+			   advised ? "leave out MADV_RANDOM, given 1 time: the faults follow the "
+				     "file, and readahead would serve them"
+				   : "MADV_WILLNEED on what comes next, several threads or "
+				     "processes at once, or an order that follows the file");
+		report_free(report);
+		made_close(&made);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_locks),
-		cmocka_unit_test(test_dropped),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_mapped),
+		cmocka_unit_test(test_locks),  cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_table),  cmocka_unit_test(test_mapped),
+		cmocka_unit_test(test_walked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

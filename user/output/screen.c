@@ -42,14 +42,15 @@ static void add_cost(struct sink *line, const struct screen *screen, const struc
 {
 	const struct cell *ns = &finding[FINDING_COST_NS], *bytes = &finding[FINDING_COST_BYTES];
 	const struct cell *duration = &screen->trace->cells[ABOUT_DURATION];
+	const struct cell *is = &finding[FINDING_COST_IS];
 	char text[UNITS_TEXT];
 
 	if (ns->type == CELL_UINT) {
-		sink_format(line, "%s%s",
-			    ns->summed	   ? "at most "
-			    : ns->at_least ? "at least "
-					   : "",
-			    units_ns(text, ns->uint));
+		if (ns->summed)
+			sink_text(line, "at most ");
+		else if (ns->at_least || cell_is(is, "at least"))
+			sink_text(line, "at least ");
+		sink_text(line, units_ns(text, ns->uint));
 		if (duration->type == CELL_UINT && duration->uint)
 			sink_format(line, ", %s of the run",
 				    units_share(text, (double)ns->uint / duration->uint));

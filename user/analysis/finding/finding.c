@@ -13,6 +13,7 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_text.h"
 #include "analysis/finding/finding_weight.h"
+#include "analysis/levels.h"
 #include "analysis/overlap.h"
 #include "analysis/model/path.h"
 #include "analysis/measured.h"
@@ -25,10 +26,11 @@ struct finding {
 	struct finding_verdict verdict;
 	struct finding_weight weight;
 	const char *title, *says, *advice, *more;
-	const char *host; /* NULL: of several */
-	uint64_t runs;	  /* 1 */
-	bool summed;	  /* times are sums over threads */
-	bool at_least;	  /* times are sums over runs, and the cost is what one took */
+	const char *host;    /* NULL: of several */
+	uint64_t runs;	     /* 1 */
+	bool summed;	     /* times are sums over threads */
+	bool at_least;	     /* times are sums over runs, and the cost is what one took */
+	const char *cost_is; /* NULL: there is none */
 };
 
 /* --- for the rules --- */
@@ -150,6 +152,24 @@ static uint64_t raised_cost(const struct findings *findings, const struct findin
 	return cost_ns;
 }
 
+static const char *cost_is(const struct findings *findings, const struct finding *finding)
+{
+	const struct job *job = findings->measured->job;
+	bool lost = job && (!job->complete || job->lost);
+	struct level_view compute;
+
+	if (finding->verdict.cost_ns == TABLE_NO_UINT)
+		return NULL;
+	if (finding->summed)
+		return "at most";
+	if (finding->at_least || finding->rule->drags || lost)
+		return "at least";
+	if (finding->rule->sums != FINDING_OF_SPANS &&
+	    levels_view(findings->measured, ACTIVITY_COMPUTE, &compute) && compute.count)
+		return "estimated";
+	return "measured";
+}
+
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict)
 {
@@ -182,6 +202,7 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 	if (finding->summed && raised.cost_ns != TABLE_NO_UINT &&
 	    raised.cost_ns > findings->duration_ns)
 		finding->verdict.cost_ns = findings->duration_ns;
+	finding->cost_is = cost_is(findings, finding);
 	finding->verdict.severity = finding_severity_of(findings, &finding->verdict);
 	finding->weight = finding_weigh(
 		rule, findings->duration_ns,
@@ -294,6 +315,14 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 			      "time that it took and that no compute hid", get_cost, 0, 0 },
 	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, "bytes that it moved",
 				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
+	[FINDING_COST_IS] = { "cost_is", NULL, UNIT_NONE,
+			      "how cost_ns is meant: measured; estimated (the part of it that "
+			      "compute hid is that of its class); at least, where the program "
+			      "works on what it gets, which the change saves, too, or where events "
+			      "were "
+			      "lost; at most, of "
+			      "operations that were summed up over threads",
+			      TABLE_LITERAL(struct finding, cost_is), 0 },
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE,
 				 "how sure it is: high, medium or low", get_confidence, 0, 0 },
 	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE, "the numbers that it goes by",

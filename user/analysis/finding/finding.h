@@ -81,6 +81,9 @@ struct finding_rule {
 	bool of_runs;
 	/* What the job's own data costs comes before it if that is at least half as much. */
 	bool of_start;
+	/* The program works on what it gets there (it parses, unpacks, imports): the change saves
+	 * that, too, of which nothing is known here. */
+	bool drags;
 	/* What these tell already, NULL at their end, it does not: finding_add. Or NULL. */
 	const struct finding_rule *const *told_by;
 	const struct alike_rule *alike; /* for finding_add_alike: see finding_files.h */
@@ -112,6 +115,7 @@ enum finding_column {
 	FINDING_TITLE,
 	FINDING_COST_NS,
 	FINDING_COST_BYTES,
+	FINDING_COST_IS,
 	FINDING_CONFIDENCE,
 	FINDING_EVIDENCE_COLUMN,
 	FINDING_SAYS,

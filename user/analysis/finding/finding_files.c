@@ -53,6 +53,8 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	       "calls of fadvise that dropped what came from storage again; null: none, or not all "
 	       "that came again"),
 	NUMBER(random, COUNT, "calls of madvise that said MADV_RANDOM of them; null: none"),
+	NUMBER(misadvised, COUNT,
+	       "of these, where the files were walked in order all the same; null: none"),
 	NUMBER(time_ns, NS, "time in them"),
 	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
 	{ "consecutive", "consecutive", UNIT_SHARE,
@@ -248,6 +250,9 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 	alike->dropped = sums->undropped ? TABLE_NO_UINT : sums->dropped;
 	alike->advised = sums->advised && sums->undropped ? sums->advised : TABLE_NO_UINT;
 	alike->random = sums->random ? sums->random : TABLE_NO_UINT;
+	alike->misadvised = by_faults && alike->consecutive >= threshold(THRESHOLD_MMAP_SCAN)
+				    ? alike->random
+				    : TABLE_NO_UINT;
 	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes
 									    : alike->bytes,
 					     alike->time_ns);
@@ -339,15 +344,18 @@ static bool is_taken(const struct findings *findings, const struct alike_rule *k
 static void look_at_file(struct findings *findings, const struct advice_index *advised,
 			 uint32_t number, const struct file_view *file)
 {
+	struct advice_view advice;
+	bool asked = false;
+
 	for (size_t i = 0; i < finding_rule_count; i++) {
 		const struct alike_rule *kind = finding_rules[i]->alike;
 		struct alike_found *found = &findings->alike[i];
-		struct advice_view advice = { .dropped = 0 };
 
 		if (!kind || !is_taken(findings, kind, file))
 			continue;
-		if (kind->advice)
+		if (!asked)
 			advice = advice_of(advised, number, file->path);
+		asked = true;
 		add_file(&found->alike, &found->sums, kind, file, &advice);
 	}
 }

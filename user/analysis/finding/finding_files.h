@@ -28,13 +28,14 @@ struct alike {
 	uint64_t time_ns, bandwidth;  /* bandwidth: bytes (of faults: fetched) in a second */
 	uint64_t advised;	      /* calls of fadvise that fetched nothing; as above */
 	uint64_t dropped, random;     /* as advice_of has them; as above */
+	uint64_t misadvised;	      /* random, of files that are walked in order; as above */
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* of the bytes, that came from storage */
 	double of_run;		      /* of the run, its time that no compute hid */
 	uint64_t reopen_ns; /* from opens to the first new read; TABLE_NO_UINT: not asked */
 };
 
-#define ALIKE_COLUMNS 31
+#define ALIKE_COLUMNS 32
 
 extern const struct table_column alike_columns[ALIKE_COLUMNS];
 
@@ -46,7 +47,6 @@ extern const struct table_column alike_columns[ALIKE_COLUMNS];
 struct alike_rule {
 	enum use use;	     /* whose count, bytes and time are summed */
 	bool with_metadata;  /* ... and the time of metadata calls, too */
-	bool advice;	     /* it tells what was advised on them */
 	bool with_faults;    /* ... and faults, too: their count, bytes and time */
 	enum io_class class; /* that its time is of */
 	bool (*takes)(const struct file_view *file);

@@ -48,7 +48,6 @@ static bool takes_random(const struct file_view *file)
 static const struct alike_rule random_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
-	.advice = true,
 	.takes = takes_random,
 	.counts = count_of_windows,
 	.least = THRESHOLD_MMAP_RANDOM_MAJOR,
@@ -129,7 +128,6 @@ static bool takes_strided(const struct file_view *file)
 static const struct alike_rule strided_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
-	.advice = true,
 	.takes = takes_strided,
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
@@ -201,7 +199,8 @@ const struct finding_rule finding_mmap_in_order = {
 	.title = "{file} is loaded through a mapping, one fault after the other",
 	.says = "{fetched_bytes} came from storage by {count} faults, at {bandwidth}/s of "
 		"waiting[; {others:file|files} more like it]",
-	.advice = "MADV_POPULATE_READ or MADV_WILLNEED before use, several threads, or read() into "
+	.advice = "[leave out MADV_RANDOM, given {misadvised:time|times}, or ||]"
+		  "MADV_POPULATE_READ or MADV_WILLNEED before use, several threads, or read() into "
 		  "memory",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
 	.rule = "A file that is needed as a whole (weights of a model: safetensors, torch.load "
@@ -253,8 +252,9 @@ const struct finding_rule finding_mmap_single = {
 	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} "
 		"each[, at {bandwidth}/s of waiting]"
 		"[; {others:file|files} more like it]",
-	.advice = "MADV_WILLNEED on what comes next, several threads or processes at once, or an "
-		  "order that follows the file",
+	.advice = "[leave out MADV_RANDOM, given {misadvised:time|times}: the faults follow the "
+		  "file, and readahead would serve them||MADV_WILLNEED on what comes next, several "
+		  "threads or processes at once, or an order that follows the file]",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
 	.rule = "Without readahead (MADV_RANDOM, or a window of next to nothing) a fault brings "
 		"what "

@@ -45,6 +45,7 @@ static const enum threshold loaded_thresholds[] = {
 
 const struct finding_rule finding_cold_start = {
 	.id = "cold-start",
+	.drags = true,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
 	.of_start = true,
@@ -112,6 +113,7 @@ static const enum threshold small_files_thresholds[] = {
 
 const struct finding_rule finding_small_files = {
 	.id = "many-small-files",
+	.drags = true,
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &small_files,
@@ -180,6 +182,7 @@ static const enum threshold opened_again_thresholds[] = {
 
 const struct finding_rule finding_opened_again = {
 	.id = "opened-again",
+	.drags = true,
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &opened_again_files,
@@ -225,6 +228,7 @@ static const enum threshold listed_again_thresholds[] = {
 
 const struct finding_rule finding_listed_again = {
 	.id = "listed-again",
+	.drags = true,
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &listed_again_files,
@@ -461,6 +465,7 @@ static const enum threshold imports_thresholds[] = {
 
 const struct finding_rule finding_imports = {
 	.id = "imports",
+	.drags = true,
 	.needs = JOB_SYSCALL,
 	.find = find_imports,
 	.told_by = imports_told_by,

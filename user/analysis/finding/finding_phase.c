@@ -15,6 +15,7 @@
 
 struct data_waits {
 	uint64_t count, time_ns, unhidden_ns, io_ns, workers;
+	uint64_t work_ns; /* TABLE_NO_UINT: most of it is I/O */
 	double of_run, io_share;
 };
 
@@ -25,6 +26,8 @@ static const struct table_column waits_columns[] = {
 	  TABLE_UINT(struct data_waits, unhidden_ns), 0 },
 	{ "io_ns", "I/O", UNIT_NS, "the part of that with I/O of the job under way",
 	  TABLE_UINT(struct data_waits, io_ns), 0 },
+	{ "work_ns", "other work", UNIT_NS, "the part of that without, if it is most of it",
+	  TABLE_UINT(struct data_waits, work_ns), 0 },
 	{ "workers", "workers", UNIT_COUNT, "spans of processes that load data for others",
 	  TABLE_UINT(struct data_waits, workers), 0 },
 	{ "of_run", "of the run", UNIT_SHARE, "unoverlapped part of the run",
@@ -51,6 +54,9 @@ static bool waits_of(const struct findings *findings, enum activity_of which,
 	};
 	waits->of_run = finding_share(waits->unhidden_ns, findings->duration_ns);
 	waits->io_share = finding_share(waits->io_ns, waits->unhidden_ns);
+	waits->work_ns = waits->io_share < threshold(THRESHOLD_DATA_WAIT_IO)
+				 ? waits->unhidden_ns - waits->io_ns
+				 : TABLE_NO_UINT;
 	return true;
 }
 
@@ -77,7 +83,8 @@ static int find_checkpoint(struct findings *findings, const struct finding_rule 
 	return finding_add(findings, rule, &waits, &verdict);
 }
 
-static const enum threshold checkpoint_thresholds[] = { THRESHOLD_CHECKPOINT_WAITS };
+static const enum threshold checkpoint_thresholds[] = { THRESHOLD_CHECKPOINT_WAITS,
+							THRESHOLD_DATA_WAIT_IO };
 
 const struct finding_rule finding_sync_checkpoint = {
 	.id = "sync-checkpoint",
@@ -89,12 +96,18 @@ const struct finding_rule finding_sync_checkpoint = {
 	FINDING_THRESHOLDS(checkpoint_thresholds),
 	.title = "the job waits for its checkpoints",
 	.says = "{time_ns} in spans of checkpoints ({count}); compute stood still for "
-		"{unhidden_ns} of it",
-	.advice = "write the checkpoint beside the next steps (a thread, or an asynchronous save)",
+		"{unhidden_ns} of it[, {work_ns} of which was no I/O]",
+	.advice =
+		"[most of it ({work_ns}) is building the checkpoint, not writing it: use a "
+		"format that only copies (safetensors; no pickle, no compression), or save a copy "
+		"from another process||write the checkpoint beside the next steps (a thread, or an "
+		"asynchronous save)]",
 	.more = "faultline report --table spans TRACE",
 	.rule = "While spans of category checkpoint lasted, no span of category compute did. A "
 		"copy "
-		"of the state in memory that a thread writes lets training go on.",
+		"of the state in memory that a thread writes lets training go on. Where most of "
+		"the time is not I/O, the state is being pickled, compressed or copied off a "
+		"device; a thread of the same Python program would hold up training meanwhile.",
 };
 
 /* --- loaders --- */

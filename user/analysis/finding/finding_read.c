@@ -229,6 +229,7 @@ static const enum threshold small_cached_thresholds[] = {
 
 const struct finding_rule finding_small_reads_cached = {
 	.id = "small-reads-cached",
+	.drags = true,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
@@ -384,7 +385,6 @@ static const struct alike_rule fetched_again_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.with_faults = true,
-	.advice = true,
 	.takes = takes_fetched_again,
 	.speaks = are_large,
 	.cost_bytes = alike_fetched,

@@ -63,6 +63,7 @@ static const enum threshold again_thresholds[] = {
 
 const struct finding_rule finding_worker_start = {
 	.id = "worker-start",
+	.drags = true,
 	.needs = JOB_SYSCALL | JOB_EVENTS,
 	.find = find_again,
 	FINDING_EVIDENCE(struct again, again_evidence),

@@ -10,7 +10,8 @@ function evidenceEl(evidence) {
 
 function findingEl(row, place) {
 	const evidence = within(row.evidence);
-	const cost = [row.cost_ns === null ? null : `${timeText(row.cost_ns)}, `
+	const bound = /^at /.test(row.cost_is) ? `${row.cost_is} ` : '';
+	const cost = [row.cost_ns === null ? null : `${bound}${timeText(row.cost_ns)}, `
 		+ `${shareText(row.cost_ns / DURATION_NS)} of the run`,
 	row.cost_bytes === null ? null : bytesText(row.cost_bytes)].filter(Boolean).join('; ');
 	return el('article', { class: `finding ${row.severity}`, 'data-finding': row.id },
