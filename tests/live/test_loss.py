@@ -2,6 +2,9 @@
 """Nothing is lost with the default buffers, and with tiny ones nothing is lost in silence."""
 import os
 import re
+import signal
+import subprocess
+import time
 import unittest
 
 import harness
@@ -43,6 +46,25 @@ class Loss(unittest.TestCase):
         self.assertIn(lost["cause"], ("buffers", "stopped"))
         self.check_adds_up(recording, reads)
         self.check_words(recording, lost["total"])
+
+    def test_stopped(self):
+        """A recorder that is stopped for a while: that is told as the cause."""
+        directory = machine().new_dir()
+        data, trace = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/trace.flt"
+        script = 'echo; exec "$0" "$1" "$2" 2 seconds 4'
+        run = machine().start(
+            [machine().faultline, "run", "-q", "--buffer", "64K", "-o", trace, "--", "/bin/sh",
+             "-c", script, static_program("hotread"), data, f"{directory}/out.json"],
+            stdout=subprocess.PIPE)
+        run.stdout.readline()
+        os.kill(run.pid, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(run.pid, signal.SIGCONT)
+        run.communicate()
+        self.assertEqual(run.returncode, 0)
+        told = harness.report_of(trace)["trace"]
+        self.assertGreater(told["notes"]["lost_while_stopped"], 0)
+        self.assertEqual(told["lost"]["cause"].split(",")[0], "stopped")
 
     def test_many_threads(self):
         """Threads that take turns on few CPUs, with buffers that are too small and large enough."""
