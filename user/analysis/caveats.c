@@ -143,6 +143,8 @@ static void say_unseen(struct words *text, const struct measured *measured)
 	} seen[] = { { "syscall", "system call on a file" }, { "fault", "page fault on a file" } };
 	const struct job *job = measured->job;
 
+	if (job_count_notes(job, TRACE_NOTE_LEFT_OUT))
+		return;
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const struct trace_header *header = job->traces[i].header;
 		const struct trace_totals *totals = job->traces[i].totals;
@@ -335,6 +337,19 @@ static void say_bios_under_way(struct words *text, const struct measured *measur
 			  units_count(count, bios), bios == 1 ? "bio had" : "bios had");
 }
 
+/* As the recording was asked to. */
+static void say_left_out(struct words *text, const struct measured *measured)
+{
+	uint64_t operations = job_count_notes(measured->job, TRACE_NOTE_LEFT_OUT);
+	char count[UNITS_TEXT];
+
+	if (operations)
+		words_add(text,
+			  "%s operations are in none of these numbers: they were on files that "
+			  "--include and --exclude leave out; devices are told as a whole",
+			  units_count(count, operations));
+}
+
 static void say_unfollowed(struct words *text, const struct measured *measured)
 {
 	uint64_t children = job_count_notes(measured->job, TRACE_NOTE_UNFOLLOWED);
@@ -471,25 +486,16 @@ static const struct caveat {
 	const char *weight;
 	void (*say)(struct words *text, const struct measured *measured);
 } caveats[] = {
-	{ "killed", "warning", say_killed },
-	{ "incomplete", "warning", say_incomplete },
-	{ "damaged", "warning", say_damaged },
-	{ "names", "warning", say_names },
-	{ "lost", "warning", say_lost },
-	{ "unaccounted", "warning", say_unaccounted },
-	{ "unseen", "warning", say_unseen },
-	{ "not-followed", "warning", say_not_followed },
-	{ "async", "warning", say_async },
-	{ "undecoded", "warning", say_undecoded },
-	{ "spans", "warning", say_spans },
-	{ "unfollowed", "warning", say_unfollowed },
-	{ "faults", "warning", say_faults },
-	{ "bios", "warning", say_bios },
-	{ CLOCKS_CAVEAT, "note", say_clocks },
-	{ "attached", "note", say_attached },
-	{ "header", "note", say_header },
-	{ "survivors", "note", say_survivors },
-	{ "bios-under-way", "note", say_bios_under_way },
+	{ "killed", "warning", say_killed },	{ "incomplete", "warning", say_incomplete },
+	{ "damaged", "warning", say_damaged },	{ "names", "warning", say_names },
+	{ "lost", "warning", say_lost },	{ "unaccounted", "warning", say_unaccounted },
+	{ "unseen", "warning", say_unseen },	{ "not-followed", "warning", say_not_followed },
+	{ "async", "warning", say_async },	{ "undecoded", "warning", say_undecoded },
+	{ "spans", "warning", say_spans },	{ "unfollowed", "warning", say_unfollowed },
+	{ "faults", "warning", say_faults },	{ "bios", "warning", say_bios },
+	{ CLOCKS_CAVEAT, "note", say_clocks },	{ "attached", "note", say_attached },
+	{ "left-out", "note", say_left_out },	{ "header", "note", say_header },
+	{ "survivors", "note", say_survivors }, { "bios-under-way", "note", say_bios_under_way },
 	{ "summed", "note", say_summed },
 };
 

@@ -10,6 +10,7 @@
 
 #include "capture/cgroups.h"
 #include "capture/decode_state.h"
+#include "capture/file_choice.h"
 #include "capture/span_ends.h"
 
 bool decoder_is_whole(const void *record, size_t size)
@@ -36,6 +37,8 @@ void decoder_take(void *context, unsigned int ring, const void *record, size_t s
 		return;
 	}
 	decoder->taken[header->kind]++;
+	if (decoder->choice && file_choice_leaves_record(decoder->choice, header))
+		return;
 	decode_kinds[header->kind].take(decoder, ring, record);
 }
 
@@ -110,6 +113,11 @@ void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *cont
 {
 	decoder->tell_code = tell;
 	decoder->tell_context = context;
+}
+
+void decoder_choose_files(struct decoder *decoder, struct file_choice *choice)
+{
+	decoder->choice = choice;
 }
 
 uint64_t decoder_start_ns(const struct decoder *decoder)

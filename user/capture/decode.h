@@ -23,6 +23,10 @@ typedef void (*decoder_code_fn)(void *context, uint32_t pid, uint64_t address, u
 				uint64_t time_ns);
 void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context);
 
+/* Has records of other files left out, which count as taken; the choice stays the caller's. */
+struct file_choice;
+void decoder_choose_files(struct decoder *decoder, struct file_choice *choice);
+
 /* Takes slots of a lane that follow each other; a lane_slots_fn whose context is the decoder. */
 void decoder_take_slots(void *decoder, unsigned int lane, const struct lane_slot *slots,
 			size_t count);

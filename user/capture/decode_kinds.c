@@ -4,6 +4,7 @@
  * records and the columns, nothing of rings and files.
  */
 #include "capture/decode_state.h"
+#include "capture/file_choice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -195,15 +196,19 @@ static void take_exit(struct decoder *decoder, unsigned int ring, const void *re
 static void take_file(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_file *event = record;
-	char path[NAMES_PATH_BYTES];
+	char path[NAMES_PATH_BYTES + 1];
+	size_t path_bytes = names_path(event, path);
 	uint64_t row[FILE_COLUMNS];
 
 	TRACE_COLUMNS_FILE(COPY)
 	row[FILE_FILESYSTEM] =
 		trace_writer_string(decoder->writer, event->filesystem,
 				    strnlen(event->filesystem, sizeof(event->filesystem)));
-	row[FILE_PATH] = trace_writer_string(decoder->writer, path, names_path(event, path));
+	row[FILE_PATH] = trace_writer_string(decoder->writer, path, path_bytes);
 	trace_writer_append(decoder->writer, TRACE_FILE, ring, row);
+	path[path_bytes] = '\0';
+	if (decoder->choice)
+		file_choice_name(decoder->choice, event->id, path);
 }
 
 /* The three texts of a record, one behind the other, become the columns from `name` on. */

@@ -4,6 +4,7 @@
  * nothing of records, nor of how slots are handed over.
  */
 #include "capture/decode_state.h"
+#include "capture/file_choice.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -74,11 +75,9 @@ void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_byte
 	memcpy(fields, all, sizeof(all));
 }
 
-void decoder_take_slots(void *context, unsigned int lane, const struct lane_slot *slots,
-			size_t count)
+static void take_slots(struct decoder *decoder, unsigned int lane, const struct lane_slot *slots,
+		       size_t count)
 {
-	struct decoder *decoder = context;
-
 	while (count) {
 		size_t done = take_lane_calls(decoder, lane, slots, count);
 
@@ -92,4 +91,20 @@ void decoder_take_slots(void *context, unsigned int lane, const struct lane_slot
 		slots += done;
 		count -= done;
 	}
+}
+
+void decoder_take_slots(void *context, unsigned int lane, const struct lane_slot *slots,
+			size_t count)
+{
+	struct decoder *decoder = context;
+	size_t first = 0;
+
+	for (size_t i = 0; decoder->choice && i < count; i++) {
+		if (!file_choice_leaves_slot(decoder->choice, &slots[i]))
+			continue;
+		decoder->taken[slots[i].call.op == OP_FAULT ? RECORD_FAULT : RECORD_SYSCALL]++;
+		take_slots(decoder, lane, slots + first, i - first);
+		first = i + 1;
+	}
+	take_slots(decoder, lane, slots + first, count - first);
 }

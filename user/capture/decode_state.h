@@ -14,6 +14,7 @@
 #include "trace/writer.h"
 
 struct cgroups;
+struct file_choice;
 struct span_ends;
 
 /* Execs whose cgroup is being looked up. */
@@ -37,6 +38,7 @@ struct decoder {
 	decoder_code_fn tell_code;
 	void *tell_context;
 	struct span_ends *span_ends;
+	struct file_choice *choice; /* NULL: all files are kept */
 };
 
 /* How a kind of record is taken. */

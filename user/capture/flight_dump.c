@@ -12,6 +12,7 @@
 
 #include "capture/calls.h"
 #include "capture/decode.h"
+#include "capture/op_sums.h"
 #include "capture/session.h"
 #include "trace/writer.h"
 
@@ -22,7 +23,7 @@ struct dump {
 	struct decoder *decoder;
 	struct trace_writer *writer;
 	struct trace_operation operations[OP_TABLE_SIZE];
-	struct trace_operation_total totals[OP_TABLE_SIZE];
+	struct op_sums sums;
 	struct flight_past past; /* the counts of devices */
 	uint64_t lost[FLIGHT_LOSSES];
 	struct trace_kind_total kinds[RECORD_KIND_COUNT + LAYER_COUNT];
@@ -53,112 +54,6 @@ static void leave_out_counts(struct dump *dump, struct trace_header *header)
 	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
 		dump->operations[counted[i]] = dump->operations[OP_NONE];
 	header->operations = dump->operations;
-}
-
-static bool moves_bytes(const struct dump *dump, uint32_t op)
-{
-	switch (dump->operations[op].family) {
-	case TRACE_READ:
-	case TRACE_WRITE:
-	case TRACE_TRANSFER:
-	case TRACE_KERNEL_READ:
-	case TRACE_KERNEL_WRITE:
-	case TRACE_SPLICE_READ:
-	case TRACE_SPLICE_WRITE:
-		return true;
-	case TRACE_APART:
-		return op != OP_VFS_APART + VFS_FSYNC_RANGE;
-	default:
-		return false;
-	}
-}
-
-static struct trace_operation_total *total_of(struct dump *dump, uint32_t op)
-{
-	return &dump->totals[op < OP_TABLE_SIZE ? op : OP_NONE];
-}
-
-static void count_result(struct dump *dump, uint32_t op, int64_t result, uint64_t duration_ns)
-{
-	struct trace_operation_total *total = total_of(dump, op);
-
-	total->count++;
-	total->thread_time_ns += duration_ns;
-	if (result < 0 && result >= -4095)
-		total->errors++;
-	else if (result > 0 && moves_bytes(dump, op))
-		total->bytes += result;
-	else if (result > 0 && calls_submits(op))
-		total->submissions += result;
-}
-
-static void count_pages(struct dump *dump, uint32_t op, uint64_t fetched, uint64_t created)
-{
-	struct trace_operation_total *total = total_of(dump, op);
-
-	total->fetched_bytes += fetched * dump->page_bytes;
-	total->created_bytes += created * dump->page_bytes;
-}
-
-static void count_call(struct dump *dump, const struct event_syscall *call)
-{
-	count_result(dump, call->op, call->result, call->duration_ns);
-	count_pages(dump, call->op, call->fetched_pages, call->created_pages);
-	total_of(dump, call->op)->read_for_write_bytes += call->read_for_write_bytes;
-}
-
-static void count_request(struct dump *dump, const struct event_request *request)
-{
-	struct trace_operation_total *total = total_of(dump, request->op);
-	bool whole = !(request->flags & TRACE_BLOCK_PART);
-
-	total->count += whole;
-	total->errors += whole && request->status;
-	total->bytes += request->own_bytes;
-	total->thread_time_ns += request->duration_ns;
-}
-
-static void count_record(struct dump *dump, const struct event_header *record)
-{
-	const struct event_pagecache *pages = (const void *)record;
-	const struct event_vfs *vfs = (const void *)record;
-
-	switch (record->kind) {
-	case RECORD_SYSCALL:
-	case RECORD_SYSCALL_PATH:
-	case RECORD_ASYNC:
-		count_call(dump, (const struct event_syscall *)record);
-		break;
-	case RECORD_VFS:
-		count_result(dump, vfs->op, vfs->result, vfs->duration_ns);
-		break;
-	case RECORD_PAGECACHE:
-		count_result(dump, pages->op ? OP_INDIRECT : OP_PAGECACHE, 0, 0);
-		count_pages(dump, pages->op ? OP_INDIRECT : OP_PAGECACHE, pages->fetched_pages,
-			    pages->created_pages);
-		break;
-	case RECORD_THROTTLE:
-		count_result(dump, OP_THROTTLED, 0,
-			     ((const struct event_throttle *)record)->pause_ns);
-		break;
-	case RECORD_REQUEST:
-		count_request(dump, (const struct event_request *)record);
-		break;
-	default:
-		break;
-	}
-}
-
-static void count_slot(struct dump *dump, const struct lane_slot *slot)
-{
-	if (slot->call.op == OP_FAULT) {
-		count_result(dump, OP_FAULT, 0, slot->fault.duration_ns);
-		count_pages(dump, OP_FAULT, slot->fault.fetched_pages, 0);
-	} else {
-		count_result(dump, slot->call.op, slot->call.result, slot->call.duration_ns);
-		count_pages(dump, slot->call.op, slot->call.fetched_pages,
-			    slot->call.created_pages);
-	}
 }
 
 /* Events by kind: what is written, and what is missing of these seconds. */
@@ -251,7 +146,7 @@ static void take_record(void *context, unsigned int lane, const struct event_hea
 		take_device(dump, lane, record);
 		return;
 	}
-	count_record(dump, record);
+	op_sums_add_record(&dump->sums, record);
 	decoder_take(dump->decoder, lane, record, record->size);
 }
 
@@ -266,7 +161,7 @@ static void take_slots(struct dump *dump)
 
 		for (; after < slots->count && flight_slot_lane(&slots->slots[after]) == lane;
 		     after++)
-			count_slot(dump, &slots->slots[after]);
+			op_sums_add_slot(&dump->sums, &slots->slots[after]);
 		decoder_take_slots(dump->decoder, lane, &slots->slots[first], after - first);
 	}
 }
@@ -285,7 +180,7 @@ static void take_waiting_fault(struct dump *dump, const struct event_in_flight *
 			   .op = OP_FAULT },
 	};
 
-	count_slot(dump, &slot);
+	op_sums_add_slot(&dump->sums, &slot);
 	decoder_take_slots(dump->decoder, 0, &slot, 1);
 }
 
@@ -315,7 +210,7 @@ static void take_waiting_call(struct dump *dump, const struct event_in_flight *r
 			 (path_bytes + 1 >= IN_FLIGHT_PATH_BYTES ? TRACE_OP_PATH_CUT : 0),
 	};
 	call->header.size = path_bytes ? sizeof(record.event) + path_bytes : sizeof(*call);
-	count_record(dump, &call->header);
+	op_sums_add_record(&dump->sums, &call->header);
 	decoder_take(dump->decoder, 0, call, call->header.size);
 }
 
@@ -355,7 +250,7 @@ static int end_trace(struct dump *dump, struct trace_header *header, struct flig
 		.start_ns = snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
 		.end_ns = snapshot->to_ns,
 		.exit_code = -1,
-		.operations = dump->totals,
+		.operations = dump->sums.totals,
 		.operation_count = header->operation_count,
 		.kinds = dump->kinds,
 		.notes = dump->notes,

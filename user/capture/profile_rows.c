@@ -41,11 +41,23 @@ static void write_classes(struct profile_rows *rows, const struct profile_slot *
 	}
 }
 
+static bool is_left_out(const struct profile_rows *rows, const struct profile_slot *added)
+{
+	if (!rows->choice)
+		return false;
+	if (added->key.file && added->key.file != TRACE_FILE_OTHER &&
+	    !file_choice_knows(rows->choice, added->key.file))
+		rows->take_names(rows->context);
+	return file_choice_leaves_profile(rows->choice, added);
+}
+
 void profile_rows_take(void *context, const struct profile_slot *added)
 {
 	struct profile_rows *rows = context;
 	uint64_t row[PROFILE_COLUMNS];
 
+	if (is_left_out(rows, added))
+		return;
 	if (added->key.file == TRACE_FILE_OTHER && !rows->other_named)
 		name_other(rows, added->last_ns);
 	TRACE_COLUMNS_PROFILE(TAKE)

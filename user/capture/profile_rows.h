@@ -8,12 +8,17 @@
 #include <stdbool.h>
 
 #include "bpf/event.h"
+#include "capture/file_choice.h"
 #include "trace/writer.h"
 
 struct profile_rows {
 	struct trace_writer *writer;
 	unsigned int page_bytes;
-	bool other_named; /* the file that stands for all others has its row */
+	struct file_choice *choice; /* NULL: all files are kept */
+	/* Has names taken that have come meanwhile: of what was added they are there. */
+	void (*take_names)(void *context);
+	void *context;
+	bool other_named;	    /* the file that stands for all others has its row */
 };
 
 /* Writes a row of sums, and one for each class of durations and sizes that has any; a

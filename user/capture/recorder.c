@@ -14,6 +14,7 @@
 
 #include "capture/calls.h"
 #include "capture/decode.h"
+#include "capture/file_choice.h"
 #include "capture/host.h"
 #include "capture/markers.h"
 #include "capture/profile_rows.h"
@@ -38,11 +39,10 @@
 struct recorder {
 	struct session *session;
 	struct trace_writer *writer;
-	const char *path;
+	struct recorder_options options;
 	struct decoder *decoder;
-	struct markers *markers; /* or NULL */
+	struct file_choice choice;
 	struct profile_rows profile_rows;
-	uint64_t interval_ns;
 	pthread_t thread;
 	bool started;
 	uint64_t start_ns;
@@ -94,12 +94,12 @@ static void look_at_writer(struct recorder *recorder, int status)
 		atomic_store(&recorder->write_error, status);
 		log_error("%s: cannot be written: %s; the command goes on, and what comes now is "
 			  "counted but not kept%s",
-			  recorder->path, strerror(-status),
+			  recorder->options.path, strerror(-status),
 			  trace_writer_is_full(status) ? " until there is room again" : "");
 	}
 	if (!status && before && !recorder->resumed) {
 		recorder->resumed = true;
-		log_warning("%s: has room to be written again", recorder->path);
+		log_warning("%s: has room to be written again", recorder->options.path);
 	}
 }
 
@@ -137,7 +137,7 @@ static void *drain(void *context)
 			look_at_losses(recorder, has_just_stopped(recorder, now_ns));
 			devices_ns = now_ns;
 		}
-		if (now_ns - profile_ns >= recorder->interval_ns) {
+		if (now_ns - profile_ns >= recorder->options.interval_ns) {
 			session_read_profile(recorder->session, now_ns, false, profile_rows_take,
 					     &recorder->profile_rows);
 			profile_ns = now_ns;
@@ -145,7 +145,7 @@ static void *drain(void *context)
 		look_at_writer(recorder, trace_writer_tick(recorder->writer, now_ns));
 		session_wait(recorder->session,
 			     least_ms(sleep_ms(records, now_ns - last_ns),
-				      profile_ns + recorder->interval_ns - now_ns));
+				      profile_ns + recorder->options.interval_ns - now_ns));
 		last_ns = now_ns;
 	}
 	if (host_now_ns() - last_ns > STOPPED_NS)
@@ -153,9 +153,17 @@ static void *drain(void *context)
 	return NULL;
 }
 
-int recorder_start(struct recorder **out, struct session *session, struct trace_writer *writer,
-		   const char *path, struct markers *markers, uint64_t interval_ns)
+static void take_names(void *context)
 {
+	struct recorder *recorder = context;
+
+	session_drain(recorder->session, decoder_take, decoder_take_slots, recorder->decoder);
+}
+
+int recorder_start(struct recorder **out, struct session *session, struct trace_writer *writer,
+		   const struct recorder_options *options)
+{
+	const unsigned int page_bytes = sysconf(_SC_PAGESIZE);
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = -ENOMEM;
 
@@ -164,17 +172,21 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 	recorder->session = session;
 	recorder->writer = writer;
 	recorder->start_ns = host_now_ns();
-	recorder->path = path;
-	err = decoder_open(&recorder->decoder, writer, session_lane_count(session),
-			   sysconf(_SC_PAGESIZE));
+	recorder->options = *options;
+	err = decoder_open(&recorder->decoder, writer, session_lane_count(session), page_bytes);
 	if (err)
 		goto fail;
-	recorder->markers = markers;
-	recorder->interval_ns = interval_ns;
 	recorder->profile_rows =
-		(struct profile_rows) { .writer = writer, .page_bytes = sysconf(_SC_PAGESIZE) };
-	if (markers)
-		decoder_tell_code(recorder->decoder, markers_look, markers);
+		(struct profile_rows) { .writer = writer, .page_bytes = page_bytes };
+	file_choice_init(&recorder->choice, &options->globs, page_bytes);
+	if (!file_globs_take_all(&options->globs)) {
+		decoder_choose_files(recorder->decoder, &recorder->choice);
+		recorder->profile_rows.choice = &recorder->choice;
+		recorder->profile_rows.take_names = take_names;
+		recorder->profile_rows.context = recorder;
+	}
+	if (options->markers)
+		decoder_tell_code(recorder->decoder, markers_look, options->markers);
 	err = -pthread_create(&recorder->thread, NULL, drain, recorder);
 	if (err)
 		goto fail;
@@ -193,7 +205,7 @@ struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
 	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
-	struct trace_note trace_notes[NOTE_COUNT + 6];
+	struct trace_note trace_notes[NOTE_COUNT + 7];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[RECORD_KIND_COUNT + LAYER_COUNT + 1 + 2];
 };
@@ -222,6 +234,33 @@ void recorder_status(struct recorder *recorder, struct recorder_status *status)
 	    !session_totals(recorder->session, counts->operations, counts->kinds, counts->notes))
 		sum_status(recorder, counts, status);
 	free(counts);
+}
+
+static void subtract(uint64_t *from, uint64_t what)
+{
+	*from -= what < *from ? what : *from;
+}
+
+/* What was left out is none of the trace's. */
+static void leave_out(const struct recorder *recorder, struct counts *counts)
+{
+	const struct file_choice *choice = &recorder->choice;
+
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
+		counts->kinds[kind].events -= choice->records[kind];
+	for (size_t i = 0; i < OP_TABLE_SIZE; i++) {
+		const struct trace_operation_total *left = &choice->sums.totals[i];
+		struct trace_operation_total *total = &counts->totals[i];
+
+		subtract(&total->count, left->count);
+		subtract(&total->errors, left->errors);
+		subtract(&total->bytes, left->bytes);
+		subtract(&total->thread_time_ns, left->thread_time_ns);
+		subtract(&total->fetched_bytes, left->fetched_bytes);
+		subtract(&total->created_bytes, left->created_bytes);
+		subtract(&total->read_for_write_bytes, left->read_for_write_bytes);
+		subtract(&total->submissions, left->submissions);
+	}
 }
 
 /* Spans of which only the end was heard; some of those may be begins that were counted as lost. */
@@ -253,7 +292,7 @@ static size_t name_losses(const struct recorder *recorder, const struct counts *
 /* What goes into the trace of what the kernel side could not see. */
 static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
-	const uint64_t unseen = markers_unseen(recorder->markers);
+	const uint64_t unseen = markers_unseen(recorder->options.markers);
 	const uint64_t before = decoder_begun_before(recorder->decoder);
 	size_t n = session_name_notes(counts->notes, counts->trace_notes);
 	uint64_t bios;
@@ -267,6 +306,9 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_SPANS_BEFORE, before };
 	if (unseen)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_ENDED_UNSEEN, unseen };
+	if (!file_globs_take_all(&recorder->options.globs))
+		counts->trace_notes[n++] =
+			(struct trace_note) { TRACE_NOTE_LEFT_OUT, recorder->choice.operations };
 	return n + name_losses(recorder, counts, counts->trace_notes + n);
 }
 
@@ -316,6 +358,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		};
 	}
 	totals->operations = counts->totals;
+	leave_out(recorder, counts);
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		enum trace_kind rows = decoder_kind(kind);
 		uint64_t written = decoder_taken(recorder->decoder, kind);
@@ -348,12 +391,12 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 			};
 	}
 	/* Nobody listened to them when they may have marked spans. */
-	if (markers_unheard(recorder->markers))
+	if (markers_unheard(recorder->options.markers))
 		counts->kind_totals[n++] = (struct trace_kind_total) {
 			.kind = "unheard_program",
 			.layer = layer_names[LAYER_SPAN],
-			.events = markers_unheard(recorder->markers),
-			.lost = markers_unheard(recorder->markers),
+			.events = markers_unheard(recorder->options.markers),
+			.lost = markers_unheard(recorder->options.markers),
 		};
 	totals->kinds = counts->kind_totals;
 	totals->kind_count = n;
@@ -415,7 +458,7 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	session_wake(recorder->session);
 	pthread_join(recorder->thread, NULL);
 	recorder->started = false;
-	markers_stop(recorder->markers); /* which that thread told */
+	markers_stop(recorder->options.markers); /* which that thread told */
 	if (!counts)
 		goto out;
 	err = drain_rest(recorder, counts, end_ns);
@@ -460,5 +503,6 @@ void recorder_close(struct recorder *recorder)
 		pthread_join(recorder->thread, NULL);
 	}
 	decoder_close(recorder->decoder);
+	file_choice_free(&recorder->choice);
 	free(recorder);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/file_choice.h"
 #include "capture/session.h"
 #include "trace/writer.h"
 
@@ -28,10 +29,16 @@ struct recorder_status {
 	bool ended;	      /* the trace has its totals */
 };
 
-/* Starts draining. Session, writer and markers (NULL for none) stay the caller's; `path` is what
- * messages call the trace; what is summed up is read out every `interval_ns`. */
+struct recorder_options {
+	const char *path;	 /* what messages call the trace */
+	struct markers *markers; /* NULL for none */
+	uint64_t interval_ns;	 /* how often what is summed up is read out */
+	struct file_globs globs; /* files to keep */
+};
+
+/* Starts draining. Session, writer, and what the options point to stay the caller's. */
 int recorder_start(struct recorder **recorder, struct session *session, struct trace_writer *writer,
-		   const char *path, struct markers *markers, uint64_t interval_ns);
+		   const struct recorder_options *options);
 
 void recorder_status(struct recorder *recorder, struct recorder_status *status);
 

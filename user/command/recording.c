@@ -53,6 +53,12 @@ static const struct option_row rows[] = {
 	{ 0, "file-types", "LIST", OPTION_STRING, FIELD(file_types),
 	  "Kinds of files whose calls are recorded: reg, dir, blk, chr, fifo, sock, anon, or all "
 	  "(reg,dir,blk)." },
+	{ 0, "include", "GLOB", OPTION_TEXTS, FIELD(include),
+	  "Record operations on files whose whole path matches, where * stands for slashes, too; "
+	  "may be given several times. What is on no file is recorded." },
+	{ 0, "exclude", "GLOB", OPTION_TEXTS, FIELD(exclude),
+	  "Leave out operations on files whose whole path matches, also of those that --include "
+	  "names; may be given several times." },
 	{ 0, "progress", NULL, OPTION_FLAG, FIELD(progress),
 	  "Show how it goes in a line on the terminal, even where the command prints." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, FIELD(buffer_bytes),
@@ -110,6 +116,10 @@ static int choose_flight(struct recording *recording)
 		against = "-o -";
 	else if (options->force)
 		against = "--force";
+	if (options->include.count || options->exclude.count) {
+		log_error("--include, --exclude: not with --flight; report --file chooses");
+		return -EINVAL;
+	}
 	if (against) {
 		log_error("%s: not with --flight, which writes a file whenever it is asked to, and "
 			  "replaces none",
@@ -289,6 +299,15 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 
 int recording_start(struct recording *recording)
 {
+	const struct option_texts *include = &recording->options->include;
+	const struct option_texts *exclude = &recording->options->exclude;
+	const struct recorder_options recorder = {
+		.path = recording->path,
+		.markers = recording->markers,
+		.interval_ns = recording->interval_ns,
+		.globs = { include->items, exclude->items, include->count, exclude->count },
+	};
+
 	recording->start_ns = recording->last_ns = host_now_ns();
 	/* The thread that drains inherits it: on a busy machine the buffers must not run full. */
 	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
@@ -300,7 +319,7 @@ int recording_start(struct recording *recording)
 					     recording->interval_ns);
 	}
 	return recorder_start(&recording->recorder, recording->session, recording->writer,
-			      recording->path, recording->markers, recording->interval_ns);
+			      &recorder);
 }
 
 void recording_give_up_privileges(void)

@@ -21,6 +21,7 @@ struct recording_options {
 	const char *output, *mode, *layers, *file_types, *variants, *changed, *absent;
 	uint64_t buffer_bytes, interval_ns, profile_slots, auto_rate;
 	struct flight_given flight;
+	struct option_texts include, exclude; /* globs on paths of files */
 	bool progress, force, best_effort;
 };
 

@@ -128,6 +128,7 @@ struct trace_kind_total {
 #define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is not known */
 #define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	/* of them there are no records */
 #define TRACE_NOTE_BIOS_UNDER_WAY "bios_under_way"	/* at the end, or ended unseen */
+#define TRACE_NOTE_LEFT_OUT "operations_left_out"	/* on files that were not to be recorded */
 /* Why events were lost, which are counted by kind, too: */
 #define TRACE_NOTE_LOST_FULL "lost_buffers_full"     /* they came faster than they were read */
 #define TRACE_NOTE_LOST_STOPPED "lost_while_stopped" /* the tracer did not run */

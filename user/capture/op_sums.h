@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Totals of operations as records tell them, for what the kernel side's own counts do not fit: a
+ * part of a recording. Knows nothing of where records come from.
+ */
+#ifndef FAULTLINE_OP_SUMS_H
+#define FAULTLINE_OP_SUMS_H
+
+#include "bpf/event.h"
+#include "trace/header.h"
+
+struct op_sums {
+	unsigned int page_bytes;
+	struct trace_operation_total totals[OP_TABLE_SIZE];
+};
+
+void op_sums_add_record(struct op_sums *sums, const struct event_header *record);
+void op_sums_add_slot(struct op_sums *sums, const struct lane_slot *slot);
+void op_sums_add_profile(struct op_sums *sums, const struct profile_slot *added);
+
+#endif
