@@ -5,6 +5,7 @@
 set -euo pipefail
 
 fuzz=${FUZZ:-$BUILD/fuzz}
-make -s -j"$(nproc)" BUILD="$BUILD" FUZZ="$fuzz" "$fuzz/fuzz_reader"
+# Another test makes the same.
+flock "$BUILD/fuzz.lock" make -s -j"$(nproc)" BUILD="$BUILD" FUZZ="$fuzz" "$fuzz/fuzz_reader"
 exec "$PYTHON" tests/fuzz/damage_columns.py --reader "$fuzz/fuzz_reader" --block span_ \
 	tests/golden/spans.flt

@@ -5,7 +5,8 @@
 set -euo pipefail
 
 fuzz=${FUZZ:-$BUILD/fuzz} made=$BUILD/fuzz
-make -s -j"$(nproc)" BUILD="$BUILD" FUZZ="$fuzz" "$fuzz/fuzz_reader" "$made/make_seeds"
+# Another test makes the same.
+flock "$BUILD/fuzz.lock" make -s -j"$(nproc)" BUILD="$BUILD" FUZZ="$fuzz" "$fuzz/fuzz_reader" "$made/make_seeds"
 # This becomes the fuzzer, so that who ends the test ends that, too: nothing is left to clean up.
 seeds=$made/test_seeds
 rm -rf "$seeds" && mkdir "$seeds"
