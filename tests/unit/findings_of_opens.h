@@ -114,6 +114,14 @@ static void opened_again_few(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 6, .op = M_OPENAT, .result = 3, .dur = sound ? 5 * US : 60 * MS);
 }
 
+/* Time in its locks is no time that opens cost. */
+static void opened_again_locked(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a.lock");
+	CALLS(made, 100, .count = 6, .op = M_OPENAT, .result = 3, .dur = 5 * US);
+	CALLS(made, 200 * MS, .count = 6, .op = sound ? M_FLOCK : M_FSTAT, .dur = 60 * MS);
+}
+
 static void opened_some_times(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/d.npz");

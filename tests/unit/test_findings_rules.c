@@ -73,6 +73,7 @@ static const struct {
 	{ "many-small-files", some_small_checkpoints },
 	{ "opened-again", opened_again },
 	{ "opened-again", opened_again_few },
+	{ "opened-again", opened_again_locked },
 	{ "opened-again", opened_again_parsed },
 	{ "opened-again", opened_some_times },
 	{ "opened-again", opened_again_listed },

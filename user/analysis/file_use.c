@@ -69,9 +69,10 @@ static int add_still(struct file_uses *uses, struct file_use *use, const struct 
 {
 	bool brings = event->fetched_bytes || event->created_bytes;
 	bool lists = event->flags & EVENT_LISTS;
+	bool locks = uses->job->operations[event->operation].locks;
 	struct still_sum *sum = &use->metadata;
 
-	if ((brings || lists || event->class == IO_SYNC) && !more_of(uses, use))
+	if ((brings || lists || locks || event->class == IO_SYNC) && !more_of(uses, use))
 		return -ENOMEM;
 	if (event->class == IO_SYNC)
 		sum = &use->more->sync;
@@ -80,6 +81,8 @@ static int add_still(struct file_uses *uses, struct file_use *use, const struct 
 		add_still_sum(&use->more->listing, event);
 		use->more->listing.count -= event_errors(event);
 	}
+	if (locks)
+		add_still_sum(&use->more->locking, event);
 	if (brings) {
 		use->more->still.fetched_bytes += event->fetched_bytes;
 		use->more->still.created_bytes += event->created_bytes;

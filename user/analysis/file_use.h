@@ -66,11 +66,11 @@ struct file_use_more {
 	uint64_t ranks[2];	      /* lowest and highest that mapped it, each plus 1; 0: none */
 	uint64_t next_fault;	      /* as position.next of the first process */
 	struct order *faults, *reads; /* NULL: none; reads: of a file that is ACCESSED_MIXED */
-	uint64_t faulted_bytes, furthest; /* by faults alone */
-	uint64_t direct_bytes;		  /* read with O_DIRECT */
-	uint64_t advised;		  /* calls of fadvise that fetched nothing */
-	struct still_sum sync, listing;	  /* listing is among what is metadata, too */
-	struct page_sums still;		  /* what metadata and sync calls brought in */
+	uint64_t faulted_bytes, furthest;	 /* by faults alone */
+	uint64_t direct_bytes;			 /* read with O_DIRECT */
+	uint64_t advised;			 /* calls of fadvise that fetched nothing */
+	struct still_sum sync, listing, locking; /* the latter two are of what is metadata, too */
+	struct page_sums still;			 /* what metadata and sync calls brought in */
 	struct page_sums unattributed, indirect;
 	bool truncated;
 	uint64_t size_bytes; /* as it was truncated to, after it was last looked at */

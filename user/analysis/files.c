@@ -130,7 +130,8 @@ static const struct table_column last_columns[] = {
 	  "of all calls that read or write those before the end of the access before",
 	  PATTERN(BY_CALLS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.sequential", NULL, UNIT_COUNT,
-	  "reads at or past the end of the process's read before through the same open, whatever was "
+	  "reads at or past the end of the process's read before through the same open, whatever "
+	  "was "
 	  "written in between",
 	  PATTERN(BY_READS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.consecutive", NULL, UNIT_COUNT,
@@ -188,6 +189,9 @@ static const struct table_column last_columns[] = {
 	  TABLE_UINT(struct file_view, listed), JOB_SYSCALL },
 	{ "list.time_ns", NULL, UNIT_NS, "time with at least one of these under way",
 	  TABLE_UINT(struct file_view, listing_ns), JOB_SYSCALL },
+	{ "lock.time_ns", NULL, UNIT_NS,
+	  "time with at least one call under way that locks it, or waits for that",
+	  TABLE_UINT(struct file_view, locking_ns), JOB_SYSCALL },
 };
 
 /* A file of the table, and what it is sorted by. */
@@ -313,6 +317,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.advised = more->advised,
 		.listed = more->listing.count,
 		.listing_ns = more->listing.time.measure,
+		.locking_ns = more->locking.time.measure,
 		.aligned_faults = more->aligned,
 		.copied_pages = more->copied,
 		.first_rank = more->ranks[0] - 1, /* of none TABLE_NO_UINT */
@@ -442,6 +447,7 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	sum->advised += view->advised;
 	sum->listed += view->listed;
 	sum->listing_ns += view->listing_ns;
+	sum->locking_ns += view->locking_ns;
 	sum->aligned_faults += view->aligned_faults;
 	sum->copied_pages += view->copied_pages;
 	sum->copied_bytes += view->copied_bytes;

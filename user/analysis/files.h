@@ -23,8 +23,8 @@ static inline enum use files_use_of(enum io_class class)
 	return by_class[class];
 }
 
-/* Of an access to the one before of the same process and open file, see file_order.h. By calls: those
- * that read and those that write together; by reads: of the former, to the read before. */
+/* Of an access to the one before of the same process and open file, see file_order.h. By calls:
+ * those that read and those that write together; by reads: of the former, to the read before. */
 enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
 enum { BY_CALLS, BY_FAULTS, BY_READS, ACCESSES };
 
@@ -50,6 +50,7 @@ struct file_view {
 	uint64_t direct_bytes;		     /* read with O_DIRECT: memory held none of it */
 	uint64_t advised;		     /* calls of fadvise that fetched nothing */
 	uint64_t listed, listing_ns;	     /* calls that list what it holds, and their time */
+	uint64_t locking_ns;		     /* time of calls that lock it, of metadata's, too */
 	uint64_t aligned_faults;	     /* at the start of 64 KiB: where a scan faults */
 	uint64_t copied_pages, copied_bytes; /* by stores to private mappings */
 	uint64_t first_rank, last_rank;	     /* that mapped it, the lowest and the highest */

@@ -162,10 +162,18 @@ static bool is_dropped(const struct file_view *file, const struct advice_view *a
 	return advice->dropped_bytes >= again - again / 8;
 }
 
+/* Waiting for locks is told by itself. */
+static uint64_t use_ns(const struct file_view *file, enum use use)
+{
+	uint64_t time_ns = file->tallies[use].time.measure;
+	uint64_t locking_ns = use == USE_METADATA ? file->locking_ns : 0;
+
+	return time_ns - (locking_ns < time_ns ? locking_ns : time_ns);
+}
+
 static uint64_t time_of(const struct alike_rule *kind, const struct file_view *file)
 {
-	return file->tallies[kind->use].time.measure +
-	       (kind->with_metadata ? file->tallies[USE_METADATA].time.measure : 0) +
+	return use_ns(file, kind->use) + (kind->with_metadata ? use_ns(file, USE_METADATA) : 0) +
 	       (kind->with_faults ? file->tallies[USE_MMAP].time.measure : 0);
 }
 

@@ -29,6 +29,8 @@ static const char *const resizers[] = { "truncate",	      "ftruncate",	    "fall
 					"io_uring_ftruncate", "io_uring_fallocate", NULL };
 static const char *const advisers[] = { "fadvise64", "io_uring_fadvise", NULL };
 static const char *const listers[] = { "getdents", "getdents64", NULL };
+static const char *const lockers[] = { "flock",		  "fcntl_setlk",      "fcntl_setlkw",
+				       "fcntl_ofd_setlk", "fcntl_ofd_setlkw", NULL };
 static const char *const submitters[] = { "io_uring_enter", "io_submit", NULL };
 
 const char *const device_use_names[DEVICE_USES] = { "read", "write", "discard", "flush" };
@@ -55,6 +57,7 @@ void operation_describe(struct operation *operation, const struct trace_operatio
 	operation->resizes = is_one_of(from->name, resizers);
 	operation->advises = is_one_of(from->name, advisers);
 	operation->lists = is_one_of(from->name, listers);
+	operation->locks = is_one_of(from->name, lockers);
 	operation->closes = !strcmp(from->name, "close");
 	operation->polls = !strcmp(from->name, "io_uring_setup_sqpoll");
 	if (!strcmp(from->layer, "async")) {
