@@ -9,8 +9,10 @@
  * request's record follows. So which bios were in a request is not worked out from sectors and
  * times, and an address that comes again is another bio.
  */
+#include "async_flight.h"
 #include "block.h"
 #include "device.h"
+#include "fillers.h"
 #include "read_for_write.h"
 
 const volatile __u32 flush_sequence; /* RQF_FLUSH_SEQ, of this kernel */
@@ -115,6 +117,48 @@ __noinline int mark_waiter(struct bio_mark *mark, struct address *bio)
 	return 1;
 }
 
+/* The same of direct I/O that nobody waits for: the request of io_uring whose it is, while that is
+ * in flight. */
+__noinline int mark_submitter(struct bio_mark *mark, struct address *bio)
+{
+	struct async_key key = {};
+	struct async_operation *operation;
+
+	if (!mark || !bio || !async_recorded || !direct_end_io ||
+	    (__u64)KREAD(bio, bio->at, bi_end_io) != direct_end_io ||
+	    !bpf_core_type_exists(struct io_rw))
+		return 0;
+	key.address = NUMBER_OF(iomap_dio, KREAD(bio, bio->at, bi_private), iocb) -
+		      bpf_core_field_offset(struct io_rw, kiocb);
+	operation = async_find(&key);
+	if (!operation || !operation->owner.pid)
+		return 0;
+	mark->pid = operation->owner.pid;
+	mark->tid = operation->owner.tid;
+	return 1;
+}
+
+/* The same of reads into the page cache: who brought the folio in. */
+__noinline int mark_filler(struct bio_mark *mark, struct address *bio)
+{
+	__u64 page, head;
+	struct owner owner;
+
+	if (!mark || !bio || !bios_held_back || mark->flags & TRACE_BLOCK_DIRECT ||
+	    !KREAD(bio, bio->at, bi_io_vec))
+		return 0;
+	page = KNUMBER(bio_vec, bio_vector(bio->at), bv_page);
+	if (!page)
+		return 0;
+	head = page_head(page);
+	owner = filler_of(KNUMBER(folio, head, mapping), KREAD(folio, head, index));
+	if (!owner.pid)
+		return 0;
+	mark->pid = owner.pid;
+	mark->tid = owner.tid;
+	return 1;
+}
+
 static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -147,7 +191,10 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 		if (reads_for_write(state, bio->bi_opf, &mark) && done_is_first(at.at, copy))
 			read_for_write(state, &at, &mark);
 	} else if (task->flags & PF_KTHREAD) {
-		followed = mark_waiter(&mark, &at);
+		followed = mark_waiter(&mark, &at) || mark_submitter(&mark, &at) ||
+			   (!(bio->bi_opf & 1) && mark_filler(&mark, &at));
+		if (followed)
+			mark.flags |= TRACE_BLOCK_HELD_BACK;
 	}
 	if (!followed && !mark.file) {
 		if (mark.flags & TRACE_BLOCK_META && task->flags & PF_KTHREAD && bio->bi_opf & 1 &&

@@ -5,6 +5,7 @@
  */
 #include "async_pages.h"
 #include "fetched.h"
+#include "fillers.h"
 
 static __always_inline __u32 folio_pages(struct folio *folio)
 {
@@ -106,6 +107,8 @@ static __always_inline int page_added(struct folio *folio, __u32 copy)
 	if (inode_in_memory(add.host))
 		return 0; /* hugetlbfs, ramfs: no storage, nothing to be read or written back */
 	add.index = KREAD(folio, folio, index);
+	if (bios_held_back)
+		filler_note(&add);
 	add.pages = folio_pages(folio);
 	add.locked = locked_to_write(state, add.host, task);
 	if (fault_takes_page(state, &add) || (async_recorded && async_takes_page(state, &add)))

@@ -31,6 +31,7 @@ extern const volatile bool calls_preempted;
 extern const volatile bool calls_quick; /* see caller_find */
 extern const volatile bool faults_preempted;
 extern const volatile bool reads_other_tasks; /* bpf_copy_from_user_task is there */
+extern const volatile bool bios_held_back;    /* by limits of the first version of cgroups */
 extern const volatile bool in_flight_summed;  /* what is in flight is summed up at each reading */
 
 /* What the recording attaches to: see attach.h. */

@@ -30,6 +30,7 @@ const volatile bool calls_preempted = true;
 const volatile bool calls_quick = false;
 const volatile bool faults_preempted = true;
 const volatile bool reads_other_tasks = false;
+const volatile bool bios_held_back = false;
 const volatile bool in_flight_summed = false;
 const volatile __u32 profile_mode = PROFILE_OFF;
 const volatile __u32 profile_slot_count = 1;

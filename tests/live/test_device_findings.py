@@ -2,6 +2,7 @@
 """Findings about block devices, told of real programs on loop devices of their own, and not of
 their sound siblings."""
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -9,6 +10,7 @@ import harness
 from harness import Recording, machine
 
 MIB = 1 << 20
+HELD_BACK = 1 << 10  # a flag of bios
 
 # Processes that each read a part of a device, MiB by MiB, once all are there.
 READER = """
@@ -112,16 +114,54 @@ class DeviceFindings(unittest.TestCase):
         pids = {row["pid"] for row in recording.trace.calls(file, op="read")}
         self.assertEqual({row["pid"] for row in rows}, pids)
 
+    def check_held_back(self, command, file, group, op):
+        """Who reads a file whose reads are held back, and whose its bios are."""
+        harness.cool(file)
+        recording = Recording(harness.in_cgroup(group, *command))
+        ids = recording.trace.file_ids(file)
+        rows = [row for row in recording.trace.dicts("bio") if row["file"] in ids]
+        self.assertTrue(any(row["flags"] & HELD_BACK for row in rows))
+        pids = {row["pid"] for row in recording.trace.calls(file, op=op)}
+        self.assertGreaterEqual(sum(row["bytes"] for row in rows), 4 * MIB)
+        self.assertEqual({row["pid"] for row in rows}, pids)
+
+    def test_held_back_buffered(self):
+        """The same of what comes into the page cache, by calls and through a mapping."""
+        file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
+        group = throttle(self, file, 8 * MIB, "bps")
+        reader = ["dd", f"if={file}", "of=/dev/null", "bs=64k", "status=none"]
+        self.check_held_back(reader, file, group, "read")
+        script = ("import mmap, os, sys; f = os.open(sys.argv[1], os.O_RDONLY); os.read(f, 1); "
+                  "m = mmap.mmap(f, 0, prot=mmap.PROT_READ); m[::4096]")
+        self.check_held_back([harness.PYTHON, "-S", "-c", script, file], file, group, "read")
+
+    def test_held_back_uring(self):
+        """Requests of io_uring that nobody waits for are those of who submitted them."""
+        if not (shutil.which("fio") and harness.has_uring()):
+            self.skipTest("no fio, or no io_uring")
+        file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
+        group = throttle(self, file, 8 * MIB, "bps")
+        harness.cool(file)
+        job = ["fio", "--name=held", f"--filename={file}", "--rw=read", "--bs=64k", "--direct=1",
+               "--ioengine=io_uring", "--iodepth=8", "--size=4m", "--thread", "--minimal"]
+        recording = Recording(harness.in_cgroup(group, *job), stdout=subprocess.DEVNULL)
+        ids = recording.trace.file_ids(file)
+        rows = [row for row in recording.trace.dicts("bio") if row["file"] in ids]
+        readers = {row["pid"] for row in recording.trace.dicts("async") if row["file"] in ids}
+        self.assertGreaterEqual(sum(row["bytes"] for row in rows), 4 * MIB)
+        self.assertTrue(any(row["flags"] & HELD_BACK for row in rows))
+        self.assertEqual({row["pid"] for row in rows}, readers)
+
     def test_held_back(self):
         """A cold file that a program may not read as fast as the device, which no limit of its own
         makes late, and one that it may."""
         file = harness.random_file(f"{machine().new_dir('ext4')}/file", 8 * MIB)
         group = throttle(self, file, 8 * MIB, "bps")
-        for held_back in (True, False):
+        for held_back, how in (True, []), (True, ["iflag=direct"]), (False, []):
             harness.cool(file)
             if not held_back:
                 limit_reads(group, file, 0, "bps")
-            reader = ["dd", f"if={file}", "of=/dev/null", "bs=64k", "status=none"]
+            reader = ["dd", f"if={file}", "of=/dev/null", "bs=64k", "status=none", *how]
             found = Recording(harness.in_cgroup(group, *reader)).report["findings"]
             self.assertEqual("held-back" in [row["id"] for row in found], held_back)
 

@@ -270,7 +270,7 @@ static uint64_t waits_since(const struct chain *chain, const struct event *event
 	return since;
 }
 
-/* Of one that the kernel queued, or a program that is not of the run. */
+/* Of one that the kernel queued, for the run or not, or a program that is not of the run. */
 static int take_late(struct chain *chain, const struct event *event)
 {
 	struct chain_late *late;
@@ -310,6 +310,8 @@ static int take_bio(struct chain *chain, const struct event *event)
 
 	if (!event_value(event, BIO_PID))
 		return take_late(chain, event);
+	if (event_value(event, BIO_FLAGS) & TRACE_BLOCK_HELD_BACK && take_late(chain, event))
+		return -ENOMEM;
 	if (event->file < chain->late_room && event->end > chain->late[event->file].done)
 		chain->late[event->file].done = event->end;
 	status = find_thread(chain, event, &thread);

@@ -35,8 +35,8 @@ struct chain_pieces {
 	uint64_t requests, request_bytes;
 };
 
-/* Parts of requests that read a file, which an operation of the run waited for before somebody who
- * is not of the run queued them. */
+/* Parts of requests that read a file, which an operation of the run waited for before somebody else
+ * queued them. */
 struct chain_late {
 	uint64_t parts, bytes;
 	struct interval_union time; /* with none of the file's under way, up to the queueing */

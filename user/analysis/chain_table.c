@@ -241,8 +241,8 @@ const struct analysis analysis_chain = {
 	.shape = TABLE_LIST,
 	.begin = chain_begin,
 	.passing.events = chain_add_events,
-	.columns = { [TRACE_BIO] = 1ull << BIO_QUEUE | 1ull << BIO_REQUEST | 1ull << BIO_DEV |
-				   1ull << BIO_PID },
+	.columns = { [TRACE_BIO] = 1ull << BIO_FLAGS | 1ull << BIO_QUEUE | 1ull << BIO_REQUEST |
+				   1ull << BIO_DEV | 1ull << BIO_PID },
 	.fill = fill,
 	.end = chain_end,
 	.sampled = &sampled,

@@ -65,6 +65,13 @@ static bool find_number(const char *options, unsigned int *number)
 	return found;
 }
 
+bool cgroup_has_first_version(const char *controller)
+{
+	unsigned int number;
+
+	return find_number(controller, &number);
+}
+
 /* "36 35 0:31 /root /mount options - type source superoptions" */
 static void take_mount(struct hierarchies *all, char *line)
 {

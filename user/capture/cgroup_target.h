@@ -36,4 +36,7 @@ bool cgroup_target_populated(const struct cgroup_target *target);
 
 void cgroup_target_close(struct cgroup_target *target);
 
+/* Whether a controller is used by a hierarchy of the first version. */
+bool cgroup_has_first_version(const char *controller);
+
 #endif

@@ -13,6 +13,7 @@
 #include "bpf/faultline.skel.h"
 #include "capture/async_calls.h"
 #include "capture/calls.h"
+#include "capture/cgroup_target.h"
 #include "capture/kernel.h"
 #include "capture/load.h"
 #include "capture/profile.h"
@@ -76,6 +77,8 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 		session->options.auto_rate < UINT32_MAX ? session->options.auto_rate : UINT32_MAX;
 	skeleton->rodata->in_flight_summed = session->options.mode == PROFILE_ON &&
 					     probes_chosen(&session->choice, "fl_in_flight");
+	skeleton->rodata->bios_held_back =
+		session->choice.on[LAYER_BLOCK] && cgroup_has_first_version("blkio");
 	skeleton->rodata->flight_on = session->options.flight_bytes;
 	skeleton->rodata->flight_slower_ns = session->options.flight_slower_ns;
 	skeleton->rodata->flight_chooses = session->options.flight_chooses;

@@ -22,8 +22,9 @@ static const char *const exec_flags[] = { "not followed", "present", "joined" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
 static const char *const span_flags[] = { "cut", "unread", "recorded" };
 
-static const char *const block_flags[] = { "metadata", "sync", "readahead", "fua",  "preflush",
-					   "direct",   "swap", "unissued",  "part", "compressed" };
+static const char *const block_flags[] = { "metadata", "sync",	     "readahead", "fua",
+					   "preflush", "direct",     "swap",	  "unissued",
+					   "part",     "compressed", "held back" };
 
 static const char *const profile_flags[] = { "direct",	"unlinked", "stores", "dirties", "brings",
 					     "untimed", "nowait",   "drops",  "keeps" };
