@@ -4,6 +4,7 @@
  * their completion, the end of their process.
  */
 #include "aio.h"
+#include "async_cut.h"
 
 /* --- the calls of libaio --- */
 
@@ -66,75 +67,16 @@ int fl_aio_exit_tp(struct trace_event_raw_sys_exit *call)
 
 /* --- a process ends --- */
 
-struct bpf_map;
-
-struct async_cut {
-	__u64 now_ns;
-	__u32 pid;
-};
-
-/* The file of a request of io_uring that is not complete, if the run has met that: to look further
- * would be too deep here. False when its kind is not recorded. */
-static __always_inline bool uring_cut_file(struct async_operation *operation, void *request)
-{
-	struct file *file = KREAD(io_kiocb, request, file);
-	struct file_facts facts = {};
-	struct address inode;
-
-	if (!file || operation->row.shape >= ASYNC_SPLICE)
-		return true;
-	if (!(file_class(KREAD(file, file, f_inode)) & file_classes))
-		return false;
-	file_facts_of(file, &facts);
-	inode.at = (__u64)facts.inode;
-	operation->account.file = file_met(&inode);
-	return true;
-}
-
-static __noinline int async_cut_one(struct async_key *key, struct async_operation *operation,
-				    struct async_cut *cut)
-{
-	struct async_key at = *key;
-
-	if (operation->account.flags & TRACE_OP_SILENT || !operation->account.op) {
-		async_end_unseen(&at, operation);
-		return 0;
-	}
-	operation->account.flags |= TRACE_OP_UNFINISHED;
-	if (at.mm || uring_cut_file(operation, (void *)at.address))
-		async_tell(&at, operation, -EINTR, cut->now_ns);
-	async_take_out(&at);
-	return 0;
-}
-
-static long async_cut_step(struct bpf_map *map, struct async_key *key,
-			   struct async_operation *operation, struct async_cut *cut)
-{
-	if (operation->owner.pid == cut->pid)
-		async_cut_one(key, operation, cut);
-	return 0;
-}
-
-static long async_cut_place(struct bpf_map *map, __u32 *number, struct async_place *place,
-			    struct async_cut *cut)
-{
-	if (place->key.address && place->operation.owner.pid == cut->pid)
-		async_cut_one(&place->key, &place->operation, cut);
-	return 0;
-}
-
 static __always_inline int async_cut(struct task_struct *task)
 {
-	struct async_cut cut = { .pid = task->tgid };
+	struct async_cut cut = { .pid = task->tgid, .result = -EINTR };
 
 	if (TASK_POINTER(task, signal)->live.counter ||
 	    !bpf_map_lookup_elem(&async_users, &cut.pid))
 		return 0;
 	bpf_map_delete_elem(&async_users, &cut.pid);
 	cut.now_ns = bpf_ktime_get_ns();
-	bpf_for_each_map_elem(&async_places, async_cut_place, &cut, 0);
-	if (async_flight_count)
-		bpf_for_each_map_elem(&async_flight, async_cut_step, &cut, 0);
+	async_cut_all(&cut);
 	return 0;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Calls and faults in flight, and files open for writing, when the recording ends. The iterator
- * over tasks runs once, after every other program is detached, so that the states of tasks stand
- * still.
+ * Calls, faults and asynchronous operations in flight, and files open for writing, when the
+ * recording ends. The iterators over tasks run once, after every other program is detached, so that
+ * the states of tasks stand still.
  */
+#include "async_cut.h"
 #include "call_path.h"
 #include "fault.h"
 #include "in_flight.h"
@@ -183,5 +184,24 @@ int fl_waiting(struct bpf_iter__task *context)
 	number = SYSCALL_NUMBER(regs);
 	waiting_fault(call.state, task, number);
 	waiting_call(&call, task, number);
+	return 0;
+}
+
+/* Asynchronous operations, by process. */
+SEC("?iter.s/task")
+int fl_waiting_async(struct bpf_iter__task *context)
+{
+	struct async_cut cut = { .now_ns = waiting_end_ns,
+				 .least_ns = WAITING_MIN_NS,
+				 .result = -EINPROGRESS };
+	struct task_struct *task = context->task;
+	struct task_state *state;
+
+	if (!task || task->pid != task->tgid)
+		return 0;
+	cut.pid = task->tgid;
+	state = task_state(task);
+	if (state && state->mode == TASK_FOLLOWED && bpf_map_lookup_elem(&async_users, &cut.pid))
+		async_cut_all(&cut);
 	return 0;
 }

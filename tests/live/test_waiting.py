@@ -3,6 +3,7 @@
 ends, or when somebody looks."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -115,6 +116,33 @@ class Frozen(unittest.TestCase):
         time.sleep(1.1)
         attached.end(signal.SIGINT)
         self.check(attached, "pwrite64", job.pid, 1_000_000_000)
+
+    def test_uring_after_attach(self):
+        """A write of io_uring that hangs: the ring is told of it, nobody waits in a call for it."""
+        if not (shutil.which("fio") and harness.has_uring()):
+            self.skipTest("no fio, or no io_uring")
+        with open(self.path, "wb") as file:
+            file.write(bytes(1 << 20))
+        os.sync()
+        job = self.start("fio", "--name=hang", f"--filename={self.path}", "--rw=write", "--bs=4k",
+                         "--size=1m", "--ioengine=io_uring", "--iodepth=4", "--direct=1",
+                         "--thread", "--minimal", "--thinktime=20ms", "--time_based",
+                         "--runtime=20", stdout=subprocess.DEVNULL)
+        self.addCleanup(job.kill)
+        attached = Attached("-p", str(job.pid))
+        time.sleep(0.5)
+        self.freeze()
+        time.sleep(2.5)
+        attached.end(signal.SIGINT)
+        rows = [row for row in attached.trace.dicts("async") if row["flags"] & UNFINISHED]
+        self.assertGreater(len(rows), 0)
+        for row in rows:
+            self.assertEqual((row["pid"], row["result"]), (job.pid, -EINPROGRESS))
+            self.assertGreaterEqual(row["dur"], 1_000_000_000)
+        found, = [row for row in attached.report["findings"] if row["id"] == "still-waiting"]
+        self.assertEqual(found["evidence"]["path"], self.path)
+        self.assertEqual(attached.report["trace"]["unaccounted"], 0)
+        self.assertGreaterEqual(attached.report["totals"]["io"]["time_ns"], 1_000_000_000)
 
     def check_fault(self, traced, pid, path):
         row, = [row for row in traced.trace.dicts("fault") if row["flags"] & WAITING]

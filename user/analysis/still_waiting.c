@@ -16,21 +16,33 @@ bool still_waiting_is(const struct event *event)
 	kind = event_kind(event);
 	if (event->flags & EVENT_FAULT)
 		return kind == TRACE_FAULT && event_value(event, FAULT_FLAGS) & TRACE_FAULT_WAITING;
-	return (kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH) &&
+	return (kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH || kind == TRACE_ASYNC) &&
 	       event_value(event, SYSCALL_RESULT) == (uint64_t)-EINPROGRESS &&
 	       event_value(event, SYSCALL_FLAGS) & TRACE_OP_UNFINISHED;
 }
 
+/* Who waits for operations of a ring waits for a file, but in a call on none: those come first. */
+static bool is_worse(const struct still_waiting *waiting, const struct event *event)
+{
+	const bool was_file = waiting->file != FILE_NONE || waiting->asked.path;
+	const bool is_file = event->file != FILE_NONE || event_kind(event) != TRACE_SYSCALL;
+
+	if (!waiting->calls || is_file != was_file)
+		return !waiting->calls || is_file;
+	return event->end - event->start > waiting->time_ns;
+}
+
 void still_waiting_add(struct still_waiting *waiting, const struct event *event)
 {
-	uint64_t time_ns;
+	bool worse;
 
 	if (!still_waiting_is(event))
 		return;
-	time_ns = event->end - event->start;
-	if (waiting->calls++ && waiting->time_ns >= time_ns)
+	worse = is_worse(waiting, event);
+	waiting->calls++;
+	if (!worse)
 		return;
-	waiting->time_ns = time_ns;
+	waiting->time_ns = event->end - event->start;
 	waiting->process = event->process;
 	waiting->thread = event->thread;
 	waiting->file = event->file;
@@ -40,6 +52,6 @@ void still_waiting_add(struct still_waiting *waiting, const struct event *event)
 				  ? event_value(event, FAULT_FLAGS) & TRACE_FAULT_BEFORE
 				  : event_value(event, SYSCALL_FLAGS) & TRACE_OP_BEFORE;
 	waiting->asked = (struct path_asked) { 0 };
-	if (!(event->flags & EVENT_FAULT) && event_kind(event) == TRACE_SYSCALL_PATH)
+	if (!(event->flags & EVENT_FAULT) && event_kind(event) != TRACE_SYSCALL)
 		waiting->asked = path_asked_by(event);
 }

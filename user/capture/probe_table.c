@@ -135,6 +135,11 @@ const struct part parts[] = {
 		.variants = { { "iter", .probes = { { "fl_waiting", HOOK_ITER, "task" } } } },
 	},
 	{
+		.layer = LAYER_ASYNC,
+		.without = "operations in flight at the end of the recording are not recorded",
+		.variants = { { "iter", .probes = { { "fl_waiting_async", HOOK_ITER, "task" } } } },
+	},
+	{
 		.layer = LAYER_SYSCALL,
 		.use = 1 << USE_IN_FLIGHT,
 		.without = "calls count only once they return",

@@ -181,8 +181,9 @@ int session_open(struct session **out, const struct session_options *options)
 		session_say_no_buffers(session, err);
 		goto fail;
 	}
-	if (probes_chosen(&session->choice, "fl_waiting"))
-		session->waiting = waiting_open(session->skeleton);
+	session->waiting =
+		waiting_open(session->skeleton, probes_chosen(&session->choice, "fl_waiting"),
+			     probes_chosen(&session->choice, "fl_waiting_async"));
 	if (probes_chosen(&session->choice, "fl_in_flight"))
 		session->in_flight = in_flight_open(session->skeleton);
 	*out = session;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads the iterator of calls in flight: its programs send records, the read itself has no bytes.
+ * Reads the iterators of operations in flight: their programs send records, the reads themselves
+ * have no bytes.
  */
 #include "capture/waiting.h"
 
@@ -16,33 +17,63 @@
 #include "capture/host.h"
 #include "log.h"
 
+struct iterator {
+	struct bpf_link *link;
+	int fd; /* -1: it is not open */
+};
+
 struct waiting {
 	struct faultline *skeleton;
-	struct bpf_link *link;
-	int fd;
+	struct iterator calls, async;
 	uint64_t stopped_ns;
 };
 
-struct waiting *waiting_open(struct faultline *skeleton)
+static void iterator_open(struct iterator *iterator, struct bpf_program *program)
+{
+	iterator->link = bpf_program__attach_iter(program, NULL);
+	if (iterator->link)
+		iterator->fd = bpf_iter_create(bpf_link__fd(iterator->link));
+	if (iterator->fd < 0)
+		log_warning("operations in flight at the end of the recording cannot be recorded: "
+			    "%s",
+			    strerror(errno));
+}
+
+static void iterator_read(const struct iterator *iterator)
+{
+	char nothing[64];
+	ssize_t got;
+
+	if (iterator->fd < 0)
+		return;
+	do
+		got = read(iterator->fd, nothing, sizeof(nothing));
+	while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
+	if (got < 0)
+		log_warning("operations in flight at the end of the recording are missing: %s",
+			    strerror(errno));
+}
+
+static void iterator_close(struct iterator *iterator)
+{
+	if (iterator->fd >= 0)
+		close(iterator->fd);
+	bpf_link__destroy(iterator->link);
+}
+
+struct waiting *waiting_open(struct faultline *skeleton, bool calls, bool async)
 {
 	struct waiting *waiting = calloc(1, sizeof(*waiting));
 
 	if (!waiting)
-		goto fail;
+		return NULL;
 	waiting->skeleton = skeleton;
-	waiting->fd = -1;
-	waiting->link = bpf_program__attach_iter(skeleton->progs.fl_waiting, NULL);
-	if (!waiting->link)
-		goto fail;
-	waiting->fd = bpf_iter_create(bpf_link__fd(waiting->link));
-	if (waiting->fd < 0)
-		goto fail;
+	waiting->calls.fd = waiting->async.fd = -1;
+	if (calls)
+		iterator_open(&waiting->calls, skeleton->progs.fl_waiting);
+	if (async)
+		iterator_open(&waiting->async, skeleton->progs.fl_waiting_async);
 	return waiting;
-fail:
-	log_warning("calls in flight at the end of the recording cannot be recorded: %s",
-		    strerror(errno));
-	waiting_close(waiting);
-	return NULL;
 }
 
 void waiting_stop(struct waiting *waiting)
@@ -53,29 +84,21 @@ void waiting_stop(struct waiting *waiting)
 
 void waiting_record(struct waiting *waiting, uint64_t end_ns)
 {
-	char nothing[64];
-	ssize_t got;
-
 	if (!waiting)
 		return;
 	if (waiting->stopped_ns && waiting->stopped_ns < end_ns)
 		end_ns = waiting->stopped_ns;
 	waiting->skeleton->bss->waiting_end_ns = end_ns;
 	__sync_synchronize();
-	do
-		got = read(waiting->fd, nothing, sizeof(nothing));
-	while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
-	if (got < 0)
-		log_warning("calls in flight at the end of the recording are missing: %s",
-			    strerror(errno));
+	iterator_read(&waiting->calls);
+	iterator_read(&waiting->async);
 }
 
 void waiting_close(struct waiting *waiting)
 {
 	if (!waiting)
 		return;
-	if (waiting->fd >= 0)
-		close(waiting->fd);
-	bpf_link__destroy(waiting->link);
+	iterator_close(&waiting->calls);
+	iterator_close(&waiting->async);
 	free(waiting);
 }
