@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Asynchronous operations that end without their completion: with their process, or with the
- * recording.
+ * Asynchronous operations that are still in flight when their process or the recording ends.
  */
 #ifndef FAULTLINE_BPF_ASYNC_CUT_H
 #define FAULTLINE_BPF_ASYNC_CUT_H
@@ -11,16 +10,16 @@
 
 struct bpf_map;
 
-/* All of a process that have been in flight for so long. */
+/* Ends all operations of a process that have been in flight for least_ns or longer. */
 struct async_cut {
 	__u64 now_ns;
 	__u64 least_ns;
-	__s64 result; /* that they are told with */
+	__s64 result; /* recorded as theirs */
 	__u32 pid;
 };
 
-/* The file of a request of io_uring that is not complete, if the run has met that: to look further
- * would be too deep here. False when its kind is not recorded. */
+/* Sets the file of an io_uring request that is not complete, if the run has used that file before;
+ * anything else would need too deep a stack here. False if files of its kind are not recorded. */
 static __always_inline bool uring_cut_file(struct async_operation *operation, void *request)
 {
 	struct file *file = KREAD(io_kiocb, request, file);

@@ -117,8 +117,8 @@ __noinline int mark_waiter(struct bio_mark *mark, struct address *bio)
 	return 1;
 }
 
-/* The same of direct I/O that nobody waits for: the request of io_uring whose it is, while that is
- * in flight. */
+/* The same for direct I/O that no task waits for: the owner is whoever submitted the io_uring
+ * request that is in flight. */
 __noinline int mark_submitter(struct bio_mark *mark, struct address *bio)
 {
 	struct async_key key = {};
@@ -138,7 +138,7 @@ __noinline int mark_submitter(struct bio_mark *mark, struct address *bio)
 	return 1;
 }
 
-/* The same of reads into the page cache: who brought the folio in. */
+/* The same for reads into the page cache: the owner is whoever brought the folio in. */
 __noinline int mark_filler(struct bio_mark *mark, struct address *bio)
 {
 	__u64 page, head;

@@ -196,7 +196,7 @@ struct file_entry {
 	__u32 id;	 /* 0: none; maybe with FILE_UNTOLD */
 	__u32 name_hash; /* of the path that was told: a rename changes it; 0: none was */
 	__s64 size_bytes;
-	__u32 turn; /* that its id was given in: see file.h */
+	__u32 turn; /* when its id was given out: see file.h */
 	__u32 pad;
 };
 

@@ -54,13 +54,13 @@ struct {
 } files SEC(".maps");
 
 /*
- * Ids are the lower bits of a count, in four turns: the fifth uses those of the first again. What
- * was given its id two turns ago or earlier gets a new one when it is met, so that no id ever
- * stands for two files.
+ * Ids are the lower 31 bits of a counter. The counter runs in turns of 2^29, so the fifth turn
+ * hands out the ids of the first again. Before that can happen, a file whose id is two turns old
+ * gets a new one the next time it is used: no id ever stands for two files.
  */
 #define FILE_TURN_LOG 29
 extern __u64 file_last_id;
-extern volatile __u32 file_turn;    /* that ids are given in */
+extern volatile __u32 file_turn;    /* the current turn */
 extern volatile bool files_crowded; /* the hash is not empty */
 
 static __always_inline struct file_place *file_place(const struct file_key *key)
@@ -77,8 +77,8 @@ static __always_inline bool file_is_at(const struct file_place *place, const str
 	       *(const __u64 *)&place->key.dev == *(const __u64 *)&key->dev;
 }
 
-/* What is known of the file of that key, which lies on the stack; NULL: nothing, or under an id
- * that is too old. */
+/* Looks up a file by its key, which must be on the stack. NULL: the file is new, or its id is too
+ * old. */
 static __always_inline struct file_entry *file_find(struct file_key *key)
 {
 	struct file_place *place = file_place(key);
@@ -91,8 +91,8 @@ static __always_inline struct file_entry *file_find(struct file_key *key)
 	return entry && file_turn - entry->turn < 2 ? entry : NULL;
 }
 
-/* Tells open files (of POSIX: open file descriptions) apart without telling where they are: a hash
- * of the address, under secrets that are drawn for each recording. 0: none, or not told. */
+/* Identifies an open file (POSIX: open file description) without giving away its address: a hash of
+ * the address, with secrets chosen at random for each recording. 0: no file, or no secrets. */
 static __always_inline __u32 open_file_of(__u64 file)
 {
 	return file ? ((file ^ open_file_secrets[0]) * open_file_secrets[1]) >> 32 : 0;
@@ -286,7 +286,7 @@ __noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bo
 	return entry->id | FILE_UNTOLD;
 }
 
-/* Remembers one that is met for the first time, or again, under a new id. */
+/* Stores a file under a new id. */
 __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
 {
 	struct file_entry fresh = {
@@ -330,7 +330,7 @@ __noinline int file_note(struct file_key *key, __u32 id, __u32 name_hash, __s64 
 	return 0;
 }
 
-/* An id that stands for nothing. */
+/* Returns an unused id. */
 static __always_inline __u32 file_draw_id(void)
 {
 	__u64 number = __sync_fetch_and_add(&file_last_id, 1) + 1;

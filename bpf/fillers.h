@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Who brought folios into the page cache lately. A limit of the first version of cgroups holds back
- * the bios that read them, and a kernel thread queues those later: whose they are shows here. Knows
- * nothing of bios.
+ * Which tasks recently added folios to the page cache. Throttling by cgroups of version 1 delays
+ * the bios that read those folios, and a kernel thread queues them later; this table tells whose
+ * they are. Knows nothing of bios.
  *
- * A folio has a place by its file and index, where the one that came last stands.
+ * A folio's slot follows from its file and index; a newer folio replaces an older one.
  */
 #ifndef FAULTLINE_BPF_FILLERS_H
 #define FAULTLINE_BPF_FILLERS_H
@@ -34,7 +34,7 @@ static __always_inline struct filler *filler_at(__u64 mapping, __u64 index)
 	return bpf_map_lookup_elem(&fillers, &at); /* 2^64 / golden ratio */
 }
 
-/* Global: its numbers are none of the kernel's pointers to the verifier. */
+/* A global function, because the verifier then treats the mapping's address as a plain number. */
 __noinline int filler_note(struct page_add *add)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -48,7 +48,7 @@ __noinline int filler_note(struct page_add *add)
 	return 0;
 }
 
-/* Of the folio at that index; pid 0: not known. */
+/* Who added the folio at that index; pid 0: not known. */
 static __always_inline struct owner filler_of(__u64 mapping, __u64 index)
 {
 	struct filler *filler = filler_at(mapping, index);

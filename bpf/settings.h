@@ -11,7 +11,7 @@
 extern const volatile struct call_row calls[CALL_TABLE_SIZE];
 extern const volatile struct call_request requests[CALL_REQUESTS];
 extern const volatile __u32 file_classes;	  /* FILE_CLASS_* to record */
-extern const volatile __u64 open_file_secrets[2]; /* see open_file_of; 0: do not tell */
+extern const volatile __u64 open_file_secrets[2]; /* see open_file_of; 0: none */
 extern const volatile __u32 mmap_number;	  /* of the system call */
 extern const volatile bool code_told;		  /* somebody looks for markers in it */
 extern const volatile __u32 page_bytes;
@@ -31,7 +31,7 @@ extern const volatile bool calls_preempted;
 extern const volatile bool calls_quick; /* see caller_find */
 extern const volatile bool faults_preempted;
 extern const volatile bool reads_other_tasks; /* bpf_copy_from_user_task is there */
-extern const volatile bool bios_held_back;    /* by limits of the first version of cgroups */
+extern const volatile bool bios_held_back;    /* cgroups of version 1 may throttle I/O */
 extern const volatile bool in_flight_summed;  /* what is in flight is summed up at each reading */
 
 /* What the recording attaches to: see attach.h. */

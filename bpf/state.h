@@ -18,7 +18,7 @@ struct known_file {
 	__u64 mapping;
 	__u32 generation;
 	__u32 id;
-	__u32 turn;    /* that ids were given in when it was met: see file.h */
+	__u32 turn;    /* when this was stored: see file.h */
 	__u16 class;   /* FILE_CLASS_* */
 	__u16 derived; /* its generation is: see identity.h */
 };

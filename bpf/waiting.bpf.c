@@ -187,7 +187,7 @@ int fl_waiting(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* Asynchronous operations, by process. */
+/* Asynchronous operations, one process at a time. */
 SEC("?iter.s/task")
 int fl_waiting_async(struct bpf_iter__task *context)
 {

@@ -43,7 +43,7 @@ def fill_maps(pid, *names):
 
 
 class Array:
-    """An array map of a process. `size`: of a value, where that is one for each CPU."""
+    """An array map of a process. `size`: bytes of a value, for per-CPU maps."""
 
     def __init__(self, pid, name, size=None):
         maps = maps_of(pid)

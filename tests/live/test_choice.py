@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""--include and --exclude: what is left out is in no row and in no total, and is counted."""
+"""--include and --exclude: excluded operations appear in no row and no total, but are counted."""
 import os
 import unittest
 
@@ -32,7 +32,7 @@ class Choice(unittest.TestCase):
         return Recording([harness.PYTHON, "-S", "-c", WORK, self.directory], *arguments)
 
     def check(self, recording, name, preads):
-        """Operations on the files of a directory alone are told of, and add up."""
+        """Only the files of one directory are in the report, and the totals add up."""
         paths = [row["path"] for row in recording.report["files"]]
         self.assertEqual(recording.operations()["preadv2"], (preads, 0))
         self.assertEqual(recording.file(f"{self.directory}/{name}/data")["read"]["count"],

@@ -115,7 +115,7 @@ class DeviceFindings(unittest.TestCase):
         self.assertEqual({row["pid"] for row in rows}, pids)
 
     def check_held_back(self, command, file, group, op):
-        """Who reads a file whose reads are held back, and whose its bios are."""
+        """Throttled reads: every bio belongs to the process that reads the file."""
         harness.cool(file)
         recording = Recording(harness.in_cgroup(group, *command))
         ids = recording.trace.file_ids(file)
@@ -126,7 +126,7 @@ class DeviceFindings(unittest.TestCase):
         self.assertEqual({row["pid"] for row in rows}, pids)
 
     def test_held_back_buffered(self):
-        """The same of what comes into the page cache, by calls and through a mapping."""
+        """The same for reads into the page cache, by calls and through a mapping."""
         file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
         group = throttle(self, file, 8 * MIB, "bps")
         reader = ["dd", f"if={file}", "of=/dev/null", "bs=64k", "status=none"]
@@ -136,7 +136,7 @@ class DeviceFindings(unittest.TestCase):
         self.check_held_back([harness.PYTHON, "-S", "-c", script, file], file, group, "read")
 
     def test_held_back_uring(self):
-        """Requests of io_uring that nobody waits for are those of who submitted them."""
+        """Direct io_uring reads belong to whoever submitted them."""
         if not (shutil.which("fio") and harness.has_uring()):
             self.skipTest("no fio, or no io_uring")
         file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)

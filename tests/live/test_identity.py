@@ -77,7 +77,7 @@ class Fuse(unittest.TestCase):
 
 
 class Turns(unittest.TestCase):
-    """Ids of files come round after 2^31 of them: none ever stands for two files."""
+    """File ids wrap around after 2^31 files, and no id ever stands for two of them."""
 
     READER = """
 import os, sys
@@ -90,7 +90,7 @@ for stage in range(4):
 """
 
     def place(self, name, size):
-        """Where a variable of the kernel side stands in its map."""
+        """The bytes of a BPF variable within its map."""
         built = f"{harness.BUILD}/bpf/faultline.bpf.o"
         if not os.path.exists(built):
             self.skipTest("the object of the kernel side is not there")

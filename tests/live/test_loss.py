@@ -48,7 +48,7 @@ class Loss(unittest.TestCase):
         self.check_words(recording, lost["total"])
 
     def test_stopped(self):
-        """A recorder that is stopped for a while: that is told as the cause."""
+        """The recorder is stopped for a while: the report names that as the cause of the loss."""
         directory = machine().new_dir()
         data, trace = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/trace.flt"
         script = 'echo; exec "$0" "$1" "$2" 2 seconds 4'

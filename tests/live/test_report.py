@@ -124,7 +124,7 @@ class Report(unittest.TestCase):
         self.assertEqual({name: row["pattern"][name] for name in expected}, expected)
 
     def test_pattern_of_each_open(self):
-        """Two who take turns, each in order; a duplicate goes on, and each open begins anew."""
+        """Two descriptors take turns, each in order; a duplicate continues, a new open starts over."""
         data = f"{machine().new_dir()}/data"
         with open(data, "wb") as out:
             out.truncate(1 << 20)

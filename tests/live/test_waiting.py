@@ -118,7 +118,7 @@ class Frozen(unittest.TestCase):
         self.check(attached, "pwrite64", job.pid, 1_000_000_000)
 
     def test_uring_after_attach(self):
-        """A write of io_uring that hangs: the ring is told of it, nobody waits in a call for it."""
+        """An io_uring write that hangs, which no thread waits for in a call."""
         if not (shutil.which("fio") and harness.has_uring()):
             self.skipTest("no fio, or no io_uring")
         with open(self.path, "wb") as file:

@@ -114,7 +114,7 @@ static void opened_again_few(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 6, .op = M_OPENAT, .result = 3, .dur = sound ? 5 * US : 60 * MS);
 }
 
-/* Time in its locks is no time that opens cost. */
+/* Time spent waiting for locks is not a cost of opens. */
 static void opened_again_locked(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a.lock");

@@ -84,7 +84,7 @@ static int by_end(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
-/* What is closed is opened before it is used again: now and then a file is. */
+/* Closes an open file now and then; a closed one is opened before it is used again. */
 static void open_and_close(struct operation_done *done, bool opened[PROCESSES][FILES][OPEN_FILES])
 {
 	bool *is_open = &opened[done->process][done->file][done->open_file];

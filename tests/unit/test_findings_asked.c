@@ -184,8 +184,7 @@ static void test_mapped(void **state)
 	}
 }
 
-/* A file that is walked page by page, which MADV_RANDOM made of it, or a device without readahead.
- */
+/* A file read page by page in order: because of MADV_RANDOM, or of a device without readahead. */
 static void test_walked(void **state)
 {
 	for (int advised = 0; advised < 2; advised++) {

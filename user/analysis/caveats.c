@@ -337,7 +337,7 @@ static void say_bios_under_way(struct words *text, const struct measured *measur
 			  units_count(count, bios), bios == 1 ? "bio had" : "bios had");
 }
 
-/* As the recording was asked to. */
+/* By --include and --exclude. */
 static void say_left_out(struct words *text, const struct measured *measured)
 {
 	uint64_t operations = job_count_notes(measured->job, TRACE_NOTE_LEFT_OUT);
@@ -345,8 +345,8 @@ static void say_left_out(struct words *text, const struct measured *measured)
 
 	if (operations)
 		words_add(text,
-			  "%s operations are in none of these numbers: they were on files that "
-			  "--include and --exclude leave out; devices are told as a whole",
+			  "%s operations on files that --include and --exclude leave out are not "
+			  "counted here, except in the numbers of devices",
 			  units_count(count, operations));
 }
 

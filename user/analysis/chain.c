@@ -270,7 +270,7 @@ static uint64_t waits_since(const struct chain *chain, const struct event *event
 	return since;
 }
 
-/* Of one that the kernel queued, for the run or not, or a program that is not of the run. */
+/* Takes a bio that a kernel thread queued, for the run or not, or a program outside the run. */
 static int take_late(struct chain *chain, const struct event *event)
 {
 	struct chain_late *late;

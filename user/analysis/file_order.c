@@ -18,7 +18,7 @@ static bool is_full(const struct file_uses *uses)
 	return uses->pairs.count + uses->asides.count >= uses->pairs_most;
 }
 
-/* Of a pair that there is no room for nothing is remembered. */
+/* There is no room to remember this pair. */
 static struct pair *pair_beyond(struct file_uses *uses)
 {
 	uses->beyond++;
@@ -56,7 +56,7 @@ struct position *file_order_position(struct file_uses *uses, struct file_use *us
 	if (!slot->map_slots || slot->key != key || slot->map_slots != uses->pairs.slots) {
 		slot->pair = find_pair(uses, key, use);
 		slot->key = key;
-		/* What is not in the map is to be counted each time. */
+		/* A pair that is not in the map counts as beyond each time. */
 		slot->map_slots = slot->pair == &uses->none ? 0 : uses->pairs.slots;
 	}
 	return slot->pair ? &slot->pair->position : NULL;
@@ -81,7 +81,7 @@ static int put_aside(struct file_uses *uses, const struct position *position, ui
 	return 0;
 }
 
-/* Goes over to what the event used, which may not be what the process used last. */
+/* Switches to the open file of the event, which may not be the one used last. */
 static int turn(struct file_uses *uses, struct position *position, const struct event *event)
 {
 	const uint64_t key[] = { key_of(event), event->open_file };
@@ -103,7 +103,7 @@ static int turn(struct file_uses *uses, struct position *position, const struct 
 	return 0;
 }
 
-/* What was open before may have had the same number. */
+/* An earlier open file may have had the same number, so this one starts over. */
 int file_order_open(struct file_uses *uses, struct position *position, const struct event *event)
 {
 	if (!event->open_file)
@@ -155,7 +155,7 @@ static int add_fault(struct file_uses *uses, struct file_use *use, struct positi
 {
 	const uint32_t trace = uses->job->files.files[event->file].trace;
 	const uint64_t bytes = uses->job->traces[trace].header->page_bytes;
-	/* Whoever is not the first stands in a pair. */
+	/* The position of any process but the first is part of a pair. */
 	uint64_t *next = position == &use->position ? &use->more->next_fault
 						    : &((struct pair *)position)->next_fault;
 
@@ -211,7 +211,7 @@ static int begin_order(struct file_uses *uses, struct file_use *use, const struc
 	return 0;
 }
 
-/* From here on reads are told apart: what all were that came before, if they were reads. */
+/* Starts to track reads on their own. They inherit the order so far if there were only reads. */
 static int begin_reads(struct file_uses *uses, struct file_use *use)
 {
 	struct order *reads = arena_alloc(&uses->arena, sizeof(*reads));

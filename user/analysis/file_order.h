@@ -3,13 +3,12 @@
  * In which order a file was accessed. Knows nothing of what was moved by that, nor how long it
  * took.
  *
- * Patterns are told per process and open file, reads and writes together, faults apart (an mmap
- * reader's order has nothing to do with a reader's position) and per process and file: sequential =
- * at or past the end of the access before, consecutive (one kind of sequential) = exactly at it,
- * random = before it. The first access is neither. Words and meaning are Darshan's
- * (POSIX_SEQ_READS, POSIX_CONSEC_READS). Open files are those of POSIX (open file descriptions):
- * what one open gave, with its duplicates. Where the trace does not tell them apart all of a file
- * are one.
+ * An access is sequential if it starts at or past the end of the previous one, consecutive (a kind
+ * of sequential) if it starts exactly there, and random if it starts before. The first access is
+ * none of these. The terms are Darshan's (POSIX_SEQ_READS, POSIX_CONSEC_READS). "Previous" means by
+ * the same process and through the same open file (POSIX: open file description; duplicates share
+ * one), reads and writes together. Where the trace does not identify open files, all of a file
+ * count as one. Faults are kept apart, by process and file.
  *
  * Of reads the same is told once more, to the read before: a database that is read anywhere and
  * appended to is read at random, however often it is written. That costs files alone that are both
@@ -68,15 +67,15 @@ static inline void file_order_follow(struct order *order, struct stream *stream,
 	*next = stream->next = clock_add(at + 1, event->bytes); /* offsets are 63 bits wide */
 }
 
-/* Whose order an access follows: its thread's. Where the process has several open of a file at a
- * time the thread is in an order in each of them. */
+/* Identifies the order that an access continues: that of its thread, or of its thread and open file
+ * while the process has several open files of one file. */
 static inline uint32_t file_order_stream_key(const struct position *position,
 					     const struct event *event)
 {
 	return position->several ? event->thread ^ event->open_file : event->thread;
 }
 
-/* Of file_order_stream_key; NULL when memory is out. */
+/* `thread` is a file_order_stream_key. NULL when memory is out. */
 static inline struct stream *file_order_stream(struct file_uses *uses, struct order *order,
 					       uint32_t thread)
 {

@@ -221,7 +221,7 @@ static inline bool is_in_order(const struct file_use *use, bool writes)
 	       (use->accessed == ACCESSED_IN_ORDER && use->writes == writes);
 }
 
-/* ... and of the process in what it used last. */
+/* The same process again, through the open file that it used last. */
 static inline bool is_where_it_was(const struct file_use *use, const struct event *event)
 {
 	const struct position *position = &use->position;

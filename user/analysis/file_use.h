@@ -27,14 +27,14 @@ struct moved_sum {
 	struct interval_union time;
 };
 
-/* Where a process is in what it opened of a file: where its next access would be consecutive, and
- * where its next read would follow the last one, each plus 1; 0 before the first. */
+/* A process's position in an open file: the offset at which its next access would be consecutive,
+ * and the same for its next read, each plus 1; 0 before the first. */
 struct position {
 	uint64_t next, next_read;
 	uint32_t process;
 	uint32_t open_file : EVENT_OPEN_FILE_BITS; /* used last; 0: not known */
-	bool closed : 1;  /* a descriptor of that was, since its last use */
-	bool several : 1; /* it has had others open at the same time */
+	bool closed : 1;  /* a descriptor of it was closed since its last use */
+	bool several : 1; /* the process has had several open files of this file at once */
 };
 
 /* Where a thread's next access would follow, plus 1; 0 before the first. */
@@ -69,7 +69,7 @@ struct file_use_more {
 	uint64_t faulted_bytes, furthest;	 /* by faults alone */
 	uint64_t direct_bytes;			 /* read with O_DIRECT */
 	uint64_t advised;			 /* calls of fadvise that fetched nothing */
-	struct still_sum sync, listing, locking; /* the latter two are of what is metadata, too */
+	struct still_sum sync, listing, locking; /* listing and locking are in metadata, too */
 	struct page_sums still;			 /* what metadata and sync calls brought in */
 	struct page_sums unattributed, indirect;
 	bool truncated;
@@ -92,7 +92,7 @@ struct file_use {
 		} once; /* ACCESSED_ONCE: whose it was; thread: as of a stream */
 	};
 	struct file_use_more *more;
-	uint32_t opens;		 /* or more than it can hold */
+	uint32_t opens;		 /* stops counting at UINT32_MAX */
 	uint32_t processes : 26; /* that used it */
 	uint32_t accessed : 2;
 	bool writes : 1; /* what was moved was written */
@@ -116,7 +116,7 @@ struct pair_slot {
 	size_t map_slots;  /* ... with so many: it moves as it grows. 0: free */
 };
 
-/* What a process has open of a file and did not use last: as of a position. */
+/* The position in an open file that is not the one used last. */
 struct aside {
 	uint64_t next, next_read;
 };

@@ -50,7 +50,7 @@ struct file_view {
 	uint64_t direct_bytes;		     /* read with O_DIRECT: memory held none of it */
 	uint64_t advised;		     /* calls of fadvise that fetched nothing */
 	uint64_t listed, listing_ns;	     /* calls that list what it holds, and their time */
-	uint64_t locking_ns;		     /* time of calls that lock it, of metadata's, too */
+	uint64_t locking_ns;		     /* time of calls that lock it; metadata includes it */
 	uint64_t aligned_faults;	     /* at the start of 64 KiB: where a scan faults */
 	uint64_t copied_pages, copied_bytes; /* by stores to private mappings */
 	uint64_t first_rank, last_rank;	     /* that mapped it, the lowest and the highest */

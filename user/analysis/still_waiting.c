@@ -21,7 +21,8 @@ bool still_waiting_is(const struct event *event)
 	       event_value(event, SYSCALL_FLAGS) & TRACE_OP_UNFINISHED;
 }
 
-/* Who waits for operations of a ring waits for a file, but in a call on none: those come first. */
+/* Operations on files come first: a thread that waits in io_uring_enter waits for one of those, but
+ * its own call has no file. */
 static bool is_worse(const struct still_waiting *waiting, const struct event *event)
 {
 	const bool was_file = waiting->file != FILE_NONE || waiting->asked.path;

@@ -36,7 +36,7 @@ bool cgroup_target_populated(const struct cgroup_target *target);
 
 void cgroup_target_close(struct cgroup_target *target);
 
-/* Whether a controller is used by a hierarchy of the first version. */
+/* Whether a cgroup hierarchy of version 1 uses this controller. */
 bool cgroup_has_first_version(const char *controller);
 
 #endif

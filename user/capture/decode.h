@@ -23,7 +23,8 @@ typedef void (*decoder_code_fn)(void *context, uint32_t pid, uint64_t address, u
 				uint64_t time_ns);
 void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context);
 
-/* Has records of other files left out, which count as taken; the choice stays the caller's. */
+/* Leaves out records of files that are not chosen. They count as taken. The caller owns the choice.
+ */
 struct file_choice;
 void decoder_choose_files(struct decoder *decoder, struct file_choice *choice);
 

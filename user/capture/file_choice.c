@@ -48,7 +48,8 @@ static bool is_other(const struct file_choice *choice, uint32_t id)
 	return id < choice->room && choice->files[id] == FILE_CHOICE_LEFT;
 }
 
-/* A call on no file may name one, that is not there or that it did not open. */
+/* A call without a file may still name a path, of a file that is missing or that it did not open.
+ */
 static bool is_other_call(const struct file_choice *choice, const struct event_syscall *call,
 			  const char *text, size_t path_bytes)
 {
@@ -84,7 +85,7 @@ static bool is_other_record(const struct file_choice *choice, const struct event
 	}
 }
 
-/* What was made to be written back is counted under an operation of its own. */
+/* Dirtied pages are counted under an operation of their own. */
 static void add_dirtied(struct file_choice *choice, uint64_t pages)
 {
 	struct trace_operation_total *total = &choice->sums.totals[OP_DIRTIED];

@@ -135,7 +135,7 @@ int perf_open_kprobe(const char *function, bool at_return)
 	struct perf_event_attr attr = { .size = sizeof(attr) };
 	long type = read_number(AT_FDCWD, "/sys/bus/event_source/devices/kprobe/type");
 
-	if (type < 0) /* the device is there in kernels that were built with kprobes */
+	if (type < 0) /* only kernels built with kprobes have the device */
 		return type == -ENOENT ? -EOPNOTSUPP : type;
 	attr.type = type;
 	attr.config = at_return ? RETPROBE : 0;

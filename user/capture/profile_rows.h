@@ -15,10 +15,11 @@ struct profile_rows {
 	struct trace_writer *writer;
 	unsigned int page_bytes;
 	struct file_choice *choice; /* NULL: all files are kept */
-	/* Has names taken that have come meanwhile: of what was added they are there. */
+	/* Takes the file records that have arrived; those of the slots being read are among them.
+	 */
 	void (*take_names)(void *context);
 	void *context;
-	bool other_named;	    /* the file that stands for all others has its row */
+	bool other_named; /* the file that stands for all others has its row */
 };
 
 /* Writes a row of sums, and one for each class of durations and sizes that has any; a

@@ -241,7 +241,7 @@ static void subtract(uint64_t *from, uint64_t what)
 	*from -= what < *from ? what : *from;
 }
 
-/* What was left out is none of the trace's. */
+/* Subtracts what was left out from the counts of the kernel side. */
 static void leave_out(const struct recorder *recorder, struct counts *counts)
 {
 	const struct file_choice *choice = &recorder->choice;

@@ -30,10 +30,10 @@ struct recorder_status {
 };
 
 struct recorder_options {
-	const char *path;	 /* what messages call the trace */
+	const char *path;	 /* the trace's name in messages */
 	struct markers *markers; /* NULL for none */
-	uint64_t interval_ns;	 /* how often what is summed up is read out */
-	struct file_globs globs; /* files to keep */
+	uint64_t interval_ns;	 /* how often sums are read */
+	struct file_globs globs; /* files to record */
 };
 
 /* Starts draining. Session, writer, and what the options point to stay the caller's. */

@@ -41,7 +41,7 @@ static uint32_t flush_sequence(struct kernel *kernel)
 	return 1u << (bit < 0 ? 4 : bit & 31);
 }
 
-/* Without random numbers open files are not told apart. */
+/* Without random numbers, open files are not identified. */
 static void settings_fill_secrets(uint64_t secrets[2])
 {
 	if (getentropy(secrets, 2 * sizeof(*secrets)))

@@ -12,8 +12,8 @@
 struct faultline;
 struct waiting;
 
-/* Of calls and faults, and of asynchronous operations, as far as their programs are loaded. Logs a
- * warning of what cannot be had; NULL: memory is out. */
+/* Opens the iterators over calls and faults, and over asynchronous operations, if their programs
+ * are loaded. Logs a warning if one cannot be opened. NULL: memory is out. */
 struct waiting *waiting_open(struct faultline *skeleton, bool calls, bool async);
 /* The other programs are about to be detached: ends of calls are not seen from now on. Takes
  * NULL. */

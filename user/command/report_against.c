@@ -17,7 +17,7 @@
 #include "output/json.h"
 #include "output/text.h"
 
-/* The last tables are those of against_make. */
+/* The tables of against_make come last. */
 static void write_compared(struct sink *out, const struct report *const runs[2],
 			   const struct table *const *tables, size_t count,
 			   const struct report_request *request)

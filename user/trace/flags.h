@@ -111,7 +111,7 @@
 #define TRACE_BLOCK_COMPRESSED                                                                     \
 	(1u << 9) /* of btrfs: its bytes stand for more of the file, from its offset on */
 #define TRACE_BLOCK_HELD_BACK                                                                      \
-	(1u << 10) /* by a limit, until a thread of the kernel queued it for its process */
+	(1u << 10) /* throttled by a cgroup: a kernel thread queued it for its process */
 
 /* `flags` of profile rows: of which class and by which path the operations were, as far as `op`
  * does not tell. */

@@ -30,7 +30,7 @@ struct finding {
 	uint64_t runs;	     /* 1 */
 	bool summed;	     /* times are sums over threads */
 	bool at_least;	     /* times are sums over runs, and the cost is what one took */
-	const char *cost_is; /* NULL: there is none */
+	const char *cost_is; /* see the column; NULL: no cost in time */
 };
 
 /* --- for the rules --- */

@@ -81,8 +81,8 @@ struct finding_rule {
 	bool of_runs;
 	/* What the job's own data costs comes before it if that is at least half as much. */
 	bool of_start;
-	/* The program works on what it gets there (it parses, unpacks, imports): the change saves
-	 * that, too, of which nothing is known here. */
+	/* The I/O brings CPU work with it (parsing, unpacking, importing), which the change saves,
+	 * too. Its cost is not known, so cost_ns is a lower bound. */
 	bool drags;
 	/* What these tell already, NULL at their end, it does not: finding_add. Or NULL. */
 	const struct finding_rule *const *told_by;

@@ -162,7 +162,7 @@ static bool is_dropped(const struct file_view *file, const struct advice_view *a
 	return advice->dropped_bytes >= again - again / 8;
 }
 
-/* Waiting for locks is told by itself. */
+/* Waiting for locks has a finding of its own. */
 static uint64_t use_ns(const struct file_view *file, enum use use)
 {
 	uint64_t time_ns = file->tallies[use].time.measure;

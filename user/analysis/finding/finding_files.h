@@ -28,7 +28,7 @@ struct alike {
 	uint64_t time_ns, bandwidth;  /* bandwidth: bytes (of faults: fetched) in a second */
 	uint64_t advised;	      /* calls of fadvise that fetched nothing; as above */
 	uint64_t dropped, random;     /* as advice_of has them; as above */
-	uint64_t misadvised;	      /* random, of files that are walked in order; as above */
+	uint64_t misadvised;	      /* random, if the files are read in order; as above */
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* of the bytes, that came from storage */
 	double of_run;		      /* of the run, its time that no compute hid */

@@ -50,8 +50,8 @@ struct operation {
 	bool resizes;	/* it gives a file room, or takes it away: no name is looked up for it */
 	bool advises;	/* fadvise and its like: it may fetch, or drop what memory holds */
 	bool lists;	/* what a directory holds */
-	bool locks;	/* a file, or gives its lock back */
-	bool closes;	/* a descriptor, which need not be the last one of what was opened */
+	bool locks;	/* locks or unlocks a file */
+	bool closes;	/* closes a descriptor, not necessarily the last of its open file */
 	bool polls;	/* a success makes a ring that is submitted to without a call */
 	bool uring, libaio; /* it is an operation of one of these itself */
 	/* Of requests and their parts; DEVICE_USES: it is none. */

@@ -17,8 +17,8 @@
 int against_make(struct table *tables[AGAINST_TABLES], const struct report *before,
 		 const struct report *now);
 
-/* How many rows of "compared_places" changed by a thousandth of the longer run and more, which come
- * first; `whole`: "compared". */
+/* How many rows at the start of "compared_places" changed by at least a thousandth of the longer
+ * run. `whole` is the table "compared". */
 size_t against_places_worth(const struct table *whole, const struct table *places);
 
 #endif
