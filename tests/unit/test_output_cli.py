@@ -62,9 +62,9 @@ class Reading(InPlace):
             file.write(data)
         return path
 
-    def refused(self, *arguments, naming, status=2):
+    def refused(self, *arguments, naming, status=2, **options):
         """Nothing on stdout, one line on stderr that names the culprit."""
-        done = call(*arguments)
+        done = call(*arguments, **options)
         self.assertEqual(done.returncode, status, done)
         self.assertEqual(done.stdout, b"")
         self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
@@ -86,7 +86,7 @@ class Reading(InPlace):
 
     def test_bad_options(self):
         for command in "report", "print":
-            self.refused(command, naming="no trace given")
+            self.refused(command, naming="no trace given", cwd=os.path.dirname(self.path("none")))
             self.refused(command, "--nonsense", SAMPLE, naming="--nonsense")
             self.refused(command, "--format", "xml", SAMPLE, naming="xml")
         self.refused("report", "--top", "many", SAMPLE, naming="many")
