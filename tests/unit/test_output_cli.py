@@ -18,7 +18,7 @@ import unittest
 from _place import InPlace
 
 BUILD = os.environ.get("BUILD", "build")
-FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
+FAULTLINE = os.path.abspath(os.environ.get("FAULTLINE", "build/faultline"))
 SAMPLE = os.path.join("tests", "golden", "sample.flt")
 SPANS = os.path.join("tests", "golden", "spans.flt")
 SAMPLE_START_NS = 1767600001 * 10**9
