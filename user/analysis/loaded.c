@@ -84,7 +84,7 @@ static bool has_root(struct table_text path)
 		size_t length = strlen(roots[i]),
 		       directory = length - (roots[i][length - 1] == '/');
 
-		if (path.length >= length && !memcmp(path.bytes, roots[i], length))
+		if (path_begins(path.bytes, path.length, roots[i]))
 			return true;
 		if (path.length == directory && !memcmp(path.bytes, roots[i], directory))
 			return true;

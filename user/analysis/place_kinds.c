@@ -17,13 +17,6 @@ const char *const place_kind_names[PLACE_KINDS] = {
 	[PLACE_PROGRAMS] = "programs, libraries and modules",
 };
 
-static bool starts(struct table_text path, const char *start)
-{
-	size_t length = strlen(start);
-
-	return path.length >= length && !memcmp(path.bytes, start, length);
-}
-
 struct table_text place_extension(struct table_text path)
 {
 	size_t base = path_base(path.bytes, path.length), at = path.length;
@@ -40,7 +33,8 @@ enum place_kind place_kind_of(struct table_text path, bool loaded)
 {
 	if (!path.bytes || path.bytes[0] != '/')
 		return PLACE_PATHLESS;
-	if (starts(path, "/proc/") || starts(path, "/sys/"))
+	if (path_begins(path.bytes, path.length, "/proc/") ||
+	    path_begins(path.bytes, path.length, "/sys/"))
 		return PLACE_OF_KERNEL;
 	return loaded ? PLACE_PROGRAMS : PLACE_KINDS;
 }

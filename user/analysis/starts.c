@@ -13,6 +13,7 @@
 #include "analysis/base/interval.h"
 #include "analysis/base/map.h"
 #include "analysis/loaded.h"
+#include "analysis/model/path.h"
 #include "analysis/processes.h"
 #include "analysis/trace_text.h"
 #include "grow.h"
@@ -71,13 +72,6 @@ static void end(void *state)
 
 /* --- in passing --- */
 
-static bool begins(struct trace_string path, const char *with)
-{
-	size_t length = strlen(with);
-
-	return path.length >= length && !memcmp(path.bytes, with, length);
-}
-
 /* Settings are neither: programs read them while they start. */
 static enum file_part part_of(const struct job *job, uint32_t file)
 {
@@ -91,7 +85,7 @@ static enum file_part part_of(const struct job *job, uint32_t file)
 	if (!S_ISREG(job->files.files[file].mode) || !path.length)
 		return PART_NEITHER;
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		if (begins(path, settings[i]))
+		if (path_begins(path.bytes, path.length, settings[i]))
 			return PART_NEITHER;
 	return PART_DATA;
 }

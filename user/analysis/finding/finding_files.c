@@ -87,19 +87,15 @@ double alike_backward(const struct file_view *file, unsigned int by)
 	return finding_share(file->jumps[by].back, file->jumps[by].known);
 }
 
-static bool begins(struct table_text path, const char *start)
-{
-	return path.length >= strlen(start) && !memcmp(path.bytes, start, strlen(start));
-}
-
 bool alike_is_program(const struct file_view *file)
 {
 	static const char *const made_up[] = { "/proc/", "/sys/", "/dev/" };
 
-	if (begins(file->path, "/dev/shm/")) /* files in memory, as any others */
+	/* Files in memory, as any others. */
+	if (path_begins(file->path.bytes, file->path.length, "/dev/shm/"))
 		return file->loaded;
 	for (size_t i = 0; i < sizeof(made_up) / sizeof(made_up[0]); i++)
-		if (begins(file->path, made_up[i]))
+		if (path_begins(file->path.bytes, file->path.length, made_up[i]))
 			return true;
 	return file->loaded;
 }
@@ -383,7 +379,8 @@ static int look_at_files(struct findings *findings)
 			continue;
 		if (!is_on_blocks(&file))
 			findings->off_blocks_bytes += file.fetched_bytes;
-		if (!file.known || begins(file.path, TRACE_OTHER_FILES))
+		if (!file.known ||
+		    path_begins(file.path.bytes, file.path.length, TRACE_OTHER_FILES))
 			continue;
 		alike_forget_holes(findings, i, &file);
 		look_at_file(findings, &advised, i, &file);

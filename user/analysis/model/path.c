@@ -52,6 +52,13 @@ size_t path_directory(const char *path, size_t length)
 	return base > 1 ? base - 1 : base;
 }
 
+bool path_begins(const char *path, size_t length, const char *start)
+{
+	size_t start_length = strlen(start);
+
+	return length >= start_length && !memcmp(path, start, start_length);
+}
+
 static size_t slot_of(const struct path_asked *asked)
 {
 	return (asked->path * 31 + asked->dir) & (SLOTS - 1);

@@ -78,5 +78,7 @@ static inline int path_memory_tell(const struct path_memory *memory, const struc
 size_t path_base(const char *path, size_t length);
 /* Length of the directory part of a path: "/a" for "/a/b", "/" for "/b", 0 for "b". */
 size_t path_directory(const char *path, size_t length);
+/* Whether it begins with `start`, byte by byte. */
+bool path_begins(const char *path, size_t length, const char *start);
 
 #endif
