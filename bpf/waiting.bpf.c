@@ -189,7 +189,7 @@ int fl_waiting(struct bpf_iter__task *context)
 
 /* Asynchronous operations, one process at a time. */
 SEC("?iter.s/task")
-int fl_waiting_async(struct bpf_iter__task *context)
+int fl_async_waits(struct bpf_iter__task *context)
 {
 	struct async_cut cut = { .now_ns = waiting_end_ns,
 				 .least_ns = WAITING_MIN_NS,

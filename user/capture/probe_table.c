@@ -137,7 +137,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_ASYNC,
 		.without = "operations in flight at the end of the recording are not recorded",
-		.variants = { { "iter", .probes = { { "fl_waiting_async", HOOK_ITER, "task" } } } },
+		.variants = { { "iter", .probes = { { "fl_async_waits", HOOK_ITER, "task" } } } },
 	},
 	{
 		.layer = LAYER_SYSCALL,

@@ -72,7 +72,7 @@ struct waiting *waiting_open(struct faultline *skeleton, bool calls, bool async)
 	if (calls)
 		iterator_open(&waiting->calls, skeleton->progs.fl_waiting);
 	if (async)
-		iterator_open(&waiting->async, skeleton->progs.fl_waiting_async);
+		iterator_open(&waiting->async, skeleton->progs.fl_async_waits);
 	return waiting;
 }
 
