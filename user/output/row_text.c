@@ -183,6 +183,7 @@ static const struct {
 	{ "dir2", show_nothing },
 	{ "path", show_nothing },
 	{ "path2", show_nothing },
+	{ "open_file", show_nothing }, /* a number for programs, which JSON has */
 	{ "offset", show_offset },
 	{ "result", show_result },
 	{ "flags", show_flags },
