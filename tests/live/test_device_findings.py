@@ -128,7 +128,7 @@ class DeviceFindings(unittest.TestCase):
     def test_held_back_buffered(self):
         """The same for reads into the page cache, by calls and through a mapping."""
         file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
-        group = throttle(self, file, 8 * MIB, "bps")
+        group = throttle(self, file, 4 * MIB, "bps")
         reader = ["dd", f"if={file}", "of=/dev/null", "bs=64k", "status=none"]
         self.check_held_back(reader, file, group, "read")
         script = ("import mmap, os, sys; f = os.open(sys.argv[1], os.O_RDONLY); os.read(f, 1); "
@@ -140,7 +140,7 @@ class DeviceFindings(unittest.TestCase):
         if not (shutil.which("fio") and harness.has_uring()):
             self.skipTest("no fio, or no io_uring")
         file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
-        group = throttle(self, file, 8 * MIB, "bps")
+        group = throttle(self, file, 4 * MIB, "bps")
         harness.cool(file)
         job = ["fio", "--name=held", f"--filename={file}", "--rw=read", "--bs=64k", "--direct=1",
                "--ioengine=io_uring", "--iodepth=8", "--size=4m", "--thread", "--minimal"]

@@ -57,6 +57,7 @@ class Loss(unittest.TestCase):
              "-c", script, static_program("hotread"), data, f"{directory}/out.json"],
             stdout=subprocess.PIPE)
         run.stdout.readline()
+        time.sleep(0.5)  # until it drains, which begins with the command
         os.kill(run.pid, signal.SIGSTOP)
         time.sleep(2)
         os.kill(run.pid, signal.SIGCONT)

@@ -52,7 +52,8 @@ struct recorder {
 	bool resumed;
 	uint64_t lost;	       /* by the kernel side, when it was last looked at */
 	uint64_t lost_stopped; /* of it, while this side did not run */
-	uint64_t stopped_ns;   /* when it last ran again after that; 0: never */
+	uint64_t ran_ns;       /* when the draining thread last noted that it runs */
+	uint64_t stopped_ns;   /* when it last ran again after a standstill; 0: never */
 };
 
 static uint64_t count_lost(const struct kind_total *kinds)
@@ -64,14 +65,26 @@ static uint64_t count_lost(const struct kind_total *kinds)
 	return lost;
 }
 
-/* Some losses of the time when it was stopped are only found a little later. */
-static bool has_just_stopped(const struct recorder *recorder, uint64_t now_ns)
+/* The draining thread runs: if it has not for long, it stood still until now. */
+static void note_running(struct recorder *recorder)
 {
-	return recorder->stopped_ns && now_ns - recorder->stopped_ns < 2 * DEVICES_EVERY_NS;
+	uint64_t now_ns = host_now_ns();
+
+	if (now_ns - recorder->ran_ns > STOPPED_NS)
+		recorder->stopped_ns = now_ns;
+	recorder->ran_ns = now_ns;
 }
 
-/* Adds up the losses since the last look. */
-static void look_at_losses(struct recorder *recorder, bool stopped)
+/* Some losses of the time when it was stopped are only found a little later. */
+static bool has_just_stopped(const struct recorder *recorder)
+{
+	return recorder->stopped_ns &&
+	       recorder->ran_ns - recorder->stopped_ns < 2 * DEVICES_EVERY_NS;
+}
+
+/* Adds up the losses since the last look. Whether this side stood still is asked after the totals
+ * are read: a standstill between the two would else count as buffers that are too small. */
+static void look_at_losses(struct recorder *recorder)
 {
 	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT], lost;
@@ -79,7 +92,8 @@ static void look_at_losses(struct recorder *recorder, bool stopped)
 	if (session_totals(recorder->session, NULL, kinds, notes))
 		return;
 	lost = count_lost(kinds);
-	if (stopped && lost > recorder->lost)
+	note_running(recorder);
+	if (has_just_stopped(recorder) && lost > recorder->lost)
 		recorder->lost_stopped += lost - recorder->lost;
 	recorder->lost = lost;
 }
@@ -128,13 +142,12 @@ static void *drain(void *context)
 					       recorder->decoder);
 		uint64_t now_ns = host_now_ns();
 
-		if (now_ns - last_ns > STOPPED_NS)
-			recorder->stopped_ns = now_ns;
+		note_running(recorder);
 		session_look_at_cpus(recorder->session, now_ns);
 		decoder_settle(recorder->decoder, false);
 		if (now_ns - devices_ns >= DEVICES_EVERY_NS) {
 			session_tell_devices(recorder->session, decoder_take, recorder->decoder);
-			look_at_losses(recorder, has_just_stopped(recorder, now_ns));
+			look_at_losses(recorder);
 			devices_ns = now_ns;
 		}
 		if (now_ns - profile_ns >= recorder->options.interval_ns) {
@@ -148,8 +161,7 @@ static void *drain(void *context)
 				      profile_ns + recorder->options.interval_ns - now_ns));
 		last_ns = now_ns;
 	}
-	if (host_now_ns() - last_ns > STOPPED_NS)
-		recorder->stopped_ns = host_now_ns();
+	note_running(recorder);
 	return NULL;
 }
 
@@ -171,7 +183,7 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 		goto fail;
 	recorder->session = session;
 	recorder->writer = writer;
-	recorder->start_ns = host_now_ns();
+	recorder->start_ns = recorder->ran_ns = host_now_ns();
 	recorder->options = *options;
 	err = decoder_open(&recorder->decoder, writer, session_lane_count(session), page_bytes);
 	if (err)
@@ -466,7 +478,9 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 		log_error("cannot read the kernel's totals: %s", strerror(-err));
 		goto out;
 	}
-	look_at_losses(recorder, has_just_stopped(recorder, host_now_ns()));
+	/* The programs are detached: nothing has been lost since the thread ended. */
+	recorder->ran_ns = host_now_ns();
+	look_at_losses(recorder);
 	decoder_settle(recorder->decoder, true);
 	look_at_writer(recorder, trace_writer_flush(recorder->writer));
 	totals.start_ns = session_attached_ns(recorder->session);
