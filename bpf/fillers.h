@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Which tasks recently added folios to the page cache. Throttling by cgroups of version 1 delays
- * the bios that read those folios, and a kernel thread queues them later; this table tells whose
- * they are. Knows nothing of bios.
+ * the bios that read those folios, and a kernel thread queues them later. This table tells whose
+ * bios they are.
  *
  * A folio's slot follows from its file and index; a newer folio replaces an older one.
  */
@@ -48,7 +48,7 @@ __noinline int filler_note(struct page_add *add)
 	return 0;
 }
 
-/* Who added the folio at that index; pid 0: not known. */
+/* Returns who added the folio at that index; pid 0 if that is not known. */
 static __always_inline struct owner filler_of(__u64 mapping, __u64 index)
 {
 	struct filler *filler = filler_at(mapping, index);

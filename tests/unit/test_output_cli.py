@@ -485,7 +485,7 @@ class Reading(InPlace):
             done = call("report", "--format", "json", SAMPLE, "--against", SAMPLE, *options)
             self.assertEqual(done.returncode, 0, done)
             rows = [row for row in json.loads(done.stdout)["compared"] if row["name"] == "compute"]
-            if not rows:  # neither run tells of any
+            if not rows:  # no compute in either run
                 return None, None, done.stderr
             return rows[0]["before"]["time_ns"], rows[0]["now"]["time_ns"], done.stderr
 

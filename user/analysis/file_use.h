@@ -66,7 +66,7 @@ struct file_use_more {
 	uint64_t ranks[2];	      /* lowest and highest that mapped it, each plus 1; 0: none */
 	uint64_t next_fault;	      /* as position.next of the first process */
 	struct order *faults, *reads; /* NULL: none; reads: of a file that is ACCESSED_MIXED */
-	uint64_t faulted_bytes, furthest;	 /* by faults alone */
+	uint64_t faulted_bytes, furthest;	 /* counting only faults */
 	uint64_t direct_bytes;			 /* read with O_DIRECT */
 	uint64_t advised;			 /* calls of fadvise that fetched nothing */
 	struct still_sum sync, listing, locking; /* listing and locking are in metadata, too */

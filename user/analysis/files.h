@@ -23,8 +23,8 @@ static inline enum use files_use_of(enum io_class class)
 	return by_class[class];
 }
 
-/* Of an access to the one before of the same process and open file, see file_order.h. By calls:
- * those that read and those that write together; by reads: of the former, to the read before. */
+/* How an access relates to the previous one of the same process and open file: see file_order.h.
+ * BY_CALLS compares reads and writes together, BY_READS each read with the previous read. */
 enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
 enum { BY_CALLS, BY_FAULTS, BY_READS, ACCESSES };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Chooses the files to record by globs on their paths, and sums up the operations on all others.
- * Knows nothing of rows.
  */
 #ifndef FAULTLINE_FILE_CHOICE_H
 #define FAULTLINE_FILE_CHOICE_H
@@ -24,7 +23,7 @@ struct file_choice {
 	struct file_globs globs;
 	uint8_t *files; /* FILE_CHOICE_* by id */
 	size_t room;
-	/* Of what was left out: */
+	/* What was left out: */
 	struct op_sums sums;
 	uint64_t records[RECORD_KIND_COUNT];
 	uint64_t operations; /* records and summed-up operations */

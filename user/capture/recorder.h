@@ -36,7 +36,7 @@ struct recorder_options {
 	struct file_globs globs; /* files to record */
 };
 
-/* Starts draining. Session, writer, and what the options point to stay the caller's. */
+/* Starts draining. The caller keeps the session, the writer, and what the options point to. */
 int recorder_start(struct recorder **recorder, struct session *session, struct trace_writer *writer,
 		   const struct recorder_options *options);
 

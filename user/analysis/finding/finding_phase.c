@@ -106,8 +106,9 @@ const struct finding_rule finding_sync_checkpoint = {
 	.rule = "While spans of category checkpoint lasted, no span of category compute did. A "
 		"copy "
 		"of the state in memory that a thread writes lets training go on. Where most of "
-		"the time is not I/O, the state is being pickled, compressed or copied off a "
-		"device; a thread of the same Python program would hold up training meanwhile.",
+		"the time is not I/O, it goes to pickling, compressing or copying the state. A "
+		"thread does not help then: it competes with training for Python's interpreter "
+		"lock.",
 };
 
 /* --- loaders --- */

@@ -276,7 +276,7 @@ int against_make(struct table *tables[AGAINST_TABLES], const struct report *befo
 	return status ? status : filled;
 }
 
-/* Of the longer run. */
+/* Changes below this share of the longer run are not worth a row. */
 #define WORTH_SHARE 0.001
 
 size_t against_places_worth(const struct table *whole, const struct table *places)
