@@ -520,7 +520,7 @@ ACCOUNTS = ("read", "write", "mmap", "indirect", "unattributed")
 
 
 def fetched(row):
-    """Bytes brought into the page cache of a file of the report to be read, by whatever door."""
+    """Bytes brought into the page cache of a file of the report to be read, by whatever method."""
     return sum(row[account]["fetched_bytes"] or 0 for account in ACCOUNTS if row[account])
 
 

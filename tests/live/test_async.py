@@ -129,10 +129,10 @@ class Crowded(unittest.TestCase):
         self.assertEqual(run.returncode, 0)
         truth, report = account(out), harness.report_of(trace)
         wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
-        for row in report["doors"]:
-            if row["door"] in wanted and row["op"] == "read":
+        for row in report["methods"]:
+            if row["method"] in wanted and row["op"] == "read":
                 self.assertEqual((row["count"], row["bytes"]),
-                                 (wanted[row["door"]], wanted[row["door"]] * truth["block_bytes"]))
+                                 (wanted[row["method"]], wanted[row["method"]] * truth["block_bytes"]))
         return sum(wanted.values()), harness.Trace(trace).row_count("async"), report
 
     def test_places(self):

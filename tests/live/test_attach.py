@@ -241,8 +241,8 @@ class Attach(unittest.TestCase):
         self.assertEqual(in_flight, truth["io_uring"] / truth["rounds"])
         wanted = {"io_uring": truth["io_uring"] + truth["polled"] - in_flight,
                   "libaio": truth["libaio"]}
-        for door, count in wanted.items():
-            (row,) = [row for row in report["doors"] if (row["door"], row["op"]) == (door, "read")]
+        for method, count in wanted.items():
+            (row,) = [row for row in report["methods"] if (row["method"], row["op"]) == (method, "read")]
             self.assertEqual((row["count"], row["bytes"]), (count, count * truth["block_bytes"]))
         enters = [row for row in attached.trace.calls(op="io_uring_enter") if row["flags"] & BEFORE]
         self.assertEqual([row["dur"] for row in enters], [0])

@@ -21,8 +21,8 @@ class Bytes(unittest.TestCase):
         sums["write"]["bytes"] += os.path.getsize(out)
         sums["write"]["count"] += 1
 
-        doors = {(row["door"], row["op"]): (row["bytes"], row["count"]) for row in report["doors"]}
-        for door, op, key in (
+        methods = {(row["method"], row["op"]): (row["bytes"], row["count"]) for row in report["methods"]}
+        for method, op, key in (
             ("syscall", "read", "read"),
             ("syscall", "write", "write"),
             ("direct", "read", "direct_read"),
@@ -30,9 +30,9 @@ class Bytes(unittest.TestCase):
             ("splice", "read", "transfer"),
             ("splice", "write", "transfer"),
         ):
-            with self.subTest(door=door, op=op):
+            with self.subTest(method=method, op=op):
                 self.assertEqual(
-                    doors.get((door, op)),
+                    methods.get((method, op)),
                     (sums[key]["bytes"], sums[key]["count"]),
                     "(bytes, count)",
                 )

@@ -32,8 +32,8 @@ UNKNOWN = {
     ("--min-duration", "1ns"): NO_ROWS | PAGES,
     ("--op", "pread64"): NO_ROWS | REQUESTS | PAGES,
     ("--op", "pread64,request_*"): NO_ROWS | PAGES | {"throttled"},
-    ("--door", "syscall"): NO_ROWS | REQUESTS | PAGES,
-    ("--door", "mmap"): NO_ROWS | REQUESTS | PAGES,
+    ("--method", "syscall"): NO_ROWS | REQUESTS | PAGES,
+    ("--method", "mmap"): NO_ROWS | REQUESTS | PAGES,
 }
 
 
@@ -82,7 +82,7 @@ class Filters(unittest.TestCase):
 
     def test_devices(self):
         """What devices did for the job is unknown where requests do not pass."""
-        for options in ("--op", "pread64"), ("--door", "syscall"):
+        for options in ("--op", "pread64"), ("--method", "syscall"):
             report = self.report(*options)
             for table in "devices", "device_users", "device_heat":
                 with self.subTest(options=options, table=table):

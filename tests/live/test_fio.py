@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """fio counts what it does: operations and bytes of each of its engines are held against what
-Faultline says of the files that it does them to, and of the doors that nobody else uses."""
+Faultline says of the files that it does them to, and of the methods that nobody else uses."""
 import collections
 import json
 import os
@@ -30,7 +30,7 @@ JOBS = [
     ("uring-vectors", "io_uring", ["rw=randrw", "bs=4k", "iodepth=8", "nonvectored=0"]),
     ("uring-worker", "io_uring", ["rw=randrw", "bs=4k", "iodepth=8", "force_async=2"]),
 ]
-DOORS = {"io_uring": "io_uring", "libaio": "libaio"}
+METHODS = {"io_uring": "io_uring", "libaio": "libaio"}
 
 
 # As the manual page of traces has them.
@@ -78,11 +78,11 @@ class Fio(unittest.TestCase):
                     sums[engine, side, "count"] += expected[0]
                     sums[engine, side, "bytes"] += expected[1]
                     self.assertEqual((row[side]["count"], row[side]["bytes"]), expected, side)
-        for row in recording.report["doors"]:
-            if row["door"] in DOORS:
-                with self.subTest(row["door"], side=row["op"]):
+        for row in recording.report["methods"]:
+            if row["method"] in METHODS:
+                with self.subTest(row["method"], side=row["op"]):
                     for what in ("count", "bytes"):
-                        self.assertEqual(row[what], sums[DOORS[row["door"]], row["op"], what], what)
+                        self.assertEqual(row[what], sums[METHODS[row["method"]], row["op"], what], what)
         self.assertEqual(recording.report["totals"]["async"]["submissions_not_traced"], 0)
 
     def test_what_the_ways_are_called(self):

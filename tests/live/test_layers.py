@@ -57,7 +57,7 @@ class Layers(unittest.TestCase):
 
     def check_cache(self, recording, report, data, on):
         row = recording.file(data)
-        parts = [row[door] for door in ("read", "mmap") if row[door]]
+        parts = [row[method] for method in ("read", "mmap") if row[method]]
         if on:
             self.assertGreater(sum(part["fetched_bytes"] for part in parts), 0)
         else:
@@ -141,11 +141,11 @@ class Vfs(unittest.TestCase):
         layer, checked = recording.report["trace"]["layers"]["vfs"], self.checked()
         self.assertEqual(layer["state"], checked["state"])
         self.check_bytes(recording, truth, directory)
-        doors = [row["door"] for row in recording.report["doors"]]
+        methods = [row["method"] for row in recording.report["methods"]]
         if layer["state"] == "on":
-            self.assertIn("kernel", doors)
+            self.assertIn("kernel", methods)
             return
-        self.assertNotIn("kernel", doors)
+        self.assertNotIn("kernel", methods)
         for word in ("fentry: ", "kprobe: "):
             self.assertIn(word, layer["reason"])
         self.assertEqual([row for row in recording.report["operations"] if row["layer"] == "vfs"],

@@ -66,13 +66,13 @@ class Monitor(Watching):
             counts = [expected[call] for call in calls if call in expected]
             for number, name in (0, "operations"), (1, "errors"):
                 found = sum(samples.sum(f"faultline_io_{name}_total", cgroup=below_root(group),
-                                        command=command, op=op, door=door)
-                            for command in ("calls-static", "exe") for door in ("syscall", "direct"))
+                                        command=command, op=op, method=method)
+                            for command in ("calls-static", "exe") for method in ("syscall", "direct"))
                 self.assertEqual(found, sum(count[number] for count in counts), (op, name))
         self.assertEqual(watched.end(), 0)
 
     def test_bytes_as_accounted(self):
-        """Bytes by path of access are what the program's calls returned, O_DIRECT and sendfile too;
+        """Bytes by method are what the program's calls returned, O_DIRECT and sendfile too;
         the histogram has every operation."""
         watched, group = self.watch(), harness.new_cgroup(self)
         directory, out = machine().new_dir("ext4"), f"{machine().new_dir()}/out.json"
@@ -82,21 +82,21 @@ class Monitor(Watching):
         for op in ("read", "write"):
             mine = {**job, "op": op, "command": "sums-static"}
             direct = truth[f"direct_{op}"]
-            self.assertEqual(samples.sum("faultline_io_operations_total", door="direct", **mine),
+            self.assertEqual(samples.sum("faultline_io_operations_total", method="direct", **mine),
                              direct["count"])
-            self.assertEqual(samples.sum("faultline_io_bytes_total", door="direct", **mine),
+            self.assertEqual(samples.sum("faultline_io_bytes_total", method="direct", **mine),
                              direct["bytes"])
-            self.assertEqual(samples.sum("faultline_io_bytes_total", door="splice", **mine),
+            self.assertEqual(samples.sum("faultline_io_bytes_total", method="splice", **mine),
                              truth["transfer"]["bytes"])
             self.assertEqual(
-                samples.sum("faultline_io_latency_seconds_count", door="direct", op=op, **job),
+                samples.sum("faultline_io_latency_seconds_count", method="direct", op=op, **job),
                 direct["count"])
             self.assertEqual(
-                samples.sum("faultline_io_latency_seconds_bucket", door="direct", op=op, le="+Inf",
+                samples.sum("faultline_io_latency_seconds_bucket", method="direct", op=op, le="+Inf",
                             **job), direct["count"])
-        written = samples.sum("faultline_io_bytes_total", door="syscall", op="write",
+        written = samples.sum("faultline_io_bytes_total", method="syscall", op="write",
                               command="sums-static", **job)
-        read = samples.sum("faultline_io_bytes_total", door="syscall", op="read", command="sums-static",
+        read = samples.sum("faultline_io_bytes_total", method="syscall", op="read", command="sums-static",
                            **job)
         # And what /proc/self/io says is read, and its account written.
         for seen, op in (read, "read"), (written, "write"):
@@ -211,7 +211,7 @@ class Monitor(Watching):
             self.assertEqual(self.reads_of(samples, group), count, group)
             self.assertEqual(self.reads_of(samples, group, **wanted), count, group)
             for labels in samples.find("faultline_io_operations_total", cgroup=below_root(group)):
-                have = {name for name, _ in labels} - {"cgroup", "user", "command", "door", "op"}
+                have = {name for name, _ in labels} - {"cgroup", "user", "command", "method", "op"}
                 self.assertEqual(have, set(wanted), group)
 
     def has_hierarchy(self, name):
@@ -252,7 +252,7 @@ class Monitor(Watching):
 
     def all_reads_of(self, samples, group):
         return samples.sum("faultline_io_operations_total", cgroup=below_root(group), op="read",
-                           door="syscall")
+                           method="syscall")
 
     def start_as(self, pid, group, command):
         """Starts a command under that pid; None when somebody else got it."""
@@ -329,8 +329,8 @@ class Monitor(Watching):
         self.assertGreater(readings, first + 1)
         time.sleep(0.05)
         told = json.loads(watched.get("/jobs?jobs=4096&processes=0&files=0")[2])
-        own = {job["cgroup"]: sum(row["count"] for row in job["doors"]
-                                  if (row["op"], row["door"]) == ("read", "syscall"))
+        own = {job["cgroup"]: sum(row["count"] for row in job["methods"]
+                                  if (row["op"], row["method"]) == ("read", "syscall"))
                for job in told["jobs"]}
         expected = account(f"{directory}/out")
         uncertain = 0
@@ -389,7 +389,7 @@ class Monitor(Watching):
         self.assertTrue(harness.wait_until(lambda: lost_of(watched.scrape()) > before + 100))
         samples = watched.scrape()
         for number, reads in enumerate(account(f"{directory}/out")):
-            self.assertEqual(samples.sum("faultline_io_operations_total", op="read", door="syscall",
+            self.assertEqual(samples.sum("faultline_io_operations_total", op="read", method="syscall",
                                          cgroup=below_root(f"{parent}/{number}"), user="root",
                                          command="swarm-static"), reads, number)
 
@@ -474,6 +474,6 @@ class Monitor(Watching):
         own = sum(self.reads_of(samples, f"{parent}/{number}") for number in range(60))
         self.assertLess(own, 600)
         others = samples.sum("faultline_io_operations_total", cgroup="(other)", op="read",
-                             door="syscall")
+                             method="syscall")
         self.assertGreaterEqual(own + others, 600)
         self.assertGreater(samples.sum("faultline_series_folded_total"), 0)

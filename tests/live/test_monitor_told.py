@@ -73,7 +73,7 @@ class Told(Watching):
         self.assertTrue(harness.wait_until(lambda: ask("up") == 1), watched.said())
         self.run_in(group, *self.hotread(4321))
         reads = ('sum(faultline_io_operations_total{command="hotread-static",op="read",'
-                 f'door="syscall",cgroup="{below_root(group)}"}})')
+                 f'method="syscall",cgroup="{below_root(group)}"}})')
         self.assertTrue(harness.wait_until(lambda: ask(reads) == 4321), ask(reads))
 
     def free_port(self):

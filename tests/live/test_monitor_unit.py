@@ -132,9 +132,9 @@ class MonitorUnit(unittest.TestCase):
                 for job in json.loads(body)["jobs"]:
                     for process in job["processes"]:
                         if process["pid"] == reader.pid:
-                            door = [door for door in process["doors"]
-                                    if (door["op"], door["door"]) == ("read", "syscall")]
-                            return job, process, door[0] if door else {"count": 0, "bytes": 0}
+                            method = [method for method in process["methods"]
+                                    if (method["op"], method["method"]) == ("read", "syscall")]
+                            return job, process, method[0] if method else {"count": 0, "bytes": 0}
                 return None, None, None
 
             reads(1)

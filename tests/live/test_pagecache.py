@@ -85,14 +85,14 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
                 self.assertEqual(created(rows[path]), resident[path])
                 self.assertEqual(rows[path]["write"]["created_bytes"], resident[path])
                 self.assertGreater(resident[path], 0)
-        totals, doors = recording.report["totals"], recording.report["doors"]
+        totals, methods = recording.report["totals"], recording.report["methods"]
         self.assertEqual(totals["read"]["created_bytes"], 0)
         self.assertEqual(totals["mmap_read"]["created_bytes"], 0)
         self.assertGreaterEqual(totals["write"]["created_bytes"], 4 * MIB)
         self.assertEqual(
-            sum(row["created_bytes"] for row in doors), totals["write"]["created_bytes"]
+            sum(row["created_bytes"] for row in methods), totals["write"]["created_bytes"]
         )
-        splice = [row for row in doors if row["door"] == "splice" and row["op"] == "write"]
+        splice = [row for row in methods if row["method"] == "splice" and row["op"] == "write"]
         self.assertEqual(
             splice[0]["created_bytes"], created(rows[sent]) + created(rows[copied])
         )
@@ -289,8 +289,8 @@ for at in range(0, len(m), 1 << 20): os.write(out, memoryview(m)[at:at + (1 << 2
                     self.calls_of(recording, made[0]), {"write": resident[made[0]]}
                 )
             direct = [
-                row for row in recording.report["doors"]
-                if (row["door"], row["op"]) == ("direct", "write")
+                row for row in recording.report["methods"]
+                if (row["method"], row["op"]) == ("direct", "write")
             ]
             self.assertEqual((direct[0]["bytes"], direct[0]["fetched_bytes"]), (4 * MIB, 0))
 

@@ -36,11 +36,11 @@ def counts_of(row):
     return found
 
 
-def by_door(recording):
+def by_method(recording):
     return {
-        (row["door"], row["op"]): (row["count"], row["bytes"])
-        for row in recording.report["doors"]
-        if row["door"] not in ("mmap", "unknown")
+        (row["method"], row["op"]): (row["count"], row["bytes"])
+        for row in recording.report["methods"]
+        if row["method"] not in ("mmap", "unknown")
     }
 
 
@@ -92,7 +92,7 @@ class Profile(unittest.TestCase):
         )
 
     def test_as_events_and_strace(self):
-        """Every call, in processes and threads: by class, door, file and process."""
+        """Every call, in processes and threads: by class, method, file and process."""
         # What requests to devices are for is told with events alone.
         layers = ("--layers", "syscall,fault,pagecache")
         events, its = self.record_calls(*layers)
@@ -103,22 +103,22 @@ class Profile(unittest.TestCase):
         for call, counts in sums.operations().items():
             self.assertEqual(counts, expected.get(call), call)
         self.assertEqual(by_class(sums), by_class(events))
-        self.assertEqual(by_door(sums), by_door(events))
+        self.assertEqual(by_method(sums), by_method(events))
         self.assertEqual(by_file(sums, ours), by_file(events, its))
         self.assertEqual(by_process(sums), by_process(events))
         self.assertEqual(sums.trace.row_count("syscall") + sums.trace.row_count("syscall_path"), 0)
 
     def test_bytes(self):
-        """Bytes by door are those that the program's calls returned, O_DIRECT and sendfile too."""
+        """Bytes by method are those that the program's calls returned, O_DIRECT and sendfile too."""
         directory, out = machine().new_dir("ext4"), f"{machine().new_dir()}/out.json"
         recording = Recording([machine().program("sums"), directory, out], *PROFILE)
         self.check_whole(recording)
-        doors, truth = by_door(recording), account(out)
+        methods, truth = by_method(recording), account(out)
         files = by_file(recording, directory)
         for op in ("read", "write"):
             direct = truth[f"direct_{op}"]
-            self.assertEqual(doors["direct", op], (direct["count"], direct["bytes"]))
-            self.assertEqual(doors["splice", op][1], truth["transfer"]["bytes"])
+            self.assertEqual(methods["direct", op], (direct["count"], direct["bytes"]))
+            self.assertEqual(methods["splice", op][1], truth["transfer"]["bytes"])
             self.assertEqual(
                 sum(row[f"{op}.bytes"] for row in files.values()),
                 truth[op]["bytes"] + direct["bytes"] + truth["transfer"]["bytes"],

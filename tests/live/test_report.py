@@ -51,13 +51,13 @@ class Report(unittest.TestCase):
                 self.assertEqual(ours["thread_time_ns"], int(self.rows["dur"][chosen].sum()))
                 self.assertEqual(ours["time_ns"], self.union(chosen))
 
-    def test_door(self):
+    def test_method(self):
         for op in ("read", "write"):
             with self.subTest(op):
                 (ours,) = [
                     row
-                    for row in self.report["doors"]
-                    if (row["door"], row["op"]) == ("syscall", op)
+                    for row in self.report["methods"]
+                    if (row["method"], row["op"]) == ("syscall", op)
                 ]
                 chosen = self.families == op
                 results = self.rows["result"][chosen]

@@ -47,10 +47,10 @@ class Stores(unittest.TestCase):
         self.assertGreaterEqual(dirtied, truth["pages"] * 4096)
         self.assertLessEqual(dirtied, truth["write_bytes"])
         self.assertEqual(totals["mmap_write"]["dirtied_bytes"], dirtied)
-        door = [
-            row for row in recording.report["doors"] if (row["door"], row["op"]) == ("mmap", "write")
+        method = [
+            row for row in recording.report["methods"] if (row["method"], row["op"]) == ("mmap", "write")
         ]
-        self.assertEqual(door[0]["bytes"], dirtied)
+        self.assertEqual(method[0]["bytes"], dirtied)
 
     def test_private(self):
         """Nothing of it reaches the file, and that is known."""
@@ -71,8 +71,8 @@ class Stores(unittest.TestCase):
         script = [harness.PYTHON, "-S", "-c", JOB, data, "all", "cold"]
         recording = Recording(script, "--layers", "syscall,pagecache")
         self.assertIsNone(recording.report["totals"]["mmap_write"])
-        door = [row for row in recording.report["doors"] if row["door"] == "mmap"]
-        self.assertEqual(door, [])
+        method = [row for row in recording.report["methods"] if row["method"] == "mmap"]
+        self.assertEqual(method, [])
 
 
 def add_test(where, way, warm):

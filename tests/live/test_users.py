@@ -184,7 +184,7 @@ class WholeNode(unittest.TestCase):
                            check=True, stdin=subprocess.DEVNULL, timeout=harness.LIMIT)
             told[name] = watched.scrape().sum(
                 "faultline_io_operations_total", cgroup=below_root(group), user=name, op="read",
-                command="hotread-static", door="syscall")
+                command="hotread-static", method="syscall")
         return told, watched.said()
 
     def test_file_capabilities(self):

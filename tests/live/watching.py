@@ -36,4 +36,4 @@ class Watching(unittest.TestCase):
 
     def reads_of(self, samples, group, **labels):
         return samples.sum("faultline_io_operations_total", cgroup=below_root(group),
-                           command="hotread-static", op="read", door="syscall", **labels)
+                           command="hotread-static", op="read", method="syscall", **labels)

@@ -78,7 +78,7 @@ class Database(InPlace):
             self.assertGreaterEqual(len(views), 10)
             self.by_file(views, told)
             self.by_operation(views, told)
-            self.by_door(views, told)
+            self.by_method(views, told)
             self.by_process(views, told)
             self.sums(views, told)
             if name == "whole.flt":
@@ -114,11 +114,11 @@ class Database(InPlace):
             seen += 1
         self.assertEqual(seen, len(found))
 
-    def by_door(self, views, told):
-        found = {(row["door"], row["op"]): row for row in views["by_door"]}
-        for row in told["doors"]:
+    def by_method(self, views, told):
+        found = {(row["method"], row["op"]): row for row in views["by_method"]}
+        for row in told["methods"]:
             if row["count"]:
-                mine = found.pop((row["door"], row["op"]))
+                mine = found.pop((row["method"], row["op"]))
                 self.assertEqual((mine["count"], mine["bytes"]), (row["count"], row["bytes"] or 0))
         self.assertEqual([key for key, row in found.items() if row["count"]], [])
 

@@ -200,7 +200,7 @@ class Tables(InPlace):
         for options in (["--op", "pread64"], ["--file", "*script*", "--op", "fault"],
                         ["--span", "fetch"], ["--from", "0.1", "--until", "0.2"],
                         ["--pid", "100"], ["--rank", "0"], ["--min-duration", "600us"],
-                        ["--door", "mmap"]):
+                        ["--method", "mmap"]):
             calls = self.export("whole.flt", options=options)
             totals = report("whole.flt", options=options)["totals"]
             self.assertEqual(sum(row["read_bytes"] is not None for row in calls["calls"]),

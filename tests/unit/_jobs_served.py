@@ -8,7 +8,7 @@ import socket
 import subprocess
 
 OPS = {"read": 0, "write": 1, "metadata": 2, "sync": 3}
-DOORS = {"syscall": 0, "direct": 1, "mmap": 2, "splice": 3, "io_uring": 4, "libaio": 5, "kernel": 6}
+METHODS = {"syscall": 0, "direct": 1, "mmap": 2, "splice": 3, "io_uring": 4, "libaio": 5, "kernel": 6}
 
 
 def hexed(text):
@@ -53,9 +53,9 @@ class Served(Program):
     def file(self, number, path, dev=2049, ino=None):
         self.say("file", number, dev, ino or 100 + number, hexed(path))
 
-    def add(self, pid, file, op="read", door="syscall", count=1, errors=0, bytes=0, fetched=0, created=0,
+    def add(self, pid, file, op="read", method="syscall", count=1, errors=0, bytes=0, fetched=0, created=0,
             time_ns=0, major=0, latency=3):
-        self.say("add", pid, file, OPS[op], DOORS[door], count, errors, bytes, fetched, created, time_ns,
+        self.say("add", pid, file, OPS[op], METHODS[method], count, errors, bytes, fetched, created, time_ns,
                  major, latency)
 
     def read(self):

@@ -23,7 +23,7 @@ static const struct exception {
 } exceptions[] = {
 	{ "findings", NULL, "some rules look at single runs; others: compare_findings()" },
 	{ "caveats", NULL, "words, and one that says what they are put together from" },
-	{ "places", NULL, "which files are alike is decided in single runs" },
+	{ "paths", NULL, "which files are alike is decided in single runs" },
 	{ "readahead", NULL, "what another run read of a file is not known to a run" },
 	{ "writeback", NULL, "what another run wrote to a file is not known to a run" },
 	{ "lifetimes", NULL, "what another run removed is not known to the one that made it" },
@@ -38,8 +38,9 @@ static const struct exception {
 	{ "programs", NULL, "which are many is decided in single runs" },
 	{ "steps", "outlier", "what stands out does so among the steps of its run" },
 	{ "failed_lookups", "example", "the first of some run" },
-	{ "habits", "path", "which file has the most of all is not known where runs share some" },
-	{ "habits", "file_thread_time_ns", "the same" },
+	{ "io_patterns", "path",
+	  "which file has the most of all is not known where runs share some" },
+	{ "io_patterns", "file_thread_time_ns", "the same" },
 };
 
 static bool is_excepted(const char *table, const char *column)

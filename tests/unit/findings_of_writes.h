@@ -23,7 +23,7 @@ static void fsync_waited(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 10, .op = M_FSYNC, .dur = sound ? 3 * MS : 20 * MS);
 }
 
-/* One at the end of a file is no habit, unless it is much of the run. */
+/* One at the end of a file is no finding, unless it is much of the run. */
 static void fsync_once(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/checkpoint");

@@ -6,7 +6,7 @@
  *
  *   exec PID UID RANK CGROUP PROGRAM COMMAND     exit PID
  *   file ID DEV INO PATH                         read        (a reading: all that was added counts)
- *   add PID FILE OP DOOR COUNT ERRORS BYTES FETCHED CREATED TIME_NS MAJOR CLASS
+ *   add PID FILE OP METHOD COUNT ERRORS BYTES FETCHED CREATED TIME_NS MAJOR CLASS
  *
  * usage: jobs_served LISTEN [--interval MS] [--token-file FILE] [--flight STATUS]
  */
@@ -90,7 +90,7 @@ static void do_add(char *line)
 	added.pid = take_number(&line);
 	added.file = take_number(&line);
 	added.op = take_number(&line);
-	added.door = take_number(&line);
+	added.method = take_number(&line);
 	added.counts.count = take_number(&line);
 	added.counts.errors = take_number(&line);
 	added.counts.bytes = take_number(&line);

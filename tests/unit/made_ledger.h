@@ -10,7 +10,7 @@
 
 #include "monitor/ledger.h"
 
-static unsigned int six(enum ledger_op op, enum io_door door)
+static unsigned int six(enum ledger_op op, enum io_method method)
 {
 	return 6;
 }

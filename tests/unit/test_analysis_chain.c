@@ -83,11 +83,11 @@ static void test_own_requests(void **state)
 	assert_int_equal(report_table(report, "slowest")->row_count, 6);
 
 	/* By file: those that waited for nothing of their own are not there. */
-	assert_int_equal(report_table(report, "chain")->row_count, 2);
-	check_line(report, "chain", 0, 1800, 1100, 250, 450, 5);
-	CHECK(report, "chain", 0, "count", 3);
-	CHECK(report, "chain", 0, "bytes", 10 + 20 + 30 + 30 + 50);
-	check_line(report, "chain", 1, 500, 250, 100, 150, 1);
+	assert_int_equal(report_table(report, "latency_breakdown")->row_count, 2);
+	check_line(report, "latency_breakdown", 0, 1800, 1100, 250, 450, 5);
+	CHECK(report, "latency_breakdown", 0, "count", 3);
+	CHECK(report, "latency_breakdown", 0, "bytes", 10 + 20 + 30 + 30 + 50);
+	check_line(report, "latency_breakdown", 1, 500, 250, 100, 150, 1);
 	CHECK(report, "files", 0, "waiting.time_ns", 1800);
 	CHECK(report, "files", 0, "waiting.device_ns", 1100);
 	CHECK(report, "files", 0, "waiting.queue_ns", 250);
@@ -117,7 +117,7 @@ static void test_spans(void **state)
 			CHECK(report, "spans", 0, "waiting.time_ns", 1000);
 			CHECK(report, "spans", 0, "waiting.device_ns", 300);
 			CHECK(report, "spans", 0, "waiting.queue_ns", 100);
-			CHECK(report, "chain_spans", 0, "device_ns", 300);
+			CHECK(report, "span_latency", 0, "device_ns", 300);
 		} else {
 			check_null(report, "spans", 0, "waiting");
 			check_null(report, "files", 0, "waiting");
@@ -128,7 +128,8 @@ static void test_spans(void **state)
 
 static void test_absent(void **state)
 {
-	static const char *const names[] = { "devices", "chain", "chain_spans", "slowest" };
+	static const char *const names[] = { "devices", "latency_breakdown", "span_latency",
+					     "slowest" };
 	struct made_trace made;
 	struct report *report;
 

@@ -248,7 +248,7 @@ static void test_lost_names(void **state)
 	check_text(report, "files", 0, "path", "(name lost, dev 8:1 inode 123)");
 	check_text(report, "files", 1, "path", "(name lost, dev 8:1 inode 9)");
 	check_null(report, "files", 2, "path");
-	CHECK(report, "places", find_row(report, "places", "path", FILES_LOST), "files", 2);
+	CHECK(report, "paths", find_row(report, "paths", "path", FILES_LOST), "files", 2);
 	check_text(report, "caveats", find_row(report, "caveats", "id", "names"), "text",
 		   "the names of 2 files are lost: tables tell them by device and inode");
 	assert_memory_equal(report->groups->cells[0].text, "(name lost)", 11);

@@ -45,7 +45,7 @@ static void test_without_faults(void **state)
 	check_null(report, "files", 0, "mmap.pattern.random");
 	check_null(report, "processes", 0, "mmap_read");
 	CHECK(report, "files", 0, "read.bytes", 5);
-	assert_int_equal(report_table(report, "doors")->row_count, 6);
+	assert_int_equal(report_table(report, "methods")->row_count, 6);
 	report_free(report);
 	made_close(&made);
 }
@@ -63,7 +63,7 @@ static void test_without_calls(void **state)
 	CHECK(report, "files", 0, "mmap.faults", 1);
 	check_null(report, "files", 0, "read");
 	check_null(report, "files", 0, "pattern.random");
-	assert_int_equal(report_table(report, "doors")->row_count, 2);
+	assert_int_equal(report_table(report, "methods")->row_count, 2);
 	assert_true(report_table(report, "failed_lookups")->absent);
 	report_free(report);
 	made_close(&made);
@@ -80,10 +80,10 @@ static void test_without_pagecache(void **state)
 	check_null(report, "totals", 0, "read.fetched_bytes");
 	check_null(report, "totals", 0, "mmap_read.fetched_bytes");
 	CHECK(report, "totals", 0, "read.bytes", 5);
-	row = find_row(report, "doors", "door", "mmap");
-	check_null(report, "doors", row, "bytes");
-	check_null(report, "doors", row, "fetched_bytes");
-	CHECK(report, "doors", row, "count", 1);
+	row = find_row(report, "methods", "method", "mmap");
+	check_null(report, "methods", row, "bytes");
+	check_null(report, "methods", row, "fetched_bytes");
+	CHECK(report, "methods", row, "count", 1);
 	check_null(report, "files", 0, "unattributed.fetched_bytes");
 	check_null(report, "files", 0, "mmap.fetched_bytes");
 	row = find_row(report, "operations", "op", "read");

@@ -258,7 +258,7 @@ static void check_timeline(const struct report *report, const struct expected *e
 
 static void check_report(const struct report *report, const struct expected *expected)
 {
-	int direct = row_with(report, "doors", "door", "direct");
+	int direct = row_with(report, "methods", "method", "direct");
 	size_t row;
 
 	CHECK(report, "totals", 0, "io.time_ns", expected->all.count * SQUARE_NS);
@@ -266,7 +266,8 @@ static void check_report(const struct report *report, const struct expected *exp
 	CHECK(report, "totals", 0, "write.time_ns", expected->writes.count * SQUARE_NS);
 	CHECK(report, "totals", 0, "mmap_read.time_ns", expected->faults.count * SQUARE_NS);
 	if (direct >= 0)
-		CHECK(report, "doors", direct, "time_ns", expected->direct_reads.count * SQUARE_NS);
+		CHECK(report, "methods", direct, "time_ns",
+		      expected->direct_reads.count * SQUARE_NS);
 	else
 		assert_int_equal(expected->direct_reads.count, 0);
 	for (size_t i = 0; i < PROCESSES; i++)
@@ -468,17 +469,17 @@ static uint64_t number(const struct report *report, const char *table, size_t ro
 	return cell->type == CELL_UINT ? cell->uint : TABLE_NO_UINT;
 }
 
-/* A column of the doors, or of all but the mapped ones, on one side. Sums may wrap around. */
-static uint64_t sum_of_doors(const struct report *report, const char *op, bool mapped,
-			     const char *column)
+/* A column of the methods, or of all but the mapped ones, on one side. Sums may wrap around. */
+static uint64_t sum_of_methods(const struct report *report, const char *op, bool mapped,
+			       const char *column)
 {
-	size_t count = report_table(report, "doors")->row_count;
+	size_t count = report_table(report, "methods")->row_count;
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (cell_is(ask(report, "doors", i, "op"), op) &&
-		    cell_is(ask(report, "doors", i, "door"), "mmap") == mapped)
-			sum += number(report, "doors", i, column);
+		if (cell_is(ask(report, "methods", i, "op"), op) &&
+		    cell_is(ask(report, "methods", i, "method"), "mmap") == mapped)
+			sum += number(report, "methods", i, column);
 	return sum;
 }
 
@@ -513,10 +514,10 @@ static void check_consistent(const struct report *report, bool complete)
 			const char *op = write ? "write" : "read";
 
 			snprintf(name, sizeof(name), "%s.%s", op, sums[i]);
-			assert_true(sum_of_doors(report, op, false, sums[i]) ==
+			assert_true(sum_of_methods(report, op, false, sums[i]) ==
 				    number(report, "totals", 0, name));
 		}
-	assert_true(sum_of_doors(report, "read", true, "count") ==
+	assert_true(sum_of_methods(report, "read", true, "count") ==
 		    number(report, "totals", 0, "mmap_read.faults"));
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		snprintf(name, sizeof(name), "%s.time_ns", classes[i]);

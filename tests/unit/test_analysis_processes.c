@@ -363,15 +363,17 @@ static void test_one_host_twice(void **state)
 
 static void test_tables(void **state)
 {
-	static const char *const names[] = {
-		"trace",	"caveats",	  "totals",  "doors",	    "operations",
-		"files",	"failed_lookups", "reopens", "lifetimes",   "advice",
-		"habits",	"programs",	  "starts",  "processes",   "devices",
-		"device_users", "device_heat",	  "chain",   "chain_spans", "slowest",
-		"readahead",	"writeback",	  "spans",   "overlap",	    "ranks",
-		"levels",	"epochs",	  "steps",   "findings",    "timeline",
-		"access",	"places"
-	};
+	static const char *const names[] = { "trace",	       "caveats",     "totals",
+					     "methods",	       "operations",  "files",
+					     "failed_lookups", "reopens",     "lifetimes",
+					     "advice",	       "io_patterns", "programs",
+					     "starts",	       "processes",   "devices",
+					     "device_users",   "device_heat", "latency_breakdown",
+					     "span_latency",   "slowest",     "readahead",
+					     "writeback",      "spans",	      "overlap",
+					     "ranks",	       "levels",      "epochs",
+					     "steps",	       "findings",    "timeline",
+					     "access",	       "paths" };
 	const size_t count = sizeof(names) / sizeof(names[0]);
 	struct trace_error error;
 	size_t absent = 0;
@@ -394,7 +396,7 @@ static void test_tables(void **state)
 		if (!table->absent && table->shape == TABLE_RECORD)
 			assert_int_equal(table->row_count, 1);
 	}
-	/* devices, device_users, device_heat, chain, chain_spans, slowest, readahead; spans,
+	/* devices, device_users, device_heat, chain, span_latency, slowest, readahead; spans,
 	 * overlap, levels, epochs, steps */
 	assert_int_equal(absent, 12);
 	assert_null(report_table(report, "nothing"));

@@ -124,8 +124,8 @@ static void test_tables(void **state)
 	assert_true(ask(report, "totals", 0, "read.time_ns")->summed);
 	assert_false(ask(report, "totals", 0, "read.thread_time_ns")->summed);
 
-	row = find_row(report, "doors", "door", "direct");
-	assert_int_equal(number(report, "doors", row, "bytes"), 40960);
+	row = find_row(report, "methods", "method", "direct");
+	assert_int_equal(number(report, "methods", row, "bytes"), 40960);
 	assert_int_equal(
 		number(report, "files", find_row(report, "files", "path", "/data/a"), "read.count"),
 		1012);

@@ -71,8 +71,8 @@ static void test_innermost(void **state)
 	CHECK(report, "spans", row, "faults", 1);
 	CHECK(report, "spans", row, "major", 1);
 	CHECK(report, "spans", row, "inherited", 0);
-	CHECK(report, "spans", row, "doors.syscall.read_bytes", 1000);
-	CHECK(report, "spans", row, "doors.mmap.fetched_bytes", 4096);
+	CHECK(report, "spans", row, "methods.syscall.read_bytes", 1000);
+	CHECK(report, "spans", row, "methods.mmap.fetched_bytes", 4096);
 	CHECK(report, "spans", row, "inclusive.read_bytes", 1000);
 	row = ROW(report, "step");
 	check_text(report, "spans", row, "category", "");
@@ -83,9 +83,9 @@ static void test_innermost(void **state)
 	CHECK(report, "spans", row, "read_bytes", 539);
 	CHECK(report, "spans", row, "write_bytes", 70);
 	CHECK(report, "spans", row, "faults", 0);
-	CHECK(report, "spans", row, "doors.direct.read_bytes", 9);
-	CHECK(report, "spans", row, "doors.syscall.read_bytes", 530);
-	CHECK(report, "spans", row, "doors.syscall.write_bytes", 70);
+	CHECK(report, "spans", row, "methods.direct.read_bytes", 9);
+	CHECK(report, "spans", row, "methods.syscall.read_bytes", 530);
+	CHECK(report, "spans", row, "methods.syscall.write_bytes", 70);
 	CHECK(report, "spans", row, "inclusive.io_time_ns", 45 + 60);
 	CHECK(report, "spans", row, "inclusive.read_bytes", 1539);
 	CHECK(report, "spans", row, "inclusive.mmap_fetched_bytes", 4096);
@@ -321,7 +321,7 @@ static void test_absent(void **state)
 	SPANS(report, "a", "time_ns", 10);
 	SPANS(report, "a", "faults", 0);
 	check_null(report, "spans", 0, "read_bytes");
-	check_null(report, "spans", 0, "doors.direct.write_bytes");
+	check_null(report, "spans", 0, "methods.direct.write_bytes");
 	assert_true(report_table(report, "overlap")->absent);
 	done(&made, report);
 }

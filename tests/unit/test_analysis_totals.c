@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Totals, doors and operations of traces made by hand: every number worked out on paper.
+ * Totals, methods and operations of traces made by hand: every number worked out on paper.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -169,31 +169,31 @@ static void test_families(void **state)
 	made_close(&made);
 }
 
-/* The number of a door, of one or of all sides. */
-static uint64_t door(const struct report *report, const char *name, const char *op,
-		     const char *column)
+/* The number of a method, of one or of all sides. */
+static uint64_t method(const struct report *report, const char *name, const char *op,
+		       const char *column)
 {
-	const struct table *doors = report_table(report, "doors");
+	const struct table *methods = report_table(report, "methods");
 
-	for (size_t i = 0; i < doors->row_count; i++)
-		if (!strcmp(ask(report, "doors", i, "door")->text, name) &&
-		    !strcmp(ask(report, "doors", i, "op")->text, op)) {
-			assert_int_equal(ask(report, "doors", i, column)->type, CELL_UINT);
-			return ask(report, "doors", i, column)->uint;
+	for (size_t i = 0; i < methods->row_count; i++)
+		if (!strcmp(ask(report, "methods", i, "method")->text, name) &&
+		    !strcmp(ask(report, "methods", i, "op")->text, op)) {
+			assert_int_equal(ask(report, "methods", i, column)->type, CELL_UINT);
+			return ask(report, "methods", i, column)->uint;
 		}
-	fail_msg("no door %s for %s", name, op);
+	fail_msg("no method %s for %s", name, op);
 	return 0;
 }
 
-static uint64_t all_doors(const struct report *report, const char *op, const char *column)
+static uint64_t all_methods(const struct report *report, const char *op, const char *column)
 {
-	const struct table *doors = report_table(report, "doors");
+	const struct table *methods = report_table(report, "methods");
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < doors->row_count; i++)
-		if (!strcmp(ask(report, "doors", i, "op")->text, op) &&
-		    ask(report, "doors", i, column)->type == CELL_UINT)
-			sum += ask(report, "doors", i, column)->uint;
+	for (size_t i = 0; i < methods->row_count; i++)
+		if (!strcmp(ask(report, "methods", i, "op")->text, op) &&
+		    ask(report, "methods", i, column)->type == CELL_UINT)
+			sum += ask(report, "methods", i, column)->uint;
 	return sum;
 }
 
@@ -203,27 +203,27 @@ static uint64_t total(const struct report *report, const char *column)
 }
 
 /* What is true of all traces. */
-static void check_doors_add_up(const struct report *report)
+static void check_methods_add_up(const struct report *report)
 {
-	assert_int_equal(all_doors(report, "read", "count"),
+	assert_int_equal(all_methods(report, "read", "count"),
 			 total(report, "read.count") + total(report, "mmap_read.faults"));
-	assert_int_equal(all_doors(report, "read", "bytes"),
+	assert_int_equal(all_methods(report, "read", "bytes"),
 			 total(report, "read.bytes") + total(report, "mmap_read.fetched_bytes"));
-	assert_int_equal(all_doors(report, "read", "fetched_bytes"),
+	assert_int_equal(all_methods(report, "read", "fetched_bytes"),
 			 total(report, "read.fetched_bytes") +
 				 total(report, "mmap_read.fetched_bytes"));
-	assert_int_equal(all_doors(report, "read", "thread_time_ns"),
+	assert_int_equal(all_methods(report, "read", "thread_time_ns"),
 			 total(report, "read.thread_time_ns") +
 				 total(report, "mmap_read.thread_time_ns"));
-	assert_int_equal(all_doors(report, "write", "count"),
+	assert_int_equal(all_methods(report, "write", "count"),
 			 total(report, "write.count") + total(report, "mmap_write.faults"));
-	assert_int_equal(all_doors(report, "write", "bytes"), total(report, "write.bytes"));
-	assert_int_equal(all_doors(report, "write", "created_bytes"),
+	assert_int_equal(all_methods(report, "write", "bytes"), total(report, "write.bytes"));
+	assert_int_equal(all_methods(report, "write", "created_bytes"),
 			 total(report, "write.created_bytes"));
-	assert_int_equal(all_doors(report, "write", "fetched_bytes"),
+	assert_int_equal(all_methods(report, "write", "fetched_bytes"),
 			 total(report, "write.fetched_bytes") +
 				 total(report, "mmap_write.fetched_bytes"));
-	assert_int_equal(all_doors(report, "write", "thread_time_ns"),
+	assert_int_equal(all_methods(report, "write", "thread_time_ns"),
 			 total(report, "write.thread_time_ns") +
 				 total(report, "mmap_write.thread_time_ns"));
 }
@@ -273,7 +273,7 @@ static void test_over_and_over(void **state)
 	made_close(&made);
 }
 
-static void test_doors(void **state)
+static void test_methods(void **state)
 {
 	struct made_trace made;
 	struct report *report;
@@ -285,25 +285,25 @@ static void test_doors(void **state)
 	     .offset = 0, .asked = 512, .result = 512, .flags = TRACE_OP_DIRECT);
 	made_finish(&made, 0, 3000);
 	report = made_report(&made.reader, 1);
-	assert_int_equal(report_table(report, "doors")->row_count, 8);
-	assert_int_equal(door(report, "syscall", "read", "count"), 1);
-	assert_int_equal(door(report, "syscall", "read", "bytes"), 10);
-	assert_int_equal(door(report, "syscall", "read", "fetched_bytes"), 1 << 20);
-	assert_int_equal(door(report, "syscall", "read", "time_ns"), 100);
-	assert_int_equal(door(report, "syscall", "write", "count"), 0);
-	assert_int_equal(door(report, "direct", "read", "bytes"), 512);
-	assert_int_equal(door(report, "direct", "write", "bytes"), 512);
-	assert_int_equal(door(report, "splice", "read", "count"), 2);
-	assert_int_equal(door(report, "splice", "read", "bytes"), 1000);
-	assert_int_equal(door(report, "splice", "read", "fetched_bytes"), 8192);
-	assert_int_equal(door(report, "splice", "write", "count"), 2);
-	assert_int_equal(door(report, "splice", "write", "bytes"), 950);
-	assert_int_equal(door(report, "mmap", "read", "count"), 4);
-	assert_int_equal(door(report, "mmap", "read", "bytes"), 4096 + 4096 + 16384 + 65536);
-	assert_int_equal(door(report, "mmap", "write", "count"), 1);
-	assert_int_equal(door(report, "mmap", "write", "fetched_bytes"), 4096);
-	assert_int_equal(door(report, "mmap", "write", "bytes"), 0); /* nothing was dirtied */
-	check_doors_add_up(report);
+	assert_int_equal(report_table(report, "methods")->row_count, 8);
+	assert_int_equal(method(report, "syscall", "read", "count"), 1);
+	assert_int_equal(method(report, "syscall", "read", "bytes"), 10);
+	assert_int_equal(method(report, "syscall", "read", "fetched_bytes"), 1 << 20);
+	assert_int_equal(method(report, "syscall", "read", "time_ns"), 100);
+	assert_int_equal(method(report, "syscall", "write", "count"), 0);
+	assert_int_equal(method(report, "direct", "read", "bytes"), 512);
+	assert_int_equal(method(report, "direct", "write", "bytes"), 512);
+	assert_int_equal(method(report, "splice", "read", "count"), 2);
+	assert_int_equal(method(report, "splice", "read", "bytes"), 1000);
+	assert_int_equal(method(report, "splice", "read", "fetched_bytes"), 8192);
+	assert_int_equal(method(report, "splice", "write", "count"), 2);
+	assert_int_equal(method(report, "splice", "write", "bytes"), 950);
+	assert_int_equal(method(report, "mmap", "read", "count"), 4);
+	assert_int_equal(method(report, "mmap", "read", "bytes"), 4096 + 4096 + 16384 + 65536);
+	assert_int_equal(method(report, "mmap", "write", "count"), 1);
+	assert_int_equal(method(report, "mmap", "write", "fetched_bytes"), 4096);
+	assert_int_equal(method(report, "mmap", "write", "bytes"), 0); /* nothing was dirtied */
+	check_methods_add_up(report);
 	report_free(report);
 	made_close(&made);
 }
@@ -461,14 +461,14 @@ static void test_lost(void **state)
 	CHECK(report, "operations", row, "bytes", 8096 + 409600);
 	CHECK(report, "operations", row, "max_ns", 100);
 	assert_non_null(report_table(report, "operations")->note);
-	assert_int_equal(door(report, "unknown", "read", "count"), 100);
-	assert_int_equal(door(report, "unknown", "read", "bytes"), 409600);
-	assert_int_equal(door(report, "splice", "read", "bytes"), 2000);
-	assert_int_equal(door(report, "mmap", "read", "bytes"), 40960);
-	assert_int_equal(door(report, "syscall", "read", "fetched_bytes"), 4096 + 4096);
-	check_doors_add_up(report);
-	row = find_row(report, "doors", "door", "unknown");
-	check_null(report, "doors", row, "time_ns");
+	assert_int_equal(method(report, "unknown", "read", "count"), 100);
+	assert_int_equal(method(report, "unknown", "read", "bytes"), 409600);
+	assert_int_equal(method(report, "splice", "read", "bytes"), 2000);
+	assert_int_equal(method(report, "mmap", "read", "bytes"), 40960);
+	assert_int_equal(method(report, "syscall", "read", "fetched_bytes"), 4096 + 4096);
+	check_methods_add_up(report);
+	row = find_row(report, "methods", "method", "unknown");
+	check_null(report, "methods", row, "time_ns");
 	report_free(report);
 	made_close(&made);
 }
@@ -540,7 +540,7 @@ static void test_incomplete(void **state)
 	CHECK(report, "totals", 0, "read.count", 3);
 	check_null(report, "totals", 0, "anonymous_faults");
 	check_null(report, "totals", 0, "shmem_faults");
-	check_doors_add_up(report);
+	check_methods_add_up(report);
 	report_free(report);
 	made_close(&made);
 }
@@ -549,7 +549,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_merged_time),   cmocka_unit_test(test_families),
-		cmocka_unit_test(test_over_and_over), cmocka_unit_test(test_doors),
+		cmocka_unit_test(test_over_and_over), cmocka_unit_test(test_methods),
 		cmocka_unit_test(test_operations),    cmocka_unit_test(test_percentiles_and_sizes),
 		cmocka_unit_test(test_lost),	      cmocka_unit_test(test_unaccounted),
 		cmocka_unit_test(test_submissions),   cmocka_unit_test(test_incomplete),

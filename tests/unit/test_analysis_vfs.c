@@ -26,16 +26,16 @@ static size_t row_of(const struct report *report, const char *table, const char 
 	return count;
 }
 
-static void check_door(const struct report *report, const char *door, const char *side,
-		       uint64_t count, uint64_t bytes, uint64_t thread_time_ns)
+static void check_method(const struct report *report, const char *method, const char *side,
+			 uint64_t count, uint64_t bytes, uint64_t thread_time_ns)
 {
-	size_t row = row_of(report, "doors", "door", door, "op", side);
+	size_t row = row_of(report, "methods", "method", method, "op", side);
 
-	if (row == report_table(report, "doors")->row_count)
-		fail_msg("no door %s, %s", door, side);
-	CHECK(report, "doors", row, "count", count);
-	CHECK(report, "doors", row, "bytes", bytes);
-	CHECK(report, "doors", row, "thread_time_ns", thread_time_ns);
+	if (row == report_table(report, "methods")->row_count)
+		fail_msg("no method %s, %s", method, side);
+	CHECK(report, "methods", row, "count", count);
+	CHECK(report, "methods", row, "bytes", bytes);
+	CHECK(report, "methods", row, "thread_time_ns", thread_time_ns);
 }
 
 /* A read of an overlay's file, the layer's file below it; a program is executed, and what the
@@ -74,9 +74,9 @@ static void test_with_calls(void **state)
 	/* What is inside a call takes none but the call's time. */
 	CHECK(report, "totals", 0, "read.time_ns", 100 + 30);
 	CHECK(report, "totals", 0, "io.thread_time_ns", 100 + 30);
-	check_door(report, "syscall", "read", 1, 4096, 100);
-	check_door(report, "kernel", "read", 2, 306, 30);
-	check_door(report, "kernel", "write", 0, 0, 0);
+	check_method(report, "syscall", "read", 1, 4096, 100);
+	check_method(report, "kernel", "read", 2, 306, 30);
+	check_method(report, "kernel", "write", 0, 0, 0);
 	files = report_table(report, "files")->row_count;
 	assert_int_equal(files, 2);
 	for (size_t i = 0; i < files; i++)
@@ -104,7 +104,7 @@ static void test_lost(void **state)
 	report = made_report(&made.reader, 1);
 	CHECK(report, "totals", 0, "read.count", 5);
 	CHECK(report, "totals", 0, "read.bytes", 4096 + 256 + 50 + 100);
-	check_door(report, "kernel", "read", 4, 406, 30);
+	check_method(report, "kernel", "read", 4, 406, 30);
 	report_free(report);
 	made_close(&made);
 }
@@ -137,10 +137,10 @@ static void test_without_calls(void **state)
 	CHECK(report, "totals", 0, "write.bytes", 700);
 	CHECK(report, "totals", 0, "sync.count", 0);
 	check_null(report, "totals", 0, "metadata");
-	check_door(report, "syscall", "read", 2, 4096, 60);
-	check_door(report, "direct", "read", 1, 512, 20);
-	check_door(report, "splice", "read", 1, 700, 30);
-	check_door(report, "splice", "write", 1, 700, 40);
+	check_method(report, "syscall", "read", 2, 4096, 60);
+	check_method(report, "direct", "read", 1, 512, 20);
+	check_method(report, "splice", "read", 1, 700, 30);
+	check_method(report, "splice", "write", 1, 700, 40);
 	report_free(report);
 	made_close(&made);
 }

@@ -40,9 +40,9 @@ PICTURES = {
     "mmap-minor-faults": "rates map",
     "random-reads": "map parts", "small-reads-storage": "sizes",
     "small-reads-cached": "sizes", "read-again": "story", "read-by-several": "story",
-    "fetched-again": "story", "load-waits": "took rates", "cold-start": "rates places", "many-small-files": "sizes calls",
+    "fetched-again": "story", "load-waits": "took rates", "cold-start": "rates paths", "many-small-files": "sizes calls",
     "opened-again": "files calls", "listed-again": "took calls",
-    "metadata-heavy": "calls places", "imports": "calls places", "worker-start": "starts", "failed-lookups": "lookups",
+    "metadata-heavy": "calls paths", "imports": "calls paths", "worker-start": "starts", "failed-lookups": "lookups",
     "metadata-cold": "took calls",
     "swapped": "memory", "save-waits": "took parts", "fsync-often": "took parts", "sync-writes": "took parts",
     "partial-writes": "sizes", "small-writes": "sizes", "shared-writes": "took parts", "shared-writes-ranks": "took parts", "read-bound": "took parts",
@@ -60,8 +60,8 @@ PICTURES = {
 
 
 # Tables with sums by stretch: {table: {what names a row: {column: text}}}.
-TABLES = """JSON.stringify(Object.fromEntries(['totals', 'doors', 'failed_lookups', 'habits', 'programs', 'levels',
-    'places', 'files', 'operations', 'processes', 'devices'].map((name) => {
+TABLES = """JSON.stringify(Object.fromEntries(['totals', 'methods', 'failed_lookups', 'io_patterns', 'programs', 'levels',
+    'paths', 'files', 'operations', 'processes', 'devices'].map((name) => {
     const table = document.querySelector(`details[data-table=${name}]`), rows = {};
     const text = (cell) => cell.classList.contains('of-run') ? `(${cell.textContent})` : cell.textContent;
     table.open = true;
@@ -71,7 +71,7 @@ TABLES = """JSON.stringify(Object.fromEntries(['totals', 'doors', 'failed_lookup
     const heads = [...table.querySelectorAll('thead th')];
     for (const row of table.querySelectorAll('tbody tr')) {
         const cells = [...row.children], named = (i) => heads[i].className.includes('number') ? 'number' : 'name';
-        rows[cells.filter((cell, i) => named(i) === 'name' && !(name === 'habits' && i > 0)).map((cell) => cell.textContent).join(' ')] =
+        rows[cells.filter((cell, i) => named(i) === 'name' && !(name === 'io_patterns' && i > 0)).map((cell) => cell.textContent).join(' ')] =
             Object.fromEntries(cells.map((cell, i) => [heads[i].querySelector('button').dataset.column, text(cell)])
                 .filter((pair, i) => named(i) === 'number'));
     }
@@ -81,7 +81,7 @@ TABLES = """JSON.stringify(Object.fromEntries(['totals', 'doors', 'failed_lookup
     return [name, rows];
 })))"""
 # ... and how many of their columns have a number of their own for any part of the run.
-FOLLOW = {"totals": 40, "doors": 6, "failed_lookups": 4, "habits": 4, "programs": 5, "levels": 3, "places": 6,
+FOLLOW = {"totals": 40, "methods": 6, "failed_lookups": 4, "io_patterns": 4, "programs": 5, "levels": 3, "paths": 6,
           "files": 8, "operations": 5, "processes": 6, "devices": 4}
 
 
@@ -320,8 +320,8 @@ class Page(unittest.TestCase):
         call("report", "--html", page, page + ".flt")
         self.browser.open(page)
         tables = {"epochs": ("time_ns", "read_bytes"), "readahead": ("fetched_bytes", "ahead_bytes", "used_bytes"),
-                  "writeback": ("written_bytes", "device_bytes"), "chain": ("time_ns", "device_ns", "count"),
-                  "chain_spans": ("time_ns", "count"), "device_users": ("requests", "bytes", "time_ns"),
+                  "writeback": ("written_bytes", "device_bytes"), "latency_breakdown": ("time_ns", "device_ns", "count"),
+                  "span_latency": ("time_ns", "count"), "device_users": ("requests", "bytes", "time_ns"),
                   "ranks": ("io_ns", "unoverlapped_io_ns", "compute_ns")}
         # Of each column the sum of its numbers, as they are copied.
         self.browser.value("Object.defineProperty(navigator, 'clipboard', { value: { writeText: (text) => {"

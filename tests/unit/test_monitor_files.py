@@ -23,7 +23,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 FILES = os.path.join(TOP, "scripts/monitor")
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 # What the service labels its samples with, and what Prometheus adds when it scrapes.
-LABELS = {"cgroup", "container", "pod", "slurm_job", "slurm_step", "user", "command", "op", "door", "kind",
+LABELS = {"cgroup", "container", "pod", "slurm_job", "slurm_step", "user", "command", "op", "method", "kind",
           "layer", "device", "filesystem", "version", "le", "name", "category", "cause", "instance", "job"}
 CAPABILITIES = {"BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH"}
 
@@ -252,7 +252,7 @@ class Slurm(InPlace):
         with open(path) as file:
             jobs = json.load(file)["jobs"]
         self.assertEqual(sorted(job["slurm_step"] for job in jobs), ["0", "batch"])
-        self.assertEqual(sum(door["bytes"] for job in jobs for door in job["doors"]), 500)
+        self.assertEqual(sum(method["bytes"] for job in jobs for method in job["methods"]), 500)
 
     def test_epilog_never_drains_the_node(self):
         url = self.unused()

@@ -190,7 +190,7 @@ static void test_known_by_slots(void **state)
 	assert_int_equal(sums_total(&job->commands[0].sums).count, 3 + 4);
 	assert_int_equal(sums_total(&job->sums).count, 3 + 4);
 	assert_int_equal(sums_total(&job_called(ledger, "/b")->sums).count, 6);
-	assert_null(sums_find(&job_called(ledger, "/c")->sums, LEDGER_READ, DOOR_MMAP));
+	assert_null(sums_find(&job_called(ledger, "/c")->sums, LEDGER_READ, METHOD_MMAP));
 	/* Those of a process without a cgroup are told as of (unknown), too. */
 	assert_int_equal(ledger_node(ledger)->uncertain_operations, 3 + 4 + 5);
 	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 3 + 4 + 5 + 6);

@@ -16,15 +16,15 @@ from _place import InPlace
 COUNTS = "count", "errors", "bytes", "fetched_bytes", "created_bytes", "major_faults", "time_ns"
 
 
-def door_of(doors, op, door):
-    return next(item for item in doors if (item["op"], item["door"]) == (op, door))
+def method_of(methods, op, method):
+    return next(item for item in methods if (item["op"], item["method"]) == (op, method))
 
 
 class Jobs(unittest.TestCase):
     def test_nothing(self):
         with Served() as served:
             jobs = served.jobs()
-            self.assertEqual((jobs["schema"], jobs["jobs"], jobs["jobs_left_out"]), (1, [], 0))
+            self.assertEqual((jobs["schema"], jobs["jobs"], jobs["jobs_left_out"]), (2, [], 0))
             self.assertEqual((jobs["readings"], jobs["read_ns_ago"], jobs["interval_ns"]),
                              (0, None, None))
             self.assertEqual(jobs["host"], os.uname().nodename)
@@ -45,25 +45,25 @@ class Jobs(unittest.TestCase):
             self.assertEqual((job["slurm_job"], job["slurm_step"], job["container"], job["pod"]),
                              ("42", "0", None, None))
             self.assertEqual((job["user"], job["uid"], job["living"], job["ended"]), ("root", 0, 1, 0))
-            self.assertEqual([door_of(job["doors"], "read", "syscall")[name] for name in COUNTS],
+            self.assertEqual([method_of(job["methods"], "read", "syscall")[name] for name in COUNTS],
                              [5, 1, 500, 4096, 0, 0, 9000])
-            self.assertEqual([door_of(job["doors"], "read", "mmap")[name] for name in COUNTS],
+            self.assertEqual([method_of(job["methods"], "read", "mmap")[name] for name in COUNTS],
                              [2, 0, 8192, 8192, 0, 1, 70000])
             # of class 3 are those below 64 << 3 ns
-            self.assertEqual(door_of(job["doors"], "read", "syscall")["p99_ns"], 512)
-            self.assertEqual(door_of(job["doors"], "read", "mmap")["p50_ns"], 32768)
+            self.assertEqual(method_of(job["methods"], "read", "syscall")["p99_ns"], 512)
+            self.assertEqual(method_of(job["methods"], "read", "mmap")["p50_ns"], 32768)
             self.assertEqual([file["path"] for file in job["files"]], ["/data/b", "/data/a"])
             self.assertEqual((job["files"][0]["dev"], job["files"][0]["ino"]), (2049, 102))
-            self.assertEqual(job["other_files"], {"folded": 0, "doors": []})
+            self.assertEqual(job["other_files"], {"folded": 0, "methods": []})
             [process] = job["processes"]
             self.assertEqual((process["pid"], process["rank"], process["program"]), (7, 3, "python3"))
             self.assertEqual(process["command"], "python3 train.py")
             # whatever way it is added up, it is the same
-            for doors in (told["node"]["doors"], process["doors"], job["programs"][0]["doors"],
-                          job["files"][0]["doors"] + job["files"][1]["doors"]):
+            for methods in (told["node"]["methods"], process["methods"], job["programs"][0]["methods"],
+                          job["files"][0]["methods"] + job["files"][1]["methods"]):
                 for name in COUNTS:
-                    self.assertEqual(sum(item[name] for item in doors),
-                                     sum(item[name] for item in job["doors"]), name)
+                    self.assertEqual(sum(item[name] for item in methods),
+                                     sum(item[name] for item in job["methods"]), name)
 
     def test_rates(self):
         with Served() as served:
@@ -72,7 +72,7 @@ class Jobs(unittest.TestCase):
             served.read()
             told = served.jobs()
             self.assertIsNone(told["interval_ns"])
-            self.assertIsNone(told["jobs"][0]["doors"][0]["rate"])
+            self.assertIsNone(told["jobs"][0]["methods"][0]["rate"])
             begun = time.monotonic()
             time.sleep(1.1)
             served.file(1, "/data/a")
@@ -83,10 +83,10 @@ class Jobs(unittest.TestCase):
             told = served.jobs()
             seconds = told["interval_ns"] / 1e9
             self.assertTrue(1 <= seconds <= time.monotonic() - begun + 0.1, seconds)
-            jobs = {job["cgroup"]: job["doors"][0] for job in told["jobs"]}
+            jobs = {job["cgroup"]: job["methods"][0] for job in told["jobs"]}
             for rate, name, added in ((jobs["/a"], "count", 10), (jobs["/a"], "bytes", 4000),
                                       (jobs["/a"], "fetched_bytes", 3000), (jobs["/a"], "time_ns", 2000),
-                                      (jobs["/b"], "bytes", 300), (told["node"]["doors"][0], "count", 10)):
+                                      (jobs["/b"], "bytes", 300), (told["node"]["methods"][0], "count", 10)):
                 self.assertEqual(rate["rate"][name], int(added / seconds), name)
             [file] = [file for job in told["jobs"] for file in job["files"]]
             self.assertEqual(file["rate"]["fetched_bytes"], int(3000 / seconds))
@@ -102,8 +102,8 @@ class Jobs(unittest.TestCase):
             time.sleep(1.1)
             served.read()
             told = served.jobs()
-            self.assertEqual([job["doors"][0]["rate"]["count"] for job in told["jobs"]], [0, 0])
-            self.assertIsNone(told["jobs"][0]["doors"][0]["rate"]["p99_ns"])
+            self.assertEqual([job["methods"][0]["rate"]["count"] for job in told["jobs"]], [0, 0])
+            self.assertIsNone(told["jobs"][0]["methods"][0]["rate"]["p99_ns"])
 
     def test_who_does_most_comes_first_and_the_rest_is_counted(self):
         with Served() as served:
@@ -114,7 +114,7 @@ class Jobs(unittest.TestCase):
             told = served.jobs()
             self.assertEqual(len(told["jobs"]), 50)
             self.assertEqual(told["jobs_left_out"], 10)
-            times = [job["doors"][0]["time_ns"] for job in told["jobs"]]
+            times = [job["methods"][0]["time_ns"] for job in told["jobs"]]
             self.assertEqual(times, list(range(59, 9, -1)))
             told = served.jobs("?jobs=3&processes=0&files=0")
             self.assertEqual((len(told["jobs"]), told["jobs_left_out"]), (3, 57))
@@ -147,7 +147,7 @@ class Jobs(unittest.TestCase):
             [job] = served.jobs("?processes=1000&files=48")["jobs"]
             self.assertEqual(len(job["processes"]), 200)
             self.assertEqual(len(job["files"]), 48)
-            self.assertEqual(job["other_files"]["doors"][0]["count"], 152)
+            self.assertEqual(job["other_files"]["methods"][0]["count"], 152)
             served.say("exit", 1199)
             served.read()
             [job] = served.jobs("?processes=1")["jobs"]

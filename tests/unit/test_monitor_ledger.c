@@ -24,7 +24,7 @@ static void add_on(struct ledger *ledger, uint32_t pid, uint32_t file, uint64_t 
 		.first_ns = first_ns,
 		.last_ns = last_ns,
 		.op = LEDGER_READ,
-		.door = DOOR_SYSCALL,
+		.method = METHOD_SYSCALL,
 		.counts = { .count = count, .bytes = 10 * count, .time_ns = 100 * count },
 		.latencies = latencies,
 	};
@@ -41,7 +41,7 @@ static void add(struct ledger *ledger, uint32_t pid, uint64_t first_ns, uint64_t
 
 static uint64_t count_of(const struct ledger_sums *sums)
 {
-	const struct ledger_cell *cell = sums_find(sums, LEDGER_READ, DOOR_SYSCALL);
+	const struct ledger_cell *cell = sums_find(sums, LEDGER_READ, METHOD_SYSCALL);
 
 	return cell ? cell->counts.count : 0;
 }
@@ -76,12 +76,12 @@ static void test_books_on_job_process_and_node(void **state)
 	assert_non_null(job);
 	assert_string_equal(job->user, "root");
 	assert_int_equal(job->process_count, 1);
-	cell = sums_find(&job->sums, LEDGER_READ, DOOR_SYSCALL);
+	cell = sums_find(&job->sums, LEDGER_READ, METHOD_SYSCALL);
 	assert_int_equal(cell->counts.count, 7);
 	assert_int_equal(cell->counts.bytes, 70);
 	assert_int_equal(cell->counts.time_ns, 700);
 	assert_int_equal(cell->latencies[3], 7);
-	assert_null(sums_find(&job->sums, LEDGER_WRITE, DOOR_SYSCALL));
+	assert_null(sums_find(&job->sums, LEDGER_WRITE, METHOD_SYSCALL));
 	assert_int_equal(command_count(ledger, "/a", "train"), 7);
 	assert_int_equal(count_of(&job->processes->sums), 7);
 	assert_string_equal(job->processes->command, "program with arguments");

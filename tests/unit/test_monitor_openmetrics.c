@@ -35,7 +35,7 @@ static void begin(struct ledger *ledger, uint32_t pid, const char *cgroup, const
 	ledger_exec(ledger, &who, 100);
 }
 
-static void add(struct ledger *ledger, uint32_t pid, enum ledger_op op, enum io_door door,
+static void add(struct ledger *ledger, uint32_t pid, enum ledger_op op, enum io_method method,
 		unsigned int class, uint64_t count)
 {
 	uint32_t latencies[LEDGER_LATENCIES] = { 0 };
@@ -44,11 +44,11 @@ static void add(struct ledger *ledger, uint32_t pid, enum ledger_op op, enum io_
 		.first_ns = 110,
 		.last_ns = 120,
 		.op = op,
-		.door = door,
+		.method = method,
 		.counts = { .count = count,
 			    .bytes = 4096 * count,
 			    .time_ns = 1500000000 * count,
-			    .major_faults = door == DOOR_MMAP ? 1 : 0 },
+			    .major_faults = method == METHOD_MMAP ? 1 : 0 },
 		.latencies = latencies,
 	};
 
@@ -94,17 +94,17 @@ static void test_samples(void **state)
 	char *text;
 
 	begin(ledger, 7, "/slurm/uid_0/job_42/step_3", "train");
-	add(ledger, 7, LEDGER_READ, DOOR_DIRECT, 6, 2);
-	add(ledger, 7, LEDGER_METADATA, DOOR_SYSCALL, 0, 3);
+	add(ledger, 7, LEDGER_READ, METHOD_DIRECT, 6, 2);
+	add(ledger, 7, LEDGER_METADATA, METHOD_SYSCALL, 0, 3);
 	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
 	HAS(text, "# TYPE faultline_io_operations_total counter\n");
 	HAS(text, "faultline_io_operations_total{cgroup=\"/slurm/uid_0/job_42/step_3\","
 		  "slurm_job=\"42\",slurm_step=\"3\",user=\"root\",command=\"train\","
-		  "door=\"direct\",op=\"read\"} 2\n");
-	HAS(text, "command=\"train\",door=\"direct\",op=\"read\"} 8192\n");
-	HAS(text, "command=\"train\",door=\"direct\",op=\"read\"} 3.000000000\n");
+		  "method=\"direct\",op=\"read\"} 2\n");
+	HAS(text, "command=\"train\",method=\"direct\",op=\"read\"} 8192\n");
+	HAS(text, "command=\"train\",method=\"direct\",op=\"read\"} 3.000000000\n");
 	HAS_NOT(text, "faultline_io_bytes_total{cgroup=\"/slurm/uid_0/job_42/step_3\",slurm_job="
-		      "\"42\",slurm_step=\"3\",user=\"root\",command=\"train\",door=\"syscall\"");
+		      "\"42\",slurm_step=\"3\",user=\"root\",command=\"train\",method=\"syscall\"");
 	HAS(text, "\nfaultline_storage_unseen_ends_total 8\n");
 	HAS_NOT(text, "# EOF");
 	HAS_NOT(text, "# UNIT");
@@ -116,10 +116,10 @@ static void test_samples(void **state)
 	text = render(ledger, FORMAT_OPENMETRICS, LAYERS_ALL);
 	HAS(text, "# TYPE faultline_io_bytes counter\n# UNIT faultline_io_bytes bytes\n");
 	HAS(text, "# TYPE faultline_build info\nfaultline_build_info{version=\"");
-	HAS(text, "command=\"train\",door=\"direct\",op=\"read\"} 2\n"
+	HAS(text, "command=\"train\",method=\"direct\",op=\"read\"} 2\n"
 		  "faultline_io_operations_created{cgroup=\"/slurm/uid_0/job_42/step_3\","
 		  "slurm_job=\"42\",slurm_step=\"3\",user=\"root\",command=\"train\","
-		  "door=\"direct\",op=\"read\"} 1700000000.000000060\n");
+		  "method=\"direct\",op=\"read\"} 1700000000.000000060\n");
 	HAS(text, "faultline_io_latency_seconds_created{");
 	HAS(text, "\nfaultline_storage_unseen_ends_created 1700000000.000000000\n");
 	assert_string_equal(text + strlen(text) - 6, "# EOF\n");
@@ -134,11 +134,11 @@ static void test_histogram(void **state)
 	char *text;
 
 	begin(ledger, 7, "/a", "x");
-	add(ledger, 7, LEDGER_READ, DOOR_SYSCALL, 1, 5);
-	add(ledger, 7, LEDGER_READ, DOOR_SYSCALL, 5, 7); /* 1024 to 2047 ns */
-	add(ledger, 7, LEDGER_READ, DOOR_SYSCALL, LEDGER_LATENCIES - 1, 1);
+	add(ledger, 7, LEDGER_READ, METHOD_SYSCALL, 1, 5);
+	add(ledger, 7, LEDGER_READ, METHOD_SYSCALL, 5, 7); /* 1024 to 2047 ns */
+	add(ledger, 7, LEDGER_READ, METHOD_SYSCALL, LEDGER_LATENCIES - 1, 1);
 	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
-#define OF_JOB "{cgroup=\"/a\",user=\"root\",door=\"syscall\",op=\"read\""
+#define OF_JOB "{cgroup=\"/a\",user=\"root\",method=\"syscall\",op=\"read\""
 	HAS(text, "faultline_io_latency_seconds_bucket" OF_JOB ",le=\"1.023e-06\"} 5\n");
 	HAS(text, "faultline_io_latency_seconds_bucket" OF_JOB ",le=\"8.191e-06\"} 12\n");
 	HAS(text, "faultline_io_latency_seconds_bucket" OF_JOB ",le=\"2.147483647\"} 12\n");
@@ -155,7 +155,7 @@ static void test_hostile_names(void **state)
 	char *text;
 
 	begin(ledger, 7, "/a\"} 1\n# EOF\\\xff", "x\"\n");
-	add(ledger, 7, LEDGER_READ, DOOR_SYSCALL, 1, 5);
+	add(ledger, 7, LEDGER_READ, METHOD_SYSCALL, 1, 5);
 	text = render(ledger, FORMAT_OPENMETRICS, LAYERS_ALL);
 	HAS(text, "{cgroup=\"/a\\\"} 1\\n# EOF\\\\\\\\xff\",user=\"root\",command=\"x\\\"\\n\",");
 	assert_ptr_equal(strstr(text, "\n# EOF"), text + strlen(text) - 7);
@@ -170,7 +170,7 @@ static void test_layers_that_are_off(void **state)
 	char *text;
 
 	begin(ledger, 7, "/a", "x");
-	add(ledger, 7, LEDGER_READ, DOOR_MMAP, 1, 5);
+	add(ledger, 7, LEDGER_READ, METHOD_MMAP, 1, 5);
 	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
 	HAS(text, "faultline_page_faults_total{cgroup=\"/a\",user=\"root\",command=\"x\","
 		  "kind=\"minor\",op=\"read\"} 4\n");
@@ -204,17 +204,17 @@ static void test_series_cost_what_they_are(void **state)
 	char *text, cgroup[32];
 
 	begin(ledger, 1, "/first", "x");
-	for (unsigned int door = 0; door < DOOR_COUNT; door++)
+	for (unsigned int method = 0; method < METHOD_COUNT; method++)
 		for (unsigned int op = 0; op < LEDGER_OPS; op++)
-			if (op < LEDGER_METADATA || door == DOOR_SYSCALL)
-				add(ledger, 1, op, door, 1, 1);
+			if (op < LEDGER_METADATA || method == METHOD_SYSCALL)
+				add(ledger, 1, op, method, 1, 1);
 	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
 	assert_int_equal(count_lines(text, "cgroup=\"/first\""), ledger_node(ledger)->series_used);
 	free(text);
 	for (uint32_t pid = 2; pid < 100; pid++) {
 		snprintf(cgroup, sizeof(cgroup), "/job%u", pid);
 		begin(ledger, pid, cgroup, "x");
-		add(ledger, pid, LEDGER_READ, DOOR_SYSCALL, 1, 1);
+		add(ledger, pid, LEDGER_READ, METHOD_SYSCALL, 1, 1);
 	}
 	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
 	assert_int_equal(count_lines(text, "cgroup=\"/"), ledger_node(ledger)->series_used);

@@ -20,7 +20,7 @@ def fill(served):
     served.exec(9, "/user.slice", "<img src=x onerror=alert(1)>", "\u202e<script>alert(1)</script>")
     served.file(1, "/data/tokens.bin")
     served.file(2, "/data/<b>bold</b>")
-    for pid, file, more in ((7, 1, {"door": "mmap", "fetched": 50 << 20, "bytes": 50 << 20, "major": 40}),
+    for pid, file, more in ((7, 1, {"method": "mmap", "fetched": 50 << 20, "bytes": 50 << 20, "major": 40}),
                             (8, 1, {"bytes": 3 << 20}), (9, 2, {"op": "write", "bytes": 1 << 20})):
         served.add(pid, file, count=100, time_ns=10**9 // pid, latency=12, **more)
     served.read()
@@ -97,7 +97,7 @@ class Page(unittest.TestCase):
         self.browser.value("document.getElementById('idle').click()")
         self.assertEqual(self.texts(".open-job bdi"), names)
         self.assertEqual(self.row(STRANGE)["written"], "0")
-        # a path of access that comes into use gets its column
+        # a method that comes into use gets its column
         self.assertNotIn("by io_uring", row)
         self.told_again(lambda: self.served.add(8, 1, "read", "io_uring", bytes=1 << 30, time_ns=5))
         self.assertIn("GiB/s", self.row(LOADS)["by io_uring"] + "MiB/s GiB/s")

@@ -24,34 +24,37 @@
 /* What the service tells when everything has been done so many times over. */
 static char *json_of(unsigned int readings, unsigned int times, const char *command)
 {
-	static const char doors[] =
-		"[{\"op\":\"read\",\"door\":\"syscall\",\"count\":%u,\"errors\":%u,\"bytes\":%u,"
+	static const char methods[] =
+		"[{\"op\":\"read\",\"method\":\"syscall\",\"count\":%u,\"errors\":%u,\"bytes\":%u,"
 		"\"fetched_bytes\":%u,\"major_faults\":0,\"time_ns\":%u,"
 		"\"latencies\":[0,0,%u,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,%u,0,0,0,0,0,0,0,0,0,0,0]}"
 		","
-		"{\"op\":\"read\",\"door\":\"mmap\",\"count\":%u,\"bytes\":%u,\"fetched_bytes\":%u,"
+		"{\"op\":\"read\",\"method\":\"mmap\",\"count\":%u,\"bytes\":%u,\"fetched_bytes\":%"
+		"u,"
 		"\"major_faults\":%u,\"time_ns\":%u},"
-		"{\"op\":\"write\",\"door\":\"io_uring\",\"count\":%u,\"bytes\":%u,\"time_ns\":0},"
-		"{\"op\":\"sync\",\"door\":\"syscall\",\"count\":%u,\"time_ns\":0},"
-		"{\"op\":\"of a later version\",\"door\":\"syscall\",\"count\":7}]";
+		"{\"op\":\"write\",\"method\":\"io_uring\",\"count\":%u,\"bytes\":%u,\"time_ns\":0}"
+		","
+		"{\"op\":\"sync\",\"method\":\"syscall\",\"count\":%u,\"time_ns\":0},"
+		"{\"op\":\"of a later version\",\"method\":\"syscall\",\"count\":7}]";
 	unsigned int t = times;
 	char sums[2048], *text;
 
-	snprintf(sums, sizeof(sums), doors, 1000 * t, 2 * t, 4096000 * t, 409600 * t, 100000000 * t,
-		 995 * t, 5 * t, 30 * t, 120000 * t, 300000 * t, 20 * t, 90000000 * t, 10 * t,
-		 40960 * t, 4 * t);
+	snprintf(sums, sizeof(sums), methods, 1000 * t, 2 * t, 4096000 * t, 409600 * t,
+		 100000000 * t, 995 * t, 5 * t, 30 * t, 120000 * t, 300000 * t, 20 * t,
+		 90000000 * t, 10 * t, 40960 * t, 4 * t);
 	assert_true(
 		asprintf(&text,
-			 "{\"schema\":1,\"time_unix_ns\":%llu,\"read_ns_ago\":500000000,"
-			 "\"readings\":%u,\"node\":{\"doors\":%s},\"jobs_left_out\":3,\"jobs\":["
+			 "{\"schema\":2,\"time_unix_ns\":%llu,\"read_ns_ago\":500000000,"
+			 "\"readings\":%u,\"node\":{\"methods\":%s},\"jobs_left_out\":3,\"jobs\":["
 			 "{\"id\":7,\"cgroup\":\"/system.slice/"
 			 "train.service\",\"living\":4,\"user\":\"ann\","
-			 "\"doors\":%s,\"processes\":[{\"pid\":42,\"start_ns\":5,\"program\":\"p\","
-			 "\"command\":\"%s\",\"doors\":%s}],\"files\":[{\"path\":\"/data/"
+			 "\"methods\":%s,\"processes\":[{\"pid\":42,\"start_ns\":5,\"program\":"
+			 "\"p\","
+			 "\"command\":\"%s\",\"methods\":%s}],\"files\":[{\"path\":\"/data/"
 			 "tokens.bin\""
-			 ",\"dev\":1,\"ino\":2,\"doors\":%s}],\"other_files\":{\"folded\":11}},"
+			 ",\"dev\":1,\"ino\":2,\"methods\":%s}],\"other_files\":{\"folded\":11}},"
 			 "{\"id\":3,\"cgroup\":\"/x\",\"slurm_job\":\"123\",\"slurm_step\":\"0\","
-			 "\"doors\":[],\"processes\":[],\"files\":[]}]}",
+			 "\"methods\":[],\"processes\":[],\"files\":[]}]}",
 			 (100 + 2 * (unsigned long long)readings) * SECOND, readings, sums, sums,
 			 command, sums, sums) > 0);
 	return text;
@@ -163,7 +166,7 @@ static void test_in_flight(void **state)
 	static const char told[] =
 		"{\"time_unix_ns\":%llu,\"readings\":%d,\"jobs\":[{\"id\":3,\"cgroup\":\"/x\","
 		"\"in_flight\":{\"count\":1,\"oldest\":{\"pid\":42,\"op\":\"pwrite64\","
-		"\"path\":\"/data/model.bin\",\"age_ns\":%llu}},\"doors\":[],\"processes\":[]}]}";
+		"\"path\":\"/data/model.bin\",\"age_ns\":%llu}},\"methods\":[],\"processes\":[]}]}";
 	char text[sizeof(told) + 64];
 	struct top_sample before = sample_of(1, 2, "train"), after;
 	struct table *table;
@@ -217,11 +220,11 @@ static void test_users(void **state)
 {
 	static const char jobs[] =
 		"{\"time_unix_ns\":%u,\"read_ns_ago\":0,\"readings\":1,\"jobs\":["
-		"{\"id\":1,\"cgroup\":\"/x\",\"user\":\"ann\",\"doors\":[{\"op\":\"sync\","
-		"\"door\":\"syscall\",\"count\":%u}]},"
-		"{\"id\":2,\"cgroup\":\"(unknown)\",\"user\":null,\"doors\":[]},"
-		"{\"id\":3,\"cgroup\":\"/x\",\"user\":\"%s\",\"doors\":[{\"op\":\"sync\","
-		"\"door\":\"syscall\",\"count\":%u}]}]}";
+		"{\"id\":1,\"cgroup\":\"/x\",\"user\":\"ann\",\"methods\":[{\"op\":\"sync\","
+		"\"method\":\"syscall\",\"count\":%u}]},"
+		"{\"id\":2,\"cgroup\":\"(unknown)\",\"user\":null,\"methods\":[]},"
+		"{\"id\":3,\"cgroup\":\"/x\",\"user\":\"%s\",\"methods\":[{\"op\":\"sync\","
+		"\"method\":\"syscall\",\"count\":%u}]}]}";
 
 	for (int several = 0; several < 2; several++) {
 		struct top_sample samples[2];
@@ -302,13 +305,13 @@ static void test_hostile_json(void **state)
 	};
 	static const char *const odd[] = {
 		"{\"time_unix_ns\":5,\"jobs\":[7,null,[],{},{\"processes\":7},{\"files\":[null]}]}",
-		"{\"time_unix_ns\":5,\"jobs\":[{\"doors\":[{\"op\":1,\"door\":[]},{}]}]}",
-		"{\"time_unix_ns\":5,\"jobs\":[{\"doors\":[{\"op\":\"read\",\"door\":\"none\","
+		"{\"time_unix_ns\":5,\"jobs\":[{\"methods\":[{\"op\":1,\"method\":[]},{}]}]}",
+		"{\"time_unix_ns\":5,\"jobs\":[{\"methods\":[{\"op\":\"read\",\"method\":\"none\","
 		"\"count\":-5,\"latencies\":[1]}]}],\"node\":7}",
 		/* told of twice, the second time with more classes than there are */
-		"{\"time_unix_ns\":5,\"jobs\":[],\"node\":{\"doors\":[{\"op\":\"read\","
-		"\"door\":\"mmap\",\"latencies\":[" ZEROS_16 "," ZEROS_16 "]},"
-		"{\"op\":\"read\",\"door\":\"mmap\",\"latencies\":[" ZEROS_16 "," ZEROS_16
+		"{\"time_unix_ns\":5,\"jobs\":[],\"node\":{\"methods\":[{\"op\":\"read\","
+		"\"method\":\"mmap\",\"latencies\":[" ZEROS_16 "," ZEROS_16 "]},"
+		"{\"op\":\"read\",\"method\":\"mmap\",\"latencies\":[" ZEROS_16 "," ZEROS_16
 		"," ZEROS_16 "," ZEROS_16 "," ZEROS_16 "," ZEROS_16 "]}]}}",
 	};
 	struct top_sample sample;

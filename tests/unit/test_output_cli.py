@@ -379,7 +379,7 @@ class Reading(InPlace):
         self.assertNotRegex(call("report", "--top", "0", SAMPLE).stdout.decode(),
                             r"(?s)\nFiles\n.*other \(")
         report = json.loads(call("report", "--format", "json", SAMPLE).stdout)
-        self.assertEqual(report["schema"], 1)
+        self.assertEqual(report["schema"], 2)
         self.assertEqual(report["trace"]["files"], [SAMPLE])
 
     def test_ascii(self):
@@ -527,20 +527,20 @@ class Reading(InPlace):
         self.assertGreater(len(named), 0)  # these are of no file, and in no row of "files"
         for column, more in (("fetched_bytes", 0),
                              ("time_ns", sum(row["dur_ns"] for row in named))):
-            self.assertEqual(sum(row[column] for row in report["places"]),
+            self.assertEqual(sum(row[column] for row in report["paths"]),
                              sum(row[column] for row in report["files"]) + more, column)
 
     def test_by(self):
         for key in ("directory", "pattern", "file", "process", "program", "rank",
-                    "device", "door", "host", "second"):
+                    "device", "method", "host", "second"):
             done = call("report", "--by", key, SAMPLE)
             self.assertEqual((done.returncode, done.stderr), (0, b""), key)
             self.assertIn(b"time", done.stdout, key)
         rows = json.loads(call("report", "--by", "rank", "--format", "json", SAMPLE).stdout)
         totals = self.report()["totals"]
         self.assertEqual(sum(row["read"]["bytes"] for row in rows["rank"]),
-                         sum(door["bytes"] for door in self.report()["doors"]
-                             if door["op"] == "read" and door["door"] not in ("mmap", "unknown")))
+                         sum(method["bytes"] for method in self.report()["methods"]
+                             if method["op"] == "read" and method["method"] not in ("mmap", "unknown")))
         self.assertEqual(sum(row["mmap"]["faults"] for row in rows["rank"]),
                          totals["mmap_read"]["faults"])
 
@@ -563,7 +563,7 @@ class Reading(InPlace):
                          json.loads(call("report", "--format", "json", SPANS).stdout)
                          ["totals"]["io"]["thread_time_ns"])
         for key in ("directory", "file", "process", "program", "rank", "span", "device",
-                    "filesystem", "door", "second"):
+                    "filesystem", "method", "second"):
             with self.subTest(key):
                 self.assertEqual(sums(key), all_of_it)
         # Here there are calls outside of spans, too.

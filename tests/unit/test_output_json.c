@@ -33,7 +33,7 @@ static struct json_object *parse_tables(const struct table *const *tables, size_
 	sink_bytes(&out, "", 1);
 	object = json_tokener_parse(out.buffer);
 	assert_non_null(object);
-	assert_int_equal(json_object_get_int(json_object_object_get(object, "schema")), 1);
+	assert_int_equal(json_object_get_int(json_object_object_get(object, "schema")), 2);
 	return object;
 }
 

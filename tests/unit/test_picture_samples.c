@@ -151,9 +151,9 @@ static void test_cut(void **state)
 	assert_int_equal(sampled_at(report, &analysis_device_users, "time_ns", 0), MS);
 	assert_int_equal(sampled_at(report, &analysis_device_users, "time_ns", 1), 2 * MS);
 	assert_int_equal(sampled_at(report, &analysis_device_users, "requests", 0), 1);
-	assert_int_equal(sampled_at(report, &analysis_chain, "time_ns", 0), 0);
-	assert_int_equal(sampled_at(report, &analysis_chain, "time_ns", 1), 3 * MS);
-	assert_int_equal(sampled_at(report, &analysis_chain, "device_ns", 1), 3 * MS);
+	assert_int_equal(sampled_at(report, &analysis_latency_breakdown, "time_ns", 0), 0);
+	assert_int_equal(sampled_at(report, &analysis_latency_breakdown, "time_ns", 1), 3 * MS);
+	assert_int_equal(sampled_at(report, &analysis_latency_breakdown, "device_ns", 1), 3 * MS);
 	done(&made, report);
 }
 

@@ -180,8 +180,8 @@ static void test_filters(void **state)
 	FILTERED(31, 0, filter.op = "*read*");
 	FILTERED(13, 0, filter.op = "p*");
 	FILTERED(18, 1, filter.op = "fault,?ead");
-	FILTERED(16, 0, filter.door = "direct");
-	FILTERED(0, 1, filter.door = "mmap");
+	FILTERED(16, 0, filter.method = "direct");
+	FILTERED(0, 1, filter.method = "mmap");
 	FILTERED(8, 0, filter.span = "step");
 	FILTERED(2, 0, filter.min_duration_ns = 100);
 	FILTERED(6, 0, filter.from_ns = 2 * MS; filter.until_ns = 3 * MS + 5);
@@ -365,7 +365,7 @@ static void test_nothing_asked_for(void **state)
 	filter.op = "x*";
 	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
 	filter.op = NULL;
-	filter.door = "window";
+	filter.method = "window";
 	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
 }
 
@@ -377,9 +377,9 @@ static void test_groups(void **state)
 	static const struct {
 		const char *key;
 		size_t groups;
-	} cases[] = { { "job", 1 },	{ "rank", 2 }, { "process", 2 },
-		      { "program", 2 }, { "file", 2 }, { "directory", 1 },
-		      { "host", 1 },	{ "door", 3 }, { "second", 1 } };
+	} cases[] = { { "job", 1 },	{ "rank", 2 },	 { "process", 2 },
+		      { "program", 2 }, { "file", 2 },	 { "directory", 1 },
+		      { "host", 1 },	{ "method", 3 }, { "second", 1 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -67,19 +67,19 @@ static void test_places(void **state)
 		places += kinds[i].place ? 1 : kinds[i].files;
 		if (!kinds[i].place)
 			continue;
-		row = find_row(report, "places", "path", kinds[i].place);
-		CHECK(report, "places", row, "files", kinds[i].files);
-		CHECK(report, "places", row, "time_ns", kinds[i].files * 10);
-		CHECK(report, "places", row, "read_bytes", kinds[i].files * kinds[i].bytes);
+		row = find_row(report, "paths", "path", kinds[i].place);
+		CHECK(report, "paths", row, "files", kinds[i].files);
+		CHECK(report, "paths", row, "time_ns", kinds[i].files * 10);
+		CHECK(report, "paths", row, "read_bytes", kinds[i].files * kinds[i].bytes);
 	}
-	CHECK(report, "places", find_row(report, "places", "path", "/data/few/2.bin"), "files", 1);
-	assert_int_equal(report_table(report, "places")->row_count, places);
+	CHECK(report, "paths", find_row(report, "paths", "path", "/data/few/2.bin"), "files", 1);
+	assert_int_equal(report_table(report, "paths")->row_count, places);
 	report_free(report);
 	made_close(&made);
 }
 
 /* Modules of the job's own, wherever it lies, are modules; data beside them is data. */
-static void test_places_of_own_modules(void **state)
+static void test_paths_of_own_modules(void **state)
 {
 	static const char *const formats[] = {
 		"/home/a/job/pack/m%u.py", "/home/a/job/pack/__pycache__/m%u.cpython-311.pyc",
@@ -102,17 +102,17 @@ static void test_places_of_own_modules(void **state)
 	}
 	made_finish(&made, 10, 100000);
 	report = made_report(&made.reader, 1);
-	assert_int_equal(report_table(report, "places")->row_count, 2);
-	check_text(report, "places", 0, "path", "programs, libraries and modules");
-	CHECK(report, "places", 0, "files", 10 * (kinds - 1));
-	check_text(report, "places", 1, "path", "/home/a/job/pack/*.json");
-	CHECK(report, "places", 1, "files", 10);
+	assert_int_equal(report_table(report, "paths")->row_count, 2);
+	check_text(report, "paths", 0, "path", "programs, libraries and modules");
+	CHECK(report, "paths", 0, "files", 10 * (kinds - 1));
+	check_text(report, "paths", 1, "path", "/home/a/job/pack/*.json");
+	CHECK(report, "paths", 1, "files", 10);
 	report_free(report);
 	made_close(&made);
 }
 
 /* However many directories there are, whatever lists must grow for them. */
-static void test_places_of_many(void **state)
+static void test_paths_of_many(void **state)
 {
 	char paths[40 * 3][32];
 
@@ -137,16 +137,16 @@ static void test_places_of_many(void **state)
 		     .result = 5);
 		made_finish(&made, 10, 100000);
 		report = made_report(&made.reader, 1);
-		assert_int_equal(report_table(report, "places")->row_count, 2);
-		check_text(report, "places", 0, "path", "/data/**.bin");
-		CHECK(report, "places", 0, "files", count * 3);
+		assert_int_equal(report_table(report, "paths")->row_count, 2);
+		check_text(report, "paths", 0, "path", "/data/**.bin");
+		CHECK(report, "paths", 0, "files", count * 3);
 		report_free(report);
 		made_close(&made);
 	}
 }
 
 /* What names a path and ends without a file belongs to the directory that it looked in. */
-static void test_places_of_names(void **state)
+static void test_paths_of_names(void **state)
 {
 	struct made_trace made;
 	struct report *report;
@@ -168,24 +168,24 @@ static void test_places_of_names(void **state)
 	     .result = -2);
 	made_finish(&made, 10, 100000);
 	report = made_report(&made.reader, 1);
-	assert_int_equal(report_table(report, "places")->row_count, 4);
-	row = find_row(report, "places", "path", "/data");
-	CHECK(report, "places", row, "time_ns", 57);
-	CHECK(report, "places", row, "operations", 6);
-	CHECK(report, "places", row, "files", 1);
-	row = find_row(report, "places", "path", "programs, libraries and modules");
-	CHECK(report, "places", row, "time_ns", 15);
-	CHECK(report, "places", row, "files", 0);
-	row = find_row(report, "places", "path", "sockets, pipes and what has no path");
-	CHECK(report, "places", row, "time_ns", 2);
-	row = find_row(report, "places", "path", "/proc and /sys");
-	CHECK(report, "places", row, "time_ns", 1);
+	assert_int_equal(report_table(report, "paths")->row_count, 4);
+	row = find_row(report, "paths", "path", "/data");
+	CHECK(report, "paths", row, "time_ns", 57);
+	CHECK(report, "paths", row, "operations", 6);
+	CHECK(report, "paths", row, "files", 1);
+	row = find_row(report, "paths", "path", "programs, libraries and modules");
+	CHECK(report, "paths", row, "time_ns", 15);
+	CHECK(report, "paths", row, "files", 0);
+	row = find_row(report, "paths", "path", "sockets, pipes and what has no path");
+	CHECK(report, "paths", row, "time_ns", 2);
+	row = find_row(report, "paths", "path", "/proc and /sys");
+	CHECK(report, "paths", row, "time_ns", 1);
 	report_free(report);
 	made_close(&made);
 }
 
 /* Files that had one path are one place, and not alike however many they are. */
-static void test_places_of_one_path(void **state)
+static void test_paths_of_one_path(void **state)
 {
 	struct made_trace made;
 	struct report *report;
@@ -202,12 +202,12 @@ static void test_places_of_one_path(void **state)
 	}
 	made_finish(&made, 10, 100000);
 	report = made_report(&made.reader, 1);
-	assert_int_equal(report_table(report, "places")->row_count, 2);
-	row = find_row(report, "places", "path", "/data/job.db-journal");
-	CHECK(report, "places", row, "files", 12);
-	CHECK(report, "places", row, "time_ns", 12 * 10);
-	CHECK(report, "places", row, "read_bytes", 12 * 5);
-	CHECK(report, "places", find_row(report, "places", "path", "/data/job.db"), "files", 2);
+	assert_int_equal(report_table(report, "paths")->row_count, 2);
+	row = find_row(report, "paths", "path", "/data/job.db-journal");
+	CHECK(report, "paths", row, "files", 12);
+	CHECK(report, "paths", row, "time_ns", 12 * 10);
+	CHECK(report, "paths", row, "read_bytes", 12 * 5);
+	CHECK(report, "paths", find_row(report, "paths", "path", "/data/job.db"), "files", 2);
 	report_free(report);
 	made_close(&made);
 }
@@ -474,10 +474,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_places_of_one_path),
-		cmocka_unit_test(test_places_of_names),
-		cmocka_unit_test(test_places_of_many),
-		cmocka_unit_test(test_places_of_own_modules),
+		cmocka_unit_test(test_paths_of_one_path),
+		cmocka_unit_test(test_paths_of_names),
+		cmocka_unit_test(test_paths_of_many),
+		cmocka_unit_test(test_paths_of_own_modules),
 		cmocka_unit_test(test_metadata_leads),
 		cmocka_unit_test(test_caveats),
 		cmocka_unit_test(test_against),

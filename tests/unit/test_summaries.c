@@ -255,9 +255,10 @@ static void check_ranks(bool apart)
 			fail_msg("%s is not found", ids[j]);
 	}
 	/* None of which is another's. */
-	assert_true(cell_is(
-		ask(parts, "habits", find_row(parts, "habits", "habit", "small_write"), "path"),
-		"/log/3"));
+	assert_true(
+		cell_is(ask(parts, "io_patterns",
+			    find_row(parts, "io_patterns", "io_pattern", "small_write"), "path"),
+			"/log/3"));
 	compare_findings(whole, parts, apart);
 	report_free(whole);
 	report_free(parts);

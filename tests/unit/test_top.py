@@ -24,8 +24,8 @@ SECOND = 10 ** 9
 WAIT = 30  # seconds that nothing here takes
 
 
-def doors(times):
-    return [{"op": "read", "door": "syscall", "count": 1000 * times, "errors": 0,
+def methods(times):
+    return [{"op": "read", "method": "syscall", "count": 1000 * times, "errors": 0,
              "bytes": 4096000 * times, "fetched_bytes": 0, "created_bytes": 0,
              "major_faults": 0, "time_ns": 1000000 * times}]
 
@@ -33,15 +33,15 @@ def doors(times):
 def jobs(reading):
     """A node of two jobs; of the later one twice as much is done, in each two seconds anew."""
     return {
-        "schema": 1, "time_unix_ns": 10 ** 18 + 2 * SECOND * reading, "read_ns_ago": 0,
-        "readings": reading, "node": {"doors": doors(3 * reading)}, "jobs_left_out": 0,
+        "schema": 2, "time_unix_ns": 10 ** 18 + 2 * SECOND * reading, "read_ns_ago": 0,
+        "readings": reading, "node": {"methods": methods(3 * reading)}, "jobs_left_out": 0,
         "jobs": [{"id": number, "cgroup": f"/jobs/number{number}", "living": 1,
-                  "doors": doors(number * reading),
+                  "methods": methods(number * reading),
                   "processes": [{"pid": 100 + number, "start_ns": 1, "program": "python3",
                                  "command": f"python3 train{number}.py",
-                                 "doors": doors(number * reading)}],
+                                 "methods": methods(number * reading)}],
                   "files": [{"path": f"/data/shard-{number}.bin", "dev": 1, "ino": number,
-                             "doors": doors(number * reading)}]} for number in (1, 2)]}
+                             "methods": methods(number * reading)}]} for number in (1, 2)]}
 
 
 class Monitor(http.server.ThreadingHTTPServer):
@@ -90,7 +90,7 @@ class Batch(unittest.TestCase):
     def test_json(self):
         with Monitor() as monitor:
             frame = json.loads(self.batch(monitor, "-n", "1", "--format", "json"))
-        self.assertEqual(frame["schema"], 1)
+        self.assertEqual(frame["schema"], 2)
         self.assertEqual(frame["node"]["operations"], 1500)
         self.assertEqual({job["job"]: job["read_bytes"] for job in frame["jobs"]},
                          {"/jobs/number1": 2048000, "/jobs/number2": 4096000})
@@ -360,7 +360,7 @@ class Live(unittest.TestCase):
         def many(asked):
             told = jobs(asked)
             told["jobs"] = [{"id": number, "cgroup": f"/jobs/number{number}", "living": 1,
-                             "doors": doors(asked * (10000 if number == 1 else 1))}
+                             "methods": methods(asked * (10000 if number == 1 else 1))}
                             for number in range(1, 13)]
             return 200, json.dumps(told)
 

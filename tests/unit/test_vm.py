@@ -147,16 +147,16 @@ class Judging(unittest.TestCase):
         return self.verdict(judge, results)
 
     def test_reads_alone(self):
-        """Each by its door and of its file, by the programs of the calls of libaio."""
+        """Each by its method and of its file, by the programs of the calls of libaio."""
         judge = alone.asynchronous("tp", alone.judge_reads)
         truth = {"io_uring": 2, "polled": 1, "libaio": 2, "block_bytes": 10}
         files, attached = {"account": json.dumps(truth)}, alone.CALLS["tp"]
 
         def verdict(libaio=2, rows=5, lost=0, attached=attached, **layers):
-            doors = [{"door": door, "op": "read", "count": count, "bytes": 10 * count}
-                     for door, count in (("io_uring", 3), ("libaio", libaio))]
+            methods = [{"method": method, "op": "read", "count": count, "bytes": 10 * count}
+                     for method, count in (("io_uring", 3), ("libaio", libaio))]
             told = [{"path": "/mnt/async"}] * rows
-            report = {"doors": doors, "lost": lost, "layers": layers}
+            report = {"methods": methods, "lost": lost, "layers": layers}
             return self.alone(judge, files, report, told, attached)
 
         self.assertEqual(verdict()[0], "passed")

@@ -15,16 +15,16 @@ FORM = ("pid", "op", "path", "path2", "flags", "offset", "asked", "result")
 
 
 def async_reads(results, report):
-    """Reads by io_uring, with and without a thread that polls, and by libaio: each by its door.
+    """Reads by io_uring, with and without a thread that polls, and by libaio: each by its method.
     Returns how many there were, and what was lost."""
     truth = results.account()
     lost = told_losses(results, report)
     wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
-    told = {row["door"]: row for row in report["doors"] if row["op"] == "read"}
-    for door, count in wanted.items():
-        ours = (told[door]["count"], told[door]["bytes"]) if door in told else (0, 0)
+    told = {row["method"]: row for row in report["methods"] if row["op"] == "read"}
+    for method, count in wanted.items():
+        ours = (told[method]["count"], told[method]["bytes"]) if method in told else (0, 0)
         theirs = count, count * truth["block_bytes"]
-        check(ours == theirs or (lost and ours < theirs), f"{door}: {ours}, expected {theirs}")
+        check(ours == theirs or (lost and ours < theirs), f"{method}: {ours}, expected {theirs}")
     return wanted, lost
 
 

@@ -57,7 +57,7 @@ def judge_calls(results):
     expected = sum(theirs[call][0] for call in READS if call in theirs)
     check(expected >= 1500, f"strace counted {expected} reads: {results.said()}")
     ours = told(results.text("metrics"), "faultline_io_operations_total", command="hotread",
-                op="read", door="syscall")
+                op="read", method="syscall")
     if results.passed_over:
         check(expected * 0.9 <= ours <= expected, f"{ours} reads, strace's {expected}")
     else:

@@ -44,16 +44,16 @@ def moved(report, directory, account, calls):
             equal(read["count"], account[name]["calls"], f"calls on {name}")
 
 
-def doors(report):
-    return {(row["door"], row["op"]): row for row in report["doors"]}
+def methods(report):
+    return {(row["method"], row["op"]): row for row in report["methods"]}
 
 
-def doors_add_up(report):
+def methods_add_up(report):
     for side in ("read", "write"):
-        rows = [row for row in report["doors"] if row["op"] == side and row["door"] != "mmap"]
+        rows = [row for row in report["methods"] if row["op"] == side and row["method"] != "mmap"]
         for number in ("count", "bytes"):
             equal(sum(row[number] for row in rows), report["totals"][side][number],
-                  f"{number} of the doors of {side}, the totals'")
+                  f"{number} of the methods of {side}, the totals'")
 
 
 def judge_alone(results):
@@ -61,11 +61,11 @@ def judge_alone(results):
     report, account = results.report(), results.account()
     equal(told_losses(results, report), 0, "events lost")
     moved(report, "/mnt/m", account, calls=False)
-    doors_add_up(report)
-    totals, by_door = report["totals"], doors(report)
+    methods_add_up(report)
+    totals, by_method = report["totals"], methods(report)
     equal(totals["metadata"], None, "metadata calls")
     transfers = sum(account[name]["bytes"] for name in MOVED)
-    equal((by_door["splice", "read"]["bytes"], by_door["splice", "write"]["bytes"]),
+    equal((by_method["splice", "read"]["bytes"], by_method["splice", "write"]["bytes"]),
           (transfers, transfers), "bytes by splice")
     equal(totals["sync"]["count"], 2, "fsync")
     rows = [row for row in results.printed("vfs")
@@ -85,13 +85,13 @@ def judge_with_calls(results):
     before = results.report("without.flt")
     equal(told_losses(results, report), 0, "events lost")
     moved(report, "/mnt/m", account, calls=True)
-    doors_add_up(report)
-    with_vfs, without = doors(report), doors(before)
-    for door in without:
-        equal([with_vfs[door][number] for number in ("count", "bytes")],
-              [without[door][number] for number in ("count", "bytes")],
-              f"{door} with and without the VFS layer")
-    check(("kernel", "read") not in without, "the door kernel without the VFS layer")
+    methods_add_up(report)
+    with_vfs, without = methods(report), methods(before)
+    for method in without:
+        equal([with_vfs[method][number] for number in ("count", "bytes")],
+              [without[method][number] for number in ("count", "bytes")],
+              f"{method} with and without the VFS layer")
+    check(("kernel", "read") not in without, "the method kernel without the VFS layer")
     kernel = with_vfs["kernel", "read"]
     heads = [row for row in results.printed("vfs")
              if row["op"] == "kernel_read" and row["path"] == "/bin/moves"]
@@ -111,7 +111,7 @@ def judge_overlay(results):
     status, account = results.report(), results.account()
     equal(told_losses(results, status), 0, "events lost")
     moved(status, "/mnt/merged", account, calls=results.job.endswith("calls"))
-    doors_add_up(status)
+    methods_add_up(status)
     rows = results.printed("vfs")
     lower = [row for row in rows if row["op"].endswith("_apart") and row["offset"] >= 0
              and re.search(r"/(lower|upper)/(pread|write|append)$", row.get("path", ""))]
@@ -165,11 +165,11 @@ def judge_workers(results):
     equal(tuple(below[f"splice_{side}_apart"]["bytes"] for side in ("read", "write")), moved,
           "bytes spliced apart")
     for name in ("trace.flt", "alone.flt"):
-        doors_add_up(results.report(name))
+        methods_add_up(results.report(name))
     alone = results.report("alone.flt")
-    by_door = doors(alone)
+    by_method = methods(alone)
     equal(alone["totals"]["sync"]["count"], syncs, "fsync by the VFS alone")
-    equal(tuple(by_door["splice", side]["bytes"] for side in ("read", "write")), moved,
+    equal(tuple(by_method["splice", side]["bytes"] for side in ("read", "write")), moved,
           "bytes spliced by the VFS alone")
     return f"{syncs} fsync and {sum(moved)} bytes spliced by workers, apart or once"
 
@@ -190,7 +190,7 @@ def judge_nfsd(results):
         check(path not in [row["path"] for row in report["files"]], f"{path} among the job's files")
     for name, side in (("data", "read"), ("made", "write")):
         equal(file_row(report, f"/mnt/n/{name}")[side]["bytes"], FILE_BYTES, f"the job's {name}")
-    doors_add_up(report)
+    methods_add_up(report)
     return f"{theirs} bytes read and written by nfsd's threads, apart"
 
 

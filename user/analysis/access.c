@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/doors.h"
+#include "analysis/methods.h"
 #include "analysis/table/merging_cells.h"
 #include "analysis/rollup.h"
 #include "analysis/totals.h"
@@ -31,7 +31,7 @@ struct line {
 };
 
 static const struct table_column columns[ACCESS_COLUMNS] = {
-	[ACCESS_NAME] = { "name", "", UNIT_NONE, "path of access, or class of calls",
+	[ACCESS_NAME] = { "name", "", UNIT_NONE, "method, or class of calls",
 			  TABLE_LITERAL(struct line, name), 0 },
 	[ACCESS_TIME] = { "time_ns", "time", UNIT_NS,
 			  "time with at least one of them under way (union over threads)",
@@ -55,29 +55,29 @@ static const struct table_column columns[ACCESS_COLUMNS] = {
 				 TABLE_UINT(struct line, thread_time_ns), 0 },
 };
 
-/* Rows by path of access and side. */
+/* Rows by method and side. */
 static const struct {
-	enum io_door door;
-	enum door_side side;
+	enum io_method method;
+	enum method_side side;
 	const char *name;
 	unsigned int needs;
 } paths[] = {
-	{ DOOR_MMAP, SIDE_READ, "faults on mapped files", JOB_FAULT },
-	{ DOOR_MMAP, SIDE_WRITE, "faults that write to mapped files", JOB_FAULT },
-	{ DOOR_SYSCALL, SIDE_READ, "read", JOB_MOVED },
-	{ DOOR_SYSCALL, SIDE_WRITE, "write", JOB_MOVED },
-	{ DOOR_DIRECT, SIDE_READ, "read, O_DIRECT", JOB_MOVED },
-	{ DOOR_DIRECT, SIDE_WRITE, "write, O_DIRECT", JOB_MOVED },
-	{ DOOR_SPLICE, SIDE_READ, "sendfile and splice, read", JOB_MOVED },
-	{ DOOR_SPLICE, SIDE_WRITE, "sendfile and splice, write", JOB_MOVED },
-	{ DOOR_URING, SIDE_READ, "io_uring, read", JOB_ASYNC },
-	{ DOOR_URING, SIDE_WRITE, "io_uring, write", JOB_ASYNC },
-	{ DOOR_LIBAIO, SIDE_READ, "libaio, read", JOB_ASYNC },
-	{ DOOR_LIBAIO, SIDE_WRITE, "libaio, write", JOB_ASYNC },
-	{ DOOR_KERNEL, SIDE_READ, "read by the kernel itself", JOB_VFS },
-	{ DOOR_KERNEL, SIDE_WRITE, "written by the kernel itself", JOB_VFS },
-	{ DOOR_UNKNOWN, SIDE_READ, "read calls that were lost", JOB_MOVED },
-	{ DOOR_UNKNOWN, SIDE_WRITE, "write calls that were lost", JOB_MOVED },
+	{ METHOD_MMAP, SIDE_READ, "faults on mapped files", JOB_FAULT },
+	{ METHOD_MMAP, SIDE_WRITE, "faults that write to mapped files", JOB_FAULT },
+	{ METHOD_SYSCALL, SIDE_READ, "read", JOB_MOVED },
+	{ METHOD_SYSCALL, SIDE_WRITE, "write", JOB_MOVED },
+	{ METHOD_DIRECT, SIDE_READ, "read, O_DIRECT", JOB_MOVED },
+	{ METHOD_DIRECT, SIDE_WRITE, "write, O_DIRECT", JOB_MOVED },
+	{ METHOD_SPLICE, SIDE_READ, "sendfile and splice, read", JOB_MOVED },
+	{ METHOD_SPLICE, SIDE_WRITE, "sendfile and splice, write", JOB_MOVED },
+	{ METHOD_URING, SIDE_READ, "io_uring, read", JOB_ASYNC },
+	{ METHOD_URING, SIDE_WRITE, "io_uring, write", JOB_ASYNC },
+	{ METHOD_LIBAIO, SIDE_READ, "libaio, read", JOB_ASYNC },
+	{ METHOD_LIBAIO, SIDE_WRITE, "libaio, write", JOB_ASYNC },
+	{ METHOD_KERNEL, SIDE_READ, "read by the kernel itself", JOB_VFS },
+	{ METHOD_KERNEL, SIDE_WRITE, "written by the kernel itself", JOB_VFS },
+	{ METHOD_UNKNOWN, SIDE_READ, "read calls that were lost", JOB_MOVED },
+	{ METHOD_UNKNOWN, SIDE_WRITE, "write calls that were lost", JOB_MOVED },
 };
 #define PATHS (sizeof(paths) / sizeof(paths[0]))
 
@@ -110,7 +110,7 @@ static size_t make_lines(const struct measured *measured, struct line *lines)
 	size_t count = 0;
 
 	for (size_t i = 0; i < PATHS; i++) {
-		const struct tally tally = doors_tally(measured, paths[i].door, paths[i].side);
+		const struct tally tally = methods_tally(measured, paths[i].method, paths[i].side);
 		struct line *line = &lines[count];
 
 		if ((layers & paths[i].needs) != paths[i].needs ||
@@ -118,9 +118,9 @@ static size_t make_lines(const struct measured *measured, struct line *lines)
 			continue;
 		*line = line_of(paths[i].name, &tally);
 		/* Bytes that are touched in memory are not told by anybody. */
-		if (paths[i].door == DOOR_MMAP)
+		if (paths[i].method == METHOD_MMAP)
 			line->bytes = TABLE_NO_UINT;
-		if (paths[i].door == DOOR_UNKNOWN)
+		if (paths[i].method == METHOD_UNKNOWN)
 			line->time_ns = TABLE_NO_UINT;
 		count++;
 	}
@@ -372,8 +372,8 @@ uint64_t access_io_ns(const struct table *access)
 
 const struct analysis analysis_access = {
 	.name = "access",
-	.meaning = "where time and bytes went, by path of access and class",
-	.title = "By path of access",
+	.meaning = "where time and bytes went, by method and class",
+	.title = "By method",
 	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes,thread_time_ns",
 	.shape = TABLE_LIST,
 	.begin = rollup_begin_directories,

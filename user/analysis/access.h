@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "access": where time and bytes went, by path of access and class of I/O.
+ * The table "access": where time and bytes went, by method and class of I/O.
  */
 #ifndef FAULTLINE_ACCESS_H
 #define FAULTLINE_ACCESS_H

@@ -62,14 +62,14 @@ struct analysis {
 
 extern const struct analysis analysis_trace;
 extern const struct analysis analysis_totals;
-extern const struct analysis analysis_doors;
+extern const struct analysis analysis_methods;
 extern const struct analysis analysis_operations;
 extern const struct analysis analysis_files;
 extern const struct analysis analysis_failed_lookups;
 extern const struct analysis analysis_reopens;
 extern const struct analysis analysis_lifetimes;
 extern const struct analysis analysis_advice;
-extern const struct analysis analysis_habits;
+extern const struct analysis analysis_io_patterns;
 extern const struct analysis analysis_processes;
 extern const struct analysis analysis_programs;
 extern const struct analysis analysis_starts;
@@ -83,13 +83,13 @@ extern const struct analysis analysis_steps;
 extern const struct analysis analysis_findings;
 extern const struct analysis analysis_timeline;
 extern const struct analysis analysis_access;
-extern const struct analysis analysis_places;
+extern const struct analysis analysis_paths;
 extern const struct analysis analysis_caveats;
 extern const struct analysis analysis_devices;
 extern const struct analysis analysis_device_heat;
 extern const struct analysis analysis_device_users;
 extern const struct analysis analysis_readahead;
-extern const struct analysis analysis_chain;
+extern const struct analysis analysis_latency_breakdown;
 extern const struct analysis analysis_chain_spans;
 extern const struct analysis analysis_slowest;
 

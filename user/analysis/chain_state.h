@@ -51,7 +51,7 @@ void chain_times_at(const struct chain_time *times, size_t room, uint64_t number
 /* What is the same of all such lists. */
 #define CHAIN_SAMPLED                                                                              \
 	.columns = { "time_ns", "device_ns", "queue_ns", "other_ns", "count", "bios", "bytes" },   \
-	.begin = chain_begin, .passing = &analysis_chain.passing, .end = chain_end,                \
-	.settle = chain_settle_until, .filled = &analysis_chain
+	.begin = chain_begin, .passing = &analysis_latency_breakdown.passing, .end = chain_end,    \
+	.settle = chain_settle_until, .filled = &analysis_latency_breakdown
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "analysis/activity.h"
 
-/* What is measured apart: all I/O, and by path of access or class. */
+/* What is measured apart: all I/O, and by method or class. */
 enum part {
 	PART_ALL,
 	PART_READ,
@@ -161,7 +161,7 @@ static unsigned int part_of(const struct event *event)
 		[IO_SYNC] = PART_SYNC, [IO_MMAP_READ] = PART_FAULTS, [IO_MMAP_WRITE] = PART_FAULTS,
 	};
 
-	return event->door == DOOR_DIRECT ? PART_DIRECT : parts[event->class];
+	return event->method == METHOD_DIRECT ? PART_DIRECT : parts[event->class];
 }
 
 /* A stretch that goes on, or one that begins: before compute changes, or the bin, nothing else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The table "files": what was done to each file, and in what pattern. Numbers are those of rows.
- * Knows nothing of doors, nor of how it was summed up.
+ * Knows nothing of methods, nor of how it was summed up.
  */
 #include <errno.h>
 #include <stdio.h>

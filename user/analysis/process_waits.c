@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/finding_threshold.h"
-#include "analysis/habits.h"
+#include "analysis/io_patterns.h"
 #include "grow.h"
 
 /* Files are used one after the other: calls on one of them, in a row. */
@@ -31,7 +31,7 @@ void process_waits_init(struct process_waits *waits, const struct job *job,
 	*waits = (struct process_waits) {
 		.job = job,
 		.what = what,
-		.small_bytes = what == PROCESS_SAVES ? HABIT_SMALL_WRITE_BYTES
+		.small_bytes = what == PROCESS_SAVES ? IO_PATTERN_SMALL_WRITE_BYTES
 						     : threshold(THRESHOLD_SMALL_READ),
 	};
 	map_init(&waits->numbers, 1, 1);

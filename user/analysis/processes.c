@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The table "processes": who they were, how they ended, what I/O each did. Numbers are those of
- * rows; times are merged over the threads of a process. Knows nothing of files or doors.
+ * rows; times are merged over the threads of a process. Knows nothing of files or methods.
  */
 #include <errno.h>
 #include <stdio.h>

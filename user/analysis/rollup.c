@@ -224,15 +224,15 @@ static struct table_text name_of_job(struct rollup *rollup, uint32_t group)
 	return (struct table_text) { "all", 3 };
 }
 
-static int group_of_door(struct rollup *rollup, const struct event *event, uint32_t *group)
+static int group_of_method(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
-	*group = event->door == DOOR_NONE ? ROLLUP_NONE : event->door;
+	*group = event->method == METHOD_NONE ? ROLLUP_NONE : event->method;
 	return 0;
 }
 
-static struct table_text name_of_door(struct rollup *rollup, uint32_t group)
+static struct table_text name_of_method(struct rollup *rollup, uint32_t group)
 {
-	const char *name = door_names[group];
+	const char *name = method_names[group];
 
 	return (struct table_text) { name, strlen(name) };
 }
@@ -438,7 +438,8 @@ static struct table_text name_of_span(struct rollup *rollup, uint32_t group)
 
 const struct rollup_key rollup_keys[] = {
 	{ "job", "everything together", group_of_job, name_of_job, NULL },
-	{ "door", "how bytes came and went", group_of_door, name_of_door, "(moves no bytes)" },
+	{ "method", "how bytes came and went", group_of_method, name_of_method,
+	  "(moves no bytes)" },
 	{ "process", "the process, by its pid", group_of_process, name_of_process, NULL },
 	{ "program", "the program, as the kernel calls it", group_of_program, name_of_text, NULL },
 	{ "rank", "the rank; -1 for processes without one", group_of_rank, name_of_number, NULL },

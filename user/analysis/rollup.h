@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * One roll-up of the measures of I/O over groups of events, whatever the key that tells the groups
- * apart: job, door, process, program, rank, file, directory, device, filesystem, host,
+ * apart: job, method, process, program, rank, file, directory, device, filesystem, host,
  * second, span.
  *
  *	struct rollup rollup;
@@ -13,7 +13,7 @@
  *			    rollup_tally(&rollup, group, IO_READ)->bytes ...
  *	rollup_free(&rollup);
  *
- * Sums are of rows; what was lost is added by who knows where it belongs (totals.c, doors.c).
+ * Sums are of rows; what was lost is added by who knows where it belongs (totals.c, methods.c).
  */
 #ifndef FAULTLINE_ROLLUP_H
 #define FAULTLINE_ROLLUP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The tables "slowest" and "chain_spans": what chain.c measured, by operation and by span. Measure
+ * The tables "slowest" and "span_latency": what chain.c measured, by operation and by span. Measure
  * nothing of their own.
  */
 
@@ -235,7 +235,7 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 static const struct sampled sampled = { CHAIN_SAMPLED, .numbers = numbers, .at = at };
 
 const struct analysis analysis_chain_spans = {
-	.name = "chain_spans",
+	.name = "span_latency",
 	.title = "Waiting for storage, by span",
 	.meaning = "how much of the time of operations their own requests were where, by span",
 	.shown = "name,time_ns,device_ns,queue_ns,other_ns,count,bytes,category",

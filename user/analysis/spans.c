@@ -37,7 +37,7 @@ struct span_use {
 	uint64_t open, since_ns; /* for the union: how many are open, and since when */
 	struct amounts own, inclusive;
 	uint64_t operations, faults, major, inherited, thread_ns;
-	uint64_t doors[DOOR_COUNT][SIDES];
+	uint64_t methods[METHOD_COUNT][SIDES];
 };
 
 /* An open span. */
@@ -161,8 +161,8 @@ static inline void add_operation(struct span_use *use, const struct event *event
 	use->faults += !!(event->flags & EVENT_FAULT);
 	use->major += event->major;
 	use->thread_ns += (event->end - event->start) & timed;
-	if (event->door < DOOR_COUNT)
-		use->doors[event->door][event->class == IO_WRITE] += bytes;
+	if (event->method < METHOD_COUNT)
+		use->methods[event->method][event->class == IO_WRITE] += bytes;
 	use->own.bytes[moved_as[event->class]] += bytes;
 }
 
@@ -290,24 +290,24 @@ static const struct table_column columns[] = {
 	NUMBER("inclusive.mmap_fetched_bytes", "mmap from storage, inclusive", BYTES,
 	       "bytes that faults brought in, spans within included", inclusive.bytes[MOVED_MAPPED],
 	       JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
-	NUMBER("doors.syscall.read_bytes", NULL, BYTES, "bytes read by this path of access",
-	       doors[DOOR_SYSCALL][SIDE_READ], JOB_MOVED | JOB_EVENTS),
-	NUMBER("doors.syscall.write_bytes", NULL, BYTES, "bytes written by this path of access",
-	       doors[DOOR_SYSCALL][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
-	NUMBER("doors.direct.read_bytes", NULL, BYTES, "bytes read by this path of access",
-	       doors[DOOR_DIRECT][SIDE_READ], JOB_MOVED | JOB_EVENTS),
-	NUMBER("doors.direct.write_bytes", NULL, BYTES, "bytes written by this path of access",
-	       doors[DOOR_DIRECT][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
-	NUMBER("doors.splice.read_bytes", NULL, BYTES, "bytes read by this path of access",
-	       doors[DOOR_SPLICE][SIDE_READ], JOB_MOVED | JOB_EVENTS),
-	NUMBER("doors.splice.write_bytes", NULL, BYTES, "bytes written by this path of access",
-	       doors[DOOR_SPLICE][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
-	NUMBER("doors.kernel.read_bytes", NULL, BYTES, "bytes read by this path of access",
-	       doors[DOOR_KERNEL][SIDE_READ], JOB_VFS | JOB_EVENTS),
-	NUMBER("doors.kernel.write_bytes", NULL, BYTES, "bytes written by this path of access",
-	       doors[DOOR_KERNEL][SIDE_WRITE], JOB_VFS | JOB_EVENTS),
-	NUMBER("doors.mmap.fetched_bytes", NULL, BYTES, "bytes brought in by this path of access",
-	       doors[DOOR_MMAP][SIDE_READ], JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
+	NUMBER("methods.syscall.read_bytes", NULL, BYTES, "bytes read by this method",
+	       methods[METHOD_SYSCALL][SIDE_READ], JOB_MOVED | JOB_EVENTS),
+	NUMBER("methods.syscall.write_bytes", NULL, BYTES, "bytes written by this method",
+	       methods[METHOD_SYSCALL][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
+	NUMBER("methods.direct.read_bytes", NULL, BYTES, "bytes read by this method",
+	       methods[METHOD_DIRECT][SIDE_READ], JOB_MOVED | JOB_EVENTS),
+	NUMBER("methods.direct.write_bytes", NULL, BYTES, "bytes written by this method",
+	       methods[METHOD_DIRECT][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
+	NUMBER("methods.splice.read_bytes", NULL, BYTES, "bytes read by this method",
+	       methods[METHOD_SPLICE][SIDE_READ], JOB_MOVED | JOB_EVENTS),
+	NUMBER("methods.splice.write_bytes", NULL, BYTES, "bytes written by this method",
+	       methods[METHOD_SPLICE][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
+	NUMBER("methods.kernel.read_bytes", NULL, BYTES, "bytes read by this method",
+	       methods[METHOD_KERNEL][SIDE_READ], JOB_VFS | JOB_EVENTS),
+	NUMBER("methods.kernel.write_bytes", NULL, BYTES, "bytes written by this method",
+	       methods[METHOD_KERNEL][SIDE_WRITE], JOB_VFS | JOB_EVENTS),
+	NUMBER("methods.mmap.fetched_bytes", NULL, BYTES, "bytes brought in by this method",
+	       methods[METHOD_MMAP][SIDE_READ], JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
 #undef NUMBER
 	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_P50(struct span_row, durations), 0 },
 	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "totals": the job's I/O by class; and of each class what went by each door, of which
+ * The table "totals": the job's I/O by class; and of each class what went by each method, of which
  * the class is the sum but for merged time. Knows nothing of files or processes.
  *
  * Counts, errors, bytes and summed thread time are exact even where events were lost: to what the
@@ -25,9 +25,9 @@ struct totals {
 	const struct job *job;
 	struct submissions submissions;
 	struct submissions told; /* the same, where it is not known: null */
-	struct tally paths[IO_CLASS_COUNT][DOOR_NONE + 1];
-	struct interval_union classes[IO_CLASS_COUNT], all; /* merged over doors */
-	struct tally tallies[MEASURES];			    /* at the end, of all doors */
+	struct tally paths[IO_CLASS_COUNT][METHOD_NONE + 1];
+	struct interval_union classes[IO_CLASS_COUNT], all; /* merged over methods */
+	struct tally tallies[MEASURES];			    /* at the end, of all methods */
 	struct trace_operation_total memory[TOTALS_MEMORY_FAULTS];
 	struct trace_operation_total pages[TOTALS_PAGES];
 	struct trace_operation_total storage[STORAGE_SIDES];
@@ -168,7 +168,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count; event++) {
 		if (event->class == IO_NONE)
 			continue;
-		tally_add(&totals->paths[event->class][event->door], event);
+		tally_add(&totals->paths[event->class][event->method], event);
 		if (!(event->flags & EVENT_TIMED))
 			continue;
 		tally_merge_time(&totals->classes[event->class], event);
@@ -182,7 +182,7 @@ static int add_series(void *state, const struct event_series *series)
 	struct totals *totals = state;
 	const struct event *event = series->events;
 
-	event_series_add(&totals->paths[event->class][event->door], series);
+	event_series_add(&totals->paths[event->class][event->method], series);
 	if (event->flags & EVENT_TIMED) {
 		event_series_merge_time(&totals->classes[event->class], series);
 		event_series_merge_time(&totals->all, series);
@@ -190,7 +190,7 @@ static int add_series(void *state, const struct event_series *series)
 	return 0;
 }
 
-/* What was lost has a class and a door, too. */
+/* What was lost has a class and a method, too. */
 static void add_unseen(struct totals *totals)
 {
 	for (size_t i = 0; i < totals->job->operation_count; i++) {
@@ -199,7 +199,7 @@ static void add_unseen(struct totals *totals)
 		size_t count = event_unseen(operation, places);
 
 		for (size_t j = 0; j < count; j++)
-			tally_add_unseen(&totals->paths[places[j].class][places[j].door],
+			tally_add_unseen(&totals->paths[places[j].class][places[j].method],
 					 &operation->unseen, &places[j]);
 	}
 }
@@ -212,8 +212,8 @@ static void sum_up(struct totals *totals)
 	for (size_t i = 0; i < IO_CLASS_COUNT; i++) {
 		struct tally *class = &totals->tallies[i];
 
-		for (size_t door = 0; door <= DOOR_NONE; door++)
-			tally_fold(class, &totals->paths[i][door]);
+		for (size_t method = 0; method <= METHOD_NONE; method++)
+			tally_fold(class, &totals->paths[i][method]);
 		class->time = totals->classes[i];
 		all->thread_time_ns += class->thread_time_ns;
 	}
@@ -488,11 +488,11 @@ struct tally totals_class(const struct measured *measured, enum io_class class)
 }
 
 const struct tally *totals_path(const struct measured *measured, enum io_class class,
-				enum io_door door)
+				enum io_method method)
 {
 	const struct totals *totals = measured_state(measured, &analysis_totals);
 
-	return &totals->paths[class][door];
+	return &totals->paths[class][method];
 }
 
 const struct tally *totals_all(const struct measured *measured)

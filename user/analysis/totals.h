@@ -11,9 +11,9 @@
 /* Lost events included, but for merged time. */
 struct tally totals_class(const struct measured *measured, enum io_class class);
 
-/* What of a class went by a door, DOOR_UNKNOWN and DOOR_NONE included. */
+/* What of a class went by a method, METHOD_UNKNOWN and METHOD_NONE included. */
 const struct tally *totals_path(const struct measured *measured, enum io_class class,
-				enum io_door door);
+				enum io_method method);
 
 /* All classes together: only its times mean something. */
 const struct tally *totals_all(const struct measured *measured);

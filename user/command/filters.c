@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
 	  "Only operations on files whose path matches; * matches / as well." },
 	{ 0, "op", "LIST", OPTION_STRING, FIELD(op),
 	  "Only operations of these names or patterns, such as 'pread64,fault' or '*sync*'." },
-	{ 0, "door", "DOOR", OPTION_STRING, FIELD(door),
+	{ 0, "method", "METHOD", OPTION_STRING, FIELD(method),
 	  "Only bytes that went this way: syscall, direct, mmap or splice." },
 	{ 0, "span", "NAME", OPTION_STRING, FIELD(span),
 	  "Only operations in a span of this name, or in one within." },

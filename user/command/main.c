@@ -27,7 +27,7 @@ static const struct command commands[] = {
 	{ "monitor", command_monitor, true,
 	  "Watch the whole node and tell Prometheus what jobs do" },
 	{ "report", command_report, false,
-	  "Say what a trace tells: how much I/O, through which door, to what" },
+	  "Say what a trace tells: how much I/O, through which method, to what" },
 	{ "summarize", command_summarize, false, "Reduce traces to what their report says" },
 	{ "print", command_print, false, "Print the events of a trace" },
 	{ "export", command_export, false,

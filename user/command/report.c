@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
 	  "Name the columns of --table, with units, types and meaning; needs no trace." },
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
-	  "filesystem, door, host or second." },
+	  "filesystem, method, host or second." },
 	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
 	  "Compare with another run, that was before: what changed and by how much, findings that "
 	  "came and went." },
@@ -79,7 +79,7 @@ static const struct option_table table = {
 	.usage = "faultline report [OPTION...] TRACE...",
 	.about = "Says what traces tell: what a job waits for and what to change, how much I/O "
 		 "there "
-		 "was,\nby which path of access, to which files.\n"
+		 "was,\nby which method, to which files.\n"
 		 "Several traces, of other hosts or other ranks, make one report.",
 	.own = OPTION_ROWS(rows),
 	.shared = { { &filter_rows, FIELD(filter) } },
@@ -91,7 +91,7 @@ static const struct option_table table = {
 static const struct {
 	const char *key, *table;
 } tables_by[] = {
-	{ "pattern", "places" },
+	{ "pattern", "paths" },
 	{ "epoch", "epochs" },
 	{ "step", "steps" },
 };

@@ -22,7 +22,7 @@ static void write_compared(struct sink *out, const struct report *const runs[2],
 			   const struct table *const *tables, size_t count,
 			   const struct report_request *request)
 {
-	const struct table *whole = tables[count - AGAINST_TABLES], *places = tables[count - 1];
+	const struct table *whole = tables[count - AGAINST_TABLES], *paths = tables[count - 1];
 	static const char *const labels[] = { "before", "now   " };
 	const struct style style = {
 		.width = style_width(STDOUT_FILENO),
@@ -35,9 +35,9 @@ static void write_compared(struct sink *out, const struct report *const runs[2],
 	for (size_t i = 0; i < 2; i++)
 		headline_write_run(out, labels[i], report_by(runs[i], &analysis_trace), &style);
 	for (size_t i = 0; i < count; i++) {
-		if (tables[i] == places && request->top == TOP_UNSET)
-			options.top = against_places_worth(whole, places);
-		if (tables[i] == places && !options.top && !options.top_said)
+		if (tables[i] == paths && request->top == TOP_UNSET)
+			options.top = against_paths_worth(whole, paths);
+		if (tables[i] == paths && !options.top && !options.top_said)
 			continue;
 		sink_char(out, '\n');
 		text_table(out, tables[i], &options);

@@ -25,16 +25,15 @@ static const struct {
 	  "had no part in it." },
 	{ "unattributed", "Bytes that came into the page cache while no operation of the job was "
 			  "known to ask for them." },
-	{ "path of access",
-	  "How bytes come and go: read and write calls, O_DIRECT, page faults on "
-	  "mapped files (mmap), sendfile and splice, io_uring, libaio. Each byte has "
-	  "one." },
+	{ "method", "How bytes come and go: read and write calls, O_DIRECT, page faults on "
+		    "mapped files (mmap), sendfile and splice, io_uring, libaio. Each byte has "
+		    "one." },
 	{ "major fault",
 	  "A page fault that read from storage. A minor one found its page in memory, "
 	  "or waited for a read that was under way." },
 	{ "metadata", "Calls that name, open, close, look at or list files." },
-	{ "place", "A file, or files that are alike: those of one extension in a directory (*) or "
-		   "below it (**)." },
+	{ "path", "A file, or files that are alike: those of one extension in a directory (*) or "
+		  "below it (**)." },
 	{ "sequential, consecutive, random",
 	  "An access at or past the end of the one before, exactly "
 	  "at it, before it; per process and file, and of calls per open, with its duplicates." },

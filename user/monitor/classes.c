@@ -58,10 +58,10 @@ struct class classes_of(const struct classes *classes, unsigned int op, uint32_t
 		class.what = CLASS_IO;
 		class.op = ops[as.class];
 		/* What moves no bytes has the one by which it was asked for. */
-		class.door = as.door != DOOR_NONE ? as.door
-			     : operation->uring	  ? DOOR_URING
-			     : operation->libaio  ? DOOR_LIBAIO
-						  : DOOR_SYSCALL;
+		class.method = as.method != METHOD_NONE ? as.method
+			       : operation->uring	? METHOD_URING
+			       : operation->libaio	? METHOD_LIBAIO
+							: METHOD_SYSCALL;
 	}
 	return class;
 }

@@ -24,7 +24,7 @@ struct class
 		CLASS_ASIDE,	 /* bytes that came into the page cache on nobody's account */
 	} what;
 	enum ledger_op op;
-	enum io_door door;
+	enum io_method method;
 	bool counted;  /* they are operations of that kind, not only time or bytes of it */
 	bool timed;    /* how long they took is known */
 	bool transfer; /* from a file to a second one */

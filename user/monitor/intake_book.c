@@ -260,8 +260,8 @@ static void book_io(struct intake *intake, const struct profile_slot *slot,
 		    const struct class *class, struct ledger_added *added)
 {
 	added->op = class->op;
-	added->door = class->door;
-	if (class->door == DOOR_MMAP)
+	added->method = class->method;
+	if (class->method == METHOD_MMAP)
 		added->counts.bytes =
 			class->op == LEDGER_READ
 				? added->counts.fetched_bytes

@@ -141,8 +141,8 @@ static void open_sums(struct sink *out, const struct ledger_cell *cell)
 	open_object(out);
 	key(out, "op");
 	sink_format(out, "\"%s\"", ledger_op_names[cell->op]);
-	key(out, "door");
-	sink_format(out, "\"%s\"", ledger_door_name(cell->door));
+	key(out, "method");
+	sink_format(out, "\"%s\"", ledger_method_name(cell->method));
 }
 
 /* How many there were of each class. */
@@ -160,16 +160,16 @@ static void put_latencies(struct sink *out, const uint64_t *latencies)
 	sink_char(out, ']');
 }
 
-/* By operation and path of access: all, and lately. */
-static void put_doors(struct sink *out, const struct ledger_sums *sums, const struct rates *rates,
-		      uint64_t job)
+/* By operation and method: all, and lately. */
+static void put_methods(struct sink *out, const struct ledger_sums *sums, const struct rates *rates,
+			uint64_t job)
 {
-	open_list(out, "doors");
+	open_list(out, "methods");
 	for (unsigned int i = 0; i < sums->count; i++) {
 		const struct ledger_cell *cell = &sums->cells[i];
 		uint64_t latencies[LEDGER_LATENCIES];
 		struct ledger_counts added =
-			rates_added(rates, job, cell->op, cell->door, latencies);
+			rates_added(rates, job, cell->op, cell->method, latencies);
 
 		open_sums(out, cell);
 		put_counts(out, &cell->counts);
@@ -184,7 +184,7 @@ static void put_doors(struct sink *out, const struct ledger_sums *sums, const st
 /* The same without what is not kept of processes and files. */
 static void put_sums(struct sink *out, const struct ledger_sums *sums)
 {
-	open_list(out, "doors");
+	open_list(out, "methods");
 	for (unsigned int i = 0; i < sums->count; i++) {
 		open_sums(out, &sums->cells[i]);
 		put_counts(out, &sums->cells[i].counts);
@@ -397,7 +397,7 @@ static void put_job(struct sink *out, const struct ledger *ledger, const struct 
 	put_uint(out, "ended", job->ended_processes);
 	put_in_flight_of_job(out, ledger, job, about->now_ns);
 	put_throttled(out, &job->throttled);
-	put_doors(out, &job->sums, rates, job->id);
+	put_methods(out, &job->sums, rates, job->id);
 	put_programs(out, job);
 	put_processes(out, ledger, job, asked->processes, about->now_ns);
 	put_files(out, job, rates, asked->files);
@@ -416,7 +416,7 @@ static void put_node(struct sink *out, const struct ledger_node *node, const str
 	put_uint(out, "unattributed_fetched_bytes", node->unattributed_fetched_bytes);
 	put_uint(out, "unattributed_created_bytes", node->unattributed_created_bytes);
 	put_throttled(out, &node->throttled);
-	put_doors(out, &node->sums, rates, RATES_NODE);
+	put_methods(out, &node->sums, rates, RATES_NODE);
 	sink_char(out, '}');
 }
 

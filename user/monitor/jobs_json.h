@@ -10,7 +10,7 @@
 #include "monitor/rates.h"
 #include "output/sink.h"
 
-#define JOBS_JSON_SCHEMA 1
+#define JOBS_JSON_SCHEMA 2
 #define JOBS_JSON_MOST_BYTES (8u << 20) /* jobs that do not fit are left out, and counted */
 
 struct jobs_asked {

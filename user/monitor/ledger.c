@@ -96,7 +96,7 @@ static void add_latencies(struct ledger_cell *cell, const struct ledger_added *a
 struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_added *added,
 			       bool latencies)
 {
-	struct ledger_cell *cell = sums_cell(sums, added->op, added->door, latencies);
+	struct ledger_cell *cell = sums_cell(sums, added->op, added->method, latencies);
 
 	if (!cell)
 		return NULL;
@@ -134,10 +134,10 @@ static void add_series(struct ledger *ledger, const struct ledger_job *job,
 	if (!cell)
 		return;
 	if (sums->count > cells)
-		cell->folded = !ledger_take_series(ledger, job,
-						   latencies ? costs->latency
-							     : costs->cell(added->op, added->door),
-						   latencies);
+		cell->folded = !ledger_take_series(
+			ledger, job,
+			latencies ? costs->latency : costs->cell(added->op, added->method),
+			latencies);
 	if (cell->folded)
 		ledger_put(latencies ? &ledger->node.folded_latencies : &ledger->node.folded_counts,
 			   added, latencies);

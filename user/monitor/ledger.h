@@ -209,7 +209,7 @@ struct ledger_options {
 	uint64_t max_series;
 	struct ledger_costs {
 		/* Of a program's cell, of a job's with its latencies. */
-		unsigned int (*cell)(enum ledger_op op, enum io_door door);
+		unsigned int (*cell)(enum ledger_op op, enum io_method method);
 		unsigned int latency, throttled, span, file_system, device;
 	} costs;
 	uint64_t retire_ns; /* after its last process ended a job goes, so much later */
@@ -292,7 +292,7 @@ struct ledger_added {
 	uint32_t file;		    /* its number; 0: none */
 	uint64_t first_ns, last_ns; /* the first and the last of them began then */
 	enum ledger_op op;
-	enum io_door door;
+	enum io_method method;
 	struct ledger_counts counts;
 	const uint32_t *latencies; /* LEDGER_LATENCIES of them */
 	/* By whom it was begun, where what was told of processes may be incomplete; or NULL. Goes

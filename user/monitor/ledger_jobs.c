@@ -143,7 +143,7 @@ static void give_back(struct ledger *ledger, const struct ledger_sums *sums, boo
 		if (cell->folded)
 			continue;
 		ledger->node.series_used -=
-			latencies ? costs->latency : costs->cell(cell->op, cell->door);
+			latencies ? costs->latency : costs->cell(cell->op, cell->method);
 		if (latencies)
 			ledger->latency_series -= costs->latency;
 	}

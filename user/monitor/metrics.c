@@ -37,12 +37,12 @@ static bool moves(const struct metric_item *item)
 
 static bool writes(const struct metric_item *item)
 {
-	return item->cell->op == LEDGER_WRITE && item->cell->door != DOOR_MMAP;
+	return item->cell->op == LEDGER_WRITE && item->cell->method != METHOD_MMAP;
 }
 
 static bool is_mapped(const struct metric_item *item)
 {
-	return item->cell->door == DOOR_MMAP;
+	return item->cell->method == METHOD_MMAP;
 }
 
 static uint64_t fault_count(const struct metric_item *item)
@@ -74,7 +74,7 @@ static uint64_t span_time(const struct metric_item *item)
 	return item->span ? item->span->time_ns : item->source->node->folded_spans.time_ns;
 }
 
-/* Of a file system over all paths of access. */
+/* Of a file system over all methods. */
 static struct ledger_counts file_system_counts(const struct metric_item *item)
 {
 	const struct ledger_sums *sums = &item->file_system->sums;
@@ -183,7 +183,7 @@ OF_SOURCE(own_start, facts.start_unix_ns)
 
 const struct metric metrics[] = {
 	COUNTER("io_operations", NUMBER, CELL, 0,
-		"Operations that ended; through a mapping (door mmap) page faults on its file.",
+		"Operations that ended; through a mapping (method mmap) page faults on its file.",
 		cell_count),
 	COUNTER("io_bytes", BYTES, CELL, 0,
 		"Bytes read or written; through a mapping those brought in, or dirtied by stores.",
@@ -312,9 +312,9 @@ const size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
 
 /* --- what series cost --- */
 
-static unsigned int cell_cost(enum ledger_op op, enum io_door door)
+static unsigned int cell_cost(enum ledger_op op, enum io_method method)
 {
-	const struct ledger_cell cell = { .op = op, .door = door };
+	const struct ledger_cell cell = { .op = op, .method = method };
 	const struct metric_item item = { .cell = &cell };
 	unsigned int series = 0;
 
@@ -323,7 +323,7 @@ static unsigned int cell_cost(enum ledger_op op, enum io_door door)
 
 		if (metric->of == METRIC_OF_CELL)
 			series += !metric->has || metric->has(&item);
-		if (metric->of == METRIC_OF_FAULT && door == DOOR_MMAP)
+		if (metric->of == METRIC_OF_FAULT && method == METHOD_MMAP)
 			series += METRIC_FAULT_KINDS;
 	}
 	return series;

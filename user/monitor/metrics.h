@@ -25,8 +25,8 @@ enum metric_of {
 	METRIC_OF_SERVICE,
 	METRIC_OF_LAYER,
 	METRIC_OF_LOSS,	       /* a kind of record that may be lost */
-	METRIC_OF_CELL,	       /* job, program, operation and path of access */
-	METRIC_OF_LATENCY,     /* job, operation and path of access */
+	METRIC_OF_CELL,	       /* job, program, operation and method */
+	METRIC_OF_LATENCY,     /* job, operation and method */
 	METRIC_OF_FAULT,       /* job, program and kind of page fault */
 	METRIC_OF_JOB,	       /* whose writers were told to sleep */
 	METRIC_OF_SPAN,	       /* job, and what its programs call spans */

@@ -103,7 +103,7 @@ static void write_job(struct writing *writing, const struct metric_item *item, b
 
 static void write_cell(struct writing *writing, const struct ledger_cell *cell)
 {
-	write_label(writing, "door", ledger_door_name(cell->door));
+	write_label(writing, "method", ledger_method_name(cell->method));
 	write_label(writing, "op", ledger_op_names[cell->op]);
 }
 

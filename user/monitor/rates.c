@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct rated_cell {
-	uint8_t op, door;
+	uint8_t op, method;
 	struct ledger_counts last, added;
 	uint64_t last_latencies[LEDGER_LATENCIES], latencies[LEDGER_LATENCIES];
 };
@@ -69,10 +69,10 @@ static const struct rated_job *find_entry(const struct rates *rates, uint64_t id
 }
 
 static const struct rated_cell *find_cell(const struct rated_job *entry, enum ledger_op op,
-					  enum io_door door)
+					  enum io_method method)
 {
 	for (unsigned int i = 0; entry && i < entry->count; i++)
-		if (entry->cells[i].op == op && entry->cells[i].door == door)
+		if (entry->cells[i].op == op && entry->cells[i].method == method)
 			return &entry->cells[i];
 	return NULL;
 }
@@ -81,7 +81,7 @@ static void fill_cell(struct rated_cell *cell, const struct ledger_cell *now,
 		      const struct rated_cell *before)
 {
 	cell->op = now->op;
-	cell->door = now->door;
+	cell->method = now->method;
 	cell->last = now->counts;
 	cell->added = sums_since(before ? &before->last : NULL, &now->counts);
 	if (now->latencies) {
@@ -150,7 +150,7 @@ static int fill_entry(struct rated_job *entry, uint64_t id, const struct ledger_
 	entry->count = sums->count;
 	for (unsigned int i = 0; i < sums->count; i++)
 		fill_cell(&entry->cells[i], &sums->cells[i],
-			  find_cell(before, sums->cells[i].op, sums->cells[i].door));
+			  find_cell(before, sums->cells[i].op, sums->cells[i].method));
 	return 0;
 }
 
@@ -192,9 +192,9 @@ uint64_t rates_interval_ns(const struct rates *rates)
 }
 
 struct ledger_counts rates_added(const struct rates *rates, uint64_t job, enum ledger_op op,
-				 enum io_door door, uint64_t *latencies)
+				 enum io_method method, uint64_t *latencies)
 {
-	const struct rated_cell *cell = find_cell(find_entry(rates, job), op, door);
+	const struct rated_cell *cell = find_cell(find_entry(rates, job), op, method);
 
 	if (latencies)
 		memset(latencies, 0, LEDGER_LATENCIES * sizeof(*latencies));

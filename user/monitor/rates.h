@@ -27,7 +27,7 @@ uint64_t rates_interval_ns(const struct rates *rates);
 /* Adds up what a job did in it by this operation and path; all zeros where that is nothing. Of
  * `latencies` LEDGER_LATENCIES, or NULL. */
 struct ledger_counts rates_added(const struct rates *rates, uint64_t job, enum ledger_op op,
-				 enum io_door door, uint64_t *latencies);
+				 enum io_method method, uint64_t *latencies);
 /* The same over all operations and paths; and of one of the job's files. */
 struct ledger_counts rates_total(const struct rates *rates, uint64_t job);
 struct ledger_counts rates_file(const struct rates *rates, uint64_t job,

@@ -10,24 +10,24 @@
 const char *const ledger_op_names[LEDGER_OPS] = { "read", "write", "metadata", "sync" };
 
 static struct ledger_cell *find(const struct ledger_sums *sums, enum ledger_op op,
-				enum io_door door)
+				enum io_method method)
 {
 	for (unsigned int i = 0; i < sums->count; i++)
-		if (sums->cells[i].op == op && sums->cells[i].door == door)
+		if (sums->cells[i].op == op && sums->cells[i].method == method)
 			return &sums->cells[i];
 	return NULL;
 }
 
 const struct ledger_cell *sums_find(const struct ledger_sums *sums, enum ledger_op op,
-				    enum io_door door)
+				    enum io_method method)
 {
-	return find(sums, op, door);
+	return find(sums, op, method);
 }
 
-struct ledger_cell *sums_cell(struct ledger_sums *sums, enum ledger_op op, enum io_door door,
+struct ledger_cell *sums_cell(struct ledger_sums *sums, enum ledger_op op, enum io_method method,
 			      bool latencies)
 {
-	struct ledger_cell *cell = find(sums, op, door), *cells;
+	struct ledger_cell *cell = find(sums, op, method), *cells;
 	uint64_t *classes = NULL;
 
 	if (cell)
@@ -44,7 +44,7 @@ struct ledger_cell *sums_cell(struct ledger_sums *sums, enum ledger_op op, enum 
 	}
 	sums->cells = cells;
 	cell = &cells[sums->count++];
-	*cell = (struct ledger_cell) { .op = op, .door = door, .latencies = classes };
+	*cell = (struct ledger_cell) { .op = op, .method = method, .latencies = classes };
 	return cell;
 }
 
@@ -84,7 +84,7 @@ void sums_merge(struct ledger_sums *sums, const struct ledger_sums *added)
 {
 	for (unsigned int i = 0; i < added->count; i++) {
 		struct ledger_cell *cell =
-			sums_cell(sums, added->cells[i].op, added->cells[i].door, false);
+			sums_cell(sums, added->cells[i].op, added->cells[i].method, false);
 
 		if (cell)
 			sums_add(&cell->counts, &added->cells[i].counts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sums of operations by what they do and by which path of access, for one who does them. Knows
+ * Sums of operations by what they do and by which method, for one who does them. Knows
  * nothing of who that is.
  */
 #ifndef FAULTLINE_MONITOR_SUMS_H
@@ -23,9 +23,9 @@ enum ledger_op {
 extern const char *const ledger_op_names[LEDGER_OPS];
 /* "syscall", "direct", "mmap", "splice", "io_uring", "libaio", "kernel", and "unknown". Operations
  * without bytes have the one by which they were asked for: syscall, io_uring. */
-static inline const char *ledger_door_name(enum io_door door)
+static inline const char *ledger_method_name(enum io_method method)
 {
-	return door < DOOR_NONE ? door_names[door] : "none";
+	return method < METHOD_NONE ? method_names[method] : "none";
 }
 
 /* What only ever grows. */
@@ -47,9 +47,9 @@ struct ledger_counts {
 #define LEDGER_LATENCY_SHIFT 6
 
 struct ledger_cell {
-	uint8_t op;   /* enum ledger_op */
-	uint8_t door; /* enum io_door; DOOR_NONE never */
-	bool folded;  /* there is no room for series of its own: see ledger_options */
+	uint8_t op;	/* enum ledger_op */
+	uint8_t method; /* enum io_method; METHOD_NONE never */
+	bool folded;	/* there is no room for series of its own: see ledger_options */
 	struct ledger_counts counts;
 	uint64_t *latencies; /* LEDGER_LATENCIES of them; NULL: not kept for this one */
 };
@@ -62,10 +62,10 @@ struct ledger_sums {
 
 /* NULL: nothing of the kind was done. */
 const struct ledger_cell *sums_find(const struct ledger_sums *sums, enum ledger_op op,
-				    enum io_door door);
+				    enum io_method method);
 /* Makes it if there is none, with or without latencies; NULL without memory. Valid until the next
  * one is made. */
-struct ledger_cell *sums_cell(struct ledger_sums *sums, enum ledger_op op, enum io_door door,
+struct ledger_cell *sums_cell(struct ledger_sums *sums, enum ledger_op op, enum io_method method,
 			      bool latencies);
 void sums_add(struct ledger_counts *counts, const struct ledger_counts *added);
 /* Numbers only grow; where one has not, its thing has been given up and begun anew. */

@@ -49,12 +49,12 @@ const struct sqlite_view sqlite_views[] = {
 	  "FROM calls GROUP BY layer, op\n"
 	  "UNION ALL SELECT 'fault', 'fault', count(*), NULL, NULL, sum(dur_ns), max(dur_ns),\n"
 	  "  sum(fetched_bytes) FROM faults HAVING count(*) > 0 ORDER BY 6 DESC" },
-	{ "by_door", "By which path of access did bytes come and go?",
-	  "SELECT door, 'read' AS op, count(read_bytes) AS count, sum(read_bytes) AS bytes,\n"
+	{ "by_method", "By which method did bytes come and go?",
+	  "SELECT method, 'read' AS op, count(read_bytes) AS count, sum(read_bytes) AS bytes,\n"
 	  "  sum(fetched_bytes) AS fetched_bytes FROM calls\n"
-	  "  WHERE class = 'read' GROUP BY door\n"
-	  "UNION ALL SELECT door, 'write', count(written_bytes), sum(written_bytes), NULL\n"
-	  "  FROM calls WHERE written_bytes IS NOT NULL GROUP BY door\n"
+	  "  WHERE class = 'read' GROUP BY method\n"
+	  "UNION ALL SELECT method, 'write', count(written_bytes), sum(written_bytes), NULL\n"
+	  "  FROM calls WHERE written_bytes IS NOT NULL GROUP BY method\n"
 	  "UNION ALL SELECT 'mmap', substr(class, 6), sum(fault),\n"
 	  "  CASE class WHEN 'mmap_read' THEN sum(fetched_bytes) ELSE sum(dirtied_bytes) END,\n"
 	  "  sum(fetched_bytes) FROM (\n"
@@ -104,7 +104,7 @@ const struct sqlite_view sqlite_views[] = {
 	  "SELECT f.path, count(*) AS reads, sum(c.fetched_bytes = 0) AS from_memory,\n"
 	  "  sum(c.read_bytes) AS read_bytes, sum(c.fetched_bytes) AS fetched_bytes\n"
 	  "FROM calls AS c JOIN files AS f ON f.id = c.file\n"
-	  "WHERE c.read_bytes IS NOT NULL AND c.door != 'direct'\n"
+	  "WHERE c.read_bytes IS NOT NULL AND c.method != 'direct'\n"
 	  "GROUP BY f.id ORDER BY fetched_bytes DESC" },
 	{ NULL, NULL, NULL },
 };

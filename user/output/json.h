@@ -15,7 +15,7 @@
 #include "analysis/table/table.h"
 #include "output/sink.h"
 
-#define JSON_SCHEMA 1
+#define JSON_SCHEMA 2
 
 /* Writes table by table and row by row: memory does not grow with the tables. Errors of writing are
  * the sink's; returns -ENOMEM or the sink's error so far. */

@@ -40,11 +40,11 @@ static void get_class(struct relation_row *row, const struct relation_column *co
 	relation_literal(cell, relation_class(row->event->class));
 }
 
-static void get_door(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
+static void get_method(struct relation_row *row, const struct relation_column *column,
+		       struct cell *cell)
 {
-	if (row->event->door < DOOR_COUNT)
-		relation_literal(cell, door_names[row->event->door]);
+	if (row->event->method < METHOD_COUNT)
+		relation_literal(cell, method_names[row->event->method]);
 }
 
 static void get_read(struct relation_row *row, const struct relation_column *column,
@@ -119,8 +119,8 @@ void relation_make_calls(struct relation *relation)
 		TIMED_COLUMN,
 		{ "layer", RELATION_TEXT, UNIT_NONE, "syscall, async or vfs: whose flags they are",
 		  NULL, get_layer, 0, 0 },
-		{ "door", RELATION_TEXT, UNIT_NONE, "path of access, as in the report", NULL,
-		  get_door, 0, 0 },
+		{ "method", RELATION_TEXT, UNIT_NONE, "method, as in the report", NULL, get_method,
+		  0, 0 },
 		{ "read_bytes", RELATION_UINT, UNIT_BYTES,
 		  "that it read from a file; null where it does not read", NULL, get_read, 0, 0 },
 		{ "written_bytes", RELATION_UINT, UNIT_BYTES,

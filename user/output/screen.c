@@ -197,5 +197,5 @@ void screen_write(struct sink *out, const struct report *report, const struct st
 		sink_char(out, '\n');
 	bars_write(out, course, style);
 	write_list(&screen, access, 0);
-	write_list(&screen, report_by(report, &analysis_places), SCREEN_PLACES);
+	write_list(&screen, report_by(report, &analysis_paths), SCREEN_PLACES);
 }

@@ -104,7 +104,7 @@ static bool is_on_screen(const struct report *report, const struct table *table,
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
 		if (report_by(report, shown[i]) == table)
 			return true;
-	if (report_by(report, &analysis_places) == table)
+	if (report_by(report, &analysis_paths) == table)
 		return grid_rows(table, options) <= SCREEN_PLACES;
 	return !table->title;
 }

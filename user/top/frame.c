@@ -154,12 +154,12 @@ static void add_latencies(uint64_t *latencies, const struct ledger_cell *before,
 					   after->latencies[i]);
 }
 
-/* Where a path of access adds what it moved; the others have no column of their own. */
-static const size_t moved_by[DOOR_NONE + 1] = {
-	[DOOR_DIRECT] = offsetof(struct row, direct_bytes),
-	[DOOR_URING] = offsetof(struct row, uring_bytes),
-	[DOOR_LIBAIO] = offsetof(struct row, libaio_bytes),
-	[DOOR_SPLICE] = offsetof(struct row, splice_bytes),
+/* Where a method adds what it moved; the others have no column of their own. */
+static const size_t moved_by[METHOD_NONE + 1] = {
+	[METHOD_DIRECT] = offsetof(struct row, direct_bytes),
+	[METHOD_URING] = offsetof(struct row, uring_bytes),
+	[METHOD_LIBAIO] = offsetof(struct row, libaio_bytes),
+	[METHOD_SPLICE] = offsetof(struct row, splice_bytes),
 };
 
 static uint64_t *number_at(struct row *row, size_t offset)
@@ -178,19 +178,19 @@ static void add_cell(struct row *row, const struct ledger_cell *cell,
 		row->metadata += done->count;
 	if (cell->op == LEDGER_SYNC)
 		row->syncs += done->count;
-	if (cell->door == DOOR_MMAP) {
+	if (cell->method == METHOD_MMAP) {
 		row->faults += done->count;
 		row->major += done->major_faults;
 		row->mmap_bytes += done->fetched_bytes;
 		return;
 	}
-	if (moved_by[cell->door])
-		*number_at(row, moved_by[cell->door]) += done->bytes;
+	if (moved_by[cell->method])
+		*number_at(row, moved_by[cell->method]) += done->bytes;
 	if (cell->op == LEDGER_READ)
 		row->read_bytes += done->bytes;
 	if (cell->op == LEDGER_WRITE)
 		row->written_bytes += done->bytes;
-	if (cell->op == LEDGER_READ && cell->door != DOOR_DIRECT)
+	if (cell->op == LEDGER_READ && cell->method != METHOD_DIRECT)
 		*asked_bytes += done->bytes;
 }
 
@@ -218,7 +218,7 @@ static bool fill_row(struct row *row, const struct ledger_sums *before,
 	for (unsigned int i = 0; i < after->count; i++) {
 		const struct ledger_cell *cell = &after->cells[i];
 		const struct ledger_cell *from =
-			before ? sums_find(before, cell->op, cell->door) : NULL;
+			before ? sums_find(before, cell->op, cell->method) : NULL;
 		struct ledger_counts done = sums_since(from ? &from->counts : NULL, &cell->counts);
 
 		add_cell(row, cell, &done, &asked_bytes);

@@ -69,9 +69,9 @@ static const char *op_name(int op)
 	return ledger_op_names[op];
 }
 
-static const char *door_name(int door)
+static const char *method_name(int method)
 {
-	return ledger_door_name(door);
+	return ledger_method_name(method);
 }
 
 static struct ledger_counts counts_of(const struct json_object *object)
@@ -90,15 +90,15 @@ static struct ledger_counts counts_of(const struct json_object *object)
 
 static int take_sums(struct ledger_sums *sums, const struct json_object *object)
 {
-	struct json_object *doors = member(object, "doors");
+	struct json_object *methods = member(object, "methods");
 
-	for (size_t i = 0; i < list_length(doors); i++) {
-		struct json_object *door = json_object_array_get_idx(doors, i);
-		struct json_object *classes = member(door, "latencies");
+	for (size_t i = 0; i < list_length(methods); i++) {
+		struct json_object *method = json_object_array_get_idx(methods, i);
+		struct json_object *classes = member(method, "latencies");
 		bool has_classes = list_length(classes) == LEDGER_LATENCIES;
-		struct ledger_counts counts = counts_of(door);
-		int op = find_word(text(door, "op"), op_name, LEDGER_OPS);
-		int which = find_word(text(door, "door"), door_name, DOOR_NONE + 1);
+		struct ledger_counts counts = counts_of(method);
+		int op = find_word(text(method, "op"), op_name, LEDGER_OPS);
+		int which = find_word(text(method, "method"), method_name, METHOD_NONE + 1);
 		struct ledger_cell *cell;
 
 		if (op < 0 || which < 0)

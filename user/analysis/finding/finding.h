@@ -27,7 +27,7 @@
 
 #include "analysis/measured.h"
 #include "analysis/finding_threshold.h"
-#include "analysis/habits.h"
+#include "analysis/io_patterns.h"
 
 /* How sure the rule is that the evidence means what the title says. */
 enum finding_confidence { FINDING_GUESS, FINDING_LIKELY, FINDING_SURE };
@@ -76,8 +76,9 @@ struct finding_rule {
 	/* Returns 0, -ENOMEM, or 1 where what there is does not tell. */
 	int (*find)(struct findings *findings, const struct finding_rule *rule);
 	/* It looks at nothing but tables, and what reads from them where reports were made one
-	 * (files.h, totals.h, failed_lookups.h, habits.h, doors.h, epochs.h, overlap.h): it is
-	 * asked of all of them together, too. Of others, what was found in each of them stands. */
+	 * (files.h, totals.h, failed_lookups.h, io_patterns.h, methods.h, epochs.h, overlap.h): it
+	 * is asked of all of them together, too. Of others, what was found in each of them stands.
+	 */
 	bool of_runs;
 	/* What the job's own data costs comes before it if that is at least half as much. */
 	bool of_start;
@@ -87,7 +88,7 @@ struct finding_rule {
 	/* What these tell already, NULL at their end, it does not: finding_add. Or NULL. */
 	const struct finding_rule *const *told_by;
 	const struct alike_rule *alike; /* for finding_add_alike: see finding_files.h */
-	enum habit habit;		/* for finding_write.c: what it goes by, */
+	enum io_pattern io_pattern;	/* for finding_write.c: what it goes by, */
 	enum io_class class;		/* and the class that its time is of */
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they look at */

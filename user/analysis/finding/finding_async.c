@@ -3,19 +3,20 @@
  * Findings on operations of io_uring and libaio. Knows nothing of other kinds, nor of how findings
  * are shown.
  */
-#include "analysis/doors.h"
+#include "analysis/methods.h"
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
 
-/* Of one path of access and side. */
+/* Of one method and side. */
 struct queue {
-	const char *door, *side;
+	const char *method, *side;
 	uint64_t count, each_ns, time_ns;
 	double depth;
 };
 
 static const struct table_column queue_evidence[] = {
-	{ "door", "door", UNIT_NONE, "io_uring or libaio", TABLE_LITERAL(struct queue, door), 0 },
+	{ "method", "method", UNIT_NONE, "io_uring or libaio", TABLE_LITERAL(struct queue, method),
+	  0 },
 	{ "side", "side", UNIT_NONE, "read or write", TABLE_LITERAL(struct queue, side), 0 },
 	{ "count", "count", UNIT_COUNT, "operations", TABLE_UINT(struct queue, count), 0 },
 	{ "each_ns", "each", UNIT_NS, "time of an operation on average",
@@ -46,7 +47,7 @@ static bool is_shallow(const struct findings *findings, const struct tally *tall
 
 static int find_shallow(struct findings *findings, const struct finding_rule *rule)
 {
-	static const enum io_door doors[] = { DOOR_URING, DOOR_LIBAIO };
+	static const enum io_method methods[] = { METHOD_URING, METHOD_LIBAIO };
 	static const struct {
 		const char *name;
 		enum io_class class;
@@ -58,12 +59,14 @@ static int find_shallow(struct findings *findings, const struct finding_rule *ru
 	/* Rings of runs that went on at once are each as deep as they are. */
 	if (findings->runs > 1)
 		return 1;
-	for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++)
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		for (unsigned int side = 0; side < SIDES && !status; side++) {
-			struct queue queue = { door_names[doors[i]], sides[side].name, 0, 0, 0, 0 };
+			struct queue queue = {
+				method_names[methods[i]], sides[side].name, 0, 0, 0, 0
+			};
 			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
 							   FINDING_LIKELY, FINDING_BY_COST };
-			struct tally tally = doors_tally(findings->measured, doors[i], side);
+			struct tally tally = methods_tally(findings->measured, methods[i], side);
 
 			if (!is_shallow(findings, &tally, &queue))
 				continue;
@@ -87,12 +90,12 @@ const struct finding_rule finding_shallow_queue = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct queue, queue_evidence),
 	FINDING_THRESHOLDS(shallow_thresholds),
-	.title = "{door} is given too little at once: the queue is shallow",
+	.title = "{method} is given too little at once: the queue is shallow",
 	.says = "{count} operations ({side}), {each_ns} each, {depth} at once on average, "
 		"{time_ns} in "
 		"all",
 	.advice = "keep 16 and more in flight: submit the next before the first is reaped",
-	.more = "faultline report --table doors TRACE",
+	.more = "faultline report --table methods TRACE",
 	.rule = "What io_uring and libaio are for is to let operations wait at the same time. With "
 		"one "
 		"or two in flight each pays the device's latency alone, as a call of pread does. "

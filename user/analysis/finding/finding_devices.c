@@ -7,7 +7,7 @@
 
 #include "analysis/chain.h"
 #include "analysis/devices.h"
-#include "analysis/doors.h"
+#include "analysis/methods.h"
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
 #include "analysis/totals.h"
@@ -133,13 +133,13 @@ static const struct table_column waits_evidence[] = {
  * requests, unless it is asynchronous: of such it is known how many were under way, and not where.
  */
 static double at_once(const struct measured *measured, const struct device_waits *of,
-		      enum door_side side)
+		      enum method_side side)
 {
-	static const enum io_door doors[] = { DOOR_URING, DOOR_LIBAIO };
+	static const enum io_method methods[] = { METHOD_URING, METHOD_LIBAIO };
 	double most = of->time.measure ? (double)of->threads_time_ns / of->time.measure : 0;
 
-	for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++) {
-		const struct tally tally = doors_tally(measured, doors[i], side);
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		const struct tally tally = methods_tally(measured, methods[i], side);
 		double depth =
 			tally.time.measure ? (double)tally.thread_time_ns / tally.time.measure : 0;
 
@@ -173,7 +173,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 	static const enum io_class classes[] = {
 		[DEVICE_READS] = IO_READ, [DEVICE_WRITES] = IO_WRITE
 	};
-	static const enum door_side sides[] = {
+	static const enum method_side sides[] = {
 		[DEVICE_READS] = SIDE_READ, [DEVICE_WRITES] = SIDE_WRITE
 	};
 	struct device_view view;
@@ -415,7 +415,8 @@ static const struct table_column flushes_evidence[] = {
 static int find_flushes(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct tally sync = totals_class(findings->measured, IO_SYNC);
-	const struct tally written = habits_view(findings->measured, HABIT_SYNC_WRITE).tally;
+	const struct tally written =
+		io_patterns_view(findings->measured, IO_PATTERN_SYNC_WRITE).tally;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
 					   FINDING_BY_COST };
 	struct flushes flushes = {

@@ -325,7 +325,7 @@ static void add_mapped(const struct measured *measured, struct metadata *found)
 static struct metadata metadata_of(const struct measured *measured)
 {
 	const struct tally metadata = totals_class(measured, IO_METADATA);
-	const struct tally modules = habits_view(measured, HABIT_MODULE).tally;
+	const struct tally modules = io_patterns_view(measured, IO_PATTERN_MODULE).tally;
 	struct lookups_view lookups = failed_lookups_worst(measured->report, LOOKUPS_ALL);
 	struct metadata found = {
 		.time_ns = metadata.time.measure,

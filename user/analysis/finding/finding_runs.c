@@ -67,8 +67,8 @@ static bool is_mixed(const struct cell *mode)
 static bool is_any_folded(const struct report *report)
 {
 	static const struct analysis *const looked_at[] = {
-		&analysis_files,  &analysis_operations, &analysis_failed_lookups,
-		&analysis_epochs, &analysis_habits,	&analysis_doors
+		&analysis_files,  &analysis_operations,	 &analysis_failed_lookups,
+		&analysis_epochs, &analysis_io_patterns, &analysis_methods
 	};
 	bool folded = false;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about writing, and about calls that cost without moving much. Each goes by one habit.
+ * Findings about writing, and about calls that cost without moving much. Each goes by one pattern
+ * of I/O.
  */
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
@@ -45,7 +46,7 @@ static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
 static struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
 			     struct finding_verdict *verdict)
 {
-	struct habit_view view = habits_view(findings->measured, rule->habit);
+	struct io_pattern_view view = io_patterns_view(findings->measured, rule->io_pattern);
 	const struct tally *tally = &view.tally;
 	struct calls calls = {
 		.path = view.path,
@@ -194,7 +195,7 @@ const struct finding_rule finding_fsync_often = {
 	.find = find_syncs,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
-	.habit = HABIT_FSYNC,
+	.io_pattern = IO_PATTERN_FSYNC,
 	.class = IO_SYNC,
 	FINDING_EVIDENCE(struct syncs, syncs_evidence),
 	FINDING_THRESHOLDS(syncs_thresholds),
@@ -216,7 +217,7 @@ const struct finding_rule finding_sync_writes = {
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.of_runs = true,
-	.habit = HABIT_SYNC_WRITE,
+	.io_pattern = IO_PATTERN_SYNC_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SYNC_WRITES),
@@ -235,7 +236,7 @@ const struct finding_rule finding_shared_writes = {
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.of_runs = true,
-	.habit = HABIT_SHARED_WRITE,
+	.io_pattern = IO_PATTERN_SHARED_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
@@ -262,7 +263,7 @@ const struct finding_rule finding_shared_across = {
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.told_by = shared_told_by,
-	.habit = HABIT_SHARED_ACROSS,
+	.io_pattern = IO_PATTERN_SHARED_ACROSS,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
@@ -294,7 +295,7 @@ static const struct table_column partial_writes_evidence[] = {
 
 static int find_partial_writes(struct findings *findings, const struct finding_rule *rule)
 {
-	struct habit_view view = habits_view(findings->measured, rule->habit);
+	struct io_pattern_view view = io_patterns_view(findings->measured, rule->io_pattern);
 	struct finding_verdict verdict;
 	struct partial_writes partial = {
 		.calls = calls_of(findings, rule, &verdict),
@@ -313,7 +314,7 @@ const struct finding_rule finding_partial_writes = {
 	.find = find_partial_writes,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
-	.habit = HABIT_PARTIAL_WRITE,
+	.io_pattern = IO_PATTERN_PARTIAL_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct partial_writes, partial_writes_evidence),
 	FINDING_THRESHOLD(THRESHOLD_PARTIAL_WRITES),
@@ -323,7 +324,7 @@ const struct finding_rule finding_partial_writes = {
 		"{time_ns} in all",
 	.advice = "Write whole pages (offset and length in multiples of 4 KiB), or read the file "
 		  "into memory before it is changed",
-	.more = "faultline report --table habits TRACE",
+	.more = "faultline report --table io_patterns TRACE",
 	.rule = "The page cache holds whole pages. A write that changes a part of one whose file "
 		"has it on storage, and not in memory, waits until the rest of it is read. The "
 		"bytes are those that such writes read from block devices.",
@@ -373,7 +374,7 @@ const struct finding_rule finding_small_writes = {
 	.told_by = small_told_by,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
-	.habit = HABIT_SMALL_WRITE,
+	.io_pattern = IO_PATTERN_SMALL_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct small_writes, small_writes_evidence),
 	FINDING_THRESHOLDS(small_writes_thresholds),
@@ -399,7 +400,7 @@ const struct finding_rule finding_small_direct = {
 	.find = find_calls,
 	.told_by = direct_told_by,
 	.of_runs = true,
-	.habit = HABIT_SMALL_DIRECT,
+	.io_pattern = IO_PATTERN_SMALL_DIRECT,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SMALL_REQUESTS),
@@ -420,7 +421,7 @@ const struct finding_rule finding_locks = {
 	.find = find_calls,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
-	.habit = HABIT_LOCK,
+	.io_pattern = IO_PATTERN_LOCK,
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_LOCKS),
@@ -442,7 +443,7 @@ const struct finding_rule finding_failed_calls = {
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.of_runs = true,
-	.habit = HABIT_FAILED,
+	.io_pattern = IO_PATTERN_FAILED,
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_FAILED_CALLS),
@@ -462,7 +463,7 @@ const struct finding_rule finding_short_reads = {
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.of_runs = true,
-	.habit = HABIT_SHORT_READ,
+	.io_pattern = IO_PATTERN_SHORT_READ,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SHORT_READS),

@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows to events: the class and the door of each family of operations, the columns and the decoder
- * of each kind of rows. Knows nothing of tables.
+ * Rows to events: the class and the method of each family of operations, the columns and the
+ * decoder of each kind of rows. Knows nothing of tables.
  */
 #include "analysis/model/event.h"
 
 #include "analysis/model/event_decode.h"
 
-const char *const door_names[DOOR_COUNT + 1] = {
-	[DOOR_SYSCALL] = "syscall", [DOOR_DIRECT] = "direct",	[DOOR_MMAP] = "mmap",
-	[DOOR_SPLICE] = "splice",   [DOOR_URING] = "io_uring",	[DOOR_LIBAIO] = "libaio",
-	[DOOR_KERNEL] = "kernel",   [DOOR_UNKNOWN] = "unknown",
+const char *const method_names[METHOD_COUNT + 1] = {
+	[METHOD_SYSCALL] = "syscall", [METHOD_DIRECT] = "direct",   [METHOD_MMAP] = "mmap",
+	[METHOD_SPLICE] = "splice",   [METHOD_URING] = "io_uring",  [METHOD_LIBAIO] = "libaio",
+	[METHOD_KERNEL] = "kernel",   [METHOD_UNKNOWN] = "unknown",
 };
 
 const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
-	[TRACE_READ] = { IO_READ, DOOR_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
-	[TRACE_WRITE] = { IO_WRITE, DOOR_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
-	[TRACE_METADATA] = { IO_METADATA, DOOR_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
-	[TRACE_SYNC] = { IO_SYNC, DOOR_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
+	[TRACE_READ] = { IO_READ, METHOD_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
+	[TRACE_WRITE] = { IO_WRITE, METHOD_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
+	[TRACE_METADATA] = { IO_METADATA, METHOD_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
+	[TRACE_SYNC] = { IO_SYNC, METHOD_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
 	/* Only if it brought something in: see event_decode_calls. Never a fault. */
-	[TRACE_MAP] = { IO_MMAP_READ, DOOR_MMAP, EVENT_TIMED, false, false },
-	[TRACE_TRANSFER] = { IO_READ, DOOR_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
-	/* No operation of its class, but what it brings in is for reads through the same door. */
-	[TRACE_ADVICE] = { IO_READ, DOOR_SYSCALL, 0, false, false },
-	[TRACE_FILEFAULT] = { IO_MMAP_READ, DOOR_MMAP, EVENT_COUNTED | EVENT_TIMED, false, false },
-	[TRACE_ANONFAULT] = { IO_NONE, DOOR_NONE, 0, false, false },
-	[TRACE_CACHE] = { IO_NONE, DOOR_NONE, 0, false, false },
-	[TRACE_INDIRECT] = { IO_NONE, DOOR_NONE, 0, false, false },
-	[TRACE_STORES] = { IO_NONE, DOOR_NONE, 0, true, false },
-	[TRACE_UNDECODED] = { IO_NONE, DOOR_NONE, 0, false, false },
-	[TRACE_SUBMITS] = { IO_NONE, DOOR_NONE, 0, false, false },
-	[TRACE_OTHER] = { IO_NONE, DOOR_NONE, 0, false, false },
-	[TRACE_DELAY] = { IO_NONE, DOOR_NONE, 0, false, false },
-	[TRACE_STORAGE] = { IO_NONE, DOOR_NONE, 0, true, false },
-	[TRACE_KERNEL_READ] = { IO_READ, DOOR_KERNEL, EVENT_COUNTED | EVENT_TIMED, true, false },
-	[TRACE_KERNEL_WRITE] = { IO_WRITE, DOOR_KERNEL, EVENT_COUNTED | EVENT_TIMED, true, false },
-	[TRACE_SPLICE_READ] = { IO_READ, DOOR_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
-	[TRACE_SPLICE_WRITE] = { IO_WRITE, DOOR_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
-	[TRACE_APART] = { IO_NONE, DOOR_NONE, 0, true, false },
+	[TRACE_MAP] = { IO_MMAP_READ, METHOD_MMAP, EVENT_TIMED, false, false },
+	[TRACE_TRANSFER] = { IO_READ, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
+	/* No operation of its class, but what it brings in is for reads through the same method. */
+	[TRACE_ADVICE] = { IO_READ, METHOD_SYSCALL, 0, false, false },
+	[TRACE_FILEFAULT] = { IO_MMAP_READ, METHOD_MMAP, EVENT_COUNTED | EVENT_TIMED, false,
+			      false },
+	[TRACE_ANONFAULT] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_CACHE] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_INDIRECT] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_STORES] = { IO_NONE, METHOD_NONE, 0, true, false },
+	[TRACE_UNDECODED] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_SUBMITS] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_OTHER] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_DELAY] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_STORAGE] = { IO_NONE, METHOD_NONE, 0, true, false },
+	[TRACE_KERNEL_READ] = { IO_READ, METHOD_KERNEL, EVENT_COUNTED | EVENT_TIMED, true, false },
+	[TRACE_KERNEL_WRITE] = { IO_WRITE, METHOD_KERNEL, EVENT_COUNTED | EVENT_TIMED, true,
+				 false },
+	[TRACE_SPLICE_READ] = { IO_READ, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
+	[TRACE_SPLICE_WRITE] = { IO_WRITE, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true,
+				 false },
+	[TRACE_APART] = { IO_NONE, METHOD_NONE, 0, true, false },
 };
 
 #define CALL_COLUMNS                                                                               \
@@ -145,7 +148,7 @@ size_t event_unseen(const struct operation *operation, struct event_unseen place
 
 	if (operation->family == TRACE_STORES) {
 		places[0] = (struct event_unseen) { .class = IO_MMAP_WRITE,
-						    .door = DOOR_MMAP,
+						    .method = METHOD_MMAP,
 						    .dirtied = true };
 		return 1;
 	}
@@ -153,8 +156,8 @@ size_t event_unseen(const struct operation *operation, struct event_unseen place
 		return 0;
 	places[0] = (struct event_unseen) {
 		.class = rule->class,
-		.door = rule->direct && !asynchronous ? DOOR_UNKNOWN
-						      : event_door(operation, rule, 0),
+		.method = rule->direct && !asynchronous ? METHOD_UNKNOWN
+							: event_method(operation, rule, 0),
 		.whole = rule->flags & EVENT_COUNTED,
 		.timed = true,
 		.fetched = true,

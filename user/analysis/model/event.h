@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is seen of a row: what it did to which file, by which door, on whose account. Here, and
+ * What is seen of a row: what it did to which file, by which method, on whose account. Here, and
  * nowhere else, an operation is classed. Every row is an event, a transfer between two files is
  * two; those that are no operations (spans, moments, forks, ...) are of no class. Knows nothing of
  * tables.
@@ -21,7 +21,7 @@
 #define EVENT_FAULT (1u << 5)	   /* a page fault ... */
 #define EVENT_CALL (1u << 6)	   /* ... or a system call, ... */
 #define EVENT_ASYNC (1u << 20)	   /* ... or an operation of io_uring or libaio */
-#define EVENT_DIRECT (1u << 21)	   /* by O_DIRECT, whatever its door */
+#define EVENT_DIRECT (1u << 21)	   /* by O_DIRECT, whatever its method */
 #define EVENT_COPIES (1u << 25)	   /* a fault: a store to a private mapping, which copied a page */
 #define EVENT_ADVISES (1u << 26)   /* a call: fadvise, and what it advised, or when, is not known */
 #define EVENT_DROPS (1u << 28)	   /* a call: fadvise, which drops what memory holds of its file */
@@ -39,7 +39,7 @@
 #define EVENT_SUMMED (1u << 23)
 /* Of those, how many were of a class of durations or sizes: of class IO_NONE, counted before. */
 #define EVENT_CLASSES (1u << 24)
-/* No operations, of class IO_NONE and DOOR_NONE: */
+/* No operations, of class IO_NONE and METHOD_NONE: */
 #define EVENT_SPAN_BEGIN (1u << 8)
 #define EVENT_SPAN_END (1u << 9)
 #define EVENT_PROGRAM_END (1u << 10) /* the process ended, or runs another program from now on */
@@ -97,7 +97,7 @@ struct event {
 	uint16_t operation; /* number in the job's list; of calls, faults, EVENT_PAGECACHE and
 			     * EVENT_THROTTLED */
 	uint8_t class;	    /* enum io_class */
-	uint8_t door;	    /* enum io_door */
+	uint8_t method;	    /* enum io_method */
 	uint32_t flags;	    /* EVENT_* */
 };
 
@@ -178,10 +178,10 @@ void event_decode(const struct event_chunk *chunk, struct event *events, size_t 
 /* Finds processes and labels; events must come in their order. Returns 0 or -ENOMEM. */
 int event_resolve(struct job *job, struct event *events, size_t count);
 
-/* What operations count as that were summed up under some TRACE_PROFILE_*: class and door, and
+/* What operations count as that were summed up under some TRACE_PROFILE_*: class and method, and
  * EVENT_*. A transfer's other side is left to the caller. */
 struct event_summed {
-	uint8_t class, door;
+	uint8_t class, method;
 	uint32_t flags;
 };
 struct event_summed event_summed_as(const struct operation *operation, uint64_t flags);
@@ -192,7 +192,7 @@ struct event_summed event_summed_as(const struct operation *operation, uint64_t 
  * which of its ends was a file is lost with it.
  */
 struct event_unseen {
-	uint8_t class, door;
+	uint8_t class, method;
 	bool dirtied; /* its bytes are what stores dirtied, and nothing else is meant */
 	bool whole;   /* else only the bytes that came into the cache */
 	bool timed;   /* it has the time */

@@ -79,7 +79,7 @@ static void set_map_call(const struct job_trace *trace, struct event *event, uin
 		event_count_dirtied(trace, event->dirtied_bytes);
 	} else if (!event->fetched_bytes && !major && !others_fetched) {
 		event->class = IO_NONE;
-		event->door = DOOR_NONE;
+		event->method = METHOD_NONE;
 	}
 }
 
@@ -114,7 +114,7 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 	event->major = 0;
 	event->operation = rule->number;
 	event->class = rule->family->class;
-	event->door = event_door(rule->operation, rule->family, flags);
+	event->method = event_method(rule->operation, rule->family, flags);
 	event->flags = failed ? rule->failed : rule->done;
 	if (flags) {
 		event->flags |= (flags & TRACE_OP_DIRECT ? EVENT_DIRECT : 0) |
@@ -245,7 +245,7 @@ void event_decode_faults(const struct event_chunk *chunk, struct event *events, 
 		event->read_for_write_sectors = 0;
 		event->operation = trace->operations[trace->fault];
 		event->class = (flags & written) == written ? IO_MMAP_WRITE : IO_MMAP_READ;
-		event->door = DOOR_MMAP;
+		event->method = METHOD_MMAP;
 		event->flags = EVENT_COUNTED | EVENT_TIMED | EVENT_FAULT |
 			       (flags & TRACE_FAULT_UNFINISHED ? EVENT_FAILED : 0) |
 			       (flags & TRACE_FAULT_UNLINKED ? EVENT_UNLINKED : 0) |
@@ -282,7 +282,8 @@ void event_decode_vfs(const struct event_chunk *chunk, struct event *events, siz
 		event->thread = columns[VFS_TID][i];
 		event->operation = trace->operations[number];
 		event->class = rule->class;
-		event->door = rule->direct && flags & TRACE_VFS_DIRECT ? DOOR_DIRECT : rule->door;
+		event->method =
+			rule->direct && flags & TRACE_VFS_DIRECT ? METHOD_DIRECT : rule->method;
 		event->flags = EVENT_VFS | rule->flags | (failed ? EVENT_FAILED : 0) |
 			       (flags & TRACE_VFS_UNLINKED ? EVENT_UNLINKED : 0);
 		if (flags & TRACE_VFS_IN_CALL)

@@ -10,10 +10,10 @@
 
 /* What a family of operations is, flags and results aside. */
 struct family_rule {
-	uint8_t class, door;
+	uint8_t class, method;
 	uint8_t flags;
 	bool moves;  /* its result is a number of bytes */
-	bool direct; /* another door where the file was open with O_DIRECT */
+	bool direct; /* another method where the file was open with O_DIRECT */
 };
 
 /* One for each family: the only place where operations are classed by it. */
@@ -74,7 +74,7 @@ static inline void event_start(const struct event_chunk *chunk, uint32_t i, stru
 		.row = chunk->row + i,
 		.file = FILE_NONE,
 		.class = IO_NONE,
-		.door = DOOR_NONE,
+		.method = METHOD_NONE,
 	};
 }
 
@@ -111,16 +111,16 @@ static inline void event_count_dirtied(const struct job_trace *trace, uint64_t b
 }
 
 /* Operations of io_uring and libaio go by these, whatever they do. */
-static inline uint8_t event_door(const struct operation *operation, const struct family_rule *rule,
-				 uint64_t flags)
+static inline uint8_t event_method(const struct operation *operation,
+				   const struct family_rule *rule, uint64_t flags)
 {
-	if (rule->door == DOOR_NONE)
-		return DOOR_NONE;
+	if (rule->method == METHOD_NONE)
+		return METHOD_NONE;
 	if (operation->uring)
-		return DOOR_URING;
+		return METHOD_URING;
 	if (operation->libaio)
-		return DOOR_LIBAIO;
-	return rule->direct && flags & TRACE_OP_DIRECT ? DOOR_DIRECT : rule->door;
+		return METHOD_LIBAIO;
+	return rule->direct && flags & TRACE_OP_DIRECT ? METHOD_DIRECT : rule->method;
 }
 
 /*

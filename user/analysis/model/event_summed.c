@@ -22,7 +22,7 @@ static void class_summed(const struct operation *operation, uint64_t flags, stru
 			as->class = IO_MMAP_WRITE;
 		} else if (!(flags & TRACE_PROFILE_BRINGS)) {
 			as->class = IO_NONE;
-			as->door = DOOR_NONE;
+			as->method = METHOD_NONE;
 		}
 		break;
 	case TRACE_CACHE:
@@ -45,8 +45,8 @@ struct event_summed event_summed_as(const struct operation *operation, uint64_t 
 	const struct family_rule *rule = &event_rules[operation->family];
 	struct event_summed as = {
 		.class = rule->class,
-		.door = event_door(operation, rule,
-				   flags & TRACE_PROFILE_DIRECT ? TRACE_OP_DIRECT : 0),
+		.method = event_method(operation, rule,
+				       flags & TRACE_PROFILE_DIRECT ? TRACE_OP_DIRECT : 0),
 		.flags = EVENT_SUMMED | rule->flags |
 			 (flags & TRACE_PROFILE_DIRECT ? EVENT_DIRECT : 0) |
 			 (flags & TRACE_PROFILE_UNLINKED ? EVENT_UNLINKED : 0) |
@@ -74,7 +74,7 @@ static void start_summed(const struct event_chunk *chunk, uint32_t i, struct eve
 		event->process = 0; /* whose task it was says nothing */
 	event->file = event_find_file(chunk, chunk->columns[PROFILE_FILE][i]);
 	event->class = as.class;
-	event->door = as.door;
+	event->method = as.method;
 	event->flags = as.flags;
 }
 

@@ -18,7 +18,7 @@ struct filter_state {
 	const struct job *job;
 	const struct filter *filter;
 	uint64_t from_ns, until_ns; /* on the job's clock */
-	uint8_t door;
+	uint8_t method;
 	bool requests;	     /* it lets requests to devices pass ... */
 	bool parts;	     /* ... and all of their parts, requests or not, however short */
 	uint8_t *files;	     /* of each file: enum verdict */
@@ -30,13 +30,13 @@ struct filter_state {
 
 static bool is_of_operations(const struct filter *filter)
 {
-	return filter->file || filter->op || filter->door || filter->span ||
+	return filter->file || filter->op || filter->method || filter->span ||
 	       filter->min_duration_ns;
 }
 
 bool filter_chooses(const struct filter *filter)
 {
-	return filter->op || filter->door || filter->span || filter->min_duration_ns ||
+	return filter->op || filter->method || filter->span || filter->min_duration_ns ||
 	       filter->pid != FILTER_NONE || filter->rank != FILTER_NONE;
 }
 
@@ -85,12 +85,12 @@ static int check_names(struct filter_state *state, struct trace_error *error)
 	free(names);
 	if (status)
 		return status;
-	state->door = DOOR_NONE;
-	for (unsigned int i = 0; i < DOOR_COUNT && filter->door; i++)
-		if (!strcmp(door_names[i], filter->door))
-			state->door = i;
-	if (filter->door && state->door == DOOR_NONE)
-		return refuse(error, "door", filter->door,
+	state->method = METHOD_NONE;
+	for (unsigned int i = 0; i < METHOD_COUNT && filter->method; i++)
+		if (!strcmp(method_names[i], filter->method))
+			state->method = i;
+	if (filter->method && state->method == METHOD_NONE)
+		return refuse(error, "method", filter->method,
 			      "not one of syscall, direct, mmap, splice");
 	return 0;
 }
@@ -134,7 +134,7 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 	if (made->files && made->operations && made->counts && made->keys)
 		status = check_names(made, error);
 	if (!status)
-		made->requests = !filter->door && asks_for(made, TRACE_STORAGE);
+		made->requests = !filter->method && asks_for(made, TRACE_STORAGE);
 	if (status) {
 		filter_close(made);
 		*state = NULL;
@@ -182,9 +182,9 @@ unsigned int filter_cannot_tell(const struct filter_state *state)
 		return 0;
 	if (!state->requests)
 		layers |= JOB_BLOCK;
-	if (filter->door || !asks_for(state, TRACE_DELAY))
+	if (filter->method || !asks_for(state, TRACE_DELAY))
 		layers |= JOB_THROTTLED;
-	if (filter->door || filter->min_duration_ns ||
+	if (filter->method || filter->min_duration_ns ||
 	    !(asks_for(state, TRACE_CACHE) && asks_for(state, TRACE_INDIRECT)))
 		layers |= JOB_OTHER_PAGES;
 	return layers;
@@ -277,8 +277,9 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 	if (!is_of_operations(filter))
 		return true;
 	return is_operation(event) && (!filter->file || is_file(state, event->file)) &&
-	       (is_context(state, event) || ((!filter->op || state->operations[event->operation]) &&
-					     (!filter->door || event->door == state->door))) &&
+	       (is_context(state, event) ||
+		((!filter->op || state->operations[event->operation]) &&
+		 (!filter->method || event->method == state->method))) &&
 	       ((event->flags & EVENT_BIO && state->parts) ||
 		event->end - event->start >= filter->min_duration_ns) &&
 	       (!filter->span || (!(event->flags & EVENT_SUMMED) && is_in_span(state, event)));

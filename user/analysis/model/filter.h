@@ -17,7 +17,7 @@ struct filter {
 	uint64_t min_duration_ns; /* 0: any */
 	const char *file;	  /* a pattern that the path matches; * matches / as well */
 	const char *op;		  /* names of operations, or patterns, separated by commas */
-	const char *door;
+	const char *method;
 	const char *span; /* the name of a span that it happened in, or in one within */
 };
 
@@ -32,7 +32,7 @@ bool filter_is_any(const struct filter *filter);
 /* By more than time and file: what the kernel does by itself then passes no more. */
 bool filter_chooses(const struct filter *filter);
 /* JOB_* of what a filter cannot judge, though it was recorded: what has no rows (faults without a
- * file, submissions that were not traced), no door, no name that is asked for, or no duration. */
+ * file, submissions that were not traced), no method, no name that is asked for, or no duration. */
 unsigned int filter_cannot_tell(const struct filter_state *state);
 /* Returns 0, -ENOMEM, or -ESRCH for a name that no trace of the job has; `error` says which. */
 int filter_open(struct filter_state **state, const struct filter *filter, const struct job *job,

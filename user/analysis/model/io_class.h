@@ -19,21 +19,22 @@ enum io_class {
 	IO_NONE = IO_CLASS_COUNT,
 };
 
-/* How bytes came or went. Each byte has one door. */
-enum io_door {
-	DOOR_SYSCALL,
-	DOOR_DIRECT,
-	DOOR_MMAP,
-	DOOR_SPLICE,
-	DOOR_URING,
-	DOOR_LIBAIO,
-	DOOR_KERNEL, /* seen by the VFS alone: read and written by the kernel on a task's behalf */
-	DOOR_COUNT,
-	DOOR_UNKNOWN = DOOR_COUNT, /* of a call whose record was lost */
-	DOOR_NONE,
+/* How bytes came or went. Each byte has one method. */
+enum io_method {
+	METHOD_SYSCALL,
+	METHOD_DIRECT,
+	METHOD_MMAP,
+	METHOD_SPLICE,
+	METHOD_URING,
+	METHOD_LIBAIO,
+	METHOD_KERNEL, /* seen by the VFS alone: read and written by the kernel on a task's behalf
+			*/
+	METHOD_COUNT,
+	METHOD_UNKNOWN = METHOD_COUNT, /* of a call whose record was lost */
+	METHOD_NONE,
 };
 
-/* What they are called, DOOR_UNKNOWN included. */
-extern const char *const door_names[DOOR_COUNT + 1];
+/* What they are called, METHOD_UNKNOWN included. */
+extern const char *const method_names[METHOD_COUNT + 1];
 
 #endif

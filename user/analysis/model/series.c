@@ -10,7 +10,7 @@
 /* Between two that are looked at: of so many alike in a row two of them are. */
 #define STRIDE (SERIES_WORTH / 2)
 
-/* Operation, class, door and flags at once: nearly all events are asked. */
+/* Operation, class, method and flags at once: nearly all events are asked. */
 static inline uint64_t what(const struct event *event)
 {
 	uint64_t all;

@@ -8,7 +8,7 @@
 
 #include "analysis/model/tally.h"
 
-/* Of one process, operation, class, door and flags, none of them summed up, in the order of their
+/* Of one process, operation, class, method and flags, none of them summed up, in the order of their
  * starts. */
 struct event_series {
 	const struct event *events;

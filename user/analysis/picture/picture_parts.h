@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The kinds of I/O that pictures tell apart, each of one colour: paths of access, and classes of
+ * The kinds of I/O that pictures tell apart, each of one colour: methods, and classes of
  * calls that move no bytes. Knows nothing of how they are drawn.
  */
 #ifndef FAULTLINE_PICTURE_PARTS_H
@@ -30,15 +30,15 @@ static inline enum picture_part picture_part_of(const struct event *event)
 		[IO_MMAP_READ] = PICTURE_FAULTS,  [IO_MMAP_WRITE] = PICTURE_FAULTS,
 	};
 
-	switch (event->door) {
-	case DOOR_DIRECT:
+	switch (event->method) {
+	case METHOD_DIRECT:
 		return PICTURE_DIRECT;
-	case DOOR_URING:
-	case DOOR_LIBAIO:
+	case METHOD_URING:
+	case METHOD_LIBAIO:
 		return PICTURE_ASYNC;
-	case DOOR_SPLICE:
+	case METHOD_SPLICE:
 		return PICTURE_SPLICE;
-	case DOOR_KERNEL:
+	case METHOD_KERNEL:
 		return PICTURE_KERNEL;
 	default:
 		return by_class[event->class];

@@ -11,8 +11,10 @@
 #include "analysis/measured.h"
 
 const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {
-	&analysis_epochs,      &analysis_readahead,    &analysis_writeback, &analysis_chain,
-	&analysis_chain_spans, &analysis_device_users, &analysis_ranks,
+	&analysis_epochs,      &analysis_readahead,
+	&analysis_writeback,   &analysis_latency_breakdown,
+	&analysis_chain_spans, &analysis_device_users,
+	&analysis_ranks,
 };
 
 /* --- in passing --- */

@@ -25,8 +25,8 @@ const size_t picture_sums_most[PICTURE_KEYS] = {
 #define ROWS_MOST 32
 
 const struct analysis *const picture_tables[PICTURE_TABLES] = {
-	&analysis_totals,   &analysis_doors,  &analysis_failed_lookups, &analysis_habits,
-	&analysis_programs, &analysis_levels, &analysis_places,
+	&analysis_totals,   &analysis_methods, &analysis_failed_lookups, &analysis_io_patterns,
+	&analysis_programs, &analysis_levels,  &analysis_paths,
 };
 
 #define NO_SERIES UINT32_MAX

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What each path of access, operation, file, process, rank, span and device did in each coarse
+ * What each method, operation, file, process, rank, span and device did in each coarse
  * stretch of a run, and what the rows of other tables are of, for tables that are narrowed to a
  * part of it. Of files, processes and the like those that took the most; what the others did is
  * summed up; of other tables the first rows. Knows nothing of how it is shown.

@@ -13,7 +13,7 @@
 #include "analysis/course.h"
 #include "analysis/finding/finding.h"
 #include "analysis/base/map.h"
-#include "analysis/places.h"
+#include "analysis/paths.h"
 #include "analysis/trace_table.h"
 #include "grow.h"
 
@@ -56,21 +56,21 @@ static struct table_text text_of(const struct cell *cell)
 /* The line of a name, made if there is none; NULL when memory is out. */
 static struct line *line_of(struct join *join, struct table_text name)
 {
-	uint64_t key = map_hash_bytes(&join->names, name.bytes, name.length), *place;
+	uint64_t key = map_hash_bytes(&join->names, name.bytes, name.length), *row;
 	bool added;
 
 	if (!GROW(join->lines, join->room, join->count + 1))
 		return NULL;
-	place = map_add(&join->names, &key, &added);
-	if (!place)
+	row = map_add(&join->names, &key, &added);
+	if (!row)
 		return NULL;
 	if (added) {
-		*place = join->count++;
-		memset(&join->lines[*place], 0, sizeof(struct line));
-		memset(join->lines[*place].numbers, 0xff, sizeof(join->lines->numbers));
-		join->lines[*place].name = name;
+		*row = join->count++;
+		memset(&join->lines[*row], 0, sizeof(struct line));
+		memset(join->lines[*row].numbers, 0xff, sizeof(join->lines->numbers));
+		join->lines[*row].name = name;
 	}
-	return &join->lines[*place];
+	return &join->lines[*row];
 }
 
 static int add_side(struct join *join, const struct table *table,
@@ -247,17 +247,17 @@ int against_make(struct table *tables[AGAINST_TABLES], const struct report *befo
 		FINDING_TITLE,
 		{ FINDING_COST_NS, FINDING_COST_BYTES, FINDING_COST_BYTES },
 	};
-	static const struct compared_columns place = {
-		PLACE_PATH, PLACE_PATH, { PLACE_TIME, PLACE_FETCHED, PLACE_OPERATIONS }
+	static const struct compared_columns path_columns = {
+		PATH_PATH, PATH_PATH, { PATH_TIME, PATH_FETCHED, PATH_OPERATIONS }
 	};
 	const struct report *const reports[SIDES] = { [BEFORE] = before, [NOW] = now };
-	struct join whole = { 0 }, findings = { 0 }, places = { 0 };
+	struct join whole = { 0 }, findings = { 0 }, paths = { 0 };
 	int status = 0, filled;
 
 	memset(tables, 0, AGAINST_TABLES * sizeof(*tables));
 	map_init(&whole.names, 1, 1);
 	map_init(&findings.names, 1, 1);
-	map_init(&places.names, 1, 1);
+	map_init(&paths.names, 1, 1);
 	for (int side = 0; side < SIDES && !status; side++)
 		status = add_run(&whole, reports[side], side);
 	if (!status)
@@ -265,21 +265,21 @@ int against_make(struct table *tables[AGAINST_TABLES], const struct report *befo
 	if (!status)
 		status = join_tables(&findings, reports, &analysis_findings, &finding);
 	if (!status)
-		status = join_tables(&places, reports, &analysis_places, &place);
+		status = join_tables(&paths, reports, &analysis_paths, &path_columns);
 	filled = fill(&tables[0], &whole, "compared", NULL, TABLE_COLUMNS(columns), shown, false);
 	status = status ? status : filled;
 	filled = fill(&tables[1], &findings, "compared_findings", "Findings",
 		      TABLE_COLUMNS(finding_columns), NULL, true);
 	status = status ? status : filled;
-	filled = fill(&tables[2], &places, "compared_places",
-		      "Places, those that changed most first", TABLE_COLUMNS(columns), shown, true);
+	filled = fill(&tables[2], &paths, "compared_paths", "Places, those that changed most first",
+		      TABLE_COLUMNS(columns), shown, true);
 	return status ? status : filled;
 }
 
 /* Changes below this share of the longer run are not worth a row. */
 #define WORTH_SHARE 0.001
 
-size_t against_places_worth(const struct table *whole, const struct table *places)
+size_t against_paths_worth(const struct table *whole, const struct table *paths)
 {
 	const struct cell *run = table_row(whole, 0);
 	uint64_t before_ns = known(number_of(&run[COMPARED_BEFORE]));
@@ -287,8 +287,8 @@ size_t against_places_worth(const struct table *whole, const struct table *place
 	double least_ns = WORTH_SHARE * (before_ns > now_ns ? before_ns : now_ns);
 	size_t count = 0;
 
-	while (count < places->row_count) {
-		const struct cell *change = &table_row(places, count)[COMPARED_CHANGE];
+	while (count < paths->row_count) {
+		const struct cell *change = &table_row(paths, count)[COMPARED_CHANGE];
 
 		if (change->type != CELL_INT || fabs((double)change->sint) < least_ns)
 			break;

@@ -10,15 +10,15 @@
 #define AGAINST_TABLES 3
 
 /*
- * Makes the tables "compared" (the run, compute, paths of access), "compared_findings" (which came
- * and which went) and "compared_places", those that changed most first. Their texts lie in the
+ * Makes the tables "compared" (the run, compute, methods), "compared_findings" (which came
+ * and which went) and "compared_paths", those that changed most first. Their texts lie in the
  * reports, which must outlive them. Returns 0 or -ENOMEM; all tables are to be freed in any case.
  */
 int against_make(struct table *tables[AGAINST_TABLES], const struct report *before,
 		 const struct report *now);
 
-/* How many rows at the start of "compared_places" changed by at least a thousandth of the longer
+/* How many rows at the start of "compared_paths" changed by at least a thousandth of the longer
  * run. `whole` is the table "compared". */
-size_t against_places_worth(const struct table *whole, const struct table *places);
+size_t against_paths_worth(const struct table *whole, const struct table *paths);
 
 #endif

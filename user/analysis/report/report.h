@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * A report: traces in, neutral tables out. The tables stand in the order of the JSON report:
- * trace, totals, doors, operations, files, failed_lookups, processes, devices, spans, overlap,
+ * trace, totals, methods, operations, files, failed_lookups, processes, devices, spans, overlap,
  * levels, steps, findings.
  */
 #ifndef FAULTLINE_REPORT_H

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The table of jobs, by what they do now, and what is behind each: paths of access, files,
+/* The table of jobs, by what they do now, and what is behind each: methods, files,
  * processes. */
 
 /* Columns of jobs; those with `always` false are there while any job has something in them. */
 const JOB_COLUMNS = [
-	{ title: 'threads waiting', value: (job) => waitingOf(job.doors), text: threadsText, always: true },
-	{ title: 'from storage', value: (job) => sumOf(job.doors, 'fetched_bytes', true), text: bytesRate,
+	{ title: 'threads waiting', value: (job) => waitingOf(job.methods), text: threadsText, always: true },
+	{ title: 'from storage', value: (job) => sumOf(job.methods, 'fetched_bytes', true), text: bytesRate,
 		always: true },
-	{ title: 'by read calls', value: (job) => sumOf(job.doors, 'bytes', true, reads('syscall')), text: bytesRate,
+	{ title: 'by read calls', value: (job) => sumOf(job.methods, 'bytes', true, reads('syscall')), text: bytesRate,
 		always: true },
-	{ title: 'by mmap', value: (job) => sumOf(job.doors, 'fetched_bytes', true, reads('mmap')), text: bytesRate,
+	{ title: 'by mmap', value: (job) => sumOf(job.methods, 'fetched_bytes', true, reads('mmap')), text: bytesRate,
 		always: true },
-	...['direct', 'io_uring', 'libaio', 'splice', 'kernel'].map((door) => ({
-		title: `by ${doorTitle(door)}`, text: bytesRate,
-		value: (job) => sumOf(job.doors, 'bytes', true, reads(door)),
-		ever: (job) => sumOf(job.doors, 'bytes', false, reads(door)) > 0 })),
-	{ title: 'written', value: (job) => sumOf(job.doors, 'bytes', true, writes), text: bytesRate,
+	...['direct', 'io_uring', 'libaio', 'splice', 'kernel'].map((method) => ({
+		title: `by ${methodTitle(method)}`, text: bytesRate,
+		value: (job) => sumOf(job.methods, 'bytes', true, reads(method)),
+		ever: (job) => sumOf(job.methods, 'bytes', false, reads(method)) > 0 })),
+	{ title: 'written', value: (job) => sumOf(job.methods, 'bytes', true, writes), text: bytesRate,
 		always: true },
-	{ title: 'major faults', value: (job) => sumOf(job.doors, 'major_faults', true), text: countRate,
+	{ title: 'major faults', value: (job) => sumOf(job.methods, 'major_faults', true), text: countRate,
 		always: true },
 	{ title: 'processes', value: (job) => job.living, text: countText, always: true },
 ];
 
-const DOOR_COLUMNS = [
-	{ title: 'path of access', name: true, get: (cell) => `${cell.op}, ${doorTitle(cell.door)}` },
+const METHOD_COLUMNS = [
+	{ title: 'method', name: true, get: (cell) => `${cell.op}, ${methodTitle(cell.method)}` },
 	{ title: 'operations', get: (cell) => countRate(cell.rate ? cell.rate.count : null) },
 	{ title: 'bytes', get: (cell) => bytesRate(cell.rate ? cell.rate.bytes : null) },
 	{ title: 'from storage', get: (cell) => bytesRate(cell.rate ? cell.rate.fetched_bytes : null) },
@@ -38,10 +38,10 @@ const FILE_COLUMNS = [
 	{ title: 'worst files', name: true, get: (file) => file.path, hint: (file) => file.path },
 	{ title: 'from storage', get: (file) => bytesRate(file.rate ? file.rate.fetched_bytes : null) },
 	{ title: 'read or written', get: (file) => bytesRate(file.rate ? file.rate.bytes : null) },
-	{ title: 'from storage in all', get: (file) => bytesText(sumOf(file.doors, 'fetched_bytes')) },
-	{ title: 'major faults', get: (file) => countText(sumOf(file.doors, 'major_faults')) },
-	{ title: 'written', get: (file) => bytesText(sumOf(file.doors, 'bytes', false, writes)) },
-	{ title: 'waited', get: (file) => timeText(sumOf(file.doors, 'time_ns')) },
+	{ title: 'from storage in all', get: (file) => bytesText(sumOf(file.methods, 'fetched_bytes')) },
+	{ title: 'major faults', get: (file) => countText(sumOf(file.methods, 'major_faults')) },
+	{ title: 'written', get: (file) => bytesText(sumOf(file.methods, 'bytes', false, writes)) },
+	{ title: 'waited', get: (file) => timeText(sumOf(file.methods, 'time_ns')) },
 ];
 
 const PROCESS_COLUMNS = [
@@ -49,9 +49,9 @@ const PROCESS_COLUMNS = [
 		hint: (process) => process.command },
 	{ title: 'pid', get: (process) => String(process.pid) },
 	{ title: 'rank', get: (process) => process.rank === null ? null : String(process.rank) },
-	{ title: 'from storage', get: (process) => bytesText(sumOf(process.doors, 'fetched_bytes')) },
-	{ title: 'written', get: (process) => bytesText(sumOf(process.doors, 'bytes', false, writes)) },
-	{ title: 'waited', get: (process) => timeText(sumOf(process.doors, 'time_ns')) },
+	{ title: 'from storage', get: (process) => bytesText(sumOf(process.methods, 'fetched_bytes')) },
+	{ title: 'written', get: (process) => bytesText(sumOf(process.methods, 'bytes', false, writes)) },
+	{ title: 'waited', get: (process) => timeText(sumOf(process.methods, 'time_ns')) },
 	{ title: 'age', get: (process) => timeText(process.age_ns) },
 	{ title: 'has not returned', get: (process) => inFlightText(process.in_flight) },
 ];
@@ -64,22 +64,22 @@ const jobList = { table: document.getElementById('job-table'), columns: [], reve
 /* --- what is behind a job --- */
 
 function makeDetail() {
-	const doors = listTable(DOOR_COLUMNS, (cell) => `${cell.op} ${cell.door}`, 'nothing was done yet');
+	const methods = listTable(METHOD_COLUMNS, (cell) => `${cell.op} ${cell.method}`, 'nothing was done yet');
 	const files = listTable(FILE_COLUMNS, fileKey, 'no files are known');
 	const processes = listTable(PROCESS_COLUMNS, (process) => process.pid, 'no process lives');
 	const cgroup = nameEl('');
 	return {
-		doors, files, processes, cgroup,
+		methods, files, processes, cgroup,
 		row: el('tr', { class: 'inside' }, el('td', null,
 			el('p', { class: 'hint' }, 'cgroup ', cgroup),
-			el('div', { class: 'detail' }, el('div', null, doors.table), el('div', null, files.table),
+			el('div', { class: 'detail' }, el('div', null, methods.table), el('div', null, files.table),
 				el('div', null, processes.table)))),
 	};
 }
 
 function fillDetail(detail, job) {
 	setText(detail.cgroup, job.cgroup === null ? NOTHING : job.cgroup);
-	detail.doors.fill(job.doors.slice().sort((a, b) => b.time_ns - a.time_ns));
+	detail.methods.fill(job.methods.slice().sort((a, b) => b.time_ns - a.time_ns));
 	detail.files.fill(job.files);
 	detail.processes.fill(job.processes);
 	detail.row.firstChild.colSpan = jobList.columns.length + 1;
@@ -123,7 +123,7 @@ function updateJob(body, job) {
 		cell.dataset.title = column.title;
 		setText(cell, column.text(column.value(job)));
 	});
-	body.classList.toggle('idle', !waitingOf(job.doors));
+	body.classList.toggle('idle', !waitingOf(job.methods));
 	const detail = jobList.opened.get(job.id);
 	if (detail)
 		fillDetail(detail, job);
@@ -167,7 +167,7 @@ function sortedJobs(jobs) {
 
 /* Whether nothing was done in the last interval, and nothing hangs; or no process is left. */
 function isIdle(job) {
-	const done = (name) => sumOf(job.doors, name, true);
+	const done = (name) => sumOf(job.methods, name, true);
 	return !job.living || (!done('count') && !done('bytes') && !done('time_ns') && !job.in_flight.count);
 }
 

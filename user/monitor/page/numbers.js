@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What is told of a job, a file or the node, out of what the service sends. Must not know the page. */
 
-function doorTitle(door) {
-	return { syscall: 'calls', direct: 'O_DIRECT' }[door] || door;
+function methodTitle(method) {
+	return { syscall: 'calls', direct: 'O_DIRECT' }[method] || method;
 }
 
-/* The sum of one number over those `doors` that are chosen; of what is added lately if `lately`, and
+/* The sum of one number over those `methods` that are chosen; of what is added lately if `lately`, and
  * null when that is not known. */
-function sumOf(doors, name, lately, chosen) {
+function sumOf(methods, name, lately, chosen) {
 	let sum = 0;
-	for (const door of doors) {
-		if (chosen && !chosen(door))
+	for (const method of methods) {
+		if (chosen && !chosen(method))
 			continue;
-		const counts = lately ? door.rate : door;
+		const counts = lately ? method.rate : method;
 		if (!counts)
 			return null;
 		sum += counts[name];
@@ -20,8 +20,8 @@ function sumOf(doors, name, lately, chosen) {
 	return sum;
 }
 
-function reads(door) {
-	return (cell) => cell.op === 'read' && cell.door === door;
+function reads(method) {
+	return (cell) => cell.op === 'read' && cell.method === method;
 }
 
 function writes(cell) {
@@ -29,8 +29,8 @@ function writes(cell) {
 }
 
 /* How many threads were inside of an operation, on average. */
-function waitingOf(doors, chosen) {
-	const time = sumOf(doors, 'time_ns', true, chosen);
+function waitingOf(methods, chosen) {
+	const time = sumOf(methods, 'time_ns', true, chosen);
 	return time === null ? null : time / 1e9;
 }
 
@@ -65,7 +65,7 @@ function shortId(text) {
 function mainProgram(job) {
 	const living = job.programs.filter((program) => program.processes > 0);
 	const busiest = (living.length ? living : job.programs).slice()
-		.sort((a, b) => sumOf(b.doors, 'time_ns') - sumOf(a.doors, 'time_ns'))[0];
+		.sort((a, b) => sumOf(b.methods, 'time_ns') - sumOf(a.methods, 'time_ns'))[0];
 	return busiest ? busiest.name : null;
 }
 

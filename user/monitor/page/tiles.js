@@ -4,15 +4,15 @@
 const COURSE_LENGTH = 60; /* values */
 
 const TILES = [
-	{ title: 'from storage', get: (doors) => sumOf(doors, 'fetched_bytes', true), text: bytesRate },
-	{ title: 'by read calls', get: (doors) => sumOf(doors, 'bytes', true, reads('syscall')), text: bytesRate },
-	{ title: 'by mmap', get: (doors) => sumOf(doors, 'fetched_bytes', true, reads('mmap')), text: bytesRate },
-	{ title: 'by other reads', text: bytesRate, get: (doors) => sumOf(doors, 'bytes', true,
-		(cell) => cell.op === 'read' && !['syscall', 'mmap'].includes(cell.door)) },
-	{ title: 'written', get: (doors) => sumOf(doors, 'bytes', true, writes), text: bytesRate },
-	{ title: 'major faults', get: (doors) => sumOf(doors, 'major_faults', true), text: countRate },
-	{ title: 'operations', get: (doors) => sumOf(doors, 'count', true), text: countRate },
-	{ title: 'threads waiting', get: (doors) => waitingOf(doors), text: threadsText },
+	{ title: 'from storage', get: (methods) => sumOf(methods, 'fetched_bytes', true), text: bytesRate },
+	{ title: 'by read calls', get: (methods) => sumOf(methods, 'bytes', true, reads('syscall')), text: bytesRate },
+	{ title: 'by mmap', get: (methods) => sumOf(methods, 'fetched_bytes', true, reads('mmap')), text: bytesRate },
+	{ title: 'by other reads', text: bytesRate, get: (methods) => sumOf(methods, 'bytes', true,
+		(cell) => cell.op === 'read' && !['syscall', 'mmap'].includes(cell.method)) },
+	{ title: 'written', get: (methods) => sumOf(methods, 'bytes', true, writes), text: bytesRate },
+	{ title: 'major faults', get: (methods) => sumOf(methods, 'major_faults', true), text: countRate },
+	{ title: 'operations', get: (methods) => sumOf(methods, 'count', true), text: countRate },
+	{ title: 'threads waiting', get: (methods) => waitingOf(methods), text: threadsText },
 ];
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -51,7 +51,7 @@ function drawTiles(node) {
 	if (!list.children.length)
 		list.append(...TILES.map(tileEl));
 	for (const tile of TILES) {
-		const value = tile.get(node.doors);
+		const value = tile.get(node.methods);
 		tile.values.push(value);
 		if (tile.values.length > COURSE_LENGTH)
 			tile.values.shift();

@@ -12,7 +12,7 @@ const WORDS = [
 	['from storage', 'Bytes brought into the page cache to be read, readahead included; not those '
 		+ 'that writing created.'],
 	['from memory', 'Bytes that read calls asked for beyond what came in during them.'],
-	['path of access', 'Read calls, page faults, O_DIRECT, io_uring and libaio, sendfile and splice, '
+	['method', 'Read calls, page faults, O_DIRECT, io_uring and libaio, sendfile and splice, '
 		+ 'the kernel on a task\u2019s behalf, write calls. Each byte has one.'],
 	['unattributed', 'Brought in on no operation\u2019s account: by the kernel itself.'],
 	['queue, service', 'Of a request: before the driver had it; with the device.'],

@@ -36,7 +36,7 @@ const SUMS = {
 const SUMS_OF = {
 	failed_lookups: { enoent: ['marked'], other: ['count', '-marked'] },
 	levels: { bytes: ['read', 'written', 'read_faulted', 'write_faulted'] },
-	places: { write_bytes: ['written', 'dirtied'] },
+	paths: { write_bytes: ['written', 'dirtied'] },
 	spans: { count: ['count'], time_ns: ['time'] },
 	devices: { 'read.requests': ['marked'], 'write.requests': ['count', '-marked'] },
 	ranks: {},
@@ -46,7 +46,7 @@ const SUMS_OF_NO_OTHERS = new Set(['spans', 'ranks']);
 /* What is of a thing, whenever it is looked at; but this text follows from the whole run. */
 const FACTS = new Set(['size_bytes', 'start_ns', 'end_ns']);
 const isFact = (table, { name, unit }) => FACTS.has(name)
-	|| ((unit === 'none' || unit === 'path') && !(table.name === 'habits' && name === 'path'));
+	|| ((unit === 'none' || unit === 'path') && !(table.name === 'io_patterns' && name === 'path'));
 
 /* Columns that a table has of a part of the run alone. */
 const MORE = { ranks: [['count', 'operations', 'count'], ['time', 'summed over threads', 'ns'],
@@ -62,8 +62,8 @@ const WHEN = [
 const COUNTS = {
 	readahead: 'What came ahead counts as used when it was asked for, whenever it came.',
 	writeback: 'What was written counts where it was made dirty, and where it went to the device.',
-	chain: 'An operation counts where it ended, as a whole.',
-	chain_spans: 'An operation counts where it ended, as a whole.',
+	latency_breakdown: 'An operation counts where it ended, as a whole.',
+	span_latency: 'An operation counts where it ended, as a whole.',
 	epochs: 'An epoch that reaches beyond it is cut.',
 };
 
@@ -156,7 +156,7 @@ function seriesOf(table) {
 
 /* The members that a column is the sum of, if it is one. */
 function membersOf(table, column, row) {
-	if (table.name === 'doors' && column.name === 'bytes' && cellOf(table, row, 'door') === 'mmap')
+	if (table.name === 'methods' && column.name === 'bytes' && cellOf(table, row, 'method') === 'mmap')
 		return [cellOf(table, row, 'op') === 'read' ? 'fetched' : 'dirtied'];
 	return (SUMS_OF[table.name] || {})[column.name]
 		|| (SUMS_OF_NO_OTHERS.has(table.name) ? null : SUMS[column.name]);

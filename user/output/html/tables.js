@@ -166,8 +166,8 @@ function noteOf(table, now) {
 const ELSEWHERE = new Set(['findings', 'caveats', 'trace']);
 
 /* Headings of those that the text report has not. */
-const HEADINGS = { totals: 'Totals', doors: 'Reads and writes by path of access',
-	starts: 'Program starts', reopens: 'Files opened again and again', lifetimes: 'Files made and removed', advice: 'Advice on files', habits: 'Habits', overlap: 'I/O and compute' };
+const HEADINGS = { totals: 'Totals', methods: 'Reads and writes by method',
+	starts: 'Program starts', reopens: 'Files opened again and again', lifetimes: 'Files made and removed', advice: 'Advice on files', io_patterns: 'Patterns of I/O', overlap: 'I/O and compute' };
 
 function titleOf(table) {
 	return table.title || HEADINGS[table.name] || table.name;

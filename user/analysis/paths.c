@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "places": where I/O went, with what is alike taken together: files of one extension in
+ * The table "paths": where I/O went, with what is alike taken together: files of one extension in
  * a directory or below one, /proc and /sys, what has no path, and the programs, libraries and
  * modules that were loaded. Calls that name a path and end without a file (stat, unlink, what is
  * not there) go to the directory that they look in. Knows nothing of how it is shown.
@@ -14,141 +14,141 @@
 
 #include "analysis/files.h"
 #include "analysis/loaded.h"
-#include "analysis/places_state.h"
+#include "analysis/paths_state.h"
 #include "analysis/model/walk.h"
 #include "grow.h"
 
-/* --- places --- */
+/* --- paths --- */
 
-static int add_place(struct places *places, struct table_text path, const struct place_sums *sums)
+static int add_path(struct paths *paths, struct table_text path, const struct path_sums *sums)
 {
-	if (!GROW(places->all, places->room, places->count + 1))
+	if (!GROW(paths->all, paths->room, paths->count + 1))
 		return -ENOMEM;
-	places->all[places->count] = (struct place) { path, places->count, *sums };
-	places->count++;
+	paths->all[paths->count] = (struct path_row) { path, paths->count, *sums };
+	paths->count++;
 	return 0;
 }
 
 /* Files one after the other may have had a path: a journal that each transaction makes anew. */
-static int add_file(struct places *places, struct table_text path, const struct place_sums *sums,
+static int add_file(struct paths *paths, struct table_text path, const struct path_sums *sums,
 		    uint32_t *target)
 {
-	const uint64_t key = map_hash_bytes(&places->paths, path.bytes, path.length);
+	const uint64_t key = map_hash_bytes(&paths->by_hash, path.bytes, path.length);
 	bool added;
-	uint64_t *place = map_add(&places->paths, &key, &added);
+	uint64_t *row = map_add(&paths->by_hash, &key, &added);
 
-	if (!place)
+	if (!row)
 		return -ENOMEM;
 	if (added)
-		*place = places->count;
-	*target = TARGET(TO_PLACE, *place);
+		*row = paths->count;
+	*target = TARGET(TO_PATH, *row);
 	if (!added) {
-		place_sums_add(&places->all[*place].sums, sums);
+		path_sums_add(&paths->all[*row].sums, sums);
 		return 0;
 	}
-	return add_place(places, path, sums);
+	return add_path(paths, path, sums);
 }
 
 /* To a kind of files, or to a path, alone or in its group. */
-static int add_sums_of(struct places *places, enum place_kind special, uint32_t number,
-		       struct table_text path, const struct place_sums *sums, uint32_t *target)
+static int add_sums_of(struct paths *paths, enum path_kind special, uint32_t number,
+		       struct table_text path, const struct path_sums *sums, uint32_t *target)
 {
 	struct group *group;
 
-	if (special != PLACE_KINDS) {
-		place_sums_add(&places->special[special], sums);
+	if (special != PATH_KINDS) {
+		path_sums_add(&paths->special[special], sums);
 		*target = TARGET(TO_SPECIAL, special);
 		return 0;
 	}
-	number = place_groups_root(places, number);
-	group = &places->groups[number];
+	number = path_groups_root(paths, number);
+	group = &paths->groups[number];
 	if (!group->deep && group->files < ALIKE)
-		return add_file(places, path, sums, target);
-	place_sums_add(&group->sums, sums);
+		return add_file(paths, path, sums, target);
+	path_sums_add(&group->sums, sums);
 	*target = TARGET(TO_GROUP, number);
 	return 0;
 }
 
-static int sum_files(struct places *places)
+static int sum_files(struct paths *paths)
 {
-	uint32_t count = files_count(places->measured);
+	uint32_t count = files_count(paths->measured);
 	struct file_view file;
 	int status = 0;
 
 	for (uint32_t i = 0; i < count && !status; i++) {
-		uint32_t *target = &places->kept->files[i];
-		struct place_sums sums;
+		uint32_t *target = &paths->kept->files[i];
+		struct path_sums sums;
 
-		if (!files_used(places->measured, i, &file))
+		if (!files_used(paths->measured, i, &file))
 			continue;
-		sums = place_sums_of(&file);
-		status = add_sums_of(places, place_kind_of_file(&file), *target, file.path, &sums,
+		sums = path_sums_of(&file);
+		status = add_sums_of(paths, path_kind_of_file(&file), *target, file.path, &sums,
 				     target);
 	}
-	for (size_t i = 0; i < places->looked_count && !status; i++) {
-		const struct looked *looked = &places->looked[i];
+	for (size_t i = 0; i < paths->looked_count && !status; i++) {
+		const struct looked *looked = &paths->looked[i];
 
-		status = add_sums_of(places, looked->special, looked->group, looked->path,
-				     &looked->sums, &places->kept->looked[looked->number]);
+		status = add_sums_of(paths, looked->special, looked->group, looked->path,
+				     &looked->sums, &paths->kept->looked[looked->number]);
 	}
 	return status;
 }
 
-static int add_groups(struct places *places)
+static int add_groups(struct paths *paths)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < places->group_count && !status; i++) {
-		struct group *group = &places->groups[i];
+	for (size_t i = 0; i < paths->group_count && !status; i++) {
+		struct group *group = &paths->groups[i];
 		const char *stars = group->deep ? "/**" : "/*";
 		size_t length = group->directory.length + strlen(stars) + group->extension.length;
 		char *path;
 
 		if (!group->sums.operations && !group->sums.files)
 			continue;
-		group->place = places->count;
-		path = arena_alloc(&places->arena, length + 1);
+		group->row = paths->count;
+		path = arena_alloc(&paths->arena, length + 1);
 		if (!path)
 			return -ENOMEM;
 		memcpy(path, group->directory.bytes, group->directory.length);
 		strcpy(path + group->directory.length, stars);
 		memcpy(path + group->directory.length + strlen(stars), group->extension.bytes,
 		       group->extension.length);
-		status = add_place(places, (struct table_text) { path, length }, &group->sums);
+		status = add_path(paths, (struct table_text) { path, length }, &group->sums);
 	}
-	for (size_t i = 0; i < PLACE_KINDS && !status; i++) {
-		const char *name = place_kind_names[i];
+	for (size_t i = 0; i < PATH_KINDS && !status; i++) {
+		const char *name = path_kind_names[i];
 
-		places->special_places[i] = places->count;
-		if (places->special[i].operations || places->special[i].files)
-			status = add_place(places, (struct table_text) { name, strlen(name) },
-					   &places->special[i]);
+		paths->special_rows[i] = paths->count;
+		if (paths->special[i].operations || paths->special[i].files)
+			status = add_path(paths, (struct table_text) { name, strlen(name) },
+					  &paths->special[i]);
 	}
 	return status;
 }
 
 /* Of a directory "/a/b" what is in it decides of which kind it is. */
-static int list_looked(struct places *places, struct rollup *directories)
+static int list_looked(struct paths *paths, struct rollup *directories)
 {
-	places->looked = calloc(directories->count + 1, sizeof(*places->looked));
-	if (!places->looked)
+	paths->looked = calloc(directories->count + 1, sizeof(*paths->looked));
+	if (!paths->looked)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < directories->count; i++) {
-		struct looked *looked = &places->looked[places->looked_count];
+		struct looked *looked = &paths->looked[paths->looked_count];
 		struct table_text name = rollup_name(directories, i), inside;
 		char *path;
 
 		if (!rollup_used(directories, i))
 			continue;
 		looked->number = i;
-		path = arena_alloc(&places->arena, name.length + 1);
+		path = arena_alloc(&paths->arena, name.length + 1);
 		if (!path)
 			return -ENOMEM;
 		if (name.length)
 			memcpy(path, name.bytes, name.length);
 		path[name.length] = '/';
 		inside = (struct table_text) { path, name.length + 1 };
-		looked->special = place_kind_of(inside, loaded_is(inside));
+		looked->special = path_kind_of(inside, loaded_is(inside));
 		looked->path = (struct table_text) { path, name.length > 1 ? name.length : 1 };
 		for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++) {
 			const struct tally *tally = rollup_tally(directories, i, class);
@@ -157,29 +157,29 @@ static int list_looked(struct places *places, struct rollup *directories)
 			looked->sums.operations += tally->count;
 		}
 		if (!name.length)
-			looked->special = PLACE_PATHLESS;
-		places->looked_count++;
+			looked->special = PATH_PATHLESS;
+		paths->looked_count++;
 	}
 	return 0;
 }
 
-static int make_places(struct places *places)
+static int make_paths(struct paths *paths)
 {
-	struct kept *kept = places->kept;
-	int status = list_looked(places, &kept->directories);
+	struct kept *kept = paths->kept;
+	int status = list_looked(paths, &kept->directories);
 
 	if (status)
 		return status;
-	kept->file_count = files_count(places->measured);
+	kept->file_count = files_count(paths->measured);
 	kept->looked_count = kept->directories.count;
 	kept->files = calloc(kept->file_count + 1, sizeof(*kept->files));
 	kept->looked = calloc(kept->looked_count + 1, sizeof(*kept->looked));
 	if (!kept->files || !kept->looked)
 		return -ENOMEM;
-	status = place_groups_make(places);
+	status = path_groups_make(paths);
 	if (!status)
-		status = sum_files(places);
-	return status ? status : add_groups(places);
+		status = sum_files(paths);
+	return status ? status : add_groups(paths);
 }
 
 /* --- in passing --- */
@@ -221,35 +221,35 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 /* --- the table --- */
 
-static const struct table_column columns[PLACE_COLUMNS] = {
-	[PLACE_TIME] = { "time_ns", "time", UNIT_NS, "time in I/O on it, summed over files",
-			 TABLE_UINT(struct place, sums.time_ns), 0 },
-	[PLACE_OPERATIONS] = { "operations", "operations", UNIT_COUNT, "calls and faults",
-			       TABLE_UINT(struct place, sums.operations), 0 },
-	[PLACE_READ] = { "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
-			 TABLE_UINT(struct place, sums.read_bytes), JOB_MOVED },
-	[PLACE_WRITTEN] = { "write_bytes", "written", UNIT_BYTES,
-			    "bytes written by calls and dirtied by stores",
-			    TABLE_UINT(struct place, sums.write_bytes), JOB_MOVED },
-	[PLACE_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
-			    "bytes brought into the page cache from storage, unattributed ones "
-			    "included",
-			    TABLE_UINT(struct place, sums.fetched_bytes), JOB_PAGECACHE },
-	[PLACE_CREATED] = { "created_bytes", "created by writes", UNIT_BYTES,
-			    "bytes newly cached by writing",
-			    TABLE_UINT(struct place, sums.created_bytes), JOB_PAGECACHE },
-	[PLACE_FILES] = { "files", "files", UNIT_COUNT, "files that are taken together",
-			  TABLE_UINT(struct place, sums.files), 0 },
-	[PLACE_PATH] = { "path", "where", UNIT_PATH,
-			 "a file, a pattern of files that are alike, or a kind of files; of a "
-			 "directory "
-			 "the calls, too, that looked for what is in it",
-			 TABLE_TEXT(struct place, path), 0 },
+static const struct table_column columns[PATH_COLUMNS] = {
+	[PATH_TIME] = { "time_ns", "time", UNIT_NS, "time in I/O on it, summed over files",
+			TABLE_UINT(struct path_row, sums.time_ns), 0 },
+	[PATH_OPERATIONS] = { "operations", "operations", UNIT_COUNT, "calls and faults",
+			      TABLE_UINT(struct path_row, sums.operations), 0 },
+	[PATH_READ] = { "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
+			TABLE_UINT(struct path_row, sums.read_bytes), JOB_MOVED },
+	[PATH_WRITTEN] = { "write_bytes", "written", UNIT_BYTES,
+			   "bytes written by calls and dirtied by stores",
+			   TABLE_UINT(struct path_row, sums.write_bytes), JOB_MOVED },
+	[PATH_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
+			   "bytes brought into the page cache from storage, unattributed ones "
+			   "included",
+			   TABLE_UINT(struct path_row, sums.fetched_bytes), JOB_PAGECACHE },
+	[PATH_CREATED] = { "created_bytes", "created by writes", UNIT_BYTES,
+			   "bytes newly cached by writing",
+			   TABLE_UINT(struct path_row, sums.created_bytes), JOB_PAGECACHE },
+	[PATH_FILES] = { "files", "files", UNIT_COUNT, "files that are taken together",
+			 TABLE_UINT(struct path_row, sums.files), 0 },
+	[PATH_PATH] = { "path", "where", UNIT_PATH,
+			"a file, a pattern of files that are alike, or a kind of files; of a "
+			"directory "
+			"the calls, too, that looked for what is in it",
+			TABLE_TEXT(struct path_row, path), 0 },
 };
 
-static int compare_places(const void *left, const void *right)
+static int compare_paths(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct path_row *a = left, *b = right;
 	size_t least = a->path.length < b->path.length ? a->path.length : b->path.length;
 
 	if (a->sums.time_ns != b->sums.time_ns)
@@ -259,36 +259,36 @@ static int compare_places(const void *left, const void *right)
 	return memcmp(a->path.bytes, b->path.bytes, least);
 }
 
-/* Where each target stands in the table, as places were numbered before. */
-static void find_rows(const struct places *places, const uint32_t *rows, uint32_t *targets,
+/* Where each target stands in the table, as paths were numbered before. */
+static void find_rows(const struct paths *paths, const uint32_t *rows, uint32_t *targets,
 		      size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t to = targets[i] % TO_KINDS, number = targets[i] / TO_KINDS;
 
 		if (to == TO_SPECIAL)
-			number = places->special_places[number];
+			number = paths->special_rows[number];
 		else if (to == TO_GROUP)
-			number = places->groups[number].place;
+			number = paths->groups[number].row;
 		targets[i] = to == TO_NONE ? 0 : rows[number] + 1;
 	}
 }
 
-static int fill_table(struct places *places, struct table *table)
+static int fill_table(struct paths *paths, struct table *table)
 {
-	uint32_t *rows = calloc(places->count + 1, sizeof(*rows));
+	uint32_t *rows = calloc(paths->count + 1, sizeof(*rows));
 	int status = 0;
 
 	if (!rows)
 		return -ENOMEM;
-	if (places->count)
-		qsort(places->all, places->count, sizeof(*places->all), compare_places);
-	for (size_t i = 0; i < places->count && !status; i++) {
-		rows[places->all[i].number] = i;
-		status = table_add(table, &places->all[i]);
+	if (paths->count)
+		qsort(paths->all, paths->count, sizeof(*paths->all), compare_paths);
+	for (size_t i = 0; i < paths->count && !status; i++) {
+		rows[paths->all[i].number] = i;
+		status = table_add(table, &paths->all[i]);
 	}
-	find_rows(places, rows, places->kept->files, places->kept->file_count);
-	find_rows(places, rows, places->kept->looked, places->kept->looked_count);
+	find_rows(paths, rows, paths->kept->files, paths->kept->file_count);
+	find_rows(paths, rows, paths->kept->looked, paths->kept->looked_count);
 	free(rows);
 	return status;
 }
@@ -332,32 +332,32 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 
 static int conclude(const struct measured *measured, struct table *table)
 {
-	struct places places = { .measured = measured,
-				 .kept = measured_state(measured, &analysis_places) };
+	struct paths paths = { .measured = measured,
+			       .kept = measured_state(measured, &analysis_paths) };
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	table->recorded = measured->job->layers;
-	map_init(&places.numbers, 3, 1);
-	number_index_init(&places.seen, place_groups_hash);
-	map_init(&places.paths, 1, 1);
+	map_init(&paths.numbers, 3, 1);
+	number_index_init(&paths.seen, path_groups_hash);
+	map_init(&paths.by_hash, 1, 1);
 	if (!status)
-		status = make_places(&places);
+		status = make_paths(&paths);
 	if (!status)
-		status = fill_table(&places, table);
-	map_free(&places.numbers);
-	number_index_free(&places.seen);
-	map_free(&places.paths);
-	arena_free(&places.arena);
-	free(places.looked);
-	free(places.groups);
-	free(places.all);
+		status = fill_table(&paths, table);
+	map_free(&paths.numbers);
+	number_index_free(&paths.seen);
+	map_free(&paths.by_hash);
+	arena_free(&paths.arena);
+	free(paths.looked);
+	free(paths.groups);
+	free(paths.all);
 	return status;
 }
 
-const struct analysis analysis_places = {
-	.name = "places",
+const struct analysis analysis_paths = {
+	.name = "paths",
 	.meaning = "where I/O went, with files that are alike taken together",
-	.title = "Places",
+	.title = "Paths",
 	.shown = "path,time_ns,fetched_bytes,read_bytes,write_bytes,operations,files,created_bytes",
 	.by = "time_ns",
 	.of_sums = true,
@@ -372,7 +372,7 @@ const struct analysis analysis_places = {
 
 		     .unknown = "files",
 		     .sorted = "-time_ns",
-		     .many = "places",
+		     .many = "paths",
 		     .fixed = columns,
-		     .fixed_count = PLACE_COLUMNS },
+		     .fixed_count = PATH_COLUMNS },
 };

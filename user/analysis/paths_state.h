@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the table "places" is made of: for places.c and place_groups.c alone.
+ * What the table "paths" is made of: for paths.c and path_groups.c alone.
  */
-#ifndef FAULTLINE_PLACES_STATE_H
-#define FAULTLINE_PLACES_STATE_H
+#ifndef FAULTLINE_PATHS_STATE_H
+#define FAULTLINE_PATHS_STATE_H
 
 #include "analysis/base/map.h"
 #include "analysis/base/number_index.h"
-#include "analysis/place_kinds.h"
-#include "analysis/places.h"
+#include "analysis/path_kinds.h"
+#include "analysis/paths.h"
 #include "analysis/rollup.h"
 #include "arena.h"
 
@@ -19,30 +19,30 @@
 struct group {
 	struct table_text directory, extension;
 	bool deep;
-	uint32_t place;	   /* once it is one */
+	uint32_t row;	   /* once it is one */
 	uint32_t into;	   /* the group that it is part of, or NO_GROUP */
 	uint32_t children; /* groups that would fold into it */
 	uint64_t files;	   /* different paths */
-	struct place_sums sums;
+	struct path_sums sums;
 };
 
-struct place {
+struct path_row {
 	struct table_text path;
 	uint32_t number; /* before they are sorted */
-	struct place_sums sums;
+	struct path_sums sums;
 };
 
 /* A directory in which calls looked names up. */
 struct looked {
 	struct table_text path;
-	struct place_sums sums;
-	enum place_kind special;
+	struct path_sums sums;
+	enum path_kind special;
 	uint32_t group, number; /* number: among the directories */
 };
 
 /* Where what was done to a file, or in a directory that was looked in, went: to a kind of files, to
- * a place of its own, to a group. There may be a million. */
-enum { TO_NONE, TO_SPECIAL, TO_PLACE, TO_GROUP, TO_KINDS };
+ * a row of its own, to a group. There may be a million. */
+enum { TO_NONE, TO_SPECIAL, TO_PATH, TO_GROUP, TO_KINDS };
 #define TARGET(to, number) ((number)*TO_KINDS + (to))
 
 /* What is kept for pictures. */
@@ -53,7 +53,7 @@ struct kept {
 	size_t file_count, looked_count;
 };
 
-struct places {
+struct paths {
 	const struct measured *measured;
 	struct kept *kept;
 	struct looked *looked;
@@ -62,20 +62,20 @@ struct places {
 	size_t group_count, group_room;
 	struct map numbers;	  /* hash of directory, extension and depth -> group */
 	struct number_index seen; /* files, and behind them what is looked in, by their paths */
-	struct map paths;	  /* hash of a path that stands alone -> place */
-	struct place_sums special[PLACE_KINDS];
-	uint32_t special_places[PLACE_KINDS];
-	struct place *all;
+	struct map by_hash;	  /* hash of a path that stands alone -> row */
+	struct path_sums special[PATH_KINDS];
+	uint32_t special_rows[PATH_KINDS];
+	struct path_row *all;
 	size_t count, room;
 	struct arena arena;
 };
 
 /* Puts files, and directories that were looked in, into groups, and those of sister directories
  * into one. Returns 0 or -ENOMEM. */
-int place_groups_make(struct places *places);
+int path_groups_make(struct paths *paths);
 /* The group that one is part of in the end; itself if it is of none. */
-uint32_t place_groups_root(const struct places *places, uint32_t number);
-/* For places.seen. */
-uint64_t place_groups_hash(const void *places, uint32_t number, uint64_t seed);
+uint32_t path_groups_root(const struct paths *paths, uint32_t number);
+/* For paths.seen. */
+uint64_t path_groups_hash(const void *paths, uint32_t number, uint64_t seed);
 
 #endif

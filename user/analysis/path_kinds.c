@@ -2,7 +2,7 @@
 /*
  * What a file is by its path. Knows nothing of what stands beside it.
  */
-#include "analysis/place_kinds.h"
+#include "analysis/path_kinds.h"
 
 #include <string.h>
 
@@ -10,14 +10,14 @@
 
 #define EXTENSION_MOST 8 /* bytes, its dot included */
 
-const char *const place_kind_names[PLACE_KINDS] = {
-	[PLACE_OF_KERNEL] = "/proc and /sys",
-	[PLACE_PATHLESS] = "sockets, pipes and what has no path",
-	[PLACE_LOST] = FILES_LOST,
-	[PLACE_PROGRAMS] = "programs, libraries and modules",
+const char *const path_kind_names[PATH_KINDS] = {
+	[PATH_OF_KERNEL] = "/proc and /sys",
+	[PATH_PATHLESS] = "sockets, pipes and what has no path",
+	[PATH_LOST] = FILES_LOST,
+	[PATH_PROGRAMS] = "programs, libraries and modules",
 };
 
-struct table_text place_extension(struct table_text path)
+struct table_text path_extension(struct table_text path)
 {
 	size_t base = path_base(path.bytes, path.length), at = path.length;
 
@@ -29,25 +29,25 @@ struct table_text place_extension(struct table_text path)
 	return (struct table_text) { path.bytes + at - 1, path.length - at + 1 };
 }
 
-enum place_kind place_kind_of(struct table_text path, bool loaded)
+enum path_kind path_kind_of(struct table_text path, bool loaded)
 {
 	if (!path.bytes || path.bytes[0] != '/')
-		return PLACE_PATHLESS;
+		return PATH_PATHLESS;
 	if (path_begins(path.bytes, path.length, "/proc/") ||
 	    path_begins(path.bytes, path.length, "/sys/"))
-		return PLACE_OF_KERNEL;
-	return loaded ? PLACE_PROGRAMS : PLACE_KINDS;
+		return PATH_OF_KERNEL;
+	return loaded ? PATH_PROGRAMS : PATH_KINDS;
 }
 
-enum place_kind place_kind_of_file(const struct file_view *file)
+enum path_kind path_kind_of_file(const struct file_view *file)
 {
-	return file->lost ? PLACE_LOST : place_kind_of(file->path, file->loaded);
+	return file->lost ? PATH_LOST : path_kind_of(file->path, file->loaded);
 }
 
-struct place_sums place_sums_of(const struct file_view *file)
+struct path_sums path_sums_of(const struct file_view *file)
 {
 	const struct tally *tallies = file->tallies;
-	struct place_sums sums = {
+	struct path_sums sums = {
 		.files = 1,
 		.read_bytes = tallies[USE_READ].bytes,
 		.write_bytes = tallies[USE_WRITE].bytes + tallies[USE_MMAP].dirtied_bytes,
@@ -64,7 +64,7 @@ struct place_sums place_sums_of(const struct file_view *file)
 	return sums;
 }
 
-void place_sums_add(struct place_sums *to, const struct place_sums *from)
+void path_sums_add(struct path_sums *to, const struct path_sums *from)
 {
 	to->files += from->files;
 	to->time_ns += from->time_ns;

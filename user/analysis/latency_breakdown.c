@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "chain", by file, the columns of where time was, in each table of it, and what was
- * found for others. Knows nothing of how it is found.
+ * The table "latency_breakdown", by file, the columns of where time was, in each table of it, and
+ * what was found for others. Knows nothing of how it is found.
  */
 #include "analysis/chain_state.h"
 
@@ -140,7 +140,7 @@ static int fill(void *state, struct table *table)
 
 const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_chain);
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
 
 	*count = chain->slowest_count;
 	return chain->job->layers & JOB_PARTS ? chain->slowest : NULL;
@@ -148,7 +148,7 @@ const struct chain_operation *chain_slowest(const struct measured *measured, siz
 
 const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_chain);
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
 
 	*count = chain->piece_room;
 	return chain->pieces;
@@ -156,7 +156,7 @@ const struct chain_pieces *chain_pieces_of_files(const struct measured *measured
 
 const struct chain_late *chain_late_of_files(const struct measured *measured, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_chain);
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
 
 	*count = chain->late_room;
 	return chain->late;
@@ -164,7 +164,7 @@ const struct chain_late *chain_late_of_files(const struct measured *measured, si
 
 const struct chain_time *chain_of_files(const struct measured *measured, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_chain);
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
 
 	*count = chain ? chain->file_room : 0;
 	return chain ? chain->files : NULL;
@@ -172,14 +172,14 @@ const struct chain_time *chain_of_files(const struct measured *measured, size_t 
 
 const struct chain_time *chain_of_names(const struct measured *measured)
 {
-	const struct chain *chain = measured_state(measured, &analysis_chain);
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
 
 	return &chain->names;
 }
 
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_chain);
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
 
 	*count = chain ? chain->label_room : 0;
 	return chain ? chain->labels : NULL;
@@ -232,8 +232,8 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 
 static const struct sampled sampled = { CHAIN_SAMPLED, .numbers = numbers, .at = at };
 
-const struct analysis analysis_chain = {
-	.name = "chain",
+const struct analysis analysis_latency_breakdown = {
+	.name = "latency_breakdown",
 	.title = "Waiting for storage, by file",
 	.meaning = "how much of the time of operations their own requests were where, by file",
 	.shown = "path,time_ns,device_ns,queue_ns,other_ns,count,bios,bytes",

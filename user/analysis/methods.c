@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "doors": how bytes came and went. Each byte has one door, and doors add up to the
+ * The table "methods": how bytes came and went. Each byte has one method, and methods add up to the
  * totals: of read and mmap_read for the reading side, of write and mmap_write for the other.
  * Measures nothing of its own.
  *
  * The kernel counts by operation, which tells everything but whether a file was open with O_DIRECT:
- * what was lost of read and write calls has a row of its own, the door "unknown".
+ * what was lost of read and write calls has a row of its own, the method "unknown".
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/doors.h"
+#include "analysis/methods.h"
 #include "analysis/measured.h"
 #include "analysis/totals.h"
 
@@ -21,21 +21,25 @@ static const struct {
 	unsigned int needs; /* JOB_*: no row without it */
 	bool mapped;	    /* bytes are touched, not passed by a call */
 	bool lost;	    /* no rows of the trace: only if something was lost */
-} doors[DOORS] = {
-	[DOOR_SYSCALL] = { JOB_MOVED, false, false }, [DOOR_DIRECT] = { JOB_MOVED, false, false },
-	[DOOR_MMAP] = { JOB_FAULT, true, false },     [DOOR_SPLICE] = { JOB_MOVED, false, false },
-	[DOOR_URING] = { JOB_ASYNC, false, false },   [DOOR_LIBAIO] = { JOB_ASYNC, false, false },
-	[DOOR_KERNEL] = { JOB_VFS, false, false },    [DOOR_UNKNOWN] = { JOB_MOVED, false, true },
+} methods[METHODS] = {
+	[METHOD_SYSCALL] = { JOB_MOVED, false, false },
+	[METHOD_DIRECT] = { JOB_MOVED, false, false },
+	[METHOD_MMAP] = { JOB_FAULT, true, false },
+	[METHOD_SPLICE] = { JOB_MOVED, false, false },
+	[METHOD_URING] = { JOB_ASYNC, false, false },
+	[METHOD_LIBAIO] = { JOB_ASYNC, false, false },
+	[METHOD_KERNEL] = { JOB_VFS, false, false },
+	[METHOD_UNKNOWN] = { JOB_MOVED, false, true },
 };
 
 /* A row of the table. */
 struct line {
-	const char *door, *side;
+	const char *method, *side;
 	uint64_t count, bytes, fetched_bytes, created_bytes, time_ns, thread_time_ns;
 };
 
 static const struct table_column columns[] = {
-	{ "door", "door", UNIT_NONE, "path of access", TABLE_LITERAL(struct line, door), 0 },
+	{ "method", "method", UNIT_NONE, "method", TABLE_LITERAL(struct line, method), 0 },
 	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct line, side), 0 },
 	{ "count", "count", UNIT_COUNT, "operations", TABLE_UINT(struct line, count), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; of faults, those they brought in",
@@ -51,25 +55,26 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, thread_time_ns), 0 },
 };
 
-/* The class of I/O that a side of a door is. */
-static unsigned int class_of(unsigned int door, unsigned int side)
+/* The class of I/O that a side of a method is. */
+static unsigned int class_of(unsigned int method, unsigned int side)
 {
-	if (doors[door].mapped)
+	if (methods[method].mapped)
 		return side == SIDE_READ ? IO_MMAP_READ : IO_MMAP_WRITE;
 	return side == SIDE_READ ? IO_READ : IO_WRITE;
 }
 
 /* Of several reports. */
-static struct tally tally_of_table(const struct table *table, enum io_door door,
-				   enum door_side side)
+static struct tally tally_of_table(const struct table *table, enum io_method method,
+				   enum method_side side)
 {
 	struct tally tally = { 0 };
 
 	for (size_t row = 0; row < table->row_count; row++) {
 		const struct cell *cells = table_row(table, row);
-		struct line line = { .door = NULL };
+		struct line line = { .method = NULL };
 
-		if (!cell_is(&cells[0], door_names[door]) || !cell_is(&cells[1], side_names[side]))
+		if (!cell_is(&cells[0], method_names[method]) ||
+		    !cell_is(&cells[1], side_names[side]))
 			continue;
 		table_read_row(table, row, &line);
 		tally.count = line.count;
@@ -82,68 +87,69 @@ static struct tally tally_of_table(const struct table *table, enum io_door door,
 	return tally;
 }
 
-struct tally doors_tally(const struct measured *measured, enum io_door door, enum door_side side)
+struct tally methods_tally(const struct measured *measured, enum io_method method,
+			   enum method_side side)
 {
-	return measured->job
-		       ? *totals_path(measured, class_of(door, side), door)
-		       : tally_of_table(report_by(measured->report, &analysis_doors), door, side);
+	return measured->job ? *totals_path(measured, class_of(method, side), method)
+			     : tally_of_table(report_by(measured->report, &analysis_methods),
+					      method, side);
 }
 
 /* Rows of the table, plus 1; 0: none. */
-struct doors {
-	uint32_t rows[DOORS][SIDES];
+struct methods {
+	uint32_t rows[METHODS][SIDES];
 };
 
 static int begin(const struct job *job, void **state)
 {
-	*state = calloc(1, sizeof(struct doors));
+	*state = calloc(1, sizeof(struct methods));
 	return *state ? 0 : -ENOMEM;
 }
 
-static int add_row(struct table *table, const struct measured *measured, unsigned int door,
+static int add_row(struct table *table, const struct measured *measured, unsigned int method,
 		   unsigned int side)
 {
 	static const struct tally empty;
-	struct doors *kept = measured_state(measured, &analysis_doors);
+	struct methods *kept = measured_state(measured, &analysis_methods);
 	const unsigned int layers = measured->job->layers;
-	const struct tally *tally = totals_path(measured, class_of(door, side), door);
+	const struct tally *tally = totals_path(measured, class_of(method, side), method);
 	struct line line = {
-		.door = door_names[door],
+		.method = method_names[method],
 		.side = side_names[side],
 		.count = tally->count,
 		.bytes = tally->bytes,
 		.fetched_bytes = tally->fetched_bytes,
 		.created_bytes = tally->created_bytes,
-		.time_ns = doors[door].lost ? TABLE_NO_UINT : tally->time.measure,
+		.time_ns = methods[method].lost ? TABLE_NO_UINT : tally->time.measure,
 		.thread_time_ns = tally->thread_time_ns,
 	};
 
 	/* Rows of a layer that says it was off stand in the totals all the same. */
 	if (!memcmp(tally, &empty, sizeof(empty)) &&
-	    (doors[door].lost || (layers & doors[door].needs) != doors[door].needs))
+	    (methods[method].lost || (layers & methods[method].needs) != methods[method].needs))
 		return 0;
 	/* What was read by touching memory is only known as far as it had to be fetched, and what
 	 * was stored to it by what is to be written back. */
-	if (doors[door].mapped) {
+	if (methods[method].mapped) {
 		unsigned int needs = side == SIDE_READ ? JOB_PAGECACHE : JOB_DIRTIED;
 
 		line.bytes = side == SIDE_READ ? tally->fetched_bytes : tally->dirtied_bytes;
 		if (!(layers & needs))
 			line.bytes = TABLE_NO_UINT;
 	}
-	kept->rows[door][side] = table->row_count + 1;
+	kept->rows[method][side] = table->row_count + 1;
 	return table_add(table, &line);
 }
 
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
 {
-	const struct doors *kept = state;
+	const struct methods *kept = state;
 	unsigned int side = event->class == IO_WRITE || event->class == IO_MMAP_WRITE;
 
-	if (event->door >= DOORS || event->class != class_of(event->door, side) ||
-	    !kept->rows[event->door][side])
+	if (event->method >= METHODS || event->class != class_of(event->method, side) ||
+	    !kept->rows[event->method][side])
 		return 0;
-	rows[0] = (struct row_of) { .row = kept->rows[event->door][side] - 1 };
+	rows[0] = (struct row_of) { .row = kept->rows[event->method][side] - 1 };
 	return 1;
 }
 
@@ -152,14 +158,14 @@ static int conclude(const struct measured *measured, struct table *table)
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	table->recorded = measured->job->layers;
-	for (unsigned int door = 0; door < DOORS && !status; door++)
+	for (unsigned int method = 0; method < METHODS && !status; method++)
 		for (unsigned int side = 0; side < SIDES && !status; side++)
-			status = add_row(table, measured, door, side);
+			status = add_row(table, measured, method, side);
 	return status;
 }
 
-const struct analysis analysis_doors = {
-	.name = "doors",
+const struct analysis analysis_methods = {
+	.name = "methods",
 	.meaning = "how bytes came and went: calls, O_DIRECT, mmap, splice, io_uring, libaio, the "
 		   "kernel itself",
 	.shape = TABLE_LIST,
@@ -168,7 +174,7 @@ const struct analysis analysis_doors = {
 	.conclude = conclude,
 	.rows_of = rows_of,
 	.end = free,
-	.merging = { .keys = "door,op",
+	.merging = { .keys = "method,op",
 		     .fixed = columns,
 		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
 };
