@@ -68,6 +68,7 @@ CAPTURE_OBJECTS := $(CAPTURE_SOURCES:%.c=$(BUILD)/%.o)
 MONITOR_OBJECTS := $(MONITOR_SOURCES:%.c=$(BUILD)/%.o) $(MONITOR_PAGE:.c=.o)
 COMMAND_OBJECTS := $(COMMAND_SOURCES:%.c=$(BUILD)/%.o)
 SKELETON := $(BUILD)/bpf/faultline.skel.h
+PROBE_READ_SKELETON := $(BUILD)/bpf/probe_read.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -102,18 +103,20 @@ $(BUILD)/bpf/%/faultline.bpf.o: bpf/faultline.bpf.c $(wildcard bpf/*.[ch] vmlinu
 	$(call say,BPF,$@)mkdir -p $(@D)
 	$(Q)$(CLANG) $(filter-out -D__TARGET_ARCH_%,$(BPF_CFLAGS)) -Werror -D__TARGET_ARCH_$* -c $< -o $@
 
-$(BUILD)/bpf/faultline.bpf.o: bpf/faultline.bpf.c Makefile
-	$(call say,BPF,$<)mkdir -p $(@D)
+# Built twice, see bpf/kernel.h.
+$(BUILD)/bpf/probe_read.bpf.o: BPF_CFLAGS += -DFAULTLINE_PROBE_READ
+$(BUILD)/bpf/faultline.bpf.o $(BUILD)/bpf/probe_read.bpf.o: bpf/faultline.bpf.c Makefile
+	$(call say,BPF,$@)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.full
 	$(Q)$(BPFTOOL) gen object $@ $@.full
 
-$(SKELETON): $(BUILD)/bpf/faultline.bpf.o
-	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name faultline >$@
+$(SKELETON) $(PROBE_READ_SKELETON): %.skel.h: %.bpf.o
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $(*F) >$@
 
 # --- the user side -----------------------------------------------------------------------------
 
 $(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
-$(CAPTURE_OBJECTS): | $(SKELETON)
+$(CAPTURE_OBJECTS): | $(SKELETON) $(PROBE_READ_SKELETON)
 
 # For --version: which commit this is, where git knows. Written when it is another one than before.
 COMMIT := $(shell git describe --always --dirty --exclude='*' 2>/dev/null)
@@ -166,16 +169,27 @@ $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) \
 		-Wl,--whole-archive $(LIBRARIES) -Wl,--no-whole-archive $(CAPTURE_LIBS) $(CORE_LIBS)
 
-# What a trace holds, as a page of the manual.
-all: $(BUILD)/faultline-trace.5
+# Reference pages, generated from the program's own lists of columns.
+all: $(BUILD)/faultline-trace.5 $(BUILD)/faultline-report.5
+
+# Turns plain text into lines of a manual page.
+as_page = sed 's/\\/\\e/g; s/-/\\-/g; s/^[.'"'"']/\\\&&/'
 
 $(BUILD)/faultline-trace.5: $(BUILD)/faultline
 	$(call say,PAGE,$@)printf '.TH FAULTLINE-TRACE 5\n.SH NAME\nfaultline-trace \\- %s\n' \
 		'kinds of rows and columns of a trace' >$@
 	$(Q)printf '.SH DESCRIPTION\nName, type, unit and meaning of each column, by kind of row. %s\n.nf\n' \
-		'Times are in ns of CLOCK_MONOTONIC, a string is told by its id.' >>$@
-	$(Q)$(BUILD)/faultline print --list-columns | sed 's/\\/\\e/g; s/-/\\-/g; s/^[.'"'"']/\\\&&/' >>$@
+		'Times are in ns of CLOCK_MONOTONIC; strings are referred to by their ids.' >>$@
+	$(Q)$(BUILD)/faultline print --list-columns | $(as_page) >>$@
 	$(Q)printf '.fi\n.SH SEE ALSO\n.BR faultline (1)\n' >>$@
+
+$(BUILD)/faultline-report.5: $(BUILD)/faultline
+	$(call say,PAGE,$@)printf '.TH FAULTLINE-REPORT 5\n.SH NAME\nfaultline-report \\- %s\n' \
+		'tables and columns of a report' >$@
+	$(Q)printf '.SH DESCRIPTION\nThe members of\n.BR "faultline report --format json" :\n%s\n.nf\n\n' \
+		'name, unit, type and meaning of each column, by table. A dot in a name is a nested object.' >>$@
+	$(Q)$(BUILD)/faultline report --list-columns | $(as_page) >>$@
+	$(Q)printf '.fi\n.SH SEE ALSO\n.BR faultline (1),\n.BR faultline-trace (5)\n' >>$@
 
 # --- the library that programs mark their phases with ------------------------------------------
 
@@ -386,6 +400,7 @@ fuzz: $(FUZZ_PROGRAMS) $(BUILD)/faultline
 BINARY = $(DESTDIR)$(PREFIX)/bin/faultline
 MAN = $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
 MAN_TRACE = $(DESTDIR)$(PREFIX)/share/man/man5/faultline-trace.5
+MAN_REPORT = $(DESTDIR)$(PREFIX)/share/man/man5/faultline-report.5
 MAN_RECIPES = $(DESTDIR)$(PREFIX)/share/man/man7/faultline-recipes.7
 COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/faultline
 ZSH_COMPLETION = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_faultline
@@ -405,6 +420,7 @@ install: all
 	install -D -m 755 $(BUILD)/faultline $(BINARY)
 	install -D -m 644 user/command/faultline.1 $(MAN)
 	install -D -m 644 $(BUILD)/faultline-trace.5 $(MAN_TRACE)
+	install -D -m 644 $(BUILD)/faultline-report.5 $(MAN_REPORT)
 	install -D -m 644 user/command/faultline-recipes.7 $(MAN_RECIPES)
 	install -D -m 644 user/command/faultline.bash $(COMPLETION)
 	install -D -m 644 user/command/_faultline $(ZSH_COMPLETION)
@@ -448,5 +464,5 @@ deb-check: deb
 clean:
 	$(Q)rm -rf $(BUILD)
 
--include $(CORE_OBJECTS:.o=.d) $(CAPTURE_OBJECTS:.o=.d) $(MONITOR_OBJECTS:.o=.d) $(COMMAND_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d
+-include $(CORE_OBJECTS:.o=.d) $(CAPTURE_OBJECTS:.o=.d) $(MONITOR_OBJECTS:.o=.d) $(COMMAND_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d $(BUILD)/bpf/probe_read.bpf.d
 -include $(UNIT_TESTS:=.d) $(SERVING_PROGRAMS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)

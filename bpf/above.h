@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Bios below others: a device that lies on others (md, device mapper) makes bios of its own out of
- * those that it gets. They end where that device wants them to, so that the file of direct I/O does
- * not show; but they are queued while the task still hands on the one above, and have its list of
- * memory. Knows nothing of how a bio's file is found.
+ * Bios below others: a stacked device (md, device mapper) creates bios of its own from those it
+ * receives. It sets their completion function, so they do not identify the file of direct I/O. But
+ * they are queued while the task is still submitting the upper bio, and share its bio_vec array.
  */
 #ifndef FAULTLINE_BPF_ABOVE_H
 #define FAULTLINE_BPF_ABOVE_H
@@ -14,7 +13,7 @@
 
 #define BIO_VECTORS_MOST 256
 
-/* How far into the stretch of memory that is next the bio is already; -1: not known. */
+/* Returns how many bytes of its current bio_vec the bio has passed; -1: unknown. */
 static __always_inline __s64 bio_into_page(__u64 bio)
 {
 	if (bpf_core_field_exists(struct bio, bi_iter.bi_bvec_done))
@@ -25,7 +24,8 @@ static __always_inline __s64 bio_into_page(__u64 bio)
 	return -1;
 }
 
-/* The task queues a bio: unless it is at handing on another, whatever that was is over. */
+/* The task queues a bio. Unless it is inside the submission of another one, the upper bio stored
+ * before is finished. */
 static __always_inline void above_begin(struct task_state *state, struct task_struct *task)
 {
 	if (state && !TASK_POINTER(task, bio_list))
@@ -52,7 +52,7 @@ static __always_inline void above_keep(struct task_state *state, struct address 
 }
 
 struct above_walk {
-	__u64 vector; /* the next stretch */
+	__u64 vector; /* the next bio_vec */
 	__u64 bytes;
 };
 
@@ -63,8 +63,8 @@ static long above_step(__u32 i, struct above_walk *walk)
 	return 0;
 }
 
-/* Marks a bio with what is known of the one above it. Global: the verifier looks at it once, not at
- * each way that leads to it. */
+/* Marks a bio with what is known about the upper one. Global, so it is verified once instead of on
+ * every path. */
 __noinline int mark_by_above(struct bio_mark *mark, struct address *bio, struct task_state *state)
 {
 	struct bio_above *above;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * An account: what is booked on one operation from its beginning until it is done. A call and a
- * fault are accounts, and so is what is set aside (fetched.h); whoever follows another kind of
- * operation (a request, an asynchronous read) keeps an account of it in memory of its own. Knows
- * nothing of records: those are the layers' own.
+ * An account collects what belongs to one operation, from its start until it is done. Calls and
+ * faults have accounts, and so do page-cache fills of other files (fetched.h); other kinds of
+ * operations (requests, asynchronous reads) keep an account in memory of their own.
  *
- *	account_open(&account)			a fresh one, on which nothing is booked;
- *	account.file = ..., .mapping = ...	whatever is known beforehand;
- *	account_begin(&account, op, now_ns)	it is in flight from here on: account.op says so;
- *	account_book(&account, pages, created)	for each folio that comes into the page cache;
- *	account_done(&account, ...)		once: it is in the totals, whatever becomes of the
- *						record, which the layer makes next;
- *	account_close(&account)			no more in flight.
+ *	account_open(&account)			resets it;
+ *	account.file = ..., .mapping = ...	what is known in advance;
+ *	account_begin(&account, op, now_ns)	in flight from here on: account.op is set;
+ *	account_book(&account, pages, created)	for each folio added to the page cache;
+ *	account_done(&account, ...)		once: adds it to the totals, whatever becomes
+ *						of the record, which the layer makes next;
+ *	account_close(&account)			no longer in flight.
  *
- * A record has an owner, who need not be the current task: requests end in interrupts, kworkers
- * write, workers read for those who submitted.
+ * A record has an owner, which need not be the current task: requests end in interrupts, kworkers
+ * write, and io workers read for the submitting task.
  */
 #ifndef FAULTLINE_BPF_ACCOUNT_H
 #define FAULTLINE_BPF_ACCOUNT_H
@@ -23,7 +22,7 @@
 #include "totals.h"
 #include "vmlinux/sched.h"
 
-/* 0 is the kernel. */
+/* 0: the kernel */
 struct owner {
 	__u32 pid;
 	__u32 tid;
@@ -36,18 +35,17 @@ static __always_inline struct owner owner_of(struct task_struct *task)
 
 struct account {
 	__u64 start_ns;
-	__s64 offset;  /* in the file, in bytes; -1: has no meaning */
-	__u64 mapping; /* the page cache whose pages are the operation's; 0: not known */
-	__u32 file;    /* its id; 0: none, or not known */
+	__s64 offset;  /* in the file, in bytes; -1: not applicable */
+	__u64 mapping; /* page cache of the operation's file; 0: unknown */
+	__u32 file;    /* id; 0: none or unknown */
 	__u32 op;      /* 0: not in flight */
 	__u32 flags;   /* as in the record: TRACE_OP_*, TRACE_FAULT_* */
 	__u32 dirtied_pages;
-	__u32 fetched_pages;	    /* brought into the page cache for reading */
+	__u32 fetched_pages;	    /* added to the page cache for reading */
 	__u32 created_pages;	    /* newly cached by writing */
-	__u32 read_for_write_bytes; /* read from storage to complete pages written in part */
-	__u32 open_file;	    /* of an asynchronous operation; see open_file_of */
-	__u64 summed_ns; /* its time up to then is in the sums; before start_ns: none of it is.
-			  * See account_end_summed */
+	__u32 read_for_write_bytes; /* read from storage to complete partial pages */
+	__u32 open_file;	    /* for asynchronous operations; see open_file_of */
+	__u64 summed_ns;	    /* time up to here is in the sums: see account_end_summed */
 };
 
 static __always_inline void account_open(struct account *account)
@@ -77,7 +75,8 @@ static __always_inline void account_book(struct account *account, __u32 pages, b
 		account->fetched_pages += pages;
 }
 
-/* A write reads from storage what it leaves as it is of a page: that page is not newly made. */
+/* A write that changes part of a page reads the rest from storage: that page is not newly
+ * created. */
 static __always_inline void account_read_for_write(struct account *account, __u32 bytes)
 {
 	__u32 pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
@@ -86,13 +85,13 @@ static __always_inline void account_read_for_write(struct account *account, __u3
 	account->created_pages -= pages < account->created_pages ? pages : account->created_pages;
 }
 
-/* An end that is not known is 0. */
+/* `now_ns` is 0 if the end is unknown. */
 static __always_inline __u64 account_duration_ns(const struct account *account, __u64 now_ns)
 {
 	return now_ns > account->start_ns ? now_ns - account->start_ns : 0;
 }
 
-/* What a store, or a call that stores ahead of one, has made to be written back. */
+/* Counts pages dirtied by a store, or by a call that prepares for stores. */
 static __always_inline void account_count_dirtied(__u32 pages)
 {
 	struct op_total *total = op_total(OP_DIRTIED);
@@ -103,7 +102,7 @@ static __always_inline void account_count_dirtied(__u32 pages)
 	count_add(&total->bytes, pages * PAGE_BYTES, true);
 }
 
-/* `result` is a negative errno, or what the operation came to, in bytes or in units of its own.
+/* `result` is a negative errno, or what the operation returned, in bytes or in units of its own.
  * `preempted`: see count_add. */
 static __always_inline void account_done(const struct account *account, __u64 duration_ns,
 					 __s64 result, bool in_bytes, bool preempted)
@@ -130,15 +129,16 @@ static __always_inline void account_done(const struct account *account, __u64 du
 
 /*
  * An iterator over tasks adds the time of operations in flight to the sums while their tasks keep
- * running. summed_ns says up to when an operation's time is in the sums. The iterator reads it
- * first, and claims the time up to now by a compare-and-exchange, so it claims nothing once the
- * operation has ended. The end claims the rest by an exchange. Operations shorter than
- * IN_FLIGHT_ENDS_NS skip that; the iterator ignores those younger than IN_FLIGHT_LEAST_NS.
+ * running. summed_ns is the time up to which an operation is in the sums; before start_ns, none of
+ * it is. The iterator reads summed_ns first and claims the time up to now by compare-and-exchange,
+ * so it claims nothing once the operation has ended. The end claims the rest by an exchange.
+ * Operations shorter than IN_FLIGHT_ENDS_NS skip that; the iterator ignores those younger than
+ * IN_FLIGHT_LEAST_NS.
  */
 #define IN_FLIGHT_LEAST_NS 10000000
 #define IN_FLIGHT_ENDS_NS 1000000
 
-/* The part of the time of an operation that ends that was summed up while it was in flight. */
+/* Returns the part of an ending operation's duration that was added while it was in flight. */
 static __always_inline __u64 account_end_summed(struct account *account, __u64 duration_ns)
 {
 	__u64 end_ns = account->start_ns + duration_ns;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Where system calls are not recorded: those of libaio alone. And what ends operations without
- * their completion, the end of their process.
+ * libaio's system calls, for recordings without other system calls. Also ends asynchronous
+ * operations that are in flight when their process exits.
  */
 #include "aio.h"
 #include "async_cut.h"
 
-/* --- the calls of libaio --- */
+/* --- libaio calls --- */
 
 static __always_inline int aio_entered(struct pt_regs *regs, long number)
 {
@@ -65,7 +65,7 @@ int fl_aio_exit_tp(struct trace_event_raw_sys_exit *call)
 	return aio_exited(current_regs(), call->ret);
 }
 
-/* --- a process ends --- */
+/* --- process exit --- */
 
 static __always_inline int async_cut(struct task_struct *task)
 {

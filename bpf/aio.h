@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Operations of libaio, from the call that submits them to the call that reaps their completion.
- * The kernel keeps the address of an iocb in the program's memory and gives it back with the event.
+ * Operations of libaio, from the call that submits them to the call that reaps their completions.
+ * The kernel identifies an iocb by its address in the program's memory, and returns that address
+ * with the event.
  */
 #ifndef FAULTLINE_BPF_AIO_H
 #define FAULTLINE_BPF_AIO_H
 
 #include "async.h"
 
-#define AIO_MOST 65536 /* at once: more than a context takes */
+#define AIO_MOST 65536 /* per call; above the limit of a context */
 #define AIO_COMMAND_POLL 5
 
-/* As include/uapi/linux/aio_abi.h lays them out, on a machine that begins with the low byte. */
+/* As in include/uapi/linux/aio_abi.h, little-endian. */
 struct user_iocb {
 	__u64 data;
 	__u32 key, rw_flags;
@@ -32,7 +33,7 @@ struct user_io_event {
 struct aio_walk {
 	struct task_state *state;
 	__u64 context;
-	__u64 array; /* of addresses of iocbs, or of events */
+	__u64 array; /* addresses of iocbs, or events */
 	__u64 now_ns;
 	__u64 mm;
 };
@@ -42,7 +43,7 @@ static __always_inline struct async_row aio_row(__u32 opcode)
 	return *(const struct async_row *)&aio_rows[opcode & (AIO_TABLE_SIZE - 1)];
 }
 
-/* In a frame of its own: what follows a look at a file is deep. */
+/* In a frame of its own: looking up a file needs a deep stack. */
 static __noinline int aio_begin(struct async_key *key, struct aio_walk *walk)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -91,13 +92,13 @@ static long aio_submit_step(__u32 i, struct aio_walk *walk)
 		account_close(&operation->account);
 	else
 		async_range_put(&key, &file);
-	/* It goes to the end of the file, wherever that will be. */
+	/* It appends at the end of the file, whose position is not known yet. */
 	if (operation->row.traits & ASYNC_WRITES && operation->account.flags & TRACE_OP_APPEND)
 		operation->account.offset = -1;
 	return 0;
 }
 
-/* The call that submits begins: from here on operations may complete. */
+/* The submitting call starts: operations may complete from here on. */
 __noinline int aio_submit(struct task_state *state, struct call_args *args)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -126,7 +127,7 @@ static long aio_refused_step(__u32 i, struct aio_walk *walk)
 	return 0;
 }
 
-/* ... and ends: what comes behind those that it took was not submitted. */
+/* The submitting call ends: the operations after those it accepted were not submitted. */
 static __noinline int aio_submitted(struct call_args *args, __s64 result)
 {
 	struct aio_walk walk = {
@@ -143,7 +144,7 @@ static __noinline int aio_submitted(struct call_args *args, __s64 result)
 	return 0;
 }
 
-/* One that there was no room for when it was submitted. */
+/* Counts an operation for which there was no room when it was submitted. */
 static __noinline int aio_unknown(struct user_io_event *event)
 {
 	struct async_row row;
@@ -191,7 +192,7 @@ static __noinline int aio_reaped(struct call_args *args, __s64 result)
 	return 0;
 }
 
-/* What is to be done at the end of a call of libaio. Global: the verifier looks at it once. */
+/* Handles the end of a libaio call. Global, so it is verified once. */
 __noinline int aio_left(struct call_args *args, __u32 traits, __s64 result)
 {
 	if (!args)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Operations that are in flight after whoever submitted them has gone on: where they are kept until
- * they end, and what is told of them then. Knows neither io_uring nor libaio.
+ * Operations that outlive the call that submits them: how they begin and end, and their records.
+ * Shared by io_uring and libaio.
  */
 #ifndef FAULTLINE_BPF_ASYNC_H
 #define FAULTLINE_BPF_ASYNC_H
@@ -13,14 +13,14 @@
 
 extern const volatile struct async_row uring_rows[URING_TABLE_SIZE];
 extern const volatile struct async_row aio_rows[AIO_TABLE_SIZE];
-extern const volatile __u32 uring_enter_number; /* of the system call */
+extern const volatile __u32 uring_enter_number; /* system call number */
 extern const volatile bool async_recorded;
 
-extern bool async_overfull; /* there was no room for an operation in flight */
+extern bool async_overfull; /* an operation in flight found no room */
 
-/* --- telling --- */
+/* --- records --- */
 
-/* Counts one of which no record can be made. Global: the verifier looks at it once. */
+/* Counts an operation for which no record can be made. Global, so it is verified once. */
 __noinline int async_lose(__u32 op, __s64 result, bool moves)
 {
 	struct account account = { .op = op };
@@ -30,7 +30,7 @@ __noinline int async_lose(__u32 op, __s64 result, bool moves)
 	return 0;
 }
 
-/* Counts one that is not about a file. */
+/* Counts an operation without a file. */
 static __always_inline void async_count(__u32 op)
 {
 	struct op_total *total = op_total(op);
@@ -57,8 +57,8 @@ static __always_inline void async_fill(struct event_async *event, struct async_o
 	event->call.flags = done->account.flags;
 }
 
-/* One that names paths: their record is made in scratch memory. Global, like what follows: the
- * verifier looks at it once, not at each way that leads to it. */
+/* Sends the record of an operation with paths, from scratch memory. Global, as the following
+ * functions are, so it is verified once instead of on every path. */
 __noinline int async_send_names(struct async_operation *done, struct async_names *names,
 				__s64 result, __u64 duration_ns)
 {
@@ -105,7 +105,7 @@ __noinline int async_send(struct async_operation *done, __s64 result, __u64 dura
 	return 0;
 }
 
-/* Adds an operation to its slot, in place of a record. */
+/* Adds an operation to its slot instead of sending a record. */
 static __noinline int async_profile(struct async_operation *ended, __s64 result, __u64 duration_ns)
 {
 	__u32 flags = ended->account.flags;
@@ -124,12 +124,12 @@ static __noinline int async_profile(struct async_operation *ended, __s64 result,
 	return profile_add(&done);
 }
 
-/* Counts and tells an operation that ends, or a part of it. */
+/* Counts and records an operation that ends, or a part of it. */
 __noinline int async_tell(struct async_key *key, struct async_operation *done, __s64 result,
 			  __u64 now_ns)
 {
 	struct async_names *names = NULL;
-	struct async_key at; /* on the stack: up to 6.1 a map takes no other */
+	struct async_key at; /* on the stack: up to 6.1, maps accept no other key */
 	__u64 duration_ns;
 
 	if (!key || !done)
@@ -160,18 +160,18 @@ __noinline int async_tell(struct async_key *key, struct async_operation *done, _
 
 /* --- beginning and ending --- */
 
-/* The result of one that succeeded without saying so: a read or a write that moves less than it was
- * asked to is told. */
+/* Result of an operation that succeeded silently. Short reads and writes always complete
+ * visibly. */
 static __always_inline __s64 async_silent_result(struct async_operation *done)
 {
 	return done->row.traits & ASYNC_BYTES ? done->asked_bytes : 0;
 }
 
-/* Takes out an operation whose end was not seen. */
+/* Removes an operation whose end was not seen. */
 static __noinline int async_end_unseen(struct async_key *key, struct async_operation *done)
 {
 	if (!done->account.op)
-		; /* of a kind that is not recorded */
+		; /* kind is not recorded */
 	else if (done->account.flags & TRACE_OP_SILENT)
 		async_tell(key, done, async_silent_result(done), 0);
 	else
@@ -180,7 +180,7 @@ static __noinline int async_end_unseen(struct async_key *key, struct async_opera
 	return 0;
 }
 
-/* The process may have operations in flight when it ends. */
+/* Notes that the process may have operations in flight when it exits. */
 static __always_inline void async_mark(struct async_task *task, __u32 pid)
 {
 	if (task->user == pid)
@@ -189,8 +189,8 @@ static __always_inline void async_mark(struct async_task *task, __u32 pid)
 	task->user = pid;
 }
 
-/* Takes `file` as that of an operation; false when its kind is not recorded. `state` is that of the
- * current task, if it has one. */
+/* Takes `file` as the file of an operation; returns false if its class is not recorded. `state`
+ * belongs to the current task, if it has one. */
 __noinline int async_take_file(struct async_operation *operation, struct address *address,
 			       struct task_state *state)
 {

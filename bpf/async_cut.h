@@ -14,12 +14,12 @@ struct bpf_map;
 struct async_cut {
 	__u64 now_ns;
 	__u64 least_ns;
-	__s64 result; /* recorded as theirs */
+	__s64 result; /* recorded as their result */
 	__u32 pid;
 };
 
-/* Sets the file of an io_uring request that is not complete, if the run has used that file before;
- * anything else would need too deep a stack here. False if files of its kind are not recorded. */
+/* Sets the file of an incomplete io_uring request, if the run has used that file before; other
+ * lookups would exceed the stack. Returns false if files of its class are not recorded. */
 static __always_inline bool uring_cut_file(struct async_operation *operation, void *request)
 {
 	struct file *file = KREAD(io_kiocb, request, file);

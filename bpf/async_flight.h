@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Operations that are in flight after whoever submitted them has gone on: where they are kept until
- * they end. Knows nothing of what is told of them.
+ * Table of operations that outlive the call that submits them.
  *
- * As with bios (bio_mark.h), one has a place by its address in an array, which costs a fraction of
- * what a hash does; where another has that place it goes to a hash, in which nobody looks while
- * that is empty.
+ * As for bios (bio_mark.h), an operation's address selects a slot in an array, which costs a
+ * fraction of a hash lookup. If another operation holds the slot, the operation goes into a hash,
+ * which is not searched while it is empty.
  */
 #ifndef FAULTLINE_BPF_ASYNC_FLIGHT_H
 #define FAULTLINE_BPF_ASYNC_FLIGHT_H
@@ -13,16 +12,16 @@
 #include "ring.h"
 #include "state.h"
 
-/* `context` and `user_data` tell it from one that had the same address before. */
+/* `context` and `user_data` distinguish it from an earlier operation at the same address. */
 struct async_operation {
 	struct account account;
-	__u64 context; /* the ring; of an iocb the context, as the program knows it */
+	__u64 context; /* the ring; for an iocb, the context as the program sees it */
 	__u64 user_data;
 	__u64 asked_bytes;
 	struct owner owner;
-	__u32 file2; /* id, as that of the account; 0: none, or not known yet */
+	__u32 file2; /* id, like account.file; 0: none, or not known yet */
 	__u32 fd;
-	__u32 slot; /* of a registered file that it opens or closes, counted from 1 */
+	__u32 slot; /* registered file that it opens or closes, counted from 1 */
 	struct async_row row;
 };
 
@@ -40,7 +39,7 @@ struct {
 	__type(value, struct async_place);
 } async_places SEC(".maps");
 
-/* Bounded: what has no room is counted at its completion, and lost. */
+/* Bounded: an operation without room is counted at its completion, and its record is lost. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ASYNC_FLIGHT_MOST);
@@ -64,7 +63,7 @@ static __always_inline bool async_place_is_of(const struct async_place *place,
 	return place->key.address == key->address && place->key.mm == key->mm;
 }
 
-/* The operation of that key, which lies on the stack, or NULL. */
+/* Returns the operation with that key, which must be on the stack, or NULL. */
 static __always_inline struct async_operation *async_find(struct async_key *key)
 {
 	struct async_place *place = async_place(key);
@@ -74,11 +73,11 @@ static __always_inline struct async_operation *async_find(struct async_key *key)
 	return async_flight_count ? bpf_map_lookup_elem(&async_flight, key) : NULL;
 }
 
-/* These are global: the verifier looks at each once. Puts into the hash what has no place. Returns
- * 0, or that there is no room. */
+/* These functions are global, so each is verified once. Puts an operation without a slot into the
+ * hash. Returns nonzero if there is no room. */
 __noinline int async_put_crowded(struct async_key *key, struct async_operation *operation)
 {
-	struct async_operation *copy; /* up to 6.1 a map takes nothing that was handed on */
+	struct async_operation *copy; /* up to 6.1, maps reject memory passed as an argument */
 	struct async_key at;
 	long status;
 
@@ -98,7 +97,7 @@ __noinline int async_put_crowded(struct async_key *key, struct async_operation *
 	return status;
 }
 
-/* Puts an operation in, in place of one that has its key. Returns 0, or that there is no room. */
+/* Stores an operation, replacing one with the same key. Returns nonzero if there is no room. */
 __noinline int async_put(struct async_key *key, struct async_operation *operation)
 {
 	struct async_place *place;
@@ -116,7 +115,7 @@ __noinline int async_put(struct async_key *key, struct async_operation *operatio
 
 #define ASYNC_NO_MM (~0ull)
 
-/* Takes it out. */
+/* Removes an operation. */
 __noinline int async_take_out(struct async_key *key)
 {
 	struct async_place *place;
@@ -127,7 +126,7 @@ __noinline int async_take_out(struct async_key *key)
 	at = *key;
 	place = async_place(&at);
 	if (place && async_place_is_of(place, &at)) {
-		/* Whoever gets the place is nobody until all of it is there. */
+		/* A new user of the slot has no owner until all fields are stored. */
 		place->operation.owner.pid = 0;
 		place->key.mm = ASYNC_NO_MM;
 		*(volatile __u64 *)&place->key.address = 0;
@@ -138,8 +137,8 @@ __noinline int async_take_out(struct async_key *key)
 	return 0;
 }
 
-/* The paths that an operation in flight names, one behind the other. One that is not there, for its
- * like were too many, was cut. */
+/* The paths of an operation in flight, one after the other. If there is no entry, there were too
+ * many of them, and the paths are cut. */
 struct async_names {
 	__u32 dir, dir2;
 	__u16 bytes, bytes2;
@@ -153,7 +152,7 @@ struct {
 	__type(value, struct async_names);
 } async_names SEC(".maps");
 
-/* Processes that may have operations in flight when they end. */
+/* Processes that may have operations in flight when they exit. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ASYNC_USERS_MOST);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Pages that an operation of io_uring or libaio brings into the cache of its file, booked on the
- * operation that the task carries out, or on none.
+ * Pages that an io_uring or libaio operation adds to its file's cache: counts them on the operation
+ * that the task is carrying out, if any.
  */
 #ifndef FAULTLINE_BPF_ASYNC_PAGES_H
 #define FAULTLINE_BPF_ASYNC_PAGES_H
 
 #include "async_ranges.h"
 
-/* The request that an io worker works on; 0: none. */
+/* The request that an io worker is processing; 0: none. */
 static __always_inline __u64 worker_request(struct task_struct *task)
 {
 	void *worker = TASK_POINTER(task, worker_private);
@@ -17,8 +17,8 @@ static __always_inline __u64 worker_request(struct task_struct *task)
 	return work ? (__u64)work - bpf_core_field_offset(struct io_kiocb, work) : 0;
 }
 
-/* Whether the task may be carrying out operations: an io worker, or a task that has submitted any
- * and is not in a call that does something else. */
+/* Whether the task may be carrying out operations: an io worker, or a task that has submitted some
+ * and is not in an unrelated call. */
 static __always_inline bool carries_out(struct task_state *state, struct task_struct *task)
 {
 	__u32 number = state->call.number & (CALL_TABLE_SIZE - 1);
@@ -30,8 +30,8 @@ static __always_inline bool carries_out(struct task_state *state, struct task_st
 		calls[number].traits & CALL_AIO_SUBMIT);
 }
 
-/* The operation of an io worker, whose file may not have been known when it was submitted; NULL:
- * that is about another file. */
+/* Returns the operation of an io worker, whose file may have been unknown when it was submitted;
+ * NULL if it uses another file. */
 static __noinline struct async_operation *worker_operation(__u64 request,
 							   const struct page_add *add)
 {
@@ -47,7 +47,7 @@ static __noinline struct async_operation *worker_operation(__u64 request,
 	return operation;
 }
 
-/* The operation that a task carries out when it brings in a page; NULL: none. */
+/* Returns the operation that a task carries out when it adds a page; NULL: none. */
 static __noinline struct async_operation *async_carried_out(struct task_state *state,
 							    const struct page_add *add)
 {
@@ -63,7 +63,7 @@ static __noinline struct async_operation *async_carried_out(struct task_state *s
 	request = task->flags & PF_IO_WORKER ? worker_request(task) : 0;
 	if (request)
 		return worker_operation(request, add);
-	/* Readahead brings in one page after the other. */
+	/* Readahead adds one page after the other. */
 	if (key.address && doing->range.mapping == add->mapping && doing->next == add->index)
 		operation = async_find(&key);
 	if (operation && operation->account.mapping == add->mapping)
@@ -74,8 +74,8 @@ static __noinline struct async_operation *async_carried_out(struct task_state *s
 	return async_find(&search.best.key);
 }
 
-/* These are global: the verifier looks at each once. Books a page on the operation that brings it
- * in; 0: there is none. */
+/* These functions are global, so each is verified once. Counts a page on the operation that adds
+ * it; returns 0 if there is none. */
 __noinline int async_takes_page(struct task_state *state, struct page_add *add)
 {
 	struct async_operation *operation;
@@ -90,14 +90,14 @@ __noinline int async_takes_page(struct task_state *state, struct page_add *add)
 	return 1;
 }
 
-/* Books what is read to complete a page on the operation that writes it, if there is one. */
+/* Counts what is read to complete a page on the operation that writes the page, if there is one. */
 __noinline int async_reads_for_write(struct task_state *state, struct page_add *add, __u32 bytes)
 {
 	struct async_operation *operation;
 
 	if (!state || !add)
 		return 0;
-	/* Reads are many, and need no search. */
+	/* Tasks that only read are common, and need no search. */
 	if (!state->async.writes && !(bpf_get_current_task_btf()->flags & PF_IO_WORKER))
 		return 0;
 	operation = async_carried_out(state, add);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Operations in flight by the page cache that they work on: finds the operation that brings a page
- * in. The order of submission says nothing about that: the kernel starts the requests of a chain
- * long after it has accepted them, and goes on with a read whenever one of its pages has arrived.
+ * Operations in flight by page cache: finds the operation that adds a page. The order of submission
+ * does not help: the kernel starts the requests of a chain long after it has accepted them, and
+ * resumes a read whenever one of its pages has arrived.
  */
 #ifndef FAULTLINE_BPF_ASYNC_RANGES_H
 #define FAULTLINE_BPF_ASYNC_RANGES_H
@@ -10,13 +10,13 @@
 #include "async_flight.h"
 #include "fetched.h"
 
-/* A slot holds the ranges of the page caches that hash to it. It keeps the latest ones; the pages
- * of an older operation are booked on another operation on the same file. */
+/* A slot holds the ranges of the page caches that hash to it, and keeps only the latest ones. Pages
+ * of older operations are counted on another operation on the same file. */
 #define RANGE_SLOTS_LOG 7
 #define RANGES_OF_SLOT 128 /* a power of two */
 
-/* Each range is a hint: only the operation itself knows whether it is still in flight, and on which
- * page cache. */
+/* Each range is a hint: the operation itself shows whether it is still in flight, and on which page
+ * cache. */
 struct range_slot {
 	__u32 next;
 	__u32 pad;
@@ -37,7 +37,8 @@ static __always_inline struct range_slot *range_slot(__u64 mapping)
 	return bpf_map_lookup_elem(&async_ranges, &at);
 }
 
-/* The page cache that reads and writes of a file fill: that of the layer's file for an overlay. */
+/* Returns the page cache that reads and writes of a file fill; for an overlay file, that of the
+ * layer's file. */
 static __always_inline __u64 cache_of(struct file *file)
 {
 	struct inode *inode = KREAD(file, file, f_inode), *real;
@@ -48,7 +49,7 @@ static __always_inline __u64 cache_of(struct file *file)
 	return real ? KNUMBER(inode, real, i_mapping) : 0;
 }
 
-/* Notes the file and the range of an operation in flight. Global: the verifier looks at it once. */
+/* Stores the file and the range of an operation in flight. Global, so it is verified once. */
 __noinline int async_range_put(struct async_key *key, struct address *address)
 {
 	struct async_operation *operation;
@@ -73,7 +74,7 @@ __noinline int async_range_put(struct async_key *key, struct address *address)
 	if (offset < 0)
 		offset = KREAD(file, file, f_pos);
 	range = &slot->ranges[__sync_fetch_and_add(&slot->next, 1) & (RANGES_OF_SLOT - 1)];
-	range->mapping = 0; /* not valid until all of it is there */
+	range->mapping = 0; /* invalid until all fields are stored */
 	range->key = at;
 	range->first = offset / PAGE_BYTES;
 	range->last = (offset + operation->asked_bytes - !!operation->asked_bytes) / PAGE_BYTES;
@@ -84,20 +85,20 @@ __noinline int async_range_put(struct async_key *key, struct address *address)
 
 /* --- from a page to its operation --- */
 
-#define RANGE_FAR (1ull << 52)	    /* behind the page: no readahead leads there */
-#define RANGE_UNLIKELY (1ull << 51) /* a write, for a page that is to be read, or the reverse */
+#define RANGE_FAR (1ull << 52)	    /* range after the page: readahead never goes backward */
+#define RANGE_UNLIKELY (1ull << 51) /* a write for a page to be read, or the reverse */
 #define RANGE_NONE (~0ull)
 
 struct range_search {
 	const struct page_add *add;
 	struct range_slot *slot;
-	__u64 distance; /* of the best so far */
+	__u64 distance; /* of the best one so far */
 	struct async_range best;
 	__u32 newest;
 	__u32 pid;
 };
 
-/* How far a page lies from a range: 0 inside. Readahead goes forward. */
+/* Distance from a range to a page after it, in pages; 0 inside. Readahead only goes forward. */
 static __always_inline __u64 range_distance(const struct async_range *range, __u64 index)
 {
 	if (index < range->first)
@@ -131,8 +132,8 @@ static long range_step(__u32 i, struct range_search *search)
 	return !distance;
 }
 
-/* Finds the operation of a process that brings in a page: the latest whose range has it, else the
- * one that ends closest before it. Returns whether there is one. */
+/* Finds the operation of a process that adds a page: the latest one whose range contains the page,
+ * else the one that ends closest before it. Returns whether there is one. */
 static __noinline int range_find(struct range_search *search)
 {
 	search->slot = range_slot(search->add->mapping);

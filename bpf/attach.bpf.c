@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Attaching to what runs already: the kernel's iterator over tasks finds every thread of what is
- * wanted, as often as it is run; who moves into the cgroup is met on the way. Knows nothing of I/O.
+ * Attaches to running tasks. Each run of the kernel's task iterator finds all threads of the
+ * target; tasks that move into the cgroup are followed as they move.
  */
 #include "attach.h"
 
-/* Of the pass that runs; the user side sets them to 0 before. */
-__u64 attach_found = 0;	  /* tasks that are followed since */
-__u64 attach_unarmed = 0; /* ... that could not be: no memory */
-__u64 attach_pass_ns = 0; /* when it began */
+/* State of the current pass; the user side sets these before it. */
+__u64 attach_found = 0;	  /* tasks newly followed */
+__u64 attach_unarmed = 0; /* tasks not followed for lack of memory */
+__u64 attach_pass_ns = 0; /* start of the pass */
 
-/* Somebody has come that may have threads which are not followed. */
+/* A process has joined whose threads may not all be followed yet. */
 volatile bool attach_again = false;
 
-/* A thread whose process's first one is followed, and so has been told of. */
+/* Returns whether a thread's process has been reported: its leader is followed. */
 static __always_inline bool attach_is_told(struct task_struct *task)
 {
 	struct task_slot *slot = task_slot(task->tgid);
@@ -23,8 +23,8 @@ static __always_inline bool attach_is_told(struct task_struct *task)
 	       slot->state.mode == TASK_FOLLOWED;
 }
 
-/* The number that a process has for who reads the iterator, who sees none but those of the own
- * namespace and of those within. */
+/* Returns a process's PID in the namespace of the iterator's reader, who sees only processes of
+ * that namespace and those below; 0: not visible. */
 static __always_inline __u32 attach_local_pid(__u64 task)
 {
 	__u64 reader = (__u64)bpf_get_current_task_btf();
@@ -43,8 +43,8 @@ static __always_inline __u32 attach_local_pid(__u64 task)
 }
 
 /*
- * A row that finds no room makes the kernel show the same task again, when there is some: what was
- * armed in this pass is told as often as it is asked for.
+ * If a row does not fit, the kernel visits the same task again once there is room, so a task armed
+ * in this pass is reported at every visit.
  */
 SEC("?iter/task")
 int fl_arm(struct bpf_iter__task *context)
@@ -58,7 +58,7 @@ int fl_arm(struct bpf_iter__task *context)
 
 	if (!task)
 		return 0;
-	/* Who reads the iterator is the tracer, by the number that the kernel has for it. */
+	/* The iterator's reader is the tracer; this is its PID in the initial namespace. */
 	attach_tracer = bpf_get_current_task_btf()->tgid;
 	if (attach_to == ATTACH_PROCESSES) {
 		__u32 *mark = bpf_task_storage_get(&attach_marks, task, 0, 0);
@@ -97,10 +97,10 @@ int fl_arm(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* How often a task has come to another cgroup, at least. */
+/* A lower bound on how many times tasks moved to another cgroup. */
 volatile __u64 attach_moves = 0;
 
-/* --- what cgroups are called --- */
+/* --- cgroup paths --- */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -124,7 +124,7 @@ static __noinline int cgroup_keep_path(struct address *cgroup, struct address *p
 		return 0;
 	__sync_lock_test_and_set(&place->id, 0);
 	length = bpf_probe_read_kernel_str(place->path, sizeof(place->path), (void *)path->at);
-	if (length > 0 && length < (long)sizeof(place->path)) /* else it may be cut */
+	if (length > 0 && length < (long)sizeof(place->path)) /* otherwise it may be cut */
 		__sync_lock_test_and_set(&place->id, id);
 	return 0;
 }
@@ -137,9 +137,9 @@ int BPF_PROG(fl_cgroup, struct cgroup *made, const char *path)
 	return cgroup_keep_path(&cgroup, &its_path);
 }
 
-/* --- who moves --- */
+/* --- moves between cgroups --- */
 
-/* The first of a process, or a single thread, has moved. */
+/* A process's first thread, or a single thread, has moved. */
 static __always_inline int joined(struct task_struct *task, bool threadgroup)
 {
 	struct address address = { (__u64)task };
@@ -164,7 +164,7 @@ static __always_inline int joined(struct task_struct *task, bool threadgroup)
 	return 0;
 }
 
-/* ... and copies, for kernels that pass over one that is preempted: it joins once. */
+/* Copies are for kernels that skip a preempted program; a task still joins only once. */
 #define JOIN_PROGRAM(name)                                                                         \
 	SEC("?tp_btf/cgroup_attach_task")                                                          \
 	int BPF_PROG(name, struct cgroup *to, const char *path, struct task_struct *task,          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Whether a task belongs to what a recording attaches to: processes with their descendants, a
- * cgroup with those below it, or all. Nothing here is looked at where a command is run.
+ * Whether a task belongs to the target of a recording: processes and their descendants, a cgroup
+ * and those below it, or everything. Unused if the recording runs a command.
  */
 #ifndef FAULTLINE_BPF_ATTACH_H
 #define FAULTLINE_BPF_ATTACH_H
@@ -17,8 +17,8 @@
 #define MM_DUMPABLE 3 /* mask of mm_struct's flags */
 #define MM_DUMPABLE_BY_USER 1
 
-/* enum attach_mark, set on the processes that are named, through their descriptors: whatever
- * namespace their numbers are of. */
+/* enum attach_mark, set on the named processes through their pidfds, so it works for PIDs of any
+ * namespace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -26,8 +26,8 @@ struct {
 	__type(value, __u32);
 } attach_marks SEC(".maps");
 
-/* The same by their numbers, once the iterator has met them: for what looks up from a descendant.
- */
+/* The same by PID, once the iterator has found them; used for lookups that start at a
+ * descendant. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -36,7 +36,7 @@ struct {
 	__type(value, __u32);
 } attach_family SEC(".maps");
 
-/* --- what a task is in --- */
+/* --- what a task belongs to --- */
 
 static __always_inline bool attach_in_family(__u64 task)
 {
@@ -52,7 +52,7 @@ static __always_inline bool attach_in_family(__u64 task)
 	return false;
 }
 
-/* The task's cgroup in the hierarchy asked for, or 0. */
+/* Returns the task's cgroup in the target's hierarchy, or 0. */
 static __always_inline __u64 attach_cgroup_of(__u64 task)
 {
 	__u64 set = (__u64)KREAD(task_struct, task, cgroups), head, at;
@@ -90,7 +90,7 @@ static __always_inline bool attach_in_cgroup(__u64 task)
 
 /* --- whether it may be recorded --- */
 
-/* It is this user's, has no more rights than the user has, and may be looked at. */
+/* Whether the task belongs to the user, has no more rights than the user has, and is dumpable. */
 static __always_inline bool attach_may(__u64 task)
 {
 	__u64 cred = (__u64)KREAD(task_struct, task, real_cred);
@@ -111,7 +111,7 @@ static __always_inline bool attach_may(__u64 task)
 	return (flags & MM_DUMPABLE) == MM_DUMPABLE_BY_USER;
 }
 
-/* The tracer and its descendants, unless a child of the tracer is the target. */
+/* Matches the tracer and its close descendants; only the tracer if its child is the target. */
 static __always_inline bool attach_is_tracer(__u64 task)
 {
 	for (int i = 0; i < (attach_own_child ? 1 : TRACER_DEPTH); i++) {
@@ -122,7 +122,7 @@ static __always_inline bool attach_is_tracer(__u64 task)
 	return false;
 }
 
-/* Whether a task is to be followed. Global: the verifier looks at it once. */
+/* Whether to follow a task. Global, so it is verified once. */
 __noinline int attach_wants(struct address *task)
 {
 	__u64 at;
@@ -143,9 +143,9 @@ __noinline int attach_wants(struct address *task)
 	return 0;
 }
 
-/* --- what is told of it --- */
+/* --- records --- */
 
-/* A task and who its process is; when it was armed is not told here. */
+/* Fills in the task and its process, but not armed_ns. */
 static __always_inline void attach_describe(struct attach_row *row, __u64 task)
 {
 	__u64 leader = (__u64)KREAD(task_struct, task, group_leader), at;
@@ -165,7 +165,7 @@ static __always_inline void attach_describe(struct attach_row *row, __u64 task)
 	bpf_probe_read_kernel(row->comm, sizeof(row->comm), KFIELD(task_struct, leader, comm));
 }
 
-/* The command line of the current process, into a record; its length. */
+/* Copies the current process's command line into a record; returns its length. */
 static __always_inline __u32 attach_command(struct event_exec *record)
 {
 	struct mm_struct *mm = TASK_POINTER(bpf_get_current_task_btf(), mm);
@@ -183,9 +183,8 @@ static __always_inline __u32 attach_command(struct event_exec *record)
 	return bytes;
 }
 
-/* Tells who a process is that came to what is recorded other than by a fork that is told. The
- * command line of another process than the current one is not there to be read: the user side asks
- * for it. */
+/* Reports a process that joins the recording other than by a recorded fork. The command line of a
+ * process other than the current one cannot be read here: the user side looks it up. */
 __noinline int attach_tell(struct address *task, bool is_current)
 {
 	struct event_exec *record = scratch_get();
@@ -218,8 +217,9 @@ out:
 }
 
 /*
- * A task that is not followed makes another one. It may be about to be: then the child is, and who
- * it is shows by its parent, which will be told of. Else the child may begin its life inside.
+ * A task that is not followed creates another one. If the parent is about to be followed, so is the
+ * child, and the parent, reported later, identifies it. Otherwise the child may start inside the
+ * target.
  */
 static __always_inline int attach_forked(struct task_struct *parent, struct task_struct *child,
 					 __u64 now_ns)
@@ -244,7 +244,7 @@ static __always_inline int attach_forked(struct task_struct *parent, struct task
 		ring_submit(event);
 	}
 	if (!above && child->tgid == child->pid)
-		attach_tell(&of_child, true); /* it has its parent's */
+		attach_tell(&of_child, true); /* the child still has its parent's command line */
 	return 0;
 }
 

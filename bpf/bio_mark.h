@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Bios on their way, by address, and what is remembered of each. Knows nothing of what becomes of
- * it.
+ * Marks of bios in flight, by the bio's address.
  *
- * A bio has a place by its address in an array, which costs a tenth of what a hash does; where
- * another bio has that place it goes to a hash, in which nobody looks while that is empty.
+ * A bio's address selects a slot in an array, which costs a tenth of a hash lookup. If another bio
+ * holds the slot, the bio goes into a hash, which is not searched while it is empty.
  */
 #ifndef FAULTLINE_BPF_BIO_MARK_H
 #define FAULTLINE_BPF_BIO_MARK_H
@@ -13,21 +12,21 @@
 
 struct bio_mark {
 	__u64 queued_ns;
-	__u64 issued_ns; /* the driver got its request, whose first recorded bio it is; 0: not */
-	__u64 sector;	 /* of the device, when it was queued */
-	__s64 offset;	 /* in the file; -1: not known */
-	__u32 file;	 /* id; 0: none, or not known */
+	__u64 issued_ns; /* the driver got its request (first recorded bio only); 0: not yet */
+	__u64 sector;	 /* on the device, when it was queued */
+	__s64 offset;	 /* in the file; -1: unknown */
+	__u32 file;	 /* id; 0: none or unknown */
 	__u32 bytes;
-	__u32 pid, tid; /* of the followed task that queued it; 0: the kernel did */
+	__u32 pid, tid; /* followed task that queued it; 0: the kernel */
 	__u32 flags;	/* TRACE_BLOCK_* */
-	__u32 disk;	/* see bio_disk(); maybe with BIO_TO_BE_PLACED */
+	__u32 disk;	/* see bio_disk(); may include BIO_TO_BE_PLACED */
 };
 
-/* Where in its zone it goes is settled later: an append, which the block layer may make a write
- * (since 6.10). */
+/* The position within the zone is decided later: a zone append, which the block layer may turn into
+ * a write (since 6.10). */
 #define BIO_TO_BE_PLACED 1
 
-/* What is known now of a bio that may be marked: an address comes again. */
+/* Current fields of a bio that may be marked: addresses are reused. */
 struct bio_now {
 	__u64 bio;
 	__u64 sector;
@@ -74,13 +73,13 @@ static __always_inline struct bio_mark *bio_mark_find(__u64 bio)
 	return bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
 }
 
-/* Tells disks apart: the lower half of the address of a gendisk. */
+/* Identifies a disk: the lower half of the gendisk's address. */
 static __always_inline __u32 bio_disk(const void *disk)
 {
 	return lower_half((__u64)disk);
 }
 
-/* Whether the mark is that bio's, of which a part may be over. */
+/* Whether the mark belongs to that bio, which may be partly completed. */
 static __always_inline bool bio_mark_fits(const struct bio_mark *mark, const struct bio_now *now)
 {
 	__u64 done = (now->sector - mark->sector) * TRACE_SECTOR_BYTES;
@@ -91,22 +90,21 @@ static __always_inline bool bio_mark_fits(const struct bio_mark *mark, const str
 }
 
 /*
- * One has ended, and it was not seen. Not counted as lost: what is lost is in the totals.
+ * Counts a bio whose end was not seen. Not counted as lost: lost records are in the totals.
  *
- * A mark whose address never comes again is left when the recording ends, where the user side
- * counts it as on its way (session_bios_under_way): it is in no total, nor is its request. If its
- * bio has ended, every copy of the program at its end was passed over, which the kernel counts,
- * too.
+ * A mark whose address is not reused stays until the recording ends. The user side then counts it
+ * as in flight (session_bios_under_way), and neither it nor its request is in any total. If its bio
+ * has ended, the kernel skipped every copy of the completion program, and counts that as well.
  */
 static __always_inline void bio_mark_stale(void)
 {
 	note(NOTE_BIO_END_UNSEEN);
 }
 
-/* Puts into the hash what has no place. */
+/* Puts a bio without a slot into the hash. */
 static __always_inline void bio_mark_crowded(__u64 bio, const struct bio_mark *mark, bool again)
 {
-	struct bio_mark copy = *mark; /* on the stack: up to 6.1 a map takes no other */
+	struct bio_mark copy = *mark; /* on the stack: up to 6.1, maps accept no other value */
 
 	if (!bpf_map_update_elem(&bio_marks, &bio, &copy, BPF_NOEXIST))
 		__sync_fetch_and_add(&bio_marks_count, 1);
@@ -117,11 +115,11 @@ static __always_inline void bio_mark_crowded(__u64 bio, const struct bio_mark *m
 }
 
 /*
- * These are global: the verifier looks at each once, and what is read from an address in memory is
- * a number to it, not a pointer, of which it allows no such thing as a place.
+ * These functions are global, so each is verified once. To the verifier, what is read through an
+ * address in memory is a number, not a pointer, which it would not allow as a key.
  *
- * Marks a bio, anew if it is marked: that mark's bio has ended unseen, but where it may be a copy
- * of the program that comes `again`. One for which there is no room is counted as lost.
+ * Marks a bio. If it is already marked, that bio's end was not seen, except that another copy of
+ * the program may mark the bio `again`. A bio for which there is no room is counted as lost.
  */
 __noinline int bio_mark_put(struct address *at, struct bio_mark *mark, bool again)
 {
@@ -144,7 +142,7 @@ __noinline int bio_mark_put(struct address *at, struct bio_mark *mark, bool agai
 	return 0;
 }
 
-/* A bio's mark for its front, too. */
+/* Copies a bio's mark to its split-off front. */
 __noinline int bio_mark_share(struct address *at, struct bio_now *front)
 {
 	struct bio_mark *mark, copy;
@@ -161,11 +159,11 @@ __noinline int bio_mark_share(struct address *at, struct bio_now *front)
 }
 
 /*
- * The driver has got it. Returns whether it is marked.
+ * The driver has received the bio. Returns whether the bio is marked.
  *
- * Does not compare: a mark that was left by a bio before it does not fit when this one ends, and
- * goes with its time. Where this one is not marked itself, but one behind it in the request is,
- * that request goes by the time of issue that the kernel keeps (request_done).
+ * Does not compare: a stale mark at this address will not fit when this bio ends, and is dropped
+ * with its time. If this bio is not marked but a later one in its request is, the request uses the
+ * kernel's own issue time (request_done).
  */
 __noinline int bio_mark_issue(struct address *at, __u64 now_ns)
 {
@@ -176,8 +174,8 @@ __noinline int bio_mark_issue(struct address *at, __u64 now_ns)
 	return mark != NULL;
 }
 
-/* Tells the mark of a bio of which a part is over, and takes it off if the bio `ends`. Returns 1 to
- * one of those who do so at a time, 0 to all others. */
+/* Copies the mark of a bio that has completed in part, and removes the mark if the bio `ends`. Of
+ * concurrent callers only one gets 1, the others 0. */
 __noinline int bio_mark_take(struct bio_now *now, struct bio_mark *mark, bool ends)
 {
 	struct bio_place *place;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Requests to block devices, and the bios of the run in them. All requests are counted, by device;
- * recorded are those with bios that tasks of the run have queued, or that carry files which the run
- * has met (the kernel writes those back later). Knows nothing of calls and faults but which is in
- * flight.
+ * Block device requests, and the run's bios in them. Counts all requests by device. Records those
+ * with bios that the run's tasks queued, or that carry files which the run has used (the kernel
+ * writes those back later).
  *
- * A bio is marked when it is queued; when its request ends, its mark becomes its record, and the
- * request's record follows. So which bios were in a request is not worked out from sectors and
- * times, and an address that comes again is another bio.
+ * A bio is marked when it is queued. When its request ends, the mark becomes the bio's record, and
+ * the request's record follows. So bios are not matched to requests by sector and time, and a
+ * reused address is a different bio.
  */
 #include "async_flight.h"
 #include "block.h"
@@ -15,16 +14,16 @@
 #include "fillers.h"
 #include "read_for_write.h"
 
-const volatile __u32 flush_sequence; /* RQF_FLUSH_SEQ, of this kernel */
+const volatile __u32 flush_sequence; /* this kernel's RQF_FLUSH_SEQ */
 __u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
 __u64 device_end_io, device_async_end_io;
 bool direct_size_lags;
 volatile __u64 bio_marks_count;
-__u64 block_last_request; /* number of the last one that was recorded */
+__u64 block_last_request; /* number of the last recorded request */
 
 /* --- copies of programs --- */
 
-/* Which copy of the program saw a request or a bio last, by CPU and by its address. */
+/* The copy of the program that last saw a request or a bio, by CPU and address. */
 #define DONE_SLOTS 1024
 
 struct done_slot {
@@ -40,8 +39,8 @@ struct {
 	__type(value, struct done_slot);
 } done_slots SEC(".maps");
 
-/* Whether no copy before this one has seen this end of the request, or this bio queued. As
- * copy_is_first, for what is of no task. */
+/* Returns whether this copy of the program is the first to see this request end, or this bio being
+ * queued. Like copy_is_first, for events without a task. */
 static __always_inline bool done_is_first(__u64 request, __u32 copy)
 {
 	__u32 key = (request >> 6 ^ request >> 16) & (DONE_SLOTS - 1);
@@ -59,9 +58,9 @@ static __always_inline bool done_is_first(__u64 request, __u32 copy)
 /* --- bios --- */
 
 /*
- * These two are global: the verifier looks at each once, not at each way that leads to it.
+ * These two are global, so that the verifier checks each once, not on every path to it.
  *
- * What a journal, or a file system's own thread, writes for itself.
+ * Counts what a journal or a file system's thread writes for itself.
  */
 __noinline int count_metadata(struct address *disk, __u32 bytes)
 {
@@ -73,8 +72,8 @@ __noinline int count_metadata(struct address *disk, __u32 bytes)
 	return 0;
 }
 
-/* One to a device that has no requests. A flush is none of its writes, although the kernel counts
- * it with those of some such devices. */
+/* Counts a bio to a device that has no requests. A flush is not a write, although the kernel counts
+ * it as one for some such devices. */
 __noinline int count_bio(struct address *disk, __u32 opf, __u32 bytes)
 {
 	bool flush = !bytes && opf & 1u << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH);
@@ -91,9 +90,9 @@ __noinline int count_bio(struct address *disk, __u32 opf, __u32 bytes)
 }
 
 /*
- * Sets the owner of a bio of direct I/O that a kernel thread queues, because a limit of the first
- * version of cgroups had held it back: the followed task that waits for it. Its address is only
- * compared: nothing is trusted that a slot does not confirm. Says whether there is one.
+ * Sets the owner of a direct I/O bio that a kernel thread queues because a cgroup v1 limit held it
+ * back: the followed task that waits for it. The task's address is only compared; nothing is
+ * trusted unless a slot confirms it. Returns whether there is such a task.
  */
 __noinline int mark_waiter(struct bio_mark *mark, struct address *bio)
 {
@@ -117,8 +116,8 @@ __noinline int mark_waiter(struct bio_mark *mark, struct address *bio)
 	return 1;
 }
 
-/* The same for direct I/O that no task waits for: the owner is whoever submitted the io_uring
- * request that is in flight. */
+/* The same for direct I/O that no task waits for: the owner is the submitter of the io_uring
+ * request in flight. */
 __noinline int mark_submitter(struct bio_mark *mark, struct address *bio)
 {
 	struct async_key key = {};
@@ -138,7 +137,7 @@ __noinline int mark_submitter(struct bio_mark *mark, struct address *bio)
 	return 1;
 }
 
-/* The same for reads into the page cache: the owner is whoever brought the folio in. */
+/* The same for reads into the page cache: the owner is the task that added the folio. */
 __noinline int mark_filler(struct bio_mark *mark, struct address *bio)
 {
 	__u64 page, head;
@@ -169,7 +168,7 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 	bool followed = state, hands_on;
 
 	mark.bytes = bio->bi_iter.bi_size;
-	/* Nothing but bios: it hands them on to other devices, or is memory. */
+	/* Takes bios, not requests: it passes them to other devices, or is backed by memory. */
 	hands_on = !KREAD(request_queue, KREAD(gendisk, disk, queue), mq_ops);
 	above_begin(state, task);
 	if (hands_on) {
@@ -231,7 +230,7 @@ static __always_inline struct bio_now bio_now(struct bio *bio)
 	};
 }
 
-/* The front of a bio that is too long becomes one of its own; the rest keeps the address. */
+/* The front of a bio that is too long becomes a new bio; the rest keeps the address. */
 static __always_inline int bio_split(struct bio *front)
 {
 	struct address whole = { (__u64)KREAD(bio, front, bi_private) };
@@ -251,12 +250,12 @@ BIO_SPLIT_PROGRAM()
 BIO_SPLIT_PROGRAM(_2)
 BIO_SPLIT_PROGRAM(_3)
 
-/* One that never became part of a request. */
+/* A bio ends that never became part of a request. */
 SEC("?tp_btf/block_bio_complete")
 int BPF_PROG(fl_bio_done, struct request_queue *queue, struct bio *bio)
 {
 	struct bio_now now = bio_now(bio);
-	struct bio_mark mark = {}; /* up to 6.1 no function may be the first to write to it */
+	struct bio_mark mark = {}; /* up to 6.1, functions take only initialized memory */
 
 	bio_mark_take(&now, &mark, true);
 	return 0;
@@ -338,20 +337,20 @@ int BPF_PROG(fl_rq_requeue, struct request *rq)
 	return 0;
 }
 
-/* A request that ends, or a part of it. */
+/* A request that ends, in full or in part. */
 struct done_walk {
-	struct address bio; /* the next */
+	struct address bio; /* next bio */
 	__u64 left_bytes;
 	__u64 end_ns, issued_ns;
-	__u64 queued_ns; /* the earliest of those recorded */
+	__u64 queued_ns; /* earliest of the recorded bios */
 	__u64 request;	 /* number; 0: none of its bios is recorded */
 	__u64 sector;
 	struct bio_mark first;
 	__u64 first_sector;
 	__u32 dev, disk, op;
 	__u32 bios, own_bios, own_bytes;
-	__u32 whole; /* nothing is left of the request */
-	__u32 flush; /* part of a sequence with flushes: its bio has given up its bytes before */
+	__u32 whole; /* the request is complete */
+	__u32 flush; /* part of a flush sequence: its bio's bytes are already completed */
 };
 
 static __always_inline void fill_bio(struct event_bio *event, const struct done_walk *walk,
@@ -373,7 +372,7 @@ static __always_inline void fill_bio(struct event_bio *event, const struct done_
 	event->pad = 0;
 }
 
-/* Global, like what follows: the verifier looks at it once, not at each way that leads to it. */
+/* Global, like the functions below, so that the verifier checks it once, not on every path. */
 __noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 bytes, __u64 sector)
 {
 	struct event_bio *event;
@@ -388,18 +387,18 @@ __noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 byt
 	return 0;
 }
 
-/* Its own, so that what it does is looked at once, whatever is known of the walk. */
+/* A separate context, so that the verifier checks the loop once, whatever it knows of the walk. */
 struct done_loop {
 	struct done_walk *walk;
 };
 
-/* The first that is recorded, whose mark the walk has: it may be the only one. */
+/* Handles the first recorded bio, whose mark is walk->first. It may be the only one. */
 static __always_inline void done_first(struct done_walk *walk, __u32 bytes, __u64 sector)
 {
 	walk->own_bios = 1;
 	walk->request = __sync_fetch_and_add(&block_last_request, 1) + 1;
-	/* Better than what the kernel keeps: since 6.9 that is one reading of the clock for all
-	 * that a task does under a plug (da4c8c3d0975). */
+	/* More exact than the kernel's own time: since 6.9, one clock reading serves all that a
+	 * task does under a plug (da4c8c3d0975). */
 	if (walk->first.issued_ns)
 		walk->issued_ns = walk->first.issued_ns;
 	walk->queued_ns = walk->first.queued_ns;
@@ -422,17 +421,17 @@ static long done_step(__u32 i, struct done_loop *loop)
 	sector = now.sector = KREAD(bio, now.bio, bi_iter.bi_sector);
 	ends = walk->whole || bytes <= walk->left_bytes;
 	if (!ends)
-		bytes = walk->left_bytes; /* the rest of it is to come, and keeps its mark */
+		bytes = walk->left_bytes; /* the rest ends later and keeps the mark */
 	if (!ends && !bytes)
 		return 1;
 	walk->left_bytes -= bytes;
 	walk->bio.at = ends ? (__u64)KREAD(bio, now.bio, bi_next) : 0;
 	walk->bios++;
-	/* Copies of this program come to it one after the other. */
+	/* Copies of this program get here one after the other. */
 	if (!bio_mark_take(&now, &copy, ends))
 		return 0;
 	if (copy.disk & BIO_TO_BE_PLACED) {
-		/* It is alone in its request, which is told where that went. Not so the bio. */
+		/* It is alone in its request, which has the final sector; the bio does not. */
 		sector = walk->sector;
 		copy.sector = sector - (copy.bytes - now.bytes) / TRACE_SECTOR_BYTES;
 	}
@@ -466,8 +465,8 @@ __noinline int done_bios(struct done_walk *walk)
 	return 0;
 }
 
-/* What has one bio and is over, as most is: the same, without a call. False: it is something else,
- * and nothing has been done. */
+/* Fast path, without a function call: a complete request with one bio, as most are. Returns false,
+ * having done nothing, for any other request. */
 static __always_inline bool done_alone(struct done_walk *walk)
 {
 	struct bio_now now = { .bio = walk->bio.at, .disk = walk->disk };
@@ -479,12 +478,12 @@ static __always_inline bool done_alone(struct done_walk *walk)
 	if (!place)
 		return false;
 	if (place->bio != now.bio)
-		return !bio_marks_count; /* no task of the run has queued it */
+		return !bio_marks_count; /* the hash is empty too: not marked */
 	walk->first = place->mark;
 	if (walk->first.disk & BIO_TO_BE_PLACED)
 		return false;
 	if (__sync_val_compare_and_swap(&place->bio, now.bio, 0) != now.bio)
-		return true; /* another has taken it */
+		return true; /* taken by another program */
 	now.bytes = KREAD(bio, now.bio, bi_iter.bi_size);
 	now.sector = KREAD(bio, now.bio, bi_iter.bi_sector);
 	if (!bio_mark_fits(&walk->first, &now)) {
@@ -518,7 +517,7 @@ static __always_inline void fill_request(struct event_request *event, const stru
 	event->pad = 0;
 }
 
-/* What has one bio of the run, as most have: one record for both. */
+/* Sends one record for a request and its only bio of the run, as most requests have. */
 static __always_inline void send_single(const struct done_walk *walk, struct owner owner,
 					__u64 start_ns, __u32 part, __u32 error, __u32 bytes)
 {
@@ -600,7 +599,7 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	walk.end_ns = bpf_ktime_get_ns();
 	walk.whole = bytes >= rq->__data_len;
 	__sync_fetch_and_add(&counts->bytes, bytes);
-	/* Of a sequence only the end is a request of its own, and each flush in it. */
+	/* In a flush sequence, only its end and each flush count as requests. */
 	if (sequence && class != DEVICE_FLUSH)
 		return 0;
 	if (walk.whole) {
@@ -611,8 +610,8 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 			__sync_fetch_and_add(&counts->time_ns, walk.end_ns - rq->start_time_ns);
 	}
 	if (class == DEVICE_FLUSH)
-		return 0; /* of the block layer's own making, for those that wait for it */
-	/* Not by its flags: where a device knows no FUA they are taken from the request. */
+		return 0; /* made by the block layer for the requests that wait for it */
+	/* Not by its flags: the kernel clears them if the device has no FUA. */
 	walk.flush = !bytes && (rq->cmd_flags & REQ_OP_MASK) == REQ_OP_WRITE;
 	walk.issued_ns = rq->io_start_time_ns;
 	walk.dev = disk_dev(disk);
@@ -626,9 +625,8 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	return 0;
 }
 
-/* A request that ends in an interrupt may meet the program at work for another one, and is then
- * passed over; of three copies one is free, whether a task, a softirq and an interrupt are at it.
- */
+/* A request that ends in an interrupt may find the program busy with another one, and the kernel
+ * then skips the program. Three copies suffice for a task, a softirq and an interrupt at once. */
 #define DONE_PROGRAM(suffix, copy)                                                                 \
 	SEC("?tp_btf/block_rq_complete")                                                           \
 	int BPF_PROG(fl_rq_done##suffix, struct request *rq, int error, unsigned int bytes)        \
@@ -640,7 +638,7 @@ DONE_PROGRAM(, 0)
 DONE_PROGRAM(_2, 1)
 DONE_PROGRAM(_3, 2)
 
-/* --- what the kernel calls when bios end --- */
+/* --- the kernel's bio completion functions --- */
 
 #define FIND(name, where)                                                                          \
 	({                                                                                         \
@@ -648,7 +646,7 @@ DONE_PROGRAM(_3, 2)
 		bpf_kallsyms_lookup_name(__name, sizeof(__name), 0, where);                        \
 	})
 
-/* Run once, before the others are attached. Returns 0, or the refusal to tell. */
+/* Runs once, before the other programs are attached. Returns 0, or -EPERM if refused. */
 SEC("?syscall")
 int fl_block_names(void *context)
 {

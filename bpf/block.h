@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is known of a bio between its queueing and its end: whose it is, and which file's bytes it
- * carries. Knows nothing of requests.
+ * Marks a bio when it is queued: which task queued it, and which file's bytes it carries.
  */
 #ifndef FAULTLINE_BPF_BLOCK_H
 #define FAULTLINE_BPF_BLOCK_H
@@ -9,23 +8,23 @@
 #include "above.h"
 #include "file.h"
 
-#define PAGE_MAPPING_FLAGS 3ul /* of folio.mapping: it is of anonymous memory, or of no file */
+#define PAGE_MAPPING_FLAGS 3ul /* in folio.mapping: anonymous memory, or not a file */
 #define BTRFS_BTREE_INODE 1    /* its page cache holds the trees */
 
-/* What the kernel calls when a bio ends, by name: it tells what stands behind the bio. 0: the
- * kernel has no such function, or does not tell where. */
+/* Addresses of the kernel's bio completion functions, which identify what a bio belongs to. 0: the
+ * kernel lacks the function, or does not reveal its address. */
 extern __u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
 extern __u64 device_end_io, device_async_end_io;
-/* What a direct call has submitted is counted with each bio after that is queued, not before (since
- * 7.0): then it is 0 at the first bio of each call, and never otherwise. */
+/* Since 7.0 a direct call counts a bio as submitted only after it has been queued. The count is
+ * then 0 at the first bio of each call, and otherwise never. */
 extern bool direct_size_lags;
 
-/* Global: the verifier looks at what follows each combination once. */
+/* Global, so the verifier checks the code after it once per combination. */
 __noinline __u32 block_flags(__u32 opf)
 {
 	__u32 flags = 0;
 
-	/* Without a branch: the verifier goes both ways at each. */
+	/* Branchless: the verifier follows both sides of each branch. */
 #define BLOCK_FLAG(bit, flag)                                                                      \
 	flags |= -(opf >> bpf_core_enum_value(enum req_flag_bits, bit) & 1) & flag
 	BLOCK_FLAG(__REQ_SYNC, TRACE_BLOCK_SYNC);
@@ -38,9 +37,9 @@ __noinline __u32 block_flags(__u32 opf)
 	return flags;
 }
 
-/* --- which file --- */
+/* --- finding the file --- */
 
-/* What the verifier finds first where the head is may be a pointer. */
+/* Returns the head of a page. KNUMBER, because the verifier may see a pointer at that offset. */
 static __always_inline __u64 page_head(__u64 page)
 {
 	__u64 head = 0;
@@ -51,11 +50,11 @@ static __always_inline __u64 page_head(__u64 page)
 		head = KNUMBER(page___info, page, compound_info);
 	if (!(head & 1))
 		return page;
-	return head >> 32 == 0xffffffff ? page & head : head - 1; /* no page lies up there */
+	return head >> 32 == 0xffffffff ? page & head : head - 1; /* no page has such an address */
 }
 
-/* The id of a file that the run has met, as what it was opened as; 0: it has not. Global: the
- * verifier looks at it once, not at each way that leads to it. */
+/* Returns the id of a file that the run has used, under the name it was opened by; 0 if it has not.
+ * Global, so it is verified once instead of on every path. */
 __noinline __u32 file_met(struct address *inode)
 {
 	struct file_key key = {};
@@ -72,7 +71,7 @@ __noinline __u32 file_met(struct address *inode)
 	return entry ? entry->id & ~FILE_UNTOLD : 0;
 }
 
-/* File systems keep their own blocks in the page cache of an inode that is no file. */
+/* File systems keep their own blocks in the page cache of an internal inode. */
 static __always_inline bool holds_metadata(struct inode *inode)
 {
 	unsigned long magic = inode_magic(inode);
@@ -81,7 +80,7 @@ static __always_inline bool holds_metadata(struct inode *inode)
 	       (magic == BTRFS_MAGIC && KREAD(inode, inode, i_ino) == BTRFS_BTREE_INODE);
 }
 
-/* `followed`: a task of the run queued it, so that the file is one of the run's. */
+/* `followed`: a followed task queued it, so the file belongs to the run. */
 static __always_inline void mark_inode(struct bio_mark *mark, struct inode *inode, __u64 mapping,
 				       bool followed)
 {
@@ -95,14 +94,15 @@ static __always_inline void mark_inode(struct bio_mark *mark, struct inode *inod
 		mark->file = file_id_of_mapping(&address);
 }
 
-/* The stretch of memory that its bytes begin in. */
+/* Returns the bio_vec in which the bio starts. */
 static __always_inline struct bio_vec *bio_vector(__u64 bio)
 {
 	return (void *)KREAD(bio, bio, bi_io_vec) +
 	       KREAD(bio, bio, bi_iter.bi_idx) * bpf_core_type_size(struct bio_vec);
 }
 
-/* They begin in a page that is no file's and no program's: the file system's own memory. */
+/* Whether the bio starts in a page of neither a file nor a program: the file system's own
+ * memory. */
 static __always_inline bool bio_is_nobodys(__u64 bio)
 {
 	__u64 page = KNUMBER(bio_vec, bio_vector(bio), bv_page);
@@ -111,9 +111,9 @@ static __always_inline bool bio_is_nobodys(__u64 bio)
 }
 
 /*
- * Global, these three: the verifier looks at each once, not at each way that leads to it.
+ * These three functions are global, so each is verified once instead of on every path.
  *
- * By the page that its bytes begin in.
+ * Marks by the page in which the bio starts.
  */
 __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool followed)
 {
@@ -146,8 +146,8 @@ __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool fol
 	return 0;
 }
 
-/* Zeros of the kernel's own, before and behind what a direct call writes to a part of a new block:
- * they are none of what the call has submitted, of which there may be nothing yet. */
+/* Zeros that the kernel writes before and after a direct write to part of a new block. They are not
+ * part of what the call has submitted, which may still be 0. */
 static __always_inline bool bio_fills_block(const struct bio_mark *mark, __u64 bio,
 					    struct file *file)
 {
@@ -156,18 +156,18 @@ static __always_inline bool bio_fills_block(const struct bio_mark *mark, __u64 b
 	return mark->bytes < 1u << (bits & 31) && bio_is_nobodys(bio);
 }
 
-/* Eight bytes of the kernel's, as a number. Of whatever struct: the quick way knows but those of
- * the kernel itself, and others are of modules. */
+/* Returns 8 bytes of kernel memory as a number, whatever struct they belong to: the fast path
+ * supports only structs of the kernel itself, and others are in modules. */
 static __always_inline __u64 number_at(__u64 at)
 {
 	return KREAD(bvec_iter, at, bi_sector);
 }
 
-/* A field of a struct that a module may define, at most so long. */
+/* A field of at most 8 bytes in a struct that a module may define. */
 #define NUMBER_OF(s, p, f) number_at((__u64)(p) + bpf_core_field_offset(struct s, f))
 
-/* The file of direct I/O, by its iocb; NULL where there is none. `state`: of the task that queues
- * the bio, if it is followed: it remembers the files that it has met last. */
+/* Marks with the file of direct I/O, found by its iocb; NULL if there is none. `state`: of the task
+ * that queues the bio, if it is followed; holds the files used last. */
 static __always_inline struct file *mark_by_iocb(struct bio_mark *mark, struct kiocb *iocb,
 						 struct task_state *state)
 {
@@ -192,7 +192,7 @@ static __always_inline struct file *mark_by_iocb(struct bio_mark *mark, struct k
 	return file;
 }
 
-/* By the call's own block for direct I/O, which stands behind a bio of ext4, xfs and their like. */
+/* Marks by the control block of a direct call, which a bio of ext4, xfs and similar points to. */
 __noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, struct task_state *state)
 {
 	struct file *file;
@@ -214,7 +214,7 @@ __noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, struct
 	return 0;
 }
 
-/* The same where the call has one bio, which is part of its block. */
+/* The same if the call has only one bio, which is part of its control block. */
 __noinline int mark_by_simple(struct bio_mark *mark, struct address *bio, struct task_state *state)
 {
 	__u64 block;
@@ -229,8 +229,9 @@ __noinline int mark_by_simple(struct bio_mark *mark, struct address *bio, struct
 	return 0;
 }
 
-/* The same of a block device itself, whose bytes stand where they are. `first`: the bio is part of
- * its call's block. Says whether it told: where the call waits, its own file does. */
+/* The same for a block device, where the sector gives the offset. `first`: the bio is part of its
+ * call's control block. Returns whether it found the file: synchronous calls have no iocb here, and
+ * the caller uses the call's own file. */
 __noinline int mark_by_device(struct bio_mark *mark, struct address *bio, bool first,
 			      struct task_state *state)
 {
@@ -253,7 +254,7 @@ __noinline int mark_by_device(struct bio_mark *mark, struct address *bio, bool f
 	return 1;
 }
 
-/* By the struct of btrfs around it. Says whether it told. */
+/* Marks by the btrfs struct around the bio. Returns whether it found the file. */
 __noinline int mark_by_btrfs(struct bio_mark *mark, struct address *bio, bool followed)
 {
 	struct btrfs_inode *owner = NULL;
@@ -278,8 +279,8 @@ __noinline int mark_by_btrfs(struct bio_mark *mark, struct address *bio, bool fo
 	return 1;
 }
 
-/* What the kernel calls at the end of a bio says of which file it is. Global: of the six ways
- * through it the verifier follows none further. */
+/* Whether a bio's completion function identifies its file. Global, so the verifier continues with
+ * one result instead of six paths. */
 __noinline bool bio_end_tells(struct address *bio)
 {
 	__u64 end_io = bio ? (__u64)KREAD(bio, bio->at, bi_end_io) : 0;
@@ -289,8 +290,8 @@ __noinline bool bio_end_tells(struct address *bio)
 			  end_io == btrfs_end_io || end_io == btrfs_mirrored_end_io);
 }
 
-/* Fills in file, offset and what flags the pages tell. `state`: of the task that queues it, if that
- * is followed. */
+/* Fills in file, offset and the flags that the pages imply. `state`: of the task that queues the
+ * bio, if it is followed. */
 static __always_inline void mark_file(struct bio_mark *mark, struct address *bio,
 				      struct task_state *state, bool followed)
 {
@@ -321,10 +322,10 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 	}
 	if (!bio_end_tells(bio) || !mark_by_btrfs(mark, bio, followed)) {
 		mark_by_page(mark, bio, followed);
-		/* A file system may go by the page cache all the same. */
+		/* A file system may use the page cache all the same. */
 		if (direct && mark->file == state->call.account.file)
 			return;
-		/* It may be the program's own memory, which may be of another file. */
+		/* The page may be the program's own memory, mapped from another file. */
 		if (direct && !(mark->flags & TRACE_BLOCK_META)) {
 			mark->file = state->call.account.file;
 			mark->offset = -1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The arguments of a system call, and the row of the table that says what they mean. Knows nothing
- * of files.
+ * The arguments of a system call, and the table row that gives their meaning.
  */
 #ifndef FAULTLINE_BPF_CALL_ARGS_H
 #define FAULTLINE_BPF_CALL_ARGS_H
@@ -16,7 +15,7 @@
 #define MAP_POPULATE 0x8000
 #define PROT_WRITE 0x2
 #define PROT_EXEC 0x4
-#define ADVICE_ALIKE 6 /* what fadvise and madvise number alike, from 0 on */
+#define ADVICE_ALIKE 6 /* advice below this has the same numbers in fadvise and madvise */
 #define MADV_COLD 20
 #define MADV_PAGEOUT 21
 #define MADV_POPULATE_READ 22
@@ -29,7 +28,7 @@
 #define ERESTART_FIRST 512 /* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND */
 #define ERESTART_COUNT 3
 #define IORING_SETUP_SQPOLL 0x2
-#define IORING_PARAMS_FLAGS 8 /* where a struct io_uring_params has them */
+#define IORING_PARAMS_FLAGS 8 /* offset of flags in struct io_uring_params */
 
 struct user_iovec {
 	__u64 base, length;
@@ -40,7 +39,7 @@ static __always_inline struct call_row call_row(__u32 number)
 	return *(const struct call_row *)&calls[number & (CALL_TABLE_SIZE - 1)];
 }
 
-/* The arguments by their numbers, which count from 1, for the functions that any call may need. */
+/* The arguments by number, counted from 1, for the functions that handle any call. */
 struct call_args {
 	__u64 at[8];
 };
@@ -57,7 +56,7 @@ static __always_inline __u64 call_arg(const struct call_args *args, __u32 number
 	return args->at[number & 7];
 }
 
-/* Where the row of a request stands, counted from 1; 0: it has none. */
+/* Returns the index of a request's row, counted from 1; 0: none. */
 __noinline __u32 request_find(__u32 number, __u32 request)
 {
 	for (__u32 i = 0; i < CALL_REQUESTS; i++)
@@ -66,8 +65,8 @@ __noinline __u32 request_find(__u32 number, __u32 request)
 	return 0;
 }
 
-/* The row of a call that is many, by what its argument asks for; one with op 0 where that is not
- * recorded. */
+/* Returns the row of a multiplexed call, selected by its request argument; op is 0 if that request
+ * is not recorded. */
 static __always_inline struct call_row request_row(struct call_row row, __u32 number,
 						   const struct call_args *args)
 {
@@ -96,7 +95,7 @@ static __always_inline bool in_compat_call(struct task_struct *task)
 #endif
 }
 
-/* TRACE_OP_* of what fadvise, or madvise, advises. */
+/* TRACE_OP_* for an advice to fadvise or madvise. */
 static __always_inline __u32 advice_flags(__u32 advice, bool of_mapping)
 {
 	if (advice < ADVICE_ALIKE)
@@ -110,10 +109,10 @@ static __always_inline __u32 advice_flags(__u32 advice, bool of_mapping)
 					: TRACE_OP_OTHER_ADVICE;
 }
 
-/* TRACE_OP_* of what a struct flock asks for. What cannot be read says nothing. */
+/* TRACE_OP_* for the request in a struct flock; 0 if it cannot be read. */
 __noinline __u32 lock_flags(__u64 address)
 {
-	__s16 type; /* the first of its members */
+	__s16 type; /* first member of struct flock */
 
 	if (bpf_probe_read_user(&type, sizeof(type), (void *)address))
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is told of a call at its exit: where it was, what it asked for, its flags, and its record.
+ * The exit of a call: its offset, the size asked for, its flags and its record.
  */
 #ifndef FAULTLINE_BPF_CALL_EXIT_H
 #define FAULTLINE_BPF_CALL_EXIT_H
@@ -16,22 +16,22 @@ struct call_end {
 	__u64 asked;
 };
 
-static __always_inline bool has_position(struct task_state *state, const bool quick)
+static __always_inline bool has_position(struct task_state *state)
 {
-	struct inode *inode = KREAD_BY(quick, file, state->call.file, f_inode);
-	__u32 type = KREAD_BY(quick, inode, inode, i_mode) & S_IFMT;
+	struct inode *inode = KREAD(file, state->call.file, f_inode);
+	__u32 type = KREAD(inode, inode, i_mode) & S_IFMT;
 
 	return type == S_IFREG || type == S_IFBLK;
 }
 
-/* The file position before the call, where it has moved that, or -1. It is read at the exit, less
- * what was moved: at the entry it may be another thread's turn with the same descriptor. */
-static __always_inline __s64 file_offset(struct task_state *state, __u32 traits, __s64 result,
-					 const bool quick)
+/* Returns the file position before the call, or -1 if the call does not move it. Read at the exit,
+ * minus the bytes moved: at the entry another thread may still be moving the same descriptor's
+ * position. */
+static __always_inline __s64 file_offset(struct task_state *state, __u32 traits, __s64 result)
 {
-	if (!(traits & CALL_FPOS) || !state->call.file || !has_position(state, quick))
+	if (!(traits & CALL_FPOS) || !state->call.file || !has_position(state))
 		return -1;
-	return KREAD_BY(quick, file, state->call.file, f_pos) - (result > 0 ? result : 0);
+	return KREAD(file, state->call.file, f_pos) - (result > 0 ? result : 0);
 }
 
 static __always_inline bool appends(const struct task_state *state)
@@ -41,14 +41,14 @@ static __always_inline bool appends(const struct task_state *state)
 
 /* On Linux even pwrite() ignores its offset and appends if the file is open with O_APPEND. The size
  * is read at the exit, so another writer may already have changed it. */
-static __always_inline __s64 appended_at(struct task_state *state, __s64 result, const bool quick)
+static __always_inline __s64 appended_at(struct task_state *state, __s64 result)
 {
-	struct inode *inode = KREAD_BY(quick, file, state->call.file, f_inode);
+	struct inode *inode = KREAD(file, state->call.file, f_inode);
 
-	return KREAD_BY(quick, inode, inode, i_size) - (result > 0 ? result : 0);
+	return KREAD(inode, inode, i_size) - (result > 0 ? result : 0);
 }
 
-/* Where the call read or wrote. */
+/* Stores the offset of the read or write. */
 __noinline int exit_offset(struct task_state *state, const struct call_row *row,
 			   struct call_args *args, __s64 result)
 {
@@ -73,18 +73,18 @@ __noinline int exit_offset(struct task_state *state, const struct call_row *row,
 			return 0;
 		}
 	} else if (row->offset) {
-		/* pwritev2 has flags of its own, as its last argument. */
+		/* pwritev2 has its own flags as the last argument. */
 		if (traits & CALL_WRITE_FLAGS && call_arg(args, 6) & RWF_APPEND)
 			state->call.account.flags |= TRACE_OP_APPEND;
 		if (traits & CALL_WRITES && appends(state)) {
-			state->call.account.offset = appended_at(state, result, false);
+			state->call.account.offset = appended_at(state, result);
 			return 0;
 		}
 		state->call.account.offset = call_arg(args, row->offset);
 		if (state->call.account.offset != -1 || !(traits & CALL_FPOS))
 			return 0;
 	}
-	state->call.account.offset = file_offset(state, traits, result, false);
+	state->call.account.offset = file_offset(state, traits, result);
 	return 0;
 }
 
@@ -142,7 +142,7 @@ static __always_inline void call_count(const struct task_state *state, const str
 		     !quick && calls_preempted);
 }
 
-/* In a frame of its own: the deepest chain of calls is below the end of those that name a path. */
+/* In a frame of its own: the exit of calls with paths leads into the deepest call chain. */
 __noinline int call_count_any(struct task_state *state, struct call_end *end, __u32 traits)
 {
 	if (state && end)
@@ -181,7 +181,7 @@ static __always_inline void fill_call(struct event_syscall *event, const struct 
 	event->open_file = open_file_of(call->file);
 }
 
-/* A call that has no room in a slot. */
+/* Sends a call that does not fit into a slot. */
 __noinline int send_wide_call(struct task_state *state, struct call_end *end)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -230,7 +230,7 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	lane_give(&place);
 }
 
-/* TRACE_PROFILE_* of a call. */
+/* TRACE_PROFILE_* for a call. */
 static __always_inline __u32 profile_call_flags(__u32 flags, __u32 traits)
 {
 	return (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
@@ -239,7 +239,7 @@ static __always_inline __u32 profile_call_flags(__u32 flags, __u32 traits)
 	       (traits & CALL_MAP ? 0 : profile_advice(flags));
 }
 
-/* Adds a call to its slot, in place of a record. */
+/* Adds a call to its slot instead of sending a record. */
 __noinline int profile_call(struct task_state *state, struct call_end *end, __u32 traits)
 {
 	struct profile_done done;
@@ -271,7 +271,7 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 	return profile_add(&done);
 }
 
-/* The call is done: what is booked on it goes into the totals, and its record is sent. */
+/* Ends a call: adds its account to the totals, and sends its record. */
 static __always_inline void call_done(struct task_state *state, struct task_struct *task,
 				      struct call_end *end, __u32 traits, const bool quick)
 {
@@ -284,7 +284,7 @@ static __always_inline void call_done(struct task_state *state, struct task_stru
 	send_call(state, task, end);
 }
 
-/* The same for any call, in a frame of its own: the deepest chain of calls is below its exit. */
+/* The same for any call, in a frame of its own: its exit leads into the deepest call chain. */
 __noinline int call_done_any(struct task_state *state, struct call_end *end, __u32 traits)
 {
 	if (state && end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which file a call is about, looked up at its entry. Knows nothing of what is told of it.
+ * Finds the file of a call at the call's entry.
  */
 #ifndef FAULTLINE_BPF_CALL_FILE_H
 #define FAULTLINE_BPF_CALL_FILE_H
@@ -13,20 +13,20 @@ static __always_inline __u32 open_flags(__u32 flags)
 	       (flags & O_DSYNC ? TRACE_OP_SYNC : 0);
 }
 
-/* What the flags of a call that opens a file say, beyond those of the file. */
+/* TRACE_OP_* for the flags of a call that opens a file, including those of open_flags. */
 static __always_inline __u32 opening_flags(__u32 flags)
 {
 	return open_flags(flags) | (flags & O_ACCMODE ? TRACE_OP_WRITABLE : 0) |
 	       (flags & O_CREAT ? TRACE_OP_CREATE : 0) | (flags & O_TRUNC ? TRACE_OP_TRUNCATE : 0);
 }
 
-/* Takes `file` as the file of the call in flight; false when its kind is not recorded. `refresh`
- * looks whether its name or size has changed. */
+/* Takes `file` as the file of the call in flight; returns false if its class is not recorded.
+ * `refresh` checks whether the file's name or size has changed. */
 static __always_inline bool call_take_file(struct task_state *state, struct file *file,
-					   bool refresh, const bool quick)
+					   bool refresh)
 {
-	struct inode *inode = KREAD_BY(quick, file, file, f_inode);
-	struct known_file *known = refresh ? NULL : file_known_by(state, (__u64)file, inode, quick);
+	struct inode *inode = KREAD(file, file, f_inode);
+	struct known_file *known = refresh ? NULL : file_known(state, (__u64)file, inode);
 
 	if (known) {
 		if (!(known->class & file_classes))
@@ -42,13 +42,13 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 		state->call.account.mapping = file_mapping(file, inode);
 	}
 	state->call.file = (__u64)file;
-	state->call.account.flags |= open_flags(KREAD_BY(quick, file, file, f_flags));
-	if (!KREAD_BY(quick, inode, inode, i_nlink))
+	state->call.account.flags |= open_flags(KREAD(file, file, f_flags));
+	if (!KREAD(inode, inode, i_nlink))
 		state->call.account.flags |= TRACE_OP_UNLINKED;
 	return true;
 }
 
-/* The file a descriptor stands for; false when its kind is not recorded. */
+/* The same for the file of a descriptor. */
 static __always_inline bool call_take_fd(struct task_state *state, struct task_struct *task,
 					 __u32 fd, bool refresh)
 {
@@ -58,14 +58,13 @@ static __always_inline bool call_take_fd(struct task_state *state, struct task_s
 		state->call.account.flags |= TRACE_OP_NO_FILE;
 		return true;
 	}
-	return call_take_file(state, file, refresh, false);
+	return call_take_file(state, file, refresh);
 }
 
-/* The same for what any call needs. */
+/* The same, as global functions, for calls of any kind. */
 __noinline int call_take_any_file(struct task_state *state, struct address *address)
 {
-	return state && address ? call_take_file(state, (struct file *)address->at, false, false)
-				: 0;
+	return state && address ? call_take_file(state, (struct file *)address->at, false) : 0;
 }
 
 __noinline int call_take_any_fd(struct task_state *state, __u32 fd, bool refresh)
@@ -73,23 +72,23 @@ __noinline int call_take_any_fd(struct task_state *state, __u32 fd, bool refresh
 	return state ? call_take_fd(state, bpf_get_current_task_btf(), fd, refresh) : 0;
 }
 
-/* The file of a plain call. A close is the last look at a file that was written: what its size has
- * come to. */
+/* Takes the file of a plain call. A close is the last chance to see the final size of a file that
+ * was written. */
 static __always_inline bool enter_plain(struct task_state *state, struct task_struct *task,
-					__u32 traits, __u32 fd, const bool quick)
+					__u32 traits, __u32 fd)
 {
-	struct file *file = file_of_fd_by(task, fd, quick);
+	struct file *file = file_of_fd(task, fd);
 
 	if (!file) {
 		state->call.account.flags = TRACE_OP_NO_FILE;
 		return true;
 	}
-	return call_take_file(
-		state, file,
-		traits & CALL_CLOSES && KREAD_BY(quick, file, file, f_mode) & FMODE_WRITE, quick);
+	return call_take_file(state, file,
+			      traits & CALL_CLOSES && KREAD(file, file, f_mode) & FMODE_WRITE);
 }
 
-/* The files of any call. Returns its operation, 0 when it or their kind is not recorded. */
+/* Takes the files of any call. Returns its operation, 0 if it or the file's class is not
+ * recorded. */
 __noinline int enter_any(struct task_state *state, struct call_args *args, __u32 number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -101,7 +100,7 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 		row = request_row(row, number, args);
 		if (!row.op)
 			return 0;
-		/* At the entry: while it waits another thread may write to the same place. */
+		/* At the entry: another thread may overwrite the struct while the call waits. */
 		if (row.traits & CALL_LOCK_WAITS)
 			state->call.account.flags |= lock_flags(call_arg(args, 3));
 	}
@@ -109,7 +108,7 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 		bool wanted = file_of_fd(task, call_arg(args, row.fd2)) &&
 			      call_take_any_fd(state, call_arg(args, row.fd2), false);
 
-		/* Recorded when either end is of a recorded kind. */
+		/* Recorded if the class of either file is. */
 		state->call.file2 = state->call.account.file;
 		state->call.mapping2 = state->call.account.mapping;
 		state->call.account.file = 0;
@@ -123,7 +122,7 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 		struct vm_area_struct *vma = vma_find(call_arg(args, 1));
 		struct address file = { vma ? (__u64)KREAD(vm_area_struct, vma, vm_file) : 0 };
 
-		/* Memory that is shared without a name lies in a file of the kernel's own. */
+		/* Shared anonymous memory is backed by an internal file of the kernel. */
 		if (file.at && !(KREAD(inode, KREAD(file, file.at, f_inode), i_flags) & S_PRIVATE))
 			call_take_any_file(state, &file);
 		return row.op;
@@ -137,10 +136,9 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 }
 
 /*
- * A call that was in flight when its task began to be followed, at its end: as if it had begun now.
- * A descriptor that stands for nothing any more stood for something when the call was made. One
- * that a signal interrupted ends some other time, or is made again. Returns 0 when the call is none
- * that is recorded.
+ * Handles the end of a call that was in flight when its task began to be followed, as if the call
+ * had begun now. A descriptor that is closed by now was valid when the call was made. A call
+ * interrupted by a signal ends later, or is restarted. Returns 0 if the call is not recorded.
  */
 __noinline int enter_late(struct task_state *state, struct call_args *args, __u32 number,
 			  __s64 result)

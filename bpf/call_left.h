@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Calls that do not end as they begin: whose end was not seen, which a signal suspends, which are
- * begun again.
+ * Calls without a regular end: calls whose end was not seen, and calls that a signal suspends and
+ * the kernel restarts.
  */
 #ifndef FAULTLINE_BPF_CALL_LEFT_H
 #define FAULTLINE_BPF_CALL_LEFT_H
 
 #include "call_args.h"
 
-/* Counts a call whose end was not seen: of its result and its time nothing is known. At the end of
- * the recording it is not one: what sees ends goes while what sees beginnings is still there. */
+/* Counts a call whose end was not seen, and whose result and duration are unknown. Not counted once
+ * the recording is ending: exit programs are detached before entry programs. */
 __noinline int call_left(struct task_state *state)
 {
 	if (!state)
@@ -23,9 +23,9 @@ __noinline int call_left(struct task_state *state)
 }
 
 /*
- * A signal interrupted the call in flight. The kernel makes it again, once the signal's handler has
- * returned, or gives EINTR to the program: only what follows tells. Returns 0 when the place is
- * taken by a call that is further out, made before the handler that made this one.
+ * A signal interrupted the call in flight. After the signal handler returns, the kernel either
+ * restarts the call or returns EINTR; what follows shows which. Returns 0 if an outer call is
+ * already suspended, one whose handler made this call.
  */
 __noinline int call_suspend(struct task_state *state, __u64 ip, __u64 sp)
 {
@@ -46,7 +46,7 @@ static __always_inline void call_restore(struct task_state *state)
 	state->call_suspended = 0;
 }
 
-/* The call that has just begun may be the suspended one, made again. */
+/* The call that has just begun may be the suspended one, restarted. */
 __noinline int call_continue(struct task_state *state, __u64 ip, __u64 sp)
 {
 	if (!state || state->suspended.call.number != state->call.number ||
@@ -56,7 +56,8 @@ __noinline int call_continue(struct task_state *state, __u64 ip, __u64 sp)
 	return 1;
 }
 
-/* A handler has returned to where the suspended call was made; true when that ended so. */
+/* A handler has returned to where the suspended call was made. Returns 1 if that call ended with
+ * EINTR. */
 __noinline int call_interrupted(struct task_state *state, __u64 ip, __u64 sp, __s64 result)
 {
 	if (!state || state->suspended.ip != ip || state->suspended.sp != sp || result != -EINTR)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Calls that name a path: the path as given, the directory that it is relative to, and the record.
+ * Calls that name paths: the path as passed, the directory it is relative to, and the record.
  */
 #ifndef FAULTLINE_BPF_CALL_PATH_H
 #define FAULTLINE_BPF_CALL_PATH_H
 
 #include "call_exit.h"
 
-/* The directory that a path is relative to: 0 for an absolute one, or when it is not known. */
+/* Returns the id of the directory that a path is relative to; 0 if the path is absolute or the
+ * directory unknown. */
 static __always_inline __u32 dir_id(struct task_state *state, struct task_struct *task,
 				    struct call_args *args, __u32 argument, char first)
 {
@@ -42,7 +43,7 @@ static __always_inline __u32 dir_id(struct task_state *state, struct task_struct
 	return id & ~FILE_UNTOLD;
 }
 
-/* Reads a path behind what the record holds so far; the number of its bytes without the NUL. */
+/* Appends a path to the record's text; returns its length without the NUL. */
 static __always_inline __u32 read_path(struct event_syscall_path *event, __u32 at, __u64 pointer)
 {
 	long bytes = bpf_probe_read_user_str(event->text + (at & (EVENT_PATH_BYTES - 1)),
@@ -53,7 +54,7 @@ static __always_inline __u32 read_path(struct event_syscall_path *event, __u32 a
 	return bytes > 0 ? bytes - 1 : 0;
 }
 
-/* The call is done: it is counted, and told with its paths. */
+/* Ends a call: adds it to the totals, and sends its record with the paths. */
 __noinline int call_done_path(struct task_state *state, const struct call_row *row,
 			      struct call_end *end, struct call_args *args)
 {

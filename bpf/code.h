@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Telling that a process has mapped code from a file: there may be markers in it.
+ * Reports that a process has mapped code from a file, which may contain markers.
  */
 #ifndef FAULTLINE_BPF_CODE_H
 #define FAULTLINE_BPF_CODE_H
 
 #include "ring.h"
 
-/* Global, as it is rare, and in a frame of its own. */
+/* Global because it is rarely called, and needs a frame of its own. */
 __noinline int code_send(__u64 address, __u64 bytes)
 {
 	struct event_code *event =
@@ -19,7 +19,7 @@ __noinline int code_send(__u64 address, __u64 bytes)
 	event->address = address;
 	event->bytes = bytes;
 	ring_submit(event);
-	ring_wake(); /* there may be markers to attach to */
+	ring_wake(); /* the code may contain markers to attach to */
 	return 0;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Block devices: what they are called, and what each did in all. Knows nothing of bios.
+ * Block devices: their names, and totals per device.
  */
 #ifndef FAULTLINE_BPF_DEVICE_H
 #define FAULTLINE_BPF_DEVICE_H
 
 #include "ring.h"
 
-/* Each device has a number, which is where it stands here: a place that its dev_t leads to, or the
- * next that is free. The user side reads it in its own memory. */
+/* A device's number is its index here: the index selected by its dev_t, or the next free one. The
+ * user side reads this map through mapped memory. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -17,8 +17,8 @@ struct {
 	__type(value, struct device_place);
 } device_places SEC(".maps");
 
-/* All that a device did, by class of requests; counted on each CPU for itself. By its number: to
- * find it costs a fraction of what a hash does. */
+/* All activity of a device, by class of requests, counted per CPU. Indexed by device number, which
+ * costs a fraction of a hash lookup. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, DEVICES_MOST);
@@ -33,7 +33,7 @@ static __always_inline __u32 device_home(__u32 dev)
 
 struct device_search {
 	__u64 disk;
-	__u64 taken; /* as its place has it */
+	__u64 taken; /* value in its slot */
 	__u32 home, found;
 };
 
@@ -48,7 +48,7 @@ static long device_step(__u32 i, struct device_search *search)
 	taken = place->taken;
 	if (!taken)
 		taken = __sync_val_compare_and_swap(&place->taken, 0, search->taken);
-	if (!taken) /* it is called as it was when it was first met */
+	if (!taken) /* keeps the name it had when first seen */
 		bpf_probe_read_kernel_str(place->name.text, sizeof(place->name.text),
 					  KFIELD(gendisk, search->disk, disk_name));
 	else if (taken != search->taken)
@@ -57,9 +57,9 @@ static long device_step(__u32 i, struct device_search *search)
 	return 1;
 }
 
-/* The number of a device that is met for the first time, or that is not where its dev_t leads to;
- * DEVICES_MOST, and counted as lost: there are too many. Global: the verifier looks at it once, not
- * at each way that leads to it. */
+/* Returns the number of a device that is new, or not at the index selected by its dev_t. If there
+ * are too many devices, returns DEVICES_MOST and counts a lost record. Global, so it is verified
+ * once instead of on every path. */
 __noinline __u32 device_find(struct address *disk, __u32 dev)
 {
 	struct device_search search = { .taken = DEVICE_TAKEN(dev),
@@ -82,7 +82,7 @@ static __always_inline __u32 disk_dev(struct gendisk *disk)
 	return whole ? KREAD(block_device, whole, bd_dev) : 0;
 }
 
-/* NULL, and counted as lost, when there are too many devices. */
+/* Returns NULL, and counts a lost record, if there are too many devices. */
 static __always_inline struct device_total *device_total(struct gendisk *disk, __u32 dev)
 {
 	__u32 number = device_home(dev);
@@ -95,11 +95,11 @@ static __always_inline struct device_total *device_total(struct gendisk *disk, _
 }
 
 /*
- * As the kernel classes operations for /proc/diskstats; DEVICE_CLASSES: it does not count them. Odd
- * ones write, others read: here is where that is not all, by what. A table, as the verifier then
- * sees one way to its answer.
+ * Classes of operations as in /proc/diskstats; DEVICE_CLASSES: not counted. Odd operations are
+ * writes, the others are reads, and the table holds the exceptions. A table, because the verifier
+ * then sees a single path.
  */
-#define DEVICE_OPS 64 /* more than there are */
+#define DEVICE_OPS 64 /* more than exist */
 #define DEVICE_OP(op, class) [op] = (class) ^ ((op)&1)
 
 static const __u8 device_ops[DEVICE_OPS] = {
@@ -123,7 +123,7 @@ static __always_inline struct device_counts *device_counts(struct gendisk *disk,
 	total = device_total(disk, disk_dev(disk));
 	if (!total)
 		return NULL;
-	BARRIER_VAR(class); /* 6.1 does not see that it is one of them, but this it does */
+	BARRIER_VAR(class); /* 6.1 loses track of the range of class, but follows this mask */
 	return &total->of[class & (DEVICE_CLASSES - 1)];
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the headers of what crosses from the kernel side to the user side have in common: types of
- * fixed width, the sizes that structs keep, and that of a task's name.
+ * Shared by the headers that define the interface between kernel side and user side: fixed-width
+ * types, size assertions, and the length of a task name.
  */
 #ifndef FAULTLINE_EVENT_BASE_H
 #define FAULTLINE_EVENT_BASE_H

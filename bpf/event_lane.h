@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Memory that both sides have mapped, for the records that come by the million. Knows nothing of
- * those that go through the rings.
+ * Shared mapped memory for the most frequent records.
  */
 #ifndef FAULTLINE_EVENT_LANE_H
 #define FAULTLINE_EVENT_LANE_H
@@ -9,13 +8,13 @@
 #include "event_base.h"
 
 /*
- * Lanes: slots of one size for the records that come by the million. `ready` of a slot is its
- * number plus one once it holds the record of that number; the numbers of a lane count up from 0,
- * and number n stands in slot n modulo the number of slots.
+ * CPU buffers (lanes): slots of one size for the most frequent records. Records of a CPU buffer are
+ * numbered from 0; record n goes to slot n modulo the number of slots. A slot's `ready` is n + 1
+ * once it holds record n.
  *
- * A slot is a cache line: it travels from the CPU that writes it to the one that reads it. `op`
- * says what stands in it. What has no room there (a long call, one that faulted) goes through the
- * ring as event_syscall.
+ * A slot is one cache line, which moves from the CPU that writes it to the CPU that reads it. `op`
+ * gives the type of its record. Calls that do not fit (long duration, faults inside the call) go
+ * through the ring as event_syscall.
  */
 struct lane_call {
 	__u64 time_ns;
@@ -56,43 +55,44 @@ struct lane_slot {
 	};
 };
 
-/* One cache line for each side to write. */
+/* One cache line per writing side. */
 struct lane_control {
-	__u64 given; /* by the kernel side: the next number */
+	__u64 given; /* next number; written by the kernel side */
 	__u64 pad[7];
-	__u64 taken; /* by the user side: the first number not taken yet */
+	__u64 taken; /* first number not consumed yet; written by the user side */
 	__u64 pad2[7];
 };
 
 /*
- * Flight recorder: the slots of all lanes are one memory that wraps. Numbers are taken from it in
- * chunks; a chunk is one lane's. `given` of a lane's control is then the next number of its chunk,
- * `taken` counts its records; one more control has the next chunk's number in `given`. `ready` of a
- * slot is its number plus one, with its lane; or says that it is being written.
+ * Flight recorder: the slots of all CPU buffers form one circular buffer. Numbers are allocated in
+ * chunks, each owned by one CPU buffer. The control's `given` is the next number in its chunk, and
+ * `taken` counts its records. An extra control holds the number of the next chunk in `given`. A
+ * slot's `ready` is its number plus one combined with its CPU buffer, or FLIGHT_BUSY while the slot
+ * is being written.
  *
- * A lane leaves a chunk when the others have come a part of the memory farther: so what was written
- * since all but that part was given is there still.
+ * A CPU buffer abandons its chunk once the others have advanced by 1/FLIGHT_STALE_PART of the
+ * memory. Everything written while the rest of the memory was allocated is therefore still there.
  */
 #define FLIGHT_CHUNK 64
 #define FLIGHT_STALE_PART 16
-#define FLIGHT_CHOSEN_MOST 65536 /* processes, where not all are kept */
+#define FLIGHT_CHOSEN_MOST 65536 /* processes, unless all are kept */
 #define FLIGHT_BUSY (1ull << 63)
 #define FLIGHT_LANE_SHIFT 48
 #define FLIGHT_NUMBER_MASK ((1ull << FLIGHT_LANE_SHIFT) - 1)
 #define FLIGHT_SLOTS_LEAST(lanes) ((__u64)(lanes)*FLIGHT_CHUNK * FLIGHT_STALE_PART * 2)
 
-/* An operation that took long: the first since the reader has looked. */
+/* The first slow operation since the reader last looked. */
 enum flight_slow_state { FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD };
 
 struct flight_slow {
-	__u64 state; /* enum flight_slow_state; the reader sets it back */
+	__u64 state; /* enum flight_slow_state; reset by the reader */
 	__u64 start_ns;
 	__u64 duration_ns;
 	__u32 pid;
 	__u32 file;
 	__u32 op;
 	__u32 pad;
-	char comm[EVENT_COMM_BYTES]; /* of the process; "": another one ended the operation */
+	char comm[EVENT_COMM_BYTES]; /* the process; "": another one ended the operation */
 };
 
 _Static_assert(__builtin_offsetof(struct lane_call, op) ==

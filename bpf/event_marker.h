@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How the kernel side reads the arguments of markers: the rows that the user side fills in. Knows
- * nothing of the records that are made of them.
+ * How the kernel side reads the arguments of markers: table rows that the user side fills in.
  */
 #ifndef FAULTLINE_EVENT_MARKER_H
 #define FAULTLINE_EVENT_MARKER_H
@@ -9,8 +8,8 @@
 #include "event_base.h"
 
 /*
- * Markers: the USDT probes of provider "faultline". Where the arguments of one stand is told by the
- * note that describes it, and read from there by the kernel side: one row per marker attached to.
+ * Markers are the USDT probes of provider "faultline". The ELF note of a marker says where its
+ * arguments are, and the kernel side reads them there: one row per attached marker.
  */
 enum marker_kind {
 	MARKER_SPAN_BEGIN,
@@ -23,7 +22,7 @@ enum marker_kind {
 #define MARKER_ARGS_MAX 7
 #define MARKER_SPECS_MAX 1024
 
-/* Registers are told by their offset in struct pt_regs, as a uprobe sees it. */
+/* Registers are identified by their offset in struct pt_regs, as a uprobe sees it. */
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 #define MARKER_REGISTERS_BYTES 272
 #else
@@ -32,8 +31,8 @@ enum marker_kind {
 
 enum marker_source {
 	MARKER_CONSTANT, /* `value` */
-	MARKER_REGISTER, /* what `base` holds */
-	MARKER_MEMORY,	 /* at `value` + what `base` holds + `scale` times what `index` holds */
+	MARKER_REGISTER, /* the value of `base` */
+	MARKER_MEMORY,	 /* memory at `value` + `base` + `scale` * `index` */
 };
 
 struct marker_arg {
@@ -48,7 +47,7 @@ struct marker_arg {
 struct marker_spec {
 	__u32 kind;
 	__u32 pad;
-	struct marker_arg args[MARKER_ARGS_MAX]; /* one that the marker has not is a constant 0 */
+	struct marker_arg args[MARKER_ARGS_MAX]; /* missing arguments are constant 0 */
 };
 
 EVENT_SIZE(marker_arg, 16);

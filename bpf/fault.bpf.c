@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Page faults on file mappings, from start to end; on anonymous and shared memory as totals.
+ * Page faults on file mappings, from start to end; faults on anonymous and shared memory as totals.
  *
- * Variants: entry and exit of handle_mm_fault where the kernel lets us attach there, which also
- * sees the faults that the kernel makes for populate and mlock; else the exception tracepoints (x86
- * has them), or a kprobe, for the start and software perf events, which the kernel raises once a
- * fault is done, for the end.
+ * Variants: entry and exit of handle_mm_fault, if the kernel allows attaching there; this also
+ * covers the faults that the kernel makes for populate and mlock. Otherwise, the exception
+ * tracepoints (on x86) or a kprobe for the start, and for the end software perf events, which the
+ * kernel raises once a fault is done.
  */
 #include "fault.h"
 #include "vmlinux/ptrace.h"
@@ -24,8 +24,7 @@ static __always_inline void fault_begin(struct task_state *state, __u64 address,
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	/* An attempt with faults disabled, which the kernel makes again, or one that ended unseen.
-	 */
+	/* An attempt with faults disabled, which the kernel repeats, or an unseen end. */
 	if (state->fault.account.op)
 		fault_settle(state, 0, false);
 	if (state->call.account.op)
@@ -53,8 +52,8 @@ static __always_inline int fault_end(struct task_state *state, __u64 vma, bool m
 	return fault_close(state, vma, now_ns);
 }
 
-/* One whose start was not seen: it has no duration. That may have been before its task was
- * followed. */
+/* Begins a fault whose start was not seen, maybe because its task was not followed yet. It has no
+ * duration. */
 static __always_inline void fault_begin_unseen(struct task_state *state, __u64 address,
 					       __u64 now_ns)
 {
@@ -90,14 +89,14 @@ static __always_inline int exception(unsigned long address, unsigned long error)
 	return 0;
 }
 
-/* Of both tracepoints, which the kernel tells apart by the registers; the error code does, too. */
+/* Serves both tracepoints. The kernel picks one by the registers; the error code says the same. */
 SEC("?raw_tp")
 int fl_fault_start(struct bpf_raw_tracepoint_args *event)
 {
 	return exception(event->args[0], event->args[2]);
 }
 
-/* Of both events; the cookie says which. */
+/* Serves both events; the cookie says which. */
 SEC("?perf_event")
 int fl_fault_end(struct bpf_perf_event_data *event)
 {
@@ -116,7 +115,7 @@ int fl_fault_end(struct bpf_perf_event_data *event)
 	return fault_end(state, vma_of_fault(state, state->fault.address), major, now_ns);
 }
 
-/* The start from classic tracepoints, which are never preempted. */
+/* The start, by classic tracepoints, which are never preempted. */
 SEC("?tp")
 int fl_fault_tp(struct trace_event_raw_exceptions *fault)
 {
@@ -136,8 +135,7 @@ static __always_inline int handling(unsigned long address, unsigned int flags)
 	__u64 page = ~(PAGE_BYTES - 1);
 	__u32 seen = 0;
 
-	/* A fault that has to wait comes a second time: it is one fault, from the first entry on.
-	 */
+	/* A fault that has to wait enters again; it is one fault, from the first entry on. */
 	if (!state ||
 	    (state->fault.account.op && (state->fault.address & page) == (address & page)))
 		return 0;
@@ -173,19 +171,19 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 		return 0;
 	if (result & VM_FAULT_ERROR)
 		return fault_settle(state, bpf_ktime_get_ns(), true);
-	/* As mm_account_fault in mm/memory.c tells major from minor. */
+	/* Major or minor, as mm_account_fault in mm/memory.c decides. */
 	major = result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_MAJOR) ||
 		flags & bpf_core_enum_value(enum fault_flag, FAULT_FLAG_TRIED);
-	/* As a number: the verifier lets no global function take a typed pointer for one. */
+	/* As a number: the verifier does not let global functions take a typed pointer for one. */
 	if (bpf_get_func_arg(ctx, 0, &vma_address))
 		vma_address = 0;
 	return fault_end(state, vma_address, major, bpf_ktime_get_ns());
 }
 
 /*
- * The entry by a kprobe, the end by the perf events of the first variant. Those tell only of faults
- * that came as exceptions, so the ones that the kernel makes itself, without registers, are passed
- * over at the entry, too.
+ * The entry by a kprobe, the end by the perf events of the first variant. The perf events cover
+ * only faults that came as exceptions, so the entry skips those that the kernel makes itself,
+ * without registers.
  */
 SEC("?kprobe/handle_mm_fault")
 int BPF_KPROBE(fl_fault_kprobe, struct vm_area_struct *vma, unsigned long address,
@@ -194,10 +192,10 @@ int BPF_KPROBE(fl_fault_kprobe, struct vm_area_struct *vma, unsigned long addres
 	return regs ? handling(address, flags) : 0;
 }
 
-/* --- what ends without an end --- */
+/* --- faults without a regular end --- */
 
-/* A signal to the task itself, because of what it touched: SIGBUS ends the fault in flight, SIGSEGV
- * says that there was no mapping to make one on. It is settled by what the task does next. */
+/* The task gets a signal for its own memory access: SIGBUS ends the fault in flight, SIGSEGV means
+ * that there was no mapping to fault on. The task's next event settles the fault. */
 static __always_inline int signalled(int signal)
 {
 	struct task_state *state = task_followed(bpf_get_current_task_btf());
@@ -228,8 +226,8 @@ int fl_fault_sig_tp(struct trace_event_raw_signal_generate *event)
 	return signalled(signal);
 }
 
-/* The thread ends in the middle of a fault: it was killed while it waited. That of a call's may
- * have been an attempt. */
+/* The thread exits in the middle of a fault: it was killed while it waited. A fault in kernel mode
+ * may have been only an attempt. */
 static __always_inline int fault_cut(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The fault in flight, and how it becomes a record. Knows nothing of how its start and end are
- * seen.
+ * The fault in flight, and how it becomes a record.
  *
  * The functions are global: one copy serves all programs (bpf/file.h).
  */
@@ -13,7 +12,7 @@
 #include "profile.h"
 #include "vma.h"
 
-/* The fault is one of those that `op` counts: of these that is all. */
+/* Counts a fault under `op`. Some kinds of faults are only counted. */
 static __always_inline void fault_done(struct account *account, __u32 op, __u64 end_ns)
 {
 	account->op = op;
@@ -26,7 +25,7 @@ static __always_inline void fault_done(struct account *account, __u32 op, __u64 
 	}
 }
 
-/* Adds a fault to its slot, in place of a record. */
+/* Adds a fault to its slot instead of sending a record. */
 __noinline int profile_fault(struct account *account, __u64 end_ns)
 {
 	const __u32 stores = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
@@ -46,7 +45,7 @@ __noinline int profile_fault(struct account *account, __u64 end_ns)
 	return profile_add(&done);
 }
 
-/* The record of a fault on a file, whose id the account has. */
+/* Sends the record of a fault on a file; the account has the file's id. */
 static __always_inline void fault_record(const struct account *account, struct owner owner,
 					 __u64 end_ns)
 {
@@ -72,7 +71,7 @@ static __always_inline void fault_record(const struct account *account, struct o
 	lane_give(&place);
 }
 
-/* A fault on a file is over. */
+/* Records a fault on a file that has ended. */
 static __always_inline void fault_send(struct account *account, __u64 end_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -85,7 +84,7 @@ static __always_inline void fault_send(struct account *account, __u64 end_ns)
 	fault_record(account, owner_of(task), end_ns);
 }
 
-/* What is known of a fault by the mapping that it is on. */
+/* Fills in the fields that follow from the fault's mapping. */
 static __always_inline void fault_take_mapping(struct task_state *state, __u64 vma,
 					       struct file *file, struct address_space *cache)
 {
@@ -107,14 +106,14 @@ static __always_inline void fault_take_mapping(struct task_state *state, __u64 v
 			  KREAD(vm_area_struct, vma, vm_start);
 }
 
-/* A fault on tmpfs that fails is recorded like one on a file: it names what was full, or too short,
- * when SIGBUS killed the process. */
+/* A failed fault on tmpfs is recorded like one on a file: if SIGBUS killed the process, it names
+ * the file that was too short, or whose file system was full. */
 static __always_inline bool fault_is_shmem(const struct account *account, struct inode *host)
 {
 	return inode_in_memory(host) && !(account->flags & TRACE_FAULT_UNFINISHED);
 }
 
-/* Ends the fault in flight on the mapping at `vma` (0: not known). */
+/* Ends the fault in flight on the mapping at `vma` (0: unknown). */
 __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 {
 	struct account *account;
@@ -156,10 +155,10 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 }
 
 /*
- * Ends a fault whose end was not told. The kernel counts a fault for its task once it is done: one
- * that was counted ended at a time that nobody knows; any other was cut off, `end_ns` says when
- * (0: not known). An attempt with faults disabled, which the kernel makes again, leaves no trace of
- * having reached a file; `sure` says that this is none.
+ * Ends a fault whose end was not seen. The kernel counts a fault for its task when the fault is
+ * done: a fault that was counted ended at an unknown time. Any other was cut off at `end_ns` (0:
+ * unknown). An attempt with faults disabled, which the kernel repeats, never reaches a file; `sure`
+ * rules out such an attempt.
  */
 __noinline int fault_settle(struct task_state *state, __u64 end_ns, bool sure)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The kernel side as one object, layer by layer. One translation unit, because then the layers
- * share one copy of what they have in common, and because the static linker of libbpf 1.1 cannot
- * link weak kernel functions.
+ * The kernel side as one object, layer by layer. It is one translation unit so that the layers
+ * share one copy of common code, and because the static linker of libbpf 1.1 cannot link weak
+ * kernel functions.
  */
 #include "state.bpf.c"
 #include "task.bpf.c"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Pages that came into the cache of a file that is not the operation's in flight: on its account
- * under a name of their own, or, where nothing is in flight, on nobody's.
+ * Pages added to the cache of a file other than the one in use by the operation in flight: recorded
+ * as indirect, or as unattributed if no operation is in flight.
  */
 #ifndef FAULTLINE_BPF_FETCHED_H
 #define FAULTLINE_BPF_FETCHED_H
@@ -9,17 +9,17 @@
 #include "file.h"
 #include "profile.h"
 
-/* A page that comes into the cache, and why: to be read, or because a write makes it. */
+/* A page added to the cache, to be read or because a write creates it. */
 struct page_add {
 	__u64 mapping;
 	struct inode *host;
 	__u64 index;
 	__u32 pages;
-	bool locked; /* by the task, for writing: file systems do so to write, never to read */
+	bool locked; /* inode locked by the task: file systems lock it to write, never to read */
 };
 
-/* These functions are global, as what is needed once a file (bpf/file.h). Adds what is gathered to
- * its slot. */
+/* These functions are global, because they are needed once per file (bpf/file.h). Adds the
+ * collected pages to their slot. */
 __noinline int profile_aside(struct account *account)
 {
 	struct profile_done done;
@@ -32,7 +32,7 @@ __noinline int profile_aside(struct account *account)
 	return profile_add(&done);
 }
 
-/* Sends what is gathered, when the operation ends. */
+/* Sends the collected pages when the operation ends. */
 __noinline int aside_send(struct task_state *state)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -64,7 +64,7 @@ __noinline int aside_send(struct task_state *state)
 	return 0;
 }
 
-/* Pages of one file that come on the account of one operation are gathered into one record. */
+/* Pages of one file that are added during one operation are collected into one record. */
 __noinline int aside_add(struct task_state *state, struct page_add *add)
 {
 	struct account *account;

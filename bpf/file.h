@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files: from a descriptor to the file, from the file to its id, and its path, read once.
+ * Files: from descriptor to file, from file to id, and the file's path, which is read once.
  *
- * A file is (device, inode number, generation). Its id is drawn when it is first seen; the record
- * that says what the id stands for goes ahead of the first record that uses it.
+ * A file is identified by device, inode number and generation. It gets its id when it is first
+ * seen; the record that describes the id is sent before any record that uses it.
  */
 #ifndef FAULTLINE_BPF_FILE_H
 #define FAULTLINE_BPF_FILE_H
@@ -21,16 +21,16 @@
 #define O_CREAT 0100
 #define O_TRUNC 01000
 #define O_APPEND 02000
-#define O_DSYNC 010000 /* O_SYNC has this bit, too */
+#define O_DSYNC 010000 /* O_SYNC includes this bit */
 #define FMODE_WRITE 0x2u
 #define FMODE_BACKING (1u << 24)     /* since 6.14 */
-#define FMODE_BACKING_OLD (1u << 25) /* from 6.5 on */
+#define FMODE_BACKING_OLD (1u << 25) /* since 6.5 */
 
 /*
- * What is known of a file. It has a place by its identity in an array, which costs a fraction of
- * what a hash does, and keeps it; where another has that place it goes to a hash, in which nobody
- * looks while that is empty. That is bounded: a file that fell out gets a new id when it comes
- * back, and the reader joins the two by what the ids stand for.
+ * Known files. A file's identity selects a slot in an array, which costs a fraction of a hash
+ * lookup. If another file holds the slot, the file goes into an LRU hash, which is not searched
+ * while it is empty. A file that was evicted from the hash gets a new id when it is used again; the
+ * reader merges ids with the same identity.
  */
 #define FILE_PLACES_LOG 16
 
@@ -54,9 +54,9 @@ struct {
 } files SEC(".maps");
 
 /*
- * Ids are the lower 31 bits of a counter. The counter runs in turns of 2^29, so the fifth turn
- * hands out the ids of the first again. Before that can happen, a file whose id is two turns old
- * gets a new one the next time it is used: no id ever stands for two files.
+ * Ids are the low 31 bits of a counter. A turn is 2^29 ids, so ids repeat after four turns. Before
+ * that, a file whose id is two turns old gets a new id on its next use: no id ever stands for two
+ * files.
  */
 #define FILE_TURN_LOG 29
 extern __u64 file_last_id;
@@ -77,8 +77,8 @@ static __always_inline bool file_is_at(const struct file_place *place, const str
 	       *(const __u64 *)&place->key.dev == *(const __u64 *)&key->dev;
 }
 
-/* Looks up a file by its key, which must be on the stack. NULL: the file is new, or its id is too
- * old. */
+/* Looks up a file by its key, which must be on the stack. Returns NULL if the file is new or its id
+ * is too old. */
 static __always_inline struct file_entry *file_find(struct file_key *key)
 {
 	struct file_place *place = file_place(key);
@@ -91,20 +91,18 @@ static __always_inline struct file_entry *file_find(struct file_key *key)
 	return entry && file_turn - entry->turn < 2 ? entry : NULL;
 }
 
-/* Identifies an open file (POSIX: open file description) without giving away its address: a hash of
- * the address, with secrets chosen at random for each recording. 0: no file, or no secrets. */
+/* Identifies an open file description without revealing its address: a hash of the address, with
+ * secrets chosen at random for each recording. Returns 0 without a file or secrets. */
 static __always_inline __u32 open_file_of(__u64 file)
 {
 	return file ? ((file ^ open_file_secrets[0]) * open_file_secrets[1]) >> 32 : 0;
 }
 
-/* --- from a descriptor to the file --- */
+/* --- from a descriptor to its file --- */
 
-/* `quick`: see caller_find; the same of what follows. */
-static __always_inline struct file *file_of_fd_by(struct task_struct *task, __u32 fd,
-						  const bool quick)
+static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 fd)
 {
-	struct files_struct *open_files = quick ? task->files : TASK_POINTER(task, files);
+	struct files_struct *open_files = TASK_POINTER(task, files);
 	struct fdtable *table;
 
 	if (!open_files)
@@ -112,19 +110,14 @@ static __always_inline struct file *file_of_fd_by(struct task_struct *task, __u3
 	table = open_files->fdt;
 	if (fd >= table->max_fds)
 		return NULL;
-	/* A slot of the table, read as a struct that begins with a pointer. */
-	return (struct file *)KREAD_BY(quick, hlist_head, table->fd + fd, first);
-}
-
-static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 fd)
-{
-	return file_of_fd_by(task, fd, false);
+	/* Reads an entry of the table as a struct that begins with a pointer. */
+	return (struct file *)KREAD(hlist_head, table->fd + fd, first);
 }
 
 /*
- * What a mapping of an overlay file holds is a file of a layer, behind which the path that the user
- * opened stands. The bit that says so moved in 6.14, where the old one got another meaning, so the
- * path is believed only when it leads to a file system that makes such files.
+ * A mapping of an overlay file holds a backing file of a layer, which also stores the path that the
+ * user opened. The flag that marks backing files moved in 6.14, and its old bit got another
+ * meaning. So the path is trusted only if it leads to a file system that creates backing files.
  */
 static __always_inline bool file_is_backing(struct file *file)
 {
@@ -142,7 +135,7 @@ static __always_inline bool file_is_backing(struct file *file)
 	return magic == OVERLAYFS_MAGIC || magic == FUSE_MAGIC;
 }
 
-/* Name and place of an open file, as the user opened it. */
+/* The path of an open file, as the user opened it. */
 static __always_inline void file_path(struct file *file, struct vfsmount **mnt,
 				      struct dentry **dentry)
 {
@@ -157,7 +150,7 @@ static __always_inline void file_path(struct file *file, struct vfsmount **mnt,
 
 /* --- what an id stands for --- */
 
-/* A file without a path has a name of its kernel's making on a mount of its own. */
+/* A file without a path has a kernel-generated name on a mount of its own. */
 static __always_inline bool file_nameless(const struct file_facts *facts)
 {
 	void *mount;
@@ -170,8 +163,8 @@ static __always_inline bool file_nameless(const struct file_facts *facts)
 	       facts->dentry != KREAD(vfsmount, facts->mnt, mnt_root);
 }
 
-/* What is known of the file without its path. In a frame of its own: the deepest chain of calls
- * ends in the path's, and has to stay within the kernel's 512 bytes of stack. */
+/* Fills in everything except the path. In a frame of its own: the deepest call chain ends in the
+ * path code, and must fit the kernel's 512 bytes of stack. */
 static __noinline int file_describe(struct event_file *record, struct file_facts *facts,
 				    struct file_key *key)
 {
@@ -183,7 +176,7 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 	record->generation = key->generation;
 	record->mode = KREAD(inode, inode, i_mode);
 	record->rdev = KREAD(inode, inode, i_rdev);
-	record->class = inode_class(inode); /* calls go no deeper than this */
+	record->class = inode_class(inode); /* the deepest call chain ends here */
 	record->capacity_pages = 0;
 	if (KREAD(super_block, sb, s_magic) == TMPFS_MAGIC &&
 	    bpf_core_type_exists(struct shmem_sb_info))
@@ -197,13 +190,13 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 	return 0;
 }
 
-/* In a frame of its own, like file_describe. */
+/* In a frame of its own, as file_describe is. */
 static __noinline struct file_making *file_making_get(void)
 {
 	return scratch_get();
 }
 
-/* Sends the record that says what `id` stands for. Returns 0, or what went wrong. */
+/* Sends the record that describes `id`. Returns 0 or a negative value. */
 static __noinline int file_announce(struct file_facts *facts, struct file_key *key, __u32 id,
 				    __s64 size)
 {
@@ -218,8 +211,8 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 		return ring_lose(RECORD_FILE) - 1;
 	record = (struct event_file *)making->record;
 	walk = &making->walk;
-	/* What is at hand first: whatever is kept over a call takes of the stack (file_describe).
-	 */
+	/* Uses the arguments first: values that are live across a call take up stack (see
+	 * file_describe). */
 	record->size_bytes = size;
 	record->id = id;
 	file_describe(record, facts, key);
@@ -261,16 +254,16 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 /* --- ids --- */
 
 /*
- * These are global, and in frames of their own: the verifier looks at each once, and the deepest
- * chain of calls has to stay within the kernel's 512 bytes.
+ * These functions are global, so each is verified once, and have frames of their own: the deepest
+ * call chain must fit the kernel's 512 bytes of stack.
  *
- * The id of a file; 0 if it is new. FILE_UNTOLD is set if its record must be sent again, because
- * its name, or with `refresh` its size, has changed.
+ * Returns the id of a file, 0 if it is new. Sets FILE_UNTOLD if the record must be sent again
+ * because the name, or with `refresh` the size, has changed.
  */
 __noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bool refresh)
 {
 	struct file_entry *entry;
-	struct file_key at; /* on the stack: up to 6.1 a map takes no other */
+	struct file_key at; /* on the stack: up to 6.1, maps accept no other key */
 
 	if (!key)
 		return 0;
@@ -278,7 +271,7 @@ __noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bo
 	entry = file_find(&at);
 	if (!entry)
 		return 0;
-	/* A file that was first met through its page cache gets its path from the first opener. */
+	/* A file first seen through its page cache gets its path when it is first opened. */
 	if (!(entry->id & FILE_UNTOLD) &&
 	    (refresh ? entry->name_hash == name_hash && entry->size_bytes == size
 		     : entry->name_hash || !name_hash))
@@ -299,8 +292,8 @@ __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64
 		return 0;
 	at = *key;
 	place = file_place(&at);
-	/* Who meets the file before all of it is there finds another's place and gives it one more
-	 * id, or finds another name and size, and tells them. */
+	/* Until both are stored, another CPU sees a slot of a different file and assigns a second
+	 * id, or sees a different name and size and sends the record again. */
 	if (place &&
 	    (file_is_at(place, &at) || !__sync_val_compare_and_swap(&place->entry.id, 0, id))) {
 		place->entry = fresh;
@@ -311,8 +304,8 @@ __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64
 	return bpf_map_update_elem(&files, &at, &fresh, BPF_ANY);
 }
 
-/* Stores what the record of a file said, for the next comparison. FILE_UNTOLD means that the record
- * was lost: the next use of the file sends it again. */
+/* Stores the name and size that the record carried, for the next comparison. FILE_UNTOLD in the id
+ * means that the record was lost: the next use of the file sends it again. */
 __noinline int file_note(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
 {
 	struct file_entry *entry;
@@ -337,13 +330,14 @@ static __always_inline __u32 file_draw_id(void)
 
 	if (!(number & ((1ull << FILE_TURN_LOG) - 1))) {
 		file_turn = number >> FILE_TURN_LOG;
-		number = __sync_fetch_and_add(&file_last_id, 1) + 1; /* 0 is none */
+		number = __sync_fetch_and_add(&file_last_id, 1) + 1; /* 0 means no file */
 	}
 	return number & ~FILE_UNTOLD;
 }
 
-/* The id of a file, maybe with FILE_UNTOLD: whoever meets it next tries to tell it again. `refresh`
- * looks whether it, or a directory above it, was renamed, or its size has changed. */
+/* Returns the id of a file, with FILE_UNTOLD if its record was lost: the next use tries again.
+ * `refresh` checks whether the file or a directory above it was renamed, or its size has
+ * changed. */
 __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 {
 	struct file_key key = {};
@@ -352,7 +346,7 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 
 	if (!facts)
 		return 0;
-	file_key_of(&key, (struct address *)facts); /* they begin with the inode's address */
+	file_key_of(&key, (struct address *)facts); /* the inode's address comes first */
 	size = KREAD(inode, facts->inode, i_size);
 	name_hash = refresh ? path_hash(facts) : !!facts->mnt;
 	id = file_look(&key, name_hash, size, refresh);
@@ -371,9 +365,9 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 	return id;
 }
 
-/* What the task remembers of the file reached through `address`, whose inode is `inode`. */
-static __always_inline struct known_file *file_known_by(struct task_state *state, __u64 address,
-							struct inode *inode, const bool quick)
+/* Returns what the task remembers of the file reached through `address`, with inode `inode`. */
+static __always_inline struct known_file *file_known(struct task_state *state, __u64 address,
+						     struct inode *inode)
 {
 	struct address at = { (__u64)inode };
 
@@ -382,20 +376,12 @@ static __always_inline struct known_file *file_known_by(struct task_state *state
 		struct known_file *known = &state->known[i];
 
 		if (known->address == address && known->inode == (__u64)inode &&
-		    known->turn == file_turn &&
-		    known->ino == KREAD_BY(quick, inode, inode, i_ino) &&
-		    known->generation == (known->derived
-						  ? derived_generation(&at)
-						  : KREAD_BY(quick, inode, inode, i_generation)))
+		    known->turn == file_turn && known->ino == KREAD(inode, inode, i_ino) &&
+		    known->generation == (known->derived ? derived_generation(&at)
+							 : KREAD(inode, inode, i_generation)))
 			return known;
 	}
 	return NULL;
-}
-
-static __always_inline struct known_file *file_known(struct task_state *state, __u64 address,
-						     struct inode *inode)
-{
-	return file_known_by(state, address, inode, false);
 }
 
 static __always_inline void file_remember(struct task_state *state, __u64 address,
@@ -414,7 +400,7 @@ static __always_inline void file_remember(struct task_state *state, __u64 addres
 	known->class = file_class(inode);
 }
 
-/* The inode that is a file's identity: of the name that was opened. */
+/* A file is identified by the inode of the name that was opened. */
 static __always_inline void file_facts_of(struct file *file, struct file_facts *facts)
 {
 	file_path(file, &facts->mnt, &facts->dentry);
@@ -423,8 +409,8 @@ static __always_inline void file_facts_of(struct file *file, struct file_facts *
 		facts->inode = KREAD(file, file, f_inode);
 }
 
-/* The page cache that a call on the file fills. Calls on an overlay file fill that of a file of a
- * layer, which shows when its first page comes: 0. */
+/* Returns the page cache that a call on the file fills. For an overlay file that is the cache of a
+ * layer's file, which is known only when its first page arrives: 0. */
 static __always_inline __u64 file_mapping(struct file *file, struct inode *inode)
 {
 	if (KREAD(super_block, KREAD(inode, inode, i_sb), s_magic) == OVERLAYFS_MAGIC)
@@ -432,8 +418,8 @@ static __always_inline __u64 file_mapping(struct file *file, struct inode *inode
 	return (__u64)KREAD(file, file, f_mapping);
 }
 
-/* The id of an open file that the task does not remember; 0 when it is of none of the classes.
- * `refresh`: see file_id. */
+/* Returns the id of an open file that the task does not remember; 0 if the file is in none of the
+ * classes. `refresh`: see file_id. */
 __noinline __u32 file_meet(struct task_state *state, struct address *address, __u32 classes,
 			   bool refresh)
 {
@@ -469,7 +455,7 @@ static __always_inline __u32 file_id_of(struct task_state *state, struct file *f
 	return known ? known->id : file_meet(state, &address, ~0u, false);
 }
 
-/* The id of a file of which only the inode is known. */
+/* Returns the id of a file known only by its inode. */
 static __always_inline __u32 file_id_by_inode(struct inode *inode)
 {
 	struct file_facts facts = { .inode = inode };
@@ -483,14 +469,13 @@ static __always_inline __u32 file_id_by_inode(struct inode *inode)
 	return file_id(&facts, false) & ~FILE_UNTOLD;
 }
 
-/* ... of the file itself, also where it serves an overlay's. */
+/* The same for the file itself, even if it backs an overlay file. */
 __noinline __u32 file_id_of_inode(struct address *inode)
 {
 	return inode && inode->at ? file_id_by_inode((struct inode *)inode->at) : 0;
 }
 
-/* The id of the file that a page cache belongs to, where only that is known: of the overlay's file
- * if it serves one. */
+/* Returns the id of the file that owns a page cache; of the overlay file if the owner backs one. */
 __noinline __u32 file_id_of_mapping(struct address *mapping)
 {
 	struct address layer;

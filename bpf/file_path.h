@@ -16,14 +16,14 @@ struct file_facts {
 };
 
 #define PATH_COMPONENTS_MAX 2048
-#define NAME_SPACE 256 /* NAME_MAX and its NUL */
+#define NAME_SPACE 256 /* NAME_MAX plus NUL */
 
-/* Lies in scratch memory: what is read back from there is a number to the verifier, so that it
- * looks at a step once, not at each mixture of what the pointers may be. */
+/* Lives in scratch memory: what is read back from there is an unknown number to the verifier, so it
+ * checks a step once and not for each combination of pointers. */
 struct path_walk {
 	struct dentry *dentry;
-	void *mount; /* struct mount; NULL: not known, the walk ends at the file system's root */
-	struct dentry *root_dentry; /* where the walk ends; NULL: at the root of all mounts */
+	void *mount; /* struct mount; NULL: unknown, the walk ends at the file system's root */
+	struct dentry *root_dentry; /* end of the walk; NULL: the root of all mounts */
 	struct vfsmount *root_mnt;
 	__u32 bytes;
 	__u32 hash;
@@ -31,7 +31,7 @@ struct path_walk {
 	__u32 pad;
 };
 
-/* The record that says what an id stands for, while it is made. */
+/* The record that describes an id, while it is being built. */
 struct file_making {
 	__u8 record[sizeof(struct event_file) + EVENT_PATH_BYTES + NAME_SPACE];
 	struct path_walk walk;
@@ -47,8 +47,8 @@ static __always_inline void path_begin(struct path_walk *walk, const struct file
 }
 
 enum path_place {
-	PATH_NAME,  /* the dentry's name is a part of the path */
-	PATH_MOUNT, /* the root of a mount: the walk has gone on to where it is mounted */
+	PATH_NAME,  /* the dentry's name is part of the path */
+	PATH_MOUNT, /* root of a mount: the walk continues at its mount point */
 	PATH_END,
 };
 
@@ -100,7 +100,7 @@ static long path_step(__u32 i, struct file_making **context)
 	return 0;
 }
 
-/* A name's hash comes with the name, and depends on the directory's dentry, too. */
+/* A name's hash is stored with the name, and also depends on the directory's dentry. */
 static long path_hash_step(__u32 i, struct path_walk **context)
 {
 	struct path_walk *walk = *context;
@@ -119,9 +119,9 @@ static long path_hash_step(__u32 i, struct path_walk **context)
 	return 0;
 }
 
-/* A hash of the path, never 0: it changes when the file or any directory above it is renamed. Goes
- * to the root of all mounts, so that it does not depend on who asks. 0: the path is not known.
- * Global: the verifier looks at it once. */
+/* Returns a hash of the path, which changes when the file or a directory above it is renamed. Never
+ * 0, except if the path is unknown. Goes up to the root of all mounts, so it does not depend on the
+ * caller's root. Global, so it is verified once. */
 __noinline __u32 path_hash(struct file_facts *facts)
 {
 	struct path_walk *walk;

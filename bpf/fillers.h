@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which tasks recently added folios to the page cache. Throttling by cgroups of version 1 delays
- * the bios that read those folios, and a kernel thread queues them later. This table tells whose
- * bios they are.
+ * Remembers which tasks recently added folios to the page cache. Throttling by cgroup v1 delays the
+ * bios that read those folios, and a kernel thread queues them later; this table identifies their
+ * owners.
  *
  * A folio's slot follows from its file and index; a newer folio replaces an older one.
  */
@@ -34,7 +34,7 @@ static __always_inline struct filler *filler_at(__u64 mapping, __u64 index)
 	return bpf_map_lookup_elem(&fillers, &at); /* 2^64 / golden ratio */
 }
 
-/* A global function, because the verifier then treats the mapping's address as a plain number. */
+/* Global, so the verifier treats the mapping's address as a plain number. */
 __noinline int filler_note(struct page_add *add)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -48,7 +48,7 @@ __noinline int filler_note(struct page_add *add)
 	return 0;
 }
 
-/* Returns who added the folio at that index; pid 0 if that is not known. */
+/* Returns the task that added the folio at that index; pid 0 if unknown. */
 static __always_inline struct owner filler_of(__u64 mapping, __u64 index)
 {
 	struct filler *filler = filler_at(mapping, index);

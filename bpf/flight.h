@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The flight recorder's memory: slots that wrap, with no reader to wait for. See bpf/event.h for
- * how they are numbered. Knows nothing of what stands in them.
+ * The flight recorder's memory: a circular buffer of slots that does not wait for a reader. See
+ * bpf/event_lane.h for how the slots are numbered.
  *
- * All CPUs share the memory, so that it holds the same last seconds of each, however unlike they
- * are: a CPU takes a chunk of numbers at a time, and leaves one that it fills slowly before the
- * others have come far.
+ * All CPUs share the memory, so it holds the same last seconds for each, however different their
+ * rates are: a CPU takes a chunk of numbers at a time, and abandons a chunk that it fills slowly
+ * before the others have advanced far.
  */
 #ifndef FAULTLINE_BPF_FLIGHT_H
 #define FAULTLINE_BPF_FLIGHT_H
@@ -14,11 +14,10 @@
 
 extern const volatile bool flight_on;
 extern const volatile __u64
-	flight_slower_ns; /* tells of operations that take so long; 0: of none */
+	flight_slower_ns; /* report operations that take at least this long; 0: none */
 extern struct flight_slow flight_slow;
 
-/* Of these processes alone, where flight_chooses: the user side names them, and they hand it down.
- */
+/* The processes to keep, if flight_chooses: named by the user side, and inherited by children. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -29,13 +28,13 @@ struct {
 
 extern const volatile bool flight_chooses;
 
-/* Whether what the process does is kept. */
+/* Whether the events of the process are kept. */
 static __always_inline bool flight_takes(__u32 pid)
 {
 	return flight_on && (!flight_chooses || bpf_map_lookup_elem(&flight_chosen, &pid));
 }
 
-/* A process has been made: a number that was another one's says nothing of it. */
+/* A process has been created: an earlier process's entry for a reused PID is removed. */
 static __always_inline void flight_inherit(__u32 parent, __u32 child)
 {
 	__u32 one = 1;
@@ -56,14 +55,14 @@ static __always_inline void flight_leave(__u32 pid)
 
 #define FLIGHT_TRIES 16
 
-/* Whether a lane goes on in its chunk, from number `at` on. */
+/* Whether a CPU buffer continues in its chunk, from number `at` on. */
 static __always_inline bool flight_goes_on(const struct lane_control *pool, __u64 at)
 {
 	return at & (FLIGHT_CHUNK - 1) &&
 	       *(volatile __u64 *)&pool->given - at <= lane_slot_count / FLIGHT_STALE_PART;
 }
 
-/* The next number of a lane; false when others were faster again and again. */
+/* Takes the next number of a CPU buffer; false if other programs kept winning the race. */
 static __always_inline bool flight_claim(struct lane_control *lane, struct lane_control *pool,
 					 __u64 *number)
 {
@@ -83,14 +82,14 @@ static __always_inline bool flight_claim(struct lane_control *lane, struct lane_
 	return false;
 }
 
-/* Marks a slot as being written; false while somebody else still does, who was preempted there for
- * a whole turn, or when we were, and a later record stands there already. */
+/* Marks a slot as being written. False if another writer is still busy, preempted there for a whole
+ * round, or if this writer was and the slot already holds a later record. */
 static __always_inline bool flight_open(struct lane_slot *slot, __u64 number)
 {
 	__u64 held = *(volatile __u64 *)&slot->ready;
 
 #ifdef __TARGET_ARCH_x86
-	/* Stores are seen in their order there. */
+	/* x86 keeps stores in order. */
 	if (!lane_shared) {
 		*(volatile __u64 *)&slot->ready = FLIGHT_BUSY;
 		asm volatile("" ::: "memory");
@@ -101,7 +100,7 @@ static __always_inline bool flight_open(struct lane_slot *slot, __u64 number)
 	       __sync_val_compare_and_swap(&slot->ready, held, FLIGHT_BUSY) == held;
 }
 
-/* A slot to fill and give over, its number told with its lane. */
+/* Returns a slot to fill and publish. Its number includes the number of the CPU buffer. */
 static __always_inline struct lane_slot *flight_take(struct lane_control *lane,
 						     __u32 number_of_lane, void *controls,
 						     void *slots, __u64 *number)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Beginning to follow a task: a child, or one that runs already, at any moment of what it does.
- * Knows nothing of who is to be followed.
+ * Starts to follow a task: a new child, or a running task at any point of its execution.
  */
 #ifndef FAULTLINE_BPF_FOLLOW_H
 #define FAULTLINE_BPF_FOLLOW_H
@@ -9,7 +8,7 @@
 #include "settings.h"
 #include "state.h"
 
-/* The slot of a task that begins to be followed; NULL when it is another's. */
+/* Takes the slot of a task that begins to be followed; NULL if another task holds it. */
 static __always_inline struct task_slot *slot_take(struct task_struct *task, __u64 now_ns)
 {
 	struct task_slot *slot = task_slot(task->pid);
@@ -18,8 +17,8 @@ static __always_inline struct task_slot *slot_take(struct task_struct *task, __u
 	if (!slot)
 		return NULL;
 	owner = slot->owner;
-	/* One that ended and has this one's address and number left it what it looks like: nobody
-	 * looks at that any more. */
+	/* A task that exited and had the same address and thread id leaves a slot that looks like
+	 * this task's; nothing uses it any more. */
 	if (owner && !(slot->left_ns && (now_ns - slot->left_ns > SLOT_REST_NS ||
 					 slot_is_of(slot, task, task->pid))))
 		return NULL;
@@ -31,7 +30,7 @@ static __always_inline struct task_slot *slot_take(struct task_struct *task, __u
 	return slot;
 }
 
-/* Has the place of the task's registers tell its slot, or tell nothing: `slot` is NULL. */
+/* Makes the address of the task's registers lead to its slot, or to nothing if `slot` is NULL. */
 static __always_inline void call_place_take(struct task_struct *task, struct task_slot *slot)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -44,7 +43,7 @@ static __always_inline void call_place_take(struct task_struct *task, struct tas
 	if (slot && owner != (__u64)regs) {
 		struct task_slot *other = task_slot(place->slot);
 
-		/* It is taken from whom has ended. */
+		/* An entry is only taken from a task that has exited. */
 		if (owner && other && other->regs == owner && !other->left_ns)
 			slot = NULL;
 		else if (__sync_val_compare_and_swap(&place->regs, owner, (__u64)regs) != owner)
@@ -53,14 +52,14 @@ static __always_inline void call_place_take(struct task_struct *task, struct tas
 	if (!slot) {
 		place->crowded = 1;
 		if (owner == (__u64)regs)
-			place->regs = 0; /* what it tells is of a task that had the stack before */
+			place->regs = 0; /* it belongs to a task that had this stack before */
 		return;
 	}
 	slot->regs = (__u64)regs;
 	place->slot = slot->tid;
 }
 
-/* A fresh state for a task that begins to be followed; NULL when there is no memory for it. */
+/* Returns a fresh state for a task that begins to be followed; NULL if there is no memory. */
 static __always_inline struct task_state *state_take(struct task_struct *task, __u64 now_ns)
 {
 	struct task_slot *slot = slot_take(task, now_ns);
@@ -95,9 +94,9 @@ static __always_inline void mode_set(struct task_struct *task, struct task_state
 }
 
 /*
- * Follows a task from now on, once, whoever asks first: when recordings attach to what runs, the
- * iterator over tasks and the fork of one may come together. `running`: it may be in the middle of
- * a call or a fault. Its state counts from when its mode is set, last.
+ * Follows a task from now on. Only the first caller for a task succeeds: when recordings attach,
+ * the iterator over tasks and a fork may race. `running`: the task may be in the middle of a call
+ * or a fault. The state is valid once its mode is set, which happens last.
  */
 enum { FOLLOW_BEGUN, FOLLOW_ALREADY, FOLLOW_ENDED, FOLLOW_NO_MEMORY };
 
@@ -122,7 +121,7 @@ static __always_inline int follow(struct task_struct *task, __u64 now_ns, bool r
 		state->minor_before = task->min_flt;
 	}
 	__sync_val_compare_and_swap(&state->mode, TASK_IGNORED, TASK_FOLLOWED);
-	/* Where its end is under way, whoever tells that may have passed by. */
+	/* If the task is already exiting, its exit program may have run before. */
 	if (!(task->flags & PF_EXITING))
 		return FOLLOW_BEGUN;
 	state->mode = TASK_IGNORED;

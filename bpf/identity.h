@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What tells a file from others where its inode's own number, device and generation do not.
- * Knows nothing of ids and paths.
+ * Identifies a file where its inode's own number, device and generation are not enough.
  */
 #ifndef FAULTLINE_BPF_IDENTITY_H
 #define FAULTLINE_BPF_IDENTITY_H
@@ -9,7 +8,7 @@
 #include "kernel.h"
 #include "vmlinux/identity.h"
 
-/* What a file is known by: the inode of the name that was opened. */
+/* The identity of a file: the inode of the name that was opened. */
 struct file_key {
 	__u64 ino;
 	__u32 dev;
@@ -29,8 +28,8 @@ static __always_inline unsigned long inode_magic(struct inode *inode)
 	return KREAD(super_block, KREAD(inode, inode, i_sb), s_magic);
 }
 
-/* The inode of the lower layer, which a file keeps for its origin when it is copied up; NULL for
- * one that was made in the upper layer. */
+/* Returns the lower layer's inode, which a copied-up file keeps as its origin; NULL if the file was
+ * created in the upper layer. */
 static __always_inline struct inode *overlay_lower(void *overlay)
 {
 	struct dentry *dentry = NULL;
@@ -56,7 +55,7 @@ static __always_inline struct inode *overlay_lower(void *overlay)
 	return dentry ? KREAD(dentry, dentry, d_inode) : NULL;
 }
 
-/* The inode of the upper layer; NULL: it has not been copied up. */
+/* Returns the upper layer's inode; NULL if the file has not been copied up. */
 static __always_inline struct inode *overlay_upper(void *overlay)
 {
 	struct dentry *upper = NULL;
@@ -65,8 +64,8 @@ static __always_inline struct inode *overlay_upper(void *overlay)
 	return upper ? KREAD(dentry, upper, d_inode) : NULL;
 }
 
-/* A daemon may give any inode number to any file, even 0 to all of them. The node id, which kernel
- * and daemon use in their requests, is unique while the kernel knows the file. */
+/* A FUSE daemon may give any inode number to any file, even 0 to all of them. The node id, which
+ * kernel and daemon use in their requests, is unique while the kernel knows the file. */
 static __always_inline __u32 fuse_generation(struct inode *inode)
 {
 	void *fuse = (void *)inode - bpf_core_field_offset(struct fuse_inode, inode);
@@ -85,8 +84,8 @@ static __always_inline bool derives_generation(struct inode *inode)
 	return magic == OVERLAYFS_MAGIC || magic == FUSE_MAGIC;
 }
 
-/* The generation of an inode whose own is of no use. For an overlay it is that of the inode in the
- * first layer: it differs when a number is reused, and survives a copy-up. */
+/* Returns a generation for an inode whose own is unusable. For an overlay inode it is that of the
+ * inode in the first layer, which differs if a number is reused, and survives a copy-up. */
 __noinline __u32 derived_generation(struct address *inode)
 {
 	struct inode *real;
@@ -105,7 +104,7 @@ __noinline __u32 derived_generation(struct address *inode)
 	return real ? KREAD(inode, real, i_generation) : 0;
 }
 
-/* The inode of the layer that holds the data of an overlay's file. */
+/* Returns the layer's inode that holds the data of an overlay file. */
 static __always_inline struct inode *overlay_real(struct inode *inode)
 {
 	struct inode *upper;
@@ -127,8 +126,8 @@ static __always_inline __u32 inode_generation(struct inode *inode)
 	return KREAD(inode, inode, i_generation);
 }
 
-/* The device as stat tells it: that of a btrfs subvolume is the subvolume's own, and a snapshot and
- * its origin differ in nothing else. */
+/* Returns the device as stat reports it. A btrfs subvolume has a device of its own, and a snapshot
+ * differs from its origin in nothing else. */
 static __always_inline __u32 inode_dev(struct inode *inode)
 {
 	if (inode_magic(inode) == BTRFS_MAGIC && bpf_core_type_exists(struct btrfs_inode)) {
@@ -152,7 +151,7 @@ static __always_inline void inode_key(struct file_key *key, struct inode *inode)
 	key->dev = inode_dev(inode);
 }
 
-/* Global: the verifier looks at it once, not at each place that asks. */
+/* Global, so it is verified once instead of for every caller. */
 __noinline int file_key_of(struct file_key *key, struct address *inode)
 {
 	if (key && inode)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Lists calls and faults in flight while a recording runs, and adds their time so far to the sums,
- * so that an operation that hangs counts before it returns. The iterator runs beside the tasks: it
- * writes nothing of their state but summed_ns (account.h).
+ * so that an operation that hangs counts before it returns. The iterator runs while the tasks do,
+ * and writes only summed_ns of their state (account.h).
  */
 #include "call_exit.h"
 #include "in_flight.h"
 
-/* An operation that a task is in. */
+/* A task's operation in flight. */
 struct in_flight {
 	struct account *account;
 	struct task_struct *task;
 	struct profile_key key;
 	__u64 start_ns;
-	__u64 summed_ns; /* of the account, read first */
+	__u64 summed_ns; /* the account's, read first */
 	__u64 path;	 /* in the task's memory; 0: none */
 	__u32 before;
 };
 
-/* Adds the time since the last look, unless the operation has just ended. */
+/* Adds the time since the last reading, unless the operation has just ended. */
 static __always_inline void in_flight_sum(struct in_flight *found, __u64 now_ns)
 {
 	__u64 from_ns = found->summed_ns > found->start_ns ? found->summed_ns : found->start_ns;
@@ -58,7 +58,7 @@ static __always_inline int in_flight_found(struct in_flight *found, struct seq_f
 	return 0;
 }
 
-/* The file of a descriptor of the task's: its id; 0 where that is of no recorded kind. */
+/* Returns the id of a descriptor's file; 0: files of its kind are not recorded. */
 static __always_inline __u32 in_flight_file(struct task_struct *task, __u32 fd)
 {
 	struct file *file = file_of_fd(task, fd);
@@ -105,7 +105,7 @@ static __always_inline void find_call(struct in_flight *found, struct task_state
 	found->path = row.path && !found->key.file ? call_arg(args, row.path) : 0;
 }
 
-/* False when it is on no file that lies on storage. */
+/* Finds the file of a fault; false if the fault is not on a file on storage. */
 static __always_inline bool find_fault_file(struct in_flight *found, struct fault_state *fault)
 {
 	__u64 vma = vma_of_task_at(found->task, fault->address);

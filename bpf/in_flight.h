@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How an iterator over tasks finds out what another task is doing: calls that began before it was
- * followed, and page faults.
+ * How an iterator over tasks finds out what another task is doing: calls that began before the task
+ * was followed, and page faults.
  */
 #ifndef FAULTLINE_BPF_IN_FLIGHT_H
 #define FAULTLINE_BPF_IN_FLIGHT_H
@@ -12,9 +12,9 @@
 #define TASK_UNINTERRUPTIBLE 2
 
 /*
- * The row of a call that was in flight already when its task began to be followed; `op` 0: there is
- * none. The registers on top of the stack are those of a call only while the task is blocked in the
- * kernel; in a fault, the number of the call is -1.
+ * Returns the row of a call that was already in flight when its task began to be followed; `op` 0:
+ * none. The registers at the top of the stack belong to a call only while the task is blocked in
+ * the kernel; in a fault, the call number is -1.
  */
 static __always_inline struct call_row call_before(struct task_state *state,
 						   struct task_struct *task, struct call_args *args,
@@ -33,9 +33,8 @@ static __always_inline struct call_row call_before(struct task_state *state,
 }
 
 /*
- * Whether the task is really in the fault that its state has. One that was done is counted by the
- * kernel. An attempt with faults disabled, which the kernel makes again, leaves no trace of having
- * reached a file.
+ * Whether the task is really in the fault that its state holds. The kernel counts a fault once it
+ * is done. An attempt with faults disabled, which the kernel repeats, never reaches a file.
  */
 static __always_inline bool fault_lasts(struct fault_state *fault, struct task_struct *task,
 					__u64 number)
@@ -46,7 +45,7 @@ static __always_inline bool fault_lasts(struct fault_state *fault, struct task_s
 					  task->__state && number >= CALL_TABLE_SIZE);
 }
 
-/* ... and whether it has been in one since before it was followed: where is not known. */
+/* Whether the task has been in a fault since before it was followed; its address is unknown. */
 static __always_inline bool fault_before(struct task_state *state, struct task_struct *task,
 					 __u64 number)
 {
@@ -55,8 +54,8 @@ static __always_inline bool fault_before(struct task_state *state, struct task_s
 	       number >= CALL_TABLE_SIZE && !in_compat_call(task);
 }
 
-/* A path of at most `size` bytes, a constant, from the task's memory; returns its length with the
- * NUL, 0: it could not be read. One that is longer is cut. */
+/* Reads a path of at most `size` bytes, a constant, from the task's memory. Returns its length with
+ * the NUL, 0 if it cannot be read. A longer path is cut. */
 static __always_inline __u32 path_of_task(char *text, const __u32 size, struct task_struct *task,
 					  __u64 pointer)
 {
@@ -64,7 +63,7 @@ static __always_inline __u32 path_of_task(char *text, const __u32 size, struct t
 
 	if (!reads_other_tasks || bpf_copy_from_user_task(text, size, (void *)pointer, task, 0))
 		return 0;
-	/* Onto itself: that tells where the path ends, without a loop to verify. */
+	/* Copying it onto itself finds its end without a loop to verify. */
 	bytes = bpf_probe_read_kernel_str(text, size, text);
 	return bytes > 0 ? bytes : 0;
 }

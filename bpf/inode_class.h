@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What kind of file an inode is.
+ * The type of file that an inode represents.
  */
 #ifndef FAULTLINE_BPF_INODE_CLASS_H
 #define FAULTLINE_BPF_INODE_CLASS_H
@@ -40,7 +40,7 @@ static __always_inline __u32 inode_class(struct inode *inode)
 	return FILE_CLASS_ANON;
 }
 
-/* Global: of its seven answers the verifier sees one number. */
+/* Global, so the verifier continues with one unknown number instead of seven results. */
 __noinline __u32 inode_class_at(struct address *inode)
 {
 	return inode ? inode_class((struct inode *)inode->at) : FILE_CLASS_ANON;
@@ -54,9 +54,9 @@ static __always_inline __u32 file_class(struct inode *inode)
 }
 
 /*
- * Its pages are all there is of it: tmpfs, ramfs, hugetlbfs, memory of devices. Such file systems
- * have no device that is written back to; a block device has one, which its own file system, being
- * none, does not tell.
+ * Whether the inode exists only in memory: tmpfs, ramfs, hugetlbfs, device memory. Their backing
+ * device does not support writeback. The pseudo file system of block devices does not either,
+ * although the devices do.
  */
 static __always_inline bool inode_in_memory(struct inode *inode)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reading the kernel's memory, the fast way where the kernel has it and the portable way elsewhere.
+ * Reads kernel memory: by plain loads if the kernel supports them, else by probe reads.
  */
 #ifndef FAULTLINE_BPF_KERNEL_H
 #define FAULTLINE_BPF_KERNEL_H
@@ -13,67 +13,69 @@
 #include "event.h"
 
 /*
- * bpf_rdonly_cast (since 6.2) turns any address into a typed pointer whose fields are read by plain
- * loads that fault to zero: a tenth of the price of a probe read. The user side sets
- * have_rdonly_cast before loading; the verifier then drops the branch not taken. It also makes the
- * call that of the kernel's function: libbpf would read all the kernel's types to find that.
+ * The object is built twice: for kernels with bpf_rdonly_cast (6.2), and with FAULTLINE_PROBE_READ
+ * for those without. The cast turns any address into a typed pointer whose fields are read by plain
+ * loads that fault to zero, at a tenth of the cost of a probe read. One object with a branch at
+ * every read would take the verifier twice as long: it removes dead branches one by one and moves
+ * the rest of the program each time.
+ *
+ * The loader replaces this call with the kernel's function; libbpf would first read all the
+ * kernel's types.
  */
 static void *(*const rdonly_cast)(const void *obj, __u32 btf_id) = (void *)RDONLY_CAST_CALL;
-extern const volatile bool have_rdonly_cast;
+
+#ifdef FAULTLINE_PROBE_READ
+#define KREAD_INTO(value, s, at, f) bpf_core_read(&(value), sizeof(value), &((struct s *)(at))->f)
+#define TASK_UNTRUSTED(task) (task)
+#else
+#define KREAD_INTO(value, s, at, f)                                                                \
+	((value) = ((struct s *)rdonly_cast((at), bpf_core_type_id_kernel(struct s)))->f)
+#define TASK_UNTRUSTED(task) rdonly_cast((task), bpf_core_type_id_kernel(struct task_struct))
+#endif
 
 /* Field `f` (dots allowed) of the kernel's `struct s` at address `p`. */
-#define KREAD(s, p, f) KREAD_BY(false, s, p, f)
-
-/* The same where that is known beforehand: a constant `quick` leaves no code for the other way. */
-#define KREAD_BY(quick, s, p, f)                                                                   \
+#define KREAD(s, p, f)                                                                             \
 	({                                                                                         \
 		const void *__at = (const void *)(p);                                              \
 		typeof(((struct s *)0)->f) __value;                                                \
-		if ((quick) || have_rdonly_cast)                                                   \
-			__value =                                                                  \
-				((struct s *)rdonly_cast(__at, bpf_core_type_id_kernel(struct s))) \
-					->f;                                                       \
-		else                                                                               \
-			bpf_core_read(&__value, sizeof(__value), &((struct s *)__at)->f);          \
+		KREAD_INTO(__value, s, __at, f);                                                   \
 		__value;                                                                           \
 	})
 
 /*
- * Pointer `f` of a task. For each pointer that a program loads from what the verifier trusts, that
- * goes through all the kernel's types by name, several times, so the trust is cast away first.
+ * Pointer `f` of a task. For each pointer loaded from a trusted one, the verifier searches all the
+ * kernel's types by name, several times, so the trust is cast away first.
  */
 #define TASK_POINTER(task, f)                                                                      \
 	({                                                                                         \
-		struct task_struct *__task = (task);                                               \
-		if (have_rdonly_cast)                                                              \
-			__task = rdonly_cast(__task, bpf_core_type_id_kernel(struct task_struct)); \
+		struct task_struct *__task = TASK_UNTRUSTED(task);                                 \
 		__task->f;                                                                         \
 	})
 
-/* A task by its address alone. */
+/* A task, given only its address. */
 #define KTASK(address)                                                                             \
 	((struct task_struct *)rdonly_cast((const void *)(address),                                \
 					   bpf_core_type_id_kernel(struct task_struct)))
 
-/* Address of field `f` inside the kernel's `struct s` at `p`, without reading anything. */
+/* Address of field `f` inside the kernel's `struct s` at `p`; reads nothing. */
 #define KFIELD(s, p, f) ((void *)(p) + bpf_core_field_offset(struct s, f))
 
 /*
- * What is needed once a file, rather than once a call, is in global functions: the verifier looks
- * at each once a program, not at every use, and the programs that run at every call stay short.
- * Such a function takes numbers and memory, no kernel pointers: those travel as a number in memory.
+ * Code that runs once per file rather than once per call is in global functions: each is verified
+ * once per program, not for every use, and the programs that run at every call stay short. Such
+ * functions take numbers and memory but no kernel pointers, which are passed as numbers in memory.
  */
 struct address {
 	__u64 at;
 };
 
-/* An address that the verifier takes for a number, with which anything may be done. */
+/* An address as a plain number to the verifier, usable in any arithmetic. */
 __noinline __u64 address_number(const struct address *address)
 {
 	return address ? address->at : 0;
 }
 
-/* The lower half of a pointer is a number. */
+/* Returns the lower half of a pointer, as a number. */
 static __always_inline __u32 lower_half(__u64 pointer)
 {
 	__u32 half;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sending the records that come by the million: slots of one size in memory that both sides have
- * mapped. Taking a slot and giving it over costs a quarter of a ring buffer's reserve and submit.
+ * Sends the most frequent records: slots of one size in shared mapped memory. Taking and publishing
+ * a slot costs a quarter of a ring buffer's reserve and submit.
  *
- * A lane serves a CPU, or a few where there are many. Whoever sends takes the next number, fills
- * the slot of that number and last writes the number, plus one, into it: that gives it over. The
- * reader takes slots in order and says how far it has come. A program that is interrupted in the
- * middle holds up the reader, nobody else.
+ * A lane is the buffer of one CPU, or of several if there are many CPUs. A writer takes the next
+ * number, fills the slot of that number, and finally stores the number plus one in the slot, which
+ * publishes it. The reader consumes slots in order and stores its position. A program that is
+ * interrupted in between delays only the reader.
  *
- * What was given is not counted once more: the lanes' next numbers are the count (session_totals).
+ * Published records are not counted again: the next numbers of the CPU buffers are the count
+ * (session_totals).
  *
- * Where a flight recorder runs, the same slots are its memory: see flight.h.
+ * With a flight recorder, the same slots are its memory: see flight.h.
  */
 #ifndef FAULTLINE_BPF_LANE_H
 #define FAULTLINE_BPF_LANE_H
@@ -21,7 +22,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* set by the user side: lanes */
+	__uint(max_entries, 1); /* set by the user side: CPU buffers */
 	__type(key, __u32);
 	__type(value, struct lane_control);
 } lane_controls SEC(".maps");
@@ -29,12 +30,13 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* set by the user side: slots of all lanes */
+	__uint(max_entries, 1); /* set by the user side: slots of all CPU buffers */
 	__type(key, __u32);
 	__type(value, struct lane_slot);
 } lane_slots SEC(".maps");
 
-/* Of what lanes take, system calls are counted by the lanes; everything else by this. */
+/* Counts a record sent through a CPU buffer. System calls are not counted here but by the numbers
+ * of the buffers. */
 static __always_inline void lane_count(__u32 kind, bool preempted)
 {
 	struct kind_total *total = bpf_map_lookup_elem(&kind_totals, &kind);
@@ -49,12 +51,12 @@ struct lane_place {
 };
 
 #define LANE_TRIES 64
-#define LANE_WAKE_PART 4 /* of the lane, filled, wakes the reader */
+#define LANE_WAKE_PART 4 /* wakes the reader when this part of the buffer is filled */
 
 /*
- * Takes the lane's next number; false when all its slots are taken. Where a lane has one CPU and
- * programs are not preempted nobody comes between. Elsewhere the number is taken only if it is
- * still the next, so that no slot is ever taken before the reader has left it.
+ * Takes the next number of a CPU buffer; false if all its slots are in use. If the buffer has one
+ * CPU and programs are not preempted, there is no concurrent writer. Otherwise the number is taken
+ * only if it is still the next one, so no slot is taken before the reader has released it.
  */
 static __always_inline bool lane_claim(struct lane_control *control, __u64 *number)
 {
@@ -80,13 +82,14 @@ static __always_inline bool lane_claim(struct lane_control *control, __u64 *numb
 	return taken;
 }
 
-/* A slot to fill and give over; false, and counted as lost, when the lane is full. */
+/* Takes a slot to fill and publish. Returns false, and counts a lost record, if the buffer is
+ * full. */
 static __always_inline bool lane_take(struct lane_place *place, __u32 kind)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), lane = cpu & lane_mask, index;
 	struct lane_control *control = bpf_map_lookup_elem(&lane_controls, &lane);
 
-	/* A CPU that was plugged in later has no lane of its own. */
+	/* A CPU that was plugged in later has no buffer of its own. */
 	if (flight_on && control && (lane_shared || cpu == lane)) {
 		place->slot =
 			flight_take(control, lane, &lane_controls, &lane_slots, &place->number);
@@ -105,7 +108,7 @@ static __always_inline bool lane_take(struct lane_place *place, __u32 kind)
 static __always_inline void lane_give(const struct lane_place *place)
 {
 #ifdef __TARGET_ARCH_x86
-	/* Stores are seen in their order there. */
+	/* x86 keeps stores in order. */
 	asm volatile("" ::: "memory");
 	*(volatile __u64 *)&place->slot->ready = place->number + 1;
 #else

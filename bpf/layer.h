@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files of a layer, and the file of an overlay that each serves: what comes into the cache of the
- * one, or is written back from it, is told under the other, which is what was opened. Knows nothing
- * of paths.
+ * Maps files of a layer to the overlay files that they back: page-cache fills and writeback of a
+ * layer's file are recorded under the overlay file, which is what was opened.
  */
 #ifndef FAULTLINE_BPF_LAYER_H
 #define FAULTLINE_BPF_LAYER_H
 
 #include "identity.h"
 
-/* One that does not fit in goes by its own name. */
+/* A file without room here is recorded under its own name. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 65536);
 	__type(key, struct file_key);
-	__type(value, __u32); /* id of the overlay's file; of several, the one that was met last */
+	__type(value, __u32); /* id of the overlay file; the last one used if there are several */
 } layer_files SEC(".maps");
 
 extern volatile bool layers_met; /* the map is not empty */
 
-/* An overlay's file is met: the file of a layer that holds its data serves it from now on. */
+/* An overlay file is used: the layer's file with its data backs it from now on. */
 __noinline int layer_link(struct address *overlay, __u32 id)
 {
-	struct file_key key = {}; /* on the stack: up to 6.1 a map takes no other */
+	struct file_key key = {}; /* on the stack: up to 6.1, maps accept no other key */
 	struct inode *inode, *real;
 	__u32 *known;
 
@@ -35,7 +34,7 @@ __noinline int layer_link(struct address *overlay, __u32 id)
 	real = overlay_real(inode);
 	if (!real)
 		return 0;
-	inode_key(&key, real); /* calls go no deeper than this */
+	inode_key(&key, real); /* the deepest call chain ends here */
 	known = bpf_map_lookup_elem(&layer_files, &key);
 	if (known && *known == id)
 		return 0;
@@ -44,7 +43,7 @@ __noinline int layer_link(struct address *overlay, __u32 id)
 	return 0;
 }
 
-/* The id of the overlay's file that an inode serves; 0: none that was met. */
+/* Returns the id of the overlay file that an inode backs; 0: none used so far. */
 __noinline __u32 layer_serves(struct address *layer)
 {
 	struct file_key key = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Pages that come into the page cache, booked on what the task is doing: the fault in flight, the
- * call in flight, or nothing. Knows nothing of how those are recorded.
+ * Pages added to the page cache, booked on what the task is doing: the fault, the asynchronous
+ * operation or the call in flight, or nothing.
  */
 #include "async_pages.h"
 #include "fetched.h"
@@ -29,8 +29,8 @@ static __always_inline bool locked_by(struct inode *inode, struct task_struct *t
 	return (KREAD(inode, inode, i_rwsem.owner.counter) & ~RWSEM_NONSPINNABLE) == (__u64)task;
 }
 
-/* Whether it is for writing that the task holds the lock of an inode: an ioctl holds it to compare
- * or to move what is on the storage (FIDEDUPERANGE, EXT4_IOC_MOVE_EXT). */
+/* Returns whether the task holds the inode's lock for writing. An ioctl holds it to compare or move
+ * data on storage (FIDEDUPERANGE, EXT4_IOC_MOVE_EXT). */
 static __always_inline bool locked_to_write(struct task_state *state, struct inode *inode,
 					    struct task_struct *task)
 {
@@ -41,7 +41,7 @@ static __always_inline bool locked_to_write(struct task_state *state, struct ino
 	return locked_by(inode, task);
 }
 
-/* The page belongs to the file of the fault in flight. */
+/* Books pages of the file of the fault in flight; false: not of that file. */
 static __always_inline bool fault_takes_page(struct task_state *state, const struct page_add *add)
 {
 	struct account *fault = &state->fault.account;
@@ -57,9 +57,9 @@ static __always_inline bool fault_takes_page(struct task_state *state, const str
 }
 
 /*
- * The page belongs to a file of the call in flight. Calls on an overlay file fill the page cache of
- * a file of a layer: the first regular file that gets pages meanwhile, to be read or written as the
- * call does.
+ * Books pages of a file of the call in flight; false: not of such a file. Calls on an overlay file
+ * fill the page cache of a layer's file: the first regular file that gets pages during the call,
+ * for reading or writing as the call does.
  */
 static __always_inline bool call_takes_page(struct task_state *state, const struct page_add *add)
 {
@@ -85,8 +85,8 @@ static __always_inline bool call_takes_page(struct task_state *state, const stru
 	return true;
 }
 
-/* The call in flight brings in pages of whichever files are mapped: it waits for them, and they are
- * theirs. */
+/* Returns whether the call in flight fetches pages of any mapped files. It waits for the pages, but
+ * they belong to those files. */
 static __always_inline bool call_maps_any(const struct task_state *state)
 {
 	__u32 number = state->call.number & (CALL_TABLE_SIZE - 1);
@@ -105,7 +105,7 @@ static __always_inline int page_added(struct folio *folio, __u32 copy)
 	add.mapping = (__u64)KREAD(folio, folio, mapping);
 	add.host = KREAD(address_space, add.mapping, host);
 	if (inode_in_memory(add.host))
-		return 0; /* hugetlbfs, ramfs: no storage, nothing to be read or written back */
+		return 0; /* hugetlbfs, ramfs: no storage to read from or write back to */
 	add.index = KREAD(folio, folio, index);
 	if (bios_held_back)
 		filler_note(&add);
@@ -132,7 +132,7 @@ PAGE_ADD_PROGRAM(, 0)
 PAGE_ADD_PROGRAM(_2, 1)
 PAGE_ADD_PROGRAM(_3, 2)
 
-/* --- the fault in flight needs a page that is not simply there to be mapped --- */
+/* --- the fault in flight needs a page that cannot be mapped right away --- */
 
 static __always_inline int filemap_reached(__u64 mapping, __u64 index)
 {
@@ -146,7 +146,7 @@ static __always_inline int filemap_reached(__u64 mapping, __u64 index)
 	return 0;
 }
 
-/* Copies do it once more, to the same effect. */
+/* Several copies may run for one event, to the same effect. */
 #define FILEMAP_PROGRAM(suffix)                                                                    \
 	SEC("?tp_btf/mm_filemap_fault")                                                            \
 	int BPF_PROG(fl_filemap##suffix, struct address_space *mapping, unsigned long index)       \
@@ -177,12 +177,12 @@ int BPF_KPROBE(fl_filemap_kp, struct vm_fault *fault)
 		    : 0;
 }
 
-/* --- a folio becomes dirty: it is to be written back, whole --- */
+/* --- a folio becomes dirty: all of it will be written back --- */
 
 /*
- * By a store, when it is in the fault: the folio of the mapping that the fault is on, for which the
- * file system may dirty blocks of its own, too. By a call that makes mappings ready to be stored
- * to: the folios of its file. What write calls dirty is what they wrote.
+ * Counts folios that a store dirties inside a fault: those of the faulting mapping, not blocks that
+ * the file system dirties for itself. For a call that prepares mappings for stores, counts those of
+ * its file. Write calls dirty what they write, so they are not counted.
  */
 static __always_inline int dirtied(struct folio *folio, __u64 mapping, __u32 copy)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Mode profile: an operation that is done is added to the slot of its process, file and kind, in
- * place of a record. Knows nothing of how the slots are read. See bpf/event.h for their layout.
+ * Mode profile: adds each completed operation to the slot of its process, file and operation,
+ * instead of sending a record. See bpf/event_profile.h for the layout.
  *
- * A slot is found by hashing its key; one that is taken meanwhile by the reader (retired) is found
- * no more. Two slots may have the same key: they are added up.
+ * A slot is found by hashing its key. A slot that the reader has retired is no longer found, so two
+ * slots may have the same key; the reader adds them up.
  */
 #ifndef FAULTLINE_BPF_PROFILE_H
 #define FAULTLINE_BPF_PROFILE_H
@@ -27,15 +27,15 @@ struct {
 } profile_rates SEC(".maps");
 
 extern const volatile __u32 profile_mode;	/* enum profile_mode */
-extern const volatile __u32 profile_slot_count; /* that any key may take, a power of two */
-extern const volatile __u32 profile_auto_rate;	/* operations a second */
+extern const volatile __u32 profile_slot_count; /* usable by any key, a power of two */
+extern const volatile __u32 profile_auto_rate;	/* operations per second */
 
-/* --- whose operations are summed up --- */
+/* --- which operations are aggregated --- */
 
 #define PROFILE_WINDOW_NS 1000000000ull
 
-/* Counts an operation of the process; whether that does more than it may. Not exact where it runs
- * on several CPUs at once: the rate is a threshold, no number that is told. */
+/* Counts an operation of the process and returns whether the process exceeds the rate. Inexact if
+ * it runs on several CPUs: the rate is a threshold and is never reported. */
 __noinline int profile_is_fast(struct address *leader, __u32 pid, __u64 now_ns)
 {
 	__u32 key = pid & (PROFILE_RATES - 1);
@@ -44,7 +44,7 @@ __noinline int profile_is_fast(struct address *leader, __u32 pid, __u64 now_ns)
 	if (!rate || !leader)
 		return 0;
 	if (rate->leader != leader->at) {
-		/* Two processes share a place: the later one has it when the other is quiet. */
+		/* Two processes share a slot: the later one gets it once the other is idle. */
 		if (rate->leader && now_ns - rate->since_ns < 2 * PROFILE_WINDOW_NS)
 			return 0;
 		rate->leader = leader->at;
@@ -61,7 +61,7 @@ __noinline int profile_is_fast(struct address *leader, __u32 pid, __u64 now_ns)
 	return rate->summed;
 }
 
-/* Whether operations of the task are summed up rather than told one by one. */
+/* Whether operations of the task are aggregated instead of recorded one by one. */
 static __always_inline bool profile_takes(struct task_struct *task, __u64 now_ns)
 {
 	struct address leader;
@@ -72,7 +72,8 @@ static __always_inline bool profile_takes(struct task_struct *task, __u64 now_ns
 	return profile_is_fast(&leader, task->tgid, now_ns);
 }
 
-/* Of those that are in flight for others than the current task: in mode auto they are told. */
+/* The same for operations in flight for other tasks than the current one; mode auto records
+ * them. */
 static __always_inline bool profile_takes_all(void)
 {
 	return profile_mode == PROFILE_ON;
@@ -80,8 +81,8 @@ static __always_inline bool profile_takes_all(void)
 
 /* --- slots --- */
 
-/* A key by eight bytes at a time, as it lies in a slot. It is put together in registers: what has
- * just been written by four bytes is read by eight only after a wait. */
+/* A key as 64-bit words, as stored in a slot. Built in registers: an 8-byte load right after 4-byte
+ * stores to the same place stalls. */
 struct profile_words {
 	__u64 who;   /* pid, file */
 	__u64 what;  /* file2, op, cpu */
@@ -114,7 +115,7 @@ static __always_inline struct profile_words profile_words(const struct profile_k
 	return words;
 }
 
-/* Every bit of the key reaches the bits that are taken, which are those from 32 on. */
+/* Every bit of the key affects the bits used, 32 and up. */
 static __always_inline __u32 profile_hash(const struct profile_words *key)
 {
 	__u64 who = key->who * 0x9e3779b97f4a7c15ull;
@@ -132,8 +133,8 @@ static __always_inline bool profile_is_of(const struct profile_slot *slot,
 	       slot->state == PROFILE_USED;
 }
 
-/* Who does what a slot is taken for: once a slot, so that whoever is not told of in time is known
- * all the same. Another task may end what somebody has begun. */
+/* Identifies the slot's process, once per slot, so that the process is known even if its own record
+ * comes too late. Does nothing if a task of another process ends the operation. */
 static __always_inline void profile_identify(struct profile_who *who, __u32 pid)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -148,7 +149,7 @@ static __always_inline void profile_identify(struct profile_who *who, __u32 pid)
 	bpf_probe_read_kernel(who->comm, sizeof(who->comm), KFIELD(task_struct, leader, comm));
 }
 
-/* A slot that was free and is this key's from now on. */
+/* Initializes a free slot for this key. */
 static __always_inline void profile_begin(struct profile_slot *slot,
 					  const struct profile_words *key, __u64 now_ns)
 {
@@ -158,12 +159,12 @@ static __always_inline void profile_begin(struct profile_slot *slot,
 	slot->first_ns = now_ns;
 	slot->last_ns = now_ns;
 	profile_identify(&slot->who, key->who);
-	/* Whoever sees it used sees its key. */
+	/* Publishes the key before the slot counts as used. */
 	__sync_val_compare_and_swap(&slot->state, PROFILE_TAKING, PROFILE_USED);
 }
 
-/* The place of a key among `count` from `first` on. PROFILE_TAKEN: it was free, and is to be begun;
- * PROFILE_NOWHERE: all are others'. */
+/* Returns the index of a key's slot among `count` slots from `first` on. PROFILE_TAKEN: the slot
+ * was free and must be initialized; PROFILE_NOWHERE: all slots in reach belong to other keys. */
 #define PROFILE_TAKEN (1u << 30)
 #define PROFILE_NOWHERE (~0u)
 static __always_inline __u32 profile_find(const struct profile_words *key, __u32 first, __u32 count)
@@ -186,7 +187,7 @@ static __always_inline __u32 profile_find(const struct profile_words *key, __u32
 	return PROFILE_NOWHERE;
 }
 
-/* TRACE_PROFILE_* of what fadvise advises. */
+/* TRACE_PROFILE_* for the advice given to fadvise. */
 static __always_inline __u32 profile_advice(__u32 flags)
 {
 	if (!(flags & TRACE_OP_ADVICE))
@@ -194,7 +195,8 @@ static __always_inline __u32 profile_advice(__u32 flags)
 	return flags & TRACE_OP_DONTNEED ? TRACE_PROFILE_DROPS : TRACE_PROFILE_KEEPS;
 }
 
-/* Which of an operation's last slots: those that differ in class or path stay apart. */
+/* Variant of an operation's fallback slots; operations that differ in class or path are kept
+ * apart. */
 static __always_inline __u32 profile_variant(__u32 flags)
 {
 	if (flags & (TRACE_PROFILE_DIRECT | TRACE_PROFILE_STORES))
@@ -205,9 +207,10 @@ static __always_inline __u32 profile_variant(__u32 flags)
 }
 
 /*
- * The place of a key that is not where its hash says. Where there is none for its file, the
- * process's other files have one together, of all CPUs; where there is none either, all processes
- * have one for each operation. PROFILE_OF_ALL: others may add there meanwhile.
+ * Finds or takes the slot of a key that is not at its home index. If there is none, the process's
+ * remaining files share a slot per operation across all CPUs; if there is none either, all
+ * processes share one per operation. PROFILE_OF_ALL: other CPUs may add to the slot at the same
+ * time.
  */
 #define PROFILE_OF_ALL (1u << 31)
 __noinline __u32 profile_place(struct profile_words *key, __u64 now_ns)
@@ -241,29 +244,28 @@ __noinline __u32 profile_place(struct profile_words *key, __u64 now_ns)
 /* What an operation adds to its slot. */
 struct profile_done {
 	struct profile_key key;
-	const struct account *account; /* whose pages it adds, too */
+	const struct account *account; /* the source of page counts */
 	__u64 start_ns;
 	__u64 duration_ns;
 	__u64 bytes;
 	__u64 asked;
-	__u64 summed_ns; /* the part of the duration that was added while it was in flight */
+	__u64 summed_ns; /* part of duration_ns that was added while in flight */
 	__u32 fault_fetched_pages;
 	__u32 major_faults;
 	__u8 failed;
-	__u8 sized;  /* `asked` means something */
+	__u8 sized;  /* `asked` is valid */
 	__u8 shared; /* the slot has other writers: see count_add */
-	__u8 waits;  /* it waits for operations that have records of their own */
+	__u8 waits;  /* waits for operations that have their own records */
 	__u8 pad[4];
 };
 
-/* Whether an operation of the process that was summed up is told all the same: to the flight
- * recorder. */
+/* Whether an aggregated operation of the process is also recorded, for the flight recorder. */
 static __always_inline bool profile_tells(__u32 pid)
 {
 	return flight_takes(pid);
 }
 
-/* The number of bits of a byte, and of any number. */
+/* Bit length of a byte; bits_of() gives that of any number. */
 static const __u8 bits_of_byte[256] = {
 	[1] = 1,	 [2 ... 3] = 2,	  [4 ... 7] = 3,    [8 ... 15] = 4,
 	[16 ... 31] = 5, [32 ... 63] = 6, [64 ... 127] = 7, [128 ... 255] = 8,
@@ -302,7 +304,7 @@ static __always_inline void class_add(__u32 *classes, __u32 most, __u32 shift, _
 		classes[bits]++;
 }
 
-/* What few operations have. */
+/* Counters that few operations change. */
 static __always_inline void profile_put_rare(struct profile_sums *sums,
 					     const struct profile_done *done, bool shared)
 {
@@ -346,8 +348,8 @@ static __always_inline void profile_put(struct profile_slot *slot, const struct 
 			  done->asked ? done->asked - 1 : 0, shared);
 }
 
-/* Tells of an operation that took long, unless the last one has not been looked at yet. The reader
- * comes by itself, soon enough. */
+/* Reports a slow operation, unless the previous one has not been read yet. The reader polls often
+ * enough to need no wake-up. */
 static __always_inline void profile_tell_slow(const struct profile_done *done)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -370,7 +372,7 @@ static __always_inline void profile_tell_slow(const struct profile_done *done)
 	__sync_val_compare_and_swap(&told->state, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD);
 }
 
-/* The start of a key's process, where the task is one of its threads. */
+/* The key's start time, if the task belongs to the key's process. */
 static __always_inline __u64 profile_start(struct task_struct *task, __u32 pid)
 {
 	struct task_struct *leader;
@@ -381,7 +383,7 @@ static __always_inline __u64 profile_start(struct task_struct *task, __u32 pid)
 	return (__u32)(TASK_POINTER(leader, start_time) >> PROFILE_START_SHIFT) | 1;
 }
 
-/* The slot of a key, to which the task adds; or NULL. Sets *shared where others may, too. */
+/* Returns the slot of a key, or NULL. Sets *shared if other CPUs may add to it as well. */
 static __always_inline struct profile_slot *
 profile_slot(const struct profile_key *of, struct task_struct *task, __u64 start_ns, bool *shared)
 {
@@ -403,7 +405,7 @@ profile_slot(const struct profile_key *of, struct task_struct *task, __u64 start
 	return slot;
 }
 
-/* Adds time of an operation of the task's that is still in flight. */
+/* Adds time of an operation that the task still has in flight. */
 static __always_inline void profile_add_time(const struct profile_key *key,
 					     struct task_struct *task, __u64 start_ns,
 					     __u64 time_ns)
@@ -417,7 +419,7 @@ static __always_inline void profile_add_time(const struct profile_key *key,
 	count_add(&slot->sums.time_ns, time_ns, true);
 }
 
-/* Adds an operation that is done. */
+/* Adds a completed operation. */
 static __always_inline int profile_add(const struct profile_done *done)
 {
 	bool shared = done->shared;
@@ -436,7 +438,7 @@ static __always_inline int profile_add(const struct profile_done *done)
 	return 0;
 }
 
-/* What is on the account; the layer fills in what else there is. */
+/* Fills in what the account holds; the layer adds the rest. */
 static __always_inline void profile_fill(struct profile_done *done, const struct account *account,
 					 __u32 pid, __u64 duration_ns, __s64 result, bool in_bytes)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads from storage that a write makes before it can change a part of a page: booked on the
- * operation that writes.
+ * Reads from storage that a write makes to change part of a page: counted on the writing operation.
  */
 #ifndef FAULTLINE_BPF_READ_FOR_WRITE_H
 #define FAULTLINE_BPF_READ_FOR_WRITE_H
@@ -9,7 +8,8 @@
 #include "async_pages.h"
 #include "bio_mark.h"
 
-/* Whether a bio that a followed task queues may be one: it reads pages of a file, for no fault. */
+/* Whether a bio that a followed task queues may be such a read: it reads pages of a file, and not
+ * for a fault. */
 static __always_inline bool reads_for_write(struct task_state *state, __u32 opf,
 					    const struct bio_mark *mark)
 {
@@ -17,7 +17,7 @@ static __always_inline bool reads_for_write(struct task_state *state, __u32 opf,
 	       !(mark->flags & (TRACE_BLOCK_META | TRACE_BLOCK_DIRECT)) && !state->fault.account.op;
 }
 
-/* The call in flight, when it writes that file. What a transfer reads is another file. */
+/* Whether the call in flight writes that file. A transfer reads from a different file. */
 static __always_inline bool call_reads_for_write(struct task_state *state,
 						 const struct bio_mark *mark)
 {
@@ -30,7 +30,7 @@ static __always_inline bool call_reads_for_write(struct task_state *state,
 	return traits & CALL_WRITES && mark->file == state->call.account.file;
 }
 
-/* Global: the verifier looks at it once. */
+/* Global, so it is verified once. */
 __noinline int read_for_write(struct task_state *state, struct address *bio, struct bio_mark *mark)
 {
 	struct page_add add = { .locked = true };

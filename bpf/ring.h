@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sending records through ring buffers, one for each lane of CPUs, counted before it is tried. The
- * reader drains on a timer (a wake-up costs more than a record) and is woken when what waits for it
- * grows past a mark.
+ * Sends records through ring buffers, one per CPU buffer (lane), and counts each before sending.
+ * The reader drains them on a timer (a wake-up costs more than a record), and is woken if the
+ * pending data exceeds a limit.
  */
 #ifndef FAULTLINE_BPF_RING_H
 #define FAULTLINE_BPF_RING_H
@@ -22,8 +22,8 @@ struct {
 } rings SEC(".maps");
 
 /*
- * Processes and files: what the numbers in other records stand for. A ring of their own, for all
- * CPUs, as they are few, and no flood of anything else may push them out.
+ * Processes and files: the records that explain the numbers in other records. They have a ring of
+ * their own, shared by all CPUs: they are few, and no flood of other records may displace them.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -38,7 +38,7 @@ static __always_inline bool is_identity(__u32 kind)
 	       kind == RECORD_FILE;
 }
 
-/* The ring for a kind of record; NULL when there is no room for it. */
+/* Returns the ring for a kind of record; NULL if there is none. */
 static __always_inline void *ring_of(__u32 kind, __u32 cpu)
 {
 	__u32 lane = cpu & lane_mask;
@@ -48,7 +48,7 @@ static __always_inline void *ring_of(__u32 kind, __u32 cpu)
 	return &identities;
 }
 
-/* Wakes the reader, by a record that is none. */
+/* Wakes the reader by discarding a dummy record. */
 __noinline int ring_wake(void)
 {
 	__u32 lane = bpf_get_smp_processor_id() & lane_mask;
@@ -62,8 +62,8 @@ __noinline int ring_wake(void)
 	return 0;
 }
 
-/* To be called when a record of that size has room in the ring: wakes the reader when it is this
- * one that comes to the mark. */
+/* Call after a record of that size has been placed in the ring: wakes the reader if this record
+ * crosses the limit. */
 static __always_inline void ring_watch(void *ring, __u32 kind, __u64 size)
 {
 	__u64 mark = is_identity(kind) ? identities_bytes / 8 : ring_wake_bytes;
@@ -72,8 +72,8 @@ static __always_inline void ring_watch(void *ring, __u32 kind, __u64 size)
 		ring_wake();
 }
 
-/* Counted atomically: what sends through rings is not in a hurry, and some of it (spans) is
- * preempted on many kernels. */
+/* Counts atomically: records sent through rings are not time-critical, and some programs (spans)
+ * are preempted on many kernels. */
 static __always_inline struct kind_total *ring_count(__u32 kind)
 {
 	struct kind_total *total = bpf_map_lookup_elem(&kind_totals, &kind);
@@ -89,15 +89,15 @@ static __always_inline void ring_count_lost(struct kind_total *total)
 		__sync_fetch_and_add(&total->lost, 1);
 }
 
-/* Counts a record that could not be made. Global: the verifier looks at it once. */
+/* Counts a record that could not be made. Global, so it is verified once. */
 __noinline int ring_lose(__u32 kind)
 {
 	ring_count_lost(ring_count(kind));
 	return 0;
 }
 
-/* Room for a record of `size` bytes on what `owner` does, its header filled in but for the time;
- * NULL, and counted as lost, when the ring is full. */
+/* Reserves a record of `size` bytes about `owner`, with the header filled in except for the time.
+ * Returns NULL, and counts a lost record, if the ring is full. */
 static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct owner owner)
 {
 	struct kind_total *total = ring_count(kind);
@@ -125,7 +125,7 @@ static __always_inline void ring_submit(void *record)
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-/* Sends a record of varying length that was made elsewhere. Returns 0 or a negative errno. */
+/* Sends a variable-length record that was built elsewhere. Returns 0 or a negative errno. */
 static __always_inline long ring_output(struct event_header *record, __u32 kind, __u64 time_ns,
 					__u64 size, struct owner owner)
 {
@@ -151,9 +151,9 @@ static __always_inline long ring_output(struct event_header *record, __u32 kind,
 }
 
 /*
- * Memory to make a long record in. A program can be interrupted on its CPU by another one (a fault
- * inside a probe read), and where the kernel preempts programs by several that end in any order. So
- * each piece of memory says whether it is in use, and a program that finds none goes without.
+ * Memory to build a long record in. A program can be interrupted on its CPU by another one (a fault
+ * inside a probe read), and on kernels that preempt programs by several that end in any order. So
+ * each buffer has a busy flag, and a program that finds no free buffer does without.
  */
 #define SCRATCH_LEVELS 4
 #define SCRATCH_BYTES 8704 /* two paths, the fields before them, slack for the last component */
@@ -170,7 +170,7 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/* To be given back by scratch_put. */
+/* Returns a free buffer, to be released by scratch_put, or NULL. */
 static __always_inline void *scratch_get(void)
 {
 	for (__u32 level = 0; level < SCRATCH_LEVELS; level++) {
@@ -183,7 +183,7 @@ static __always_inline void *scratch_get(void)
 	return NULL;
 }
 
-/* NULL is fine. The memory is this CPU's own: whoever finds it free comes after what was done. */
+/* Accepts NULL. The memory belongs to this CPU, so its next user sees all earlier writes. */
 static __always_inline void scratch_put(void *bytes)
 {
 	struct scratch *scratch = bytes - __builtin_offsetof(struct scratch, bytes);

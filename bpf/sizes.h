@@ -12,7 +12,7 @@
 
 struct sizes_walk {
 	struct task_state *state;
-	__u64 files; /* the array of addresses in the table of descriptors */
+	__u64 files; /* array of file pointers in the descriptor table */
 };
 
 static long sizes_step(__u32 fd, struct sizes_walk *walk)
@@ -29,8 +29,7 @@ static long sizes_step(__u32 fd, struct sizes_walk *walk)
 	return 0;
 }
 
-/* `table` is the address of the process' table of descriptors. Global: the verifier looks at it
- * once. */
+/* `table` is the address of the process's descriptor table. Global, so it is verified once. */
 __noinline int sizes_look(struct task_state *state, struct address *table)
 {
 	struct sizes_walk walk = { .state = state };
@@ -44,7 +43,7 @@ __noinline int sizes_look(struct task_state *state, struct address *table)
 	return 0;
 }
 
-/* Looks at the open files of the process that the task belongs to. */
+/* Checks the open files of the task's process. */
 static __always_inline void sizes_look_last(struct task_state *state, struct task_struct *task)
 {
 	struct files_struct *files = TASK_POINTER(task, files);

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Spans that the application marks through USDT probes. What it hands over is hostile: lengths are
- * bounded here, and what cannot be read is said to be missing. Knows nothing of what spans mean.
+ * Spans that the application marks through USDT probes. Its arguments are not trusted: lengths are
+ * bounded here, and unreadable data is flagged.
  */
 #include "ring.h"
 
 /*
- * A begin or an instant that is being made, in memory of its own (scratch_get). From 6.13 on a
- * function with 64 bytes of stack or more may have them in one place for all tasks of a CPU:
- * programs are kept from being entered again there, but for those of uprobes, which are preempted
- * and would go on with what another task has read. So no frame of this layer may come to 64 bytes.
+ * A begin or an instant under construction, in scratch memory (scratch_get). Since 6.13, a function
+ * with 64 bytes of stack or more may have its frame in memory that all tasks of a CPU share. The
+ * kernel then prevents reentry, except of uprobe programs, which are preempted and would continue
+ * with another task's data. So every frame of this layer must stay below 64 bytes.
  */
 struct span_making {
 	__u64 values[MARKER_ARGS_MAX];
 	__u64 time_ns;
 	__u32 kind;
-	__u32 first; /* of the values that tell of texts: name, category, arguments, their length */
+	__u32 first; /* index of the text values: name, category, arguments, their length */
 	__u64 id;
-	__u64 flags; /* what is known beforehand, TRACE_SPAN_* */
+	__u64 flags; /* TRACE_SPAN_*, those known beforehand */
 	__u8 record[sizeof(struct event_span) + EVENT_SPAN_TEXT_BYTES + EVENT_SPAN_ARGS_BYTES];
 };
 
 _Static_assert(sizeof(struct span_making) <= SCRATCH_BYTES, "a span fits where it is made");
 
-/* Reads a string behind what the record holds; the number of its bytes without the NUL. */
+/* Appends a string to the record's text at `at`; returns its length without the NUL. */
 static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u32 most, __u64 from)
 {
 	long bytes;
@@ -43,7 +43,7 @@ static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u
 
 static __always_inline __u32 span_args(struct event_span *event, __u32 at, __u64 from, __u64 bytes)
 {
-	if (bytes > EVENT_SPAN_ARGS_BYTES) { /* the library then gives no address */
+	if (bytes > EVENT_SPAN_ARGS_BYTES) { /* the library then passes no address */
 		event->flags |= TRACE_SPAN_CUT;
 		return 0;
 	}
@@ -60,7 +60,7 @@ static __always_inline __u32 span_args(struct event_span *event, __u32 at, __u64
 	return bytes;
 }
 
-/* Global: the verifier looks at it once, not for each kind. */
+/* Global, so that the verifier checks it once, not for each kind. */
 __noinline int send_span(struct span_making *making)
 {
 	struct event_span *event;
@@ -74,7 +74,7 @@ __noinline int send_span(struct span_making *making)
 	event->id = making->id;
 	event->flags = making->flags;
 	text = &making->values[making->first & 1];
-	/* Read again: then each way that led here comes to the same for the verifier. */
+	/* Lengths are read back, so that all paths to here look the same to the verifier. */
 	event->name_bytes = span_string(event, 0, EVENT_SPAN_NAME_BYTES, text[0]);
 	at = *(volatile __u16 *)&event->name_bytes;
 	event->category_bytes = span_string(event, at, EVENT_SPAN_CATEGORY_BYTES, text[1]);
@@ -89,7 +89,7 @@ __noinline int send_span(struct span_making *making)
 	return 0;
 }
 
-/* In a frame of its own. */
+/* Not inlined, for a stack frame of its own. */
 static __noinline int send_span_end(__u64 id, __u64 time_ns)
 {
 	struct event_span_end *event =
@@ -103,7 +103,7 @@ static __noinline int send_span_end(__u64 id, __u64 time_ns)
 	return 0;
 }
 
-/* --- what a marker is called with --- */
+/* --- marker arguments --- */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -121,7 +121,7 @@ static __always_inline __u64 marker_register(const struct address *regs, __u32 o
 	return value;
 }
 
-/* Global: the verifier looks at it once, not for each argument. */
+/* Global, so that the verifier checks it once, not for each argument. */
 __noinline __u64 marker_value(const struct address *regs, const struct marker_arg *arg)
 {
 	__u64 value, shift;
@@ -142,9 +142,7 @@ __noinline __u64 marker_value(const struct address *regs, const struct marker_ar
 	return arg->is_signed ? (__u64)((__s64)value >> (shift & 63)) : value >> (shift & 63);
 }
 
-/* How far the clock that the program reads is ahead of the host's: it may be in a namespace of
- * time.
- */
+/* Returns how far the program's clock is ahead of the host's: it may be in a time namespace. */
 static __always_inline __s64 clock_offset_ns(struct task_struct *task)
 {
 	struct nsproxy *proxy = KREAD(task_struct, task, nsproxy);
@@ -158,7 +156,7 @@ static __always_inline __s64 clock_offset_ns(struct task_struct *task)
 		    : 0;
 }
 
-/* A time before the host's boot is as good as that. */
+/* Converts the program's time to the host's. A time before the host's boot becomes 0. */
 static __always_inline __u64 host_time(__u64 time_ns, __s64 offset_ns)
 {
 	__s64 host_ns = time_ns - offset_ns;
@@ -166,7 +164,7 @@ static __always_inline __u64 host_time(__u64 time_ns, __s64 offset_ns)
 	return (__s64)time_ns < 0 ? time_ns : host_ns < 0 ? 0 : host_ns;
 }
 
-/* Both times are the program's own word: kept between the process's start and now. */
+/* Clamps both times, which come from the program, to between its process's start and now. */
 static __always_inline void send_span_record(struct span_making *making)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -200,7 +198,7 @@ static __always_inline void make_span(struct span_making *making, const struct m
 		send_span(making);
 }
 
-/* Any marker: its cookie says which row tells of it. */
+/* Serves all markers; the cookie is the row in marker_specs. */
 SEC("?uprobe")
 int fl_marker(void *context)
 {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The settings and counters that the layers share, defined once.
+ * Defines the settings and counters that the layers share.
  */
 #include "async.h"
 
-/* Tables whose rows are read as plain memory. Weak: no compiler may take their zeros for what
- * stands there once they are filled, as some do of a constant whose reader has cast its volatile
- * away. */
+/* Tables whose rows are read as plain memory. Weak, so that no compiler assumes these zeros, as
+ * some do for a constant whose reader casts volatile away. */
 const volatile struct call_row calls[CALL_TABLE_SIZE] __weak = {};
 const volatile struct call_request requests[CALL_REQUESTS] __weak = {};
 const volatile struct async_row uring_rows[URING_TABLE_SIZE] __weak = {};
 const volatile struct async_row aio_rows[AIO_TABLE_SIZE] __weak = {};
 
-const volatile bool have_rdonly_cast = false;
 const volatile __u32 file_classes = 0;
 const volatile __u64 open_file_secrets[2] __weak = {};
 const volatile __u32 mmap_number = 0;

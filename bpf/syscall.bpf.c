@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * System calls that touch files, decoded by the table of calls. Knows no call by its number.
+ * System calls that access files, decoded by the table of calls.
  *
- * The file is looked up at the entry, because the descriptor may be closed or reused before the
- * exit; everything else is read at the exit, when the arguments still stand in their registers and
- * the strings that they point to are in memory.
+ * The file is looked up at entry, because the descriptor may be closed or reused before the exit.
+ * Everything else is read at the exit, when the arguments are still in their registers and the
+ * strings that they point to are in memory.
  *
- * Plain calls (CALL_PLAIN) on files that the task knows are done by the programs themselves, all
- * others by global functions.
+ * The programs themselves handle plain calls (CALL_PLAIN) on files that the task knows; global
+ * functions handle all others.
  */
 #include "aio.h"
 #include "call_exit.h"
@@ -62,7 +62,7 @@ static __always_inline int entered(struct pt_regs *regs, long number, const bool
 	if (state->fault.account.op)
 		fault_settle(state, 0, false);
 	if (row.traits & CALL_PLAIN) {
-		if (!enter_plain(state, task, row.traits, SYSCALL_ARG0(regs), quick))
+		if (!enter_plain(state, task, row.traits, SYSCALL_ARG0(regs)))
 			return 0;
 	} else if (row.fd && !row.path) {
 		struct call_args args;
@@ -85,7 +85,7 @@ static __always_inline int entered(struct pt_regs *regs, long number, const bool
 
 /* --- exit --- */
 
-/* The program that the task runs now. */
+/* Takes the executable that the task runs now as the call's file. */
 static __always_inline bool take_program(struct task_state *state)
 {
 	struct mm_struct *mm = TASK_POINTER(bpf_get_current_task_btf(), mm);
@@ -95,8 +95,8 @@ static __always_inline bool take_program(struct task_state *state)
 }
 
 /*
- * A call that names a path is about a file when the path is empty (fstat by another name: the file
- * is the directory descriptor's), or when it opened one. False when it must not be recorded.
+ * Sets the file of a call with a path: the one it opened or executed, or the directory descriptor's
+ * if the path is empty (fstat by another name). Returns false if it must not be recorded.
  */
 static __always_inline bool path_call_file(struct task_state *state, const struct call_row *row,
 					   struct call_args *args, __s64 result)
@@ -114,7 +114,7 @@ static __always_inline bool path_call_file(struct task_state *state, const struc
 		if (!row->path_dir || row->path2)
 			return true;
 		if (!call_arg(args, row->path))
-			first = 0; /* since 6.11 NULL stands for the empty path */
+			first = 0; /* since 6.11, NULL means an empty path */
 		else
 			bpf_probe_read_user(&first, sizeof(first),
 					    (void *)call_arg(args, row->path));
@@ -125,7 +125,7 @@ static __always_inline bool path_call_file(struct task_state *state, const struc
 	return call_take_fd(state, bpf_get_current_task_btf(), fd, opens);
 }
 
-/* The exit of any call. */
+/* Handles the exit of any call. */
 __noinline int exit_any(struct task_state *state, struct call_args *args, struct call_end *end)
 {
 	struct call_row row;
@@ -165,7 +165,7 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 	return call_done_path(state, &row, end, args);
 }
 
-/* The exit of a plain call: its length is the third argument, its offset the fourth. */
+/* Handles the exit of a plain call: argument 3 is its length, argument 4 its offset. */
 static __always_inline void exit_plain(struct task_state *state, struct task_struct *task,
 				       struct pt_regs *regs, struct call_row row,
 				       struct call_end *end, const bool quick)
@@ -174,9 +174,9 @@ static __always_inline void exit_plain(struct task_state *state, struct task_str
 	if (row.offset && !(row.traits & CALL_WRITES && appends(state)))
 		state->call.account.offset = SYSCALL_ARG3(regs);
 	else if (row.offset)
-		state->call.account.offset = appended_at(state, end->result, quick);
+		state->call.account.offset = appended_at(state, end->result);
 	else
-		state->call.account.offset = file_offset(state, row.traits, end->result, quick);
+		state->call.account.offset = file_offset(state, row.traits, end->result);
 	call_done(state, task, end, row.traits, quick);
 }
 
@@ -236,7 +236,7 @@ static __always_inline int left(struct pt_regs *regs, long result, const bool qu
 	return 0;
 }
 
-/* Where calls are not recorded: only the mappings of code, for what carries markers. */
+/* If calls are not recorded: reports only mappings of code, which may contain markers. */
 static __always_inline int code_mapped(struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -249,8 +249,8 @@ static __always_inline int code_mapped(struct pt_regs *regs, long result)
 }
 
 /*
- * The end of a thread whose call did not end: a signal interrupted that, and killed the thread.
- * Where its end is told before, it is not followed any more.
+ * Ends the call of a thread that exits inside it: a signal interrupted the call and killed the
+ * thread. If the exit was recorded first, the thread is no longer followed.
  */
 static __always_inline int call_cut(struct task_struct *task)
 {

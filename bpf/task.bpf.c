@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Who is followed: from the exec of the command on, every process and thread that it creates.
- * Tells their names, their environment (for the rank) and their end. Knows nothing of I/O.
+ * Follows every process and thread that the command creates, from its exec on. Records their names,
+ * their environment (for the rank) and their exit.
  */
 #include "attach.h"
 #include "flight.h"
 #include "sizes.h"
 
-/* --- who is followed --- */
+/* --- fork --- */
 
 static __always_inline int forked(struct task_struct *parent, struct task_struct *child, __u32 copy)
 {
@@ -44,7 +44,7 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 	return 0;
 }
 
-/* A worker of io_uring is made without a fork event. It does what its process asked for. */
+/* io_uring workers are created without a fork event. They work for their process. */
 static __always_inline int worker_made(struct task_struct *worker, __u32 copy)
 {
 	if (!(worker->flags & PF_IO_WORKER))
@@ -59,18 +59,18 @@ static __always_inline int worker_made(struct task_struct *worker, __u32 copy)
 
 /* The result of a walk through an environment. */
 struct environ_scan {
-	char text[ENVIRON_ENTRY_BYTES]; /* of the entry */
+	char text[ENVIRON_ENTRY_BYTES]; /* current entry */
 	struct event_ranks ranks;
-	__u32 seen; /* variables, by their numbers: the first of each name counts */
+	__u32 seen; /* variables found, as a bit mask: the first of each name counts */
 };
 
 struct environ_walk {
 	struct environ_scan *scan;
 	__u64 at, end;
-	__u32 inside; /* of an entry that is longer */
+	__u32 inside; /* of an entry that was cut */
 };
 
-/* 1 or 0, without a branch: at each the verifier goes both ways. */
+/* Returns 1 or 0, without branches: the verifier follows both sides of each. */
 static __always_inline __u32 is_variable(const char *text, const char *name, const __u32 bytes)
 {
 	__u64 differ = text[bytes] ^ '=';
@@ -82,7 +82,7 @@ static __always_inline __u32 is_variable(const char *text, const char *name, con
 	return ((differ - 1) & ~differ) >> 63;
 }
 
-/* Keeps the value of an entry that names a rank. Global: the verifier looks at it once. */
+/* Keeps the value of an entry that gives a rank. Global, so that the verifier checks it once. */
 __noinline int environ_look(struct environ_scan *scan)
 {
 	__u32 found = 0, number = 0;
@@ -117,13 +117,13 @@ static long environ_step(__u32 i, struct environ_walk *walk)
 		return 1;
 	if (!walk->inside)
 		environ_look(walk->scan);
-	/* One that is longer is cut, and ends with a NUL all the same. */
+	/* A longer entry is cut, but still ends with a NUL. */
 	walk->inside = bytes == ENVIRON_ENTRY_BYTES;
 	walk->at += bytes - walk->inside;
 	return 0;
 }
 
-/* The values that the program's environment has for its rank. */
+/* Reads the rank variables from the program's environment. */
 static __noinline void environ_ranks(struct mm_struct *mm, struct event_ranks *ranks)
 {
 	struct environ_walk walk = { .scan = scratch_get() };
@@ -173,9 +173,9 @@ out:
 }
 
 /*
- * What the program reads then is not its caller's to know: whose trace it is may neither read it
- * nor trace it by other means. The kernel's own judgement: user or group changed, capabilities were
- * gained, a security module said so; or the program cannot be read by who executes it.
+ * Returns whether the program gains privileges. The trace's owner may then not see its reads, since
+ * they can neither read nor trace the program otherwise. Follows the kernel's own decision: user or
+ * group changed, capabilities gained, a security module said so, or the caller may not read it.
  */
 static __always_inline bool gains_rights(struct linux_binprm *bprm)
 {
@@ -184,8 +184,8 @@ static __always_inline bool gains_rights(struct linux_binprm *bprm)
 }
 
 /*
- * A thread that is not the process's first and executes a program goes on under the id of the
- * first; its own id ends here. Its faults will be told when it ends.
+ * A thread other than its process's first that executes a program continues under the first one's
+ * id; its own id ends here. Its faults are recorded when the thread exits.
  */
 static __always_inline void send_id_end(struct task_struct *task, int tid)
 {
@@ -206,9 +206,8 @@ static __always_inline void send_id_end(struct task_struct *task, int tid)
 }
 
 /*
- * The state of a task that has just executed a program, or NULL. One that is armed begins to be
- * followed. A thread that was not the first of its process goes on under the id of that one, and
- * its state goes with it.
+ * Returns the state of a task that has just executed a program, or NULL. Starts to follow an armed
+ * task. A thread other than its process's first continues under the first one's id, with its state.
  */
 static __always_inline struct task_state *state_of_executed(struct task_struct *task, __u32 old_tid)
 {
@@ -263,7 +262,7 @@ static __always_inline int executed(struct task_struct *task, int old_tid,
 
 /* --- exit --- */
 
-/* Threads that the OOM killer chose, until they end. */
+/* Threads chosen by the OOM killer, until they exit. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -290,15 +289,15 @@ int BPF_PROG(fl_oom, struct task_struct *victim)
 	return oom_chose(victim->pid);
 }
 
-/* The same before 72ba14deb40a (6.9), which hands on the task. */
+/* The same before 72ba14deb40a (6.9), which passes the task instead. */
 SEC("?tp_btf/mark_victim")
 int BPF_PROG(fl_oom_pid, int tid)
 {
 	return oom_chose(tid);
 }
 
-/* As wait() tells it: of the whole process, by its leader where no signal or exit_group ended all.
- */
+/* Returns the process's exit status as wait() reports it: its leader's, unless a signal or
+ * exit_group ended the whole process. */
 static __always_inline int process_code(struct task_struct *task)
 {
 	struct signal_struct *signal = TASK_POINTER(task, signal);
@@ -323,7 +322,7 @@ static __always_inline int exited(struct task_struct *task)
 		event->major_faults = task->maj_flt - state->major_before;
 		event->minor_faults = task->min_flt - state->minor_before;
 		bpf_get_current_comm(event->comm, sizeof(event->comm));
-		if (task->flags & PF_IO_WORKER) /* a name of the kernel's making */
+		if (task->flags & PF_IO_WORKER) /* the kernel named it */
 			bpf_probe_read_kernel_str(event->comm, sizeof(event->comm),
 						  TASK_POINTER(task, group_leader)->comm);
 		event->process_ends = TASK_POINTER(task, signal)->live.counter == 0;
@@ -342,7 +341,7 @@ static __always_inline int exited(struct task_struct *task)
 	return 0;
 }
 
-/* --- the programs, and the copies of them for kernels that pass over one that is preempted --- */
+/* --- programs, and their copies for kernels that skip a preempted program --- */
 
 #define TASK_PROGRAMS(suffix, copy)                                                                \
 	SEC("?tp_btf/sched_process_fork")                                                          \
@@ -364,7 +363,7 @@ static __always_inline int exited(struct task_struct *task)
 	SEC("?tp_btf/sched_process_exit")                                                          \
 	int BPF_PROG(fl_exit##suffix, struct task_struct *task)                                    \
 	{                                                                                          \
-		return exited(task); /* it ends once: who has ended is not followed */             \
+		return exited(task); /* runs once: an exited task is not followed */               \
 	}
 
 TASK_PROGRAMS(, 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Totals, exact: counted before anything can be lost. Knows nothing of what is counted.
+ * Exact totals: counted before any record can be lost.
  */
 #ifndef FAULTLINE_BPF_TOTALS_H
 #define FAULTLINE_BPF_TOTALS_H
@@ -29,7 +29,8 @@ struct {
 	__type(value, __u64);
 } notes SEC(".maps");
 
-/* Adds to a counter of this CPU. `preempted`: another program may count there meanwhile. */
+/* Adds to a counter of this CPU. `preempted`: another program may update the counter
+ * concurrently. */
 static __always_inline void count_add(__u64 *counter, __u64 amount, bool preempted)
 {
 	if (preempted)

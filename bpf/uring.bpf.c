@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Requests of io_uring, from their submission to the posting of their completion. What a request
- * asks for is read from its command when it is submitted, its file when it is complete: by then it
- * has one, even if another request of its chain had to open that first.
+ * io_uring requests, from submission until their completion is posted. A request's arguments are
+ * read from its command at submission, its file at completion: by then it has one, even if another
+ * request of its chain had to open the file first.
  */
 #include "async.h"
 #include "vma.h"
 
-/* --- who does it --- */
+/* --- owner --- */
 
-/* On whose account it is: who submits, or who made the thread that does. */
+/* Sets the owner: the submitter, or the creator of the SQPOLL thread that submits. */
 static __always_inline void uring_take_owner(struct async_operation *begun,
 					     struct task_struct *task, void *ring)
 {
@@ -26,7 +26,7 @@ static __always_inline void uring_take_owner(struct async_operation *begun,
 
 /* --- files --- */
 
-/* A registered file; NULL where there is none. */
+/* Returns a registered file, or NULL. */
 static __always_inline struct file *uring_slot_file(void *ring, __u32 slot)
 {
 	void *at;
@@ -50,14 +50,14 @@ static __always_inline struct file *uring_file_of(void *ring, __u32 fd, bool fix
 	return fixed ? uring_slot_file(ring, fd) : file_of_fd(bpf_get_current_task_btf(), fd);
 }
 
-/* The file that a splice request reads from. */
+/* Returns the file that a splice request reads from. */
 static __always_inline __u64 uring_spliced_file(void *ring, __u64 request)
 {
 	return (__u64)uring_file_of(ring, KREAD(io_splice, request, splice_fd_in),
 				    KREAD(io_splice, request, flags) & SPLICE_F_FD_IN_FIXED);
 }
 
-/* Where it read or wrote that was to do so at the file's position. */
+/* Returns where a request that uses the file position read or wrote; -1: the file has none. */
 static __always_inline __s64 uring_position(void *request, struct file *file, __s64 result)
 {
 	__u32 class = file_class(KREAD(file, file, f_inode));
@@ -67,7 +67,7 @@ static __always_inline __s64 uring_position(void *request, struct file *file, __
 	return KREAD(io_rw, request, kiocb.ki_pos) - result;
 }
 
-/* The file of an operation that is complete, as far as it has one. */
+/* Returns the file of a completed operation, or NULL. */
 static __always_inline struct file *uring_file(struct async_operation *done, void *request,
 					       __s64 result)
 {
@@ -84,7 +84,7 @@ static __always_inline struct file *uring_file(struct async_operation *done, voi
 	if (done->row.shape >= ASYNC_CLOSE)
 		return NULL;
 	file = KREAD(io_kiocb, request, file);
-	/* It was cancelled before it had one. */
+	/* NULL: it was cancelled before it had one. */
 	return file ? file
 		    : uring_file_of(ring, done->fd, done->account.flags & TRACE_OP_FIXED_FILE);
 }
@@ -114,7 +114,7 @@ static __always_inline void uring_take_range(struct async_operation *begun, void
 	}
 }
 
-/* Notes what a task submits, for what comes next; whether it is one of a chain. */
+/* Notes whether the next request is linked to this one; returns whether this one is in a chain. */
 static __always_inline bool uring_link(struct async_task *submitter, void *request)
 {
 	bool links = KREAD(io_kiocb, request, flags) & (REQ_LINK | REQ_HARDLINK);
@@ -124,14 +124,14 @@ static __always_inline bool uring_link(struct async_task *submitter, void *reque
 	return linked;
 }
 
-/* In a frame of its own: what follows a look at a file is deep. Global, like what follows: the
- * verifier looks at it once, not at each way that leads to it. */
+/* Has its own stack frame, because file lookups go deep. Global, like the functions below, so that
+ * the verifier checks it once, not on every path to it. */
 __noinline int uring_begin(struct async_key *key, struct async_row *row,
 			   struct async_task *submitter)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct async_operation begun = {};
-	struct async_key at; /* on the stack: up to 6.1 a map takes no other */
+	struct async_key at; /* on the stack: up to 6.1, maps take no other keys */
 	void *request, *ring;
 	__u32 flags;
 
@@ -167,13 +167,13 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 
 /* --- paths --- */
 
-/* The name that field `f` of a command waits with. */
+/* The address of the struct filename in field `f` of a command. */
 #define COMMAND_NAME(command, request, f)                                                          \
 	(bpf_core_field_exists(struct command##___delayed, f.__incomplete_filename)                \
 		 ? (__u64)KREAD(command##___delayed, request, f.__incomplete_filename)             \
 		 : (__u64)KREAD(command, request, f))
 
-/* Reads a name behind what there is so far; the number of its bytes without the NUL. */
+/* Appends a name at `at`; returns its length without the NUL. */
 static __always_inline __u32 uring_read_name(struct async_names *names, __u32 at, __u64 name)
 {
 	long bytes;
@@ -185,8 +185,8 @@ static __always_inline __u32 uring_read_name(struct async_names *names, __u32 at
 	return bytes > 0 ? bytes - 1 : 0;
 }
 
-/* The names that a request comes with, which it gives back before it is complete. Returns whether
- * they are whole. */
+/* Keeps the names in a request, which the kernel frees before the request completes. Returns false
+ * if they are cut or not kept. */
 __noinline int uring_keep_names(struct async_key *key, __u32 shape)
 {
 	struct async_names *names;
@@ -225,7 +225,7 @@ __noinline int uring_keep_names(struct async_key *key, __u32 shape)
 	return whole;
 }
 
-/* The directories that they are relative to. */
+/* Keeps the directories that these names are relative to. */
 __noinline int uring_keep_directories(struct async_key *key, struct task_state *state, __u32 shape)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -259,7 +259,7 @@ __noinline int uring_keep_directories(struct async_key *key, struct task_state *
 	return 0;
 }
 
-/* --- files that are known at the submission alone: no completion tells of them --- */
+/* --- files known only at submission: the completion does not show them --- */
 
 __noinline int uring_early_file(struct async_operation *begun, __u64 request,
 				struct task_state *state)
@@ -281,7 +281,7 @@ __noinline int uring_early_file(struct async_operation *begun, __u64 request,
 	} else {
 		file.at = uring_spliced_file(ring, request);
 	}
-	/* What comes from elsewhere may go to a file that is recorded. */
+	/* A splice from an unrecorded file may go to a recorded one. */
 	if (file.at && !async_take_file(begun, &file, state) && begun->row.shape != ASYNC_SPLICE)
 		account_close(&begun->account);
 	return 0;
@@ -296,7 +296,7 @@ static __noinline int uring_take_open(struct async_operation *begun, void *reque
 	return 0;
 }
 
-/* What its shape needs beyond what all have. */
+/* Reads what is specific to the request's shape. */
 static __noinline int uring_settle(struct async_key *key, struct task_state *state)
 {
 	struct async_operation *begun = async_find(key);
@@ -318,7 +318,7 @@ static __noinline int uring_settle(struct async_key *key, struct task_state *sta
 	return 0;
 }
 
-/* The file and the range that are mapped where a request says. */
+/* Takes the file and the range that are mapped at a request's address. */
 __noinline int uring_take_map(struct async_key *key, struct task_state *state)
 {
 	struct async_operation *begun;
@@ -352,7 +352,7 @@ __noinline int uring_take_map(struct async_key *key, struct task_state *state)
 	return 0;
 }
 
-/* Notes the pages that a request is about, if its file is known. */
+/* Notes the range that a request works on, if its file is known. */
 __noinline int uring_note_range(struct async_key *key)
 {
 	struct async_operation *begun;
@@ -376,7 +376,7 @@ __noinline int uring_note_range(struct async_key *key)
 	return async_range_put(&at, &file);
 }
 
-/* A request of a chain ends: the next one may be about a file that it has opened. */
+/* A request of a chain has ended; it may have opened the file of the next one. */
 static __noinline int uring_follow_link(void *request)
 {
 	struct async_key next = {};
@@ -394,13 +394,13 @@ static __always_inline struct async_row uring_row(void *request)
 	return *(const struct async_row *)&uring_rows[opcode & (URING_TABLE_SIZE - 1)];
 }
 
-/* Completions of a request that has many name the ring and what the program calls it. */
+/* Completions of a multishot request identify it by ring and user data. */
 struct uring_name {
 	__u64 ring, user_data;
 };
 
-/* From the submission to the last completion. Nothing is evicted: what has no room is lost as a
- * whole, and counted. */
+/* Multishot requests, from submission to last completion. Nothing is evicted: a request without
+ * room is lost as a whole, and counted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ASYNC_MULTISHOT_MOST);
@@ -464,7 +464,7 @@ struct uring_end {
 	__u32 flags; /* IORING_CQE_F_* */
 };
 
-/* One that there was no room for when it was submitted. */
+/* Counts a request without room at submission, or submitted before its task was followed. */
 static __noinline int uring_unknown(void *request, __s64 result)
 {
 	struct async_row row = uring_row(request);
@@ -483,7 +483,7 @@ static __noinline int uring_unknown(void *request, __s64 result)
 	return async_lose(row.op, result, row.traits & ASYNC_BYTES);
 }
 
-/* The file of one that is complete. False when its kind is not recorded. */
+/* Sets the file of a completed request. Returns false if files of its kind are not recorded. */
 __noinline int uring_take_file(struct async_operation *done, __u64 address, __s64 result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -529,7 +529,7 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 	bool multishot = done->row.traits & ASYNC_MULTISHOT;
 	__u64 now_ns = bpf_ktime_get_ns();
 
-	done->account.flags &= ~TRACE_OP_SILENT; /* it is told when it fails */
+	done->account.flags &= ~TRACE_OP_SILENT; /* a failure posts a completion */
 	if (done->account.op && uring_take_file(done, key->address, end->result))
 		async_tell(key, done, end->result, now_ns);
 	if (done->account.flags & TRACE_OP_LINKED)
@@ -570,7 +570,7 @@ static __always_inline int uring_completed(void *request, struct uring_end *end)
 	} else if (request) {
 		if (uring_row(request).traits & ASYNC_MULTISHOT &&
 		    !(end->flags & IORING_CQE_F_MORE))
-			uring_expect_no_more(end); /* it was cut short, as its process ended */
+			uring_expect_no_more(end); /* cut short by the end of its process */
 		uring_unknown(request, end->result);
 	}
 	return 0;

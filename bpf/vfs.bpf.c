@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The functions by which the kernel reads and writes files: those behind system calls, and those
- * that it calls by itself. Knows where each has its file, position and length, and nothing of what
- * becomes of them.
+ * The functions by which the kernel reads and writes files, for system calls and for itself: where
+ * each has its file, position and length.
  *
- * Variants: entry and exit of a function; else kprobe and kretprobe, of which the kernel has so
- * many at a time and no more: a return that it passes over is counted as lost.
+ * Variants: entry and exit of a function; else kprobe and kretprobe. The kernel tracks a limited
+ * number of returns at a time; one that it skips is counted as lost.
  */
 #include "vfs.h"
 #include "vmlinux/vfs.h"
@@ -36,8 +35,8 @@ static __always_inline int vfs_finish(void *at, __u32 slack, __s64 result)
 
 #define ASKED_ITER(iter) KREAD(iov_iter, iter, count)
 
-/* The programs of a function: fl_NAME_in and _out by its entry and exit, _kp and _kr by kprobes.
- * All parameters of the function stand there: its result comes behind them. */
+/* The programs of a function: fl_NAME_in and _out at its entry and exit, _kp and _kr by kprobes.
+ * All parameters of the function must be listed, because its result follows them. */
 #define VFS_PROGRAMS(name, target, function, file, position, asked, result_type, ...)              \
 	SEC("?fentry/" #target)                                                                    \
 	int BPF_PROG(fl_##name##_in, __VA_ARGS__)                                                  \
@@ -64,7 +63,7 @@ static __always_inline int vfs_finish(void *at, __u32 slack, __s64 result)
 		return vfs_finish((void *)REGS_SP(ctx), RETURN_SLACK, result);                     \
 	}
 
-/* --- behind system calls --- */
+/* --- for system calls --- */
 
 VFS_PROGRAMS(vread, vfs_read, VFS_READ, file, position, count, long, struct file *file,
 	     char *buffer, unsigned long count, long long *position)
@@ -77,7 +76,7 @@ VFS_PROGRAMS(vwritev, vfs_writev, VFS_WRITEV, file, position, vector_bytes((__u6
 	     long, struct file *file, const struct iovec *vector, unsigned long count,
 	     long long *position, int flags)
 
-/* --- by whatever in the kernel wants a file's bytes --- */
+/* --- for other parts of the kernel --- */
 
 VFS_PROGRAMS(kread, __kernel_read, VFS_KERNEL_READ, file, position, count, long, struct file *file,
 	     void *buffer, unsigned long count, long long *position)
@@ -92,7 +91,7 @@ VFS_PROGRAMS(cread, vfs_iocb_iter_read, VFS_IOCB_ITER_READ, file, KFIELD(kiocb, 
 VFS_PROGRAMS(cwrite, vfs_iocb_iter_write, VFS_IOCB_ITER_WRITE, file, KFIELD(kiocb, iocb, ki_pos),
 	     ASKED_ITER(iter), long, struct file *file, struct kiocb *iocb, struct iov_iter *iter)
 
-/* --- from file to pipe and back: each half of splice and its like --- */
+/* --- from file to pipe and back: the halves of splice and similar calls --- */
 
 VFS_PROGRAMS(sread, filemap_splice_read, VFS_SPLICE_READ, file, position, count, long,
 	     struct file *file, long long *position, struct pipe_inode_info *pipe,
@@ -107,7 +106,7 @@ VFS_PROGRAMS(swrite, iter_file_splice_write, VFS_SPLICE_WRITE, file, position, c
 	     struct pipe_inode_info *pipe, struct file *file, long long *position,
 	     unsigned long count, unsigned int flags)
 
-/* --- to storage: each calls the next, or holds it, as compilers like it --- */
+/* --- to storage: each calls the next, unless the compiler has inlined it --- */
 
 VFS_PROGRAMS(dsync, do_fsync, VFS_FSYNC_RANGE, file_of_fd(bpf_get_current_task_btf(), fd), NULL, 0,
 	     int, unsigned int fd, int data_only)
@@ -116,7 +115,7 @@ VFS_PROGRAMS(fsync, vfs_fsync, VFS_FSYNC_RANGE, file, NULL, 0, int, struct file 
 VFS_PROGRAMS(vsync, vfs_fsync_range, VFS_FSYNC_RANGE, file, NULL, 0, int, struct file *file,
 	     long long start, long long end, int data_only)
 
-/* --- the end of a task --- */
+/* --- task exit --- */
 
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(fl_vfs_cut, struct task_struct *task)

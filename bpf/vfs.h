@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Operations of the VFS under way, of the tasks that are followed, of their io workers and of the
- * kernel's own threads, and how they become records. Knows nothing of how their begin and end are
- * seen, nor by which function.
+ * VFS operations in flight of followed tasks, of their io workers and of kernel threads, and how
+ * they become records.
  *
- * One call of a function of the VFS may be made inside another: a read of an overlay's file reads
- * the layer's file. Which calls are still there the stack tells: what is nested stands below what
- * it is nested in, and whatever stands below a call that begins or ends has ended, seen or not.
+ * A VFS function may be called inside another one: a read of an overlay file reads the layer's
+ * file. The stack pointer tells which calls are still active: a nested call is below its caller,
+ * and whatever is below a call that starts or ends has ended, seen or not.
  *
  * The functions are global: one copy serves all programs (bpf/file.h).
  */
@@ -18,21 +17,21 @@
 
 #define EIOCBQUEUED 529
 
-/* Operations of io_uring and libaio are recorded: by a layer of their own. */
+/* a layer of its own records io_uring and libaio operations */
 extern const volatile bool async_recorded;
 
-/* One call of a function. Its account's operation is that of the function, its offset the one at
- * the start. */
+/* One call of a function. The account's operation is that of the function, and its offset is the
+ * one at the start. */
 struct vfs_frame {
-	__u64 at;	/* an address of its own on the stack */
+	__u64 at;	/* stack address that identifies the call */
 	__u64 file;	/* addresses: read from, never trusted */
 	__u64 position; /* 0: it has none */
 	__u64 asked;
 	struct account account;
 };
 
-/* The stack pointer of a kretprobe is above that of its kprobe by the return address, at most by
- * this much. Nested calls are further apart. */
+/* The stack pointer of a kretprobe exceeds that of its kprobe by at most this much, for the return
+ * address. Nested calls are further apart. */
 #define RETURN_SLACK 16
 
 #define VFS_DEPTH 4 /* overlays stack two deep, and splice comes on top */
@@ -40,10 +39,10 @@ struct vfs_frame {
 struct vfs_task {
 	__u32 depth;
 	__u32 pad;
-	struct vfs_frame frames[VFS_DEPTH]; /* the outermost first */
+	struct vfs_frame frames[VFS_DEPTH]; /* outermost first */
 };
 
-/* Of its own, for the kernel's threads have no other state. */
+/* Separate task storage: kernel threads have no other state. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -51,14 +50,15 @@ struct {
 	__type(value, struct vfs_task);
 } vfs_tasks SEC(".maps");
 
-/* Who does it: a followed task, its io workers among them, or a thread of the kernel's own. */
+/* Whether the operations of a task are recorded: followed tasks, their io workers, and kernel
+ * threads. */
 static __always_inline bool vfs_wanted(struct task_struct *task)
 {
 	return task->flags & PF_KTHREAD || task_followed(task);
 }
 
-/* Gives up what stands below an address of the stack: its end was not seen, and what it came to is
- * not known. */
+/* Drops the frames below a stack address. Their ends were not seen, so their results are
+ * unknown. */
 static __always_inline void vfs_drop(struct vfs_task *all, __u64 at)
 {
 	for (int i = 0; i < VFS_DEPTH; i++) {
@@ -71,8 +71,8 @@ static __always_inline void vfs_drop(struct vfs_task *all, __u64 at)
 	}
 }
 
-/* To sync is to sync the same file from function to function; one that ends by calling the next
- * does so on the same address. */
+/* Whether a sync continues one in flight: sync functions call each other for the same file, and one
+ * that ends in a tail call does so at the same address. */
 static __always_inline bool vfs_is_same(const struct vfs_task *all, const struct vfs_frame *begin)
 {
 	__u32 top = all->depth - 1;
@@ -82,7 +82,7 @@ static __always_inline bool vfs_is_same(const struct vfs_task *all, const struct
 	       all->frames[top].file == begin->file && all->frames[top].at >= begin->at;
 }
 
-/* A call begins; its frame but for its start is at `begin`. */
+/* A call starts; `begin` is its frame, except for the start time. */
 __noinline int vfs_enter(struct vfs_frame *begin)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -103,10 +103,10 @@ __noinline int vfs_enter(struct vfs_frame *begin)
 		return wanted ? ring_lose(RECORD_VFS) : 0;
 	if (wanted && vfs_is_same(all, begin))
 		return 0;
-	/* A call that ended unseen may have left a frame that the end of this one would match: at
+	/* A call with an unseen end may have left a frame that the end of this call would match: at
 	 * the same address, or a few bytes above it, because the kernel shifts the stack of each
-	 * system call by a random offset (add_random_kstack_offset). Unrecorded calls match, too.
-	 */
+	 * system call by a random offset (add_random_kstack_offset). Unrecorded calls match,
+	 * too. */
 	vfs_drop(all, begin->at + RETURN_SLACK + 1);
 	if (!wanted)
 		return 0;
@@ -123,10 +123,10 @@ __noinline int vfs_enter(struct vfs_frame *begin)
 	return 0;
 }
 
-/* --- its end --- */
+/* --- end of a call --- */
 
-/* Where it stands. What is done on a recorded call's account, on another operation's, or on
- * nobody's that is followed is none of the task's own: it is counted apart. */
+/* Whether the operation is counted separately. That applies to work on behalf of a recorded call,
+ * of another operation, or of a task that is not followed. */
 static __always_inline bool vfs_is_apart(struct task_state *state, __u32 op, __u32 flags)
 {
 	__u32 traits;
@@ -155,8 +155,8 @@ static __always_inline __u32 vfs_flags(struct task_struct *task, struct task_sta
 	       (state && state->call.account.op ? TRACE_VFS_IN_CALL : 0);
 }
 
-/* The file as it was opened. What is done below another operation may be about the file of a layer,
- * whatever name it was opened by: its own. */
+/* Returns the file as it was opened. Nested operations may use the layer's file, whatever name it
+ * was opened by, and are recorded under that file. */
 static __always_inline __u32 vfs_file(struct task_state *state, struct file *file, __u32 flags,
 				      bool apart)
 {
@@ -173,7 +173,7 @@ static __always_inline __u32 vfs_file(struct task_state *state, struct file *fil
 	return file_id(&facts, false) & ~FILE_UNTOLD;
 }
 
-/* Adds a call to its slot, in place of a record. */
+/* Adds a call to its slot instead of sending a record. */
 static __noinline int vfs_profile(const struct vfs_frame *frame, __u32 pid, __u64 duration_ns,
 				  __s64 result)
 {
@@ -216,7 +216,7 @@ static __always_inline void vfs_tell(const struct vfs_frame *frame, struct owner
 	ring_submit(event);
 }
 
-/* Ends the call whose frame was the innermost one. */
+/* Ends the call with the innermost frame. */
 __noinline int vfs_done(struct vfs_frame *frame, __s64 result, bool nested)
 {
 	__u64 now_ns = bpf_ktime_get_ns(), duration_ns;
@@ -254,9 +254,9 @@ __noinline int vfs_done(struct vfs_frame *frame, __s64 result, bool nested)
 }
 
 /*
- * A call ends. `at` is the address that its frame has, or one above it: the frame of what called it
- * is farther off than `slack`. One without a frame is not recorded, or its begin was counted as
- * lost.
+ * A call ends. `place` is the address of its frame, or slightly above it: the caller's frame is
+ * further than `slack` away. A call without a frame is not recorded, or was counted as lost when it
+ * started.
  */
 __noinline int vfs_leave(struct address *place, __u32 slack, __s64 result)
 {
@@ -274,7 +274,7 @@ __noinline int vfs_leave(struct address *place, __u32 slack, __s64 result)
 	return vfs_done(&all->frames[top], result, top > 0);
 }
 
-/* The task ends: whatever stands on its stack has ended. */
+/* The task exits, so every call on its stack has ended. */
 __noinline int vfs_end_task(void)
 {
 	struct vfs_task *all = bpf_task_storage_get(&vfs_tasks, bpf_get_current_task_btf(), 0, 0);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The mapping at an address, without the lock: a walk of the maple tree. A concurrent change can
- * make it miss; it never returns a mapping that does not hold the address.
+ * Finds the mapping at an address without the lock, by walking the maple tree. A concurrent change
+ * can make it miss; it never returns a mapping that does not contain the address.
  *
- * bpf_find_vma takes the lock, costs ten times as much and fails when another thread holds it.
+ * bpf_find_vma takes the lock, costs ten times as much and fails if another thread holds the lock.
  */
 #ifndef FAULTLINE_BPF_VMA_H
 #define FAULTLINE_BPF_VMA_H
 
 #include "state.h"
 
-/* include/linux/maple_tree.h: the low bits of a node's address say what it is. */
+/* As in include/linux/maple_tree.h: the low bits of a node's address hold its type. */
 #define MAPLE_NODE_MASK 255ull
 #define MAPLE_TYPE_SHIFT 3
 #define MAPLE_TYPE_MASK 15
@@ -27,7 +27,7 @@ struct maple_walk {
 	__u64 pivots[MAPLE_PIVOTS];
 };
 
-/* 1 for 0, 0 for any other number, without a branch: at each the verifier goes both ways. */
+/* 1 for 0, 0 for any other number. Branchless: the verifier follows both sides of each branch. */
 static __always_inline __u64 is_zero(__u64 number)
 {
 	BARRIER_VAR(number);
@@ -35,9 +35,9 @@ static __always_inline __u64 is_zero(__u64 number)
 }
 
 /*
- * How many pivots are below the address. One of 0 is none, and ends a node that is not full; behind
- * it may stand anything. Mappings are in the lower half of all addresses, so that the upper bit of
- * the difference tells the lesser one. Global: the verifier looks at it once, not at each step.
+ * Returns the number of pivots below the address. A pivot of 0 ends a node that is not full;
+ * anything may follow it. Mappings are in the lower half of the address space, so the top bit of a
+ * difference tells which number is smaller. Global, so it is verified once instead of at each step.
  */
 __noinline __u32 maple_pivots_below(const struct maple_walk *walk, __u64 is_arange)
 {
@@ -77,7 +77,7 @@ static long maple_step(__u32 i, struct maple_walk *walk)
 	return is_zero(type ^ MAPLE_LEAF_64) | is_zero(next);
 }
 
-/* One walk through the address space at `mm`. Global: the verifier looks at it once. */
+/* Walks the maple tree of `mm` once. Global, so it is verified once. */
 __noinline __u64 vma_walk(__u64 mm, __u64 address)
 {
 	struct maple_walk walk = { .address = address };
@@ -85,10 +85,9 @@ __noinline __u64 vma_walk(__u64 mm, __u64 address)
 
 	if (!bpf_core_field_exists(struct mm_struct, mm_mt) || !mm)
 		return 0;
-	/* Read as a number: the verifier allows no bit operations on what it knows for a pointer.
-	 */
+	/* Read as a number: the verifier allows no bit operations on pointers. */
 	bpf_core_read(&walk.entry, sizeof(walk.entry), &((struct mm_struct *)mm)->mm_mt.ma_root);
-	if ((walk.entry & 3) != 2) /* the root is a node, not a lone entry */
+	if ((walk.entry & 3) != 2) /* the root is a node, not a single entry */
 		return 0;
 	bpf_loop(MAPLE_DEPTH_MAX, maple_step, &walk, 0);
 	vma = walk.entry;
@@ -100,8 +99,8 @@ __noinline __u64 vma_walk(__u64 mm, __u64 address)
 	return vma;
 }
 
-/* The address of a mapping of a task's, or 0. A walk that another thread's change has led astray is
- * taken again. */
+/* Returns the address of a task's mapping, or 0. Repeats a walk that fails, because another thread
+ * may have changed the tree. */
 static __always_inline __u64 vma_of_task_at(struct task_struct *task, __u64 address)
 {
 	__u64 mm = KNUMBER(task_struct, task, mm), vma = vma_walk(mm, address);
@@ -123,8 +122,9 @@ static __always_inline bool vma_holds(__u64 vma, __u64 address, struct mm_struct
 	       KREAD(vm_area_struct, vma, vm_mm) == mm;
 }
 
-/* Where a mapping tells whether it is one still: one of the last that faults were made on, if it
- * holds the address. What was one may be another one now, of the same process or not. */
+/* For kernels where a mapping's reference count tells whether the mapping is in use: returns one of
+ * the last faulted mappings if it contains the address and its mm matches. A freed mapping's memory
+ * may hold another one by now, of the same process or not. */
 static __always_inline __u64 vma_counted(struct task_state *state, __u64 address,
 					 struct mm_struct *mm)
 {
@@ -141,9 +141,9 @@ static __always_inline __u64 vma_counted(struct task_state *state, __u64 address
 	return vma;
 }
 
-/* Else the last one, which still stands while the kernel's count of changes to the mappings does.
- * The fault held a lock on what it was made on, so that it has seen every change that was counted.
- */
+/* For other kernels: the last faulted mapping is still valid if the kernel's sequence count for
+ * mapping changes has not moved. The fault held a lock on its mapping, so it has seen every change
+ * that was counted. */
 static __always_inline __u64 vma_unchanged(struct task_state *state, __u64 address,
 					   struct mm_struct *mm)
 {
@@ -153,7 +153,7 @@ static __always_inline __u64 vma_unchanged(struct task_state *state, __u64 addre
 	if (state->known_vmas_sequence == sequence && vma_holds(vma, address, mm))
 		return vma;
 #ifndef __TARGET_ARCH_x86
-	/* The count is read before the mapping is looked for. */
+	/* The count must be read before the search for the mapping. */
 	__sync_lock_test_and_set(&state->known_vmas[0], 0);
 #endif
 	vma = vma_at(address);
@@ -163,8 +163,8 @@ static __always_inline __u64 vma_unchanged(struct task_state *state, __u64 addre
 }
 
 /*
- * The same for an address that a fault has just been made on: mostly in a mapping of one of the
- * task's last faults.
+ * The same for an address that has just faulted, usually in a mapping of one of the task's last
+ * faults.
  */
 __noinline __u64 vma_of_fault(struct task_state *state, __u64 address)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Calls, faults and asynchronous operations in flight, and files open for writing, when the
- * recording ends. The iterators over tasks run once, after every other program is detached, so that
- * the states of tasks stand still.
+ * recording ends. The task iterators run once, after all other programs are detached, so task
+ * states no longer change.
  */
 #include "async_cut.h"
 #include "call_path.h"
@@ -12,7 +12,7 @@
 
 #define EINPROGRESS 115
 
-/* Any recording that ends while a job works cuts off some short calls; those are not waits. */
+/* Any recording that ends while a job runs cuts off some short calls; those are not waits. */
 #define WAITING_MIN_NS 1000000
 
 /* Set before the iterator runs. */
@@ -24,7 +24,7 @@ struct waiting_call {
 	struct call_end end;
 };
 
-/* A call from before its task was followed: its age is not known, it counts from then on. */
+/* Begins a call that started before its task was followed: its time counts from then on. */
 static __always_inline bool waiting_since_before(struct waiting_call *call,
 						 struct task_struct *task, __u64 number)
 {
@@ -43,7 +43,7 @@ static __always_inline bool waiting_since_before(struct waiting_call *call,
 	state->call.major_start = task->maj_flt;
 	if (row.fd && !row.path) {
 		file = file_of_fd(task, call_arg(&call->args, row.fd));
-		if (!file || !call_take_file(state, file, false, false))
+		if (!file || !call_take_file(state, file, false))
 			return false;
 	}
 	state->call.account.flags |= TRACE_OP_BEFORE;
@@ -122,7 +122,7 @@ static __always_inline void waiting_call(struct waiting_call *call, struct task_
 	account_close(account);
 }
 
-/* Finds the file of a fault; false when it is on none that lies on storage. */
+/* Finds the file of a fault; false if the fault is not on a file on storage. */
 static __always_inline bool waiting_fault_file(struct task_state *state, struct task_struct *task)
 {
 	struct account *account = &state->fault.account;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Writers that the kernel makes wait because too much is dirty. Knows nothing of what they wrote,
- * nor of when that reaches the device.
+ * Dirty throttling: writers that the kernel makes wait because too many pages are dirty.
  */
 #include "fault.h"
 #include "vmlinux/trace.h"
 
 /*
- * The operation that made the pages dirty, and its file: the fault in flight, when the store was to
- * the file that is mapped there, or else the call, which may have faulted on what it copies from.
+ * Returns the operation that dirtied the pages, and its file: the fault in flight if the store was
+ * to the file mapped there, else the call, which may have faulted on the memory it copies from.
  */
 static __always_inline __u32 throttled_op(struct task_state *state, __u32 *file)
 {
@@ -24,7 +23,7 @@ static __always_inline __u32 throttled_op(struct task_state *state, __u32 *file)
 	return state->call.account.op;
 }
 
-/* Adds a pause to its slot, in place of a record. */
+/* Adds a pause to its profile slot instead of recording it. */
 __noinline int profile_pause(struct account *pause, __u64 pause_ns)
 {
 	struct profile_done done;
@@ -37,8 +36,8 @@ __noinline int profile_pause(struct account *pause, __u64 pause_ns)
 }
 
 /*
- * balance_dirty_pages() tells each time it looks how long the task shall sleep now; a pause that is
- * not positive is none. It runs in the task that writes, inside of the call or fault.
+ * balance_dirty_pages() reports at each check how long the task will sleep now; a pause that is not
+ * positive is none. It runs in the writing task, inside the call or fault.
  */
 static __always_inline int throttled(__s64 pauses, __u64 unit_ns)
 {
@@ -72,7 +71,7 @@ static __always_inline int throttled(__s64 pauses, __u64 unit_ns)
 	return 0;
 }
 
-/* The tracepoint has eight arguments, in older kernels twelve; the pause is in ticks. */
+/* The tracepoint has eight arguments, twelve in older kernels; the pause is in ticks. */
 SEC("?tp_btf/balance_dirty_pages")
 int fl_throttled(__u64 *arguments)
 {
@@ -85,7 +84,7 @@ int fl_throttled_12(__u64 *arguments)
 	return throttled(arguments[10], tick_ns);
 }
 
-/* Never preempted; but to close such a one takes several grace periods. */
+/* Never preempted, but detaching it takes several grace periods. */
 SEC("?tp/writeback/balance_dirty_pages")
 int fl_throttled_tp(struct trace_event_raw_balance_dirty_pages *told)
 {

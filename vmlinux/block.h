@@ -15,11 +15,11 @@ struct gendisk;
 struct block_device {
 	struct gendisk *bd_disk;
 	__u32 bd_dev;
-	__u64 bd_start_sect; /* of a partition */
+	__u64 bd_start_sect; /* for a partition */
 } CORE_STRUCT;
 
 struct request_queue {
-	const void *mq_ops; /* NULL: it takes bios, and there are no requests */
+	const void *mq_ops; /* NULL: the driver takes bios, and there are no requests */
 	struct gendisk *disk;
 } CORE_STRUCT;
 
@@ -29,7 +29,7 @@ struct gendisk {
 	struct request_queue *queue;
 } CORE_STRUCT;
 
-/* A page of a bio. Two pages that follow each other in memory may share one. */
+/* A piece of a bio's memory, which may span pages that are adjacent in memory. */
 struct bio_vec {
 	struct page *bv_page;
 	unsigned int bv_len;
@@ -53,7 +53,7 @@ struct bio {
 	struct bio_vec *bi_io_vec;
 } CORE_STRUCT;
 
-/* Since 7.3, in place of bi_bvec_done; zero at the start of a page as that is. */
+/* Since 7.3, replaces bi_bvec_done; also 0 at the start of a page. */
 struct bio___offset {
 	struct {
 		unsigned int bi_offset;
@@ -68,20 +68,20 @@ struct request {
 	__u64 __sector;
 	struct bio *bio;
 	struct block_device *part;
-	__u64 start_time_ns;	/* when it was made */
-	__u64 io_start_time_ns; /* when the driver got it; 0 where the queue keeps no statistics */
+	__u64 start_time_ns;	/* creation */
+	__u64 io_start_time_ns; /* when the driver got it; 0 if the queue keeps no statistics */
 } CORE_STRUCT;
 
 struct page {
-	unsigned long compound_head; /* of a tail page: its head, with bit 0 set */
+	unsigned long compound_head; /* tail page: its head, with bit 0 set */
 } CORE_STRUCT;
 
-/* Since 7.2: the head as before, or a mask that makes it from the page's own address. */
+/* Since 7.2: the head as before, or a mask that yields the head from the page's address. */
 struct page___info {
 	unsigned long compound_info;
 } CORE_STRUCT;
 
-/* Relocated: the numbers differ between kernels. */
+/* Relocated: the values differ between kernels. */
 enum req_flag_bits {
 	__REQ_SYNC = 11,
 	__REQ_META = 12,
@@ -91,7 +91,7 @@ enum req_flag_bits {
 	__REQ_SWAP = 24,
 };
 
-/* What a bio does, in the low byte of bi_opf: numbers that have stayed the same. */
+/* Operation of a bio, in the low byte of bi_opf. The values have never changed. */
 #define REQ_OP_MASK 0xff
 #define REQ_OP_READ 0
 #define REQ_OP_WRITE 1
@@ -101,7 +101,7 @@ enum req_flag_bits {
 #define REQ_OP_DRV_IN 34
 #define REQ_OP_DRV_OUT 35
 
-/* --- O_DIRECT; these may be of modules: read by bpf_core_read --- */
+/* --- O_DIRECT; these may be in modules: read with bpf_core_read --- */
 
 struct iomap_dio {
 	struct kiocb *iocb;
@@ -111,18 +111,18 @@ struct iomap_dio {
 	} submit;
 } CORE_STRUCT;
 
-/* Of a read that takes no more than one bio, since 7.3. */
+/* A read that needs only one bio, since 7.3. */
 struct iomap_dio_simple {
 	struct kiocb *iocb;
 	struct bio bio;
 } CORE_STRUCT;
 
-/* Of a block device itself. */
+/* Direct I/O on a block device. */
 #define BLKDEV_DIO_IS_SYNC 2
 struct blkdev_dio {
-	struct kiocb *iocb; /* or the task that waits */
+	struct kiocb *iocb; /* or the waiting task */
 	unsigned int flags;
-	struct bio bio; /* the first */
+	struct bio bio; /* the first one */
 } CORE_STRUCT;
 
 struct btrfs_bio {

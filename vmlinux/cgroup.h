@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Control groups, and who a task is.
+ * Control groups and task credentials.
  */
 #ifndef VMLINUX_CGROUP_H
 #define VMLINUX_CGROUP_H
@@ -12,11 +12,11 @@ struct list_head {
 } CORE_STRUCT;
 
 struct kernfs_node {
-	__u64 id; /* the inode number of its directory */
+	__u64 id; /* inode number of its directory */
 } CORE_STRUCT;
 
 struct cgroup_root {
-	int hierarchy_id; /* 0: of the second version */
+	int hierarchy_id; /* 0: cgroup v2 */
 } CORE_STRUCT;
 
 struct cgroup_subsys_state {
@@ -31,11 +31,11 @@ struct cgroup {
 } CORE_STRUCT;
 
 struct css_set {
-	struct cgroup *dfl_cgrp; /* in the second version's hierarchy */
+	struct cgroup *dfl_cgrp; /* cgroup in the v2 hierarchy */
 	struct list_head cgrp_links;
 } CORE_STRUCT;
 
-/* In each hierarchy. */
+/* A task's cgroup in each hierarchy. */
 struct cgrp_cset_link {
 	struct cgroup *cgrp;
 	struct list_head cgrp_link;
@@ -49,7 +49,7 @@ struct cred {
 	struct kernel_id uid, gid, suid, sgid, euid, egid;
 } CORE_STRUCT;
 
-/* Whether others of the same user may look at it: the two lowest bits, 1 if so. */
+/* The two lowest bits: 1 if the process is dumpable by its own user. */
 struct mm_struct___word {
 	unsigned long flags;
 } CORE_STRUCT;

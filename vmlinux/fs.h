@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files, their names and where they are mounted.
+ * Files, their names and their mounts.
  */
 #ifndef VMLINUX_FS_H
 #define VMLINUX_FS_H
@@ -34,7 +34,7 @@ struct shmem_sb_info {
 struct rw_semaphore {
 	struct {
 		__u64 counter;
-	} owner; /* the writer, or a reader with bit 0 set; not there on PREEMPT_RT */
+	} owner; /* the writer, or a reader with bit 0 set; missing on PREEMPT_RT */
 } CORE_STRUCT;
 
 #define RWSEM_NONSPINNABLE 2ull
@@ -85,7 +85,7 @@ struct dentry {
 	} d_u;
 } CORE_STRUCT;
 
-/* Since 7.1 the union has no name any more. */
+/* Since 7.1 the union is anonymous. */
 struct dentry___anonymous {
 	struct {
 		void *next;
@@ -116,7 +116,7 @@ struct file {
 	struct address_space *f_mapping;
 } CORE_STRUCT;
 
-/* A read or write under way. */
+/* A read or write in flight. */
 struct kiocb {
 	struct file *ki_filp;
 	long long ki_pos;
@@ -125,7 +125,7 @@ struct kiocb {
 
 #define IOCB_APPEND 0x10
 
-/* What a mapping of an overlay file holds since 6.5 (def3ae83da02): the layer's file, and the path
+/* The file in a mapping of an overlay file since 6.5 (def3ae83da02): the layer's file, and the path
  * that the user opened. 6.8 (a535116d8033) renamed real_path to user_path. */
 struct backing_file {
 	struct file file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * File systems whose inodes alone do not tell a file. They may be modules: their fields are read by
- * bpf_core_read, because bpf_rdonly_cast knows the kernel's own types only.
+ * File systems whose inodes do not identify a file by themselves. They may be modules: their fields
+ * are read by bpf_core_read, because bpf_rdonly_cast only supports types of the kernel itself.
  */
 #ifndef VMLINUX_IDENTITY_H
 #define VMLINUX_IDENTITY_H
@@ -24,12 +24,12 @@ struct ovl_inode {
 	struct ovl_entry *oe; /* since 6.5 (0af950f57fef) */
 } CORE_STRUCT;
 
-/* From 6.0 on (ffa5723c6d25). */
+/* Since 6.0 (ffa5723c6d25). */
 struct ovl_inode___path {
 	struct ovl_path lowerpath;
 } CORE_STRUCT;
 
-/* Before. */
+/* Before 6.0. */
 struct ovl_inode___lower {
 	struct inode *lower;
 } CORE_STRUCT;

@@ -28,7 +28,7 @@ struct mm_struct {
 	struct file *exe_file;
 } CORE_STRUCT;
 
-/* Since 6.13, and in later ones of 6.12: odd while mappings may be changed, else even. */
+/* Since 6.13, and in later 6.12 releases: odd while mappings may be changed, else even. */
 struct mm_struct___sequence {
 	struct {
 		unsigned int sequence;
@@ -44,7 +44,7 @@ struct vm_area_struct {
 	struct file *vm_file;
 } CORE_STRUCT;
 
-/* Since 6.15: 0 while it is no mapping of anybody, or one no more. */
+/* Since 6.15: 0 if the mapping is not, or no longer, part of an address space. */
 struct vm_area_struct___count {
 	struct {
 		struct {
@@ -62,11 +62,11 @@ struct vm_fault {
 	unsigned long pgoff;
 } CORE_STRUCT;
 
-/* Its first word are the flags: a plain word, and since 6.18 a struct that holds one. */
+/* The flags are the first word: a plain word, and since 6.18 a struct that holds one. */
 struct folio {
 	struct address_space *mapping;
 	unsigned long index;
-	unsigned long _flags_1; /* of the second page: the order in the low byte since 6.6 */
+	unsigned long _flags_1; /* of the second page: the order is the low byte since 6.6 */
 } CORE_STRUCT;
 
 /* Before 6.6 (ebc1baf5c9b4) the order was a field of its own. */
@@ -75,7 +75,7 @@ struct folio___order {
 } CORE_STRUCT;
 
 enum pageflags {
-	PG_head = 6, /* relocated: the number differs between kernels */
+	PG_head = 6, /* relocated: the value differs between kernels */
 };
 
 enum fault_flag {

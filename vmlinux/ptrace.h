@@ -2,8 +2,8 @@
 /*
  * Registers at the entry and the exit of a system call.
  *
- * The arguments are still in their registers at the exit, but for arm64's first, which the result
- * replaces and the kernel keeps in orig_x0.
+ * At the exit the arguments are still in their registers, except for arm64's first, which the
+ * result overwrites and the kernel saves in orig_x0.
  */
 #ifndef VMLINUX_PTRACE_H
 #define VMLINUX_PTRACE_H
@@ -59,7 +59,7 @@ struct pt_regs {
 #error "x86 and arm64 are supported"
 #endif
 
-/* What the kernel hands to a program on a perf event; `addr` is the faulting address. */
+/* Context of a perf-event program; `addr` is the faulting address. */
 #define PERF_COUNT_SW_PAGE_FAULTS_MAJ 6
 
 struct bpf_perf_event_data {

@@ -36,21 +36,21 @@ struct linux_binprm {
 	unsigned int interp_flags;
 } CORE_STRUCT;
 
-/* Who executes it may not read it. */
+/* The executing user may not read the program. */
 #define BINPRM_FLAGS_ENFORCE_NONDUMP 0x1u
 
-/* A worker of io_uring, or the thread that polls a ring for it. */
+/* An io_uring worker, or a thread that polls rings. */
 #define PF_IO_WORKER 0x10u
 #define PF_EXITING 0x4u
 #define PF_KTHREAD 0x200000u
 
-/* A number in one of the namespaces that a process is in. */
+/* A PID in one of the namespaces of a process. */
 struct upid {
 	int nr;
 } CORE_STRUCT;
 
 struct pid {
-	unsigned int level; /* of the innermost namespace */
+	unsigned int level; /* level of the innermost namespace */
 	struct upid numbers[1];
 } CORE_STRUCT;
 
@@ -74,7 +74,7 @@ struct nsproxy {
 
 struct task_struct {
 	struct thread_info thread_info;
-	unsigned int __state; /* 0: it runs, or waits for a CPU */
+	unsigned int __state; /* 0: running, or waiting for a CPU */
 	unsigned int flags;
 	int exit_code;
 	int pid;
@@ -82,28 +82,28 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
-	void *worker_private; /* of an io worker: struct io_worker */
+	void *worker_private; /* for an io worker: struct io_worker */
 	__u64 start_time;     /* CLOCK_MONOTONIC */
 	unsigned long min_flt, maj_flt;
 	char comm[16];
 	struct fs_struct *fs;
 	struct files_struct *files;
-	struct nsproxy *nsproxy; /* NULL once it has exited */
+	struct nsproxy *nsproxy; /* NULL once the task has exited */
 	struct signal_struct *signal;
 	struct mm_struct *mm;
 	const struct cred *real_cred;
 	struct css_set *cgroups;
-	void *bio_list; /* while it hands bios to a driver: what is queued meanwhile; else NULL */
+	void *bio_list; /* bios queued while the task submits one to a driver; else NULL */
 } CORE_STRUCT;
 
-/* What a program of iter/task is given, for each task and once more at the end. */
+/* Context of an iter/task program, called for each task and once more at the end. */
 struct bpf_iter_meta {
 	struct seq_file *seq;
 } CORE_STRUCT;
 
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
-	struct task_struct *task; /* NULL: that was all */
+	struct task_struct *task; /* NULL: end of the iteration */
 } CORE_STRUCT;
 
 #endif

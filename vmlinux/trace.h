@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Records of classic tracepoints, as far as they are used. What stands before the fields is longer
- * where PREEMPT_RT was a set of patches: it has a count of lazy preemption, too.
+ * Records of classic tracepoints; only the fields in use. The header before the fields is longer on
+ * kernels with the PREEMPT_RT patches, which add a lazy preemption count.
  */
 #ifndef VMLINUX_TRACE_H
 #define VMLINUX_TRACE_H
@@ -18,10 +18,10 @@ struct trace_event_raw_sys_exit {
 
 struct trace_event_raw_signal_generate {
 	int sig;
-	int pid; /* of the thread that gets it */
+	int pid; /* of the receiving thread */
 } CORE_STRUCT;
 
-/* What a raw tracepoint hands over: its arguments as numbers. */
+/* Context of a raw tracepoint: its arguments as numbers. */
 struct bpf_raw_tracepoint_args {
 	__u64 args[0];
 };
@@ -37,7 +37,7 @@ struct trace_event_raw_io_uring_submit_sqe {
 
 struct trace_event_raw_io_uring_complete {
 	void *ctx;
-	void *req; /* NULL: one of many completions of a request */
+	void *req; /* NULL: one of several completions of a request */
 	__u64 user_data;
 	int res;
 	__u32 cflags;
@@ -56,7 +56,7 @@ struct trace_event_raw_x86_exceptions {
 } CORE_STRUCT;
 
 struct trace_event_raw_balance_dirty_pages {
-	long pause; /* ms; not above 0: none */
+	long pause; /* ms; 0 or less: no pause */
 } CORE_STRUCT;
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The basic types and BPF constants that libbpf's headers and ours build on, so that the kernel
- * side compiles with neither BTF nor kernel headers.
+ * The basic types and BPF constants that libbpf's headers and ours need, so that the kernel side
+ * compiles without BTF and kernel headers.
  */
 #ifndef VMLINUX_TYPES_H
 #define VMLINUX_TYPES_H
 
-/* libbpf's headers then use the kernel's names of registers, as in ptrace.h. */
+/* Makes libbpf's headers use the kernel's register names, as in ptrace.h. */
 #define __VMLINUX_H__
 
 typedef signed char __s8;
@@ -49,8 +49,7 @@ enum {
 #define BPF_RB_FORCE_WAKEUP 2U
 #define BPF_RB_AVAIL_DATA 0
 
-/* Structs below this line are matched to the running kernel's by name when the program is loaded.
- */
+/* The loader matches structs below this line to the running kernel's by name. */
 #define CORE_STRUCT __attribute__((preserve_access_index))
 
 #endif

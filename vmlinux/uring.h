@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Requests of io_uring, the commands in them, and the io workers that carry them out. Since 6.0 a
- * command stands at the start of its request.
+ * io_uring requests, the commands in them, and the io workers that execute them. Since 6.0 a
+ * command is at the start of its request.
  */
 #ifndef VMLINUX_URING_H
 #define VMLINUX_URING_H
@@ -11,7 +11,7 @@
 
 struct io_cqe {
 	__u64 user_data;
-	int fd; /* until the file is known */
+	int fd; /* before the file is known */
 } CORE_STRUCT;
 
 struct io_wq_work {
@@ -27,10 +27,10 @@ struct io_kiocb {
 	struct io_cqe cqe;
 	struct io_ring_ctx *ctx;
 	struct io_wq_work work;
-	struct io_kiocb *link; /* the next one of its chain */
+	struct io_kiocb *link; /* the next one in its chain */
 } CORE_STRUCT;
 
-/* Of `flags`: those that a submission gives have its bits. */
+/* Bits of `flags`; those set by a submission have the same values. */
 #define REQ_FIXED_FILE (1u << 0)
 #define REQ_LINK (1u << 2)
 #define REQ_HARDLINK (1u << 3)
@@ -40,13 +40,13 @@ struct io_kiocb {
 #define IORING_FILE_INDEX_ALLOC (~0u)
 #define SPLICE_F_FD_IN_FIXED (1u << 31)
 
-/* The thread that polls rings, for whoever made it. */
+/* The thread that polls rings, and its creator. */
 struct io_sq_data {
 	int task_pid;
 	int task_tgid;
 } CORE_STRUCT;
 
-/* Registered files: since 6.13 nodes, before that their addresses; the low bits are flags. */
+/* Registered files: nodes since 6.13, addresses before; the low bits are flags. */
 struct io_rsrc_node {
 	unsigned long file_ptr;
 } CORE_STRUCT;
@@ -101,13 +101,13 @@ struct io_sync {
 
 struct io_fadvise {
 	__u64 offset;
-	__u64 len; /* of 32 bits up to 6.9 */
+	__u64 len; /* 32 bits up to 6.9 */
 	__u32 advice;
 } CORE_STRUCT;
 
 struct io_madvise {
 	__u64 addr;
-	__u64 len; /* of 32 bits up to 6.9 */
+	__u64 len; /* 32 bits up to 6.9 */
 	__u32 advice;
 } CORE_STRUCT;
 
@@ -160,7 +160,7 @@ struct io_rename {
 	struct filename *newpath;
 } CORE_STRUCT;
 
-/* Since 7.0 a name waits in a struct of its own around the same pointer. */
+/* Since 7.0 a name is in a struct of its own around the same pointer. */
 struct delayed_filename {
 	struct filename *__incomplete_filename;
 } CORE_STRUCT;

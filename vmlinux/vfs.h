@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What functions of the VFS and of file systems are handed besides files.
+ * Arguments of VFS and file system functions other than files.
  */
 #ifndef VMLINUX_VFS_H
 #define VMLINUX_VFS_H

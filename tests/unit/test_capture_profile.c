@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * Slots: that all of what is added is told, once; when they run short, and that reading makes room.
- */
+/* Slots: everything added is read exactly once; reading frees slots when they run short. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -41,7 +39,7 @@ static void close_slots(struct slots *slots)
 	profile_close(slots->profile);
 }
 
-/* One operation each, of a process of its own, in every `step`-th slot, as a hash spreads them. */
+/* One operation each, of separate processes, in every `step`-th slot, as a hash spreads them. */
 static unsigned int take_slots(struct slots *slots, unsigned int first, unsigned int step)
 {
 	unsigned int taken = 0;
@@ -70,7 +68,7 @@ static void add_up(void *context, const struct profile_slot *added)
 	assert_int_equal(added->who.started_ns, added->key.pid - 1 + 7);
 }
 
-/* Readings come between any two of an operation's additions, of which the count is the first. */
+/* A reading may fall between the additions of an operation; its count is added first. */
 static void test_torn(void **state)
 {
 	struct slots slots = open_slots();
@@ -108,7 +106,7 @@ static void test_crowded(void **state)
 	for (unsigned int i = 0; i < SLOTS; i++)
 		assert_true(profile_is_crowded(slots.profile));
 
-	/* Half of them are to go, and are gone by the next reading; nothing is told twice. */
+	/* Half of them are to be freed, and are free by the next reading; nothing is read twice. */
 	assert_int_equal(profile_read(slots.profile, 2000, false, add_up, &told), taken);
 	assert_true(profile_is_crowded(slots.profile));
 	assert_int_equal(profile_read(slots.profile, 3000, false, add_up, &told), 0);
@@ -123,7 +121,7 @@ static bool is_over(void *context, uint32_t pid)
 	return pid % 2;
 }
 
-/* What those that have ended left behind goes first. */
+/* Slots of ended processes are freed first. */
 static void test_of_ended_processes(void **state)
 {
 	struct slots slots = open_slots();
@@ -140,7 +138,7 @@ static void test_of_ended_processes(void **state)
 	close_slots(&slots);
 }
 
-/* What a service takes for a node's slots is bounded, however many CPUs there are. */
+/* A service's memory for a node's slots is bounded, however many CPUs there are. */
 static void test_memory(void **state)
 {
 	for (unsigned int cpus = 1; cpus <= 4096; cpus++) {

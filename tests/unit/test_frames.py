@@ -11,7 +11,7 @@ import unittest
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 # This machine's, and those of `make check`.
-OBJECTS = glob.glob(os.path.join(BUILD, "bpf/**/faultline.bpf.o"), recursive=True)
+OBJECTS = glob.glob(os.path.join(BUILD, "bpf/**/*.bpf.o"), recursive=True)
 sys.path.insert(0, os.path.join(TOP, "tests/vm"))
 sys.dont_write_bytecode = True
 

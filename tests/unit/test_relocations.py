@@ -9,6 +9,7 @@ import unittest
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 OBJECT = os.path.join(BUILD, "bpf/faultline.bpf.o")
+OBJECTS = (OBJECT, os.path.join(BUILD, "bpf/probe_read.bpf.o"))
 HERE = "/sys/kernel/btf/vmlinux"
 MACHINE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, "")
 sys.path.insert(0, os.path.join(TOP, "tests/vm"))
@@ -33,9 +34,11 @@ class Relocations(unittest.TestCase):
     def test_all_resolve(self):
         for path in at_hand():
             with self.subTest(path), open(path, "rb") as file:
-                left, there = relocations.unresolved(OBJECT, relocations.Btf(file.read()))
-                self.assertEqual(left, [])
-                self.assertGreater(there, 50)
+                types = relocations.Btf(file.read())
+                for built in OBJECTS:
+                    left, there = relocations.unresolved(built, types)
+                    self.assertEqual(left, [], built)
+                    self.assertGreater(there, 50)
 
     def test_records_of_tracepoints(self):
         """Where the fields of a classic tracepoint's record stand differs between kernels."""

@@ -8,7 +8,8 @@ import sys
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-OBJECT = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")), "bpf/faultline.bpf.o")
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+OBJECTS = [os.path.join(BUILD, "bpf", name) for name in ("faultline.bpf.o", "probe_read.bpf.o")]
 STACK_BYTES, FRAMES = 512, 8
 # From 6.13 on a frame of so many bytes, in steps of 16, may lie in one place for all tasks of a CPU.
 SHARED_BYTES, SHARED_STEP = 64, 16
@@ -20,8 +21,8 @@ import programs
 
 class Stack(unittest.TestCase):
     def test_no_chain_is_too_deep(self):
-        code = programs.Object(OBJECT)
-        chains = [code.deepest(function) for function in code.programs()]
+        codes = [programs.Object(path) for path in OBJECTS]
+        chains = [code.deepest(function) for code in codes for function in code.programs()]
         self.assertGreater(len(chains), 20)
         self.assertTrue(any(len(chain) > 3 for _, chain in chains))
         for size, chain in chains:
@@ -31,7 +32,7 @@ class Stack(unittest.TestCase):
 
     def test_what_is_preempted_shares_no_frame(self):
         """Programs of uprobes are preempted and entered again; all others are passed over then."""
-        code = programs.Object(OBJECT)
+        code = programs.Object(OBJECTS[0])
         preempted = [one for one in code.programs() if "uprobe" in code.section(one[0])]
         self.assertTrue(preempted)
         for function in {callee for one in preempted for callee in code.reached(one)}:
@@ -42,7 +43,7 @@ class Stack(unittest.TestCase):
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--list"]:
-        every = programs.Object(OBJECT)
+        every = programs.Object(OBJECTS[0])
         for bytes_deep, through in sorted(map(every.deepest, every.programs())):
             print(bytes_deep, " > ".join(through))
     else:

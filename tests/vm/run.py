@@ -84,9 +84,13 @@ class Table:
 
     def judge_types(self, kernel, label, options):
         """Whether the kernel's types have all that the BPF object reads: no boot is needed."""
-        path = os.path.join(options.build, "bpf/faultline.bpf.o")
+        left, there = [], 0
         with open(kernel.btf, "rb") as file:
-            left, there = relocations.unresolved(path, relocations.Btf(file.read()))
+            types = relocations.Btf(file.read())
+        for name in ("faultline.bpf.o", "probe_read.bpf.o"):
+            path = os.path.join(options.build, "bpf", name)
+            missing, resolved = relocations.unresolved(path, types)
+            left, there = left + missing, there + resolved
         self.passed, self.failed = self.passed + (not left), self.failed + bool(left)
         result = f"FAIL: do not resolve: {', '.join(left)}" if left else f"ok: {there} resolve"
         self.line(label, "-", "-", "relocations", result)

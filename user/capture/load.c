@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * libbpf loads one program after the other, and most of the time that takes is the verifier's. So
- * what it would load is put aside, a program that does nothing is loaded in its place, and when it
- * is done all are loaded on as many CPUs as there are; each then takes its stand-in's descriptor.
+ * libbpf loads one program after the other, and the verifier takes most of that time. So each
+ * program is set aside, and libbpf loads a stand-in that does nothing. Afterwards all programs are
+ * loaded on several CPUs at once, and each takes its stand-in's descriptor.
  */
 #include "capture/load.h"
 
@@ -20,19 +20,17 @@
 #include <unistd.h>
 
 #include "bpf/event.h"
-#include "capture/prune.h"
 #include "grow.h"
 
 #define THREADS_MAX 8
 
-/* Kinds of programs. A stand-in has a type for which libbpf does not read all the kernel's types.
- */
+/* Kinds of programs. Stand-ins have types for which libbpf does not read all the kernel's types. */
 static const struct section {
 	const char *name;
 	enum hook hook;
 	enum bpf_prog_type type, stand_in;
 	enum bpf_attach_type attach;
-	const char *sleeps_for; /* it may sleep where the kernel has this helper; NULL: never */
+	const char *sleeps_for; /* may sleep if the kernel has this helper; NULL: never */
 } sections[] = {
 	{ "tp_btf+", HOOK_TP_BTF, BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT,
 	  BPF_TRACE_RAW_TP, NULL },
@@ -55,7 +53,7 @@ static const struct section {
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
-/* A program that is put aside, as libbpf would have loaded it. */
+/* A program that is set aside, as libbpf would have loaded it. */
 struct loading {
 	struct bpf_program *program;
 	enum bpf_prog_type type;
@@ -79,15 +77,14 @@ struct loader {
 	int types_fd;
 	bool types_written;
 	bool alone;
-	struct prune_settings settings;
 	struct loading *jobs;
 	size_t count, room;
 	atomic_size_t taken;
 };
 
-/* --- what libbpf would load --- */
+/* --- setting programs aside --- */
 
-/* Makes calls that stand for the kernel's function those of it, where it has that; elsewhere none
+/* Turns placeholder calls into calls of the kernel's function, if it exists; otherwise none of them
  * is reached. */
 static void name_functions(struct kernel *kernel, struct bpf_insn *insns, size_t count)
 {
@@ -151,7 +148,7 @@ static int put_aside(struct loader *loader, const struct section *section,
 	if (functions_bytes)
 		memcpy(job->functions, options->func_info, functions_bytes);
 	job->options.func_info = job->functions;
-	job->options.line_info = options->line_info = NULL; /* nobody reads a log here */
+	job->options.line_info = options->line_info = NULL; /* no log is read here */
 	job->options.line_info_cnt = options->line_info_cnt = 0;
 	options->func_info = NULL;
 	options->func_info_cnt = 0;
@@ -161,7 +158,7 @@ static int put_aside(struct loader *loader, const struct section *section,
 				      sizeof(nothing) / sizeof(nothing[0]));
 }
 
-/* Leaves it with libbpf. */
+/* Leaves the program for libbpf to load. */
 static int leave(struct loader *loader, const struct section *section, struct bpf_program *program)
 {
 	struct bpf_insn *insns = copy_insns(loader->kernel, program);
@@ -174,7 +171,7 @@ static int leave(struct loader *loader, const struct section *section, struct bp
 	return err;
 }
 
-/* libbpf calls it for each program when it is ready to be loaded. */
+/* libbpf calls this for each program that is ready to be loaded. */
 static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
 {
 	const struct handler *handler = (const void *)cookie;
@@ -199,11 +196,8 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *optio
 
 /* --- loading --- */
 
-static void load_job(struct loading *job, const struct prune_settings *settings)
+static void load_job(struct loading *job)
 {
-	if (settings->bytes && job->options.func_info_rec_size == sizeof(struct bpf_func_info))
-		job->count = prune(job->insns, job->count, job->functions,
-				   &job->options.func_info_cnt, settings);
 	job->fd = bpf_prog_load(job->type, bpf_program__name(job->program), "Dual BSD/GPL",
 				job->insns, job->count, &job->options);
 	if (job->fd < 0)
@@ -219,11 +213,11 @@ static void *work(void *context)
 
 		if (next >= loader->count)
 			return NULL;
-		load_job(&loader->jobs[next], &loader->settings);
+		load_job(&loader->jobs[next]);
 	}
 }
 
-/* The longest first, so that all CPUs end at about the same time. */
+/* Longest first, so that all CPUs finish at about the same time. */
 static int compare_jobs(const void *left, const void *right)
 {
 	const struct loading *one = left, *other = right;
@@ -236,19 +230,6 @@ static unsigned int cpus_allowed(void)
 	cpu_set_t set;
 
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-}
-
-/* Where programs find their settings, once maps are made. */
-static struct prune_settings find_settings(const struct bpf_object *object)
-{
-	const struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata");
-	struct prune_settings settings = { .map_fd = -1 };
-
-	if (map) {
-		settings.map_fd = bpf_map__fd(map);
-		settings.bytes = bpf_map__initial_value((struct bpf_map *)map, &settings.length);
-	}
-	return settings;
 }
 
 static int load_together(struct loader *loader)
@@ -300,7 +281,6 @@ int loader_load(struct loader *loader, struct bpf_object_skeleton *skeleton, boo
 	loader->types_written = true;
 	loader->alone = alone;
 	err = bpf_object__load_skeleton(skeleton);
-	loader->settings = find_settings(*skeleton->obj);
 	if (!err && !alone)
 		err = load_together(loader);
 	drop_jobs(loader);

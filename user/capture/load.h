@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Loading programs quickly: on all CPUs at a time, and with no more of the kernel's types than they
- * ask for. Knows nothing of what they are for.
+ * Loads BPF programs quickly: on several CPUs at once, with only the kernel types that they need.
  */
 #ifndef FAULTLINE_LOAD_H
 #define FAULTLINE_LOAD_H
@@ -13,17 +12,16 @@
 
 struct loader;
 
-/* To be opened before the first object that it shall load, and closed after the last. There may be
- * one at a time. Returns 0 or a negative errno. */
+/* Must be opened before the first object that it loads, and closed after the last. Only one may be
+ * open at a time. Returns 0 or a negative errno. */
 int loader_open(struct loader **loader, struct kernel *kernel);
 void loader_close(struct loader *loader); /* NULL is fine */
 
-/* Which types of the kernel objects are to be opened with: their btf_custom_path. All that it loads
- * have the same. */
+/* Returns the path of the kernel types: the btf_custom_path to open every object with. */
 const char *loader_types(const struct loader *loader);
 
-/* Loads an object, its maps first. Alone: one program after the other, and their logs, if they have
- * buffers for any, are written. Returns 0 or a negative errno, that of a program which the kernel
+/* Loads an object, its maps first. If `alone`, loads one program after the other, and writes the
+ * logs of those with log buffers. Returns 0 or a negative errno, that of a program that the kernel
  * refuses. */
 int loader_load(struct loader *loader, struct bpf_object_skeleton *skeleton, bool alone);
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The object of the kernel side, opened and set for a session: its constants and the sizes of its
- * maps. Knows nothing of loading.
+ * Opens the BPF object and sets its constants and map sizes for a session.
  */
 #include "capture/session_state.h"
 
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf/faultline.skel.h"
+#include "bpf/probe_read.skel.h"
 #include "capture/async_calls.h"
 #include "capture/calls.h"
 #include "capture/cgroup_target.h"
@@ -20,9 +22,9 @@
 #include "capture/ring.h"
 #include "capture/uprobes.h"
 
-#define RING_WAKE_PART 4 /* of a ring, filled, wakes its reader */
+#define RING_WAKE_PART 4 /* wakes the reader when 1/4 of a ring is filled */
 
-/* Whether the programs that record a layer may be preempted. */
+/* Returns whether the programs that record a layer may be preempted. */
 static bool layer_preempted(const struct session *session, enum layer layer)
 {
 	for (size_t p = 0; p < part_count; p++)
@@ -32,8 +34,8 @@ static bool layer_preempted(const struct session *session, enum layer layer)
 	return false;
 }
 
-/* The flag of a request that is part of a sequence with flushes: a macro before 6.11, and
- * until 6.17 of an enum without a name (5f89154e8e9e). */
+/* Returns the flag of a request in a flush sequence: a macro before 6.11, and until 6.17 in an
+ * unnamed enum (5f89154e8e9e). */
 static uint32_t flush_sequence(struct kernel *kernel)
 {
 	int bit = kernel_enum_value(kernel, "__RQF_FLUSH_SEQ");
@@ -50,9 +52,14 @@ static void settings_fill_secrets(uint64_t secrets[2])
 		secrets[1] |= 1;
 }
 
+static bool has_rdonly_cast(struct kernel *kernel)
+{
+	return kernel_has_kfunc(kernel, "bpf_rdonly_cast");
+}
+
 static void settings_fill(struct session *session, struct faultline *skeleton)
 {
-	/* The skeleton's copies of the tables are const to the kernel side only. */
+	/* The skeleton's copies of the tables are const only for the kernel side. */
 	calls_fill((struct call_row *)skeleton->rodata->calls,
 		   (struct call_request *)skeleton->rodata->requests);
 	async_fill_rows((struct async_row *)skeleton->rodata->uring_rows,
@@ -66,7 +73,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->lane_slot_count = session->sizes.slot_count;
 	skeleton->rodata->ring_wake_bytes = session->sizes.ring_bytes / RING_WAKE_PART;
 	skeleton->rodata->calls_preempted = layer_preempted(session, LAYER_SYSCALL);
-	/* The programs of system calls may have to end a fault, too. */
+	/* Programs of system calls may also have to end a fault. */
 	skeleton->rodata->faults_preempted =
 		layer_preempted(session, LAYER_FAULT) || skeleton->rodata->calls_preempted;
 	skeleton->rodata->lane_shared = skeleton->rodata->faults_preempted ||
@@ -89,11 +96,10 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	if (session->choice.on[LAYER_BLOCK])
 		skeleton->rodata->flush_sequence = flush_sequence(session->kernel);
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
-	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
 	skeleton->rodata->reads_other_tasks =
 		kernel_enum_value(session->kernel, "BPF_FUNC_copy_from_user_task") > 0;
 	skeleton->rodata->calls_quick =
-		skeleton->rodata->have_rdonly_cast && !skeleton->rodata->calls_preempted;
+		has_rdonly_cast(session->kernel) && !skeleton->rodata->calls_preempted;
 	skeleton->rodata->have_filemap_fault = probes_chosen_like(&session->choice, "fl_filemap");
 }
 
@@ -108,7 +114,8 @@ static void settings_fill_attach(const struct session *session, struct faultline
 	skeleton->rodata->attach_own_child = attach->own_child;
 }
 
-/* Those of a flight recorder share their slots; one more control has the next chunk's number. */
+/* A flight recorder's CPU buffers share their slots; one more control has the next chunk's
+ * number. */
 static void set_lanes(const struct session *session, struct faultline *skeleton)
 {
 	unsigned int lanes = session->sizes.lane_count, flight = session->options.flight_bytes != 0;
@@ -119,9 +126,9 @@ static void set_lanes(const struct session *session, struct faultline *skeleton)
 }
 
 /*
- * Of files beyond those that have places of their own. Each CPU keeps up to 128 free entries for
- * itself, and takes the least used ones of all where those run out: with a fixed number many CPUs
- * would evict what is in use.
+ * Entries for files beyond those with slots of their own. Each CPU keeps up to 128 free entries for
+ * itself and, when they run out, evicts the least recently used of all: with a fixed size, many
+ * CPUs would evict entries in use.
  */
 #define FILES_LEAST 32768u
 #define FILES_PER_CPU 1024u
@@ -130,11 +137,29 @@ static unsigned int files_room(unsigned int cpus)
 	return cpus * FILES_PER_CPU > FILES_LEAST ? cpus * FILES_PER_CPU : FILES_LEAST;
 }
 
+/* Opens the object built for this kernel. Both have the same maps, programs and settings, so the
+ * skeleton of one serves the other. Returns NULL and sets errno on failure. */
+static struct faultline *open_object(struct kernel *kernel, const struct bpf_object_open_opts *opts)
+{
+	struct faultline *skeleton = calloc(1, sizeof(*skeleton));
+	int err = skeleton ? faultline__create_skeleton(skeleton) : -ENOMEM;
+
+	if (!err && !has_rdonly_cast(kernel))
+		skeleton->skeleton->data = probe_read__elf_bytes(&skeleton->skeleton->data_sz);
+	if (!err)
+		err = bpf_object__open_skeleton(skeleton->skeleton, opts);
+	if (!err)
+		return skeleton;
+	faultline__destroy(skeleton);
+	errno = -err;
+	return NULL;
+}
+
 struct faultline *session_open_skeleton(struct session *session)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options,
 		    .btf_custom_path = loader_types(session->loader));
-	struct faultline *skeleton = faultline__open_opts(&options);
+	struct faultline *skeleton = open_object(session->kernel, &options);
 
 	if (!skeleton)
 		return NULL;
