@@ -16,7 +16,7 @@ packages() {
 	test) echo libcmocka-dev libclang-rt-dev libprotobuf-c-dev protobuf-c-compiler \
 		clang-format python3 python3-msgpack \
 		python3-msgpack-numpy python3-numpy python3-torch python3-pip python3-pandas \
-		python3-dask python3-distributed python3-zstandard mypy \
+		python3-dask python3-distributed python3-zstandard python3-jsonschema mypy \
 		python3-prometheus-client prometheus \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy systemd prometheus curl \

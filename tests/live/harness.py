@@ -23,7 +23,10 @@ import sys
 import tempfile
 import time
 
-from decoded import Trace
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import report_schema  # noqa: E402
+from decoded import Trace  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(TOP, os.environ.get("BUILD", "build"))
@@ -513,7 +516,9 @@ def report_of(path):
     done = faultline("report", "--format", "json", path)
     if done.returncode:
         raise AssertionError(f"report: {done.stderr.decode(errors='replace').strip()}")
-    return json.loads(done.stdout)
+    report = json.loads(done.stdout)
+    report_schema.check(report)
+    return report
 
 
 ACCOUNTS = ("read", "write", "mmap", "indirect", "unattributed")

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The options that say which events are wanted. Knows nothing of what is filtered.
- */
+/* Options that select events. */
 #include "command/filters.h"
 
 #include "command/command.h"
@@ -20,7 +18,8 @@ static const struct option_row rows[] = {
 	{ 0, "op", "LIST", OPTION_STRING, FIELD(op),
 	  "Only operations of these names or patterns, such as 'pread64,fault' or '*sync*'." },
 	{ 0, "method", "METHOD", OPTION_STRING, FIELD(method),
-	  "Only bytes that went this way: syscall, direct, mmap or splice." },
+	  "Only bytes moved by this method: syscall, direct, mmap, splice, io_uring, libaio or "
+	  "kernel." },
 	{ 0, "span", "NAME", OPTION_STRING, FIELD(span),
 	  "Only operations in a span of this name, or in one within." },
 	{ 0, "min-duration", "TIME", OPTION_TIME, FIELD(min_duration_ns),

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * faultline report: traces in, one report out. Knows nothing of what is in it.
- */
+/* faultline report: makes one report from traces. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +24,7 @@
 #include "output/csv.h"
 #include "output/explain.h"
 #include "output/json.h"
+#include "output/json_schema.h"
 #include "output/text.h"
 
 #define FIELD(name) offsetof(struct report_request, name)
@@ -51,7 +50,10 @@ static const struct option_row rows[] = {
 	{ 0, "list-tables", NULL, OPTION_FLAG, FIELD(list_tables),
 	  "Name the tables; needs no trace." },
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
-	  "Name the columns of --table, with units, types and meaning; needs no trace." },
+	  "List the columns of --table, or of all tables, with unit, type and meaning; needs no "
+	  "trace." },
+	{ 0, "json-schema", NULL, OPTION_FLAG, FIELD(json_schema),
+	  "Print the JSON Schema of --format json; needs no trace." },
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
 	  "filesystem, method, host or second." },
@@ -138,7 +140,7 @@ static int refuse_column(const struct table *of, const char *column)
 	return EXIT_USAGE;
 }
 
-/* The table that was asked for; *made is one that is to be freed. Returns 0 or an exit status. */
+/* Finds the requested table; *made must be freed if it is set. Returns 0 or an exit status. */
 static int find_table(const struct report *report, const struct report_request *request,
 		      const struct table **found, struct table **made)
 {
@@ -158,7 +160,7 @@ static int find_table(const struct report *report, const struct report_request *
 	return status ? output_failed(status) : 0;
 }
 
-/* Whether all rows of a table may be wanted, not those alone that people are shown. */
+/* Returns whether all rows of a table may be wanted, not only those shown to people. */
 static bool is_whole(const struct report_request *request)
 {
 	return !report_is_text(request) || request->columns || request->sort ||
@@ -232,12 +234,18 @@ static int print_table(const struct report *report, const struct report_request 
 	return status;
 }
 
+/* Returns whether the request is for the columns of all tables, which needs no trace. */
+static bool is_about_all(const struct report_request *request)
+{
+	return request->json_schema || (request->list_columns && !request->table && !request->by);
+}
+
 static bool is_one_table(const struct report_request *request)
 {
 	return request->table || request->by || request->list_tables || request->list_columns;
 }
 
-/* What does not go together. */
+/* Checks for options that are mutually exclusive. */
 static int check_request(const struct report_request *request)
 {
 	const char *alone = request->columns ? "--columns" : request->sort ? "--sort" : NULL;
@@ -259,16 +267,17 @@ static int check_request(const struct report_request *request)
 			  "--against, --fail-above or --format");
 	else if (request->slowest && (request->table || request->by))
 		log_error("--slowest: is a table of its own");
+	else if (is_about_all(request) && !request->json_schema && !report_is_text(request))
+		log_error("--list-columns: requires --table or --by in this format; "
+			  "--json-schema describes all tables");
 	else if (request->table && request->by)
 		log_error("--by %s and --table %s: one or the other", request->by, request->table);
-	else if (request->list_columns && !request->table && !request->by)
-		log_error("--list-columns: of which table? Name it by --table");
 	else
 		return filters_check(&request->filter);
 	return EXIT_USAGE;
 }
 
-/* --- what parts share --- */
+/* --- shared --- */
 
 int report_failed(int status, const struct trace_error *error)
 {
@@ -290,7 +299,7 @@ int report_read_gpu(struct gpu *gpu, const char *path)
 
 /* --- the whole report --- */
 
-/* What must not grow stands first in text, and last in JSON. */
+/* The table of --fail-above comes first in text, and last in JSON. */
 static int write_report(struct sink *out, const struct report *report,
 			const struct report_request *request, const struct fail_above *allowed)
 {
@@ -360,7 +369,50 @@ static int explain(const char *name)
 	return status ? output_failed(status) : 0;
 }
 
-/* What tables there are, and their columns, needs no trace; with one, tables have its layers. */
+/* Lists the columns of every table of the JSON report. Returns 0 or an exit status. */
+static int list_all_columns(struct sink *out, const struct report *report,
+			    const struct report_request *request)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < report->table_count && !status; i++) {
+		const struct table *of = report->tables[i];
+		struct table *list;
+
+		if (of->view.text_only)
+			continue;
+		if (select_list_columns(&list, of))
+			return output_failed(-ENOMEM);
+		sink_format(out, "%s%s (%s): %s\n\n", i ? "\n" : "", of->name,
+			    of->shape == TABLE_LIST ? "list" : "object", of->meaning);
+		status = write_table(out, list, request);
+		table_free(list);
+	}
+	return status;
+}
+
+/* Prints what describes the whole report: its JSON Schema, or all columns. */
+static int describe_report(const struct report *report, const struct report_request *request)
+{
+	const struct table *const *tables = (const struct table *const *)report->tables;
+	struct sink out;
+	int status;
+
+	if (report_open(request, &out))
+		return output_failed(-ENOMEM);
+	if (!request->json_schema)
+		status = list_all_columns(&out, report, request);
+	else if (json_schema(&out, tables, report->table_count))
+		status = output_failed(-ENOMEM);
+	else
+		status = 0;
+	if (!status && sink_flush(&out))
+		status = output_failed(out.error);
+	sink_close(&out);
+	return status;
+}
+
+/* Listing tables and their columns needs no trace; with one, tables have its layers. */
 static int list_without_trace(const struct report_request *request,
 			      const struct report_options *options)
 {
@@ -373,15 +425,16 @@ static int list_without_trace(const struct report_request *request,
 		status = report_failed(status, &error);
 	} else {
 		for (size_t i = 0; i < report->table_count; i++)
-			report->tables[i]->absent = true; /* they have no rows, not none */
-		status = print_table(report, request);
+			report->tables[i]->absent = true; /* not measured, rather than empty */
+		status = is_about_all(request) ? describe_report(report, request)
+					       : print_table(report, request);
 	}
 	report_free(report);
 	trace_reader_close(reader);
 	return status;
 }
 
-/* Summaries leave to us what columns mean. */
+/* Summaries do not store what columns mean. */
 static int take_meanings(struct report *report, struct trace_reader *const *traces, size_t count)
 {
 	struct trace_reader *reader;
@@ -438,7 +491,8 @@ int command_report(int argc, char **argv)
 		if (request.top == TOP_UNSET)
 			request.top = request.slowest;
 	}
-	if (first == argc && (request.list_tables || request.list_columns))
+	if (is_about_all(&request) ||
+	    (first == argc && (request.list_tables || request.list_columns)))
 		return list_without_trace(&request, &options);
 	if (first == argc) {
 		newest = traces_newest("report");

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What faultline report was asked for, and what its parts share.
- */
+/* The request of faultline report, and what its parts share. */
 #ifndef FAULTLINE_REPORT_REQUEST_H
 #define FAULTLINE_REPORT_REQUEST_H
 
@@ -18,7 +16,7 @@ struct report_request {
 	const char *format, *spans, *explain, *colour;
 	const char *table, *columns, *sort, *by, *against, *against_spans, *html;
 	const char *fail_above;
-	bool list_tables, list_columns;
+	bool list_tables, list_columns, json_schema;
 	uint64_t top, memory, slowest;
 	struct filter filter;
 };
@@ -28,7 +26,7 @@ static inline bool report_is_text(const struct report_request *request)
 	return !strcmp(request->format, "text");
 }
 
-/* Standard output, as a sink. Returns 0 or -ENOMEM. */
+/* Opens standard output as a sink. Returns 0 or -ENOMEM. */
 static inline int report_open(const struct report_request *request, struct sink *out)
 {
 	return report_is_text(request) ? sink_open_text(out, STDOUT_FILENO)
@@ -43,13 +41,13 @@ static inline uint64_t report_top(const struct report_request *request)
 	return request->top == TOP_UNSET ? TOP_DEFAULT : request->top;
 }
 
-/* Says what is wrong, and whose fault it is; returns the exit status. */
+/* Logs what is wrong; returns the exit status, which depends on whose fault it is. */
 int report_failed(int status, const struct trace_error *error);
-/* Reads when a GPU computed; returns 0 or an exit status after a line on stderr. */
+/* Reads when a GPU computed. Returns 0, or an exit status after a line on stderr. */
 int report_read_gpu(struct gpu *gpu, const char *path);
 
 /* report_against.c: reads the run of --against with the same options, and prints both side by side.
- * `allowed` is judged by both. Returns 0 or an exit status. */
+ * Compares both for `allowed`. Returns 0 or an exit status. */
 int report_against(const struct report *report, const struct report_request *request,
 		   const struct report_options *options, struct fail_above *allowed);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The filter. Knows nothing of what is made of the events that pass.
+ * Decides which events pass a filter.
  */
 #include "analysis/model/filter.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MOST 64 /* spans around an operation */
+#define DEPTH_MOST 64 /* nested spans around an operation */
 
 enum verdict { UNKNOWN, YES, NO };
 
@@ -19,12 +19,12 @@ struct filter_state {
 	const struct filter *filter;
 	uint64_t from_ns, until_ns; /* on the job's clock */
 	uint8_t method;
-	bool requests;	     /* it lets requests to devices pass ... */
-	bool parts;	     /* ... and all of their parts, requests or not, however short */
-	uint8_t *files;	     /* of each file: enum verdict */
-	uint8_t *operations; /* of each: whether its name is asked for */
+	bool requests;	     /* requests to devices pass ... */
+	bool parts;	     /* ... and parts of requests pass in any case, however short */
+	uint8_t *files;	     /* by file: enum verdict */
+	uint8_t *operations; /* by operation: true if its name is wanted */
 	struct trace_operation_total *counts;
-	struct cursor_keys *keys; /* of each trace */
+	struct cursor_keys *keys; /* by trace */
 	uint64_t passed;
 };
 
@@ -53,7 +53,7 @@ static int refuse(struct trace_error *error, const char *option, const char *nam
 	return -ESRCH;
 }
 
-/* Names and patterns, separated by commas; each must be of some operation. Cuts the text. */
+/* Names and patterns, separated by commas; each must match some operation. Modifies `names`. */
 static int choose_operations(struct filter_state *state, char *names, struct trace_error *error)
 {
 	for (char *name = names, *next; name; name = next) {
@@ -91,11 +91,11 @@ static int check_names(struct filter_state *state, struct trace_error *error)
 			state->method = i;
 	if (filter->method && state->method == METHOD_NONE)
 		return refuse(error, "method", filter->method,
-			      "not one of syscall, direct, mmap, splice");
+			      "not one of syscall, direct, mmap, splice, io_uring, libaio, kernel");
 	return 0;
 }
 
-/* Whether any operation of a layer is asked for, by a name that has one. */
+/* True if an operation of the family is wanted by name, or all names are. */
 static bool asks_for(const struct filter_state *state, enum trace_family family)
 {
 	for (size_t i = 0; i < state->job->operation_count; i++)
@@ -199,7 +199,7 @@ static uint64_t kinds_of_layer(const char *layer)
 	return kinds;
 }
 
-/* Kinds of rows that may pass, as far as what is wished for tells. */
+/* Kinds of rows that may pass, judging only by the filter's options. */
 static uint64_t kinds_wanted(const struct filter_state *state)
 {
 	const struct filter *filter = state->filter;
@@ -215,7 +215,7 @@ static uint64_t kinds_wanted(const struct filter_state *state)
 	return kinds | CURSOR_SPAN_KINDS | (state->parts ? 1ull << TRACE_BIO : 0);
 }
 
-/* --- single wishes --- */
+/* --- single conditions --- */
 
 static bool is_file(struct filter_state *state, uint32_t file)
 {
@@ -293,9 +293,9 @@ bool filter_wants(const struct filter *filter, const struct process *process, ui
 			   clock_subtract(from_ns, start_ns) <= filter->until_ns);
 }
 
-/* --- what can be passed over --- */
+/* --- what can be skipped --- */
 
-/* The kernel's own is of no pid that anybody asks for; then blocks are not told apart. */
+/* The kernel's own activity has no pid that can be selected; then no block is skipped. */
 static uint64_t keys_of_pids(const struct filter_state *state)
 {
 	const struct filter *filter = state->filter;
@@ -307,7 +307,7 @@ static uint64_t keys_of_pids(const struct filter_state *state)
 	if (filter->pid != FILTER_NONE)
 		return filter->pid && filter->pid <= INT32_MAX ? trace_key(filter->pid)
 							       : UINT64_MAX;
-	/* Only forks and execs, which were read, tell of a rank. */
+	/* Ranks come only from forks and execs, which have been read. */
 	for (size_t i = 0; i < table->count; i++)
 		if (table->processes[i].rank == (int64_t)filter->rank)
 			keys |= trace_key(table->processes[i].pid);
@@ -340,13 +340,13 @@ void filter_set_cursor(struct filter_state *state, struct cursor_options *option
 	options->keys = state->keys;
 }
 
-/* --- in passing --- */
+/* --- per event --- */
 
 static void count(struct filter_state *state, const struct event *event)
 {
 	struct trace_operation_total *counts = &state->counts[event->operation];
 
-	/* Bios are parts of requests; what is of classes was counted as what it is. */
+	/* Bios are parts of requests; EVENT_CLASSES was already counted as operations. */
 	if (event->flags & (EVENT_SECOND | EVENT_BIO | EVENT_CLASSES))
 		return;
 	counts->count += event_count(event);

@@ -212,10 +212,6 @@ int select_list_tables(struct table **list, struct table *const *tables, size_t 
 
 int select_list_columns(struct table **list, const struct table *table)
 {
-	static const char *const units[] = {
-		[UNIT_NONE] = "-", [UNIT_COUNT] = "count",  [UNIT_BYTES] = "bytes",
-		[UNIT_NS] = "ns",  [UNIT_SHARE] = "0 to 1", [UNIT_PATH] = "path",
-	};
 	static const char *const types[] = {
 		[CELL_UINT] = "integer", [CELL_INT] = "integer", [CELL_REAL] = "real",
 		[CELL_BOOL] = "bool",	 [CELL_TEXT] = "text",
@@ -227,7 +223,7 @@ int select_list_columns(struct table **list, const struct table *table)
 	for (size_t i = 0; i < table->column_count && !status; i++) {
 		const struct line line = {
 			.name = table->columns[i].name,
-			.unit = units[table->columns[i].unit],
+			.unit = table_unit_name(table->columns[i].unit),
 			.type = types[table_column_type(&table->columns[i])],
 			.what = table->columns[i].meaning ? table->columns[i].meaning
 							  : "its layer was not recorded",

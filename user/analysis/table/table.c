@@ -71,6 +71,16 @@ static int new_within(struct store *outer, struct table **table, const char *nam
 	return status;
 }
 
+const char *table_unit_name(enum table_unit unit)
+{
+	static const char *const names[] = {
+		[UNIT_NONE] = "-", [UNIT_COUNT] = "count",  [UNIT_BYTES] = "bytes",
+		[UNIT_NS] = "ns",  [UNIT_SHARE] = "0 to 1", [UNIT_PATH] = "path",
+	};
+
+	return names[unit];
+}
+
 int table_new(struct table **table, const char *name, const char *title, enum table_shape shape)
 {
 	return new_within(NULL, table, name, title, shape);

@@ -42,6 +42,9 @@ enum table_unit {
 	UNIT_PATH,  /* a text that is shortened in its directories only, and stands last */
 };
 
+/* The unit's name in lists of columns. */
+const char *table_unit_name(enum table_unit unit);
+
 enum table_shape {
 	TABLE_RECORD, /* exactly one row: a JSON object */
 	TABLE_LIST,   /* rows: a JSON array of objects */
