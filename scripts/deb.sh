@@ -53,7 +53,7 @@ build() {
 	place=$directory/faultline-$version
 	rm -rf "$directory"
 	mkdir -p "$place"
-	cp -R Makefile README.md LICENSE bpf user vmlinux tests scripts "$place"
+	cp -R Makefile README.md CONTRIBUTING.md CHANGELOG.md LICENSE bpf user vmlinux tests scripts "$place"
 	find "$place" -name __pycache__ -prune -exec rm -r {} +
 	control "$version" "$place"
 	# What make has said to this make is not meant for the one in there.

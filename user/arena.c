@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Memory that is given back all at once. Knows nothing of what it holds.
+ * Allocates memory that is freed all at once.
  */
 #include "arena.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first piece and the largest: each is twice as large as the one before, for many arenas hold
- * next to nothing. */
+/* Sizes of the first and the largest piece: each piece is twice as large as the previous one, as
+ * many arenas hold next to nothing. */
 #define FIRST_BYTES 1024
 #define PIECE_BYTES 65536
 
@@ -42,7 +42,7 @@ static void *take(struct arena *arena, size_t bytes, size_t align)
 		if (size == next || !arena->piece) {
 			piece->next = arena->piece;
 			arena->piece = piece;
-		} else { /* full from the start: keep filling the one before */
+		} else { /* full from the start: keep filling the previous one */
 			piece->next = arena->piece->next;
 			arena->piece->next = piece;
 		}

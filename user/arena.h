@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Memory for things that live and die together. Knows nothing of what it holds.
+ * Memory for objects that are freed together.
  */
 #ifndef FAULTLINE_ARENA_H
 #define FAULTLINE_ARENA_H
@@ -12,10 +12,10 @@ struct arena_piece;
 /* All zeros is an empty arena. */
 struct arena {
 	struct arena_piece *piece;
-	size_t bytes; /* given out */
+	size_t bytes; /* allocated */
 };
 
-/* Zeroed and aligned for anything; NULL when there is no memory. */
+/* Returns zeroed memory aligned for any type; NULL if out of memory. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 /* Copies bytes and adds a NUL, unaligned. */
 char *arena_text(struct arena *arena, const void *bytes, size_t length);

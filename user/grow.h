@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Arrays that grow. Knows nothing of what they hold.
+ * Arrays that grow.
  */
 #ifndef FAULTLINE_GROW_H
 #define FAULTLINE_GROW_H
@@ -29,9 +29,9 @@ static inline void *grow_bytes(void *items, size_t *room, size_t count, size_t i
 }
 
 /*
- * Sees that an array has room for `count` items: `items` is a pointer that malloc gave or NULL,
- * `room` how many items fit, and both are set anew. It at least doubles, and new room is zeroed.
- * False, with all as it was, when there is no memory.
+ * Ensures that an array has room for `count` items: `items` is a pointer from malloc or NULL,
+ * `room` is how many items fit, and both are updated. The room at least doubles, and new room is
+ * zeroed. False, with nothing changed, if out of memory.
  */
 #define GROW(items, room, count)                                                                   \
 	({                                                                                         \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Lines on stderr, which may be a terminal: names in them are hostile. Knows nothing of what is
- * said.
+ * Writes lines to stderr, which may be a terminal: names in them are hostile.
  */
 #include "log.h"
 
@@ -51,5 +50,5 @@ void log_line(enum log_level level, const char *format, ...)
 	}
 	line[out++] = '\n';
 	if (write(STDERR_FILENO, line, out) < 0)
-		return; /* nobody to tell */
+		return; /* nowhere to report it */
 }

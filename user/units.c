@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Numbers for people. Knows nothing of tables.
+ * Formats and parses numbers for people.
  */
 #include "units.h"
 
@@ -34,8 +34,8 @@ static const struct unit time_units[] = {
 	{ "s", 1000000000 },
 };
 
-/* In the largest unit that leaves at least 1.0, with one decimal below 100. The choice is made on
- * the rounded value: 1023.97 KiB is 1.0 MiB, not 1024 KiB. */
+/* Uses the largest unit that leaves at least 1.0, with one decimal below 100. The rounded value
+ * decides: 1023.97 KiB is 1.0 MiB, not 1024 KiB. */
 static char *scale(char *out, uint64_t value, const struct unit *units, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -111,7 +111,7 @@ char *units_device(char out[UNITS_TEXT], uint64_t dev)
 	return out;
 }
 
-/* --- what people write --- */
+/* --- parsing --- */
 
 bool units_read_number(const char *text, bool bytes, uint64_t *out)
 {
@@ -168,7 +168,7 @@ bool units_read_time(const char *text, uint64_t *ns)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(end, units[i].name))
 			unit = units[i].ns;
-	/* `part` is in billionths of the unit, which no unit makes more than 64 bits. */
+	/* `part` is in billionths of the unit; the result is below one unit, so it fits 64 bits. */
 	part = (unsigned __int128)part * unit / 1000000000;
 	return unit && !__builtin_mul_overflow(whole, unit, ns) &&
 	       !__builtin_add_overflow(*ns, part, ns);

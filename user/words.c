@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sentences in bounded memory. Knows nothing of what they say.
+ * Builds sentences in bounded memory.
  */
 #include "words.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A sentence that is put together piece by piece, in bounded memory. Knows nothing of what it says.
+ * A sentence built piece by piece, in bounded memory.
  */
 #ifndef FAULTLINE_WORDS_H
 #define FAULTLINE_WORDS_H
@@ -9,14 +9,14 @@
 
 #define WORDS_BYTES 512
 
-/* All zeroes is an empty one. `bytes` always ends with a NUL; what does not fit is left out. */
+/* All zeroes is empty. `bytes` always ends with a NUL; text that does not fit is dropped. */
 struct words {
 	char bytes[WORDS_BYTES];
 	size_t used;
 };
 
 void words_add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same, set off by "; " from what stands before it. */
+/* The same, separated by "; " from what precedes it. */
 void words_clause(struct words *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

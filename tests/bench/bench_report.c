@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What an event costs a report, in processor time, and what the report takes in memory, for two
- * sizes of the same job: two CPUs, eight processes of two threads, a thousand files read by calls
- * and through mappings, opens, failed look-ups, now and then a slow one; then the same with half of
- * the events begins and ends of spans, most of them in others. Knows nothing of BPF nor of what the
- * report says.
+ * CPU time per event and memory of a report, for two sizes of the same job: two CPUs, eight
+ * processes of two threads, a thousand files read by calls and through mappings, opens, failed
+ * lookups, occasional slow operations; then the same with half of the events span begins and ends,
+ * most of them nested. Needs no BPF.
  *
  *   bench_report [EVENTS [DIRECTORY]]
  */
@@ -27,7 +26,7 @@
 #define LANES 2
 #define PROCESSES 8
 #define FILES 1000
-#define GROWTH 8 /* the larger job is so many times the smaller */
+#define GROWTH 8 /* size of the larger job relative to the smaller one */
 
 enum { OP_READ, OP_OPENAT, OP_FAULT, OPS };
 
@@ -106,7 +105,7 @@ static int append_open(struct trace_writer *writer, unsigned int lane, const uin
 	return trace_writer_append(writer, TRACE_SYSCALL_PATH, lane, values);
 }
 
-/* A span that is open while some of what its thread does next goes on. */
+/* A span that stays open during some of its thread's next operations. */
 static int append_span(struct trace_writer *writer, unsigned int lane, const uint64_t *common)
 {
 	static const char *const names[] = { "step", "forward", "fetch", "save" };
@@ -131,7 +130,7 @@ static int append_span(struct trace_writer *writer, unsigned int lane, const uin
 	return status ? status : trace_writer_append(writer, TRACE_SPAN_END, lane, end);
 }
 
-/* Of 20 events one is a failed open, six are faults, the others reads; of 4096 one is slow. */
+/* Of 20 events, one is a failed open, six are faults, the rest reads; one in 4096 is slow. */
 static int append_event(struct trace_writer *writer, unsigned int lane, uint64_t *now)
 {
 	uint64_t process = random_u64() % PROCESSES, kind = random_u64() % 20;
@@ -260,7 +259,7 @@ static int report(const char *path, size_t events)
 	return 0;
 }
 
-/* In a process of its own, so that its memory is its own. */
+/* In a separate process, to measure only its memory. */
 static int in_child(int (*run)(const char *, size_t), const char *path, size_t events)
 {
 	pid_t pid;

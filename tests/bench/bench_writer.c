@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a row costs the writer of a trace and the reader: processor time of the producer, of the
- * thread that packs and compresses, and of reading it back, and bytes in the file. Knows nothing
- * of BPF; the rows are those of two threads that read 4 KiB at random offsets of a cached file.
+ * Cost of a row for the trace writer and reader: CPU time of the producer, of the thread that packs
+ * and compresses, and of reading it back, and bytes in the file. Needs no BPF; the rows are those
+ * of two threads that read 4 KiB at random offsets of a cached file.
  *
  *   bench_writer [ROWS [LEVEL [DIRECTORY]]]
  */
@@ -20,7 +20,7 @@
 #include "tests/random.h"
 
 #define LANES 2
-#define SAMPLES 65536 /* rows are made beforehand; their making is not what is measured */
+#define SAMPLES 65536 /* rows are generated in advance, to keep that out of the measurement */
 #define FILE_BYTES (3ull << 30)
 
 struct sample {
@@ -35,7 +35,7 @@ static uint64_t random_u64(void)
 	return next_random(&random_state);
 }
 
-/* About normal: the sum of twelve uniform numbers. */
+/* Approximately normal: the sum of twelve uniform numbers. */
 static uint32_t random_time(double mean, double deviation)
 {
 	double sum = -6;
@@ -50,7 +50,7 @@ static void make_samples(struct sample *samples)
 	for (size_t i = 0; i < SAMPLES; i++) {
 		samples[i].gap_ns = random_time(800, 300);
 		samples[i].duration_ns = random_time(400, 150);
-		/* now and then the scheduler or an interrupt has its say */
+		/* occasional delays by the scheduler or an interrupt */
 		if (random_u64() % 4096 == 0) {
 			samples[i].duration_ns += 100000;
 			samples[i].gap_ns += 100000;
@@ -78,7 +78,7 @@ static int produce(struct trace_writer *writer, const struct sample *samples, ui
 	int err = 0;
 
 	for (uint64_t i = 0; i < rows && !err; i++) {
-		/* a different walk through the samples each time around */
+		/* a different walk through the samples each time */
 		const struct sample *sample = &samples[(i + i / SAMPLES * 7919) % SAMPLES];
 		unsigned int lane = i / 512 % LANES; /* rings are drained in batches */
 

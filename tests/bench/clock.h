@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The clocks that benchmark programs measure themselves with. Know nothing of what they do.
- */
+/* Clocks for benchmark programs. */
 #ifndef FAULTLINE_BENCH_CLOCK_H
 #define FAULTLINE_BENCH_CLOCK_H
 
@@ -17,7 +15,7 @@ static inline uint64_t clock_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* CPU time so far, as getrusage has it of RUSAGE_SELF or RUSAGE_CHILDREN. */
+/* CPU time so far, from getrusage for RUSAGE_SELF or RUSAGE_CHILDREN. */
 static inline double cpu_seconds(int who)
 {
 	struct rusage usage;

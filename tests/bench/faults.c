@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Page faults on a file mapping. Must not know whether anybody traces it. Prints
- * "ns-per-fault faults", by its own clock and the kernel's count of its faults.
+ * Page faults on a file mapping, with or without a tracer. Prints "ns-per-fault faults", by its own
+ * clock and the kernel's fault counts.
  *
- * usage: faults FILE minor|major|random SECONDS   (FILE is there, some hundred MiB)
- *   minor   the pages are in the page cache: a fault only maps what is there
+ * usage: faults FILE minor|major|random SECONDS   (FILE exists, a few hundred MiB)
+ *   minor   the pages are in the page cache: a fault only maps them
  *   major   cold, one touch per 256 KiB in random order, with the kernel's default readahead
  *   random  cold, every page in random order under MADV_RANDOM: one small read per fault
  */
@@ -24,11 +24,11 @@
 
 static const struct mode {
 	const char *name;
-	size_t stride; /* bytes between places touched */
+	size_t stride; /* distance in bytes between touches */
 	int advice;
 	int cold;
 } modes[] = {
-	/* Fault-around maps up to 64 KiB at once: nearer touches would not fault. */
+	/* Fault-around maps up to 64 KiB at once: closer touches would not fault. */
 	{ "minor", 64 << 10, MADV_NORMAL, 0 },
 	{ "major", 256 << 10, MADV_NORMAL, 1 },
 	{ "random", 4 << 10, MADV_RANDOM, 1 },
@@ -43,7 +43,7 @@ static const struct mode *find_mode(const char *name)
 	return NULL;
 }
 
-/* A full-period walk over 0 .. count-1 without a table: count is made a power of two. */
+/* A full-period walk over 0 .. count-1 without a table; count is a power of two. */
 static size_t next_place(size_t place, size_t count)
 {
 	return (place * 1664525 + 1013904223) & (count - 1);
@@ -57,7 +57,7 @@ static uint64_t faults_so_far(const struct mode *mode)
 	return mode->cold ? usage.ru_majflt : usage.ru_minflt;
 }
 
-/* One walk over the file; adds to *ns and *faults what the touches took and did. */
+/* One walk over the file; adds the touches' time and faults to *ns and *faults. */
 static int walk(int fd, size_t bytes, const struct mode *mode, double limit_ns, uint64_t *ns,
 		uint64_t *faults)
 {
@@ -89,7 +89,7 @@ static int walk(int fd, size_t bytes, const struct mode *mode, double limit_ns, 
 	return 0;
 }
 
-/* Reads the file once, so that all of it is in the page cache. */
+/* Reads the whole file into the page cache. */
 static int warm(int fd, size_t bytes)
 {
 	static char buffer[1 << 20];

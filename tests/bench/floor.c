@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Runs a command under programs that do nothing, attached where a tracer attaches: what no tracer
- * of system calls and faults can go below. With `clock`, each reads the clock once, which a
- * duration needs. Must not know what is measured under it.
+ * Runs a command under empty BPF programs attached where a tracer attaches: a lower bound for any
+ * tracer of system calls and faults. With `clock`, each program reads the clock once, as durations
+ * require.
  *
  * usage: floor empty|clock COMMAND [ARGUMENT...]
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Hot cached 4 KiB preads: what a read costs when the page cache serves it.
- * Must not know whether anybody traces it. Prints "cpu seconds", then "ns-per-op ops".
- * Each thread reads a file of its own: threads on one file wait for each other's cache lines, and
- * that would hide what tracing adds.
+ * Hot cached 4 KiB preads: the cost of a read from the page cache, with or without a tracer.
+ * Prints "cpu seconds", then "ns-per-op ops".
+ * Each thread reads its own file: threads on one file contend for its cache lines, which would
+ * hide the cost of tracing.
  *
- * usage: hotread PREFIX THREADS SECONDS [OPS]   (OPS: of each thread, instead of SECONDS)
+ * usage: hotread PREFIX THREADS SECONDS [OPS]   (OPS: per thread, instead of SECONDS)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +18,14 @@
 
 #define FILE_BYTES (1 << 20)
 #define READ_BYTES 4096
-#define OPS_PER_LOOK 256 /* reads between two looks at the clock */
+#define OPS_PER_LOOK 256 /* reads between clock checks */
 
 struct reader {
 	pthread_t thread;
 	pthread_barrier_t *start;
 	int fd;
 	double seconds;
-	uint64_t limit; /* of ops; 0 for none */
+	uint64_t limit; /* in ops; 0: none */
 	uint64_t ops, ns;
 	int error;
 };

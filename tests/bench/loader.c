@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A loop of training that is bound by decoding: two workers open, read and close small cached
- * files, decode each into memory of its own and hand it over in shared memory. Must not know
- * whether anybody traces it. Prints "cpu seconds", then "ns-per-image images".
+ * A training loop bound by decoding, with or without a tracer: two workers open, read and close
+ * small cached files, decode each into private memory and hand it over in shared memory. Prints
+ * "cpu seconds", then "ns-per-image images".
  *
- * usage: loader DIRECTORY FILES SECONDS   (makes the files that are not there)
+ * usage: loader DIRECTORY FILES SECONDS   (creates missing files)
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@
 
 #define WORKERS 2
 #define FILE_BYTES 20480
-#define IMAGE_BYTES 20480 /* decoded: memory of the worker's own, new for each */
-#define BATCH_BYTES 8192  /* of it, handed over */
+#define IMAGE_BYTES 20480 /* decoded: in private memory, new for each */
+#define BATCH_BYTES 8192  /* of each image, handed over */
 #define DECODE_ROUNDS 12
 
 struct result {
@@ -30,7 +30,7 @@ struct result {
 
 static uint8_t file_bytes[FILE_BYTES];
 
-/* As much work as decoding a small image takes, a third of a millisecond. */
+/* As much work as decoding a small image, a third of a millisecond. */
 static int decode(void)
 {
 	uint8_t *image, *batch;

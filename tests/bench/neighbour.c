@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What somebody does who has nothing to do with I/O: computes, or asks for its parent. Must not
- * know whether anybody watches the node. Prints "ns-per-op ops".
+ * A process unrelated to I/O, on a monitored or unmonitored node: computes, or calls getppid.
+ * Prints "ns-per-op ops".
  *
  * usage: neighbour computes|asks SECONDS
  */
@@ -15,7 +15,7 @@
 #include "tests/bench/clock.h"
 
 #define OPS_PER_LOOK 256
-#define STEPS 100 /* of one operation that computes */
+#define STEPS 100 /* per computing operation */
 
 int main(int argc, char **argv)
 {
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 		}
 		end = clock_ns();
 	} while (end - start < seconds * 1e9);
-	/* What was computed is of use to somebody: else it is not. */
+	/* Uses the result, so that it is not optimized away. */
 	printf("%.3f %llu\n", (double)(end - start) / ops, (unsigned long long)ops + !random);
 	return 0;
 }

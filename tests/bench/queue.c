@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Reads blocks of 4 KiB at random places of a file or device for SECONDS: through io_uring, 32 at
- * once, past the page cache (direct) or out of it (cached), or by a call each, past it (single).
- * Prints ns per read, and how many.
+ * Reads 4 KiB blocks at random offsets of a file or device for SECONDS: through io_uring at depth
+ * 32, with O_DIRECT (direct) or through the page cache (cached), or with one O_DIRECT call at a
+ * time (single). Prints ns per read, and the number of reads.
  *
  *   queue FILE direct|cached|single SECONDS
  */
@@ -64,7 +64,7 @@ static void open_ring(void)
 	buffers = map(-1, DEPTH * BLOCK, 0);
 }
 
-/* A read into buffer `number`. */
+/* Queues a read into buffer `number`. */
 static void ask(unsigned int number)
 {
 	unsigned int *tail = field(queue, params.sq_off.tail), at = *tail & (DEPTH - 1);
@@ -81,7 +81,7 @@ static void ask(unsigned int number)
 	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
 }
 
-/* Takes what is complete, and asks for as much again. */
+/* Reaps completions, and queues as many reads again. */
 static unsigned int reap(void)
 {
 	unsigned int *head = field(done, params.cq_off.head), taken = 0;
@@ -106,7 +106,7 @@ static void read_block(uint64_t block)
 		fail("read");
 }
 
-/* Takes at least one that is complete, and asks for as many again. */
+/* Waits for at least one completion, and queues as many reads again. */
 static unsigned int turn(void)
 {
 	static unsigned int fresh = DEPTH;

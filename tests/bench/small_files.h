@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A directory of small files, named by numbers. Knows nothing of what is measured.
- */
+/* A directory of small files, named by numbers. */
 #ifndef FAULTLINE_BENCH_SMALL_FILES_H
 #define FAULTLINE_BENCH_SMALL_FILES_H
 
@@ -11,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Makes files of so many bytes, 0 to files - 1; 0 or -1, as all here. */
+/* Makes files 0 to files - 1 of `size` bytes each. Returns 0 or -1, as all functions here. */
 static inline int small_files_make(int directory, unsigned int files, const uint8_t *bytes,
 				   size_t size)
 {
@@ -32,7 +30,7 @@ static inline int small_files_make(int directory, unsigned int files, const uint
 	return 0;
 }
 
-/* Loads one as a loader of images does: open, fstat, read, close. */
+/* Loads one file as an image loader does: open, fstat, read, close. */
 static inline int small_files_load(int directory, unsigned int number, uint8_t *bytes, size_t size)
 {
 	char name[16];

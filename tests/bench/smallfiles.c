@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * open, fstat, read, close over a directory of small cached files, as a loader of images does.
- * Must not know whether anybody traces it. Prints "ns-per-file files".
+ * open, fstat, read, close over a directory of small cached files, as an image loader does, with or
+ * without a tracer. Prints "ns-per-file files".
  *
- * usage: smallfiles DIRECTORY FILES SECONDS   (makes the files that are not there)
+ * usage: smallfiles DIRECTORY FILES SECONDS   (creates missing files)
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Begins and ends spans as fast as it can; or hits two bare probes with the least that a tracer can
- * do behind them, which is the floor under any tracing of spans. Prints "ns-per-pair pairs".
- * Must not know whether anybody traces it.
+ * Begins and ends spans as fast as it can; or hits two bare probes with an empty BPF program
+ * attached, a lower bound for any tracing of spans. Runs with or without a tracer. Prints
+ * "ns-per-pair pairs".
  *
  * usage: spans pairs|floor SECONDS
  */
@@ -22,14 +22,14 @@
 #include "faultline.h"
 #include "tests/bench/clock.h"
 
-#define PAIRS_PER_LOOK 256 /* between two looks at the clock */
+#define PAIRS_PER_LOOK 256 /* between clock checks */
 
 static void mark(void)
 {
 	faultline_span_end(faultline_span_begin("forward", "compute", NULL, 0));
 }
 
-/* --- the floor: one-byte nops, as those of USDT are, and a BPF program that returns --- */
+/* --- lower bound: one-byte nops, like those of USDT, and a BPF program that returns --- */
 
 extern const char floor_begin[], floor_end[];
 

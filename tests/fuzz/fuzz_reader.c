@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The reader of traces, and all that is made of them, under libFuzzer: the report as text, as JSON
- * and as a page, the events one by one, the exports. Knows nothing of the format.
+ * Fuzzes the trace reader and all its outputs with libFuzzer: the report as text, as JSON and as a
+ * page, the individual events, the exports.
  *
- * An input is a trace file, or, since a fuzzer cannot guess checksums, its first byte is an escape
- * and the rest a list of what the frames of a file shall hold, which are then made here:
+ * An input is a trace file or, since a fuzzer cannot guess checksums, an escape byte followed by
+ * the contents of a file's frames, which are then built here:
  * 0x00, then for each frame three bytes of length (low first), then that many bytes.
  */
 #include <stdint.h>
@@ -28,11 +28,11 @@
 #include "trace/format.h"
 #include "trace/reader.h"
 
-#define MEMORY_BYTES (64u << 20) /* meant for a report */
+#define MEMORY_BYTES (64u << 20) /* a report's memory limit */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static uint64_t sum; /* so that reading is not optimised away */
+static uint64_t sum; /* keeps reads from being optimized away */
 
 static void read_block(struct trace_reader *reader, size_t number, uint64_t columns)
 {
@@ -178,14 +178,14 @@ static void read_trace(const uint8_t *bytes, size_t length)
 	}
 	for (uint64_t id = 0; id < 8; id++)
 		sum += trace_reader_string(reader, id).length;
-	/* Pictures read it once more, and a page is large: some become one. */
+	/* Pictures read the trace again, and pages are large: only some inputs become one. */
 	write_report(reader, length % 16 == 0);
 	print_events(reader);
 	export(reader);
 	trace_reader_close(reader);
 }
 
-/* Makes a file of the listed frames; its tail points to the last two, as a writer's does. */
+/* Builds a file of the listed frames; its tail points to the last two, as a writer's does. */
 static void read_made(const uint8_t *data, size_t size)
 {
 	size_t capacity = 2 * size + 65536, length = 0, last[2] = { 0, 0 };

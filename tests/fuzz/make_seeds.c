@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Writes the seeds of fuzz_reader into a directory: traces as files, and as lists of what their
- * frames hold (see fuzz_reader.c), the least ones of each kind among them; the latter of traces
- * that are given, too. Knows nothing of the reader.
+ * Writes the seeds of fuzz_reader into a directory: traces as files, and as lists of their frames'
+ * contents (see fuzz_reader.c), including a minimal trace of each kind; for given traces, only the
+ * lists.
  *
  *   make_seeds DIRECTORY [TRACE...]
  */
@@ -36,7 +36,7 @@ static int write_seed(const char *directory, const char *name, size_t rows, cons
 	return fclose(file) ? -errno : err;
 }
 
-/* The contents of a file's frames, each behind its length. */
+/* The contents of a file's frames, each preceded by its length. */
 static size_t list_frames(const struct sample_bytes *sample, uint8_t *list, size_t room)
 {
 	size_t length = 0;
@@ -50,7 +50,7 @@ static size_t list_frames(const struct sample_bytes *sample, uint8_t *list, size
 			break;
 		content = ZSTD_decompress(list + length + 3, room - length - 3, sample->bytes + at,
 					  frame);
-		if (ZSTD_isError(content) || !content) /* the tail holds nothing */
+		if (ZSTD_isError(content) || !content) /* the tail is empty */
 			break;
 		list[length] = content;
 		list[length + 1] = content >> 8;
@@ -60,7 +60,7 @@ static size_t list_frames(const struct sample_bytes *sample, uint8_t *list, size
 	return length;
 }
 
-/* What a trace's frames hold, as far as there is room. */
+/* Lists the contents of a trace's frames, as far as they fit. */
 static int write_given(const char *directory, const char *path, size_t number, uint8_t *list,
 		       size_t room)
 {
@@ -75,7 +75,7 @@ static int write_given(const char *directory, const char *path, size_t number, u
 	return err;
 }
 
-/* --- a trace of each kind, as small as it can be: much smaller than what a fuzzer takes --- */
+/* --- a minimal trace of each kind: much smaller than a fuzzer's input limit --- */
 
 #define MS 1000000ull
 
@@ -171,7 +171,7 @@ static void seed_processes(struct made_trace *made)
 	EXIT(made, .time = 6 * MS, .pid = 7, .comm = "job");
 }
 
-/* When the run was, and a table of one row: a number with its percentile, and a table in a cell. */
+/* The run's times, and a table of one row: a number with its percentile, and a nested table. */
 static void seed_summary(struct made_trace *made)
 {
 	static const char *const columns[][2] = { { "path", "p50_ns" },
@@ -198,7 +198,7 @@ static const struct small_seed {
 	const char *name;
 	void (*rows)(struct made_trace *made);
 	const char *mode;	       /* of the header */
-	bool spans, block, async, vfs; /* layers that are on */
+	bool spans, block, async, vfs; /* enabled layers */
 	bool kept;		       /* by a flight recorder */
 	uint8_t operations[3];
 } small_seeds[] = {
@@ -217,7 +217,7 @@ static const struct small_seed {
 	{ "flight", seed_calls, .kept = true, .operations = { M_READ, M_OPENAT, M_MMAP } },
 };
 
-/* As a file and as a list. Its totals tell of nothing but the operations. */
+/* Writes a trace as a file and as a list. Its totals only cover operations. */
 static int write_small(const char *directory, const struct small_seed *small, uint8_t *list)
 {
 	static const struct trace_header kept = {

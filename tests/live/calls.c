@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Makes every recorded system call, well and badly, from several processes and threads, and the
- * same number of times in every run: strace counts them. Knows nothing of Faultline.
+ * Makes every recorded system call, successfully and failing, from several processes and threads,
+ * the same number of times in every run, so that strace can count them.
  *
  *   calls DIR [others]     DIR is empty; with `others` also calls on pipes, sockets and devices
- *   calls --again DIR      what a child that execs runs
+ *   calls --again DIR      run by a child that execs
  *
- * Calls are made by number, so that no C library chooses another. No malloc, no stdio, no waiting
- * in a recorded call: what those do depends on addresses and on timing.
+ * Calls are made by number, so that the C library cannot substitute another. Recorded calls use no
+ * malloc, no stdio and no waiting: the calls these make depend on addresses and timing.
  */
 #include <signal.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@
 struct place {
 	char dir[512];
 	int dir_fd;
-	char path[600]; /* of the name last asked for by in() */
+	char path[600]; /* the last result of in() */
 };
 
 /* The path of `name` in the worker's directory; valid until the next call. */
@@ -180,7 +180,7 @@ static void do_looks(struct place *place)
 	syscall(SYS_fstatfs, fd, &(struct statfs) { 0 });
 	syscall(SYS_fstatfs, BAD_FD, &(struct statfs) { 0 });
 	syscall(SYS_execve, in(place, "missing"), NULL, NULL);
-	syscall(SYS_execve, in(place, "looked-at"), NULL, NULL); /* may not be executed */
+	syscall(SYS_execve, in(place, "looked-at"), NULL, NULL); /* no execute permission */
 	syscall(SYS_execveat, place->dir_fd, "missing", NULL, NULL, 0);
 	syscall(SYS_getdents64, place->dir_fd, buffer, sizeof(buffer));
 	syscall(SYS_getdents64, fd, buffer, sizeof(buffer));
@@ -206,7 +206,7 @@ static void do_looks(struct place *place)
 	syscall(SYS_close, fd);
 }
 
-/* Owner, rights, times and attributes, of what is there and of what is not. */
+/* Owner, permissions, times and attributes, of existing and missing files. */
 static void do_inodes(struct place *place)
 {
 	const char *names[] = { "inode", "no-inode" }, *kind = "user.kind";
@@ -217,15 +217,14 @@ static void do_inodes(struct place *place)
 	for (int i = 0; i < 2; i++) {
 		const char *name = names[i];
 
-		syscall(SYS_mknodat, at, "fifo", S_IFIFO | 0600,
-			0); /* the second time it is there */
+		syscall(SYS_mknodat, at, "fifo", S_IFIFO | 0600, 0); /* the second time it exists */
 		syscall(SYS_fchmod, fds[i], 0600);
 		syscall(SYS_fchmodat, at, name, 0640);
 		syscall(SYS_fchown, fds[i], -1, -1);
 		syscall(SYS_fchownat, at, name, -1, -1, 0);
 		syscall(SYS_fchownat, fds[i], "", -1, -1, AT_EMPTY_PATH);
 		syscall(SYS_utimensat, at, name, times, 0);
-		syscall(SYS_utimensat, fds[i], NULL, times, 0); /* as futimens */
+		syscall(SYS_utimensat, fds[i], NULL, times, 0); /* like futimens */
 		syscall(SYS_fsetxattr, fds[i], kind, value, 4ul, 0);
 		syscall(SYS_fgetxattr, fds[i], kind, value, sizeof(value));
 		syscall(SYS_flistxattr, fds[i], NULL, 0ul);
@@ -344,7 +343,7 @@ static void do_transfers(struct place *place)
 	syscall(SYS_close, from);
 }
 
-/* Locks, none of which has to wait, and copies that share blocks, where the file system can. */
+/* Locks that never block, and copies that share blocks where the file system supports it. */
 static void do_locks(struct place *place)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 10 };
@@ -366,7 +365,7 @@ static void do_locks(struct place *place)
 		syscall(SYS_fcntl, fds[i], F_OFD_SETLKW, &lock);
 		syscall(SYS_fcntl, fds[i], F_OFD_SETLK, &lock);
 		syscall(SYS_fcntl, fds[i], F_OFD_GETLK, &lock);
-		syscall(SYS_fcntl, fds[i], F_GETFD); /* nothing that is recorded */
+		syscall(SYS_fcntl, fds[i], F_GETFD); /* not a recorded command */
 		syscall(SYS_fcntl, fds[i], F_GETFL);
 		syscall(SYS_ioctl, other, FICLONE, fds[i]);
 		syscall(SYS_ioctl, fds[i], FS_IOC_GETFLAGS, &(int) { 0 });
@@ -415,7 +414,7 @@ static void do_names(struct place *place)
 #endif
 }
 
-/* Calls on what is neither a file, nor a directory, nor a block device: not recorded by default. */
+/* Calls on anything but files, directories and block devices: not recorded by default. */
 static void do_others(void)
 {
 	char a[64] = "x";
@@ -471,7 +470,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* One process: its own work, and that of its threads at the same time. */
+/* A process's own work, with that of its threads at the same time. */
 static void work_in_threads(const char *dir, const char *name)
 {
 	struct place places[THREADS + 1];
@@ -493,8 +492,9 @@ static void wait_for(pid_t pid)
 	require(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-/* A tracer is told of the end of a child even where that signal is ignored; a call under way then
- * fails and is made again, which it would count. */
+/* A tracer receives a child's SIGCHLD even if it is ignored; the interrupted call then restarts,
+ * and strace would count it twice.
+ */
 static void block_child_signal(void)
 {
 	sigset_t set;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Threads that map and unmap memory as fast as they can, beside threads that fault on a file that
- * is in the page cache: nothing but its mapping tells the file of such a fault.
+ * Threads that map and unmap memory as fast as they can, next to threads that fault on a cached
+ * file: only the mapping identifies the file of such a fault.
  *
  * usage: churn FILE ROUNDS   prints how many faults the kernel counted while pages were touched
  */
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define THREADS 2
-#define STRIDE (64ul << 10) /* as far as the kernel maps around a fault, or less */
+#define STRIDE (64ul << 10) /* at most the kernel's fault-around distance */
 
 static int fd;
 static size_t size;
@@ -30,7 +30,8 @@ static void *churn(void *unused)
 
 	(void)unused;
 	while (!atomic_load(&done)) {
-		for (int i = 0; i < 16; i++) /* of different rights, so that they are not joined */
+		for (int i = 0; i < 16; i++) /* with different permissions, so that they do not
+					      * merge */
 			maps[i] = mmap(NULL, 4096 * (i + 1), i & 1 ? PROT_READ : PROT_NONE,
 				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		for (int i = 0; i < 16; i++)
@@ -52,7 +53,7 @@ static void *touch(void *unused)
 	volatile unsigned int sum = 0;
 
 	(void)unused;
-	count_faults(); /* its own pages are there from now on */
+	count_faults(); /* faults its own pages in */
 	for (unsigned long i = 0; i < rounds; i++) {
 		volatile unsigned char *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 		unsigned long before = count_faults();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Submits operations on three files together, round after round: a read of cold FIRST, a read of
- * cold SECOND, a write to OUT, which it makes. Reads are far apart, so that no round reads what
- * another one has read ahead. Exits with 77 where the kernel has no io_uring.
+ * Submits operations on three files in rounds: a read of cold FIRST, a read of cold SECOND, a write
+ * to OUT, which it creates. Reads are far apart, so that no round reads what another one's
+ * readahead fetched. Exits with 77 if the kernel lacks io_uring.
  *
  *   cold_mix plain|chain|worker|polled|libaio random|readahead FIRST SECOND OUT ROUNDS
  */

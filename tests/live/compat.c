@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Makes system calls of the 32-bit kind, as an old program would. Knows nothing of Faultline.
+ * Makes 32-bit system calls, as an old program would.
  *
- *   compat FILE COUNT    exit status 77 where the kernel has no such calls
+ *   compat FILE COUNT    exit status 77 if the kernel lacks 32-bit calls
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "live.h"
 
 #define NO_SUCH_CALLS 77
-#define READ_32 3 /* the number of read among the 32-bit calls */
+#define READ_32 3 /* number of the 32-bit read() */
 
 static void on_fault(int number)
 {

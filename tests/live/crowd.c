@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * More threads at a time than a tracer may have room set aside for: all are there before any does
- * its read. Then the youngest executes a program, which ends all others. Knows nothing of
- * Faultline.
+ * More concurrent threads than a tracer may have preallocated for: all exist before any does its
+ * read. Then the youngest execs, which ends all others.
  *
  *   crowd FILE THREADS OUT    each reads a page of its own of FILE
  *   crowd FILE                reads the first byte of FILE

@@ -2,10 +2,11 @@
 /*
  * Faults that never end: touches pages of a mapping and is cut off.
  *
- * usage: cutshort exit FILE THREADS MILLISECONDS   threads touch pages at distances; the process
- *                                                  ends meanwhile
- *        cutshort sigbus FILE OUT TIMES            touches behind the file's end, then computes
- *        cutshort touch FILE OUT                   touches one page after the other, for ever;
+ * usage: cutshort exit FILE THREADS MILLISECONDS   threads touch distant pages; the process ends
+ *                                                  while they do
+ *        cutshort sigbus FILE OUT TIMES            touches pages beyond the file's end, then
+ *                                                  computes
+ *        cutshort touch FILE OUT                   touches one page after the other, forever;
  *                                                  OUT: when it began (monotonic, ns)
  */
 #include <fcntl.h>
@@ -54,7 +55,7 @@ static void open_map(const char *path, size_t extra)
 	}
 }
 
-/* Each thread in a part of the file of its own, so that many wait at once. */
+/* Each thread has its own part of the file, so that many wait at once. */
 static void *touch_part(void *argument)
 {
 	size_t part = size / threads, start = (size_t)argument * part;
@@ -100,7 +101,7 @@ static int mode_sigbus(const char *path, const char *out, const char *count)
 		if (now_ns() - start > longest)
 			longest = now_ns() - start;
 	}
-	/* Without a call or a fault: what is still taken to be in flight grows. */
+	/* Without calls or faults: the time of anything still considered in flight would grow. */
 	for (start = now_ns(); now_ns() - start < 20 * longest + 50000000;)
 		;
 	file = fopen(out, "w");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Floods a tracer's small buffers, beside or with what names processes and files.
+ * Floods a tracer's small buffers, together with or by records that name processes and files.
  *
- *   flood looks DIR COUNT    failed look-ups of long paths by two threads
- *                            beside COUNT processes and COUNT new files
- *   flood names DIR COUNT    COUNT files far down, all at once while the
- *                            parent is stopped, then again with time
+ *   flood looks DIR COUNT    failed lookups of long paths by two threads, while
+ *                            COUNT processes start and COUNT files are created
+ *   flood names DIR COUNT    COUNT files in a deep directory, all at once while the
+ *                            parent is stopped, then again at a slow pace
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -83,7 +83,7 @@ static void flood_names(int dir, int count)
 		dir = openat(dir, name, O_RDONLY | O_DIRECTORY);
 		require(dir >= 0);
 	}
-	/* Whoever started us takes nothing meanwhile. */
+	/* A stopped parent drains no records. */
 	require(!kill(getppid(), SIGSTOP));
 	for (int i = 0; i < count; i++)
 		close(make_file(dir, i));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A file system in user space whose files all have the same inode number: 1 to FILES, of 8 KiB
- * each. Mounts itself at MOUNT, says "ready", and serves until it is unmounted.
+ * A FUSE file system whose files all have the same inode number: 1 to FILES, 8 KiB each. Mounts
+ * itself at MOUNT, prints "ready", and serves until it is unmounted.
  *
  *   fuse_alike MOUNT FILES
  */
@@ -38,7 +38,7 @@ static void answer(const struct fuse_in_header *in, int error, size_t bytes)
 	out->error = error;
 	out->len = sizeof(*out) + (error ? 0 : bytes);
 	if (write(device, reply, out->len) < 0)
-		require(errno == ENOENT); /* who asked has gone */
+		require(errno == ENOENT); /* the caller has gone */
 }
 
 static void serve(const struct fuse_in_header *in, int files)
@@ -91,7 +91,7 @@ static void serve(const struct fuse_in_header *in, int files)
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:
-		break; /* no answer */
+		break; /* no reply is due */
 	default:
 		answer(in, -ENOSYS, 0);
 	}

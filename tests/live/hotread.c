@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Threads that read 4 KiB pieces of a cached file as fast as they can, and say how many reads that
- * was. Knows nothing of Faultline.
+ * Threads that read 4 KiB pieces of a cached file as fast as they can, and report the number of
+ * reads.
  *
  *   hotread FILE OUT THREADS (seconds N | reads N) [STATUS]
  *
- * `reads` is per thread; STATUS is the exit status, 0 without it.
+ * `reads` is per thread; STATUS is the exit status, 0 by default.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,8 +13,8 @@
 #include "live.h"
 
 #define PIECE 4096
-#define PIECES 256 /* of the file, read round and round */
-#define BATCH 256  /* reads between two looks at the clock */
+#define PIECES 256 /* of the file, read cyclically */
+#define BATCH 256  /* reads between clock checks */
 
 struct reader {
 	int fd;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Waits in system calls that signals interrupt, and counts what it called and what it was answered:
- * calls that the kernel makes again are one to the program. Knows nothing of Faultline.
+ * Waits in system calls that signals interrupt, and counts its calls and their results: calls that
+ * the kernel restarts are one call to the program.
  *
  *   interrupted DIR OUT
  *
- * What is waited for is held by a helper, which lets go once it has sent its signals; each is sent
- * when the waiting process sleeps, and has been handled when the next is.
+ * A helper holds the awaited resource and releases it after sending its signals; each signal is
+ * sent once the waiting process sleeps and has handled the previous one.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static struct {
 } * shared;
 
 static char path[600], fifo[600];
-static int lock_fd; /* of the process that waits */
+static int lock_fd; /* descriptor of the waiting process */
 
 static long made(int which, long result)
 {
@@ -46,7 +46,7 @@ static long call_fcntl(int fd, int command, short type)
 	return made(command == F_SETLKW ? SETLKW : SETLK, syscall(SYS_fcntl, fd, command, &lock));
 }
 
-/* A call inside the call. */
+/* A system call during the interrupted call. */
 static void handle(int number)
 {
 	struct stat st;
@@ -66,7 +66,7 @@ static bool sleeps(pid_t pid)
 	fd = open(name, O_RDONLY);
 	if (fd < 0)
 		return false;
-	/* Not by read, which is counted. */
+	/* Not read, which is counted. */
 	n = pread(fd, text, sizeof(text) - 1, 0);
 	close(fd);
 	if (n <= 0)
@@ -87,7 +87,7 @@ static void wait_asleep(pid_t pid)
 		pause_a_little();
 }
 
-/* --- the helper's three ways of holding, and letting go --- */
+/* --- three resources that the helper holds and releases --- */
 
 static int hold_flock(void)
 {
@@ -169,7 +169,7 @@ static const struct way {
 	{ hold_fifo, release_fifo, wait_fifo, end_fifo },
 };
 
-/* Waits once, and is interrupted SIGNALS times meanwhile. */
+/* Waits once, and is interrupted SIGNALS times while waiting. */
 static void be_interrupted(const struct way *way, int flags)
 {
 	const struct sigaction action = { .sa_handler = handle, .sa_flags = flags };
@@ -203,7 +203,7 @@ static void be_interrupted(const struct way *way, int flags)
 	require(waitpid(helper, &status, 0) == helper && !status);
 }
 
-/* A process that is killed while it waits. */
+/* A process killed while it waits. */
 static void be_killed(void)
 {
 	int holder = hold_flock(), status;
@@ -214,7 +214,7 @@ static void be_killed(void)
 	victim = fork();
 	if (!victim) {
 		lock_fd = open(path, O_RDWR);
-		__sync_fetch_and_add(&shared->errors[FLOCK], 1); /* it will have no other end */
+		__sync_fetch_and_add(&shared->errors[FLOCK], 1); /* the call never returns */
 		shared->waiting = 1;
 		wait_flock();
 		_exit(WORKLOAD_BROKEN);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the workloads of the live tests share. A workload writes what it did and what the kernel
- * told it (rusage, mincore, /proc/self/io) as one JSON object into a file; it knows nothing of
- * Faultline, so that its account can be held against Faultline's.
+ * Shared by the workloads of the live tests. A workload writes its activity and the kernel's counts
+ * (rusage, mincore, /proc/self/io) as one JSON object to a file, independently of Faultline, so
+ * that the two can be compared.
  */
 #ifndef FAULTLINE_TESTS_LIVE_H
 #define FAULTLINE_TESTS_LIVE_H
@@ -18,9 +18,9 @@
 
 #include "../random.h"
 
-#define WORKLOAD_BROKEN 99 /* exit status: the workload itself could not do its work */
+#define WORKLOAD_BROKEN 99 /* exit status: the workload itself failed */
 
-/* Ends the workload when something that the test takes for granted is not so. */
+/* Ends the workload if an assumption of the test does not hold. */
 #define require(condition)                                                                         \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Brings a file into the page cache in one of many ways, and says what the kernel counted
- * meanwhile: major faults by getrusage, resident pages by mincore. Knows nothing of Faultline.
+ * Brings a file into the page cache in one of many ways, and reports the kernel's counts: major
+ * faults from getrusage, resident pages from mincore.
  *
- *   mapper MODE DATA OUT [OTHER]   DATA is cold; the account goes to OUT as JSON. OTHER is a second
+ *   mapper MODE DATA OUT [OTHER]   DATA is cold; the counts go to OUT as JSON. OTHER is a second
  *                                  file for the modes that need one
  *   mapper list                    prints the modes
  */
@@ -29,20 +29,20 @@
 
 #define THREADS 4
 #define PIECE (1ul << 20)
-#define SPARSE_FROM (4ul << 30) /* the sparse mode touches pages from here on */
+#define SPARSE_FROM (4ul << 30) /* first offset touched in sparse mode */
 #define SPARSE_TOUCHES 600
 
 struct job {
 	int fd, other;
 	size_t bytes, pages, page_bytes;
-	volatile unsigned char *map; /* of the data file, made by the mode */
-	uint32_t *order;	     /* pages in the order in which they were touched */
+	volatile unsigned char *map; /* mapping of the data file */
+	uint32_t *order;	     /* pages in the order they were touched */
 	size_t touched;
 };
 
 static unsigned char sink;
 
-/* --- how pages are touched --- */
+/* --- access patterns --- */
 
 static void map_file(struct job *job, int protection, int flags)
 {
@@ -159,7 +159,7 @@ static void run_willneed(struct job *job)
 	require(!madvise((void *)job->map, job->bytes, MADV_WILLNEED));
 }
 
-/* Parent and child share the mapping and touch all of it from its two ends. */
+/* Parent and child share the mapping and touch all of it from opposite ends. */
 static void run_fork(struct job *job)
 {
 	pid_t child;
@@ -176,7 +176,7 @@ static void run_fork(struct job *job)
 	for (size_t i = 0; i < job->pages * 2 / 3; i++)
 		read_page(job, i);
 	require(waitpid(child, &status, 0) == child && status == 0);
-	job->touched = 0; /* two orders at once are none */
+	job->touched = 0; /* two concurrent orders have no single order */
 }
 
 struct share {
@@ -212,7 +212,7 @@ static void run_threads(struct job *job)
 	free(order);
 }
 
-/* The kernel touches the mapping: it is the buffer of a write to another file. */
+/* The kernel touches the mapping as the buffer of a write to another file. */
 static void run_write_from(struct job *job)
 {
 	map_file(job, PROT_READ, MAP_SHARED);
@@ -220,7 +220,7 @@ static void run_write_from(struct job *job)
 		require(write(job->other, (void *)(job->map + at), PIECE) == (ssize_t)PIECE);
 }
 
-/* The same past the fault handler's entry: direct I/O pins the pages. */
+/* The same without the fault handler's entry: direct I/O pins the pages. */
 static void run_direct_write_from(struct job *job)
 {
 	map_file(job, PROT_READ, MAP_SHARED);
@@ -229,7 +229,7 @@ static void run_direct_write_from(struct job *job)
 		require(write(job->other, (void *)(job->map + at), PIECE) == (ssize_t)PIECE);
 }
 
-/* ... or that of a read from another file, which makes private copies. */
+/* ... or as the buffer of a read from another file, which makes private copies. */
 static void run_read_into(struct job *job)
 {
 	map_file(job, PROT_READ | PROT_WRITE, MAP_PRIVATE);
@@ -237,7 +237,7 @@ static void run_read_into(struct job *job)
 		require(read(job->other, (void *)(job->map + at), PIECE / 2) == (ssize_t)PIECE / 2);
 }
 
-/* Few pages past 4 GiB, and their numbers with them. */
+/* A few pages above 4 GiB, so that their numbers are large. */
 static void run_sparse(struct job *job)
 {
 	size_t first = SPARSE_FROM / job->page_bytes, count = job->pages - first;
@@ -286,7 +286,7 @@ static void run_sendfile(struct job *job)
 static const struct mode {
 	const char *name;
 	void (*run)(struct job *job);
-	int other; /* flags to open OTHER with, or -1 */
+	int other; /* open flags of OTHER, or -1 */
 } modes[] = {
 	{ "sequential", run_sequential, -1 },
 	{ "random", run_random, -1 },
@@ -315,7 +315,7 @@ static const struct mode {
 
 /* --- the account --- */
 
-/* Pages of the file in the cache and up to date, by mincore. */
+/* Cached and up-to-date pages of the file, from mincore. */
 static size_t count_resident(int fd, size_t bytes, size_t page_bytes)
 {
 	size_t pages = (bytes + page_bytes - 1) / page_bytes, resident = 0;
@@ -330,7 +330,7 @@ static size_t count_resident(int fd, size_t bytes, size_t page_bytes)
 	return resident;
 }
 
-/* Whether the file's device is at no read, by its own count; true where it has none. */
+/* True if the file's device has no read in flight by its own count, or has no count. */
 static bool device_rests(int fd)
 {
 	unsigned long reads = 1;
@@ -351,9 +351,8 @@ static bool device_rests(int fd)
 }
 
 /*
- * mincore leaves out pages whose readahead is still on its way: looks until none is, by
- * cachestat's count of all pages, or where the kernel lacks it until the device rests and the
- * count stands still.
+ * mincore leaves out pages whose readahead is in flight: polls until none is, by cachestat's count
+ * of all pages. Without cachestat, polls until the device is idle and the count is stable.
  */
 static size_t count_settled(int fd, size_t bytes, size_t page_bytes)
 {
@@ -432,8 +431,7 @@ int main(int argc, char **argv)
 		job.other = open(argv[4], mode->other, 0644);
 		require(job.other >= 0);
 	}
-	/* Own text and libraries in memory, so that only the data can fault with a read of the
-	 * disk. */
+	/* Locks code and libraries in memory, so that only the data can cause major faults. */
 	require(!mlockall(MCL_CURRENT));
 	before = count_resident(job.fd, job.bytes, job.page_bytes);
 	major = major_faults(RUSAGE_SELF) + major_faults(RUSAGE_CHILDREN);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Moves bytes to and from files by every way that a system call has, each way with files of its
- * own, and says how many calls and bytes that were. Knows nothing of Faultline.
+ * Moves bytes to and from files through every transfer system call, each with its own files, and
+ * reports the number of calls and bytes.
  *
- *   moves make DIR      the files that are read
+ *   moves make DIR      creates the files to read
  *   moves DIR OUT
  */
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #define READS 100
 #define VECTORS 30
 #define WRITES 50
-#define STEP (3 * PIECE) /* from read to read, round and round */
-#define CHUNK 200000	 /* of a transfer */
+#define STEP (3 * PIECE) /* between reads, cyclically */
+#define CHUNK 200000	 /* per transfer */
 
 struct sums {
 	uint64_t calls, bytes;
@@ -110,7 +110,7 @@ static struct sums write_vectors(void)
 	return sums;
 }
 
-/* Moves a whole file by calls of one sort; `move` returns what one of them moved. */
+/* Moves a whole file by calls of one kind; `move` returns the bytes moved by one call. */
 static struct sums transfer(const char *from_name, const char *to_name, ssize_t (*move)(int, int))
 {
 	int from = file_open(from_name, O_RDONLY), to = file_open(to_name, O_WRONLY | O_CREAT);

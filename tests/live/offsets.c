@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Reads and writes at known offsets and says where every call really was: each block of the file
- * begins with its own number, so that the content tells the offset. Knows nothing of Faultline.
+ * Reads and writes at known offsets and reports where every call took effect: each block of the
+ * file begins with its own number, so that the content reveals the offset.
  *
  *   offsets FILE OUT shared     threads read one descriptor to its end
  *   offsets FILE OUT positioned threads read with pread64, preadv and preadv2 at random offsets
@@ -17,7 +17,7 @@
 #include "live.h"
 
 #define THREADS 4
-#define BLOCK 16384 /* so large that a read takes long against the way out of the kernel */
+#define BLOCK 16384 /* large: a read takes long compared with the return from the kernel */
 #define BLOCKS 3000
 #define POSITIONED 3000
 
@@ -96,7 +96,7 @@ static void *read_positioned(void *argument)
 	return NULL;
 }
 
-/* The file position as the kernel has it; asked for outside the calls that are logged. */
+/* The kernel's file position; queried outside the logged calls. */
 static int64_t position(int fd)
 {
 	int64_t at = syscall(SYS_lseek, fd, 0l, SEEK_CUR);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Runs a command on a kernel that seems to have no bpf_loop, as before 5.17: programs that call it
- * are refused, with the words of such a kernel's verifier. Or, with names of programs, on one that
- * refuses those. Everything else is the kernel's own.
+ * Runs a command on a kernel that appears to lack bpf_loop, as before 5.17: programs that call it
+ * are rejected with such a kernel's verifier message. With program names, rejects those instead.
+ * Everything else reaches the real kernel.
  *
  *   oldkernel [-p PROGRAM,PROGRAM...] COMMAND [ARG...]
  */
@@ -30,7 +30,7 @@ static void die(const char *what)
 	exit(99);
 }
 
-/* Calls of bpf() wait for our word. Returns the descriptor on which they are told. */
+/* Makes calls of bpf() wait for our decision. Returns the descriptor that reports them. */
 static int listen_to_bpf(void)
 {
 	struct sock_filter filter[] = {
@@ -61,7 +61,7 @@ static int calls_bpf_loop(int memory, const union bpf_attr *attr)
 	return 0;
 }
 
-static const char *programs; /* NULL: those that call bpf_loop */
+static const char *programs; /* NULL: programs that call bpf_loop */
 
 static int is_named(const union bpf_attr *attr)
 {
@@ -121,7 +121,8 @@ int main(int argc, char **argv)
 	}
 	if (argc < 2)
 		return 2;
-	/* The command keeps our pid, the one that answers is a child: so its parent waits for it.
+	/* The command keeps our PID and the supervisor is a child, so that our parent waits for the
+	 * command.
 	 */
 	listener = listen_to_bpf();
 	helper = fork();

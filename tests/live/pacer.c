@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A job that goes on for a while: a read of its file every few milliseconds, and at its end a word
- * on how it went. Knows nothing of Faultline.
+ * A job that runs for a while: reads from its file every few milliseconds, and reports the result
+ * at the end.
  *
  *   pacer FILE OUT SECONDS [ignore|default|exit]
  *
- * What SIGINT and SIGTERM do: `default` ends it at once, `exit` makes it write OUT and exit with 3,
- * `ignore` counts them. FILE.started appears once it reads.
+ * Effect of SIGINT and SIGTERM: `default` ends it at once, `exit` makes it write OUT and exit with
+ * 3, `ignore` counts them. FILE.started appears once it reads.
  */
 #include <fcntl.h>
 #include <signal.h>

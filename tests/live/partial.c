@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Writes parts of pages of a cold file, far apart, and says in OUT how many bytes the kernel read
- * from storage for it. Exits with 77 where the kernel has no io_uring.
+ * Writes parts of distant pages of a cold file, and reports in OUT how many bytes the kernel read
+ * from storage for it. Exits with 77 if the kernel lacks io_uring.
  *
  *   partial call|io_uring|libaio FILE OUT
  */
@@ -18,7 +18,7 @@ static char buffer[BYTES];
 static struct ring ring;
 static aio_context_t context;
 
-/* The task's own, and those of its threads and io workers. */
+/* Includes threads and io workers. */
 static long read_bytes(void)
 {
 	FILE *file = fopen("/proc/self/io", "r");
@@ -63,7 +63,7 @@ static void write_by_libaio(int file, long offset)
 	require(event.res == BYTES);
 }
 
-/* The file system reads what it needs to know where the file lies, once. */
+/* Makes the file system read its extent metadata, once. */
 static void warm(int file)
 {
 	for (int i = 0; i < WRITES; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Maps a cold file and has one call bring all of it in. Says in OUT how long that took. Exits with
- * 77 where the kernel does not have the call.
+ * Maps a cold file and populates all of it with one call. Reports in OUT how long that took. Exits
+ * with 77 if the kernel lacks the call.
  *
  *   populate mlockall|process_madvise|io_uring FILE OUT
  */
@@ -23,7 +23,10 @@ static void by_process_madvise(char *map, size_t bytes)
 
 	require(self >= 0);
 	while (done < bytes) {
-		/* Before 6.13 a process may only give MADV_WILLNEED and its like to itself. */
+		/*
+		 * Before 6.13, process_madvise on oneself only accepts MADV_WILLNEED and similar
+		 * hints.
+		 */
 		long n = syscall(SYS_process_madvise, self, &range, 1, MADV_POPULATE_READ, 0);
 
 		if (n < 0)

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A job that runs before anybody looks at it, and counts what it does from when it is told that
- * somebody does.
+ * A job that runs before Faultline attaches, and counts its operations from when the test says so.
  *
  *   present storm FILE SHARED
- *            short-lived processes and threads, one after the other, each of which reads
+ *            consecutive short-lived processes and threads, each of which reads
  *   present work FILE SHARED OUT
- *            threads that read, faults on a mapping; FILE is open and mapped before
+ *            threads that read and fault on a mapping; FILE is opened and mapped beforehand
  *   present wait FILE SHARED OUT
- *            a thread stands in flock() meanwhile
+ *            a thread blocks in flock() during the attach
  *   present touch FILE SHARED OUT
- *            faults on a mapping, the first of them meanwhile
+ *            faults on a mapping, the first during the attach
  *
- * A storm prints at its end how often it has read since; OUT gets the account of the others.
+ * A storm prints its number of reads at its end; the others write their counts to OUT.
  *
- * SHARED is a page of memory that the test has, too: whether it is to count, and what it counted.
+ * SHARED is a page of memory shared with the test: whether to count, and the counts.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,7 +30,7 @@
 #define WORKERS 4
 #define THREADS 3
 #define READS 500
-#define COUNTED_BYTES 17 /* of reads that count; others are of another length */
+#define COUNTED_BYTES 17 /* length of counted reads; others differ */
 #define STRIDE (64 << 10)
 
 static struct shared {
@@ -60,7 +59,7 @@ static void *read_in_thread(void *unused)
 
 /* --- storm --- */
 
-/* Each waits for what it has made: nobody loses its parent. */
+/* Each waits for its children: none is orphaned. */
 static void generation(int depth)
 {
 	pthread_t thread;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A process whose second thread executes a program: it goes on under the process's id, and the
- * thread's own is nobody's then. Writes that into OUT before.
+ * A process whose second thread execs: the program continues under the process's ID, and the
+ * thread's ID ceases to exist. Writes that ID to OUT beforehand.
  *
  *   reborn OUT
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* An io_uring without liburing. */
+/* io_uring without liburing. */
 #ifndef FAULTLINE_TESTS_RING_H
 #define FAULTLINE_TESTS_RING_H
 
@@ -27,7 +27,7 @@ static inline void *ring_map(const struct ring *ring, size_t bytes, off_t offset
 	return map;
 }
 
-/* Exits with 77 where the kernel has no io_uring. */
+/* Exits with 77 if the kernel lacks io_uring. */
 static inline void ring_open(struct ring *ring, unsigned int flags)
 {
 	memset(ring, 0, sizeof(*ring));
@@ -69,7 +69,7 @@ static inline void ring_reap(struct ring *ring, unsigned int count, int expected
 	struct io_uring_cqe *completions = (void *)(ring->done + ring->params.cq_off.cqes);
 
 	while (__atomic_load_n(tail, __ATOMIC_ACQUIRE) - *head < count) {
-		/* On a busy machine it may have gone to sleep before it looked. */
+		/* On a busy machine the kernel thread may sleep before it has polled. */
 		if (__atomic_load_n(ring_field(ring->queue, ring->params.sq_off.flags),
 				    __ATOMIC_ACQUIRE) &
 		    IORING_SQ_NEED_WAKEUP)

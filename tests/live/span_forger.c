@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Forges the probes of provider "faultline" with pointers and lengths that no library would pass.
- * Knows the probes' names and arguments, and what of its own memory is there.
+ * Fires the probes of provider "faultline" with pointers and lengths that no library would pass.
  *
  *   span_forger OUT [REPEAT]
- *            OUT: a line of JSON {"case", "id"} for each; all of them REPEAT times
+ *            OUT: a line of JSON {"case", "id"} for each; repeats all of them REPEAT times
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -31,7 +30,7 @@ static void forge(uint64_t id, uint64_t name, uint64_t category, uint64_t args, 
 	STAP_PROBE1(faultline, span_end, id);
 }
 
-/* A page that is there, behind it one that is not. */
+/* A mapped page followed by an unmapped one. */
 static unsigned char *page_at_the_edge(void)
 {
 	unsigned char *pages =

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Marks spans in one way after the other and writes down what it called, when, and what it got.
- * Knows the library's functions and nothing of who listens.
+ * Marks spans in one of several ways and writes down each call, its time and its result.
  *
  *   span_marks OUT WAY     OUT: a line of JSON for each call, in the order in which they ended
  *
- * Built with -DOPENED it links no library and opens the one that SPAN_LIBRARY names instead.
+ * Built with -DOPENED it is not linked with the library, and loads the one that SPAN_LIBRARY names.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,10 +22,10 @@
 #define CROWD 8
 #define CROWD_EACH 200
 
-/* --- what was called --- */
+/* --- calls made --- */
 
 struct call {
-	const char *what, *name; /* literals: the same in every process that writes here */
+	const char *what, *name; /* literals: at the same address in all processes */
 	uint64_t id, before_ns, after_ns;
 	pid_t pid, tid;
 };
@@ -166,7 +165,7 @@ static void way_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
-/* Each thread's spans carry its own id as their name. */
+/* Each thread's spans have its ID as their name. */
 static void *crowding_thread(void *unused)
 {
 	char name[20];
@@ -194,7 +193,7 @@ static void wait_for(pid_t pid)
 	require(waitpid(pid, NULL, 0) == pid);
 }
 
-/* The child ends its own copy of the span that it was born in, then the parent ends its own. */
+/* The child ends its copy of the span open at the fork, then the parent ends its own. */
 static void way_fork(void)
 {
 	uint64_t shared = begin("over the fork");
@@ -240,7 +239,7 @@ static void way_ended_twice(void)
 	end(begin("third"));
 }
 
-/* A child that leaves by exit, one that is killed, one whose thread leaves alone. */
+/* A child that exits, one that is killed, one of whose threads ends. */
 static void *leaving_thread(void *unused)
 {
 	begin("left by its thread");
@@ -268,7 +267,7 @@ static void way_never_ended(void)
 	end(begin("after"));
 }
 
-/* The process goes on as another program, and that one marks nothing. */
+/* The process execs another program, which marks nothing. */
 static void way_exec(void)
 {
 	pid_t pid = fork();
@@ -290,7 +289,7 @@ static void way_names(void)
 	memset(huge, 'n', sizeof(huge) - 1);
 	memset(edge, 'e', 254);
 	memcpy(edge + 254, "\xe2\x82\xac!",
-	       5); /* 257 bytes and one more: a character over the edge */
+	       5); /* 257 bytes and one more: a character across the limit */
 	end(begin_with("empty", "", "", NULL, 0));
 	end(begin_with("null", NULL, NULL, NULL, 0));
 	end(begin_with("huge", huge, huge, NULL, 0));

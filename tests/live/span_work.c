@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A job of known phases: sleeps, reads and writes of known sizes, in spans and outside of them, on
- * threads and in a child. Writes down its phases by its own clock, and whose each byte is.
+ * A job of known phases: sleeps, reads and writes of known sizes, inside and outside spans, in
+ * threads and in a child. Writes down its phases by its own clock, and the owner of each byte.
  *
  *   span_work DIR OUT   DIR holds "data", of 32 MiB and not in the page cache
  */
@@ -28,7 +28,7 @@ struct phase {
 	pid_t pid, tid;
 };
 
-/* Bytes read and written, by the phase that they belong to. */
+/* The phase that owns the bytes read and written. */
 enum owner { NOBODY, FETCH, STEP, TOUCH, CHECKPOINT, WAIT, ITEM, OWNERS };
 
 static const char *const owner_names[OWNERS] = { "",	       "fetch", "step", "touch",
@@ -116,7 +116,7 @@ struct job {
 	int data, out;
 };
 
-/* I/O of a thread that has no span of its own: it belongs to the process's, which is the step. */
+/* I/O of a thread without a span of its own: belongs to the process's span, the step. */
 static void *read_beside(void *argument)
 {
 	struct job *job = argument;
@@ -150,7 +150,7 @@ static void do_step(struct job *job, unsigned int step)
 	end(phase);
 }
 
-/* A worker: what it does outside of its spans belongs to the span that its parent waits in. */
+/* A worker: its I/O outside its spans belongs to the span in which its parent waits. */
 static void do_child(struct job *job)
 {
 	struct phase *phase;

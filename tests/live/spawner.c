@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Starts children in every way that C offers, each of which reads a file of its own.
- * Knows nothing of Faultline.
  *
- *   spawner DIR OUT    DIR holds files named after the ways; OUT says {way: pid of the reader}
+ *   spawner DIR OUT    DIR holds files named after the ways; OUT maps {way: PID of the reader}
  *   spawner --read FILE
  */
 #include <fcntl.h>
@@ -70,7 +69,7 @@ static pid_t start_spawn(void)
 	return pid;
 }
 
-/* Execs again and again before it reads. */
+/* Execs repeatedly before it reads. */
 static pid_t start_exec_chain(void)
 {
 	pid_t pid = fork();
@@ -89,7 +88,7 @@ static int read_in_clone(void *argument)
 	return 0;
 }
 
-/* A process that shares the memory and the descriptors of its parent. */
+/* A process that shares its parent's memory and descriptors. */
 static pid_t start_clone(void)
 {
 	const size_t stack = 256 << 10;
@@ -107,7 +106,7 @@ static void *start_in_thread(void *argument)
 	return NULL;
 }
 
-/* The parent of the new process is not the thread that leads this one. */
+/* The new process is forked by a thread other than the leader. */
 static pid_t start_thread_fork(void)
 {
 	pthread_t thread;
@@ -125,7 +124,7 @@ static void *exec_in_thread(void *argument)
 	_exit(WORKLOAD_BROKEN);
 }
 
-/* A thread execs and takes the number of the leader, which is gone. */
+/* A thread execs and takes over the PID of the leader, which is gone. */
 static pid_t start_thread_exec(void)
 {
 	pid_t pid = fork();
@@ -147,7 +146,7 @@ static void *read_in_thread(void *argument)
 	_exit(0);
 }
 
-/* A process whose first thread is gone before the file is read. */
+/* A process whose main thread ends before the file is read. */
 static pid_t start_leader_gone(void)
 {
 	pid_t pid = fork();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Makes it look to the tracer as if the end of a call had been passed over, as kernels do while a
- * program is preempted: writes "a read is in flight" into its own state there, then goes on with
- * calls that are none.
+ * Makes the tracer believe that it missed the end of a call, as kernels do while a program is
+ * preempted: writes "a read is in flight" into the tracer's state of this task, then makes calls
+ * other than reads.
  *
  *   standing TIMES OPERATION     the number of read in the trace's list of operations
  */
@@ -14,13 +14,14 @@
 
 #define FOLLOWED 2 /* enum task_mode */
 
-static uint32_t slot[512]; /* room for any struct task_slot */
+static uint32_t slot[512]; /* large enough for any struct task_slot */
 static uint32_t key;
 static int map = -1;
 static size_t op_at;
 
-/* Where a member of the map's value lies, by the types that came with the map: of structs in
- * structs, the outermost first. */
+/* Offset of a member in the map's value, from the map's BTF; nested structs are listed outermost
+ * first.
+ */
 static size_t place_of(const struct bpf_map_info *info, const char *const *path)
 {
 	struct btf *btf = btf__load_from_kernel_by_id(info->btf_id);
@@ -43,8 +44,9 @@ static size_t place_of(const struct bpf_map_info *info, const char *const *path)
 	return bits / 8 / sizeof(uint32_t);
 }
 
-/* Several tracers may be at work, and some follow every process: of those that follow this one ours
- * has begun last. */
+/* Several tracers may be running, some following every process: of those that follow this one, ours
+ * started last.
+ */
 static void find_tracer(void)
 {
 	static const char *const mode[] = { "state", "mode", NULL }, *const tid[] = { "tid", NULL },

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Reads and writes regular files from several processes and threads and adds up what every call
- * returned, by the kind of the call; beside it what /proc/self/io says about the same work.
- * Knows nothing of Faultline.
+ * Reads and writes regular files from several processes and threads and adds up the results of the
+ * calls, by kind; also reports /proc/self/io for the same work.
  *
- *   sums DIR OUT     DIR is on a file system with O_DIRECT; the account goes to OUT as JSON
+ *   sums DIR OUT     DIR is on a file system with O_DIRECT; the sums go to OUT as JSON
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +19,7 @@
 #define FILE_BYTES (1 << 20)
 #define DIRECT_BYTES (256 << 10)
 
-/* Bytes and calls by how they went. Shared between the processes. */
+/* Bytes and calls by method, shared between the processes. */
 struct sums {
 	uint64_t read_bytes, read_count;
 	uint64_t write_bytes, write_count;
@@ -54,7 +53,7 @@ static int open_in(const struct worker *worker, const char *name, int flags)
 	return fd;
 }
 
-/* Writes a file of FILE_BYTES in pieces of many sizes with each call that can write. */
+/* Writes a file of FILE_BYTES in pieces of many sizes, with every call that writes. */
 static void write_file(int fd, char *buffer)
 {
 	uint64_t state = 88172645463325252ull, at = 0;
@@ -88,7 +87,7 @@ static void write_file(int fd, char *buffer)
 	}
 }
 
-/* Reads it back, past its end as well. */
+/* Reads it back, and past its end. */
 static void read_file(int fd, char *buffer)
 {
 	uint64_t state = 1234567, at = 0;
@@ -201,7 +200,7 @@ int main(int argc, char **argv)
 
 		require(wait(&status) > 0 && status == 0);
 	}
-	/* The first look's own bytes are in the second's account. */
+	/* The second reading includes the bytes of the first. */
 	own[1] = read_io(&rchar[1], &wchar[1]);
 	out = fopen(argv[2], "w");
 	require(out != NULL);

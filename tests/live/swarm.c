@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Short processes in many cgroups by turns, as a node has them that starts a job for each small
- * thing: each is born into its cgroup, executes a program and reads. Writes how often those of each
- * cgroup have read. Knows nothing of Faultline.
+ * Short-lived processes in many cgroups in turn, as on a node that starts a job for each small
+ * task: each is born into its cgroup, execs and reads. Writes the number of reads per cgroup.
  *
  *   swarm FILE OUT PARENT GROUPS PROCESSES SECONDS   PARENT holds the cgroups 0, 1, ... GROUPS - 1;
  *                                                    PROCESSES evenly over SECONDS, 0: at once
- *   swarm FILE READS                                 reads so often
+ *   swarm FILE READS                                 reads READS times
  */
 #include "live.h"
 

@@ -469,7 +469,7 @@ class Attach(unittest.TestCase):
         self.assertIn("on this node", self.refused("--slurm-job", "4000000000"))
         self.assertIn("on this node", self.refused("--container", "0123456789ab"))
         self.assertIn("No such file", self.refused("--cgroup", "/no/such/cgroup"))
-        self.assertIn("is no cgroup", self.refused("--cgroup", "/tmp"))
+        self.assertIn("not a cgroup", self.refused("--cgroup", "/tmp"))
         self.assertIn("no control group is named", self.refused("--cgroup", ""))
         self.assertIn("no process is in", self.refused("--cgroup", self.cgroup("")))
 

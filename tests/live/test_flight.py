@@ -245,7 +245,7 @@ class Flight(unittest.TestCase):
         for line in b"flight recorder: process", b"recording":  # that it is ready
             self.assertIn(line, recorder.process.stderr.readline())
         self.assertIn(b"directory does not exist", recorder.process.stderr.readline())
-        self.assertIn(b"goes on", recorder.process.stderr.readline())
+        self.assertIn(b"recording continues", recorder.process.stderr.readline())
         os.mkdir(f"{place}/later")
         self.assertEqual(lost(recorder.ask_and_wait(again=True)), 0)
         job.end()
@@ -297,7 +297,7 @@ class Triggers(unittest.TestCase):
             self.assertEqual(recorder.end()[0], 0)
         self.assertEqual(recorders[0].traces(), [])
         (trace,) = recorders[1].whole()
-        self.assertRegex(trace.header["flight"]["reason"], r"^read of process \d+ \(\[?dd\b.*\) (took|has not returned for) ")
+        self.assertRegex(trace.header["flight"]["reason"], r"^read by process \d+ \(\[?dd\b.*\) (took|has not returned for) ")
         self.assertGreater(
             max(row["dur"] for row in trace.calls(device, op="read")), 1_500_000_000)
 

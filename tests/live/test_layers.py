@@ -174,7 +174,7 @@ class Vfs(unittest.TestCase):
                          "sys_enter,raw_syscalls/sys_enter")
         syscall = json.loads(done.stdout)["layers"]["syscall"]
         self.assertEqual((done.returncode, syscall["state"]), (1, "off"))
-        self.assertIn("sys_enter has other arguments in this kernel", syscall["reason"])
+        self.assertIn("sys_enter has a different signature in this kernel", syscall["reason"])
 
 
 class Missing(unittest.TestCase):
@@ -184,17 +184,17 @@ class Missing(unittest.TestCase):
     # By what stands in for each other: the layers that are off without it, those that are on and say
     # what they lack, and what then stands nowhere in the report.
     NEEDED = {
-        "task_newtask": ("", "task: workers of io_uring", ""),
-        "mark_victim": ("", "task: whom the OOM killer ended", ""),
+        "task_newtask": ("", "task: io_uring worker threads", ""),
+        "mark_victim": ("", "task: OOM victims", ""),
         "sys_enter": ("syscall async", "", ""),
-        "sys_exit": ("syscall async", "span: libraries that are loaded", ""),
+        "sys_exit": ("syscall async", "span: libraries loaded", ""),
         "page_fault_user,handle_mm_fault": ("fault", "", ""),
         "page_fault_kernel,handle_mm_fault": ("fault", "", ""),
-        "mm_filemap_fault,filemap_fault": ("", "fault: whether filemap_fault was reached", ""),
-        "writeback_dirty_folio": ("", "fault: stores through mappings", "mmap_write dirtied_bytes"),
-        "signal_generate": ("", "fault: that SIGBUS", ""),
+        "mm_filemap_fault,filemap_fault": ("", "fault: whether they reached filemap_fault", ""),
+        "writeback_dirty_folio": ("", "fault: pages dirtied through mmap", "mmap_write dirtied_bytes"),
+        "signal_generate": ("", "fault: cut short by SIGBUS", ""),
         "mm_filemap_add_to_page_cache": ("pagecache", "", "read fetched_bytes"),
-        "balance_dirty_pages": ("", "pagecache: wait for writeback", "throttled"),
+        "balance_dirty_pages": ("", "pagecache: throttling of writers", "throttled"),
         "block_bio_queue": ("block", "", ""),
         "block_split": ("block", "", ""),
         "block_bio_complete": ("block", "", ""),
@@ -210,8 +210,8 @@ class Missing(unittest.TestCase):
     # Without these there is nothing that could be recorded, or attached to.
     FOLLOWED = ("sched_process_fork", "sched_process_exec", "sched_process_exit")
     ATTACHED = {
-        "cgroup_attach_task": "who moves into a cgroup is not noticed",
-        "cgroup_mkdir": "cgroups that are removed at once have no names",
+        "cgroup_attach_task": "processes that move into a cgroup are not detected",
+        "cgroup_mkdir": "short-lived cgroups have no names",
     }
     # Where the report has what a layer measures of any job.
     MEASURED = {"syscall": "read", "fault": "anonymous_faults", "pagecache": "unattributed",
@@ -295,7 +295,7 @@ class Missing(unittest.TestCase):
         attach = ["attach", "-o", trace, "-d", "0.1s", "-p", str(job.pid), "--force-absent"]
         done = faultline(*attach, "task")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn(b"no iterator over tasks", done.stderr)
+        self.assertIn(b"no task iterator", done.stderr)
         self.assertFalse(os.path.exists(trace))
         for name, lacking in self.ATTACHED.items():
             done = faultline(*attach, name, "--force")
@@ -311,7 +311,7 @@ class Missing(unittest.TestCase):
         ):
             with self.subTest(name):
                 self.check_layers(self.record("--force-changed", name), off, lacking,
-                                  f"tracepoint {name} has other arguments in this kernel")
+                                  f"tracepoint {name} has a different signature in this kernel")
 
     def test_io_uring(self):
         """By its record, then; where that is gone, too, not at all."""
@@ -324,7 +324,7 @@ class Missing(unittest.TestCase):
                 done = faultline("check", "--format", "json", "--force-changed", changed)
                 told = json.loads(done.stdout)["layers"]["async"]
                 self.assertEqual({name: told[name] for name in state}, state)
-        self.assertIn("io_uring_complete has other arguments in this kernel", told["reason"])
+        self.assertIn("io_uring_complete has a different signature in this kernel", told["reason"])
 
 
 class Refused(unittest.TestCase):

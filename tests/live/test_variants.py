@@ -77,7 +77,7 @@ class Variants(unittest.TestCase):
             with self.subTest(text):
                 done = faultline("check", "--force-variant", text)
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertIn(b"is no layer with one of its variants", done.stderr)
+                self.assertIn(b"is not a known LAYER=VARIANT", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Reads a file through io_uring, with and without a thread of the kernel that polls the ring, and
- * through the kernel's asynchronous I/O: by system calls alone, so that it counts itself what it
- * submits; out of the page cache, or past it. Says in OUT how much. Exits with 77 where the kernel
- * has no io_uring.
+ * Reads a file through io_uring, with and without a kernel thread that polls the ring, and through
+ * libaio: with raw system calls, so that it can count its own submissions; through the page cache
+ * or with O_DIRECT. Reports the amounts in OUT. Exits with 77 if the kernel lacks io_uring.
  *
  *   uring FILE OUT [direct]
  */
@@ -17,7 +16,7 @@
 
 static char buffers[ENTRIES][BLOCK] __attribute__((aligned(BLOCK)));
 
-/* Puts reads of the file's blocks into the ring. */
+/* Queues reads of the file's blocks in the ring. */
 static void ring_fill(struct ring *ring, int file)
 {
 	for (unsigned int i = 0; i < ENTRIES; i++)
@@ -51,7 +50,7 @@ static long use_ring(int file)
 	return submitted;
 }
 
-/* No call submits: the kernel's thread looks for itself. */
+/* No call submits: the kernel thread polls for entries. */
 static void use_polled_ring(int file)
 {
 	struct ring ring;

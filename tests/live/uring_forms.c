@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Requests of io_uring in all the forms that they have: chains, registered files that a request
- * opens and another one closes, requests that do not tell their success, paths, a ring that a child
- * uses, requests that complete many times; and operations of libaio that end with their process.
- * Says in OUT what it asked for and what came of it, a line each. Exits with 77 where the kernel
- * has no io_uring.
+ * io_uring requests in all forms: chains, registered files that one request opens and another
+ * closes, requests that suppress their completions, paths, a ring shared with a child, multishot
+ * requests; and libaio operations that end with their process. Writes one line per request to OUT,
+ * with its arguments and result. Exits with 77 if the kernel lacks io_uring.
  *
  *   uring_forms DIRECTORY OUT
  */
@@ -25,7 +24,7 @@
 #define OP_READ_MULTISHOT 49 /* since 6.7; headers may be older */
 #define DIRECT_SLOT 2
 
-/* As the manual page of traces has them. */
+/* As in the man page of the trace format. */
 #define FIXED_FILE (1u << 17)
 #define LINKED (1u << 18)
 #define MULTISHOT (1u << 19)
@@ -67,12 +66,12 @@ static void open_ring(void)
 	entries = map_ring(ENTRIES * sizeof(*entries), IORING_OFF_SQES);
 }
 
-/* What is asked for next, as it is to be told. */
+/* The next request, as it will be reported. */
 static struct asked {
 	const char *op, *path, *path2;
 	unsigned int flags;
 	long offset, bytes;
-	bool silent; /* its completion is not told, and `bytes` is what came of it */
+	bool silent; /* has no completion; `bytes` is its expected result */
 } asked[ENTRIES];
 static unsigned int asked_count;
 
@@ -99,7 +98,7 @@ static void tell(const struct asked *what, long result)
 		what->path2 ? what->path2 : "", what->flags, what->offset, what->bytes, result);
 }
 
-/* Submits what was asked for, and tells all of it as it completes. */
+/* Submits the queued requests, and reports each as it completes. */
 static void carry_out(void)
 {
 	unsigned int *head = field(done, params.cq_off.head),
@@ -166,7 +165,7 @@ static void vectors_and_positions(int data, int made)
 				    .len = 2,
 				    .off = 5 });
 	carry_out();
-	/* Where the file's position is, twice. */
+	/* At the file position, twice. */
 	for (int i = 0; i < 2; i++) {
 		ask((struct asked) { "io_uring_read", "data", .offset = i * 1000, .bytes = 1000 },
 		    (struct io_uring_sqe) { .opcode = IORING_OP_READ,
@@ -189,7 +188,7 @@ static void vectors_and_positions(int data, int made)
 	carry_out();
 }
 
-/* The last one of a chain is done when all before it went well. */
+/* The last request of a chain runs only if all before it succeed. */
 static void chains(int data, int made)
 {
 	ask((struct asked) { "io_uring_write", "made", .flags = LINKED, .offset = 0,
@@ -204,15 +203,16 @@ static void chains(int data, int made)
 		    .opcode = IORING_OP_FSYNC, .flags = IOSQE_IO_LINK, .fd = made });
 	ask_read(made, 0, BLOCK, (struct asked) { .path = "made", .flags = LINKED }, 0);
 	carry_out();
-	/* Short, for the file ends there: what follows is cancelled, and its file is known all the
-	 * same. */
+	/* Short at the end of the file: the next request is cancelled, but its file is still known.
+
+	 */
 	ask_read(data, BLOCKS, BLOCK, (struct asked) { .path = "data", .flags = LINKED },
 		 IOSQE_IO_LINK);
 	ask_read(data, 3, BLOCK, (struct asked) { .path = "data", .flags = LINKED }, 0);
 	carry_out();
 }
 
-/* A file that never has a descriptor: opened into a slot, read, closed. */
+/* A file that never has a descriptor: opened into a fixed-file slot, read, closed. */
 static void slots(void)
 {
 	static char path[4096];
@@ -241,7 +241,7 @@ static void silent(int data)
 		ask_read(data, 10 + i, BLOCK,
 			 (struct asked) { .path = "data", .flags = SILENT, .silent = true },
 			 IOSQE_CQE_SKIP_SUCCESS);
-	/* Moves less than it is asked to: that is told. */
+	/* Short transfers do complete visibly. */
 	ask_read(data, BLOCKS, BLOCK, (struct asked) { .path = "data" }, IOSQE_CQE_SKIP_SUCCESS);
 	carry_out();
 	for (int i = 0; i < 3; i++) {
@@ -250,7 +250,7 @@ static void silent(int data)
 	}
 }
 
-/* Names of files: what is not there, what is made, renamed, removed. */
+/* File names: missing, created, renamed and removed. */
 static void names(int place)
 {
 	static struct statx found;
@@ -288,7 +288,7 @@ static void names(int place)
 	carry_out();
 }
 
-/* Out of a file, into a pipe, and into a file. */
+/* From a file, into a pipe, and into a file. */
 static void splices(int data, int made)
 {
 	int ends[2];
@@ -314,7 +314,7 @@ static void splices(int data, int made)
 	close(ends[1]);
 }
 
-/* A child submits to the ring that it has from its parent. */
+/* A child submits to the ring inherited from its parent. */
 static void shared(int data)
 {
 	int status;
@@ -333,7 +333,7 @@ static void shared(int data)
 	require(waitpid(child, &status, 0) == child && !status);
 }
 
-/* The same request over and over: addresses come again, files and places do not. */
+/* The same request over and over: addresses repeat, files and offsets do not. */
 static void again(int data, int made)
 {
 	for (int i = 0; i < 200; i++) {
@@ -345,7 +345,7 @@ static void again(int data, int made)
 	}
 }
 
-/* The same of libaio: one iocb, at one address. */
+/* The same with libaio: one iocb, at one address. */
 static void again_by_libaio(int data, int made)
 {
 	struct iocb block, *list = &block;
@@ -370,7 +370,7 @@ static void again_by_libaio(int data, int made)
 	require(!syscall(SYS_io_destroy, context));
 }
 
-/* A read that nothing comes for, until its process ends. */
+/* A read without data, until its process ends. */
 static void waiting(void)
 {
 	const struct asked what = { "io_uring_read", NULL, .flags = UNFINISHED, .offset = -1,
@@ -389,7 +389,7 @@ static void waiting(void)
 	asked_count = 0;
 }
 
-/* A process ends with operations that nobody has reaped, of both kinds. */
+/* A process ends with unreaped operations of both kinds. */
 static void unfinished(int data)
 {
 	struct iocb blocks[3] = { 0 }, *list[3];
@@ -423,7 +423,7 @@ static void unfinished(int data)
 	_exit(0);
 }
 
-/* A pipe is read as often as something comes: the kernel takes buffers from a group of its own. */
+/* A pipe is read whenever data arrives: the kernel takes buffers from a provided group. */
 static void multishot(void)
 {
 	unsigned int *head = field(done, params.cq_off.head),
@@ -459,7 +459,7 @@ static void multishot(void)
 			require(!syscall(SYS_io_uring_enter, ring, 0, 1, IORING_ENTER_GETEVENTS,
 					 NULL, 0));
 		completion = &completions[*head & (params.cq_entries - 1)];
-		if (!i && completion->res == -EINVAL) { /* not known to this kernel */
+		if (!i && completion->res == -EINVAL) { /* unknown to this kernel */
 			__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
 			close(ends[1]);
 			break;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Has a worker of io_uring, a thread of the kernel's making, read a file into a file that is mapped
- * into memory: what a file's pages are read for, and the faults of the copy, are the worker's. Says
- * in OUT how many faults were not its own. Exits with 77 where the kernel has no io_uring.
+ * Makes an io_uring worker thread read a file into a file mapping: the worker does the read's I/O
+ * and takes the faults of the copy. Reports in OUT how many faults were not its own. Exits with 77
+ * if the kernel lacks io_uring.
  *
  *   worker FILE MEMORY OUT      MEMORY is as long as FILE
  */
@@ -31,7 +31,7 @@ static long faults(int who)
 	return usage.ru_minflt + usage.ru_majflt;
 }
 
-/* Of the process's other threads: the workers. */
+/* Faults of the process's other threads: the workers. */
 static long others_faults(void)
 {
 	return faults(RUSAGE_SELF) - faults(RUSAGE_THREAD);

@@ -63,11 +63,11 @@ class Speedscope(unittest.TestCase):
                         self.assertEqual(sum(weight for _, weight in of),
                                          row["unoverlapped_io_ns"])
             else:
-                self.assertEqual(sum(weight for _, weight in graphs["I/O (no compute is marked)"]),
+                self.assertEqual(sum(weight for _, weight in graphs["I/O (no compute spans)"]),
                                  told["totals"]["io"]["time_ns"])
         for name in "random.flt", "other.flt":
             graphs, told = self.export(name), report(name)
-            self.assertEqual(sum(weight for _, weight in graphs["I/O (no compute is marked)"]),
+            self.assertEqual(sum(weight for _, weight in graphs["I/O (no compute spans)"]),
                              told["totals"]["io"]["time_ns"])
 
     def test_sweep(self):
@@ -91,7 +91,7 @@ class Speedscope(unittest.TestCase):
                 span = spans.get(span["parent"])
             file = row["file"] if row["file"] is not None else row.get("file2")
             if end > begin and end - begin > hidden:
-                found[(*(stack or ["(in no span)"]),
+                found[(*(stack or ["(no span)"]),
                        "(no file)" if file is None else files[file],
                        row.get("op", "fault"))] += end - begin - hidden
         self.assertEqual(dict(self.export(name)["unoverlapped I/O"]), dict(found))

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reports of made traces, and questions to their tables. Include after cmocka.h. Knows nothing of
- * any one analysis, nor of how a trace is written.
- */
+/* Reports of made traces, and queries on their tables. Include after cmocka.h. */
 #ifndef FAULTLINE_ASK_REPORT_H
 #define FAULTLINE_ASK_REPORT_H
 
@@ -37,7 +34,7 @@ MADE const struct cell *ask(const struct report *report, const char *name, size_
 	return &table->cells[row * table->column_count + number];
 }
 
-/* The row whose text in a column is this one, or -1. */
+/* The row with the given text in a column, or -1. */
 MADE int row_with(const struct report *report, const char *name, const char *column,
 		  const char *text)
 {
@@ -49,7 +46,7 @@ MADE int row_with(const struct report *report, const char *name, const char *col
 	return -1;
 }
 
-/* The same, which is there. */
+/* The same for a row that must exist. */
 MADE size_t find_row(const struct report *report, const char *name, const char *column,
 		     const char *text)
 {
@@ -99,7 +96,7 @@ MADE void check_null(const struct report *report, const char *table, size_t row,
 		fail_msg("%s[%zu].%s is not null", table, row, column);
 }
 
-/* Ends a trace that is alone, and reports on it; frees both. */
+/* Ends a single trace and reports on it; frees both. */
 MADE struct report *report_of(struct made_trace *made, uint64_t end_ns)
 {
 	made_finish(made, 0, end_ns);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Whether a report of parts says, number by number, what a report of the whole says. Knows nothing
- * of how it was parted.
- */
+/* Compares a report of parts with a report of the whole, number by number. */
 #ifndef FAULTLINE_TEST_COMPARE_REPORTS_H
 #define FAULTLINE_TEST_COMPARE_REPORTS_H
 
@@ -13,12 +10,12 @@
 /* --- tables --- */
 
 /*
- * Whatever stands nowhere here must be the same. Of single runs: what is concluded from one run's
- * numbers is not what is concluded from all runs' together. By events: it cannot be told of several
- * runs without them.
+ * Everything not listed here must be equal. "single runs": conclusions from one run's numbers
+ * differ from conclusions from all runs together. "by events": several runs need their events for
+ * it.
  */
 static const struct exception {
-	const char *table, *column; /* NULL: all columns, and which rows there are */
+	const char *table, *column; /* NULL: all columns, and which rows exist */
 	const char *why;
 } exceptions[] = {
 	{ "findings", NULL, "some rules look at single runs; others: compare_findings()" },
@@ -52,7 +49,7 @@ static bool is_excepted(const char *table, const char *column)
 	return false;
 }
 
-/* Columns that rows are known by. */
+/* Columns that identify a row. */
 static bool is_identity(const char *table, const char *column, enum merge_rule rule)
 {
 	static const char *const of[][2] = {
@@ -64,7 +61,7 @@ static bool is_identity(const char *table, const char *column, enum merge_rule r
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
 		if (!strcmp(of[i][0], table) && !strcmp(of[i][1], column))
 			return true;
-	/* Those of processes without a rank are counted together, over all runs. */
+	/* Epochs of processes without a rank are counted together, over all runs. */
 	if (!strcmp(table, "epochs") && !strcmp(column, "epoch"))
 		return false;
 	return rule == MERGE_KEY;
@@ -107,14 +104,14 @@ static bool is_same(const struct cell *a, const struct cell *b)
 		return a->flag == b->flag;
 	case CELL_TEXT:
 		return a->length == b->length && !memcmp(a->text, b->text, a->length);
-	case CELL_TEXTS: /* in the order of runs */
+	case CELL_TEXTS: /* in run order */
 		for (uint32_t i = 0; i < a->length; i++)
 			if (!has_text(b, &a->texts[i]))
 				return false;
 		return a->length == b->length;
 	case CELL_TABLE:
 		return same_tables(a->table, b->table);
-	case CELL_REAL: /* made of the same numbers, in another way */
+	case CELL_REAL: /* the same numbers, computed in another order */
 		return a->real - b->real < 1e-9 && b->real - a->real < 1e-9;
 	default:
 		return a->uint == b->uint;
@@ -129,7 +126,7 @@ static const struct cell *at(const struct table *table, size_t row, size_t colum
 struct comparing {
 	const struct analysis *analysis;
 	const struct table *whole, *parts;
-	bool *taken; /* of the parts' rows */
+	bool *taken; /* rows of the parts already matched */
 	bool apart;
 	size_t told, untold;
 };
@@ -153,8 +150,7 @@ static size_t same_row(const struct comparing *comparing, size_t row)
 	return 0;
 }
 
-/* A step or an epoch of a process without a rank is measured by what the whole job did meanwhile.
- */
+/* Steps and epochs of a process without a rank are measured by the whole job's activity. */
 static bool is_unranked(const struct table *table, size_t row)
 {
 	int rank = table_find_column(table, "rank");
@@ -163,7 +159,7 @@ static bool is_unranked(const struct table *table, size_t row)
 	       !is_known(at(table, row, rank));
 }
 
-/* What a report of parts may leave open. */
+/* True if a report of parts may leave the column null. */
 static bool may_be_open(const struct comparing *comparing, const struct table_column *column)
 {
 	enum merge_rule rule = merge_rule_of(&comparing->analysis->merging, column);
@@ -257,12 +253,12 @@ static void compare(const struct report *whole, const struct report *parts, bool
 
 /* --- findings --- */
 
-/* What their evidence has that all runs together tell in another way, or not at all. */
+/* Evidence that all runs together give differently, or not at all. */
 static bool is_of_single_runs(const char *column)
 {
 	static const char *const names[] = { "place", "example", "consecutive", "backward", "path",
 					     "file", "readahead_bytes", "files", "other_files",
-					     /* of files that changed from one to the next: */
+					     /* depends on files that changed between runs: */
 					     "size_bytes", "size_each" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -295,7 +291,7 @@ static void compare_evidence(const char *id, const struct table *whole, const st
 				 (long long)parts->cells[i].uint);
 }
 
-/* What goes by times that somebody waited is told of runs that overlap one by one. */
+/* Findings based on wait times treat overlapping runs individually. */
 static bool is_of_waits(const char *id)
 {
 	static const char *const ids[] = { "fsync-often",	   "flushes",	      "device-slow",
@@ -317,7 +313,7 @@ static const struct finding_rule *rule_of(const char *id)
 	return finding_rules[i];
 }
 
-/* Whether the finding is about so few operations that only their time made it one. */
+/* True if the finding rests on so few operations that only their time triggered it. */
 static bool is_of_few(const struct report *report, const char *id)
 {
 	const struct cell *evidence = find_finding(report, id) + FINDING_EVIDENCE_COLUMN;
@@ -327,10 +323,9 @@ static bool is_of_few(const struct report *report, const char *id)
 	       evidence->table->cells[count].uint < 100;
 }
 
-static size_t found; /* findings that were compared */
+static size_t found; /* findings compared */
 
-/* Of runs that overlap a cost is that of one of them at least, and may be too little to speak of.
- */
+/* For overlapping runs, a cost is that of at least one run, and may be too low to report. */
 static void compare_finding(const struct report *whole, const struct report *parts, const char *id,
 			    bool apart)
 {
@@ -342,11 +337,12 @@ static void compare_finding(const struct report *whole, const struct report *par
 		return;
 	if (!apart && is_of_waits(id))
 		return;
-	/* Runs that overlap have sums of times, whose shares are larger. */
+	/* Overlapping runs sum their times, which makes shares larger. */
 	if (!apart && (!strcmp(id, "metadata-heavy") || rule_of(id)->alike))
 		return;
 	/* A few slow operations count by their share of the run, which leaves out files whose size
-	 * changed between runs. */
+	 * changed between runs.
+	 */
 	if (!a != !b && is_of_few(a ? whole : parts, id))
 		return;
 	if (!a != !b)
@@ -363,7 +359,7 @@ static void compare_finding(const struct report *whole, const struct report *par
 				 report_table(whole, "findings")->columns[i].name);
 }
 
-/* What only all runs together show is found without their events, too. */
+/* Findings that only all runs together show are found without their events, too. */
 static void compare_findings(const struct report *whole, const struct report *parts, bool apart)
 {
 	for (size_t i = 0; i < finding_rule_count; i++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Traces made by hand for `faultline export`: spans that nest and that do not, hostile names, two
- * hosts, random ones, all layers. What an export must say of them is checked by a Python file for
- * each format. Include after cmocka.h.
+ * Hand-made traces for `faultline export`: nested and crossing spans, hostile names, two hosts,
+ * random traces, all layers. A Python file per format checks the export. Include after cmocka.h.
  */
 #ifndef FAULTLINE_EXPORT_SAMPLE_H
 #define FAULTLINE_EXPORT_SAMPLE_H
@@ -84,7 +83,7 @@ static void save(struct made_trace *made, const char *name)
 
 #define PLAIN(name) TEXT(name), TEXT("data"), TEXT("")
 
-/* Of rank 3: spans in spans, calls in spans, faults in calls; what crosses; what never ends. */
+/* Rank 3: spans in spans, calls in spans, faults in calls; crossing spans; spans that never end. */
 static void make_nest(void)
 {
 	static const char *const command[] = { "python3", "train.py", NULL };
@@ -104,7 +103,7 @@ static void make_nest(void)
 	CALL(&made, .time = START + 28 * MS, .dur = 123, .pid = 100, .op = M_OPENAT, .result = -2,
 	     .path = "/nowhere", .offset = -1);
 	end_span(&made, START + 30 * MS, 100, 100, 2);
-	/* Begin with the outer one, end with it. */
+	/* Begins with the outer span and ends with it. */
 	begin_span(&made, START + 32 * MS, 100, 100, 3, PLAIN("outer"));
 	begin_span(&made, START + 32 * MS, 100, 100, 4, PLAIN("inner"));
 	CALL(&made, .time = START + 32 * MS, .dur = 1 * MS, .pid = 100, .op = M_WRITE, .file = 1,
@@ -128,7 +127,7 @@ static void make_nest(void)
 	begin_span(&made, START + 55 * MS, 100, 100, 10, PLAIN("twice"));
 	begin_span(&made, START + 56 * MS, 100, 100, 10, PLAIN("twice"));
 	end_span(&made, START + 57 * MS, 100, 100, 10);
-	/* Begins in a call and goes on after it: of a trace that lacks something. */
+	/* Begins during a call and outlasts it: the trace lacks some events. */
 	CALL(&made, .time = START + 60 * MS, .dur = 5 * MS, .pid = 100, .tid = 102, .op = M_FSYNC,
 	     .file = 1, .offset = -1);
 	begin_span(&made, START + 61 * MS, 100, 102, 11, PLAIN("out of a call"));
@@ -147,7 +146,7 @@ static void make_nest(void)
 	save(&made, "nest.flt");
 }
 
-/* Of another host, a second later by the wall clock, with the same pids; one of them used twice. */
+/* Another host, a second later by wall clock, with the same PIDs, one of them used twice. */
 static void make_other(void)
 {
 	struct made_trace made;
@@ -168,16 +167,16 @@ static void make_other(void)
 	save(&made, "other.flt");
 }
 
-/* Texts that are no texts, arguments that are none. */
+/* Invalid text and invalid arguments. */
 static void make_hostile(void)
 {
 	static const struct bytes args[] = {
-		TEXT("\x81"),				  /* cut */
-		TEXT("\x93\x01\x02\x03"),		  /* no map */
-		TEXT("\xdf\xff\xff\xff\xff"),		  /* too many */
-		TEXT("\x81\xa1x\xc1"),			  /* no msgpack */
-		TEXT("\x80\x80"),			  /* something behind */
-		TEXT("\x83\x01\xc0\xff\xc2\x91\x05\xc3"), /* names that are numbers and lists */
+		TEXT("\x81"),				  /* truncated */
+		TEXT("\x93\x01\x02\x03"),		  /* not a map */
+		TEXT("\xdf\xff\xff\xff\xff"),		  /* too many entries */
+		TEXT("\x81\xa1x\xc1"),			  /* not msgpack */
+		TEXT("\x80\x80"),			  /* trailing data */
+		TEXT("\x83\x01\xc0\xff\xc2\x91\x05\xc3"), /* keys that are numbers and lists */
 		TEXT("\x82\xa1n\xcb\x7f\xf8\0\0\0\0\0\0\xa1i\xca\x7f\x80\0\0"), /* NaN, inf */
 		TEXT("\x82\xaaunfinished\xa2me\xa3\xff\"\\\xc4\x02\xff\0"),
 		TEXT("\x82\xa1s\xd3\xff\xff\xff\xff\0\0\0\0\xa1u\xcf\xff\xff\xff\xff\xff\xff\xff"
@@ -190,7 +189,7 @@ static void make_hostile(void)
 	uint64_t id = 1;
 
 	memset(longest, 'x', sizeof(longest));
-	/* Arrays in each other, two hundred deep. */
+	/* Nested arrays, two hundred deep. */
 	memcpy(deep, "\x81\xa1k", 3);
 	memset(deep + 3, 0x91, 200);
 	deep[203] = 1;
@@ -222,8 +221,9 @@ static uint64_t random_bits(void)
 	return next_random(&random_state);
 }
 
-/* Everything at random, as no program does it: ids that are ended anywhere or never, calls that
- * cross each other and spans, times that fall together. In blocks of several lanes. */
+/* Everything at random, unlike any program: IDs ended anywhere or never, calls that cross each
+ * other and spans, equal times. In blocks of several CPU buffers.
+ */
 static void make_random(void)
 {
 	struct made_trace made;
@@ -255,7 +255,7 @@ static void make_random(void)
 	save(&made, "random.flt");
 }
 
-/* A trace whose end is missing. */
+/* A truncated trace. */
 static void make_cut(void)
 {
 	struct made_trace made;
@@ -272,8 +272,9 @@ static void make_cut(void)
 	.time = START + 209 * MS, .dur = 2 * MS, .queue = MS / 2, .op = M_REQUEST_WRITE,           \
 	.file = 2, .dev = 8 << 20, .part = 8 << 20 | 1, .sector = 2048
 
-/* All layers: two epochs of steps whose numbers are told, counted or those of what is around,
- * reads, writes, faults, transfers, what fails, storage. A file's name is markup. */
+/* All layers: two epochs of steps whose numbers are given, counted or inherited from the enclosing
+ * span; reads, writes, faults, transfers, failures, storage. One file name is markup.
+ */
 static void make_whole(void)
 {
 	static const char *const command[] = { "python3", "train.py", NULL };
@@ -345,7 +346,7 @@ static void make_whole(void)
 	save(&made, "whole.flt");
 }
 
-/* Mode profile: operations are summed up. */
+/* Mode profile: aggregated operations. */
 static void make_sums(void)
 {
 	const uint64_t sums[PROFILE_COLUMNS] = {
@@ -363,7 +364,7 @@ static void make_sums(void)
 	save(&made, "sums.flt");
 }
 
-/* Runs a Python file of this directory, with TRACES set to where the traces are. */
+/* Runs a Python file of this directory with TRACES set to the traces' directory. */
 static void run_script(const char *script)
 {
 	const char *python = getenv("PYTHON") ? getenv("PYTHON") : "/usr/bin/python3";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What traces that have a finding, and their sound siblings, are made of. Include after cmocka.h.
+ * Building blocks for traces that trigger findings and for their sound siblings. Include after
+ * cmocka.h.
  */
 #ifndef FAULTLINE_FINDINGS_MADE_H
 #define FAULTLINE_FINDINGS_MADE_H
@@ -18,10 +19,10 @@ MADE void add_file(struct made_trace *made, uint64_t id, uint64_t size, const ch
 	FILE_ROW(made, .time = 10, .id = id, .dev = 1, .ino = id, .size = size, .path = path);
 }
 
-/* `count` calls on file 1 in a row, each of `bytes`, `step` bytes after the one before. */
+/* `count` consecutive calls on file 1 of `bytes` each, `step` bytes apart. */
 struct series {
 	uint64_t count, op, bytes, asked, step, dur, fetched, flags;
-	int64_t result; /* in place of `bytes` */
+	int64_t result; /* replaces `bytes` */
 };
 
 MADE void add_calls(struct made_trace *made, uint64_t start, const struct series *series)
@@ -37,7 +38,7 @@ MADE void add_calls(struct made_trace *made, uint64_t start, const struct series
 
 #define CALLS(made, start, ...) add_calls(made, start, &(struct series) { __VA_ARGS__ })
 
-/* Evidence that a text names is there: an unknown one would be a dash. */
+/* Every placeholder in a text has evidence: an unknown one would be a dash. */
 MADE void check_texts(const struct report *report, const char *id)
 {
 	const struct table *table = report_table(report, "findings");

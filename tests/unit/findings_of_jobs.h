@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Traces of devices, phases and of what a trace itself lacks, each with what it has a finding for
- * or, if `sound`, without.
+ * Traces of devices, phases and incomplete traces. Each triggers one finding or, if `sound`, does
+ * not.
  */
 #ifndef FAULTLINE_FINDINGS_OF_JOBS_H
 #define FAULTLINE_FINDINGS_OF_JOBS_H
@@ -16,7 +16,7 @@ static void async_not_traced(struct made_trace *made, bool sound)
 	made->operations[M_URING].submissions = sound ? 0 : 500;
 }
 
-/* A worker dies of SIGBUS as it stores to a full tmpfs; or is told to stop. */
+/* A worker dies of SIGBUS as it stores to a full tmpfs, or is terminated. */
 static void killed(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 16 * MIB, "/dev/shm/torch_0");
@@ -26,14 +26,14 @@ static void killed(struct made_trace *made, bool sound)
 	EXIT(made, .time = 200 * US, .pid = 11, .comm = "worker", .code = sound ? 15 : 7);
 }
 
-/* Memory runs out. */
+/* The kernel runs out of memory. */
 static void killed_for_memory(struct made_trace *made, bool sound)
 {
 	made_fork(made, 20, 10, 11);
 	EXIT(made, .time = 200 * US, .pid = 11, .comm = "worker", .code = sound ? 2 : 9);
 }
 
-/* A read that has not returned when the recording ends; or one that failed after as long. */
+/* A read that has not returned when the recording ends, or one that failed after the same time. */
 static void still_waiting(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a");
@@ -41,7 +41,7 @@ static void still_waiting(struct made_trace *made, bool sound)
 	     .asked = 4096, .result = sound ? -5 : -115, .flags = sound ? 0 : TRACE_OP_UNFINISHED);
 }
 
-/* The same operations, one after the other or eight at once. */
+/* The same operations, one at a time or eight at once. */
 static void shallow_queue(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -72,7 +72,7 @@ static void readahead_unused(struct made_trace *made, bool sound)
 	add_readahead(made, "/data/a", sound);
 }
 
-/* Most of what came was mapped around faults, and perhaps used. */
+/* Most fetched pages were mapped by fault-around, and perhaps used. */
 static void readahead_mapped(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 256 * MIB, "/data/a");
@@ -90,7 +90,7 @@ static void readahead_mapped(struct made_trace *made, bool sound)
 	}
 }
 
-/* A library's loader cannot be told how to read. */
+/* The dynamic loader's reads cannot be tuned. */
 static void readahead_of_library(struct made_trace *made, bool sound)
 {
 	add_readahead(made, sound ? "/usr/lib/liba.so" : "/data/a.sob", false);
@@ -98,7 +98,7 @@ static void readahead_of_library(struct made_trace *made, bool sound)
 
 /* --- devices --- */
 
-/* Requests that read 4 KiB each, one after the other, of each process from 10 on. */
+/* 4 KiB read requests, one at a time, for each process from 10 on. */
 static void add_requests(struct made_trace *made, uint64_t processes, uint64_t count,
 			 uint64_t queue_ns, uint64_t service_ns)
 {
@@ -139,7 +139,7 @@ static void device_overloaded(struct made_trace *made, bool sound)
 	add_requests(made, 2, 100, sound ? US : 4 * MS, MS);
 }
 
-/* Many requests at once, of two that wait or of one operation of a single thread. */
+/* Many requests at once, from two waiting processes or one single-threaded operation. */
 static void device_overloaded_by_one(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 256 * MIB, "/data/a");
@@ -154,7 +154,7 @@ static void device_overloaded_by_one(struct made_trace *made, bool sound)
 			.dev = 8 << 20);
 }
 
-/* One thread that has ten operations under way, or one after the other. */
+/* One thread with ten operations in flight, or one at a time. */
 static void device_overloaded_async(struct made_trace *made, bool sound)
 {
 	device_overloaded_by_one(made, true);
@@ -199,13 +199,13 @@ static void flushes(struct made_trace *made, bool sound)
 	flush_each(made, 60, sound ? MS : 200 * MS);
 }
 
-/* Others sync as well. */
+/* Other processes sync as well. */
 static void flushes_of_others(struct made_trace *made, bool sound)
 {
 	flush_each(made, sound ? 10 : 30, 200 * MS);
 }
 
-/* Two programs that a shell starts, at the same time or one after the other. */
+/* Two programs started by a shell, concurrently or one after the other. */
 static void device_shared(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 2; i++) {
@@ -223,7 +223,7 @@ static void device_shared(struct made_trace *made, bool sound)
 	       .read_bytes = 20 * MIB);
 }
 
-/* Twenty requests of 1 MiB, so long each, to a device that moved 60 MiB in all. */
+/* Twenty 1 MiB requests of `each_ns` each, to a device that moved 60 MiB in total. */
 static void add_beside_others(struct made_trace *made, unsigned int op, uint64_t each_ns,
 			      uint64_t metadata)
 {
@@ -241,13 +241,13 @@ static void add_beside_others(struct made_trace *made, unsigned int op, uint64_t
 	       .write_bytes = 60 * MIB, .kernel_metadata = metadata);
 }
 
-/* What is not the run's is somebody's, or the journal that its own syncs commit. */
+/* Traffic that is not the run's belongs to others, or to the journal that its syncs commit. */
 static void device_shared_journal(struct made_trace *made, bool sound)
 {
 	add_beside_others(made, M_REQUEST_WRITE, 9 * MS, sound ? 40 * MIB : 0);
 }
 
-/* What others do hardly holds up a run that has few requests of its own. */
+/* Other traffic hardly delays a run that has few requests of its own. */
 static void device_shared_little(struct made_trace *made, bool sound)
 {
 	add_beside_others(made, M_REQUEST_READ, sound ? MS : 9 * MS, 0);
@@ -255,12 +255,12 @@ static void device_shared_little(struct made_trace *made, bool sound)
 
 static void tracer_cost(struct made_trace *made, bool sound)
 {
-	made->operations[M_ANONYMOUS].count = sound ? 1000 : 2000000; /* 300 ms by 2 CPUs */
+	made->operations[M_ANONYMOUS].count = sound ? 1000 : 2000000; /* 300 ms on 2 CPUs */
 }
 
 /* --- phases --- */
 
-/* Two epochs that read 10 MiB each; between them and within is compute. */
+/* Two epochs that read 10 MiB each, with compute between and within them. */
 static void add_epochs(struct made_trace *made, uint64_t later_fetched)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
@@ -293,8 +293,8 @@ static void sync_checkpoint(struct made_trace *made, bool sound)
 }
 
 /*
- * A quarter of the run waiting for data, with I/O for all or nothing of it, or no waiting. I/O of
- * other times, such as of programs that start, is no reason for it.
+ * A quarter of the run waits for data, with I/O for all or none of that time; or no waiting. I/O at
+ * other times, for example at program start, must not count.
  */
 static void add_loader(struct made_trace *made, bool waits, bool reads)
 {
@@ -332,7 +332,8 @@ static void loader_idle(struct made_trace *made, bool sound)
 	add_loader(made, sound, false);
 }
 
-/* Four workers that the loop waits for, each with as many spans; what lies in a span is its part.
+/* Four workers that the loop waits for, with as many spans each; nested spans are part of the outer
+ * one.
  */
 static void worker_slow(struct made_trace *made, bool sound)
 {
@@ -378,7 +379,7 @@ static void straggler(struct made_trace *made, bool sound)
 	}
 }
 
-/* No rank marks spans; the sound one takes as long for as many bytes as the others have. */
+/* No rank marks spans. Rank 2 always takes longer; sound: for as many bytes as the others. */
 static void ranks_uneven(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
@@ -391,7 +392,7 @@ static void ranks_uneven(struct made_trace *made, bool sound)
 	}
 }
 
-/* One takes longer for as much; sound: because it fetches for all of them. */
+/* One rank takes longer for the same bytes; sound: because it fetches them for all. */
 static void rank_slow(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
@@ -403,7 +404,7 @@ static void rank_slow(struct made_trace *made, bool sound)
 	}
 }
 
-/* As that, through mappings: each rank of a file of its own, or all of the same. */
+/* The same through mappings: each rank with its own file, or all with the same. */
 static void ranks_uneven_mapped(struct made_trace *made, bool sound)
 {
 	for (uint64_t rank = 0; rank < 4; rank++) {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Traces of files that are opened and looked up, each with what it has a finding for or, if
- * `sound`, without.
- */
+/* Traces of files opened and looked up. Each triggers one finding or, if `sound`, does not. */
 #ifndef FAULTLINE_FINDINGS_OF_OPENS_H
 #define FAULTLINE_FINDINGS_OF_OPENS_H
 
@@ -26,7 +23,7 @@ static void many_small_files(struct made_trace *made, bool sound)
 	}
 }
 
-/* Checkpoints of PyTorch, which have the ending of Python's lists of paths. */
+/* PyTorch checkpoints, which share the suffix of Python's path lists. */
 static void some_small_checkpoints(struct made_trace *made, bool sound)
 {
 	static char paths[200][32];
@@ -43,7 +40,7 @@ static void some_small_checkpoints(struct made_trace *made, bool sound)
 	}
 }
 
-/* Read once more by who has written them. */
+/* Read once more by the process that wrote them. */
 static void many_small_files_made(struct made_trace *made, bool sound)
 {
 	many_small_files(made, false);
@@ -53,7 +50,7 @@ static void many_small_files_made(struct made_trace *made, bool sound)
 		     .result = 20 * KIB);
 }
 
-/* Below /usr is data, too; modules that a program loads are none. */
+/* /usr holds data, too; modules that a program loads are not data. */
 static void read_named(struct made_trace *made, const char *names)
 {
 	static char paths[1000][64];
@@ -76,7 +73,7 @@ static void many_small_documents(struct made_trace *made, bool sound)
 			       : "/usr/share/doc/p%llu/copyright");
 }
 
-/* Sources are data to train on, but for those that are imported. */
+/* Sources are training data, except imported ones. */
 static void many_small_sources(struct made_trace *made, bool sound)
 {
 	if (sound)
@@ -91,7 +88,7 @@ static void opened_again(struct made_trace *made, bool sound)
 	CALLS(made, 100 * MS, .count = 1000, .op = M_FSTAT, .dur = 5 * US);
 }
 
-/* After each open its header is read again, and parsed; sound: in no time. */
+/* After each open the header is read again and parsed; sound: in no time. */
 static void opened_again_parsed(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a.npz");
@@ -114,7 +111,7 @@ static void opened_again_few(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 6, .op = M_OPENAT, .result = 3, .dur = sound ? 5 * US : 60 * MS);
 }
 
-/* Time spent waiting for locks is not a cost of opens. */
+/* Waiting for locks is not a cost of opens. */
 static void opened_again_locked(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a.lock");
@@ -128,7 +125,7 @@ static void opened_some_times(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 300, .op = M_OPENAT, .result = 3, .dur = sound ? 5 * US : MS);
 }
 
-/* A directory that is listed: its opens are not what costs. */
+/* A listed directory: its opens are not the cost. */
 static void add_listings(struct made_trace *made, uint64_t count, uint64_t each_ns)
 {
 	add_file(made, 1, 4096, "/data/img");
@@ -142,7 +139,7 @@ static void opened_again_listed(struct made_trace *made, bool sound)
 	add_listings(made, 1000, sound ? 50 * US : US);
 }
 
-/* Each start of Python lists where its modules are. */
+/* Each Python start lists its module directories. */
 static void listed_by_python(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 4096,
@@ -175,7 +172,7 @@ static void metadata_heavy_few(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 60, .op = M_FSTAT, .dur = sound ? 20 * US : 8 * MS);
 }
 
-/* What is read through a mapping is data, too; a program that is loaded is none. */
+/* Data read through a mapping counts, too; loading a program does not. */
 static void metadata_beside_faults(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, sound ? "/data/a" : "/usr/lib/liba.so");
@@ -184,7 +181,7 @@ static void metadata_beside_faults(struct made_trace *made, bool sound)
 	      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
 }
 
-/* Half of the time is data; of the other half calls wait for the device, or for nothing. */
+/* Half of the time goes to data; in the other half calls wait for the device, or for nothing. */
 static void metadata_cold(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a");
@@ -200,7 +197,7 @@ static void metadata_cold(struct made_trace *made, bool sound)
 	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
 }
 
-/* What takes most of the time is told once. */
+/* The dominant cost is reported once. */
 static void metadata_cold_alone(struct made_trace *made, bool sound)
 {
 	metadata_cold(made, false);
@@ -208,7 +205,7 @@ static void metadata_cold_alone(struct made_trace *made, bool sound)
 		CALLS(made, 600 * MS, .count = 2000, .op = M_FSTAT, .dur = 150 * US);
 }
 
-/* Names of programs, beside what is loaded of them, which is told instead, or alone. */
+/* Lookups of programs next to loading them, which is then reported instead, or without it. */
 static void metadata_cold_of_start(struct made_trace *made, bool sound)
 {
 	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 64 * MIB,
@@ -225,7 +222,7 @@ static void metadata_cold_of_start(struct made_trace *made, bool sound)
 	      .dur = 5 * MS);
 }
 
-/* Room that is taken away waits for what is written there: no name comes from storage. */
+/* Punching holes waits for writes to the range: no metadata comes from storage. */
 static void metadata_cold_holes(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -247,8 +244,7 @@ static void failed_lookups(struct made_trace *made, bool sound)
 		     .path = "/usr/none/module.py", .result = sound ? 3 : -2);
 }
 
-/* What a program asks for to run is looked for along its paths; the job's own files are one place.
- */
+/* A program searches its paths for libraries and modules; the job's own files are in one place. */
 static void failed_lookups_of_data(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 1200; i++)
@@ -259,14 +255,14 @@ static void failed_lookups_of_data(struct made_trace *made, bool sound)
 		     .op = M_OPENAT, .path = "/usr/none/module.py", .result = -2);
 }
 
-/* Where a call waits for a lock, that it is one of metadata says nothing. */
+/* For calls that wait for a lock, being metadata is irrelevant. */
 static void metadata_of_locks(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/lock");
 	CALLS(made, 100, .count = 2000, .op = sound ? M_FLOCK : M_FSTAT, .dur = 100 * US);
 }
 
-/* ... nor that most of them look for what is not there. */
+/* ... and so it is if most of them look for missing files. */
 static void metadata_that_fails(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 2000; i++)
@@ -281,14 +277,15 @@ static void imports(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 100 * US);
 }
 
-/* Advice on data does not fit what is imported. */
+/* Advice about data does not fit imported modules. */
 static void metadata_of_modules(struct made_trace *made, bool sound)
 {
 	imports(made, !sound);
 }
 
-/* Directories of sys.path that are asked for their times before each import, all of which are
- * there, or a data set's. A call that named a path and found it tells no file. */
+/* sys.path directories checked for changes before each import, all of which exist, or those of a
+ * data set. A successful call by path has no file ID.
+ */
 static void imports_of_directories(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 2000; i++)
@@ -298,14 +295,15 @@ static void imports_of_directories(struct made_trace *made, bool sound)
 				     : "/usr/lib/python3/dist-packages");
 }
 
-/* Advice on data does not fit them either, unless data is looked for as often. */
+/* Advice about data does not fit these either, unless data is looked up as often. */
 static void metadata_of_directories(struct made_trace *made, bool sound)
 {
 	imports_of_directories(made, !sound);
 }
 
 /* One process runs five programs in turn, each of which loads a module and then reads data. Sound:
- * all but the first load it in no time. */
+ * all but the first load it in no time.
+ */
 static void worker_start(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/a/b.pyc");
@@ -329,7 +327,7 @@ static void worker_start(struct made_trace *made, bool sound)
 	}
 }
 
-/* A tenth of a second of a start is not worth a word. */
+/* 0.1 s of startup is not worth reporting. */
 static void imports_once(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/site-packages");

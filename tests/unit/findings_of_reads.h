@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Traces of files that are read and mapped, each with what it has a finding for or, if `sound`,
- * without.
+ * Traces of files read by calls and through mappings. Each triggers one finding or, if `sound`,
+ * does not.
  */
 #ifndef FAULTLINE_FINDINGS_OF_READS_H
 #define FAULTLINE_FINDINGS_OF_READS_H
 
 #include "findings_made.h"
 
-/* --- files that are read --- */
+/* --- files read by calls --- */
 
 static void small_reads_storage(struct made_trace *made, bool sound)
 {
@@ -17,7 +17,7 @@ static void small_reads_storage(struct made_trace *made, bool sound)
 	      .step = 16 * KIB, .dur = 50 * US, .fetched = sound ? 128 * KIB : 8 * KIB);
 }
 
-/* Of shards, none of which is large, or of files so small that each is read at one go. */
+/* Shards, none of them large, or files small enough for a single read each. */
 static void small_reads_shards(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 10; i++) {
@@ -29,8 +29,9 @@ static void small_reads_shards(struct made_trace *made, bool sound)
 	}
 }
 
-/* Of what a limit keeps waiting, the kernel lets the requests go later; or the run's own thread
- * queues them, of a device that is as slow. */
+/* The kernel issues throttled requests late; in the sound trace, the run's own thread queues them
+ * at an equally slow device.
+ */
 static void held_back(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -45,7 +46,7 @@ static void held_back(struct made_trace *made, bool sound)
 	}
 }
 
-/* Of many files each is read once. */
+/* Many files, each read once. */
 static void held_back_files(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 16; i++) {
@@ -62,7 +63,7 @@ static void held_back_files(struct made_trace *made, bool sound)
 	}
 }
 
-/* What others read of it meanwhile keeps nobody waiting. */
+/* Concurrent reads of the file by other processes block nobody. */
 static void held_back_others(struct made_trace *made, bool sound)
 {
 	if (!sound)
@@ -91,7 +92,7 @@ static void small_reads_cached(struct made_trace *made, bool sound)
 	      .dur = 5 * US);
 }
 
-/* A small file that is read at one go, again and again. */
+/* A small file read whole, over and over. */
 static void small_reads_opens(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 100, "/data/a");
@@ -101,7 +102,7 @@ static void small_reads_opens(struct made_trace *made, bool sound)
 	CALLS(made, 10 * US, .count = 5000, .op = M_PREAD, .bytes = 100, .dur = 5 * US);
 }
 
-/* Past the page cache: not from memory, however little came into the cache. */
+/* O_DIRECT: not from memory, however little entered the page cache. */
 static void small_reads_direct(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -109,7 +110,7 @@ static void small_reads_direct(struct made_trace *made, bool sound)
 	      .flags = sound ? TRACE_OP_DIRECT : 0);
 }
 
-/* Files in memory are data, unlike what else stands there. */
+/* Files in /dev/shm are data, unlike the rest of /dev. */
 static void small_reads_shared_memory(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, sound ? "/dev/a" : "/dev/shm/a");
@@ -123,7 +124,7 @@ static void random_reads(struct made_trace *made, bool sound)
 	      .step = sound ? 64 * KIB : 40503 * KIB, .dur = 50 * US, .fetched = 64 * KIB);
 }
 
-/* Some that are slow are as good as many. */
+/* A few slow reads count as much as many fast ones. */
 static void random_reads_few(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -131,8 +132,9 @@ static void random_reads_few(struct made_trace *made, bool sound)
 	      .dur = sound ? 50 * US : 20 * MS, .fetched = 64 * KIB);
 }
 
-/* A database that is read and written by the same thread: reads that jump stay random beside ten
- * appends each; reads in order stay in order, though each append between them lies behind them. */
+/* A database read and written by one thread. Reads that jump stay random among ten appends each;
+ * sequential reads stay sequential, though the appends between them are at the end of the file.
+ */
 static void random_reads_appended(struct made_trace *made, bool sound)
 {
 	const uint64_t appends = sound ? 1 : 10, size = 64 * MIB;
@@ -152,7 +154,7 @@ static void random_reads_appended(struct made_trace *made, bool sound)
 	}
 }
 
-/* A file on disk, and what a device read of it: nothing of its holes. */
+/* A file on disk and the bytes a device read from it, holes excluded. */
 static void add_sparse(struct made_trace *made, uint64_t read_bytes)
 {
 	FILE_ROW(made, .time = 10, .id = 1, .dev = 8 << 20, .ino = 1, .size = 32 * MIB,
@@ -177,7 +179,7 @@ static void fetched_again_holes(struct made_trace *made, bool sound)
 	      .fetched = MIB);
 }
 
-/* Past the page cache and by a ring: small pieces, or large ones, which lose nothing by it. */
+/* O_DIRECT through io_uring: small pieces, or large ones, which are fine at random. */
 static void random_reads_direct(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -185,7 +187,7 @@ static void random_reads_direct(struct made_trace *made, bool sound)
 	      .step = 40503 * KIB, .dur = 50 * US, .flags = TRACE_OP_DIRECT);
 }
 
-/* Some, large and in order, from memory: slow or not. */
+/* A few large sequential reads from memory, slow or fast. */
 static void read_bound(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -200,7 +202,7 @@ static void read_again(struct made_trace *made, bool sound)
 	      .dur = MS);
 }
 
-/* What memory did not hold is told as that. */
+/* A cold reread is reported as such. */
 static void read_again_cold(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
@@ -208,7 +210,7 @@ static void read_again_cold(struct made_trace *made, bool sound)
 	      .fetched = sound ? MIB : 0);
 }
 
-/* Drawn at random, small, past the page cache: they could not be kept; from memory they could. */
+/* Random small direct reads: caching could not have served them; from memory it could. */
 static void read_again_drawn(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
@@ -227,7 +229,7 @@ static void read_by_several(struct made_trace *made, bool sound)
 				     .result = MIB);
 }
 
-/* One reads the whole, the others a little: nobody says of these that they do, too. */
+/* One process reads the whole file, the others a little: the finding must not include these. */
 static void read_by_one_of_several(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
@@ -244,7 +246,7 @@ static void fetched_again(struct made_trace *made, bool sound)
 	      .fetched = sound ? MIB / 3 : MIB);
 }
 
-/* Many small files are as good as a large one, few are not. */
+/* Many small files count like one large file, a few do not. */
 static void fetched_again_shards(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < (sound ? 3 : 30); i++) {
@@ -266,7 +268,7 @@ static void add_load(struct made_trace *made, uint64_t tid, uint64_t start, uint
 		     .result = 4 * MIB, .fetched = fetched);
 }
 
-/* A model that the first thread reads, or one beside it. */
+/* The main thread reads a model, or another thread does. */
 static void load_waits(struct made_trace *made, bool sound)
 {
 	add_load(made, sound ? 11 : 10, 100, 4 * MIB);
@@ -277,7 +279,7 @@ static void load_from_memory(struct made_trace *made, bool sound)
 	add_load(made, 10, 100, sound ? 0 : 4 * MIB);
 }
 
-/* Where the program says that it loads data, that says more. */
+/* A span marked as data loading takes precedence. */
 static void load_told(struct made_trace *made, bool sound)
 {
 	add_load(made, 10, 100, 4 * MIB);
@@ -286,7 +288,7 @@ static void load_told(struct made_trace *made, bool sound)
 		     .category = "data");
 }
 
-/* Through a mapping, too. */
+/* Through a mapping as well. */
 static void faulted_again(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
@@ -296,7 +298,7 @@ static void faulted_again(struct made_trace *made, bool sound)
 		      .fetched = sound ? MIB / 3 : MIB);
 }
 
-/* What failed read nothing, neither little nor much. */
+/* Failed reads transfer nothing: neither small nor large. */
 static void small_reads_failed(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -312,7 +314,7 @@ static void cold_start(struct made_trace *made, bool sound)
 		      .offset = i * 40503 % 64 * MIB, .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
 }
 
-/* Little is loaded, and felt: of a slow disk, a module at a time. */
+/* Little is loaded, but slowly: one module at a time from a slow disk. */
 static void cold_start_slow(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/usr/lib/python3/a.pyc");
@@ -331,7 +333,7 @@ static void mmap_in_order(struct made_trace *made, bool sound)
 		      .fetched = 4 * MIB);
 }
 
-/* A column of a matrix that is stored by rows; or all of it. */
+/* A column of a matrix stored by rows, or the whole matrix. */
 static void mmap_strided(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/matrix");
@@ -341,7 +343,7 @@ static void mmap_strided(struct made_trace *made, bool sound)
 		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
 }
 
-/* Readahead that keeps up lets nobody wait. */
+/* Readahead that keeps up causes no waits. */
 static void mmap_in_order_fast(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
@@ -350,7 +352,7 @@ static void mmap_in_order_fast(struct made_trace *made, bool sound)
 		      .file = 1, .offset = i * 4 * MIB, .fetched = 4 * MIB);
 }
 
-/* What memory does not hold is another matter than its order. */
+/* Refetching evicted data is a different problem from access order. */
 static void mmap_in_order_again(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
@@ -359,8 +361,7 @@ static void mmap_in_order_again(struct made_trace *made, bool sound)
 		      .offset = i % 16 * 4 * MIB, .fetched = 4 * MIB);
 }
 
-/* Of a file that is all holes nothing comes from storage, however much a device reads of others
- * meanwhile. */
+/* A file of nothing but holes fetches nothing, whatever else the device reads at the time. */
 static void mmap_in_order_holes(struct made_trace *made, bool sound)
 {
 	add_sparse(made, 0);
@@ -374,7 +375,7 @@ static void mmap_in_order_holes(struct made_trace *made, bool sound)
 		      .offset = i * 2 * MIB, .flags = TRACE_FAULT_MAJOR, .fetched = 2 * MIB);
 }
 
-/* A copy of each tensor begins at its end; loaded by one thread, or by several. */
+/* Each tensor's copy begins at its end; loaded by one thread or by several. */
 static void mmap_in_order_copied(struct made_trace *made, bool sound)
 {
 	static const uint64_t order[] = { 3, 0, 1, 2 };
@@ -388,7 +389,7 @@ static void mmap_in_order_copied(struct made_trace *made, bool sound)
 			      .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
 }
 
-/* Several threads read through a mapping: anywhere, or each a part of its own in order. */
+/* Several threads read a mapping: at random, or each its own part sequentially. */
 static void mmap_random_threads(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 256 * MIB, "/data/tokens.bin");
@@ -428,7 +429,7 @@ static void mmap_minor(struct made_trace *made, bool sound)
 		      .offset = i % 16384 * 4096);
 }
 
-/* Each page is faulted on: from storage, one after the other, it is no storm. */
+/* Each page faults: sequential faults from storage are not a storm of minor faults. */
 static void mmap_minor_read(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -451,7 +452,7 @@ static void swapped(struct made_trace *made, bool sound)
 	EXIT(made, .time = END - 2, .pid = 10, .major = 5000, .comm = "a");
 }
 
-/* A call that maps and populates, or a few pages. */
+/* A call that maps and populates a large range, or a few pages. */
 static void mmap_bound(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 256 * MIB, "/data/a.gguf");
@@ -459,7 +460,7 @@ static void mmap_bound(struct made_trace *made, bool sound)
 	     .fetched = 256 * MIB);
 }
 
-/* What loads to run is a start. */
+/* Loading code counts as startup. */
 static void mmap_bound_data(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 8 * MIB, sound ? "/usr/lib/liba.so" : "/data/a");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Traces of what is written, and of calls that cost without moving much, each with what it has a
- * finding for or, if `sound`, without.
+ * Traces of writes, and of calls that cost time but move little data. Each triggers one finding or,
+ * if `sound`, does not.
  */
 #ifndef FAULTLINE_FINDINGS_OF_WRITES_H
 #define FAULTLINE_FINDINGS_OF_WRITES_H
@@ -16,22 +16,21 @@ static void fsync_often(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = sound ? 2 : 100, .op = M_FSYNC, .dur = 2 * MS);
 }
 
-/* Ten that the run waits for, as of a database, and ten that take next to nothing. */
+/* Ten syncs that the run waits for, as a database does, and ten that take next to no time. */
 static void fsync_waited(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/log");
 	CALLS(made, 100, .count = 10, .op = M_FSYNC, .dur = sound ? 3 * MS : 20 * MS);
 }
 
-/* One at the end of a file is no finding, unless it is much of the run. */
+/* A single sync at the end of a file is no finding, unless it takes much of the run. */
 static void fsync_once(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/checkpoint");
 	CALLS(made, 100, .count = 1, .op = M_FSYNC, .dur = sound ? 50 * MS : 400 * MS);
 }
 
-/* `count` processes of 10, side by side or one after the other, each of which syncs `each` times.
- */
+/* `count` processes from 10 on, concurrent or consecutive, each of which syncs `each` times. */
 static void sync_by(struct made_trace *made, uint64_t count, uint64_t each, bool side_by_side)
 {
 	const uint64_t lives = side_by_side ? 900 * MS : 900 * MS / count;
@@ -49,14 +48,14 @@ static void sync_by(struct made_trace *made, uint64_t count, uint64_t each, bool
 	}
 }
 
-/* One sync of each of many ranks, side by side, is one; of programs one after the other, many. */
+/* One sync by each of many concurrent ranks counts once; by consecutive programs, many times. */
 static void fsync_of_ranks(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/checkpoint");
 	sync_by(made, 64, 1, sound);
 }
 
-/* One rank does what none of the others does. */
+/* One rank does what no other rank does. */
 static void fsync_of_one_rank(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/log");
@@ -64,7 +63,7 @@ static void fsync_of_one_rank(struct made_trace *made, bool sound)
 	CALLS(made, 100 * MS, .count = sound ? 2 : 60, .op = M_FSYNC, .dur = MS / 2);
 }
 
-/* A checkpoint: much at one go, by the first thread or beside it. */
+/* A checkpoint: a lot at once, by the main thread or by another. */
 static void save_waits(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
@@ -76,7 +75,7 @@ static void save_waits(struct made_trace *made, bool sound)
 	     .op = M_FSYNC, .file = 1);
 }
 
-/* What does nothing but I/O has nothing to go on with. */
+/* A process that only does I/O has no other work to go on with. */
 static void save_alone(struct made_trace *made, bool sound)
 {
 	save_waits(made, false);
@@ -85,7 +84,7 @@ static void save_alone(struct made_trace *made, bool sound)
 		     .asked = MIB, .result = MIB);
 }
 
-/* A process that is forked to write runs beside its parent, a program of its own in its place. */
+/* A process forked to write runs next to its parent; an execed program replaces it. */
 static void save_forked(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
@@ -97,7 +96,7 @@ static void save_forked(struct made_trace *made, bool sound)
 	     .asked = 64 * MIB, .result = 64 * MIB);
 }
 
-/* Files of 32 MiB each, or as much in a thousand small ones, as an archive has them. */
+/* Two files of 32 MiB, or as much in a thousand small ones, as in an archive. */
 static void save_of_files(struct made_trace *made, bool sound)
 {
 	const uint64_t files = sound ? 1000 : 2, bytes = 64 * MIB / files;
@@ -109,7 +108,7 @@ static void save_of_files(struct made_trace *made, bool sound)
 	}
 }
 
-/* What lies in memory costs the copy alone. */
+/* Files in memory only cost the copy. */
 static void save_in_memory(struct made_trace *made, bool sound)
 {
 	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 64 * MIB, .path = "/x/a",
@@ -117,7 +116,7 @@ static void save_in_memory(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 1, .op = M_WRITE, .bytes = 64 * MIB, .dur = 100 * MS);
 }
 
-/* Each sync ends much: not the syncs are what is wrong. */
+/* Each sync finishes a lot of data: the syncs are not the problem. */
 static void fsync_of_saves(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
@@ -129,7 +128,7 @@ static void fsync_of_saves(struct made_trace *made, bool sound)
 	}
 }
 
-/* A checkpoint that a thread writes beside the first one: nobody waits for its syncs. */
+/* A checkpoint written by a background thread: nothing waits for its syncs. */
 static void fsync_beside(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
@@ -154,7 +153,7 @@ static void small_writes(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 2000, .op = M_WRITE, .bytes = sound ? 8192 : 100, .dur = 5 * US);
 }
 
-/* Each changes a part of a page that is not in memory; or is whole pages. */
+/* Each write changes part of an uncached page, or whole pages. */
 static void partial_writes(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/table");
@@ -164,7 +163,7 @@ static void partial_writes(struct made_trace *made, bool sound)
 		     .read_for_write = sound ? 0 : 4096);
 }
 
-/* Of writes that wait for storage it is that which costs, not that they are small. */
+/* Writes that wait for storage are expensive for that reason, not for being small. */
 static void small_writes_sync(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/log");
@@ -172,7 +171,7 @@ static void small_writes_sync(struct made_trace *made, bool sound)
 	      .flags = sound ? TRACE_OP_SYNC : 0);
 }
 
-/* Two threads write a file: each while the other does, or in turn. */
+/* Two threads write a file, concurrently or in turn. */
 static void shared_writes(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/results");
@@ -185,7 +184,7 @@ static void shared_writes(struct made_trace *made, bool sound)
 		     .result = 8192);
 }
 
-/* Writes past the page cache may go side by side. */
+/* O_DIRECT writes may run in parallel. */
 static void shared_writes_direct(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/results");
@@ -195,7 +194,7 @@ static void shared_writes_direct(struct made_trace *made, bool sound)
 		     .flags = sound ? TRACE_OP_DIRECT : 0);
 }
 
-/* Few and slow, whatever for, or fast. */
+/* Few and slow writes for no particular reason, or fast ones. */
 static void write_bound(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/results");
@@ -203,7 +202,7 @@ static void write_bound(struct made_trace *made, bool sound)
 	      .dur = sound ? MS : 20 * MS);
 }
 
-/* What another finding tells is told once. */
+/* A cost that another finding covers is reported once. */
 static void write_bound_told(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/results");
@@ -211,7 +210,7 @@ static void write_bound_told(struct made_trace *made, bool sound)
 	      .flags = sound ? TRACE_OP_SYNC : 0);
 }
 
-/* What is told of reads says nothing of writes. */
+/* Findings about reads do not cover writes. */
 static void write_bound_beside_reads(struct made_trace *made, bool sound)
 {
 	write_bound(made, sound);
@@ -249,14 +248,14 @@ static void small_writes_few(struct made_trace *made, bool sound)
 	      .dur = sound ? 20 * US : 2 * MS);
 }
 
-/* Nobody waits for a lock that is free, however often it is taken. */
+/* A free lock costs no wait, however often it is taken. */
 static void lock_free(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/s.db");
 	CALLS(made, 100, .count = 20000, .op = M_FLOCK, .dur = sound ? US : 20 * US);
 }
 
-/* Who asks for a lock without waiting waits for a server alone; else the processor was away. */
+/* A nonblocking lock request only waits for a server; otherwise the thread was off the CPU. */
 static void lock_asked(struct made_trace *made, bool sound)
 {
 	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = MIB, .path = "/data/lock",
@@ -271,7 +270,7 @@ static void failed_calls(struct made_trace *made, bool sound)
 	      .dur = 100 * US);
 }
 
-/* RWF_NOWAIT asks not to wait: that there is nothing yet is an answer. */
+/* RWF_NOWAIT asks not to block: EAGAIN is an answer. */
 static void failed_nowait(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a");
@@ -281,18 +280,18 @@ static void failed_nowait(struct made_trace *made, bool sound)
 
 static void short_reads(struct made_trace *made, bool sound)
 {
-	add_file(made, 1, sound ? 1000 : MIB, "/data/a"); /* all of it, or a part */
+	add_file(made, 1, sound ? 1000 : MIB, "/data/a"); /* the whole file, or part of it */
 	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = 1000, .asked = 4096, .dur = 5 * US);
 }
 
-/* Who loads programs and modules reads them to their ends. */
+/* Loaders read programs and modules to their ends. */
 static void short_reads_of_modules(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, sound ? "/usr/lib/python3/module.py" : "/data/a");
 	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = 1000, .asked = 4096, .dur = 5 * US);
 }
 
-/* --- what the kernel writes back --- */
+/* --- writeback by the kernel --- */
 
 static void writers_throttled(struct made_trace *made, bool sound)
 {
@@ -303,7 +302,7 @@ static void writers_throttled(struct made_trace *made, bool sound)
 			 .pid = 10, .file = 1);
 }
 
-/* Many pages are stored to, or looked at. */
+/* Many pages are stored to, or only read. */
 static void mmap_stores(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/state.bin");
@@ -314,7 +313,7 @@ static void mmap_stores(struct made_trace *made, bool sound)
 		      .dirtied = sound ? 0 : 4096);
 }
 
-/* A file is mapped for the process alone, and each page stored to, or looked at. */
+/* A private file mapping: each page stored to, or only read. */
 static void mmap_copied(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/weights.bin");
@@ -324,7 +323,7 @@ static void mmap_copied(struct made_trace *made, bool sound)
 		      .flags = (sound ? 0 : TRACE_FAULT_WRITE) | (i % 256 ? 0 : TRACE_FAULT_MAJOR));
 }
 
-/* A store to each large folio: to any page of it, or one after the other. */
+/* A store to each large folio: at any page of it, or in order. */
 static void stores_amplified(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/table.mdb");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Traces built frame by frame, as no writer would. Include after cmocka.h. Knows nothing of how the
- * writer works.
- */
+/* Traces built frame by frame, as no writer would. Include after cmocka.h. */
 #ifndef FAULTLINE_FORGED_TRACE_H
 #define FAULTLINE_FORGED_TRACE_H
 
@@ -28,7 +25,7 @@ FORGED void add_bytes(struct forgery *file, const void *bytes, size_t length)
 	file->length += length;
 }
 
-/* Adds what was packed as a frame, and starts anew. Returns the frame's offset. */
+/* Adds the packed bytes as a frame and empties the pack. Returns the frame's offset. */
 FORGED uint64_t add_frame(struct forgery *file, struct pack *pack)
 {
 	size_t bound = ZSTD_compressBound(pack->length), length;
@@ -75,7 +72,7 @@ FORGED void pack_start(struct pack *pack, size_t columns, const char *kind, uint
 	pack_uint(pack, 1000);
 }
 
-/* A column of our own making, right or wrong. */
+/* A hand-made column, valid or not. */
 FORGED void pack_raw_column(struct pack *pack, const char *name, const char *type, uint64_t shape,
 			    const void *data, size_t length)
 {
@@ -105,7 +102,7 @@ FORGED void pack_numbers(struct pack *pack, const char *name, size_t count, ...)
 	column_pack_values(pack, name, numbers, 1, count);
 }
 
-/* Two rows that are as they should be. */
+/* Two valid rows. */
 FORGED void pack_fork(struct pack *pack)
 {
 	pack_start(pack, 2, "fork", 2);
@@ -127,8 +124,8 @@ FORGED void close_forgery(struct forgery *file, struct trace_reader *reader, str
 }
 
 /*
- * A whole block, then the packed object, then a whole block again: whatever is wrong with the
- * object, the first block is read, and either both (`passes`) or no more.
+ * A valid block, the packed object, another valid block: whatever is wrong with the object, the
+ * first block is read, and the second too if `passes`.
  */
 FORGED void check_object_with(struct pack *pack, bool passes, size_t blocks)
 {

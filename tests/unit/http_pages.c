@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The HTTP server of the monitoring service with pages of its own: what was sent, so many bytes,
- * what must not be asked by everybody. Prints its address, serves until its input ends.
+ * The monitoring service's HTTP server with test pages: `bytes` bytes, an echo, and a page that
+ * requires a token. Prints its address, serves until end of input.
  *
  * usage: http_pages LISTEN [--callers N] [--ms N] [--bytes N] [--token-file FILE]
  */

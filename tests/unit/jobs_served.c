@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the monitoring service tells over HTTP, of a ledger that its input writes: a command a line,
- * each answered by "ok". Texts are in hexadecimal. Prints its address first; its input's end is its
- * own.
+ * The monitoring service's HTTP side on a ledger fed from stdin: one command per line, each
+ * answered by "ok". Texts are in hexadecimal. Prints its address first; exits at end of input.
  *
  *   exec PID UID RANK CGROUP PROGRAM COMMAND     exit PID
- *   file ID DEV INO PATH                         read        (a reading: all that was added counts)
+ *   file ID DEV INO PATH                         read        (a reading: books all additions)
  *   add PID FILE OP METHOD COUNT ERRORS BYTES FETCHED CREATED TIME_NS MAJOR CLASS
  *
  * usage: jobs_served LISTEN [--interval MS] [--token-file FILE] [--flight STATUS]

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A ledger with processes in it, for tests of what is booked in it. Include after cmocka.h. Knows
- * nothing of what is booked.
- */
+/* A ledger with processes, for tests of booking. Include after cmocka.h. */
 #ifndef FAULTLINE_MADE_LEDGER_H
 #define FAULTLINE_MADE_LEDGER_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A trace made by hand, through the real writer, in memory or in a file of the caller's: BEGIN,
- * rows as they stand in it, made_finish (or made_abandon, made_finish_as), made_close. Include
- * after cmocka.h. Knows nothing of what a row means, nor of what reads a trace but the reader.
+ * A trace made by hand, through the real writer, in memory or in the caller's file: BEGIN, rows in
+ * file order, made_finish (or made_abandon, made_finish_as), made_close. Include after cmocka.h.
  */
 #ifndef FAULTLINE_MADE_TRACE_H
 #define FAULTLINE_MADE_TRACE_H
@@ -18,7 +17,7 @@
 
 #define MADE __attribute__((unused)) static
 
-/* Operations that every made trace has, in the order of its header. */
+/* Operations of every made trace, in header order. */
 enum {
 	M_READ,
 	M_PREAD,
@@ -104,25 +103,25 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_MADVISE] = { "syscall", "madvise", TRACE_MAP },
 };
 
-/* What differs between made traces; zeros give the usual. */
+/* Options of a made trace; zeros are the defaults. */
 struct made_options {
 	const char *host, *boot_id, *kernel;
 	uint64_t monotonic_ns, realtime_ns, memory_bytes;
 	const char *off;  /* a layer that is off */
-	const char *mode; /* NULL: trace */
-	bool spans;	  /* the layer of spans is on */
-	bool block;	  /* ... and that of block devices */
-	bool async;	  /* ... and, with that, that of io_uring and libaio */
-	bool vfs;	  /* ... and, with all that, the one of the VFS */
+	const char *mode; /* NULL: "trace" */
+	bool spans;	  /* enables the span layer */
+	bool block;	  /* enables the block layer */
+	bool async;	  /* enables it and the io_uring and libaio layer */
+	bool vfs;	  /* enables all of these and the VFS layer */
 	const char *const *command;
 	unsigned int lanes;
-	const struct trace_writer_options *writer; /* in place of lanes */
-	int fd; /* where to write, the maker's from then on; 0 for memory */
-	/* The whole header, in place of all of the above but how it is written. */
+	const struct trace_writer_options *writer; /* replaces `lanes` */
+	int fd; /* output file, owned by the maker from then on; 0: memory */
+	/* The whole header, which replaces all of the above except the writer's options. */
 	const struct trace_header *header;
 	/*
-	 * The operations that the trace has, as numbers of the list above; NULL for all of them,
-	 * or, with a header, for the header's own, of which no maker but made_row knows.
+	 * The trace's operations, as numbers of the list above. NULL: all of them or, with
+	 * `header`, the header's own, which only made_row can use.
 	 */
 	const uint8_t *operations;
 	size_t operation_count;
@@ -130,15 +129,15 @@ struct made_options {
 
 struct made_trace {
 	int fd;
-	unsigned int lane; /* of rows to come that name none */
+	unsigned int lane; /* CPU buffer for later rows that name none */
 	struct trace_writer *writer;
 	struct trace_layer layers[8];
-	struct trace_operation known[M_OPERATIONS]; /* in the order of the trace's header */
+	struct trace_operation known[M_OPERATIONS]; /* in header order */
 	size_t known_count;
-	uint8_t number[M_OPERATIONS]; /* where an operation stands in it; M_OPERATIONS: nowhere */
+	uint8_t number[M_OPERATIONS]; /* header index of an operation; M_OPERATIONS: absent */
 	/*
-	 * As the kernel would count, by the enum above: add to them what is to be lost. What ends
-	 * the trace has those of the header, in its order.
+	 * Kernel counts, indexed by the enum above: add to them to simulate loss. The end of the
+	 * trace holds the header's operations, in its order.
 	 */
 	struct trace_operation_total operations[M_OPERATIONS];
 	struct trace_kind_total kinds[TRACE_KIND_COUNT];
@@ -152,7 +151,7 @@ struct made_trace {
 
 #define BEGIN(made, ...) made_begin(made, &(struct made_options) { __VA_ARGS__ })
 
-/* Which operations the trace has, and under which numbers. */
+/* Sets the trace's operations and their numbers. */
 MADE void made_know(struct made_trace *made, const struct made_options *options)
 {
 	made->known_count = options->operations ? options->operation_count : M_OPERATIONS;
@@ -225,8 +224,7 @@ MADE uint64_t made_op(const struct made_trace *made, uint64_t op)
 	return made->number[op];
 }
 
-/* A text of some length as a row holds it: NULL is none, and any other that is not empty has an id.
- */
+/* A text as a row holds it: NULL has no ID, and any other text except the empty one has one. */
 MADE uint64_t made_text(struct made_trace *made, const char *text, size_t length)
 {
 	uint64_t id = text ? trace_writer_string(made->writer, text, length) : 0;
@@ -240,7 +238,7 @@ MADE uint64_t made_string(struct made_trace *made, const char *text)
 	return made_text(made, text, text ? strlen(text) : 0);
 }
 
-/* A row as it stands in the trace. What its operation's total gains is the caller's to add. */
+/* Appends a raw row. The caller updates its operation's total. */
 MADE void made_row(struct made_trace *made, enum trace_kind kind, unsigned int lane,
 		   const uint64_t *values)
 {
@@ -266,14 +264,14 @@ MADE struct trace_reader *made_open(struct made_trace *made)
 	return made->reader;
 }
 
-/* Ends a trace with totals of the caller's, whatever its rows were. */
+/* Ends a trace with the caller's totals, whatever its rows. */
 MADE struct trace_reader *made_finish_as(struct made_trace *made, const struct trace_totals *totals)
 {
 	assert_int_equal(trace_writer_finish(made->writer, totals), 0);
 	return made_open(made);
 }
 
-/* Ends a trace with its totals, which say that the run went from start to end. */
+/* Ends a trace with its totals; the run lasted from start to end. */
 MADE struct trace_reader *made_finish(struct made_trace *made, uint64_t start_ns, uint64_t end_ns)
 {
 	made->totals.start_ns = start_ns;
@@ -288,7 +286,7 @@ MADE struct trace_reader *made_finish(struct made_trace *made, uint64_t start_ns
 	return made_finish_as(made, &made->totals);
 }
 
-/* Leaves a trace without an end, as a tracer that was killed does. */
+/* Leaves a trace unfinished, as a killed tracer does. */
 MADE struct trace_reader *made_abandon(struct made_trace *made)
 {
 	assert_int_equal(trace_writer_flush(made->writer), 0);
@@ -302,7 +300,7 @@ MADE void made_close(struct made_trace *made)
 	close(made->fd);
 }
 
-/* Writes what is finished to a file of its own. Returns 0, or 1. */
+/* Writes a finished trace to a file. Returns 0, or 1. */
 MADE int made_leave(const struct made_trace *made, const char *path)
 {
 	FILE *file = fopen(path, "w");

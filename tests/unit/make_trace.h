@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows of traces made by hand, with names for their columns, for tests of what reads them: BEGIN,
- * rows in any order, made_finish (see made_trace.h), made_close. Include after cmocka.h. Knows
- * nothing of how a trace begins and ends.
+ * Rows of hand-made traces by column name, for tests of readers: BEGIN, rows in any order,
+ * made_finish (see made_trace.h), made_close. Include after cmocka.h.
  */
 #ifndef FAULTLINE_MAKE_TRACE_H
 #define FAULTLINE_MAKE_TRACE_H
@@ -15,7 +14,7 @@ struct made_call {
 	uint64_t asked;
 	int64_t result;
 	uint64_t flags, fetched, created, fault_fetched, major, read_for_write, open_file;
-	/* With any of these it is a call that names a path. */
+	/* Any of these makes it a call that names a path. */
 	uint64_t file2, dir;
 	const char *path, *path2;
 	unsigned int lane;
@@ -36,12 +35,12 @@ struct made_throttle {
 	uint64_t time, pause, pid, tid, file;
 };
 
-/* A fill of the page cache on nobody's account. */
+/* An unattributed page-cache fill. */
 struct made_fill {
 	uint64_t time, pid, tid, file, offset, bytes;
 };
 
-/* A part of a write request, or of another; without a process it is the kernel's. */
+/* A bio of a write request or of another; without a process it is the kernel's. */
 struct made_bio {
 	uint64_t time, dur, file, bytes, flags;
 	int64_t offset;
@@ -50,10 +49,10 @@ struct made_bio {
 
 struct made_request {
 	uint64_t time, dur, queue, pid, op, file, id, dev, part, sector, bytes, status;
-	uint64_t bios; /* 0 for one */
+	uint64_t bios; /* 0 means one */
 };
 
-/* What a device did in all. */
+/* A device's totals. */
 struct made_device {
 	uint64_t time, dev, reads, read_bytes, writes, write_bytes, flushes, flush_ns;
 	uint64_t kernel_metadata, unseen_reads, unseen_read_bytes;
@@ -62,14 +61,14 @@ struct made_device {
 
 struct made_file {
 	uint64_t time, id, dev, ino, generation, size, flags;
-	uint64_t mode; /* 0 for a regular file's */
+	uint64_t mode; /* 0: a regular file's */
 	const char *path, *filesystem;
 };
 
 struct made_exec {
 	uint64_t time, pid, ppid, uid;
 	const char *comm, *command;
-	size_t command_length; /* of a command with NULs in it; 0: up to the first */
+	size_t command_length; /* of a command that contains NULs; 0: up to the first NUL */
 	int64_t rank;
 };
 
@@ -78,11 +77,11 @@ struct made_exit {
 	const char *comm;
 };
 
-/* Times of 0 leave out the begin or the end. */
+/* A time of 0 leaves out the begin or the end. */
 struct made_span {
 	uint64_t begin, end, pid, tid, id;
 	const char *name, *category;
-	const char *args; /* msgpack, without a zero byte */
+	const char *args; /* msgpack without zero bytes */
 	unsigned int lane;
 };
 
@@ -272,7 +271,7 @@ MADE void made_vfs(struct made_trace *made, const struct made_vfs *row)
 	total->thread_time_ns += row->dur;
 }
 
-/* On the account of a call on another file. */
+/* Charged to a call on another file. */
 MADE void made_indirect(struct made_trace *made, uint64_t time, uint64_t file, uint64_t fetched,
 			uint64_t created, uint64_t op)
 {

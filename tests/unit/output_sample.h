@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A small trace, written by hand through the writer, for the tests of what is printed: two
- * processes that read the same file in two ways, look for files that are not there, and have names
- * that no terminal should see.
+ * A small hand-made trace for output tests: two processes that read the same file in two ways, look
+ * for missing files, and have names unsafe for terminals.
  */
 #ifndef OUTPUT_SAMPLE_H
 #define OUTPUT_SAMPLE_H
@@ -24,7 +23,7 @@
 #define SAMPLE_START 5000000000ull /* when the command started, on the trace's clock */
 #define SAMPLE_MS(ms) (SAMPLE_START + (uint64_t)((ms)*1000000.0))
 
-enum { /* file ids */
+enum { /* file IDs */
        SAMPLE_DATA = 1,
        SAMPLE_TRAIN,
        SAMPLE_HOSTILE,
@@ -33,7 +32,7 @@ enum { /* file ids */
 
 #define SAMPLE_HOSTILE_PATH "/data/\033[2Jgr\xf6\xdf.bin"
 
-/* With spans the layer of spans is on. The descriptor is the trace's from now on. */
+/* `spans` enables the span layer. The trace takes over the descriptor. */
 static inline void sample_open(struct made_trace *sample, int fd, bool spans)
 {
 	static const char *const command[] = { "python3", "train.py", "--data", "/data/train.bin",
@@ -76,7 +75,7 @@ static inline void sample_file(struct made_trace *sample, uint64_t id, const cha
 
 #define SAMPLE_AT(ms, us) .time = SAMPLE_MS(ms), .dur = (us)*1000ull
 
-/* What the process that the command began did. */
+/* Activity of the command's process. */
 static inline void sample_parent(struct made_trace *sample)
 {
 	static const char train[] = "python3\0train.py\0--data\0/data/train.bin";
@@ -109,7 +108,7 @@ static inline void sample_parent(struct made_trace *sample)
 	EXIT(sample, .time = SAMPLE_MS(100), .pid = 100, .comm = "python3", .major = 1, .minor = 2);
 }
 
-/* ... and its child, in another lane. */
+/* ... and of its child, in another CPU buffer. */
 static inline void sample_child(struct made_trace *sample)
 {
 	static const char worker[] = "worker\0\xff\033]0;x\a";
@@ -155,7 +154,7 @@ static inline void sample_rows(struct made_trace *sample)
 						 .major_faults = TRACE_NOT_COUNTED };
 }
 
-/* Ends the trace and closes it. `lost` system calls were counted and not written. */
+/* Ends the trace and closes it. `lost` system calls are counted but not written. */
 static inline void sample_finish(struct made_trace *sample, uint64_t lost)
 {
 	sample->operations[M_PREAD].count += lost;
@@ -167,7 +166,7 @@ static inline void sample_finish(struct made_trace *sample, uint64_t lost)
 
 #define SAMPLE_SPAN(ms, end_ms) .begin = SAMPLE_MS(ms), .end = SAMPLE_MS(end_ms)
 
-/* Four steps of a training loop, and names that no terminal should see. */
+/* Four steps of a training loop, and names unsafe for terminals. */
 static inline void sample_spans(struct made_trace *sample)
 {
 	static const struct made_span spans[] = {
@@ -196,7 +195,7 @@ static inline void sample_spans(struct made_trace *sample)
 		made_span(sample, &spans[i]);
 }
 
-/* The whole sample in a file at `path`. */
+/* Writes the whole sample to a file at `path`. */
 static inline void sample_write(const char *path, bool spans)
 {
 	struct made_trace sample;

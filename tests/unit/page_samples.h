@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Traces that pages are made of: of a hostile job, of sums, of all kinds of I/O, of operations and
- * the requests that they wait for. Tests in a browser take them, too.
+ * Traces for pages: a hostile job, aggregated operations, all kinds of I/O, operations and the
+ * requests they wait for. Browser tests use them as well.
  */
 #ifndef FAULTLINE_PAGE_SAMPLES_H
 #define FAULTLINE_PAGE_SAMPLES_H
@@ -39,7 +39,7 @@ static void make_hostile(struct made_trace *made)
 	made_finish(made, 0, 2000 * MS);
 }
 
-/* A file, and so many operations on it that were summed up: 300 ms of them. */
+/* A file and `count` aggregated operations on it, 300 ms in total. */
 static void make_sums(struct made_trace *made, unsigned int op, uint64_t count, uint64_t bytes,
 		      uint64_t fetched, uint64_t major)
 {
@@ -61,7 +61,7 @@ static void make_sums(struct made_trace *made, unsigned int op, uint64_t count, 
 	made_finish(made, 0, 1000 * MS);
 }
 
-/* As mode profile leaves them: calls, or faults, are known by their sums alone. */
+/* As mode profile records them: calls or faults are only known as totals. */
 static void make_summed(struct made_trace *made)
 {
 	make_sums(made, M_PREAD, 40, 163840, 1 << 20, 0);
@@ -72,9 +72,11 @@ static void make_faults(struct made_trace *made)
 	make_sums(made, M_FAULT, 500, 0, 64 << 20, 400);
 }
 
-#define TICK 12500001ull /* a coarse stretch of two seconds */
+#define TICK 12500001ull /* a coarse bucket of two seconds */
 
-/* What one process does in a stretch, some of it in two threads at once; nothing reaches beyond. */
+/*
+ * One process's activity in a bucket, partly in two concurrent threads; nothing extends beyond it.
+ */
 static void make_tick(struct made_trace *made, uint64_t i)
 {
 	const uint64_t at = i * TICK + 2 * MS, pid = 100 + i % 20;
@@ -99,7 +101,7 @@ static void make_tick(struct made_trace *made, uint64_t i)
 	      .fetched = 16384 + i, .dirtied = i % 2 ? 4096 : 0);
 	CALL(made, .time = at + 5 * MS, .dur = MS, .pid = pid, .op = i % 2 ? M_FSYNC : M_FLOCK,
 	     .file = 13);
-	/* Neither gives time to a class of I/O. */
+	/* Neither adds time to a class of I/O. */
 	CALL(made, .time = at + 6 * MS, .dur = MS, .pid = pid, .op = M_MMAP, .file = 14);
 	CALL(made, .time = at + 6 * MS, .dur = MS, .pid = pid, .op = M_READAHEAD, .file = 14);
 	FILL(made, .time = at + 5 * MS, .pid = pid, .file = 1 + i % 12, .bytes = 4096 * (i % 3));
@@ -135,8 +137,9 @@ static void make_followed(struct made_trace *made)
 #define KIB 1024ull
 #define MIB (KIB << 10)
 
-/* What happens in a stretch, and ends in it: reads with something ahead that is read then, a write
- * that reaches the device, requests of two programs that meet. */
+/* Activity that begins and ends in a bucket: reads with readahead that is used later, a write that
+ * reaches the device, overlapping requests of two programs.
+ */
 static void make_chained_tick(struct made_trace *made, uint64_t i)
 {
 	const uint64_t at = i * TICK + MS, pid = 100 + i % 2, file = 1 + i % 3;
@@ -162,7 +165,7 @@ static void make_chained_tick(struct made_trace *made, uint64_t i)
 		.bytes = 4096, .dev = 8, .part = 8, .id = i + 2001);
 }
 
-/* Stretches from one up to another, within an epoch that has only these. */
+/* Buckets `first` up to `last`, within an epoch that has only these. */
 static void make_chained(struct made_trace *made, uint64_t first, uint64_t last)
 {
 	static const char *const paths[] = { "/data/a", "/data/b", "/data/c", "/out" };
@@ -188,7 +191,7 @@ static void make_all_chained(struct made_trace *made)
 	make_chained(made, 0, 160);
 }
 
-/* Left in a file by an option each. */
+/* Each option leaves its trace in a file. */
 static const struct {
 	const char *option;
 	void (*make)(struct made_trace *made);
@@ -200,7 +203,7 @@ static const struct {
 	{ "--make-chained", make_all_chained },
 };
 
-/* Returns main's status, or -1 where no trace is asked for. */
+/* Returns main's status, or -1 if no trace was requested. */
 static inline int leave_page_trace(int argc, char **argv)
 {
 	for (size_t i = 0; argc == 3 && i < sizeof(page_traces) / sizeof(page_traces[0]); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A Perfetto trace, decoded by generated code, as a JSON object a packet; fields that the code does
- * not know are an error. Must not know of the program's own code but of how JSON is written.
+ * Decodes a Perfetto trace with generated code and prints one JSON object per packet; unknown
+ * fields are an error. Independent of the exporter except for its JSON writer.
  *
  * usage: perfetto_dump <FILE
  */
@@ -20,7 +20,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* The generated code keeps what it does not know aside. */
+/* The generated code collects unknown fields. */
 static void check(const ProtobufCMessage *message)
 {
 	if (message->n_unknown_fields)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Random jobs: several hosts whose clocks differ, ranks, files that several traces share, runs that
- * overlap and runs that do not, loss; and summaries of their traces. Knows nothing of what becomes
- * of either.
+ * Random jobs: several hosts whose clocks differ, ranks, files shared by several traces,
+ * overlapping and consecutive runs, loss; and summaries of their traces.
  */
 #ifndef FAULTLINE_TEST_RANDOM_JOB_H
 #define FAULTLINE_TEST_RANDOM_JOB_H
@@ -78,7 +77,7 @@ static void add_request(struct made_trace *made, uint64_t number, uint64_t pid, 
 	    .request = number, .dev = dev, .bytes = bytes, .offset = random_below(64) * 4096);
 }
 
-/* Steps of a process, one after the other, with loading and computing within. */
+/* Consecutive steps of a process, with loading and computing inside. */
 static void add_spans(struct made_trace *made, uint64_t pid, uint64_t from, uint64_t length,
 		      bool computes)
 {
@@ -100,7 +99,7 @@ static void add_spans(struct made_trace *made, uint64_t pid, uint64_t from, uint
 	}
 }
 
-/* The program of a trace of some host, from a moment of its monotonic clock. */
+/* One trace's program on a host, starting at a monotonic time. */
 static void add_run(struct made_trace *made, size_t number, size_t host, uint64_t from,
 		    uint64_t length, bool ranked, bool computes)
 {
@@ -140,7 +139,7 @@ static void lose_some(struct made_trace *made)
 	made->operations[M_READ].thread_time_ns += 70000;
 }
 
-/* Runs follow each other, or they overlap. */
+/* Runs are consecutive if `apart`, otherwise they overlap. */
 MADE void make_job(struct random_job *job, bool apart)
 {
 	static const char *const names[TRACES_MOST] = { "a", "b", "c", "d", "e", "f" };
@@ -154,8 +153,9 @@ MADE void make_job(struct random_job *job, bool apart)
 		uint64_t length = (40 + random_below(60)) * MS, boot = host * 7777 * MS;
 		uint64_t from = at + (apart ? 0 : random_below(20 * MS));
 
-		/* The wall clock is set a bit while a host runs. A summary of several hosts knows
-		 * the clock of the first alone. */
+		/* The wall clock is adjusted slightly while a host runs. A summary of several hosts
+		 * only has the first one's clock.
+		 */
 		BEGIN(&job->made[i], .host = hosts[host], .boot_id = hosts[host], .spans = true,
 		      .async = true, .block = true, .monotonic_ns = from + boot,
 		      .realtime_ns = 1700000000000000000ull + from + host * 17 +
@@ -166,7 +166,7 @@ MADE void make_job(struct random_job *job, bool apart)
 		job->traces[i] = made_finish(&job->made[i], from + boot, from + boot + length);
 		job->names[i] = names[i];
 		if (apart)
-			at += length + 10 * MS; /* some operations last on */
+			at += length + 10 * MS; /* some operations outlast the run */
 	}
 }
 
@@ -210,8 +210,9 @@ MADE struct trace_reader *summarized(struct report *report, size_t rows, int *fd
 	return opened(*fd);
 }
 
-/* A random parting of a job: some traces remain, the others become one summary each or together,
- * and some of these one once more. */
+/* A random split of a job: some traces stay traces, the rest become summaries of one or several
+ * traces, and some of these are summarized again.
+ */
 struct parted {
 	struct trace_reader *readers[TRACES_MOST], *opened[2 * TRACES_MOST];
 	const char *names[TRACES_MOST];
@@ -244,7 +245,7 @@ MADE void part(struct parted *parted, const struct random_job *job, bool apart)
 		size_t count = 1 + random_below(job->count - at);
 		struct trace_reader *one = job->traces[at];
 
-		/* Traces are told together: others may not come between them. */
+		/* Traces of one summary must be contiguous. */
 		if (random_below(3) || (apart && at))
 			one = summarize(parted, job->traces + at, job->names + at, count,
 					SUMMARY_ROWS_MOST);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A run of two ranks, for tests that ask its report for something. Include after cmocka.h. Knows
- * nothing of any question.
- */
+/* A run of two ranks, for tests of report options. Include after cmocka.h. */
 #ifndef FAULTLINE_RANKS_SAMPLE_H
 #define FAULTLINE_RANKS_SAMPLE_H
 
@@ -10,7 +7,7 @@
 
 #define MS 1000000ull
 
-/* Two ranks that read and fault on two files, one call within a span. */
+/* Two ranks that read and fault on two files, with one call inside a span. */
 static void make_run(struct made_trace *made)
 {
 	BEGIN(made, .spans = true);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Listens to the probes of spans without root and without Faultline: a debugger of a few lines.
- * Knows the notes that a USDT tracer reads, nothing of the library that carries them.
+ * Listens to span probes without root and without Faultline: a minimal debugger that uses only the
+ * notes that USDT tracers read.
  *
  * usage: span_listener OUTPUT COMMAND...
  * Runs COMMAND with FAULTLINE_RUN=1, follows its threads and children, and writes a line of JSON to
- * OUTPUT for each probe that fires; texts and arguments in hexadecimal. Exits as COMMAND does; 77
- * where this machine's registers are not known here; 3 for probes that are not as agreed.
+ * OUTPUT for each probe that fires; texts and arguments in hexadecimal. Exits with COMMAND's
+ * status; 77 if this machine's registers are unsupported; 3 if a probe has unexpected arguments.
  */
 #include <elf.h>
 #include <errno.h>
@@ -38,14 +38,14 @@ int main(void)
 #define BREAKPOINT 0xcc
 #define ARMED_MAX 4096
 
-/* A probe as its note tells of it. */
+/* A probe as described by its note. */
 struct probe {
 	char name[32];
 	char arguments[128];
-	uint64_t address, semaphore; /* in the file's own numbering */
+	uint64_t address, semaphore; /* addresses as stored in the file */
 };
 
-/* A probe in a process that listening was added to. */
+/* A probe armed in a process. */
 static struct armed {
 	pid_t pid;
 	uint64_t address;
@@ -65,7 +65,7 @@ static __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *for
 	exit(3);
 }
 
-/* A number of /proc/TID/status, as "Tgid:" or "PPid:". */
+/* A number from /proc/TID/status; `key` is for example "Tgid:" or "PPid:". */
 static pid_t status_number(pid_t tid, const char *key)
 {
 	char path[64], line[256];
@@ -106,7 +106,7 @@ static void read_note(const char *data, size_t size, struct probe *probe)
 	snprintf(probe->arguments, sizeof(probe->arguments), "%s", arguments + 1);
 }
 
-/* The faultline probes of an ELF file in memory; returns how many. */
+/* Reads the faultline probes of an ELF file in memory. Returns their number. */
 static size_t read_notes(const char *file, size_t size, struct probe *probes, size_t limit)
 {
 	const Elf64_Ehdr *elf = (const void *)file;
@@ -160,7 +160,7 @@ out:
 	close(memory);
 }
 
-/* Arms the probes of one mapped file; `start` is where its offset `offset` lies. */
+/* Arms the probes of a mapped file; `start` is the address of its offset `offset`. */
 static void arm_file(pid_t pid, const char *path, uint64_t start, uint64_t offset)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -216,7 +216,7 @@ static void forget(pid_t pid)
 	armed_count = kept;
 }
 
-/* A forked child has the probes of its parents, whose armed rows stay. */
+/* A forked child inherits its parents' probes, so their armed rows remain. */
 static const struct armed *find_armed(pid_t pid, uint64_t address)
 {
 	size_t i;
@@ -228,7 +228,7 @@ static const struct armed *find_armed(pid_t pid, uint64_t address)
 	return NULL;
 }
 
-/* --- what a probe shows --- */
+/* --- probe arguments --- */
 
 static const struct {
 	const char *name;
@@ -330,7 +330,7 @@ static void write_hit(pid_t tid, const struct probe *probe, const struct user_re
 
 /* --- following --- */
 
-/* Returns the signal that the stopped thread goes on with. */
+/* Returns the signal to resume the stopped thread with. */
 static int stopped(pid_t tid, int status)
 {
 	struct user_regs_struct all;
@@ -346,7 +346,7 @@ static int stopped(pid_t tid, int status)
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &all))
 		return 0;
 	if (signal != SIGTRAP) {
-		/* the library waits for a tracer: it is mapped as a whole, and no span has begun */
+		/* the library waits for a tracer: it is fully mapped, and no span has begun */
 		if (all.orig_rax == SYS_nanosleep || all.orig_rax == SYS_clock_nanosleep)
 			arm(status_number(tid, "Tgid:"));
 		return 0;
@@ -354,7 +354,7 @@ static int stopped(pid_t tid, int status)
 	hit = find_armed(status_number(tid, "Tgid:"), all.rip - 1);
 	if (!hit)
 		return SIGTRAP;
-	write_hit(tid, &hit->probe, &all); /* and on after the breakpoint, where a nop was */
+	write_hit(tid, &hit->probe, &all); /* resume after the breakpoint, which replaced a nop */
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What must not grow: measures by name, what is allowed of them, lower bounds that prove nothing,
- * findings that came.
+ * Limits between runs: measures by name, allowed growth, lower bounds that prove nothing, new
+ * findings.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 
 #define MS 1000000ull
 
-/* A run of so many reads of 100 bytes, of which so many events may be lost. */
+/* A run of `reads` reads of 100 bytes, `lost` of which are lost. */
 struct run {
 	uint64_t reads, lost, duration_ns;
 };
@@ -42,7 +42,7 @@ static struct report *new_report(const struct run *run)
 	return report;
 }
 
-/* Judges one measure; returns its state, and in `says` the words. */
+/* Judges one measure; returns its state and puts the words into `says`. */
 static enum allowed_state judge(const struct allowed *allowed, const struct run *before,
 				const struct run *now, char says[256])
 {
@@ -71,7 +71,7 @@ static struct allowed measure(const char *name)
 	return allowed;
 }
 
-/* Its columns may stand in a layer that this trace has not. */
+/* Columns may belong to a layer that this trace lacks. */
 static void test_names(void **state)
 {
 	struct report *report = new_report(&(struct run) { 1, 0, 20 * MS });
@@ -110,19 +110,19 @@ static void test_allowances(void **state)
 	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
 	read.more = 100;
 	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WITHIN);
-	/* A share and what is beside it add up. */
+	/* The relative and the absolute allowance add up. */
 	read.share = 0.05;
 	read.more = 50;
 	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WITHIN);
 	read.more = 49;
 	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
-	read.share = 1e300; /* no more than a number holds */
+	read.share = 1e300; /* no larger than the type can hold */
 	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WITHIN);
 	duration.share = 0.09;
 	assert_int_equal(judge(&duration, &ten, &eleven, says), ALLOWED_WORSE);
 	duration.share = 0.11;
 	assert_int_equal(judge(&duration, &ten, &eleven, says), ALLOWED_WITHIN);
-	/* Without a run before, what is allowed is all that may be. */
+	/* Without an earlier run, the allowance is the limit. */
 	duration = measure("operations");
 	duration.more = 10;
 	assert_int_equal(judge(&duration, NULL, &ten, says), ALLOWED_WITHIN);
@@ -147,7 +147,7 @@ static void test_lower_bounds(void **state)
 	assert_int_equal(judge(&io, &lossy, &whole, says), ALLOWED_WITHIN);
 }
 
-/* The trace has no layer of block devices. */
+/* The trace has no block layer. */
 static void test_not_told(void **state)
 {
 	const struct run run = { 10, 0, 20 * MS };
@@ -173,7 +173,7 @@ static void test_findings(void **state)
 	assert_int_equal(judge(&findings, &whole, &lossy, says), ALLOWED_WORSE);
 	assert_string_equal(says, "new: loss");
 	assert_int_equal(judge(&findings, NULL, &lossy, says), ALLOWED_WORSE);
-	/* It was there before, or went. */
+	/* The finding existed before, or disappeared. */
 	assert_int_equal(judge(&findings, &lossy, &lossy, says), ALLOWED_WITHIN);
 	assert_int_equal(judge(&findings, &lossy, &whole, says), ALLOWED_WITHIN);
 	findings.severity = FINDING_NOTE;

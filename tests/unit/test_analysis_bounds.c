@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Memory and time that do not follow what a hostile trace claims: a million forks, one pid used
- * again and again, more files than there is room for.
+ * Memory and time stay bounded, whatever a hostile trace claims: a million forks, one PID reused
+ * endlessly, more files than fit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static uint64_t sum_of(const struct report *report, const char *name, const char
 
 #define REUSES 50000
 
-/* Each life of a pid has its own events, however many lives there are. */
+/* Each use of a PID has its own events, however often it is reused. */
 static void test_reused_pid(void **state)
 {
 	struct made_trace made;
@@ -81,7 +81,7 @@ static void test_reused_pid(void **state)
 	made_close(&made);
 }
 
-/* Beyond the memory that is given, processes and files are told together, and that is said. */
+/* Beyond the memory limit, processes and files are grouped, and the report says so. */
 static void test_little_memory(void **state)
 {
 	struct made_trace made;
@@ -122,7 +122,7 @@ static void test_little_memory(void **state)
 	made_close(&made);
 }
 
-/* The same, but for what is not known of many together. */
+/* The same sums, except those that are unknown for a group. */
 static void check_sums(const struct report *report, const struct report *all)
 {
 	const struct table *table = report_table(report, "files");
@@ -137,7 +137,7 @@ static void check_sums(const struct report *report, const struct report *all)
 	}
 }
 
-/* As many rows as were asked for, of those files that took longest. */
+/* As many rows as requested, for the files with the most time. */
 static void test_few_rows(void **state)
 {
 	enum { FILES = 9, LONGEST = 2 };
@@ -157,7 +157,7 @@ static void test_few_rows(void **state)
 		     .fetched = 4096);
 		FAULT(&made, .time = 1000 * i + 200, .dur = 10, .pid = 101, .file = 1 + i,
 		      .offset = 8192, .fetched = 4096);
-		/* Two take longest by a call that neither reads nor writes. */
+		/* Two files take longest through a call that neither reads nor writes. */
 		CALL(&made, .time = 1000 * i + 300, .dur = i % 5 == 3 ? 100 : 10, .pid = 100,
 		     .op = M_FSYNC, .file = 1 + i, .offset = -1);
 	}
@@ -168,7 +168,7 @@ static void test_few_rows(void **state)
 
 		report = report_as(&made, &(struct report_options) { .file_rows = rows });
 		table = report_table(report, "files");
-		/* A single one is not worth being another. */
+		/* A single row is not replaced by a group. */
 		assert_int_equal(table->row_count, rows + 1 < FILES ? rows + 1 : FILES);
 		assert_int_equal(table->folded, rows + 1 < FILES ? FILES - rows : 0);
 		for (size_t i = 0; i + !!table->folded < table->row_count; i++)
@@ -187,7 +187,10 @@ static void test_few_rows(void **state)
 
 #define EVERYBODY 200 /* processes, each of which reads as many files, twice in a row */
 
-/* Pairs of processes and files, too: what there is no room for has no pattern, and that is said. */
+/*
+ * Pairs of a process and a file, too: those beyond the limit have no pattern, and the report says
+ * so.
+ */
 static void test_pairs(void **state)
 {
 	const uint64_t reads = 2ull * EVERYBODY * EVERYBODY;
@@ -222,7 +225,7 @@ static void test_pairs(void **state)
 	made_close(&made);
 }
 
-/* Paths of look-ups that failed, each in a long directory of its own. */
+/* Failed lookups, each in a long directory of its own. */
 static void test_failed_lookups(void **state)
 {
 	enum { LOOKUPS = 2000, LENGTH = 2000 };
@@ -244,7 +247,7 @@ static void test_failed_lookups(void **state)
 	assert_int_equal(report_table(report, "failed_lookups")->row_count, LOOKUPS);
 	assert_null(report_table(report, "failed_lookups")->note);
 	report_free(report);
-	report = report_within(&made, 16 << 20); /* a MiB for 8 MiB of paths */
+	report = report_within(&made, 16 << 20); /* 1 MiB for 8 MiB of paths */
 	assert_in_range(report_table(report, "failed_lookups")->row_count, 200, 400);
 	assert_int_equal(sum_of(report, "failed_lookups", "count"), LOOKUPS);
 	assert_non_null(strstr(report_table(report, "failed_lookups")->note, "--memory"));
@@ -260,8 +263,9 @@ static uint64_t most_resident(void)
 	return usage.ru_maxrss * 1024ull;
 }
 
-/* What a report takes for each of many files that were read from storage once, beside the cells of
- * its row; 7 MiB of batches that a thread may or may not have ahead are included. */
+/* Memory per file in a report on many files that were read from storage once, without the cells of
+ * their rows. Includes up to 7 MiB of batches that threads may have read ahead.
+ */
 static void test_many_files(void **state)
 {
 	enum { FILES = 50000, MOST = 190 };
@@ -270,7 +274,7 @@ static void test_many_files(void **state)
 	pid_t pid;
 
 #ifdef __SANITIZE_ADDRESS__
-	skip(); /* it keeps what was freed */
+	skip(); /* it retains freed memory */
 #endif
 	BEGIN(&made, .lanes = 1, .block = true);
 	for (uint64_t i = 0; i < FILES; i++) {
@@ -284,7 +288,7 @@ static void test_many_files(void **state)
 	made_finish(&made, 0, 1000 * FILES);
 	pid = fork();
 	assert_true(pid >= 0);
-	if (!pid) { /* in a process of its own: its memory is its own */
+	if (!pid) { /* in a separate process, to measure only its memory */
 		uint64_t before = most_resident();
 		struct report *report = report_within(&made, 0);
 		const struct table *files = report_table(report, "files");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * From operations to the requests that they waited for: how much of their time these were where.
- */
+/* Operations and the requests they waited for: how their time splits by stage. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -48,7 +46,7 @@ static void test_own_requests(void **state)
 	BEGIN(&made, .block = true);
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
 	FILE_ROW(&made, .id = 2, .ino = 2, .path = "/other");
-	/* Two requests that overlap, and one that is read ahead at its end ... */
+	/* Two overlapping requests, and one read ahead at the end ... */
 	CALL(&made, .time = 1000, .dur = 1000, .pid = 100, .op = M_PREAD, .file = 1, .result = 9);
 	PART(&made, .time = 1100, .dur = 400, .queue = 100, .tid = 100, .file = 1, .bytes = 10,
 	     .request = 1);
@@ -58,16 +56,16 @@ static void test_own_requests(void **state)
 	     .request = 3);
 	/* ... for which the next one waits. */
 	CALL(&made, .time = 2100, .dur = 600, .pid = 100, .op = M_PREAD, .file = 1, .result = 9);
-	/* Another thread's, at the same time. */
+	/* Another thread's request, at the same time. */
 	PART(&made, .time = 1200, .dur = 3000, .queue = 1, .tid = 101, .file = 1, .bytes = 40,
 	     .request = 4);
 	CALL(&made, .time = 3000, .dur = 100, .pid = 100, .op = M_FSTAT, .file = 2);
-	/* In a fault in a call on another file. */
+	/* In a fault within a call on another file. */
 	CALL(&made, .time = 4000, .dur = 500, .pid = 100, .op = M_WRITE, .file = 2, .result = 9);
 	FAULT(&made, .time = 4100, .dur = 200, .pid = 100, .file = 1);
 	PART(&made, .time = 4150, .dur = 400, .queue = 100, .tid = 100, .file = 1, .bytes = 50,
 	     .request = 5);
-	/* What is not there, or not any more, has a name and no file. */
+	/* A removed or missing file has a name but no ID. */
 	CALL(&made, .time = 5000, .dur = 50, .pid = 100, .op = M_UNLINK, .path = "/gone");
 	made_finish(&made, 0, 10000);
 	report = made_report(&made.reader, 1);
@@ -82,7 +80,7 @@ static void test_own_requests(void **state)
 	check_text(report, "slowest", 5, "path", "/gone");
 	assert_int_equal(report_table(report, "slowest")->row_count, 6);
 
-	/* By file: those that waited for nothing of their own are not there. */
+	/* By file: operations that did not wait are absent. */
 	assert_int_equal(report_table(report, "latency_breakdown")->row_count, 2);
 	check_line(report, "latency_breakdown", 0, 1800, 1100, 250, 450, 5);
 	CHECK(report, "latency_breakdown", 0, "count", 3);
@@ -96,7 +94,7 @@ static void test_own_requests(void **state)
 	made_close(&made);
 }
 
-/* In the table of spans as in that of its own; null where the layer is off. */
+/* The table of spans matches the breakdown's own table; null if the layer is off. */
 static void test_spans(void **state)
 {
 	(void)state;

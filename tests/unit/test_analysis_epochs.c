@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Epochs, and steps that are bodies of loops: by their names, categories and arguments, with what
- * was read in them, worked out on paper.
+ * Epochs, and steps that are loop bodies, found by name, category and arguments; expected reads
+ * computed by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,9 +27,9 @@ static double real(const struct report *report, size_t row, const char *column)
 }
 
 /*
- * Two ranks, two epochs of 4000 each, 10 * rank later in rank 1: 1000 waiting for data, in which
- * 600 are read, of which in the first epoch 400 come from storage; then 2000 compute, beside which
- * 100 of a read of 300 are hidden. A worker of rank 0 makes three items in each epoch.
+ * Two ranks with two epochs of 4000 each, rank 1 starting 10 later. Each epoch waits 1000 for data,
+ * 600 of it reading, and in the first epoch 400 of those come from storage; then it computes for
+ * 2000, which hides 100 of a read of 300. A worker of rank 0 makes three items per epoch.
  */
 static void append_epochs(struct made_trace *made)
 {
@@ -92,7 +92,10 @@ static void test_named(void **state)
 	done(&made, report);
 }
 
-/* What DLIO marks in an epoch: steps, checkpoints between and beside them, an evaluation. */
+/*
+ * DLIO's marks in an epoch: steps, checkpoints between them and concurrent with them, an
+ * evaluation.
+ */
 static void append_steps(struct made_trace *made)
 {
 	static const struct {
@@ -108,7 +111,7 @@ static void append_steps(struct made_trace *made)
 		{ 4100, 4900, 10, "save", "checkpoint" },
 		{ 5200, 5900, 10, "compute", "compute" },
 		{ 6000, 6800, 10, "compute", "compute" }, /* 800 of 900 */
-		{ 6100, 7500, 11, "save", "checkpoint" }, /* beside it */
+		{ 6100, 7500, 11, "save", "checkpoint" }, /* concurrent */
 		{ 7000, 7700, 10, "compute", "compute" }, /* 700 of 900 */
 		{ 7800, 9500, 10, "evaluate", "pipeline" },
 		{ 8000, 8400, 10, "compute", "compute" },
@@ -125,7 +128,7 @@ static void append_steps(struct made_trace *made)
 		     .category = spans[i].category);
 }
 
-/* The first step is left out, of an epoch and after what interrupts it. */
+/* The first step of an epoch, and the first after an interruption, are left out. */
 static void test_utilization(void **state)
 {
 	struct made_trace made;
@@ -144,8 +147,8 @@ static void test_utilization(void **state)
 }
 
 /*
- * Items are what is innermost: marked by the program and by a hook around it, by that alone, and
- * three by one span around them; in another process it is another one.
+ * An innermost span is an item: marked by the program and by a hook around it, by only one of them,
+ * and three in one enclosing span; another process's is a separate item.
  */
 static void test_samples(void **state)
 {
@@ -177,7 +180,7 @@ static void test_samples(void **state)
 	done(&made, report);
 }
 
-/* A name stands before a category, a category before arguments. */
+/* Names take precedence over categories, categories over arguments. */
 static void test_which(void **state)
 {
 	for (int round = 0; round < 4; round++) {
@@ -236,7 +239,7 @@ static void test_which(void **state)
 	}
 }
 
-/* As many as are kept, and more; the later parts of those that are kept still count. */
+/* Up to the limit and beyond; later parts of recorded epochs still count. */
 static void test_many(void **state)
 {
 	struct made_trace made;
@@ -262,7 +265,7 @@ static void test_many(void **state)
 	done(&made, report);
 }
 
-/* An epoch in which something computes is no step of its own. */
+/* An epoch that contains compute is not itself a step. */
 static void test_no_steps(void **state)
 {
 	static const struct {
@@ -289,7 +292,7 @@ static void test_no_steps(void **state)
 	}
 }
 
-/* A step of a loop begins with the wait for its data; its body is no I/O of the application. */
+/* A loop's step begins with the wait for its data; its body is not application I/O. */
 static void test_loops(void **state)
 {
 	struct made_trace made;
@@ -307,7 +310,7 @@ static void test_loops(void **state)
 		     .category = "compute");
 		SPAN(&made, .begin = at + 20, .end = at + 30, .pid = 10, .id = 4, .name = "read",
 		     .category = "reader");
-		/* of another loop */
+		/* belongs to another loop */
 		SPAN(&made, .begin = at + 150, .end = at + 160, .pid = 10, .id = 5,
 		     .name = "other.iter", .category = "dataloader");
 	}

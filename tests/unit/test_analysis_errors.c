@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reports that cannot be made, and headers that say little or too much: damaged blocks, memory that
- * runs out at every single step, operations without number, layers with impossible names.
+ * Reports that cannot be made, and headers with too little or too much: damaged blocks, every
+ * single allocation failing, operations without a number, layers with impossible names.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,17 +16,17 @@
 #include "analysis/rollup.h"
 #include "ask_report.h"
 
-/* --- memory that runs out --- */
+/* --- out of memory --- */
 
 #ifndef __SANITIZE_ADDRESS__
-/* glibc's own names for what is replaced here. */
+/* glibc's own names of the functions replaced here. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void __libc_free(void *block);
 
-static size_t allocations, failing; /* the number of the one to fail; 0: none */
-static long live;		    /* blocks that were not freed yet */
+static size_t allocations, failing; /* number of the allocation to fail; 0: none */
+static long live;		    /* blocks not yet freed */
 
 static bool fails(void)
 {
@@ -101,7 +101,7 @@ static void make_some_of_all(struct made_trace *made)
 	made_finish(made, 0, 2000);
 }
 
-/* Every allocation fails once: an error each time, nothing kept, nothing crashed. */
+/* Every allocation fails once: each time an error, no leak, no crash. */
 static void test_no_memory(void **state)
 {
 	static const char *const names[] = { "a.flt" };
@@ -112,7 +112,7 @@ static void test_no_memory(void **state)
 	long kept;
 
 	make_some_of_all(&made);
-	report_free(made_report(&made.reader, 1)); /* what the reader keeps, it has now */
+	report_free(made_report(&made.reader, 1)); /* fills the reader's caches first */
 	kept = live;
 	for (size_t i = 1;; i++) {
 		allocations = 0;
@@ -127,7 +127,7 @@ static void test_no_memory(void **state)
 			assert_string_equal(error.text, "out of memory");
 			errors++;
 		}
-		report_free(report); /* qsort does without, if it must */
+		report_free(report); /* qsort works without memory if it must */
 		assert_int_equal(live, kept);
 	}
 	assert_int_equal(status, 0);
@@ -151,7 +151,7 @@ static void flip_row_block(struct made_trace *made, enum trace_kind kind)
 		const struct trace_block_info *info = trace_reader_block_info(made->reader, i);
 
 		if (info->kind == kind) {
-			/* In the middle of a frame of some size, behind its header. */
+			/* In the middle of a large enough frame, after its header. */
 			((unsigned char *)made->bytes)[info->offset + 30] ^= 0x55;
 			return;
 		}
@@ -159,7 +159,7 @@ static void flip_row_block(struct made_trace *made, enum trace_kind kind)
 	fail_msg("no such block");
 }
 
-/* The block is lost, the report is not: it says so, and counts the rows. */
+/* The block is lost, the report is not: it reports the loss and counts the rows. */
 static void test_damaged_block(void **state)
 {
 	static const enum trace_kind kinds[] = { TRACE_SYSCALL, TRACE_SYSCALL_PATH, TRACE_FILE,
@@ -189,7 +189,7 @@ static void test_damaged_block(void **state)
 	}
 }
 
-/* Where the first block of a kind begins. */
+/* Offset of the first block of a kind. */
 static uint64_t offset_of(const struct made_trace *made, uint64_t kinds)
 {
 	uint64_t first = UINT64_MAX;
@@ -203,8 +203,9 @@ static uint64_t offset_of(const struct made_trace *made, uint64_t kinds)
 	return first;
 }
 
-/* Two files of which much is known, read, and a failed look-up in the directory that one is. Then
- * one byte of the trace flips: at an offset from where the first block of the kinds begins. */
+/* Two well-described files that are read, and a failed lookup in the directory that one of them is.
+ * Then one byte of the trace flips, at an offset from the first block of the kinds.
+ */
 static struct report *report_flipped(struct made_trace *made, uint64_t kinds, int at)
 {
 	static const char *const names[] = { "/some/where/a.flt" };
@@ -215,7 +216,7 @@ static struct report *report_flipped(struct made_trace *made, uint64_t kinds, in
 	BEGIN(made);
 	FILE_ROW(made, .time = 0, .id = 1, .dev = 8 << 20 | 1, .ino = 123, .path = "/data/a.bin");
 	FILE_ROW(made, .time = 0, .id = 2, .dev = 8 << 20 | 1, .ino = 9, .path = "/data/b.bin");
-	FILE_ROW(made, .time = 0, .id = 3, .dev = 8 << 20 | 1, .ino = 77); /* it never had one */
+	FILE_ROW(made, .time = 0, .id = 3, .dev = 8 << 20 | 1, .ino = 77); /* never had a name */
 	for (uint64_t file = 1; file <= 3; file++)
 		CALL(made, .time = 10 * file, .dur = 10 - file, .pid = 10, .op = M_READ,
 		     .file = file, .result = 5);
@@ -223,14 +224,14 @@ static struct report *report_flipped(struct made_trace *made, uint64_t kinds, in
 	assert_int_equal(mprotect(made->bytes, made->length, PROT_READ | PROT_WRITE), 0);
 	if (at)
 		((unsigned char *)made->bytes)[offset_of(made, kinds) + at] ^= 0x55;
-	trace_reader_close(made->reader); /* names are read when it is opened */
+	trace_reader_close(made->reader); /* names are read on open */
 	assert_int_equal(trace_reader_open_memory(&made->reader, made->bytes, made->length, &error),
 			 0);
 	assert_int_equal(report_make(&report, &made->reader, names, 1, &options, &error), 0);
 	return report;
 }
 
-/* A name that is lost is not that of a file that has none. */
+/* A lost name differs from a file that has none. */
 static void test_lost_names(void **state)
 {
 	struct made_trace made;
@@ -242,7 +243,9 @@ static void test_lost_names(void **state)
 	report_free(report);
 	made_close(&made);
 
-	/* Names come before what names them: the byte before it is of their checksum. */
+	/*
+	 * Names come before the rows that use them: the preceding byte is part of their checksum.
+	 */
 	report = report_flipped(&made, ~0ull, -1);
 	assert_non_null(strstr(trace_reader_damage(made.reader), "2 names are left out"));
 	check_text(report, "files", 0, "path", "(name lost, dev 8:1 inode 123)");
@@ -255,7 +258,7 @@ static void test_lost_names(void **state)
 	report_free(report);
 	made_close(&made);
 
-	/* Then not even that is known. */
+	/* Now even that is lost. */
 	report = report_flipped(&made, 1ull << TRACE_FILE, 30);
 	assert_int_equal(report_table(report, "files")->row_count, 1);
 	check_text(report, "files", 0, "path", FILES_LOST);
@@ -366,7 +369,7 @@ static void test_odd_layers(void **state)
 	table = report_table(report, "trace");
 	for (size_t i = 0; i < table->column_count; i++)
 		layers += !strncmp(table->columns[i].name, "layers.", 7);
-	assert_int_equal(layers, 3); /* state, attach, reason of one */
+	assert_int_equal(layers, 3); /* state, attach, and one reason */
 	check_text(report, "trace", 0, "layers.fine_1.state", "on");
 	check_text(report, "trace", 0, "layers.fine_1.attach", "late");
 	check_text(report, "trace", 0, "layers.fine_1.reason", "because");

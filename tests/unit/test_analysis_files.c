@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Files: identity, names, sizes, patterns, merged times; paths and failed look-ups.
- */
+/* Files: identity, names, sizes, patterns, merged times; paths and failed lookups. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,15 +30,15 @@ static void test_identity(void **state)
 	make_start(&made);
 	FILE_ROW(&made, .time = 10, .id = 1, .dev = DEV(8, 1), .ino = 7, .generation = 1,
 		 .size = 100, .path = "/data/old");
-	/* Renamed: a new path for the same file, under another id. */
+	/* Renamed: a new path for the same file, under another ID. */
 	FILE_ROW(&made, .time = 500, .id = 2, .dev = DEV(8, 1), .ino = 7, .generation = 1,
 		 .size = 300, .path = "/data/new");
-	/* Another file that took the old name, and one that took over the inode's number. */
+	/* Another file took the old name, and one reused the inode number. */
 	FILE_ROW(&made, .time = 600, .id = 3, .dev = DEV(8, 1), .ino = 8, .generation = 1,
 		 .path = "/data/old");
 	FILE_ROW(&made, .time = 700, .id = 4, .dev = DEV(8, 1), .ino = 7, .generation = 2,
 		 .path = "/data/third");
-	/* A row from before, out of order: it changes nothing. */
+	/* An older row, out of order: changes nothing. */
 	FILE_ROW(&made, .time = 400, .id = 2, .dev = DEV(8, 1), .ino = 7, .generation = 1,
 		 .size = 200, .path = "/data/middle");
 	FILE_ROW(&made, .time = 800, .id = 5, .dev = DEV(253, 1000), .ino = 7, .generation = 1,
@@ -73,7 +71,7 @@ static void test_identity(void **state)
 	row = find_row(report, "files", "path", "/other/file");
 	CHECK(report, "files", row, "read.bytes", 16);
 	check_text(report, "files", row, "dev", "253:1000");
-	/* An id that no row explains. */
+	/* An ID that no row explains. */
 	check_null(report, "files", 4, "path");
 	check_null(report, "files", 4, "ino");
 	check_null(report, "files", 4, "size_bytes");
@@ -114,7 +112,7 @@ static void test_deleted(void **state)
 	made_close(&made);
 }
 
-/* Two processes that read the same file at once, and each kind of use in its column. */
+/* Two processes read the same file concurrently; each kind of use has its own column. */
 static void test_uses(void **state)
 {
 	struct made_trace made;
@@ -148,7 +146,7 @@ static void test_uses(void **state)
 	assert_int_equal(report_table(report, "files")->row_count, 1);
 	CHECK(report, "files", 0, "processes", 2);
 	CHECK(report, "files", 0, "opens", 1);
-	CHECK(report, "files", 0, "size_bytes", 150); /* it grew */
+	CHECK(report, "files", 0, "size_bytes", 150); /* the file grew */
 	CHECK(report, "files", 0, "read.count", 2);
 	CHECK(report, "files", 0, "read.bytes", 100);
 	CHECK(report, "files", 0, "read.time_ns", 150); /* merged */
@@ -179,7 +177,7 @@ static void test_uses(void **state)
 	made_close(&made);
 }
 
-/* What comes first has another place than what comes then. */
+/* A file whose first operation is a write. */
 static void test_written_first(void **state)
 {
 	struct made_trace made;
@@ -234,7 +232,7 @@ static void test_both_ends_of_a_transfer(void **state)
 	made_close(&made);
 }
 
-/* Each on another lane, as if the process moved from CPU to CPU. */
+/* Rotates CPU buffers, as if the process moved between CPUs. */
 static void move_at(struct made_trace *made, unsigned int op, uint64_t time, uint64_t pid,
 		    int64_t offset, int64_t result)
 {
@@ -265,10 +263,10 @@ static void test_patterns(void **state)
 	read_at(&made, 102, 10, 1300, 100); /* sequential */
 	read_at(&made, 103, 10, 1399, 100); /* one before the end: random */
 	read_at(&made, 104, 10, 0, 100);    /* random */
-	read_at(&made, 105, 20, 100, 100);  /* another process: its first */
+	read_at(&made, 105, 20, 100, 100);  /* another process: first access */
 	read_at(&made, 106, 10, 100, 50);   /* consecutive */
-	read_at(&made, 107, 10, 150, -EIO); /* failed: nothing */
-	read_at(&made, 108, 10, -1, 100);   /* no offset: nothing */
+	read_at(&made, 107, 10, 150, -EIO); /* failed: not counted */
+	read_at(&made, 108, 10, -1, 100);   /* no offset: not counted */
 	read_at(&made, 109, 10, 150, 0);    /* end of file: consecutive */
 	read_at(&made, 110, 20, 200, 100);  /* consecutive */
 	CALL(&made, .time = 111, .pid = 20, .op = M_FSTAT, .file = 1, .offset = 0);
@@ -276,7 +274,8 @@ static void test_patterns(void **state)
 	FAULT(&made, .time = 200, .pid = 10, .file = 1, .offset = 0);
 	FAULT(&made, .time = 201, .pid = 10, .file = 1, .offset = 4096);  /* consecutive */
 	FAULT(&made, .time = 202, .pid = 10, .file = 1, .offset = 65536); /* sequential */
-	FAULT(&made, .time = 203, .pid = 10, .file = 1, .offset = 65536); /* again: random */
+	FAULT(&made, .time = 203, .pid = 10, .file = 1, .offset = 65536); /* same page again: random
+									   */
 	made_finish(&made, 10, 1000);
 	report = made_report(&made.reader, 1);
 	CHECK(report, "files", 0, "pattern.consecutive", 5);
@@ -292,12 +291,12 @@ static void test_patterns(void **state)
 	CHECK(report, "files", 0, "mmap.pattern.consecutive", 1);
 	CHECK(report, "files", 0, "mmap.pattern.sequential", 2);
 	CHECK(report, "files", 0, "mmap.pattern.random", 1);
-	CHECK(report, "files", 0, "size_bytes", 65536 + 4096); /* the file reaches at least here */
+	CHECK(report, "files", 0, "size_bytes", 65536 + 4096); /* highest offset accessed */
 	report_free(report);
 	made_close(&made);
 }
 
-/* Reads are told by what was read alone, of each process and thread, from the first one on. */
+/* Read patterns depend only on reads, per process and thread, starting with the first. */
 static void test_reads_among_writes(void **state)
 {
 	struct made_trace made;
@@ -306,21 +305,21 @@ static void test_reads_among_writes(void **state)
 	for (int first = 0; first < 3; first++) {
 		BEGIN(&made, .lanes = 3);
 		FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .path = "/f");
-		if (first == 1) /* it was written before it was read, */
+		if (first == 1) /* written before it was read */
 			write_at(&made, 90, 10, 0);
-		if (first == 2) /* or that was tried */
+		if (first == 2) /* or a write was attempted */
 			move_at(&made, M_WRITE, 90, 10, 0, -EIO);
 		read_at(&made, 100, 10, 0, 100);
 		read_at(&made, 101, 20, 500, 100);
 		read_at(&made, 102, 10, 100, 100); /* consecutive */
 		write_at(&made, 103, 20, 9000);
 		write_at(&made, 104, 10, 9100);
-		read_at(&made, 105, 10, 200, 100); /* consecutive, of all back */
-		read_at(&made, 106, 20, 600, 100); /* consecutive, of all back */
+		read_at(&made, 105, 10, 200, 100); /* consecutive; backward if writes counted */
+		read_at(&made, 106, 20, 600, 100); /* consecutive; backward if writes counted */
 		write_at(&made, 107, 10, 9200);
-		read_at(&made, 108, 10, 250, 100); /* back by itself, too */
+		read_at(&made, 108, 10, 250, 100); /* backward among reads, too */
 		write_at(&made, 109, 30, 9300);
-		read_at(&made, 110, 30, 0, 100);   /* its first */
+		read_at(&made, 110, 30, 0, 100);   /* first read */
 		read_at(&made, 111, 20, 900, 100); /* sequential */
 		made_finish(&made, 10, 1000);
 		report = made_report(&made.reader, 1);
@@ -335,7 +334,7 @@ static void test_reads_among_writes(void **state)
 	}
 }
 
-/* What is written alone is not read in any order. */
+/* Writes do not count towards read patterns. */
 static void test_writes_alone(void **state)
 {
 	struct made_trace made;
@@ -357,8 +356,7 @@ static void test_writes_alone(void **state)
 	made_close(&made);
 }
 
-/* Of each thread every access but its first follows one, whoever came between or used the file
- * first. */
+/* Patterns are per thread: accesses by other threads, before or in between, do not matter. */
 static void test_threads_in_turn(void **state)
 {
 	struct made_trace made;
@@ -370,7 +368,7 @@ static void test_threads_in_turn(void **state)
 	read_at(&made, 100, 10, 0, 100);
 	read_at(&made, 101, 20, 0, 100);
 	read_at(&made, 102, 10, 100, 100);
-	read_at(&made, 103, 20, 50, 100); /* back */
+	read_at(&made, 103, 20, 50, 100); /* backward */
 	made_finish(&made, 10, 1000);
 	report = made_report(&made.reader, 1);
 	CHECK(report, "files", 0, "pattern.followed", 2);
@@ -381,7 +379,7 @@ static void test_threads_in_turn(void **state)
 	made_close(&made);
 }
 
-/* A fault on the last page does not make a file larger than it says it is. */
+/* A fault on the last page does not raise the file's size beyond what it reports. */
 static void test_size_of_a_mapped_file(void **state)
 {
 	struct made_trace made;
@@ -450,7 +448,7 @@ static void test_paths(void **state)
 	made_close(&made);
 }
 
-/* More than there is room for is cut, with its NUL. */
+/* Paths longer than the limit are cut, with the terminating NUL. */
 static void test_long_paths(void **state)
 {
 	static char longest[PATH_JOIN_BYTES + 100], path[PATH_JOIN_BYTES];
@@ -488,7 +486,7 @@ static void test_failed_lookups(void **state)
 
 	make_start(&made);
 	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .path = "/usr/lib");
-	/* Opened as a directory, which it is not: an answer. */
+	/* ENOTDIR for a regular file is an answer, not a failed lookup. */
 	CALL(&made, .time = 90, .dur = 10, .pid = 10, .op = M_OPENAT, .path = "/srv/a.txt",
 	     .result = -ENOTDIR);
 	fail_at(&made, 100, 0, "/usr/lib/a.so", -ENOENT);
@@ -496,8 +494,8 @@ static void test_failed_lookups(void **state)
 	fail_at(&made, 120, 1, "b.so", -EACCES);
 	fail_at(&made, 130, 0, "/etc/x", -ENOENT);
 	fail_at(&made, 140, 0, "/etc/x", 0);	 /* found */
-	fail_at(&made, 150, 0, "here", -ENOENT); /* directory not known */
-	fail_at(&made, 160, 1, NULL, -EBADF);	 /* no path: no look-up */
+	fail_at(&made, 150, 0, "here", -ENOENT); /* unknown directory */
+	fail_at(&made, 160, 1, NULL, -EBADF);	 /* no path: not a lookup */
 	fail_at(&made, 170, 0, "/top", -ENOTDIR);
 	fail_at(&made, 180, 0, "/etc/y", -ENOENT);
 	made_finish(&made, 10, 1000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What PyTorch's profiler wrote: read whole, gzipped, in pieces, and not read where it is cut short
- * or no such file; and the overlap that it makes known.
+ * PyTorch profiler files: read whole, gzipped and in pieces, rejected if truncated or in another
+ * format; and the overlap computed from them.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static char path[] = "/tmp/faultline-gpu-XXXXXX";
 	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"k\\\"}],[{\", \"pid\": 0, \"tid\": 7,"  \
 	" \"ts\": " ts ", \"dur\": " dur ", \"args\": {\"grid\": [1, 2, {\"x\": []}]}}"
 
-/* As Kineto writes it: the base last. Kernels at 1.5-2.5, 2.0-4.0, 4.0-5.0 and 7.25-8.0 us. */
+/* In Kineto's layout, with the base last. Kernels at 1.5-2.5, 2.0-4.0, 4.0-5.0 and 7.25-8.0 us. */
 static const char kineto[] =
 	"{\n \"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"]}\"}],\n"
 	"  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 1, \"world_size\": 2},\n"
@@ -93,7 +93,7 @@ static void test_read(void **state)
 	check_kineto();
 }
 
-/* The list alone, as older ones; times since 1970. */
+/* A bare list, as older versions write; times since 1970. */
 static void test_list(void **state)
 {
 	static const char text[] = "[" EVENT("Kernel", "1700000000000000", "5") "]";
@@ -121,7 +121,7 @@ static void refuse(const char *what)
 		fail_msg("'%s' does not say '%s'", error.text, what);
 }
 
-/* Cut anywhere it is said to be cut, gzipped or not. */
+/* Truncation is reported wherever it happens, gzipped or not. */
 static void test_cut(void **state)
 {
 	char *bytes = malloc(sizeof(kineto));
@@ -181,7 +181,7 @@ static void test_refused(void **state)
 	assert_string_equal(error.text, "/nowhere/x.json: No such file or directory");
 }
 
-/* Bytes at random: an answer each time, whichever. */
+/* Random bytes: a result each time, whichever it is. */
 static void test_mangled(void **state)
 {
 	char text[sizeof(kineto)];
@@ -211,7 +211,7 @@ static void test_mangled(void **state)
 	}
 }
 
-/* More kernels than are kept at first, and an event too long to keep. */
+/* More kernels than the initial capacity, and an event too long to keep. */
 static void test_many(void **state)
 {
 	const unsigned int count = 50000;
@@ -242,14 +242,14 @@ static void make_job(struct made_trace *made)
 	BEGIN(made, .monotonic_ns = 1000, .realtime_ns = BASE);
 	EXEC(made, .time = 1000, .pid = 10, .comm = "a", .command = "a", .rank = 0);
 	EXEC(made, .time = 1000, .pid = 20, .comm = "a", .command = "a", .rank = 1);
-	/* 1.0-2.0 us after the base, and 7.0-9.0; the other rank 3.0-6.0. */
+	/* 1.0-2.0 us and 7.0-9.0 us after the base; the other rank's 3.0-6.0 us. */
 	CALL(made, .time = 2000, .dur = 1000, .pid = 20, .op = M_READ, .file = 1, .result = 9);
 	CALL(made, .time = 8000, .dur = 2000, .pid = 20, .op = M_READ, .file = 1, .result = 9);
 	CALL(made, .time = 4000, .dur = 3000, .pid = 10, .op = M_READ, .file = 1, .result = 9);
 	made_finish(made, 1000, 12000);
 }
 
-/* Without a span in the program the overlap is known, for the job and for the GPU's rank. */
+/* Without any spans the overlap is known, for the job and for the GPU's rank. */
 static void test_report(void **state)
 {
 	static const char *const names[] = { "a.flt" };

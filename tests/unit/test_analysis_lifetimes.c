@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files that are made and removed in a run: by whom, how long they lived, renamed ones and those
- * that are written over; names that mean another file.
+ * Files made and removed during a run: by whom, for how long; renamed and overwritten files; names
+ * that refer to another file.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -49,7 +49,7 @@ static void test_removed(void **state)
 	     .result = 500);
 	make_file(&made, 10 + 20 * MS, 3, "/data/short");
 	make_file(&made, 10 + 21 * MS, 4, "/data/kept");
-	/* That failed, and of one that was there before. */
+	/* A failed removal, and one of a file that existed before. */
 	CALL(&made, .time = 10 + 22 * MS, .dur = 10, .pid = 20, .op = M_UNLINK, .dir = 1,
 	     .path = "long", .result = -EACCES);
 	CALL(&made, .time = 10 + 23 * MS, .dur = 10, .pid = 20, .op = M_UNLINK, .dir = 1,
@@ -74,8 +74,11 @@ static void test_removed(void **state)
 	done(&made, report);
 }
 
-/* By a name that a file has that was made, none is made as long as that one is not removed. */
-/* As git does: under a name of its own, then linked to its real one. It goes with its last name. */
+/* A name in use by a created file cannot create another until it is removed. */
+/*
+ * As git does: created under a temporary name, then linked to its real one. Removed with its last
+ * name.
+ */
 static void test_linked(void **state)
 {
 	struct made_trace made;
@@ -118,7 +121,7 @@ static void test_taken_name(void **state)
 	done(&made, report);
 }
 
-/* A new file that takes the place of one that was made removes it, and lives on by that name. */
+/* A new file renamed over another one removes it, and lives on under that name. */
 static void test_renamed(void **state)
 {
 	struct made_trace made;
@@ -133,7 +136,7 @@ static void test_renamed(void **state)
 	/* The name is free again. */
 	CALL(&made, .time = 10 + 31 * MS, .dur = 10, .pid = 10, .op = M_UNLINK, .dir = 1,
 	     .path = "new.tmp", .result = 0);
-	/* Opened once more: not made anew. */
+	/* Reopened, not created again. */
 	CALL(&made, .time = 10 + 40 * MS, .dur = 10, .pid = 10, .op = M_OPENAT, .file = 3,
 	     .result = 3, .flags = CREATES);
 	report = report_of(&made, 10 + 100 * MS);
@@ -154,7 +157,7 @@ static void test_renamed(void **state)
 	done(&made, report);
 }
 
-/* Written under another name first: its rows tell of both, and it is not removed until it is. */
+/* Written under a temporary name first: its rows have both names; it counts once it is removed. */
 static void test_renamed_and_used(void **state)
 {
 	struct made_trace made;
@@ -180,7 +183,7 @@ static void test_renamed_and_used(void **state)
 	}
 }
 
-/* The same name, made and removed again and again. */
+/* The same name, created and removed repeatedly. */
 static void test_again(void **state)
 {
 	struct made_trace made;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What analyses are built of: the hash map against an array, the histogram against sorted values.
+ * Building blocks of analyses: the hash map against an array, the histogram against sorted values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static uint64_t random_bits(void)
 	return next_random(&random_state);
 }
 
-/* Keys of three words that differ in one word only, in their lowest or their highest bits. */
+/* Keys of three words that differ in only one, in its lowest or highest bits. */
 static void make_key(uint64_t key[3], unsigned int number)
 {
 	key[0] = number % 3 == 0 ? number : 7;
@@ -84,7 +84,7 @@ static void test_map_hash(void **state)
 	assert_true(hash == map_hash_bytes(&map, text, strlen(text)));
 	for (size_t i = 0; i < strlen(text); i++)
 		assert_true(hash != map_hash_bytes(&map, text, i));
-	/* Zeros at the end count. */
+	/* Trailing zeros count. */
 	assert_true(map_hash_bytes(&map, "\0\0", 1) != map_hash_bytes(&map, "\0\0", 2));
 	map_free(&map);
 }
@@ -139,7 +139,7 @@ static void test_percentiles(void **state)
 	}
 }
 
-/* Every class is at most 1/64 of its values wide, and they follow each other without a gap. */
+/* Every bucket is at most 1/64 of its values wide, and buckets are contiguous. */
 static void test_classes(void **state)
 {
 	uint64_t value = 0;

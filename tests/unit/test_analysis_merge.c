@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The one order of the events of few lanes, many of which start together: by start, then by block,
- * then as they ended. Knows nothing of what the events mean.
+ * The unique order of events from a few CPU buffers, many of which start together: by start, then
+ * by block, then in the order in which they ended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ struct call {
 	unsigned int lane;
 };
 
-/* A block for each lane: of one lane after the other, or of all of them in turns, in bursts. */
+/* A block for each CPU buffer: one after the other, or interleaved in bursts. */
 static void make_trace(struct made_trace *made, unsigned int lanes, unsigned int burst)
 {
 	uint64_t time = 1000;
@@ -96,7 +96,7 @@ static void check_order(const struct call *calls)
 		if (call->start == call[-1].start)
 			before[call[-1].lane][call->lane] = true;
 	}
-	/* Of blocks that have events of one start it is always the same that comes first. */
+	/* Among blocks with events of equal start, the same one always comes first. */
 	for (unsigned int a = 0; a < LANES_MOST; a++)
 		for (unsigned int b = 0; b < a; b++)
 			assert_false(before[a][b] && before[b][a]);

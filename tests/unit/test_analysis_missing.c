@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a report says of what it does not know: layers that were not recorded, notes and caveats.
- * Never a zero for what was not measured.
+ * How a report shows missing data: layers not recorded, notes and caveats. Unmeasured values are
+ * never 0.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "ask_report.h"
 
-/* What was not recorded is null, and so is all that depends on it. */
+/* Values not recorded are null, and so is everything derived from them. */
 static void make_without(struct made_trace *made, const char *layer)
 {
 	BEGIN(made, .off = layer);
@@ -97,8 +97,9 @@ static const char *caveat(struct report *report, const char *id)
 	return ask(report, "caveats", find_row(report, "caveats", "id", id), "text")->text;
 }
 
-/* A program was begun, and a layer has seen nothing of it: calls, faults, neither; both; nobody
- * was begun; the layer is off. */
+/* A command was started and a layer saw nothing of it: calls, faults, neither, both; no command was
+ * started; the layer is off.
+ */
 static void test_unseen(void **state)
 {
 	static const struct {
@@ -136,7 +137,7 @@ static void test_unseen(void **state)
 	}
 }
 
-/* What the kernel side could not see goes through the trace to the first screen. */
+/* Data that the kernel side could not see is noted in the trace, up to the first screen. */
 static void test_notes(void **state)
 {
 	static const struct trace_note notes[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Exact numbers whatever the order of rows in the file: random programs on random CPUs, their rows
- * written as operations end, in small blocks of many lanes; against a painter who fills squares and
- * a clerk who sorts everything. Then the same with hardly any memory, and rows that no kernel would
- * write.
+ * Results do not depend on row order in the file: random programs on random CPUs, whose rows are
+ * written as operations end, in small blocks of many CPU buffers. The expected numbers come from
+ * painting time squares and from sorting everything. Then the same with very little memory, and
+ * with rows that no kernel would write.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,13 +20,11 @@
 
 #define PROCESSES 3
 #define FILES 4
-#define OPEN_FILES 3 /* of each, in each process */
+#define OPEN_FILES 3 /* per file and process */
 #define LANES 5
 #define EVENTS 600
 #define SQUARES 4096
-#define SQUARE_NS                                                                                  \
-	100000 /* 0.1 ms: operations of up to 20 ms, beyond what the writer calls long             \
-		*/
+#define SQUARE_NS 100000 /* 0.1 ms: operations take up to 20 ms, long for the writer */
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
@@ -54,7 +52,7 @@ struct pattern {
 	uint64_t sequential, consecutive, random;
 };
 
-/* What the report must say. */
+/* The expected report. */
 struct expected {
 	struct painting reads, direct_reads, writes, faults, all;
 	struct painting process_reads[PROCESSES];
@@ -84,7 +82,7 @@ static int by_end(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
-/* Closes an open file now and then; a closed one is opened before it is used again. */
+/* Closes an open file now and then; a closed file is reopened before its next use. */
 static void open_and_close(struct operation_done *done, bool opened[PROCESSES][FILES][OPEN_FILES])
 {
 	bool *is_open = &opened[done->process][done->file][done->open_file];
@@ -102,8 +100,9 @@ static void open_and_close(struct operation_done *done, bool opened[PROCESSES][F
 	done->direct = false;
 }
 
-/* No two start in the same square, so that there is one right order. A process may do the same for
- * some time, and then for some time another. */
+/* No two operations start in the same square, so the right order is unique. With `alike`, a process
+ * repeats the same operation for a while before it changes.
+ */
 static void make_operations(struct operation_done *list, bool alike, bool several)
 {
 	static const unsigned int ops[] = { M_READ, M_READ, M_WRITE, M_FAULT };
@@ -221,14 +220,14 @@ static void make_trace(struct made_trace *made, struct operation_done *list, uin
 	qsort(list, EVENTS, sizeof(*list), by_end);
 	for (size_t i = 0; i < EVENTS; i++) {
 		write_operation(made, &list[i]);
-		/* Now and then a second passes: what lies ready is written out. */
+		/* Now and then a second passes: pending rows are written out. */
 		if (random_bits() % 10 == 0)
 			assert_int_equal(trace_writer_tick(made->writer, now += 2000000000), 0);
 	}
 	made_finish(made, 0, end_ns);
 }
 
-/* What is painted of a stretch of time. */
+/* Painted time within a time range. */
 static uint64_t painted_ns(const struct painting *painting, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t sum = 0;
@@ -307,7 +306,7 @@ static void test_random_programs(void **state)
 	static struct expected expected;
 
 	for (int round = 0; round < 40; round++) {
-		/* All of it in a few stretches of the run, or in hundreds. */
+		/* The whole run in a few timeline buckets, or in hundreds. */
 		uint64_t squares = SQUARES * (round & 2 ? 100 : 1);
 		struct made_trace made;
 		struct report *report;
@@ -338,7 +337,7 @@ static void note_progress(void *context, double done)
 	told->calls++;
 }
 
-/* Progress only goes forward, and ends at 1. */
+/* Progress only moves forward, and ends at 1. */
 static void test_progress(void **state)
 {
 	static struct operation_done list[EVENTS];
@@ -360,7 +359,7 @@ static void test_progress(void **state)
 
 /* --- less memory than rows that overlap --- */
 
-/* All events of a trace, with at most so many bytes in memory, or one block more. */
+/* All events of a trace, with at most `most` bytes in memory or one block more. */
 static struct event *collect(struct made_trace *made, size_t most, size_t *count)
 {
 	static const char *const names[] = { "a.flt" };
@@ -379,7 +378,7 @@ static struct event *collect(struct made_trace *made, size_t most, size_t *count
 	do {
 		assert_int_equal(cursor_next(cursor, &batch, &batch_count, &error), 0);
 		assert_true(*count + batch_count <= 2 * EVENTS);
-		/* Its row is what it was made of, wherever the block has been meanwhile. */
+		/* An event's row must be intact even if its block was evicted and reloaded. */
 		for (size_t i = 0; i < batch_count; i++)
 			assert_true(batch[i].start == event_value(&batch[i], TRACE_COL_TIME));
 		for (size_t i = 0; i < batch_count; i++)
@@ -391,7 +390,7 @@ static struct event *collect(struct made_trace *made, size_t most, size_t *count
 	} while (batch_count);
 	assert_true(cursor_progress(cursor) == 1);
 	cursor_close(cursor);
-	/* Rows that were read twice count once. */
+	/* Rows that are read twice count once. */
 	job_count_unseen(&job);
 	for (size_t i = 0; i < job.operation_count; i++)
 		assert_int_equal(job.operations[i].unseen.count, 0);
@@ -405,7 +404,7 @@ static void check_same_events(struct made_trace *made, size_t most)
 	struct event *events = collect(made, 0, &count);
 	struct event *trimmed = collect(made, most, &trimmed_count);
 
-	/* The program of each process began as another ended. */
+	/* One more event per process: the start of its program. */
 	assert_int_equal(count, EVENTS + PROCESSES);
 	assert_int_equal(trimmed_count, count);
 	for (size_t i = 0; i < count; i++) {
@@ -428,7 +427,7 @@ static void test_little_memory(void **state)
 		struct made_trace made;
 
 		make_operations(list, false, false);
-		/* In some rounds hundreds start at one moment. */
+		/* In some rounds hundreds of operations start at the same moment. */
 		for (size_t i = 0; i < EVENTS && round % 4 == 3; i++)
 			list[i].start = list[i].start < SQUARES / 2 ? 5 : list[i].start;
 		make_trace(&made, list, (uint64_t)SQUARES * SQUARE_NS);
@@ -460,7 +459,7 @@ static void append_hostile(struct made_trace *made, enum trace_kind kind)
 	assert_int_equal(trace_writer_append(made->writer, kind, 0, values), 0);
 }
 
-/* The one number that is printed as not known is TABLE_NO_UINT. */
+/* TABLE_NO_UINT is the only value printed as unknown. */
 static uint64_t number(const struct report *report, const char *table, size_t row,
 		       const char *column)
 {
@@ -469,7 +468,7 @@ static uint64_t number(const struct report *report, const char *table, size_t ro
 	return cell->type == CELL_UINT ? cell->uint : TABLE_NO_UINT;
 }
 
-/* A column of the methods, or of all but the mapped ones, on one side. Sums may wrap around. */
+/* Sum over a column of the methods, or of all but mmap, for one operation. May wrap around. */
 static uint64_t sum_of_methods(const struct report *report, const char *op, bool mapped,
 			       const char *column)
 {
@@ -492,7 +491,7 @@ static uint64_t sum_of_rows(const struct report *report, const char *table, cons
 	return sum;
 }
 
-/* Times are sums over threads, which are not told. */
+/* True if times are sums over threads, whose number is unknown. */
 static bool is_summed(const struct report *report)
 {
 	const struct table *totals = report_table(report, "totals");
@@ -500,7 +499,7 @@ static bool is_summed(const struct report *report)
 	return totals->cells[table_find_column(totals, "io.time_ns")].summed;
 }
 
-/* Whatever the rows say, no number contradicts another. */
+/* Whatever the rows contain, the numbers are consistent. */
 static void check_consistent(const struct report *report, bool complete)
 {
 	static const char *const sums[] = { "count", "bytes", "fetched_bytes", "created_bytes",
@@ -521,7 +520,7 @@ static void check_consistent(const struct report *report, bool complete)
 		    number(report, "totals", 0, "mmap_read.faults"));
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		snprintf(name, sizeof(name), "%s.time_ns", classes[i]);
-		/* Hostile sums wrap around. */
+		/* Sums of hostile rows wrap around. */
 		assert_true(is_summed(report) || number(report, "totals", 0, name) <=
 							 number(report, "totals", 0, "io.time_ns"));
 		snprintf(name, sizeof(name), "%s.%s", classes[i], i < 4 ? "count" : "faults");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What compute hid of I/O: intervals worked out on paper, and random jobs beside a painter who
- * fills two million nanoseconds one by one.
+ * I/O hidden by compute: hand-computed intervals, and random jobs checked against a brute-force
+ * painter that fills two million nanoseconds one by one.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static size_t level(const struct report *report, const char *name)
 	return find_row(report, "levels", "name", name);
 }
 
-/* Two processes, the second one a worker of the first, beside each other:
+/* Two concurrent processes, the second one a worker of the first:
  *
  *          100  200  300  400  500  600  700  800
  *   compute      |=========|         |====|
@@ -179,7 +179,7 @@ static void test_steps(void **state)
 		     .name = "f", .category = "compute");
 		CALL(&made, .time = at + 150, .dur = 100 + long_one, .pid = 10, .op = M_READ,
 		     .file = 1, .result = 10 + i);
-		/* Begun before the step, ended within. */
+		/* Began before the step, ended within it. */
 		FAULT(&made, .time = at - 10, .dur = 30, .pid = 10, .tid = 11, .file = 1,
 		      .fetched = 4096);
 	}
@@ -204,7 +204,9 @@ static void test_steps(void **state)
 	done(&made, report);
 }
 
-/* Which spans are steps: by name before category, by category before what holds compute. */
+/*
+ * Which spans are steps: name matches before category, category before spans that contain compute.
+ */
 static void test_which_steps(void **state)
 {
 	for (int round = 0; round < 3; round++) {
@@ -239,7 +241,7 @@ static void test_which_steps(void **state)
 	}
 }
 
-/* As PyTorch's hooks mark a job: a step goes from one optimizer's end to the next. */
+/* As PyTorch's hooks mark a job: a step lasts from one optimizer call's end to the next one's. */
 static void test_steps_between(void **state)
 {
 	struct made_trace made;
@@ -274,7 +276,7 @@ static void test_steps_between(void **state)
 	done(&made, report);
 }
 
-/* More than are listed: the longest are. */
+/* More steps than the table lists: it keeps the longest. */
 static void test_many_steps(void **state)
 {
 	struct made_trace made;
@@ -293,7 +295,7 @@ static void test_many_steps(void **state)
 		assert_int_equal(outlier, ask(report, "steps", i, "time_ns")->uint == 150);
 		found += outlier;
 		assert_true(i < 4095 || found == 10);
-		check_null(report, "steps", i, "stall_ns"); /* nothing says when it computed */
+		check_null(report, "steps", i, "stall_ns"); /* compute times are unknown */
 	}
 	assert_non_null(strstr(report_table(report, "steps")->note, "10,000 spans \"step\""));
 	assert_non_null(strstr(report_table(report, "steps")->note, "4,096 longest"));
@@ -318,7 +320,7 @@ static uint64_t random_below(uint64_t limit)
 	return (next_random(&random_state) >> 20) % limit;
 }
 
-/* 10 and its child 11 are rank 0, 12 is rank 1, 13 has none. */
+/* 10 and its child 11 are rank 0, 12 is rank 1, 13 has no rank. */
 static const int group_of[PIDS] = { RANK0, RANK0, RANK1, JOB };
 
 static void paint(int process, int bit, uint64_t from, uint64_t to)
@@ -329,7 +331,7 @@ static void paint(int process, int bit, uint64_t from, uint64_t to)
 	}
 }
 
-/* How long all of `with` and none of `without` was there. */
+/* Time during which all of `with` and none of `without` was active. */
 static uint64_t painted(int group, unsigned int with, unsigned int without, uint64_t from,
 			uint64_t to)
 {
@@ -352,7 +354,7 @@ static void paint_spans(struct made_trace *made, const uint64_t *ends)
 
 		if (begin >= ends[process])
 			continue;
-		/* After the end of its process nobody could end it. */
+		/* A span cannot end after its process has exited. */
 		ends_itself &= end < ends[process];
 		SPAN(made, .begin = begin, .end = ends_itself ? end : 0, .pid = 10 + process,
 		     .tid = 100 + random_below(3), .id = i + 1, .name = "n", .lane = i % 3,
@@ -435,7 +437,7 @@ static void check_classes(const struct report *report)
 	}
 }
 
-/* Of what the job waits for: how much of it, and how much of that is I/O. */
+/* Waits of the job by kind: how long, and how much of each is I/O. */
 static void check_waits(const struct report *report)
 {
 	const unsigned int save = 1u << P_SAVE, compute = 1u << P_COMPUTE;
@@ -446,7 +448,7 @@ static void check_waits(const struct report *report)
 	CHECK(report, "levels", row, "io_ns", painted(JOB, save | 1u << P_IO, compute, 0, WIDTH));
 }
 
-/* Steps one after the other in the process of rank 1. */
+/* Consecutive steps in the process of rank 1. */
 static void make_steps(struct made_trace *made, uint64_t times[][2], size_t count)
 {
 	uint64_t at = 20;
@@ -514,7 +516,7 @@ static void test_painter(void **state)
 		free(painting[i]);
 }
 
-/* That there were no spans is said where that is known, and nowhere else. */
+/* The missing spans are reported only where that is certain. */
 static void check_no_spans(void (*make)(struct made_trace *made), const char *expected)
 {
 	struct made_trace made;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Processes: lives, names, ranks, pids that are used again; jobs of several traces.
- */
+/* Processes: lifetimes, names, ranks, reused PIDs; jobs of several traces. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +11,7 @@
 
 #include "ask_report.h"
 
-/* The only process with a pid, or the one of several that started at this time. */
+/* The only process with a PID, or the one that started at the given time. */
 static size_t find_process(const struct report *report, uint64_t pid, int64_t start)
 {
 	const struct table *table = report_table(report, "processes");
@@ -44,7 +42,8 @@ static void check_command(const struct report *report, size_t row, size_t count,
 
 static void test_lives(void **state)
 {
-	static const char command[] = "python3\0train.py\0--empty\0"; /* and the last one's NUL */
+	static const char command[] = "python3\0train.py\0--empty\0"; /* including the last
+								       * argument's NUL */
 	static const char *const arguments[] = { "python3", "train.py", "--empty", "" };
 	static const char *const short_name[] = { "ls" };
 	struct made_trace made;
@@ -55,7 +54,7 @@ static void test_lives(void **state)
 	EXEC(&made, .time = 1000, .pid = 10, .ppid = 5, .comm = "python3", .command = command,
 	     .command_length = sizeof(command), .rank = -1);
 	made_fork(&made, 1100, 10, 10); /* a thread */
-	made_fork(&made, 1200, 10, 11); /* never executes anything */
+	made_fork(&made, 1200, 10, 11); /* never execs */
 	made_fork(&made, 1300, 10, 12);
 	EXEC(&made, .time = 1310, .pid = 12, .ppid = 10, .comm = "ls", .command = "ls", .rank = -1);
 	made_fork(&made, 1400, 10, 13);
@@ -67,7 +66,7 @@ static void test_lives(void **state)
 	report = made_report(&made.reader, 1);
 	assert_int_equal(report_table(report, "processes")->row_count, 4);
 
-	CHECK(report, "processes", 0, "pid", 10); /* in the order of their starts */
+	CHECK(report, "processes", 0, "pid", 10); /* ordered by start time */
 	CHECK(report, "processes", 0, "ppid", 5);
 	CHECK(report, "processes", 0, "start_ns", 0);
 	CHECK(report, "processes", 0, "end_ns", 1000);
@@ -83,7 +82,7 @@ static void test_lives(void **state)
 	CHECK(report, "processes", 1, "start_ns", 200);
 	CHECK(report, "processes", 1, "end_ns", 500);
 	CHECK(report, "processes", 1, "exit_code", 3);
-	check_text(report, "processes", 1, "comm", "worker"); /* it may have named itself */
+	check_text(report, "processes", 1, "comm", "worker"); /* a comm it may have set itself */
 	check_command(report, 1, 4, arguments);
 
 	row = find_process(report, 12, -1);
@@ -92,7 +91,7 @@ static void test_lives(void **state)
 	check_text(report, "processes", row, "comm", "ls");
 	check_command(report, row, 1, short_name);
 
-	row = find_process(report, 13, -1); /* lives on */
+	row = find_process(report, 13, -1); /* still alive at the end */
 	check_null(report, "processes", row, "end_ns");
 	check_null(report, "processes", row, "exit_code");
 	check_text(report, "processes", row, "comm", "python3");
@@ -111,8 +110,8 @@ static void test_ranks(void **state)
 	made_fork(&made, 120, 10, 12);
 	EXEC(&made, .time = 130, .pid = 11, .comm = "rank0", .command = "r", .rank = 0);
 	EXEC(&made, .time = 140, .pid = 12, .comm = "rank7", .command = "r", .rank = 7);
-	made_fork(&made, 150, 11, 21); /* a loader of rank 0 */
-	made_fork(&made, 160, 12, 22); /* of rank 7: executes with no rank in its environment */
+	made_fork(&made, 150, 11, 21); /* a data loader of rank 0 */
+	made_fork(&made, 160, 12, 22); /* of rank 7: execs without a rank in its environment */
 	EXEC(&made, .time = 170, .pid = 22, .comm = "tar", .command = "tar", .rank = -1);
 	made_fork(&made, 180, 22, 32);
 	EXEC(&made, .time = 190, .pid = 32, .comm = "odd", .command = "odd", .rank = 3);
@@ -139,7 +138,7 @@ static void test_own_numbers(void **state)
 	EXEC(&made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	made_fork(&made, 50, 10, 20);
 	FILE_ROW(&made, .time = 0, .id = 1, .ino = 1, .path = "/f");
-	/* Two threads of one process overlap by half, another process in the same time. */
+	/* Two threads of one process overlap by half; another process runs at the same time. */
 	CALL(&made, .time = 100, .dur = 100, .pid = 10, .op = M_READ, .file = 1, .result = 10,
 	     .fetched = 4096);
 	CALL(&made, .time = 150, .dur = 100, .pid = 10, .tid = 11, .op = M_READ, .file = 1,
@@ -194,10 +193,10 @@ static void test_pid_reuse(void **state)
 	made_fork(&made, 400, 10, 11);
 	EXIT(&made, .time = 300, .pid = 11, .comm = "first", .code = 1 << 8);
 	made_fork(&made, 200, 10, 11);
-	/* The third time its fork was lost. */
+	/* The fork of the third process was lost. */
 	EXEC(&made, .time = 600, .pid = 11, .ppid = 10, .comm = "third", .command = "c",
 	     .rank = -1);
-	/* Two threads that end at once both take themselves for the last. */
+	/* Two threads that exit at once both consider themselves the last. */
 	EXIT(&made, .time = 800, .pid = 11, .comm = "third", .code = 3 << 8);
 	EXIT(&made, .time = 801, .pid = 11, .tid = 99, .comm = "third", .code = 3 << 8);
 	made_finish(&made, 100, 1000);
@@ -220,7 +219,7 @@ static void test_pid_reuse(void **state)
 	made_close(&made);
 }
 
-/* Rows of a pid that neither a fork nor an exec has told of, and of what can be no pid. */
+/* Rows of a PID without a fork or exec, and of an invalid PID. */
 static void test_unknown_pids(void **state)
 {
 	struct made_trace made;
@@ -269,7 +268,7 @@ static void make_rank(struct made_trace *made, const struct made_options *option
 static void test_two_hosts(void **state)
 {
 	static const char *const command[] = { "srun", "train", NULL };
-	/* The second booted an hour later; on the wall clock it is 50 ns behind the first. */
+	/* The second host booted an hour later; its wall clock is 50 ns behind the first's. */
 	const struct made_options one = { .host = "node1",
 					  .boot_id = "x",
 					  .monotonic_ns = 7200,
@@ -307,12 +306,12 @@ static void test_two_hosts(void **state)
 	cell = ask(report, "trace", 0, "command");
 	assert_int_equal(cell->length, 2);
 	assert_string_equal(cell->texts[0].text, "srun");
-	/* [7250, 7350) on the first's clock and [7300, 7400): half of it at once. */
+	/* [7250, 7350) on the first's clock and [7300, 7400): they overlap by half. */
 	CHECK(report, "totals", 0, "read.count", 2);
 	CHECK(report, "totals", 0, "read.time_ns", 150);
 	CHECK(report, "totals", 0, "read.thread_time_ns", 200);
 	CHECK(report, "totals", 0, "anonymous_faults.count", 10);
-	/* The same pid and the same inode, but not the same process or file. */
+	/* Same PID and same inode, but different processes and files. */
 	assert_int_equal(report_table(report, "processes")->row_count, 2);
 	CHECK(report, "processes", 0, "rank", 1);
 	CHECK(report, "processes", 0, "start_ns", 0);
@@ -327,8 +326,9 @@ static void test_two_hosts(void **state)
 	made_close(&made[1]);
 }
 
-/* Traces of one boot have one clock, whatever their pairs of clocks say (NTP moved the wall clock
- * in between), and the same files; one of them has no end. */
+/* Traces of one boot share one clock, whatever their clock pairs say (NTP moved the wall clock in
+ * between), and the same files; one of them has no end.
+ */
 static void test_one_host_twice(void **state)
 {
 	const struct made_options one = { .monotonic_ns = 1000, .realtime_ns = 5000 };

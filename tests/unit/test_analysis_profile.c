@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Operations that were summed up: tables that can be made of sums have them whole, what sums cannot
- * tell is not known, and never 0.
+ * Aggregated operations: tables computable from totals are complete; values that totals cannot give
+ * are null, never 0.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static void begin(struct made_trace *made)
 	EXEC(made, .time = 1, .pid = PID, .comm = "job", .command = "job", .rank = -1);
 }
 
-/* Reads over a second and a half, of a file and of those without a slot; a transfer between two. */
+/* Reads over 1.5 s, of a file and of files without a slot; a transfer between two. */
 static void test_tables(void **state)
 {
 	struct made_trace made;
@@ -147,7 +147,7 @@ static void test_tables(void **state)
 	for (size_t i = 0; i < report_table(report, "timeline")->row_count; i++) {
 		uint64_t here = number(report, "timeline", i, "operations");
 
-		/* Evenly over the first second, but for what came at a moment. */
+		/* Evenly spread over the first second, except for instant events. */
 		if (number(report, "timeline", i, "start_ns") < SECOND / 2)
 			assert_in_range(here, 1, 20);
 		operations += here;
@@ -159,7 +159,7 @@ static void test_tables(void **state)
 	made_close(&made);
 }
 
-/* Spans are told one by one; their I/O is not known, neither as 0. */
+/* Spans are recorded individually; their I/O is null, not 0. */
 static void test_spans(void **state)
 {
 	struct made_trace made;
@@ -197,7 +197,7 @@ static void test_spans(void **state)
 	made_close(&made);
 }
 
-/* No operation took longer than all together, nor half of them each more than twice the mean. */
+/* No operation is longer than the sum, and no half of them each exceed twice the mean. */
 static void test_percentiles_are_possible(void **state)
 {
 	struct made_trace made;
@@ -218,14 +218,14 @@ static void test_percentiles_are_possible(void **state)
 	row = find_row(report, "operations", "op", "read");
 	assert_int_equal(number(report, "operations", row, "p50_ns"), 100);
 	assert_int_equal(number(report, "operations", row, "p99_ns"), 127);
-	/* Without classes nothing is known, and that is not 0. */
+	/* Without histograms the percentiles are null, not 0. */
 	row = find_row(report, "operations", "op", "openat");
 	assert_int_equal(ask(report, "operations", row, "p50_ns")->type, CELL_NULL);
 	report_free(report);
 	made_close(&made);
 }
 
-/* What people are shown has a heading, not the name of a column. */
+/* Columns shown in text have a heading, not the column's name. */
 static void assert_titled(const struct report *report)
 {
 	for (size_t i = 0; i < report->table_count; i++) {
@@ -258,7 +258,7 @@ static void test_titles(void **state)
 	made_close(&made);
 }
 
-/* A note stands below a table, not in its place. */
+/* A note appears below a table and does not replace it. */
 static void test_without_operations(void **state)
 {
 	struct made_trace made;
@@ -272,7 +272,7 @@ static void test_without_operations(void **state)
 	made_close(&made);
 }
 
-/* Mode auto: events of one process beside sums of another add up. */
+/* Mode auto: one process's events and another's totals add up. */
 static void test_beside_events(void **state)
 {
 	struct made_trace made;
@@ -297,8 +297,7 @@ static void test_beside_events(void **state)
 
 /* --- findings --- */
 
-/* Of a file of 1 GiB: reads of some size that bring so much from storage, and faults, opens, syncs.
- */
+/* A file of 1 GiB: reads of a given size that fetch a given amount, faults, opens, syncs. */
 static void begin_use(struct made_trace *made)
 {
 	BEGIN(made, .lanes = 1, .mode = "profile");
@@ -329,7 +328,7 @@ static struct report *report_on_use(struct made_trace *made, const struct sums *
 
 #define FETCHED (64u << 20)
 
-/* Those whose evidence are sums; each with what makes it sound, and no other beside it. */
+/* Findings whose evidence is totals: each with its sound counterpart, and none triggers another. */
 static void test_findings(void **state)
 {
 	static const struct {
@@ -406,7 +405,7 @@ static void test_findings(void **state)
 	}
 }
 
-/* What four processes waited for a lock, side by side, is no metadata besides. */
+/* Lock waits of four concurrent processes are not counted again as metadata. */
 static void test_told_once(void **state)
 {
 	const struct sums of = { .op = M_FLOCK, .count = 2000, .thread_time = 4 * SECOND };
@@ -419,7 +418,7 @@ static void test_told_once(void **state)
 	made_close(&made);
 }
 
-/* Whoever has a single thread stands still while that reads or writes; of several nobody knows. */
+/* A single-threaded process blocks while it reads or writes; with several threads it is unknown. */
 static void test_who_waits(void **state)
 {
 	static const struct {
@@ -459,7 +458,7 @@ static void test_who_waits(void **state)
 	}
 }
 
-/* Threads wait side by side: a cost is no longer than the run. */
+/* Threads wait in parallel: a cost never exceeds the run. */
 static void test_cost_is_bounded(void **state)
 {
 	const struct sums of = {
@@ -476,7 +475,7 @@ static void test_cost_is_bounded(void **state)
 	made_close(&made);
 }
 
-/* Spans are events in each mode: what is found of them alone is exact. */
+/* Spans are events in every mode: findings based only on them are exact. */
 static void test_findings_of_spans(void **state)
 {
 	struct made_trace made;

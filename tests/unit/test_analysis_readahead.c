@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What is fetched ahead and what of it is used: the map of pages, and the table made by it.
- */
+/* Readahead and how much of it is used: the page map, and the table built from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +32,7 @@ static struct page_range pages(uint64_t from, uint64_t to)
 	return (struct page_range) { from, to };
 }
 
-/* Every range within two chunks and a bit, against one flag a page. */
+/* Every range within two chunks plus a few pages, checked against one flag per page. */
 static void test_ranges(void **state)
 {
 	enum { PAGES = 2 * FETCHED_CHUNK_PAGES + 3 };
@@ -90,7 +88,7 @@ static void test_unseen(void **state)
 	assert_int_equal(rest_of(&map).unseen, 31 + 100);
 	assert_int_equal(rest_of(&map).unused, 100 - 32);
 	assert_int_equal(again.unused + again.unseen, 0);
-	/* What comes again was not mapped meanwhile. */
+	/* Refetched pages had not been mapped in between. */
 	assert_int_equal(fetched_map_add(&map, 1, pages(0, 16), false, &again), 0);
 	assert_int_equal(again.unseen, 16);
 	assert_int_equal(again.unused, 0);
@@ -139,23 +137,23 @@ static void test_reads(void **state)
 	(void)state;
 	BEGIN(&made, .block = true);
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
-	/* 16 KiB asked for, 128 fetched ... */
+	/* 16 KiB requested, 128 fetched ... */
 	CALL(&made, .time = 1000, .dur = 500, .pid = 100, .op = M_PREAD, .file = 1, .offset = 0,
 	     .asked = 16 * KIB, .result = 16 * KIB, .fetched = 128 * KIB);
 	fetch(&made, 1100, 1, 0, 128 * KIB, 0);
-	/* ... of which the next reads 8, half of it twice, and a part of a page; */
+	/* ... of which the next calls read 8, half of it twice, and part of a page; */
 	CALL(&made, .time = 2000, .dur = 5, .pid = 100, .op = M_PREAD, .file = 1,
 	     .offset = 16 * KIB, .asked = 8 * KIB, .result = 8 * KIB);
 	CALL(&made, .time = 2100, .dur = 5, .pid = 100, .op = M_PREAD, .file = 1,
 	     .offset = 20 * KIB, .asked = 5 * KIB, .result = 5 * KIB);
-	/* O_DIRECT and writes use nothing; neither does what fails. */
+	/* O_DIRECT reads, writes and failed calls use nothing. */
 	CALL(&made, .time = 2200, .dur = 5, .pid = 100, .op = M_PREAD, .file = 1,
 	     .offset = 40 * KIB, .asked = 4 * KIB, .result = 4 * KIB, .flags = TRACE_OP_DIRECT);
 	CALL(&made, .time = 2300, .dur = 5, .pid = 100, .op = M_WRITE, .file = 1,
 	     .offset = 40 * KIB, .asked = 4 * KIB, .result = 4 * KIB);
 	CALL(&made, .time = 2400, .dur = 5, .pid = 100, .op = M_PREAD, .file = 1,
 	     .offset = 40 * KIB, .asked = 4 * KIB, .result = -5);
-	/* None of these is of the page cache; of the last it is not known where. */
+	/* None of these enters the page cache; the last one's location is unknown. */
 	fetch(&made, 2500, 1, MIB, 4 * KIB, TRACE_BLOCK_DIRECT);
 	fetch(&made, 2501, 1, MIB, 4 * KIB, TRACE_BLOCK_META);
 	fetch(&made, 2502, 1, MIB, 4 * KIB, TRACE_BLOCK_COMPRESSED);
@@ -171,7 +169,7 @@ static void test_reads(void **state)
 	done(&made, report);
 }
 
-/* Two that wait for one bio; one that had begun before it was queued. */
+/* Two waiters for one bio, and one that began before it was queued. */
 static void test_at_once(void **state)
 {
 	struct made_trace made;
@@ -201,17 +199,17 @@ static void test_faults(void **state)
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/major");
 	FILE_ROW(&made, .id = 2, .ino = 2, .path = "/read");
 	FILE_ROW(&made, .id = 3, .ino = 3, .path = "/threads");
-	/* A fault maps 64 KiB of what it brings in. */
+	/* A fault maps 64 KiB of what it fetched. */
 	FAULT(&made, .time = 1000, .dur = 500, .pid = 100, .file = 1, .offset = 260 * KIB,
 	      .flags = TRACE_FAULT_MAJOR, .fetched = 512 * KIB);
 	fetch(&made, 1100, 1, 0, 512 * KIB, 0);
 	FAULT(&made, .time = 2000, .dur = 1, .pid = 100, .file = 1, .offset = 128 * KIB);
-	/* Of what calls read the folios may be large. */
+	/* Folios fetched by calls may be large. */
 	CALL(&made, .time = 3000, .dur = 500, .pid = 100, .op = M_PREAD, .file = 2,
 	     .asked = 4 * KIB, .result = 4 * KIB, .fetched = 512 * KIB);
 	fetch(&made, 3100, 2, 0, 512 * KIB, 0);
 	FAULT(&made, .time = 4000, .dur = 1, .pid = 100, .file = 2, .offset = 128 * KIB);
-	/* Nor is what one thread reads ahead small because another waits for a page. */
+	/* A concurrent single-page wait does not make another thread's readahead small. */
 	FAULT(&made, .time = 5000, .dur = 500, .pid = 100, .tid = 101, .file = 3,
 	      .offset = 900 * KIB, .flags = TRACE_FAULT_MAJOR, .fetched = 4 * KIB);
 	fetch(&made, 5100, 3, 0, 512 * KIB, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is alike may be summed up at once, and nobody sees it: a report of random stretches of
- * operations that are alike, the same with moments strewn among them, which part them. Knows
- * nothing of what any one analysis makes of them.
+ * Similar operations may be added up at once without changing the report: a report of random
+ * stretches of similar operations equals the same report with instants strewn in between, which
+ * break up the stretches.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static uint64_t random_below(uint64_t limit)
 	return (next_random(&random_state) >> 8) % limit;
 }
 
-/* What all of a stretch have in common. */
+/* Attributes shared by all operations of a stretch. */
 struct stretch {
 	unsigned int op;
 	uint64_t flags, pid, files, threads;
@@ -81,7 +81,7 @@ static void add_call(struct made_trace *made, const struct stretch *like, uint64
 	     .flags = like->flags, .fetched = like->cold && !random_below(20) ? asked : 0);
 }
 
-/* What a thread reads ahead of itself, for operations to come. */
+/* A thread's own readahead, for later operations. */
 static void add_ahead(struct made_trace *made, const struct stretch *like, uint64_t now)
 {
 	BIO(made, .time = now, .dur = 30 * US, .queue = 5 * US, .pid = like->pid,
@@ -144,7 +144,7 @@ static void check_same(const struct table *whole, const struct table *parted, ui
 	sink_open_memory(&told_of_parted);
 	assert_int_equal(json_tables(&told_of_whole, &whole, 1), 0);
 	assert_int_equal(json_tables(&told_of_parted, &parted, 1), 0);
-	/* JSON tells no notes. */
+	/* JSON does not include notes. */
 	if (whole->note)
 		assert_string_equal(whole->note, parted->note);
 	if (told_of_whole.used != told_of_parted.used ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which span an operation belongs to, and what the table of spans says: traces made by hand, every
- * number worked out on paper; spans that end oddly or never, and too many of everything.
+ * Which span an operation belongs to, and the table of spans: hand-made traces with hand-computed
+ * numbers; spans that end oddly or never, and too many of everything.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static void read_at(struct made_trace *made, uint64_t time, uint64_t dur, uint64
  *   10:10  |--- step ------------------------------------|
  *   10:10       |- fetch ----|    r=         r=                 r=
  *   10:10            r=====       (step)     (step)             (none)
- *   10:11                     r=  (of the process: step)
+ *   10:11                     r=  (process's span: step)
  */
 static void test_innermost(void **state)
 {
@@ -47,7 +47,7 @@ static void test_innermost(void **state)
 	read_at(&made, 200, 50, 10, 10, 1000);
 	FAULT(&made, .time = 260, .dur = 10, .pid = 10, .file = 1, .flags = TRACE_FAULT_MAJOR,
 	      .fetched = 4096);
-	read_at(&made, 285, 10, 10, 11, 30); /* that thread began none */
+	read_at(&made, 285, 10, 10, 11, 30); /* that thread has no span */
 	read_at(&made, 300, 10, 10, 10, 500);
 	CALL(&made, .time = 400, .dur = 20, .pid = 10, .op = M_WRITE, .file = 1, .result = 70);
 	CALL(&made, .time = 405, .dur = 20, .pid = 10, .tid = 11, .op = M_READ, .file = 1,
@@ -77,7 +77,10 @@ static void test_innermost(void **state)
 	row = ROW(report, "step");
 	check_text(report, "spans", row, "category", "");
 	CHECK(report, "spans", row, "time_ns", 450);
-	/* 285-295, 300-310, 400-425: two threads at once are one time, and two of summed time. */
+	/*
+	 * 285-295, 300-310, 400-425: two concurrent threads count once in time, twice in thread
+	 * time.
+	 */
 	CHECK(report, "spans", row, "io_time_ns", 10 + 10 + 25);
 	CHECK(report, "spans", row, "io_thread_time_ns", 10 + 10 + 40);
 	CHECK(report, "spans", row, "read_bytes", 539);
@@ -91,12 +94,12 @@ static void test_innermost(void **state)
 	CHECK(report, "spans", row, "inclusive.mmap_fetched_bytes", 4096);
 	assert_non_null(
 		strstr(report_table(report, "spans")->note, "in no span: 1 operations, 7 "));
-	/* The longest first. */
+	/* Longest first. */
 	assert_int_equal(ROW(report, "step"), 0);
 	done(&made, report);
 }
 
-/* An operation that outlasts its span counts with its span's end. */
+/* An operation that outlasts its span counts up to the span's end. */
 static void test_outlasting(void **state)
 {
 	struct made_trace made;
@@ -112,7 +115,7 @@ static void test_outlasting(void **state)
 	done(&made, report);
 }
 
-/* Two spans of one thread that cross; one that another thread ends; one within itself. */
+/* Two spans of one thread that cross; one ended by another thread; one nested in itself. */
 static void test_odd_order(void **state)
 {
 	struct made_trace made;
@@ -144,12 +147,13 @@ static void test_odd_order(void **state)
 	SPANS(report, "again", "time_ns", 300);
 	SPANS(report, "again", "union_ns", 200);
 	SPANS(report, "again", "read_bytes", 3);
-	SPANS(report, "again", "inclusive.read_bytes", 3); /* once, though twice around it */
+	SPANS(report, "again", "inclusive.read_bytes", 3); /* once, though two enclosing spans have
+							    * this name */
 	SPANS(report, "again", "inclusive.io_time_ns", 1);
 	done(&made, report);
 }
 
-/* Ended twice, never begun, id 0, begun twice with one id, at one moment. */
+/* Ended twice, never begun, ID 0, one ID begun twice, begin and end at the same moment. */
 static void test_odd_ids(void **state)
 {
 	struct made_trace made;
@@ -181,7 +185,7 @@ static void test_odd_ids(void **state)
 	done(&made, report);
 }
 
-/* Closed by exit, by another program, by the end of the trace. Their pid comes again. */
+/* Closed by an exit, an exec, and the end of the trace. Their PIDs are reused. */
 static void test_never_ended(void **state)
 {
 	struct made_trace made;
@@ -244,7 +248,7 @@ static void test_inherited(void **state)
 	done(&made, report);
 }
 
-/* Names are told apart by name and category, bytes of any kind. */
+/* Spans are identified by name and category, which may hold any bytes. */
 static void test_names(void **state)
 {
 	struct made_trace made;
@@ -272,12 +276,12 @@ static void test_names(void **state)
 	check_text(report, "spans", 0, "name", "(others)");
 	check_text(report, "spans", 1, "name", "(others)");
 	assert_non_null(strstr(report_table(report, "spans")->note, "in (others)"));
-	/* What they are does not get lost with what they are called. */
+	/* Folded names keep their category. */
 	CHECK(report, "overlap", 0, "compute_ns", 10000);
 	done(&made, report);
 }
 
-/* Spans that nobody ends, more than anybody has: memory is bounded, what is known is told. */
+/* More unclosed spans than the limit: memory is bounded, and known values are reported. */
 static void test_leaks(void **state)
 {
 	struct made_trace made;
@@ -326,11 +330,11 @@ static void test_absent(void **state)
 	done(&made, report);
 }
 
-/* --- random programs, and whoever looks at every span for every operation --- */
+/* --- random programs, against a brute-force search of every span for every operation --- */
 
 enum { SPANS_MADE = 300, OPERATIONS_MADE = 600, MOMENTS = 6000, PIDS = 4, NAMES = 12 };
 
-/* Times are even for spans and odd for operations: none at one moment. */
+/* Spans use even times, operations odd ones: no two coincide. */
 struct made_up {
 	uint64_t begin, end, pid, tid, name;
 };
@@ -342,7 +346,7 @@ static uint64_t random_below(uint64_t limit)
 	return (next_random(&random_state) >> 20) % limit;
 }
 
-/* The last to begin of those that are open on a thread, or, for thread 0, on any of a process. */
+/* The most recently begun open span of a thread or, for thread 0, of the whole process. */
 static int last_open(const struct made_up *spans, uint64_t time, uint64_t pid, uint64_t tid)
 {
 	int found = -1;
@@ -354,7 +358,7 @@ static int last_open(const struct made_up *spans, uint64_t time, uint64_t pid, u
 	return found;
 }
 
-/* 10 is the parent of 11, which is that of 12, which is that of 13. */
+/* 10 is the parent of 11, 11 of 12, and 12 of 13. */
 static int owner_of(const struct made_up *spans, uint64_t time, uint64_t pid, uint64_t tid,
 		    bool *inherited)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What threads that read ahead give out is what one alone does: the same events in the same order
- * with the same rows, whatever memory there is, however soon somebody stops asking, and whatever is
- * damaged. Knows nothing of what the events mean.
+ * Reading ahead with threads gives the same result as a single thread: the same events in the same
+ * order with the same rows, with any amount of memory, early stops and damage.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -18,7 +17,7 @@
 #include "ask_report.h"
 #include "tests/random.h"
 
-#define ROUNDS 60000 /* of some rows each: more than a cursor reads without threads of its own */
+#define ROUNDS 60000 /* of a few rows each: more than a cursor reads without threads */
 #define LANES 4
 #define THREADS 4
 
@@ -65,10 +64,10 @@ static void make_trace(struct made_trace *made)
 	made_finish(made, 1000000000, 1000000000 + ROUNDS * 20000ull);
 }
 
-/* What a run of the cursor gave out. */
+/* Events returned by one run of the cursor. */
 struct given {
 	struct event *events;
-	uint64_t *values; /* of each: a column of its row */
+	uint64_t *values; /* one column of each event's row */
 	size_t count, room;
 	uint64_t lost;
 };
@@ -84,7 +83,7 @@ static void keep(struct given *given, const struct event *event)
 	}
 	given->events[given->count] = *event;
 	given->events[given->count].block = NULL;
-	/* What lies behind the last member is nothing. */
+	/* Clears the padding after the last member. */
 	memset(&given->events[given->count].flags + 1, 0,
 	       sizeof(*event) - offsetof(struct event, flags) - sizeof(event->flags));
 	given->values[given->count++] =
@@ -136,7 +135,9 @@ static void test_same(void **state)
 	struct given one = collect(made->reader, 1, 0, SIZE_MAX);
 	struct given many = collect(made->reader, THREADS, 0, SIZE_MAX);
 
-	/* Three calls and faults a round; a transfer, and begin and end of a span in some. */
+	/*
+	 * Three calls and faults per round; in some rounds a transfer, and a span's begin and end.
+	 */
 	assert_int_equal(one.count,
 			 3 * ROUNDS + 2 * ((ROUNDS + 15) / 16) + 2 * ((ROUNDS + 7) / 8) + 50);
 	check_same(&one, &many);
@@ -163,7 +164,7 @@ static void test_left_early(void **state)
 	}
 }
 
-/* Blocks that cannot be read are passed over, and their rows counted, by whoever finds them. */
+/* Unreadable blocks are skipped and their rows counted, whichever thread finds them. */
 static void test_damage(void **state)
 {
 	struct made_trace *made = *state;
@@ -204,7 +205,7 @@ static void check_same_cell(const struct cell *a, const struct cell *b)
 	}
 }
 
-/* A whole report on the first of the CPUs alone, and on all of them. */
+/* A whole report on the first CPU only, and on all CPUs. */
 static void test_report(void **state)
 {
 	struct made_trace *made = *state;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Totals, methods and operations of traces made by hand: every number worked out on paper.
- */
+/* Totals, methods and operations of hand-made traces, checked against numbers computed by hand. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +13,7 @@
 
 #define SHARED_WRITE (TRACE_FAULT_WRITE | TRACE_FAULT_SHARED)
 
-/* Two processes, the first with two threads:
+/* Two processes; the first has two threads:
  *
  *        100       200       300       400       500
  *   10   |=========|  read by thread 10
@@ -70,7 +68,7 @@ static void test_merged_time(void **state)
 	made_close(&made);
 }
 
-/* Every family once, each at a time of its own. */
+/* Each operation family once, at separate times. */
 static void make_families(struct made_trace *made)
 {
 	BEGIN(made);
@@ -81,13 +79,13 @@ static void make_families(struct made_trace *made)
 	CALL(made, .time = 200, .dur = 20, .pid = 10, .op = M_FSTAT, .result = -ENOENT,
 	     .path = "/none");
 	CALL(made, .time = 300, .dur = 30, .pid = 10, .op = M_FSYNC, .file = 1, .result = -EIO);
-	/* A map call that brought something in, one that only mapped. */
+	/* One map call that fetched data, and one that only mapped. */
 	CALL(made, .time = 400, .dur = 40, .pid = 10, .op = M_MMAP, .file = 1, .offset = 0,
 	     .asked = 65536, .result = 0x7f0000000000, .flags = TRACE_OP_POPULATE, .fetched = 65536,
 	     .major = 3);
 	CALL(made, .time = 500, .dur = 50, .pid = 10, .op = M_MMAP, .file = 1, .offset = 0,
 	     .asked = 65536, .result = 0x7f0000000000);
-	/* From a file to a file, to a socket, from a pipe. */
+	/* File to file, file to socket, pipe to file. */
 	CALL(made, .time = 600, .dur = 60, .pid = 10, .op = M_SENDFILE, .file = 1, .file2 = 2,
 	     .offset = 0, .asked = 1000, .result = 900, .fetched = 8192, .created = 12288);
 	CALL(made, .time = 700, .dur = 70, .pid = 10, .op = M_SENDFILE, .file = 1, .dir = 1,
@@ -96,7 +94,7 @@ static void make_families(struct made_trace *made)
 	     .asked = 100, .result = 50);
 	CALL(made, .time = 900, .dur = 90, .pid = 10, .op = M_READAHEAD, .file = 1, .offset = 0,
 	     .asked = 1 << 20, .result = 0, .fetched = 1 << 20);
-	/* A read whose buffer is a cold mapping: the faults have rows of their own. */
+	/* A read whose buffer is a cold mapping: its faults have rows of their own. */
 	CALL(made, .time = 1000, .dur = 100, .pid = 10, .op = M_READ, .file = 1, .offset = 0,
 	     .asked = 10, .result = 10, .fault_fetched = 4096);
 	FAULT(made, .time = 1010, .dur = 5, .pid = 10, .file = 2, .offset = 0,
@@ -132,7 +130,7 @@ static void test_families(void **state)
 	CHECK(report, "totals", 0, "sync.count", 1);
 	CHECK(report, "totals", 0, "sync.errors", 1);
 	CHECK(report, "totals", 0, "sync.time_ns", 30);
-	/* The read and two transfers; what readahead brought in is theirs, its time is not. */
+	/* The read and two transfers. Data fetched by readahead counts, its time does not. */
 	CHECK(report, "totals", 0, "read.count", 3);
 	CHECK(report, "totals", 0, "read.bytes", 1010);
 	CHECK(report, "totals", 0, "read.fetched_bytes", 8192 + (1 << 20));
@@ -141,11 +139,11 @@ static void test_families(void **state)
 	CHECK(report, "totals", 0, "read.time_ns", 230);
 	CHECK(report, "totals", 0, "write.count", 2);
 	CHECK(report, "totals", 0, "write.bytes", 950);
-	/* One call had a file on both sides: its time is the read's. */
+	/* One call has a file on both sides: its time counts as read time. */
 	CHECK(report, "totals", 0, "write.time_ns", 80);
 	CHECK(report, "totals", 0, "write.thread_time_ns", 80);
 	CHECK(report, "totals", 0, "write.fetched_bytes", 0);
-	/* Four faults and a populating call, which is no fault. */
+	/* Four faults, and a populating call, which is not a fault. */
 	CHECK(report, "totals", 0, "mmap_read.faults", 4);
 	CHECK(report, "totals", 0, "mmap_read.major", 1 + 3);
 	CHECK(report, "totals", 0, "mmap_read.fetched_bytes", 4096 + 4096 + 16384 + 65536);
@@ -155,11 +153,10 @@ static void test_families(void **state)
 	CHECK(report, "totals", 0, "mmap_write.major", 1);
 	CHECK(report, "totals", 0, "mmap_write.fetched_bytes", 4096);
 	CHECK(report, "totals", 0, "mmap_write.time_ns", 40);
-	/* All but the mmap that only mapped and the readahead; the faults inside others not twice.
-	 */
+	/* Excludes the mmap that only mapped and the readahead; nested faults count once. */
 	CHECK(report, "totals", 0, "io.time_ns",
 	      10 + 20 + 30 + 40 + 60 + 70 + 80 + 100 + 10 + 20 + 40);
-	/* ... which were inside others: the time of every call and fault, once. */
+	/* Nested faults count here: thread time of every call and fault. */
 	CHECK(report, "totals", 0, "io.thread_time_ns",
 	      10 + 20 + 30 + 40 + 60 + 70 + 80 + 100 + 5 + 10 + 20 + 40 + 10);
 	CHECK(report, "totals", 0, "anonymous_faults.count", 1000);
@@ -169,7 +166,7 @@ static void test_families(void **state)
 	made_close(&made);
 }
 
-/* The number of a method, of one or of all sides. */
+/* A number of a method, for one operation or all. */
 static uint64_t method(const struct report *report, const char *name, const char *op,
 		       const char *column)
 {
@@ -202,7 +199,7 @@ static uint64_t total(const struct report *report, const char *column)
 	return ask(report, "totals", 0, column)->uint;
 }
 
-/* What is true of all traces. */
+/* Must hold for every trace. */
 static void check_methods_add_up(const struct report *report)
 {
 	assert_int_equal(all_methods(report, "read", "count"),
@@ -228,7 +225,7 @@ static void check_methods_add_up(const struct report *report)
 				 total(report, "mmap_write.thread_time_ns"));
 }
 
-/* The same call over and over: what is the same in all of them counts each time. */
+/* The same call repeated: attributes that all of them share count each time. */
 static void test_over_and_over(void **state)
 {
 	struct made_trace made;
@@ -321,7 +318,7 @@ static void test_operations(void **state)
 	row = find_row(report, "operations", "op", "sendfile");
 	check_text(report, "operations", row, "layer", "syscall");
 	check_text(report, "operations", row, "family", "transfer");
-	CHECK(report, "operations", row, "count", 3); /* calls, whatever sides they have */
+	CHECK(report, "operations", row, "count", 3); /* calls, however many files they have */
 	CHECK(report, "operations", row, "bytes", 1050);
 	CHECK(report, "operations", row, "thread_time_ns", 210);
 	CHECK(report, "operations", row, "sizes.<=4KiB", 3);
@@ -334,7 +331,7 @@ static void test_operations(void **state)
 	CHECK(report, "operations", row, "count", 5);
 	CHECK(report, "operations", row, "max_ns", 40);
 	check_null(report, "operations", row, "errors");
-	/* Known from totals alone. The longest first. */
+	/* Known only from totals. Longest first. */
 	check_text(report, "operations", 0, "op", "anonymous_fault");
 	CHECK(report, "operations", 0, "thread_time_ns", 5000);
 	check_null(report, "operations", 0, "p50_ns");
@@ -403,7 +400,7 @@ static void test_percentiles_and_sizes(void **state)
 	}
 }
 
-/* The kernel counted more than there are rows. */
+/* The kernel counted more operations than there are rows. */
 static void test_lost(void **state)
 {
 	struct made_trace made;
@@ -448,7 +445,7 @@ static void test_lost(void **state)
 	CHECK(report, "totals", 0, "read.errors", 1 + 1);
 	CHECK(report, "totals", 0, "read.bytes", 8096 + 409600 + 2000);
 	CHECK(report, "totals", 0, "read.thread_time_ns", 250 + 10000);
-	CHECK(report, "totals", 0, "read.time_ns", 200); /* of rows: the best there is */
+	CHECK(report, "totals", 0, "read.time_ns", 200); /* from the rows, the best available */
 	CHECK(report, "totals", 0, "read.fetched_bytes", 4096 + 8192 + 4096 + 20480);
 	CHECK(report, "totals", 0, "write.fetched_bytes", 4096);
 	CHECK(report, "totals", 0, "write.created_bytes", 24576);
@@ -473,7 +470,7 @@ static void test_lost(void **state)
 	made_close(&made);
 }
 
-/* The kernel counted 3 calls that nobody has, and a fork is there that it did not count. */
+/* The kernel counted 3 calls that have no row, and a fork has a row but no count. */
 static void test_unaccounted(void **state)
 {
 	struct made_trace made;
@@ -491,7 +488,7 @@ static void test_unaccounted(void **state)
 	made_close(&made);
 }
 
-/* What was handed over by calls whose rows are there, by one that failed, and by lost ones. */
+/* Submissions by calls with rows, by a call that failed, and by lost calls. */
 static void test_submissions(void **state)
 {
 	struct made_trace made;

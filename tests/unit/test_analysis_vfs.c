@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What the VFS layer tells, of traces made by hand: no byte of it stands twice in a total.
- */
+/* The VFS layer in hand-made traces: no byte counts twice in a total. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +11,7 @@
 
 #include "ask_report.h"
 
-/* The row of a table whose columns hold these words; behind the last one if there is none. */
+/* The row whose columns hold these words; the row count if there is none. */
 static size_t row_of(const struct report *report, const char *table, const char *column,
 		     const char *word, const char *other_column, const char *other)
 {
@@ -38,8 +36,9 @@ static void check_method(const struct report *report, const char *method, const 
 	CHECK(report, "methods", row, "thread_time_ns", thread_time_ns);
 }
 
-/* A read of an overlay's file, the layer's file below it; a program is executed, and what the
- * kernel reads of it; a thread of the kernel's own. */
+/* A read of an overlay file and of the file below it; a program execed, and the kernel's reads of
+ * it; a kernel thread.
+ */
 static void make_with_calls(struct made_trace *made)
 {
 	BEGIN(made, .vfs = true);
@@ -71,7 +70,7 @@ static void test_with_calls(void **state)
 	report = made_report(&made.reader, 1);
 	CHECK(report, "totals", 0, "read.count", 3);
 	CHECK(report, "totals", 0, "read.bytes", 4096 + 256 + 50);
-	/* What is inside a call takes none but the call's time. */
+	/* Operations inside a call add no time beyond the call's. */
 	CHECK(report, "totals", 0, "read.time_ns", 100 + 30);
 	CHECK(report, "totals", 0, "io.thread_time_ns", 100 + 30);
 	check_method(report, "syscall", "read", 1, 4096, 100);
@@ -89,7 +88,7 @@ static void test_with_calls(void **state)
 	made_close(&made);
 }
 
-/* Lost: of what is apart nothing is added to a total, of the rest what the kernel counted. */
+/* Lost events: values outside the totals gain nothing, the rest gain what the kernel counted. */
 static void test_lost(void **state)
 {
 	struct made_trace made;
@@ -145,7 +144,7 @@ static void test_without_calls(void **state)
 	made_close(&made);
 }
 
-/* For those who read traces in Python. */
+/* For tests of the Python reader. */
 static int leave(const char *path)
 {
 	struct made_trace made;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Writeback: what was made dirty, by whom, what of it reached a device and when.
- */
+/* Writeback: who dirtied what, and how much of it reached a device and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +32,7 @@ static double real(const struct report *report, size_t row, const char *column)
 	return cell->real;
 }
 
-/* A column of a row of the table within a file's row. */
+/* A cell of a table nested in a file's row. */
 static uint64_t within(const struct report *report, size_t row, const char *name, size_t line,
 		       const char *column)
 {
@@ -59,7 +57,7 @@ static void test_checkpoint(void **state)
 	THROTTLE(&made, .time = 1010, .pause = 50, .pid = 10, .file = 1);
 	CALL(&made, .time = 2000, .dur = 100, .pid = 10, .op = M_WRITE, .file = 1,
 	     .offset = 4 * PAGE, .asked = 4 * PAGE, .result = 4 * PAGE);
-	/* Fails, or goes past the page cache: dirties nothing. */
+	/* Failed and O_DIRECT writes dirty nothing. */
 	CALL(&made, .time = 2200, .dur = 100, .pid = 10, .op = M_WRITE, .file = 1,
 	     .offset = 8 * PAGE, .asked = PAGE, .result = -28);
 	CALL(&made, .time = 2400, .dur = 100, .pid = 10, .op = M_WRITE, .file = 1,
@@ -68,7 +66,7 @@ static void test_checkpoint(void **state)
 	    .flags = TRACE_BLOCK_DIRECT);
 	BIO(&made, .time = 5000, .dur = 1000, .file = 1, .offset = 0, .bytes = 6 * PAGE);
 	BIO(&made, .time = 5000, .dur = 3000, .file = 1, .offset = -1); /* a flush */
-	/* What the file system keeps for itself is no data of the file. */
+	/* File-system metadata is not the file's data. */
 	BIO(&made, .time = 5001, .dur = 1000, .file = 1, .offset = 0, .bytes = 8 * PAGE,
 	    .flags = TRACE_BLOCK_META);
 	report = report_of(&made, 10000);
@@ -127,7 +125,7 @@ static void test_two_writers(void **state)
 	done(&made, report);
 }
 
-/* Folios that are mapped whole, and folios whose pages are mapped one by one. */
+/* Folios mapped whole, and folios whose pages are mapped individually. */
 static void test_stores(void **state)
 {
 	struct made_trace made;
@@ -140,7 +138,7 @@ static void test_stores(void **state)
 	for (uint64_t i = 0; i < 8; i++)
 		FAULT(&made, .time = 2000 + i * 100, .dur = 10, .pid = 10, .file = 2,
 		      .offset = i * FOLIO / 4, .flags = STORE, .dirtied = i % 4 ? 0 : FOLIO);
-	/* What is cut off has stored nothing; what only reads has neither. */
+	/* Unfinished faults and read faults store nothing. */
 	FAULT(&made, .time = 3000, .dur = 10, .pid = 10, .file = 1, .offset = 5 * FOLIO,
 	      .flags = STORE | TRACE_FAULT_UNFINISHED);
 	FAULT(&made, .time = 3100, .dur = 10, .pid = 10, .file = 1, .offset = 5 * FOLIO);
@@ -158,8 +156,7 @@ static void test_stores(void **state)
 	done(&made, report);
 }
 
-/* A file that was cut to nothing before it was written back, and one written at places that are
- * not known (sendfile). */
+/* A file truncated to zero before writeback, and one written at unknown offsets (sendfile). */
 static void test_elsewhere(void **state)
 {
 	struct made_trace made;
@@ -201,7 +198,7 @@ static void test_compressed(void **state)
 	done(&made, report);
 }
 
-/* What was not recorded is not known. */
+/* Values that were not recorded are null. */
 static void test_layers(void **state)
 {
 	struct made_trace made;
@@ -255,7 +252,7 @@ static void test_groups(void **state)
 	done(&made, report);
 }
 
-/* Of one process alone: what the kernel wrote, and when, is not told by whom it was for. */
+/* Filtered by one process: the kernel's writes and their times have no owner, so they are null. */
 static void test_filter(void **state)
 {
 	const struct filter filter = { .until_ns = FILTER_NONE, .pid = 10, .rank = FILTER_NONE };
@@ -280,7 +277,7 @@ static void test_filter(void **state)
 	done(&made, report);
 }
 
-/* What is in memory alone is never written back, so nothing of it waits to be. */
+/* Memory-only files are never written back, so nothing of them is pending. */
 static void test_in_memory(void **state)
 {
 	struct made_trace made;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * Containers and jobs by the paths of their cgroups: those that engines make, and others that look
- * like them.
- */
+/* Containers and jobs from cgroup paths: those that engines create, and lookalikes. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Records whose lengths say more than there is: none is believed, each is counted. Every kind of
- * record has its row in the table.
+ * Records whose lengths claim too much: all are rejected and counted. Every kind of record has its
+ * row in the table.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static void tear_down(struct fixture *fixture)
 	fclose(fixture->file);
 }
 
-/* A record in memory of exactly its size, so that a byte too far is seen by the sanitizers. */
+/* Passes a record in memory of exactly its size, so that sanitizers catch overreads. */
 static void take(struct fixture *fixture, enum record_kind kind, const void *record, size_t size)
 {
 	struct event_header *copy = malloc(size);
@@ -65,7 +65,7 @@ static void check(struct fixture *fixture, enum record_kind kind, uint64_t taken
 		assert_int_equal(trace_writer_rows(fixture->writer, decoder_kind(kind)), taken);
 }
 
-/* Names, categories and arguments: each for itself, and all together. */
+/* Names, categories and arguments: each separately, and all together. */
 static void test_spans(void **state)
 {
 	static const enum record_kind kinds[] = { RECORD_SPAN_BEGIN, RECORD_INSTANT };
@@ -100,7 +100,7 @@ static void test_spans(void **state)
 	}
 }
 
-/* A request, with its only bio behind it or without. */
+/* A request, with and without its only bio behind it. */
 static void test_requests(void **state)
 {
 	struct event_request_single record = {
@@ -172,7 +172,7 @@ static void test_every_kind_has_a_decoder(void **state)
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		assert_non_null(decoder_kind_name(kind));
 		assert_non_null(decoder_kind_layer(kind));
-		if (kind == RECORD_FAULT) { /* comes through lanes alone */
+		if (kind == RECORD_FAULT) { /* arrives only through CPU buffers */
 			decoder_take_slots(fixture.decoder, 0, &fault, 1);
 			check(&fixture, kind, 1, 0);
 			continue;

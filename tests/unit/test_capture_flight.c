@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The parts of the flight recorder, without a kernel: memory that is copied while it is written,
- * the log, what becomes of what falls out of it, and triggers.
+ * Parts of the flight recorder, without a kernel: copying memory while it is being written, the
+ * log, state evicted from the ring, and triggers.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -71,9 +71,9 @@ static void close_shared(struct shared *shared)
 }
 
 /*
- * As bpf/flight.h does for a lane that nobody shares: the n-th record of a lane. But for one thing:
- * threads are held up here for longer than the memory takes to wrap, as what runs in the kernel is
- * not; they take another slot when others have come by meanwhile.
+ * Mirrors bpf/flight.h for a CPU buffer with a single writer: record n of a CPU buffer. One
+ * difference: a thread here can be delayed for longer than the memory takes to wrap, which cannot
+ * happen in the kernel; it then takes another slot if others have overtaken it.
  */
 static void write_record(struct shared *shared, unsigned int lane, uint64_t n)
 {
@@ -106,7 +106,8 @@ static void write_record(struct shared *shared, unsigned int lane, uint64_t n)
 			 __ATOMIC_SEQ_CST);
 }
 
-/* Each lane's records follow each other, up to the last one, and none is torn. How many there are.
+/* Asserts that each CPU buffer's records are consecutive up to the last, and not torn. Returns
+ * their number.
  */
 static size_t check_copy(const struct flight_slots *copy, uint64_t *last)
 {
@@ -148,7 +149,9 @@ static void test_copy(void **state)
 	close_shared(&shared);
 }
 
-/* A lane that writes seldom loses nothing that is younger than the oldest of the others. */
+/*
+ * A CPU buffer that is rarely written loses nothing younger than the oldest record of the others.
+ */
 static void test_uneven(void **state)
 {
 	struct flight_slots copy;
@@ -170,7 +173,7 @@ static void test_uneven(void **state)
 			if (written[i] && copy.from_ns == 0)
 				assert_int_equal(last[i], written[i]);
 		assert_int_equal(last[lane], written[lane]);
-		/* Everything since then, of all lanes. */
+		/* Everything since then, from all CPU buffers. */
 		if (copy.from_ns)
 			assert_int_equal(kept, shared.clock - copy.from_ns);
 		if (n > SLOTS)
@@ -212,7 +215,7 @@ static void test_copy_while_written(void **state)
 	for (int i = 0; i < 200; i++) {
 		memset(last, 0, sizeof(last));
 		assert_int_equal(flight_memory_copy(shared.memory, shared.clock, &copy), 0);
-		/* One that was being written, and whose thread has not run since, leaves a gap. */
+		/* A slot being written by a thread that has not run since leaves a gap. */
 		if (!copy.lost)
 			check_copy(&copy, last);
 		flight_slots_free(&copy);
@@ -220,7 +223,7 @@ static void test_copy_while_written(void **state)
 	shared.stop = true;
 	for (unsigned int i = 0; i < LANES; i++)
 		pthread_join(threads[i], NULL);
-	write_record(&shared, 0, ++writers[0].written); /* however little they have run */
+	write_record(&shared, 0, ++writers[0].written); /* even if they hardly ran */
 	memset(last, 0, sizeof(last));
 	assert_int_equal(flight_memory_copy(shared.memory, shared.clock, &copy), 0);
 	assert_int_equal(copy.lost, 0);
@@ -366,7 +369,7 @@ static void test_past(void **state)
 
 	take_exec(&past, 10, "python", 2);
 	begin_span(&past, 10, 9);
-	take(&past, &fork); /* of the same rank */
+	take(&past, &fork); /* same rank */
 	fork.child_pid = 10;
 	fork.child_tid = 12;
 	take(&past, &fork); /* a thread */
@@ -389,7 +392,7 @@ static void test_past(void **state)
 	flight_past_free(&past);
 }
 
-/* Rings are drained one after the other, that of processes first. */
+/* Rings are drained in turn, the process ring first. */
 static void test_past_disordered(void **state)
 {
 	struct event_span_end end = {
@@ -408,7 +411,7 @@ static void test_past_disordered(void **state)
 	begin_span(&past, 10, 1);
 	flight_past_tell(&past, 100, tell, &told);
 	assert_string_equal(told.text, "[]10<0:python:python@100+ ");
-	/* What was begun later has not ended; taken once more, all is as it was. */
+	/* Spans that began later are still open; feeding the same records twice changes nothing. */
 	end.header.time_ns = 6;
 	for (int i = 0; i < 2; i++) {
 		told.text[0] = 0;
@@ -488,7 +491,7 @@ static void test_names(void **state)
 	flight_names_mark(&names, 5000, FLIGHT_NAME_RECORDED);
 	assert_int_equal(names.unresolved, 1);
 	assert_int_equal(count_told(&names), 10);
-	/* The records of young names may still be on the way. */
+	/* Records of recent names may still arrive. */
 	assert_int_equal(flight_names_sweep(&names), 0);
 	assert_int_equal(names.files.count, 100);
 	assert_int_equal(flight_names_sweep(&names), 0);
@@ -502,7 +505,9 @@ static void test_names(void **state)
 	flight_names_free(&names);
 }
 
-/* A job that opens ever new files, of which the last `recorded` are in records, and file 1. */
+/*
+ * A job that keeps opening new files; records refer to the last `recorded` of them and to file 1.
+ */
 static void check_churn(size_t path_bytes, uint32_t recorded, bool all_fit)
 {
 	struct flight_names names = { 0 };
@@ -607,7 +612,7 @@ static void test_triggers(void **state)
 	}
 	assert_int_equal(who, 7);
 	assert_string_equal(reason, "120 major-faults a second for 3.0 s");
-	/* A break, and it begins anew. */
+	/* A pause, and the condition starts over. */
 	for (int i = 0; i < 5; i++) {
 		flight_triggers_add(triggers, 8, 0, i == 1 ? 0 : SECOND);
 		now += SECOND;
@@ -615,7 +620,7 @@ static void test_triggers(void **state)
 	}
 	assert_int_equal(who, 8);
 	assert_string_equal(reason, "stall of 100.0% for 2.0 s");
-	/* Of several the least number. */
+	/* The lowest threshold wins. */
 	for (int i = 1; i <= 3; i++) {
 		for (uint64_t each = 40; each >= 20; each--)
 			flight_triggers_add(triggers, each, 100 + each, 0);
@@ -644,6 +649,6 @@ int main(void)
 		cmocka_unit_test(test_triggers),
 	};
 
-	log_set_level((enum log_level) - 1); /* what is refused is told */
+	log_set_level((enum log_level) - 1); /* log rejected triggers */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

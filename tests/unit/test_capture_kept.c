@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which files of a flight recorder are kept: of those that it has made the younger ones; what an
- * earlier run has left is counted and removed with them; what anybody else has left, whatever it is
- * called, stays.
+ * Retention of flight recorder files: the newest of its own stay; files of an earlier run count and
+ * are removed as well; all others stay, whatever their names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +72,7 @@ static void test_files(void **state)
 				    ((char[]) { '-', '1' + i, '.', 'f', 'l', 't', 0 }));
 	}
 	assert_int_equal(files.count, 2);
-	make_file(&files, 5000, path); /* larger than all that may be kept */
+	make_file(&files, 5000, path); /* exceeds the whole limit */
 	assert_int_equal(files.count, 1);
 	for (int i = 1; i < 8; i++) {
 		sprintf(path, "%s/f-42-%d.flt", directory, i);
@@ -85,7 +84,7 @@ static void test_files(void **state)
 	flight_files_free(&files);
 }
 
-/* --- of an earlier run --- */
+/* --- files of an earlier run --- */
 
 static const char *const targets[] = { "all processes", NULL };
 static const char *const others[] = { "process 7", NULL };
@@ -112,7 +111,7 @@ static char *path_of(const char *name)
 	return path;
 }
 
-/* `seconds`: when it was written. */
+/* `seconds`: the modification time. */
 static void put(const char *name, const struct trace_header *header, time_t seconds)
 {
 	const struct timespec times[] = { { .tv_sec = seconds }, { .tv_sec = seconds } };
@@ -169,15 +168,15 @@ static void find(struct flight_files *files, const char *pattern, uint64_t keep)
 	files->pattern = NULL;
 }
 
-/* Three of its own, of which two may stay, and all kinds of others. */
+/* Three of its own, of which two may stay, and various others. */
 static void test_own_and_foreign(void **state)
 {
 	static const char *const foreign[] = {
 		"f-node-1-7-1700000000-4.flt", /* a job of another host */
 		"f-node-1-7-1700000000-5.flt", /* other targets */
-		"f-node-1-7-1700000000-6.flt", /* of no flight recorder */
-		"f-node-1-7-1700000000-7.flt", /* no trace */
-		"f-node-1-7-1700000000.flt",   /* names that it does not give */
+		"f-node-1-7-1700000000-6.flt", /* not made by a flight recorder */
+		"f-node-1-7-1700000000-7.flt", /* not a trace */
+		"f-node-1-7-1700000000.flt",   /* names in another form */
 		"f-node-1-7-x-1.flt",	       "f-node-1-7-1700000000-1.flt.bak",
 		"g-node-1-7-1700000000-1.flt", "f-node-2-7-1700000000-1.flt",
 		"f-node-1--1700000000-1.flt",  "f-node-1-7-1700000000-8.flt", /* a link */
@@ -214,7 +213,7 @@ static void test_own_and_foreign(void **state)
 	clear();
 }
 
-/* Signs of a pattern stand for themselves where it says so; a name needs no ending. */
+/* Escaped pattern characters are literal; a name needs no suffix. */
 static void test_patterns(void **state)
 {
 	static const struct {
@@ -247,7 +246,7 @@ static void test_patterns(void **state)
 	}
 }
 
-/* All may stay: nothing is looked for. */
+/* No limit: the directory is not searched. */
 static void test_no_limit(void **state)
 {
 	struct trace_header header = own_header();
@@ -271,7 +270,7 @@ int main(void)
 
 	if (!mkdtemp(directory))
 		return 1;
-	log_set_level((enum log_level) - 1); /* what is refused is told */
+	log_set_level((enum log_level) - 1); /* log rejected patterns */
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	rmdir(directory);
 	return failed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The reader of lanes against a writer that is made up: runs, wraps, slots that are being filled,
- * and slots that hold a later number than they should. Memory stands in for the kernel's maps.
+ * The CPU buffer reader against a simulated writer: runs, wraps, slots being filled, and slots
+ * whose number is later than expected. Memory stands in for the kernel's maps.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ struct fixture {
 	struct lane_control *controls;
 	struct lane_slot *slots;
 	struct lanes *lanes;
-	uint64_t next[LANES]; /* that should come */
+	uint64_t next[LANES]; /* expected next */
 	uint64_t seen, wrong, calls;
 };
 
@@ -80,7 +80,7 @@ static void give(struct fixture *fixture, unsigned int lane, uint64_t number)
 {
 	struct lane_slot *slot = slot_of(fixture, lane, number);
 
-	slot->call.time_ns = number; /* what the reader must find */
+	slot->call.time_ns = number; /* the value that the reader must find */
 	__atomic_store_n(&slot->ready, number + 1, __ATOMIC_RELEASE);
 }
 
@@ -133,7 +133,7 @@ static void test_everything_in_order(void **state)
 	assert_int_equal(lanes_overrun(fixture->lanes), 0);
 }
 
-/* A program was interrupted: what follows waits, and nothing of it is lost. */
+/* An interrupted program: later records wait, and none is lost. */
 static void test_waits_for_one_being_filled(void **state)
 {
 	struct fixture *fixture = *state;
@@ -150,7 +150,7 @@ static void test_waits_for_one_being_filled(void **state)
 	assert_int_equal(lanes_overrun(fixture->lanes), 0);
 }
 
-/* The same when the slot still holds what it held a lap ago. */
+/* The same while the slot still holds the number of the previous lap. */
 static void test_waits_with_an_old_number_there(void **state)
 {
 	struct fixture *fixture = *state;
@@ -165,12 +165,12 @@ static void test_waits_with_an_old_number_there(void **state)
 	assert_int_equal(fixture->next[0], SLOTS + 1);
 }
 
-/* Slots that were overwritten are lost, exactly those, and the lane goes on. */
+/* Exactly the overwritten slots are lost, and the CPU buffer goes on. */
 static void test_a_later_number_is_a_loss(void **state)
 {
 	struct fixture *fixture = *state;
 
-	write_some(fixture, 0, SLOTS + 3); /* over the first three */
+	write_some(fixture, 0, SLOTS + 3); /* overwrites the first three */
 	assert_int_equal(drain(fixture), SLOTS + 3);
 	assert_int_equal(lanes_overrun(fixture->lanes), 3);
 	assert_int_equal(fixture->seen, SLOTS);
@@ -194,7 +194,7 @@ static void test_laps(void **state)
 	assert_int_equal(drain(fixture), 0);
 }
 
-/* Several writers that keep to the rule: no slot is taken before the reader has left it. */
+/* Several writers that follow the protocol: no slot is reused before the reader is done with it. */
 static void *race(void *context)
 {
 	struct fixture *fixture = context;

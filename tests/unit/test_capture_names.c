@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * Names made from what the kernel side reads, and words that a user gives.
- */
+/* Names built from kernel data, and option values given by users. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -82,7 +80,7 @@ static void test_the_longest_path_fits(void **state)
 	}
 	names[bytes - 1] = 0;
 	expected[bytes - 1] = 0;
-	/* An odd length: the last component is empty, and so is the first of the path. */
+	/* Odd length: the last component is empty, and so is the path's first. */
 	expect_path(names, bytes - 1, 0, FILE_CLASS_REG, expected);
 	free(names);
 	free(expected);
@@ -110,7 +108,7 @@ static void test_ranks(void **state)
 	assert_int_equal(rank_of(wrong, sizeof(wrong)), 4);
 	assert_int_equal(rank_of(huge, sizeof(huge)), -1);
 	assert_int_equal(rank_of("", 0), -1);
-	assert_int_equal(rank_of("RANK=1", 4), -1); /* cut */
+	assert_int_equal(rank_of("RANK=1", 4), -1); /* truncated */
 }
 
 /* --- words --- */
@@ -155,7 +153,7 @@ static void test_file_names(void **state)
 	free(long_name);
 }
 
-/* --- cgroups: any directory's number does for an id --- */
+/* --- cgroups: any directory's inode number serves as an ID --- */
 
 static uint64_t number_of(const char *path)
 {
@@ -184,17 +182,17 @@ static void test_cgroups(void **state)
 	assert_string_equal(path, "/a/b");
 	assert_true(cgroups_path(cgroups, outer, true, path));
 	assert_string_equal(path, "/");
-	/* Whoever does not wait is never held up by a walk; what is missing is walked for once. */
+	/* Nonblocking callers never wait for a walk; a missing ID triggers one walk. */
 	while (!cgroups_path(cgroups, inner + outer, false, path))
 		usleep(1000);
 	assert_string_equal(path, "");
 	for (int i = 0; i < 100; i++)
 		assert_true(cgroups_path(cgroups, inner + outer, false, path));
-	/* What was found stays known. */
+	/* Found paths stay known. */
 	assert_int_equal(rmdir(name), 0);
 	assert_true(cgroups_path(cgroups, inner, false, path));
 	assert_string_equal(path, "/a/b");
-	/* A node with a thousand stays known; of more than are remembered the oldest does not. */
+	/* All of a thousand IDs stay known; beyond the limit the oldest are forgotten. */
 	for (int i = 0; i < 2; i++)
 		for (uint64_t id = 1; id <= 1000; id++) {
 			assert_true(cgroups_path(cgroups, outer + id * 1000000007, i == 0, path));
@@ -211,7 +209,7 @@ static void test_cgroups(void **state)
 	rmdir(root);
 }
 
-/* The first answer comes from another thread, so it cannot be there at once. */
+/* The first answer comes from another thread, so it is not available at once. */
 static void test_cgroups_do_not_hold_up(void **state)
 {
 	struct cgroups *cgroups;

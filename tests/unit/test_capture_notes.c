@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The notes of markers: where arguments stand, what a sound library tells, and what becomes of a
- * reader of files that mean harm: bounded memory, bounded time, no rights.
+ * Marker notes: argument locations, what a valid library yields, and the confined reader on
+ * malicious files: bounded memory, bounded time, no privileges.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -25,7 +25,7 @@
 #include "capture/confined.h"
 #include "capture/notes.h"
 
-#define RESIDENT_MOST_KB (256 << 10) /* of a reader; what it may take is 64 MiB */
+#define RESIDENT_MOST_KB (256 << 10) /* of a reader, whose limit is 64 MiB */
 
 /* --- arguments --- */
 
@@ -118,7 +118,7 @@ static int remove_place(void **state)
 	return system(command);
 }
 
-/* A copy of our library to spoil. */
+/* A copy of our library to corrupt. */
 static int copy_library(char **bytes, size_t *size)
 {
 	const char *build = getenv("BUILD");
@@ -172,7 +172,7 @@ static void test_library(void **state)
 	assert_int_equal(kinds, (1u << MARKER_KIND_COUNT) - 1);
 	assert_int_equal(found.count, MARKER_KIND_COUNT);
 
-	/* A place that holds no nop is not attached to. */
+	/* A location without a nop is not attached to. */
 	bytes[found.markers[1].offset] ^= 1;
 	notes_find(fd, &found);
 	assert_int_equal(found.status, -ENOTSUP);
@@ -212,7 +212,7 @@ static void check_bounded(int fd, uint32_t count)
 	assert_true(children.ru_maxrss < RESIDENT_MOST_KB);
 }
 
-/* Files of a few KiB that claim GiB. */
+/* Files of a few KiB that claim to hold GiB. */
 static void test_claims(void **state)
 {
 	char *bytes;
@@ -226,14 +226,14 @@ static void test_claims(void **state)
 	close(fd);
 
 	fd = copy_library(&bytes, &size);
-	section(bytes, ".shstrtab")->sh_size = 3ull << 30; /* of which few are read */
+	section(bytes, ".shstrtab")->sh_size = 3ull << 30; /* only a small part is read */
 	assert_int_equal(ftruncate(fd, 4ll << 30), 0);
 	check_bounded(fd, MARKER_KIND_COUNT);
 	munmap(bytes, size);
 	close(fd);
 
 	fd = copy_library(&bytes, &size);
-	((Elf64_Ehdr *)bytes)->e_shnum = 0; /* the first section then tells */
+	((Elf64_Ehdr *)bytes)->e_shnum = 0; /* the first section then holds the number */
 	((Elf64_Ehdr *)bytes)->e_shoff = 1ull << 30;
 	assert_int_equal(ftruncate(fd, 4ll << 30), 0);
 	assert_int_equal(
@@ -244,13 +244,12 @@ static void test_claims(void **state)
 	close(fd);
 }
 
-/* --- forms that no linker makes --- */
+/* --- forms that linkers do not produce --- */
 
 #define ADDRESSES 3
 #define ADDRESS(n) (sizeof(Elf64_Nhdr) + sizeof("stapsdt") + (n) * sizeof(uint64_t))
 
-/* One value that is not as it should be: in the file's header, in that of a section, or in the
- * first note. */
+/* One invalid value: in the file header, in a section header, or in the first note. */
 static void test_forms(void **state)
 {
 	static const struct {
@@ -308,7 +307,7 @@ static void test_forms(void **state)
 	}
 }
 
-/* So many notes with arguments of so many bytes, behind what the library holds. */
+/* Appends `count` notes with arguments of `each` bytes to the library's. */
 static void put_notes(int fd, char *bytes, size_t size, size_t count, size_t each)
 {
 	static const char probe[] = "faultline\0instant", argument[] = "8@%rax ";
@@ -331,7 +330,10 @@ static void put_notes(int fd, char *bytes, size_t size, size_t count, size_t eac
 
 static void test_many_notes(void **state)
 {
-	/* Thousands of one name; arguments of 1 MiB, and of 40 MiB in all, which are not read. */
+	/*
+	 * Thousands with the same name; arguments of 1 MiB, and of 40 MiB in total, which are not
+	 * read.
+	 */
 	static const struct {
 		size_t count, each;
 		int status;
@@ -351,7 +353,7 @@ static void test_many_notes(void **state)
 	}
 }
 
-/* Sections before those that there are, and a table of names that goes on and does not end. */
+/* Prepends sections, and adds an unterminated name table. */
 static void put_sections(int fd, char *bytes, size_t size, size_t more, size_t name_bytes)
 {
 	Elf64_Ehdr *file = (void *)bytes;
@@ -471,7 +473,7 @@ static void test_confined_that_does_not_return(void **state)
 	assert_int_equal(confined_run(crash, NULL, &out, sizeof(out), &patience), -EPROTO);
 }
 
-/* What those that hang take is gone for those behind them, but for a share of their own. */
+/* Time used up by hanging files is not available to later ones, except for a reserved share. */
 static void test_patience(void **state)
 {
 	struct confined_patience patience = { CONFINED_LONGEST_NS };

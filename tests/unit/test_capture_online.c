@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Lists of CPUs as the kernel writes them, and none; who came since one last looked.
+ * CPU lists in the kernel's format, and invalid ones; CPUs that came online since the last check.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static void test_lists(void **state)
 	check("0\n", 1);
 	check("0-1\n", 3);
 	check("0,2-4,7", 0x9d);
-	check("0-511\n", 0xff); /* more than are possible are none of ours */
+	check("0-511\n", 0xff); /* CPUs beyond the possible ones are ignored */
 	check("9", 0);
 }
 
@@ -51,7 +51,7 @@ static void note(void *context, int cpu)
 	++*(int *)context;
 }
 
-/* None comes: those that are here were here before. */
+/* None arrives: the online CPUs were online before. */
 static void test_this_machine(void **state)
 {
 	struct online *online = online_open(4096);
@@ -78,13 +78,13 @@ static void count(void *context, int cpu)
 	*(int *)context += cpu ? 10 : 1;
 }
 
-/* Once each time, whether it was missing at a look or gone and back between two of them. */
+/* Counts each arrival once, whether the CPU was offline at a check or only between two checks. */
 static void test_coming_and_going(void **state)
 {
 	static const struct {
 		const char *list, *event;
 		size_t bytes;
-		int came; /* 1 for each time that CPU 0 has, 10 for another */
+		int came; /* 1 for each arrival of CPU 0, 10 for another CPU's */
 	} rows[] = {
 		{ "0-1\n", NULL, 0, 0 },
 		{ "0\n", NULL, 0, 0 },

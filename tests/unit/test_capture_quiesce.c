@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Waiting for programs that still run: which CPUs are visited, and when the kernel is asked
- * instead. What the machine has and answers is made up: the source is read here with functions in
- * place of the C library's.
+ * Waiting for running programs: which CPUs are visited, and when the kernel is asked instead. The
+ * machine is simulated: the source is included here, with its C library functions replaced.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -16,13 +15,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* Masks of CPUs: those that are online, those that this thread may run on, and those that cannot be
- * gone to. */
+/* CPU masks: online, allowed for this thread, and refusing to be visited. */
 static uint64_t online, may_run, refusing;
 static unsigned int present;
 static uint64_t visited[80];
 static size_t visits, barriers;
-static bool tickless; /* then the kernel refuses to be asked */
+static bool tickless; /* then the kernel call fails */
 
 static uint64_t mask_of(const cpu_set_t *set)
 {
@@ -99,7 +97,7 @@ static void machine(uint64_t are_online, uint64_t may, unsigned int are_present)
 	tickless = false;
 }
 
-/* Each CPU by itself, in turn, and then all that were allowed again. */
+/* Asserts that each CPU was visited in turn, and then all allowed ones restored. */
 static void assert_visited(uint64_t cpus)
 {
 	size_t at = 0;
@@ -133,7 +131,7 @@ static void test_offline(void **state)
 	assert_visited(0x7);
 }
 
-/* Who is preempted may run on afterwards: only the kernel knows. */
+/* A preempted program may continue afterwards: only the kernel knows. */
 static void test_preempted(void **state)
 {
 	machine(0x3, 0x3, 2);
@@ -158,7 +156,7 @@ static void test_many(void **state)
 	assert_int_equal(barriers, 1);
 }
 
-/* One goes off meanwhile: the kernel is asked, and this thread runs where it ran. */
+/* A CPU goes offline: the kernel is asked, and this thread's affinity is restored. */
 static void test_refused(void **state)
 {
 	machine(0xf, 0xf, 4);
@@ -180,7 +178,7 @@ static void test_tickless(void **state)
 	tickless = true;
 	assert_true(quiesce_slowly());
 	assert_visited(0x3);
-	/* Without either way that is not concealed. */
+	/* If neither way works, the failure is reported. */
 	machine(0xf, 0x3, 4);
 	tickless = true;
 	assert_false(quiesce(false));
@@ -191,7 +189,7 @@ static void test_tickless(void **state)
 	assert_int_equal(visits, 0);
 }
 
-/* Who is in no hurry asks the kernel. */
+/* The slow variant asks the kernel. */
 static void test_slowly(void **state)
 {
 	machine(0x3, 0x3, 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is known of spans that were missed: ends without a begin, and programs that were late; and
- * which of those that ask is answered first.
+ * Missed spans: ends without a begin, and programs that waited too long; and the order in which
+ * waiting programs are served.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -25,26 +25,26 @@ static void test_unbegun(void **state)
 		span_ends_begin(ends, 10, id);
 	for (uint64_t id = 1000; id; id--)
 		span_ends_end(ends, 10, id);
-	span_ends_end(ends, 10, 5);	     /* ended twice is no loss */
-	span_ends_end(ends, 10, UINT64_MAX); /* no id of ours */
+	span_ends_end(ends, 10, 5);	     /* ending twice is not a loss */
+	span_ends_end(ends, 10, UINT64_MAX); /* not one of our IDs */
 	assert_int_equal(span_ends_unbegun(ends), 0);
 	span_ends_end(ends, 10, 1001);
-	span_ends_end(ends, 11, 7); /* another process's */
+	span_ends_end(ends, 11, 7); /* another process's span */
 	assert_int_equal(span_ends_unbegun(ends), 2);
-	span_ends_begin(ends, 10, 1001); /* from another lane, drained later */
+	span_ends_begin(ends, 10, 1001); /* from another CPU buffer, drained later */
 	assert_int_equal(span_ends_unbegun(ends), 1);
 	span_ends_fork(ends, 10, 12);
 	span_ends_fork(ends, 12, 11);
 	assert_int_equal(span_ends_unbegun(ends), 0);
 	span_ends_end(ends, 11, 5000);
 	assert_int_equal(span_ends_unbegun(ends), 1);
-	span_ends_fork(ends, 99, 11); /* the number was given twice: nothing is known */
+	span_ends_fork(ends, 99, 11); /* the PID was reused: nothing is known */
 	assert_int_equal(span_ends_unbegun(ends), 0);
 	span_ends_free(ends);
 	span_ends_free(NULL);
 }
 
-/* Numbers that lead nowhere and in circles. */
+/* Process IDs that lead nowhere or in cycles. */
 static void test_hostile(void **state)
 {
 	struct span_ends *ends = span_ends_make();
@@ -59,7 +59,7 @@ static void test_hostile(void **state)
 		span_ends_begin(ends, 1, i << 6);
 		span_ends_end(ends, 2, i);
 	}
-	assert_int_equal(span_ends_unbegun(ends), 0); /* too many to tell */
+	assert_int_equal(span_ends_unbegun(ends), 0); /* too many to count */
 	span_ends_free(ends);
 }
 
@@ -73,7 +73,7 @@ static void test_late_programs(void **state)
 	assert_int_equal(unheard, 1);
 	marker_programs_set(programs, 10, 0, PROGRAM_LATE);
 	assert_int_equal(unheard, 1);
-	marker_programs_set(programs, 10, 0, PROGRAM_ASKED); /* it was waiting all the time */
+	marker_programs_set(programs, 10, 0, PROGRAM_ASKED); /* it has been waiting all along */
 	assert_int_equal(unheard, 0);
 	marker_programs_set(programs, 11, 0, PROGRAM_ASKED);
 	marker_programs_set(programs, 11, 0, PROGRAM_LATE);
@@ -91,7 +91,7 @@ static int open_null(void)
 	return fd;
 }
 
-/* Known files first, small ones before large ones, and in the order in which they came. */
+/* Known files first, small files before large ones, otherwise in order of arrival. */
 static void test_whose_turn_it_is(void **state)
 {
 	static const uint64_t costs[] = { 20 << 20, 20 << 20, 0, 5000, 30 << 20, 5000, 0 };
@@ -117,7 +117,7 @@ static void test_whose_turn_it_is(void **state)
 	assert_int_equal(askers.count, 0);
 }
 
-/* Those that are silent make room; those that have asked are kept. */
+/* Silent ones make room; those that have asked are kept. */
 static void test_silent_askers(void **state)
 {
 	static struct askers askers;

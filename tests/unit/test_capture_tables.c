@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The tables of the capture side are complete: every program of the kernel side stands in exactly
- * one part, every row's program exists, every kind of record is decoded, every call can be found.
+ * The capture tables are complete: every BPF program is in exactly one part, every row's program
+ * exists, every record kind is decoded, and every call can be found.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "capture/decode.h"
 #include "capture/probes.h"
 
-/* In how many parts a program has a row. */
+/* Number of parts that list a program. */
 static int parts_with(const char *program)
 {
 	int found = 0;
@@ -52,7 +52,7 @@ static void test_each_program_has_one_part(void **state)
 
 		if (parts_with(name) != 1)
 			fail_msg("%s stands in %d parts", name, parts_with(name));
-		/* The kernel cuts names there, and they must stay apart. */
+		/* The kernel truncates names here; they must stay unique. */
 		assert_true(strlen(name) <= 15);
 		programs++;
 	}
@@ -60,7 +60,7 @@ static void test_each_program_has_one_part(void **state)
 	faultline__destroy(skeleton);
 }
 
-/* Such a program names no target itself. */
+/* A program shared by several variants names no target itself. */
 static bool serves_several(const struct variant *variant, const struct probe *probe)
 {
 	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
@@ -70,7 +70,7 @@ static bool serves_several(const struct variant *variant, const struct probe *pr
 	return false;
 }
 
-/* The section of a program, without what says that it is optional ("?") or may sleep (".s"). */
+/* A program's section without its markers for optional ("?") and sleepable (".s"). */
 static void section_of(const struct bpf_program *program, char section[64])
 {
 	const char *name = bpf_program__section_name(program);
@@ -116,9 +116,7 @@ static void test_each_row_has_a_program_for_its_hook(void **state)
 	faultline__destroy(skeleton);
 }
 
-/* A tracepoint of the block layer that comes to hand on something else is not taken for what it
- * was.
- */
+/* A block tracepoint whose arguments change is not mistaken for the known one. */
 static void test_each_block_tracepoint_has_its_arguments(void **state)
 {
 	int tracepoints = 0;
@@ -162,7 +160,7 @@ static void test_each_kind_is_decoded(void **state)
 
 		for (int event = RECORD_NONE + 1; event < RECORD_KIND_COUNT; event++)
 			records += decoder_kind(event) == (enum trace_kind)kind;
-		/* What is read out of memory, or made of other traces, has no records. */
+		/* Kinds read from memory or computed from other traces have no records. */
 		if (kind == TRACE_PROFILE || kind == TRACE_PROFILE_CLASS ||
 		    TRACE_SUMMARY_KINDS >> kind & 1)
 			assert_int_equal(records, 0);

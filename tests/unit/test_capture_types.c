@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The kernel's types as far as the kernel side asks for them: what is left tells the same as all.
+ * Kernel types reduced to those the kernel side uses: the reduced set gives the same results as the
+ * full one.
  */
 // clang-format off
 #include <stdarg.h>
@@ -25,7 +26,7 @@
 
 static struct btf *kernel, *thin;
 
-/* The offsets and sizes of all members, those of structs inside it, too. */
+/* Compares the offsets and sizes of all members, including those of nested structs. */
 static void compare(uint32_t left, uint32_t right, int depth)
 {
 	const struct btf_type *one = btf__type_by_id(kernel, left);
@@ -73,7 +74,7 @@ static void test_what_is_asked_for_is_there(void **state)
 	}
 }
 
-/* By name as libbpf finds it, which looks at all. */
+/* By name as libbpf finds it, which searches all types. */
 static void test_names(void **state)
 {
 	static const unsigned int kinds[] = { BTF_KIND_STRUCT, BTF_KIND_TYPEDEF, BTF_KIND_FUNC,

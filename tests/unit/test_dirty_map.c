@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What waits to be written back, against one that keeps every page by itself.
- */
+/* Data waiting for writeback, checked against a model that tracks every page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +13,7 @@
 #include "tests/random.h"
 
 #define PAGE 4096ull
-#define PAGES DIRTY_REGIONS_MOST /* that are told one by one */
+#define PAGES DIRTY_REGIONS_MOST /* tracked individually */
 
 static uint64_t random_state = 0x2545f4914f6cdd1d;
 
@@ -37,16 +35,16 @@ static void test_one_after_the_other(void **state)
 	struct dirty_map map = { 0 };
 
 	assert_int_equal(dirty_map_bytes(&map), 0);
-	dirty_map_take(&map, 0, PAGE, 5, 10, &wait); /* of before the recording */
+	dirty_map_take(&map, 0, PAGE, 5, 10, &wait); /* dirtied before the recording */
 	assert_int_equal(wait.bytes, 0);
 	add(&map, 0, 2 * PAGE, 100);
-	add(&map, 100, 50, 200); /* again: it is dirty already */
+	add(&map, 100, 50, 200); /* already dirty */
 	assert_int_equal(dirty_map_bytes(&map), 2 * PAGE);
 	dirty_map_take(&map, 0, PAGE, 300, 350, &wait);
 	assert_int_equal(dirty_map_bytes(&map), PAGE);
 	assert_int_equal(wait.bytes, PAGE);
 	assert_int_equal(wait.byte_ns / wait.bytes, 250);
-	add(&map, 0, 10, 400); /* dirty anew */
+	add(&map, 0, 10, 400); /* dirty again */
 	dirty_map_take(&map, 0, 2 * PAGE, 500, 600, &wait);
 	assert_int_equal(dirty_map_bytes(&map), 0);
 	assert_int_equal(wait.bytes, 3 * PAGE);
@@ -68,7 +66,7 @@ static void test_cut(void **state)
 	dirty_map_free(&map);
 }
 
-/* Whole pages in any order: exact, as long as the file is small enough for a region each. */
+/* Whole pages in any order: exact as long as a region per page fits. */
 static void test_against_single_pages(void **state)
 {
 	uint64_t since[PAGES] = { 0 }, dirty = 0, waited_ns = 0, taken = 0;
@@ -102,8 +100,9 @@ static void test_against_single_pages(void **state)
 	dirty_map_free(&map);
 }
 
-/* However large the file, and however little room there is: memory is bounded, and what waits is
- * never told to be less than it is. */
+/* However large the file and however little memory: memory is bounded, and pending data is never
+ * underestimated.
+ */
 static void test_bounded(void **state)
 {
 	static const uint64_t offsets[] = { 0, PAGE, 1ull << 30, 1ull << 40, UINT64_MAX - 10 };
@@ -117,11 +116,11 @@ static void test_bounded(void **state)
 		assert_int_equal(dirty_map_add(&none, &left, offsets[i], PAGE, i + 1), 0);
 		assert_true(none.count <= 4);
 	}
-	assert_int_equal(dirty_map_bytes(&map), 4 * PAGE); /* the last is behind all files */
+	assert_int_equal(dirty_map_bytes(&map), 4 * PAGE); /* the last is beyond any file */
 	assert_int_equal(dirty_map_bytes(&none), 4 * PAGE);
 	dirty_map_take(&map, 0, UINT64_MAX, 10, 11, &wait);
 	assert_int_equal(dirty_map_bytes(&map), 0);
-	assert_int_equal(wait.longest_ns, 10); /* of the oldest */
+	assert_int_equal(wait.longest_ns, 10); /* the oldest */
 	dirty_map_free(&map);
 	dirty_map_free(&none);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What `faultline export --to chrome` makes of the traces of export_sample.h, and of more threads
- * than it tells apart.
+ * `faultline export --to chrome` on the traces of export_sample.h, and on more threads than it
+ * separates.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static size_t count_of(const struct sink *text, const char *part)
 	return count;
 }
 
-/* Further threads share one of their process; none of what they did is left out. */
+/* Threads beyond the limit share a track of their process; none of their events is left out. */
 static void test_many_threads(void **state)
 {
 	static const char *const name = "many.flt";
@@ -57,7 +57,7 @@ static void test_many_threads(void **state)
 	made_close(&made);
 }
 
-/* Beside each other where they overlap; arrows from the call that queued them. */
+/* Overlapping requests are on separate tracks; arrows come from the call that queued them. */
 static void test_requests(void **state)
 {
 	static const char *const name = "requests.flt";
@@ -72,7 +72,7 @@ static void test_requests(void **state)
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
 	CALL(&made, .time = START + 100, .dur = 1000, .pid = 10, .op = M_PREAD, .file = 1,
 	     .asked = 1, .result = 1);
-	/* One of two parts, and one of the kernel's at the same time. */
+	/* A request of two parts, and a concurrent one of the kernel's. */
 	BIO(&made, .time = START + 200, .dur = 500, .pid = 10, .op = M_REQUEST_READ, .file = 1,
 	    .bytes = 4096, .dev = dev);
 	BIO(&made, .time = START + 210, .dur = 490, .pid = 10, .op = M_REQUEST_READ, .file = 1,
@@ -81,7 +81,7 @@ static void test_requests(void **state)
 		.op = M_REQUEST_READ, .file = 1, .bytes = 8192, .dev = dev, .bios = 2);
 	REQUEST(&made, .time = START + 230, .dur = 100, .op = M_REQUEST_WRITE, .file = 1,
 		.bytes = 4096, .dev = dev);
-	/* What no call is around has no arrow. */
+	/* A request outside any call has no arrow. */
 	BIO(&made, .time = START + 2000, .dur = 500, .pid = 10, .op = M_REQUEST_READ, .file = 1,
 	    .bytes = 4096, .dev = dev, .request = 9);
 	DEVICE(&made, .time = START + 3000, .dev = dev, .name = "loop3");

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What `faultline export --to perfetto` makes of the traces of export_sample.h.
- */
+/* `faultline export --to perfetto` on the traces of export_sample.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings: each rule speaks of a trace that has what it looks for and is silent on a sound
- * sibling; every row of the registry is whole. See finding.h for how a rule is added.
+ * Findings: each rule triggers on a trace with its problem and not on a sound sibling; every row of
+ * the registry is complete. See finding.h for how to add a rule.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void free_all(struct made_trace *made, struct report *report)
 
 /* --- the registry --- */
 
-/* Texts may name only evidence that there is; every rule says all that --explain tells. */
+/* Texts only name existing evidence; every rule has the texts that --explain prints. */
 static void test_registry(void **state)
 {
 	(void)state;
@@ -188,7 +188,7 @@ static void test_loss(void **state)
 	free_all(&made, report);
 }
 
-/* Major faults of 1 ms and 1 MiB each on a file; where they lie is told by `page_of`. */
+/* Major faults of 1 ms and 1 MiB each on a file, at the pages that `page_of` returns. */
 static void make_faults(struct made_trace *made, unsigned int count,
 			uint64_t (*page_of)(unsigned int number))
 {
@@ -243,14 +243,14 @@ static void test_mmap_random(void **state)
 	assert_true(evidence(report, row, "backward")->real > 0.2);
 	free_all(&made, report);
 
-	/* The same in a run so long that nobody would notice. */
+	/* The same in a run long enough for it not to matter. */
 	make_faults(&made, 100, at_random);
 	report = finish(&made, 100000 * MS);
 	assert_int_equal(row_of_finding(report, "mmap-random"), -1);
 	free_all(&made, report);
 }
 
-/* What compute hid costs nothing. */
+/* I/O hidden by compute costs nothing. */
 static void test_hidden_by_compute(void **state)
 {
 	struct made_trace made;
@@ -268,8 +268,9 @@ static void test_hidden_by_compute(void **state)
 	free_all(&made, report);
 }
 
-/* Threads that open files while others read some wait in both at once: that cost no more than all
- * I/O took. */
+/* Threads that open files while others read are in both waits at once: the cost must not exceed the
+ * total I/O time.
+ */
 static void test_cost_of_classes(void **state)
 {
 	static char paths[1000][32];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings that look at what calls asked for beyond bytes: what to do with a lock, what is
- * advised on a file.
- */
+/* Findings that depend on call flags: nonblocking locks and fadvise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,10 +21,10 @@ static const struct {
 } locks[] = {
 	{ "xfs", 0, true },
 	{ "xfs", TRACE_OP_NOWAIT, false },
-	{ "nfs4", TRACE_OP_NOWAIT, true }, /* for its server */
+	{ "nfs4", TRACE_OP_NOWAIT, true }, /* waits for its server */
 };
 
-/* Who does not wait for a lock of this machine has lost the processor, no more. */
+/* A nonblocking request for a local lock only lost the CPU. */
 static void test_locks(void **state)
 {
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
@@ -55,7 +52,7 @@ static void test_locks(void **state)
 
 enum when { NEVER, BETWEEN, LAST };
 
-/* A file that is read twice from storage; who says so drops what memory holds of it, or a part. */
+/* A file read twice from storage; the job advises on all of it, or a part. */
 static struct report *read_twice(struct made_trace *made, enum when when, uint64_t flags,
 				 uint64_t bytes)
 {
@@ -89,12 +86,12 @@ static const struct {
 	{ BETWEEN, TRACE_OP_DONTNEED, FILE_BYTES,
 	  "the job dropped it itself, by 1 call of POSIX_FADV_DONTNEED",
 	  "leave the 1 call of POSIX_FADV_DONTNEED out while the data is still to be read" },
-	/* It explains nothing of it, or not all; it says something else. */
+	/* The advice explains none or only part of it, or is of another kind. */
 	{ LAST, TRACE_OP_DONTNEED, 0, "memory did not hold it", NULL },
 	{ BETWEEN, TRACE_OP_DONTNEED, MIB, "memory did not hold it", NULL },
 	{ BETWEEN, TRACE_OP_SEQUENTIAL, 0, "memory did not hold it", NULL },
 	{ NEVER, 0, 0, "memory did not hold it", NULL },
-	/* Of an older trace. */
+	/* From an older trace. */
 	{ BETWEEN, 0, 0,
 	  "memory did not hold it, or the job dropped it itself: it called fadvise 1 time",
 	  "give the job more memory (limit of its cgroup), read less at random, or evict what is "
@@ -125,7 +122,7 @@ static void test_dropped(void **state)
 	}
 }
 
-/* What stands in the table. */
+/* The table's contents. */
 static void test_table(void **state)
 {
 	struct made_trace made;
@@ -152,7 +149,7 @@ static void test_table(void **state)
 	made_close(&made);
 }
 
-/* Faults that jump, on a mapping that was advised, or not. */
+/* Random faults, on a mapping with or without advice. */
 static void test_mapped(void **state)
 {
 	for (int advised = 0; advised < 2; advised++) {

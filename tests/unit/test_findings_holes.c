@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about what comes from storage, on files that have nothing but holes: the page cache is
- * filled for those, and no device reads anything.
+ * Findings about data from storage, on files that consist of holes: these fill the page cache, but
+ * no device reads anything.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static const struct {
 	{ "cold-start", start },
 };
 
-/* What it takes to know that there is nothing but holes. */
+/* Facts required to conclude that a file consists of holes. */
 static const struct {
 	const char *filesystem;
 	uint64_t device_bytes, elsewhere_bytes;
@@ -119,7 +119,7 @@ static void test_holes(void **state)
 				fail_msg("%s in case %zu", findings[i].id, j);
 }
 
-/* What may have come from elsewhere is not taken for holes. */
+/* Data that may have come from elsewhere is not taken for holes. */
 static void both(struct made_trace *made)
 {
 	load(made);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Each rule of the registry on a trace that has what it looks for, and on a sound sibling, which
- * differs in what the rule is about and in nothing else.
+ * Runs each rule of the registry on a trace with its problem, and on a sound sibling that differs
+ * only in what the rule is about.
  *
  *   test_findings_rules --make DIRECTORY   leaves the former there, ID.NUMBER.flt, for other tests
  */
@@ -199,7 +199,7 @@ static void test_cases(void **state)
 	}
 }
 
-/* The first screen says who died, of what, and at which file. */
+/* The first screen names the process that died, the cause and the file. */
 static void test_killed(void **state)
 {
 	struct made_trace made;
@@ -226,7 +226,7 @@ static void test_all_have_cases(void **state)
 {
 	for (size_t i = 0; i < finding_rule_count; i++) {
 		const char *id = finding_rules[i]->id;
-		/* test_analysis_profile.c has what only sums show. */
+		/* test_analysis_profile.c covers findings that only totals show. */
 		bool found = !strcmp(id, "loss") || !strcmp(id, "mmap-random") ||
 			     !strcmp(id, "mmap-faults") || !strcmp(id, "shared-writes-ranks");
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What findings say of a trace: their texts to the letter, how much they weigh, and which of
- * several is told. That each rule speaks where it should, and nowhere else, is asserted by
- * test_findings_rules.c.
+ * Findings in detail: exact text, cost, and which of several is reported. test_findings_rules.c
+ * checks that each rule triggers exactly where it should.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,7 +15,7 @@
 
 #include "findings_made.h"
 
-/* Of these traces some serve: that none is left without a case is seen in test_findings_rules.c. */
+/* Uses only some of these traces; test_findings_rules.c checks that none is unused. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "findings_of_jobs.h"
 #include "findings_of_opens.h"
@@ -32,7 +31,7 @@ static struct report *made_of(struct made_trace *made, void (*make)(struct made_
 	return made_report(&made->reader, 1);
 }
 
-/* What a finding of such a trace says in a column. */
+/* Checks one column of the trace's finding. */
 static void check_told(void (*make)(struct made_trace *made), const char *id, const char *column,
 		       const char *text)
 {
@@ -44,7 +43,7 @@ static void check_told(void (*make)(struct made_trace *made), const char *id, co
 	made_close(&made);
 }
 
-/* A script that is read, too, as often as there are workers. */
+/* A script that every worker reads as well. */
 static void make_script(struct made_trace *made)
 {
 	many_small_files(made, false);
@@ -55,14 +54,14 @@ static void make_script(struct made_trace *made)
 	     .asked = 32 * KIB, .result = 20 * KIB);
 }
 
-/* The example is one of the many, not what takes most of the time. */
+/* The example is one of the small files, not the file with the most time. */
 static void test_example(void **state)
 {
 	check_told(make_script, "many-small-files", "title",
 		   "many small files are read, such as 0.jpg");
 }
 
-/* As a database commits: its journal is made and removed each time, and the directory synced. */
+/* A database's commits: the journal is created and removed each time, and the directory synced. */
 static void make_commits(struct made_trace *made)
 {
 	add_file(made, 1, MIB, "/data/log");
@@ -73,20 +72,20 @@ static void make_commits(struct made_trace *made)
 		     .file = 2);
 }
 
-/* Of what is synced a file is named, although its directory took more. */
+/* The title names a synced file, although its directory took longer. */
 static void test_directory(void **state)
 {
 	check_told(make_commits, "fsync-often", "title",
 		   "the run waits for syncs of log and 1 file more");
 }
 
-/* Read twice from storage; in between the job advises on it. */
+/* Read twice from storage; the job calls fadvise in between. */
 static void make_dropped(struct made_trace *made)
 {
 	fetched_again(made, false);
 	CALL(made, .time = 500 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1);
 	CALL(made, .time = 501 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1);
-	/* These drop nothing. */
+	/* These calls drop nothing. */
 	CALL(made, .time = 502 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1,
 	     .fetched = MIB);
 	CALL(made, .time = 503 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1,
@@ -98,7 +97,7 @@ static void make_not_held(struct made_trace *made)
 	fetched_again(made, false);
 }
 
-/* What the job may have dropped itself is not for want of memory alone. */
+/* Memory pressure may not be the only cause if the job may have dropped the data itself. */
 static void test_dropped(void **state)
 {
 	struct made_trace made;
@@ -129,7 +128,7 @@ static void make_log(struct made_trace *made)
 
 #define MANY 2000
 
-/* Each of many files is written at one go. */
+/* Each of many files is written with a single call. */
 static void make_many_written(struct made_trace *made)
 {
 	for (uint64_t i = 0; i < MANY; i++) {
@@ -142,7 +141,7 @@ static void make_many_written(struct made_trace *made)
 	}
 }
 
-/* No buffer makes the only write of a small file larger. */
+/* Buffering cannot enlarge the only write of a small file. */
 static void test_small_files_written(void **state)
 {
 	struct made_trace made;
@@ -173,7 +172,7 @@ static void make_populated_from_memory(struct made_trace *made)
 	      .flags = TRACE_FAULT_FILEMAP);
 }
 
-/* What was in memory has no bandwidth of a device; what was populated had no faults. */
+/* Cached data has no device bandwidth; populated mappings had no faults. */
 static void test_bound_by_memory(void **state)
 {
 	check_told(make_populated, "mmap-bound", "says",
@@ -201,7 +200,7 @@ static void make_one_read(struct made_trace *made)
 	read_bound(made, false);
 }
 
-/* What is named does not stand for all of them where it takes little of the time. */
+/* The title names one file only if that file takes most of the time. */
 static void test_bound_by_many(void **state)
 {
 	check_told(
@@ -212,7 +211,7 @@ static void test_bound_by_many(void **state)
 		   "the run waits for reads, most of all of a");
 }
 
-/* Small reads in order, one of 256 of which waits; what it waits for is late. */
+/* Small sequential reads, one in 256 of which waits, for a request issued late. */
 static void make_held_back(struct made_trace *made)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -228,7 +227,7 @@ static void make_held_back(struct made_trace *made)
 	}
 }
 
-/* Larger reads would be held back as long. */
+/* Larger reads would be throttled just as long. */
 static void test_held_back(void **state)
 {
 	struct made_trace made;
@@ -243,7 +242,7 @@ static void test_held_back(void **state)
 	made_close(&made);
 }
 
-/* Small reads with gaps, each of which waits for a device that is slow. */
+/* Small reads with gaps, each of which waits for a slow device. */
 static void make_slow(struct made_trace *made)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -263,7 +262,7 @@ static void make_slow(struct made_trace *made)
 	}
 }
 
-/* One wait is told once: with what the program can change. */
+/* A wait is reported once, as the finding that the program can act on. */
 static void test_slow_device(void **state)
 {
 	struct made_trace made;
@@ -278,7 +277,7 @@ static void test_slow_device(void **state)
 	made_close(&made);
 }
 
-/* Faults of two at random, which fetch large windows: the queue is of their making. */
+/* Random faults of two processes that fetch large windows: they cause the queue. */
 static void make_queued(struct made_trace *made)
 {
 	device_overloaded_by_one(made, false);
@@ -300,7 +299,7 @@ static void test_queue_of_its_own(void **state)
 	made_close(&made);
 }
 
-/* Which worker, and by how much: exactly. */
+/* Which worker, and by exactly how much. */
 static void test_worker(void **state)
 {
 	struct made_trace made;
@@ -323,7 +322,7 @@ static void test_worker(void **state)
 	made_close(&made);
 }
 
-/* Look-ups of the job's own, of 100 ms, and a start that takes 170 ms of the second. */
+/* The job's own lookups take 100 ms, and its start 170 ms of the second. */
 static void make_start(struct made_trace *made)
 {
 	add_file(made, 1, 64 * MIB, "/usr/lib/libtorch_cpu.so");
@@ -338,8 +337,7 @@ static void make_start(struct made_trace *made)
 		     .path = "/usr/none/module.py", .result = -2);
 }
 
-/* What the job does itself comes first where it costs like a start, and without what the start
- * looked for. */
+/* The job's own activity ranks first at similar cost, and excludes startup's lookups. */
 static void test_start_comes_second(void **state)
 {
 	struct made_trace made;
@@ -385,7 +383,7 @@ static void make_syncs_of_many(struct made_trace *made)
 	}
 }
 
-/* One of many files that are alike does not stand for all of them. */
+/* One file of many in a group does not stand for the whole group. */
 static void test_files_beside_the_named(void **state)
 {
 	check_told(make_load_of_one, "load-waits", "title",
@@ -410,7 +408,7 @@ static void make_again_direct(struct made_trace *made)
 	      .flags = TRACE_OP_DIRECT);
 }
 
-/* What goes past the page cache comes from storage, though nothing is brought into memory. */
+/* O_DIRECT reads come from storage, though nothing enters the page cache. */
 static void test_again_direct(void **state)
 {
 	check_told(make_again_direct, "read-again", "says",
@@ -418,7 +416,7 @@ static void test_again_direct(void **state)
 		   "O_DIRECT, which leaves nothing in memory");
 }
 
-/* Writes of a rank, each half a ms after the other rank's began, or right after its end. */
+/* A rank's writes, each starting 0.5 ms after the other rank's, or right after they end. */
 static void make_rank(struct made_trace *made, uint64_t rank, bool sound)
 {
 	BEGIN(made, .block = true);
@@ -431,7 +429,7 @@ static void make_rank(struct made_trace *made, uint64_t rank, bool sound)
 	made_finish(made, 10, END);
 }
 
-/* Two ranks, each with a trace of its own: of either alone nothing shows that it waits. */
+/* Two ranks with a trace each: neither trace on its own shows the waiting. */
 static void test_shared_across(void **state)
 {
 	for (int sound = 0; sound < 2; sound++) {
@@ -462,8 +460,9 @@ static void test_shared_across(void **state)
 	}
 }
 
-/* A rank of three, whose second thread writes while the first does. All of them begin while the
- * first thread of rank 0 writes, and end before it does. */
+/* One of three ranks, each with a second thread that writes during the first thread's write. All
+ * writes begin while the first thread of rank 0 writes, and end before it does.
+ */
 static void make_rank_of_threads(struct made_trace *made, uint64_t rank)
 {
 	BEGIN(made, .block = true);
@@ -478,8 +477,9 @@ static void make_rank_of_threads(struct made_trace *made, uint64_t rank)
 	made_finish(made, 10, END);
 }
 
-/* Who has the write that ends last waits for that of the others which does: of 20 rounds of
- * [0, 10), [1, 9), [2, 8), and by second threads of the ranks [3, 4), [4, 5), [5, 6). */
+/* The write that ends last waits for the longest of the others: 20 rounds of [0, 10), [1, 9), [2,
+ * 8), and [3, 4), [4, 5), [5, 6) by the ranks' second threads.
+ */
 static void test_shared_across_threads(void **state)
 {
 	struct made_trace made[3];
@@ -500,7 +500,7 @@ static void test_shared_across_threads(void **state)
 		made_close(&made[rank]);
 }
 
-/* What of it is whose: of four ranks no more than one has is in a row. */
+/* One process's share: of four ranks' concurrent syncs, only one rank's count in a row. */
 static void test_who_syncs(void **state)
 {
 	check_told(make_ranks_that_sync, "fsync-often", "says",

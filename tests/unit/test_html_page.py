@@ -217,7 +217,7 @@ class Page(unittest.TestCase):
                              [name, "40.0 ms", "40", "160 KiB", "160 KiB"])
         self.assertTrue(self.text("#latency .amount").startswith("40;"))
         self.assertEqual(self.text("#sizes .amount"), "40")
-        self.assertIn("nothing in this part", self.text("article.file .amount"))
+        self.assertIn("no activity in this part", self.text("article.file .amount"))
         # The button at the end of the bar shows the whole run again.
         x, y, width, height = self.browser.place("#range .buttons button:last-child")
         self.browser.click(x + width / 2, y + height / 2)
@@ -308,7 +308,7 @@ class Page(unittest.TestCase):
                 " [table.dataset.table, [...table.querySelectorAll('.hint')].map((hint) =>"
                 " hint.hidden ? '' : hint.textContent).join(' ')]))"))
             for table, says in said:
-                self.assertRegex(says, "part of the run that is shown|cannot be narrowed", table)
+                self.assertRegex(says, "selected part of the run|cannot be narrowed", table)
         self.assertLessEqual({"slowest", "steps"}, seen)
 
     def test_numbers_of_the_range(self):
@@ -349,13 +349,13 @@ class Page(unittest.TestCase):
         self.assertEqual(self.cell("epochs", 0, "time_ns").replace("\u00a0", " "), f"{(end - start) / 1e6:.0f} ms")
         said = self.text("details[data-table=epochs] .tools + .hint")
         self.assertIn("is cut", said)
-        self.assertIn("in brackets", said)
+        self.assertIn("in parentheses", said)
 
     def test_several_traces(self):
         page = os.path.join(self.place.name, "several.html")
         call("report", "--html", page, self.trace, self.made["lock-wait"])
         self.browser.open(page)
-        self.assertTrue(self.text("#circumstances").startswith("the first of 2 traces"))
+        self.assertTrue(self.text("#circumstances").startswith("first of 2 traces"))
 
     def test_words(self):
         """Headings are headings, and what is not known is not told."""
@@ -365,7 +365,7 @@ class Page(unittest.TestCase):
         ticks = self.browser.value("[...document.querySelectorAll('#latency .axis.value text')]"
                                    ".map((tick) => tick.textContent).join(' ')")
         self.assertRegex(ticks.replace("\u00a0", ""), r"^(10{0,2}(ns|us|ms|s) ?)+$")
-        self.assertIn("I/O that nothing hides", self.text("#course .legend"))
+        self.assertIn("unoverlapped I/O", self.text("#course .legend"))
         page = os.path.join(self.place.name, "alone.html")
         call("report", "--html", page, self.made["lock-wait"])
         self.browser.open(page)  # nothing is known of compute
@@ -378,7 +378,7 @@ class Page(unittest.TestCase):
         self.browser.mouse("mouseMoved", x + width / 2, y + 30)
         self.browser.settle()
         self.assertFalse(self.browser.value("document.getElementById('tip').hidden"))
-        self.assertIn("compute alone", self.text("#tip"))
+        self.assertIn("compute only", self.text("#tip"))
 
     def test_keyboard(self):
         self.browser.value("document.querySelector('.sliders input').focus()")
@@ -466,7 +466,7 @@ class Page(unittest.TestCase):
             file.write(whole[: whole.index(b"\x28\xb5\x2f\xfd", 4)])
         call("report", "--html", page, trace)
         self.browser.open(page)
-        self.assertEqual(self.text("#findings .hint"), "Nothing of the run was written.")
+        self.assertEqual(self.text("#findings .hint"), "No findings: the trace has no events.")
 
     def test_summed(self):
         """Where calls were summed up nothing that needs them one by one is told as if there were none."""
@@ -475,15 +475,15 @@ class Page(unittest.TestCase):
                         trace], check=True)
         call("report", "--html", page, trace)
         self.browser.open(page)
-        self.assertIn("only one by one is not known", self.text("#findings .hint"))
+        self.assertIn("need individual operations are unavailable", self.text("#findings .hint"))
         for part in ("course", "files", "latency", "sizes", "ranks"):
-            self.assertIn("Not known", self.text(f"#{part} .hint"), part)
+            self.assertIn("Not available", self.text(f"#{part} .hint"), part)
         self.assertEqual(self.count("#course path.state"), 0)
         figures = self.text("#figures").replace("\u00a0", " ")
-        self.assertIn("in I/O, summed over threads300 ms", figures)
+        self.assertIn("I/O thread time300 ms", figures)
         self.assertIn("from storage1 MiB", figures)
         # A part of the run has no sums of its own.
-        self.browser.value("document.querySelector('#range [title*=larger]').click()")
+        self.browser.value("document.querySelector('#range [title$=in]').click()")
         self.assertNotIn("the whole run", self.text("#range-text"))
         self.assertEqual(self.rows("operations"), len(json.loads(
             call("report", "--format", "json", trace))["operations"]))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The measure of a union of intervals, against a painter who fills squares one by one.
- */
+/* The measure of a union of intervals, checked by filling squares one by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +37,7 @@ static void test_known(void **state)
 	interval_add(&whole, 40, 40); /* empty */
 	interval_add(&whole, 40, 41); /* apart */
 	assert_int_equal(whole.measure, 21);
-	interval_add(&whole, 50, 45); /* backwards: nothing */
+	interval_add(&whole, 50, 45); /* reversed: ignored */
 	assert_int_equal(whole.measure, 21);
 	assert_int_equal(whole.end, 41);
 }
@@ -53,7 +51,7 @@ static void test_largest(void **state)
 	assert_int_equal(whole.measure, UINT64_MAX);
 }
 
-/* Out of order the measure may fall short, but it never counts a moment twice. */
+/* Out of order, the measure may fall short but never counts a moment twice. */
 static void test_out_of_order(void **state)
 {
 	struct interval_union whole = { 0 };

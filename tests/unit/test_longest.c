@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * The longest of many against all of them sorted.
- */
+/* Selecting the longest items, checked against a full sort. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +37,7 @@ static void check(uint64_t modulus, size_t many)
 	}
 	assert_int_equal(count, many < MOST ? many : MOST);
 	for (size_t i = 0; i < count; i++) {
-		/* A heap of items as they were given. */
+		/* A heap of the items as they were given. */
 		assert_true(kept[i].length >= kept[(i - (i > 0)) / 2].length);
 		assert_int_equal(kept[i].length, all[kept[i].number].length);
 	}
@@ -58,7 +56,7 @@ static void test_longest(void **state)
 	check(UINT64_MAX, 0);
 }
 
-/* Of those that are equally long the first stay. */
+/* Among items of equal length the first ones stay. */
 static void test_first_of_equals(void **state)
 {
 	struct item kept[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What comes while somebody reads the ledger: whoever takes records does not wait for that, and all
- * of them are told afterwards, in their order.
+ * Records that arrive while a reader holds the ledger: taking them does not block, and all are
+ * applied afterwards, in order.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -19,8 +19,8 @@
 #include "made_ledger.h"
 #include "monitor/intake_state.h"
 
-#define PARENT 4194400u /* of no pid that lives: there are fewer */
-#define LIMIT_S 600	/* who waits for its own lock does so for ever */
+#define PARENT 4194400u /* above any live PID */
+#define LIMIT_S 600	/* deadlocking on one's own lock would hang */
 
 static void forks(struct intake *intake, uint32_t child, uint64_t time_ns)
 {
@@ -77,14 +77,14 @@ static void test_while_it_is_read(void **state)
 	forks(intake, PARENT + 1, 110);
 	forks(intake, PARENT + 2, 120);
 	ends(intake, PARENT + 1, 130);
-	forks(intake, PARENT + 1, 140); /* the pid comes again */
+	forks(intake, PARENT + 1, 140); /* the PID is reused */
 	intake_settle(intake, 150);
 	assert_false(intake_book(intake, 150, 150));
 	assert_int_equal(ledger_node(ledger)->processes_begun, 1);
 	assert_int_equal(intake_ended(intake), 1);
 	ledger_unlock(ledger);
 
-	ends(intake, PARENT + 2, 160); /* what was kept goes before */
+	ends(intake, PARENT + 2, 160); /* kept records are applied first */
 	intake_settle(intake, 165);
 	assert_int_equal(ledger_node(ledger)->processes_begun, 4);
 	assert_int_equal(ledger_node(ledger)->processes_ended, 2);
@@ -95,7 +95,7 @@ static void test_while_it_is_read(void **state)
 	close_all(intake, ledger);
 }
 
-/* A cgroup is looked up by another thread: who comes after whom it is asked for waits with it. */
+/* Another thread looks up a cgroup: records after the one that needs it wait as well. */
 static void test_while_a_cgroup_is_looked_up(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -106,7 +106,7 @@ static void test_while_a_cgroup_is_looked_up(void **state)
 			    .size = sizeof(event),
 			    .pid = PARENT + 1,
 			    .tid = PARENT + 1 },
-		.cgroup_id = 0x7fffffffffffull, /* of none */
+		.cgroup_id = 0x7fffffffffffull, /* no such cgroup */
 		.cgroup_set = 1,
 		.comm = "new",
 	};
@@ -123,7 +123,7 @@ static void test_while_a_cgroup_is_looked_up(void **state)
 	close_all(intake, ledger);
 }
 
-/* More than is worth keeping at hand, several times over. */
+/* Several times the capacity of the intake's memory. */
 static void test_many(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -146,10 +146,11 @@ static void test_many(void **state)
 	close_all(intake, ledger);
 }
 
-/* --- whom nobody has told of --- */
+/* --- processes without records --- */
 
-/* What was told of a process is lost: whoever took its slot says who it was, of other slots of that
- * process, too. Where two had the pid each slot is of one of them. */
+/* A process's records are lost: a slot's owner field identifies it, for its other slots too. If two
+ * processes had the PID, each slot belongs to one of them.
+ */
 static void test_known_by_slots(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -164,11 +165,11 @@ static void test_known_by_slots(void **state)
 	const struct ledger_job *job;
 
 	intake_take_slot(intake, &slot);
-	slot.who = (struct profile_who) { 0 }; /* somebody else took it */
+	slot.who = (struct profile_who) { 0 }; /* another process took it */
 	slot.key.file = 7;
 	slot.sums.count = 4;
 	intake_take_slot(intake, &slot);
-	slot.key.pid = PARENT + 2; /* of whom nothing is known */
+	slot.key.pid = PARENT + 2; /* unknown process */
 	slot.sums.count = 5;
 	intake_take_slot(intake, &slot);
 
@@ -191,14 +192,15 @@ static void test_known_by_slots(void **state)
 	assert_int_equal(sums_total(&job->sums).count, 3 + 4);
 	assert_int_equal(sums_total(&job_called(ledger, "/b")->sums).count, 6);
 	assert_null(sums_find(&job_called(ledger, "/c")->sums, LEDGER_READ, METHOD_MMAP));
-	/* Those of a process without a cgroup are told as of (unknown), too. */
+	/* Slots of a process without a cgroup are also booked on (unknown). */
 	assert_int_equal(ledger_node(ledger)->uncertain_operations, 3 + 4 + 5);
 	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 3 + 4 + 5 + 6);
 	close_all(intake, ledger);
 }
 
-/* Nothing was told of either of two that had a pid: each slot says whose it is, but for one that
- * somebody else took. */
+/* No records exist of two processes that had a PID: each slot names its owner, except one that
+ * another process took.
+ */
 static void test_known_by_slots_of_two(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -226,13 +228,13 @@ static void test_known_by_slots_of_two(void **state)
 	for (const struct ledger_job *job = ledger_jobs(ledger); job; job = job->next)
 		if (job->uid == 4242 || job->uid == 4243)
 			assert_int_equal(sums_total(&job->sums).count, job->uid == 4242 ? 3 : 4);
-	/* Those of a process without a cgroup are told as of (unknown), too. */
+	/* Slots of a process without a cgroup are also booked on (unknown). */
 	assert_int_equal(ledger_node(ledger)->uncertain_operations, 3 + 4 + 5);
 	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 3 + 4 + 5);
 	close_all(intake, ledger);
 }
 
-/* Records were lost: of one the fork was told, of one all but the end. */
+/* Records were lost: one process has only its fork, another all but its exit. */
 static void test_known_by_slots_after_loss(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -255,7 +257,7 @@ static void test_known_by_slots_after_loss(void **state)
 	intake_look_again(intake, 200);
 	while (!intake_book(intake, 300, 300))
 		usleep(1000);
-	job = job_called(ledger, "/a"); /* where its cgroup is not known better */
+	job = job_called(ledger, "/a"); /* since its cgroup is not known better */
 	assert_int_equal(sums_total(&job->sums).count, 3);
 	job = job_called(ledger, "/b");
 	assert_int_equal(sums_total(&job->sums).count, 4);
@@ -264,15 +266,15 @@ static void test_known_by_slots_after_loss(void **state)
 }
 
 /*
- * Who was forked or has run a program, was moved without one, and has ended by the next reading:
- * its slots tell where it was. Not where several hierarchies are, nor where nobody was moved.
+ * A process that forked or execed, was moved, and had exited by the next reading: its slots
+ * identify its cgroup. Not if there are several hierarchies or nothing was moved.
  */
 static void test_moved_and_gone(void **state)
 {
 	static const struct {
 		uint64_t moves;
 		bool one_hierarchy;
-		uint64_t moved; /* operations that are the other cgroup's then */
+		uint64_t moved; /* operations booked on the other cgroup then */
 	} cases[] = { { 1, true, 3 + 5 }, { 1, false, 0 }, { 0, true, 0 } };
 	char root[] = "/tmp/faultline-test-XXXXXX", path[64];
 	struct stat status;
@@ -311,10 +313,10 @@ static void test_moved_and_gone(void **state)
 						 : 0;
 		assert_int_equal(there, cases[i].moved);
 		assert_int_equal(sums_total(&job_called(ledger, "/a")->sums).count, 8 - there);
-		/* By the name of the program, not of a thread of it. */
+		/* Named after the program, not after one of its threads. */
 		if (there)
 			assert_string_equal(job_called(ledger, "/b")->commands[0].name, "x");
-		assert_true(intake_book(intake, 1000000, 1000000)); /* all go */
+		assert_true(intake_book(intake, 1000000, 1000000)); /* all jobs go */
 		assert_null(job_called(ledger, "/b"));
 		assert_int_equal(ledger_node(ledger)->processes_ended, 2);
 		close_all(intake, ledger);
@@ -327,7 +329,7 @@ static void test_moved_and_gone(void **state)
 
 #define PIDS 30000u
 #define CGROUPS 500u
-#define ROUND 40000u /* processes, each with a file of its own */
+#define ROUND 40000u /* processes, each with its own file */
 
 static void names_file(struct intake *intake, uint32_t id)
 {
@@ -353,7 +355,9 @@ static void reads(struct intake *intake, uint32_t pid, uint32_t file, uint64_t t
 	intake_take_slot(intake, &slot);
 }
 
-/* Processes and files that come and go, in cgroups that stay; what memory is used then. */
+/*
+ * Processes and files that come and go, in cgroups that stay. Returns the memory in use afterwards.
+ */
 static size_t live_through(struct ledger *ledger, struct intake *intake, uint64_t *time_ns)
 {
 	static uint32_t number;
@@ -378,7 +382,7 @@ static size_t live_through(struct ledger *ledger, struct intake *intake, uint64_
 	return used.uordblks + used.hblkhd;
 }
 
-/* Once there is one of each that there may be, no more memory is used, whatever comes. */
+/* Once every table is full, memory stops growing. */
 static void test_stays_as_large(void **state)
 {
 	struct ledger_options options = roomy;
@@ -396,7 +400,8 @@ static void test_stays_as_large(void **state)
 	for (int i = 0; i < 3; i++)
 		live_through(ledger, intake, &time_ns);
 	after = live_through(ledger, intake, &time_ns);
-	assert_true(after <= before + before / 20); /* where malloc counts: both 0 elsewhere */
+	assert_true(after <= before + before / 20); /* where malloc keeps counts; elsewhere both are
+						     * 0 */
 	assert_int_equal(ledger_node(ledger)->processes_begun, 1 + 8 * ROUND);
 	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 8 * ROUND);
 	assert_int_equal(ledger_node(ledger)->processes_untold, 0);

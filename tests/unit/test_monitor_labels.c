@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What jobs are called: containers, pods and batch jobs out of paths of cgroups, also those of
- * cgroups inside of them, and which of several hierarchies says most.
+ * Job labels: containers, pods and batch jobs from cgroup paths, including nested cgroups, and
+ * which of several hierarchies is the most specific.
  */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The ledger: on whom operations are booked when pids come again, what happens where there is no
- * room, and how jobs go.
+ * The ledger: attribution of operations when PIDs are reused, behaviour at its limits, and the
+ * lifetime of jobs.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -89,7 +89,7 @@ static void test_books_on_job_process_and_node(void **state)
 	ledger_close(ledger);
 }
 
-/* What a process did just before it ended is told after its pid came again. */
+/* Operations of a process that just exited may arrive after its PID was reused. */
 static void test_pid_comes_again(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -97,24 +97,25 @@ static void test_pid_comes_again(void **state)
 	begin(ledger, 7, "/a", "x", 100);
 	ledger_exit(ledger, 7, 200);
 	begin(ledger, 7, "/b", "x", 300);
-	add(ledger, 7, 150, 180, 1);	/* the first one's */
-	add(ledger, 7, 310, 320, 10);	/* the second one's */
-	add(ledger, 7, 150, 320, 100);	/* of both, who knows how many of each */
-	add(ledger, 7, 210, 290, 1000); /* of neither */
+	add(ledger, 7, 150, 180, 1);	/* the first process */
+	add(ledger, 7, 310, 320, 10);	/* the second process */
+	add(ledger, 7, 150, 320, 100);	/* spans both: cannot be split */
+	add(ledger, 7, 210, 290, 1000); /* belongs to neither */
 	assert_int_equal(job_count(ledger, "/a"), 1);
 	assert_int_equal(job_count(ledger, "/b"), 10);
 	assert_int_equal(job_count(ledger, LEDGER_UNKNOWN), 1100);
 	assert_int_equal(ledger_node(ledger)->uncertain_operations, 1100);
 	assert_int_equal(count_of(&ledger_node(ledger)->sums), 1111);
-	/* Once all is told that the first one did, it may go. */
+	/* The first process may go once all its operations have arrived. */
 	ledger_settle(ledger, 250, 250);
 	add(ledger, 7, 150, 320, 1);
 	assert_int_equal(job_count(ledger, "/b"), 11);
 	ledger_close(ledger);
 }
 
-/* Where the start of the process is known, so is which of them it was, even when both began within
- * what /proc can tell apart. */
+/* A known start time identifies the process, even if both began closer together than /proc can tell
+ * apart.
+ */
 static void test_pid_comes_again_with_its_start(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -129,11 +130,10 @@ static void test_pid_comes_again_with_its_start(void **state)
 	begin(ledger, 7, "/b", "x", 300);
 	added.start_ns = 100;
 	ledger_add(ledger, &added);
-	added.start_ns = 290; /* that it was forked was told a little later */
+	added.start_ns = 290; /* its fork record arrived slightly later */
 	added.counts.count = 10;
 	ledger_add(ledger, &added);
-	added.start_ns =
-		300 + 2 * LEDGER_START_WITHIN_NS; /* a third one, of whom nothing is known */
+	added.start_ns = 300 + 2 * LEDGER_START_WITHIN_NS; /* an unknown third process */
 	added.counts.count = 100;
 	ledger_add(ledger, &added);
 	assert_int_equal(job_count(ledger, "/a"), 1);
@@ -143,7 +143,7 @@ static void test_pid_comes_again_with_its_start(void **state)
 	ledger_close(ledger);
 }
 
-/* Two of one job that had a pid one after the other: the job is certain, the process is not. */
+/* Two processes of one job used the same PID in turn: the job is certain, the process is not. */
 static void test_pid_comes_again_in_the_job(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -160,7 +160,7 @@ static void test_pid_comes_again_in_the_job(void **state)
 	ledger_close(ledger);
 }
 
-/* That a process ended was lost; that another one begins with its pid tells as much. */
+/* The exit record was lost; a new process with the same PID implies it. */
 static void test_end_was_lost(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -190,13 +190,13 @@ static void test_child_is_what_its_parent_is(void **state)
 	add(ledger, 8, 210, 220, 1);
 	assert_int_equal(command_count(ledger, "/a", "sh"), 1);
 	assert_int_equal(job_called(ledger, "/a")->process_count, 2);
-	ledger_fork(ledger, 99, 9, 200); /* whose parent nobody knows */
+	ledger_fork(ledger, 99, 9, 200); /* the parent is unknown */
 	add(ledger, 9, 210, 220, 1);
 	assert_int_equal(job_count(ledger, LEDGER_UNKNOWN), 1);
 	ledger_close(ledger);
 }
 
-/* What was done before an exec is the old program's, in the old cgroup. */
+/* Operations before an exec belong to the old program, in the old cgroup. */
 static void test_exec_changes_program_and_job(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -232,7 +232,7 @@ static void name_file(struct ledger *ledger, uint32_t id, const char *path)
 	ledger_name_file(ledger, &name);
 }
 
-/* The worst files are kept one by one, all others together; nothing is lost. */
+/* The files with the most I/O time are kept individually, the rest together; nothing is lost. */
 static void test_files_of_a_job(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -246,7 +246,7 @@ static void test_files_of_a_job(void **state)
 		name_file(ledger, id, path);
 		add_on(ledger, 7, id, 110, 120, id == 17 ? 5000 : 1);
 	}
-	add_on(ledger, 7, 4711, 110, 120, 1); /* one that was never named */
+	add_on(ledger, 7, 4711, 110, 120, 1); /* never named */
 	job = job_called(ledger, "/a");
 	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
 		sum += count_of(&job->files[i].sums);
@@ -262,7 +262,7 @@ static void test_files_of_a_job(void **state)
 	ledger_close(ledger);
 }
 
-/* Numbers of files beyond all bounds: memory is bounded, and files used all along stay known. */
+/* Unbounded numbers of files: memory is bounded, and files in constant use keep their names. */
 static void test_file_names_are_bounded(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -297,7 +297,7 @@ static void test_programs_of_a_job_are_bounded(void **state)
 	assert_int_equal(command_count(ledger, "/a", "program1"), 1);
 	assert_int_equal(command_count(ledger, "/a", LEDGER_OTHER), 4);
 	assert_int_equal(job_count(ledger, "/a"), LEDGER_COMMANDS_MOST + 4);
-	/* One that has ended makes room, after its time. */
+	/* An ended process makes room after its grace period. */
 	ledger_exit(ledger, 1, 200);
 	ledger_settle(ledger, 300, 300);
 	begin(ledger, 100, "/a", "late", 400);
@@ -311,7 +311,7 @@ static void test_programs_of_a_job_are_bounded(void **state)
 	ledger_close(ledger);
 }
 
-/* No two rows of a job have one name: they would be told as one series twice. */
+/* No two rows of a job share a name: they would be exported as the same series. */
 static void test_program_called_as_all_others(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -328,7 +328,7 @@ static void test_program_called_as_all_others(void **state)
 	ledger_close(ledger);
 }
 
-/* A job goes some time after its last process, and gives back what it took. */
+/* A job is removed some time after its last process ends, and its memory is freed. */
 static void test_jobs_go(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -352,7 +352,7 @@ static void test_jobs_go(void **state)
 	ledger_close(ledger);
 }
 
-/* A reading that took longer than jobs are told: whom it is still to be booked on is there. */
+/* A map read that outlasts the retention of jobs: the jobs it still refers to are kept. */
 static void test_jobs_stay_until_all_is_booked(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -376,8 +376,8 @@ static void test_jobs_stay_until_all_is_booked(void **state)
 	ledger_close(ledger);
 }
 
-/* Sleeps of nobody's are no operations. */
-/* The oldest first, of whoever has the pid now; paths are bounded, and so is how many there are. */
+/* Sleeps without an owner are not operations. */
+/* Oldest first, for the process that has the PID now; paths and their number are bounded. */
 static void test_in_flight(void **state)
 {
 	static struct ledger_in_flight many[LEDGER_IN_FLIGHT_MAX + 1];
@@ -410,7 +410,7 @@ static void test_in_flight(void **state)
 	assert_int_equal(strlen(found[0].path), LEDGER_PATH_BYTES - 1);
 	assert_string_equal(found[1].op, "fault");
 	assert_null(found[1].path);
-	/* Another process, which has the pid of this one. */
+	/* Another process that uses the same PID. */
 	operations[1].process_start_ns = operations[2].process_start_ns = 1000000000;
 	ledger_set_in_flight(ledger, operations, 3);
 	ledger_in_flight(ledger, process, &count);
@@ -443,7 +443,10 @@ static void test_throttled_by_nobody(void **state)
 	ledger_close(ledger);
 }
 
-/* Series beyond the most are folded, and stay so; what is folded and what is not make the whole. */
+/*
+ * Series beyond the limit are folded and stay folded; folded and separate series add up to the
+ * total.
+ */
 static void test_series_are_bounded(void **state)
 {
 	struct ledger_options options = roomy;
@@ -493,7 +496,7 @@ static void test_jobs_are_bounded(void **state)
 	ledger_close(ledger);
 }
 
-/* Ten times as many short processes as there are pids: nothing is left of them. */
+/* Ten times as many short-lived processes as PIDs: nothing remains of them. */
 static void test_short_processes(void **state)
 {
 	struct ledger *ledger = open_with(roomy);

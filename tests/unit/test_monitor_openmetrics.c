@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Metrics as text: what a ledger holds becomes samples, hostile names stay inside of their quotes,
- * histograms add up, what was not measured is not told; files that are always whole.
+ * Metrics as text: ledger contents become samples, hostile names stay within their quotes,
+ * histograms add up, unmeasured values are absent; output files are always complete.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void add(struct ledger *ledger, uint32_t pid, enum ledger_op op, enum io_
 	ledger_add(ledger, &added);
 }
 
-/* To be freed. */
+/* The caller frees it. */
 static char *render(struct ledger *ledger, enum openmetrics_format format, unsigned int layers)
 {
 	struct metric_source source = { .node = ledger_node(ledger), .jobs = ledger_jobs(ledger) };
@@ -127,7 +127,7 @@ static void test_samples(void **state)
 	ledger_close(ledger);
 }
 
-/* Cumulative buckets, whose bounds are part of them; 100 ns stand in the class below 128 ns. */
+/* Cumulative buckets with inclusive bounds; 100 ns fall into the one below 128 ns. */
 static void test_histogram(void **state)
 {
 	struct ledger *ledger = open_ledger(10000);
@@ -163,7 +163,7 @@ static void test_hostile_names(void **state)
 	ledger_close(ledger);
 }
 
-/* A layer that is off was not measured: that is no zero. */
+/* A layer that is off was not measured, so it is not 0. */
 static void test_layers_that_are_off(void **state)
 {
 	struct ledger *ledger = open_ledger(10000);
@@ -196,7 +196,7 @@ static unsigned int count_lines(const char *text, const char *with)
 	return count;
 }
 
-/* Never more series than there may be, and none is counted that is not told. */
+/* Never more series than the limit, and every series counted is exported. */
 static void test_series_cost_what_they_are(void **state)
 {
 	const uint64_t most = 500;
@@ -261,7 +261,7 @@ static void test_textfile(void **state)
 	snprintf(path, sizeof(path), "%s/a.prom", directory);
 	snprintf(beside, sizeof(beside), "%s/.a.prom.tmp", directory);
 	assert_int_equal(textfile_open(&file, path), 0);
-	mask = umask(0077); /* a collector of another user's reads it all the same */
+	mask = umask(0077); /* another user's collector can still read it */
 	assert_int_equal(textfile_write(file, "first\n", 6, 1), 0);
 	umask(mask);
 	assert_int_equal(stat(path, &status), 0);
@@ -272,13 +272,13 @@ static void test_textfile(void **state)
 	fclose(back);
 	assert_string_equal(read_back, "second\n");
 	assert_int_equal(access(beside, F_OK), -1);
-	/* What cannot be written leaves what is there. */
+	/* A failed write leaves the old file intact. */
 	assert_int_equal(mkdir(beside, 0755), 0);
 	assert_true(textfile_write(file, "third\n", 6, 3) < 0);
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(rmdir(beside), 0);
 	assert_int_equal(textfile_write(file, "fourth\n", 7, 4), 0);
-	/* What somebody has put there is neither waited for nor followed. */
+	/* Whatever else exists at that name is neither waited for nor followed. */
 	assert_int_equal(mkfifo(beside, 0644), 0);
 	alarm(20);
 	assert_int_equal(textfile_write(file, "fifth\n", 6, 5), 0);
@@ -294,7 +294,7 @@ static void test_textfile(void **state)
 	assert_int_equal(textfile_open(&file, "/tmp/"), -EINVAL);
 }
 
-/* A program may be called by what looks like the rest of the line. */
+/* A program's name may look like the rest of the line. */
 static void test_stat_of_a_process(void **state)
 {
 	char comm[16];
@@ -310,8 +310,9 @@ static void test_stat_of_a_process(void **state)
 	assert_false(process_parse_stat("17 (a) S 1 17", comm, &start));
 }
 
-/* Who has ended is in no cgroup of the first version's hierarchies any more: the kernel shows their
- * roots, which is not where it was. */
+/* With cgroup v1, an exited process is in no cgroup: the kernel shows the root, which is not where
+ * it was.
+ */
 static void test_cgroup_of_one_that_has_ended(void **state)
 {
 	char own[PATH_MAX], its[PATH_MAX] = "";
@@ -319,7 +320,7 @@ static void test_cgroup_of_one_that_has_ended(void **state)
 	pid_t child;
 
 	if (!process_cgroup(getpid(), own, sizeof(own)))
-		skip(); /* in a namespace of pids */
+		skip(); /* in a PID namespace */
 	child = fork();
 	assert_true(child >= 0);
 	if (!child)

@@ -141,7 +141,7 @@ class Page(unittest.TestCase):
         self.browser.value("document.getElementById('filter').focus()")
         self.browser.type("LOADER --f")
         self.assertEqual(len(self.texts(".open-job")), 1)
-        self.assertIn("2 more are not called so", self.texts("#left-out")[0])
+        self.assertIn("2 more do not match the filter", self.texts("#left-out")[0])
         self.browser.value("(() => { const f = document.getElementById('filter'); f.value = ''; "
                            "f.dispatchEvent(new Event('input')); })()")
         self.assertEqual(len(self.texts(".open-job")), 3)
@@ -182,14 +182,14 @@ class Page(unittest.TestCase):
         self.served.__exit__()
         self.served = None
         self.browser.wait("document.getElementById('state').className === 'trouble'")
-        self.assertRegex(self.texts("#state")[0], r"\Athe service does not answer; these numbers are \d+ s old")
+        self.assertRegex(self.texts("#state")[0], r"\Athe service is not responding; data is \d+ s old")
         self.assertEqual(self.texts(".open-job bdi"), before)
 
     def test_nothing_was_read(self):
         self.open()
         self.browser.wait("document.getElementById('state').className === 'trouble'")
-        self.assertIn("has read nothing yet", self.texts("#state")[0])
-        self.assertIn("No job has done anything yet.", self.texts("#left-out")[0])
+        self.assertIn("has no data yet", self.texts("#state")[0])
+        self.assertIn("No job activity yet.", self.texts("#left-out")[0])
         self.check_clean()
 
     def test_widths_and_schemes(self):

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * How long spans last: records in any order, spans that go on, and what a program may call them.
- */
+/* Span durations: records in any order, open spans, and names chosen by programs. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -72,11 +70,11 @@ static void test_spans(void **state)
 	assert_int_equal(span_times_open(&times), 0);
 	begin(ledger, 7, "/a", "x", 100);
 	begin(ledger, 8, "/b", "x", 100);
-	span_times_settle(times, ledger, 105, true); /* nothing has come yet */
-	/* Each CPU hands on its own: an end may come before its begin. */
+	span_times_settle(times, ledger, 105, true); /* nothing has arrived yet */
+	/* CPUs deliver independently: an end may arrive before its begin. */
 	span_ends(times, 7, 1, 150);
 	span_begins(times, 7, 1, "fetch", 120);
-	span_begins(times, 8, 1, "fetch", 130); /* another process's */
+	span_begins(times, 8, 1, "fetch", 130); /* another process's span */
 	span_begins(times, 7, 2, "epoch", 110);
 	span_ends(times, 7, 9, 160); /* began before */
 	span_times_settle(times, ledger, 145, false);
@@ -85,14 +83,14 @@ static void test_spans(void **state)
 	assert_span(ledger, "/a", "fetch", 1, 30);
 	assert_span(ledger, "/a", "epoch", 0, 90);
 	assert_span(ledger, "/b", "fetch", 0, 70);
-	/* What goes on is told as it goes; what its process leaves open ends with it. */
+	/* Open spans are counted as they run; spans left open end with their process. */
 	process_ends(times, 8, 230);
 	span_times_settle(times, ledger, 300, true);
 	span_ends(times, 7, 2, 310);
 	span_times_settle(times, ledger, 400, true);
 	assert_span(ledger, "/b", "fetch", 1, 100);
 	assert_span(ledger, "/a", "epoch", 1, 200);
-	/* What may have ended without a word is told no more. */
+	/* Spans whose end may have been missed are no longer reported. */
 	span_begins(times, 7, 3, "fetch", 410);
 	span_times_settle(times, ledger, 420, true);
 	span_times_forget(times);
@@ -104,7 +102,7 @@ static void test_spans(void **state)
 	ledger_close(ledger);
 }
 
-/* However many names a program makes up, and however long they are. */
+/* However many and however long the names a program makes up. */
 static void test_names_of_spans_are_bounded(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
@@ -125,7 +123,7 @@ static void test_names_of_spans_are_bounded(void **state)
 	assert_span(ledger, "/a", "step 0", 1, 2);
 	assert_span(ledger, "/a", LEDGER_OTHER, 11, 30);
 	assert_true(ledger_node(ledger)->series_used > 0);
-	/* They go when they are old, and give their room back. */
+	/* Old ones are removed, and their series freed. */
 	ledger_exit(ledger, 7, 400);
 	ledger_settle(ledger, UINT64_MAX / 2, UINT64_MAX / 2);
 	assert_int_equal(ledger_node(ledger)->series_used, 0);
@@ -133,7 +131,7 @@ static void test_names_of_spans_are_bounded(void **state)
 	ledger_close(ledger);
 }
 
-/* No two rows of a job have one name: they would be told as one series twice. */
+/* No two rows of a job share a name: they would be exported as the same series. */
 static void test_span_called_as_all_others(void **state)
 {
 	const struct ledger_span_name others = { LEDGER_OTHER, LEDGER_OTHER },

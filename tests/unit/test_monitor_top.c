@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * faultline top without a terminal: from the service's JSON to samples, rates, lines and keys.
- */
+/* faultline top without a terminal: from the service's JSON to samples, rates, lines and keys. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -21,7 +19,7 @@
 
 /* --- samples --- */
 
-/* What the service tells when everything has been done so many times over. */
+/* The service's JSON with every counter multiplied by `times`. */
 static char *json_of(unsigned int readings, unsigned int times, const char *command)
 {
 	static const char methods[] =
@@ -99,13 +97,13 @@ static struct table *frame_of(const struct top_sample *before, const struct top_
 
 static void test_rates(void **state)
 {
-	/* Five times as much within two seconds. */
+	/* Five times the activity within two seconds. */
 	struct top_sample before = sample_of(1, 1, "train"), after = sample_of(2, 6, "train");
 
 	for (int subject = 0; subject < TOP_SUBJECTS; subject++) {
 		struct table *table = frame_of(&before, &after, subject, "");
 
-		assert_int_equal(table->row_count, 1); /* the other job did nothing */
+		assert_int_equal(table->row_count, 1); /* the other job was idle */
 		assert_int_equal(number(table, "operations"), (1000 + 30 + 10 + 4) * 5 / 2);
 		assert_int_equal(cell(table, 0, "user")->length, 3);
 		assert_memory_equal(cell(table, 0, "user")->text, "ann", 3);
@@ -138,12 +136,12 @@ static void test_percentiles(void **state)
 
 	assert_int_equal(sums_percentile(latencies, 50), 64 << 3);
 	assert_int_equal(sums_percentile(latencies, 99), 64 << 9);
-	latencies[LEDGER_LATENCIES - 1]++; /* nothing is known of them but that they took longer */
+	latencies[LEDGER_LATENCIES - 1]++; /* the open-ended bucket: only a lower bound is known */
 	assert_true(sums_percentile(latencies, 99) == UINT64_MAX);
 	assert_true(sums_percentile(NULL, 99) == UINT64_MAX);
 }
 
-/* What is new counts from nothing on, and so does what has begun anew. */
+/* New jobs count from zero, and so do counters that were reset. */
 static void test_new_and_anew(void **state)
 {
 	struct top_sample nothing = { .time_ns = 102 * SECOND };
@@ -160,7 +158,7 @@ static void test_new_and_anew(void **state)
 	top_sample_free(&after);
 }
 
-/* An operation in flight makes a row; one in flight for a second adds columns. */
+/* An operation in flight makes a row; one in flight for over a second adds columns. */
 static void test_in_flight(void **state)
 {
 	static const char told[] =
@@ -214,8 +212,9 @@ static bool is_shown(const struct table *table, const char *name)
 	return false;
 }
 
-/* Two jobs of one cgroup are told apart, whoever is between; where there is one user only, that is
- * not said. */
+/* Two jobs of one cgroup stay distinct, even with another job between them; a single user is not
+ * shown.
+ */
 static void test_users(void **state)
 {
 	static const char jobs[] =
@@ -287,7 +286,7 @@ static void test_names(void **state)
 
 #define ZEROS_16 "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
 
-/* What answers may be anybody. */
+/* The server may be untrusted. */
 static void test_hostile_json(void **state)
 {
 	static const char *const texts[] = {
@@ -308,7 +307,7 @@ static void test_hostile_json(void **state)
 		"{\"time_unix_ns\":5,\"jobs\":[{\"methods\":[{\"op\":1,\"method\":[]},{}]}]}",
 		"{\"time_unix_ns\":5,\"jobs\":[{\"methods\":[{\"op\":\"read\",\"method\":\"none\","
 		"\"count\":-5,\"latencies\":[1]}]}],\"node\":7}",
-		/* told of twice, the second time with more classes than there are */
+		/* listed twice, the second time with too many buckets */
 		"{\"time_unix_ns\":5,\"jobs\":[],\"node\":{\"methods\":[{\"op\":\"read\","
 		"\"method\":\"mmap\",\"latencies\":[" ZEROS_16 "," ZEROS_16 "]},"
 		"{\"op\":\"read\",\"method\":\"mmap\",\"latencies\":[" ZEROS_16 "," ZEROS_16
@@ -383,7 +382,9 @@ static void test_screen(void **state)
 	sink_close(&shown.text);
 }
 
-/* Whatever the size and the subject, nothing is wider or longer than the terminal. */
+/*
+ * At any size and for any subject, no line exceeds the terminal's width, nor the screen its height.
+ */
 static void test_sizes(void **state)
 {
 	static const size_t sizes[][2] = { { 80, 24 }, { 200, 60 }, { 60, 12 }, { 500, 10 } };
@@ -402,7 +403,7 @@ static void test_sizes(void **state)
 			}
 }
 
-/* The column that rows are sorted by has room even where few have. */
+/* The column that rows are sorted by is visible even on narrow screens. */
 static void test_sorted_is_seen(void **state)
 {
 	for (size_t i = 0; top_sort_column(i); i++) {
@@ -413,7 +414,7 @@ static void test_sorted_is_seen(void **state)
 
 		assert_true(controls_init(&controls, TOP_FILES, top_sort_column(i)->name, NULL));
 		shown = show(80, 24, &controls, "train");
-		word = strrchr(title, ' '); /* of a heading in two lines the second */
+		word = strrchr(title, ' '); /* second line of a two-line heading */
 		assert_non_null(strstr(shown.text.buffer, word ? word + 1 : title));
 		sink_close(&shown.text);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Names of users that a directory is slow to tell: nobody waits for them longer than is said, those
- * without a name are asked for once, and what is being asked keeps nothing from ending.
+ * User names from a slow directory: bounded waiting, one lookup per nameless user, and shutdown
+ * while a lookup is pending.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #include "monitor/intake.h"
 #include "monitor/user_names.h"
 
-#define PARENT 4194400u /* of no pid that lives: there are fewer */
+#define PARENT 4194400u /* above any live PID */
 #define SLOW 77u
 #define NAMELESS 1234567u
 
@@ -28,7 +28,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool held, waiting;
 static unsigned int asked;
 
-/* In place of the C library's: a directory that does not answer while it is held. */
+/* Replaces the C library's: blocks while the test holds the lock. */
 int getpwuid_r(uid_t uid, struct passwd *entry, char *bytes, size_t size, struct passwd **found)
 {
 	pthread_mutex_lock(&lock);
@@ -83,10 +83,10 @@ static void test_slow(void **state)
 	assert_int_equal(user_names_open(&names), 0);
 	hold(true);
 	assert_false(user_name(names, SLOW, name));
-	assert_string_equal(name, "77"); /* for who cannot wait */
+	assert_string_equal(name, "77"); /* for callers that cannot wait */
 	while (!user_name(names, SLOW, name))
 		usleep(1000);
-	assert_string_equal(name, "77"); /* nobody waits any more */
+	assert_string_equal(name, "77"); /* no further waiting */
 	hold(false);
 	do
 		assert_true(user_name(names, SLOW, name));
@@ -112,7 +112,7 @@ static void test_without_a_name(void **state)
 	user_names_close(names);
 }
 
-/* More users than there are places. */
+/* More users than slots. */
 static void test_many(void **state)
 {
 	struct user_names *names;
@@ -143,7 +143,7 @@ static void runs_as(struct intake *intake, uint32_t pid, uint32_t uid, const cha
 	intake_take(intake, 0, &event, sizeof(event));
 }
 
-/* Records are taken and booked while it is asked, and the service ends while it still is. */
+/* Records are taken and booked during a lookup, and the service can end during one. */
 static void test_taking_goes_on(void **state)
 {
 	struct ledger *ledger = open_with(roomy);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The msgpack parser: every form of the format, against msgpack-c's packer and by hand; every cut
- * of it; counts that lie. Knows nothing of traces.
+ * The msgpack parser: every encoding, from msgpack-c's packer and by hand; every truncation; lying
+ * counts.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static struct mp open_bytes(const void *bytes, size_t length)
 
 #define OPEN(literal) open_bytes("" literal, sizeof(literal) - 1)
 
-/* Forms that packers choose for the narrowest, and those they never choose. */
+/* Encodings that packers choose as the narrowest, and those they never choose. */
 static void test_integers(void **state)
 {
 	static const struct {
@@ -92,7 +92,7 @@ static void test_other_scalars(void **state)
 	assert_int_equal(mp_next(&mp, &value), -EINVAL);
 }
 
-/* One object with everything in it, nested. */
+/* One nested object that contains everything. */
 static void pack_everything(msgpack_sbuffer *buffer)
 {
 	static char long_text[70000];
@@ -125,7 +125,8 @@ static void test_skip_and_every_cut(void **state)
 	assert_int_equal(mp_skip(&mp), 0);
 	assert_ptr_equal(mp.at, mp.end);
 	for (size_t cut = 0; cut < buffer.size; cut += cut < 500 ? 1 : 997) {
-		uint8_t *copy = malloc(cut + 1); /* its end is the sanitizer's */
+		uint8_t *copy = malloc(cut + 1); /* exact size, so that the sanitizer catches
+						  * overreads */
 
 		memcpy(copy, buffer.data, cut);
 		mp = open_bytes(copy, cut);
@@ -172,7 +173,7 @@ static void test_lying_counts(void **state)
 	assert_int_equal(mp_next(&mp, &value), -EINVAL);
 }
 
-/* Depth is no recursion: a million arrays in each other are a count. */
+/* Nesting uses no recursion: a million nested arrays are only a count. */
 static void test_depth(void **state)
 {
 	size_t depth = 1000000;
@@ -189,7 +190,7 @@ static void test_depth(void **state)
 	free(bytes);
 }
 
-/* Whatever two bytes and zeros behind them mean, nothing is read past the end. */
+/* Whatever two bytes followed by zeros mean, nothing is read past the end. */
 static void test_all_first_bytes(void **state)
 {
 	for (unsigned int first = 0; first < 65536; first++) {

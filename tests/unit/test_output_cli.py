@@ -460,14 +460,14 @@ class Reading(InPlace):
         self.assertIn(b"the run", done.stdout)
         done = call("report", "--format", "json", SAMPLE, "--against", SAMPLE)
         data = json.loads(done.stdout)
-        self.assertEqual({row["change_ns"] for row in data["compared_places"]}, {0})
+        self.assertEqual({row["change_ns"] for row in data["compared_paths"]}, {0})
         self.assertLessEqual({row["state"] for row in data["compared_findings"]}, {"stayed"})
         self.refused("report", SAMPLE, "--against", "no-such.flt", naming="no-such.flt")
         # A run of several traces on each side; a comma in a name of its own is no separator.
         both = [SAMPLE, SPANS]
         done = call("report", "--format", "json", *both, "--against", ",".join(both))
         data = json.loads(done.stdout)
-        self.assertEqual({row["change_ns"] for row in data["compared_places"]}, {0})
+        self.assertEqual({row["change_ns"] for row in data["compared_paths"]}, {0})
         self.refused("report", SAMPLE, "--against", f"{SAMPLE},no-such.flt", naming="no-such.flt")
         self.refused("report", SAMPLE, "--against", f"{SAMPLE},{SAMPLE}", naming="the same trace")
         comma = self.path("a,b.flt")

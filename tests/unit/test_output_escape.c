@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Hostile text: nothing that a terminal obeys comes through, everything that it shows does.
- */
+/* Hostile text: terminal control sequences are escaped, printable text passes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,14 +64,14 @@ static void test_escapes(void **state)
 		{ "\xe2\x80\xae", "\\xe2\\x80\\xae", true },	       /* right-to-left override */
 		{ "\xe2\x81\xa6x", "\\xe2\\x81\\xa6x", true },	       /* isolate */
 		{ "\xe2\x80\xa8", "\\xe2\\x80\\xa8", true },	       /* line separator */
-		{ "a\xe2\x80\x8b", "a\\xe2\\x80\\x8b", true },	       /* a space of no width */
-		{ "\xef\xbb\xbf", "\\xef\\xbb\\xbf", true },	       /* a byte order mark */
+		{ "a\xe2\x80\x8b", "a\\xe2\\x80\\x8b", true },	       /* zero-width space */
+		{ "\xef\xbb\xbf", "\\xef\\xbb\\xbf", true },	       /* byte order mark */
 		{ "\xff\xfe", "\\xff\\xfe", false },		       /* never in UTF-8 */
-		{ "\xc0\xaf", "\\xc0\\xaf", false },		       /* a longer form of "/" */
-		{ "\xe0\x80\xaf", "\\xe0\\x80\\xaf", false },	       /* another */
+		{ "\xc0\xaf", "\\xc0\\xaf", false },		       /* overlong "/" */
+		{ "\xe0\x80\xaf", "\\xe0\\x80\\xaf", false },	       /* another one */
 		{ "\xed\xa0\x80", "\\xed\\xa0\\x80", false },	       /* a surrogate */
 		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", false }, /* above U+10FFFF */
-		{ "\xc3", "\\xc3", false },			       /* cut */
+		{ "\xc3", "\\xc3", false },			       /* truncated */
 		{ "gr\xf6\xdf"
 		  "e",
 		  "gr\\xf6\\xdfe", false }, /* Latin-1 */
@@ -111,7 +109,7 @@ static void test_shortens(void **state)
 	}
 }
 
-/* Whatever the bytes: what comes out is UTF-8 without controls, and as wide as foretold. */
+/* For any bytes, the output is UTF-8 without control characters, and as wide as predicted. */
 static void test_any_bytes(void **state)
 {
 	srand(1);
@@ -132,7 +130,7 @@ static void test_any_bytes(void **state)
 	}
 }
 
-/* Messages name files: what they may be called must not reach a terminal as it is. */
+/* Log messages contain file names, which must not reach a terminal unescaped. */
 static void test_log(void **state)
 {
 	static const char name[] = "a\x9b"	 /* C1, not UTF-8 */

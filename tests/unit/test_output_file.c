@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Files that commands write: whole or not there, whatever happens on the way. */
+/* Output files: complete or absent, whatever happens on the way. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ static void test_what_is_there(void **state)
 	write_new(&file);
 	assert_int_equal(output_file_finish(&file), 0);
 	expect("out", "new");
-	/* Somebody else takes the name on the way. */
+	/* Another program takes the name in between. */
 	unlink("out");
 	assert_int_equal(output_file_open(&file, "out", false), 0);
 	write_new(&file);
@@ -123,7 +123,7 @@ static void test_links_and_pipes(void **state)
 	unlink("out");
 }
 
-/* The program ends of the signal, and leaves what was there. */
+/* The signal ends the program, and the old file stays. */
 static void test_signals(void **state)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From rows to pages: a trace written by hand, its report as text and as JSON and its events,
- * compared with the files of tests/golden. UPDATE=1 writes these anew; read the difference before
- * it is committed, and keep the trace there unless its format could not stay what it was.
+ * From rows to pages: a hand-made trace, its report as text and as JSON and its events, compared
+ * with the files of tests/golden. UPDATE=1 rewrites these; read the difference before committing
+ * it, and keep the trace unless its format had to change.
  */
 #include "output_sample.h"
 
@@ -49,7 +49,7 @@ static void update(const char *name, const struct sink *made)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Says the first line that differs. */
+/* Reports the first line that differs. */
 static void compare(const char *name, const struct sink *made)
 {
 	struct sink golden;
@@ -127,7 +127,7 @@ static void test_report_json(void **state)
 	check_report(path, render_json, GOLDEN "report.json");
 }
 
-/* Traces of today must be readable tomorrow. */
+/* Today's traces must stay readable. */
 static void test_kept_trace(void **state)
 {
 	if (getenv("UPDATE")) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What pictures are drawn from against the tables of the same report; a page that names of a
- * hostile trace do not get out of, and that no trace makes larger than it may be.
+ * Data behind the page's pictures, checked against the tables of the same report; a page that
+ * hostile names cannot break out of, and whose size is bounded for any trace.
  *
- *   test_output_html --make FILE          leaves the hostile trace in a file, for other tests
- *   test_output_html --make-summed FILE   the same of one in which calls were summed up
- *   test_output_html --make-faults FILE   ... in which faults were
- *   test_output_html --make-followed FILE  one of all kinds of I/O all of the time
- *   test_output_html --make-chained FILE   one of operations that wait for requests, all of the
- * time
+ *   test_output_html --make FILE           leaves the hostile trace in FILE, for other tests
+ *   test_output_html --make-summed FILE    a hostile trace with aggregated calls
+ *   test_output_html --make-faults FILE    a hostile trace with aggregated faults
+ *   test_output_html --make-followed FILE  all kinds of I/O, all of the time
+ *   test_output_html --make-chained FILE   operations that wait for requests, all of the time
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +59,7 @@ static struct json_object *data_of(const char *page)
 	assert_null(memchr(at, '<', end - at));
 	assert_null(memchr(at, '>', end - at));
 	assert_null(memchr(at, '&', end - at));
-	/* Not JSON_TOKENER_STRICT as well: json-c 0.18 refuses all beyond ASCII with it. */
+	/* Without JSON_TOKENER_STRICT, with which json-c 0.18 rejects all non-ASCII text. */
 	json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
 	data = json_tokener_parse_ex(tokener, at, end - at);
 	assert_int_equal(json_tokener_get_error(tokener), json_tokener_success);
@@ -91,7 +90,7 @@ static struct json_object *member(struct json_object *object, const char *name)
 	return found;
 }
 
-/* Of a run-length coded list that has so many numbers. */
+/* Sum of a run-length coded list of `count` numbers. */
 static uint64_t sum_of_list(struct json_object *list, size_t count)
 {
 	uint64_t sum = 0;
@@ -109,7 +108,7 @@ static uint64_t sum_of_list(struct json_object *list, size_t count)
 
 /* --- numbers --- */
 
-/* A run with compute, reads of two files, faults, a write and a sync, of two processes. */
+/* A run of two processes with compute, reads of two files, faults, a write and a sync. */
 static void make_run(struct made_trace *made)
 {
 	BEGIN(made, .spans = true);
@@ -144,7 +143,7 @@ static uint64_t stretches_sum(const struct pictures *pictures, size_t member_at)
 
 #define COURSE(pictures, name) stretches_sum(pictures, offsetof(struct picture_stretch, name))
 
-/* The course adds up to what the tables say of the whole run, exactly. */
+/* The timeline adds up to the tables' totals exactly. */
 static void test_course(void **state)
 {
 	struct made_trace made;
@@ -171,7 +170,9 @@ static void test_course(void **state)
 	CHECK(report, "totals", 0, "mmap_read.faults", COURSE(pictures, minor));
 	assert_int_equal(COURSE(pictures, fetched_bytes), 167 * 8192 + 300 * 16384);
 	assert_int_equal(COURSE(pictures, created_bytes), 1 << 20);
-	/* No stretch has more time than it is long; the write is spread over all that it took. */
+	/*
+	 * No bucket holds more time than its length; the write is spread over its whole duration.
+	 */
 	for (size_t i = 0; i < PICTURE_FINE; i++) {
 		const struct picture_stretch *stretch = &pictures->course.stretches[i];
 
@@ -194,7 +195,7 @@ static uint64_t series_sum(const struct picture_series *series, size_t member_at
 
 #define SERIES(series, name) series_sum(series, offsetof(struct picture_sum, name))
 
-/* Every row of a table that has sums by stretch has them whole. */
+/* Every row of a table with sums per bucket has all of them. */
 static void test_sums(void **state)
 {
 	struct made_trace made;
@@ -208,7 +209,7 @@ static void test_sums(void **state)
 	report = picture_report(&made, NULL);
 	pictures = report->pictures;
 	files = &pictures->sums.sets[PICTURE_BY_FILE];
-	assert_int_equal(files->count, 3); /* and the others */
+	assert_int_equal(files->count, 3); /* and the rest */
 	for (size_t i = 0; i < 2; i++) {
 		size_t row = find_row(report, "files", "path",
 				      pictures->names[PICTURE_BY_FILE][i].text.bytes);
@@ -227,14 +228,14 @@ static void test_sums(void **state)
 		counted += SERIES(&processes->series[i], of[PICTURE_COUNT]);
 	assert_int_equal(counted, 500 + 300 + 2);
 	ranks = &pictures->sums.sets[PICTURE_BY_RANK];
-	assert_int_equal(ranks->count, 2); /* the child is of its parent's rank */
+	assert_int_equal(ranks->count, 2); /* the child has its parent's rank */
 	assert_int_equal(SERIES(&ranks->series[0], of[PICTURE_COUNT]), 500 + 300 + 2);
 	done(&made, report);
 }
 
-#define WORST 40 /* more than are told one by one, each longer than the one before */
+#define WORST 40 /* more than are listed individually, each longer than the previous one */
 
-/* Those that took the most are told one by one, not those that came first. */
+/* The largest are listed individually, not the first. */
 static void test_the_worst(void **state)
 {
 	static const enum picture_key keys[] = { PICTURE_BY_SPAN, PICTURE_BY_DEVICE };
@@ -273,7 +274,7 @@ static void test_the_worst(void **state)
 	done(&made, report);
 }
 
-/* Grids count every operation once, maps where it was. */
+/* Grids count every operation once, maps at its offset. */
 static void test_grids(void **state)
 {
 	struct made_trace made;
@@ -291,7 +292,7 @@ static void test_grids(void **state)
 			reads += grids->latencies[PICTURE_READ][at][i];
 		for (size_t i = 0; i < SIZE_CLASSES; i++)
 			asked += grids->sizes[PICTURE_READ][at][i];
-		asked -= grids->sizes[PICTURE_READ][at][1]; /* 5000 bytes: up to 16 KiB */
+		asked -= grids->sizes[PICTURE_READ][at][1]; /* 5000 bytes: the 16 KiB bucket */
 	}
 	assert_int_equal(reads, 500);
 	assert_int_equal(asked, 0);
@@ -305,7 +306,7 @@ static void test_grids(void **state)
 				faults += map->counts[PICTURE_TOUCH_FAULT][at][row];
 			}
 		if (!strcmp(report->pictures->map_names[i].text.bytes, "/data/b")) {
-			/* The first fault: of page 300 * 16 after 3 ms, of 300 * 16 pages. */
+			/* The first fault: page 300 * 16, after 3 ms, fetching 300 * 16 pages. */
 			assert_int_equal(map->furthest, 300 * 65536 + 1);
 			assert_int_equal(map->offset_bytes, 262144);
 			there = map->counts[PICTURE_TOUCH_FAULT][0][300 * 65536 / 262144] > 0;
@@ -319,7 +320,7 @@ static void test_grids(void **state)
 	done(&made, report);
 }
 
-/* A part of the run is the run as pictures see it. */
+/* Pictures treat a filtered part as the whole run. */
 static void test_filter(void **state)
 {
 	struct filter filter = FILTER_ALL;
@@ -358,7 +359,7 @@ static void test_hostile_names(void **state)
 		for (size_t j = 0; j < HOSTILE; j++)
 			found += !strcmp(name, hostile[j]);
 	}
-	assert_int_equal(found, HOSTILE - 1); /* and one that is no UTF-8, which shows as \xff */
+	assert_int_equal(found, HOSTILE - 1); /* and one is invalid UTF-8, shown as \xff */
 	json_object_put(data);
 	done(&made, report);
 }
@@ -366,7 +367,7 @@ static void test_hostile_names(void **state)
 #define MANY 3000
 #define LONG 3000
 
-/* As much of everything as can be, everywhere in it. */
+/* As much of everything as possible, everywhere in the trace. */
 static void make_huge(struct made_trace *made)
 {
 	char *path = malloc(LONG + 1);
@@ -420,7 +421,7 @@ static void make_huge(struct made_trace *made)
 	made_finish(made, 0, 201 * MS);
 }
 
-/* Of a table that the page has not all rows of, those that matter most. */
+/* If the page omits rows of a table, it keeps the most important. */
 static void check_worst(struct json_object *told, const struct table *table)
 {
 	struct json_object *rows = member(told, "rows");
@@ -446,7 +447,7 @@ static void test_bounds(void **state)
 	data = page_of(report, &length);
 	if (length > HTML_BYTES_MOST)
 		fail_msg("the page has %zu bytes", length);
-	/* What is left out is told: rows there are, beside those that there are on the page. */
+	/* Omissions are reported: each table's total row count next to its listed rows. */
 	tables = member(data, "tables");
 	for (size_t i = 0; i < json_object_array_length(tables); i++) {
 		struct json_object *table = json_object_array_get_idx(tables, i);
@@ -461,7 +462,7 @@ static void test_bounds(void **state)
 	done(&made, report);
 }
 
-/* Nothing at all: no event, no time. */
+/* An empty trace: no events, no time. */
 static void test_empty(void **state)
 {
 	struct made_trace made;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables as JSON, read back by two parsers that are not ours: json-c and Python's.
- */
+/* Tables as JSON, read back by two independent parsers: json-c and Python's. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +98,7 @@ static void test_values(void **state)
 	sink_close(&out);
 }
 
-/* A name of a layer or an operation comes from the trace and may be anything. */
+/* Layer and operation names come from the trace and may be anything. */
 static void test_hostile_names(void **state)
 {
 	struct table_column columns[] = {
@@ -171,7 +169,7 @@ static void test_texts(void **state)
 	sink_close(&out);
 }
 
-/* A list of objects, an object, and an object that is not there. */
+/* A list of objects, an object, and a missing object. */
 static void test_tables_within(void **state)
 {
 	struct table_column inner_columns[] = {
@@ -222,7 +220,7 @@ static void test_tables_within(void **state)
 	sink_close(&out);
 }
 
-/* Random bytes, through Python: the text itself where it is UTF-8, else the hex beside it. */
+/* Random bytes, through Python: the text itself if it is UTF-8, otherwise its hex form. */
 static void test_python(void **state)
 {
 	static const char program[] = "import json, sys\n"
@@ -275,7 +273,7 @@ static void test_python(void **state)
 	unlink(raw_path);
 }
 
-/* One string on its own, as `print` writes it. */
+/* A single string, as `print` writes it. */
 static void test_string(void **state)
 {
 	sink_open_memory(&out);

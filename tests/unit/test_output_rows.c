@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What `print` is made of: rows in time order from blocks that overlap, in any amount of memory;
- * the lines for one event, as text and as JSON.
+ * Parts of `print`: rows in time order from overlapping blocks, in any amount of memory; the lines
+ * for one event, as text and as JSON.
  */
 #include "output_sample.h"
 
@@ -28,7 +28,7 @@ static struct trace_reader *open_sample(void)
  * ------------------------------------------------------------------------------------ */
 
 #define OVERLAP_LANES 3
-#define OVERLAP_ROWS 120000 /* of each lane; a block holds 32768 */
+#define OVERLAP_ROWS 120000 /* per CPU buffer; a block holds 32768 */
 
 struct seen {
 	uint64_t time, count, sum;
@@ -66,8 +66,9 @@ static int walk(struct trace_reader *reader, struct cursor_options options, stru
 	return status;
 }
 
-/* Three lanes, each with times that go back and forth a little, as calls that end in another order
- * than they began. */
+/* Three CPU buffers whose times go back and forth a little, as calls end in a different order than
+ * they began.
+ */
 static void write_overlapping(void)
 {
 	struct made_trace sample;
@@ -132,7 +133,7 @@ static int count_inside(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
-/* Of a window every event comes, and blocks that are not in it stay unread. */
+/* A window yields all of its events, and blocks outside it stay unread. */
 static void test_window(void **state)
 {
 	static const struct walk_calls calls = { .events = count_inside };
@@ -379,7 +380,7 @@ static void test_json(void **state)
 	close_lines(&lines);
 }
 
-/* What is said of the columns is whole, and their names say their units. */
+/* Every column is described, and its name ends in its unit. */
 static void test_columns(void **state)
 {
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables as text: alignment, units, what is left out and said to be, and the first screen.
- */
+/* Tables as text: alignment, units, rows left out and their note, and the first screen. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,7 +113,7 @@ static void test_aligned(void **state)
 	table_free(table);
 }
 
-/* What has less than half a percent of the sum, or is beyond --top, is one row. */
+/* Rows below 0.5% of the sum, or beyond --top, are grouped into one. */
 static void test_other(void **state)
 {
 	struct table *table = new_list("files", "Files");
@@ -138,11 +136,11 @@ static void test_other(void **state)
 						    " 1.0 s  76.9%      4   1.0 ms  /data/x.bin\n"
 						    "300 ms  23.1%      5   300 us  /data/x.bin\n"
 						    "1.0 ms   0.1%     19        -  other (5)\n");
-	/* One row more is not worth being another. */
+	/* A single row is not replaced by a group. */
 	assert_int_equal(count_lines(render(table, 100, 6)), 2 + 2 + 1);
 	assert_int_equal(count_lines(render(table, 100, 1)), 2 + 1 + 1);
 	assert_int_equal(count_lines(render(table, 100, 0)), 2 + COUNT(times));
-	/* A row that stands for many is part of it, whatever its sum is. */
+	/* A row that stands for many joins the group, whatever its sum. */
 	row = add_row(table, "other (8 files)");
 	cell_uint(&row[1], 8700 * 1000);
 	cell_uint(&row[2], 12);
@@ -154,12 +152,13 @@ static void test_other(void **state)
 						    "9.7 ms   0.7%     31        -  other (13)\n");
 	assert_int_equal(count_lines(render(table, 100, 7)), 2 + 2 + 1);
 	assert_int_equal(count_lines(render(table, 100, 0)), 2 + COUNT(times) + 1);
-	row[2] = (struct cell) { .type = CELL_NULL }; /* then it is not known of them all */
+	row[2] = (struct cell) { .type = CELL_NULL }; /* unknown for one makes the group's unknown
+ */
 	assert_non_null(strstr(render(table, 100, 20), "9.7 ms   0.7%      -        -  other"));
 	table_free(table);
 }
 
-/* Shares "of I/O" have one denominator in all tables: the time of all I/O, not a table's own sum. */
+/* Shares "of I/O" have one denominator in all tables: the total I/O time, not a table's own sum. */
 static void test_shares(void **state)
 {
 	const struct style style = { .width = 60 };
@@ -169,13 +168,13 @@ static void test_shares(void **state)
 
 	add_column(table, "time_ns", "time", UNIT_NS);
 	cell_uint(&add_row(table, "")[0], 3000);
-	cell_uint(&add_row(table, "")[0], 2000); /* at the same time, in part */
+	cell_uint(&add_row(table, "")[0], 2000); /* partly concurrent */
 	assert_int_equal(table_show(table, "time_ns", "time_ns", NULL, NULL), 0);
 	sink_open_memory(&out);
 	grid_write(&out, table, &options);
 	keep(&out);
 	assert_string_equal(shown, "  time  of I/O\n3.0 us   75.0%\n2.0 us   50.0%\n");
-	table->view.share = "of all"; /* it says what it is of: of its own sum */
+	table->view.share = "of all"; /* the view names its own denominator: the table's sum */
 	sink_open_memory(&out);
 	grid_write(&out, table, &options);
 	keep(&out);
@@ -183,8 +182,9 @@ static void test_shares(void **state)
 	table_free(table);
 }
 
-/* What has no number to be sorted by is of another layer: summed with the rest it would be counted
- * twice. Who names how many rows are wanted gets them, however small. */
+/* Rows without a sort value belong to another layer: adding them up would count their bytes twice.
+ * An explicit --top lists them, however small.
+ */
 static void test_apart(void **state)
 {
 	struct table *table = new_list("operations", "Operations");
@@ -211,7 +211,7 @@ static void test_apart(void **state)
 			    "operation    time  share    bytes\n"
 			    "read       1.0 ms  99.7%  1.0 KiB\n"
 			    "other (3)  3.0 us   0.3%  3.0 KiB\n"
-			    "without a time, and in no sum of these: request_read,\n"
+			    "without a time, excluded from these sums: request_read,\n"
 			    "request_write, request_flush, indirect and 1 more\n");
 	assert_int_equal(count_lines(render(table, 60, 0)), 2 + 4 + COUNT(untimed));
 	sink_open_memory(&out);
@@ -226,7 +226,7 @@ static void test_apart(void **state)
 	table_free(table);
 }
 
-/* A view that names what is no column is an error; what was not recorded is not. */
+/* A view that names a nonexistent column is an error; one that was not recorded is not. */
 static void test_view(void **state)
 {
 	struct table *table = new_list("files", NULL);
@@ -282,8 +282,9 @@ static void test_record(void **state)
 	table_free(table);
 }
 
-/* A wide table: headings of several lines, columns without content go, then what matters least. One
- * line a row; no line is too long; a path is shortened in its directories. */
+/* A wide table: headings of several lines; empty columns are dropped first, then the least
+ * important. One line per row; no line is too long; paths are shortened in their directories.
+ */
 static void test_wide(void **state)
 {
 	struct table *table = new_list("files", NULL);
@@ -302,7 +303,7 @@ static void test_wide(void **state)
 		cell_uint(&row[1 + i], (i + 1) * 1024);
 	row = add_row(table, "/b");
 	cell_uint(&row[1], 5);
-	/* Eight columns that hold something: seven and the path. */
+	/* Eight columns with content: seven numbers and the path. */
 	assert_int_equal(widest_line(render(table, 250, 0)),
 			 5 * (8 + 2) + 2 * (9 + 2) + strlen(path));
 	assert_int_equal(count_lines(shown), 3);
@@ -325,7 +326,7 @@ static void test_wide(void **state)
 	table_free(table);
 }
 
-/* Directories go first, the name never: it is what one looks for. */
+/* Directories are shortened first, the file name never: it is what readers look for. */
 static void test_paths(void **state)
 {
 	static const struct {
@@ -353,7 +354,7 @@ static void test_paths(void **state)
 	}
 }
 
-/* Colour only where it is asked for, and then it ends. */
+/* Colour appears only if enabled, and is always reset. */
 static void test_colour(void **state)
 {
 	const struct style style = { .width = 80, .colour = true };

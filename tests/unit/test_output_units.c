@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Numbers for people and by them: units, rounding at their edges, and the largest values.
- */
+/* Numbers in output and in options: units, rounding at their edges, and the largest values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -100,11 +98,11 @@ static void test_device(void **state)
 	assert_string_equal(units_device(text, UINT64_MAX), "17592186044415:1048575");
 }
 
-/* --- what people write --- */
+/* --- numbers in options --- */
 
 struct written {
 	const char *text;
-	bool read; /* it is one */
+	bool read; /* valid */
 	uint64_t value;
 };
 

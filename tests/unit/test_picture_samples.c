@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What tables came to by stretch where it follows from no single event, against reports of runs in
- * which nothing happened but in these stretches; what reaches beyond one is cut.
+ * Tables per bucket for values that no single event gives, checked against reports of runs whose
+ * activity is limited to these buckets; values that extend beyond a bucket are cut.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "ask_report.h"
 #include "page_samples.h"
 
-/* Stretches from one up to another. */
+/* Buckets `first` up to `last`. */
 static struct report *make_run(struct made_trace *made, uint64_t first, uint64_t last)
 {
 	static const char *const names[] = { "a.flt" };
@@ -29,18 +29,18 @@ static struct report *make_run(struct made_trace *made, uint64_t first, uint64_t
 	return report;
 }
 
-/* What names a row of each of the tables. */
+/* The column that identifies a row of each table. */
 static const char *const keys[PICTURE_SAMPLED] = { "epoch", "path", "path", "path",
 						   "name",  "comm", "rank" };
 
-/* The row of another report that is of the same; -1 for none. */
+/* The matching row of another report; -1 for none. */
 static int same_row(const struct report *report, const struct report *other, const char *table,
 		    const char *key, size_t row)
 {
 	const struct cell *cell = ask(other, table, row, key);
 
 	if (cell->type != CELL_TEXT)
-		return row; /* in the same order */
+		return row; /* same order */
 	return row_with(report, table, key, cell->text);
 }
 
@@ -58,7 +58,7 @@ static void check_row(const struct report *run, const struct report *part, size_
 		for (uint64_t at = first; at < last; at++)
 			sum += sample->more[column][at];
 		if (table_find_column(report_table(run, table), how->columns[column]) < 0)
-			continue; /* it was not recorded */
+			continue; /* not recorded */
 		if (row >= 0)
 			wanted = ask(part, table, row, how->columns[column])->uint;
 		if (sum != wanted)
@@ -69,7 +69,7 @@ static void check_row(const struct report *run, const struct report *part, size_
 	}
 }
 
-/* Each part of a run is as a run of that part alone, in every column of every table. */
+/* Each part of a run equals a run of only that part, in every column of every table. */
 static void test_parts(void **state)
 {
 	static const uint64_t parts[][2] = {
@@ -89,7 +89,7 @@ static void test_parts(void **state)
 
 			assert_int_equal(run->pictures->samples.tables[i].count, table->row_count);
 			assert_true(table->row_count);
-			/* The epoch begins 8 ns later, where its part does. */
+			/* The epoch begins 8 ns late only where its part does. */
 			for (size_t row = 0; row < table->row_count; row++)
 				if (i || first == 0)
 					check_row(run, part, i, order, first, last, row);
@@ -114,7 +114,7 @@ static uint64_t sampled_at(const struct report *report, const struct analysis *a
 	return 0;
 }
 
-/* An epoch, and the time of a request, are cut where a stretch ends; an operation is not. */
+/* Epochs and request times are cut at the end of a bucket; operations are not. */
 static void test_cut(void **state)
 {
 	static const char *const names[] = { "a.flt" };

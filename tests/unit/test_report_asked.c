@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What a report is asked for: selections of columns and rows, comma-separated values, filters and
- * groups by a key.
- */
+/* Report options: column and row selections, CSV, filters and grouping by a key. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +43,7 @@ static struct table *new_things(void)
 	return table;
 }
 
-/* The names of the rows of a selection. */
+/* Names of the rows of a selection. */
 static const char *names(const struct table *table, const struct selection *selection)
 {
 	static char text[32];
@@ -72,7 +69,7 @@ static void test_select(void **state)
 	assert_string_equal(names(table, &(struct selection) { 0 }), "bacd");
 	assert_string_equal(names(table, &(struct selection) { .top = 2 }), "ba");
 	assert_string_equal(names(table, &(struct selection) { .sort = "name" }), "abcd");
-	/* The largest first; what was not measured last. */
+	/* Largest first; null values last. */
 	assert_string_equal(names(table, &(struct selection) { .sort = "bytes" }), "cdba");
 	assert_string_equal(names(table, &(struct selection) { .sort = "share", .top = 3 }), "dba");
 	assert_int_equal(select_make(&made, table,
@@ -89,7 +86,7 @@ static void test_select(void **state)
 	assert_null(made);
 	assert_int_equal(select_make(&made, table, &(struct selection) { .sort = "no" }, &unknown),
 			 -EINVAL);
-	/* What people are shown has a title. */
+	/* Columns shown in text have a title. */
 	assert_int_equal(select_make(&made, table, &(struct selection) { .shown = true }, &unknown),
 			 0);
 	assert_int_equal(made->column_count, 2);
@@ -189,7 +186,7 @@ static void test_filters(void **state)
 	FILTERED(8, 0, filter.from_ns = 5 * MS; filter.op = "pread64");
 }
 
-/* The other tables go by the same events, and the run is as long as what was asked for. */
+/* The filter applies to all other tables too, and the run is as long as the filtered window. */
 static void test_filtered_tables(void **state)
 {
 	struct filter filter = FILTER_ALL;
@@ -207,7 +204,9 @@ static void test_filtered_tables(void **state)
 	report_free(report);
 }
 
-/* Every other second is one rank's, which reads its own file, and writes from it to another. */
+/*
+ * Every other second belongs to one rank, which reads its own file and writes from it to another.
+ */
 #define SECONDS 20
 
 static void make_turns(struct made_trace *made)
@@ -232,7 +231,7 @@ static void make_turns(struct made_trace *made)
 	made_finish(made, 10, 2 * SECONDS * 1000 * MS);
 }
 
-/* Rows of calls that a filter has read. */
+/* Rows of calls that a filter reads. */
 static uint64_t rows_read(struct job *job, const struct filter *filter)
 {
 	struct cursor_options options = {
@@ -254,8 +253,7 @@ static uint64_t rows_read(struct job *job, const struct filter *filter)
 	return rows;
 }
 
-/* Blocks in which there is no row of a process, a rank or a file are not read, and nothing of what
- * is asked for is left out with them. */
+/* Blocks without rows of a process, rank or file are skipped, and the result is the same. */
 static void test_blocks_read(void **state)
 {
 	static const char *const name = "a.flt";
@@ -301,7 +299,7 @@ static void test_blocks_read(void **state)
 	made_close(&made);
 }
 
-/* Blocks that nothing of can pass are not read, but for those that tell which spans are open. */
+/* Blocks in which no row can pass are skipped, except those needed to track open spans. */
 static void test_kinds_read(void **state)
 {
 	static const char *const names[] = { "a.flt" };
@@ -358,7 +356,7 @@ static void test_nothing_asked_for(void **state)
 	filter.from_ns = 0;
 	filter.op = "preadd";
 	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
-	filter.op = "pread64,preadd"; /* each must mean something */
+	filter.op = "pread64,preadd"; /* every name must be valid */
 	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
 	filter.op = "pread64,";
 	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
@@ -406,7 +404,7 @@ static void test_groups(void **state)
 			bytes += cells[read].uint;
 			faults += cells[mmap].uint;
 		}
-		/* Whatever the key: each byte is in one group. */
+		/* Whatever the key, each byte is in exactly one group. */
 		assert_int_equal(bytes, 31);
 		assert_int_equal(faults, 1);
 		report_free(report);
@@ -414,8 +412,7 @@ static void test_groups(void **state)
 	}
 }
 
-/* A process is what it runs: its parent's program until it executes one, and each until the next.
- */
+/* A process belongs to the program it runs: its parent's until it execs, then each in turn. */
 static void test_programs(void **state)
 {
 	static const struct {
@@ -469,7 +466,7 @@ static void test_programs(void **state)
 	made_close(&made);
 }
 
-/* A directory is listed in itself, not in its parent; its files are read there, too. */
+/* Listing a directory counts for itself, not for its parent; its files' reads count there, too. */
 static void test_group_of_directory(void **state)
 {
 	static const char *const traces[] = { "a.flt" };
@@ -498,7 +495,7 @@ static void test_group_of_directory(void **state)
 	made_close(&made);
 }
 
-/* Of what calls read through the page cache; what is read by O_DIRECT is nothing to it. */
+/* Share of page-cache reads that hit memory; O_DIRECT reads do not count. */
 static void test_from_memory(void **state)
 {
 	static const char *const traces[] = { "a.flt" };
@@ -518,7 +515,7 @@ static void test_from_memory(void **state)
 	     .fetched = 4096);
 	CALL(&made, .time = 2 * MS, .dur = 10, .pid = 10, .op = M_READ, .file = 1,
 	     .result = 3 * 4096);
-	/* Read ahead: more comes than is read. */
+	/* Readahead: more is fetched than read. */
 	CALL(&made, .time = 3 * MS, .dur = 10, .pid = 20, .op = M_READ, .file = 1, .result = 4096,
 	     .fetched = 65536);
 	CALL(&made, .time = 4 * MS, .dur = 10, .pid = 30, .op = M_READ, .file = 1, .result = 4096,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a report tells by itself: places, what to know before, what changed between two runs, and
- * the first screen.
+ * Parts of the default report: the paths table, caveats, comparison of two runs, and the first
+ * screen.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -19,16 +19,16 @@
 #include "output/text.h"
 #include "ranks_sample.h"
 
-/* --- places, and what to know before --- */
+/* --- paths and caveats --- */
 
-/* Files that are alike are one place; what a program is made of, too; others stand alone. */
+/* Files of a group share one path row, and so do a program's own files; others have a row each. */
 static void test_places(void **state)
 {
 	static const struct {
 		const char *format;
 		unsigned int files;
 		const char *place;
-		uint64_t bytes; /* of each */
+		uint64_t bytes; /* per file */
 	} kinds[] = {
 		{ "/data/img/%u.jpg", 10, "/data/img/*.jpg", 1 },
 		{ "/data/few/%u.bin", 3, NULL, 2 },
@@ -78,7 +78,7 @@ static void test_places(void **state)
 	made_close(&made);
 }
 
-/* Modules of the job's own, wherever it lies, are modules; data beside them is data. */
+/* The job's own modules are modules wherever they are; data next to them is data. */
 static void test_paths_of_own_modules(void **state)
 {
 	static const char *const formats[] = {
@@ -111,7 +111,7 @@ static void test_paths_of_own_modules(void **state)
 	made_close(&made);
 }
 
-/* However many directories there are, whatever lists must grow for them. */
+/* Any number of directories, including after lists have grown. */
 static void test_paths_of_many(void **state)
 {
 	char paths[40 * 3][32];
@@ -145,7 +145,7 @@ static void test_paths_of_many(void **state)
 	}
 }
 
-/* What names a path and ends without a file belongs to the directory that it looked in. */
+/* A path lookup that ends without a file belongs to the directory it looked in. */
 static void test_paths_of_names(void **state)
 {
 	struct made_trace made;
@@ -184,7 +184,7 @@ static void test_paths_of_names(void **state)
 	made_close(&made);
 }
 
-/* Files that had one path are one place, and not alike however many they are. */
+/* Files that had the same path share a row, and are not a file group, however many there are. */
 static void test_paths_of_one_path(void **state)
 {
 	struct made_trace made;
@@ -212,7 +212,7 @@ static void test_paths_of_one_path(void **state)
 	made_close(&made);
 }
 
-/* Where looking files up takes the most time, the screen names the calls and the directories. */
+/* If lookups take the most time, the screen names the calls and the directories. */
 static void test_metadata_leads(void **state)
 {
 	struct made_trace made;
@@ -278,7 +278,7 @@ static void test_caveats(void **state)
 
 /* --- two runs --- */
 
-/* The change of a row's time, by its name. */
+/* A row's change in time, found by name. */
 static int64_t change(const struct table *table, const char *name)
 {
 	int key = table_find_column(table, "name"), column = table_find_column(table, "change_ns");
@@ -305,7 +305,7 @@ static void test_against(void **state)
 		if (i)
 			CALL(&made[i], .time = 10 + 8 * MS, .dur = 1000, .pid = 10, .op = M_READ,
 			     .file = 2, .result = 1);
-		/* A loss that one run has is a finding that came. */
+		/* Loss in only one run is a new finding. */
 		made[i].kinds[TRACE_SYSCALL].events += i * 90;
 		made[i].kinds[TRACE_SYSCALL].lost += i * 90;
 		made_finish(&made[i], 10, 10 + (10 + 5 * i) * MS);
@@ -321,7 +321,7 @@ static void test_against(void **state)
 	assert_memory_equal(tables[1]->cells[1].text, "loss", 4);
 	for (size_t i = 0; i < AGAINST_TABLES; i++)
 		table_free(tables[i]);
-	/* The other way round. */
+	/* The reverse. */
 	assert_int_equal(against_make(tables, reports[1], reports[0]), 0);
 	assert_int_equal(change(tables[0], "the run"), -5 * (int64_t)MS);
 	assert_memory_equal(tables[1]->cells[0].text, "went", 4);
@@ -335,7 +335,7 @@ static void test_against(void **state)
 
 /* --- the first screen --- */
 
-/* Whatever the width: no line is wider; colour is what was asked for and comes to its end. */
+/* At any width, no line is wider; colour appears only if enabled, and is always reset. */
 static void test_screen(void **state)
 {
 	struct made_trace made;
@@ -378,7 +378,7 @@ static void test_screen(void **state)
 	made_close(&made);
 }
 
-/* How it ended: a signal has a name. */
+/* How the run ended: signals have names. */
 static void test_ended(void **state)
 {
 	static const struct {
@@ -410,11 +410,11 @@ static void test_ended(void **state)
 	}
 }
 
-/* --- tables of next to nothing --- */
+/* --- tables with next to nothing in them --- */
 
 #define LOOKUPS "Failed look-ups: 2,000 in 25 directories, 2.0 ms in all, "
 
-/* 2,000 look-ups that failed, of 1 us each, in 25 directories. */
+/* 2,000 failed lookups of 1 us each, in 25 directories. */
 static struct report *report_of_lookups(struct made_trace *made, uint64_t run_ns, uint64_t lost)
 {
 	char path[32];
@@ -432,14 +432,15 @@ static struct report *report_of_lookups(struct made_trace *made, uint64_t run_ns
 	return made_report(&made->reader, 1);
 }
 
-/* Look-ups that failed and cost next to nothing of the run are told in a line, but for who asks
- * for rows, and where it is not known that it is so little. */
+/* Failed lookups that cost very little are a single line, unless rows are requested or the cost is
+ * uncertain.
+ */
 static void test_cheap_lookups(void **state)
 {
 	static const struct {
 		uint64_t run_ns, lost;
 		bool top_said;
-		const char *line; /* NULL: as a table */
+		const char *line; /* NULL: shown as a table */
 	} cases[] = {
 		{ 1000 * MS, 0, false, LOOKUPS "0.2% of the run (--table failed_lookups)\n" },
 		{ 1000 * MS, 0, true, NULL },

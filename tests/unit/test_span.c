@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The C library's promises but for what its probes show: ids, arguments, and silence while nobody
- * listens. It is linked in, so that the semaphores can be raised as a tracer raises them.
+ * The C library apart from its probes: IDs, arguments, and no effect without listeners. Linked in
+ * statically, so that the test can raise the semaphores as a tracer does.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -48,7 +48,7 @@ static int stop_listening(void **state)
 	return 0;
 }
 
-/* Nothing is read that was passed: the pointers lead nowhere. */
+/* Arguments are not read: the pointers are invalid. */
 static void test_nobody_listens(void **state)
 {
 	const char *nowhere = (const char *)16;
@@ -72,7 +72,7 @@ static void test_somebody_listens(void **state)
 	assert_int_not_equal(first, 0);
 	assert_int_not_equal(second, 0);
 	assert_int_not_equal(first, second);
-	assert_true(first < 1ull << 53); /* JSON's readers keep it */
+	assert_true(first < 1ull << 53); /* JSON readers represent it exactly */
 	faultline_span_end(second);
 	faultline_span_end(second);
 	faultline_span_end(0);
@@ -82,7 +82,7 @@ static void test_somebody_listens(void **state)
 	assert_int_equal(errno, 5);
 }
 
-/* A tracer that came between begin and end has no span to end. */
+/* A tracer that arrives between begin and end has no span to end. */
 static void test_listening_begins_within_a_span(void **state)
 {
 	uint64_t id = faultline_span_begin("a", "b", NULL, 0);
@@ -93,7 +93,7 @@ static void test_listening_begins_within_a_span(void **state)
 	stop_listening(NULL);
 }
 
-/* No byte behind the part that is kept is read: strings end where memory does. */
+/* Bytes beyond the kept part are not read: strings end at the end of mapped memory. */
 static void test_strings_at_the_end_of_memory(void **state)
 {
 	size_t page = sysconf(_SC_PAGESIZE), lengths[] = { 0, 1, 63, 64, 255, 256 }, i;
@@ -110,7 +110,7 @@ static void test_strings_at_the_end_of_memory(void **state)
 		end[-1] = '\0';
 		faultline_span_end(faultline_span_begin(text, text, text, lengths[i] + 1));
 	}
-	/* not ended at all, but longer than what is kept */
+	/* unterminated, but longer than what is kept */
 	memset(memory, 0x80, page);
 	faultline_span_end(faultline_span_begin(end - 256, end - 64, end - 1024, 1024));
 	munmap(memory, 2 * page);
@@ -180,7 +180,7 @@ static void test_in_a_signal_handler(void **state)
 		assert_int_not_equal(ids[i - 1], ids[i]);
 }
 
-/* What a child begins has no id of a span that it inherited. */
+/* A child's spans do not reuse the ID of an inherited span. */
 static void test_after_fork(void **state)
 {
 	uint64_t inherited = faultline_span_begin("both", "", NULL, 0);
@@ -220,7 +220,7 @@ static void test_arguments(void **state)
 	msgpack_unpacked_destroy(&unpacked);
 }
 
-/* Too many pairs: too long for good, whatever comes after. */
+/* Too many pairs: the arguments stay overlong, whatever follows. */
 static void test_arguments_that_do_not_fit(void **state)
 {
 	struct faultline_args args;
@@ -228,8 +228,7 @@ static void test_arguments_that_do_not_fit(void **state)
 
 	memset(text, 'x', sizeof(text));
 	faultline_args_init(&args);
-	text[FAULTLINE_ARGS_BYTES - 8] =
-		'\0'; /* head of the map, key of two bytes, head of the text */
+	text[FAULTLINE_ARGS_BYTES - 8] = '\0'; /* map header, two-byte key, text header */
 	faultline_args_text(&args, "k", text);
 	assert_int_equal(args.used, FAULTLINE_ARGS_BYTES);
 	faultline_args_int(&args, "", 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reports that are put together from summaries say what a report of the traces says, number by
- * number, however the traces were parted among them; and what they do not say they do not know.
+ * Reports built from summaries must match a report of the traces, number by number, however the
+ * traces are split among summaries. Any value that differs must be null.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static void check_random(size_t rounds, bool apart)
 		free_parted(&parted);
 		free_job(&job);
 	}
-	/* Most of what there is to say is said. */
+	/* Most values are known. */
 	assert_true(told > 20 * rounds && told > 9 * untold);
 	assert_true(found > rounds / 2);
 }
@@ -54,7 +54,7 @@ static void test_runs_that_overlap(void **state)
 
 /* --- single things --- */
 
-/* Of one trace nothing is left out: its timeline, its findings, its words. */
+/* A summary of a single trace loses nothing: timeline, findings and text are the same. */
 static void test_one_trace(void **state)
 {
 	struct random_job job;
@@ -84,7 +84,7 @@ static void test_one_trace(void **state)
 	free_job(&job);
 }
 
-/* What columns mean is no part of a summary: who reads it knows it by their names. */
+/* Summaries do not store column meanings; readers look them up by column name. */
 static void test_meanings(void **state)
 {
 	struct parted parted = { .count = 0 };
@@ -115,7 +115,7 @@ static void test_meanings(void **state)
 	free_job(&job);
 }
 
-/* Names in the rules are those of columns, where everything was recorded. */
+/* Rules name columns that exist when everything was recorded. */
 static void test_rules(void **state)
 {
 	struct random_job job;
@@ -148,7 +148,7 @@ static uint64_t sum_of(const struct report *report, const char *table, const cha
 	return sum;
 }
 
-/* Rows that have no room become one: nothing of them is lost but who they were. */
+/* Rows beyond the limit are folded into one: only their names are lost. */
 static void test_folded_rows(void **state)
 {
 	static const char *const sums[][2] = {
@@ -175,7 +175,7 @@ static void test_folded_rows(void **state)
 			fail_msg("%s.%s differs", sums[i][0], sums[i][1]);
 	assert_true(report_table(parts, "files")->folded >= job.count);
 	assert_non_null(strstr(report_table(parts, "files")->note, "share the last row"));
-	/* What one summary folded another may tell by its name: at least so much. */
+	/* A row folded in one summary may be named in another: its value is then a lower bound. */
 	for (size_t row = 0; row + 1 < report_table(parts, "files")->row_count; row++)
 		bounds += ask(parts, "files", row, "opens")->at_least;
 	assert_true(bounds || report_table(parts, "files")->row_count == 2);
@@ -185,7 +185,7 @@ static void test_folded_rows(void **state)
 	free_job(&job);
 }
 
-/* Ranks of one host, side by side or one after the other: what each does is nothing to speak of. */
+/* Ranks of one host, concurrent or consecutive, each below the finding thresholds. */
 static void make_ranks(struct random_job *job, bool apart)
 {
 	static const char *const names[] = { "a", "b", "c", "d" };
@@ -233,7 +233,7 @@ static void check_ranks(bool apart)
 {
 	static const char *const ids[] = { "read-by-several", "failed-lookups", "epoch-from-memory",
 					   "small-writes", "shallow-queue" };
-	/* Queues side by side are as deep together as there are of them. */
+	/* Depths of concurrent queues add up. */
 	const size_t count = sizeof(ids) / sizeof(ids[0]) - !apart;
 	struct trace_reader *summaries[TRACES_MOST];
 	struct parted parted = { .count = 0 };
@@ -254,7 +254,7 @@ static void check_ranks(bool apart)
 		if (!find_finding(whole, ids[j]) || !find_finding(parts, ids[j]))
 			fail_msg("%s is not found", ids[j]);
 	}
-	/* None of which is another's. */
+	/* Each rank writes only its own log. */
 	assert_true(
 		cell_is(ask(parts, "io_patterns",
 			    find_row(parts, "io_patterns", "io_pattern", "small_write"), "path"),
@@ -266,17 +266,18 @@ static void check_ranks(bool apart)
 	free_job(&job);
 }
 
-/* Each of four ranks reads all of a file, looks for 300 that are not there, fetches less than a MiB
- * in its first epoch, makes 300 small writes to a log of its own and 300 reads by io_uring, one
- * after the other. */
+/* Each of four ranks reads a whole file, fails 300 lookups, fetches less than 1 MiB in its first
+ * epoch, makes 300 small writes to its own log and 300 sequential io_uring reads.
+ */
 static void test_found_in_all(void **state)
 {
 	check_ranks(true);
 	check_ranks(false);
 }
 
-/* Runs of one host, one after the other: what each does is nothing to speak of, but for the first,
- * which waits for a checkpoint and for data, and the others do not. */
+/* Consecutive runs of one host, each below the thresholds except the first, which waits for a
+ * checkpoint and for data.
+ */
 static void make_slow(struct random_job *job)
 {
 	static const char *const names[] = { "a", "b", "c", "d" };
@@ -352,13 +353,13 @@ static void test_judged_together(void **state)
 	free_job(&job);
 }
 
-/* A run that reads a file whole, or writes one. */
+/* A run that reads or writes a whole file. */
 struct whole_run {
 	const char *name, *path;
 	uint64_t from, length; /* ms */
 	uint64_t took;	       /* ms, of the read or write */
 	bool writes;
-	bool drops; /* the file from memory, when it is done */
+	bool drops; /* drops the file from the page cache afterwards */
 };
 
 static void make_runs(struct random_job *job, const struct whole_run *runs, size_t count)
@@ -388,7 +389,7 @@ static void make_runs(struct random_job *job, const struct whole_run *runs, size
 	}
 }
 
-/* What was much of a short run, which reads a model, is little of all: the other saves one. */
+/* A model load dominates a short run, but the other run's save dominates the total. */
 static void test_dearest_of_all(void **state)
 {
 	static const struct whole_run runs[] = {
@@ -422,7 +423,7 @@ static void test_dearest_of_all(void **state)
 	free_job(&job);
 }
 
-/* What a run drops last another one fetches again. */
+/* One run drops a file from the cache, and another fetches it again. */
 static void test_dropped_for_another(void **state)
 {
 	static const struct whole_run runs[] = {
@@ -450,8 +451,9 @@ static void test_dropped_for_another(void **state)
 	free_job(&job);
 }
 
-/* Two runs, of which the first writes to 400 files three times each, 100 bytes at a time; the
- * second does so to the last of these alone, or to none. */
+/* Two runs. The first writes to 400 files, three times each, 100 bytes at a time; the second writes
+ * to only the last of them, or to none.
+ */
 static void make_small_writers(struct random_job *job, bool both)
 {
 	static const char *const names[] = { "first", "second" };
@@ -480,7 +482,7 @@ static void make_small_writers(struct random_job *job, bool both)
 	}
 }
 
-/* How many files there are is known where one run alone wrote to any. */
+/* The number of files is known if only one run wrote any. */
 static void test_files_of_one_run(void **state)
 {
 	for (int both = 0; both < 2; both++) {
@@ -505,7 +507,7 @@ static void test_files_of_one_run(void **state)
 	}
 }
 
-/* In whatever order they are given, but for the list of them. */
+/* The order of summaries does not matter, except in the list of traces. */
 static void test_any_order(void **state)
 {
 	struct trace_reader *forward[TRACES_MOST], *backward[TRACES_MOST];
@@ -530,7 +532,7 @@ static void test_any_order(void **state)
 	free_job(&job);
 }
 
-/* Whether a report says that the hosts were recorded at different times. */
+/* True if a report says that the hosts were recorded at different times. */
 static bool tells_apart(const struct report *report)
 {
 	int row = row_with(report, "caveats", "id", "clocks");
@@ -542,8 +544,9 @@ static bool tells_apart(const struct report *report)
 	return row >= 0;
 }
 
-/* Two hosts whose clocks are an hour apart: the run is as long as their clocks say, and the report
- * says how far they are apart, unless that is less than a second. */
+/* Two hosts whose clocks are an hour apart: the run's length follows their clocks, and the report
+ * states the difference if it is at least a second.
+ */
 static void test_clocks_apart(void **state)
 {
 	struct made_trace made[2];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Summaries of which something is asked that needs events, and those that no report would write.
- */
+/* Summaries used for something that needs events, and summaries that no report would write. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +46,7 @@ static void test_needs_events(void **state)
 	free_job(&job);
 }
 
-/* Cut before its end a summary would be a smaller one. */
+/* A truncated summary would otherwise pass for a smaller one. */
 static void test_cut(void **state)
 {
 	struct random_job job;
@@ -102,15 +100,14 @@ static void test_cut_among_others(void **state)
 			 ask(whole, "totals", 0, "io.thread_time_ns")->uint);
 	report_free(report);
 	report_free(whole);
-	/* Where none is left there is nothing to report. */
+	/* With none left there is nothing to report. */
 	assert_int_equal(report_make(&report, &parted.opened[1], names, 1, &options, &error),
 			 -EINVAL);
 	free_parted(&parted);
 	free_job(&job);
 }
 
-/* Rows that contradict each other, or are of nothing: an error or a report, and no more memory than
- * a summary may take. */
+/* Contradictory or dangling rows: an error or a report, within a summary's memory limit. */
 static uint64_t hostile_value(void)
 {
 	static const uint64_t odd[] = { 0, 1, 2, 3, 5, 7, 8, 40, 1 << 21, UINT32_MAX, UINT64_MAX };
@@ -204,7 +201,7 @@ static void put_cell(struct made_trace *made, const struct put_cell *cell)
 
 #define CELL(made, ...) put_cell(made, &(struct put_cell) { __VA_ARGS__ })
 
-/* What every summary has: when the run was. Its table is number 0. */
+/* The part common to all summaries: the run's times. Its table is number 0. */
 static void begin_summary(struct made_trace *made)
 {
 	BEGIN(made, .mode = SUMMARY_MODE);
@@ -215,7 +212,7 @@ static void begin_summary(struct made_trace *made)
 	CELL(made, .column = 1, .type = CELL_UINT, .value = 50);
 }
 
-/* A summary of another version may have columns that this one does not know. */
+/* A summary of a newer version may have unknown columns. */
 static void test_more_columns(void **state)
 {
 	static const char *const names[] = { "a" };
@@ -250,7 +247,7 @@ static void test_more_columns(void **state)
 	made_close(&made);
 }
 
-/* Caveats of two runs by a newer version: those that this one does not know stay apart. */
+/* Caveats of two runs by a newer version: unknown ones are not merged. */
 static void test_more_caveats(void **state)
 {
 	static const char *const names[] = { "a", "b" },
@@ -281,8 +278,7 @@ static void test_more_caveats(void **state)
 	made_close(&made[1]);
 }
 
-/* Rows that are merged with no others do not become more without end: what has no room is summed.
- */
+/* Rows that never merge do not grow without bound: those beyond the limit are summed. */
 static void test_single_rows(void **state)
 {
 	enum { SUMMARIES = 300, ROWS = 512, MOST = 1 << 17 };
@@ -320,7 +316,7 @@ static void test_single_rows(void **state)
 	made_close(&made);
 }
 
-/* Tables that stand in each other's cells, so many that a stack would not hold them. */
+/* Tables nested in each other's cells, deeply enough to overflow a stack. */
 static void test_deep_tables(void **state)
 {
 	struct made_trace made;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables: what is put in comes out, whatever bytes it has and however many rows there are.
- */
+/* Tables: cells read back unchanged, whatever their bytes and however many rows there are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +109,7 @@ static void test_texts(void **state)
 	table_free(table);
 }
 
-/* Tables within are freed with the one around them, those of two levels as well. */
+/* Nested tables are freed with the outer one, two levels deep as well. */
 static void test_within(void **state)
 {
 	struct table *table = new_table(), *first, *second, *deep;
@@ -251,11 +249,11 @@ static void test_getters(void **state)
 	table_free(table);
 }
 
-/* --- rows that have no room --- */
+/* --- rows beyond the limit --- */
 
 enum { NAME, BYTES, FIRST, TIME, HOST, DEVICE, COLUMNS };
 
-/* So many rows with 1, 2, 3 ... bytes, and as long; `view` is by bytes. */
+/* `count` rows with 1, 2, 3 ... bytes and the same times; `view` sorts by bytes. */
 static struct table *things(uint64_t first, uint64_t count)
 {
 	static const struct table_column columns[] = {
@@ -308,7 +306,7 @@ static void test_folded(void **state)
 	other = last_row(table);
 	assert_string_equal(other[NAME].text, "other (3 things)");
 	assert_int_equal(other[BYTES].uint, 1 + 2 + 3);
-	/* Whose they were is not told; whether those times overlapped is not known. */
+	/* Folding loses the rows' keys, and whether their times overlapped. */
 	assert_int_equal(other[FIRST].type, CELL_NULL);
 	assert_int_equal(other[HOST].type, CELL_NULL);
 	assert_int_equal(other[DEVICE].type, CELL_NULL);
@@ -316,7 +314,7 @@ static void test_folded(void **state)
 	assert_true(other[TIME].summed);
 	assert_false(last_row(table)[BYTES].summed);
 
-	/* Once more: what was folded stays so, and is counted once. */
+	/* Folding again: folded rows stay folded and count once. */
 	assert_int_equal(merging_fold(&by_name, &table, 1), 0);
 	assert_int_equal(table->row_count, 2);
 	assert_int_equal(table->folded, 5);
@@ -326,7 +324,7 @@ static void test_folded(void **state)
 	table_free(table);
 }
 
-/* Rows that are of one run alone are cut off. */
+/* Rows that belong to a single run are cut off. */
 static void test_cut(void **state)
 {
 	struct merging own = by_name;
@@ -342,8 +340,9 @@ static void test_cut(void **state)
 	table_free(table);
 }
 
-/* A table that lacks rows may have had more of those that another has by name; the row of the rest
- * holds what it holds. */
+/* A folded table may have lost rows that another table lists; the row of the rest still includes
+ * them.
+ */
 static void test_merged_with_folded(void **state)
 {
 	const struct merge_source source = { .apart = true };

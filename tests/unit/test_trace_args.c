@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Arguments of spans in a trace: written in blocks of their own, found by id, never all in memory.
- * Makes files that lie about where they are; knows nothing of what arguments mean.
+ * Span arguments in a trace: written in blocks of their own, found by ID, never all in memory. Some
+ * files lie about their locations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,9 @@
 
 #define MANY 200000
 
-/* The sanitizer's own, which mallinfo2 knows nothing of; not every compiler brings its header. */
+/*
+ * The sanitizer's own counter, which mallinfo2 does not cover; not every compiler ships its header.
+ */
 #ifdef __SANITIZE_ADDRESS__
 size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
@@ -80,7 +82,7 @@ static size_t make_args(char text[32], uint64_t number)
 	return snprintf(text, 32, "\x81\xa4step%llu", (unsigned long long)number);
 }
 
-/* MANY spans, each with arguments of its own, of one sort of string or the other. */
+/* MANY spans, each with its own arguments, as one of the two kinds of string. */
 static struct sample_bytes make_spans(uint32_t (*id_of)(struct trace_writer *, const void *,
 							size_t))
 {
@@ -100,7 +102,7 @@ static struct sample_bytes make_spans(uint32_t (*id_of)(struct trace_writer *, c
 	return finish(writer, fd);
 }
 
-/* Whatever rows there are, their arguments are there. Returns how many rows. */
+/* Checks the arguments of every row. Returns the number of rows. */
 static size_t check_spans(struct trace_reader *reader)
 {
 	struct trace_error error;
@@ -124,7 +126,7 @@ static size_t check_spans(struct trace_reader *reader)
 	return rows;
 }
 
-/* --- as they should be --- */
+/* --- valid traces --- */
 
 static void test_round_trip(void **state)
 {
@@ -137,8 +139,8 @@ static void test_round_trip(void **state)
 	struct sample_bytes sample;
 
 	name = trace_writer_string(writer, "a", 1);
-	args = trace_writer_args(writer, "a", 1); /* not taken for the name */
-	/* At once: another may take its place, by the chance of a seed. */
+	args = trace_writer_args(writer, "a", 1); /* not mistaken for the name */
+	/* Immediately: the hash seed may let another string take its slot. */
 	again = trace_writer_args(writer, "a", 1);
 	other = trace_writer_args(writer, "\x81\xa1n\0\xff", 5);
 	longest = trace_writer_args(writer, large, huge);
@@ -164,7 +166,7 @@ static void test_round_trip(void **state)
 	free(large);
 }
 
-/* To find one string its block is decoded: blocks stay small, whatever comes. */
+/* Finding one string decodes its block, so blocks stay small. */
 static void test_blocks_are_small(void **state)
 {
 	struct sample_bytes sample = make_spans(trace_writer_args);
@@ -209,7 +211,7 @@ static void test_cut(void **state)
 	free(sample.bytes);
 }
 
-/* The bytes are there for as long as is promised, whichever blocks are asked for meanwhile. */
+/* Returned bytes stay valid as long as promised, whichever blocks are loaded in between. */
 static void test_lifetime(void **state)
 {
 	struct sample_bytes sample = make_spans(trace_writer_args);
@@ -230,7 +232,7 @@ static void test_lifetime(void **state)
 	free(sample.bytes);
 }
 
-/* What a reader holds does not grow with the number of spans; with names it would. */
+/* A reader's memory does not grow with the number of args; with names it would. */
 static void test_memory(void **state)
 {
 	uint32_t (*const sorts[])(struct trace_writer *, const void *,
@@ -248,15 +250,15 @@ static void test_memory(void **state)
 		trace_reader_close(reader);
 		free(sample.bytes);
 	}
-	assert_true(opened[1] > MANY * sizeof(struct text)); /* it is measured at all */
+	assert_true(opened[1] > MANY * sizeof(struct text)); /* the measurement works */
 	assert_true(opened[0] < opened[1] / 8);
-	/* With columns of a block, and the blocks that are kept. */
+	/* Includes columns of a block and the blocks that are kept. */
 	assert_true(looked[0] - opened[0] < 4u << 20);
 }
 
 /* --- hostile --- */
 
-/* A block of args and what the index says of it. */
+/* A block of args and its index entry. */
 struct args_forgery {
 	uint64_t ids[3];     /* 0: none */
 	uint64_t start, end; /* in the index */
@@ -264,7 +266,7 @@ struct args_forgery {
 	uint64_t kind; /* in the index */
 };
 
-/* Each string is the number of its block and its id. */
+/* Each string consists of its block's number and its ID. */
 static void pack_forgery(struct pack *pack, const struct args_forgery *forgery, size_t number)
 {
 	struct string_block block = { 0 };
@@ -282,7 +284,7 @@ static void pack_forgery(struct pack *pack, const struct args_forgery *forgery, 
 	string_block_free(&block);
 }
 
-/* A complete trace of such blocks and nothing else. `offsets` receives where each begins. */
+/* A complete trace of only these blocks. `offsets` receives where each begins. */
 static struct sample_bytes forge(const struct args_forgery *blocks, size_t count, uint64_t *offsets)
 {
 	int fd = sample_memory_file();
@@ -319,20 +321,20 @@ static void check_text(const struct trace_reader *reader, uint64_t id, const cha
 	check_string(reader, id, text, strlen(text));
 }
 
-/* Ranges of an index are hints: what is found under an id is what its block gives that id. */
+/* Ranges in an index are hints: an ID resolves to the string that its block gives it. */
 static void test_lying_ranges(void **state)
 {
 	static const struct args_forgery blocks[] = {
-		{ { 70, 71 }, 70, 71, "args", FORMAT_KIND_ARGS }, /* not in order */
+		{ { 70, 71 }, 70, 71, "args", FORMAT_KIND_ARGS }, /* out of order */
 		{ { 12, 10, 11 }, 10, 12, "args", FORMAT_KIND_ARGS },
 		{ { 20, 30 }, 20, 30, "args", FORMAT_KIND_ARGS },
 		{ { 25, 30 }, 25, 30, "args", FORMAT_KIND_ARGS }, /* overlaps */
 		{ { 40 }, 40, 49, "args", FORMAT_KIND_ARGS },	  /* claims more */
-		{ { 50, 51 }, 50, 50, "args", FORMAT_KIND_ARGS }, /* ... and less than it has */
-		{ { 60 }, 69, 60, "args", FORMAT_KIND_ARGS },	  /* upside down */
+		{ { 50, 51 }, 50, 50, "args", FORMAT_KIND_ARGS }, /* ... and less than it holds */
+		{ { 60 }, 69, 60, "args", FORMAT_KIND_ARGS },	  /* reversed */
 		{ { 1000 }, 90, UINT64_MAX, "args", FORMAT_KIND_ARGS },
 		{ { 0 }, 80, 89, "args", FORMAT_KIND_ARGS },   /* empty */
-		{ { 71, 5 }, 0, 0, NULL, FORMAT_KIND_STRING }, /* a name with an id of args */
+		{ { 71, 5 }, 0, 0, NULL, FORMAT_KIND_STRING }, /* a name with an args ID */
 	};
 	static const struct {
 		uint64_t id;
@@ -356,7 +358,7 @@ static void test_lying_ranges(void **state)
 	assert_null(trace_reader_string_error(reader));
 	trace_reader_close(reader);
 
-	/* Without its end the file's own ids count. */
+	/* In an unfinished file, the IDs in the blocks count. */
 	reader = open_bytes(sample.bytes, sample.length - 1);
 	assert_non_null(trace_reader_incomplete(reader));
 	check_text(reader, 51, "5:51");
@@ -368,7 +370,7 @@ static void test_lying_ranges(void **state)
 	free(sample.bytes);
 }
 
-/* Names that an index calls args are not found, args that it calls names are not loaded. */
+/* Names indexed as args are not found, and args indexed as names are not loaded. */
 static void test_lying_kinds(void **state)
 {
 	static const struct args_forgery blocks[] = {
@@ -402,7 +404,7 @@ static void test_lying_kinds(void **state)
 	free(sample.bytes);
 }
 
-/* A damaged block costs its own strings, and the reader says so. */
+/* A damaged block costs only its own strings, and the reader reports it. */
 static void test_damaged_block(void **state)
 {
 	static const struct args_forgery blocks[] = {
@@ -414,7 +416,7 @@ static void test_damaged_block(void **state)
 	struct trace_reader *reader;
 	char words[64];
 
-	sample.bytes[offsets[1] - 1] ^= 1; /* the first one's checksum */
+	sample.bytes[offsets[1] - 1] ^= 1; /* the first block's checksum */
 	reader = open_bytes(sample.bytes, sample.length);
 	assert_null(trace_reader_incomplete(reader));
 	check_text(reader, 3, "1:3");

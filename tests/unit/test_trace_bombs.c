@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the reader makes of files that are to exhaust or mislead it: frames that are too large, an
- * index that lies, one trace behind another. Knows nothing of how the writer works.
+ * Reading files designed to exhaust or mislead: oversized frames, a lying index, concatenated
+ * traces.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void check_frame_refused(const void *frame, size_t length, const char *wo
 	close_forgery(&file, reader, &pack);
 }
 
-/* A few kilobytes that would be more than a frame may hold, whether they say so or not. */
+/* A few kilobytes that exceed the frame limit when decompressed, whether declared or not. */
 static void test_large_frames(void **state)
 {
 	const size_t length = TRACE_FRAME_BYTES_MAX + 1;
@@ -49,7 +49,7 @@ static void test_large_frames(void **state)
 	free(zeros);
 }
 
-/* Kilobytes of file that claim millions of strings in each frame: memory stays in proportion. */
+/* A file of kilobytes that claims millions of strings in each frame: memory stays in proportion. */
 static void test_many_empty_strings(void **state)
 {
 	const size_t count = TRACE_BLOCK_ROWS_MAX;
@@ -76,7 +76,7 @@ static void test_many_empty_strings(void **state)
 	close_forgery(&file, reader, &pack);
 }
 
-/* A million arrays in each other, in a column that nobody knows. */
+/* A million nested arrays in an unknown column. */
 static void test_deep_nesting(void **state)
 {
 	struct pack pack = { 0 };
@@ -86,7 +86,7 @@ static void test_deep_nesting(void **state)
 	for (int i = 0; i < 1000000; i++)
 		pack_array(&pack, 1);
 	pack_uint(&pack, 1);
-	check_refused(&pack); /* for its lack of times, not for its depth */
+	check_refused(&pack); /* rejected for its missing times, not for its depth */
 	pack_start(&pack, 1, "weather", 0);
 	pack_cstring(&pack, "deep");
 	for (int i = 0; i < 1000000; i++)
@@ -98,13 +98,12 @@ static void test_deep_nesting(void **state)
 /* --- an index that lies --- */
 
 struct index_forgery {
-	int kind_at;	 /* number in the list of kinds, of the second entry */
+	int kind_at;	 /* index of the second entry in the list of kinds */
 	int offset_at;	 /* added to the second offset */
 	int rows_at;	 /* added to the second number of rows */
-	int previous_at; /* added to the offset of the index itself for `previous`; 0: no previous
-			  */
+	int previous_at; /* added to the offset of the index itself for `previous`; 0: none */
 	int tail_index_at, tail_totals_at; /* added to the tail's offsets */
-	bool reads; /* the trace opens as complete; reading the block is what fails */
+	bool reads;			   /* opens as complete; reading the block fails */
 };
 
 /* A header, two blocks of rows, an index, totals and a tail, one of them wrong. */
@@ -189,7 +188,7 @@ static void test_lying_index(void **state)
 		check_index(&lies[i], false);
 }
 
-/* Two traces in one file: the first is read, and the file called what it is. */
+/* Two traces in one file: the first is read, and the file described as such. */
 static void test_two_traces(void **state)
 {
 	struct sample_bytes sample = sample_trace(3, 1, SAMPLE_EDGES, NULL);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What is written reaches the disk in time, and as far as the disk allows; what it does not is
- * counted. Knows nothing of the file's format.
- */
+/* Rows reach the disk in time and as far as the disk allows; the rest is counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +13,7 @@
 
 #include "written_trace.h"
 
-/* What a reader of the unfinished file would see. */
+/* Rows that a reader of the unfinished file would see. */
 static uint64_t rows_on_disk(int fd, size_t *blocks)
 {
 	struct sample_bytes sample = sample_read_fd(fd);
@@ -32,7 +29,7 @@ static uint64_t rows_on_disk(int fd, size_t *blocks)
 	return rows;
 }
 
-/* Waits until the thread has written so much, or forever: the runner of tests ends what hangs. */
+/* Waits until the thread has written `rows` rows; the test runner kills hanging tests. */
 static void wait_for_rows(int fd, uint64_t rows, size_t *blocks)
 {
 	while (rows_on_disk(fd, blocks) < rows)
@@ -40,7 +37,9 @@ static void wait_for_rows(int fd, uint64_t rows, size_t *blocks)
 	assert_true(rows_on_disk(fd, blocks) == rows);
 }
 
-/* A second's worth goes to disk by ticks alone, the lanes' few rows in one block. */
+/*
+ * Ticks write a second's worth of rows to disk, merging CPU buffers with few rows into one block.
+ */
 static void test_tick(void **state)
 {
 	const uint64_t second = 1000000000, base = 77 * second;
@@ -51,7 +50,7 @@ static void test_tick(void **state)
 
 	assert_int_equal(trace_writer_tick(writer, base), 0);
 	for (unsigned int lane = 0; lane < 8;
-	     lane += 2) /* the others are younger, and go with them */
+	     lane += 2) /* the others are younger, and are written with them */
 		append_call(writer, lane, lane, 1);
 	assert_int_equal(trace_writer_tick(writer, base + second / 2), 0);
 	assert_int_equal(trace_writer_string(writer, "name", 4), 1);
@@ -73,7 +72,7 @@ static void test_tick(void **state)
 	free(sample.bytes);
 }
 
-/* However many lanes have a few rows, no block has more than one may have. */
+/* However many CPU buffers have only a few rows, no block exceeds its maximum. */
 static void test_many_small(void **state)
 {
 	enum { LANES = 64, EACH = 2000 };
@@ -98,7 +97,7 @@ static void test_many_small(void **state)
 	free(sample.bytes);
 }
 
-/* What a file is goes ahead of what was done to it: a trace that is cut keeps its name. */
+/* File rows are written before operations on the file: a truncated trace keeps the names. */
 static void test_names_first(void **state)
 {
 	const uint64_t file[FILE_COLUMNS] = { [FILE_TIME] = 1, [FILE_ID] = 1 };
@@ -134,10 +133,10 @@ static void test_no_space_at_all(void **state)
 	close(fd);
 }
 
-/* Once nothing can be written any more, no row is kept, and each is counted. */
+/* Once writing has failed for good, rows are no longer kept, and each is counted. */
 static void test_reader_gone(void **state)
 {
-	enum { ROWS = TRACE_BLOCK_ROWS / 2 }; /* none is written before it is to be */
+	enum { ROWS = TRACE_BLOCK_ROWS / 2 }; /* so that none is written early */
 	const uint64_t row[SYSCALL_COLUMNS] = { [SYSCALL_TIME] = 1 };
 	struct trace_writer *writer;
 	uint64_t refused = 0;
@@ -161,7 +160,7 @@ static void test_reader_gone(void **state)
 	close(ends[1]);
 }
 
-/* Sets the limit of a file's size, which stands for a full disk; returns the one before. */
+/* Sets the file size limit, which simulates a full disk. Returns the previous one. */
 static rlim_t limit_size(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -174,7 +173,7 @@ static rlim_t limit_size(rlim_t bytes)
 	return before;
 }
 
-/* Rows that are hard to compress, and a new file every so often. */
+/* Rows that compress badly, and a new file at intervals. */
 static void fill_disk(struct trace_writer *writer, uint64_t from, uint64_t count,
 		      uint64_t name_every)
 {
@@ -206,7 +205,7 @@ static uint64_t count_rows(const struct trace_reader *reader, enum trace_kind ki
 	return rows;
 }
 
-/* All rows are accounted for, names and totals have room, and the trace is complete. */
+/* All rows are accounted for, space is reserved for names and totals, and the trace is complete. */
 static void test_full_disk(void **state)
 {
 	char path[] = "/tmp/faultline-test-XXXXXX";
@@ -241,7 +240,7 @@ static void test_full_disk(void **state)
 	close(fd);
 }
 
-/* Writing goes on when there is room again, with all that was named meanwhile. */
+/* Writing resumes when there is space again, and includes all names announced in between. */
 static void test_room_again(void **state)
 {
 	char path[] = "/tmp/faultline-test-XXXXXX";
@@ -256,8 +255,8 @@ static void test_room_again(void **state)
 	assert_true(fd >= 0);
 	unlink(path);
 	writer = open_writer(fd, 1);
-	fill_disk(writer, 0, count, 10); /* more names than there is room for */
-	/* Queued, and refused; a flush would give the names up. */
+	fill_disk(writer, 0, count, 10); /* more names than space */
+	/* Queued and refused; a flush would discard the names. */
 	while (!trace_writer_is_full(trace_writer_tick(writer, UINT64_MAX / 2)))
 		usleep(1000);
 	limit_size(before);
@@ -288,7 +287,7 @@ static void test_room_again(void **state)
 	close(fd);
 }
 
-/* Room that was promised and not used is given back. */
+/* Reserved but unused space is released. */
 static void test_gives_room_back(void **state)
 {
 	char path[] = "/var/tmp/faultline-test-XXXXXX";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the reader makes of whole frames that hold what no writer wrote: other versions, headers,
- * columns and strings. Knows nothing of how the writer works.
+ * Reading whole frames with content that no writer produces: other versions, headers, columns and
+ * strings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static void test_versions(void **state)
 		struct trace_reader *reader;
 		struct trace_error error;
 
-		pack_map(&pack, 3); /* nothing else needs to be as it is today */
+		pack_map(&pack, 3); /* nothing else needs to match today's format */
 		pack_cstring(&pack, "format");
 		pack_cstring(&pack, FORMAT_NAME);
 		pack_cstring(&pack, "mode");
@@ -48,7 +48,7 @@ static void test_versions(void **state)
 	pack_free(&pack);
 }
 
-/* Frames that hold something else, and headers with a wrong type in them. */
+/* Frames of the wrong type, and headers with a wrong type inside. */
 static void test_wrong_headers(void **state)
 {
 	static const char *const keys[] = { "tool",   "page_bytes", "clock",
@@ -82,7 +82,7 @@ static void test_wrong_headers(void **state)
 	pack_free(&pack);
 }
 
-/* A header with nothing in it but what makes it one: no text is NULL that a program would print. */
+/* The smallest valid header: no text that a program might print is NULL. */
 static void test_smallest_header(void **state)
 {
 	struct pack pack = { 0 };
@@ -133,29 +133,29 @@ static void test_wrong_columns(void **state)
 		pack_raw_column(&pack, "dts", rows[i].type, rows[i].shape, data, rows[i].length);
 		check_refused(&pack);
 	}
-	pack_start(&pack, 2, "fork", 2); /* twice the same */
+	pack_start(&pack, 2, "fork", 2); /* the same column twice */
 	pack_numbers(&pack, "dts", 2, 0, 1);
 	pack_numbers(&pack, "dts", 2, 0, 1);
 	check_refused(&pack);
 	pack_start(&pack, 1, "fork", 2); /* no times */
 	pack_numbers(&pack, "pid", 2, 0, 1);
 	check_refused(&pack);
-	pack_start(&pack, 1, "fork", 2); /* a number for a column */
+	pack_start(&pack, 1, "fork", 2); /* a number in place of a column */
 	pack_cstring(&pack, "dts");
 	pack_uint(&pack, 7);
 	check_refused(&pack);
-	pack_start(&pack, 2, "syscall", 2); /* an operation that the header lacks */
+	pack_start(&pack, 2, "syscall", 2); /* an operation missing from the header */
 	pack_numbers(&pack, "dts", 2, 0, 1);
 	pack_numbers(&pack, "op", 2, 0, SAMPLE_OPERATIONS);
 	check_refused(&pack);
-	pack_uint(&pack, 7); /* no block at all */
+	pack_uint(&pack, 7); /* not a block at all */
 	check_refused(&pack);
 	pack_fork(&pack); /* two objects in a frame */
 	pack_uint(&pack, 7);
 	check_refused(&pack);
 }
 
-/* What a later version may add is passed over; what an earlier one lacks reads as zeros. */
+/* Additions of later versions are skipped; columns missing from earlier ones read as zeros. */
 static void test_unknown_and_missing(void **state)
 {
 	const uint8_t bytes[2] = { 200, 100 };
@@ -167,7 +167,7 @@ static void test_unknown_and_missing(void **state)
 	pack_start(&pack, 2, "weather", 1ull << 60);
 	pack_cstring(&pack, "dts");
 	pack_array(&pack, 0);
-	pack_uint(&pack, 5); /* a key that is no text */
+	pack_uint(&pack, 5); /* a key that is not text */
 	pack_map(&pack, 0);
 	check_object_with(&pack, true, 2);
 
@@ -175,7 +175,7 @@ static void test_unknown_and_missing(void **state)
 	pack_start(&pack, 4, "fork", 2);
 	pack_raw_column(&pack, "dts", "|u1", 2, bytes, 2); /* as numpy writes a byte */
 	pack_raw_column(&pack, "pid", "|i1", 2, bytes, 2);
-	pack_cstring(&pack, "colour"); /* a column of a type to come */
+	pack_cstring(&pack, "colour"); /* a column of a future type */
 	pack_map(&pack, 1);
 	pack_cstring(&pack, "blue");
 	pack_bool(&pack, true);
@@ -192,11 +192,11 @@ static void test_unknown_and_missing(void **state)
 	assert_null(trace_reader_column(reader, FORK_COLUMNS));
 	assert_null(trace_reader_column(reader, 1000));
 	assert_int_equal(trace_reader_read(reader, 0, 1 << FORK_PID, &error), 0);
-	assert_null(trace_reader_column(reader, FORK_TIME)); /* not asked for */
+	assert_null(trace_reader_column(reader, FORK_TIME)); /* not requested */
 	close_forgery(&file, reader, &pack);
 }
 
-/* Ids of strings may be anything: large, twice, in any order. */
+/* String IDs may be anything: large, repeated, in any order. */
 static void test_string_ids(void **state)
 {
 	static const uint64_t ids[] = { UINT64_MAX, 7, 1, 1ull << 40, 7, 0 };
@@ -226,18 +226,18 @@ static void test_wrong_strings(void **state)
 {
 	struct pack pack = { 0 };
 
-	pack_start(&pack, 2, FORMAT_STRING, 2); /* fewer texts than ids */
+	pack_start(&pack, 2, FORMAT_STRING, 2); /* fewer texts than IDs */
 	pack_numbers(&pack, "id", 2, 1, 2);
 	pack_cstring(&pack, "text");
 	pack_array(&pack, 1);
 	pack_cstring(&pack, "x");
 	check_refused(&pack);
-	pack_start(&pack, 1, FORMAT_STRING, 1); /* no ids */
+	pack_start(&pack, 1, FORMAT_STRING, 1); /* no IDs */
 	pack_cstring(&pack, "text");
 	pack_array(&pack, 1);
 	pack_cstring(&pack, "x");
 	check_refused(&pack);
-	pack_start(&pack, 2, FORMAT_STRING, 1); /* a number for a text */
+	pack_start(&pack, 2, FORMAT_STRING, 1); /* a number in place of a text */
 	pack_numbers(&pack, "id", 1, 1);
 	pack_cstring(&pack, "text");
 	pack_array(&pack, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A trace is a plain zstd file of plain msgpack: what `zstd -dc` and Python's msgpack and
- * msgpack_numpy make of it is what was written. Writes a trace and what it should say; the
- * comparing is done by _trace_as_python.py. Knows nothing of the reader.
+ * A trace is a plain zstd file of plain msgpack: `zstd -dc` and Python's msgpack and msgpack_numpy
+ * read back what was written. Writes a trace and its expected content; _trace_as_python.py compares
+ * them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +25,9 @@ static void write_file(const char *path, const void *bytes, size_t length)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* A line for each row: kind, number of the row, values in the order of the columns, as they would
- * print in Python: signed columns as signed numbers. */
+/* A line for each row: kind, row number, and values in column order, as Python prints them; signed
+ * columns as signed numbers.
+ */
 static void write_expected(const char *path, size_t rows, size_t reach)
 {
 	FILE *file = fopen(path, "w");

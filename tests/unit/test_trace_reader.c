@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the reader makes of traces that are cut, damaged or none: an error or what is whole, in
- * words. Knows nothing of how the writer works.
+ * Reading traces that are truncated, damaged or not traces: either an error or the intact part,
+ * described in words.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +18,12 @@
 #include "trace/meta.h"
 #include "trace_sample.h"
 
-/* --- what a trace says, in one string of numbers --- */
+/* --- a trace's content as one array of numbers --- */
 
 struct content {
 	uint64_t *numbers; /* kind and row number of each row, in file order */
 	size_t count;
-	bool is_whole; /* every block could be read */
+	bool is_whole; /* every block was readable */
 };
 
 static struct content read_content(struct trace_reader *reader)
@@ -77,7 +77,7 @@ static void assert_prefix(const struct content *part, const struct content *whol
 		assert_memory_equal(part->numbers, whole->numbers, part->count * sizeof(uint64_t));
 }
 
-/* Opens a copy whose end is the sanitizer's to watch. */
+/* Opens a copy sized exactly, so that the sanitizer catches overreads. */
 static int open_copy(struct trace_reader **reader, const uint8_t *bytes, size_t length,
 		     uint8_t **copy, struct trace_error *error)
 {
@@ -88,8 +88,9 @@ static int open_copy(struct trace_reader **reader, const uint8_t *bytes, size_t 
 
 /* --- cut, damaged --- */
 
-/* What is done with every byte of a trace is done with one of a few kinds at a time: all of a trace
- * is read as often as it has bytes. */
+/* Tests that touch every byte read the whole trace once per byte, so they run on a few kinds at a
+ * time.
+ */
 #define KINDS_AT_ONCE 4
 
 static void of_few_kinds(size_t rounds, void (*check)(struct sample_bytes *sample))
@@ -131,7 +132,7 @@ static void check_cuts(struct sample_bytes *sample)
 		part = read_content(reader);
 		assert_true(part.is_whole);
 		assert_prefix(&part, &whole);
-		assert_true(part.count >= seen); /* never less for more bytes */
+		assert_true(part.count >= seen); /* more bytes never yield less */
 		seen = part.count;
 		if (cut < sample->length) {
 			assert_non_null(strstr(trace_reader_incomplete(reader), "has no end"));
@@ -153,7 +154,7 @@ static void test_cut_at_every_byte(void **state)
 	of_few_kinds(2, check_cuts);
 }
 
-/* Whatever byte is wrong: an error, or rows as they were written. */
+/* Whichever byte is wrong: an error, or rows as they were written. */
 static void check_any_flip(struct sample_bytes *sample)
 {
 	static const uint8_t flips[] = { 0x01, 0x02, 0x10, 0x80, 0xff };
@@ -186,7 +187,7 @@ static void test_flip_at_every_byte(void **state)
 	of_few_kinds(1, check_any_flip);
 }
 
-/* Rows in all blocks but those that are passed over because they are damaged. */
+/* Rows in all blocks except those skipped as damaged. */
 static uint64_t rows_left(struct trace_reader *reader)
 {
 	uint64_t rows = 0;
@@ -205,7 +206,7 @@ static uint64_t rows_left(struct trace_reader *reader)
 	return rows;
 }
 
-/* Where each block of rows stands, and how many rows it has. */
+/* Offset and row count of each block of rows. */
 struct layout {
 	struct trace_block_info *blocks;
 	size_t count;
@@ -233,7 +234,7 @@ static struct layout lay_out(const struct sample_bytes *sample)
 	return layout;
 }
 
-/* Rows of the block in which a byte stands; 0 if it stands in none. */
+/* Rows of the block that contains a byte, or 0 if none does. */
 static uint64_t rows_at(const struct layout *layout, const struct sample_bytes *sample, uint64_t at)
 {
 	for (size_t i = 0; i < layout->count; i++) {
@@ -247,7 +248,7 @@ static uint64_t rows_at(const struct layout *layout, const struct sample_bytes *
 	return 0;
 }
 
-/* One wrong byte behind the header costs the block that it is in, with an index and without. */
+/* One wrong byte after the header costs the block it is in, with and without an index. */
 static void check_flips(struct sample_bytes *sample, const struct layout *layout, uint64_t from,
 			uint64_t length)
 {
@@ -260,7 +261,7 @@ static void check_flips(struct sample_bytes *sample, const struct layout *layout
 		assert_int_equal(trace_reader_open_memory(&reader, sample->bytes, length, &error),
 				 0);
 		left = rows_left(reader);
-		/* A flip in bits that mean nothing costs nothing. */
+		/* Flipping an unused bit costs nothing. */
 		assert_true(left == layout->rows - lost || left == layout->rows);
 		if (left < layout->rows)
 			assert_true(trace_reader_damage(reader) || trace_reader_incomplete(reader));
@@ -285,7 +286,7 @@ static void test_damage_costs_a_block(void **state)
 	of_few_kinds(2, check_damage);
 }
 
-/* A header that cannot be read is taken from its copy, and nothing else is missing. */
+/* An unreadable header is taken from its copy, and nothing else is missing. */
 static void check_header_flips(struct sample_bytes *sample, bool has_end)
 {
 	size_t header = ZSTD_findFrameCompressedSize(sample->bytes, sample->length);
@@ -312,7 +313,7 @@ static void check_header_flips(struct sample_bytes *sample, bool has_end)
 		trace_reader_close(reader);
 		sample->bytes[at] ^= 0x10;
 	}
-	assert_true(copies > header / 2); /* the others are bits that mean nothing */
+	assert_true(copies > header / 2); /* the other flips hit unused bits */
 	free(layout.blocks);
 }
 
@@ -323,7 +324,7 @@ static void test_header_copy(void **state)
 	struct trace_writer *writer;
 	int fd = sample_memory_file();
 
-	check_header_flips(&sample, true); /* it ended at once: the copy is at the end */
+	check_header_flips(&sample, true); /* the trace ended at once: the copy is at the end */
 	free(sample.bytes);
 	assert_int_equal(trace_writer_open(&writer, fd, &sample_header, NULL), 0);
 	sample_row(TRACE_SYSCALL, 1, SAMPLE_EDGES, values);
@@ -339,7 +340,7 @@ static void test_header_copy(void **state)
 	free(sample.bytes);
 }
 
-/* Names that are gone with their block are counted. */
+/* Names lost with their block are counted. */
 static void test_damaged_strings(void **state)
 {
 	struct sample_bytes sample = sample_trace(7, 1, SAMPLE_EDGES, NULL);
@@ -347,7 +348,7 @@ static void test_damaged_strings(void **state)
 	struct trace_reader *reader;
 	struct trace_error error;
 
-	/* The last byte of the strings, which come first, is one of their checksum. */
+	/* The strings come first; their last byte is part of the checksum. */
 	at += ZSTD_findFrameCompressedSize(sample.bytes + at, sample.length - at);
 	sample.bytes[at - 1] ^= 0xff;
 	assert_int_equal(trace_reader_open_memory(&reader, sample.bytes, sample.length, &error), 0);
@@ -368,7 +369,7 @@ static void check_open(const char *path, int err, const char *words)
 	assert_int_equal(trace_reader_open(&reader, path, &error), err);
 	assert_null(reader);
 	assert_non_null(strstr(error.text, words));
-	assert_int_equal(trace_reader_open(&reader, path, NULL), err); /* nobody to tell */
+	assert_int_equal(trace_reader_open(&reader, path, NULL), err); /* without an error buffer */
 }
 
 static void test_not_a_trace(void **state)
@@ -395,7 +396,7 @@ static void test_not_a_trace(void **state)
 	rmdir(directory);
 }
 
-/* A file that shrinks while it is read is an error, not a signal. */
+/* A file that shrinks while being read yields an error, not a signal. */
 static void test_file_shrinks(void **state)
 {
 	struct sample_bytes sample = sample_trace(500, 1, SAMPLE_EDGES, NULL);
@@ -416,7 +417,7 @@ static void test_file_shrinks(void **state)
 	free(sample.bytes);
 }
 
-/* A header is held for each of a thousand traces: what its operations repeat is held once. */
+/* A thousand traces have a header each: strings that operations repeat are stored once. */
 static void test_layers_are_held_once(void **state)
 {
 	struct sample_bytes sample = sample_trace(7, 2, SAMPLE_EDGES, NULL);

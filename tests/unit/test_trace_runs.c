@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Rows that are appended many at once make the same trace, byte for byte, as one by one: over
- * blocks and chunks, long durations, gaps, times that go back, and every width of a field.
+ * Appending many rows at once makes the same trace, byte for byte, as one at a time: across blocks
+ * and chunks, with long durations, gaps, times that go back, and every field width.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static struct record *make_records(void)
 		if (i % 20011 == 20010)
 			time_ns += 5000000; /* a gap */
 		if (i % 7001 == 7000)
-			time_ns -= 900; /* a record that came late */
+			time_ns -= 900; /* a late record */
 		records[i] = (struct record) {
 			.time_ns = time_ns,
 			.offset = i % 3 ? (int64_t)(i * 4096) : -1,
@@ -57,7 +57,7 @@ static struct record *make_records(void)
 			.pid = 1000000 + i % 2,
 			.op = i % 5,
 			.pages = i % 1000 ? 0 : 65535,
-			.after = UINT32_MAX, /* nobody's field */
+			.after = UINT32_MAX, /* no such field */
 		};
 	}
 	return records;
@@ -77,7 +77,7 @@ static void append(struct trace_writer *writer, unsigned int lane, const struct 
 	assert_int_equal(trace_writer_append(writer, TRACE_SYSCALL, lane, row), 0);
 }
 
-/* Writes all records, `run` of them at a time; how many went as part of a run. */
+/* Writes all records, `run` at a time. Returns how many were appended as part of a run. */
 static size_t write_trace(const struct record *records, size_t run, struct sample_bytes *bytes)
 {
 	const struct trace_writer_options options = { .lanes = LANES };
@@ -114,7 +114,7 @@ static size_t write_trace(const struct record *records, size_t run, struct sampl
 	return in_runs;
 }
 
-/* One by one, but in the lanes that runs of that length would go to. */
+/* Row by row, but into the same CPU buffers as runs of that length. */
 static void write_singly(const struct record *records, size_t run, struct sample_bytes *bytes)
 {
 	const struct trace_writer_options options = { .lanes = LANES };
@@ -149,7 +149,7 @@ static void test_same_as_singly(void **state)
 	free(records);
 }
 
-/* Nothing is appended where there is no block that it could be told to belong to. */
+/* Nothing is appended if no block is open for it. */
 static void test_none_without_a_block(void **state)
 {
 	const struct trace_writer_options options = { .lanes = LANES };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is written is read back: every kind, every width, strings of all sorts, in the right blocks.
- * Knows the file's format only where it counts widths.
+ * Written rows read back unchanged: every kind, every width, all sorts of strings, in the right
+ * blocks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,14 +76,14 @@ static void test_rows_of_every_kind(void **state)
 	check_rows(1000, 1, 5, 1000);
 }
 
-/* More rows than a block, a chunk and the writer's memory hold. */
+/* More rows than a block, a chunk or the writer's memory holds. */
 static void test_many_rows(void **state)
 {
 	check_rows(TRACE_BLOCK_ROWS + 1, 1, SAMPLE_EDGES, 2);
 	check_rows(100000, 2, 9, 1);
 }
 
-/* More lanes than there are chunks for: the largest blocks make room. */
+/* More CPU buffers than there are chunks: the largest blocks are flushed to make room. */
 static void test_many_lanes(void **state)
 {
 	int fd = sample_memory_file();
@@ -107,7 +107,7 @@ static void test_many_lanes(void **state)
 
 /* --- widths --- */
 
-/* Decompresses the frame of a block and finds one of its columns. */
+/* Decompresses a block's frame and finds one of its columns. */
 static struct column_view stored_column(const struct sample_bytes *sample,
 					const struct trace_block_info *info, unsigned int column,
 					uint8_t *content, size_t room)
@@ -127,7 +127,7 @@ static struct column_view stored_column(const struct sample_bytes *sample,
 	return views[column];
 }
 
-/* Columns are as narrow as their values allow, and signed only if they must be. */
+/* Columns are as narrow as their values allow, and signed only if necessary. */
 static void test_widths(void **state)
 {
 	static const struct {
@@ -183,7 +183,7 @@ static void test_widths(void **state)
 	free(content);
 }
 
-/* The times of a block may go backwards; they come back as they were. */
+/* Times in a block may go backward; they read back unchanged. */
 static void test_times(void **state)
 {
 	static const uint64_t times[] = {
@@ -210,7 +210,7 @@ static void test_times(void **state)
 
 /* --- which block --- */
 
-/* Long rows do not stretch the blocks of short ones. */
+/* Long rows do not widen the columns of short rows' blocks. */
 static void test_long_rows_apart(void **state)
 {
 	int fd = sample_memory_file();
@@ -240,7 +240,7 @@ static void test_long_rows_apart(void **state)
 	free(sample.bytes);
 }
 
-/* Rows above 65 us have blocks of their own beside their lane's, whose durations take two bytes. */
+/* Rows above 65 us have separate blocks of the same CPU buffer, with two-byte durations. */
 static void test_medium_rows_beside(void **state)
 {
 	int fd = sample_memory_file();
@@ -264,7 +264,10 @@ static void test_medium_rows_beside(void **state)
 	free(content);
 }
 
-/* One that has a gap from when it was small goes on: its times take more than two bytes anyway. */
+/*
+ * A block whose gap dates from when it was small goes on: its times need more than two bytes
+ * anyway.
+ */
 static void test_gap_in_block(void **state)
 {
 	int fd = sample_memory_file();
@@ -281,7 +284,7 @@ static void test_gap_in_block(void **state)
 	free(sample.bytes);
 }
 
-/* A large block ends where a gap begins, so that its times take two bytes. */
+/* A gap ends a large block, so that its times fit two bytes. */
 static void test_gap_ends_block(void **state)
 {
 	int fd = sample_memory_file();
@@ -344,7 +347,7 @@ static void test_strings(void **state)
 	memset(large, 'x', huge);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(trace_writer_string(writer, rows[i].bytes, rows[i].length), i + 1);
-	for (size_t i = 0; i < count; i++) /* known by now */
+	for (size_t i = 0; i < count; i++) /* already known */
 		assert_int_equal(trace_writer_string(writer, rows[i].bytes, rows[i].length), i + 1);
 	assert_int_equal(trace_writer_string(writer, "", 0), 0);
 	assert_int_equal(trace_writer_string(writer, NULL, 0), 0);
@@ -365,7 +368,7 @@ static void test_strings(void **state)
 	free(large);
 }
 
-/* More strings than are remembered: ids still name what they were given for. */
+/* More strings than the writer remembers: IDs still resolve to the right strings. */
 static void test_forgotten_strings(void **state)
 {
 	const uint32_t count = 300000;
@@ -384,7 +387,7 @@ static void test_forgotten_strings(void **state)
 		last = ids[i];
 	}
 	again = trace_writer_string(writer, "/data/set/0/0.npy", 17);
-	assert_true(again > last); /* forgotten, so it has a new one */
+	assert_true(again > last); /* forgotten, so it gets a new ID */
 	reader = finish(writer, fd, &sample);
 	for (uint32_t i = 0; i < count; i++) {
 		int length = snprintf(text, sizeof(text), "/data/set/%u/%u.npy", i % 100, i);
@@ -397,7 +400,7 @@ static void test_forgotten_strings(void **state)
 	free(ids);
 }
 
-/* At every whole block of an unfinished file, the strings of its rows are there. */
+/* After every complete block of an unfinished file, the strings of its rows are in the file. */
 static void test_strings_before_rows(void **state)
 {
 	int fd = sample_memory_file();
@@ -536,7 +539,7 @@ static void test_many_blocks(void **state)
 	free(sample.bytes);
 }
 
-/* The totals must be the header's. */
+/* The totals must match the header's. */
 static void test_wrong_totals(void **state)
 {
 	int fd = sample_memory_file();

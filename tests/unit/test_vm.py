@@ -242,8 +242,8 @@ class Variants(unittest.TestCase):
                                   stderr=subprocess.PIPE, text=True)
             return done.stderr.strip().split(words)[1].split(", ")
 
-        for layer in known("--layers", "?", "known are all, "):
-            names = set(known("--force-variant", f"{layer}=?", ", which are "))
+        for layer in known("--layers", "?", "choose from all, "):
+            names = set(known("--force-variant", f"{layer}=?", "; variants: "))
             # With one variant alone there is nothing to be forced.
             if len(names) > 1 and layer in FORCED:
                 with self.subTest(layer):

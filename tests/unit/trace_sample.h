@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Small traces for tests: every kind of row, with values at the edges of every width. Knows nothing
- * of how a trace is stored. Include after cmocka.h, in one source file per test program.
+ * Small traces for tests: every kind of row, with values at the edges of every width. Include after
+ * cmocka.h, in one source file per test program.
  */
 #ifndef TRACE_SAMPLE_H
 #define TRACE_SAMPLE_H
@@ -91,7 +91,7 @@ static const struct trace_totals sample_totals = {
 	.survivor_count = 2,
 };
 
-/* The column that holds the number of a row: by it a row is known again wherever it is stored. */
+/* The column that holds a row's number, which identifies it wherever it is stored. */
 static const unsigned int sample_number_column[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL] = SYSCALL_TID, [TRACE_SYSCALL_PATH] = SYSCALL_TID,
 	[TRACE_FAULT] = FAULT_TID,     [TRACE_PAGECACHE] = PAGECACHE_TID,
@@ -102,7 +102,7 @@ static const unsigned int sample_number_column[TRACE_KIND_COUNT] = {
 	[TRACE_PROFILE] = PROFILE_PID, [TRACE_PROFILE_CLASS] = PROFILE_CLASS_PID,
 };
 
-/* Values where widths end, signed ones and unsigned ones. */
+/* Values at the edges of widths, signed and unsigned. */
 static const uint64_t sample_edges[] = {
 	0,
 	1,
@@ -131,7 +131,7 @@ static const uint64_t sample_edges[] = {
 };
 #define SAMPLE_EDGES (sizeof(sample_edges) / sizeof(sample_edges[0]))
 
-/* The value of a column in row `number`; `reach` says how many of the edges are used. */
+/* The value of a column in row `number`; the first `reach` edges are used. */
 static inline uint64_t sample_value(enum trace_kind kind, uint64_t number, unsigned int column,
 				    size_t reach)
 {
@@ -148,7 +148,7 @@ static inline void sample_row(enum trace_kind kind, uint64_t number, size_t reac
 		values[c] = sample_value(kind, number, c, reach);
 }
 
-/* What a file holds; freed by the caller. */
+/* A file's contents; freed by the caller. */
 static inline struct sample_bytes sample_read_fd(int fd)
 {
 	struct sample_bytes sample = { .length = lseek(fd, 0, SEEK_END) };
@@ -168,7 +168,7 @@ static inline int sample_memory_file(void)
 	return fd;
 }
 
-/* A reader of bytes that outlive it, which opens. */
+/* Opens a reader on bytes that outlive it. */
 static inline struct trace_reader *sample_reader(const void *bytes, size_t length)
 {
 	struct trace_reader *reader;
@@ -179,7 +179,7 @@ static inline struct trace_reader *sample_reader(const void *bytes, size_t lengt
 	return reader;
 }
 
-/* Some strings, and arguments after each: {"n": round}. */
+/* Some strings, with arguments {"n": round} after each. */
 static inline void sample_strings(struct made_trace *made, size_t round)
 {
 	static const char strings[][8] = { "/a/b", "\xff\xfe", "\xc3\xa9t\xc3\xa9", "a\0b" };
@@ -194,7 +194,7 @@ static inline void sample_strings(struct made_trace *made, size_t round)
 
 /*
  * A whole trace: strings of all sorts, arguments after each, and rows of kinds from `first` up to
- * `end` in `rounds` blocks each of `rows` rows. NULL options are the writer's defaults.
+ * `end`, in `rounds` blocks of `rows` rows each. NULL options are the writer's defaults.
  */
 static inline struct sample_bytes sample_trace_of(int first, int end, size_t rows, size_t rounds,
 						  size_t reach,
@@ -221,7 +221,7 @@ static inline struct sample_bytes sample_trace_of(int first, int end, size_t row
 	return sample;
 }
 
-/* The same of every kind. */
+/* The same for every kind. */
 static inline struct sample_bytes sample_trace(size_t rows, size_t rounds, size_t reach,
 					       const struct trace_writer_options *options)
 {

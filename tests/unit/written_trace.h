@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Writers of the sample's header, and what they wrote read back. Include after cmocka.h. Knows
- * nothing of the file's format.
+ * Trace writers with the sample's header, and reading back what they wrote. Include after cmocka.h.
  */
 #ifndef FAULTLINE_WRITTEN_TRACE_H
 #define FAULTLINE_WRITTEN_TRACE_H
@@ -33,7 +32,7 @@ WRITTEN const uint64_t *read_column(struct trace_reader *reader, size_t block, u
 	return trace_reader_column(reader, column);
 }
 
-/* A syscall row with nothing in it but what blocks are made by. */
+/* A syscall row with only the values that determine its block. */
 WRITTEN void append_call(struct trace_writer *writer, unsigned int lane, uint64_t time,
 			 uint64_t duration)
 {
@@ -42,7 +41,7 @@ WRITTEN void append_call(struct trace_writer *writer, unsigned int lane, uint64_
 	assert_int_equal(trace_writer_append(writer, TRACE_SYSCALL, lane, row), 0);
 }
 
-/* Ends the trace and opens what was written; `sample` is the caller's to free. */
+/* Ends the trace and opens it; the caller frees `sample`. */
 WRITTEN struct trace_reader *finish(struct trace_writer *writer, int fd,
 				    struct sample_bytes *sample)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "access": each path that bytes take and each class of calls that moves none, by time;
- * at the end what came into the page cache on no operation's account. Each byte stands in one row.
- * Measures nothing of its own but which directories metadata calls ask for.
+ * Table "access": one row per access method and per class of calls that move no bytes, ordered by
+ * time, then unattributed page-cache fills. Each byte is counted in one row. The only measurement
+ * of its own is which directories metadata calls look up; the rest comes from other analyses.
  */
 #include "analysis/access.h"
 
@@ -17,13 +17,13 @@
 #include "units.h"
 #include "words.h"
 
-/* That are named when metadata leads. */
+/* Calls and directories named in the note when metadata leads. */
 #define LEADING_CALLS 3
 #define LEADING_PLACES 2
-#define PLACE_MOST 120	/* bytes of its name */
-#define PLACE_SHARE 0.1 /* of the time in metadata, at least */
+#define PLACE_MOST 120	/* bytes of a directory's name */
+#define PLACE_SHARE 0.1 /* minimum share of metadata time */
 
-/* A row of the table. */
+/* A table row. */
 struct line {
 	const char *name;
 	uint64_t time_ns, count, errors, bytes, fetched_bytes, created_bytes, thread_time_ns;
@@ -31,27 +31,28 @@ struct line {
 };
 
 static const struct table_column columns[ACCESS_COLUMNS] = {
-	[ACCESS_NAME] = { "name", "", UNIT_NONE, "method, or class of calls",
+	[ACCESS_NAME] = { "name", "", UNIT_NONE,
+			  "access method, or class of calls that move no bytes",
 			  TABLE_LITERAL(struct line, name), 0 },
 	[ACCESS_TIME] = { "time_ns", "time", UNIT_NS,
-			  "time with at least one of them under way (union over threads)",
+			  "time with at least one such operation in progress (union over threads)",
 			  TABLE_UINT(struct line, time_ns), JOB_IO },
-	[ACCESS_SHARE] = { "share", "of I/O", UNIT_SHARE, "that time of the time of all I/O",
+	[ACCESS_SHARE] = { "share", "of I/O", UNIT_SHARE, "share of all I/O time",
 			   TABLE_REAL(struct line, share), 0 },
-	[ACCESS_COUNT] = { "count", "operations", UNIT_COUNT, "calls or faults",
+	[ACCESS_COUNT] = { "count", "operations", UNIT_COUNT, "calls and faults",
 			   TABLE_UINT(struct line, count), 0 },
 	[ACCESS_ERRORS] = { "errors", "errors", UNIT_COUNT, "calls that failed",
 			    TABLE_UINT(struct line, errors), 0 },
-	[ACCESS_BYTES] = { "bytes", "bytes", UNIT_BYTES, "bytes that calls moved",
+	[ACCESS_BYTES] = { "bytes", "bytes", UNIT_BYTES, "bytes moved by calls",
 			   TABLE_UINT(struct line, bytes), 0 },
 	[ACCESS_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
-			     "bytes brought into the page cache from storage meanwhile",
+			     "bytes read from storage into the page cache, readahead included",
 			     TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
-	[ACCESS_CREATED] = { "created_bytes", "created by writes", UNIT_BYTES,
-			     "bytes newly cached by writing",
+	[ACCESS_CREATED] = { "created_bytes", "newly cached", UNIT_BYTES,
+			     "bytes of new page-cache pages filled by writes",
 			     TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
-	[ACCESS_THREAD_TIME] = { "thread_time_ns", "summed over threads", UNIT_NS,
-				 "time summed over threads",
+	[ACCESS_THREAD_TIME] = { "thread_time_ns", "thread time", UNIT_NS,
+				 "operation time summed over threads",
 				 TABLE_UINT(struct line, thread_time_ns), 0 },
 };
 
@@ -63,7 +64,7 @@ static const struct {
 	unsigned int needs;
 } paths[] = {
 	{ METHOD_MMAP, SIDE_READ, "faults on mapped files", JOB_FAULT },
-	{ METHOD_MMAP, SIDE_WRITE, "faults that write to mapped files", JOB_FAULT },
+	{ METHOD_MMAP, SIDE_WRITE, "write faults on mapped files", JOB_FAULT },
 	{ METHOD_SYSCALL, SIDE_READ, "read", JOB_MOVED },
 	{ METHOD_SYSCALL, SIDE_WRITE, "write", JOB_MOVED },
 	{ METHOD_DIRECT, SIDE_READ, "read, O_DIRECT", JOB_MOVED },
@@ -74,14 +75,14 @@ static const struct {
 	{ METHOD_URING, SIDE_WRITE, "io_uring, write", JOB_ASYNC },
 	{ METHOD_LIBAIO, SIDE_READ, "libaio, read", JOB_ASYNC },
 	{ METHOD_LIBAIO, SIDE_WRITE, "libaio, write", JOB_ASYNC },
-	{ METHOD_KERNEL, SIDE_READ, "read by the kernel itself", JOB_VFS },
-	{ METHOD_KERNEL, SIDE_WRITE, "written by the kernel itself", JOB_VFS },
-	{ METHOD_UNKNOWN, SIDE_READ, "read calls that were lost", JOB_MOVED },
-	{ METHOD_UNKNOWN, SIDE_WRITE, "write calls that were lost", JOB_MOVED },
+	{ METHOD_KERNEL, SIDE_READ, "read by the kernel", JOB_VFS },
+	{ METHOD_KERNEL, SIDE_WRITE, "written by the kernel", JOB_VFS },
+	{ METHOD_UNKNOWN, SIDE_READ, "lost read calls", JOB_MOVED },
+	{ METHOD_UNKNOWN, SIDE_WRITE, "lost write calls", JOB_MOVED },
 };
 #define PATHS (sizeof(paths) / sizeof(paths[0]))
 
-/* Rows by class, of those that move no bytes. */
+/* Rows by class, for classes that move no bytes. */
 static const struct {
 	enum io_class class;
 	const char *name;
@@ -117,7 +118,7 @@ static size_t make_lines(const struct measured *measured, struct line *lines)
 		    !(tally.count | tally.fetched_bytes | tally.created_bytes | tally.bytes))
 			continue;
 		*line = line_of(paths[i].name, &tally);
-		/* Bytes that are touched in memory are not told by anybody. */
+		/* Bytes accessed through a mapping are not recorded. */
 		if (paths[i].method == METHOD_MMAP)
 			line->bytes = TABLE_NO_UINT;
 		if (paths[i].method == METHOD_UNKNOWN)
@@ -150,7 +151,7 @@ static void add_known(uint64_t *sum, uint64_t number)
 	*sum += number == TABLE_NO_UINT ? 0 : number;
 }
 
-/* The first row: all of them, without what is unattributed. */
+/* The first row: the sum of the rows below, without unattributed fills. */
 static struct line sum_up(const struct measured *measured, const struct line *lines, size_t count)
 {
 	const struct tally *all = totals_all(measured);
@@ -171,11 +172,11 @@ static struct line sum_up(const struct measured *measured, const struct line *li
 	return sum;
 }
 
-/* What came into the cache of files that no operation was about. */
+/* Adds page-cache fills of files that are not the subject of an operation. */
 static int add_pages(struct table *table, const struct measured *measured)
 {
 	static const char *const names[TOTALS_PAGES] = {
-		[TOTALS_INDIRECT] = "other files, by calls",
+		[TOTALS_INDIRECT] = "indirect",
 		[TOTALS_UNATTRIBUTED] = "unattributed",
 	};
 	int status = 0;
@@ -209,7 +210,7 @@ static int compare_operations(const void *left, const void *right)
 	return first > second ? -1 : first < second;
 }
 
-/* --- when metadata leads: the calls and the directories that lead it --- */
+/* --- when metadata leads: the top calls and directories --- */
 
 static bool is_metadata(const struct event *event)
 {
@@ -223,8 +224,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return path_memory_tell(&rollup->paths, events, count, is_metadata, rollup_event, rollup);
 }
 
-/* The directory with the most time in metadata calls of those with less than `below_ns`; no bytes
- * if there is none with a name. */
+/* Returns the directory with the most metadata time below `below_ns`; empty if no such directory
+ * has a name. */
 static struct table_text leading_place(struct rollup *directories, uint64_t below_ns,
 				       const struct tally **tally)
 {
@@ -271,7 +272,7 @@ static void add_calls(struct words *note, const struct job *job)
 		uint64_t calls_made = call->seen.count + call->unseen.count;
 
 		if (calls_made)
-			words_add(note, "%s %.32s %s of %s calls", i ? "," : "", call->name,
+			words_add(note, "%s %.32s %s in %s calls", i ? "," : "", call->name,
 				  units_ns(time,
 					   call->seen.thread_time_ns + call->unseen.thread_time_ns),
 				  units_count(number, calls_made));
@@ -290,7 +291,7 @@ static void add_places(struct words *note, struct rollup *directories, uint64_t 
 		below_ns = tally->time.measure;
 		if (!place.length || below_ns < PLACE_SHARE * all_ns)
 			return;
-		words_add(note, "%s %.*s %s of %s calls", i ? "," : "; in the directories",
+		words_add(note, "%s %.*s %s in %s calls", i ? "," : "; in directories",
 			  PLACE_MOST < place.length ? PLACE_MOST : (int)place.length, place.bytes,
 			  units_ns(time, below_ns), units_count(number, tally->count));
 	}
@@ -300,7 +301,7 @@ static int set_note(struct table *table, const struct measured *measured)
 {
 	struct words note = { .used = 0 };
 
-	words_add(&note, "metadata leads:");
+	words_add(&note, "most I/O time is metadata:");
 	add_calls(&note, measured->job);
 	add_places(&note, measured_state(measured, &analysis_access),
 		   totals_class(measured, IO_METADATA).time.measure);
@@ -330,9 +331,9 @@ static int conclude(const struct measured *measured, struct table *table)
 	return status ? status : add_pages(table, measured);
 }
 
-/* --- of several reports --- */
+/* --- merging reports --- */
 
-/* The first row is all of them, and the last ones have no time. */
+/* The first row is the sum; the last rows have no time. */
 static int compare_times(const struct table *table, size_t a, size_t b, const void *context)
 {
 	const struct cell *first = &table_row(table, a)[ACCESS_TIME];
@@ -372,7 +373,7 @@ uint64_t access_io_ns(const struct table *access)
 
 const struct analysis analysis_access = {
 	.name = "access",
-	.meaning = "where time and bytes went, by method and class",
+	.meaning = "I/O time and bytes by access method and class of calls",
 	.title = "By method",
 	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes,thread_time_ns",
 	.shape = TABLE_LIST,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "access": where time and bytes went, by method and class of I/O.
+ * Table "access": time and bytes by access method and I/O class.
  */
 #ifndef FAULTLINE_ACCESS_H
 #define FAULTLINE_ACCESS_H
@@ -20,9 +20,9 @@ enum access_column {
 	ACCESS_COLUMNS,
 };
 
-/* Time of all I/O of the run, a union, from the finished table; 0: not known. */
+/* Returns the run's I/O time from the finished table; 0: unknown. */
 uint64_t access_io_ns(const struct table *access);
-/* The directory with the most time in metadata calls; no bytes where none has a name. Valid until
+/* Returns the directory with the most metadata time; empty if no directory has a name. Valid until
  * the next call. */
 struct table_text access_metadata_place(const struct measured *measured);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Measures of what went on, and of what compute hid. Knows nothing of tables.
+ * Measures activity time and its overlap with compute.
  */
 #include "analysis/activity.h"
 #include "grow.h"
@@ -11,14 +11,14 @@
 
 #define GENERATIONS_MOST 64
 
-/* --- one union beside that of compute --- */
+/* --- one union and its overlap with compute --- */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* When it ends, as far as is known now. */
+/* When the activity ends, as far as is known now. */
 static uint64_t until(const struct activity *activity)
 {
 	return activity->open ? UINT64_MAX : activity->end_ns;
@@ -29,7 +29,7 @@ static uint64_t compute_until(const struct activity_group *group)
 	return until(&group->of[ACTIVITY_COMPUTE]);
 }
 
-/* How much of it and of compute lies between its last moment and this one. */
+/* Time of the activity, and its overlap with compute, between its `now_ns` and `time_ns`. */
 static struct activity_sum ahead(const struct activity *activity, uint64_t compute,
 				 uint64_t time_ns)
 {
@@ -64,9 +64,9 @@ enum activity_wait_of activity_wait_of(enum activity_of activity)
 }
 
 /*
- * I/O in each wait that is open. I/O and compute are one stretch each from the last moment on, so
- * what counts is from the end of the one to the end of the other; it is to be told before either
- * begins anew, and before the wait does or ends.
+ * Adds the I/O during each open wait. From the last update on, I/O and compute are one stretch
+ * each, so what counts runs from the end of compute to the end of I/O. Must run before I/O or
+ * compute starts again, and before the wait begins or ends.
  */
 static void advance_waits(struct activity_group *group, uint64_t time_ns)
 {
@@ -84,7 +84,7 @@ static void advance_waits(struct activity_group *group, uint64_t time_ns)
 	}
 }
 
-/* Before compute begins or ends all others need to know how it was until then. */
+/* Must run before compute begins or ends: all activities need the previous state of compute. */
 static void advance_all(struct activity_group *group, uint64_t time_ns)
 {
 	uint64_t compute = compute_until(group);
@@ -99,8 +99,7 @@ static void add_interval(struct activity_group *group, enum activity_of which, u
 {
 	struct activity *activity = &group->of[which];
 
-	/* What goes on without a gap is measured when it ends, or compute changes, or somebody
-	 * asks. */
+	/* Gapless activity is measured when it ends, when compute changes or when it is queried. */
 	if (start_ns > activity->end_ns && !activity->open) {
 		if (which == ACTIVITY_IO)
 			advance_waits(group, start_ns);
@@ -112,7 +111,7 @@ static void add_interval(struct activity_group *group, enum activity_of which, u
 		activity->end_ns = end_ns;
 }
 
-/* Before the first span of an activity begins, or the last ends. */
+/* Must run before an activity's first span begins or its last one ends. */
 static void advance_beside(struct activity_group *group, enum activity_of which, uint64_t time_ns)
 {
 	if (which == ACTIVITY_COMPUTE) {
@@ -177,7 +176,7 @@ static int group_of_rank(struct activities *all, int64_t rank, uint32_t *group)
 	return 0;
 }
 
-/* The job's table of processes grows in passing. */
+/* The job's process table grows during the walk. */
 static int follow_processes(struct activities *all)
 {
 	const struct process_table *table = &all->job->processes;
@@ -201,7 +200,7 @@ static int follow_processes(struct activities *all)
 		all->workers = workers;
 	if (!group_of || !speaks || !workers)
 		return -ENOMEM;
-	/* A process that is added later has no rank: only forks and execs tell of one. */
+	/* Processes added later have no rank: ranks come only with forks and execs. */
 	for (size_t i = all->process_room; i < room && !status; i++) {
 		speaks[i] = false;
 		workers[i] = (struct activity_worker) { 0 };
@@ -213,7 +212,8 @@ static int follow_processes(struct activities *all)
 	return status;
 }
 
-/* Of a rank that the traces know; a file that does not say its rank is that of the only one. */
+/* Returns the group of a rank found in the traces; a GPU file without a rank belongs to the only
+ * rank. */
 static uint32_t gpu_group(const struct activities *all, int64_t rank)
 {
 	const uint64_t key = rank, *known = map_find(&all->ranks, &key);
@@ -282,7 +282,7 @@ uint32_t activities_group(const struct activities *all, uint32_t process)
 	return process < all->process_room ? all->group_of[process] : ACTIVITY_JOB;
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static void take_intervals(struct activities *all, uint64_t time_ns)
 {
@@ -302,7 +302,7 @@ static void take_intervals(struct activities *all, uint64_t time_ns)
 	}
 }
 
-/* What a GPU began to do up to this moment. */
+/* Adds the GPU intervals that started up to `time_ns`. */
 static inline void take_gpu(struct activities *all, uint64_t time_ns)
 {
 	if (all->gpu)
@@ -355,7 +355,7 @@ static int take_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
-/* Whether one of its ancestors began a span before. */
+/* Whether one of the process's ancestors has begun a span. */
 static bool is_worker(const struct activities *all, uint32_t process)
 {
 	const struct process *processes = all->job->processes.processes;
@@ -370,7 +370,7 @@ static bool is_worker(const struct activities *all, uint32_t process)
 
 #define BIT(activity) (1u << (activity))
 
-/* By category: in any process, and, if not 0, in one that is no worker and in one that is. */
+/* By category: in any process, plus in non-workers, plus in workers. */
 static const struct {
 	uint32_t anywhere, outside, worker;
 } kinds_of[CATEGORY_COUNT] = {
@@ -382,7 +382,7 @@ static const struct {
 	[CATEGORY_CHECKPOINT] = { BIT(ACTIVITY_APP_IO) | BIT(ACTIVITY_CHECKPOINT), 0, 0 },
 };
 
-/* Of the spans around data, by parts of their names. */
+/* For data spans, by substring of the name. */
 static const struct {
 	const char *part;
 	enum activity_of activity;
@@ -393,14 +393,14 @@ static const struct {
 	{ "item", ACTIVITY_ITEM },
 };
 
-/* What spans of a label are activity of; a mask. */
+/* Returns the activities of spans with this label; a mask. */
 static uint32_t find_kinds(const struct label *label, bool worker)
 {
 	enum category meaning = label->meaning;
 	uint32_t kinds = kinds_of[meaning].anywhere;
 	size_t length;
 
-	/* A loop over data: what it does with an item is no wait for one. */
+	/* A loop over data: the loop body is not a wait for data. */
 	if ((meaning == CATEGORY_DATA || meaning == CATEGORY_DATALOADER) &&
 	    label_is_loop_body(label, &length))
 		return 0;
@@ -414,13 +414,13 @@ static uint32_t find_kinds(const struct label *label, bool worker)
 }
 
 #define KINDS_KNOWN BIT(31)
-/* Of open spans: it is named so; another such in it was taken for it. */
+/* Of open spans: named "item"; one nested span has already replaced it. */
 #define ITEM_NAMED BIT(30)
 #define ITEM_PARTED BIT(29)
 #define KINDS_ALL (BIT(ACTIVITIES) - 1)
 _Static_assert(ACTIVITIES < 29, "three bits are free");
 
-/* The same, asked once. */
+/* Caches find_kinds per label. */
 static uint32_t kinds_of_label(struct activities *all, uint32_t label, bool worker)
 {
 	uint32_t *known = &all->kinds_of_labels[2 * label + worker];
@@ -436,9 +436,9 @@ static int follow_spans(struct activities *all)
 }
 
 /*
- * The same item may be marked twice, by the program and by a hook around it, and many by one span
- * around them: the innermost count. The first within another is taken for that, which was counted
- * when it began.
+ * An item may be marked twice, by the program and by a hook around it, and one span may enclose
+ * many items: the innermost count. The first nested span is not counted, because it replaces its
+ * parent, which was counted when it began.
  */
 static uint32_t find_items(struct activities *all, uint32_t slot, uint32_t kinds)
 {

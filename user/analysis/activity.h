@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What went on, and how much of it while something computed: exact measures of unions of intervals
- * and of their intersections with the union of all compute, for the job and for each rank, in a
- * pass over events in the order of their starts. Knows nothing of tables.
+ * Time of activities, and how much of it overlaps compute: exact measures of unions of intervals
+ * and of their intersections with the compute union, for the job and for each rank, in one pass
+ * over events in order of start time.
  *
- * From any moment on, until something new starts, each union is one stretch that ends at a known
- * time (interval.h says why) or when its open spans end. So the measure between two moments needs
- * no memory of earlier intervals: it is how far into that time the stretch reaches, and the measure
- * of the intersection is how far the shorter one of the two reaches.
+ * From any moment until something new starts, each union is one stretch that ends at a known time
+ * (see interval.h) or when its open spans end. The measure between two moments therefore needs no
+ * earlier intervals: it is how far the stretch reaches into that time, and the measure of the
+ * intersection is how far the shorter of the two stretches reaches.
  */
 #ifndef FAULTLINE_ACTIVITY_H
 #define FAULTLINE_ACTIVITY_H
@@ -16,45 +16,45 @@
 #include "analysis/model/walk.h"
 
 enum activity_of {
-	ACTIVITY_IO,					  /* all operations on files, and faults */
+	ACTIVITY_IO,					  /* all file operations and faults */
 	ACTIVITY_CLASS,					  /* + enum io_class */
 	ACTIVITY_LARGE = ACTIVITY_CLASS + IO_CLASS_COUNT, /* calls that moved more than 4 KiB */
 	ACTIVITY_SMALL,					  /* ... up to 4 KiB */
-	ACTIVITY_OTHER,					  /* ... nothing */
+	ACTIVITY_OTHER,					  /* ... none */
 	ACTIVITY_FAULT,
-	ACTIVITY_COMPUTE, /* spans of category compute, and what a GPU did */
-	ACTIVITY_APP_IO,  /* spans of categories io, data and its like, checkpoint */
-	ACTIVITY_DATA,	  /* spans of category data, of processes that no span's process started */
-	ACTIVITY_WORKER,  /* ... and of category preprocess, of such that one did */
-	ACTIVITY_PREPROCESS, /* spans of that category, or of data whose names say so */
-	ACTIVITY_ITEM, /* spans of data named so; those with such within are counted as these */
-	ACTIVITY_CHECKPOINT, /* spans of category checkpoint */
+	ACTIVITY_COMPUTE,    /* compute spans and GPU activity */
+	ACTIVITY_APP_IO,     /* io, data, dataloader and checkpoint spans */
+	ACTIVITY_DATA,	     /* data spans in processes without an ancestor with spans */
+	ACTIVITY_WORKER,     /* ... data and preprocess spans in processes with one */
+	ACTIVITY_PREPROCESS, /* preprocess spans, and data spans named like one */
+	ACTIVITY_ITEM,	     /* data spans named "item"; of nested ones the innermost count */
+	ACTIVITY_CHECKPOINT, /* checkpoint spans */
 	ACTIVITIES,
 };
 
 #define ACTIVITY_SMALL_BYTES 4096
 
 struct activity {
-	uint64_t time_ns;   /* measure of the union, up to `now_ns` */
+	uint64_t time_ns;   /* measure of the union up to `now_ns` */
 	uint64_t hidden_ns; /* ... of its intersection with compute */
 	uint64_t now_ns;
-	uint64_t start_ns, end_ns; /* of the first and of the last; 0 of none */
-	uint64_t open;		   /* spans */
+	uint64_t start_ns, end_ns; /* first start and last end; 0: none */
+	uint64_t open;		   /* open spans */
 	uint64_t count, bytes;
-	uint64_t fetched_bytes; /* brought into the page cache for it */
+	uint64_t fetched_bytes; /* brought into the page cache on its behalf */
 };
 
-/* The time that no compute hid. */
+/* Time outside compute. */
 static inline uint64_t activity_unhidden_ns(const struct activity *activity)
 {
 	return activity->time_ns - activity->hidden_ns;
 }
 
-/* Activities that somebody waits for, of which is known how much I/O goes on meanwhile. */
+/* Activities that the job waits for, with the I/O that runs during the wait. */
 enum activity_wait_of { ACTIVITY_WAITS_DATA, ACTIVITY_WAITS_CHECKPOINT, ACTIVITY_WAITS };
 
 struct activity_wait {
-	uint64_t io_ns; /* I/O while it was open and nothing computed, up to `now_ns` */
+	uint64_t io_ns; /* I/O while the wait was open and nothing computed, up to `now_ns` */
 	uint64_t now_ns;
 };
 
@@ -65,31 +65,31 @@ struct activity_group {
 	struct activity_wait waits[ACTIVITY_WAITS];
 };
 
-#define ACTIVITY_JOB 0		       /* the group of the job */
-#define ACTIVITY_RANKS_MOST (1u << 14) /* further ones count for the job alone */
+#define ACTIVITY_JOB 0		       /* the job's group */
+#define ACTIVITY_RANKS_MOST (1u << 14) /* processes of further ranks count only for the job */
 
-/* What a process did as a worker, in spans of ACTIVITY_WORKER. */
+/* A process's work as a worker: its ACTIVITY_WORKER spans. */
 struct activity_worker {
-	uint64_t time_ns;  /* measure of the union of those that ended */
-	uint64_t begun_ns; /* when the outermost that is open began */
-	uint64_t count;	   /* outermost spans: those in others are their parts */
+	uint64_t time_ns;  /* measure of the union of the ended spans */
+	uint64_t begun_ns; /* start of the outermost open span */
+	uint64_t count;	   /* outermost spans; nested spans are their parts */
 	uint64_t open;
 };
 
 struct activities {
 	const struct job *job;
-	bool wanted; /* there are spans, or a GPU; else nothing is followed */
+	bool wanted; /* there are spans or a GPU; otherwise nothing is measured */
 	struct activity_group *groups;
 	size_t group_count, group_room;
 	struct map ranks;		 /* rank -> group */
-	uint32_t *group_of;		 /* of each process; ACTIVITY_JOB for none of its own */
-	bool *speaks;			 /* of each process: it began a span */
-	struct activity_worker *workers; /* of each process */
+	uint32_t *group_of;		 /* per process; ACTIVITY_JOB: no group of its own */
+	bool *speaks;			 /* per process: it began a span */
+	struct activity_worker *workers; /* per process */
 	size_t process_room;
-	uint32_t *kinds; /* of each open span: what it is activity of, a mask */
+	uint32_t *kinds; /* per open span: mask of its activities */
 	size_t span_room;
-	uint32_t *kinds_of_labels; /* of each label, outside of workers and in them */
-	const struct gpu *gpu;	   /* NULL for none */
+	uint32_t *kinds_of_labels; /* two per label: outside workers, in workers */
+	const struct gpu *gpu;	   /* NULL: none */
 	size_t gpu_next;
 	uint32_t gpu_group;
 };
@@ -98,32 +98,32 @@ struct activity_sum {
 	uint64_t time_ns, hidden_ns;
 };
 
-/* Functions that return int: 0 or -ENOMEM. `gpu` is NULL or outlives the rest. */
+/* Functions that return int return 0 or -ENOMEM. `gpu` may be NULL and must outlive `all`. */
 int activities_init(struct activities *all, const struct job *job, const struct gpu *gpu);
 void activities_free(struct activities *all);
 
-/* What it is told in passing; its state is a struct activities. It comes before consumers that ask
+/* Callbacks for the walk; the state is a struct activities. Must come before consumers that query
  * it. */
 extern const struct walk_calls activities_calls;
-/* Another state of the same, that events may be told while the job has its own (struct sampled). */
+/* A second state, for passing events again while the job keeps its own (struct sampled). */
 int activities_begin_again(const struct job *job, void **state);
 void activities_end_again(void *state);
-/* Lets everything end that is under way. */
+/* Ends everything that is still open. */
 void activities_finish(struct activities *all);
 
-/* What a call or fault counts as, beside its class. */
+/* What a call or fault counts as, in addition to its class. */
 enum activity_of activity_of_event(const struct event *event);
-/* What a span that begins is activity of, a mask of 1 << enum activity_of; `kinds` has it until it
- * has ended. Events may pass again after activities_restart. */
+/* Returns the activities of a span that begins, as a mask of 1 << enum activity_of; `kinds` holds
+ * the mask until the span has ended. Call activities_restart before passing the events again. */
 uint32_t activities_of_span(struct activities *all, uint32_t slot);
 void activities_restart(struct activities *all);
 
-/* The wait that an activity is; ACTIVITY_WAITS for none. */
+/* Returns the wait that corresponds to an activity; ACTIVITY_WAITS: none. */
 enum activity_wait_of activity_wait_of(enum activity_of activity);
 
-/* The group to look at for what a process did: that of its rank, or of the job. */
+/* Returns the group that a process belongs to: that of its rank, or the job's. */
 uint32_t activities_group(const struct activities *all, uint32_t process);
-/* Sums of some activities up to a moment, not before what was last told. */
+/* Sums of some activities up to `time_ns`, which must not precede the last event passed. */
 void activities_at(struct activities *all, uint32_t group, uint64_t time_ns,
 		   const enum activity_of *which, size_t count, struct activity_sum *sums);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "advice": what programs advised the kernel on each file by fadvise and madvise, and
- * whether what was dropped so came into memory again. Knows nothing of whether that was wise.
+ * Table "advice": fadvise and madvise calls by file and advice, and whether dropped pages were
+ * fetched again.
  */
 #include "analysis/advice.h"
 
@@ -12,21 +12,21 @@
 #include "analysis/trace_text.h"
 
 #define MADVISE "madvise"
-#define ADVICE_MOST 65536 /* files with an advice, each; further ones are left out */
+#define ADVICE_MOST 65536 /* files with advice, for each advice; more are left out */
 
-/* By the bit behind that of TRACE_OP_ADVISED. */
+/* By bit number relative to TRACE_OP_ADVISED. */
 static const char *const words[] = {
 	"normal",  "random", "sequential", "willneed", "dontneed",
 	"noreuse", "cold",   "pageout",	   "other",
 };
 enum { ADVICE_RANDOM = 1, ADVICE_DONTNEED = 4, ADVICE_UNKNOWN = sizeof(words) / sizeof(words[0]) };
 
-/* Values of the maps. */
+/* Map values. */
 struct advised {
 	uint64_t count, bytes, thread_time_ns;
 };
 
-/* Calls that dropped parts of a file: those after which none of it has come yet, and others. */
+/* Calls that dropped parts of a file: before any of it was fetched again (fresh), and after. */
 struct dropped {
 	uint64_t fresh, fresh_bytes;
 	uint64_t again, again_bytes;
@@ -35,8 +35,8 @@ struct dropped {
 
 struct advice {
 	const struct job *job;
-	bool advises[JOB_OPERATIONS_MOST]; /* of each operation */
-	uint32_t madvise;		   /* its number; UINT32_MAX: there is none */
+	bool advises[JOB_OPERATIONS_MOST]; /* per operation */
+	uint32_t madvise;		   /* its operation number; UINT32_MAX: none */
 	struct map advised;		   /* file, operation << 8 | advice -> struct advised */
 	struct map dropped;		   /* file -> struct dropped */
 	bool cut;
@@ -72,7 +72,7 @@ static void end(void *state)
 	free(advice);
 }
 
-/* The value of a key, NULL with 0 in *status where there is no room for one. */
+/* Returns the value for a key, or NULL with *status 0 if the map is full. */
 static void *value_of(struct advice *advice, struct map *map, const uint64_t *key, int *status)
 {
 	void *value;
@@ -94,7 +94,7 @@ static uint64_t saturated(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* A length of 0 goes to the end of the file. */
+/* Length 0 means up to the end of the file. */
 static uint64_t bytes_named(const struct advice *advice, const struct event *event, bool of_file)
 {
 	uint64_t size = advice->job->files.files[event->file].size_bytes;
@@ -135,7 +135,7 @@ static int add_advice(struct advice *advice, const struct event *event)
 	return event->flags & EVENT_DROPS ? add_dropped(advice, event) : 0;
 }
 
-/* Some of a file comes into memory, after it was dropped. */
+/* Part of a dropped file is fetched again. */
 static void add_fetched(struct advice *advice, uint32_t file)
 {
 	const uint64_t key = file;
@@ -198,19 +198,19 @@ static const struct table_column columns[] = {
 	{ "call", "call", UNIT_NONE, "fadvise64, madvise or io_uring_fadvise",
 	  TABLE_LITERAL(struct line, call), 0 },
 	{ "advice", "advice", UNIT_NONE,
-	  "the end of POSIX_FADV_* or MADV_*; other: none of those that are told apart; null: not "
-	  "known",
+	  "POSIX_FADV_* or MADV_* name in lower case, without the prefix; other: any other advice; "
+	  "null: unknown",
 	  TABLE_LITERAL(struct line, advice), 0 },
-	{ "count", "count", UNIT_COUNT, "calls that did well", TABLE_UINT(struct line, count), 0 },
+	{ "count", "count", UNIT_COUNT, "successful calls", TABLE_UINT(struct line, count), 0 },
 	{ "bytes", "bytes", UNIT_BYTES,
-	  "bytes that they named, to the file's end where that is "
-	  "what they said",
+	  "bytes covered by the calls; a length of 0 counts up to the end of the file",
 	  TABLE_UINT(struct line, bytes), 0 },
-	{ "again", "came again", UNIT_COUNT,
-	  "of fadvise's dontneed: those after which some of the file came into memory again, "
-	  "whatever call of fadvise it was",
+	{ "again", "refetched", UNIT_COUNT,
+	  "fadvise DONTNEED calls on the file, by any system call, after which part of the file "
+	  "was fetched again; null for other advice",
 	  TABLE_UINT(struct line, again), JOB_PAGECACHE },
-	{ "again_bytes", NULL, UNIT_BYTES, "... and the bytes that they named",
+	{ "again_bytes", NULL, UNIT_BYTES,
+	  "bytes covered by the DONTNEED calls after which part of the file was fetched again",
 	  TABLE_UINT(struct line, again_bytes), JOB_PAGECACHE },
 	{ "thread_time_ns", "thread time", UNIT_NS, "time of the calls, summed over threads",
 	  TABLE_UINT(struct line, thread_time_ns), 0 },
@@ -288,13 +288,13 @@ static int fill(void *state, struct table *table)
 		return table_set_note(table, "system calls were not recorded");
 	}
 	if (advice->cut)
-		status = table_set_note(table, "of further files nothing is told here");
+		status = table_set_note(table, "further files are omitted");
 	else if (advice->job->lost)
-		status = table_set_note(table, "lost events are missing here");
+		status = table_set_note(table, "excludes lost events");
 	return status ? status : add_lines(advice, table);
 }
 
-/* --- for others --- */
+/* --- lookup by other analyses --- */
 
 static int add_row(struct map *by_path, const struct table *table, size_t row)
 {
@@ -311,7 +311,7 @@ static int add_row(struct map *by_path, const struct table *table, size_t row)
 	if (!view)
 		return -ENOMEM;
 	table_read_row(table, row, &line);
-	/* What one run dropped at last another one may have fetched. */
+	/* Pages dropped at the end of one run may have been fetched by another. */
 	if (line.again != TABLE_NO_UINT) {
 		view->dropped += line.count;
 		view->dropped_bytes = saturated(view->dropped_bytes, line.bytes);
@@ -373,8 +373,8 @@ struct advice_view advice_of(const struct advice_index *index, uint32_t file,
 
 const struct analysis analysis_advice = {
 	.name = "advice",
-	.meaning = "what programs advised the kernel on files, by fadvise and madvise",
-	.title = NULL, /* for who asks, and for findings */
+	.meaning = "fadvise and madvise calls, by file",
+	.title = NULL, /* for --table and findings only */
 	.shown = "count,call,advice,bytes,again,thread_time_ns,path",
 	.shape = TABLE_LIST,
 	.begin = begin,

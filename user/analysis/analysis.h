@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What an analysis is: a table, and how it comes about. A new one is a file with a struct analysis
- * and a row of the registry in report/report.c.
+ * An analysis: a table and the callbacks that fill it. To add one, write a file with a struct
+ * analysis and add a row to the registry in report/report.c.
  */
 #ifndef FAULTLINE_ANALYSIS_H
 #define FAULTLINE_ANALYSIS_H
@@ -14,48 +14,48 @@
 struct measured;
 struct report;
 
-/* A row that an event is in. */
+/* A row that an event belongs to. */
 struct row_of {
 	uint32_t row;
-	bool marked;	  /* it counts as something more, which the analysis names */
-	uint64_t *end_ns; /* of the union that the event's time is merged into; NULL: the row's */
+	bool marked;	  /* the event also counts as something that the analysis names */
+	uint64_t *end_ns; /* end of the union that the time is merged into; NULL: the row's */
 };
 #define ROWS_OF_MOST 10
 
 /*
- * Called in this order: begin; then what it wants to know in passing; fill, or conclude once all
- * others have filled their tables; end, which is also called after an error. Any but one of `fill`
- * and `conclude` may be NULL. All return 0 or a negative errno (-ENOMEM).
+ * Call order: begin; the walk callbacks it sets; fill; conclude, after every fill(); end, also
+ * after an error. At least one of `fill` and `conclude` is required; the others may be NULL. All
+ * return 0 or a negative errno (-ENOMEM).
  */
 struct analysis {
-	const char *name, *title; /* of its table */
-	const char *meaning;	  /* a line for --list-tables */
+	const char *name, *title; /* of the table */
+	const char *meaning;	  /* one line for --list-tables */
 	enum table_shape shape;
-	/* What of it people are shown, see table_show: columns, what matters most first; the one
-	 * that rows are sorted by and whose share is told; the one that chooses rows. */
+	/* What users see, see table_show: columns, most important first; the column that rows are
+	 * sorted by and whose share is shown; the column that selects rows. */
 	const char *shown, *by, *only;
-	const char *shown_of_sums; /* in place of `shown`, where all is summed up; NULL: the same */
-	const char *share;	   /* title of that share; NULL: "of I/O" */
-	bool text_only;		   /* the same numbers stand in other tables: not in JSON */
+	const char *shown_of_sums; /* replaces `shown` for aggregated data; NULL: the same */
+	const char *share;	   /* title of the share column; NULL: "of I/O" */
+	bool text_only;		   /* other tables have the same numbers: left out of JSON */
 	bool heat;		   /* see struct table_view */
-	bool of_sums; /* it can be made of what mode profile sums up; others are absent then */
-	const char *absent; /* not NULL: nothing is called, the table is absent for this reason */
+	bool of_sums; /* available in mode profile (aggregated in the kernel); others are absent */
+	const char *absent; /* if not NULL, no callback is called; why the table is absent */
 	int (*begin)(const struct job *job, void **state);
 	struct walk_calls passing;
-	uint64_t columns[TRACE_KIND_COUNT]; /* of each kind, those that it asks event_value for */
+	uint64_t columns[TRACE_KIND_COUNT]; /* per kind, the columns it passes to event_value */
 	int (*fill)(void *state, struct table *table);
 	int (*conclude)(const struct measured *measured, struct table *table);
 	void (*end)(void *state);
-	/* For pictures, whose events pass once tables are filled: the rows that an event, or a span
-	 * that begins or has ended, is in. Return how many, or -ENOMEM. */
+	/* For plots, whose events pass after the tables are filled: the rows that an event, or a
+	 * span that begins or has ended, belongs to. Return the number of rows or -ENOMEM. */
 	int (*rows_of)(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST]);
 	int (*rows_of_span)(void *state, uint32_t slot, bool begins,
 			    struct row_of rows[ROWS_OF_MOST]);
-	/* ... or, where what a row is of does not follow from one event: numbers that only grow.
-	 * NULL for none. */
+	/* Alternatively, if rows do not follow from a single event: monotonic counters. NULL:
+	 * none. */
 	const struct sampled *sampled;
-	/* How tables of several reports become one, and what is made anew once they are: columns
-	 * that follow from others, the order of rows. NULL for nothing. */
+	/* How tables of several reports are merged, and what is recomputed afterwards: derived
+	 * columns and row order. NULL: nothing. */
 	struct merging merging;
 	int (*remake)(const struct report *report, struct table *table);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "caveats". Knows nothing of how they are shown: all of them on the first screen, those
- * that make numbers wrong before those that only leave something out.
+ * Table "caveats". The first screen shows all of them: caveats that make numbers wrong come before
+ * caveats that only leave something out.
  */
 #include "analysis/caveats.h"
 
@@ -18,7 +18,7 @@
 #include "units.h"
 #include "words.h"
 
-/* --- conditions: each writes what there is to say, or nothing --- */
+/* --- conditions: each writes its caveat, or nothing --- */
 
 static void say_lost(struct words *text, const struct measured *measured)
 {
@@ -42,11 +42,10 @@ static void say_lost(struct words *text, const struct measured *measured)
 		}
 	}
 	words_add(text,
-		  "%s%s%s: times, and shares of the run, are at least (≥) what is told; "
-		  "tables of files and processes lack them; counts and bytes of the totals "
-		  "are exact",
+		  "%s%s%s: times and shares of the run are lower bounds (≥), and tables of files "
+		  "and processes exclude these events; counts and bytes in the totals are exact",
 		  *between == ',' ? ")" : "", cause ? " because " : "", cause ? cause->why : "");
-	words_add(text, "; to lose less: %s",
+	words_add(text, "; to avoid this, %s",
 		  cause ? cause->remedy : "record with a larger --buffer");
 }
 
@@ -60,9 +59,8 @@ static void say_incomplete(struct words *text, const struct measured *measured)
 		if (!why)
 			continue;
 		words_add(text,
-			  "incomplete: %s; what was lost is not known, nor what is counted at the "
-			  "end "
-			  "alone",
+			  "incomplete: %s; the number of lost events is unknown, as are counts "
+			  "taken at the end",
 			  why);
 		return;
 	}
@@ -82,14 +80,15 @@ static void say_damaged(struct words *text, const struct measured *measured)
 	}
 }
 
-/* Files that stand in tables without the name that they have. */
+/* Files listed in tables without their names. */
 static void say_names(struct words *text, const struct measured *measured)
 {
 	const struct file_table *files = &measured->job->files;
 	char count[UNITS_TEXT];
 
 	if (files->lost_count)
-		words_add(text, "the names of %s %s are lost: tables tell %s by device and inode",
+		words_add(text,
+			  "the names of %s %s were lost: tables identify %s by device and inode",
 			  units_count(count, files->lost_count),
 			  files->lost_count == 1 ? "file" : "files",
 			  files->lost_count == 1 ? "it" : "them");
@@ -109,12 +108,12 @@ static void say_header(struct words *text, const struct measured *measured)
 		copies += trace_reader_header_is_copy(job->traces[i].reader);
 	if (copies)
 		words_add(text,
-			  "%s damaged at the start: the copy of the header was read, nothing is "
-			  "missing by that",
+			  "%s damaged at the start: the copy of the header was used, nothing is "
+			  "missing",
 			  job->trace_count == 1 ? "the trace is" : "traces are");
 }
 
-/* Of a kind, or of all of the layer. */
+/* Events of one kind, or of the whole layer if `kind` is NULL. */
 static uint64_t count_events(const struct trace_totals *totals, const char *layer, const char *kind)
 {
 	uint64_t events = 0;
@@ -134,8 +133,8 @@ static bool is_on(const struct trace_header *header, const char *layer)
 	return false;
 }
 
-/* A program that is begun opens its libraries and touches itself: a layer that has seen nothing of
- * one may be blind. */
+/* Every program that starts opens its libraries and faults in its own pages: a layer that saw none
+ * of that may not be working. */
 static void say_unseen(struct words *text, const struct measured *measured)
 {
 	static const struct {
@@ -155,10 +154,11 @@ static void say_unseen(struct words *text, const struct measured *measured)
 		for (size_t j = 0; j < sizeof(seen) / sizeof(seen[0]); j++)
 			if (is_on(header, seen[j].layer) &&
 			    !count_events(totals, seen[j].layer, NULL))
-				words_clause(text, "not one %s was seen", seen[j].what);
+				words_clause(text, "no %s was recorded", seen[j].what);
 		if (text->used) {
-			words_add(text, ": the programs made none, as static ones may, or the "
-					"kernel side of this build is blind here; strace -c tells");
+			words_add(text, ": either the programs made none, which is possible if "
+					"they are static, or this build's probes do not work here; "
+					"check with strace -c");
 			return;
 		}
 	}
@@ -176,8 +176,7 @@ static void say_not_followed(struct words *text, const struct measured *measured
 		if (!process->not_followed || count++ >= 3)
 			continue;
 		comm = job_comm(job, i);
-		words_add(text, "%s%.*s (%u)",
-			  count == 1 ? "not followed, for it gained rights: " : ", ",
+		words_add(text, "%s%.*s (%u)", count == 1 ? "setuid programs not followed: " : ", ",
 			  (int)comm.length, comm.bytes, process->pid);
 	}
 	if (count > 3)
@@ -223,7 +222,7 @@ static void say_survivors(struct words *text, const struct measured *measured)
 	for (size_t i = 0; i < job->trace_count; i++)
 		count += job->traces[i].totals ? job->traces[i].totals->survivor_count : 0;
 	if (count)
-		words_add(text, "%zu %s the run, untraced from then on", count,
+		words_add(text, "%zu %s the run; later activity was not traced", count,
 			  count == 1 ? "process outlived" : "processes outlived");
 }
 
@@ -234,7 +233,7 @@ static void say_spans(struct words *text, const struct measured *measured)
 	char count[UNITS_TEXT];
 
 	if (spans->refused)
-		words_add(text, "%s spans are missing, too many were open at once",
+		words_add(text, "%s spans are missing: too many were open at once",
 			  units_count(count, spans->refused));
 	for (size_t i = 0; i < measured->job->trace_count; i++) {
 		const struct trace_totals *totals = measured->job->traces[i].totals;
@@ -244,12 +243,13 @@ static void say_spans(struct words *text, const struct measured *measured)
 				unheard += totals->kinds[j].lost;
 	}
 	if (unheard)
-		words_clause(text,
-			     "%s times a program may have marked spans before it was listened to",
-			     units_count(count, unheard));
+		words_clause(
+			text,
+			"%s times a program may have marked spans before Faultline attached to it",
+			units_count(count, unheard));
 }
 
-/* I/O that goes by ways that are not traced. */
+/* I/O through interfaces that are not traced. */
 static void say_async(struct words *text, const struct measured *measured)
 {
 	const struct submissions submissions = totals_submissions(measured);
@@ -262,12 +262,11 @@ static void say_async(struct words *text, const struct measured *measured)
 		words_clause(text, "libaio: %s submissions, not traced",
 			     units_count(count, submissions.libaio));
 	if (submissions.polled_rings)
-		words_clause(text,
-			     "io_uring: %s %s submitted to without a call, which nobody counts",
+		words_clause(text, "io_uring: %s %s polled by the kernel (submissions not counted)",
 			     units_count(count, submissions.polled_rings),
 			     submissions.polled_rings == 1 ? "ring was" : "rings were");
 	if (text->used)
-		words_add(text, ": this I/O is not in these numbers");
+		words_add(text, ": this I/O is not included");
 }
 
 static void say_unaccounted(struct words *text, const struct measured *measured)
@@ -278,11 +277,11 @@ static void say_unaccounted(struct words *text, const struct measured *measured)
 	if (events)
 		words_add(text,
 			  "%s events are neither in the trace nor counted as lost: these numbers "
-			  "may be wrong, and Faultline is; please report it",
+			  "may be wrong; this is a bug in Faultline, please report it",
 			  units_count(count, events));
 }
 
-/* What an operation is known to be missing of. */
+/* Operations whose calls are counted but not decoded. */
 static void say_undecoded(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
@@ -293,14 +292,13 @@ static void say_undecoded(struct words *text, const struct measured *measured)
 		uint64_t calls = operation->seen.count + operation->unseen.count;
 
 		if (operation->family == TRACE_UNDECODED && calls)
-			words_clause(text, "%s calls of %s were counted, not decoded",
+			words_clause(text, "%s calls of %s were counted but not decoded",
 				     units_count(count, calls), operation->name);
 	}
 }
 
 #define UNSEEN_SHARE                                                                               \
-	0.01 /* of the bios that ended: fewer change no answer, and stand elsewhere                \
-	      */
+	0.01 /* of completed bios: fewer change no conclusion and are reported elsewhere */
 
 static uint64_t count_bios(const struct job *job)
 {
@@ -318,11 +316,10 @@ static void say_bios(struct words *text, const struct measured *measured)
 	char count[UNITS_TEXT];
 
 	if (bios && bios >= UNSEEN_SHARE * count_bios(measured->job))
-		words_add(
-			text,
-			"the ends of %s bios were not seen: they are in no sum of storage, and no "
-			"table of requests",
-			units_count(count, bios));
+		words_add(text,
+			  "%s block I/Os have no completion event; storage totals and request "
+			  "tables exclude them",
+			  units_count(count, bios));
 }
 
 static void say_bios_under_way(struct words *text, const struct measured *measured)
@@ -332,9 +329,10 @@ static void say_bios_under_way(struct words *text, const struct measured *measur
 
 	if (bios)
 		words_add(text,
-			  "%s %s not ended when the recording did, as far as was seen: what was on "
-			  "its way then is in no sum of storage",
-			  units_count(count, bios), bios == 1 ? "bio had" : "bios had");
+			  "%s %s known to be in flight when the recording ended; storage totals "
+			  "exclude that I/O",
+			  units_count(count, bios),
+			  bios == 1 ? "block I/O was" : "block I/Os were");
 }
 
 /* By --include and --exclude. */
@@ -345,8 +343,8 @@ static void say_left_out(struct words *text, const struct measured *measured)
 
 	if (operations)
 		words_add(text,
-			  "%s operations on files that --include and --exclude leave out are not "
-			  "counted here, except in the numbers of devices",
+			  "%s operations on files that --include and --exclude filter out are not "
+			  "counted, except in device numbers",
 			  units_count(count, operations));
 }
 
@@ -356,11 +354,12 @@ static void say_unfollowed(struct words *text, const struct measured *measured)
 	char count[UNITS_TEXT];
 
 	if (children)
-		words_add(text, "%s children could not be followed: what they did is missing",
+		words_add(text,
+			  "%s child processes could not be followed: their activity is missing",
 			  units_count(count, children));
 }
 
-/* Faults whose start or end was passed over, and those whose mapping could not be found. */
+/* Faults whose start or end was missed, and faults whose mapping was not found. */
 static void say_faults(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
@@ -372,32 +371,31 @@ static void say_faults(struct words *text, const struct measured *measured)
 		    !strcmp(job->operations[i].name, "unknown_fault"))
 			unknown += job->operations[i].unseen.count;
 	if (untimed)
-		words_add(
-			text,
-			"%s faults have no duration, for their start or end was not seen: times of "
-			"faults are lower bounds",
-			units_count(count, untimed));
+		words_add(text,
+			  "%s faults have no duration because their start or end was missed: fault "
+			  "times are lower bounds",
+			  units_count(count, untimed));
 	if (unknown)
 		words_clause(text,
-			     "%s faults are on no known mapping: they may be on files, whose "
-			     "tables lack them",
+			     "%s faults are on unknown mappings: some may be on files, and file "
+			     "tables exclude them",
 			     units_count(count, unknown));
 }
 
-/* What came before is gone, and why it was written at that moment. */
+/* Earlier records are gone; reports why the recorder was dumped at that moment. */
 static void say_flight(struct words *text, const struct job *job)
 {
 	const struct trace_flight *flight = &job->traces[0].header->flight;
 	char time[UNITS_TEXT], count[UNITS_TEXT];
 
-	words_add(text, "the last %s that a flight recorder had, written for: %s",
+	words_add(text, "the last %s of a flight recorder, written because of: %s",
 		  units_ns(time, clock_subtract(job->end_ns, job->start_ns)), flight->reason);
 	if (flight->overwritten)
-		words_add(text, "; %s records of before were overwritten",
+		words_add(text, "; %s earlier records were overwritten",
 			  units_count(count, flight->overwritten));
 }
 
-/* What ran already has a past that nobody saw. */
+/* Processes that were already running have a past that was not recorded. */
 static void say_attached(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
@@ -414,12 +412,12 @@ static void say_attached(struct words *text, const struct measured *measured)
 		say_flight(text, job);
 		return;
 	}
-	words_add(text, "attached to what ran already: what it did before is not in these numbers");
+	words_add(text, "attached to running processes: earlier activity is not included");
 	if (async)
-		words_add(text, "; neither are %s operations of io_uring that were under way",
+		words_add(text, "; neither are %s io_uring operations that were already in flight",
 			  units_count(count, async));
 	if (spans)
-		words_add(text, "; %s spans were open then and are not told",
+		words_add(text, "; %s spans that were already open are not included",
 			  units_count(count, spans));
 }
 
@@ -434,7 +432,7 @@ static void say_clocks(struct words *text, const struct measured *measured)
 	hosts = calloc(job->trace_count, sizeof(*hosts));
 	for (size_t i = 0; hosts && i < job->trace_count; i++) {
 		const struct job_trace *trace = &job->traces[i];
-		struct host_time *host = &hosts[trace->host]; /* of its first trace: not after it */
+		struct host_time *host = &hosts[trace->host]; /* index of its host's first trace */
 
 		if (!host->host)
 			*host = (struct host_time) { trace->header->host, trace->start_ns, 0 };
@@ -450,7 +448,7 @@ static void say_clocks(struct words *text, const struct measured *measured)
 	free(hosts);
 }
 
-/* Sums tell how much, of which process and file; not when, nor beside what. */
+/* Aggregated data gives amounts by process and file, but no times and no overlap. */
 static void say_summed(struct words *text, const struct measured *measured)
 {
 	const struct processes_sums sums = processes_sums(measured);
@@ -459,28 +457,28 @@ static void say_summed(struct words *text, const struct measured *measured)
 
 	if (!job->summed)
 		return;
-	words_add(text, "summed up in the kernel: ");
+	words_add(text, "aggregated in the kernel: ");
 	if (job->all_summed)
 		words_add(text, "all operations (mode profile)");
 	else if (sums.processes == 1)
-		words_add(text, "%s operations of process %u, which did many",
+		words_add(text, "%s operations of process %u, which made many",
 			  units_count(count, sums.operations),
 			  (unsigned int)job->processes.processes[sums.first].pid);
 	else
-		words_add(text, "%s operations of %llu processes that did many",
+		words_add(text, "%s operations of %llu processes that made many",
 			  units_count(count, sums.operations), (unsigned long long)sums.processes);
-	words_add(text,
-		  "; times are sums over threads, and overlap with compute, I/O of spans, access "
-		  "patterns and the slowest operations are not known, and findings that need "
-		  "them are not looked for");
+	words_add(
+		text,
+		"; times are thread times; overlap with compute, I/O by span, access patterns and "
+		"the slowest operations are unknown, and findings that need them are not checked");
 	if (sums.other)
 		words_add(text,
-			  "; there was no room for the files of %s of %s one by one (a larger "
-			  "--profile-slots has)",
+			  "; %s of %s operations are not broken down by file (increase "
+			  "--profile-slots)",
 			  units_count(other, sums.other), units_count(count, sums.operations));
 }
 
-/* Rows: those that make numbers wrong are warnings, and so is the death of a process. */
+/* Caveats that make numbers wrong, and the death of a process, are warnings. */
 static const struct caveat {
 	const char *id;
 	const char *weight;
@@ -499,7 +497,7 @@ static const struct caveat {
 	{ "summed", "note", say_summed },
 };
 
-/* A row of the table. */
+/* A table row. */
 struct line {
 	const char *id, *weight;
 	struct table_text text;
@@ -509,9 +507,11 @@ static const struct table_column columns[CAVEAT_COLUMNS] = {
 	[CAVEAT_ID] = { "id", "caveat", UNIT_NONE, "name of the caveat",
 			TABLE_LITERAL(struct line, id), 0 },
 	[CAVEAT_WEIGHT] = { "weight", "weight", UNIT_NONE,
-			    "warning: numbers lack something, or processes were killed; or note",
+			    "warning: numbers are incomplete, or processes were killed; note: for "
+			    "information only",
 			    TABLE_LITERAL(struct line, weight), 0 },
-	[CAVEAT_TEXT] = { "text", "what", UNIT_NONE, "in words", TABLE_TEXT(struct line, text), 0 },
+	[CAVEAT_TEXT] = { "text", "what", UNIT_NONE, "text of the caveat",
+			  TABLE_TEXT(struct line, text), 0 },
 };
 
 static int conclude(const struct measured *measured, struct table *table)
@@ -530,7 +530,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	return status;
 }
 
-/* --- of several reports --- */
+/* --- merging reports --- */
 
 static size_t weight_of(const struct cell *id)
 {
@@ -548,13 +548,14 @@ static int compare_caveats(const struct table *table, size_t a, size_t b, const 
 	const struct cell *other = &table->cells[b * CAVEAT_COLUMNS + CAVEAT_ID];
 	size_t first = weight_of(id), second = weight_of(other);
 
-	/* Those of a newer version are last, by name. */
+	/* Caveats of a newer version come last, by name. */
 	if (first == second && id->type == CELL_TEXT && other->type == CELL_TEXT)
 		return strcmp(id->text, other->text);
 	return first < second ? -1 : first > second;
 }
 
-/* The first of its kind tells of how many others there are; of lost events the trace knows. */
+/* Keeps the first of each kind and adds the number of others; the sum of lost events comes from the
+ * table "trace". */
 static int tell_alike(const struct report *report, struct table *table, struct cell *row,
 		      size_t alike)
 {
@@ -564,11 +565,11 @@ static int tell_alike(const struct report *report, struct table *table, struct c
 
 	if (!strcmp(row[CAVEAT_ID].text, "lost") && lost->type == CELL_UINT)
 		words_add(&text,
-			  "%s events were lost in all: times, and shares of the run, are at least "
-			  "(≥) what is told; counts and bytes of the totals are exact",
+			  "%s events were lost in total: times and shares of the run are lower "
+			  "bounds (≥); counts and bytes in the totals are exact",
 			  units_count(count, lost->uint));
 	else if (alike)
-		words_add(&text, "%.400s; and %zu more such", row[CAVEAT_TEXT].text, alike);
+		words_add(&text, "%.400s; and %zu more like this", row[CAVEAT_TEXT].text, alike);
 	return text.used ? table_set_literal(table, &row[CAVEAT_TEXT], text.bytes) : 0;
 }
 
@@ -598,7 +599,7 @@ static int remake(const struct report *report, struct table *table)
 
 const struct analysis analysis_caveats = {
 	.name = "caveats",
-	.meaning = "what a reader must know before believing the rest",
+	.meaning = "known gaps and errors in the other tables",
 	.of_sums = true,
 	.shape = TABLE_LIST,
 	.conclude = conclude,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Of the time of calls and faults how much their own requests were in a queue, at a device, or
- * nowhere: locks, another task's readahead, the processor. Knows nothing of how it is told.
+ * Splits the time of calls and faults: their own requests were queued, at a device, or neither
+ * (locks, another task's readahead, the CPU).
  *
- * An operation's own are the bios that its thread queued while it was under way, and those of the
- * same file that the thread had queued before and that had not ended: what it read ahead, it may
- * wait for later. A bio within a fault within a call is of both. All times are cut to the
- * operation's.
+ * An operation's own bios are those that its thread queued during the operation, and those for the
+ * same file that the thread queued earlier and that had not completed: a thread may wait later for
+ * what it read ahead. A bio queued in a fault within a call belongs to both. All times are clipped
+ * to the operation.
  */
 #include "analysis/chain_state.h"
 
@@ -17,20 +17,20 @@
 #include "analysis/base/longest.h"
 #include "grow.h"
 
-#define BEFORE 32 /* bios of a thread that were queued last */
+#define BEFORE 32 /* latest bios kept per thread */
 #define THREADS_MOST (1u << 16)
-#define LATE_THREADS 256 /* that are asked whether they wait for what others queue */
+#define LATE_THREADS 256 /* threads checked for waiting on bios that others queued */
 
 struct service_time {
 	uint64_t from, to;
 };
 
-/* Under way. */
+/* An operation in progress. */
 struct waiting {
 	bool open;
 	struct chain_operation operation;
-	uint32_t label;		      /* of the span it is in, or SPAN_NONE */
-	struct interval_union flight; /* of its bios, from their queueing to their ends */
+	uint32_t label;		      /* of its span, or SPAN_NONE */
+	struct interval_union flight; /* of its bios, from queueing to completion */
 	struct service_time *device;
 	size_t device_count, device_room;
 };
@@ -39,13 +39,13 @@ enum { IN_CALL, IN_FAULT, LEVELS };
 
 struct thread {
 	struct waiting of[LEVELS];
-	/* Its latest operations, of those that are told at once, which nothing has asked for yet:
-	 * most are followed by the next one before anything does. */
+	/* Latest operations of the current batch, not yet begun because nothing has queried them:
+	 * most are replaced by the next operation before that. */
 	const struct event *latest[LEVELS];
-	struct thread *next; /* that has any */
+	struct thread *next; /* next thread that has any */
 	struct chain_bio before[BEFORE];
 	uint32_t before_next;
-	uint64_t before_end; /* the latest end among those that ever were there */
+	uint64_t before_end; /* latest end of any bio ever in `before` */
 };
 
 int chain_begin(const struct job *job, void **state)
@@ -80,7 +80,7 @@ void chain_end(void *state)
 	free(chain);
 }
 
-/* *thread is NULL when there are too many. */
+/* Sets *thread to NULL if there are too many threads. */
 static int look_up_thread(struct chain *chain, const struct event *event, struct thread **thread)
 {
 	const uint64_t key[2] = { event->process, event->thread };
@@ -113,7 +113,7 @@ static inline struct found_thread *lately_found(struct chain *chain, const struc
 	return &chain->lately[(event->thread ^ event->process << 5) % LATELY];
 }
 
-/* NULL where another thread was looked for there. */
+/* Returns NULL if the entry holds another thread. */
 static inline struct thread *thread_of(const struct found_thread *found, const struct event *event)
 {
 	return found->process == event->process && found->thread == event->thread ? found->is
@@ -134,7 +134,7 @@ static inline int find_thread(struct chain *chain, const struct event *event,
 	return status;
 }
 
-/* --- what an operation comes to --- */
+/* --- completing operations --- */
 
 static int compare_stretches(const void *left, const void *right)
 {
@@ -183,14 +183,14 @@ static int add_pieces(struct chain *chain, const struct chain_operation *operati
 	return 0;
 }
 
-/* Of an operation with bios of its own. */
+/* Adds an operation that has bios of its own. */
 static int add_operation(struct chain *chain, const struct waiting *waiting)
 {
 	const struct chain_time *time = &waiting->operation.time;
 	const struct operation *operation = &chain->job->operations[waiting->operation.operation];
 	uint32_t file = waiting->operation.file;
 
-	/* To punch a hole, or to cut a file, is to wait for what is written of it. */
+	/* Punching a hole or truncating a file waits for the file's writeback. */
 	if (operation->family == TRACE_METADATA && !operation->resizes)
 		add_time(&chain->names, time);
 	if (file != FILE_NONE) {
@@ -222,7 +222,7 @@ static int settle(struct chain *chain, struct waiting *waiting)
 	return time->bios ? add_operation(chain, waiting) : 0;
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
 {
@@ -247,8 +247,8 @@ static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
 	return 0;
 }
 
-/* Since when an operation on the file of a part that others queued has waited for nothing of its
- * own; not before the part's own start when there is none. */
+/* Returns since when an operation on the file of a part that another thread queued has waited with
+ * no bio of its own in flight; the part's start if no operation waits. */
 static uint64_t waits_since(const struct chain *chain, const struct event *event)
 {
 	uint64_t since = event->start;
@@ -270,7 +270,7 @@ static uint64_t waits_since(const struct chain *chain, const struct event *event
 	return since;
 }
 
-/* Takes a bio that a kernel thread queued, for the run or not, or a program outside the run. */
+/* Takes a bio queued by a kernel thread, for the run or not, or by a program outside the run. */
 static int take_late(struct chain *chain, const struct event *event)
 {
 	struct chain_late *late;
@@ -334,7 +334,7 @@ static int take_bio(struct chain *chain, const struct event *event)
 	return status;
 }
 
-/* All but the bios that are kept: `time.bios` says how many of them are its own. */
+/* Sets everything except the kept bios: `time.bios` says how many of them are valid. */
 static void begin_operation(struct chain_operation *operation, const struct event *event)
 {
 	operation->time = (struct chain_time) { .time_ns = event->end - event->start };
@@ -372,7 +372,7 @@ static int begin_waiting(struct chain *chain, struct thread *thread, struct wait
 	return status;
 }
 
-/* Begins the latest operations of all threads: from now on somebody may ask for them. */
+/* Begins the latest operations of all threads: they may be queried from now on. */
 static int begin_latest(struct chain *chain)
 {
 	int status = 0;
@@ -395,7 +395,7 @@ static inline bool is_slow(const struct chain *chain, const struct event *event)
 	       event->end - event->start > chain->slowest->time.time_ns;
 }
 
-/* The thread went on, and no bio came: all there is to know is how long it took. */
+/* The thread went on and no bio came: only the duration matters. */
 static void settle_latest(struct chain *chain, struct waiting *waiting, const struct event *event)
 {
 	if (!is_slow(chain, event))
@@ -410,8 +410,8 @@ static inline int level_of(const struct event *event)
 	return event->flags & EVENT_FAULT ? IN_FAULT : IN_CALL;
 }
 
-/* Of nearly all: the one before was the thread's latest, so no bio has come since, and it was not
- * slow. False, and nothing done, for all others. */
+/* Fast path for nearly all operations: the previous one is still the thread's latest, so no bio has
+ * come since, and it was not slow. Returns false and does nothing in all other cases. */
 static inline bool take_quick(struct chain *chain, const struct event *event)
 {
 	struct thread *thread = thread_of(lately_found(chain, event), event);

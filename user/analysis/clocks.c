@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Hosts that were recorded at different times. Knows nothing of where the times are from.
+ * Finds the longest gap between the recordings of several hosts.
  */
 #include "analysis/clocks.h"
 
@@ -8,7 +8,7 @@
 
 #include "units.h"
 
-/* Clocks that somebody sets are together within less, and nodes of a job start within less. */
+/* Synchronized clocks differ by less, and the nodes of a job start within less. */
 #define APART_NS 1000000000ull
 
 static int compare_starts(const void *left, const void *right)
@@ -39,8 +39,8 @@ void clocks_say_apart(struct words *text, struct host_time *hosts, size_t count)
 	}
 	if (before)
 		words_add(text,
-			  "%s lie between the end on %.64s and the start on %.64s, by their wall "
-			  "clocks: if they ran together, these differ, and what is told of all "
-			  "hosts at a time is wrong",
+			  "%s passed between the end on %.64s and the start on %.64s, by their "
+			  "wall clocks: if the hosts ran together, the clocks differ, and timing "
+			  "across hosts is wrong",
 			  units_ns(time, apart_ns), before->host, after->host);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "timeline". Knows nothing of how it is drawn.
+ * Table "timeline".
  *
- * Times are exact measures within each stretch, not samples: between two starts every union is one
- * stretch that ends at a known time (interval.h says why), and what lies between two events is
- * shared out over the stretches of the run that it reaches into.
+ * Times are exact measures within each bin, not samples: between two events every union is one
+ * stretch that ends at a known time (see interval.h), and the time between two events is split
+ * among the bins it falls into.
  */
 #include "analysis/course.h"
 
@@ -13,7 +13,7 @@
 
 #include "analysis/activity.h"
 
-/* What is measured apart: all I/O, and by method or class. */
+/* Measured separately: all I/O, and I/O by method or class. */
 enum part {
 	PART_ALL,
 	PART_READ,
@@ -26,31 +26,31 @@ enum part {
 };
 
 struct bin {
-	uint64_t start_ns, length_ns; /* from the start of the run */
+	uint64_t start_ns, length_ns; /* start: from the start of the run */
 	uint64_t compute_ns;
-	uint64_t alone_ns[PARTS]; /* without compute */
+	uint64_t alone_ns[PARTS]; /* outside compute */
 	uint64_t fetched_bytes, operations;
 };
 
 struct stretch {
 	uint64_t start_ns, end_ns;
-	bool under_way; /* not all of it is in the bins */
+	bool under_way; /* not all of it has been added to the bins */
 };
 
 struct timeline {
 	const struct job *job;
 	struct bin bins[TIMELINE_BINS];
 	uint64_t length_ns; /* of a bin */
-	size_t bin;	    /* that `now_ns` is in */
+	size_t bin;	    /* index of the bin that contains `now_ns` */
 	uint64_t now_ns, bin_end_ns;
-	/* What lies before is in the bins, and so is compute; of parts that are under way what lies
-	 * behind is not. In between compute has neither begun nor ended. */
+	/* Everything before, including compute, has been added to the bins; later parts of
+	 * stretches under way have not. Compute has neither begun nor ended since. */
 	uint64_t settled_ns;
-	struct stretch stretches[PARTS]; /* that each union is in, or was */
+	struct stretch stretches[PARTS]; /* latest stretch of each union */
 	uint64_t compute_end_ns;
-	uint64_t compute_open; /* spans */
+	uint64_t compute_open; /* open compute spans */
 	size_t gpu_next;
-	bool computes; /* anything did */
+	bool computes; /* there is any compute */
 };
 
 static int begin(const struct job *job, void **state)
@@ -69,7 +69,7 @@ static int begin(const struct job *job, void **state)
 	return 0;
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -81,14 +81,14 @@ static uint64_t most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Up to when all that lies behind what is settled is hidden by compute. */
+/* Returns the time up to which compute covers everything after `settled_ns`. */
 static uint64_t hidden_until(const struct timeline *timeline)
 {
 	return timeline->compute_open ? UINT64_MAX
 				      : most(timeline->settled_ns, timeline->compute_end_ns);
 }
 
-/* Adds what of a part's stretch goes on until a moment. */
+/* Adds a part's stretch up to `until_ns`, except what compute hides. */
 static void book(struct timeline *timeline, unsigned int part, const struct stretch *stretch,
 		 uint64_t until_ns)
 {
@@ -99,7 +99,7 @@ static void book(struct timeline *timeline, unsigned int part, const struct stre
 		timeline->bins[timeline->bin].alone_ns[part] += to_ns - from_ns;
 }
 
-/* Adds all that goes on until a moment of the same bin. */
+/* Adds everything up to `until_ns`, which must be in the current bin. */
 static void settle(struct timeline *timeline, uint64_t until_ns)
 {
 	uint64_t computed_ns = least(hidden_until(timeline), until_ns);
@@ -119,7 +119,7 @@ static void settle(struct timeline *timeline, uint64_t until_ns)
 	timeline->settled_ns = until_ns;
 }
 
-/* Goes on to a moment; what lies behind the end of the run belongs to its last bin. */
+/* Advances to `time_ns`; time past the end of the run belongs to its last bin. */
 static void advance(struct timeline *timeline, uint64_t time_ns)
 {
 	while (time_ns > timeline->bin_end_ns && timeline->bin + 1 < TIMELINE_BINS) {
@@ -130,7 +130,7 @@ static void advance(struct timeline *timeline, uint64_t time_ns)
 	timeline->now_ns = most(timeline->now_ns, time_ns);
 }
 
-/* What a GPU did up to a moment. */
+/* Adds GPU activity up to `time_ns`. */
 static void take_gpu(struct timeline *timeline, uint64_t time_ns)
 {
 	const struct gpu *gpu = timeline->job->activities->gpu;
@@ -164,9 +164,9 @@ static unsigned int part_of(const struct event *event)
 	return event->method == METHOD_DIRECT ? PART_DIRECT : parts[event->class];
 }
 
-/* A stretch that goes on, or one that begins: before compute changes, or the bin, nothing else
- * needs to be looked at. Which of both no processor can guess: nothing here branches. Returns what
- * is to be booked of the one before. */
+/* Extends a stretch or begins a new one; nothing else can change until compute or the bin does.
+ * Branchless: which of the two happens is unpredictable. Returns the time to add for the previous
+ * stretch. */
 static inline uint64_t extend(struct stretch *stretch, const struct event *event,
 			      uint64_t hidden_until_ns)
 {
@@ -182,7 +182,7 @@ static inline uint64_t extend(struct stretch *stretch, const struct event *event
 	return ended_ns;
 }
 
-/* Adds operations that begin in the bin that has been reached, and what came into the cache. */
+/* Adds operations that begin in the current bin, and page-cache fills. */
 static void add_operations(struct timeline *timeline, const struct event *events, size_t count)
 {
 	struct bin *bin = &timeline->bins[timeline->bin];
@@ -215,14 +215,14 @@ static void add_event(struct timeline *timeline, const struct event *event)
 	add_operations(timeline, event, 1);
 }
 
-/* Whether all can be added at once: nothing else begins meanwhile that is measured. */
+/* Whether all events can be added at once: no other measured activity begins between them. */
 static bool at_once(const struct timeline *timeline, const struct event *events, size_t count)
 {
 	return count && events[count - 1].start <= timeline->bin_end_ns &&
 	       !timeline->job->activities->gpu && !timeline->job->summed;
 }
 
-/* What of an amount lies before a moment, if it is spread evenly over a time. */
+/* Returns the portion of `amount` before `time_ns` if it is spread evenly over [from_ns, to_ns). */
 static uint64_t part_before(uint64_t amount, uint64_t from_ns, uint64_t to_ns, uint64_t time_ns)
 {
 	if (time_ns >= to_ns)
@@ -232,8 +232,8 @@ static uint64_t part_before(uint64_t amount, uint64_t from_ns, uint64_t to_ns, u
 	return (unsigned __int128)amount * (time_ns - from_ns) / (to_ns - from_ns);
 }
 
-/* Operations that are summed up: spread over the time in which they began. Of theirs that is summed
- * over threads, and whether compute hid it is not known: see summed.h. */
+/* Spreads aggregated operations over the time in which they began. Their time is thread time, and
+ * its overlap with compute is unknown: see summed.h. */
 static void add_summed(struct timeline *timeline, const struct event *event)
 {
 	const struct job *job = timeline->job;
@@ -287,8 +287,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
-/* As extend of one after the other, where what compute hides is past and no stretch ends in the
- * midst of them. False, and nothing done, where that is not so. */
+/* Same as extend for each event in turn, if hidden time is past and the current stretch does not
+ * end within the series. Returns false and does nothing otherwise. */
 static bool extend_series(struct stretch *stretch, const struct event_series *series,
 			  uint64_t hidden_ns, uint64_t *ended_ns)
 {
@@ -299,7 +299,7 @@ static bool extend_series(struct stretch *stretch, const struct event_series *se
 
 	if (hidden_ns > start || stretch->end_ns > series->first_end || !more->measure)
 		return false;
-	if (!apart && series->last_start == start) { /* it goes on, and does not end */
+	if (!apart && series->last_start == start) { /* the stretch goes on and does not end */
 		stretch->under_way |= more->end > stretch->end_ns;
 		stretch->end_ns = more->end;
 		return true;
@@ -315,7 +315,7 @@ static bool extend_series(struct stretch *stretch, const struct event_series *se
 	return true;
 }
 
-/* What comes of them all in a part. */
+/* Adds the series to one part. */
 static void add_part(struct timeline *timeline, unsigned int part,
 		     const struct event_series *series)
 {
@@ -383,28 +383,39 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 
 static const struct table_column columns[TIMELINE_COLUMNS] = {
 	[TIMELINE_START] = { "start_ns", "start", UNIT_NS,
-			     "start of the stretch, from the start of the run", BIN(start_ns), 0 },
-	[TIMELINE_LENGTH] = { "length_ns", "length", UNIT_NS, "its length", BIN(length_ns), 0 },
+			     "start of the interval, since the start of the run", BIN(start_ns),
+			     0 },
+	[TIMELINE_LENGTH] = { "length_ns", "length", UNIT_NS, "length of the interval",
+			      BIN(length_ns), 0 },
 	[TIMELINE_COMPUTE] = { "compute_ns", "compute", UNIT_NS,
-			       "time in it in spans of category compute", BIN(compute_ns), 0 },
-	[TIMELINE_IO] = { "io_ns", "I/O", UNIT_NS, "time in I/O without compute",
+			       "time covered by compute (compute spans and GPU activity)",
+			       BIN(compute_ns), 0 },
+	[TIMELINE_IO] = { "io_ns", "I/O", UNIT_NS, "I/O time outside compute",
 			  BIN(alone_ns[PART_ALL]), JOB_IO },
-	[TIMELINE_READ] = { "read_ns", "read", UNIT_NS, "... in read calls, O_DIRECT apart",
+	[TIMELINE_READ] = { "read_ns", "read", UNIT_NS,
+			    "time in read calls outside compute, O_DIRECT excluded",
 			    BIN(alone_ns[PART_READ]), JOB_MOVED },
-	[TIMELINE_DIRECT] = { "direct_ns", "O_DIRECT", UNIT_NS, "... in O_DIRECT calls",
-			      BIN(alone_ns[PART_DIRECT]), JOB_MOVED },
-	[TIMELINE_FAULTS] = { "mmap_ns", "faults", UNIT_NS, "... in page faults on mapped files",
+	[TIMELINE_DIRECT] = { "direct_ns", "O_DIRECT", UNIT_NS,
+			      "time in O_DIRECT calls outside compute", BIN(alone_ns[PART_DIRECT]),
+			      JOB_MOVED },
+	[TIMELINE_FAULTS] = { "mmap_ns", "faults", UNIT_NS,
+			      "time in page faults on mapped files outside compute",
 			      BIN(alone_ns[PART_FAULTS]), JOB_FAULT },
-	[TIMELINE_WRITE] = { "write_ns", "write", UNIT_NS, "... in write calls, O_DIRECT apart",
+	[TIMELINE_WRITE] = { "write_ns", "write", UNIT_NS,
+			     "time in write calls outside compute, O_DIRECT excluded",
 			     BIN(alone_ns[PART_WRITE]), JOB_MOVED },
-	[TIMELINE_METADATA] = { "metadata_ns", "metadata", UNIT_NS, "... in metadata calls",
+	[TIMELINE_METADATA] = { "metadata_ns", "metadata", UNIT_NS,
+				"time in metadata calls outside compute",
 				BIN(alone_ns[PART_METADATA]), JOB_SYSCALL },
-	[TIMELINE_SYNC] = { "sync_ns", "sync", UNIT_NS, "... in fsync and its like",
+	[TIMELINE_SYNC] = { "sync_ns", "sync", UNIT_NS,
+			    "time in fsync and similar calls outside compute",
 			    BIN(alone_ns[PART_SYNC]), JOB_MOVED },
 	[TIMELINE_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
-			       "bytes brought in from storage", BIN(fetched_bytes), JOB_PAGECACHE },
+			       "bytes read from storage into the page cache, readahead included",
+			       BIN(fetched_bytes), JOB_PAGECACHE },
 	[TIMELINE_OPERATIONS] = { "operations", "operations", UNIT_COUNT,
-				  "operations that began in it", BIN(operations), JOB_IO },
+				  "operations that began in the interval", BIN(operations),
+				  JOB_IO },
 };
 
 static int fill(void *state, struct table *table)
@@ -428,13 +439,13 @@ static int fill(void *state, struct table *table)
 		start_ns += timeline->length_ns;
 	}
 	if (!status && job->lost)
-		status = table_set_note(table, "lost events are missing here");
+		status = table_set_note(table, "excludes lost events");
 	return status;
 }
 
 const struct analysis analysis_timeline = {
 	.name = "timeline",
-	.meaning = "the course of the run in stretches of one length",
+	.meaning = "the run over time, in intervals of equal length",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.of_sums = true,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "timeline": the course of the run in stretches of one length, for bars and sparklines.
+ * Table "timeline": the run in intervals of equal length, for bars and sparklines.
  */
 #ifndef FAULTLINE_COURSE_H
 #define FAULTLINE_COURSE_H
@@ -9,12 +9,12 @@
 
 #define TIMELINE_BINS 240
 
-/* Columns of the table, for those who draw it. */
+/* Columns of the table, for renderers. */
 enum timeline_column {
 	TIMELINE_START,
 	TIMELINE_LENGTH,
 	TIMELINE_COMPUTE,
-	/* Time without compute: of all I/O, then of its parts. */
+	/* Time outside compute: all I/O, then by kind. */
 	TIMELINE_IO,
 	TIMELINE_READ,
 	TIMELINE_DIRECT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Counts the processes that each fatal signal killed, and finds the file that one of them touched.
+ * Counts the processes killed by each fatal signal, and finds the file that one of them accessed.
  */
 #include "analysis/deaths.h"
 
@@ -9,7 +9,7 @@
 
 #include "analysis/processes.h"
 
-/* The most telling signals first. SIGTERM, SIGINT, SIGHUP and SIGPIPE are left out: they are normal
+/* Most informative signals first. SIGTERM, SIGINT, SIGHUP and SIGPIPE are left out: they are normal
  * ways to stop a program. */
 static const struct {
 	uint32_t number;
@@ -18,23 +18,23 @@ static const struct {
 	{ SIGBUS, "SIGBUS",
 	  "the file system was full (see df), or the file is shorter than its mapping" },
 	{ SIGKILL, "SIGKILL",
-	  "if no one sent it, memory ran out: see dmesg, and oom_kill in memory.events of the "
-	  "cgroup" },
+	  "unless someone sent it, memory ran out: see dmesg, and oom_kill in the cgroup's "
+	  "memory.events" },
 	{ SIGSEGV, "SIGSEGV", "the program crashed: see its core dump" },
-	{ SIGABRT, "SIGABRT", "the program gave up: see its messages" },
-	{ SIGILL, "SIGILL", "the program is built for another processor" },
+	{ SIGABRT, "SIGABRT", "the program aborted: see its messages" },
+	{ SIGILL, "SIGILL", "the program was built for a different CPU" },
 	{ SIGFPE, "SIGFPE", "the program crashed: see its core dump" },
-	{ SIGSYS, "SIGSYS", "seccomp refused a system call" },
-	{ SIGXCPU, "SIGXCPU", "the limit of CPU time was reached (ulimit -t)" },
-	{ SIGXFSZ, "SIGXFSZ", "the limit of file size was reached (ulimit -f)" },
+	{ SIGSYS, "SIGSYS", "seccomp blocked a system call" },
+	{ SIGXCPU, "SIGXCPU", "the CPU time limit was reached (ulimit -t)" },
+	{ SIGXFSZ, "SIGXFSZ", "the file size limit was reached (ulimit -f)" },
 };
-/* In place of a hint, where the kernel told of the cause. */
+/* Replace the hint if the kernel reported the cause. */
 #define OOM_ALL                                                                                    \
-	"the OOM killer chose it: memory ran out, or the limit of the cgroup was reached "         \
+	"killed by the OOM killer: memory ran out, or the cgroup reached its limit "               \
 	"(memory.max)"
 #define OOM_SOME                                                                                   \
-	"the OOM killer chose some of them: memory ran out, or the limit of the cgroup was "       \
-	"reached "                                                                                 \
+	"some were killed by the OOM killer: memory ran out, or the cgroup reached its "           \
+	"limit "                                                                                   \
 	"(memory.max)"
 #define TMPFS_FULL "the file system is full, or the file is shorter than its mapping"
 #define FATAL (sizeof(fatal) / sizeof(fatal[0]))
@@ -45,7 +45,7 @@ static bool was_killed_by(const struct process *process, uint32_t signal)
 	       WTERMSIG(process->status) == signal;
 }
 
-/* Process 0 stands for those that are not known. */
+/* Process 0 stands for unknown processes. */
 static void count_deaths(const struct measured *measured, uint32_t signal, struct death *death)
 {
 	const struct process_table *table = &measured->job->processes;
@@ -53,7 +53,7 @@ static void count_deaths(const struct measured *measured, uint32_t signal, struc
 	for (uint32_t i = 1; i < table->count; i++) {
 		struct failed_fault fault;
 
-		/* Processes of others that share a device are not the run's. */
+		/* Other users' processes on a shared device do not belong to the run. */
 		if (table->processes[i].guessed)
 			continue;
 		death->processes++;

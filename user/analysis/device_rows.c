@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the table "devices" has for conclusions from several reports together: columns for it, and
- * how they are read back. Knows nothing of how numbers are made.
+ * Columns that the table "devices" needs for findings on merged reports, and reading them back.
  */
 #include <stdio.h>
 
 #include "analysis/devices.h"
 #include "analysis/measured.h"
 
-/* Of requests that somebody waits for. */
+/* Of requests that a thread waits for. */
 static const struct table_column waited_columns[] = {
-	{ "requests", NULL, UNIT_COUNT, "requests that read, or that somebody waits for who writes",
+	{ "requests", NULL, UNIT_COUNT,
+	  "requests that a thread waits for: all reads, and synchronous writes",
 	  TABLE_UINT(struct device_waits, requests), 0 },
-	{ "bytes", NULL, UNIT_BYTES, "bytes of the run in them",
+	{ "bytes", NULL, UNIT_BYTES, "bytes of the run in requests that a thread waits for",
 	  TABLE_UINT(struct device_waits, bytes), 0 },
-	{ "parts", NULL, UNIT_COUNT, "parts of them", TABLE_UINT(struct device_waits, parts), 0 },
-	{ "queue_ns", NULL, UNIT_NS, "time of parts before the driver had them, summed up",
+	{ "parts", NULL, UNIT_COUNT, "bios of requests that a thread waits for",
+	  TABLE_UINT(struct device_waits, parts), 0 },
+	{ "queue_ns", NULL, UNIT_NS, "time until the driver received these bios, summed over bios",
 	  TABLE_UINT(struct device_waits, part_queue_ns), 0 },
-	{ "service_ns", NULL, UNIT_NS, "time of parts from then to their ends, summed up",
+	{ "service_ns", NULL, UNIT_NS,
+	  "time from the driver's receipt to completion, summed over these bios",
 	  TABLE_UINT(struct device_waits, part_service_ns), 0 },
-	{ "time_ns", NULL, UNIT_NS, "time with at least one part under way",
+	{ "time_ns", NULL, UNIT_NS, "time with at least one of these bios in flight",
 	  TABLE_UINT(struct device_waits, time.measure), 0 },
-	{ "thread_time_ns", NULL, UNIT_NS, "the same of each thread, summed over threads",
+	{ "thread_time_ns", NULL, UNIT_NS,
+	  "time with at least one of these bios in flight per thread, summed over threads",
 	  TABLE_UINT(struct device_waits, threads_time_ns), 0 },
 };
 
@@ -34,7 +37,7 @@ int device_rows_add_waits(struct table *table, enum device_use use, size_t base)
 	return table_add_group(table, &group, base);
 }
 
-/* One that only stands for what is not known opens the question. */
+/* A placeholder for an unknown value sets *open. */
 static uint64_t number_at(const struct table *table, size_t row, const char *group,
 			  const char *name, bool *open)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Adds up unseen requests, marks the numbers that they make lower bounds, and describes them.
+ * Sums up requests without completion events, marks the affected numbers as lower bounds, and
+ * describes them.
  */
 #include "analysis/device_unseen.h"
 
@@ -8,7 +9,7 @@
 
 #include "units.h"
 
-/* Only the last row of a device in a trace has any. */
+/* Only a device's last row in a trace has any. */
 void device_unseen_add(struct device_unseen *unseen, const struct event *event)
 {
 	unseen->requests[DEVICE_READS] += event_value(event, DEVICE_UNSEEN_READS);
@@ -44,7 +45,7 @@ void device_unseen_say(struct words *text, struct table_text name,
 
 	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++)
 		if (unseen->requests[use])
-			words_clause(text, "%.*s: the ends of %s %s, %s in all, were not seen",
+			words_clause(text, "%.*s: %s %s (%s) have no completion event",
 				     (int)name.length, name.bytes,
 				     units_count(count, unseen->requests[use]), unseen_names[use],
 				     units_bytes(bytes, unseen->bytes[use]));

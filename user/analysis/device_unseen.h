@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Requests that the kernel counted in /proc/diskstats, but whose ends were not seen.
+ * Requests that the kernel counted in /proc/diskstats but whose completion events are missing.
  */
 #ifndef FAULTLINE_DEVICE_UNSEEN_H
 #define FAULTLINE_DEVICE_UNSEEN_H
@@ -13,11 +13,11 @@ struct device_unseen {
 	uint64_t requests[2], bytes[2]; /* DEVICE_READS, DEVICE_WRITES */
 };
 
-/* Adds what an EVENT_DEVICE has. */
+/* Adds the numbers of an EVENT_DEVICE. */
 void device_unseen_add(struct device_unseen *unseen, const struct event *event);
-/* Marks the numbers of requests in the last row of the table "devices" as lower bounds. */
+/* Marks the request counts in the last row of the table "devices" as lower bounds. */
 void device_unseen_mark(struct table *table, const struct device_unseen *unseen);
-/* Adds a clause for people, if there are any. */
+/* Adds a readable clause if any requests are missing. */
 void device_unseen_say(struct words *text, struct table_text name,
 		       const struct device_unseen *unseen);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "device_users": the requests of a device by the programs of the run that made them.
- * Knows nothing of who waited for them.
+ * Table "device_users": a device's requests by the programs of the run that issued them.
  */
 #include "analysis/device_users.h"
 
@@ -14,7 +13,7 @@
 #include "grow.h"
 #include "units.h"
 
-#define USERS_MOST 64 /* of a device; further ones count for the last */
+#define USERS_MOST 64 /* per device; further users count as the last one */
 #define GENERATIONS_MOST 4096
 
 struct used_device {
@@ -26,8 +25,8 @@ struct used_device {
 struct device_users {
 	const struct job *job;
 	struct device_list list;
-	struct used_device *all[DEVICES_MOST]; /* as the list numbers them */
-	uint32_t *roots; /* of each process that was asked for; PROCESS_NONE: not yet */
+	struct used_device *all[DEVICES_MOST]; /* indexed as in `list` */
+	uint32_t *roots; /* per process, cached; PROCESS_NONE: not yet known */
 	size_t root_room;
 };
 
@@ -52,9 +51,9 @@ static void end(void *state)
 	free(users);
 }
 
-/* --- whose --- */
+/* --- owners --- */
 
-/* The program below the run's command that a process belongs to, or the command. */
+/* Returns the program below the run's command that a process belongs to, or the command. */
 static uint32_t find_root(const struct job *job, uint32_t process)
 {
 	const struct process *processes = job->processes.processes;
@@ -87,7 +86,7 @@ static int root_of(struct device_users *users, uint32_t process, uint32_t *root)
 	return 0;
 }
 
-/* *found is NULL when there are too many. */
+/* Sets *found to NULL if there are too many devices. */
 static int find_device(struct device_users *users, const struct event *event,
 		       struct used_device **found)
 {
@@ -102,11 +101,11 @@ static int find_device(struct device_users *users, const struct event *event,
 	return *found ? 0 : -ENOMEM;
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 /*
- * Two requests of different programs meet from the start of the later one to the first end: what
- * comes later starts later, so that the measure of all such stretches is exact (interval.h).
+ * Requests of different programs overlap from the start of the later one to the earlier end. Later
+ * overlaps start later, so the measure of their union is exact (see interval.h).
  */
 static void add_time(struct used_device *device, struct device_user *user,
 		     const struct event *event)
@@ -185,23 +184,25 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column columns[] = {
-	{ "name", "device", UNIT_NONE, "as /sys/block has it", TABLE_TEXT(struct line, name), 0 },
+	{ "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
+	  TABLE_TEXT(struct line, name), 0 },
 	{ "dev", NULL, UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
-	{ "host", NULL, UNIT_NONE, "host that it is of", TABLE_LITERAL(struct line, host), 0 },
+	{ "host", NULL, UNIT_NONE, "host of the device", TABLE_LITERAL(struct line, host), 0 },
 	{ "pid", "pid", UNIT_NONE,
-	  "the program that the run's command started, or the command; null: the kernel",
+	  "process ID of a program started by the run's command, or of the command itself; null: "
+	  "the kernel",
 	  TABLE_UINT(struct line, pid), 0 },
-	{ "comm", "program", UNIT_NONE, "its name", TABLE_TEXT(struct line, comm), 0 },
+	{ "comm", "program", UNIT_NONE, "name of the program", TABLE_TEXT(struct line, comm), 0 },
 	{ "requests", "requests", UNIT_COUNT,
-	  "whose first part it queued, with all that it has started",
+	  "requests whose first bio the program or one of its descendants queued",
 	  TABLE_UINT(struct line, requests), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in them", TABLE_UINT(struct line, bytes),
-	  0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in these requests",
+	  TABLE_UINT(struct line, bytes), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of these requests in flight",
 	  TABLE_UINT(struct line, time_ns), 0 },
-	{ "shared_ns", "with others", UNIT_NS,
-	  "of the device: time with requests of two programs of the run under way, the kernel's "
-	  "left out",
+	{ "shared_ns", "shared", UNIT_NS,
+	  "time during which the device had requests of two or more programs of the run in flight, "
+	  "the kernel excluded",
 	  TABLE_UINT(struct line, shared_ns), 0 },
 };
 
@@ -241,7 +242,7 @@ static int fill(void *state, struct table *table)
 	}
 	status = table_add_columns(table, TABLE_COLUMNS(columns));
 	if (!status)
-		status = size_class_add_columns(table, "of these requests, those of such a size",
+		status = size_class_add_columns(table, "requests in this size class",
 						offsetof(struct line, sizes));
 	for (size_t i = 0; i < users->list.count; i++)
 		for (size_t j = 0; j < users->all[i]->count && !status; j++)
@@ -267,11 +268,11 @@ bool device_users_of(const struct measured *measured, size_t number, struct devi
 	return true;
 }
 
-/* --- at moments --- */
+/* --- sampling --- */
 
 #define NUMBER(device, user) ((uint64_t)(device) << 32 | (user))
 
-/* Another pass meets devices, and their users, in the same order. */
+/* A second pass finds devices and their users in the same order. */
 static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
 	const struct device_users *users = filled;
@@ -281,7 +282,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 			*numbers++ = NUMBER(i, j);
 }
 
-/* What of a union lies before a moment, before which all began that is in it. */
+/* Returns the measure of a union before `now_ns`; every interval in it must begin before then. */
 static uint64_t time_until(const struct interval_union *time, uint64_t now_ns)
 {
 	return time->measure - clock_subtract(time->end, now_ns);
@@ -315,8 +316,8 @@ static const struct sampled sampled = {
 
 const struct analysis analysis_device_users = {
 	.name = "device_users",
-	.title = "Who used devices",
-	.meaning = "requests to devices by the programs of the run, and whether they met there",
+	.title = "Device users",
+	.meaning = "device requests by program of the run, and how long programs shared a device",
 	.shown = "name,pid,comm,time_ns,requests,bytes,shared_ns",
 	.by = "time_ns",
 	.share = "of all",

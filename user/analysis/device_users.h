@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Whose requests a device served, for the table "device_users" and for those who draw conclusions
- * from it.
+ * Which programs' requests a device served, for the table "device_users" and for findings.
  */
 #ifndef FAULTLINE_DEVICE_USERS_H
 #define FAULTLINE_DEVICE_USERS_H
@@ -11,14 +10,14 @@
 #include "analysis/size_class.h"
 
 /*
- * A user is a program that the run's command started, with all that this started in turn, or the
- * command itself with what it has forked; or the kernel.
+ * A user is a program started by the run's command, with all its descendants; or the command itself
+ * with its forks; or the kernel.
  */
 struct device_user {
-	uint32_t process; /* number of the first one; PROCESS_UNKNOWN: the kernel */
+	uint32_t process; /* number of its first process; PROCESS_UNKNOWN: the kernel */
 	uint64_t requests, bytes;
-	uint64_t sizes[SIZE_CLASSES]; /* requests by size, as a whole */
-	struct interval_union time;   /* with at least one of its requests under way */
+	uint64_t sizes[SIZE_CLASSES]; /* whole requests by size */
+	struct interval_union time;   /* with at least one of its requests in flight */
 };
 
 struct device_users_view {
@@ -26,10 +25,10 @@ struct device_users_view {
 	uint64_t dev;
 	const struct device_user *users;
 	size_t count;
-	uint64_t shared_ns; /* with requests of two programs at least under way */
+	uint64_t shared_ns; /* with requests of at least two programs in flight */
 };
 
-/* False behind the last device. */
+/* Returns false past the last device. */
 bool device_users_of(const struct measured *measured, size_t number,
 		     struct device_users_view *view);
 

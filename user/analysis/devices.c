@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "devices": requests to block devices, those of the run and all that the devices had.
- * Knows nothing of which operations waited for them.
+ * Table "devices": requests to block devices, those of the run and all that the devices served.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,12 +14,13 @@
 #include "analysis/base/map.h"
 #include "units.h"
 
-/* Requests with bios of the run in them, or all that the device had. */
+/* Requests that contain bios of the run, or all requests of the device. */
 struct device_sum {
 	uint64_t requests, bytes, merges, requeues, errors;
-	uint64_t time_ns; /* summed up over requests, from when they were made to their ends */
-	/* The run's: of that time before the driver had them and after, where the latest one that
-	 * was made ends, and how many began where the one before ended, or elsewhere. */
+	uint64_t time_ns; /* summed over requests, from creation to completion */
+	/* For the run's requests: that time split before and after the driver received them, where
+	 * the latest created request ends, and how many began where the previous one ended, or
+	 * elsewhere. */
 	uint64_t queue_ns, service_ns;
 	uint64_t end_sector;
 	uint64_t sequential, random;
@@ -28,22 +28,23 @@ struct device_sum {
 
 #define DEVICE_NUMBERS_MOST 16
 
-/* Different numbers of devices, a few of them. */
+/* A small set of device numbers. */
 struct numbers {
 	uint32_t devs[DEVICE_NUMBERS_MOST];
 	unsigned int count;
 };
 
 struct device {
-	size_t number;	       /* in the list */
-	struct numbers served; /* what stat shows of files that it holds */
-	struct numbers parts;  /* its partitions with requests */
+	size_t number;	       /* index in the list */
+	struct numbers served; /* st_dev of the files that it holds */
+	struct numbers parts;  /* its partitions that received requests */
 	struct device_waits waits[DEVICE_USES];
 	struct device_sum own[DEVICE_USES], all[DEVICE_USES];
-	/* Of `all`: in traces that ended before `trace`, and what others told. */
+	/* Of `all`: from traces that ended before `trace`, and the lower bound from other
+	 * traces. */
 	struct device_sum before[DEVICE_USES], least[DEVICE_USES];
 	struct device_unseen unseen;
-	uint32_t trace; /* that the latest sums are of */
+	uint32_t trace; /* that the latest sums come from */
 	bool all_known;
 	struct histogram *latency[DEVICE_USES], *service[DEVICE_USES]; /* NULL: no requests */
 };
@@ -52,18 +53,18 @@ struct device {
 
 struct devices {
 	const struct job *job;
-	/* Device and use, process, tid -> the union of the thread's parts: its measure, its end. */
+	/* Device and use, process, tid -> union of the thread's parts: measure, end. */
 	struct map waiters;
 	struct device_list list;
-	struct device *all[DEVICES_MOST]; /* as the list numbers them, until the table is filled */
-	uint64_t beyond;		  /* requests of devices that there was no room for */
+	struct device *all[DEVICES_MOST]; /* indexed as in the list until the table is filled */
+	uint64_t beyond;		  /* requests of devices beyond DEVICES_MOST */
 };
 
-/* A row of the table. */
+/* A table row. */
 struct sum_line {
 	uint64_t requests, bytes, merges, requeues, errors, time_ns, queue_ns, service_ns;
 	uint64_t max_ns, sequential, random;
-	const struct histogram *latency, *service; /* NULL: no requests, or not known */
+	const struct histogram *latency, *service; /* NULL: no requests, or unknown */
 };
 
 struct line {
@@ -109,71 +110,79 @@ static int get_parts(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column own_columns[] = {
-	{ "requests", "", UNIT_COUNT, "requests with bytes of the run in them that ended",
+	{ "requests", "", UNIT_COUNT, "completed requests that contain bytes of the run",
 	  TABLE_UINT(struct sum_line, requests), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in them",
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in completed requests",
 	  TABLE_UINT(struct sum_line, bytes), 0 },
 	{ "queue_ns", "queue", UNIT_NS,
-	  "time between their making and when the driver had them, summed up",
+	  "time from creation until the driver received the request, summed over requests",
 	  TABLE_UINT(struct sum_line, queue_ns), 0 },
-	{ "service_ns", "service", UNIT_NS, "time from then to their ends, summed up",
+	{ "service_ns", "service", UNIT_NS,
+	  "time from the driver's receipt to completion, summed over requests",
 	  TABLE_UINT(struct sum_line, service_ns), 0 },
-	{ "p50_ns", NULL, UNIT_NS, "half of them took at most so long, queue and service",
+	{ "p50_ns", NULL, UNIT_NS, "median latency of a request, queue and service",
 	  TABLE_P50(struct sum_line, latency), 0 },
-	{ "p99_ns", NULL, UNIT_NS, "99 of 100 took at most so long",
+	{ "p99_ns", NULL, UNIT_NS, "99th percentile of request latency, queue and service",
 	  TABLE_P99(struct sum_line, latency), 0 },
-	{ "max_ns", NULL, UNIT_NS, "the longest", TABLE_UINT(struct sum_line, max_ns), 0 },
-	{ "service_p50_ns", NULL, UNIT_NS, "half of them were with the device at most so long",
+	{ "max_ns", NULL, UNIT_NS, "longest request latency, queue and service",
+	  TABLE_UINT(struct sum_line, max_ns), 0 },
+	{ "service_p50_ns", NULL, UNIT_NS, "median service time of a request",
 	  TABLE_P50(struct sum_line, service), 0 },
-	{ "service_p99_ns", NULL, UNIT_NS, "99 of 100 were with the device at most so long",
+	{ "service_p99_ns", NULL, UNIT_NS, "99th percentile of request service time",
 	  TABLE_P99(struct sum_line, service), 0 },
-	{ "merges", NULL, UNIT_COUNT, "bios that went with others into one of these requests",
+	{ "merges", NULL, UNIT_COUNT, "bios merged into a request that already had one",
 	  TABLE_UINT(struct sum_line, merges), 0 },
-	{ "errors", NULL, UNIT_COUNT, "of these requests, those that failed",
+	{ "errors", NULL, UNIT_COUNT, "requests of the run that failed",
 	  TABLE_UINT(struct sum_line, errors), 0 },
 	{ "sequential", NULL, UNIT_COUNT,
-	  "of them, those that begin where the one made before ends; the first is neither",
+	  "requests that start where the previously created one ends; the first is neither "
+	  "sequential nor random",
 	  TABLE_UINT(struct sum_line, sequential), 0 },
-	{ "random", NULL, UNIT_COUNT, "of them, those that begin elsewhere",
+	{ "random", NULL, UNIT_COUNT,
+	  "requests that do not start where the previously created one ends",
 	  TABLE_UINT(struct sum_line, random), 0 },
 };
 
 static const struct table_column all_columns[] = {
 	{ "requests", "", UNIT_COUNT,
-	  "requests that ended, whoever made them, as /proc/diskstats counts; bios, of a device "
-	  "that has no requests",
+	  "completed requests of any process, as in /proc/diskstats; bios if the device has no "
+	  "requests",
 	  TABLE_UINT(struct sum_line, requests), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes that they moved", TABLE_UINT(struct sum_line, bytes),
-	  0 },
-	{ "merges", NULL, UNIT_COUNT, "bios and requests that became part of another request",
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by requests of any process",
+	  TABLE_UINT(struct sum_line, bytes), 0 },
+	{ "merges", NULL, UNIT_COUNT, "bios and requests merged into another request",
 	  TABLE_UINT(struct sum_line, merges), 0 },
-	{ "requeues", NULL, UNIT_COUNT, "times that the driver gave one back to have it later",
+	{ "requeues", NULL, UNIT_COUNT, "times the driver returned a request to get it again later",
 	  TABLE_UINT(struct sum_line, requeues), 0 },
-	{ "errors", NULL, UNIT_COUNT, "requests that failed", TABLE_UINT(struct sum_line, errors),
-	  0 },
-	{ "time_ns", "time", UNIT_NS, "time from their making to their ends, summed up",
+	{ "errors", NULL, UNIT_COUNT, "requests of any process that failed",
+	  TABLE_UINT(struct sum_line, errors), 0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time from creation to completion, summed over requests of any process",
 	  TABLE_UINT(struct sum_line, time_ns), 0 },
 };
 
 static const struct table_column columns[] = {
-	{ "name", "device", UNIT_NONE, "as /sys/block has it", TABLE_TEXT(struct line, name), 0 },
+	{ "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
+	  TABLE_TEXT(struct line, name), 0 },
 	{ "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
-	{ "host", NULL, UNIT_NONE, "host that it is of", TABLE_LITERAL(struct line, host), 0 },
+	{ "host", NULL, UNIT_NONE, "host of the device", TABLE_LITERAL(struct line, host), 0 },
 	{ "st_devs", NULL, UNIT_NONE,
-	  "what stat shows as the device of files whose bytes it moved: of overlay and btrfs "
-	  "another number than its own",
+	  "st_dev of the files whose bytes the device moved; on overlay and btrfs it differs from "
+	  "the device's own number",
 	  get_served, 0, 0 },
-	{ "partitions", NULL, UNIT_NONE, "those of its partitions that requests were to", get_parts,
-	  0, 0 },
+	{ "partitions", NULL, UNIT_NONE, "partitions of the device that received requests",
+	  get_parts, 0, 0 },
 	{ "unseen.reads", NULL, UNIT_COUNT,
-	  "reads that /proc/diskstats has beyond all that were seen to end, at least: they are in "
-	  "no other number",
+	  "reads in /proc/diskstats without a completion event (lower bound); no other number "
+	  "includes them",
 	  TABLE_UINT(struct line, unseen.requests[DEVICE_READS]), 0 },
-	{ "unseen.read_bytes", NULL, UNIT_BYTES, "bytes of these",
+	{ "unseen.read_bytes", NULL, UNIT_BYTES, "bytes of reads without a completion event",
 	  TABLE_UINT(struct line, unseen.bytes[DEVICE_READS]), 0 },
-	{ "unseen.writes", NULL, UNIT_COUNT, "the same of writes",
+	{ "unseen.writes", NULL, UNIT_COUNT,
+	  "writes in /proc/diskstats without a completion event (lower bound); no other number "
+	  "includes them",
 	  TABLE_UINT(struct line, unseen.requests[DEVICE_WRITES]), 0 },
-	{ "unseen.write_bytes", NULL, UNIT_BYTES, "bytes of these",
+	{ "unseen.write_bytes", NULL, UNIT_BYTES, "bytes of writes without a completion event",
 	  TABLE_UINT(struct line, unseen.bytes[DEVICE_WRITES]), 0 },
 };
 
@@ -206,7 +215,7 @@ static void end(void *state)
 	free(devices);
 }
 
-/* Finds or makes a device. *found is NULL when there are too many. */
+/* Finds or adds a device. Sets *found to NULL if there are too many. */
 static int find(struct devices *devices, const struct event *event, unsigned int column,
 		struct device **found)
 {
@@ -241,7 +250,7 @@ static bool is_waited_for(enum device_use use, uint64_t flags)
 	return use == DEVICE_READS || use == DEVICE_FLUSHES || flags & TRACE_BLOCK_SYNC;
 }
 
-/* Threads beyond the most that are kept are as if they had not waited. */
+/* Threads beyond WAITERS_MOST are treated as if they had not waited. */
 static int add_waiter(struct devices *devices, struct device *device, enum device_use use,
 		      const struct event *event)
 {
@@ -278,7 +287,7 @@ static int add_wait_of_bio(struct devices *devices, struct device *device, enum 
 	return add_waiter(devices, device, use, event);
 }
 
-/* Bios tell which file systems a device holds, and how long there was something to wait for. */
+/* Bios show which file systems a device holds, and how long there was something to wait for. */
 static int add_bio(struct devices *devices, const struct event *event)
 {
 	enum device_use use = devices->job->operations[event->operation].use;
@@ -293,7 +302,7 @@ static int add_bio(struct devices *devices, const struct event *event)
 	return use == DEVICE_USES ? 0 : add_wait_of_bio(devices, device, use, event);
 }
 
-/* Requests come in the order in which they were made. */
+/* Requests come in the order of their creation. */
 static void add_place(struct device_sum *sum, const struct event *event)
 {
 	uint64_t sector = event_value(event, REQUEST_SECTOR);
@@ -325,7 +334,7 @@ static int add_request(struct devices *devices, const struct event *event)
 		add_number(&device->parts, event_value(event, REQUEST_PART));
 	sum = &device->own[use];
 	sum->bytes += event->bytes;
-	if (event->flags & EVENT_SECOND) /* a part of one that ends later */
+	if (event->flags & EVENT_SECOND) /* part of a request that completes later */
 		return 0;
 	if (!sum->requests++) {
 		device->latency[use] = calloc(1, sizeof(struct histogram));
@@ -351,7 +360,7 @@ static int add_request(struct devices *devices, const struct event *event)
 	return 0;
 }
 
-/* --- sums of devices --- */
+/* --- device sums --- */
 
 #define COUNTS(ID)                                                                                 \
 	{                                                                                          \
@@ -363,8 +372,8 @@ static const struct {
 	unsigned int requests, bytes, merges, requeues, errors, time;
 } counts_of[DEVICE_USES] = { COUNTS(READ), COUNTS(WRITE), COUNTS(DISCARD), COUNTS(FLUSH) };
 
-/* What comes from a trace that began once the one before had ended is more of it; those that
- * overlap tell the same in part: at least as much as the one that tells most. */
+/* A trace that began after the previous one had ended adds to its sums. Overlapping traces count
+ * partly the same requests: the sum is at least that of the largest one. */
 static void change_trace(const struct devices *devices, struct device *device, uint32_t trace)
 {
 	const struct job_trace *traces = devices->job->traces;
@@ -386,7 +395,7 @@ static uint64_t more_of(uint64_t before, uint64_t now, uint64_t least)
 	return sum > least ? sum : least;
 }
 
-/* The last row of a trace holds its sums. */
+/* The last row in a trace holds its sums. */
 static int add_sums(struct devices *devices, const struct event *event)
 {
 	struct device *device;
@@ -511,7 +520,8 @@ static int fill(void *state, struct table *table)
 		table->absent = true;
 		return table_set_note(table, job_lacks_requests(devices->job));
 	}
-	/* Only mode profile leaves requests out; beside sums of some processes they are told. */
+	/* Only mode profile leaves requests out; with sums of some processes they are still
+	 * recorded. */
 	table->recorded = devices->job->layers | (devices->job->all_summed ? 0 : JOB_EVENTS);
 	status = add_columns(table);
 	qsort(devices->all, devices->list.count, sizeof(*devices->all), compare_devices);
@@ -538,13 +548,14 @@ static int fill(void *state, struct table *table)
 	if (!status && unseen.used)
 		status = table_set_note(table, unseen.bytes);
 	if (!status && devices->job->all_summed && devices->list.count)
-		status = table_set_note(table, "all that the devices had, whoever asked: which of "
-					       "it was the run's needs requests one by one, and "
-					       "they were not recorded (--mode trace tells them)");
+		status = table_set_note(
+			table,
+			"all activity of the devices, by any process: the run's own part requires "
+			"individual requests, which were not recorded (use --mode trace)");
 	if (!status && devices->beyond) {
 		char note[96], number[UNITS_TEXT];
 
-		snprintf(note, sizeof(note), "%s requests of further devices are not told",
+		snprintf(note, sizeof(note), "%s requests of further devices are omitted",
 			 units_count(number, devices->beyond));
 		status = table_set_note(table, note);
 	}
@@ -600,7 +611,7 @@ bool devices_view(const struct measured *measured, size_t number, struct device_
 const struct analysis analysis_devices = {
 	.name = "devices",
 	.title = "Devices",
-	.meaning = "requests to block devices: those of the run, and all that the devices had",
+	.meaning = "requests to block devices: the run's own, and those of any process",
 	.shown = "name,dev,read.requests,read.bytes,write.requests,write.bytes,flush.requests,"
 		 "read.service_ns,write.service_ns,read.queue_ns,write.queue_ns",
 	.shown_of_sums = "name,dev,all.read.requests,all.read.bytes,all.read.time_ns,"
@@ -622,7 +633,7 @@ const struct analysis analysis_devices = {
 	.merging = { .keys = "name,host,dev",
 		     .added = "*.queue_ns,*.service_ns",
 		     .unions = "all.*",
-		     .unknown = "*.sequential,*.random", /* one run follows the other there */
+		     .unknown = "*.sequential,*.random", /* runs are concatenated there */
 		     .listed = "st_devs,partitions",
 		     .sorted = "name",
 		     .many = "devices" },

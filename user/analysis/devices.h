@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What devices did, for the table "devices" and for those who draw conclusions from it. Knows
- * nothing of who waited for it.
+ * Activity of block devices, for the table "devices" and for findings.
  */
 #ifndef FAULTLINE_DEVICES_H
 #define FAULTLINE_DEVICES_H
@@ -9,44 +8,45 @@
 #include "analysis/measured.h"
 #include "analysis/base/interval.h"
 
-/* Requests of one kind of a device that somebody waits for: all that read, and those that write or
- * flush at once. */
+/* A device's requests of one kind that a thread waits for: all reads, and synchronous writes and
+ * flushes. */
 struct device_waits {
-	uint64_t requests, bytes, queue_ns, service_ns; /* summed up over requests */
-	uint64_t parts; /* the same of their parts, which may wait to be a request, too */
+	uint64_t requests, bytes, queue_ns, service_ns; /* summed over requests */
+	uint64_t parts; /* the same for their parts, which may also wait to become a request */
 	uint64_t part_queue_ns, part_service_ns;
-	uint64_t service_p50_ns;    /* of all requests of the kind */
-	struct interval_union time; /* with at least one part of any of them under way */
-	uint64_t threads_time_ns;   /* the same of each thread's, summed over threads */
+	uint64_t service_p50_ns;    /* of all requests of this kind */
+	struct interval_union time; /* with at least one part of any request in flight */
+	uint64_t threads_time_ns;   /* the same per thread, summed over threads */
 };
 
 struct device_view {
 	uint32_t host, dev;
 	struct trace_string name;
 	struct device_waits waits[DEVICE_USES];
-	/* Of all that the device did, for whomever; false: not known. */
+	/* All activity of the device, including other processes; false: unknown. */
 	bool all_known;
-	uint64_t all_bytes, own_bytes; /* read and written; own: those of the run */
+	uint64_t all_bytes, own_bytes; /* reads and writes; own: by the run */
 	uint64_t all_requests, own_requests;
-	uint64_t failed[DEVICE_WRITES + 1]; /* of the run's that read and that write */
+	uint64_t failed[DEVICE_WRITES + 1]; /* failed reads and writes of the run */
 	uint64_t flushes, flush_ns;
-	/* Of several reports: what it did in all, what of it was the run's, or for how long
-	 * somebody waited, is not known of all of them together. */
+	/* Merged reports: not every report knows the device's total activity, the run's share, or
+	 * the wait times. */
 	bool all_open, own_open, waits_open;
 };
 
-/* False behind the last one. Of several reports (measured->job is NULL) as far as their tables
- * tell; `host` and `dev` are not known then. */
+/* Returns false past the last device. For merged reports (measured->job is NULL) the values come
+ * from their tables, and `host` and `dev` are unknown. */
 bool devices_view(const struct measured *measured, size_t number, struct device_view *view);
 
 /* --- for devices.c --- */
 
-/* Columns of a struct device_waits at `base` in what a row is made of. Returns 0 or -ENOMEM. */
+/* Adds columns for a struct device_waits at offset `base` of a row. Returns 0 or -ENOMEM. */
 int device_rows_add_waits(struct table *table, enum device_use use, size_t base);
-/* Of several reports. */
+/* For merged reports. */
 bool device_rows_view(const struct report *report, size_t number, struct device_view *view);
 
-/* Requests of all devices that the kernel counted and whose ends were not seen; reads or writes. */
+/* Returns the requests of all devices that the kernel counted but that have no completion event;
+ * reads or writes. */
 uint64_t devices_unseen(const struct measured *measured, enum device_use use);
 
 #endif

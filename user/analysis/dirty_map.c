@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The regions of a file that wait to be written back. Knows nothing of events and tables.
+ * Tracks the regions of a file that wait for writeback.
  */
 #include "analysis/dirty_map.h"
 
@@ -21,7 +21,7 @@ static uint64_t region_bytes(const struct dirty_map *map)
 	return 1ull << map->bits;
 }
 
-/* Where a stretch of the file ends, which is not beyond what regions can tell. */
+/* Returns the end of a range, capped at what regions can represent. */
 static uint64_t end_of(uint64_t offset, uint64_t bytes)
 {
 	const uint64_t most = (1ull << BITS_MOST) - 1;
@@ -29,7 +29,7 @@ static uint64_t end_of(uint64_t offset, uint64_t bytes)
 	return offset >= most ? most : offset + least(bytes, most - offset);
 }
 
-/* Bytes of the stretch that lie in a region. */
+/* Returns the bytes of the range that lie in a region. */
 static uint64_t overlap(const struct dirty_map *map, uint64_t number, uint64_t offset, uint64_t end)
 {
 	uint64_t from = number << map->bits, until = from + region_bytes(map);
@@ -53,13 +53,13 @@ static struct dirty_region join(const struct dirty_region *a, const struct dirty
 	else
 		both.since_ns = a->since_ns > b->since_ns ? a->since_ns : b->since_ns;
 	both.written_ns = a->written_ns > b->written_ns ? a->written_ns : b->written_ns;
-	/* One of them still waits. */
+	/* One of the two is still dirty. */
 	if ((waits(a) || waits(b)) && both.written_ns >= both.since_ns)
 		both.written_ns = both.since_ns - 1;
 	return both;
 }
 
-/* Regions of twice the size. */
+/* Doubles the region size. */
 static void fold(struct dirty_map *map)
 {
 	static const struct dirty_region none;
@@ -71,7 +71,7 @@ static void fold(struct dirty_map *map)
 	map->bits++;
 }
 
-/* Sees that there is a region for the byte before `end`. */
+/* Ensures that there is a region for the byte before `end`. */
 static int reach(struct dirty_map *map, size_t *left, uint64_t end)
 {
 	struct dirty_region *regions;
@@ -83,7 +83,7 @@ static int reach(struct dirty_map *map, size_t *left, uint64_t end)
 		count = ((end - 1) >> map->bits) + 1;
 		if (count <= map->count)
 			return 0;
-		/* The first one is there for every file, whatever is left. */
+		/* Every file gets its first region, even if `*left` is 0. */
 		if (count <= DIRTY_REGIONS_MOST && (count == 1 || count - map->count <= *left))
 			break;
 		fold(map);

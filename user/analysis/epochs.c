@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "epochs": the passes over the data, rank by rank: how long each took, how much of that
- * was compute or waiting for data, what it read and how much of that came from storage. Knows
- * nothing of how intervals are measured.
+ * Table "epochs": the passes over the data, by rank: duration, compute, waiting for data, bytes
+ * read, and bytes read from storage.
  *
- * Which spans are epochs shows at the end: those named "epoch" (of a loop that DFTracer marks, its
- * body); else those of category "epoch", such as the passes over a DataLoader that the hook for
- * PyTorch marks; else what spans tell by an argument "epoch": from the first of them that names a
- * number to the last.
+ * Which spans are epochs is decided at the end: spans named "epoch" (for a loop marked with
+ * DFTracer, its body); otherwise spans of category "epoch", e.g. the passes over a DataLoader that
+ * the PyTorch hook marks; otherwise spans with an argument "epoch": an epoch reaches from the first
+ * to the last span with its number.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,26 +20,26 @@
 #include "analysis/pace.h"
 #include "grow.h"
 
-#define EPOCHS_MOST 4096 /* rows of each claim; further ones are counted */
-#define LOOKS_MOST 8	 /* spans of a label without the argument, after which none is looked at */
+#define EPOCHS_MOST 4096 /* rows per claim; further ones are only counted */
+#define LOOKS_MOST 8	 /* after this many spans without the argument a label is skipped */
 
-/* What a span must be to stand for an epoch; the last one that any span has decides. */
+/* What makes a span an epoch; the last claim that any span has decides. */
 enum claim { CLAIM_ARGUMENT, CLAIM_CATEGORY, CLAIM_NAME, CLAIMS };
 
 struct epoch {
 	uint32_t group;
-	int64_t number; /* TABLE_NO_INT: none was told */
+	int64_t number; /* TABLE_NO_INT: no number given */
 	uint64_t begin_ns, end_ns;
 	struct progress from, done;
 	struct pace pace_from, pace;
 };
 
-/* What is remembered of an open span. */
+/* State of an open span. */
 struct begun {
 	int64_t number;
 	struct progress before;
 	struct pace pace;
-	size_t place; /* of its epoch among those told by arguments, plus 1; 0 for none */
+	size_t place; /* index + 1 of its epoch among those known by arguments; 0: none */
 };
 
 struct epochs {
@@ -48,11 +47,11 @@ struct epochs {
 	struct epoch *of[CLAIMS];
 	size_t count[CLAIMS], room[CLAIMS], more[CLAIMS];
 	struct paces paces[CLAIMS];
-	struct begun *begun; /* of each open span */
+	struct begun *begun; /* per open span */
 	size_t slot_room;
-	uint8_t *looks;	    /* of each label */
-	uint8_t *claims;    /* of each label: its claim + 1; 0: not yet asked */
-	struct map numbers; /* group and number -> place among those told by arguments, plus 1 */
+	uint8_t *looks;	    /* per label */
+	uint8_t *claims;    /* per label: its claim + 1; 0: not yet known */
+	struct map numbers; /* group and number -> index + 1 among epochs known by arguments */
 };
 
 static int begin(const struct job *job, void **state)
@@ -84,7 +83,7 @@ static void end(void *state)
 	free(all);
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static enum claim find_claim(const struct label *label)
 {
@@ -93,7 +92,7 @@ static enum claim find_claim(const struct label *label)
 	return label_of_epochs(label) ? CLAIM_CATEGORY : CLAIM_ARGUMENT;
 }
 
-/* The same, asked once for each label. */
+/* Caches find_claim per label. */
 static enum claim claim_of(struct epochs *all, uint32_t label)
 {
 	if (!all->claims[label])
@@ -101,7 +100,7 @@ static enum claim claim_of(struct epochs *all, uint32_t label)
 	return all->claims[label] - 1;
 }
 
-/* The number that a span tells; a loop of DFTracer's counts its passes. */
+/* Returns the number that a span carries; a DFTracer loop counts its passes. */
 static int64_t number_of(struct epochs *all, const struct label *label, enum claim claim,
 			 uint32_t number, const struct event *event)
 {
@@ -122,7 +121,7 @@ static int64_t number_of(struct epochs *all, const struct label *label, enum cla
 	return TABLE_NO_INT;
 }
 
-/* A new epoch at the end of a list; *added is NULL where there is no room for more. */
+/* Appends an epoch to a list; sets *added to NULL if the list is full. */
 static int add(struct epochs *all, enum claim claim, const struct epoch *epoch,
 	       struct epoch **added)
 {
@@ -138,7 +137,7 @@ static int add(struct epochs *all, enum claim claim, const struct epoch *epoch,
 	return 0;
 }
 
-/* A span that names a number: its epoch may have begun before. */
+/* Adds a span with a number to its epoch, which may have begun earlier. */
 static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
 {
 	const uint64_t key[] = { epoch->group, epoch->number };
@@ -162,7 +161,7 @@ static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
 	return paces_begin(&all->paces[CLAIM_ARGUMENT], epoch->group);
 }
 
-/* What is remembered of a span that may be an epoch, or tell of one. */
+/* Stores the state at the start of a span that is an epoch or belongs to one. */
 static int remember(struct epochs *all, enum claim claim, const struct span *span,
 		    struct begun *begun)
 {
@@ -252,7 +251,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 
 /* --- the table --- */
 
-/* A row of the table. */
+/* A table row. */
 struct line {
 	int64_t epoch, rank;
 	uint64_t start_ns, time_ns, compute_ns, wait_ns, io_ns, unoverlapped_io_ns;
@@ -260,7 +259,7 @@ struct line {
 	double from_memory, samples_per_second, utilization, compute_time_share, compute_share;
 };
 
-/* Shares and rates that cannot be told are negative. */
+/* Unknown shares and rates are negative. */
 static int get_known(struct table *table, struct cell *cell, const void *row,
 		     const struct table_column *column)
 {
@@ -274,43 +273,45 @@ static int get_known(struct table *table, struct cell *cell, const void *row,
 #define KNOWN(member) get_known, offsetof(struct line, member)
 
 static const struct table_column columns[] = {
-	{ "epoch", "epoch", UNIT_NONE, "its number, as the program tells it or counted from 0",
+	{ "epoch", "epoch", UNIT_NONE,
+	  "number of the epoch, as given by the program or counted from 0",
 	  TABLE_INT(struct line, epoch), 0 },
-	{ "rank", "rank", UNIT_NONE, "rank that took it", TABLE_INT(struct line, rank), 0 },
-	{ "start_ns", NULL, UNIT_NS, "when it started, from the start of the run",
+	{ "rank", "rank", UNIT_NONE, "rank that ran the epoch", TABLE_INT(struct line, rank), 0 },
+	{ "start_ns", NULL, UNIT_NS, "start of the epoch, since the start of the run",
 	  TABLE_UINT(struct line, start_ns), 0 },
-	{ "time_ns", "time", UNIT_NS, "how long it took", TABLE_UINT(struct line, time_ns), 0 },
-	{ "compute_ns", NULL, UNIT_NS, "time in compute meanwhile",
+	{ "time_ns", "time", UNIT_NS, "duration of the epoch", TABLE_UINT(struct line, time_ns),
+	  0 },
+	{ "compute_ns", NULL, UNIT_NS, "compute time during the epoch",
 	  TABLE_UINT(struct line, compute_ns), 0 },
 	{ "wait_ns", "waiting for data", UNIT_NS,
-	  "time in spans of category data meanwhile, those of workers left out",
+	  "time in spans of category data during the epoch, workers excluded",
 	  TABLE_UINT(struct line, wait_ns), 0 },
-	{ "io_ns", NULL, UNIT_NS, "time in I/O meanwhile", TABLE_UINT(struct line, io_ns),
+	{ "io_ns", NULL, UNIT_NS, "I/O time during the epoch", TABLE_UINT(struct line, io_ns),
 	  JOB_EVENTS },
-	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "the part of it without compute",
-	  TABLE_UINT(struct line, unoverlapped_io_ns), JOB_EVENTS },
-	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
+	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS,
+	  "I/O time outside compute during the epoch", TABLE_UINT(struct line, unoverlapped_io_ns),
+	  JOB_EVENTS },
+	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls during the epoch",
 	  TABLE_UINT(struct line, read_bytes), JOB_MOVED | JOB_EVENTS },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes that calls which read, and faults, brought into the page cache",
+	  "bytes read from storage into the page cache by read calls and page faults",
 	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE | JOB_EVENTS },
 	{ "from_memory", "from memory", UNIT_SHARE,
-	  "share of the bytes read by calls that the page cache had", KNOWN(from_memory),
+	  "share of the bytes read by calls that came from the page cache", KNOWN(from_memory),
 	  JOB_SYSCALL | JOB_PAGECACHE | JOB_EVENTS },
-	{ "samples", "samples", UNIT_COUNT,
-	  "spans that make an item of the dataset, with none such within",
+	{ "samples", "samples", UNIT_COUNT, "dataset items: innermost spans that each produce one",
 	  TABLE_UINT(struct line, samples), 0 },
-	{ "samples_per_second", "samples/s", UNIT_NONE, "samples by time",
-	  KNOWN(samples_per_second), 0 },
+	{ "samples_per_second", "samples/s", UNIT_NONE,
+	  "samples divided by the duration of the epoch in seconds", KNOWN(samples_per_second), 0 },
 	{ "utilization", "utilization", UNIT_SHARE,
-	  "accelerator utilization, as DLIO has it: compute by time, from the end of the first "
-	  "step's "
-	  "compute to the end of the last one's, without evaluation and checkpoints that the job "
-	  "waits for",
+	  "accelerator utilization as DLIO defines it: compute time divided by elapsed time, from "
+	  "the end of the first step's compute to the end of the last step's, excluding evaluation "
+	  "and checkpoints that the job waits for",
 	  KNOWN(utilization), 0 },
-	{ "compute_time_share", NULL, UNIT_SHARE, "compute by time, of the whole epoch",
-	  KNOWN(compute_time_share), 0 },
-	{ "compute_share", NULL, UNIT_SHARE, "compute by compute and waiting for data",
+	{ "compute_time_share", NULL, UNIT_SHARE,
+	  "compute time divided by the duration of the epoch", KNOWN(compute_time_share), 0 },
+	{ "compute_share", NULL, UNIT_SHARE,
+	  "compute time divided by the sum of compute time and time waiting for data",
 	  KNOWN(compute_share), 0 },
 };
 
@@ -319,7 +320,7 @@ static double share(double part, double whole)
 	return whole > 0 ? part / whole : -1;
 }
 
-/* Of an epoch of one step there is nothing but the whole. */
+/* An epoch of one step has no pace: the whole epoch is used. */
 static double utilization(const struct epoch *epoch, bool computes)
 {
 	if (!computes)
@@ -347,7 +348,7 @@ static int compare_by_time(const void *left, const void *right)
 	return a->group < b->group ? -1 : a->group > b->group;
 }
 
-/* Those that told no number are counted, in each rank. */
+/* Epochs without a number are counted, per rank. */
 static void count_epochs(struct epoch *epochs, size_t count)
 {
 	int64_t next = 0;
@@ -416,22 +417,23 @@ static int fill(void *state, struct table *table)
 	table->recorded = job->layers;
 	if (!status && !all->count[claim]) {
 		table->absent = true;
-		return table_set_note(table, !(job->layers & JOB_SPAN) && !job->activities->wanted
-						     ? "spans of the application were not recorded"
-						     : "no span stands for an epoch: none is named "
-						       "so, and none tells of one");
+		return table_set_note(
+			table,
+			!(job->layers & JOB_SPAN) && !job->activities->wanted
+				? "application spans were not recorded"
+				: "no span represents an epoch, by name, category or argument");
 	}
 	count_epochs(all->of[claim], all->count[claim]);
 	for (size_t i = 0; i < all->count[claim] && !status; i++)
 		status = add_row(table, job, &all->of[claim][i]);
 	if (status || !all->more[claim])
 		return status;
-	snprintf(note, sizeof(note), "the first %d; there are %zu more", EPOCHS_MOST,
+	snprintf(note, sizeof(note), "first %d epochs; %zu more are omitted", EPOCHS_MOST,
 		 all->more[claim]);
 	return table_set_note(table, note);
 }
 
-/* Ranks take an epoch of the same number together. */
+/* Ranks share epochs with the same number. */
 struct epochs_view epochs_view(const struct report *report)
 {
 	const struct table *table = report_by(report, &analysis_epochs);
@@ -464,7 +466,7 @@ struct epochs_view epochs_view(const struct report *report)
 	return view;
 }
 
-/* --- at moments --- */
+/* --- sampling --- */
 
 static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
@@ -472,7 +474,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 		numbers[i] = i;
 }
 
-/* Of the epoch that a row is of, as far as it had come. */
+/* Values of a row's epoch up to `now_ns`. */
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
 	       uint64_t values[SAMPLED_MOST])
 {
@@ -509,7 +511,7 @@ static const struct sampled sampled = {
 
 const struct analysis analysis_epochs = {
 	.name = "epochs",
-	.meaning = "epoch by epoch: time, compute, waiting for data, bytes from storage",
+	.meaning = "epochs: time, compute, waiting for data, and bytes from storage",
 	.title = "Epochs",
 	.shown = "epoch,rank,time_ns,wait_ns,unoverlapped_io_ns,samples,samples_per_second,"
 		 "fetched_bytes,read_bytes,from_memory,utilization",

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "failed_lookups": calls that named a path and failed (open, stat, access ...), by
- * directory. Searches for modules and libraries show here. Numbers are those of rows.
- * Knows nothing of files that were found.
+ * Table "failed_lookups": calls with a path that failed (open, stat, access ...), by directory.
+ * Shows searches for modules and libraries. Excludes lost events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,23 +15,23 @@
 #include "grow.h"
 #include "analysis/model/path.h"
 
-/* A hostile trace could name a directory in each row; beyond this they share a line. */
+/* A hostile trace could name a directory in each row; directories beyond this share a row. */
 #define DIRECTORIES_MOST 65536
-#define TEXTS_SHARE 16 /* ... and beyond this share of the memory for their paths */
+#define TEXTS_SHARE 16 /* ... and beyond this fraction of the memory for their paths */
 
 struct directory {
 	const char *path, *example;
 	size_t length, example_length;
 	uint64_t count, enoent, thread_time_ns;
-	uint32_t number; /* before they are sorted */
+	uint32_t number; /* before sorting */
 };
 
 struct lookups {
 	const struct job *job;
-	bool opens[JOB_OPERATIONS_MOST]; /* of each operation: it opens a file */
-	struct directory *directories;	 /* number 0 stands for all beyond DIRECTORIES_MOST */
+	bool opens[JOB_OPERATIONS_MOST]; /* per operation: it opens a file */
+	struct directory *directories;	 /* entry 0 stands for all beyond DIRECTORIES_MOST */
 	size_t count, room;
-	uint32_t *rows;			    /* of the table, by number */
+	uint32_t *rows;			    /* of the table, by directory number */
 	size_t text_bytes, text_bytes_most; /* of paths and examples */
 	struct map numbers;		    /* hash of the path -> number */
 	struct path_memory memory;
@@ -69,7 +68,7 @@ static void end(void *state)
 	free(lookups);
 }
 
-/* A new directory of a path that is its first example. */
+/* Adds the directory of a path that becomes its example. */
 static int add_directory(struct lookups *lookups, const char *path, size_t length, size_t whole)
 {
 	struct directory *directory;
@@ -86,7 +85,7 @@ static int add_directory(struct lookups *lookups, const char *path, size_t lengt
 	return directory->path && directory->example ? 0 : -ENOMEM;
 }
 
-/* Two paths with one 64-bit hash under a seed of this run are one path. */
+/* Paths with the same 64-bit hash, under a seed of this run, are taken as equal. */
 static int find_directory(struct lookups *lookups, const struct path_asked *asked, uint32_t *number)
 {
 	char path[PATH_JOIN_BYTES];
@@ -113,7 +112,7 @@ static int find_directory(struct lookups *lookups, const struct path_asked *aske
 	return add_directory(lookups, path, length, whole);
 }
 
-/* The number of the directory that an event failed to find something in. */
+/* Returns in *number the directory of a failed look-up. */
 static int number_of(struct lookups *lookups, const struct event *event, uint32_t *number)
 {
 	const struct path_asked asked = path_asked_by(event);
@@ -132,7 +131,8 @@ static int number_of(struct lookups *lookups, const struct event *event, uint32_
 	return 0;
 }
 
-/* Who opens each name as a directory (glob, walks) asks what it is, and has its answer. */
+/* A program that opens each name as a directory (glob, walks) asks whether it is one: ENOTDIR is
+ * the answer, not a failure. */
 static bool is_answered(const struct lookups *lookups, const struct event *event)
 {
 	return lookups->opens[event->operation] &&
@@ -158,8 +158,8 @@ static int add_failure(void *state, const struct event *event)
 	return 0;
 }
 
-/* Errors that say: there is nothing by this name, or no way to it. Others speak of what was found
- * there (readlink of what is no link, mkdir of what exists). */
+/* Errors that mean that nothing has this name or that it is unreachable. Other errors are about
+ * what was found (readlink of a regular file, mkdir of an existing directory). */
 static bool is_no_way(uint64_t result)
 {
 	static const int errors[] = { ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ESTALE };
@@ -170,7 +170,7 @@ static bool is_no_way(uint64_t result)
 	return false;
 }
 
-/* What it came to; 0 for anything else than a look-up that failed. */
+/* Returns the error of a failed look-up; 0 for any other event. */
 static uint64_t failed_with(const struct event *event)
 {
 	uint64_t result;
@@ -196,7 +196,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 /* --- the table --- */
 
-/* A row of the table. */
+/* A table row. */
 struct line {
 	struct table_text directory, example;
 	uint64_t count, enoent, other, thread_time_ns;
@@ -205,14 +205,16 @@ struct line {
 static const struct table_column columns[] = {
 	{ "directory", "directory", UNIT_PATH, "directory of the path",
 	  TABLE_TEXT(struct line, directory), 0 },
-	{ "count", "count", UNIT_COUNT, "calls that failed", TABLE_UINT(struct line, count), 0 },
-	{ "enoent", "not found", UNIT_COUNT, "... because there is nothing by that name",
+	{ "count", "count", UNIT_COUNT, "failed calls with a path in this directory",
+	  TABLE_UINT(struct line, count), 0 },
+	{ "enoent", "not found", UNIT_COUNT,
+	  "calls that failed because the name does not exist (ENOENT)",
 	  TABLE_UINT(struct line, enoent), 0 },
-	{ "other", "other errors", UNIT_COUNT, "... for other reasons",
+	{ "other", "other errors", UNIT_COUNT, "calls that failed with another error",
 	  TABLE_UINT(struct line, other), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "time of the calls, summed over threads",
 	  TABLE_UINT(struct line, thread_time_ns), 0 },
-	{ "example", "for example", UNIT_PATH, "the first such path",
+	{ "example", "for example", UNIT_PATH, "first path in the directory on which a call failed",
 	  TABLE_TEXT(struct line, example), 0 },
 };
 
@@ -228,7 +230,7 @@ static int compare_directories(const void *left, const void *right)
 	return order ? order : a->length < b->length ? -1 : a->length > b->length;
 }
 
-/* A relative path whose directory is not known has none to tell. */
+/* A relative path whose directory is unknown has no directory. */
 static int add_line(struct table *table, const struct directory *directory)
 {
 	const struct line line = {
@@ -248,8 +250,8 @@ static int set_note(struct table *table, const struct lookups *lookups)
 	char note[160];
 
 	snprintf(note, sizeof(note),
-		 "failures beyond the first %zu directories share the line without a directory or "
-		 "an example (report --memory)",
+		 "failures beyond the first %zu directories share the row without a directory or "
+		 "an example (raise report --memory)",
 		 lookups->count - 1);
 	return table_set_note(table, note);
 }
@@ -260,7 +262,7 @@ static int fill(void *state, struct table *table)
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
 	if (!status && lookups->job->lost)
-		status = table_set_note(table, "lost events are missing here");
+		status = table_set_note(table, "excludes lost events");
 	if (!status && lookups->directories[0].count)
 		status = set_note(table, lookups);
 	if (!(lookups->job->layers & JOB_SYSCALL)) {
@@ -274,13 +276,13 @@ static int fill(void *state, struct table *table)
 	      compare_directories);
 	for (size_t i = 0; i < lookups->count && !status; i++) {
 		lookups->rows[lookups->directories[i].number] = i;
-		if (lookups->directories[i].count) /* those without come last */
+		if (lookups->directories[i].count) /* directories without failures come last */
 			status = add_line(table, &lookups->directories[i]);
 	}
 	return status;
 }
 
-/* Marked: there is nothing by that name. */
+/* Marked: ENOENT. */
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
 {
 	struct lookups *lookups = state;
@@ -297,7 +299,7 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	return 1;
 }
 
-/* Negative where the first of two texts stands before the other; none stands before all. */
+/* Negative if `a` sorts before `b`; a missing text sorts before all others. */
 static int compare_texts(struct table_text a, struct table_text b)
 {
 	size_t least = a.length < b.length ? a.length : b.length;
@@ -306,7 +308,7 @@ static int compare_texts(struct table_text a, struct table_text b)
 	return order ? order : a.length < b.length ? -1 : a.length > b.length;
 }
 
-/* A directory is told by the first that was looked for there. */
+/* A directory is classified by its example path. */
 struct lookups_view failed_lookups_worst(const struct report *report, enum lookups_of of)
 {
 	const struct table *table = report_by(report, &analysis_failed_lookups);
@@ -334,8 +336,8 @@ struct lookups_view failed_lookups_worst(const struct report *report, enum looku
 
 const struct analysis analysis_failed_lookups = {
 	.name = "failed_lookups",
-	.meaning = "calls that named a path and failed, by directory",
-	.title = "Failed look-ups",
+	.meaning = "failed calls with a path argument, by directory",
+	.title = "Failed path lookups",
 	.shown = "directory,count,enoent,other,thread_time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,

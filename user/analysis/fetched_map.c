@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Bits of pages. Knows nothing of events.
+ * Bitmaps of pages that were read ahead, used, or mapped.
  */
 #include "analysis/fetched_map.h"
 
@@ -8,13 +8,13 @@
 
 #define WORDS (FETCHED_CHUNK_PAGES / 64)
 #define BYTES_MOST (1ull << 32)
-/* Of an entry: two words of the key, three of bits a page; twice when the map has just grown. */
+/* Per entry: two key words and three bits per page; doubled because the map may just have grown. */
 #define CHUNK_BYTES (2 * (2 + sizeof(struct page_chunk) / 8) * 8)
 
 struct page_chunk {
-	uint64_t ahead[WORDS];	/* fetched, and not used yet */
-	uint64_t large[WORDS];	/* of these, those that may be in a folio of many pages */
-	uint64_t unseen[WORDS]; /* of these, those that are mapped: used or not */
+	uint64_t ahead[WORDS];	/* fetched and not used yet */
+	uint64_t large[WORDS];	/* of these, possibly in a large folio */
+	uint64_t unseen[WORDS]; /* of these, mapped: used or not */
 };
 
 struct page_range page_range_of(int64_t offset, uint64_t bytes)
@@ -46,9 +46,9 @@ static struct page_chunk *find_chunk(const struct fetched_map *map, uint32_t fil
 	return (struct page_chunk *)map_find(&map->chunks, key);
 }
 
-/* The part of a range that is in one chunk, by its words. */
+/* The part of a range that lies in one chunk, as a mask. */
 struct chunk_part {
-	uint64_t chunk, end; /* end: page behind it */
+	uint64_t chunk, end; /* end: the page after it */
 	uint64_t mask[WORDS];
 };
 

@@ -1,55 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which pages of files were fetched ahead and not used yet: a bit a page, in chunks, so that memory
- * is bounded by what was fetched and by a limit. Knows nothing of who fetched or used them.
+ * Pages of files that were read ahead and not used yet: one bit per page, in chunks, so that memory
+ * is bounded by what was fetched and by a limit.
  */
 #ifndef FAULTLINE_FETCHED_MAP_H
 #define FAULTLINE_FETCHED_MAP_H
 
 #include "analysis/base/map.h"
 
-#define FETCHED_PAGE 4096u	/* what a bit stands for, whatever the size of a page is */
-#define FETCHED_CHUNK_PAGES 512 /* 2 MiB: no folio of the page cache is larger */
-#define FETCHED_AROUND_PAGES 16 /* 64 KiB, what a fault maps at once: fault_around_bytes */
+#define FETCHED_PAGE 4096u	/* bytes per bit, whatever the page size is */
+#define FETCHED_CHUNK_PAGES 512 /* 2 MiB: no page-cache folio is larger */
+#define FETCHED_AROUND_PAGES 16 /* 64 KiB that a fault maps at once: fault_around_bytes */
 
 struct fetched_map {
 	struct map chunks; /* file, chunk -> bits */
-	size_t most;	   /* chunks there may be */
-	uint64_t beyond;   /* pages that there was no room for */
+	size_t most;	   /* maximum number of chunks */
+	uint64_t beyond;   /* pages that did not fit */
 };
 
-/* Pages from one up to another, that one not included. */
+/* Pages in [from, to). */
 struct page_range {
 	uint64_t from, to;
 };
 
-/* The pages that any of the bytes lie in; of more than 4 GiB the first. Bytes from before the start
- * of a file on have none. */
+/* Returns the pages that contain any of the bytes; for more than 4 GiB the first ones. A negative
+ * offset yields an empty range. */
 struct page_range page_range_of(int64_t offset, uint64_t bytes);
 
-/* A chunk of a file, with pages that were not used, and those that may have been unseen. */
+/* Pages of a chunk that were not used, and pages that may have been used unseen. */
 struct fetched_rest {
 	uint32_t file;
 	uint64_t unused, unseen;
 };
 
-/* Needs no memory: cannot fail. */
+/* Allocates nothing and cannot fail. */
 void fetched_map_init(struct fetched_map *map, size_t memory_bytes);
 void fetched_map_free(struct fetched_map *map);
 
-/* Pages were fetched ahead. `large`: they may be in folios of many pages, which a fault maps whole.
- * Adds to *again those that had been fetched ahead before. Returns 0 or -ENOMEM.
- */
+/* Adds pages that were read ahead. `large`: they may be in large folios, which a fault maps whole.
+ * Adds to *again the pages that had already been read ahead. Returns 0 or -ENOMEM. */
 int fetched_map_add(struct fetched_map *map, uint32_t file, struct page_range pages, bool large,
 		    struct fetched_rest *again);
-/* Pages are used. Returns how many of them had been fetched ahead. */
+/* Marks pages as used. Returns how many of them had been read ahead. */
 uint64_t fetched_map_use(struct fetched_map *map, uint32_t file, struct page_range pages);
-/* A fault maps those around the page, too: whether they are used is not seen. */
+/* Marks the pages that a fault on `page` maps around it: their use cannot be seen. */
 void fetched_map_around(struct fetched_map *map, uint32_t file, uint64_t page);
-/* All of them are mapped: likewise. */
+/* The same for a range that is mapped as a whole. */
 void fetched_map_unseen(struct fetched_map *map, uint32_t file, struct page_range pages);
 
-/* Goes through the chunks: *at starts at 0. False behind the last one. */
+/* Iterates over chunks: *at starts at 0. Returns false past the last one. */
 bool fetched_map_next(const struct fetched_map *map, size_t *at, struct fetched_rest *rest);
 
 #endif

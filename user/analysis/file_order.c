@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * In which order a file was accessed: by each process, and by each thread. Knows nothing of what
- * was moved by that, nor how long it took.
+ * The order in which a file was accessed, by process and by thread.
  */
 #include "analysis/file_order.h"
 
@@ -18,7 +17,7 @@ static bool is_full(const struct file_uses *uses)
 	return uses->pairs.count + uses->asides.count >= uses->pairs_most;
 }
 
-/* There is no room to remember this pair. */
+/* There is no room for another pair. */
 static struct pair *pair_beyond(struct file_uses *uses)
 {
 	uses->beyond++;
@@ -56,13 +55,13 @@ struct position *file_order_position(struct file_uses *uses, struct file_use *us
 	if (!slot->map_slots || slot->key != key || slot->map_slots != uses->pairs.slots) {
 		slot->pair = find_pair(uses, key, use);
 		slot->key = key;
-		/* A pair that is not in the map counts as beyond each time. */
+		/* A pair that is not in the map must count as beyond each time. */
 		slot->map_slots = slot->pair == &uses->none ? 0 : uses->pairs.slots;
 	}
 	return slot->pair ? &slot->pair->position : NULL;
 }
 
-/* --- what a process has open of a file --- */
+/* --- open files of a process --- */
 
 static int put_aside(struct file_uses *uses, const struct position *position, uint64_t file)
 {
@@ -81,7 +80,7 @@ static int put_aside(struct file_uses *uses, const struct position *position, ui
 	return 0;
 }
 
-/* Switches to the open file of the event, which may not be the one used last. */
+/* Switches to the event's open file, which may differ from the last one used. */
 static int turn(struct file_uses *uses, struct position *position, const struct event *event)
 {
 	const uint64_t key[] = { key_of(event), event->open_file };
@@ -103,7 +102,7 @@ static int turn(struct file_uses *uses, struct position *position, const struct 
 	return 0;
 }
 
-/* An earlier open file may have had the same number, so this one starts over. */
+/* An earlier open file may have had the same number, so the position is reset. */
 int file_order_open(struct file_uses *uses, struct position *position, const struct event *event)
 {
 	if (!event->open_file)
@@ -123,8 +122,8 @@ void file_order_close(struct position *position, const struct event *event)
 
 /* --- faults --- */
 
-/* A fault is back when it is by more than NEAR: a copy faults on the end of what it copies first,
- * and then on its start, where the one before ended. */
+/* A fault counts as backward only if it is more than NEAR bytes back: a copy faults first on the
+ * end of its source and then on its start, where the previous copy ended. */
 #define NEAR (1ull << 20)
 
 static int add_fault_order(struct file_uses *uses, struct order *order, const struct event *event,
@@ -136,7 +135,7 @@ static int add_fault_order(struct file_uses *uses, struct order *order, const st
 	if (!stream)
 		return -ENOMEM;
 	if (stream->next) {
-		/* Where random accesses go no processor can guess: no branches. */
+		/* Branchless: random accesses are unpredictable. */
 		uint64_t next = stream->next - 1, resume = stream->resume - 1;
 		bool back = at + NEAR < next;
 		bool ahead = at > next + NEAR;
@@ -155,7 +154,7 @@ static int add_fault(struct file_uses *uses, struct file_use *use, struct positi
 {
 	const uint32_t trace = uses->job->files.files[event->file].trace;
 	const uint64_t bytes = uses->job->traces[trace].header->page_bytes;
-	/* The position of any process but the first is part of a pair. */
+	/* For any process but the first, the position is part of a pair. */
 	uint64_t *next = position == &use->position ? &use->more->next_fault
 						    : &((struct pair *)position)->next_fault;
 
@@ -182,8 +181,8 @@ static const struct position *position_before(const struct file_uses *uses,
 		       : (const struct position *)map_find(&uses->pairs, &key);
 }
 
-/* Most files are accessed once, which makes no order: that access is added with the second. But of
- * one where it is another than was tried before. */
+/* Most files are accessed once, which makes no order, so the first access is added only with the
+ * second one. If the second is of the other kind (read or write), the order begins at once. */
 static int begin_order(struct file_uses *uses, struct file_use *use, const struct event *event,
 		       const struct position *position, bool mixes)
 {
@@ -211,7 +210,7 @@ static int begin_order(struct file_uses *uses, struct file_use *use, const struc
 	return 0;
 }
 
-/* Starts to track reads on their own. They inherit the order so far if there were only reads. */
+/* Starts to track reads separately. They inherit the order so far if there were only reads. */
 static int begin_reads(struct file_uses *uses, struct file_use *use)
 {
 	struct order *reads = arena_alloc(&uses->arena, sizeof(*reads));

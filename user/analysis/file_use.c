@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What was done to each file. Knows nothing of tables.
+ * Sums of the activity on each file.
  *
- * Times of a file are merged over everybody who used it, so that parallel readers do not double.
+ * A file's times are merged over all processes that used it, so that parallel readers do not count
+ * twice.
  */
 #include "analysis/file_order.h"
 
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every process may use every file: pairs of them take no more than this share of the memory. What
- * one takes in its map, up to five words and a tag, when that has just grown. */
+/* Every process may use every file: pairs take at most this fraction of the memory. PAIR_BYTES is a
+ * pair's share of the map just after it has grown: up to five words and a tag. */
 #define PAIRS_SHARE 8
 #define PAIR_BYTES 109
 
@@ -33,7 +34,7 @@ void file_uses_free(struct file_uses *uses)
 	free(uses->uses);
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static struct file_use_more *more_of(struct file_uses *uses, struct file_use *use)
 {
@@ -114,7 +115,7 @@ static void add_rank(const struct file_uses *uses, struct file_use_more *more, u
 		more->ranks[1] = rank;
 }
 
-/* Faults and map calls. */
+/* Adds a fault or a map call. */
 static int add_mapped(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	struct file_use_more *more = more_of(uses, use);
@@ -135,7 +136,7 @@ static int add_mapped(struct file_uses *uses, struct file_use *use, const struct
 	return 0;
 }
 
-/* Of what nothing was added to it is not said yet whether it is read or written. */
+/* A file without any sum yet is not known to be read or written. */
 static inline struct moved_sum *moved_of(struct file_uses *uses, struct file_use *use, bool writes)
 {
 	static const struct moved_sum none;
@@ -206,22 +207,22 @@ static int add_event(struct file_uses *uses, const struct event *event)
 						     : file_order_add(uses, use, position, event);
 }
 
-/* What nearly all calls are that read or write. */
+/* Flags of nearly all calls that read or write. */
 #define PLAIN (EVENT_COUNTED | EVENT_TIMED)
 #define NOT_PLAIN                                                                                  \
 	(EVENT_FAILED | EVENT_OPENS | EVENT_UNLINKED | EVENT_TRUNCATES | EVENT_DIRECT |            \
 	 EVENT_SUMMED | EVENT_CLASSES | EVENT_PAGECACHE | EVENT_READS_FOR_WRITE)
 
-#define SERIES_FILES 4 /* of so many one is added after the other */
+#define SERIES_FILES 4 /* series with more files are added event by event */
 
-/* Whether one more of a kind makes no other of it than it is. */
+/* Whether an access of this kind leaves use->accessed unchanged. */
 static inline bool is_in_order(const struct file_use *use, bool writes)
 {
 	return use->accessed == ACCESSED_MIXED ||
 	       (use->accessed == ACCESSED_IN_ORDER && use->writes == writes);
 }
 
-/* The same process again, through the open file that it used last. */
+/* Whether it is the same process, through the open file that it used last. */
 static inline bool is_where_it_was(const struct file_use *use, const struct event *event)
 {
 	const struct position *position = &use->position;
@@ -230,14 +231,14 @@ static inline bool is_where_it_was(const struct file_use *use, const struct even
 	       position->open_file == event->open_file && !position->closed;
 }
 
-/* Where reads are told apart, and this is one. */
+/* Returns the separate order of reads, if there is one and this is a read. */
 static inline struct order *reads_apart_of(const struct file_use *use, bool writes)
 {
 	return use->accessed == ACCESSED_MIXED && !writes ? use->more->reads : NULL;
 }
 
-/* As add_event, of one that is like those before it: the first process again, in an order of its
- * own. False, and nothing done, for all others. */
+/* Fast path of add_event for an event like the previous ones: the first process again, with an
+ * order already begun. Returns false and does nothing in all other cases. */
 static inline bool add_plain(struct file_uses *uses, const struct event *event)
 {
 	const bool writes = event->class == IO_WRITE;
@@ -277,14 +278,14 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 	return true;
 }
 
-/* What is the same of all in a series may be asked of the first. */
+/* Properties shared by the whole series are taken from its first event. */
 static inline bool is_plain_series(const struct event_series *series)
 {
 	return (series->events->flags & (PLAIN | NOT_PLAIN)) == PLAIN &&
 	       series->events->class <= IO_WRITE;
 }
 
-/* Different files in a series, up to SERIES_FILES; 0 for more. */
+/* Finds the distinct files of a series; returns 0 if more than SERIES_FILES. */
 static size_t files_of(const struct event_series *series, uint32_t files[SERIES_FILES])
 {
 	size_t count = 0, at = 0;
@@ -304,16 +305,16 @@ static size_t files_of(const struct event_series *series, uint32_t files[SERIES_
 	return count;
 }
 
-/* Many that follow each other in an order. */
+/* Accumulates many accesses in one order. */
 struct course {
 	struct order *order;
 	const struct position *position;
 	uint64_t next, accesses, ahead, exact, known, back;
 	struct stream *stream;
-	uint32_t thread; /* of the event before */
+	uint32_t thread; /* of the previous event */
 };
 
-/* As file_order_follow. False when memory is out. */
+/* Same as file_order_follow. Returns false if out of memory. */
 static inline bool course_add(struct file_uses *uses, struct course *course,
 			      const struct event *event)
 {
@@ -346,7 +347,7 @@ static inline void course_end(const struct course *course, uint64_t *next)
 	*next = course->next;
 }
 
-/* As add_plain of those of a file, one after the other. */
+/* Same as add_plain for a file's events, one after the other. */
 static int add_of_file(struct file_uses *uses, struct file_use *use, struct moved_sum *to,
 		       uint32_t file, const struct event_series *series)
 {
@@ -390,7 +391,7 @@ static bool are_where_it_was(const struct file_use *use, uint32_t file,
 	return true;
 }
 
-/* Those of a file: at once where all of them are like what was done to it before. */
+/* Adds a file's events: all at once if they are all like its previous ones. */
 static int add_file(struct file_uses *uses, uint32_t file, const struct event_series *series)
 {
 	const struct event *events = series->events;
@@ -424,7 +425,7 @@ int file_uses_add_series(struct file_uses *uses, const struct event_series *seri
 	return status;
 }
 
-/* On the account of no operation on the file, so of no process that used it. */
+/* Not attributed to an operation on the file, and so to no process that used it. */
 static int add_pagecache(struct file_uses *uses, const struct event *event)
 {
 	struct file_use_more *more = more_of(uses, &uses->uses[event->file]);
@@ -455,7 +456,7 @@ int file_uses_add(struct file_uses *uses, const struct event *events, size_t cou
 	return status;
 }
 
-/* --- what was summed up --- */
+/* --- results --- */
 
 const struct file_use_more *file_uses_more(const struct file_uses *uses, uint32_t file)
 {

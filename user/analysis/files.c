@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "files": what was done to each file, and in what pattern. Numbers are those of rows.
- * Knows nothing of methods, nor of how it was summed up.
+ * Table "files": activity by file, and access patterns. Excludes lost events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +15,8 @@
 #include "units.h"
 #include "words.h"
 
-/* What of the roll-up each use is, what the table has of it, and what the text report shows. */
+/* Per use: its measure in the roll-up, its table columns, and the columns shown in the text
+ * report. */
 #define CALL_COLUMNS                                                                               \
 	(MEASURE_COUNT | MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED |        \
 	 MEASURE_READ_FOR_WRITE)
@@ -75,126 +75,136 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 
 static const struct table_column first_columns[] = {
 	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct file_view, path), 0 },
-	{ "time_ns", "time", UNIT_NS, "time in I/O on it, the sum of its kinds",
+	{ "time_ns", "time", UNIT_NS,
+	  "I/O time on the file, the sum of its read, write, mmap, metadata and sync times",
 	  TABLE_UINT(struct file_view, time_ns), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read, by whatever operation",
+	  "bytes read from storage into the page cache by any operation, readahead included",
 	  TABLE_UINT(struct file_view, fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	{ "created_bytes", "newly cached", UNIT_BYTES,
+	  "bytes of new page-cache pages filled by writes",
 	  TABLE_UINT(struct file_view, created_bytes), JOB_PAGECACHE },
-	{ "host", NULL, UNIT_NONE, "host that it is on", TABLE_LITERAL(struct file_view, host), 0 },
-	{ "dev", NULL, UNIT_NONE, "device, MAJOR:MINOR", get_dev, 0, 0 },
-	{ "ino", NULL, UNIT_NONE, "inode", TABLE_UINT(struct file_view, ino), 0 },
-	{ "size_bytes", "size", UNIT_BYTES, "size when last looked at, or as far as it was used",
-	  TABLE_UINT(struct file_view, size_bytes), 0 },
-	{ "deleted", "deleted", UNIT_NONE, "it had no name left",
-	  TABLE_MAYBE(struct file_view, deleted), 0 },
-	{ "filesystem", NULL, UNIT_NONE, "type of the file system that it is on",
-	  TABLE_TEXT(struct file_view, filesystem), 0 },
-	{ "readahead_bytes", NULL, UNIT_BYTES, "most that an open file may read ahead at first",
-	  TABLE_UINT(struct file_view, readahead_bytes), 0 },
-	{ "processes", "processes", UNIT_COUNT, "processes that used it",
-	  TABLE_UINT(struct file_view, processes), 0 },
-	{ "opens", "opens", UNIT_COUNT, "times it was opened", TABLE_UINT(struct file_view, opens),
+	{ "host", NULL, UNIT_NONE, "host of the file", TABLE_LITERAL(struct file_view, host), 0 },
+	{ "dev", NULL, UNIT_NONE, "device of the file, as major:minor", get_dev, 0, 0 },
+	{ "ino", NULL, UNIT_NONE, "inode number of the file", TABLE_UINT(struct file_view, ino),
 	  0 },
+	{ "size_bytes", "size", UNIT_BYTES,
+	  "last known size of the file, or the end of the furthest access if larger",
+	  TABLE_UINT(struct file_view, size_bytes), 0 },
+	{ "deleted", "deleted", UNIT_NONE, "whether the file was deleted and had no name left",
+	  TABLE_MAYBE(struct file_view, deleted), 0 },
+	{ "filesystem", NULL, UNIT_NONE, "file system type of the file",
+	  TABLE_TEXT(struct file_view, filesystem), 0 },
+	{ "readahead_bytes", NULL, UNIT_BYTES, "initial readahead limit of an open file",
+	  TABLE_UINT(struct file_view, readahead_bytes), 0 },
+	{ "processes", "processes", UNIT_COUNT, "processes that used the file",
+	  TABLE_UINT(struct file_view, processes), 0 },
+	{ "opens", "opens", UNIT_COUNT, "times the file was opened",
+	  TABLE_UINT(struct file_view, opens), 0 },
 };
 
 #define PATTERN(which, member) TABLE_UINT(struct file_view, patterns[which][member])
 #define JUMPS(which, member) TABLE_UINT(struct file_view, jumps[which].member)
 
-/* Behind the groups. */
+/* Columns after the groups. */
 static const struct table_column last_columns[] = {
 	{ "unattributed.fetched_bytes", "unattributed from storage", UNIT_BYTES,
-	  "bytes brought into the page cache on no operation's account",
+	  "bytes read from storage into the page cache, attributed to no operation",
 	  TABLE_UINT(struct file_view, unattributed.fetched_bytes), JOB_OTHER_PAGES },
-	{ "unattributed.created_bytes", "unattributed created by writes", UNIT_BYTES,
-	  "bytes newly cached by writing on no operation's account",
+	{ "unattributed.created_bytes", "unattributed newly cached", UNIT_BYTES,
+	  "bytes newly cached by writes, attributed to no operation",
 	  TABLE_UINT(struct file_view, unattributed.created_bytes), JOB_OTHER_PAGES },
 	{ "indirect.fetched_bytes", "indirect from storage", UNIT_BYTES,
-	  "bytes brought into the page cache by operations on something else",
+	  "bytes read from storage into the page cache by operations on another file",
 	  TABLE_UINT(struct file_view, indirect.fetched_bytes), JOB_OTHER_PAGES },
-	{ "indirect.created_bytes", "indirect created by writes", UNIT_BYTES,
-	  "bytes newly cached by writing, by operations on something else",
+	{ "indirect.created_bytes", "indirect newly cached", UNIT_BYTES,
+	  "bytes newly cached by operations on another file",
 	  TABLE_UINT(struct file_view, indirect.created_bytes), JOB_OTHER_PAGES },
 	{ "mmap.written_pages", "pages dirtied", UNIT_COUNT,
-	  "pages made to be written back by stores through mappings, in whole folios",
+	  "pages dirtied by stores through mappings, counted in whole folios",
 	  TABLE_UINT(struct file_view, written_pages), JOB_DIRTIED },
 	{ "pattern.sequential", "sequential", UNIT_COUNT,
-	  "calls that read or write at or past the end of the process's access before, a read or a "
-	  "write, through the same open (what was opened once, and its duplicates)",
+	  "read and write calls that start at or past the end of the process's previous read or "
+	  "write through the same open file description",
 	  PATTERN(BY_CALLS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
 	{ "pattern.consecutive", NULL, UNIT_COUNT,
-	  "of all calls that read or write those exactly at the end of the access before",
+	  "read and write calls that start exactly at the end of the process's previous read or "
+	  "write",
 	  PATTERN(BY_CALLS, CONSECUTIVE), JOB_SYSCALL | JOB_EVENTS },
 	{ "pattern.random", "random", UNIT_COUNT,
-	  "of all calls that read or write those before the end of the access before",
+	  "read and write calls that start before the end of the process's previous read or write",
 	  PATTERN(BY_CALLS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.sequential", NULL, UNIT_COUNT,
-	  "reads at or past the end of the process's read before through the same open, whatever "
-	  "was "
-	  "written in between",
+	  "reads that start at or past the end of the process's previous read through the same "
+	  "open file description, writes ignored",
 	  PATTERN(BY_READS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.consecutive", NULL, UNIT_COUNT,
-	  "reads exactly at the end of the read before", PATTERN(BY_READS, CONSECUTIVE),
-	  JOB_SYSCALL | JOB_EVENTS },
-	{ "read.pattern.random", NULL, UNIT_COUNT, "reads before the end of the read before",
+	  "reads that start exactly at the end of the process's previous read",
+	  PATTERN(BY_READS, CONSECUTIVE), JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.random", NULL, UNIT_COUNT,
+	  "reads that start before the end of the process's previous read",
 	  PATTERN(BY_READS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
 	{ "mmap.pattern.sequential", "mmap sequential", UNIT_COUNT,
-	  "faults at or past the end of the page before", PATTERN(BY_FAULTS, SEQUENTIAL),
-	  JOB_FAULT | JOB_EVENTS },
-	{ "mmap.pattern.consecutive", NULL, UNIT_COUNT, "faults on the page after the one before",
+	  "faults at or past the end of the previously faulted page",
+	  PATTERN(BY_FAULTS, SEQUENTIAL), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.pattern.consecutive", NULL, UNIT_COUNT,
+	  "faults on the page right after the previously faulted one",
 	  PATTERN(BY_FAULTS, CONSECUTIVE), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.pattern.random", "mmap random", UNIT_COUNT,
-	  "faults before the end of the page before", PATTERN(BY_FAULTS, RANDOM),
+	  "faults before the end of the previously faulted page", PATTERN(BY_FAULTS, RANDOM),
 	  JOB_FAULT | JOB_EVENTS },
 	{ "pattern.followed", NULL, UNIT_COUNT,
-	  "calls that read or write and followed another of the same thread",
-	  JUMPS(BY_CALLS, known), JOB_SYSCALL | JOB_EVENTS },
-	{ "pattern.backward", NULL, UNIT_COUNT, "... and lie before it", JUMPS(BY_CALLS, back),
+	  "read and write calls after an earlier one by the same thread", JUMPS(BY_CALLS, known),
 	  JOB_SYSCALL | JOB_EVENTS },
+	{ "pattern.backward", NULL, UNIT_COUNT,
+	  "read and write calls that start before the end of the thread's previous one",
+	  JUMPS(BY_CALLS, back), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.followed", NULL, UNIT_COUNT,
-	  "reads that followed another of the same thread", JUMPS(BY_READS, known),
+	  "reads after an earlier one by the same thread", JUMPS(BY_READS, known),
 	  JOB_SYSCALL | JOB_EVENTS },
-	{ "read.pattern.backward", NULL, UNIT_COUNT, "... and lie before it", JUMPS(BY_READS, back),
+	{ "read.pattern.backward", NULL, UNIT_COUNT,
+	  "reads that start before the end of the thread's previous one", JUMPS(BY_READS, back),
 	  JOB_SYSCALL | JOB_EVENTS },
 	{ "mmap.pattern.followed", NULL, UNIT_COUNT,
-	  "faults that followed another of the same thread", JUMPS(BY_FAULTS, known),
+	  "faults after an earlier one by the same thread", JUMPS(BY_FAULTS, known),
 	  JOB_FAULT | JOB_EVENTS },
-	{ "mmap.pattern.backward", NULL, UNIT_COUNT, "... and lie 1 MiB and more before it",
-	  JUMPS(BY_FAULTS, back), JOB_FAULT | JOB_EVENTS },
-	{ "mmap.pattern.several", NULL, UNIT_NONE, "several threads took faults on it",
+	{ "mmap.pattern.backward", NULL, UNIT_COUNT,
+	  "faults more than 1 MiB before the thread's previous one", JUMPS(BY_FAULTS, back),
+	  JOB_FAULT | JOB_EVENTS },
+	{ "mmap.pattern.several", NULL, UNIT_NONE, "whether several threads faulted on the file",
 	  TABLE_BOOL(struct file_view, jumps[BY_FAULTS].several), JOB_FAULT | JOB_EVENTS },
-	{ "mmap.faulted_bytes", NULL, UNIT_BYTES, "bytes brought in by faults, not by map calls",
+	{ "mmap.faulted_bytes", NULL, UNIT_BYTES,
+	  "bytes read from storage by faults, map calls excluded",
 	  TABLE_UINT(struct file_view, faulted_bytes), JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
 	{ "mmap.aligned_faults", NULL, UNIT_COUNT,
-	  "faults at the start of 64 KiB: a fault maps the pages around its own, so that a scan "
-	  "faults there only",
+	  "faults at multiples of 64 KiB; a fault also maps the pages around it, so a scan faults "
+	  "only there",
 	  TABLE_UINT(struct file_view, aligned_faults), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.copied_pages", "pages copied", UNIT_COUNT,
-	  "pages that stores to private mappings copied, each by a fault",
+	  "pages copied on stores to private mappings, one per fault",
 	  TABLE_UINT(struct file_view, copied_pages), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.copied_bytes", NULL, UNIT_BYTES,
-	  "... and their bytes, in memory of the process's own",
+	  "bytes of pages copied on stores to private mappings; the copies are private memory",
 	  TABLE_UINT(struct file_view, copied_bytes), JOB_FAULT | JOB_EVENTS },
-	{ "mmap.first_rank", NULL, UNIT_NONE, "lowest rank that mapped it; null: none",
+	{ "mmap.first_rank", NULL, UNIT_NONE, "lowest rank that mapped the file; null: none",
 	  TABLE_UINT(struct file_view, first_rank), JOB_FAULT },
-	{ "mmap.last_rank", NULL, UNIT_NONE, "highest rank that mapped it; null: none",
+	{ "mmap.last_rank", NULL, UNIT_NONE, "highest rank that mapped the file; null: none",
 	  TABLE_UINT(struct file_view, last_rank), JOB_FAULT },
 	{ "direct_bytes", NULL, UNIT_BYTES, "bytes read with O_DIRECT",
 	  TABLE_UINT(struct file_view, direct_bytes), JOB_MOVED },
 	{ "advised", NULL, UNIT_COUNT,
-	  "calls of fadvise that fetched nothing, and of which is not known what they advised",
+	  "fadvise calls that fetched nothing and whose advice is unknown",
 	  TABLE_UINT(struct file_view, advised), JOB_SYSCALL },
-	{ "list.count", NULL, UNIT_COUNT, "calls that list what it holds, of a directory",
+	{ "list.count", NULL, UNIT_COUNT, "calls that list the entries of the directory",
 	  TABLE_UINT(struct file_view, listed), JOB_SYSCALL },
-	{ "list.time_ns", NULL, UNIT_NS, "time with at least one of these under way",
+	{ "list.time_ns", NULL, UNIT_NS, "time with at least one listing call in progress",
 	  TABLE_UINT(struct file_view, listing_ns), JOB_SYSCALL },
 	{ "lock.time_ns", NULL, UNIT_NS,
-	  "time with at least one call under way that locks it, or waits for that",
+	  "time with at least one call in progress that locks the file or waits for the lock",
 	  TABLE_UINT(struct file_view, locking_ns), JOB_SYSCALL },
 };
 
-/* A file of the table, and what it is sorted by. */
+/* A file of the table, with its sort key. */
 struct line {
 	uint64_t time_ns;
 	uint32_t file;
@@ -221,13 +231,14 @@ static uint64_t time_of(const struct file_uses *files, uint32_t file)
 	return time_ns;
 }
 
-/* Which files get a row: those of more time than this, and so many that have just that. */
+/* Which files get a row: all with more time than this, and `equals` of those with exactly this
+ * time. */
 struct choice {
 	uint64_t time_ns;
 	size_t equals, count;
 };
 
-/* The `most` files of the most time; all, where a single one would be left. */
+/* Chooses the `most` files with the most time; all files if only one would be left out. */
 static int choose(const struct file_uses *files, size_t most, struct choice *choice)
 {
 	uint32_t count = files->job->files.count;
@@ -254,8 +265,8 @@ static int choose(const struct file_uses *files, size_t most, struct choice *cho
 	return 0;
 }
 
-/* As reported last, or the end of the furthest access: a file that grew after it was last looked
- * at. A fault tells that the file reaches into its page, and no more. */
+/* Returns the last recorded size, or the end of the furthest access if the file has grown since. A
+ * fault only shows that the file reaches into its page. */
 static uint64_t size_of(const struct file *file, const struct file_use *use,
 			const struct file_use_more *more, uint64_t page_bytes)
 {
@@ -287,7 +298,7 @@ static void set_identity(struct file_view *view, const struct file_uses *files, 
 	view->dev = file->dev;
 }
 
-/* There may be a million, and many want to know. */
+/* Cached: there may be a million files, and several callers. */
 static bool is_loaded(const struct job *job, struct file_use *use, struct table_text path)
 {
 	if (!use->known)
@@ -320,7 +331,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.locking_ns = more->locking.time.measure,
 		.aligned_faults = more->aligned,
 		.copied_pages = more->copied,
-		.first_rank = more->ranks[0] - 1, /* of none TABLE_NO_UINT */
+		.first_rank = more->ranks[0] - 1, /* TABLE_NO_UINT if none */
 		.last_rank = more->ranks[1] - 1,
 	};
 
@@ -358,7 +369,7 @@ uint32_t files_count(const struct measured *measured)
 			     : report_by(measured->report, &analysis_files)->row_count;
 }
 
-/* Of what a report says that was made of several. */
+/* Reads a file's row from a merged report. */
 static struct file_view view_of_row(const struct table *table, size_t row)
 {
 	struct file_view view = {
@@ -373,7 +384,7 @@ static struct file_view view_of_row(const struct table *table, size_t row)
 
 	table_read_row(table, row, &view);
 	if (view.patterns[BY_READS][SEQUENTIAL] == TABLE_NO_UINT) {
-		/* Not told apart in a summary of a former version. */
+		/* Summaries of older versions do not have these columns. */
 		memcpy(view.patterns[BY_READS], view.patterns[BY_CALLS], sizeof(*view.patterns));
 		view.jumps[BY_READS] = view.jumps[BY_CALLS];
 	}
@@ -411,7 +422,7 @@ static void add_pages(struct page_sums *sums, const struct page_sums *more)
 	sums->created_bytes += more->created_bytes;
 }
 
-/* Files that are not told one by one. */
+/* The files without a row of their own. */
 struct others {
 	struct file_view view;
 	struct chain_time waiting;
@@ -476,20 +487,20 @@ static int set_note(struct table *table, const struct file_uses *files)
 	struct words note = { .used = 0 };
 
 	if (job->lost)
-		words_clause(&note, "lost events are missing here");
+		words_clause(&note, "excludes lost events");
 	if (job->files.beyond)
 		words_clause(&note,
-			     "%s identities of files beyond the first %s had no room in memory: "
-			     "what was done to them is in the row without a path (report --memory)",
+			     "%s file identities beyond the first %s did not fit in memory: their "
+			     "activity is in the row without a path (raise report --memory)",
 			     units_count(count, job->files.beyond),
 			     units_count(most, job->files.most));
 	if (files->beyond)
-		words_clause(
-			&note,
-			"%s accesses by pairs of a process and a file beyond the first %s had "
-			"no room in memory: they count, but for no pattern, and processes of a "
-			"file may be more (report --memory)",
-			units_count(count, files->beyond), units_count(most, files->pairs_most));
+		words_clause(&note,
+			     "%s accesses by process and file pairs beyond the first %s did not "
+			     "fit in memory: they count for no pattern, and process counts are "
+			     "lower bounds (raise report --memory)",
+			     units_count(count, files->beyond),
+			     units_count(most, files->pairs_most));
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
@@ -507,7 +518,7 @@ static int add_columns(struct table *table, unsigned int recorded)
 	return status ? status : chain_add_group(table, offsetof(struct file_view, waiting));
 }
 
-/* Sums up what has no row; returns how many lines there are of what has one. */
+/* Sums up files without a row; returns the number of files with one. */
 static size_t make_lines(const struct measured *measured, struct choice choice, struct line *lines,
 			 struct others *others)
 {
@@ -541,7 +552,7 @@ static size_t rows_most(const struct job *job, const struct table *table)
 	return job->file_rows && job->file_rows < most ? job->file_rows : most;
 }
 
-/* Once it is known what operations waited for. */
+/* Must run after the waits of operations are known. */
 static int conclude(const struct measured *measured, struct table *table)
 {
 	const struct file_uses *files = measured_state(measured, &analysis_files);
@@ -578,7 +589,7 @@ static int add_all_columns(struct table *like)
 	return add_columns(like, ~0u);
 }
 
-/* For files_used(). */
+/* Adds missing columns for files_used(). */
 static int remake(const struct report *report, struct table *table)
 {
 	return table_adopt(table, add_all_columns);
@@ -586,7 +597,7 @@ static int remake(const struct report *report, struct table *table)
 
 const struct analysis analysis_files = {
 	.name = "files",
-	.meaning = "what was done to each file, and in what pattern",
+	.meaning = "I/O on each file, with access patterns",
 	.title = "Files",
 	.shown = "path,time_ns,fetched_bytes,read.bytes,mmap.faults,write.bytes,opens,"
 		 "pattern.random,metadata.count,size_bytes,processes,mmap.major",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What was done to each file, for the table "files" and for those who draw conclusions from it.
+ * Activity by file, for the table "files" and for findings.
  */
 #ifndef FAULTLINE_FILES_H
 #define FAULTLINE_FILES_H
@@ -12,7 +12,7 @@
 
 enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };
 
-/* Of an event of any class but IO_NONE. */
+/* For any class but IO_NONE. */
 static inline enum use files_use_of(enum io_class class)
 {
 	static const uint8_t by_class[] = {
@@ -28,46 +28,46 @@ static inline enum use files_use_of(enum io_class class)
 enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
 enum { BY_CALLS, BY_FAULTS, BY_READS, ACCESSES };
 
-/* Accesses that followed another of the same thread, and those of them that jumped back. */
+/* Accesses that followed another of the same thread, and how many of them jumped backward. */
 struct jump_sums {
 	uint64_t known, back;
-	bool several; /* threads; of several runs not known */
+	bool several; /* several threads; unknown for several runs */
 };
 
-/* What came into the page cache. */
+/* Page-cache fills. */
 struct page_sums {
 	uint64_t events, fetched_bytes, created_bytes;
 };
 
-/* A file as the columns of the table see it. Numbers that are not known are TABLE_NO_UINT. */
+/* A file as the table's columns see it. Unknown numbers are TABLE_NO_UINT. */
 struct file_view {
 	struct table_text path, filesystem;
 	const char *host;
 	uint64_t time_ns, fetched_bytes, created_bytes; /* of all uses */
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
 	struct page_sums unattributed, indirect;
-	uint64_t faulted_bytes;		     /* brought in by faults, not by map calls */
-	uint64_t direct_bytes;		     /* read with O_DIRECT: memory held none of it */
-	uint64_t advised;		     /* calls of fadvise that fetched nothing */
-	uint64_t listed, listing_ns;	     /* calls that list what it holds, and their time */
-	uint64_t locking_ns;		     /* time of calls that lock it; metadata includes it */
-	uint64_t aligned_faults;	     /* at the start of 64 KiB: where a scan faults */
+	uint64_t faulted_bytes;		     /* fetched by faults, not by map calls */
+	uint64_t direct_bytes;		     /* read with O_DIRECT: bypassed the page cache */
+	uint64_t advised;		     /* fadvise calls that fetched nothing */
+	uint64_t listed, listing_ns;	     /* calls that list the directory, and their time */
+	uint64_t locking_ns;		     /* time of calls that lock it; also in metadata */
+	uint64_t aligned_faults;	     /* at multiples of 64 KiB: where a scan faults */
 	uint64_t copied_pages, copied_bytes; /* by stores to private mappings */
-	uint64_t first_rank, last_rank;	     /* that mapped it, the lowest and the highest */
+	uint64_t first_rank, last_rank;	     /* lowest and highest rank that mapped it */
 	uint32_t dev;
-	bool known, lost; /* the trace lost its name: path says so */
+	bool known, lost; /* lost: its name was lost; path says so */
 	bool loaded;	  /* see loaded_is */
-	int8_t deleted;	  /* it had no name left; less than 0: not known */
+	int8_t deleted;	  /* it had no name left; negative: unknown */
 	uint64_t patterns[ACCESSES][PATTERNS];
 	struct jump_sums jumps[ACCESSES];
 	struct tally tallies[USES];
-	struct chain_line waiting; /* in the table alone: zeros for others */
+	struct chain_line waiting; /* set only in the table: zeros elsewhere */
 };
 
-/* Files are numbered from 0 to files_count; one of them is all that are not known. Of a report that
- * was made of several they are rows of the table, one of which may stand for others. */
+/* Files are numbered from 0 to files_count; one number stands for all unknown files. In merged
+ * reports the numbers are rows of the table, one of which may stand for several files. */
 uint32_t files_count(const struct measured *measured);
-/* False when nothing was done to it. */
+/* Returns false if there was no activity on the file. */
 bool files_used(const struct measured *measured, uint32_t file, struct file_view *view);
 
 #endif

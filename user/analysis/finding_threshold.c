@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The list of thresholds as a table. Knows nothing of who compares with them.
+ * The table of thresholds, generated from THRESHOLDS.
  */
 #include "analysis/finding_threshold.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Every number that findings compare with, in one list, each with where it comes from.
+ * All thresholds of findings in one list, each with its source.
  */
 #ifndef FAULTLINE_FINDING_THRESHOLD_H
 #define FAULTLINE_FINDING_THRESHOLD_H
 
 #include "analysis/table/table.h"
 
-/* X(name, value, unit, meaning, source); shares are of 1, times in ns. */
+/* X(name, value, unit, meaning, source); shares are fractions of 1, times in ns. */
 #define THRESHOLDS(X)                                                                              \
 	X(SEVERITY_HIGH, 0.10, UNIT_SHARE, "share of the run from which a finding is high",        \
 	  "a choice; Drishti calls 10 % of requests critical")                                     \

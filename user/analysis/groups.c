@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * I/O by a key. Knows nothing of what the keys stand for.
+ * I/O by a key, with a row for events that belong to no group.
  */
 #include "analysis/groups.h"
 
@@ -14,8 +14,8 @@
 struct groups {
 	const struct job *job;
 	struct rollup rollup;
-	/* Events without a group. They get a row of their own, so that the table adds up; NULL
-	 * where every event has a group. */
+	/* Events without a group. They get their own row, so that the table adds up; NULL if every
+	 * event has a group. */
 	struct groups *rest;
 	uint64_t *pauses_ns; /* by group */
 	size_t pauses_room;
@@ -23,12 +23,12 @@ struct groups {
 	size_t cached_room;
 };
 
-/* What calls read that the page cache could have had, and what of it came from storage. */
+/* Bytes that calls read through the page cache, and how many of them came from storage. */
 struct through_cache {
 	uint64_t read_bytes, fetched_bytes;
 };
 
-/* What the columns see of a group. */
+/* A group as the columns see it. */
 struct line {
 	struct table_text name;
 	uint64_t time_ns, thread_time_ns, operations, fetched_bytes, created_bytes, pause_ns;
@@ -40,23 +40,24 @@ static const unsigned int shown[] = { IO_READ, IO_WRITE, IO_METADATA, IO_SYNC, M
 #define SHOWN (sizeof(shown) / sizeof(shown[0]))
 
 static const struct table_column columns[] = {
-	{ "name", "name", UNIT_PATH, "what the group is called", TABLE_TEXT(struct line, name), 0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault under way",
+	{ "name", "name", UNIT_PATH, "name of the group", TABLE_TEXT(struct line, name), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault in progress",
 	  TABLE_UINT(struct line, time_ns), 0 },
-	{ "thread_time_ns", "summed over threads", UNIT_NS, "the same summed over threads",
+	{ "thread_time_ns", "thread time", UNIT_NS, "operation time summed over threads",
 	  TABLE_UINT(struct line, thread_time_ns), 0 },
 	{ "operations", "operations", UNIT_COUNT, "calls and faults",
 	  TABLE_UINT(struct line, operations), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", TABLE_UINT(struct line, fetched_bytes),
+	  "bytes read from storage into the page cache, readahead included",
+	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", "newly cached", UNIT_BYTES,
+	  "bytes of new page-cache pages filled by writes", TABLE_UINT(struct line, created_bytes),
 	  JOB_PAGECACHE },
-	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
-	  TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
 	{ "from_memory", "from memory", UNIT_SHARE,
-	  "share of the bytes read by calls, but for O_DIRECT, that the page cache had",
+	  "share of the bytes read by calls, O_DIRECT excluded, that came from the page cache",
 	  TABLE_REAL(struct line, from_memory), JOB_PAGECACHE },
 	{ "pause_ns", "throttled", UNIT_NS,
-	  "for how long threads that write were told to sleep, summed over threads",
+	  "time writers were throttled because of too many dirty pages, summed over threads",
 	  TABLE_UINT(struct line, pause_ns), JOB_THROTTLED },
 };
 
@@ -81,7 +82,7 @@ void groups_free(struct groups *groups)
 	free(groups);
 }
 
-/* A part of the time of operations that are in the group anyway. */
+/* Throttling is part of the time of operations that are already in the group. */
 static int add_pause(struct groups *groups, uint32_t group, const struct event *event)
 {
 	if (!GROW(groups->pauses_ns, groups->pauses_room, (size_t)group + 1))
@@ -132,8 +133,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 const struct walk_calls groups_calls = { .events = add_events, .sums = true };
 
-/* Of a part of a file that is read ahead, storage may bring more than is read; NAN: none is read.
- */
+/* Readahead may fetch more of a file than is read; NAN: nothing was read. */
 static double share_from_memory(const struct groups *groups, uint32_t group)
 {
 	const struct through_cache *cached;
@@ -184,14 +184,14 @@ static int add_rest(struct groups *groups, struct table *table)
 	struct line line = line_of(groups->rest, 0);
 	const char *name = key->none;
 
-	/* Calls that were summed in the kernel do not say whether a span was open. */
+	/* Calls aggregated in the kernel do not show whether a span was open. */
 	if (groups->job->summed && key == rollup_find_key("span"))
-		name = "(no span, or not known)";
+		name = "(no span, or unknown)";
 	line.name = (struct table_text) { name, strlen(name) };
 	return table_add(table, &line);
 }
 
-/* Groups that have an order of their own. */
+/* Keys whose groups have a natural order. */
 static bool is_ordered(const struct rollup_key *key)
 {
 	return key == rollup_find_key("second") || key == rollup_find_key("rank");
@@ -217,8 +217,8 @@ int groups_fill(struct groups *groups, struct table **table)
 	if (!status && groups->rest && rollup_used(&groups->rest->rollup, 0))
 		status = add_rest(groups, *table);
 	if (!status && rollup->others)
-		status = table_set_note(*table, "groups beyond the most there may be share the one "
-						"without a name");
+		status = table_set_note(*table,
+					"groups beyond the limit share the row without a name");
 	if (!status)
 		status = table_show(*table,
 				    "name,time_ns,fetched_bytes,read.bytes,write.bytes,mmap.faults,"

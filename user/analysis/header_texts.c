@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Texts of the headers of a job's traces, as cells. Knows nothing of which table they are for.
+ * Collects texts from the headers of a job's traces into table cells.
  */
 #include "analysis/header_texts.h"
 
@@ -59,7 +59,7 @@ static const char *incomplete_of(const struct job_trace *trace)
 	return reason ? reason : trace_reader_damage(trace->reader);
 }
 
-/* What the traces say, each text once; *texts is to be freed. */
+/* Collects the distinct texts of the traces; the caller frees *texts. */
 static int collect(const struct job *job, const char *(*of)(const struct job_trace *),
 		   struct cell **texts, size_t *count)
 {
@@ -76,7 +76,7 @@ static int collect(const struct job *job, const char *(*of)(const struct job_tra
 	return 0;
 }
 
-/* Where a column's texts come from. */
+/* Source of a column's texts. */
 static const char *(*const sources[])(const struct job_trace *) = {
 	[HEADER_NAME] = name_of,     [HEADER_HOST] = host_of,	[HEADER_KERNEL] = kernel_of,
 	[HEADER_MODE] = mode_of,     [HEADER_START] = start_of, [HEADER_INCOMPLETE] = incomplete_of,
@@ -157,9 +157,9 @@ int header_get_targets(struct table *table, struct cell *cell, const void *row,
 	return get_words(table, cell, of->job->traces[0].header->targets);
 }
 
-#define NOT_FOLLOWED_MOST 64 /* programs that are named */
+#define NOT_FOLLOWED_MOST 64 /* programs listed */
 
-/* "su (1234)" for each program that was not followed into. */
+/* "su (1234)" for each program that was not followed. */
 int header_get_not_followed(struct table *table, struct cell *cell, const void *row,
 			    const struct table_column *column)
 {

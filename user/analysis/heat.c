@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "device_heat": requests of the run by when they were made and by how long they took, or
- * how large they were, in classes that double. Memory does not depend on their number. Knows
- * nothing of how it is drawn.
+ * Table "device_heat": requests of the run by creation time, and by latency or size in classes that
+ * double. Memory does not depend on the number of requests.
  */
 #include "analysis/heat.h"
 
@@ -20,7 +19,7 @@ enum measure { BY_LATENCY, BY_SIZE, MEASURES };
 
 static const struct {
 	const char *name;
-	uint64_t first; /* the upper end of the first class */
+	uint64_t first; /* upper bound of the first class */
 } measures[MEASURES] = {
 	[BY_LATENCY] = { HEAT_LATENCY, 1000 },
 	[BY_SIZE] = { HEAT_SIZE, 4096 },
@@ -38,8 +37,8 @@ struct heat {
 	const struct job *job;
 	uint64_t stretch_ns;
 	struct device_list list;
-	struct heated devices[DEVICES_MOST]; /* as the list numbers them */
-	uint64_t beyond;		     /* requests of devices that there was no room for */
+	struct heated devices[DEVICES_MOST]; /* indexed as in the list */
+	uint64_t beyond;		     /* requests of devices beyond DEVICES_MOST */
 };
 
 static int begin(const struct job *job, void **state)
@@ -65,9 +64,9 @@ static void end(void *state)
 	free(heat);
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
-/* Classes are closed to the right, each twice as wide as the one before. */
+/* Classes include their upper bound; each is twice as wide as the previous one. */
 static unsigned int class_of(enum measure measure, uint64_t value)
 {
 	unsigned int class = 0;
@@ -138,9 +137,10 @@ struct time_line {
 
 static const struct table_column time_columns[HEAT_TIME_COLUMNS] = {
 	[HEAT_TIME_START] = { "start_ns", NULL, UNIT_NS,
-			      "start of the stretch, from the start of the run",
+			      "start of the interval, since the start of the run",
 			      TABLE_UINT(struct time_line, start_ns), 0 },
-	[HEAT_TIME_REQUESTS] = { "requests", NULL, UNIT_COUNT, "that were made in it",
+	[HEAT_TIME_REQUESTS] = { "requests", NULL, UNIT_COUNT,
+				 "requests of the class created in the interval",
 				 TABLE_UINT(struct time_line, requests), 0 },
 };
 
@@ -158,7 +158,7 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 	return table_set_literal(table, cell, ((const struct line *)row)->dev);
 }
 
-/* Stretches without any are left out. */
+/* Intervals without requests are left out. */
 static int get_over_time(struct table *table, struct cell *cell, const void *row,
 			 const struct table_column *column)
 {
@@ -178,26 +178,30 @@ static int get_over_time(struct table *table, struct cell *cell, const void *row
 }
 
 static const struct table_column columns[HEAT_COLUMNS] = {
-	[HEAT_NAME] = { "name", "device", UNIT_NONE, "as /sys/block has it",
+	[HEAT_NAME] = { "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
 			TABLE_TEXT(struct line, name), 0 },
 	[HEAT_DEV] = { "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0,
 		       0 },
 	[HEAT_OP] = { "op", "op", UNIT_NONE, "read, write, discard or flush",
 		      TABLE_LITERAL(struct line, op), 0 },
 	[HEAT_MEASURE] = { "measure", "measure", UNIT_NONE,
-			   "what requests are told apart by, and its unit: latency_ns (queue and "
-			   "service) or size_bytes",
+			   "measured quantity and its unit: latency_ns (queue and service) or "
+			   "size_bytes",
 			   TABLE_LITERAL(struct line, measure), 0 },
-	[HEAT_ABOVE] = { "above", "above", UNIT_NONE, "more than this",
+	[HEAT_ABOVE] = { "above", "above", UNIT_NONE,
+			 "exclusive lower bound of the class, in the unit of measure",
 			 TABLE_UINT(struct line, above), 0 },
-	[HEAT_UPTO] = { "upto", "up to", UNIT_NONE, "and at most this; null: or any more",
+	[HEAT_UPTO] = { "upto", "up to", UNIT_NONE,
+			"inclusive upper bound of the class, in the unit of measure; null: no "
+			"bound",
 			TABLE_UINT(struct line, upto), 0 },
-	[HEAT_REQUESTS] = { "requests", "requests", UNIT_COUNT, "of the run, that were so",
+	[HEAT_REQUESTS] = { "requests", "requests", UNIT_COUNT, "requests of the run in the class",
 			    TABLE_UINT(struct line, requests), 0 },
-	[HEAT_STRETCH] = { "stretch_ns", NULL, UNIT_NS, "length of a stretch of over_time",
+	[HEAT_STRETCH] = { "stretch_ns", NULL, UNIT_NS, "length of an interval of over_time",
 			   TABLE_UINT(struct line, stretch_ns), 0 },
-	[HEAT_OVER_TIME] = { "over_time", "stretches", UNIT_NONE,
-			     "of them, by stretch of the run; those with none are left out",
+	[HEAT_OVER_TIME] = { "over_time", "over time", UNIT_NONE,
+			     "requests of the class by interval of the run; intervals without any "
+			     "are omitted",
 			     get_over_time, 0, 0 },
 };
 
@@ -210,7 +214,7 @@ static uint64_t sum_of(const uint64_t counts[HEAT_STRETCHES])
 	return sum;
 }
 
-/* A row for each class from the first with a request to the last. */
+/* Adds a row for each class from the first to the last one with a request. */
 static int add_map(struct table *table, struct line *line, const struct map_of *map,
 		   enum measure measure)
 {
@@ -260,7 +264,7 @@ static int fill(void *state, struct table *table)
 	if (!status && heat->beyond) {
 		char note[96], number[UNITS_TEXT];
 
-		snprintf(note, sizeof(note), "%s requests of further devices are not told",
+		snprintf(note, sizeof(note), "%s requests of further devices are omitted",
 			 units_count(number, heat->beyond));
 		status = table_set_note(table, note);
 	}
@@ -270,7 +274,7 @@ static int fill(void *state, struct table *table)
 const struct analysis analysis_device_heat = {
 	.name = "device_heat",
 	.title = "Requests over time",
-	.meaning = "how long requests to devices took, and how large they were, over the run",
+	.meaning = "latency and size of device requests over the run",
 	.shown = "name,op,measure,above,upto,requests,over_time",
 	.shape = TABLE_LIST,
 	.heat = true,

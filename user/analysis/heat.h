@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "device_heat": how long requests took and how large they were, over the course of the
- * run, for those who draw it.
+ * Table "device_heat": latencies and sizes of requests over the run, for heat maps.
  */
 #ifndef FAULTLINE_HEAT_H
 #define FAULTLINE_HEAT_H
 
 #include "analysis/analysis.h"
 
-#define HEAT_STRETCHES 60 /* of time */
+#define HEAT_STRETCHES 60 /* time intervals */
 
-/* Rows of one device, kind of request and measure follow each other, the smallest first. */
+/* Rows of one device, kind of request and measure are consecutive, smallest class first. */
 enum heat_column {
 	HEAT_NAME,
 	HEAT_DEV,
@@ -24,10 +23,10 @@ enum heat_column {
 	HEAT_COLUMNS,
 };
 
-/* ... of a cell of HEAT_OVER_TIME. */
+/* Columns within a cell of HEAT_OVER_TIME. */
 enum heat_time_column { HEAT_TIME_START, HEAT_TIME_REQUESTS, HEAT_TIME_COLUMNS };
 
-#define HEAT_LATENCY "latency_ns" /* values of HEAT_MEASURE; ABOVE and UPTO are in this unit */
+#define HEAT_LATENCY "latency_ns" /* values of HEAT_MEASURE, and the unit of ABOVE and UPTO */
 #define HEAT_SIZE "size_bytes"
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "io_patterns": ways of doing I/O that cost, with how often and on which file most.
- * Numbers are those of rows. Knows nothing of what is too much.
+ * Table "io_patterns": costly I/O patterns, how often they occur and the file most affected.
+ * Excludes lost events.
  */
 #include "analysis/io_patterns.h"
 
@@ -14,46 +14,46 @@
 #include "analysis/measured.h"
 #include "analysis/model/path.h"
 
-#define FILES_MOST 65536 /* pairs of a io_pattern and a file; of further ones no file is told */
+#define FILES_MOST 65536 /* pairs of a pattern and a file; further ones name no file */
 
-/* Calls on one file, one after the other, on their way into the map. */
+/* Consecutive calls on one file, not yet added to the map. */
 struct io_pattern_run {
 	uint32_t file;
 	uint64_t time_ns;
 };
 
-/* The write to a file that ends last, of all that began, and the one that does of those of anybody
- * else: who comes meanwhile waits for the first of them that is not his own. */
+/* The write with the latest end so far, and the one with the latest end among writes by others: a
+ * new write waits for the first of them that is not its own. */
 struct last_write {
-	uint64_t end, who; /* end: 0 for none; who: the thread, or the trace */
+	uint64_t end, who; /* end: 0 for none; who: thread or trace */
 };
 struct writing {
 	struct last_write last[2];
 };
 
-/* What an operation does for a lock of a file. */
+/* How an operation locks a file. */
 enum locking {
 	LOCK_NONE,
-	LOCK_ASKS, /* gets it or not, and gives it back, at once: only a server makes it wait */
+	LOCK_ASKS, /* tries or unlocks, returns at once: only a server makes it wait */
 	LOCK_WAITS,
 };
 
-/* What was asked of a file's path; the bit above each is the answer. */
+/* Cached checks of a file's path; the next higher bit of each holds the result. */
 enum looked { LOOKED_LOADED = 1, LOOKED_MODULE = 4 };
 
 struct io_patterns {
 	const struct job *job;
 	struct io_pattern_run runs[IO_PATTERNS];
-	enum locking locks[JOB_OPERATIONS_MOST]; /* of each operation */
+	enum locking locks[JOB_OPERATIONS_MOST]; /* per operation */
 	struct tally tallies[IO_PATTERNS];
 	struct map writings;	  /* trace << 32 | file -> struct writing */
 	struct map across;	  /* file -> struct writing: by trace */
-	uint8_t *looked;	  /* enum looked, of each file; */
-	struct path_memory paths; /* and of paths whether they are modules', plus 1 */
-	struct map times;	  /* io_pattern, file -> time in it, summed over threads */
-	uint64_t most_ns[IO_PATTERNS], files[IO_PATTERNS]; /* most: of the worst */
+	uint8_t *looked;	  /* enum looked, per file */
+	struct path_memory paths; /* per path: 1 + whether it is a module's */
+	struct map times;	  /* io_pattern, file -> thread time */
+	uint64_t most_ns[IO_PATTERNS], files[IO_PATTERNS]; /* most_ns: of the worst file */
 	uint32_t worst[IO_PATTERNS];
-	uint32_t rows[IO_PATTERNS]; /* of the table */
+	uint32_t rows[IO_PATTERNS]; /* in the table */
 };
 
 static const char *const names[IO_PATTERNS] = {
@@ -90,7 +90,7 @@ static enum locking locking_of(const char *name)
 	return LOCK_NONE;
 }
 
-/* Whether a call may have to wait for a lock. What takes time without is the processor's. */
+/* Whether a call may have to wait for a lock. Otherwise its time is CPU time. */
 static inline bool waits_for_lock(const struct io_patterns *io_patterns, const struct event *event)
 {
 	const enum locking locking = io_patterns->locks[event->operation];
@@ -139,8 +139,8 @@ static bool is_directory(const struct io_patterns *io_patterns, uint32_t file)
 	return file < files->count && S_ISDIR(files->files[file].mode);
 }
 
-/* Whether a file is the one to be named: that with the most time; a directory, which is synced for
- * what was made in it, only where there is no file. */
+/* Whether this file becomes the one to name: the one with the most time. A directory, synced for
+ * entries created in it, is named only if there is no file. */
 static bool is_worst(const struct io_patterns *io_patterns, enum io_pattern io_pattern,
 		     uint32_t file, uint64_t time_ns)
 {
@@ -152,7 +152,7 @@ static bool is_worst(const struct io_patterns *io_patterns, enum io_pattern io_p
 	return is_directory(io_patterns, worst);
 }
 
-/* Books the run of a io_pattern. */
+/* Adds the current run of a pattern to its file. */
 static int book(struct io_patterns *io_patterns, enum io_pattern io_pattern)
 {
 	struct io_pattern_run run = io_patterns->runs[io_pattern];
@@ -191,7 +191,7 @@ static int add(struct io_patterns *io_patterns, enum io_pattern io_pattern,
 	return status;
 }
 
-/* Whether a file's path is of a kind: asked once of each, there may be a million. */
+/* Whether a file's path is of a kind; cached, because there may be a million files. */
 static bool is_kind(struct io_patterns *io_patterns, uint32_t file, enum looked asked,
 		    bool (*is)(const struct file_table *files, struct table_text path))
 {
@@ -207,13 +207,14 @@ static bool is_kind(struct io_patterns *io_patterns, uint32_t file, enum looked 
 	return *looked & asked << 1;
 }
 
-/* Programs and modules are read by loaders and interpreters, and nobody else can change how. */
+/* Programs and modules are read by loaders and interpreters: users cannot change how. */
 static bool is_loaded(struct io_patterns *io_patterns, uint32_t file)
 {
 	return is_kind(io_patterns, file, LOOKED_LOADED, loaded_in);
 }
 
-/* What a call named that ended without a file: there is none, or nobody asked which it is. */
+/* Whether the path of a call without a file names a module: the file does not exist or was not
+ * identified. */
 static int names_module(struct io_patterns *io_patterns, const struct event *event)
 {
 	const struct path_asked asked = path_asked_by(event);
@@ -231,7 +232,7 @@ static int names_module(struct io_patterns *io_patterns, const struct event *eve
 	return *known - 1;
 }
 
-/* Whether a call of metadata looks for a module, or looks at one; or -ENOMEM. */
+/* Whether a metadata call searches for or accesses a module; or -ENOMEM. */
 static int is_of_module(struct io_patterns *io_patterns, const struct event *event)
 {
 	if (event->class != IO_METADATA)
@@ -244,7 +245,7 @@ static int is_of_module(struct io_patterns *io_patterns, const struct event *eve
 	return names_module(io_patterns, event);
 }
 
-/* A read to the end of its file gets what there is; only what comes after it gets nothing. */
+/* A read up to the end of the file gets what there is; only a read past the end gets nothing. */
 static bool is_short(struct io_patterns *io_patterns, const struct event *event)
 {
 	const struct file_table *files = &io_patterns->job->files;
@@ -259,14 +260,14 @@ static bool is_short(struct io_patterns *io_patterns, const struct event *event)
 	return !is_loaded(io_patterns, event->file);
 }
 
-/* A read that got all that it asked for, nearly all of them: a case of nothing. */
+/* A read that got all it asked for, as nearly all do: matches no pattern. */
 static inline bool is_plain_read(const struct event *event)
 {
 	return event->class == IO_READ && event->method != METHOD_DIRECT &&
 	       event->bytes >= event->asked_bytes && !(event->flags & EVENT_FAILED);
 }
 
-/* Of calls that were summed up: what they are on average, where that tells. */
+/* Patterns of aggregated calls, judged by their average where that is conclusive. */
 static unsigned int io_patterns_of_sums(const struct io_patterns *io_patterns,
 					const struct event *event)
 {
@@ -294,7 +295,7 @@ static unsigned int io_patterns_of_call(struct io_patterns *io_patterns, const s
 	bool syncs = event->class == IO_WRITE && event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC;
 	unsigned int found = waits << IO_PATTERN_LOCK;
 
-	/* Look-ups that fail have a table of their own, and who asks not to wait is told so. */
+	/* Failed look-ups have their own table, and EAGAIN is expected for non-blocking calls. */
 	if (event->flags & EVENT_FAILED) {
 		if (event_kind(event) != TRACE_SYSCALL_PATH &&
 		    !(moves && event_value(event, SYSCALL_RESULT) == (uint64_t)-EAGAIN))
@@ -322,8 +323,8 @@ static inline bool is_call(const struct event *event)
 	return event->flags & EVENT_CALL && !(event->flags & (EVENT_SECOND | EVENT_CLASSES));
 }
 
-/* What an event is a case of, whatever came before it; a mask of 1 << enum io_pattern, or -ENOMEM.
- */
+/* Returns the patterns that an event matches, regardless of earlier events; a mask of 1 << enum
+ * io_pattern, or -ENOMEM. */
 static inline int io_patterns_of(struct io_patterns *io_patterns, const struct event *event)
 {
 	int found, of_module;
@@ -338,8 +339,8 @@ static inline int io_patterns_of(struct io_patterns *io_patterns, const struct e
 	return found | of_module << IO_PATTERN_MODULE;
 }
 
-/* Writes through the page cache hold the lock of their file from begin to end; past the cache, and
- * to pipes and devices, they need not. */
+/* Writes through the page cache hold the file's lock for their whole duration; direct writes and
+ * writes to pipes and devices need not. */
 static inline bool takes_turns(const struct io_patterns *io_patterns, const struct event *event)
 {
 	const struct file_table *files = &io_patterns->job->files;
@@ -366,8 +367,8 @@ static void add_writing(struct writing *writing, struct last_write new)
 	*place = new;
 }
 
-/* What a write waited for those of others before it, in the order of their begins, is its own time
- * up to where the last of them ended. */
+/* Adds the part of a write that it waited for earlier writes of others: from its start to the
+ * latest of their ends. */
 static int add_shared(struct io_patterns *io_patterns, struct map *writings, uint64_t key,
 		      uint64_t who, enum io_pattern io_pattern, const struct event *event)
 {
@@ -391,7 +392,8 @@ static int add_shared(struct io_patterns *io_patterns, struct map *writings, uin
 	return status;
 }
 
-/* Threads of one trace, and traces apart from that: summaries do not tell of each other's. */
+/* Waits among threads of one trace and, separately, among traces: summaries cannot see the
+ * latter. */
 static int add_write(struct io_patterns *io_patterns, const struct event *event)
 {
 	const uint64_t trace = event->block->trace;
@@ -425,7 +427,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
-/* Nearly all that are alike are reads that got all that they asked for. */
+/* Nearly all series of similar events are reads that got all they asked for. */
 static int add_series(void *state, const struct event_series *series)
 {
 	if (!series->lacking && is_plain_read(series->events))
@@ -442,25 +444,27 @@ struct line {
 };
 
 static const struct table_column columns[] = {
-	{ "io_pattern", "io_pattern", UNIT_NONE, "name of the io_pattern",
+	{ "io_pattern", "pattern", UNIT_NONE, "name of the I/O pattern",
 	  TABLE_LITERAL(struct line, io_pattern), 0 },
-	{ "count", "count", UNIT_COUNT, "calls", TABLE_UINT(struct line, count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes that they moved", TABLE_UINT(struct line, bytes),
-	  0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	{ "count", "count", UNIT_COUNT, "calls that match the pattern",
+	  TABLE_UINT(struct line, count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by these calls",
+	  TABLE_UINT(struct line, bytes), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of these calls in progress",
 	  TABLE_UINT(struct line, time_ns), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
+	{ "thread_time_ns", "thread time", UNIT_NS, "time of these calls, summed over threads",
 	  TABLE_UINT(struct line, thread_time_ns), 0 },
-	{ "files", "files", UNIT_COUNT, "files that it was done to", TABLE_UINT(struct line, files),
-	  0 },
+	{ "files", "files", UNIT_COUNT, "files that these calls accessed",
+	  TABLE_UINT(struct line, files), 0 },
 	{ "path", "file", UNIT_NONE,
-	  "the one with the most time; a directory only where there is no file",
+	  "file with the most time in these calls; a directory only if there is no file",
 	  TABLE_TEXT(struct line, path), 0 },
-	{ "file_thread_time_ns", "its time", UNIT_NS,
-	  "of that file, summed over threads; of several summaries, in the one with the most of it",
+	{ "file_thread_time_ns", "file's time", UNIT_NS,
+	  "time of these calls on that file, summed over threads; over several summaries, the "
+	  "largest of them",
 	  TABLE_UINT(struct line, file_time_ns), 0 },
 	{ "read_for_write_bytes", NULL, UNIT_BYTES,
-	  "bytes that they read from storage to complete pages that they wrote in part",
+	  "bytes read from storage by these calls to complete partially written pages",
 	  TABLE_UINT(struct line, read_for_write_bytes), JOB_READ_FOR_WRITE },
 };
 
@@ -474,12 +478,10 @@ static int fill(void *state, struct table *table)
 		return status ? status : table_set_note(table, "system calls were not recorded");
 	}
 	if (!status && io_patterns->job->summed)
-		status = table_set_note(
-			table,
-			"of operations that were summed up: fsync, module where "
-			"files are known, partial_write, and small_write and lock as far as they "
-			"are so on average; the others "
-			"need --mode trace");
+		status = table_set_note(table,
+					"aggregated operations cover only fsync, module (where "
+					"files are known), partial_write, and, judged by averages, "
+					"small_write and lock; the others require --mode trace");
 	for (int i = 0; i < IO_PATTERNS && !status; i++)
 		status = book(io_patterns, i);
 	for (int i = 0; i < IO_PATTERNS_LISTED && !status; i++) {
@@ -521,8 +523,8 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 
 _Static_assert(IO_PATTERNS_LISTED <= ROWS_OF_MOST, "an event may be of each");
 
-/* Of several reports. How many different files there are is known where one of them alone has any:
- * others might tell of the same ones. */
+/* For merged reports. The number of distinct files is known only if a single report has any: others
+ * may count the same files. */
 static struct io_pattern_view view_of_table(const struct table *table, enum io_pattern io_pattern)
 {
 	struct io_pattern_view view = { .files = TABLE_NO_UINT };
@@ -568,7 +570,7 @@ struct io_pattern_view io_patterns_view(const struct measured *measured, enum io
 
 const struct analysis analysis_io_patterns = {
 	.name = "io_patterns",
-	.meaning = "what processes do again and again, for findings",
+	.meaning = "costly I/O patterns, as used by findings",
 	.title = NULL,
 	.shape = TABLE_LIST,
 	.begin = begin,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "latency_breakdown", by file, the columns of where time was, in each table of it, and
- * what was found for others. Knows nothing of how it is found.
+ * Table "latency_breakdown", by file; the columns that split time into device, queue and other, for
+ * every table that has them; and results for other analyses.
  */
 #include "analysis/chain_state.h"
 
@@ -10,15 +10,19 @@
 
 #include "units.h"
 
-/* Where time was, in each table of it. */
+/* Where the time was spent. */
 static const struct table_column where[] = {
-	{ "device_ns", "at the device", UNIT_NS,
-	  "of it, with one of the requests at a device at least",
+	{ "device_ns", "at device", UNIT_NS,
+	  "part of the operations' time with at least one of their own requests at a device, "
+	  "summed over threads",
 	  TABLE_UINT(struct chain_line, time.device_ns), 0 },
-	{ "queue_ns", "in the queue", UNIT_NS, "of it, with one waiting and none at a device",
+	{ "queue_ns", "in queue", UNIT_NS,
+	  "part of the operations' time with some of their own requests queued and none at a "
+	  "device, summed over threads",
 	  TABLE_UINT(struct chain_line, time.queue_ns), 0 },
-	{ "other_ns", "neither", UNIT_NS,
-	  "the rest: locks, what others fetch or write, the processor",
+	{ "other_ns", "other", UNIT_NS,
+	  "part of the operations' time with none of their own requests in flight (locks, I/O of "
+	  "other tasks, CPU), summed over threads",
 	  TABLE_UINT(struct chain_line, other_ns), 0 },
 };
 
@@ -29,8 +33,7 @@ int chain_add_columns(struct table *table)
 
 static const struct table_column whole[] = {
 	{ "time_ns", NULL, UNIT_NS,
-	  "time of operations while which requests of their own were under way, summed over "
-	  "threads",
+	  "time of operations that had requests of their own in flight, summed over threads",
 	  TABLE_UINT(struct chain_line, time.time_ns), 0 },
 };
 
@@ -41,7 +44,7 @@ int chain_add_group(struct table *table, size_t base)
 	const struct table_group parts = { "waiting", "waiting", needs, TABLE_COLUMNS(where) };
 	int status = table_add_group(table, &time, base);
 
-	/* Without the layer the first of them stands for all. */
+	/* Without the layer the first group stands for both. */
 	if (!status && (table->recorded & needs) == needs)
 		status = table_add_group(table, &parts, base);
 	return status;
@@ -60,24 +63,25 @@ struct chain_line chain_line(const struct chain_time *time)
 struct line {
 	struct chain_line chain;
 	struct table_text path;
-	const char *host; /* NULL: of no file */
+	const char *host; /* NULL: no file */
 };
 
 static const struct table_column first_columns[] = {
 	{ "count", "operations", UNIT_COUNT,
-	  "calls and faults while which requests of their own were under way",
+	  "calls and faults that had requests of their own in flight",
 	  TABLE_UINT(struct line, chain.time.count), 0 },
-	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
+	{ "time_ns", "time", UNIT_NS, "time of these operations, summed over threads",
 	  TABLE_UINT(struct line, chain.time.time_ns), 0 },
 };
 
 static const struct table_column last_columns[] = {
-	{ "bios", "requests' parts", UNIT_COUNT, "stretches of files in requests, of these",
+	{ "bios", "bios", UNIT_COUNT,
+	  "bios of these operations: contiguous parts of files in requests",
 	  TABLE_UINT(struct line, chain.time.bios), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "that they moved",
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by these bios",
 	  TABLE_UINT(struct line, chain.time.bytes), 0 },
-	{ "host", NULL, UNIT_NONE, "host that it is on", TABLE_LITERAL(struct line, host), 0 },
-	{ "path", "file", UNIT_PATH, "path of the file; none for what had no file",
+	{ "host", NULL, UNIT_NONE, "host of the file", TABLE_LITERAL(struct line, host), 0 },
+	{ "path", "file", UNIT_PATH, "path of the file; null for operations without a file",
 	  TABLE_TEXT(struct line, path), 0 },
 };
 
@@ -121,7 +125,7 @@ static int fill(void *state, struct table *table)
 		if (!line.chain.time.count)
 			continue;
 		if (!most--)
-			return table_set_note(table, "further files are not told");
+			return table_set_note(table, "further files are omitted");
 		path = file_table_name(&chain->job->files, file);
 		line.path = (struct table_text) { path.bytes, path.length };
 		if (file != FILE_UNKNOWN)
@@ -131,7 +135,7 @@ static int fill(void *state, struct table *table)
 	if (!status && chain->beyond) {
 		char note[96], number[UNITS_TEXT];
 
-		snprintf(note, sizeof(note), "%s parts of requests of further threads are left out",
+		snprintf(note, sizeof(note), "%s bios of further threads are omitted",
 			 units_count(number, chain->beyond));
 		status = table_set_note(table, note);
 	}
@@ -185,7 +189,7 @@ const struct chain_time *chain_of_labels(const struct measured *measured, size_t
 	return chain ? chain->labels : NULL;
 }
 
-/* --- at moments --- */
+/* --- sampling --- */
 
 void chain_times_numbers(const struct chain_time *times, size_t room, uint64_t *numbers,
 			 size_t count)
@@ -235,7 +239,7 @@ static const struct sampled sampled = { CHAIN_SAMPLED, .numbers = numbers, .at =
 const struct analysis analysis_latency_breakdown = {
 	.name = "latency_breakdown",
 	.title = "Waiting for storage, by file",
-	.meaning = "how much of the time of operations their own requests were where, by file",
+	.meaning = "time of operations split into device, queue and other, by file",
 	.shown = "path,time_ns,device_ns,queue_ns,other_ns,count,bios,bytes",
 	.by = "time_ns",
 	.shape = TABLE_LIST,

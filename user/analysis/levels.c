@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "levels": where time went on each level between the application and the page, as
- * DFAnalyzer tells it (application, data loader, system call), and page faults. Knows nothing of
- * how intervals are measured.
+ * Table "levels": time on each level between the application and the page, with DFAnalyzer's levels
+ * (application, data loader, system call) and page faults.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 static const struct {
 	const char *level, *name;
 	enum activity_of activity;
-	unsigned int needs; /* JOB_*; none: it is spans */
+	unsigned int needs; /* JOB_*; none: spans */
 } levels[] = {
 	{ "application", "compute", ACTIVITY_COMPUTE, 0 },
 	{ "application", "data loading", ACTIVITY_DATA, 0 },
@@ -27,7 +26,7 @@ static const struct {
 	{ "page fault", "file mappings", ACTIVITY_FAULT, JOB_FAULT | JOB_EVENTS },
 };
 
-/* A row of the table. */
+/* A table row. */
 struct line {
 	const char *level, *name;
 	uint64_t count, time_ns, unoverlapped_ns, io_ns, bytes;
@@ -36,17 +35,19 @@ struct line {
 static const struct table_column columns[] = {
 	{ "level", "level", UNIT_NONE, "level between the application and the page",
 	  TABLE_LITERAL(struct line, level), 0 },
-	{ "name", "", UNIT_NONE, "what was done there", TABLE_LITERAL(struct line, name), 0 },
-	{ "count", "count", UNIT_COUNT, "spans, calls or faults", TABLE_UINT(struct line, count),
-	  0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	{ "name", "", UNIT_NONE, "activity on that level", TABLE_LITERAL(struct line, name), 0 },
+	{ "count", "count", UNIT_COUNT, "number of spans, calls or faults",
+	  TABLE_UINT(struct line, count), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of them in progress",
 	  TABLE_UINT(struct line, time_ns), 0 },
-	{ "unoverlapped_ns", "unoverlapped", UNIT_NS, "the part without compute",
+	{ "unoverlapped_ns", "unoverlapped", UNIT_NS,
+	  "time with at least one of them in progress, outside compute",
 	  TABLE_UINT(struct line, unoverlapped_ns), 0 },
-	{ "io_ns", "in I/O", UNIT_NS,
-	  "the part of that with I/O of the job under way; of data loading and checkpoints",
+	{ "io_ns", "I/O", UNIT_NS,
+	  "part of the unoverlapped time with I/O of the job in progress; only for data loading "
+	  "and checkpoints",
 	  TABLE_UINT(struct line, io_ns), JOB_EVENTS },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; of faults, those they brought in",
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; for faults, bytes read from storage",
 	  TABLE_UINT(struct line, bytes), 0 },
 };
 
@@ -105,7 +106,7 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	return event->class == IO_NONE ? 0 : rows_with(1u << activity_of_event(event), rows);
 }
 
-/* What a GPU computes is no event that passes. */
+/* GPU compute does not pass as an event. */
 static int rows_of_span(void *state, uint32_t slot, bool begins, struct row_of rows[ROWS_OF_MOST])
 {
 	const struct job *job = *(const struct job **)state;
@@ -116,19 +117,19 @@ static int rows_of_span(void *state, uint32_t slot, bool begins, struct row_of r
 	return rows_with(kinds & ~unknown, rows);
 }
 
-/* That there were none is said only where that is known. */
+/* Claims that there were no spans only if that is certain. */
 static const char *why_none(const struct job *job)
 {
 	if (!(job->layers & JOB_SPAN))
-		return "spans of the application were not recorded";
+		return "application spans were not recorded";
 	if (job->lost_spans)
 		return "no spans were recorded, but some were lost or may have been missed";
 	if (!job->complete)
-		return "no spans were recorded as far as the trace goes, which has no end";
+		return "no spans were recorded, but the trace is incomplete";
 	if (job_count_notes(job, TRACE_NOTE_ENDED_UNSEEN))
-		return "no spans were recorded, but programs ended before it was seen whether they "
-		       "mark any";
-	return "the application marked no spans";
+		return "no spans were recorded, but programs ended before Faultline knew whether "
+		       "they mark any";
+	return "no spans were marked";
 }
 
 static int fill(void *state, struct table *table)
@@ -144,15 +145,15 @@ static int fill(void *state, struct table *table)
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !status; i++)
 		status = add_row(table, job, i);
 	if (!status && job->lost)
-		status = table_set_note(table, "lost events are missing here");
+		status = table_set_note(table, "excludes lost events");
 	return status;
 }
 
-/* --- read back --- */
+/* --- reading back --- */
 
 static bool view_of_row(const struct table *table, size_t row, struct level_view *view)
 {
-	/* In sums it is not known what was I/O. */
+	/* Aggregated data does not show which part was I/O. */
 	if (!table_number(table, row, "io_ns", &view->io_ns))
 		view->io_ns = 0;
 	return table_number(table, row, "count", &view->count) &&

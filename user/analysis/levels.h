@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the job's spans were about and how long, for those who draw conclusions from the table
- * "levels".
+ * What the job's spans covered and for how long, for findings on the table "levels".
  */
 #ifndef FAULTLINE_LEVELS_H
 #define FAULTLINE_LEVELS_H
@@ -11,13 +10,13 @@
 
 struct level_view {
 	uint64_t count, time_ns;
-	uint64_t unhidden_ns; /* the part without compute; 0 where nothing computed */
-	uint64_t io_ns;	      /* of data and checkpoints: the part of that with I/O; else 0 */
+	uint64_t unhidden_ns; /* outside compute; 0 if nothing computed */
+	uint64_t io_ns;	      /* data, checkpoints: with I/O, outside compute; else 0 */
 };
 
 /*
- * Of activities that are spans. False where it is not known: of several reports (measured->job is
- * NULL) whose runs went on at once.
+ * For activities that are spans. Returns false if unknown: in merged reports (measured->job is
+ * NULL) of runs that overlapped.
  */
 bool levels_view(const struct measured *measured, enum activity_of which, struct level_view *view);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "lifetimes": files that the run made and removed again, by unlink or by another that
- * was renamed over them. Knows names of calls and paths, not what was written.
+ * Table "lifetimes": files that the run created and removed again, by unlink or by a rename over
+ * them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,21 +17,20 @@
 /* What a call does to names. */
 enum { NOTHING, REMOVES, MOVES, LINKS };
 
-/* A file that was made; removed_ns is 0 while it is there. */
+/* A file created by the run; removed_ns is 0 while it exists. */
 struct made_file {
 	uint32_t file, maker, remover;
-	uint32_t links; /* names beyond its first */
+	uint32_t links; /* hard links beyond its first name */
 	uint64_t made_ns, removed_ns;
 };
 
 struct lifetimes {
 	const struct job *job;
-	uint8_t *does; /* of each operation */
+	uint8_t *does; /* per operation */
 	struct made_file *files;
 	size_t count, room;
-	bool *is_there;	  /* of each file: it was made, and is not removed yet */
-	struct map names; /* host, hash of a path -> number of the file of that name, plus 1; 0:
-			     none */
+	bool *is_there;	  /* per file: created and not removed yet */
+	struct map names; /* host, path hash -> index + 1; 0: none */
 };
 
 static uint8_t what_does(const char *name)
@@ -74,17 +73,16 @@ static void end(void *state)
 	free(lifetimes);
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
-/* A name on a host; only those of files that were made are kept, so that there are no more of them
- * than files. */
+/* A name on a host. Only names of created files are kept, which bounds their number. */
 struct name {
 	uint32_t host;
 	const char *path;
 	size_t length;
 };
 
-/* NULL: of no file that was made. */
+/* Returns NULL if no created file has had the name. */
 static uint64_t *place_of(const struct lifetimes *lifetimes, const struct name *name)
 {
 	const uint64_t key[2] = { name->host,
@@ -106,8 +104,8 @@ static int set_place(struct lifetimes *lifetimes, const struct name *name, uint6
 	return 0;
 }
 
-/* The name that a call was given by two columns of its row, empty if that was lost; `path` is room
- * for it. */
+/* Returns the path passed to a call, from two columns of its row; empty if it was lost. Uses `path`
+ * as the buffer. */
 static struct name name_of(const struct lifetimes *lifetimes, const struct event *event,
 			   unsigned int dir, unsigned int column, char path[PATH_JOIN_BYTES])
 {
@@ -118,8 +116,8 @@ static struct name name_of(const struct lifetimes *lifetimes, const struct event
 	return (struct name) { lifetimes->job->traces[trace].host, path, length };
 }
 
-/* Opened with O_CREAT when no file that was made has that name: made now, as far as is known, by
- * the name that it was first told of by. Later ones are what it is renamed to. */
+/* An open with O_CREAT while no created file has that name: taken as its creation, under the first
+ * known path. Later paths come from renames. */
 static int add_made(struct lifetimes *lifetimes, const struct event *event)
 {
 	const struct trace_string path = file_table_first_path(&lifetimes->job->files, event->file);
@@ -148,7 +146,7 @@ static void remove_file(struct lifetimes *lifetimes, uint64_t *place, const stru
 		return;
 	file = &lifetimes->files[*place - 1];
 	*place = 0;
-	/* It still has another name. */
+	/* The file still has another name. */
 	if (file->links) {
 		file->links--;
 		return;
@@ -168,7 +166,7 @@ static int add_removed(struct lifetimes *lifetimes, const struct event *event)
 	return 0;
 }
 
-/* One more name of a file that was made. */
+/* Adds a name to a created file. */
 static int add_linked(struct lifetimes *lifetimes, const struct event *event)
 {
 	char path[PATH_JOIN_BYTES];
@@ -185,7 +183,7 @@ static int add_linked(struct lifetimes *lifetimes, const struct event *event)
 	return set_place(lifetimes, &name, number);
 }
 
-/* What had the new name is gone. */
+/* The file that had the new name is removed. */
 static int add_moved(struct lifetimes *lifetimes, const struct event *event)
 {
 	char path[PATH_JOIN_BYTES];
@@ -230,21 +228,23 @@ struct line {
 };
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, "path of the file, the last that is known of it",
-	  TABLE_TEXT(struct line, path), 0 },
-	{ "lived_ns", "lived", UNIT_NS, "from its first open with O_CREAT until it was removed",
-	  TABLE_UINT(struct line, lived_ns), 0 },
-	{ "made_ns", NULL, UNIT_NS, "when it was made, from the start of the run",
-	  TABLE_UINT(struct line, made_ns), 0 },
-	{ "written_bytes", "written", UNIT_BYTES, "bytes that calls wrote to it",
-	  TABLE_UINT(struct line, written_bytes), 0 },
-	{ "maker.pid", "made by pid", UNIT_NONE, "process that made it",
-	  TABLE_UINT(struct line, maker_pid), 0 },
-	{ "maker.comm", "made by", UNIT_NONE, "its program", TABLE_TEXT(struct line, maker), 0 },
-	{ "remover.pid", "removed by pid", UNIT_NONE, "process that removed it",
-	  TABLE_UINT(struct line, remover_pid), 0 },
-	{ "remover.comm", "removed by", UNIT_NONE, "its program", TABLE_TEXT(struct line, remover),
+	{ "path", "file", UNIT_PATH, "last known path of the file", TABLE_TEXT(struct line, path),
 	  0 },
+	{ "lived_ns", "lived", UNIT_NS, "time from the first open with O_CREAT until removal",
+	  TABLE_UINT(struct line, lived_ns), 0 },
+	{ "made_ns", NULL, UNIT_NS, "creation of the file, since the start of the run",
+	  TABLE_UINT(struct line, made_ns), 0 },
+	{ "written_bytes", "written", UNIT_BYTES, "bytes written to the file by calls",
+	  TABLE_UINT(struct line, written_bytes), 0 },
+	{ "maker.pid", "creator pid", UNIT_NONE, "process ID of the creator",
+	  TABLE_UINT(struct line, maker_pid), 0 },
+	{ "maker.comm", "creator", UNIT_NONE, "name of the program that created the file",
+	  TABLE_TEXT(struct line, maker), 0 },
+	{ "remover.pid", "removed by pid", UNIT_NONE,
+	  "process ID of the process that removed the file", TABLE_UINT(struct line, remover_pid),
+	  0 },
+	{ "remover.comm", "removed by", UNIT_NONE, "name of the program that removed the file",
+	  TABLE_TEXT(struct line, remover), 0 },
 };
 
 static uint64_t pid_of(const struct job *job, uint32_t number)
@@ -273,7 +273,7 @@ static int add_line(const struct measured *measured, struct table *table,
 	return table_add(table, &line);
 }
 
-/* The shortest lived first; there is nothing to compare but that and when. */
+/* Shortest life first, then by creation time. */
 static int compare_lives(const void *left, const void *right)
 {
 	const struct made_file *a = left, *b = right;
@@ -291,18 +291,18 @@ static int conclude(const struct measured *measured, struct table *table)
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	if (!status && measured->job->lost)
-		status = table_set_note(table, "lost events are missing here");
+		status = table_set_note(table, "excludes lost events");
 	if (!(measured->job->layers & JOB_SYSCALL)) {
 		table->absent = true;
 		return status ? status : table_set_note(table, "system calls were not recorded");
 	}
-	/* A removal names only a path: a filter may have dropped it. */
+	/* A removal names only a path, so a filter may have dropped it. */
 	if (measured->job->chosen) {
 		table->absent = true;
 		return status ? status
-			      : table_set_note(table,
-					       "needs all events: what removes a file may be "
-					       "left out by the filter");
+			      : table_set_note(
+					table,
+					"requires all events: the filter may exclude removals");
 	}
 	if (lifetimes->count)
 		qsort(lifetimes->files, lifetimes->count, sizeof(*lifetimes->files), compare_lives);
@@ -314,8 +314,8 @@ static int conclude(const struct measured *measured, struct table *table)
 
 const struct analysis analysis_lifetimes = {
 	.name = "lifetimes",
-	.meaning = "files that were made and removed in the run, and how long they lived",
-	.title = NULL, /* every compiler and shell makes some: only for who asks */
+	.meaning = "files created and removed during the run, and how long they existed",
+	.title = NULL, /* every compiler and shell creates some: only with --table */
 	.shown = "lived_ns,maker.pid,maker.comm,remover.pid,remover.comm,written_bytes,path",
 	.shape = TABLE_LIST,
 	.begin = begin,
@@ -330,6 +330,6 @@ const struct analysis analysis_lifetimes = {
 	},
 	.conclude = conclude,
 	.end = end,
-	/* What another run removed is not known to the one that made it. */
+	/* A run that created a file does not know whether another run removed it. */
 	.merging = { .moments = "made_ns", .sorted = "lived_ns", .many = "files" },
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files that are loaded to run, told by their paths. Knows nothing of what was done with them.
+ * Recognizes files that are loaded to run a program, by path.
  */
 #include "analysis/loaded.h"
 #include "analysis/model/path.h"
 
 #include <string.h>
 
-/* Directories that the file system hierarchy keeps for what runs. */
+/* Directories that the filesystem hierarchy reserves for programs and what they load. */
 static const char *const roots[] = {
 	"/bin/",
 	"/sbin/",
@@ -42,10 +42,10 @@ static const char *const parts[] = {
 	"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python", "/__pycache__/",
 };
 
-/* Not .pth: Python's own lie in site-packages, and those elsewhere are PyTorch's checkpoints. */
+/* Not .pth: Python's own are in site-packages, and others are PyTorch checkpoints. */
 static const char *const module_endings[] = { ".py", ".pyc", ".pyi" };
 
-/* Whether the path has one of them, or is the directory that it names. */
+/* Whether the path contains one of `parts` or is that directory itself. */
 static bool has_part(struct table_text path)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -77,7 +77,7 @@ bool loaded_is_module(struct table_text path)
 	return has_part(path);
 }
 
-/* Whether the path begins so, or is the directory that it names. */
+/* Whether the path starts with one of `roots` or is that directory itself. */
 static bool has_root(struct table_text path)
 {
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
@@ -106,7 +106,7 @@ bool loaded_is(struct table_text path)
 	return memmem(path.bytes + base, path.length - base, ".so.", 4);
 }
 
-/* Nothing but its ending makes a module of it. */
+/* Whether only the file's extension makes it a module. */
 static bool is_source_alone(struct table_text path)
 {
 	return (ends_with(path, ".py") || ends_with(path, ".pyi")) && !has_root(path) &&

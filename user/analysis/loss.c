@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Causes of loss: what the recording noted, and damage that is found when a trace is read.
+ * Causes of loss: noted while recording, or damage found when reading a trace.
  */
 #include "analysis/loss.h"
 
@@ -8,22 +8,21 @@
 
 static const struct {
 	struct loss_cause cause;
-	const char *note; /* of the recording; NULL: it is found by reading */
+	const char *note; /* from the recording; NULL: found when reading */
 } causes[] = {
-	{ { "buffers", "they came faster than Faultline read them",
+	{ { "buffers", "events arrived faster than Faultline read them",
 	    "record with a larger --buffer, or with fewer --layers" },
 	  TRACE_NOTE_LOST_FULL },
 	{ { "stopped",
-	    "Faultline stood still for a second and more: it was stopped, had no CPU, or waited "
-	    "for the disk that the trace is on",
-	    "let Faultline run while the job does: do not stop it, leave it a CPU, and write the "
-	    "trace to a fast disk" },
+	    "Faultline was blocked for 1 s or more (stopped, without a CPU, or waiting for the "
+	    "trace's disk)",
+	    "do not stop Faultline while the job runs, leave it a CPU, and write the trace to a "
+	    "fast disk" },
 	  TRACE_NOTE_LOST_STOPPED },
 	{ { "disk", "the trace could not be written",
-	    "write the trace (-o) where there is more room" },
+	    "write the trace (-o) to a file system with more space" },
 	  TRACE_NOTE_LOST_NO_ROOM },
-	{ { "damage", "a part of the trace is damaged",
-	    "copy the trace again from where it is whole" },
+	{ { "damage", "part of the trace is damaged", "copy the trace again from an intact copy" },
 	  NULL },
 };
 #define CAUSES (sizeof(causes) / sizeof(causes[0]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The causes of lost events, each with a remedy.
+ * Causes of lost events, each with a remedy.
  */
 #ifndef FAULTLINE_LOSS_H
 #define FAULTLINE_LOSS_H
@@ -8,14 +8,14 @@
 #include "analysis/model/job.h"
 
 struct loss_cause {
-	const char *name;   /* in lost.cause of the report */
+	const char *name;   /* lost.cause in the report */
 	const char *why;    /* completes "events were lost: " */
 	const char *remedy; /* in the imperative */
 };
 
-/* The cause of most of a job's losses; NULL: nothing was lost, or the traces do not tell why. */
+/* Returns the main cause of a job's losses; NULL: nothing was lost, or the cause is unknown. */
 const struct loss_cause *loss_cause_of(const struct job *job);
-/* By its name, the first of several with commas between; NULL for none. */
+/* Finds a cause by name, the first of a comma-separated list; NULL if there is none. */
 const struct loss_cause *loss_cause_named(const char *name, size_t length);
 
 #endif

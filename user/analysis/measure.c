@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The measures and their columns. Knows nothing of what the sums are over.
+ * The measures of I/O and their columns.
  */
 #include "analysis/measure.h"
 
 #define SUM(member) TABLE_UINT(struct tally, member)
-#define NEVER ~0u /* what no trace has recorded: null */
+#define NEVER ~0u /* never recorded: null */
 
 struct measure_part {
 	unsigned int bit; /* MEASURE_* */
@@ -15,25 +15,25 @@ struct measure_part {
 #define TIMES                                                                                      \
 	{ MEASURE_TIME,                                                                            \
 	  { "time_ns", "time", UNIT_NS,                                                            \
-	    "time with at least one of them under way (union over threads)", SUM(time.measure),    \
-	    0 } },                                                                                 \
+	    "time with at least one such operation in progress (union over threads)",              \
+	    SUM(time.measure), 0 } },                                                              \
 	{                                                                                          \
 		MEASURE_THREAD_TIME,                                                               \
 		{                                                                                  \
-			"thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",  \
-				SUM(thread_time_ns), 0                                             \
+			"thread_time_ns", "thread time", UNIT_NS,                                  \
+				"operation time summed over threads", SUM(thread_time_ns), 0       \
 		}                                                                                  \
 	}
 
 #define CACHED                                                                                     \
 	{ MEASURE_FETCHED,                                                                         \
 	  { "fetched_bytes", "from storage", UNIT_BYTES,                                           \
-	    "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE } }, \
+	    "bytes read into the page cache from storage", SUM(fetched_bytes), JOB_PAGECACHE } },  \
 	{                                                                                          \
 		MEASURE_CREATED,                                                                   \
 		{                                                                                  \
-			"created_bytes", "created by writes", UNIT_BYTES,                          \
-				"bytes newly cached by writing", SUM(created_bytes), JOB_PAGECACHE \
+			"created_bytes", "newly cached", UNIT_BYTES,                               \
+				"bytes newly cached by writes", SUM(created_bytes), JOB_PAGECACHE  \
 		}                                                                                  \
 	}
 
@@ -59,13 +59,13 @@ static const struct measure_part writing[] = {
 	MOVING,
 	{ MEASURE_READ_FOR_WRITE,
 	  { "read_for_write_bytes", "read for write", UNIT_BYTES,
-	    "bytes read from storage to complete pages that were written in part",
+	    "bytes read from storage to complete partially written pages",
 	    SUM(read_for_write_bytes), JOB_READ_FOR_WRITE } },
 };
 
 /* Calls that do not. */
 static const struct measure_part still[] = {
-	{ MEASURE_COUNT, { "count", "calls", UNIT_COUNT, "operations", SUM(count), 0 } },
+	{ MEASURE_COUNT, { "count", "calls", UNIT_COUNT, "number of operations", SUM(count), 0 } },
 	ERRORS,
 	{ MEASURE_BYTES,
 	  { "bytes", NULL, UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
@@ -75,22 +75,24 @@ static const struct measure_part still[] = {
 };
 
 static const struct measure_part faults[] = {
-	{ MEASURE_COUNT, { "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 } },
+	{ MEASURE_COUNT,
+	  { "faults", "faults", UNIT_COUNT, "number of page faults", SUM(count), 0 } },
 	{ MEASURE_MAJOR,
 	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
 	CACHED,
 	TIMES,
 };
 
-/* Whole folios: at least what was stored to, and what will be written back. */
+/* Whole folios: an upper bound of what was stored, and what will be written back. */
 static const struct measure_part stores[] = {
-	{ MEASURE_COUNT, { "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 } },
+	{ MEASURE_COUNT,
+	  { "faults", "faults", UNIT_COUNT, "number of page faults", SUM(count), 0 } },
 	{ MEASURE_MAJOR,
 	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
 	CACHED,
 	{ MEASURE_DIRTIED,
 	  { "dirtied_bytes", "dirtied", UNIT_BYTES,
-	    "bytes made to be written back by stores through mappings", SUM(dirtied_bytes),
+	    "bytes dirtied by stores through mappings, in whole folios", SUM(dirtied_bytes),
 	    JOB_DIRTIED } },
 	TIMES,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What was measured, by analysis. Knows nothing of what any of them measures.
+ * Looks up results by analysis.
  */
 #include "analysis/measured.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What has been measured and what of it stands in tables already, for those that conclude something
- * from it. Knows nothing of how a report is made.
+ * The results of all analyses, in tables and in their states, for use by findings and other
+ * analyses.
  */
 #ifndef FAULTLINE_MEASURED_H
 #define FAULTLINE_MEASURED_H
@@ -11,33 +11,33 @@
 struct pictures;
 
 struct report {
-	const struct analysis *const *analyses; /* the registry: in the order of the tables */
+	const struct analysis *const *analyses; /* the registry: same order as the tables */
 	struct table **tables;
 	size_t table_count;
-	struct table *groups;	    /* by the key that was asked for; NULL for none */
-	struct pictures *pictures;  /* NULL: not asked for */
-	uint64_t first_ns, last_ns; /* on the report's clock: nothing was earlier, nothing later */
-	const struct trace_header *header; /* of the first trace, as long as that is open */
-	bool all_summed; /* operations were summed up in all traces, from begin to end */
-	size_t runs;	 /* reports that were made one; 0: it is of traces */
+	struct table *groups;		   /* by the user's key; NULL: none */
+	struct pictures *pictures;	   /* NULL: not requested */
+	uint64_t first_ns, last_ns;	   /* first and last time on the report's clock */
+	const struct trace_header *header; /* of the first trace, while it is open */
+	bool all_summed;		   /* all traces consist of aggregated operations only */
+	size_t runs;			   /* number of merged reports; 0: made from traces */
 };
 
-/* The table of an analysis of the registry. */
+/* Returns the table of an analysis in the registry. */
 const struct table *report_by(const struct report *report, const struct analysis *analysis);
-/* The table of that name, or NULL. */
+/* Returns the table with that name, or NULL. */
 const struct table *report_table(const struct report *report, const char *name);
 
 /*
- * What all analyses have measured, for those that draw conclusions from others. Whoever lets others
- * look at its state says how in a header of its own (files.h, totals.h).
+ * Results of all analyses, for analyses that use others. An analysis that exposes its state
+ * declares how in its own header (files.h, totals.h).
  */
 struct measured {
-	const struct job *job; /* NULL where reports were made one: the tables are all there is */
-	const struct report *report; /* tables, as far as they are filled */
-	void *const *states;	     /* of each of its analyses; NULL as the job */
+	const struct job *job;	     /* NULL for merged reports: there are only tables */
+	const struct report *report; /* the tables filled so far */
+	void *const *states;	     /* one per analysis; NULL if job is */
 };
 
-/* The state of an analysis of the registry. */
+/* Returns the state of an analysis in the registry. */
 void *measured_state(const struct measured *measured, const struct analysis *analysis);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "methods": how bytes came and went. Each byte has one method, and methods add up to the
- * totals: of read and mmap_read for the reading side, of write and mmap_write for the other.
- * Measures nothing of its own.
+ * Table "methods": I/O by access method. Each byte has one method, and methods add up to the
+ * totals: of read and mmap_read for the read side, of write and mmap_write for the write side. The
+ * numbers come from totals.c.
  *
- * The kernel counts by operation, which tells everything but whether a file was open with O_DIRECT:
- * what was lost of read and write calls has a row of its own, the method "unknown".
+ * The kernel counts by operation, which determines everything but whether a file was opened with
+ * O_DIRECT: lost read and write calls have their own row, method "unknown".
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static const char *const side_names[SIDES] = { "read", "write" };
 
 static const struct {
 	unsigned int needs; /* JOB_*: no row without it */
-	bool mapped;	    /* bytes are touched, not passed by a call */
-	bool lost;	    /* no rows of the trace: only if something was lost */
+	bool mapped;	    /* bytes are accessed in memory, not passed by a call */
+	bool lost;	    /* not in trace rows: only if something was lost */
 } methods[METHODS] = {
 	[METHOD_SYSCALL] = { JOB_MOVED, false, false },
 	[METHOD_DIRECT] = { JOB_MOVED, false, false },
@@ -32,30 +32,32 @@ static const struct {
 	[METHOD_UNKNOWN] = { JOB_MOVED, false, true },
 };
 
-/* A row of the table. */
+/* A table row. */
 struct line {
 	const char *method, *side;
 	uint64_t count, bytes, fetched_bytes, created_bytes, time_ns, thread_time_ns;
 };
 
 static const struct table_column columns[] = {
-	{ "method", "method", UNIT_NONE, "method", TABLE_LITERAL(struct line, method), 0 },
+	{ "method", "method", UNIT_NONE, "access method", TABLE_LITERAL(struct line, method), 0 },
 	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct line, side), 0 },
-	{ "count", "count", UNIT_COUNT, "operations", TABLE_UINT(struct line, count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; of faults, those they brought in",
+	{ "count", "count", UNIT_COUNT, "number of operations", TABLE_UINT(struct line, count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES,
+	  "bytes moved by calls; for mmap, bytes read from storage by faults, or dirtied by stores",
 	  TABLE_UINT(struct line, bytes), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", TABLE_UINT(struct line, fetched_bytes),
+	  "bytes read from storage into the page cache, readahead included",
+	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", "newly cached", UNIT_BYTES,
+	  "bytes of new page-cache pages filled by writes", TABLE_UINT(struct line, created_bytes),
 	  JOB_PAGECACHE },
-	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
-	  TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	{ "time_ns", "time", UNIT_NS, "time with at least one operation of this method in progress",
 	  TABLE_UINT(struct line, time_ns), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
+	{ "thread_time_ns", "thread time", UNIT_NS, "operation time summed over threads",
 	  TABLE_UINT(struct line, thread_time_ns), 0 },
 };
 
-/* The class of I/O that a side of a method is. */
+/* The class of I/O of one side of a method. */
 static unsigned int class_of(unsigned int method, unsigned int side)
 {
 	if (methods[method].mapped)
@@ -63,7 +65,7 @@ static unsigned int class_of(unsigned int method, unsigned int side)
 	return side == SIDE_READ ? IO_READ : IO_WRITE;
 }
 
-/* Of several reports. */
+/* For merged reports. */
 static struct tally tally_of_table(const struct table *table, enum io_method method,
 				   enum method_side side)
 {
@@ -95,7 +97,7 @@ struct tally methods_tally(const struct measured *measured, enum io_method metho
 					      method, side);
 }
 
-/* Rows of the table, plus 1; 0: none. */
+/* Table row of each, plus 1; 0: none. */
 struct methods {
 	uint32_t rows[METHODS][SIDES];
 };
@@ -124,12 +126,12 @@ static int add_row(struct table *table, const struct measured *measured, unsigne
 		.thread_time_ns = tally->thread_time_ns,
 	};
 
-	/* Rows of a layer that says it was off stand in the totals all the same. */
+	/* Totals may include a layer that was recorded as off. */
 	if (!memcmp(tally, &empty, sizeof(empty)) &&
 	    (methods[method].lost || (layers & methods[method].needs) != methods[method].needs))
 		return 0;
-	/* What was read by touching memory is only known as far as it had to be fetched, and what
-	 * was stored to it by what is to be written back. */
+	/* Bytes read through a mapping are known only if they were fetched, and bytes stored only
+	 * as dirtied pages. */
 	if (methods[method].mapped) {
 		unsigned int needs = side == SIDE_READ ? JOB_PAGECACHE : JOB_DIRTIED;
 
@@ -166,8 +168,8 @@ static int conclude(const struct measured *measured, struct table *table)
 
 const struct analysis analysis_methods = {
 	.name = "methods",
-	.meaning = "how bytes came and went: calls, O_DIRECT, mmap, splice, io_uring, libaio, the "
-		   "kernel itself",
+	.meaning = "I/O by access method: system calls, O_DIRECT, mmap, splice, io_uring, libaio, "
+		   "kernel",
 	.shape = TABLE_LIST,
 	.of_sums = true,
 	.begin = begin,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How bytes came and went, for the table "methods" and for those who draw conclusions from it.
+ * I/O by access method, for the table "methods" and for findings.
  */
 #ifndef FAULTLINE_METHODS_H
 #define FAULTLINE_METHODS_H
@@ -12,8 +12,8 @@
 
 enum method_side { SIDE_READ, SIDE_WRITE, SIDES };
 
-/* Lost events included, but for merged time. Of several reports (measured->job is NULL) no more
- * than counts, bytes and times. */
+/* Includes lost events, except in merged time. For merged reports (measured->job is NULL) only
+ * counts, bytes and times are set. */
 struct tally methods_tally(const struct measured *measured, enum io_method method,
 			   enum method_side side);
 

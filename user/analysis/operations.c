@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "operations": each kind of call and fault with its latencies and sizes. Counts and
- * sums hold lost events too (see totals.c); percentiles and sizes are those of rows.
- * Knows nothing of files or processes.
+ * Table "operations": each kind of call and fault with its latencies and sizes. Counts and sums
+ * include lost events (see totals.c); percentiles and sizes do not.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,11 +15,11 @@
 
 #define SIZES SIZE_CLASSES
 
-/* What rows say of an operation; made when its first row comes. */
+/* Details of an operation; allocated with its first event. */
 struct detail {
 	struct histogram latency;
-	uint64_t sizes[SIZES]; /* of the bytes asked for */
-	bool summed;	       /* of some no more is known than between which bounds they were */
+	uint64_t sizes[SIZES]; /* by bytes requested */
+	bool summed;	       /* includes aggregated operations, known only by class */
 };
 
 struct operations {
@@ -28,7 +27,7 @@ struct operations {
 	struct detail *details[JOB_OPERATIONS_MOST];
 };
 
-/* Numbers that have a meaning for all operations of a family. */
+/* Numbers that are meaningful for the operations of a family. */
 #define HAS_ERRORS (1u << 0)
 #define HAS_FETCHED (1u << 1)
 #define HAS_TIME (1u << 2)
@@ -74,7 +73,7 @@ static struct detail *detail_of(struct operations *operations, uint32_t number)
 	return operations->details[number];
 }
 
-/* Operations of a class, each as if it were at the class's upper bound. */
+/* Adds the operations of a class, each at the class's upper bound. */
 static void add_class(struct detail *detail, const struct event *event)
 {
 	uint64_t bits = event_value(event, PROFILE_CLASS_BITS);
@@ -112,20 +111,20 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
-/* An operation of the table, and what it is sorted by. */
+/* An operation of the table, with its sort key. */
 struct line {
 	uint32_t number;
 	struct trace_operation_total total;
 	const struct operation *operation;
 };
 
-/* What the columns see of it. */
+/* An operation as the columns see it. */
 struct operation_row {
 	const char *layer, *name, *family;
 	uint64_t count, errors, bytes, fetched_bytes, created_bytes, read_for_write_bytes;
 	uint64_t thread_time_ns;
 	uint64_t p50_ns, p99_ns, max_ns;
-	const struct histogram *latency; /* what the percentiles are of; NULL: they are bounds */
+	const struct histogram *latency; /* source of the percentiles; NULL: they are bounds */
 	uint64_t sizes[SIZES];
 };
 
@@ -143,33 +142,34 @@ static int get_percentile(struct table *table, struct cell *cell, const void *ro
 }
 
 static const struct table_column columns[] = {
-	{ "layer", NULL, UNIT_NONE, "layer that recorded it",
+	{ "layer", NULL, UNIT_NONE, "layer that recorded the operation",
 	  TABLE_LITERAL(struct operation_row, layer), 0 },
-	{ "op", "operation", UNIT_NONE, "the kernel's name of the call, or fault",
+	{ "op", "operation", UNIT_NONE, "kernel name of the call, or kind of fault",
 	  TABLE_LITERAL(struct operation_row, name), 0 },
 	{ "family", NULL, UNIT_NONE, "kind of operation",
 	  TABLE_LITERAL(struct operation_row, family), 0 },
-	{ "count", "count", UNIT_COUNT, "how often it was done",
+	{ "count", "count", UNIT_COUNT, "number of operations",
 	  TABLE_UINT(struct operation_row, count), 0 },
-	{ "errors", "errors", UNIT_COUNT, "... and failed",
+	{ "errors", "errors", UNIT_COUNT, "operations that failed",
 	  TABLE_UINT(struct operation_row, errors), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved", TABLE_UINT(struct operation_row, bytes), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read",
+	  "bytes read from storage into the page cache, readahead included",
 	  TABLE_UINT(struct operation_row, fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	{ "created_bytes", "newly cached", UNIT_BYTES,
+	  "bytes of new page-cache pages filled by writes",
 	  TABLE_UINT(struct operation_row, created_bytes), JOB_PAGECACHE },
 	{ "read_for_write_bytes", NULL, UNIT_BYTES,
-	  "bytes read from storage to complete pages that were written in part",
+	  "bytes read from storage to complete partially written pages",
 	  TABLE_UINT(struct operation_row, read_for_write_bytes), JOB_READ_FOR_WRITE },
-	{ "thread_time_ns", "thread time", UNIT_NS, "time summed over threads",
+	{ "thread_time_ns", "thread time", UNIT_NS, "operation time summed over threads",
 	  TABLE_UINT(struct operation_row, thread_time_ns), 0 },
-	{ "p50_ns", "p50", UNIT_NS, "median duration", get_percentile,
+	{ "p50_ns", "p50", UNIT_NS, "median duration of an operation", get_percentile,
 	  offsetof(struct operation_row, p50_ns), 0 },
-	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed", get_percentile,
+	{ "p99_ns", "p99", UNIT_NS, "99th percentile of the duration", get_percentile,
 	  offsetof(struct operation_row, p99_ns), 0 },
-	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct operation_row, max_ns),
-	  0 },
+	{ "max_ns", "max", UNIT_NS, "longest duration of an operation",
+	  TABLE_UINT(struct operation_row, max_ns), 0 },
 };
 
 static int compare_lines(const void *left, const void *right)
@@ -192,7 +192,7 @@ static size_t make_lines(const struct job *job, struct line *lines)
 		const struct trace_operation_total *seen = &operation->seen;
 		const struct trace_operation_total *unseen = &operation->unseen;
 
-		/* Pauses are part of the calls and faults that they happen in. */
+		/* Throttling is part of the calls and faults that it happens in. */
 		if (!(seen->count + unseen->count) || operation->family == TRACE_DELAY)
 			continue;
 		lines[count++] = (struct line) {
@@ -213,9 +213,10 @@ static size_t make_lines(const struct job *job, struct line *lines)
 }
 
 /*
- * That of what was summed up is the upper bound of a class, a power of two, which may be more than
- * is possible: as none of the operations from that rank on is shorter, all of these together would
- * take more than all operations took. What damage has made contradictory has no such bound.
+ * For aggregated operations the percentile is the upper bound of a class, a power of two, which may
+ * be impossibly large: operations from that rank on are at least as long, so together they cannot
+ * take more than the total time. If damage made the counts contradictory, the class bound is
+ * returned as it is.
  */
 static uint64_t percentile(const struct line *line, const struct detail *detail, bool timed,
 			   unsigned int percent)
@@ -271,13 +272,13 @@ static int set_note(struct table *table, const struct job *job)
 
 	if (job->lost)
 		words_clause(&note,
-			     "percentiles and sizes are without the %s lost events, all other "
-			     "numbers with them",
+			     "percentiles and sizes exclude the %s lost events; all other numbers "
+			     "include them",
 			     units_count(count, job->lost));
 	if (job->summed)
 		words_clause(
 			&note,
-			"percentiles of what was summed up are upper bounds, by powers of two");
+			"percentiles of aggregated operations are upper bounds, in powers of two");
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
@@ -290,7 +291,8 @@ static int fill(void *state, struct table *table)
 
 	table->recorded = operations->job->layers;
 	if (!status)
-		status = size_class_add_columns(table, "operations that asked for so many bytes",
+		status = size_class_add_columns(table,
+						"operations by requested bytes, in this size class",
 						offsetof(struct operation_row, sizes));
 	if (status)
 		return status;
@@ -298,7 +300,7 @@ static int fill(void *state, struct table *table)
 	if (!lines)
 		return -ENOMEM;
 	count = make_lines(operations->job, lines);
-	if (count) /* of nothing there is nothing to add */
+	if (count) /* an empty table needs no note */
 		status = set_note(table, operations->job);
 	for (size_t i = 0; i < count && !status; i++)
 		status = add_line(table, operations, &lines[i]);
@@ -312,7 +314,7 @@ const struct analysis analysis_operations = {
 	.title = "Operations",
 	.shown = "op,thread_time_ns,count,bytes,p50_ns,p99_ns,max_ns,fetched_bytes,errors",
 	.by = "thread_time_ns",
-	.share = "share", /* faults without a file are no I/O */
+	.share = "share", /* faults without a file are not I/O */
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.of_sums = true,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "overlap": how much I/O there was while the job computed and how much was not hidden
- * so, for the job and for each rank. Without compute nobody knows: then the table is absent. Knows
- * nothing of how intervals are measured.
+ * Table "overlap": I/O during compute and I/O outside it, for the job and for each rank. Absent
+ * without compute.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +23,7 @@ static int begin(const struct job *job, void **state)
 	return 0;
 }
 
-/* --- numbers of a group, a row of the table or of the one by rank --- */
+/* --- values of a group: a row of "overlap" or "ranks" --- */
 
 struct spread {
 	uint64_t min, median, max;
@@ -40,33 +39,35 @@ struct line {
 	int64_t rank;
 	uint64_t compute_ns, io_ns, unoverlapped_io_ns, unoverlapped_compute_ns;
 	uint64_t app_io_ns, unoverlapped_app_io_ns, unoverlapped_app_compute_ns;
-	/* Of the job alone: */
+	/* Only for the job: */
 	int64_t slowest_rank;
 	struct class_line classes[IO_CLASS_COUNT];
 	struct spread spreads[SPREADS];
-	const struct activity_group *const *ranks; /* by rank */
+	const struct activity_group *const *ranks; /* sorted by rank */
 	size_t rank_count;
 };
 
 static const struct table_column rank_column = {
-	"rank", "rank", UNIT_NONE, "rank", TABLE_INT(struct line, rank), 0
+	"rank", "rank", UNIT_NONE, "rank of the job", TABLE_INT(struct line, rank), 0
 };
 
 static const struct table_column measures[] = {
-	{ "compute_ns", "compute", UNIT_NS, "time in spans of category compute",
+	{ "compute_ns", "compute", UNIT_NS,
+	  "time covered by compute (compute spans and GPU activity)",
 	  TABLE_UINT(struct line, compute_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, "time with at least one operation or fault under way",
+	{ "io_ns", "I/O", UNIT_NS, "time with at least one operation or fault in progress",
 	  TABLE_UINT(struct line, io_ns), JOB_EVENTS },
-	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "the part of it without compute",
+	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "I/O time outside compute",
 	  TABLE_UINT(struct line, unoverlapped_io_ns), JOB_EVENTS },
-	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, "compute without I/O",
+	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, "compute time without I/O",
 	  TABLE_UINT(struct line, unoverlapped_compute_ns), JOB_EVENTS },
-	{ "app_io_ns", "app I/O", UNIT_NS, "time in the application's own spans of I/O",
+	{ "app_io_ns", "app I/O", UNIT_NS, "time in the application's own I/O spans",
 	  TABLE_UINT(struct line, app_io_ns), 0 },
 	{ "unoverlapped_app_io_ns", "unoverlapped app I/O", UNIT_NS,
-	  "the part of it without compute", TABLE_UINT(struct line, unoverlapped_app_io_ns), 0 },
+	  "time in the application's own I/O spans outside compute",
+	  TABLE_UINT(struct line, unoverlapped_app_io_ns), 0 },
 	{ "unoverlapped_app_compute_ns", "compute without app I/O", UNIT_NS,
-	  "compute without the application's own spans of I/O",
+	  "compute time outside the application's own I/O spans",
 	  TABLE_UINT(struct line, unoverlapped_app_compute_ns), 0 },
 };
 
@@ -105,13 +106,14 @@ static const struct {
 };
 
 static const struct table_column class_columns[] = {
-	{ "count", NULL, UNIT_COUNT, "operations", TABLE_UINT(struct class_line, count),
+	{ "count", NULL, UNIT_COUNT, "number of operations", TABLE_UINT(struct class_line, count),
 	  JOB_EVENTS },
-	{ "bytes", NULL, UNIT_BYTES, "bytes moved; of faults, those they brought in",
+	{ "bytes", NULL, UNIT_BYTES, "bytes moved; for faults, bytes read from storage",
 	  TABLE_UINT(struct class_line, bytes), JOB_EVENTS },
-	{ "time_ns", NULL, UNIT_NS, "time with at least one of them under way",
+	{ "time_ns", NULL, UNIT_NS, "time with at least one operation of the class in progress",
 	  TABLE_UINT(struct class_line, time_ns), JOB_EVENTS },
-	{ "unoverlapped_ns", NULL, UNIT_NS, "the part of it without compute",
+	{ "unoverlapped_ns", NULL, UNIT_NS,
+	  "time with at least one operation of the class in progress, outside compute",
 	  TABLE_UINT(struct class_line, unoverlapped_ns), JOB_EVENTS },
 };
 
@@ -179,7 +181,7 @@ static int get_ranks(struct table *table, struct cell *cell, const void *row,
 	return status;
 }
 
-/* The spread over ranks is told of these. */
+/* Columns with a spread over ranks. */
 static const struct {
 	const char *name;
 	size_t offset; /* in struct line */
@@ -191,9 +193,9 @@ static const struct {
 };
 
 static const struct table_column spread_columns[] = {
-	{ "min", NULL, UNIT_NS, "least of the ranks", TABLE_UINT(struct spread, min), 0 },
-	{ "median", NULL, UNIT_NS, "median of the ranks", TABLE_UINT(struct spread, median), 0 },
-	{ "max", NULL, UNIT_NS, "most of the ranks", TABLE_UINT(struct spread, max), 0 },
+	{ "min", NULL, UNIT_NS, "minimum over ranks", TABLE_UINT(struct spread, min), 0 },
+	{ "median", NULL, UNIT_NS, "median over ranks", TABLE_UINT(struct spread, median), 0 },
+	{ "max", NULL, UNIT_NS, "maximum over ranks", TABLE_UINT(struct spread, max), 0 },
 };
 
 static int add_spread_columns(struct table *table)
@@ -231,7 +233,7 @@ static int set_spreads(struct line *job)
 	return 0;
 }
 
-/* The slowest is the one with the most I/O that no compute hid. */
+/* The slowest rank is the one with the most unoverlapped I/O. */
 static int set_ranks(struct line *job, const struct activity_group **ranks,
 		     const struct activities *all)
 {
@@ -266,7 +268,8 @@ static const struct table_column slowest_column = { "slowest_rank",
 						    TABLE_INT(struct line, slowest_rank),
 						    JOB_EVENTS };
 static const struct table_column ranks_column = {
-	"by_rank", NULL, UNIT_NONE, "the same of each rank", get_ranks, 0, 0
+	"by_rank", NULL, UNIT_NONE, "compute, I/O and unoverlapped times of each rank",
+	get_ranks, 0,	 0
 };
 
 static int add_columns(struct table *table)
@@ -310,20 +313,19 @@ static int fill(void *state, struct table *table)
 
 	if (!all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count) {
 		table->absent = true;
-		return table_set_note(table,
-				      all->wanted || job->layers & JOB_SPAN
-					      ? "no span of category compute: overlap is "
-						"unknown"
-					      : "spans of the application were not recorded");
+		return table_set_note(table, all->wanted || job->layers & JOB_SPAN
+						     ? "no span of category compute: overlap is "
+						       "unknown"
+						     : "application spans were not recorded");
 	}
 	table->recorded = job->layers;
 	status = add_columns(table);
 	if (!status && job->lost)
-		status = table_set_note(table, "lost events are missing here");
+		status = table_set_note(table, "excludes lost events");
 	return status ? status : add_job(table, job);
 }
 
-/* --- the table of ranks --- */
+/* --- the table "ranks" --- */
 
 static int fill_ranks(void *state, struct table *table)
 {
@@ -334,7 +336,8 @@ static int fill_ranks(void *state, struct table *table)
 
 	if (job->summed && all->group_count <= 1) {
 		table->absent = true;
-		return table_set_note(table, "operations were summed up, and no rank marked spans");
+		return table_set_note(table,
+				      "operations were aggregated, and no rank marked spans");
 	}
 	table->recorded = job->layers;
 	status = table_add_column(table, &rank_column);
@@ -352,7 +355,7 @@ static int fill_ranks(void *state, struct table *table)
 	return status;
 }
 
-/* --- the same at moments --- */
+/* --- sampling --- */
 
 static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
@@ -390,9 +393,9 @@ static const struct sampled sampled = {
 	.at = at,
 };
 
-/* --- read back --- */
+/* --- reading back --- */
 
-/* A number of a row, 0 where it is not known. */
+/* Returns a number of a row; 0 if unknown. */
 static uint64_t number_at(const struct table *table, size_t row, const char *name)
 {
 	uint64_t number;
@@ -429,9 +432,9 @@ bool overlap_of(const struct report *report, enum io_class class, struct overlap
 	return view->time_ns;
 }
 
-/* --- of several reports --- */
+/* --- merging reports --- */
 
-/* Ranks stand in a table of their own: what is told of all of them follows from it. */
+/* Ranks have their own table, from which the values over all ranks are computed. */
 static int remake_spreads(const struct table *ranks, struct table *table)
 {
 	static const size_t parts[] = { offsetof(struct spread, min),
@@ -496,8 +499,8 @@ static int remake(const struct report *report, struct table *table)
 
 const struct analysis analysis_ranks = {
 	.name = "ranks",
-	.meaning = "I/O while each rank computed, and I/O that its compute did not hide",
-	.title = "Ranks, the one with the most unoverlapped I/O first",
+	.meaning = "I/O overlapped and not overlapped by compute, by rank",
+	.title = "Ranks, most unoverlapped I/O first",
 	.shape = TABLE_LIST,
 	.shown = "rank,unoverlapped_io_ns,io_ns,compute_ns,unoverlapped_compute_ns,app_io_ns,"
 		 "unoverlapped_app_io_ns",
@@ -518,7 +521,7 @@ const struct analysis analysis_ranks = {
 
 const struct analysis analysis_overlap = {
 	.name = "overlap",
-	.meaning = "I/O while the job computed, and I/O that no compute hid",
+	.meaning = "I/O overlapped and not overlapped by compute, for the job",
 	.shape = TABLE_RECORD,
 	.of_sums = true,
 	.begin = begin,

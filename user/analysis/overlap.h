@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How much of the job's I/O no compute hid, for those who draw conclusions from the table
- * "overlap".
+ * The job's I/O outside compute, for findings on the table "overlap".
  */
 #ifndef FAULTLINE_OVERLAP_H
 #define FAULTLINE_OVERLAP_H
@@ -13,8 +12,8 @@ struct overlap_view {
 	uint64_t time_ns, unoverlapped_ns;
 };
 
-/* Of the table, once it is filled. False where nobody told of compute, or nothing was recorded of
- * the class. */
+/* Reads the table; must run after it is filled. Returns false if there was no compute or the class
+ * was not recorded. */
 bool overlap_of(const struct report *report, enum io_class class, struct overlap_view *view);
 
 #endif

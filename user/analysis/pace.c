@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sums from step to step. Knows nothing of tables.
+ * Sums time and compute from step to step.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ int paces_begin(struct paces *paces, uint32_t group)
 	return 0;
 }
 
-/* A checkpoint that compute goes on beside does not interrupt it. */
+/* A checkpoint does not interrupt training if compute goes on during it. */
 static bool interrupts(const struct job *job, const struct label *label, uint32_t group)
 {
 	return label->meaning == CATEGORY_CHECKPOINT &&

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files that are told as one: those of one extension in a directory, or below one, and those of a
- * directory that have an extension each, as names that are made up do. Knows nothing of what was
- * done with them.
+ * Groups similar files into one row: files with the same extension in a directory or below it, and
+ * files in a directory whose extensions are all different, as in generated names.
  */
 #include "analysis/paths_state.h"
 
@@ -14,10 +13,10 @@
 #include "analysis/trace_text.h"
 #include "grow.h"
 
-#define ALIKE_BELOW 4 /* directories whose files are told as one */
-#define LEVELS_MOST 8 /* of directories that are folded */
+#define ALIKE_BELOW 4 /* directories merged into one row */
+#define LEVELS_MOST 8 /* of directories to fold */
 
-/* Finds or makes a group. Returns its number, or NO_GROUP when there is no memory. */
+/* Finds or adds a group. Returns its number, or NO_GROUP if out of memory. */
 static uint32_t group_of(struct paths *paths, struct table_text directory,
 			 struct table_text extension, bool deep)
 {
@@ -44,7 +43,7 @@ static uint32_t group_of(struct paths *paths, struct table_text directory,
 	return *number;
 }
 
-/* What makes files alike: their extension; directories are alike, and no files. */
+/* Files are similar if they have the same extension; directories form a kind of their own. */
 static struct table_text kind_of(const struct paths *paths, uint32_t file, struct table_text path)
 {
 	if (S_ISDIR(paths->measured->job->files.files[file].mode))
@@ -82,7 +81,7 @@ static bool is_seen(const struct paths *paths, struct table_text path)
 	return false;
 }
 
-/* The group of what lies in a directory of its own path; further files of one path count once. */
+/* Adds a path to the group of its directory; files with the same path count once. */
 static int group_path(struct paths *paths, uint32_t number, struct table_text kind, uint32_t *group)
 {
 	struct table_text path = path_of(paths, number);
@@ -116,13 +115,14 @@ static int group_files(struct paths *paths)
 	return status;
 }
 
-/* The only file of its extension in its directory. */
+/* The only file with its extension in its directory. */
 static bool is_single(const struct group *group)
 {
 	return group->files == 1 && group->extension.length && group->extension.bytes[0] != '/';
 }
 
-/* The group of what has no extension in such a file's directory; *number is NO_GROUP for others. */
+/* Finds the group of files without extension in the directory of a single file; sets *number to
+ * NO_GROUP for other groups. */
 static int find_rest(struct paths *paths, size_t single, uint32_t *number)
 {
 	const struct table_text none = { "", 0 };
@@ -131,12 +131,12 @@ static int find_rest(struct paths *paths, size_t single, uint32_t *number)
 	*number = NO_GROUP;
 	if (!is_single(group))
 		return 0;
-	*number = group_of(paths, group->directory, none, false); /* the list may move */
+	*number = group_of(paths, group->directory, none, false); /* may move paths->groups */
 	return *number == NO_GROUP ? -ENOMEM : 0;
 }
 
-/* Many of those in one directory: what stands behind the last point of their names is none (a copy
- * in the making, `.model.bin.fiPD85`), and they are alike. */
+/* If a directory has many single files, the end of their names is not an extension (e.g. temporary
+ * copies, `.model.bin.fiPD85`), and they are similar. */
 static int fold_singles(struct paths *paths)
 {
 	size_t count = paths->group_count;
@@ -161,8 +161,8 @@ static int fold_singles(struct paths *paths)
 	return 0;
 }
 
-/* The group of what lies below a group's parent; *number is NO_GROUP where it has none to fold
- * into. */
+/* Finds the group of files below a group's parent directory; sets *number to NO_GROUP if there is
+ * nothing to fold. */
 static int find_parent(struct paths *paths, size_t child, uint32_t *number)
 {
 	const struct group *group = &paths->groups[child];
@@ -172,11 +172,11 @@ static int find_parent(struct paths *paths, size_t child, uint32_t *number)
 	parent.length = path_directory(parent.bytes, parent.length);
 	if (group->into != NO_GROUP || parent.length <= 1 || (!group->deep && !group->files))
 		return 0;
-	*number = group_of(paths, parent, group->extension, true); /* the list may move */
+	*number = group_of(paths, parent, group->extension, true); /* may move paths->groups */
 	return *number == NO_GROUP ? -ENOMEM : 0;
 }
 
-/* Folds groups of sister directories into one of what lies below their parent. */
+/* Folds the groups of sister directories into one below their parent. */
 static int fold_level(struct paths *paths, bool *folded)
 {
 	size_t count = paths->group_count;
@@ -200,7 +200,7 @@ static int fold_level(struct paths *paths, bool *folded)
 		paths->groups[i].into = number;
 		*folded = true;
 	}
-	/* What had too few children is no group. */
+	/* Drops groups with too few children. */
 	for (size_t i = 0; i < paths->group_count; i++) {
 		struct group *group = &paths->groups[i];
 

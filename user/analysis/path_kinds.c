@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a file is by its path. Knows nothing of what stands beside it.
+ * Classifies files by path.
  */
 #include "analysis/path_kinds.h"
 
@@ -8,11 +8,11 @@
 
 #include "analysis/model/path.h"
 
-#define EXTENSION_MOST 8 /* bytes, its dot included */
+#define EXTENSION_MOST 8 /* bytes, including the dot */
 
 const char *const path_kind_names[PATH_KINDS] = {
 	[PATH_OF_KERNEL] = "/proc and /sys",
-	[PATH_PATHLESS] = "sockets, pipes and what has no path",
+	[PATH_PATHLESS] = "sockets, pipes and pathless files",
 	[PATH_LOST] = FILES_LOST,
 	[PATH_PROGRAMS] = "programs, libraries and modules",
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files of which one does not ask where they are, and what was done with any, for the table
+ * Kinds of files whose individual paths are not of interest, and sums over files, for the table
  * "paths".
  */
 #ifndef FAULTLINE_PATH_KINDS_H
@@ -11,11 +11,12 @@
 enum path_kind { PATH_OF_KERNEL, PATH_PATHLESS, PATH_LOST, PATH_PROGRAMS, PATH_KINDS };
 extern const char *const path_kind_names[PATH_KINDS];
 
-/* By its path, and whether it is loaded to run; PATH_KINDS for all others. */
+/* By path, and by whether the file is loaded to run; PATH_KINDS for all others. */
 enum path_kind path_kind_of(struct table_text path, bool loaded);
 enum path_kind path_kind_of_file(const struct file_view *file);
 
-/* What files are alike by: ".jpg"; nothing for a number, or for what is too long to be one. */
+/* Returns the extension that makes files similar, e.g. ".jpg"; empty for a number, or if it is too
+ * long to be an extension. */
 struct table_text path_extension(struct table_text path);
 
 struct path_sums {

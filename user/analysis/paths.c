@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "paths": where I/O went, with what is alike taken together: files of one extension in
- * a directory or below one, /proc and /sys, what has no path, and the programs, libraries and
- * modules that were loaded. Calls that name a path and end without a file (stat, unlink, what is
- * not there) go to the directory that they look in. Knows nothing of how it is shown.
+ * Table "paths": where I/O went, with similar files grouped: files with the same extension in a
+ * directory or below it, /proc and /sys, files without a path, and loaded programs, libraries and
+ * modules. Calls with a path that end without a file (stat, unlink, missing files) count for the
+ * directory that they search.
  *
- * Files that had the same path, one after the other or on several hosts, are one row.
- * Times are sums over files of their merged times: files used at the same time count each.
+ * Files with the same path, one after the other or on several hosts, share a row. Times are sums
+ * over files of their merged times: files used at the same time each count.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static int add_path(struct paths *paths, struct table_text path, const struct pa
 	return 0;
 }
 
-/* Files one after the other may have had a path: a journal that each transaction makes anew. */
+/* Several files may have had the same path in turn, e.g. a journal that every transaction
+ * recreates. */
 static int add_file(struct paths *paths, struct table_text path, const struct path_sums *sums,
 		    uint32_t *target)
 {
@@ -49,7 +50,7 @@ static int add_file(struct paths *paths, struct table_text path, const struct pa
 	return add_path(paths, path, sums);
 }
 
-/* To a kind of files, or to a path, alone or in its group. */
+/* Adds to a kind of files, or to a path, on its own or in its group. */
 static int add_sums_of(struct paths *paths, enum path_kind special, uint32_t number,
 		       struct table_text path, const struct path_sums *sums, uint32_t *target)
 {
@@ -127,7 +128,7 @@ static int add_groups(struct paths *paths)
 	return status;
 }
 
-/* Of a directory "/a/b" what is in it decides of which kind it is. */
+/* The kind of a directory "/a/b" is that of the files in it. */
 static int list_looked(struct paths *paths, struct rollup *directories)
 {
 	paths->looked = calloc(directories->count + 1, sizeof(*paths->looked));
@@ -182,7 +183,7 @@ static int make_paths(struct paths *paths)
 	return status ? status : add_groups(paths);
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static int begin(const struct job *job, void **state)
 {
@@ -222,7 +223,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 /* --- the table --- */
 
 static const struct table_column columns[PATH_COLUMNS] = {
-	[PATH_TIME] = { "time_ns", "time", UNIT_NS, "time in I/O on it, summed over files",
+	[PATH_TIME] = { "time_ns", "time", UNIT_NS, "I/O time, summed over the files",
 			TABLE_UINT(struct path_row, sums.time_ns), 0 },
 	[PATH_OPERATIONS] = { "operations", "operations", UNIT_COUNT, "calls and faults",
 			      TABLE_UINT(struct path_row, sums.operations), 0 },
@@ -232,18 +233,17 @@ static const struct table_column columns[PATH_COLUMNS] = {
 			   "bytes written by calls and dirtied by stores",
 			   TABLE_UINT(struct path_row, sums.write_bytes), JOB_MOVED },
 	[PATH_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
-			   "bytes brought into the page cache from storage, unattributed ones "
+			   "bytes read from storage into the page cache, unattributed reads "
 			   "included",
 			   TABLE_UINT(struct path_row, sums.fetched_bytes), JOB_PAGECACHE },
-	[PATH_CREATED] = { "created_bytes", "created by writes", UNIT_BYTES,
-			   "bytes newly cached by writing",
+	[PATH_CREATED] = { "created_bytes", "newly cached", UNIT_BYTES,
+			   "bytes of new page-cache pages filled by writes",
 			   TABLE_UINT(struct path_row, sums.created_bytes), JOB_PAGECACHE },
-	[PATH_FILES] = { "files", "files", UNIT_COUNT, "files that are taken together",
+	[PATH_FILES] = { "files", "files", UNIT_COUNT, "number of files in the row",
 			 TABLE_UINT(struct path_row, sums.files), 0 },
-	[PATH_PATH] = { "path", "where", UNIT_PATH,
-			"a file, a pattern of files that are alike, or a kind of files; of a "
-			"directory "
-			"the calls, too, that looked for what is in it",
+	[PATH_PATH] = { "path", "path", UNIT_PATH,
+			"file, pattern of similar files (* in a directory, ** below it), or kind "
+			"of files; a directory includes lookups in it",
 			TABLE_TEXT(struct path_row, path), 0 },
 };
 
@@ -259,7 +259,8 @@ static int compare_paths(const void *left, const void *right)
 	return memcmp(a->path.bytes, b->path.bytes, least);
 }
 
-/* Where each target stands in the table, as paths were numbered before. */
+/* Replaces each target by its row in the table plus 1; 0: none. `rows` maps unsorted path numbers
+ * to rows. */
 static void find_rows(const struct paths *paths, const uint32_t *rows, uint32_t *targets,
 		      size_t count)
 {
@@ -356,7 +357,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 const struct analysis analysis_paths = {
 	.name = "paths",
-	.meaning = "where I/O went, with files that are alike taken together",
+	.meaning = "I/O by path, with similar files grouped",
 	.title = "Paths",
 	.shown = "path,time_ns,fetched_bytes,read_bytes,write_bytes,operations,files,created_bytes",
 	.by = "time_ns",

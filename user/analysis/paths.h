@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "paths": its columns, for those who compare them.
+ * Table "paths": its columns, for comparing runs.
  */
 #ifndef FAULTLINE_PATHS_H
 #define FAULTLINE_PATHS_H

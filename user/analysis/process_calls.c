@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Who reads, writes and syncs how much: of the job's processes, or of the table "processes" of
- * several reports. Knows nothing of what is concluded from it.
+ * Reads, writes and syncs by process: from the job, or from the table "processes" of merged
+ * reports.
  */
 #include <errno.h>
 

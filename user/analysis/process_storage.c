@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sums of parts of requests by process. Knows nothing of tables.
+ * Sums of block I/O by process.
  */
 #include "analysis/process_storage.h"
 
@@ -21,7 +21,7 @@ void process_storages_free(struct process_storages *all)
 	free(all->metadata);
 }
 
-/* NULL: there are too many, or memory is out, which *status tells. */
+/* Returns NULL if there are too many devices or no memory; only the latter sets *status. */
 static struct kernel_metadata *metadata_of(struct process_storages *all, const struct event *event,
 					   uint32_t dev, int *status)
 {
@@ -73,7 +73,7 @@ int process_storages_add(struct process_storages *all, const struct event *event
 	if (event->flags & EVENT_BIO)
 		return add_bio(all, event);
 	metadata = metadata_of(all, event, event_value(event, DEVICE_DEV), &status);
-	if (metadata) /* the last row holds the sum */
+	if (metadata) /* the last row holds the total */
 		metadata->bytes = event_value(event, DEVICE_KERNEL_METADATA);
 	return status;
 }

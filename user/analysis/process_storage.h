@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What reached block devices on whose behalf: by the process that queued it, or the kernel's own.
- * Knows nothing of calls and faults.
+ * Block I/O by the process that queued it, and by kernel threads.
  */
 #ifndef FAULTLINE_PROCESS_STORAGE_H
 #define FAULTLINE_PROCESS_STORAGE_H
 
 #include "analysis/model/event.h"
 
-/* Parts of requests, by who queued them. */
+/* Bytes of requests, by the thread that queued them. */
 struct process_storage {
-	uint64_t read_bytes, write_bytes; /* of files, and of devices themselves */
-	uint64_t metadata_bytes;	  /* what file systems keep for themselves, both ways */
+	uint64_t read_bytes, write_bytes; /* file data and direct device access */
+	uint64_t metadata_bytes;	  /* filesystem metadata, read and written */
 };
 
-/* What kernel threads wrote of metadata to a device that the run used, for whomever. */
+/* Metadata that kernel threads wrote to a device that the run used, for any process. */
 struct kernel_metadata {
 	uint32_t trace, dev;
 	bool used; /* by the run */
@@ -25,7 +24,7 @@ struct process_storages {
 	const struct job *job;
 	struct process_storage *of; /* by process */
 	size_t room;
-	struct process_storage kernel; /* what it queued, of files of the run */
+	struct process_storage kernel; /* queued by kernel threads for files of the run */
 	struct kernel_metadata *metadata;
 	size_t metadata_count, metadata_room;
 };
@@ -36,13 +35,13 @@ struct process_storages {
 
 void process_storages_init(struct process_storages *all, const struct job *job);
 void process_storages_free(struct process_storages *all);
-/* Of EVENT_BIO and EVENT_DEVICE. Returns 0 or -ENOMEM. */
+/* For EVENT_BIO and EVENT_DEVICE. Returns 0 or -ENOMEM. */
 int process_storages_add(struct process_storages *all, const struct event *event);
-/* Zeros for a process that queued nothing. */
+/* Returns zeros for a process that queued nothing. */
 struct process_storage process_storage_of(const struct process_storages *all, uint32_t process);
-/* Metadata that the kernel's threads wrote to a device, for whomever. */
+/* Returns the bytes of metadata that kernel threads wrote to a device, for any process. */
 uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t dev);
-/* The kernel's, with the metadata that its threads wrote. */
+/* Returns the kernel's own I/O, including metadata written by its threads. */
 struct process_storage process_storage_of_kernel(const struct process_storages *all);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What programs write or read in their first threads, by process. A thread that does so beside the
- * first one is none of them, nor a process that was forked for it and runs no program of its own.
+ * Saves and loads by process. Counts only a program's first thread: other threads, and processes
+ * forked for saving that do not exec, do not block the program.
  */
 #include "analysis/process_waits.h"
 
@@ -12,10 +12,10 @@
 #include "analysis/io_patterns.h"
 #include "grow.h"
 
-/* Files are used one after the other: calls on one of them, in a row. */
+/* A run of consecutive calls on one file. */
 struct file_row {
 	uint32_t file;
-	uint64_t time_ns, end; /* end: of the last call, in the file */
+	uint64_t time_ns, end; /* end: of the last call, offset in the file */
 };
 
 struct process_waiting {
@@ -23,7 +23,7 @@ struct process_waiting {
 	struct file_row now, longest;
 };
 
-#define WAITING_MOST 65536 /* processes; of further ones nothing is told */
+#define WAITING_MOST 65536 /* processes; further ones are left out */
 
 void process_waits_init(struct process_waits *waits, const struct job *job,
 			enum process_waits_for what)
@@ -43,7 +43,7 @@ void process_waits_free(struct process_waits *waits)
 	free(waits->all);
 }
 
-/* *waiting is NULL when there are too many. */
+/* Sets *waiting to NULL if there are too many. */
 static int find_waiting(struct process_waits *waits, uint32_t process,
 			struct process_waiting **waiting)
 {
@@ -70,7 +70,7 @@ static int find_waiting(struct process_waits *waits, uint32_t process,
 	return 0;
 }
 
-/* A sync, or a write that is, where that is known, no sync itself. */
+/* A sync, or a write that is not known to be O_SYNC. */
 static bool is_save(const struct event *event)
 {
 	return event->class == IO_SYNC ||
@@ -78,13 +78,13 @@ static bool is_save(const struct event *event)
 					     !(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC)));
 }
 
-/* Each, of what was summed up on average. */
+/* Compares each call's size; for aggregated calls, the average. */
 static bool is_small(const struct process_waits *waits, const struct event *event)
 {
 	return event->class != IO_SYNC && event->bytes / event_count(event) <= waits->small_bytes;
 }
 
-/* By the first thread: of what was summed up that is known where there is no other. */
+/* For aggregated calls, only if the process has no other thread. */
 static bool is_first_thread(const struct process *process, const struct event *event)
 {
 	return event->flags & EVENT_SUMMED ? process->executed && !process->threads

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What programs write to storage, or read from it, in their first threads, which do nothing else
- * meanwhile. Knows nothing of what is too much.
+ * Saves and loads by process: storage I/O of a program's first thread, which blocks the program.
  */
 #ifndef FAULTLINE_PROCESS_WAITS_H
 #define FAULTLINE_PROCESS_WAITS_H
@@ -9,27 +8,26 @@
 #include "analysis/model/event.h"
 
 enum process_waits_for {
-	PROCESS_SAVES, /* writes of more than 4 KiB, but for such with O_SYNC, and syncs */
+	PROCESS_SAVES, /* writes of more than 4 KiB, except O_SYNC writes; and syncs */
 	PROCESS_LOADS, /* reads of more than THRESHOLD_SMALL_READ */
 	PROCESS_WAITS,
 };
 
 struct process_wait {
 	uint32_t process;
-	uint64_t calls, bytes, syncs, time_ns; /* calls: that are no syncs */
+	uint64_t calls, bytes, syncs, time_ns; /* calls: without syncs */
 	uint64_t fetched_bytes;		       /* from storage */
-	uint64_t back;	 /* calls that lie before the end of the one before, on the same file; those
-			  * that were summed up are none */
-	uint64_t rows;	 /* of calls on the same file one after the other */
-	uint32_t file;	 /* what most of the time in a row went to, or FILE_NONE */
-	uint64_t row_ns; /* ... and that time */
+	uint64_t back;	 /* calls that start before the previous end; not aggregated */
+	uint64_t rows;	 /* runs of consecutive calls on one file */
+	uint32_t file;	 /* file of the run that took longest, or FILE_NONE */
+	uint64_t row_ns; /* ... and the time of that run */
 };
 
 struct process_waits {
 	const struct job *job;
 	enum process_waits_for what;
-	uint64_t small_bytes; /* reads and writes of no more are none */
-	struct map numbers;   /* process -> where it stands */
+	uint64_t small_bytes; /* smaller or equal reads and writes do not count */
+	struct map numbers;   /* process -> index */
 	struct process_waiting *all;
 	size_t count, room;
 };
@@ -37,9 +35,9 @@ struct process_waits {
 void process_waits_init(struct process_waits *waits, const struct job *job,
 			enum process_waits_for what);
 void process_waits_free(struct process_waits *waits);
-/* Use process_waits_add. */
+/* Call process_waits_add instead. */
 int process_waits_take(struct process_waits *waits, const struct event *event);
-/* Takes calls of the kind; others mean nothing to it. Returns 0 or -ENOMEM. */
+/* Adds a call of the right kind; ignores others. Returns 0 or -ENOMEM. */
 static inline int process_waits_add(struct process_waits *waits, const struct event *event)
 {
 	return event->bytes <= waits->small_bytes && event->class != IO_SYNC
@@ -47,7 +45,7 @@ static inline int process_waits_add(struct process_waits *waits, const struct ev
 		       : process_waits_take(waits, event);
 }
 
-/* False behind the last one. */
+/* Returns false past the last one. */
 bool process_waits_view(const struct process_waits *waits, size_t number,
 			struct process_wait *wait);
 

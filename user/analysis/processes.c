@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "processes": who they were, how they ended, what I/O each did. Numbers are those of
- * rows; times are merged over the threads of a process. Knows nothing of files or methods.
+ * Table "processes": identity, exit status and I/O of each process. Excludes lost events; times are
+ * merged over the threads of a process.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,12 +23,12 @@
 struct processes {
 	const struct job *job;
 	struct rollup rollup;  /* by process */
-	uint64_t *submissions; /* of each process that is known so far */
+	uint64_t *submissions; /* of each process known so far */
 	size_t room;
-	struct failed_fault *failed; /* of each process up to the last that has one */
+	struct failed_fault *failed; /* of each process up to the last one that has any */
 	size_t failed_room;
 	struct still_waiting still_waiting;
-	bool *summed; /* operations of it were */
+	bool *summed; /* it has aggregated operations */
 	size_t summed_room;
 	struct processes_sums sums;
 	struct process_storages storages;
@@ -137,7 +137,7 @@ static int add_event(struct processes *processes, const struct event *event)
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct processes *processes = state;
-	/* The job's table grows when a pid turns up that no fork or exec has told of. */
+	/* The job's table grows when a pid appears without a recorded fork or exec. */
 	int status = rollup_make_room(&processes->rollup, processes->job->processes.count);
 
 	for (const struct event *event = events; event < events + count && !status; event++)
@@ -145,7 +145,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return status ? -ENOMEM : 0;
 }
 
-/* Whether a program waits for saves or loads is told of one after the other. */
+/* Saves and loads are added event by event. */
 static int add_series(void *state, const struct event_series *series)
 {
 	struct processes *processes = state;
@@ -165,7 +165,7 @@ static int add_series(void *state, const struct event_series *series)
 
 /* --- the table --- */
 
-/* Of each class, what the table has, and what of it the text report shows. */
+/* Per class, the table's columns and those shown in the text report. */
 #define CALL_COLUMNS                                                                               \
 	(MEASURE_COUNT | MEASURE_ERRORS | MEASURE_BYTES | MEASURE_TIME | MEASURE_THREAD_TIME |     \
 	 MEASURE_FETCHED | MEASURE_CREATED | MEASURE_READ_FOR_WRITE)
@@ -186,13 +186,13 @@ static const struct {
 	[IO_MMAP_WRITE] = { FAULT_COLUMNS, MEASURE_COUNT | MEASURE_FETCHED | MEASURE_TIME },
 };
 
-/* A process of the table, and what it is sorted by. */
+/* A process of the table, with its sort keys. */
 struct line {
 	uint64_t start_ns, time_ns;
 	uint32_t process;
 };
 
-/* What the columns see of it; next to nothing where events of impossible pids stand together. */
+/* A process as the columns see it; mostly empty for the row of impossible pids. */
 struct process_row {
 	uint64_t pid, ppid, time_ns, start_ns, end_ns;
 	int64_t rank, exit_code, signal;
@@ -203,7 +203,7 @@ struct process_row {
 	struct process_storage storage;
 };
 
-/* The command line as a list: arguments stand in the trace with a NUL behind each. */
+/* Splits the command line into a list: in the trace, each argument ends with NUL. */
 static int get_command(struct table *table, struct cell *cell, const void *row,
 		       const struct table_column *column)
 {
@@ -233,43 +233,46 @@ static int get_command(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column columns[] = {
-	{ "pid", "pid", UNIT_NONE, "process id", TABLE_UINT(struct process_row, pid), 0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault under way",
+	{ "pid", "pid", UNIT_NONE, "process ID", TABLE_UINT(struct process_row, pid), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault in progress",
 	  TABLE_UINT(struct process_row, time_ns), JOB_IO },
-	{ "ppid", "parent", UNIT_NONE, "process id of the parent",
+	{ "ppid", "parent", UNIT_NONE, "process ID of the parent",
 	  TABLE_UINT(struct process_row, ppid), 0 },
 	{ "comm", "name", UNIT_NONE, "name of the program", TABLE_TEXT(struct process_row, comm),
 	  0 },
 	{ "command", NULL, UNIT_NONE, "command line", get_command, 0, 0 },
-	{ "rank", "rank", UNIT_NONE, "rank in the job", TABLE_INT(struct process_row, rank), 0 },
-	{ "host", NULL, UNIT_NONE, "host it ran on", TABLE_LITERAL(struct process_row, host), 0 },
-	{ "start_ns", "start", UNIT_NS, "when it started, from the start of the run",
+	{ "rank", "rank", UNIT_NONE, "rank of the process in the job",
+	  TABLE_INT(struct process_row, rank), 0 },
+	{ "host", NULL, UNIT_NONE, "host that the process ran on",
+	  TABLE_LITERAL(struct process_row, host), 0 },
+	{ "start_ns", "start", UNIT_NS, "start of the process, since the start of the run",
 	  TABLE_UINT(struct process_row, start_ns), 0 },
-	{ "end_ns", "end", UNIT_NS, "when it ended, from the start of the run",
+	{ "end_ns", "end", UNIT_NS,
+	  "end of the process, since the start of the run; null if it outlived the run",
 	  TABLE_UINT(struct process_row, end_ns), 0 },
-	{ "exit_code", "exit", UNIT_NONE, "exit status, 128 + N after signal N",
+	{ "exit_code", "exit", UNIT_NONE, "exit status; 128 + N if signal N killed the process",
 	  TABLE_INT(struct process_row, exit_code), 0 },
-	{ "signal", NULL, UNIT_NONE, "signal that ended it", TABLE_INT(struct process_row, signal),
-	  0 },
+	{ "signal", NULL, UNIT_NONE, "signal that killed the process",
+	  TABLE_INT(struct process_row, signal), 0 },
 };
 
 static const struct table_column async_columns[] = {
 	{ "async_submissions", NULL, UNIT_COUNT,
-	  "operations handed to io_uring and libaio, which are not traced",
+	  "operations submitted to io_uring and libaio that are not traced",
 	  TABLE_UINT(struct process_row, submissions), JOB_SYSCALL | JOB_EVENTS },
 };
 
 static const struct table_column storage_columns[] = {
 	{ "storage_read_bytes", "device read", UNIT_BYTES,
-	  "bytes that the process, or the kernel for files of the run, had devices read",
+	  "bytes of block reads queued by the process, or by the kernel for files of the run",
 	  TABLE_UINT(struct process_row, storage.read_bytes), JOB_BLOCK },
 	{ "storage_write_bytes", "device written", UNIT_BYTES,
-	  "bytes that it had devices write: what calls and stores change is mostly written by the "
-	  "kernel later",
+	  "bytes of block writes queued by the process; the kernel itself writes most dirty pages "
+	  "later",
 	  TABLE_UINT(struct process_row, storage.write_bytes), JOB_BLOCK },
 	{ "storage_metadata_bytes", "metadata", UNIT_BYTES,
-	  "bytes of what file systems keep for themselves; of the kernel, with what its journals "
-	  "and the like wrote to devices that the run used, for whomever",
+	  "bytes of file system metadata read and written; for the kernel, including journal "
+	  "writes for any process to devices that the run used",
 	  TABLE_UINT(struct process_row, storage.metadata_bytes), JOB_BLOCK },
 };
 
@@ -301,7 +304,7 @@ static void set_identity(struct process_row *view, const struct job *job,
 		view->signal = WTERMSIG(process->status);
 }
 
-/* What is known of none. */
+/* All values unknown. */
 static const struct process_row nobody = {
 	.pid = TABLE_NO_UINT,
 	.ppid = TABLE_NO_UINT,
@@ -332,7 +335,7 @@ static int add_line(struct table *table, const struct processes *processes, uint
 	return table_add(table, &view);
 }
 
-/* A row for what no process has queued: writeback, and what the kernel reads for itself. */
+/* Adds a row for I/O that kernel threads queued: writeback, and the kernel's own reads. */
 static int add_kernel(struct table *table, const struct processes *processes)
 {
 	const struct process_storage storage = process_storage_of_kernel(&processes->storages);
@@ -346,7 +349,7 @@ static int add_kernel(struct table *table, const struct processes *processes)
 	return table_add(table, &kernel);
 }
 
-/* A row for processes that there is no room for one by one. */
+/* Adds a row for the processes without a row of their own. */
 static int add_others(struct table *table, const struct processes *processes,
 		      const struct line *lines, size_t count)
 {
@@ -377,18 +380,18 @@ static int set_note(struct table *table, const struct job *job)
 	struct words note = { .used = 0 };
 
 	if (job->lost)
-		words_clause(&note, "lost events are missing here");
+		words_clause(&note, "excludes lost events");
 	if (job->processes.beyond)
 		words_clause(&note,
-			     "%s forks, execs and exits of processes beyond the first %s had no "
-			     "room in memory: what those did is in the row without a pid (report "
-			     "--memory)",
+			     "%s forks, execs and exits of processes beyond the first %s did not "
+			     "fit in memory: their activity is in the row without a pid (raise "
+			     "report --memory)",
 			     units_count(count, job->processes.beyond),
 			     units_count(most, job->processes.most));
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
-/* Those that were in I/O longest come first. */
+/* Most I/O time first. */
 static int compare_times(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
@@ -407,7 +410,7 @@ static int compare_lines(const void *left, const void *right)
 	return a->process < b->process ? -1 : 1;
 }
 
-/* Events of impossible pids get a line without one, if there are any. */
+/* Events with impossible pids, if any, get a row without a pid. */
 static size_t make_lines(const struct processes *processes, struct line *lines)
 {
 	const struct process_table *table = &processes->job->processes;
@@ -521,7 +524,7 @@ bool processes_wait(const struct measured *measured, enum process_waits_for what
 
 const struct analysis analysis_processes = {
 	.name = "processes",
-	.meaning = "who they were, how they ended, what I/O each did",
+	.meaning = "I/O, identity and exit status of each process",
 	.title = "Processes",
 	.shown = "comm,pid,rank,time_ns,read.bytes,mmap_read.fetched_bytes,write.bytes,"
 		 "metadata.count,mmap_read.faults,exit_code,storage_write_bytes,storage_metadata_bytes,"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What each process did, for the table "processes" and for those who draw conclusions from it.
+ * Activity by process, for the table "processes" and for findings.
  */
 #ifndef FAULTLINE_PROCESSES_H
 #define FAULTLINE_PROCESSES_H
@@ -10,48 +10,49 @@
 #include "analysis/process_waits.h"
 #include "analysis/still_waiting.h"
 
-/* By number in the job's table; `measure` is an enum io_class or MEASURE_IO. */
+/* `process` is a number in the job's table; `measure` is an enum io_class or MEASURE_IO. */
 const struct tally *processes_tally(const struct measured *measured, uint32_t process,
 				    unsigned int measure);
 
-/* Who reads, writes and syncs, by number in the table of processes. */
+/* Reads, writes and syncs of a process, by number in the process table. */
 struct processes_calls {
 	uint64_t pid, rank;	   /* TABLE_NO_UINT: none */
-	uint64_t start_ns, end_ns; /* of what did not end, the end of the run */
+	uint64_t start_ns, end_ns; /* end of the run if the process did not end */
 	uint64_t syncs, read_bytes, written_bytes;
 	uint64_t fetched_bytes; /* from storage, by reads */
-	uint64_t moving_ns;	/* time in reads, in writes and in syncs; of sums, of all threads */
+	uint64_t moving_ns;	/* time in reads, writes and syncs; thread time if aggregated */
 };
-/* Of several reports (measured->job is NULL), too. 1, 0 behind the last one, or -ENODATA where some
- * are not told one by one. */
+/* Works for merged reports too (measured->job is NULL). Returns 1, 0 past the last process, or
+ * -ENODATA if some processes have no row of their own. */
 int processes_calls(const struct measured *measured, uint32_t process,
 		    struct processes_calls *view);
 
-/* The last fault of a process that failed, as one does that gets SIGBUS. */
+/* A process's last failed fault, e.g. the one that raised SIGBUS. */
 struct failed_fault {
-	uint32_t file; /* by number in the job's table; FILE_UNKNOWN: none, or not known */
+	uint32_t file; /* number in the job's table; FILE_UNKNOWN: none or unknown */
 	int64_t offset;
 };
 struct failed_fault processes_failed_fault(const struct measured *measured, uint32_t process);
 
 const struct still_waiting *processes_still_waiting(const struct measured *measured);
 
-/* How long it lived without any I/O under way. */
+/* Returns how long the process lived without any I/O in progress. */
 uint64_t processes_beside_ns(const struct measured *measured, uint32_t process);
 
-/* What was summed up, of a job that has such. */
+/* Aggregated operations of a job. */
 struct processes_sums {
-	uint64_t processes;  /* with any operation of theirs */
-	uint32_t first;	     /* of those by number: one of them */
-	uint64_t operations; /* in all */
-	uint64_t other;	     /* of them, on files that there was no room for one by one */
+	uint64_t processes;  /* with any aggregated operation */
+	uint32_t first;	     /* number of one of them */
+	uint64_t operations; /* in total */
+	uint64_t other;	     /* of them, on files without a slot of their own */
 };
 struct processes_sums processes_sums(const struct measured *measured);
 
-/* Bytes of metadata, journals among them, that the kernel wrote to a device, for whomever. */
+/* Returns the bytes of metadata, including journals, that the kernel wrote to a device, for any
+ * process. */
 uint64_t processes_kernel_metadata(const struct measured *measured, uint32_t dev);
 
-/* What programs write or read in their first threads, in no order; false behind the last one. */
+/* Gets the saves or loads of a process, in no particular order; false past the last one. */
 bool processes_wait(const struct measured *measured, enum process_waits_for what, size_t number,
 		    struct process_wait *wait);
 

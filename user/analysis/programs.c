@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "programs": processes of one name and rank together, where there are many. Times are
- * sums over processes. Knows nothing of single processes but their names and ranks.
+ * Table "programs": processes with the same name and rank grouped, if there are many. Times are
+ * sums over processes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,21 +10,20 @@
 #include "analysis/processes.h"
 #include "grow.h"
 
-#define PROCESSES_LEAST 12 /* fewer are as easily read one by one */
+#define PROCESSES_LEAST 12 /* fewer are easy to read one by one */
 
 struct program_row {
 	struct table_text name;
 	int64_t rank;	 /* TABLE_NO_INT: none */
-	uint32_t number; /* before they are sorted */
+	uint32_t number; /* before sorting */
 	uint64_t processes, time_ns, read_bytes, write_bytes, fetched_bytes, metadata_calls;
 };
 
 struct programs {
 	struct program_row *all;
 	size_t count, room;
-	struct map numbers; /* hash of the name, and rank -> number */
-	/* Of each process, where there are many: its program, from 1; where its time ends in
-	 * pictures. */
+	struct map numbers; /* name hash and rank -> number */
+	/* Per process, if there are many: its program, from 1; where its time ends in plots. */
 	uint32_t *program_of;
 	uint64_t *ends_ns;
 	size_t process_count;
@@ -100,16 +99,16 @@ static const struct table_column columns[] = {
 	  0 },
 	{ "processes", "processes", UNIT_COUNT, "processes of that name and rank",
 	  TABLE_UINT(struct program_row, processes), 0 },
-	{ "time_ns", "time", UNIT_NS, "time in I/O, summed over processes",
+	{ "time_ns", "time", UNIT_NS, "I/O time, summed over processes",
 	  TABLE_UINT(struct program_row, time_ns), 0 },
 	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
 	  TABLE_UINT(struct program_row, read_bytes), JOB_MOVED },
 	{ "write_bytes", "written", UNIT_BYTES, "bytes written by calls",
 	  TABLE_UINT(struct program_row, write_bytes), JOB_MOVED },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read",
+	  "bytes read from storage into the page cache, readahead included",
 	  TABLE_UINT(struct program_row, fetched_bytes), JOB_PAGECACHE },
-	{ "metadata_calls", "metadata calls", UNIT_COUNT, "metadata calls",
+	{ "metadata_calls", "metadata calls", UNIT_COUNT, "number of metadata calls",
 	  TABLE_UINT(struct program_row, metadata_calls), JOB_SYSCALL },
 };
 
@@ -177,7 +176,7 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 
 const struct analysis analysis_programs = {
 	.name = "programs",
-	.meaning = "processes of one name and rank together, where there are many",
+	.meaning = "processes grouped by name and rank, if there are many",
 	.title = "Programs",
 	.of_sums = true,
 	.shape = TABLE_LIST,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sums of activities at moments. Knows nothing of how intervals are measured.
+ * Reads the sums of activities at a moment.
  */
 #include "analysis/progress.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "readahead": what was fetched of each file before anybody asked for it, and how much of
- * that was read or faulted on later. Knows nothing of how requests were served.
+ * Table "readahead": how much of each file was fetched before it was requested, and how much of
+ * that was read or faulted on later.
  *
- * What was fetched are the parts of read requests, O_DIRECT and metadata left out. Of their pages
- * those were asked for that an operation under way on the file meanwhile reads, writes in part or
- * faults on. The others came ahead; a later read or fault on a page says that it is used. Exact to
- * the page for reads. A fault maps pages around its own, too, and with them a large folio as a
- * whole; what of those is used nobody sees: they are told apart.
+ * Fetched data are the parts of read requests, except O_DIRECT and metadata. A page counts as
+ * requested if an operation in progress on the file reads it, writes part of it or faults on it.
+ * All other pages were read ahead; a later read or fault shows that a page is used. This is exact
+ * to the page for reads. A fault also maps the pages around its own, and large folios as a whole;
+ * whether those pages are used cannot be seen, so they are counted separately.
  */
 #include "analysis/readahead.h"
 
@@ -22,36 +22,34 @@
 #include "grow.h"
 #include "units.h"
 
-#define MAP_SHARE 16	   /* the part of the memory for a job that is for the map of pages */
-#define UNDER_WAY_MOST 256 /* operations on one file at once that are remembered */
-#define SERVED_NS 20000	   /* one that was faster and fetched nothing waited for nothing */
-#define BUSY_FIRST 1024	   /* files with operations under way, before those that ended are let go */
+#define MAP_SHARE 16	   /* fraction of the job's memory for the page map */
+#define UNDER_WAY_MOST 256 /* operations remembered per file */
+#define SERVED_NS 20000	   /* a faster one that fetched nothing did not wait */
+#define BUSY_FIRST 1024	   /* busy files before idle ones are freed */
 
 enum asks { ASKS, ADVISES, MAPS };
 
 /* An operation that may not have ended yet. */
 struct under_way {
 	uint64_t end_ns;
-	struct page_range pages; /* that it asks for; of advice none */
+	struct page_range pages; /* that it requests; ignored for advice */
 	uint32_t thread;
 	uint8_t asks;
-	bool fault, small; /* small: what it fetches comes in folios of a page each */
+	bool fault, small; /* small: it fetches single-page folios */
 };
 
 struct read_file {
 	struct readahead_sums sums;
 	struct under_way *under_way;
 	size_t count, room;
-	uint64_t
-		elsewhere_bytes; /* brought in by operations that do not say which pages they use */
-	uint64_t ahead_pages; /* in the map, and neither used nor gone; 0: no need to look there */
+	uint64_t elsewhere_bytes; /* brought in by operations that do not name the pages they use */
+	uint64_t ahead_pages;	  /* in the map, neither used nor gone; 0: no need to look */
 };
 
 struct readahead {
 	const struct job *job;
-	struct read_file **files; /* by number of the file; NULL: nothing of it was fetched */
-	/* Files with operations that may be under way, and how many of them were when last looked.
-	 */
+	struct read_file **files; /* by file number; NULL: nothing was fetched */
+	/* Files that may have operations in progress, and how many did at the last check. */
 	uint32_t *busy;
 	size_t busy_count, busy_room, busy_left;
 	struct fetched_map map;
@@ -104,7 +102,7 @@ static void forget_ended(struct read_file *file, uint64_t now_ns)
 	file->count = left;
 }
 
-/* Lets go of files whose operations have all ended: there may be a million, each read once. */
+/* Frees files whose operations have all ended: there may be a million files, each read once. */
 static void forget_idle(struct readahead *readahead, uint64_t now_ns)
 {
 	size_t left = 0;
@@ -162,7 +160,7 @@ static enum asks asks_of(const struct job *job, const struct event *event)
 	return family == TRACE_ADVICE ? ADVISES : family == TRACE_MAP ? MAPS : ASKS;
 }
 
-/* What an operation asks for: a fault its page, a call all that it names. */
+/* Returns the pages that an operation requests: a fault its page, a call its whole range. */
 static struct page_range asked_by(const struct event *event)
 {
 	uint64_t asked = event->asked_bytes > event->bytes ? event->asked_bytes : event->bytes;
@@ -179,7 +177,7 @@ static void use(struct readahead *readahead, struct read_file *file, uint32_t nu
 	file->sums.used_bytes += used * FETCHED_PAGE;
 }
 
-/* What an operation says of pages that came before it. */
+/* Marks pages that were read ahead as used by an operation. */
 static void use_ahead(struct readahead *readahead, struct read_file *file,
 		      const struct event *event)
 {
@@ -223,9 +221,9 @@ static int add_operation(struct readahead *readahead, const struct event *event)
 	return remember(readahead, event->file, &operation, event->start);
 }
 
-/* --- what is fetched --- */
+/* --- fetched pages --- */
 
-/* What of a page an operation under way says of it. */
+/* How operations in progress relate to a page. */
 struct wanted {
 	bool asked, advised, unseen;
 	bool large;
@@ -256,7 +254,7 @@ static struct wanted wanted_of(const struct read_file *file, const struct event 
 	return wanted;
 }
 
-/* The first page behind this one of which an operation under way may say something else. */
+/* Returns the first page after `page` to which operations in progress may relate differently. */
 static uint64_t next_change(const struct read_file *file, uint64_t page, uint64_t end)
 {
 	for (size_t i = 0; i < file->count; i++) {
@@ -272,7 +270,7 @@ static uint64_t next_change(const struct read_file *file, uint64_t page, uint64_
 	return end;
 }
 
-/* Pages that operations under way say the same of. */
+/* Adds pages to which operations in progress relate alike. */
 static int add_stretch(struct readahead *readahead, uint32_t number, struct page_range pages,
 		       const struct wanted *wanted)
 {
@@ -291,7 +289,7 @@ static int add_stretch(struct readahead *readahead, uint32_t number, struct page
 	if (wanted->advised)
 		sums->advised_bytes += bytes;
 	status = fetched_map_add(&readahead->map, number, pages, wanted->large, &again);
-	/* These had left the cache. */
+	/* These pages had left the page cache. */
 	sums->unused_bytes += again.unused * FETCHED_PAGE;
 	sums->unseen_bytes += again.unseen * FETCHED_PAGE;
 	beyond = readahead->map.beyond - beyond;
@@ -384,7 +382,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return status;
 }
 
-/* Operations that all waited for nothing: only what came ahead of them is to be looked at. */
+/* Fast path for operations that did not wait: only pages read ahead of them matter. */
 static int add_series(void *state, const struct event_series *series)
 {
 	struct readahead *readahead = state;
@@ -414,34 +412,33 @@ struct line {
 static const struct table_column columns[] = {
 	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct line, path), 0 },
 	{ "fetched_bytes", "fetched", UNIT_BYTES,
-	  "brought into the page cache to be read, by parts of read requests", SUM(fetched_bytes),
-	  0 },
-	{ "asked_bytes", "asked for", UNIT_BYTES,
-	  "of it, pages that an operation under way reads or faults on", SUM(asked_bytes), 0 },
-	{ "ahead_bytes", "ahead", UNIT_BYTES, "pages that came before anybody asked for them",
-	  SUM(ahead_bytes), 0 },
+	  "bytes read from storage into the page cache by block reads", SUM(fetched_bytes), 0 },
+	{ "asked_bytes", "requested", UNIT_BYTES,
+	  "fetched bytes in pages that an operation in progress reads or faults on",
+	  SUM(asked_bytes), 0 },
+	{ "ahead_bytes", "ahead", UNIT_BYTES,
+	  "fetched bytes in pages that no operation had requested yet", SUM(ahead_bytes), 0 },
 	{ "advised_bytes", "by advice", UNIT_BYTES,
-	  "of these, those that a call said to fetch (readahead, fadvise, madvise, populate)",
+	  "bytes fetched ahead because a call advised it (readahead, fadvise, madvise, populate)",
 	  SUM(advised_bytes), 0 },
-	{ "used_bytes", "used", UNIT_BYTES, "of what came ahead, read or faulted on later",
+	{ "used_bytes", "used", UNIT_BYTES, "bytes fetched ahead and read or faulted on later",
 	  SUM(used_bytes), 0 },
 	{ "unseen_bytes", "unknown", UNIT_BYTES,
-	  "of it, mapped around a fault or by a map call and never faulted on, or brought in by an "
-	  "operation on something else: whether it is used cannot be seen",
+	  "bytes fetched ahead whose use cannot be observed: mapped around a fault or by a map "
+	  "call and never faulted on, or fetched by an operation on another file",
 	  SUM(unseen_bytes), 0 },
-	{ "unused_bytes", "unused", UNIT_BYTES, "of it, neither: fetched in vain so far",
-	  SUM(unused_bytes), 0 },
-	{ "used", "used of it", UNIT_SHARE, "share of what came ahead that was used",
+	{ "unused_bytes", "unused", UNIT_BYTES,
+	  "bytes fetched ahead and not used by the end of the recording", SUM(unused_bytes), 0 },
+	{ "used", "used share", UNIT_SHARE, "share of the bytes fetched ahead that were used",
 	  TABLE_REAL(struct line, used), 0 },
 	{ "unplaced_bytes", NULL, UNIT_BYTES,
-	  "fetched to where is not known: compressed, or not in pages of the file",
+	  "bytes fetched at an unknown offset: compressed, or not in pages of the file",
 	  SUM(unplaced_bytes), 0 },
-	{ "window_bytes", "may be ahead", UNIT_BYTES,
-	  "most that an open file may read ahead at first", TABLE_UINT(struct line, window_bytes),
-	  0 },
+	{ "window_bytes", "window", UNIT_BYTES, "initial readahead limit of an open file",
+	  TABLE_UINT(struct line, window_bytes), 0 },
 };
 
-/* Which pages these are is unknown, so this many of the unused ones become unknown. */
+/* It is unknown which pages these are, so this many of the unused ones become unknown. */
 static void count_elsewhere(struct read_file *file)
 {
 	struct readahead_sums *sums = &file->sums;
@@ -452,7 +449,7 @@ static void count_elsewhere(struct read_file *file)
 	sums->unseen_bytes += unseen;
 }
 
-/* What is left in the map belongs to nobody any more. */
+/* Pages left in the map were not used. */
 static void count_rest(struct readahead *readahead)
 {
 	struct fetched_rest rest;
@@ -473,9 +470,9 @@ static const char *missing(const struct job *job)
 	if (job_lacks_requests(job))
 		return job_lacks_requests(job);
 	if ((job->layers & (JOB_SYSCALL | JOB_FAULT)) != (JOB_SYSCALL | JOB_FAULT))
-		return "needs the layers syscall and fault, which tell what is used";
+		return "requires the layers syscall and fault, which show what is used";
 	if (job->chosen)
-		return "needs all events: what others use is not known behind a filter";
+		return "requires all events: a filter hides use by other processes";
 	return NULL;
 }
 
@@ -484,12 +481,12 @@ static int set_note(const struct readahead *readahead, struct table *table)
 	char note[160], number[UNITS_TEXT];
 
 	if (readahead->job->lost)
-		return table_set_note(table, "lost events are missing here: more may be used");
+		return table_set_note(table, "excludes lost events: more may have been used");
 	if (!readahead->map.beyond)
 		return 0;
 	snprintf(note, sizeof(note),
-		 "%s fetched ahead had no room in memory: not told whether it was used "
-		 "(report --memory)",
+		 "%s fetched ahead did not fit in memory: their use is unknown (raise report "
+		 "--memory)",
 		 units_bytes(number, readahead->map.beyond * FETCHED_PAGE));
 	return table_set_note(table, note);
 }
@@ -518,7 +515,7 @@ static int fill(void *state, struct table *table)
 		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
 			continue;
 		if (!most--)
-			return table_set_note(table, "further files are not told");
+			return table_set_note(table, "further files are omitted");
 		line.sums = readahead->files[i]->sums;
 		line.path = trace_text(file_table_name(&job->files, i));
 		if (!line.window_bytes)
@@ -534,14 +531,14 @@ bool readahead_of(const struct measured *measured, uint32_t file, struct readahe
 {
 	const struct readahead *readahead = measured_state(measured, &analysis_readahead);
 
-	/* Of what was summed up there are no events to go through. */
+	/* Aggregated data has no events to walk. */
 	if (!readahead || missing(measured->job) || !readahead->files[file])
 		return false;
 	*sums = readahead->files[file]->sums;
 	return sums->fetched_bytes;
 }
 
-/* --- at moments --- */
+/* --- sampling --- */
 
 static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
@@ -555,7 +552,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 	}
 }
 
-/* What came ahead is used when it is asked for, whenever it came. */
+/* A page read ahead counts as used when it is requested, whenever it was fetched. */
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
 	       uint64_t values[SAMPLED_MOST])
 {
@@ -585,7 +582,7 @@ static const struct sampled sampled = {
 const struct analysis analysis_readahead = {
 	.name = "readahead",
 	.title = "Readahead",
-	.meaning = "what was fetched of files before anybody asked for it, and what of it was used",
+	.meaning = "data fetched ahead of requests, by file, and how much of it was used",
 	.shown = "path,fetched_bytes,ahead_bytes,used_bytes,unseen_bytes,unused_bytes,used",
 	.by = "fetched_bytes",
 	.share = "of all",
@@ -597,7 +594,7 @@ const struct analysis analysis_readahead = {
 	.end = end,
 	.sampled = &sampled,
 	.merging = { .keys = "path",
-		     .single = "path", /* what another run did to it is not in it */
+		     .single = "path", /* runs do not know each other's activity */
 		     .same = "window_bytes",
 		     .sorted = "-fetched_bytes",
 		     .many = "files" },

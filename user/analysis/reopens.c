@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "reopens". Few files are opened often: what a process reads after an open is learned
- * only once a file has been opened often enough.
+ * Table "reopens". Few files are opened often: what a process reads after an open is learned only
+ * once a file has been opened often enough.
  */
 #include "analysis/reopens.h"
 
@@ -14,24 +14,23 @@
 #include "analysis/trace_text.h"
 #include "grow.h"
 
-#define LEARN_AFTER 8	 /* opens of a file by anyone; the next one of each process is learned */
+#define LEARN_AFTER 8	 /* opens by any process; the next one by each process is learned */
 #define PAIRS_MOST 4096	 /* of a process and a file; further ones are ignored */
-#define OFFSETS_MOST 128 /* reads that are learned; a header has a few */
+#define OFFSETS_MOST 128 /* learned reads; a header needs a few */
 
-#define NO_DATA UINT8_MAX /* in place of a number of opens: it is loaded to run */
+#define NO_DATA UINT8_MAX /* in place of an open count: loaded to run */
 
 enum stage { LEARNING, OPENED, PAST };
 
 struct pair {
 	uint32_t file;
 	enum stage stage;
-	uint64_t begun_ns,
-		until_ns; /* the latest open: its start, and the end of its last known read */
+	uint64_t begun_ns, until_ns; /* latest open: start, and end of its last known read */
 	uint64_t offsets[OFFSETS_MOST];
 	size_t count;
 };
 
-/* A row of the table. */
+/* A table row. */
 struct reopened {
 	uint32_t file;
 	uint64_t opens, time_ns;
@@ -40,11 +39,11 @@ struct reopened {
 
 struct reopens {
 	const struct job *job;
-	uint8_t *opens;	    /* of each file, LEARN_AFTER at most */
-	struct map numbers; /* process, file -> where the pair stands */
+	uint8_t *opens;	    /* per file, at most LEARN_AFTER */
+	struct map numbers; /* process, file -> index in pairs */
 	struct pair **pairs;
 	size_t count, room;
-	struct map files; /* file -> where it stands among: */
+	struct map files; /* file -> index in all */
 	struct reopened *all;
 	size_t all_count, all_room;
 	struct interval_union time;
@@ -78,9 +77,9 @@ static void end(void *state)
 	free(reopens);
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
-/* *pair is NULL where there is none; then one is made where `make` says so. */
+/* Sets *pair to NULL if there is none; adds one if `make` is set and there is room. */
 static int find_pair(struct reopens *reopens, const struct event *event, bool make,
 		     struct pair **pair)
 {
@@ -103,7 +102,7 @@ static int find_pair(struct reopens *reopens, const struct event *event, bool ma
 	return 0;
 }
 
-/* An open of the pair has come to an end: to what is new, or to the next open. */
+/* Completes an open of the pair, at its first new read or at the next open. */
 static int settle(struct reopens *reopens, struct pair *pair, uint64_t end_ns)
 {
 	const uint64_t key = pair->file;
@@ -203,12 +202,12 @@ static int add_events(void *state, const struct event *events, size_t count)
 static const struct table_column columns[] = {
 	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct reopened, path), 0 },
 	{ "opens", "opens", UNIT_COUNT,
-	  "opens that were looked at: those by a process that opened it before, and not the first "
-	  "eight",
+	  "analyzed opens: repeated opens by the same process, without the file's first eight "
+	  "opens",
 	  TABLE_UINT(struct reopened, opens), 0 },
 	{ "time_ns", "time", UNIT_NS,
-	  "from these opens to the first read of something that was not read after an open before, "
-	  "summed over threads",
+	  "time from these opens to the first read of data not read after an earlier open, summed "
+	  "over threads",
 	  TABLE_UINT(struct reopened, time_ns), 0 },
 };
 
@@ -250,8 +249,8 @@ uint64_t reopens_time_ns(const struct measured *measured)
 
 const struct analysis analysis_reopens = {
 	.name = "reopens",
-	.meaning = "files that are opened again and again, and the time that each open costs",
-	.title = NULL, /* for who asks, and for findings */
+	.meaning = "files opened repeatedly, and the time that the opens cost",
+	.title = NULL, /* only with --table, and for findings */
 	.shown = "opens,time_ns,path",
 	.shape = TABLE_LIST,
 	.begin = begin,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "reopens": files that a process opens again and again, and how long it takes each time
- * until it reads something that it did not read after the opens before, such as the header, the
- * footer or the directory of an archive. That time has what parsing takes in it, too.
+ * Table "reopens": files that a process opens repeatedly, and how long each open takes until the
+ * first read of something that was not read after earlier opens: the time for e.g. the header, the
+ * footer or the directory of an archive. Includes the time to parse them.
  */
 #ifndef FAULTLINE_REOPENS_H
 #define FAULTLINE_REOPENS_H
 
 #include "analysis/measured.h"
 
-/* Time with a thread between the open of a data file and the first new read; 0 for none. */
+/* Returns the time with at least one thread between opening a data file and its first new read; 0
+ * if there is none. */
 uint64_t reopens_time_ns(const struct measured *measured);
 
 #endif

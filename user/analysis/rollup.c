@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The roll-up, and the keys by which events are grouped. Knows nothing of tables but their cells.
+ * The roll-up, and the keys by which events are grouped.
  */
 #include "analysis/rollup.h"
 
@@ -142,7 +142,7 @@ const struct tally *rollup_tally(const struct rollup *rollup, uint32_t number, u
 	return &group->tallies[group->place[measure] - 1];
 }
 
-/* --- groups that are found by a number, or by a text of theirs --- */
+/* --- groups found by number or text --- */
 
 static int add_name(struct rollup *rollup, uint64_t number, const char *bytes, size_t length)
 {
@@ -154,8 +154,8 @@ static int add_name(struct rollup *rollup, uint64_t number, const char *bytes, s
 	return 0;
 }
 
-/* The group of a number, or of a text whose hash it is: two texts with one hash of 64 bits under a
- * seed of this run are one text. */
+/* Finds the group of a number, or of a text with that hash: texts with the same 64-bit hash, under
+ * a seed of this run, are taken as equal. */
 static int find_group(struct rollup *rollup, uint64_t number, const char *bytes, size_t length,
 		      uint32_t *group)
 {
@@ -185,7 +185,7 @@ static int find_text_group(struct rollup *rollup, const char *bytes, size_t leng
 			  group);
 }
 
-/* What was found of a file or a process before, with room for more of them. */
+/* Returns the cached group of a file or process; makes room for `count` of them. */
 static uint32_t *known_group(struct rollup *rollup, uint32_t number, size_t count)
 {
 	return GROW(rollup->known, rollup->known_count, count) ? &rollup->known[number] : NULL;
@@ -267,7 +267,8 @@ static struct table_text name_of_file(struct rollup *rollup, uint32_t group)
 
 #define NAME_LOST "(name lost)"
 
-/* What is done to a directory, such as listing it, is done there, not where it lies. */
+/* Activity on a directory itself, such as listing it, counts for that directory, not for its
+ * parent. */
 static int find_directory(struct rollup *rollup, uint32_t number, uint32_t *group)
 {
 	struct trace_string path = file_table_path(&rollup->job->files, number);
@@ -320,7 +321,7 @@ static int find_host(struct rollup *rollup, uint32_t number, uint32_t *group)
 	return find_text_group(rollup, host, strlen(host), group);
 }
 
-/* Asks once for each file or process. */
+/* Finds the group once per file or process. */
 static int find_once(struct rollup *rollup, uint32_t number, size_t count,
 		     int (*find)(struct rollup *, uint32_t, uint32_t *), uint32_t *group)
 {
@@ -374,8 +375,8 @@ static int group_of_program(struct rollup *rollup, const struct event *event, ui
 	return find_text_group(rollup, comm.bytes, comm.length, group);
 }
 
-/* Where a call looked that named a path and ended without a file: the same few names come again and
- * again. */
+/* Finds the directory searched by a call with a path that ended without a file. Cached, because the
+ * same few paths recur. */
 static int group_of_path(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
 	const struct path_asked asked = path_asked_by(event);
@@ -407,14 +408,14 @@ static int group_of_directory(struct rollup *rollup, const struct event *event, 
 	return 0;
 }
 
-/* What began in a second of the run. */
+/* Groups events by the second of the run in which they began. */
 static int group_of_second(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
 	return find_group(rollup, clock_subtract(event->start, rollup->job->start_ns) / 1000000000,
 			  NULL, 0, group);
 }
 
-/* The innermost span that it happened in. */
+/* Groups events by the innermost open span. */
 static int group_of_span(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
 	const struct job *job = rollup->job;
@@ -422,7 +423,7 @@ static int group_of_span(struct rollup *rollup, const struct event *event, uint3
 
 	*group = ROLLUP_NONE;
 	if (event->flags & EVENT_SUMMED)
-		return 0; /* in which of them it was is not known */
+		return 0; /* its span is unknown */
 	label = open_spans_label(&job->spans, &job->processes, event->process, event->thread);
 
 	*group = label == SPAN_NONE ? ROLLUP_NONE : label;
@@ -437,24 +438,23 @@ static struct table_text name_of_span(struct rollup *rollup, uint32_t group)
 }
 
 const struct rollup_key rollup_keys[] = {
-	{ "job", "everything together", group_of_job, name_of_job, NULL },
-	{ "method", "how bytes came and went", group_of_method, name_of_method,
-	  "(moves no bytes)" },
+	{ "job", "all I/O in one group", group_of_job, name_of_job, NULL },
+	{ "method", "the access method", group_of_method, name_of_method, "(moves no bytes)" },
 	{ "process", "the process, by its pid", group_of_process, name_of_process, NULL },
-	{ "program", "the program, as the kernel calls it", group_of_program, name_of_text, NULL },
+	{ "program", "the program, by its name in the kernel (comm)", group_of_program,
+	  name_of_text, NULL },
 	{ "rank", "the rank; -1 for processes without one", group_of_rank, name_of_number, NULL },
 	{ "host", "the host", group_of_host, name_of_text, NULL },
 	{ "file", "the file", group_of_file, name_of_file, "(no file)" },
-	{ "directory", "the directory itself, that of the file, or of the path that was asked for",
+	{ "directory", "the directory: itself, of the file, or of the requested path",
 	  group_of_directory, name_of_text, "(no directory)" },
-	{ "device", "the device that the file is on, MAJOR:MINOR", group_of_device, name_of_text,
+	{ "device", "the device of the file, as major:minor", group_of_device, name_of_text,
 	  "(no device)" },
-	{ "filesystem", "the type of the file system that the file is on", group_of_filesystem,
-	  name_of_text, "(no file system)" },
-	{ "second", "the second of the run in which it began", group_of_second, name_of_number,
-	  NULL },
-	{ "span", "the innermost span of the application", group_of_span, name_of_span,
-	  "(no span)" },
+	{ "filesystem", "the file system type of the file", group_of_filesystem, name_of_text,
+	  "(no file system)" },
+	{ "second", "the second of the run in which the operation began", group_of_second,
+	  name_of_number, NULL },
+	{ "span", "the innermost application span", group_of_span, name_of_span, "(no span)" },
 	{ 0 },
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Columns of counts by size class. Knows nothing of what is counted.
+ * Columns of counts by size class.
  */
 #include "analysis/size_class.h"
 
 #include <string.h>
 
-/* Right-closed: 4096 bytes belong to "<=4KiB". */
+/* Upper bounds are inclusive: 4096 bytes belong to "<=4KiB". */
 static const char *const names[SIZE_CLASSES] = {
 	"sizes.<=4KiB",	  "sizes.<=16KiB", "sizes.<=64KiB", "sizes.<=256KiB",
 	"sizes.<=1MiB",	  "sizes.<=4MiB",  "sizes.<=16MiB", "sizes.<=64MiB",

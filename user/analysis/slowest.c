@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The tables "slowest" and "span_latency": what chain.c measured, by operation and by span. Measure
- * nothing of their own.
+ * Tables "slowest" and "span_latency": the results of chain.c by operation and by span.
  */
 
 #include "analysis/chain_state.h"
 #include "units.h"
 
-#define SLOWEST 10 /* unless more are asked for */
+#define SLOWEST 10 /* default number of rows */
 
 struct line {
 	struct chain_line chain;
@@ -31,16 +30,18 @@ static int get_bio_dev(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column bio_columns[] = {
-	{ "op", "op", UNIT_NONE, "what it did", TABLE_LITERAL(struct bio_line, op), 0 },
+	{ "op", "op", UNIT_NONE, "kind of block I/O", TABLE_LITERAL(struct bio_line, op), 0 },
 	{ "dev", "number", UNIT_NONE, "major:minor of the device", get_bio_dev, 0, 0 },
-	{ "request", "request", UNIT_NONE, "number of the request",
+	{ "request", "request", UNIT_NONE, "number of the request that contains the bio",
 	  TABLE_UINT(struct bio_line, request), 0 },
-	{ "start_ns", "queued", UNIT_NS, "since the start of the operation",
+	{ "start_ns", "queued", UNIT_NS,
+	  "when the bio was queued, since the start of the operation",
 	  TABLE_INT(struct bio_line, start_ns), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "that it moved", TABLE_UINT(struct bio_line, bytes), 0 },
-	{ "queue_ns", "queue", UNIT_NS, "before the driver had it",
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by the bio",
+	  TABLE_UINT(struct bio_line, bytes), 0 },
+	{ "queue_ns", "queue", UNIT_NS, "time until the driver received the bio",
 	  TABLE_UINT(struct bio_line, queue_ns), 0 },
-	{ "service_ns", "service", UNIT_NS, "from then to its end",
+	{ "service_ns", "service", UNIT_NS, "time from the driver's receipt to completion",
 	  TABLE_UINT(struct bio_line, service_ns), 0 },
 };
 
@@ -73,29 +74,32 @@ static int get_requests(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column first_columns[] = {
-	{ "op", "operation", UNIT_NONE, "call, or fault", TABLE_LITERAL(struct line, name), 0 },
-	{ "start_ns", "at", UNIT_NS, "since the start of the run",
+	{ "op", "operation", UNIT_NONE, "kernel name of the call, or kind of fault",
+	  TABLE_LITERAL(struct line, name), 0 },
+	{ "start_ns", "at", UNIT_NS, "start of the operation, since the start of the run",
 	  TABLE_UINT(struct line, start_ns), 0 },
-	{ "pid", "pid", UNIT_NONE, "process", TABLE_UINT(struct line, pid), 0 },
-	{ "tid", NULL, UNIT_NONE, "thread", TABLE_UINT(struct line, tid), 0 },
-	{ "offset", NULL, UNIT_NONE, "where in the file", TABLE_UINT(struct line, offset), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "that it moved; of faults null",
+	{ "pid", "pid", UNIT_NONE, "process ID", TABLE_UINT(struct line, pid), 0 },
+	{ "tid", NULL, UNIT_NONE, "thread ID", TABLE_UINT(struct line, tid), 0 },
+	{ "offset", NULL, UNIT_NONE, "offset of the operation in the file, in bytes",
+	  TABLE_UINT(struct line, offset), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by the operation; null for faults",
 	  TABLE_UINT(struct line, bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, "how long it took",
+	{ "time_ns", "time", UNIT_NS, "duration of the operation",
 	  TABLE_UINT(struct line, chain.time.time_ns), 0 },
 };
 
 static const struct table_column last_columns[] = {
-	{ "bios", "requests' parts", UNIT_COUNT, "stretches of files in its requests",
+	{ "bios", "bios", UNIT_COUNT,
+	  "bios of the operation: contiguous parts of files in its requests",
 	  TABLE_UINT(struct line, chain.time.bios), 0 },
-	{ "requests", NULL, UNIT_NONE, "the first of these", get_requests, 0, 0 },
+	{ "requests", NULL, UNIT_NONE, "first bios of the operation", get_requests, 0, 0 },
 	{ "path", "file", UNIT_PATH,
-	  "path of its file, or of what it named: a call that makes, removes "
-	  "or does not find it has no file",
+	  "path of the file, or path argument of a call without a file (one that creates, removes "
+	  "or does not find it)",
 	  TABLE_TEXT(struct line, path), 0 },
 };
 
-/* Its text is valid until the next call. */
+/* The text is valid until `joined` is reused. */
 static struct table_text path_of(const struct job *job, const struct chain_operation *operation,
 				 char joined[PATH_JOIN_BYTES])
 {
@@ -154,7 +158,7 @@ static int conclude(const struct measured *measured, struct table *table)
 const struct analysis analysis_slowest = {
 	.name = "slowest",
 	.title = "Slowest operations",
-	.meaning = "the operations that took longest, and where their requests were meanwhile",
+	.meaning = "the slowest operations, with their time split into device, queue and other",
 	.shown = "op,time_ns,path,device_ns,queue_ns,other_ns,start_ns,pid,bytes,bios",
 	.shape = TABLE_LIST,
 	.conclude = conclude,
@@ -173,17 +177,17 @@ struct span_line {
 
 static const struct table_column first_span_columns[] = {
 	{ "name", "span", UNIT_NONE, "name of the span", TABLE_TEXT(struct span_line, name), 0 },
-	{ "category", "category", UNIT_NONE, "its category", TABLE_TEXT(struct span_line, category),
-	  0 },
+	{ "category", "category", UNIT_NONE, "category of the span",
+	  TABLE_TEXT(struct span_line, category), 0 },
 	{ "count", "operations", UNIT_COUNT,
-	  "calls and faults in it while which requests of their own were under way",
+	  "calls and faults in the span that had requests of their own in flight",
 	  TABLE_UINT(struct span_line, chain.time.count), 0 },
-	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
+	{ "time_ns", "time", UNIT_NS, "time of these operations, summed over threads",
 	  TABLE_UINT(struct span_line, chain.time.time_ns), 0 },
 };
 
 static const struct table_column last_span_columns[] = {
-	{ "bytes", "bytes", UNIT_BYTES, "that the requests moved",
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by their requests",
 	  TABLE_UINT(struct span_line, chain.time.bytes), 0 },
 };
 
@@ -196,7 +200,7 @@ static int conclude_spans(const struct measured *measured, struct table *table)
 
 	if ((job->layers & (JOB_PARTS | JOB_SPAN)) != (JOB_PARTS | JOB_SPAN)) {
 		table->absent = true;
-		return table_set_note(table, "needs the layers block and span");
+		return table_set_note(table, "requires the layers block and span");
 	}
 	status = table_add_columns(table, TABLE_COLUMNS(first_span_columns));
 	if (!status)
@@ -237,7 +241,7 @@ static const struct sampled sampled = { CHAIN_SAMPLED, .numbers = numbers, .at =
 const struct analysis analysis_chain_spans = {
 	.name = "span_latency",
 	.title = "Waiting for storage, by span",
-	.meaning = "how much of the time of operations their own requests were where, by span",
+	.meaning = "time of operations split into device, queue and other, by span",
 	.shown = "name,time_ns,device_ns,queue_ns,other_ns,count,bytes,category",
 	.by = "time_ns",
 	.shape = TABLE_LIST,

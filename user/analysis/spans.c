@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "spans": how often and how long the application was in what it calls by a name, and
- * what I/O it did there. Numbers are those of rows. Knows nothing of compute and of ranks.
+ * Table "spans": count and duration of the application's spans by name, and their I/O. Excludes
+ * lost events.
  *
- * An operation counts for one span, the innermost one, so that sums over rows never count it twice.
- * Beside that, and named so, stand figures that include the spans within: there an operation counts
- * for each name that it happened in, once.
+ * An operation counts for one span, the innermost, so that sums over rows never count it twice.
+ * Separate columns named "inclusive" include nested spans: there, an operation counts once for each
+ * name of the spans around it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,22 +19,22 @@
 #include "units.h"
 #include "words.h"
 
-#define DEPTH_MOST 64 /* spans around an operation that its inclusive figures reach */
+#define DEPTH_MOST 64 /* maximum number of enclosing spans with inclusive sums */
 
 enum { SIDE_READ, SIDE_WRITE, SIDES };
 enum moved { MOVED_READ, MOVED_WRITE, MOVED_MAPPED, MOVED_NONE, MOVED_KINDS };
 
-/* Bytes as they are told of spans. */
+/* I/O time and bytes of spans. */
 struct amounts {
-	uint64_t io_ns; /* sum of unions, one for each span */
+	uint64_t io_ns; /* sum of one union per span */
 	uint64_t bytes[MOVED_KINDS];
 };
 
 struct span_use {
-	struct histogram *durations; /* made when first needed */
+	struct histogram *durations; /* allocated when first needed */
 	uint64_t unfinished, instants;
 	uint64_t time_ns, union_ns;
-	uint64_t open, since_ns; /* for the union: how many are open, and since when */
+	uint64_t open, since_ns; /* for union_ns: open spans, and since when */
 	struct amounts own, inclusive;
 	uint64_t operations, faults, major, inherited, thread_ns;
 	uint64_t methods[METHOD_COUNT][SIDES];
@@ -43,7 +43,7 @@ struct span_use {
 /* An open span. */
 struct use_of_slot {
 	struct interval_union own, inclusive;
-	bool nested; /* in another one of its name: that one has the inclusive figures */
+	bool nested; /* within a span of the same name, which has the inclusive sums */
 };
 
 struct spans {
@@ -51,11 +51,11 @@ struct spans {
 	struct span_use *uses; /* by label */
 	struct use_of_slot *slots;
 	size_t slot_room;
-	/* Of operations in no span. */
+	/* Operations outside spans. */
 	uint64_t outside_operations, outside_bytes[MOVED_KINDS];
 };
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static int begin(const struct job *job, void **state)
 {
@@ -111,7 +111,8 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	return use->durations ? 0 : -ENOMEM;
 }
 
-/* The union as far as a moment after the newest start: beyond that it is one stretch. */
+/* Returns the union's measure up to `time_ns`, which must be after the newest start: beyond that it
+ * is one stretch. */
 static uint64_t measure_until(const struct interval_union *whole, uint64_t time_ns)
 {
 	return whole->measure - clock_subtract(whole->end, time_ns);
@@ -136,14 +137,14 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	return 0;
 }
 
-/* What the bytes of each class count as. */
+/* How the bytes of each class count. */
 static const uint8_t moved_as[] = {
 	[IO_READ] = MOVED_READ, [IO_WRITE] = MOVED_WRITE,      [IO_METADATA] = MOVED_NONE,
 	[IO_SYNC] = MOVED_NONE, [IO_MMAP_READ] = MOVED_MAPPED, [IO_MMAP_WRITE] = MOVED_MAPPED,
 };
 _Static_assert(sizeof(moved_as) == IO_CLASS_COUNT, "each class counts as something");
 
-/* What counts as its bytes. */
+/* The bytes that count for an event. */
 static inline uint64_t bytes_of(const struct event *event)
 {
 	uint64_t mapped =
@@ -152,7 +153,7 @@ static inline uint64_t bytes_of(const struct event *event)
 	return event->bytes ^ ((event->bytes ^ event->fetched_bytes) & mapped);
 }
 
-/* What kind of operation comes next no processor can guess: hardly anything here branches. */
+/* Nearly branchless: the next kind of operation is unpredictable. */
 static inline void add_operation(struct span_use *use, const struct event *event)
 {
 	uint64_t timed = -(uint64_t) !!(event->flags & EVENT_TIMED), bytes = bytes_of(event);
@@ -211,7 +212,7 @@ static void add_event(struct spans *spans, const struct event *event)
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct spans *spans = state;
-	bool outside = !spans->job->spans.open; /* all of them */
+	bool outside = !spans->job->spans.open; /* for the whole batch */
 
 	for (const struct event *event = events; event < events + count; event++) {
 		if (event->class == IO_NONE) {
@@ -241,78 +242,88 @@ static int add_series(void *state, const struct event_series *series)
 
 /* --- the table --- */
 
-/* What the columns see of a label's spans. */
+/* A label's spans as the columns see them. */
 struct span_row {
 	struct table_text name, category;
 	uint64_t count, max_ns;
-	const struct histogram *durations; /* NULL: there were none */
+	const struct histogram *durations; /* NULL: none */
 	struct span_use use;
 	struct chain_line waiting;
 };
 
 static const struct table_column columns[] = {
 	{ "name", "name", UNIT_NONE, "name of the spans", TABLE_TEXT(struct span_row, name), 0 },
-	{ "category", "category", UNIT_NONE, "their category",
+	{ "category", "category", UNIT_NONE, "category of the spans",
 	  TABLE_TEXT(struct span_row, category), 0 },
-	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct span_row, count), 0 },
+	{ "count", "count", UNIT_COUNT, "number of spans", TABLE_UINT(struct span_row, count), 0 },
 #define NUMBER(name, title, unit, meaning, member, needs)                                          \
 	{                                                                                          \
 		name, title, UNIT_##unit, meaning, TABLE_UINT(struct span_row, use.member), needs  \
 	}
-	NUMBER("unfinished", "unfinished", COUNT, "spans that had no end", unfinished, 0),
-	NUMBER("instants", NULL, COUNT, "moments of that name", instants, 0),
-	NUMBER("time_ns", "time", NS, "sum of their durations", time_ns, 0),
-	NUMBER("union_ns", NULL, NS, "time with at least one of them open", union_ns, 0),
-	NUMBER("io_time_ns", "in I/O", NS, "time in I/O, of operations innermost in them",
-	       own.io_ns, JOB_EVENTS),
-	NUMBER("io_thread_time_ns", NULL, NS, "the same summed over threads", thread_ns,
+	NUMBER("unfinished", "unfinished", COUNT, "spans without an end", unfinished, 0),
+	NUMBER("instants", NULL, COUNT, "instant events of that name", instants, 0),
+	NUMBER("time_ns", "time", NS, "sum of the durations of the spans", time_ns, 0),
+	NUMBER("union_ns", NULL, NS, "time with at least one of the spans open", union_ns, 0),
+	NUMBER("io_time_ns", "I/O", NS,
+	       "I/O time of operations whose innermost span is one of these", own.io_ns,
 	       JOB_EVENTS),
-	NUMBER("operations", NULL, COUNT, "operations innermost in them", operations, JOB_EVENTS),
-	NUMBER("read_bytes", "read", BYTES, "bytes read by calls", own.bytes[MOVED_READ],
+	NUMBER("io_thread_time_ns", NULL, NS,
+	       "time of operations whose innermost span is one of these, summed over threads",
+	       thread_ns, JOB_EVENTS),
+	NUMBER("operations", NULL, COUNT, "operations whose innermost span is one of these",
+	       operations, JOB_EVENTS),
+	NUMBER("read_bytes", "read", BYTES,
+	       "bytes read by calls whose innermost span is one of these", own.bytes[MOVED_READ],
 	       JOB_MOVED | JOB_EVENTS),
-	NUMBER("write_bytes", "written", BYTES, "bytes written by calls", own.bytes[MOVED_WRITE],
-	       JOB_MOVED | JOB_EVENTS),
+	NUMBER("write_bytes", "written", BYTES,
+	       "bytes written by calls whose innermost span is one of these",
+	       own.bytes[MOVED_WRITE], JOB_MOVED | JOB_EVENTS),
 	NUMBER("mmap_fetched_bytes", "mmap from storage", BYTES,
-	       "bytes that faults brought into the page cache", own.bytes[MOVED_MAPPED],
-	       JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
+	       "bytes read from storage into the page cache by page faults",
+	       own.bytes[MOVED_MAPPED], JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
 	NUMBER("faults", "faults", COUNT, "page faults on files", faults, JOB_FAULT | JOB_EVENTS),
 	NUMBER("major", "major", COUNT, "faults that read from storage", major,
 	       JOB_FAULT | JOB_EVENTS),
-	NUMBER("inherited", "of workers", COUNT,
-	       "operations of workers started by what it was open in", inherited, JOB_EVENTS),
-	NUMBER("inclusive.io_time_ns", "in I/O, inclusive", NS,
-	       "time in I/O, spans within included", inclusive.io_ns, JOB_EVENTS),
+	NUMBER("inherited", "by workers", COUNT,
+	       "operations of child processes without open spans of their own, started by a "
+	       "process with the span open",
+	       inherited, JOB_EVENTS),
+	NUMBER("inclusive.io_time_ns", "I/O, inclusive", NS, "I/O time, nested spans included",
+	       inclusive.io_ns, JOB_EVENTS),
 	NUMBER("inclusive.read_bytes", "read, inclusive", BYTES,
-	       "bytes read, spans within included", inclusive.bytes[MOVED_READ],
+	       "bytes read by calls, nested spans included", inclusive.bytes[MOVED_READ],
 	       JOB_MOVED | JOB_EVENTS),
-	NUMBER("inclusive.write_bytes", NULL, BYTES, "bytes written, spans within included",
-	       inclusive.bytes[MOVED_WRITE], JOB_MOVED | JOB_EVENTS),
+	NUMBER("inclusive.write_bytes", NULL, BYTES,
+	       "bytes written by calls, nested spans included", inclusive.bytes[MOVED_WRITE],
+	       JOB_MOVED | JOB_EVENTS),
 	NUMBER("inclusive.mmap_fetched_bytes", "mmap from storage, inclusive", BYTES,
-	       "bytes that faults brought in, spans within included", inclusive.bytes[MOVED_MAPPED],
-	       JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
-	NUMBER("methods.syscall.read_bytes", NULL, BYTES, "bytes read by this method",
+	       "bytes read from storage into the page cache by page faults, nested spans included",
+	       inclusive.bytes[MOVED_MAPPED], JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
+	NUMBER("methods.syscall.read_bytes", NULL, BYTES, "bytes read by method syscall",
 	       methods[METHOD_SYSCALL][SIDE_READ], JOB_MOVED | JOB_EVENTS),
-	NUMBER("methods.syscall.write_bytes", NULL, BYTES, "bytes written by this method",
+	NUMBER("methods.syscall.write_bytes", NULL, BYTES, "bytes written by method syscall",
 	       methods[METHOD_SYSCALL][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
-	NUMBER("methods.direct.read_bytes", NULL, BYTES, "bytes read by this method",
+	NUMBER("methods.direct.read_bytes", NULL, BYTES, "bytes read by method direct",
 	       methods[METHOD_DIRECT][SIDE_READ], JOB_MOVED | JOB_EVENTS),
-	NUMBER("methods.direct.write_bytes", NULL, BYTES, "bytes written by this method",
+	NUMBER("methods.direct.write_bytes", NULL, BYTES, "bytes written by method direct",
 	       methods[METHOD_DIRECT][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
-	NUMBER("methods.splice.read_bytes", NULL, BYTES, "bytes read by this method",
+	NUMBER("methods.splice.read_bytes", NULL, BYTES, "bytes read by method splice",
 	       methods[METHOD_SPLICE][SIDE_READ], JOB_MOVED | JOB_EVENTS),
-	NUMBER("methods.splice.write_bytes", NULL, BYTES, "bytes written by this method",
+	NUMBER("methods.splice.write_bytes", NULL, BYTES, "bytes written by method splice",
 	       methods[METHOD_SPLICE][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
-	NUMBER("methods.kernel.read_bytes", NULL, BYTES, "bytes read by this method",
+	NUMBER("methods.kernel.read_bytes", NULL, BYTES, "bytes read by method kernel",
 	       methods[METHOD_KERNEL][SIDE_READ], JOB_VFS | JOB_EVENTS),
-	NUMBER("methods.kernel.write_bytes", NULL, BYTES, "bytes written by this method",
+	NUMBER("methods.kernel.write_bytes", NULL, BYTES, "bytes written by method kernel",
 	       methods[METHOD_KERNEL][SIDE_WRITE], JOB_VFS | JOB_EVENTS),
-	NUMBER("methods.mmap.fetched_bytes", NULL, BYTES, "bytes brought in by this method",
+	NUMBER("methods.mmap.fetched_bytes", NULL, BYTES, "bytes read from storage by method mmap",
 	       methods[METHOD_MMAP][SIDE_READ], JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
 #undef NUMBER
-	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_P50(struct span_row, durations), 0 },
-	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed",
+	{ "p50_ns", "p50", UNIT_NS, "median duration of a span",
+	  TABLE_P50(struct span_row, durations), 0 },
+	{ "p99_ns", "p99", UNIT_NS, "99th percentile of the duration",
 	  TABLE_P99(struct span_row, durations), 0 },
-	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct span_row, max_ns), 0 },
+	{ "max_ns", "max", UNIT_NS, "longest duration of a span",
+	  TABLE_UINT(struct span_row, max_ns), 0 },
 };
 
 static int add_row(struct table *table, const struct measured *measured, uint32_t number)
@@ -336,7 +347,7 @@ static int add_row(struct table *table, const struct measured *measured, uint32_
 	return table_add(table, &view);
 }
 
-/* A row of the table, and what it is sorted by. */
+/* A row of the table, with its sort key. */
 struct line {
 	uint64_t time_ns;
 	uint32_t label;
@@ -359,27 +370,27 @@ static int set_note(struct table *table, const struct spans *spans)
 
 	if (spans->outside_operations && !job->summed)
 		words_clause(&note,
-			     "in no span: %s operations, %s read, %s written, %s brought in by "
-			     "faults",
+			     "outside spans: %s operations, %s read, %s written, %s from storage "
+			     "by faults",
 			     units_count(count, spans->outside_operations),
 			     units_bytes(read, spans->outside_bytes[MOVED_READ]),
 			     units_bytes(written, spans->outside_bytes[MOVED_WRITE]),
 			     units_bytes(mapped, spans->outside_bytes[MOVED_MAPPED]));
 	if (job->spans.unmatched_ends)
-		words_clause(&note, "%s ends of spans that were not open",
+		words_clause(&note, "%s span ends without a matching start",
 			     units_count(count, job->spans.unmatched_ends));
 	if (job->spans.refused)
-		words_clause(&note, "%s spans are missing, too many were open at once",
+		words_clause(&note, "%s spans are missing: too many were open at once",
 			     units_count(count, job->spans.refused));
 	if (job->labels.count > LABELS_MOST)
-		words_clause(&note, "names beyond the first %d are together in " LABELS_OTHERS,
+		words_clause(&note, "names beyond the first %d are grouped in " LABELS_OTHERS,
 			     LABELS_MOST);
 	if (job->lost)
-		words_clause(&note, "lost events are missing here");
+		words_clause(&note, "excludes lost events");
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
-/* Once it is known what operations waited for. */
+/* Must run after the waits of operations are known. */
 static int conclude(const struct measured *measured, struct table *table)
 {
 	const struct spans *spans = measured_state(measured, &analysis_spans);
@@ -394,7 +405,7 @@ static int conclude(const struct measured *measured, struct table *table)
 		return status;
 	if (!count && !(spans->job->layers & JOB_SPAN)) {
 		table->absent = true;
-		return table_set_note(table, "spans of the application were not recorded");
+		return table_set_note(table, "application spans were not recorded");
 	}
 	if (!count)
 		return 0;
@@ -421,13 +432,13 @@ uint64_t spans_of_label(const struct measured *measured, uint32_t label, uint64_
 
 const struct analysis analysis_spans = {
 	.name = "spans",
-	.meaning = "what the application calls by a name, and its I/O there",
+	.meaning = "application spans by name, with their I/O",
 	.title = "Spans",
 	.shown = "name,category,count,time_ns,io_time_ns,read_bytes,mmap_fetched_bytes,"
 		 "write_bytes,faults,p50_ns,p99_ns,max_ns,unfinished",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.of_sums = true, /* their I/O is not known then */
+	.of_sums = true, /* but without their I/O */
 	.passing.events = add_events,
 	.passing.series = add_series,
 	.passing.span_begun = span_begun,
@@ -437,6 +448,6 @@ const struct analysis analysis_spans = {
 	.merging = { .keys = "name,category",
 		     .added = "time_ns,io_time_ns,inclusive.io_time_ns,waiting.*",
 		     .sorted = "-time_ns",
-		     .many = "names of spans",
+		     .many = "span names",
 		     .label = "name" },
 };

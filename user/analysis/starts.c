@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "starts". A process that has started may wait a long time for work. So a start ends
- * with the last file that the process loads, not with the first data that it reads.
+ * Table "starts". A process that has started may wait a long time for work, so a start ends with
+ * the last file that the process loads, not with the first data that it reads.
  */
 #include "analysis/starts.h"
 
@@ -21,16 +21,16 @@
 /* A process that loads nothing for this long has started. */
 #define PAUSE_NS 2000000000ull
 
-/* The part that a file plays in the start of a process. */
+/* The role of a file in the start of a process. */
 enum file_part { PART_UNKNOWN, PART_LOADED, PART_DATA, PART_NEITHER };
 
 struct start {
-	uint64_t last_ns; /* end of the last access to what is loaded; 0: none yet */
+	uint64_t last_ns; /* end of the last access to a loaded file; 0: none yet */
 	uint64_t files;
 	bool over;
 };
 
-/* Starts of one name, by one process. */
+/* Starts of one name by one parent. */
 struct started {
 	struct starts_view view;
 	struct interval_union time;
@@ -38,12 +38,12 @@ struct started {
 
 struct starts {
 	const struct job *job;
-	uint8_t *parts;	   /* enum file_part, of each file */
-	struct start *all; /* by number of the process */
+	uint8_t *parts;	   /* enum file_part, per file */
+	struct start *all; /* by process number */
 	size_t count, room;
-	struct started *groups; /* at the end */
+	struct started *groups; /* filled at the end */
 	size_t group_count, group_room;
-	struct map places; /* parent and name -> where the group stands */
+	struct map places; /* parent and name -> index in groups */
 };
 
 static int begin(const struct job *job, void **state)
@@ -70,9 +70,9 @@ static void end(void *state)
 	free(starts);
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
-/* Settings are neither: programs read them while they start. */
+/* Configuration files are neither: programs read them while they start. */
 static enum file_part part_of(const struct job *job, uint32_t file)
 {
 	static const char *const settings[] = { "/etc/", "/usr/", "/proc/", "/sys/" };
@@ -80,7 +80,7 @@ static enum file_part part_of(const struct job *job, uint32_t file)
 
 	if (loaded_in(&job->files, trace_text(path)))
 		return PART_LOADED;
-	if (loaded_is(trace_text(path))) /* it may be the program itself */
+	if (loaded_is(trace_text(path))) /* may be the program itself */
 		return PART_NEITHER;
 	if (!S_ISREG(job->files.files[file].mode) || !path.length)
 		return PART_NEITHER;
@@ -143,7 +143,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
-/* All are of one process. */
+/* All events of a series belong to one process. */
 static int add_series(void *state, const struct event_series *series)
 {
 	const struct starts *starts = state;
@@ -157,26 +157,26 @@ static int add_series(void *state, const struct event_series *series)
 /* --- the table --- */
 
 static const struct table_column columns[] = {
-	{ "program", "program", UNIT_NONE, "name of the processes",
+	{ "program", "program", UNIT_NONE, "name of the program",
 	  TABLE_TEXT(struct starts_view, program), 0 },
-	{ "parent_pid", "started by", UNIT_NONE, "process that started them",
+	{ "parent_pid", "started by", UNIT_NONE, "process ID of the parent",
 	  TABLE_UINT(struct starts_view, parent_pid), 0 },
-	{ "processes", "processes", UNIT_COUNT, "processes that run a program of their own",
+	{ "processes", "processes", UNIT_COUNT, "processes that executed the program",
 	  TABLE_UINT(struct starts_view, processes), 0 },
 	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them starting: from its start to the last library or module "
-	  "that it loaded before it read data, or did not load anything for 2 s",
+	  "time with at least one of these processes starting up: from its start to the last "
+	  "library or module that it loads before it reads data or loads nothing for 2 s",
 	  TABLE_UINT(struct starts_view, time_ns), 0 },
-	{ "thread_time_ns", "summed", UNIT_NS, "the same, summed over them",
+	{ "thread_time_ns", "summed", UNIT_NS, "startup time summed over these processes",
 	  TABLE_UINT(struct starts_view, thread_time_ns), 0 },
-	{ "longest_ns", "longest", UNIT_NS, "the longest of them",
+	{ "longest_ns", "longest", UNIT_NS, "longest startup time of one process",
 	  TABLE_UINT(struct starts_view, longest_ns), 0 },
 	{ "files", "files loaded", UNIT_COUNT,
-	  "libraries and modules that they opened while starting, in all",
+	  "libraries and modules that these processes opened during startup, in total",
 	  TABLE_UINT(struct starts_view, files), 0 },
 };
 
-/* NULL when memory is out. */
+/* Returns NULL if out of memory. */
 static struct started *group_of(struct starts *starts, const struct process *process,
 				uint32_t number)
 {
@@ -204,15 +204,15 @@ static struct started *group_of(struct starts *starts, const struct process *pro
 	return group;
 }
 
-#define AS_MUCH 0.75 /* share of a child's files that its parent has loaded as well */
+#define AS_MUCH 0.75 /* minimum share of a child's files that its parent has loaded */
 
-/* Whether the parent has loaded as much itself, so that a fork would have been enough. */
+/* Whether the parent has loaded about as much itself, so that a fork would have been enough. */
 static bool has_loaded(const struct starts *starts, uint32_t parent, const struct start *start)
 {
 	return parent < starts->count && starts->all[parent].files >= AS_MUCH * start->files;
 }
 
-/* Processes come nearly in the order of their starts, so the union misses little. */
+/* Processes are nearly in order of start time, so the union misses little. */
 static int group_starts(struct starts *starts)
 {
 	const struct process_table *table = &starts->job->processes;
@@ -277,8 +277,8 @@ bool starts_of(const struct measured *measured, size_t number, struct starts_vie
 
 const struct analysis analysis_starts = {
 	.name = "starts",
-	.meaning = "what it takes programs to start, by who starts them",
-	.title = NULL, /* for who asks, and for findings */
+	.meaning = "startup time of programs, by parent process",
+	.title = NULL, /* only with --table, and for findings */
 	.shown = "program,parent_pid,processes,time_ns,longest_ns,files",
 	.shape = TABLE_LIST,
 	.begin = begin,

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "steps": the spans that stand for steps of a training loop, one by one: how long each
- * took, what I/O its rank did meanwhile and how much of that no compute hid. Knows nothing of how
- * intervals are measured.
+ * Table "steps": the spans that represent steps of a training loop, one by one: duration, I/O of
+ * the rank and unoverlapped I/O.
  *
- * Which spans are steps shows at the end: what a loop over a data loader does with each batch, as
- * DFTracer marks it; else those named "step"; else those of category "step"; else,
- * of those in which compute spans began and which are neither compute themselves nor epochs, the
- * most frequent ones, and among those as frequent the ones that took longer, which are around the
- * others. Where they are fewer than what lies between the ends of a process's spans
- * "optimizer.step" (as a program that marks nothing itself has them from PyTorch), that is the
- * steps.
+ * Which spans are steps is decided at the end: the bodies of a loop over a data loader, as DFTracer
+ * marks them; otherwise spans named "step"; otherwise spans of category "step"; otherwise, of the
+ * spans in which compute spans began and which are neither compute nor epochs, the most frequent
+ * ones, and among equally frequent ones those that took longer, because they enclose the others. If
+ * those are fewer than the intervals between the ends of a process's "optimizer.step" spans (which
+ * PyTorch marks in programs without spans of their own), the intervals are the steps.
  *
- * To a step that is the body of a loop ("fetch.block") belongs the wait for its data before it
+ * A step that is the body of a loop ("fetch.block") includes the preceding wait for its data
  * ("fetch.iter").
  */
 #include <errno.h>
@@ -26,13 +24,13 @@
 #include "units.h"
 #include "words.h"
 
-#define STEPS_MOST 4096	  /* the longest are kept */
+#define STEPS_MOST 4096	  /* only the longest are kept */
 #define SERIES_MOST 32	  /* labels that may be steps ... */
-#define SERIES_GUESSED 16 /* ... and of those, the ones that do not say so themselves */
+#define SERIES_GUESSED 16 /* ... of those, labels with no step name or category */
 #define DEPTH_MOST 64
-#define NAME_MOST 255 /* of a name in the note */
+#define NAME_MOST 255 /* bytes of a name in the note */
 
-/* Of the first two, which is the more frequent one decides. */
+/* Of the first two, the more frequent one decides. */
 enum claim {
 	CLAIM_NONE,
 	CLAIM_COMPUTE_INSIDE,
@@ -43,14 +41,14 @@ enum claim {
 };
 
 struct step {
-	uint64_t time_ns; /* first: see longest.h */
+	uint64_t time_ns; /* must come first: see longest.h */
 	uint64_t begin_ns;
-	uint64_t index; /* of its rank */
+	uint64_t index; /* within its rank */
 	int64_t rank;
 	struct progress done;
 };
 
-/* Where a process's last optimizer step ended, or the wait of its loop began. */
+/* The end of a process's last optimizer step, or the start of its loop's wait. */
 struct mark {
 	uint64_t time_ns;
 	struct progress done;
@@ -64,7 +62,7 @@ struct series {
 	struct histogram durations;
 	struct step *steps; /* a heap, the shortest first */
 	size_t count, room;
-	uint64_t *indices; /* steps so far, of each group of ranks */
+	uint64_t *indices; /* steps so far, by group of ranks */
 	size_t index_room;
 };
 
@@ -72,9 +70,9 @@ struct steps {
 	const struct job *job;
 	struct series *series[SERIES_MOST];
 	size_t series_count, guessed;
-	uint32_t *series_of;	 /* of each label: number + 1; 0 for none */
-	uint8_t *claims;	 /* of each label: its claim + 1; 0: not yet asked */
-	struct progress *before; /* of each open span: what had been done as it began */
+	uint32_t *series_of;	 /* per label: index + 1; 0: none */
+	uint8_t *claims;	 /* per label: its claim + 1; 0: not yet known */
+	struct progress *before; /* per open span: progress when it began */
 	size_t slot_room;
 	struct map marks; /* process, loop (0: none) -> struct mark */
 };
@@ -109,7 +107,7 @@ static void end(void *state)
 	free(all);
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static enum claim find_claim(const struct label *label)
 {
@@ -124,7 +122,7 @@ static enum claim find_claim(const struct label *label)
 	return label->meaning == CATEGORY_STEP ? CLAIM_CATEGORY : CLAIM_NONE;
 }
 
-/* The same, asked once for each label. */
+/* Caches find_claim per label. */
 static enum claim claim_of(struct steps *all, uint32_t label)
 {
 	if (!all->claims[label])
@@ -150,14 +148,14 @@ static int add_series(struct steps *all, uint32_t label, enum claim claim)
 	return 0;
 }
 
-/* Of what compute began in. */
+/* For spans in which compute began. */
 static bool may_be_step(const struct label *label)
 {
 	return label->meaning != CATEGORY_COMPUTE && !label_names_epoch(label) &&
 	       !label_of_epochs(label);
 }
 
-/* Compute began: whatever it began in may be a step. */
+/* Compute began: any enclosing span may be a step. */
 static int claim_around(struct steps *all, uint32_t slot)
 {
 	const struct open_spans *spans = &all->job->spans;
@@ -183,13 +181,13 @@ static struct mark *mark_of(struct steps *all, uint64_t process, uint64_t loop, 
 	return (struct mark *)map_add(&all->marks, key, added);
 }
 
-/* A number of the loop whose name is so long; not 0. */
+/* Returns a nonzero hash of the loop's name, the first `length` bytes of the label's name. */
 static uint64_t loop_of(const struct steps *all, const struct label *label, size_t length)
 {
 	return map_hash_bytes(&all->marks, label->name.bytes, length) | 1;
 }
 
-/* The wait of a loop begins. */
+/* Marks the start of a loop's wait. */
 static int mark_wait(struct steps *all, uint32_t slot)
 {
 	const struct span *span = &all->job->spans.slots[slot];
@@ -207,7 +205,7 @@ static int mark_wait(struct steps *all, uint32_t slot)
 	return 0;
 }
 
-/* Where a step that is a span begins: with the wait of its loop, where it is the body of one. */
+/* Sets where a step that is a span begins: for a loop body, with the loop's wait. */
 static int begin_of(struct steps *all, uint32_t slot, struct mark *from)
 {
 	const struct span *span = &all->job->spans.slots[slot];
@@ -255,7 +253,7 @@ static int keep(struct series *series, const struct step *step)
 	return 0;
 }
 
-/* Counts the steps of each group. */
+/* Numbers the steps of each group. */
 static int next_index(struct series *series, uint32_t group, uint64_t *index)
 {
 	if (!GROW(series->indices, series->index_room, (size_t)group + 1))
@@ -264,7 +262,7 @@ static int next_index(struct series *series, uint32_t group, uint64_t *index)
 	return 0;
 }
 
-/* Adds what went on from one moment to another. */
+/* Adds the step from `from` to the end of `span`. */
 static int add_step(struct series *series, const struct job *job, const struct span *span,
 		    const struct mark *from, const struct progress *now)
 {
@@ -311,7 +309,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 
 /* --- the table --- */
 
-/* A row of the table. */
+/* A table row. */
 struct line {
 	struct table_text name;
 	int64_t rank;
@@ -322,26 +320,26 @@ struct line {
 
 static const struct table_column columns[] = {
 	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct line, name), 0 },
-	{ "rank", "rank", UNIT_NONE, "rank that took it", TABLE_INT(struct line, rank), 0 },
+	{ "rank", "rank", UNIT_NONE, "rank that ran the step", TABLE_INT(struct line, rank), 0 },
 	{ "index", "step", UNIT_NONE, "number of the step in its rank",
 	  TABLE_UINT(struct line, index), 0 },
-	{ "start_ns", "start", UNIT_NS, "when it started, from the start of the run",
+	{ "start_ns", "start", UNIT_NS, "start of the step, since the start of the run",
 	  TABLE_UINT(struct line, start_ns), 0 },
-	{ "time_ns", "time", UNIT_NS, "how long it took", TABLE_UINT(struct line, time_ns), 0 },
-	{ "compute_ns", "compute", UNIT_NS, "time in compute meanwhile",
+	{ "time_ns", "time", UNIT_NS, "duration of the step", TABLE_UINT(struct line, time_ns), 0 },
+	{ "compute_ns", "compute", UNIT_NS, "compute time during the step",
 	  TABLE_UINT(struct line, compute_ns), 0 },
-	{ "wait_ns", "waiting for data", UNIT_NS, "time in spans of category data meanwhile",
+	{ "wait_ns", "waiting for data", UNIT_NS, "time in spans of category data during the step",
 	  TABLE_UINT(struct line, wait_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, "time in I/O meanwhile", TABLE_UINT(struct line, io_ns),
+	{ "io_ns", "I/O", UNIT_NS, "I/O time during the step", TABLE_UINT(struct line, io_ns),
 	  JOB_EVENTS },
-	{ "stall_ns", "unoverlapped I/O", UNIT_NS, "the part of it without compute",
+	{ "stall_ns", "unoverlapped I/O", UNIT_NS, "I/O time outside compute during the step",
 	  TABLE_UINT(struct line, stall_ns), JOB_EVENTS },
-	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
+	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls during the step",
 	  TABLE_UINT(struct line, read_bytes), JOB_MOVED | JOB_EVENTS },
 	{ "mmap_fetched_bytes", "mmap from storage", UNIT_BYTES,
-	  "bytes that faults brought into the page cache",
+	  "bytes read from storage into the page cache by page faults during the step",
 	  TABLE_UINT(struct line, mmap_fetched_bytes), JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
-	{ "outlier", "stands out", UNIT_NONE, "it took much longer than the others",
+	{ "outlier", "outlier", UNIT_NONE, "whether the step took much longer than the others",
 	  TABLE_BOOL(struct line, outlier), 0 },
 };
 
@@ -365,8 +363,9 @@ static const struct series *choose(const struct steps *all)
 }
 
 /*
- * Longer than this stands out: the median and five times the way from there to the upper quartile,
- * which for symmetric times is their median absolute deviation; at least a tenth of the median.
+ * Returns the limit for outliers: the median plus five times the distance to the upper quartile,
+ * which for symmetric times is their median absolute deviation; the margin is at least a tenth of
+ * the median.
  */
 static uint64_t outlier_limit(const struct series *series)
 {
@@ -423,9 +422,9 @@ static int set_note(struct table *table, const struct series *series, const stru
 		     units_ns(median, histogram_percentile(durations, 50)),
 		     units_ns(p99, histogram_percentile(durations, 99)),
 		     units_ns(longest, durations->max));
-	words_clause(&note, "%zu stand out, longer than %s", outliers, units_ns(median, limit));
+	words_clause(&note, "%zu are outliers, longer than %s", outliers, units_ns(median, limit));
 	if (durations->count > series->count)
-		words_clause(&note, "the %s longest of them are listed",
+		words_clause(&note, "only the %s longest are listed",
 			     units_count(count, series->count));
 	return table_set_note(table, note.bytes);
 }
@@ -445,11 +444,10 @@ static int fill(void *state, struct table *table)
 		return status;
 	if (!series) {
 		table->absent = true;
-		return table_set_note(table,
-				      !(job->layers & JOB_SPAN) && !job->activities->wanted
-					      ? "spans of the application were not recorded"
-					      : "no span stands for a step: none is named so, "
-						"and none has compute within");
+		return table_set_note(table, !(job->layers & JOB_SPAN) && !job->activities->wanted
+						     ? "application spans were not recorded"
+						     : "no span represents a step: none is named "
+						       "so, and none contains compute");
 	}
 	label = &job->labels.labels[series->label];
 	limit = outlier_limit(series);
@@ -465,8 +463,8 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_steps = {
 	.name = "steps",
-	.meaning = "step by step, the longest",
-	.title = "Steps that stand out",
+	.meaning = "training steps, the longest",
+	.title = "Outlier steps",
 	.only = "outlier",
 	.shape = TABLE_LIST,
 	.of_sums = true,

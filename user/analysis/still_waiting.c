@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finds what the kernel side recorded because the recording ended: the result of such a call is
+ * Recognizes operations that were still in progress when the recording ended: a call has the result
  * EINPROGRESS, a fault has a flag.
  */
 #include "analysis/still_waiting.h"
@@ -21,7 +21,7 @@ bool still_waiting_is(const struct event *event)
 	       event_value(event, SYSCALL_FLAGS) & TRACE_OP_UNFINISHED;
 }
 
-/* Operations on files come first: a thread that waits in io_uring_enter waits for one of those, but
+/* Operations on files come first: a thread blocked in io_uring_enter waits for one of those, but
  * its own call has no file. */
 static bool is_worse(const struct still_waiting *waiting, const struct event *event)
 {

@@ -12,7 +12,7 @@ struct still_waiting {
 	uint64_t calls;
 	/* The longest wait: */
 	uint64_t time_ns;
-	struct path_asked asked; /* what it named, if it has no file; path 0: nothing */
+	struct path_asked asked; /* its path argument, if it has no file; path 0: none */
 	uint32_t process, thread, file;
 	uint16_t operation;
 	bool fault;
@@ -23,9 +23,10 @@ struct still_waiting {
 #define STILL_WAITING_PATH                                                                         \
 	(STILL_WAITING_CALL | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH)
 
-/* Whether it is a call or a fault on a file that had not returned when the recording ended. */
+/* Whether the event is a call or a file fault that had not returned when the recording ended. */
 bool still_waiting_is(const struct event *event);
-/* Call it only for events with EVENT_FAILED; few events have it, so the check is the caller's. */
+/* Must be called only for events with EVENT_FAILED; the caller checks, because few events have
+ * it. */
 void still_waiting_add(struct still_waiting *waiting, const struct event *event);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "totals": the job's I/O by class; and of each class what went by each method, of which
- * the class is the sum but for merged time. Knows nothing of files or processes.
+ * Table "totals": the job's I/O by class and, for each class, by method. A class is the sum of its
+ * methods, except for merged time.
  *
- * Counts, errors, bytes and summed thread time are exact even where events were lost: to what the
- * rows say is added what the kernel counted beyond them (for a complete trace both together are the
- * kernel's own count; an incomplete one has rows alone). The class of a lost event is known,
- * because the kernel counts by operation. Merged time can only come from rows.
+ * Counts, errors, bytes and thread time are exact even if events were lost: what the kernel counted
+ * beyond the trace's rows is added. For a complete trace the sum equals the kernel's own count; an
+ * incomplete trace has only its rows. The class of a lost event is known because the kernel counts
+ * by operation. Merged time can only come from rows.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,15 +24,15 @@ enum { STORAGE_READ, STORAGE_WRITE, STORAGE_SIDES };
 struct totals {
 	const struct job *job;
 	struct submissions submissions;
-	struct submissions told; /* the same, where it is not known: null */
+	struct submissions told; /* the same; TABLE_NO_UINT if unknown */
 	struct tally paths[IO_CLASS_COUNT][METHOD_NONE + 1];
 	struct interval_union classes[IO_CLASS_COUNT], all; /* merged over methods */
-	struct tally tallies[MEASURES];			    /* at the end, of all methods */
+	struct tally tallies[MEASURES];			    /* all methods; set at the end */
 	struct trace_operation_total memory[TOTALS_MEMORY_FAULTS];
 	struct trace_operation_total pages[TOTALS_PAGES];
 	struct trace_operation_total storage[STORAGE_SIDES];
 	struct trace_operation_total throttled;
-	uint64_t stores_bytes; /* written back on account of stores through mappings */
+	uint64_t stores_bytes; /* written back because of stores through mappings */
 };
 
 #define ALL_COLUMNS (~0u)
@@ -40,7 +40,7 @@ struct totals {
 #define WRITING_TITLED (ALL_COLUMNS & ~MEASURE_READ_FOR_WRITE)
 #define STILL_TITLED (MEASURE_COUNT | MEASURE_ERRORS | MEASURE_TIME | MEASURE_THREAD_TIME)
 
-/* In the order of the table, and what of each the text report shows. */
+/* In table order, with the columns shown in the text report. */
 static const struct {
 	unsigned int measure, titled;
 } shown[] = {
@@ -56,9 +56,9 @@ static const struct table_column memory_fields[] = {
 	{ "count", NULL, UNIT_COUNT, "faults without a file",
 	  TABLE_UINT(struct trace_operation_total, count), 0 },
 	{ "major", "major", UNIT_COUNT,
-	  "major ones of them, which waited for storage: the pages had been swapped out",
+	  "major faults without a file, which waited for pages to be swapped in",
 	  TABLE_UINT(struct trace_operation_total, major_faults), 0 },
-	{ "time_ns", "thread time", UNIT_NS, "time of them, summed over threads",
+	{ "time_ns", "thread time", UNIT_NS, "time of faults without a file, summed over threads",
 	  TABLE_UINT(struct trace_operation_total, thread_time_ns), 0 },
 };
 
@@ -73,17 +73,19 @@ static const struct {
 			   { "shmem_faults", "shared memory faults", 0,
 			     TABLE_COLUMNS(memory_fields) } },
 	[TOTALS_UNKNOWN] = { "unknown_fault",
-			     { "unknown_faults", "faults of unknown mappings", 0,
+			     { "unknown_faults", "faults on unknown mappings", 0,
 			       TABLE_COLUMNS(memory_fields) } },
 };
 
-/* What came into the cache of files that were no operation's own. */
+/* Page-cache fills of files that are not an operation's own. */
 static const struct table_column page_fields[] = {
-	{ "events", "events", UNIT_COUNT, "times that pages came", SUM_OF_OPERATION(count), 0 },
+	{ "events", "events", UNIT_COUNT, "times pages were added to the page cache",
+	  SUM_OF_OPERATION(count), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM_OF_OPERATION(fetched_bytes), 0 },
-	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
-	  SUM_OF_OPERATION(created_bytes), 0 },
+	  "bytes read from storage into the page cache, readahead included",
+	  SUM_OF_OPERATION(fetched_bytes), 0 },
+	{ "created_bytes", "newly cached", UNIT_BYTES,
+	  "bytes of new page-cache pages filled by writes", SUM_OF_OPERATION(created_bytes), 0 },
 };
 
 static const struct {
@@ -98,12 +100,12 @@ static const struct {
 				TABLE_COLUMNS(page_fields) } },
 };
 
-/* Within the time of the calls and faults that it happened in. */
+/* Part of the time of the calls and faults that it happens in. */
 static const struct table_column throttled_fields[] = {
-	{ "pauses", "pauses", UNIT_COUNT, "times that a thread that writes was told to sleep",
+	{ "pauses", "pauses", UNIT_COUNT, "times the kernel throttled a writing thread",
 	  SUM_OF_OPERATION(count), 0 },
 	{ "pause_ns", "thread time", UNIT_NS,
-	  "for how long, summed over threads: too much waited to be written back",
+	  "time writers were throttled because of too many dirty pages, summed over threads",
 	  SUM_OF_OPERATION(thread_time_ns), 0 },
 };
 static const struct table_group throttled_group = { "throttled", "throttled", JOB_THROTTLED,
@@ -111,24 +113,26 @@ static const struct table_group throttled_group = { "throttled", "throttled", JO
 
 static const struct table_column async_fields[] = {
 	{ "submissions_not_traced", "submissions, not traced", UNIT_COUNT,
-	  "operations that were handed to io_uring and libaio: what they moved is not known",
+	  "operations submitted to io_uring and libaio that are not traced; the bytes they moved "
+	  "are unknown",
 	  TABLE_UINT(struct submissions, all), 0 },
-	{ "io_uring", NULL, UNIT_COUNT, "of these, by io_uring",
+	{ "io_uring", NULL, UNIT_COUNT, "untraced operations submitted to io_uring",
 	  TABLE_UINT(struct submissions, uring), 0 },
-	{ "libaio", NULL, UNIT_COUNT, "of these, by libaio", TABLE_UINT(struct submissions, libaio),
-	  0 },
+	{ "libaio", NULL, UNIT_COUNT, "untraced operations submitted to libaio",
+	  TABLE_UINT(struct submissions, libaio), 0 },
 	{ "polled_rings", NULL, UNIT_COUNT,
-	  "rings that the kernel polls: most of what is submitted there is not even counted",
+	  "rings polled by the kernel; most submissions to them are not even counted",
 	  TABLE_UINT(struct submissions, polled_rings), 0 },
 };
 static const struct table_group async_group = { "async", "asynchronous", JOB_SYSCALL,
 						TABLE_COLUMNS(async_fields) };
 
-/* Of requests, what the run had in them. */
+/* The run's part of requests. */
 static const struct table_column storage_fields[] = {
-	{ "requests", "requests", UNIT_COUNT, "requests with bytes of the run in them that ended",
+	{ "requests", "requests", UNIT_COUNT, "completed requests that contain bytes of the run",
 	  SUM_OF_OPERATION(count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in them", SUM_OF_OPERATION(bytes), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in completed requests",
+	  SUM_OF_OPERATION(bytes), 0 },
 };
 
 static const struct {
@@ -141,8 +145,7 @@ static const struct {
 	  { "storage_write", "written to devices", JOB_BLOCK, TABLE_COLUMNS(storage_fields) } },
 };
 
-/* The groups of its one row by which pictures tell it part by part: measures, and behind them ...
- */
+/* Groups of the table's only row, for plots: measures, followed by ... */
 enum {
 	GROUP_PAGES = MEASURES,
 	GROUP_THROTTLED = GROUP_PAGES + TOTALS_PAGES,
@@ -190,7 +193,7 @@ static int add_series(void *state, const struct event_series *series)
 	return 0;
 }
 
-/* What was lost has a class and a method, too. */
+/* Lost events have a class and a method, too. */
 static void add_unseen(struct totals *totals)
 {
 	for (size_t i = 0; i < totals->job->operation_count; i++) {
@@ -245,8 +248,8 @@ static void add_submissions(struct totals *totals)
 	}
 }
 
-/* They are counted in the kernel, and stand in the totals alone: none in a trace without them says
- * nothing. */
+/* Submissions are counted in the kernel and known only from its totals: zero is unknown if the
+ * totals are missing. */
 static void tell_submissions(struct totals *totals)
 {
 	struct submissions *told = &totals->told;
@@ -258,7 +261,7 @@ static void tell_submissions(struct totals *totals)
 			*counts[i] = TABLE_NO_UINT;
 }
 
-/* The kernel's totals are whole only at the end of every trace. */
+/* The kernel's totals are complete only at the end of every trace. */
 static const struct operation *find_memory_faults(const struct job *job, const char *name)
 {
 	if (!job->complete || !(job->layers & JOB_FAULT) || job->filtered & JOB_FAULT)
@@ -344,17 +347,18 @@ static int fill(void *state, struct table *table)
 	return 0;
 }
 
-/* Behind the other columns of mmap_write, where there are such. */
+/* Follows the other columns of mmap_write, if there are any. */
 static const struct table_column stores_column = {
 	"mmap_write.written_back_bytes",
 	"mmap write written back",
 	UNIT_BYTES,
-	"bytes that reached a device: of each file by the stores' share of what was made dirty",
+	"bytes written to devices because of stores through mappings, by the stores' share of each "
+	"file's dirtied bytes",
 	TABLE_UINT(struct totals, stores_bytes),
 	JOB_DIRTIED | JOB_BLOCK,
 };
 
-/* Of tallies by measure that stand at `base` in what a row is made of. */
+/* Adds the columns of tallies by measure at offset `base` of the rows. */
 static int add_measures(struct table *table, unsigned int recorded, size_t base)
 {
 	int status = 0;
@@ -366,7 +370,7 @@ static int add_measures(struct table *table, unsigned int recorded, size_t base)
 	return status;
 }
 
-/* If the ends of some requests were not seen, some of those may have been the run's. */
+/* Requests without a completion event may belong to the run. */
 static void mark_storage(const struct measured *measured, struct table *table)
 {
 	static const enum device_use uses[STORAGE_SIDES] = { DEVICE_READS, DEVICE_WRITES };
@@ -382,7 +386,7 @@ static void mark_storage(const struct measured *measured, struct table *table)
 		}
 }
 
-/* What other tables have measured comes in here, too. */
+/* Adds results of other tables, too. */
 static int conclude(const struct measured *measured, struct table *table)
 {
 	struct totals *totals = measured_state(measured, &analysis_totals);
@@ -423,7 +427,7 @@ static uint32_t group_of_request(const struct totals *totals, const struct event
 	return GROUPS;
 }
 
-/* Marked are those that are no operations. */
+/* Marked: events that are not operations. */
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
 {
 	uint32_t group = GROUPS;
@@ -530,7 +534,7 @@ static int add_all_measures(struct table *like)
 	return add_measures(like, ~0u, 0);
 }
 
-/* For totals_class(). */
+/* Adds missing columns for totals_class(). */
 static int remake(const struct report *report, struct table *table)
 {
 	return table_adopt(table, add_all_measures);
@@ -538,7 +542,7 @@ static int remake(const struct report *report, struct table *table)
 
 const struct analysis analysis_totals = {
 	.name = "totals",
-	.meaning = "the job's I/O by class; exact even where events were lost",
+	.meaning = "the job's I/O by class; counts and bytes are exact even if events were lost",
 	.shape = TABLE_RECORD,
 	.begin = begin,
 	.of_sums = true,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The job's I/O by class, for the table "totals" and for those who draw conclusions from it.
+ * The job's I/O by class, for the table "totals" and for findings.
  */
 #ifndef FAULTLINE_TOTALS_H
 #define FAULTLINE_TOTALS_H
@@ -8,40 +8,40 @@
 #include "analysis/measured.h"
 #include "analysis/model/tally.h"
 
-/* Lost events included, but for merged time. */
+/* Includes lost events, except in merged time. */
 struct tally totals_class(const struct measured *measured, enum io_class class);
 
-/* What of a class went by a method, METHOD_UNKNOWN and METHOD_NONE included. */
+/* The I/O of a class by one method, which may be METHOD_UNKNOWN or METHOD_NONE. */
 const struct tally *totals_path(const struct measured *measured, enum io_class class,
 				enum io_method method);
 
-/* All classes together: only its times mean something. */
+/* All classes together: only its times are meaningful. */
 const struct tally *totals_all(const struct measured *measured);
 
-/* Pages that came into the cache of files that no operation was about. */
+/* Page-cache fills of files that are not the subject of an operation. */
 enum totals_pages { TOTALS_UNATTRIBUTED, TOTALS_INDIRECT, TOTALS_PAGES };
 const struct trace_operation_total *totals_pages(const struct measured *measured,
 						 enum totals_pages which);
 
-/* Faults that only the kernel's totals tell of, on memory without a file, or of tmpfs and its like,
- * or where it is not known; zeros where they are not known. */
+/* Faults known only from the kernel's totals: on anonymous memory, on tmpfs and the like, or on
+ * unknown mappings. Zeros if unknown. */
 enum totals_memory { TOTALS_ANONYMOUS, TOTALS_SHMEM, TOTALS_UNKNOWN, TOTALS_MEMORY_FAULTS };
 const struct trace_operation_total *totals_memory(const struct measured *measured,
 						  enum totals_memory which);
 
-/* Pauses of threads that write, and their time; within that of their calls and faults. */
+/* Pauses of throttled writers, and their time, which is part of their calls' and faults' time. */
 const struct trace_operation_total *totals_throttled(const struct measured *measured);
 
-/* What was handed to the kernel and is not traced itself. */
+/* Operations submitted to the kernel that are not traced. */
 struct submissions {
 	uint64_t all, uring, libaio;
-	uint64_t polled_rings; /* whose submissions are made without a call: nobody counts them */
+	uint64_t polled_rings; /* submitted to without a call: not counted */
 };
-/* Of several reports (measured->job is NULL), too. */
+/* Works for merged reports too (measured->job is NULL). */
 struct submissions totals_submissions(const struct measured *measured);
 
-/* What pictures have bins of, in place of rows: the groups of its one row, by their columns' names.
- */
+/* Returns the column name of a group in the table's only row; plots have these groups instead of
+ * rows. */
 const char *totals_group(uint32_t group);
 
 #endif

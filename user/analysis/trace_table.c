@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "trace": what ran where, how long, what was recorded of it and what was lost.
- * Knows nothing of single events.
+ * Table "trace": what ran, where and for how long, what was recorded and what was lost.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,35 +15,35 @@
 
 #define LAYERS_MOST 64
 #define NOTES_MOST 32
-#define NAME_MOST 32 /* bytes of a name that becomes one of a column */
+#define NAME_MOST 32 /* bytes of a name that becomes part of a column name */
 
-/* A layer of any of the traces. Numbers of lost events are those of complete traces. */
+/* A layer of any trace. Lost events are known only for complete traces. */
 struct layer_row {
 	const char *name, *attach, *reason;
-	const char *state; /* in words */
-	bool listed; /* in a header: a layer that could be switched, unlike identities of files */
+	const char *state; /* "on" or "off" */
+	bool listed;	   /* in a header, so it can be switched, unlike file identities */
 	bool on;
 	uint64_t lost;
 };
 
 struct about {
-	struct header_texts texts; /* first: it is what their getters see */
+	struct header_texts texts; /* must come first: its getters use it */
 	struct layer_row layers[LAYERS_MOST];
 	size_t layer_count;
 	struct trace_note notes[NOTES_MOST]; /* counts of complete traces */
 	size_t note_count;
-	uint64_t rows; /* of incomplete traces: those that are there are all that is known of */
+	uint64_t rows; /* of incomplete traces, where only rows can be counted */
 	int64_t exit_code;
 	uint64_t start_ns, duration_ns, events, survivors, lost, unaccounted, processes, ranks;
 	uint64_t overwritten; /* by flight recorders */
 	uint64_t cpus, memory_bytes, cgroup_memory_bytes, dirty_bytes;
 	bool complete, lower_bounds;
-	const char *cause; /* of most of what was lost */
+	const char *cause; /* main cause of loss */
 };
 
 /* --- layers --- */
 
-/* Names become names of columns: nothing but what a layer could be called. */
+/* Layer names become column names: only plausible names are accepted. */
 static bool name_fits(const char *name)
 {
 	size_t length =
@@ -66,7 +65,7 @@ static struct layer_row *layer_of(struct about *about, const char *name)
 	return &about->layers[about->layer_count++];
 }
 
-/* A layer is on if any trace has it; why it is off in another remains to be read. */
+/* A layer is on if any trace has it; the reason why it is off in another trace is kept. */
 static void take_layers(struct about *about, const struct job_trace *trace)
 {
 	for (size_t i = 0; i < trace->header->layer_count; i++) {
@@ -103,8 +102,8 @@ static void name_note(struct about *about, const char *name)
 	about->notes[about->note_count++].name = name;
 }
 
-/* Those that are known, and what else a trace has: none of one is 0, but where the end is missing
- * that would tell. */
+/* Known notes, and any others found in traces: a missing note means 0, or unknown if a trace has no
+ * end. */
 static void take_notes(struct about *about)
 {
 	static const char *const known[] = { TRACE_NOTE_UNFOLLOWED,    TRACE_NOTE_UNTIMED,
@@ -132,7 +131,7 @@ static int add_note_column(struct table *table, const struct about *about, size_
 		name,
 		NULL,
 		UNIT_COUNT,
-		"what of this the kernel side could not see",
+		"times this limitation of the recording occurred",
 		table_get_uint,
 		base + offsetof(struct trace_note, count),
 		0,
@@ -144,7 +143,8 @@ static int add_note_column(struct table *table, const struct about *about, size_
 
 /* --- numbers --- */
 
-/* 0 only if all commands ended so; else the first other status. Null when one is not known. */
+/* Returns 0 only if all commands exited with 0; otherwise the first other status. TABLE_NO_INT if
+ * any is unknown. */
 static int64_t exit_code_of(const struct job *job)
 {
 	int64_t code = 0;
@@ -173,7 +173,7 @@ static uint64_t count_events(const struct about *about)
 	return events;
 }
 
-/* Processes without the one that stands for what is not known, and their ranks. */
+/* Counts processes, except the placeholder for unknown ones, and their ranks. */
 static int count_processes(struct about *about)
 {
 	const struct process_table *table = &about->texts.job->processes;
@@ -217,7 +217,7 @@ static uint64_t count_survivors(const struct job *job)
 	return survivors;
 }
 
-/* Rows of a kind that the trace holds. */
+/* Returns the number of rows of a kind in the trace. */
 static uint64_t count_rows(const struct job_trace *trace, const char *kind)
 {
 	size_t blocks = trace_reader_block_count(trace->reader);
@@ -248,7 +248,7 @@ uint64_t trace_unaccounted(const struct job *job)
 		const struct trace_totals *totals = job->traces[i].totals;
 
 		if (trace_reader_damage(job->traces[i].reader))
-			continue; /* some of it was lost later, and that is told */
+			continue; /* rows lost to damage are counted elsewhere */
 		for (size_t j = 0; totals && j < totals->kind_count; j++) {
 			const struct trace_kind_total *kind = &totals->kinds[j];
 			uint64_t there = has_rows(kind->kind)
@@ -286,86 +286,89 @@ static int begin(const struct job *job, void **state)
 /* --- the table --- */
 
 static const struct table_column columns[] = {
-	[ABOUT_FILES] = { "files", "files", UNIT_NONE, "traces", header_get_list, HEADER_NAME, 0 },
-	[ABOUT_HOSTS] = { "hosts", "hosts", UNIT_NONE, "hosts that they were recorded on",
+	[ABOUT_FILES] = { "files", "files", UNIT_NONE, "names of the trace files", header_get_list,
+			  HEADER_NAME, 0 },
+	[ABOUT_HOSTS] = { "hosts", "hosts", UNIT_NONE, "hosts on which the traces were recorded",
 			  header_get_list, HEADER_HOST, 0 },
-	[ABOUT_KERNEL] = { "kernel", "kernel", UNIT_NONE, "their kernels", header_get_joined,
-			   HEADER_KERNEL, 0 },
-	[ABOUT_COMMAND] = { "command", "command", UNIT_NONE, "what was run", header_get_command, 0,
-			    0 },
+	[ABOUT_KERNEL] = { "kernel", "kernel", UNIT_NONE, "kernel versions of the hosts",
+			   header_get_joined, HEADER_KERNEL, 0 },
+	[ABOUT_COMMAND] = { "command", "command", UNIT_NONE, "command that was run",
+			    header_get_command, 0, 0 },
 	[ABOUT_EXIT] = { "exit_code", "exit status", UNIT_NONE,
-			 "how it ended; the first that is not 0",
+			 "exit status of the command; of several, the first nonzero one",
 			 TABLE_INT(struct about, exit_code), 0 },
-	[ABOUT_START] = { "start_unix_ns", NULL, UNIT_NONE, "when it started, in ns since 1970",
+	[ABOUT_START] = { "start_unix_ns", NULL, UNIT_NONE, "start of the run, in ns since 1970",
 			  TABLE_UINT(struct about, start_ns), 0 },
-	[ABOUT_DURATION] = { "duration_ns", "duration", UNIT_NS, "how long it took",
+	[ABOUT_DURATION] = { "duration_ns", "duration", UNIT_NS, "duration of the run",
 			     TABLE_UINT(struct about, duration_ns), 0 },
-	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, "mode of recording", header_get_joined,
+	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, "recording mode", header_get_joined,
 			 HEADER_MODE, 0 },
-	[ABOUT_COMPLETE] = { "complete", "complete", UNIT_NONE, "all traces have their ends",
+	[ABOUT_COMPLETE] = { "complete", "complete", UNIT_NONE, "whether all traces are complete",
 			     TABLE_BOOL(struct about, complete), 0 },
-	[ABOUT_INCOMPLETE] = { "incomplete_reason", "why incomplete", UNIT_NONE, "why one has not",
-			       header_get_joined, HEADER_INCOMPLETE, 0 },
-	[ABOUT_EVENTS] = { "events", "events", UNIT_COUNT, "events, lost ones included",
+	[ABOUT_INCOMPLETE] = { "incomplete_reason", "why incomplete", UNIT_NONE,
+			       "why a trace is incomplete", header_get_joined, HEADER_INCOMPLETE,
+			       0 },
+	[ABOUT_EVENTS] = { "events", "events", UNIT_COUNT, "number of events, lost ones included",
 			   TABLE_UINT(struct about, events), 0 },
-	/* How much is missing of an incomplete trace is not known: null, not 0. */
+	/* For an incomplete trace it is unknown how many are missing: null, not 0. */
 	[ABOUT_SURVIVORS] = { "survivors", "processes that outlived the run", UNIT_COUNT,
-			      "processes that were left running",
+			      "processes still running when the recording ended",
 			      TABLE_UINT(struct about, survivors), 0 },
 	[ABOUT_NOT_FOLLOWED] = { "not_followed", "programs not followed", UNIT_NONE,
-				 "programs that gained rights at their exec and were not followed",
-				 header_get_not_followed, 0, 0 },
-	[ABOUT_PROCESSES] = { "processes", "processes", UNIT_COUNT, "processes that ran",
+				 "setuid programs that were not followed", header_get_not_followed,
+				 0, 0 },
+	[ABOUT_PROCESSES] = { "processes", "processes", UNIT_COUNT, "number of processes that ran",
 			      TABLE_UINT(struct about, processes), 0 },
-	[ABOUT_RANKS] = { "ranks", "ranks", UNIT_COUNT, "ranks that they had",
+	[ABOUT_RANKS] = { "ranks", "ranks", UNIT_COUNT, "number of ranks among the processes",
 			  TABLE_UINT(struct about, ranks), 0 },
 	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, "events that were lost",
 			 TABLE_UINT(struct about, lost), 0 },
 	[ABOUT_LOST_CAUSE] = { "lost.cause", "why lost", UNIT_NONE,
-			       "why most of them were: buffers (they came too fast), stopped "
-			       "(Faultline stood still), disk (no room for the trace) or damage; "
-			       "null: none were, or an older trace",
+			       "main cause of lost events: buffers (events arrived too fast), "
+			       "stopped (Faultline was blocked), disk (no space for the trace) or "
+			       "damage; null: none lost, or an older trace",
 			       TABLE_LITERAL(struct about, cause), 0 },
-	[ABOUT_BEGUN_BY] = { "start", "begun by", UNIT_NONE,
-			     "run: with its command; attach: with what ran already",
+	[ABOUT_BEGUN_BY] = { "start", "start", UNIT_NONE,
+			     "run: started with its command; attach: attached to running processes",
 			     header_get_joined, HEADER_START, 0 },
-	[ABOUT_TARGETS] = { "targets", "attached to", UNIT_NONE, "what the recording attached to",
-			    header_get_targets, 0, 0 },
+	[ABOUT_TARGETS] = { "targets", "attached to", UNIT_NONE,
+			    "targets that the recording attached to", header_get_targets, 0, 0 },
 	{ "flight.reason", "written by a flight recorder", UNIT_NONE,
-	  "why a flight recorder wrote what it had; null of any other trace", header_get_joined,
+	  "why a flight recorder wrote the trace; null for other traces", header_get_joined,
 	  HEADER_FLIGHT, 0 },
-	{ "flight.overwritten", "overwritten before", UNIT_COUNT,
-	  "records of before its start that a flight recorder had no room for any more; null of "
-	  "any "
-	  "other trace",
+	{ "flight.overwritten", "overwritten", UNIT_COUNT,
+	  "earlier records that a flight recorder overwrote; null for other traces",
 	  TABLE_UINT(struct about, overwritten), 0 },
-	{ "cpus", NULL, UNIT_COUNT, "processors of the host; of several, the fewest",
+	{ "cpus", NULL, UNIT_COUNT, "CPUs of the host; of several hosts, the fewest",
 	  TABLE_UINT(struct about, cpus), 0 },
-	{ "memory_bytes", NULL, UNIT_BYTES, "memory of the host; of several, the least",
+	{ "memory_bytes", NULL, UNIT_BYTES, "memory of the host; of several hosts, the least",
 	  TABLE_UINT(struct about, memory_bytes), 0 },
 	{ "cgroup_memory_bytes", NULL, UNIT_BYTES,
-	  "limit of the cgroup, where there is one; of several, the least",
+	  "memory limit of the cgroup, if any; of several, the lowest",
 	  TABLE_UINT(struct about, cgroup_memory_bytes), 0 },
 	{ "dirty_bytes", NULL, UNIT_BYTES,
-	  "dirty pages above which writers wait, at the start; of several hosts, the least",
+	  "dirty memory above which writers are throttled, at the start; of several hosts, the "
+	  "lowest",
 	  TABLE_UINT(struct about, dirty_bytes), 0 },
 	{ "unaccounted", NULL, UNIT_COUNT,
-	  "events that are neither in the traces nor counted as lost, or are there uncounted",
+	  "events that are neither in the traces nor counted as lost, or in the traces but not "
+	  "counted",
 	  TABLE_UINT(struct about, unaccounted), 0 },
 	{ "times_are_lower_bounds", NULL, UNIT_NONE,
-	  "events are missing: times and shares of the run are at least what is told",
+	  "whether events are missing, which makes times and shares of the run lower bounds",
 	  TABLE_BOOL(struct about, lower_bounds), 0 },
 };
 
 static const struct table_column layer_columns[] = {
-	{ "state", "state", UNIT_NONE, "on or off", TABLE_LITERAL(struct layer_row, state), 0 },
-	{ "attach", "attached by", UNIT_NONE, "how it was recorded",
+	{ "state", "state", UNIT_NONE, "whether the layer was on or off",
+	  TABLE_LITERAL(struct layer_row, state), 0 },
+	{ "attach", "attached by", UNIT_NONE, "how the layer was attached",
 	  TABLE_LITERAL(struct layer_row, attach), 0 },
-	{ "reason", "note", UNIT_NONE, "why it is off, or what it lacks",
+	{ "reason", "note", UNIT_NONE, "why the layer is off, or what it lacks",
 	  TABLE_LITERAL(struct layer_row, reason), 0 },
 };
 
-/* Of a layer, in blocks that could not be read. */
+/* Rows of a layer in unreadable blocks. */
 static uint64_t damaged_rows(const struct job *job, const char *layer)
 {
 	uint64_t rows = 0;
@@ -385,7 +388,7 @@ static bool is_damaged(const struct job *job)
 	return false;
 }
 
-/* Lost events of every layer; how it was recorded, of those that a header lists. */
+/* Adds lost events for every layer, and recording details for layers listed in a header. */
 static int add_layer_columns(struct table *table, struct about *about, size_t number)
 {
 	struct layer_row *layer = &about->layers[number];
@@ -395,7 +398,7 @@ static int add_layer_columns(struct table *table, struct about *about, size_t nu
 		name,
 		title,
 		UNIT_COUNT,
-		"events of the layer lost",
+		"lost events of the layer",
 		table_get_uint,
 		base + offsetof(struct layer_row, lost),
 		0,
@@ -418,7 +421,7 @@ static int add_layer_columns(struct table *table, struct about *about, size_t nu
 	return table_add_group(table, &group, base);
 }
 
-/* The least of those that are known, which are not 0. */
+/* 0 means unknown and is ignored. */
 static void take_least(uint64_t *least, uint64_t value)
 {
 	if (value && value < *least)
@@ -455,7 +458,7 @@ static int fill(void *state, struct table *table)
 		status = count_processes(about);
 	about->exit_code = exit_code_of(job);
 	about->start_ns = job->start_ns;
-	/* Of a trace that nothing was written of but its header only the start is known. */
+	/* For a trace with nothing but a header, only the start is known. */
 	about->duration_ns = job->complete || job->end_ns > job->start_ns
 				     ? clock_subtract(job->end_ns, job->start_ns)
 				     : TABLE_NO_UINT;
@@ -470,14 +473,14 @@ static int fill(void *state, struct table *table)
 	return status ? status : table_add(table, about);
 }
 
-/* --- of several reports --- */
+/* --- merging reports --- */
 
 static bool starts(const char *name, const char *start)
 {
 	return !strncmp(name, start, strlen(start));
 }
 
-/* What is not known of one trace without its end is not known of all. */
+/* If one trace has no end, these totals are unknown. */
 static void forget_ends(struct table *table)
 {
 	const struct cell *complete = &table->cells[ABOUT_COMPLETE];
@@ -493,7 +496,7 @@ static void forget_ends(struct table *table)
 	}
 }
 
-/* Ranks of several runs may be the same: processes tell. */
+/* Several runs may have the same ranks: counts them in the table "processes". */
 static int count_ranks(const struct report *report, struct cell *ranks)
 {
 	const struct table *processes = report_by(report, &analysis_processes);
@@ -527,7 +530,7 @@ static int remake(const struct report *report, struct table *table)
 
 const struct analysis analysis_trace = {
 	.name = "trace",
-	.meaning = "what ran where, how long, what was recorded of it and what was lost",
+	.meaning = "what ran, where and how long, what was recorded and what was lost",
 	.title = "Trace",
 	.of_sums = true,
 	.shape = TABLE_RECORD,
@@ -537,7 +540,7 @@ const struct analysis analysis_trace = {
 	.merging = { .listed = "files,hosts,not_followed",
 		     .joined = "kernel,mode,start,incomplete_reason,flight.reason,lost.cause",
 		     .first = "command,targets,*.attach,*.reason",
-		     .most = "*.state", /* "on" comes after "off" */
+		     .most = "*.state", /* "on" sorts after "off" */
 		     .least = "start_unix_ns,cpus,memory_bytes,cgroup_memory_bytes,dirty_bytes",
 		     .status = "exit_code",
 		     .any = "times_are_lower_bounds",

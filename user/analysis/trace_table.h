@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "trace": its columns, for those who write what ran; others follow them.
+ * Table "trace": its columns, for code that prints what ran; more columns follow these.
  */
 #ifndef FAULTLINE_TRACE_TABLE_H
 #define FAULTLINE_TRACE_TABLE_H
@@ -29,8 +29,8 @@ enum about_column {
 	ABOUT_TARGETS,
 };
 
-/* Events that the kernel counted and that are neither there nor lost, or that are there uncounted.
- * Of complete traces: 0, or something is wrong with them. */
+/* Returns the number of events that the kernel counted but that are neither in the trace nor lost,
+ * or that are in the trace uncounted. Nonzero for complete traces means a bug. */
 uint64_t trace_unaccounted(const struct job *job);
 
 #endif

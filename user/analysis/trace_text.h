@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Texts of traces as rows of tables have them. Knows nothing of what they say.
+ * Converts trace strings to table texts.
  */
 #ifndef FAULTLINE_TRACE_TEXT_H
 #define FAULTLINE_TRACE_TEXT_H
@@ -8,7 +8,7 @@
 #include "analysis/table/table.h"
 #include "trace/reader.h"
 
-/* An empty one is none. */
+/* An empty string becomes a null text. */
 static inline struct table_text trace_text(struct trace_string string)
 {
 	return (struct table_text) { string.length ? string.bytes : NULL, string.length };

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "writeback": for each file what was made dirty, by whom, how long writers were made to
- * wait for it, and what of it reached a device when. Numbers are those of rows. Knows nothing of
- * how requests were served.
+ * Table "writeback": for each file how much was dirtied and by whom, how long writers were
+ * throttled, and when how much reached a device. Excludes lost events.
  *
- * What calls dirty are their results: whole folios, as the kernel dirties them, would be more than
- * was written. What stores dirty is told by the pages that were faulted on to be stored to, and by
- * the folios that this made dirty: a lower and an upper bound, because newer kernels map a folio as
- * a whole, and what is stored to it then is not seen. What is written is told by the parts of write
- * requests that are of the file. O_DIRECT passes all of this by, and is left out.
+ * Calls dirty what they return: the whole folios that the kernel dirties would be more than was
+ * written. Stores have a lower bound, the pages on which they faulted, and an upper bound, the
+ * folios that this dirtied: newer kernels map a folio as a whole, and later stores to it cannot be
+ * seen. Written-back data are the parts of write requests that belong to the file. O_DIRECT
+ * bypasses the page cache and is left out.
  */
 #include "analysis/writeback.h"
 
@@ -19,25 +18,25 @@
 #include "analysis/dirty_map.h"
 #include "analysis/writers.h"
 
-/* Of a file, at most, that btrfs compresses into one stretch: BTRFS_MAX_UNCOMPRESSED. */
+/* Maximum extent of a file that btrfs compresses as one: BTRFS_MAX_UNCOMPRESSED. */
 #define COMPRESSED_MOST (128u << 10)
 
-#define REGION_SHARE 16 /* the part of the memory for a job that is for regions */
+#define REGION_SHARE 16 /* fraction of the job's memory for regions */
 
 struct written {
 	struct writeback_view view;
 	struct dirty_map map;
-	struct dirty_region elsewhere; /* written at an offset that is not known */
+	struct dirty_region elsewhere; /* written at an unknown offset */
 	struct dirty_wait wait;
-	/* The large folio that was made dirty last, and by whom: it may have been mapped whole. */
+	/* Latest large folio dirtied, and the process: it may have been mapped as a whole. */
 	uint64_t folio_offset, folio_bytes;
 	uint32_t folio_process;
 };
 
 struct writeback {
 	const struct job *job;
-	unsigned int layers;	/* JOB_*: that can be told of */
-	struct written **files; /* by number of the file; NULL: nothing was written */
+	unsigned int layers;	/* JOB_*: those that can be reported */
+	struct written **files; /* by file number; NULL: nothing was written */
 	struct writers writers;
 	size_t regions_left;
 };
@@ -50,7 +49,7 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	*state = writeback;
 	writeback->job = job;
-	/* Whom the kernel works for is not known while it does. */
+	/* While the kernel works, it is unknown for whom. */
 	writeback->layers = job->chosen ? job->layers & ~JOB_BLOCK : job->layers;
 	writeback->regions_left = job->memory_bytes / REGION_SHARE / sizeof(struct dirty_region);
 	writers_init(&writeback->writers, job);
@@ -72,7 +71,7 @@ static void end(void *state)
 	free(writeback);
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static struct written *written_of(struct writeback *writeback, uint32_t file)
 {
@@ -92,7 +91,7 @@ static uint64_t page_bytes_of(const struct writeback *writeback, const struct ev
 	return writeback->job->traces[event->block->trace].header->page_bytes;
 }
 
-/* What an event made dirty; false for one that dirties nothing. */
+/* Sets what an event dirtied; returns false if it dirties nothing. */
 static bool dirties(const struct writeback *writeback, const struct event *event,
 		    struct writer_sums *sums)
 {
@@ -113,9 +112,9 @@ static bool dirties(const struct writeback *writeback, const struct event *event
 }
 
 /*
- * The pages of a large folio that are not faulted on may have been stored to, for all that is
- * known. Another fault on it by the same process, while it is still dirty, says that its pages are
- * mapped one by one. The kernel keeps a folio at a multiple of its size.
+ * Pages of a large folio on which no fault was seen may have been stored to. Another fault on the
+ * folio by the same process, while it is still dirty, shows that its pages are mapped one by one. A
+ * folio lies at a multiple of its size.
  */
 static void look_at_folio(const struct writeback *writeback, struct written *written,
 			  const struct event *event)
@@ -164,7 +163,7 @@ static int add_dirtied(struct writeback *writeback, struct written *written,
 	return 0;
 }
 
-/* A part of a write request is done. */
+/* A part of a write request has completed. */
 static void add_reached(struct written *written, const struct event *event)
 {
 	struct writeback_view *view = &written->view;
@@ -194,7 +193,7 @@ static void add_reached(struct written *written, const struct event *event)
 
 static bool is_write_back(const struct writeback *writeback, const struct event *event)
 {
-	return event->flags & EVENT_BIO && event->bytes && /* else a flush */
+	return event->flags & EVENT_BIO && event->bytes && /* otherwise a flush */
 	       writeback->job->operations[event->operation].use == DEVICE_WRITES &&
 	       !(event_value(event, BIO_FLAGS) & (TRACE_BLOCK_DIRECT | TRACE_BLOCK_META));
 }
@@ -223,7 +222,7 @@ static int add_event(struct writeback *writeback, const struct event *event)
 
 #define MATTERS (EVENT_BIO | EVENT_THROTTLED | EVENT_TRUNCATES)
 
-/* Most events are reads, and have nothing to do with any of this. */
+/* Fast path: most events are reads and irrelevant here. */
 static bool matters(const struct event *event)
 {
 	return event->file != FILE_NONE &&
@@ -280,53 +279,62 @@ static const struct table_column columns[] = {
 	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct writeback_view, path),
 	  0 },
 	{ "written_bytes", "written by calls", UNIT_BYTES,
-	  "bytes that calls wrote into the page cache", COLUMN(sums.call_bytes), JOB_SYSCALL },
+	  "bytes written into the page cache by calls", COLUMN(sums.call_bytes), JOB_SYSCALL },
 	{ "stored_bytes", "stored", UNIT_BYTES,
-	  "pages that were faulted on to be stored to: at least so much was stored to",
+	  "bytes of pages faulted on by stores: lower bound of what was stored to",
 	  COLUMN(sums.stored_bytes), JOB_FAULT },
 	{ "dirtied_bytes", "dirtied by stores", UNIT_BYTES,
-	  "made to be written back by stores: whole folios, at most so much was stored to",
+	  "bytes of whole folios dirtied by stores: upper bound of what was stored to",
 	  COLUMN(sums.dirtied_bytes), JOB_DIRTIED },
 	{ "device_bytes", "written to the device", UNIT_BYTES,
-	  "bytes of the file in write requests that were done, O_DIRECT left out",
-	  COLUMN(device_bytes), JOB_BLOCK },
-	{ "amplification", "times", UNIT_NONE,
-	  "written to the device, as a multiple of what calls wrote and stores may have changed: "
-	  "at least",
+	  "bytes of the file in completed write requests, O_DIRECT excluded", COLUMN(device_bytes),
+	  JOB_BLOCK },
+	{ "amplification", "ratio", UNIT_NONE,
+	  "bytes written to the device per byte that calls wrote or stores may have changed: lower "
+	  "bound",
 	  TABLE_REAL(struct writeback_view, amplification), JOB_BLOCK },
 	{ "amplification_most", NULL, UNIT_NONE,
-	  "the same of what calls wrote and of the pages that were faulted on: at most",
+	  "bytes written to the device per byte that calls wrote or stores faulted on: upper bound",
 	  TABLE_REAL(struct writeback_view, amplification_most), JOB_BLOCK },
 	{ "unwritten_bytes", "not written yet", UNIT_BYTES,
-	  "bytes that were dirty when the recording ended, at most", COLUMN(unwritten_bytes),
+	  "bytes still dirty when the recording ended: upper bound", COLUMN(unwritten_bytes),
 	  JOB_BLOCK },
 	{ "delay_ns", "delay", UNIT_NS,
-	  "from when bytes became dirty to when they had reached the device, mean over bytes",
+	  "time from dirtying a byte until it reached the device, mean over bytes",
 	  COLUMN(delay_ns), JOB_BLOCK },
-	{ "longest_delay_ns", "longest", UNIT_NS, "the longest of these", COLUMN(longest_delay_ns),
+	{ "longest_delay_ns", "longest", UNIT_NS,
+	  "longest time from dirtying a byte until it reached the device", COLUMN(longest_delay_ns),
 	  JOB_BLOCK },
 	{ "after_ns", "after the last write", UNIT_NS,
-	  "from the end of the last write or store to when the last bytes had reached the device",
+	  "time from the end of the last write or store until the last bytes reached the device",
 	  COLUMN(after_ns), JOB_BLOCK },
-	{ "pauses", NULL, UNIT_COUNT, "times that a thread that writes it was told to sleep",
+	{ "pauses", NULL, UNIT_COUNT, "times the kernel throttled a thread writing to the file",
 	  COLUMN(sums.pauses), JOB_THROTTLED },
-	{ "pause_ns", "throttled", UNIT_NS, "for how long, summed over threads",
+	{ "pause_ns", "throttled", UNIT_NS,
+	  "time threads writing to the file were throttled, summed over threads",
 	  COLUMN(sums.pause_ns), JOB_THROTTLED },
-	{ "first_dirtied_ns", NULL, UNIT_NS, "start of the first write or store, since the start",
-	  COLUMN(first_dirtied_ns), 0 },
-	{ "last_dirtied_ns", NULL, UNIT_NS, "end of the last one", COLUMN(last_dirtied_ns), 0 },
-	{ "first_reached_ns", NULL, UNIT_NS, "when the first bytes had reached the device",
+	{ "first_dirtied_ns", NULL, UNIT_NS,
+	  "start of the first write or store, since the start of the run", COLUMN(first_dirtied_ns),
+	  0 },
+	{ "last_dirtied_ns", NULL, UNIT_NS,
+	  "end of the last write or store, since the start of the run", COLUMN(last_dirtied_ns),
+	  0 },
+	{ "first_reached_ns", NULL, UNIT_NS,
+	  "when the first bytes reached the device, since the start of the run",
 	  COLUMN(first_reached_ns), JOB_BLOCK },
-	{ "last_reached_ns", NULL, UNIT_NS, "when the last ones had", COLUMN(last_reached_ns),
-	  JOB_BLOCK },
+	{ "last_reached_ns", NULL, UNIT_NS,
+	  "when the last bytes reached the device, since the start of the run",
+	  COLUMN(last_reached_ns), JOB_BLOCK },
 	{ "processes", "writers", UNIT_NONE,
-	  "processes that made it dirty, each with its share of what was written",
+	  "processes that dirtied the file, each with its share of the bytes written to the device",
 	  writers_get_processes, offsetof(struct writeback_view, processes), 0 },
-	{ "spans", NULL, UNIT_NONE, "the same by innermost span of the application",
+	{ "spans", NULL, UNIT_NONE,
+	  "innermost application spans in which the file was dirtied, each with its share of the "
+	  "bytes written to the device",
 	  writers_get_spans, offsetof(struct writeback_view, spans), JOB_SPAN },
 };
 
-/* All writers of one kind, and those of the file that is told next. */
+/* All writers of one kind, and the position of the next file's writers. */
 struct writer_cursor {
 	struct writer *all, *at, *end;
 };
@@ -341,7 +349,7 @@ static int open_cursor(const struct writeback *writeback, enum writers_by by,
 	return cursor->all ? 0 : -ENOMEM;
 }
 
-/* Files are asked for in the order of their numbers. */
+/* Must be called in order of file numbers. */
 static struct writer_list list_of(const struct writeback *writeback, struct writer_cursor *cursor,
 				  uint32_t file, const struct writeback_view *view)
 {
@@ -361,14 +369,14 @@ static struct writer_list list_of(const struct writeback *writeback, struct writ
 	return list;
 }
 
-/* Moments are told from the start of the run. */
+/* Converts a time to one relative to the start of the run. */
 static void count_from(uint64_t *time_ns, uint64_t start_ns)
 {
 	if (*time_ns != TABLE_NO_UINT)
 		*time_ns = clock_subtract(*time_ns, start_ns);
 }
 
-/* Nothing of what is in memory alone is ever written back. */
+/* In-memory files are never written back. */
 static bool has_line(const struct writeback *writeback, uint32_t file)
 {
 	return writeback->files[file] &&
@@ -398,8 +406,8 @@ static int add_lines(const struct writeback *writeback, struct table *table,
 		status = table_add(table, &view);
 	}
 	if (!most && !status)
-		status = table_set_note(table, "further files had no room in memory: see the table "
-					       "files (report --memory)");
+		status = table_set_note(table, "further files did not fit in memory: see table "
+					       "files (raise report --memory)");
 	return status;
 }
 
@@ -412,10 +420,11 @@ static int fill(void *state, struct table *table)
 	table->recorded = writeback->layers;
 	if (!(table->recorded & (JOB_SYSCALL | JOB_FAULT | JOB_BLOCK))) {
 		table->absent = true;
-		return status ? status : table_set_note(table, "nothing that writes was recorded");
+		return status ? status
+			      : table_set_note(table, "no layer that records writes was on");
 	}
 	if (!status && writeback->job->lost)
-		status = table_set_note(table, "lost events are missing here");
+		status = table_set_note(table, "excludes lost events");
 	for (int by = 0; by < WRITERS_KEYS && !status; by++)
 		status = open_cursor(writeback, by, &cursors[by]);
 	if (!status)
@@ -457,7 +466,7 @@ uint64_t writeback_of_stores(const struct measured *measured)
 	return bytes;
 }
 
-/* --- at moments --- */
+/* --- sampling --- */
 
 static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
@@ -501,8 +510,7 @@ static const struct sampled sampled = {
 
 const struct analysis analysis_writeback = {
 	.name = "writeback",
-	.meaning =
-		"what was made dirty of each file, by whom, and what of it was written back when",
+	.meaning = "data dirtied and written back, by file and writer",
 	.title = "Writeback",
 	.shown = "path,device_bytes,written_bytes,stored_bytes,amplification,pause_ns,delay_ns,"
 		 "after_ns,unwritten_bytes,processes",
@@ -517,7 +525,7 @@ const struct analysis analysis_writeback = {
 	.end = end,
 	.sampled = &sampled,
 	.merging = { .keys = "path",
-		     .single = "path", /* what another run did to it is not in it */
+		     .single = "path", /* runs do not know each other's activity */
 		     .added = "pause_ns",
 		     .most = "longest_delay_ns",
 		     .unknown = "delay_ns,after_ns",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sums by file and writer, and the tables within a file's row that tell of them. Knows nothing of
- * what makes a file dirty.
+ * Sums by file and writer, and the nested tables that list a file's writers.
  */
 #include "analysis/writers.h"
 
@@ -99,27 +98,28 @@ struct line {
 };
 
 static const struct table_column sum_columns[] = {
-	{ "written_bytes", NULL, UNIT_BYTES, "written by calls",
+	{ "written_bytes", NULL, UNIT_BYTES, "bytes written by calls",
 	  TABLE_UINT(struct line, sums.call_bytes), JOB_SYSCALL },
-	{ "stored_bytes", NULL, UNIT_BYTES, "pages that were faulted on to be stored to",
+	{ "stored_bytes", NULL, UNIT_BYTES, "bytes of pages faulted on by stores",
 	  TABLE_UINT(struct line, sums.stored_bytes), JOB_FAULT },
-	{ "dirtied_bytes", NULL, UNIT_BYTES, "made to be written back by stores: whole folios",
+	{ "dirtied_bytes", NULL, UNIT_BYTES, "bytes of whole folios dirtied by stores",
 	  TABLE_UINT(struct line, sums.dirtied_bytes), JOB_DIRTIED },
-	{ "pause_ns", NULL, UNIT_NS, "for how long it was told to sleep",
+	{ "pause_ns", NULL, UNIT_NS, "time the writer was throttled, summed over threads",
 	  TABLE_UINT(struct line, sums.pause_ns), JOB_THROTTLED },
 	{ "device_bytes", NULL, UNIT_BYTES,
-	  "of what was written of the file: by its share of what all dirtied",
+	  "bytes of the file written to the device, by the writer's share of the dirtied bytes",
 	  TABLE_UINT(struct line, device_bytes), JOB_BLOCK },
 };
 
 static const struct table_column process_columns[] = {
-	{ "pid", NULL, UNIT_NONE, "process", TABLE_UINT(struct line, pid), 0 },
-	{ "comm", NULL, UNIT_NONE, "its name", TABLE_TEXT(struct line, name), 0 },
+	{ "pid", NULL, UNIT_NONE, "process ID", TABLE_UINT(struct line, pid), 0 },
+	{ "comm", NULL, UNIT_NONE, "name of the process", TABLE_TEXT(struct line, name), 0 },
 };
 
 static const struct table_column span_columns[] = {
 	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct line, name), 0 },
-	{ "category", NULL, UNIT_NONE, "its category", TABLE_TEXT(struct line, category), 0 },
+	{ "category", NULL, UNIT_NONE, "category of the span", TABLE_TEXT(struct line, category),
+	  0 },
 };
 
 static uint64_t share_of(const struct writer_list *list, const struct writer *writer)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Who made which file dirty: sums by file and process, and by file and span of the application.
- * Knows nothing of when it was written back.
+ * Dirtied bytes by file and process, and by file and span.
  */
 #ifndef FAULTLINE_WRITERS_H
 #define FAULTLINE_WRITERS_H
@@ -11,15 +10,15 @@
 
 struct writer_sums {
 	uint64_t call_bytes;	/* written by calls */
-	uint64_t stored_bytes;	/* pages that were faulted on to be stored to */
-	uint64_t dirtied_bytes; /* folios that this made dirty */
+	uint64_t stored_bytes;	/* pages faulted on by stores */
+	uint64_t dirtied_bytes; /* folios dirtied by those faults */
 	uint64_t pauses, pause_ns;
 };
 
-/* The bytes that the kernel may write back, once, on their account. */
+/* Returns the bytes that the kernel may have to write back for this, counted once. */
 static inline uint64_t writer_sums_bytes(const struct writer_sums *sums)
 {
-	uint64_t folio_bytes = sums->dirtied_bytes; /* 0 where it is not known */
+	uint64_t folio_bytes = sums->dirtied_bytes; /* 0 if unknown */
 
 	return sums->call_bytes + (folio_bytes ? folio_bytes : sums->stored_bytes);
 }
@@ -29,7 +28,7 @@ void writer_sums_add(struct writer_sums *sums, const struct writer_sums *more);
 enum writers_by { WRITERS_BY_PROCESS, WRITERS_BY_SPAN, WRITERS_KEYS };
 
 struct writer {
-	uint32_t file, who; /* number of the process, or of the span's label */
+	uint32_t file, who; /* process number or label of the span */
 	struct writer_sums sums;
 };
 
@@ -40,23 +39,24 @@ struct writers {
 
 void writers_init(struct writers *writers, const struct job *job);
 void writers_free(struct writers *writers);
-/* In passing, for an event on a file; by span only where spans were recorded and one is open.
+/* Adds an event on a file during the walk; by span only if spans were recorded and one is open.
  * Returns 0 or -ENOMEM. */
 int writers_add(struct writers *writers, const struct event *event, const struct writer_sums *sums);
-/* All of them, by file, and of a file whoever dirtied most first; to be freed. NULL when memory is
- * out. */
+/* Returns all writers ordered by file, most dirtied bytes first; the caller frees the list. NULL if
+ * out of memory. */
 struct writer *writers_list(const struct writers *writers, enum writers_by by, size_t *count);
 
-/* Those of one file. */
+/* The writers of one file. */
 struct writer_list {
 	const struct writers *writers;
 	const struct writer *of;
 	size_t count;
-	uint64_t all_bytes;    /* that all of them dirtied, */
-	uint64_t device_bytes; /* and that were written of the file; TABLE_NO_UINT: not known */
+	uint64_t all_bytes;    /* dirtied by all of them */
+	uint64_t device_bytes; /* written back for the file; TABLE_NO_UINT: unknown */
 };
 
-/* Getters of a column with a table within: `key` is where a row has a struct writer_list. */
+/* Getters for a column with a nested table: `key` is the offset of a struct writer_list in the
+ * row. */
 table_getter writers_get_processes;
 table_getter writers_get_spans;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The iterator arms and tells, in one go, which tasks it has armed; who their processes are besides
- * is asked of /proc: a command line and an environment are read there without a hand laid on the
- * process.
+ * The iterator arms tasks and lists those it armed in one go. Command lines and environments come
+ * from /proc, which does not disturb the processes.
  */
 #include "capture/arming.h"
 
@@ -21,10 +20,10 @@
 #include "grow.h"
 #include "log.h"
 
-#define ENVIRON_BYTES (128u << 10) /* of one that is looked through */
-#define PASSES_MOST 32 /* a storm of forks is followed from inside: passes end long before */
+#define ENVIRON_BYTES (128u << 10) /* searched per environment */
+#define PASSES_MOST 32 /* followed tasks arm their children, so passes end long before */
 
-/* A process that has been told of: by when it was started, for pids come again. */
+/* A process already recorded. Pids are reused, so its start time is part of the key. */
 struct told {
 	uint64_t started_ns;
 	uint32_t pid;
@@ -34,16 +33,16 @@ struct arming {
 	struct faultline *skeleton;
 	struct bpf_link *link;
 	uint64_t begun_ns, unarmed;
-	struct attach_row *rows; /* not told yet */
+	struct attach_row *rows; /* not recorded yet */
 	size_t row_count, row_room;
 	struct told *told;
 	size_t told_count, told_room;
-	size_t present;	  /* the first rows are of what arming_run has found */
-	uint64_t records; /* handed on */
+	size_t present;	  /* number of leading rows that arming_run found */
+	uint64_t records; /* passed on */
 	struct told_text *texts;
 };
 
-/* What /proc told of a process while we were allowed to ask. */
+/* Read from /proc while privileges allow it. */
 struct told_text {
 	size_t command_bytes, environ_bytes;
 	char *command, *environ;
@@ -126,7 +125,7 @@ static int read_rows(struct arming *arming, int fd)
 	}
 }
 
-/* *found receives how many tasks are followed since. */
+/* *found receives the number of newly followed tasks. */
 static int make_pass(struct arming *arming, uint64_t *found)
 {
 	struct faultline__bss *counts = arming->skeleton->bss;
@@ -171,7 +170,8 @@ static bool was_told(const struct arming *arming, const struct told *one)
 	       bsearch(one, arming->told, arming->told_count, sizeof(*one), compare_told);
 }
 
-/* Of the rows from `first` on keeps one for each process that was not told of, and tells it. */
+/* From row `first` on, keeps one row per process not recorded yet, and marks these processes as
+ * recorded. */
 static int keep_processes(struct arming *arming, size_t first)
 {
 	size_t kept = first, known = arming->told_count;
@@ -198,7 +198,7 @@ static int keep_processes(struct arming *arming, size_t first)
 	return 0;
 }
 
-/* --- what else there is to know of a process --- */
+/* --- command lines and environments --- */
 
 static void read_texts(const struct attach_row *row, struct told_text *text)
 {
@@ -220,10 +220,10 @@ int arming_run(struct arming *arming, size_t *processes, size_t *threads)
 	arming->skeleton->bss->attach_arming = true;
 	for (int i = 0; i < PASSES_MOST && !err && (found || arming->unarmed || i < 2); i++) {
 		err = make_pass(arming, &found);
-		log_debug("pass %d over the tasks: %llu armed", i + 1, (unsigned long long)found);
+		log_debug("pass %d over tasks: %llu armed", i + 1, (unsigned long long)found);
 		*threads += found;
 	}
-	/* Who is followed hands it on; nobody looks up from a descendant any more. */
+	/* Followed tasks pass it on from here; ancestors are no longer searched. */
 	arming->skeleton->bss->attach_arming = false;
 	if (!err)
 		err = keep_processes(arming, 0);
@@ -249,7 +249,7 @@ void arming_each(const struct arming *arming, void (*take)(void *context, pid_t 
 		take(context, arming->rows[i].pid);
 }
 
-/* --- telling --- */
+/* --- records --- */
 
 static void fill_header(struct event_header *header, const struct attach_row *row, uint16_t kind,
 			size_t size)
@@ -293,7 +293,7 @@ static void free_texts(struct told_text *text)
 	*text = (struct told_text) { 0 };
 }
 
-/* Threads of what came later, and processes that came by ways of their own. */
+/* Finds threads of processes that joined later, and processes that joined by themselves. */
 static void go_on(struct arming *arming)
 {
 	uint64_t found;
@@ -305,7 +305,7 @@ static void go_on(struct arming *arming)
 	if (!err)
 		err = keep_processes(arming, 0);
 	if (err)
-		log_warning("who has come meanwhile cannot be looked for: %s", strerror(-err));
+		log_warning("cannot search for processes that joined: %s", strerror(-err));
 }
 
 size_t arming_drain(struct arming *arming, ring_record_fn take, void *context)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A list in order of arrival. Knows nothing of what is asked, nor of what is in files.
+ * A list of clients in order of arrival.
  */
 #include "capture/askers.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The tables of operations of io_uring and libaio. Knows nothing of how the kernel side uses them.
+ * The tables of io_uring and libaio operations.
  *
- * Opcodes are numbers here: the kernel only ever adds to them, and headers know those of their own
- * time. One that is not known yet is counted as what it is: another.
+ * Opcodes are literal numbers because the build's headers may not have them all; the kernel only
+ * ever adds opcodes. Unknown ones are counted as "other".
  */
 #include "capture/async_calls.h"
 
@@ -24,7 +24,7 @@ struct opcode {
 #define MOVES_IN ASYNC_BYTES
 #define MOVES_OUT (ASYNC_BYTES | ASYNC_WRITES)
 
-/* By IORING_OP_* of include/uapi/linux/io_uring.h. */
+/* Indexed by IORING_OP_* from include/uapi/linux/io_uring.h. */
 static const struct opcode uring[] = {
 	[0] = COUNTED("io_uring_nop"),
 	[1] = { "io_uring_readv", TRACE_READ, ASYNC_RW, MOVES_IN | ASYNC_VECTOR },
@@ -94,7 +94,7 @@ static const struct opcode uring[] = {
 	[63] = COUNTED("io_uring_other"),
 };
 
-/* By IOCB_CMD_* of include/uapi/linux/aio_abi.h. */
+/* Indexed by IOCB_CMD_* from include/uapi/linux/aio_abi.h. */
 static const struct opcode aio[] = {
 	[0] = { "libaio_pread", TRACE_READ, ASYNC_RW, MOVES_IN },
 	[1] = { "libaio_pwrite", TRACE_WRITE, ASYNC_RW, MOVES_OUT },

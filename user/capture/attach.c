@@ -10,7 +10,7 @@
 #include "capture/perf.h"
 #include "log.h"
 
-/* Keeps a link, or takes its absence for an error. */
+/* Stores a link; returns -errno if it is NULL. */
 static int keep_link(struct attached *attached, struct bpf_link *link)
 {
 	struct bpf_link **links;
@@ -27,7 +27,7 @@ static int keep_link(struct attached *attached, struct bpf_link *link)
 	return 0;
 }
 
-/* Attaches to an event's descriptor, which then belongs to the link; to an errno: returns it. */
+/* Attaches to an event's descriptor, which the link then owns. Returns `fd` if that is an errno. */
 static int attach_event(struct attached *attached, struct bpf_program *program, int fd,
 			uint64_t cookie)
 {
@@ -60,7 +60,7 @@ static int attach_perf(struct attached *attached, struct bpf_program *program, c
 	return err;
 }
 
-/* What it returns is 0 or a negative errno. */
+/* Runs a program, which returns 0 or a negative errno. */
 static int run_once(struct bpf_program *program)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
@@ -113,9 +113,9 @@ static int attach_probe(struct attached *attached, struct bpf_object *object,
 	case HOOK_RUN:
 		return run_once(program);
 	case HOOK_ITER:
-		return 0; /* run when it is needed */
+		return 0; /* run on demand */
 	case HOOK_USDT:
-		return 0; /* to what programs carry, by who listens to them */
+		return 0; /* attached by the listener, to markers in programs */
 	case HOOK_PERF:
 		return attach_perf(attached, program, probe->target, cpus);
 	case HOOK_RAW_TP:
@@ -157,8 +157,8 @@ int attach_chosen(struct attached *attached, struct bpf_object *object, const st
 
 void attached_free(struct attached *attached)
 {
-	/* In reverse: when the first of a tracepoint's programs goes while others stay, the kernel
-	 * waits for all that run. */
+	/* In reverse: if a tracepoint's first program is detached while others stay, the kernel
+	 * waits for all running ones. */
 	for (size_t i = attached->count; i-- > 0;)
 		bpf_link__destroy(attached->links[i]);
 	free(attached->links);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Attaching the programs that were loaded to where their probes say. Knows nothing of how they were
- * chosen, nor of what they record.
+ * Attaches loaded programs to the targets of their probes.
  */
 #ifndef FAULTLINE_ATTACH_H
 #define FAULTLINE_ATTACH_H
@@ -13,20 +12,20 @@
 struct bpf_link;
 struct bpf_object;
 
-/* The links that hold programs where they are attached. Grows; all zeroes is none. */
+/* The links that keep programs attached. Grows; zero-initialized is empty. */
 struct attached {
 	struct bpf_link **links;
 	size_t count;
 };
 
 /*
- * Attaches every program of the variants in `choice`; `cpus` are the possible ones. Returns 0, or a
- * negative errno and in `failed` the probe that could not be; what was attached before it stays.
+ * Attaches every program of the variants in `choice`; `cpus` is the number of possible CPUs.
+ * Returns 0, or a negative errno with the failing probe in `failed`; earlier links stay.
  */
 int attach_chosen(struct attached *attached, struct bpf_object *object, const struct choice *choice,
 		  int cpus, const struct probe **failed);
-/* Whether any of them stands for one CPU alone, and so has to be attached again to one that comes
- * online later: what was attached to it before it went is dead. */
+/* Whether any program is attached per CPU, and so must be attached again to a CPU that comes
+ * online: its links from before it went offline are dead. */
 bool attach_is_by_cpu(const struct choice *choice);
 int attach_to_cpu(struct attached *attached, struct bpf_object *object, const struct choice *choice,
 		  int cpu);

@@ -5,11 +5,11 @@
 
 #include "bpf/event.h"
 
-#define BUFFER_BYTES_MAX (8u << 20)    /* of one lane by default, */
-#define BUFFERS_BYTES_MAX (256u << 20) /* of all, */
-#define BUFFER_BYTES_MIN (256u << 10)  /* and of one where lanes are many */
-#define RING_BYTES_MIN (64u << 10)     /* of one lane: pages of any size, and the longest record */
-#define IDENTITIES_BYTES_MIN (256u << 10) /* of the ring that all lanes share */
+#define BUFFER_BYTES_MAX (8u << 20)	  /* per CPU buffer, by default */
+#define BUFFERS_BYTES_MAX (256u << 20)	  /* of all CPU buffers, by default */
+#define BUFFER_BYTES_MIN (256u << 10)	  /* per CPU buffer, if there are many */
+#define RING_BYTES_MIN (64u << 10)	  /* per CPU buffer: any page size, the longest record */
+#define IDENTITIES_BYTES_MIN (256u << 10) /* of the ring that all CPU buffers share */
 #define IDENTITIES_BYTES_MAX (16u << 20)
 #define LANES_MAX 256
 #define SLOTS_MIN 32
@@ -23,8 +23,8 @@ static uint64_t power_of_two_within(uint64_t most, uint64_t least)
 	return power;
 }
 
-/* A lane for each CPU that is there, for it may come online; three quarters of a lane's buffer are
- * slots, the rest its ring. */
+/* One CPU buffer for each CPU, online or not: it may come online. Three quarters of a CPU buffer's
+ * memory are slots, the rest is its ring. */
 struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus)
 {
 	struct buffer_sizes sizes = { .lane_cpus = cpus, .lane_count = 1 };

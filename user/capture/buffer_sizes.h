@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How large the buffers between kernel and user side are. Knows nothing of what goes through them.
+ * Sizes of the buffers between the kernel side and the user side.
  */
 #ifndef FAULTLINE_BUFFER_SIZES_H
 #define FAULTLINE_BUFFER_SIZES_H
@@ -9,22 +9,22 @@
 #include <stdint.h>
 
 struct buffer_sizes {
-	unsigned int lane_cpus;	       /* CPUs that lanes are made for */
-	unsigned int lane_count;       /* a power of two: of each CPU, or of a few */
-	size_t ring_bytes, slot_count; /* of one lane; powers of two */
-	size_t identities_bytes;       /* of the ring that all lanes share */
+	unsigned int lane_cpus;	       /* CPUs that need a CPU buffer */
+	unsigned int lane_count;       /* a power of two; one buffer per CPU or per few CPUs */
+	size_t ring_bytes, slot_count; /* per CPU buffer; powers of two */
+	size_t identities_bytes;       /* of the ring that all CPU buffers share */
 };
 
-/* `bytes` of a lane, or 0: by the number of CPUs. */
+/* Returns the sizes for `bytes` per CPU buffer, or with 0 by the number of CPUs. */
 struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus);
 
-/* Where operations are summed up nothing comes by slots: what is told of processes has their room.
- */
+/* For recordings that sum up operations: slots are unused, so their memory goes to the shared ring,
+ * for records of processes. */
 void buffer_sizes_of_sums(struct buffer_sizes *sizes);
 
 /*
- * Of a flight recorder with so many bytes: slot_count is that of all lanes together, at most three
- * quarters of them. -ENOSPC when they are fewer than flight_least_bytes.
+ * For a flight recorder of `bytes` bytes: slot_count is then the total of all CPU buffers, at most
+ * three quarters of the memory. Returns 0, or -ENOSPC if `bytes` is below flight_least_bytes.
  */
 int buffer_sizes_of_flight(struct buffer_sizes *sizes, uint64_t bytes);
 uint64_t flight_least_bytes(const struct buffer_sizes *sizes);

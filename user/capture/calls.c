@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table of system calls. Knows nothing of how the kernel side uses it.
+ * The table of system calls.
  */
 #include "capture/calls.h"
 
@@ -14,7 +14,7 @@
 
 #include "capture/async_calls.h"
 
-/* Younger than the headers that this may be built with; the same on all machines. */
+/* Newer than some build headers; the same on all architectures. */
 #ifndef __NR_fchmodat2
 #define __NR_fchmodat2 452
 #endif
@@ -29,8 +29,8 @@ struct call {
 	struct trace_operation operation;
 	int number;
 	struct call_row row;
-	bool by_request;  /* one of the many that this number stands for: */
-	uint32_t request; /* what argument `row.request` says then */
+	bool by_request;  /* one of several operations with this number: */
+	uint32_t request; /* its value of argument `row.request` */
 };
 
 #define CALL(call_name, call_family, ...)                                                          \
@@ -39,17 +39,17 @@ struct call {
 		.row = { __VA_ARGS__ }                                                             \
 	}
 
-/* One of the requests of a call, under the name of its manual page. */
+/* One request of a call, named after its manual page. */
 #define REQUEST(call, call_name, call_family, value, ...)                                          \
 	{                                                                                          \
 		.operation = { "syscall", call_name, call_family }, .number = __NR_##call,         \
 		.row = { __VA_ARGS__ }, .by_request = true, .request = value                       \
 	}
 
-/* Argument numbers count from 1. An operation's number is its place in this table: append only
- * matters within one trace, which carries the names. */
+/* Argument numbers count from 1. An operation's number is its index in this table; it only has to
+ * be stable within one trace, which carries the names. */
 static const struct call call_table[] = {
-	/* bytes in and out */
+	/* reads and writes */
 	CALL(read, TRACE_READ, .fd = 1, .length = 3, .traits = CALL_FPOS | CALL_BYTES),
 	CALL(pread64, TRACE_READ, .fd = 1, .length = 3, .offset = 4, .traits = CALL_BYTES),
 	CALL(readv, TRACE_READ, .fd = 1, .length = 2,
@@ -69,7 +69,7 @@ static const struct call call_table[] = {
 	CALL(pwritev2, TRACE_WRITE, .fd = 1, .length = 2, .offset = 4,
 	     .traits = CALL_FPOS | CALL_VECTOR | CALL_BYTES | CALL_WRITES | CALL_WRITE_FLAGS),
 
-	/* from file to file */
+	/* transfers between files */
 	CALL(sendfile, TRACE_TRANSFER, .fd = 2, .fd2 = 1, .offset = 3, .length = 4,
 	     .traits = CALL_TRANSFER | CALL_OFFSET_PTR | CALL_FPOS | CALL_BYTES),
 	CALL(splice, TRACE_TRANSFER, .fd = 1, .fd2 = 3, .offset = 2, .length = 5,
@@ -86,17 +86,16 @@ static const struct call call_table[] = {
 	CALL(openat2, TRACE_METADATA, .path_dir = 1, .path = 2,
 	     .traits = CALL_OPENS | CALL_OPEN_HOW),
 	CALL(close, TRACE_METADATA, .fd = 1, .traits = CALL_CLOSES),
-	CALL(close_range,
-	     TRACE_METADATA, ), /* of many files, each of which may have to be flushed */
+	CALL(close_range, TRACE_METADATA, ), /* many files, each of which may need a flush */
 	CALL(name_to_handle_at, TRACE_METADATA, .path_dir = 1, .path = 2),
 	CALL(open_by_handle_at, TRACE_METADATA, .length = 3,
 	     .traits = CALL_OPENS | CALL_OPEN_FLAGS),
 
-	/* running them */
+	/* executing files */
 	CALL(execve, TRACE_METADATA, .path = 1, .traits = CALL_EXECS),
 	CALL(execveat, TRACE_METADATA, .path_dir = 1, .path = 2, .traits = CALL_EXECS),
 
-	/* looking at files and directories */
+	/* inspecting files and directories */
 	CALL(fstat, TRACE_METADATA, .fd = 1),
 	CALL(newfstatat, TRACE_METADATA, .path_dir = 1, .path = 2),
 	CALL(statx, TRACE_METADATA, .path_dir = 1, .path = 2),
@@ -108,7 +107,7 @@ static const struct call call_table[] = {
 	CALL(fstatfs, TRACE_METADATA, .fd = 1),
 	CALL(statfs, TRACE_METADATA, .path = 1),
 
-	/* changing them */
+	/* changing files and directories */
 	CALL(ftruncate, TRACE_METADATA, .fd = 1, .length = 2),
 	CALL(truncate, TRACE_METADATA, .path = 1, .length = 2),
 	CALL(fallocate, TRACE_METADATA, .fd = 1, .offset = 3, .length = 4),
@@ -121,7 +120,7 @@ static const struct call call_table[] = {
 
 	CALL(mknodat, TRACE_METADATA, .path_dir = 1, .path = 2),
 
-	/* what is known of them beside their data: owner, rights, times, attributes */
+	/* metadata: owner, permissions, times, attributes */
 	CALL(fchmod, TRACE_METADATA, .fd = 1),
 	CALL(fchmodat, TRACE_METADATA, .path_dir = 1, .path = 2),
 	CALL(fchmodat2, TRACE_METADATA, .path_dir = 1, .path = 2),
@@ -145,12 +144,12 @@ static const struct call call_table[] = {
 	CALL(listxattrat, TRACE_METADATA, .path_dir = 1, .path = 2),
 	CALL(removexattrat, TRACE_METADATA, .path_dir = 1, .path = 2),
 
-	/* taking a part of another file's blocks for one's own */
+	/* sharing another file's blocks */
 	REQUEST(ioctl, "ioctl_ficlone", TRACE_METADATA, FICLONE, .fd = 1, .request = 2),
 	REQUEST(ioctl, "ioctl_ficlonerange", TRACE_METADATA, FICLONERANGE, .fd = 1, .request = 2),
 	REQUEST(ioctl, "ioctl_fideduperange", TRACE_METADATA, FIDEDUPERANGE, .fd = 1, .request = 2),
 
-	/* waiting for each other: what jobs on a shared file system may do for long */
+	/* file locks: jobs on a shared file system may wait long for each other */
 	CALL(flock, TRACE_METADATA, .fd = 1, .traits = CALL_FLOCK),
 	REQUEST(fcntl, "fcntl_getlk", TRACE_METADATA, F_GETLK, .fd = 1, .request = 2),
 	REQUEST(fcntl, "fcntl_setlk", TRACE_METADATA, F_SETLK, .fd = 1, .request = 2),
@@ -161,7 +160,7 @@ static const struct call call_table[] = {
 	REQUEST(fcntl, "fcntl_ofd_setlkw", TRACE_METADATA, F_OFD_SETLKW, .fd = 1, .request = 2,
 		.traits = CALL_LOCK_WAITS),
 
-	/* handing operations to the kernel, and asking for them */
+	/* submitting asynchronous operations and collecting their results */
 	CALL(io_submit, TRACE_SUBMITS, .traits = CALL_SUBMITS | CALL_AIO_SUBMIT),
 	CALL(io_getevents, TRACE_SUBMITS, .traits = CALL_AIO_REAP),
 	CALL(io_pgetevents, TRACE_SUBMITS, .traits = CALL_AIO_REAP),
@@ -171,15 +170,15 @@ static const struct call call_table[] = {
 	REQUEST(io_uring_setup, "io_uring_setup_sqpoll", TRACE_SUBMITS, IORING_SETUP_SQPOLL,
 		.request = 2, .traits = CALL_RING),
 
-	/* bringing them to the disk */
+	/* syncing to disk */
 	CALL(fsync, TRACE_SYNC, .fd = 1),
 	CALL(fdatasync, TRACE_SYNC, .fd = 1),
 	CALL(msync, TRACE_SYNC, .fd = 1, .length = 2, .traits = CALL_MAP),
 	CALL(sync_file_range, TRACE_SYNC, .fd = 1, .offset = 2, .length = 3),
 	CALL(syncfs, TRACE_SYNC, .fd = 1),
-	CALL(sync, TRACE_SYNC, ), /* of all file systems: on no file */
+	CALL(sync, TRACE_SYNC, ), /* all file systems: no file */
 
-	/* mapping them */
+	/* mapping files */
 	CALL(mmap, TRACE_MAP, .fd = 5, .offset = 6, .length = 2, .traits = CALL_MMAP),
 	CALL(munmap, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
 	CALL(mremap, TRACE_MAP, .fd = 1, .length = 3, .traits = CALL_MAP),
@@ -189,18 +188,18 @@ static const struct call call_table[] = {
 
 	CALL(remap_file_pages, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
 
-	/* all mappings, or those of another process: no file of its own, but the pages that it
-	 * brings in have one */
+	/* all mappings, or another process's: no file of their own, but the pages they fetch have
+	 * one */
 	CALL(mlockall, TRACE_MAP, .traits = CALL_MAPS_ANY),
 	CALL(process_madvise, TRACE_MAP, .traits = CALL_MAPS_ANY),
 	CALL(process_vm_readv, TRACE_MAP, .traits = CALL_MAPS_ANY),
 	CALL(process_vm_writev, TRACE_MAP, .traits = CALL_MAPS_ANY),
 
-	/* telling the kernel what will be read */
+	/* read hints */
 	CALL(fadvise64, TRACE_ADVICE, .fd = 1, .offset = 2, .length = 3, .traits = CALL_ADVISES),
 	CALL(readahead, TRACE_ADVICE, .fd = 1, .offset = 2, .length = 3),
 
-#ifdef __NR_open /* the older half, which arm64 does without */
+#ifdef __NR_open /* legacy calls, which arm64 lacks */
 	CALL(open, TRACE_METADATA, .path = 1, .length = 2, .traits = CALL_OPENS | CALL_OPEN_FLAGS),
 	CALL(creat, TRACE_METADATA, .path = 1, .traits = CALL_OPENS),
 	CALL(stat, TRACE_METADATA, .path = 1),
@@ -292,7 +291,8 @@ const struct trace_operation *calls_operations(size_t *count)
 	return operations;
 }
 
-/* A descriptor first, a length third or none, an offset fourth or none, and nothing else. */
+/* Whether the call takes only a descriptor first and, optionally, a length third and an offset
+ * fourth. */
 static bool is_plain(const struct call_row *row)
 {
 	const unsigned int known = CALL_FPOS | CALL_BYTES | CALL_CLOSES | CALL_WRITES;

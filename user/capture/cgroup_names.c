@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Patterns of cgroup paths. Knows nothing of file systems.
+ * Matches cgroup paths against patterns.
  */
 #include "capture/cgroup_names.h"
 
@@ -9,17 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NUMBER_DIGITS 64 /* of a container's whole number */
+#define NUMBER_DIGITS 64 /* of a full container id */
 #define NAME_MOST 255
-#define POD_DIGITS_LEAST 32 /* of a pod's uid: static pods have no hyphens in it */
+#define POD_DIGITS_LEAST 32 /* of a pod's uid; static pods' have no hyphens */
 
 /*
- * The last component: what stands before the container's number or name, and what behind. `above`
- * is a text that the path must hold before it, where the component alone says too little.
+ * Patterns for the last component: the text before and after the container's id or name. `above` is
+ * a text that must occur earlier in the path, where the component is ambiguous.
  */
 static const struct pattern {
 	const char *above, *before, *after;
-	bool named; /* by a name, else by a number of 64 digits */
+	bool named; /* by name; otherwise by an id of 64 digits */
 } patterns[] = {
 	{ NULL, "docker-", ".scope", false },
 	{ NULL, "cri-containerd-", ".scope", false },
@@ -28,7 +28,7 @@ static const struct pattern {
 	{ NULL, "nerdctl-", ".scope", false },
 	{ NULL, "buildkit-", ".scope", false },
 	{ "/docker/", "", "", false },
-	{ "/kubepods/", "", "", false }, /* .../pod<uid>/<number> */
+	{ "/kubepods/", "", "", false }, /* .../pod<uid>/<id> */
 	{ "/kubepods.slice/", "", "", false },
 	{ "/libpod_parent/", "libpod-", "", false },
 	{ "/actions_job/", "", "", false },
@@ -64,7 +64,7 @@ bool container_id_fits(const char *id)
 	       strcmp(id, "..");
 }
 
-/* `name` is what stands between a pattern's texts. */
+/* `name` is the part between a pattern's texts. */
 static bool is_named(const struct pattern *pattern, const char *name, size_t length, const char *id)
 {
 	size_t wanted = strlen(id);
@@ -76,8 +76,8 @@ static bool is_named(const struct pattern *pattern, const char *name, size_t len
 	       digits(id) == wanted && !memcmp(name, id, wanted);
 }
 
-/* What stands between a pattern's texts in the last component of a path, `length` bytes of it;
- * NULL: it does not look so. */
+/* Returns the part between a pattern's texts in the last component of a path, and its length; NULL:
+ * no match. */
 static const char *name_in(const struct pattern *pattern, const char *path, const char *last,
 			   size_t *name_length)
 {
@@ -123,7 +123,7 @@ bool cgroup_is_container(const char *path, const char *id)
 	return false;
 }
 
-/* The container that a cgroup itself is, into `id`. */
+/* Writes the container of a cgroup, ignoring its ancestors, to `id`. */
 static bool container_of(const char *path, char *id, size_t size)
 {
 	const char *last = last_component(path);
@@ -149,7 +149,7 @@ bool cgroup_container(const char *path, char *id, size_t size)
 	id[0] = 0;
 	if (length >= sizeof(above))
 		return false;
-	/* From the outermost on: those inside are the container's own business. */
+	/* Outermost first: cgroups nested in a container are its internals. */
 	for (size_t end = 1; end <= length; end++) {
 		if (path[end] != '/' && path[end])
 			continue;
@@ -163,8 +163,8 @@ bool cgroup_container(const char *path, char *id, size_t size)
 
 /* --- Kubernetes --- */
 
-/* .../kubepods/QOS/pod<uid>/..., or .../kubepods-QOS-pod<uid>.slice/... by systemd, which has
- * underscores in place of hyphens. */
+/* .../kubepods/QOS/pod<uid>/..., or with systemd .../kubepods-QOS-pod<uid>.slice/..., which has
+ * underscores instead of hyphens. */
 bool cgroup_pod(const char *path, char *uid, size_t size)
 {
 	const char *at = strstr(path, "kubepods");
@@ -212,8 +212,8 @@ bool slurm_id_fits(const char *id)
 }
 
 /*
- * .../slurmstepd.scope/job_N/step_S with the second version, /slurm/uid_U/job_N/step_S with the
- * first, where the first component may have the node's name, too.
+ * Version 2: .../slurmstepd.scope/job_N/step_S. Version 1: /slurm/uid_U/job_N/step_S, where the
+ * first component may also contain the node's name.
  */
 bool cgroup_is_slurm(const char *path, const char *id)
 {
@@ -231,7 +231,7 @@ bool cgroup_is_slurm(const char *path, const char *id)
 	return at && at < path + length - wanted;
 }
 
-/* Copies the rest of a component to `out`; false when it does not fit. */
+/* Copies the rest of a component to `out`. Returns false if it does not fit. */
 static bool take_component(const char *text, char *out, size_t size)
 {
 	size_t length = strcspn(text, "/");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How container engines and batch systems name cgroups. Works on paths alone; looks at nothing.
+ * How container engines and batch systems name cgroups. Works on paths only.
  */
 #ifndef FAULTLINE_CGROUP_NAMES_H
 #define FAULTLINE_CGROUP_NAMES_H
@@ -8,26 +8,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether `id` can be a container's: its name, or at least so many first digits of its number. */
+/* Whether `id` can be a container's: its name, or at least the first digits of its id. */
 #define CONTAINER_DIGITS_LEAST 6
 bool container_id_fits(const char *id);
 
 /*
- * Whether a cgroup, by its path below its hierarchy's root, is that of the container: named so, or
- * with a number that begins so. Not those below it.
+ * Whether a cgroup, by its path below the hierarchy's root, is the container's: named `id`, or with
+ * an id that starts with it. Descendants do not match.
  */
 bool cgroup_is_container(const char *path, const char *id);
 
-/* Whether "123" or "123.4" (with a step: a number, or batch, extern, interactive) names a job. */
+/* Whether `id` names a job: "123", or with a step "123.4" (a number, batch, extern,
+ * interactive). */
 bool slurm_id_fits(const char *id);
 
-/* Whether a cgroup is that of a Slurm job, or of a step of it. Not those below it. */
+/* Whether a cgroup is that of a Slurm job or step. Descendants do not match. */
 bool cgroup_is_slurm(const char *path, const char *id);
 
 /*
- * The other way round: what a cgroup, or one above it, is. Each writes "" and returns false where
- * it is none. The container's number or name, of the outermost one; the pod's uid; the numbers of
- * Slurm's job and step, of which the latter may be "".
+ * The reverse: find what a cgroup or an ancestor of it belongs to. They write the id or name of the
+ * outermost container, a pod's uid, or Slurm's job and step (the step may be ""). Otherwise they
+ * write "" and return false.
  */
 bool cgroup_container(const char *path, char *id, size_t size);
 bool cgroup_pod(const char *path, char *uid, size_t size);

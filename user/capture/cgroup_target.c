@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Looks into /proc/self/mountinfo for the hierarchies and into those for directories. Knows nothing
- * of who names cgroups how.
+ * Finds the hierarchies in /proc/self/mountinfo, and cgroups' directories in them.
  */
 #include "capture/cgroup_target.h"
 
@@ -26,7 +25,7 @@
 
 struct hierarchy {
 	unsigned int number;
-	char root[PATH_MAX]; /* where it is mounted */
+	char root[PATH_MAX]; /* mount point */
 };
 
 struct hierarchies {
@@ -34,7 +33,7 @@ struct hierarchies {
 	size_t count;
 };
 
-/* Whether a word stands in a list with commas between. */
+/* Whether a comma-separated list contains a word. */
 static bool has_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -45,7 +44,7 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* The number of the hierarchy with one of these controllers or this name, of a mount's options. */
+/* Finds the number of the hierarchy with a controller or name from a mount's options. */
 static bool find_number(const char *options, unsigned int *number)
 {
 	char line[LINE_BYTES], controllers[256];
@@ -91,7 +90,7 @@ static void take_mount(struct hierarchies *all, char *line)
 			return; /* mounted twice */
 	strcpy(one->root, root);
 	all->count++;
-	/* The second version's first: its cgroups are what systemd and engines mean by a path. */
+	/* Version 2 goes first: systemd and container engines refer to its cgroups. */
 	if (!one->number) {
 		struct hierarchy first = *one;
 
@@ -116,7 +115,7 @@ static int hierarchies_find(struct hierarchies *all)
 	return 0;
 }
 
-/* --- a directory --- */
+/* --- directories --- */
 
 static const struct hierarchy *hierarchy_of(const struct hierarchies *all, const char *path,
 					    bool second)
@@ -137,7 +136,7 @@ static const struct hierarchy *hierarchy_of(const struct hierarchies *all, const
 	return best;
 }
 
-/* Opens a cgroup's directory; -ENOTDIR for what is there but none. */
+/* Opens a cgroup's directory; returns -ENOTDIR if `path` exists but is not a cgroup. */
 static int open_cgroup(struct cgroup_target *target, const struct hierarchies *all,
 		       const char *path)
 {
@@ -187,8 +186,8 @@ int cgroup_target_by_path(struct cgroup_target *target, const char *path)
 	if (err)
 		cgroup_target_close(target);
 	if (err == -ENOTDIR)
-		log_error("--cgroup %s: is no cgroup: give its directory below /sys/fs/cgroup, or "
-			  "its path as in /proc/PID/cgroup",
+		log_error("--cgroup %s: not a cgroup; give its directory below /sys/fs/cgroup or "
+			  "its path from /proc/PID/cgroup",
 			  path);
 	else if (err)
 		log_error("--cgroup %s: %s", path, strerror(-err));
@@ -196,16 +195,16 @@ int cgroup_target_by_path(struct cgroup_target *target, const char *path)
 	return err;
 }
 
-/* --- a search --- */
+/* --- search --- */
 
 struct search {
 	bool (*is)(const char *path, const char *id);
 	const char *id;
-	size_t root_bytes; /* of the paths, that of the hierarchy */
+	size_t root_bytes; /* length of the hierarchy's mount point in paths */
 	char found[PATH_MAX], other[PATH_MAX];
 };
 
-/* Those below one that is found are part of it. */
+/* Stops at a match: descendants are part of it. */
 static enum cgroups_seen look(void *context, const char *path)
 {
 	struct search *search = context;
@@ -239,10 +238,10 @@ int cgroup_target_by_name(struct cgroup_target *target,
 		cgroups_walk(path, 0, look, search);
 	}
 	if (!search->found[0]) {
-		log_error("no cgroup of %s %s is on this node", what, id);
+		log_error("%s %s has no cgroup on this node", what, id);
 		err = -ENOENT;
 	} else if (search->other[0]) {
-		log_error("%s %s is more than one: %s and %s; --cgroup PATH takes one", what, id,
+		log_error("%s %s is ambiguous: %s and %s; choose one with --cgroup PATH", what, id,
 			  search->found, search->other);
 		err = -EINVAL;
 	} else {
@@ -255,7 +254,7 @@ int cgroup_target_by_name(struct cgroup_target *target,
 	return err;
 }
 
-/* --- whether anybody is in it --- */
+/* --- processes --- */
 
 static int reads(int dir, const char *name, char *text, size_t size)
 {
@@ -268,7 +267,7 @@ static int reads(int dir, const char *name, char *text, size_t size)
 	return got;
 }
 
-/* Of the first version, where nothing tells it for all below. */
+/* Searches the tree: version 1 has no file that covers descendants. */
 static bool has_processes(int dir, int depth)
 {
 	struct dirent *entry;
@@ -302,7 +301,7 @@ bool cgroup_target_populated(const struct cgroup_target *target)
 {
 	char text[256];
 
-	/* The second version's root has no such file. */
+	/* Version 2's root has no such file. */
 	if (!target->hierarchy && reads(target->fd, "cgroup.events", text, sizeof(text)) > 0)
 		return strstr(text, "populated 1");
 	return has_processes(target->fd, 0);

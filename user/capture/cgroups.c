@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Paths of cgroups by their ids, and the id of the one that a process is in.
+ * Finds paths of cgroups by id, and the id of a process's cgroup.
  */
 #include "capture/cgroups.h"
 
@@ -20,25 +20,25 @@
 #include "capture/proc.h"
 #include "capture/shared.h"
 
-#define REMEMBERED 4096 /* powers of two; the oldest is forgotten */
+#define REMEMBERED 4096 /* cached ids, the oldest evicted; both are powers of two */
 #define CHAINS 4096
-#define PLACES_BYTES 65536 /* of what /proc tells of a process's cgroups, one in each hierarchy */
+#define PLACES_BYTES 65536 /* of /proc/PID/cgroup, with one line per hierarchy */
 
 struct known_cgroup {
 	uint64_t id;		    /* 0: none */
 	char *path;		    /* NULL: being looked up */
-	struct known_cgroup *chain; /* of those with its id's hash */
+	struct known_cgroup *chain; /* next entry with the same hash */
 };
 
 struct cgroups {
-	char root[PATH_MAX];		 /* "": there is no such hierarchy */
-	bool has_handles;		 /* its thread may open what is there by an id */
+	char root[PATH_MAX];		 /* "": no such hierarchy */
+	bool has_handles;		 /* the thread may open cgroups by id */
 	const struct cgroup_place *kept; /* NULL: no kernel-side table */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked, found;
 	bool stop;
-	/* Numbered as they were asked for, and looked up in that order. */
+	/* Numbered and looked up in the order of requests. */
 	struct known_cgroup known[REMEMBERED], *chains[CHAINS];
 	size_t next, looked_up;
 };
@@ -96,8 +96,8 @@ static enum cgroups_seen has_id(void *context, const char *path)
 
 #define KERNFS_HANDLE 0xfe /* FILEID_KERNFS: its 64 bits are the id */
 
-/* The kernel leads there by the id, if it lets us (CAP_DAC_READ_SEARCH). `path` begins as the
- * root's, and becomes that of the one found. */
+/* Opens a cgroup by its id; needs CAP_DAC_READ_SEARCH. `path` must hold the root's path, and
+ * receives the cgroup's. */
 static bool find_by_handle(char path[PATH_MAX], uint64_t id)
 {
 	union {
@@ -122,7 +122,7 @@ static bool find_by_handle(char path[PATH_MAX], uint64_t id)
 	return has_id(&id, path) == CGROUPS_FOUND;
 }
 
-/* Asked once, of the root itself: who may not, or has no such hierarchy, walks each time. */
+/* Tries the root once. Without the permission or the hierarchy, every lookup walks the tree. */
 static bool has_handles(const char *root)
 {
 	char path[PATH_MAX];
@@ -137,7 +137,7 @@ static size_t kept_bytes(void)
 	return shared_pages(CGROUP_PLACES * sizeof(struct cgroup_place));
 }
 
-/* The path that the kernel side kept. It may overwrite the slot while we read. */
+/* Returns the path that the kernel side kept. It may overwrite the slot during the read. */
 static char *look_up_kept(const struct cgroups *cgroups, uint64_t id)
 {
 	const struct cgroup_place *place =
@@ -152,7 +152,7 @@ static char *look_up_kept(const struct cgroups *cgroups, uint64_t id)
 	return strdup(__atomic_load_n(&place->id, __ATOMIC_RELAXED) == id ? path : "");
 }
 
-/* The path below the root, or "". Never NULL but without memory. */
+/* Returns the path below the root, or "". NULL only if out of memory. */
 static char *look_up(const struct cgroups *cgroups, uint64_t id)
 {
 	char path[PATH_MAX];
@@ -168,7 +168,7 @@ static char *look_up(const struct cgroups *cgroups, uint64_t id)
 	return strdup(*below ? below : "/");
 }
 
-/* --- what is known --- */
+/* --- cache --- */
 
 static struct known_cgroup **chain_of(struct cgroups *cgroups, uint64_t id)
 {
@@ -214,7 +214,7 @@ static void *work(void *context)
 			continue;
 		}
 		pthread_mutex_unlock(&cgroups->lock);
-		path = look_up(cgroups, known->id); /* it stays until it has its path */
+		path = look_up(cgroups, known->id); /* not evicted before it has a path */
 		pthread_mutex_lock(&cgroups->lock);
 		known->path = path;
 		if (!path)
@@ -226,9 +226,9 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* --- asking --- */
+/* --- requests --- */
 
-/* Has it looked up, in the place of the oldest; not while all are still being looked up. */
+/* Queues a lookup in the slot of the oldest entry, unless all entries are still being looked up. */
 static void ask(struct cgroups *cgroups, uint64_t id)
 {
 	struct known_cgroup *known = &cgroups->known[cgroups->next % REMEMBERED];
@@ -264,9 +264,9 @@ bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PAT
 	return found || wait;
 }
 
-/* --- who is where --- */
+/* --- cgroups of processes --- */
 
-/* Of lines "N:CONTROLLERS:PATH" that of the second version, "0::PATH"; NULL: there is none. */
+/* Finds version 2's line, "0::PATH", among "N:CONTROLLERS:PATH". Returns PATH, or NULL. */
 static const char *second_version(char *text)
 {
 	char *line;
@@ -287,7 +287,7 @@ uint64_t cgroups_of_process(const struct cgroups *cgroups, uint32_t pid)
 	struct stat status;
 	uint64_t id = 0;
 
-	/* "/..": above the root of our namespace of cgroups. */
+	/* "/..": outside of our cgroup namespace. */
 	if (below && strncmp(below, "/..", 3) &&
 	    snprintf(path, sizeof(path), "%s%s", cgroups->root, below) < (int)sizeof(path) &&
 	    !stat(path, &status))
@@ -296,7 +296,7 @@ uint64_t cgroups_of_process(const struct cgroups *cgroups, uint32_t pid)
 	return id;
 }
 
-/* --- life --- */
+/* --- open and close --- */
 
 int cgroups_keep(struct cgroups *cgroups, int fd)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Starting the command. Knows nothing of tracing.
+ * Starts the command.
  */
 #include "capture/child.h"
 
@@ -61,7 +61,7 @@ static int become(const struct child_user *user)
 	return 0;
 }
 
-/* Tracers around this one want to be asked, too. */
+/* Keeps outer tracers in the list: programs must ask them, too. */
 static void name_tracer(const char *tracer)
 {
 	const char *outer = getenv(TRACER_VARIABLE);
@@ -81,8 +81,8 @@ be_child(char **argv, const struct child_user *user, char **environment, int hol
 	size_t length = 0;
 	ssize_t n = 0;
 
-	environ = environment; /* not before: it may be that of a user with less rights */
-	/* If the tracer dies meanwhile the command runs all the same. */
+	environ = environment; /* not earlier: it may belong to a user with fewer rights */
+	/* If the tracer dies here, the command still runs. */
 	while (!err && length < sizeof(tracer) - 1 &&
 	       ((n = read(hold_fd, tracer + length, sizeof(tracer) - 1 - length)) > 0 ||
 		(n < 0 && errno == EINTR)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A child that has given up all it could do harm with. Knows nothing of what it reads.
+ * Runs a child that has given up every right to do harm.
  */
 #include "capture/confined.h"
 
@@ -28,7 +28,7 @@
 #define P_PIDFD 3
 #endif
 
-/* What is mapped already counts, too: buffers of the tracer, and under a sanitizer much more. */
+/* Existing mappings count, too: the tracer's buffers, and much more under a sanitizer. */
 static rlim_t memory_limit(void)
 {
 	unsigned long long pages = 0;
@@ -56,17 +56,17 @@ static void confine(void)
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
 	limit(RLIMIT_NOFILE, 0);
-	/* Where we are not root we cannot, and are nobody special. */
+	/* Fails if we are not root, but then the user is unprivileged anyway. */
 	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 	    setresuid(NOBODY, NOBODY, NOBODY))
 		errno = 0;
 	privileges_drop_all();
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* now: a change of user would have cleared it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* only now: a change of user clears it */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* Reads what the child hands over. */
+/* Reads the child's result. */
 static int take(int fd, char *out, size_t size, uint64_t until)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
@@ -91,9 +91,9 @@ static int take(int fd, char *out, size_t size, uint64_t until)
 	return 0;
 }
 
-/* --- the end of a child --- */
+/* --- ending a child --- */
 
-/* Children that were killed, and hung in the kernel when last looked at. One thread's own. */
+/* Killed children that still hung in the kernel when last checked. Used by one thread only. */
 #define LEFT_MOST 16
 static int left[LEFT_MOST];
 static unsigned int left_count;
@@ -103,8 +103,8 @@ static int open_child(pid_t pid)
 	return syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Whether it has ended, or is none of ours: somebody else in this process may have reaped it, and
- * its number be another process's by now. */
+/* Whether the child has ended or is no longer ours: other code in this process may have reaped it,
+ * and its pid may have been reused. */
 static bool is_reaped(int child, int options)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -127,7 +127,7 @@ static void reap_left(void)
 	left_count = count;
 }
 
-/* Without a descriptor it ends by itself, by its limits. */
+/* Without a pidfd the child ends by its limits. */
 static void end_child(int child, bool gone_wrong)
 {
 	if (child < 0)
@@ -165,7 +165,7 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 	int ends[2], err, child;
 	pid_t pid;
 
-	if (size > CONFINED_BYTES_MAX) /* a pipe holds it: the child need not wait for us */
+	if (size > CONFINED_BYTES_MAX) /* fits into a pipe: the child never blocks */
 		return -EINVAL;
 	reap_left();
 	if (pipe2(ends, O_CLOEXEC))
@@ -182,7 +182,7 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 	if (!err)
 		err = take(ends[0], out, size, begun + confined_most_ns(patience));
 	close(ends[0]);
-	/* One that hangs in the kernel is not waited for, but later. */
+	/* A child that hangs in the kernel is reaped later. */
 	end_child(child, err);
 	confined_took(patience, host_now_ns() - begun);
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Running what reads hostile input in a process of its own, which can do nothing but that.
+ * Runs code that reads hostile input in a separate process, which can do nothing else.
  */
 #ifndef FAULTLINE_CONFINED_H
 #define FAULTLINE_CONFINED_H
@@ -8,31 +8,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONFINED_BYTES_MAX 65536 /* of what it hands over */
+#define CONFINED_BYTES_MAX 65536 /* size of the result */
 
-/* How long children may take, beyond a share that each has: one that hangs takes from those behind
- * it, so that many of them cannot hold up everything. */
+/* Time budget of all children, beyond the share that each has. A child that hangs uses up budget of
+ * later ones, so that many such children cannot block everything. */
 struct confined_patience {
 	uint64_t left_ns;
 };
 
 #define CONFINED_LONGEST_NS 2000000000ull
 #define CONFINED_SHARE_NS 250000000ull
-#define CONFINED_PATIENCE_NS (2 * CONFINED_LONGEST_NS) /* to begin with */
+#define CONFINED_PATIENCE_NS (2 * CONFINED_LONGEST_NS) /* initial value */
 
-/* How long the next child may take: the longest, as long as there is patience; its share at least.
- */
+/* Returns the time limit of the next child: its share plus what is left of the budget, at most
+ * CONFINED_LONGEST_NS. */
 uint64_t confined_most_ns(const struct confined_patience *patience);
 
-/* One has taken so long. */
+/* Charges a child's time beyond its share to the budget. */
 void confined_took(struct confined_patience *patience, uint64_t took_ns);
 
 /*
- * Runs `work` in a child without privileges: no capabilities, user nobody where we may choose, no
- * new descriptors, 64 MiB of memory more than there are, two seconds or what is left of the
- * caller's patience. It writes `size` bytes to `out`, which is all that comes back. Returns 0;
- * -ETIMEDOUT, or -EPROTO when the child died or said nothing. Descriptors that are open here are
- * open there.
+ * Runs `work` in a child without privileges: no capabilities, user nobody if we may choose, no new
+ * descriptors, at most 64 MiB of additional memory, a time limit of two seconds or what is left of
+ * the budget. Our open descriptors stay open in it. `work` writes `size` bytes to `out`, the only
+ * result. Returns 0; -ETIMEDOUT; -EPROTO if the child died or wrote nothing.
  */
 int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size,
 		 struct confined_patience *patience);

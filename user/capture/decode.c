@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The decoder from its opening to its close, what it takes and what it refuses. Knows nothing of
- * what stands in a record, nor of rings and files.
+ * Opens and closes the decoder, and takes or refuses records.
  */
 #include "capture/decode.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From records to rows of the trace: one row per kind of record says how.
+ * Decodes records to rows of the trace, by a table with one row per kind of record.
  */
 #ifndef FAULTLINE_DECODE_H
 #define FAULTLINE_DECODE_H
@@ -12,52 +12,52 @@
 
 struct decoder;
 
-/* `rings` is the number of rings, whose records may come interleaved. Returns 0 or -ENOMEM. */
+/* `rings` is the number of rings; their records may interleave. Returns 0 or a negative errno. */
 int decoder_open(struct decoder **decoder, struct trace_writer *writer, unsigned int rings,
 		 unsigned int page_bytes);
 void decoder_close(struct decoder *decoder); /* NULL is fine */
 
-/* Told when a process may run code from a file that it did not before: a mapping at an address, or
- * with address 0 an exec. */
+/* Called when a process may run code from a file for the first time: after a mapping at `address`,
+ * or with address 0 after an exec. */
 typedef void (*decoder_code_fn)(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
 				uint64_t time_ns);
 void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context);
 
-/* Leaves out records of files that are not chosen. They count as taken. The caller owns the choice.
- */
+/* Leaves out records of files not chosen; they still count as taken. The caller owns the choice. */
 struct file_choice;
 void decoder_choose_files(struct decoder *decoder, struct file_choice *choice);
 
-/* Takes slots of a lane that follow each other; a lane_slots_fn whose context is the decoder. */
+/* Takes consecutive slots of a CPU buffer. A lane_slots_fn; the context is the decoder. */
 void decoder_take_slots(void *decoder, unsigned int lane, const struct lane_slot *slots,
 			size_t count);
 
-/* Writes what has waited for names that are looked up elsewhere. To be called after each drain;
- * with `wait`, at the end, it waits for them. */
+/* Writes rows that wait for names being looked up. Call after each drain, and once at the end with
+ * `wait`, which waits for all lookups. */
 void decoder_settle(struct decoder *decoder, bool wait);
 
-/* Whether a record is of a known kind, and its lengths say no more than its size. */
+/* Whether a record is of a known kind and its lengths fit its size. */
 bool decoder_is_whole(const void *record, size_t size);
 
-/* Takes one record from a ring; a ring_record_fn whose context is the decoder. One whose lengths
- * say more than its size is refused. */
+/* Takes one record from a ring. A ring_record_fn; the context is the decoder. Refuses records whose
+ * lengths exceed their size. */
 void decoder_take(void *decoder, unsigned int ring, const void *record, size_t size);
 uint64_t decoder_taken(const struct decoder *decoder, enum record_kind kind);
 uint64_t decoder_refused(const struct decoder *decoder, enum record_kind kind);
 
-/* The time of the earliest exec, 0 before any has come. */
+/* Returns the time of the earliest exec; 0: none yet. */
 uint64_t decoder_start_ns(const struct decoder *decoder);
 
-/* Ends of spans that never began, once all records have come; see span_ends.h. */
+/* Returns the number of span ends without a begin, once all records have come; see span_ends.h. */
 uint64_t decoder_unbegun(const struct decoder *decoder);
-/* ... and that were begun by processes that ran before the recording. To be asked after it. */
+/* ... and of those not counted, because their processes ran before the recording. Call after
+ * decoder_unbegun. */
 uint64_t decoder_begun_before(const struct decoder *decoder);
 
-/* The kind of rows that a kind of record becomes, TRACE_KIND_COUNT for none of its own. */
+/* Returns the kind of row that a kind of record becomes; TRACE_KIND_COUNT: no row of its own. */
 enum trace_kind decoder_kind(enum record_kind kind);
-/* What a kind of record is called where losses are told. */
+/* Returns the name of a kind of record, for reports of losses. */
 const char *decoder_kind_name(enum record_kind kind);
-/* The layer that it belongs to. */
+/* Returns the layer of a kind of record. */
 const char *decoder_kind_layer(enum record_kind kind);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From records to rows: one function and one row of a table for each kind of record. Knows the
- * records and the columns, nothing of rings and files.
+ * Decodes records to rows: one function and one table row per kind of record.
  */
 #include "capture/decode_state.h"
 #include "capture/file_choice.h"
@@ -14,7 +13,7 @@
 #include "capture/proc.h"
 #include "capture/span_ends.h"
 
-/* Copies what corresponds from `event` to `row`, by the lists of columns.h. */
+/* Copies corresponding fields from `event` to `row`, by the lists in columns.h. */
 #define COPY_HEAD(field) event->header.field
 #define COPY_FIELD(field) event->field
 #define COPY_PAGES(field) (uint64_t) event->field * decoder->page_bytes
@@ -29,7 +28,7 @@ static void fill_call(const struct decoder *decoder, const struct event_syscall 
 	TRACE_COLUMNS_SYSCALL(COPY)
 }
 
-/* `address` 0: by an exec. */
+/* `address` 0: an exec. */
 static void tell_code(struct decoder *decoder, const struct event_header *header, uint64_t address,
 		      uint64_t bytes)
 {
@@ -120,7 +119,7 @@ static uint64_t comm_string(struct decoder *decoder, const char *comm)
 	return trace_writer_string(decoder->writer, comm, strnlen(comm, EVENT_COMM_BYTES));
 }
 
-/* False while the cgroup is being looked up. */
+/* Returns false while the cgroup is being looked up. */
 static bool write_exec(struct decoder *decoder, struct waiting_exec *exec, bool wait)
 {
 	char cgroup[PATH_MAX];
@@ -142,7 +141,7 @@ void decoder_settle(struct decoder *decoder, bool wait)
 	decoder->waiting_count = left;
 }
 
-/* What the kernel side could not read, for it was another process that moved this one. */
+/* Reads a command line that the kernel side could not, because another process moved this one. */
 static uint64_t ask_command(struct decoder *decoder, uint32_t pid)
 {
 	size_t bytes;
@@ -168,7 +167,7 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 				    ? trace_writer_string(decoder->writer, event->command, bytes)
 				    : ask_command(decoder, event->header.pid);
 	row[EXEC_RANK] = names_rank(&event->ranks);
-	/* Lanes are drained one after the other: a child's exec may come before the command's. */
+	/* CPU buffers are drained in turn: a child's exec may come before the command's. */
 	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)
 		decoder->start_ns = event->header.time_ns;
 	if (event->flags & (TRACE_EXEC_PRESENT | TRACE_EXEC_JOINED))
@@ -211,7 +210,7 @@ static void take_file(struct decoder *decoder, unsigned int ring, const void *re
 		file_choice_name(decoder->choice, event->id, path);
 }
 
-/* The three texts of a record, one behind the other, become the columns from `name` on. */
+/* Fills three columns, from the name on, with the three consecutive texts of a record. */
 static void fill_texts(const struct decoder *decoder, const struct event_span *event,
 		       uint64_t *columns)
 {
@@ -264,7 +263,7 @@ static void take_code(struct decoder *decoder, unsigned int ring, const void *re
 	tell_code(decoder, &event->header, event->address, event->bytes);
 }
 
-/* Of the record behind it. */
+/* Returns the size of the bio record that follows; 0: none. */
 static size_t request_bytes(const void *record)
 {
 	const struct event_request *event = record;
@@ -305,7 +304,7 @@ static void take_device(struct decoder *decoder, unsigned int ring, const void *
 	trace_writer_append(decoder->writer, TRACE_DEVICE, ring, row);
 }
 
-/* --- how much follows a record's fields --- */
+/* --- bytes after a record's fields --- */
 
 static size_t path_bytes(const void *record)
 {
@@ -347,7 +346,7 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_SYSCALL_PATH] = { "syscall_path", "syscall", TRACE_SYSCALL_PATH,
 				  sizeof(struct event_syscall_path), take_syscall_path,
 				  path_bytes },
-	[RECORD_FAULT] = { "fault", "fault", TRACE_FAULT, 0, NULL }, /* through lanes alone */
+	[RECORD_FAULT] = { "fault", "fault", TRACE_FAULT, 0, NULL }, /* only in slots */
 	[RECORD_PAGECACHE] = { "pagecache", "pagecache", TRACE_PAGECACHE,
 			       sizeof(struct event_pagecache), take_pagecache },
 	[RECORD_FORK] = { "fork", "task", TRACE_FORK, sizeof(struct event_fork), take_fork },

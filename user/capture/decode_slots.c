@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From slots of lanes to rows: system calls and page faults, the calls many at a time. Knows
- * nothing of records, nor of how slots are handed over.
+ * Decodes slots of CPU buffers to rows: system calls, in runs where possible, and page faults.
  */
 #include "capture/decode_state.h"
 #include "capture/file_choice.h"
@@ -9,8 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Copies what corresponds from `event` to `row`, by the lists of columns.h. A slot has a header's
- * fields itself, and no rare ones. */
+/* Copies corresponding fields from `event` to `row`, by the lists in columns.h. A slot holds a
+ * header's fields itself, and no rare ones. */
 #define SLOT_HEAD(field) event->field
 #define SLOT_FIELD(field) event->field
 #define SLOT_PAGES(field) (uint64_t) event->field * decoder->page_bytes
@@ -38,9 +37,9 @@ static void take_lane_call(struct decoder *decoder, unsigned int lane,
 	trace_writer_append(decoder->writer, TRACE_SYSCALL, lane, row);
 }
 
-#define RUN_LEAST 8 /* calls that are worth a loop for each column */
+#define RUN_LEAST 8 /* calls that make a loop per column worthwhile */
 
-/* Takes the calls that come first, all at once; how many. */
+/* Takes the leading calls in one run. Returns how many; 0 if there are too few. */
 static size_t take_lane_calls(struct decoder *decoder, unsigned int lane,
 			      const struct lane_slot *slots, size_t count)
 {
@@ -56,7 +55,7 @@ static size_t take_lane_calls(struct decoder *decoder, unsigned int lane,
 	return taken;
 }
 
-/* Where a slot has what COPY_SLOT copies, for a run of slots; nowhere is zeros. */
+/* Locates the fields that COPY_SLOT copies, for a run of slots. Missing fields are zero. */
 #define PLACE(member, by)                                                                          \
 	((struct trace_field) { offsetof(struct lane_slot, call.member),                           \
 				sizeof(((struct lane_slot *)0)->call.member), by })

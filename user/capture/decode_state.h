@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a decoder is made of, and what its files have of each other. For the files decode*.c alone:
- * whoever uses a decoder knows decode.h and nothing of this.
+ * Internals of a decoder, shared by the decode*.c files only. Users include decode.h.
  */
 #ifndef FAULTLINE_DECODE_STATE_H
 #define FAULTLINE_DECODE_STATE_H
@@ -41,17 +40,17 @@ struct decoder {
 	struct file_choice *choice; /* NULL: all files are kept */
 };
 
-/* How a kind of record is taken. */
+/* How to take a kind of record. */
 struct decode_kind {
 	const char *name, *layer;
 	enum trace_kind kind;
 	size_t size; /* of its fields */
 	void (*take)(struct decoder *decoder, unsigned int ring, const void *record);
-	size_t (*text_bytes)(const void *record); /* of what follows them; NULL: nothing */
+	size_t (*text_bytes)(const void *record); /* bytes after the fields; NULL: none */
 };
 extern const struct decode_kind decode_kinds[RECORD_KIND_COUNT];
 
-/* Where the columns of a system call stand in a slot of a lane; SYSCALL_COLUMNS of them. */
+/* Fills in where a slot holds each column of a system call: SYSCALL_COLUMNS fields. */
 void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_bytes);
 
 #endif

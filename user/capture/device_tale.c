@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From the kernel side's maps of devices to records. Knows nothing of where they go.
+ * Turns the kernel side's device maps into records.
  */
 #include "capture/device_tale.h"
 
@@ -22,9 +22,9 @@
 struct device_tale {
 	const struct device_place *places; /* the kernel side's */
 	int totals, cpus;
-	bool merges;				/* they are counted, and so are requeues */
-	struct device_total *values;		/* of each CPU */
-	struct device_total told[DEVICES_MOST]; /* by their numbers, as they were told last */
+	bool merges;				/* merges and requeues are counted */
+	struct device_total *values;		/* one per CPU */
+	struct device_total told[DEVICES_MOST]; /* last recorded, by device number */
 	uint64_t records;
 	/* /proc/diskstats at the start and at the end of the recording. */
 	struct diskstat began[STATS_MOST], ended[STATS_MOST];

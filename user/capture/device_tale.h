@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What block devices have done so far, told again whenever it has changed. Knows the kernel side's
- * maps, and nothing of requests.
+ * Cumulative counters of block devices, recorded whenever they change.
  */
 #ifndef FAULTLINE_DEVICE_TALE_H
 #define FAULTLINE_DEVICE_TALE_H
@@ -13,20 +12,20 @@
 
 struct device_tale;
 
-/* `places`, which is read in place, and `totals` are maps that outlive it; `merges`: those are
- * counted, and so are requeues. Returns 0 or a negative errno. */
+/* `places`, which is mapped, and `totals` are maps that must outlive it; with `merges`, they count
+ * merges and requeues. Returns 0 or a negative errno. */
 int device_tale_open(struct device_tale **tale, int places, int totals, int cpus, bool merges);
 void device_tale_close(struct device_tale *tale); /* NULL is fine */
 
-/* To be called before requests are no longer recorded, as they are when it is opened: between the
- * two the kernel's own counts tell what was not seen. */
+/* Call while requests are still recorded, as they must be at device_tale_open: between the two
+ * calls, the kernel's own counters reveal unseen requests. */
 void device_tale_end(struct device_tale *tale);
 
-/* Hands on a record for each device whose sums have changed. Returns 0 or a negative errno; NULL
- * has nothing to tell. */
+/* Passes on a record for each device whose counters have changed. Returns 0 or a negative errno;
+ * does nothing for NULL. */
 int device_tale_go_on(struct device_tale *tale, ring_record_fn take, void *context);
 
-/* How many records it has handed on. */
+/* Returns the number of records passed on. */
 uint64_t device_tale_told(const struct device_tale *tale);
 
 #endif

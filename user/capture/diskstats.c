@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * /proc/diskstats (Documentation/admin-guide/iostats.rst). Sectors are of 512 bytes there.
+ * Reads /proc/diskstats (Documentation/admin-guide/iostats.rst). Its sectors are 512 bytes.
  */
 #include "capture/diskstats.h"
 

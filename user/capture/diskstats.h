@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The kernel's own counters of its block devices.
+ * The kernel's own counters of block devices.
  */
 #ifndef FAULTLINE_DISKSTATS_H
 #define FAULTLINE_DISKSTATS_H
@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 struct diskstat {
-	uint32_t dev; /* as the kernel side tells it: major << 20 | minor */
+	uint32_t dev; /* major << 20 | minor, as on the kernel side */
 	uint64_t reads, read_bytes;
 	uint64_t writes, write_bytes;
 };
 
-/* Reads as many lines as there is room for. Returns how many. */
+/* Reads up to `room` devices. Returns how many. */
 size_t diskstats_read(struct diskstat *stats, size_t room);
-/* The one of a device; NULL for none. */
+/* Returns the counters of a device; NULL: none. */
 const struct diskstat *diskstats_find(const struct diskstat *stats, size_t count, uint32_t dev);
 
 #endif

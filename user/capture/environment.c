@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finds the environment that the user had, and edits it for the command. Knows nothing of tracing.
+ * Finds the user's environment and edits it for the command.
  */
 #include "capture/environment.h"
 
@@ -48,7 +48,7 @@ static size_t count_of(char *const *environment)
 	return count;
 }
 
-/* Appends "NAME=value" to a list of so many. */
+/* Appends "NAME=value" to a list of `count` variables. */
 static int append(char ***environment, size_t count, const char *variable)
 {
 	char *copy = strdup(variable);
@@ -64,7 +64,7 @@ static int append(char ***environment, size_t count, const char *variable)
 	return 0;
 }
 
-/* Puts it in place of another of that name. */
+/* Sets "NAME=value", replacing an existing variable of that name. */
 static int put(char ***environment, const char *variable)
 {
 	char **place = find(*environment, variable), *copy;
@@ -105,7 +105,7 @@ int environment_set(char ***environment, const char *name, const char *value)
 	return err;
 }
 
-/* A list of texts that each end with a NUL, as the kernel keeps it. */
+/* Parses NUL-terminated texts, as the kernel keeps them. */
 static char **parse(const char *text, size_t bytes)
 {
 	char **environment = calloc(1, sizeof(*environment));
@@ -128,7 +128,7 @@ static char **parse(const char *text, size_t bytes)
 
 /* --- processes --- */
 
-/* The environment that a process was executed with. */
+/* Returns the environment that a process was executed with. */
 static char **environment_of(pid_t pid)
 {
 	char name[64], *text = malloc(ENVIRON_BYTES_MAX), **environment = NULL;
@@ -156,7 +156,7 @@ static pid_t parent_of(pid_t pid)
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
 	file = fopen(name, "re");
-	/* The name of a program may hold anything, but no more than 15 bytes of it. */
+	/* A program's name may contain anything, but is at most 15 bytes. */
 	if (file && fgets(line, sizeof(line), file) && strrchr(line, ')'))
 		sscanf(strrchr(line, ')'), ") %*c %d", &parent);
 	if (file)
@@ -164,7 +164,7 @@ static pid_t parent_of(pid_t pid)
 	return parent;
 }
 
-/* Whether a process runs sudo: a set-user-ID program of root's of that name. */
+/* Whether a process runs sudo: a setuid program of that name owned by root. */
 static bool is_sudo(pid_t pid)
 {
 	char name[64], target[PATH_MAX];
@@ -179,9 +179,9 @@ static bool is_sudo(pid_t pid)
 	return !strncmp(basename(target), "sudo", 4) && !status.st_uid && status.st_mode & S_ISUID;
 }
 
-/* --- what sudo took away --- */
+/* --- removed by sudo --- */
 
-/* Set by sudo for the user that it changes to, or by a shell for itself: the caller's are right. */
+/* Whether sudo sets the variable for its target user, or a shell for itself: the caller's stays. */
 static bool is_sudos(const char *variable)
 {
 	static const char *const names[] = { "PATH=",	  "HOME=",  "LOGNAME=", "USER=",
@@ -194,7 +194,7 @@ static bool is_sudos(const char *variable)
 	return false;
 }
 
-/* Whether sudo called that process for this user: only root can have set SUDO_UID anew since. */
+/* Whether sudo started that process for this user: only root can have changed SUDO_UID since. */
 static bool is_called_for(pid_t pid, const struct child_user *user)
 {
 	char **environment = environment_of(pid);
@@ -205,7 +205,7 @@ static bool is_called_for(pid_t pid, const struct child_user *user)
 	return same;
 }
 
-/* The environment of the nearest sudo above us, if it was called by this user. */
+/* Returns the environment of the nearest sudo above us, if this user called it. */
 static char **find_callers(const struct child_user *user)
 {
 	pid_t child = getpid(), pid = getppid();
@@ -224,8 +224,7 @@ static char **undo_sudo(const struct child_user *user)
 	char **environment = find_callers(user);
 
 	if (!environment) {
-		log_debug(
-			"the environment of who called sudo was not found: the command gets ours");
+		log_debug("cannot find the environment of sudo's caller; the command gets ours");
 		return NULL;
 	}
 	for (char **variable = environ; *variable; variable++)
@@ -236,16 +235,16 @@ static char **undo_sudo(const struct child_user *user)
 	return environment;
 }
 
-/* --- what the dynamic loader took away --- */
+/* --- removed by the dynamic loader --- */
 
-/* The loader takes variables out of our list, but not out of memory. */
+/* The loader removes variables from the list, but not from memory. */
 static char **undo_loader(void)
 {
 	unsigned long start = 0, end = 0;
 	char line[4096], *fields;
 	FILE *file = fopen("/proc/self/stat", "re");
 
-	/* Fields 50 and 51 of all; the second, the name, ends with the last bracket. */
+	/* Reads fields 50 and 51. Field 2, the name, ends with the last parenthesis. */
 	if (file && fgets(line, sizeof(line), file) && (fields = strrchr(line, ')')))
 		for (int field = 3; field <= 51 && (fields = strchr(fields, ' ')); field++) {
 			fields++;
@@ -261,9 +260,9 @@ static char **undo_loader(void)
 	return parse((const char *)start, end - start);
 }
 
-/* --- the command's --- */
+/* --- the command's environment --- */
 
-/* Capabilities that would stay with the command, or with who gives up being root. */
+/* Whether the command would keep capabilities, even after giving up root. */
 static bool rights_may_stay(void)
 {
 	int bits = prctl(PR_GET_SECUREBITS);
@@ -280,7 +279,7 @@ static char **find_users(const struct child_user *user)
 
 	if (rights_may_stay())
 		return NULL;
-	if (user->name) /* it gives up being root */
+	if (user->name) /* it gives up root */
 		return sudo && user->uid && strtoul(sudo, NULL, 10) == user->uid ? undo_sudo(user)
 										 : NULL;
 	if (geteuid() && getuid() == geteuid() && getgid() == getegid() && getauxval(AT_SECURE))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table of features. What a whole layer needs stands in the probe table; this is the rest.
+ * The table of features. Those that a whole layer needs are in the probe table.
  */
 #include "capture/features.h"
 
@@ -12,35 +12,33 @@ static const struct row {
 	enum hook hook;
 	const char *name, *member;
 } rows[] = {
-	{ { "bpf_rdonly_cast",
-	    "the kernel's structs are read by calls of a helper: each recorded call costs the "
-	    "traced program about 0.2 us more" },
+	{ { "bpf_rdonly_cast", "kernel structs are read through a helper: each recorded call costs "
+			       "the traced program about 0.2 us more" },
 	  KFUNC,
 	  .name = "bpf_rdonly_cast" },
-	{ { "the maple tree of mappings (mm_struct.mm_mt)",
-	    "page faults need fentry, and madvise, mlock and munmap are told without their file" },
+	{ { "VMA maple tree (mm_struct.mm_mt)", "page faults require fentry; madvise, mlock and "
+						"munmap are recorded without their file" },
 	  MEMBER,
 	  .name = "mm_struct",
 	  .member = "mm_mt" },
-	{ { "fentry on handle_mm_fault", "faults that the kernel makes itself (MAP_POPULATE, "
-					 "mlock, reads into a mapping) are told "
-					 "with the call that makes them, not one by one" },
+	{ { "fentry on handle_mm_fault",
+	    "faults raised by the kernel itself (MAP_POPULATE, mlock, reads into a mapping) are "
+	    "recorded as part of the call that causes them, not one by one" },
 	  HOOK,
 	  .hook = HOOK_FEXIT,
 	  .name = "handle_mm_fault" },
-	{ { "tracepoints whose programs are not preempted",
-	    "system calls and faults come by classic tracepoints, about 0.01 us dearer; processes "
-	    "and "
-	    "the page cache by copies of their programs" },
+	{ { "non-preemptible tracepoint programs",
+	    "system calls and faults use classic tracepoints, which cost about 0.01 us more; "
+	    "processes and the page cache use copies of their programs" },
 	  NOT_PREEMPTED,
 	  .hook = HOOK_TP_BTF },
-	{ { "the iterator over tasks (iter/task)",
-	    "'faultline attach' cannot work: what runs already is not recorded" },
+	{ { "task iterator (iter/task)",
+	    "'faultline attach' cannot work: running processes cannot be recorded" },
 	  HOOK,
 	  .hook = HOOK_ITER,
 	  .name = "task" },
 	{ { "backing_file.user_path",
-	    "a file mapped through overlayfs may be told by its path in the layer below" },
+	    "files mapped through overlayfs may appear under their path in the underlying layer" },
 	  MEMBER,
 	  .name = "backing_file",
 	  .member = "user_path" },

@@ -48,8 +48,7 @@ static bool is_other(const struct file_choice *choice, uint32_t id)
 	return id < choice->room && choice->files[id] == FILE_CHOICE_LEFT;
 }
 
-/* A call without a file may still name a path, of a file that is missing or that it did not open.
- */
+/* A call without a file may still name a path, of a file that is missing or was not opened. */
 static bool is_other_call(const struct file_choice *choice, const struct event_syscall *call,
 			  const char *text, size_t path_bytes)
 {
@@ -85,7 +84,7 @@ static bool is_other_record(const struct file_choice *choice, const struct event
 	}
 }
 
-/* Dirtied pages are counted under an operation of their own. */
+/* Dirtied pages count as a separate operation. */
 static void add_dirtied(struct file_choice *choice, uint64_t pages)
 {
 	struct trace_operation_total *total = &choice->sums.totals[OP_DIRTIED];

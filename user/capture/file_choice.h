@@ -29,7 +29,7 @@ struct file_choice {
 	uint64_t operations; /* records and summed-up operations */
 };
 
-/* The globs must outlive it. */
+/* The globs must outlive the choice. */
 void file_choice_init(struct file_choice *choice, const struct file_globs *globs,
 		      unsigned int page_bytes);
 void file_choice_free(struct file_choice *choice);
@@ -40,7 +40,7 @@ static inline bool file_globs_take_all(const struct file_globs *globs)
 	return !globs->include_count && !globs->exclude_count;
 }
 
-/* Gives an id its path from now on. If memory is out, the file is recorded. */
+/* Sets the path of an id from now on. If out of memory, the file is recorded. */
 void file_choice_name(struct file_choice *choice, uint32_t id, const char *path);
 
 static inline bool file_choice_knows(const struct file_choice *choice, uint32_t id)
@@ -48,8 +48,8 @@ static inline bool file_choice_knows(const struct file_choice *choice, uint32_t 
 	return id < choice->room && choice->files[id] != FILE_CHOICE_UNKNOWN;
 }
 
-/* Return true if the record, slot or sum is left out, and count it. Operations without a file, and
- * those on files whose path is not known, are kept. */
+/* Return true, and count the operations, if the record, slot or sum is left out. Operations without
+ * a file, or on files whose path is not known, are kept. */
 bool file_choice_leaves_record(struct file_choice *choice, const struct event_header *record);
 bool file_choice_leaves_slot(struct file_choice *choice, const struct lane_slot *slot);
 bool file_choice_leaves_profile(struct file_choice *choice, const struct profile_slot *added);

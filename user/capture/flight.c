@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What comes, and what is asked for. Knows nothing of how a trace is made of it.
+ * Takes records and requests; flight_write.c writes the traces.
  *
- * Calls and faults stand in memory that the kernel side wraps by itself. What is longer, or stands
- * for something, comes through the rings: names are kept aside, everything else in a log that
- * wraps, too, and what falls out of it makes the past.
+ * Calls and faults are in memory that the kernel side wraps by itself. Longer records, and those
+ * that describe state, come through the rings. File names are kept separately; everything else goes
+ * into a log that also wraps, and records evicted from it update the past.
  */
 #include "capture/flight_state.h"
 
@@ -27,9 +27,9 @@
 #define CGROUP_SHOWN 180 /* bytes of a path */
 #define SAID_BYTES (2 * FLIGHT_REASON_BYTES)
 #define WHO_ALL UINT64_MAX
-#define WHO_CGROUP (1ull << 63) /* with its id; else a pid */
+#define WHO_CGROUP (1ull << 63) /* combined with its id; otherwise a pid */
 
-/* --- what is asked for --- */
+/* --- requests --- */
 
 const char *const flight_causes[FLIGHT_CAUSES] = {
 	[FLIGHT_REQUEST] = "request",
@@ -37,8 +37,7 @@ const char *const flight_causes[FLIGHT_CAUSES] = {
 	[FLIGHT_WHEN] = "when",
 };
 
-/* One that a trigger asks for again and again is passed over in silence: the next trace tells how
- * many. */
+/* Skips repeated requests of a trigger silently; status.passed_over counts them. */
 static enum flight_answer ask(struct flight *flight, enum flight_cause cause,
 			      const struct flight_reason *reason)
 {
@@ -79,7 +78,7 @@ void flight_status(struct flight *flight, struct flight_status *status)
 	pthread_mutex_unlock(&flight->lock);
 }
 
-/* As one text. Of a path that is long its end tells most. */
+/* Formats a reason. Long paths keep their end, which is the most specific part. */
 static void say_reason(const struct flight *flight, const struct flight_reason *reason, char *out)
 {
 	char path[PATH_MAX] = "";
@@ -102,7 +101,7 @@ static void *write_thread(void *context)
 	int err = privileges_keep_writing(flight->options.uid, flight->options.gid);
 
 	if (err)
-		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
+		log_warning("the writer thread cannot drop privileges: %s", strerror(-err));
 	flight_kept_find(&flight->files, &flight->options.header);
 	pthread_mutex_lock(&flight->lock);
 	while (flight->asked || !flight->stop) {
@@ -124,9 +123,9 @@ static void *write_thread(void *context)
 	return NULL;
 }
 
-/* --- what comes --- */
+/* --- records --- */
 
-/* A loss is a record among the others: it is told by the traces of its time. */
+/* Logs a loss as a record, so that the traces of its time include it. */
 static void log_loss(struct flight *flight, uint32_t kind, uint64_t count, uint64_t time_ns,
 		     uint64_t found_ns)
 {
@@ -174,16 +173,16 @@ static void sweep_names(struct flight *flight)
 		flight_memory_each_file(session_flight(flight->session), mark_recorded, names);
 		flight_log_walk(flight->log, flight_names_mark_record, names);
 	}
-	/* Without marks, what is oldest goes: memory stays bounded. */
+	/* Without marks, the oldest names are dropped: memory stays bounded. */
 	if (flight_names_sweep(names))
-		log_debug("no memory to sweep names of files");
+		log_debug("out of memory while sweeping file names");
 	if (names->dropped && !dropped)
-		log_warning("flight recorder: the names of the files in use take more than %s: "
-			    "traces will lack some of them",
-			    units_bytes(room, FLIGHT_NAMES_BYTES));
+		log_warning(
+			"flight recorder: names of files in use exceed %s; traces will lack some",
+			units_bytes(room, FLIGHT_NAMES_BYTES));
 }
 
-/* A name that is sent while a trace is being made waits, with the thread that drains. */
+/* A name that arrives while a trace is copied waits: the draining thread needs the lock. */
 static void take_file(struct flight *flight, const struct event_file *file)
 {
 	if (flight_names_add(&flight->names, file))
@@ -244,9 +243,9 @@ void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context
 	flight->tell_context = context;
 }
 
-/* --- what was lost --- */
+/* --- losses --- */
 
-/* Some time since the last look. */
+/* Records a loss that happened since the last check. */
 static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost, uint64_t now_ns)
 {
 	if (lost > flight->told_lost[kind]) {
@@ -277,7 +276,7 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 
 /* --- triggers --- */
 
-/* By its command line; by `comm` where it has ended; NULL: nobody knows that. */
+/* Names a process by its command line, or by `comm` (NULL: unknown) if it has exited. */
 static void name_process(uint32_t pid, const char *comm, char *out, size_t size)
 {
 	char command[64] = "";
@@ -301,13 +300,13 @@ static void look_at_slow(struct flight *flight)
 		return;
 	operations = calls_operations(&count);
 	name_process(slow.pid, slow.comm, who, sizeof(who));
-	snprintf(reason, sizeof(reason), "%s of %s took %s",
+	snprintf(reason, sizeof(reason), "%s by %s took %s",
 		 slow.op < count ? operations[slow.op].name : "an operation", who,
 		 units_ns(time, slow.duration_ns));
 	flight_ask(flight, FLIGHT_SLOWER, reason);
 }
 
-/* Reports the oldest operation that is newly slow; each only once, by told_slow_ns. */
+/* Reports the oldest operation that is newly slow. told_slow_ns prevents repeats. */
 void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list *list,
 			      uint64_t now_ns)
 {
@@ -332,7 +331,7 @@ void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list
 		return;
 	operations = calls_operations(&count);
 	name_process(oldest->pid, NULL, who, sizeof(who));
-	snprintf(reason, sizeof(reason), "%s of %s has not returned for %s",
+	snprintf(reason, sizeof(reason), "%s by %s has not returned for %s",
 		 oldest->op < count ? operations[oldest->op].name : "an operation", who,
 		 units_ns(time, now_ns - oldest->start_ns));
 	flight_ask(flight, FLIGHT_SLOWER, reason);
@@ -359,7 +358,7 @@ void flight_look(struct flight *flight, uint64_t now_ns)
 	pthread_mutex_unlock(&flight->lock);
 }
 
-/* Whether a thread waits while it is done. */
+/* Whether the operation makes its thread wait. */
 static bool stalls(const struct profile_key *key)
 {
 	const struct trace_operation *operations;
@@ -383,7 +382,7 @@ static bool stalls(const struct profile_key *key)
 	}
 }
 
-/* Where a process is now, which may not be where it was when it began; 0: not known. */
+/* Returns the current cgroup of a process, which may have moved since it started; 0: not known. */
 static uint64_t cgroup_of(struct flight *flight, uint32_t pid)
 {
 	uint64_t moves = session_moves(flight->session), cgroup;
@@ -405,7 +404,7 @@ void flight_take_sums(void *context, const struct profile_slot *added)
 		return;
 	stall_ns = stalls(&added->key) ? added->sums.time_ns : 0;
 	cgroup = cgroup_of(flight, added->key.pid);
-	if (!cgroup && added->who.started_ns) /* it has ended, or nobody has told of it */
+	if (!cgroup && added->who.started_ns) /* it has exited, or is unknown */
 		cgroup = added->who.cgroup_id;
 	if (cgroup)
 		flight_triggers_add(flight->triggers, WHO_CGROUP | cgroup, added->sums.major_faults,
@@ -417,14 +416,14 @@ void flight_take_sums(void *context, const struct profile_slot *added)
 void flight_end_sums(struct flight *flight, uint64_t now_ns)
 {
 	struct flight_reason reason = { 0 };
-	char name[128] = "nobody who is left";
+	char name[128] = "exited processes";
 	uint32_t member;
 	uint64_t who;
 
 	if (!flight_triggers_end(flight->triggers, now_ns, &who, reason.why))
 		return;
 	if (who == WHO_ALL) {
-		strcpy(reason.who, "all together");
+		strcpy(reason.who, "all processes");
 	} else if (who & WHO_CGROUP) {
 		reason.cgroup = who & ~WHO_CGROUP;
 		member = flight_past_member(&flight->present, reason.cgroup);
@@ -437,7 +436,7 @@ void flight_end_sums(struct flight *flight, uint64_t now_ns)
 	ask(flight, FLIGHT_WHEN, &reason);
 }
 
-/* --- life --- */
+/* --- open and close --- */
 
 int flight_open(struct flight **out, struct session *session, const struct flight_options *options)
 {

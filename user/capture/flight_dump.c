@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Names first, then what stood, then what happened. Totals are those of what is written: the
- * kernel's own count from the start of the recording on.
+ * Writes names first, then earlier state, then events. Computes totals from what is written: the
+ * kernel's own count from the start of the recording.
  */
 #include "capture/flight_dump.h"
 
@@ -24,7 +24,7 @@ struct dump {
 	struct trace_writer *writer;
 	struct trace_operation operations[OP_TABLE_SIZE];
 	struct op_sums sums;
-	struct flight_past past; /* the counts of devices */
+	struct flight_past past; /* device counters */
 	uint64_t lost[FLIGHT_LOSSES];
 	struct trace_kind_total kinds[RECORD_KIND_COUNT + LAYER_COUNT];
 	struct trace_note notes[NOTE_COUNT];
@@ -43,7 +43,7 @@ void flight_snapshot_free(struct flight_snapshot *snapshot)
 
 /* --- totals --- */
 
-/* What only the kernel side's own counts tell, none of which are of these seconds. */
+/* Leaves out operations that only the kernel side counts: it counts from the start. */
 static void leave_out_counts(struct dump *dump, struct trace_header *header)
 {
 	static const unsigned int counted[] = { OP_UNDECODED, OP_ANONYMOUS_FAULT, OP_SHMEM_FAULT,
@@ -56,7 +56,7 @@ static void leave_out_counts(struct dump *dump, struct trace_header *header)
 	header->operations = dump->operations;
 }
 
-/* Events by kind: what is written, and what is missing of these seconds. */
+/* Fills in events by kind: written and lost. */
 static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 {
 	size_t n = 0;
@@ -90,7 +90,7 @@ static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 	return n;
 }
 
-/* What the kernel side could not see of these seconds. Who was not followed is not, ever since. */
+/* Fills in what the kernel side could not see. Children count as unfollowed from then on. */
 static size_t fill_notes(struct dump *dump)
 {
 	uint64_t *counts = &dump->lost[FLIGHT_LOSS_NOTE];
@@ -118,7 +118,7 @@ static void take_past(void *context, unsigned int lane, const struct event_heade
 		take_any(dump, lane, record);
 }
 
-/* Counts go up from the start of the recording on. */
+/* Counters start with the recording: subtracts those from before this period. */
 static void take_device(struct dump *dump, unsigned int lane, const struct event_header *record)
 {
 	struct event_device device = *(const struct event_device *)record;
@@ -134,7 +134,7 @@ static void take_record(void *context, unsigned int lane, const struct event_hea
 	uint64_t end_ns = flight_record_end_ns(record);
 
 	if (record->kind == RECORD_NONE) {
-		/* What may have been then, counts: nobody knows when it was. */
+		/* The exact time is unknown: counts every loss that may fall into this period. */
 		if (loss->found_ns >= dump->snapshot->from_ns && end_ns <= dump->snapshot->to_ns)
 			dump->lost[loss->kind] += loss->count;
 		return;
@@ -150,7 +150,7 @@ static void take_record(void *context, unsigned int lane, const struct event_hea
 	decoder_take(dump->decoder, lane, record, record->size);
 }
 
-/* Runs of slots of a lane that follow each other. */
+/* Takes the slots in runs of the same CPU buffer. */
 static void take_slots(struct dump *dump)
 {
 	const struct flight_slots *slots = &dump->snapshot->slots;
@@ -166,7 +166,7 @@ static void take_slots(struct dump *dump)
 	}
 }
 
-/* A fault in flight, as a slot like those of finished faults. */
+/* Takes a fault in flight as a slot, like finished faults. */
 static void take_waiting_fault(struct dump *dump, const struct event_in_flight *row)
 {
 	const struct lane_slot slot = {
@@ -214,7 +214,7 @@ static void take_waiting_call(struct dump *dump, const struct event_in_flight *r
 	decoder_take(dump->decoder, 0, call, call->header.size);
 }
 
-/* Operations in flight when the trace was requested, up to that time. */
+/* Takes operations in flight when the trace was requested, up to that time. */
 static void take_in_flight(struct dump *dump)
 {
 	const struct in_flight_list *list = &dump->snapshot->in_flight;

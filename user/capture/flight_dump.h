@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From what a flight recorder has kept to a trace. Knows nothing of how it is kept, nor of when.
+ * Turns a snapshot of a flight recorder into a trace.
  */
 #ifndef FAULTLINE_FLIGHT_DUMP_H
 #define FAULTLINE_FLIGHT_DUMP_H
@@ -14,32 +14,32 @@
 #include "capture/probes.h"
 #include "trace/header.h"
 
-/* What may be lost: an enum record_kind, ... */
+/* Kinds of loss: an enum record_kind, ... */
 enum {
-	FLIGHT_LOSS_LAYER = RECORD_KIND_COUNT, /* ... a layer's programs that were passed over, */
-	FLIGHT_LOSS_NOTE = FLIGHT_LOSS_LAYER + LAYER_COUNT, /* or what only a note tells */
+	FLIGHT_LOSS_LAYER = RECORD_KIND_COUNT, /* ... missed runs of a layer's programs, ... */
+	FLIGHT_LOSS_NOTE = FLIGHT_LOSS_LAYER + LAYER_COUNT, /* ... or a note */
 	FLIGHT_LOSSES = FLIGHT_LOSS_NOTE + NOTE_COUNT,
 };
 
-/* It is a record among the others, of kind RECORD_NONE. It was at the earliest when its header
- * tells, which is the time of the look before, and at the latest when it was found. */
+/* Kept among the records, with kind RECORD_NONE. The loss happened between the previous check,
+ * which is the header's time, and found_ns. */
 struct flight_loss {
 	struct event_header header;
-	uint32_t kind; /* see above */
+	uint32_t kind; /* see FLIGHT_LOSS_* */
 	uint32_t pad;
 	uint64_t count;
 	uint64_t found_ns;
 };
 
-/* What a trace is made of. */
+/* The contents of a trace. */
 struct flight_snapshot {
 	struct flight_slots slots;
 	struct in_flight_list in_flight; /* at to_ns */
 	struct flight_records names, past, records;
-	uint64_t from_ns, to_ns; /* everything that ended between them is there; from 0: from the
-				  * start of the recording */
-	uint64_t start_ns;	 /* which was then */
-	uint64_t before;	 /* records that were overwritten, or are older */
+	uint64_t from_ns, to_ns; /* everything that ended between them is included; from_ns 0:
+				  * since start_ns */
+	uint64_t start_ns;	 /* start of the recording */
+	uint64_t before;	 /* records overwritten, or older than from_ns */
 	uint64_t unfollowed;	 /* children that could not be followed */
 	unsigned int lanes;
 };
@@ -48,12 +48,12 @@ void flight_snapshot_free(struct flight_snapshot *snapshot);
 
 struct flight_written {
 	uint64_t events, lost, bytes;
-	int error; /* the first failure to write; the trace may lack some then */
+	int error; /* the first write error; the trace may then be incomplete */
 };
 
 /*
- * Writes the trace to `fd`. `header` is that of the recording; what makes it one of a flight
- * recorder is filled in, `reason` among it. Returns 0 or a negative errno when there is no trace.
+ * Writes the trace to `fd`. `header` is the recording's; the fields of a flight recorder, including
+ * `reason`, are added to a copy. Returns 0, or a negative errno if there is no trace.
  */
 int flight_dump(const struct flight_snapshot *snapshot, const struct trace_header *header,
 		const char *reason, int fd, struct flight_written *written);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Names with numbers; nothing is ever replaced. */
+/* Numbers the files; never replaces one. */
 #include "capture/flight_files.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "units.h"
 
 #define ENDING ".flt"
-#define TRIES 10000 /* names that are taken */
+#define TRIES 10000 /* names already in use */
 
 int flight_keep_parse(const char *option, const char *text, struct flight_keep *keep)
 {
@@ -24,8 +24,7 @@ int flight_keep_parse(const char *option, const char *text, struct flight_keep *
 	keep->files = UINT64_MAX;
 	if (units_read_number(text, true, &keep->bytes) && keep->bytes)
 		return 0;
-	log_error("%s %s: a number of files, such as 5, or a size, such as 2G; at least one",
-		  option, text);
+	log_error("%s %s: not a number of files (5) or a size (2G) above 0", option, text);
 	return -EINVAL;
 }
 
@@ -37,7 +36,7 @@ const char *flight_files_ending(const char *name)
 									: name + length;
 }
 
-/* The path with a number before its ending. */
+/* Inserts a number before the extension of a path. */
 static int numbered(const char *path, unsigned int number, char out[PATH_MAX])
 {
 	const char *ending = flight_files_ending(path);
@@ -65,7 +64,7 @@ int flight_files_create(struct flight_files *files, char path[PATH_MAX])
 			files->last += i;
 		return fd;
 	}
-	log_error("%s: %s", path, fd ? strerror(-fd) : "so are all others of that name there");
+	log_error("%s: %s", path, fd ? strerror(-fd) : "exists, as do all other numbers tried");
 	return fd ? fd : -EEXIST;
 }
 
@@ -83,9 +82,9 @@ static void drop_oldest(struct flight_files *files)
 	char *path = files->made[0].path;
 
 	if (unlink(path) && errno != ENOENT)
-		log_warning("%s: an old one cannot be removed: %s", path, strerror(errno));
+		log_warning("%s: cannot remove old trace: %s", path, strerror(errno));
 	else
-		log_debug("%s: removed, to keep no more than --flight-keep says", path);
+		log_debug("%s: removed to stay within --flight-keep", path);
 	free(path);
 	files->count--;
 	memmove(files->made, files->made + 1, files->count * sizeof(*files->made));
@@ -97,7 +96,7 @@ void flight_files_made(struct flight_files *files, const char *path, uint64_t by
 
 	if (!copy || !GROW(files->made, files->room, files->count + 1)) {
 		free(copy);
-		log_warning("%s: no memory to remember it: it will not be removed", path);
+		log_warning("%s: out of memory; --flight-keep will not remove it", path);
 		return;
 	}
 	files->made[files->count++] = (struct flight_file) { copy, bytes };

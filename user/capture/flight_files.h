@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The files of a flight recorder: what the next one is called, and which old ones go. Knows nothing
- * of what is in them.
+ * Files of a flight recorder: names the next one and deletes old ones.
  */
 #ifndef FAULTLINE_FLIGHT_FILES_H
 #define FAULTLINE_FLIGHT_FILES_H
@@ -11,13 +10,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How much is kept: so many of them, and so many bytes. UINT64_MAX: any. */
+/* How much to keep: number of files and total size. UINT64_MAX: no limit. */
 struct flight_keep {
 	uint64_t files, bytes;
 };
 
-/* Reads "5" (files) or a size with its unit, such as "2G". Returns 0, or -EINVAL after a line that
- * begins with `option`. */
+/* Parses "5" (files) or a size with a unit, e.g. "2G". Returns 0, or -EINVAL after logging an error
+ * that starts with `option`. */
 int flight_keep_parse(const char *option, const char *text, struct flight_keep *keep);
 
 struct flight_file {
@@ -26,23 +25,23 @@ struct flight_file {
 };
 
 struct flight_files {
-	const char *pattern; /* of tracefile_name; the file's number goes before its ending */
-	pid_t pid;	     /* %p */
+	const char *pattern; /* for tracefile_name; the file's number goes before the extension */
+	pid_t pid;	     /* value of %p */
 	struct flight_keep keep;
 	struct flight_file *made; /* oldest first */
 	size_t count, room;
-	unsigned int last; /* number */
+	unsigned int last; /* last number used */
 };
 
-/* Where the ending of a name, or of a pattern of names, begins: a file's number goes before it. Of
- * one that has none, its end. */
+/* Returns where the extension of a name or pattern starts: the file's number goes there. Without an
+ * extension, returns the end. */
 const char *flight_files_ending(const char *name);
 
-/* Makes the next file: the first number whose file is not there. Returns a descriptor, or a
- * negative errno after a line. The caller is who it will belong to. */
+/* Creates the next file, with the first unused number. Returns a descriptor, or a negative errno,
+ * logged. The caller must run as the file's owner. */
 int flight_files_create(struct flight_files *files, char path[PATH_MAX]);
-/* It has so many bytes: old ones go, as far as they are too many. A file that is larger than all
- * that may be kept is kept. */
+/* Adds a file of `bytes` bytes, and deletes the oldest files beyond the limits. Never deletes the
+ * newest, even if it exceeds the size limit by itself. */
 void flight_files_made(struct flight_files *files, const char *path, uint64_t bytes);
 void flight_files_free(struct flight_files *files);
 

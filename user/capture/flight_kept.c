@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Trusts neither names nor what is in the files. */
+/* Trusts neither the names nor the contents of files. */
 #include "capture/flight_kept.h"
 
 #include <ctype.h>
@@ -39,7 +39,7 @@ static const char *skip_digits(const char *name)
 	return end > name ? end : NULL;
 }
 
-/* Behind what stands for the pattern up to `end`, or NULL. */
+/* Returns the rest of `name` after the part that matches the pattern up to `end`, or NULL. */
 static const char *match(const char *pattern, const char *end, const char *host, const char *name)
 {
 	for (; pattern < end && name; pattern++) {
@@ -56,7 +56,7 @@ static const char *match(const char *pattern, const char *end, const char *host,
 	return name;
 }
 
-/* Whether it is called as this recorder calls its files: a number stands before the ending. */
+/* Whether the name is one of this recorder's, with a number before the extension. */
 static bool is_name(const char *pattern, const char *host, const char *name)
 {
 	const char *ending = flight_files_ending(pattern);
@@ -68,7 +68,7 @@ static bool is_name(const char *pattern, const char *host, const char *name)
 	return name && !strcmp(name, ending);
 }
 
-/* --- what they say of themselves --- */
+/* --- headers --- */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -137,7 +137,7 @@ static void look_at(struct founds *founds, const char *directory, const char *na
 		(struct found) { copy, status.st_mtim, (uint64_t)status.st_size };
 }
 
-/* A directory whose name has the time or a pid in it is another one each time. */
+/* Opens the directory of the traces. With the time or a pid in its name, each run has its own. */
 static DIR *open_place(const struct flight_files *files, char place[PATH_MAX])
 {
 	char path[PATH_MAX];
@@ -148,8 +148,7 @@ static DIR *open_place(const struct flight_files *files, char place[PATH_MAX])
 	strcpy(place, dirname(path));
 	directory = opendir(place);
 	if (!directory)
-		log_warning("%s: traces of earlier runs there are not counted: %s", place,
-			    strerror(errno));
+		log_warning("%s: cannot count traces of earlier runs: %s", place, strerror(errno));
 	return directory;
 }
 

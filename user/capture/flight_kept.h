@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What an earlier run of a flight recorder has left: traces under names of the same pattern, by
- * their own words a recorder's of the same host, command and targets. Anything else is somebody
- * else's.
+ * Finds traces that an earlier run of a flight recorder left: their names match the pattern, and
+ * their headers have the same host, command and targets. Other files are left alone.
  */
 #ifndef FAULTLINE_FLIGHT_KEPT_H
 #define FAULTLINE_FLIGHT_KEPT_H
@@ -10,8 +9,8 @@
 #include "capture/flight_files.h"
 #include "trace/header.h"
 
-/* Adds them to the files that were made, oldest first, and removes what is too much; before any is
- * made. Called as whoever the files belong to. */
+/* Adds these traces to `files`, oldest first, and deletes those beyond the limits. Call before any
+ * file is created, as the owner of the files. */
 void flight_kept_find(struct flight_files *files, const struct trace_header *like);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A ring of records. Each stands in one piece: what does not fit before the end starts anew at the
+ * A ring of records. Each is contiguous: one that does not fit before the end goes to the
  * beginning.
  */
 #include "capture/flight_log.h"
@@ -14,7 +14,7 @@
 
 struct log_entry {
 	uint32_t bytes; /* to the next entry */
-	uint32_t lane;	/* SKIP: nothing stands here */
+	uint32_t lane;	/* SKIP: no record */
 };
 
 #define SKIP UINT32_MAX
@@ -27,7 +27,7 @@ static size_t entry_bytes(size_t size)
 struct flight_log {
 	char *memory;
 	size_t bytes;
-	uint64_t head, tail; /* positions that count up: of the next entry, of the oldest */
+	uint64_t head, tail; /* ever-increasing positions: of the next entry, of the oldest */
 	uint64_t from_ns;
 	flight_log_fn falls;
 	void *context;
@@ -93,7 +93,7 @@ bool flight_record_is_event(const struct event_header *record)
 	       !flight_record_is_identity(record);
 }
 
-/* The record at a position, or NULL where none fitted; its entry in any case. */
+/* Reads the entry at a position. Returns its record, or NULL for a SKIP entry. */
 static const struct event_header *record_at(const struct flight_log *log, uint64_t position,
 					    struct log_entry *entry)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The last records of those that come through rings, in bounded memory: the oldest fall out. Knows
- * of their headers, nothing of what stands in them.
+ * The most recent ring records, in bounded memory: the oldest are evicted.
  */
 #ifndef FAULTLINE_FLIGHT_LOG_H
 #define FAULTLINE_FLIGHT_LOG_H
@@ -14,45 +13,45 @@
 
 struct flight_log;
 
-/* Gets a record; valid until it returns. */
+/* Receives a record, valid only during the call. */
 typedef void (*flight_log_fn)(void *context, unsigned int lane, const struct event_header *record);
 
-/* `falls` gets each record that falls out, oldest first. Memory is taken as it is used. Returns 0
- * or -ENOMEM. */
+/* `falls` receives each evicted record, oldest first. Memory is used on demand. Returns 0 or
+ * -ENOMEM. */
 int flight_log_open(struct flight_log **log, size_t bytes, flight_log_fn falls, void *context);
 void flight_log_close(struct flight_log *log); /* NULL is fine */
 
-/* Adds a record, whose header tells its size; -E2BIG for one that is no record, or longer than a
- * quarter of the log. */
+/* Adds a record, whose header must hold its size. Returns -E2BIG if it is shorter than a header or
+ * longer than a quarter of the log. */
 int flight_log_add(struct flight_log *log, unsigned int lane, const void *record, size_t size);
 
-/* Lets records fall out, oldest first, as long as they ended before that. */
+/* Evicts records, oldest first, until one ended at `before_ns` or later. */
 void flight_log_trim(struct flight_log *log, uint64_t before_ns);
 
-/* Everything that ended after that is there; 0: everything that ever came. */
+/* Returns a time: all records that ended later are still there. 0: nothing was evicted. */
 uint64_t flight_log_from_ns(const struct flight_log *log);
 
-/* Gives all there is, oldest first. */
+/* Passes all records to `take`, oldest first. */
 void flight_log_walk(const struct flight_log *log, flight_log_fn take, void *context);
 
-/* Records, one behind the other; all zeroes is none. `memory` is to be freed. */
+/* Records, back to back; zero-initialized is empty. The caller frees `memory`. */
 struct flight_records {
 	char *memory;
 	size_t bytes, room;
-	bool incomplete; /* there was no memory for some */
+	bool incomplete; /* out of memory: some are missing */
 };
 
-/* A copy of all there is. Returns 0 or -ENOMEM. */
+/* Copies all records. Returns 0 or -ENOMEM. */
 int flight_log_copy(const struct flight_log *log, struct flight_records *copy);
-/* Adds a record; a ring_record_fn whose context is the records. */
+/* Adds a record. A ring_record_fn; the context is the records. */
 void flight_records_add(void *records, unsigned int lane, const void *record, size_t size);
 void flight_records_walk(const struct flight_records *records, flight_log_fn take, void *context);
 
-/* When what a record tells was over. */
+/* Returns when the operation or event in a record ended. */
 uint64_t flight_record_end_ns(const struct event_header *record);
-/* Whether a record tells of processes: those that fall out make the past. */
+/* Whether a record is a fork, exec or exit; after eviction, flight_past keeps its effect. */
 bool flight_record_is_identity(const struct event_header *record);
-/* Whether it is something that happened, and that is gone once it falls out. */
+/* Whether a record is an event, which is gone once evicted. */
 bool flight_record_is_event(const struct event_header *record);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Copying slots while they are written. What wraps meanwhile is what was copied first: it is left
- * out afterwards, by how far the kernel side has come.
+ * Copies slots while they are written. Slots overwritten during the copy are among the first
+ * copied; they are dropped afterwards, based on how far the kernel side has come.
  */
 #include "capture/flight_memory.h"
 
@@ -14,7 +14,7 @@
 #include "capture/shared.h"
 
 #define LANE_BITS 0xff
-#define BUSY_LOOKS 100 /* at a slot that is being written */
+#define BUSY_LOOKS 100 /* retries for a slot being written */
 
 struct flight_memory {
 	unsigned int lanes;
@@ -80,7 +80,7 @@ static uint64_t number_of(const struct lane_slot *slot)
 
 enum copied { COPIED_WHOLE, COPIED_NOT_THERE, COPIED_BUSY };
 
-/* Copies the record of that number, if it is there. */
+/* Copies the record with this number, if it is there. */
 static enum copied copy_slot(const struct lane_slot *from, uint64_t number, struct lane_slot *to)
 {
 	uint64_t ready = __atomic_load_n(&from->ready, __ATOMIC_ACQUIRE);
@@ -92,7 +92,7 @@ static enum copied copy_slot(const struct lane_slot *from, uint64_t number, stru
 	if (ready & FLIGHT_BUSY)
 		return COPIED_BUSY;
 	if ((ready & FLIGHT_NUMBER_MASK) != number + 1)
-		return COPIED_NOT_THERE; /* the rest of a chunk that was left, or overwritten */
+		return COPIED_NOT_THERE; /* unused rest of a chunk, or overwritten */
 	memcpy(to, from, sizeof(*to));
 	to->ready = ready;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -126,9 +126,10 @@ static uint64_t count_given(const struct flight_memory *memory)
 }
 
 /*
- * From when on the copy holds all. A lane writes into its chunk until the others have come a part
- * of the memory farther: whatever was written since the chunk `whole` was given stands in that part
- * before it, or behind it. The end of the first record behind is a moment after that.
+ * Returns the time from which the copy is complete. A CPU buffer writes into its chunk until the
+ * others are one part (1/FLIGHT_STALE_PART) of the memory ahead. So everything written since the
+ * chunk `whole` was handed out is after it, or less than one part before it. The first record after
+ * it ended later than that moment.
  */
 static uint64_t complete_from(const struct flight_slots *copy, uint64_t whole)
 {
@@ -138,7 +139,7 @@ static uint64_t complete_from(const struct flight_slots *copy, uint64_t whole)
 	return copy->to_ns;
 }
 
-/* Keeps what is complete. */
+/* Keeps only the slots of the complete period. */
 static void trim(struct flight_slots *copy, uint64_t oldest)
 {
 	size_t kept = 0;
@@ -193,8 +194,8 @@ int flight_memory_copy(const struct flight_memory *memory, uint64_t now_ns,
 	take_all(memory, first, next, copy, &busy);
 	after = next_chunk(memory);
 	if (after > total) {
-		/* As much again is left between what may be overwritten and what a lane that was
-		 * held up may still write to. */
+		/* Leaves one more part between slots that may be overwritten and slots that a
+		 * stalled CPU buffer may still write. */
 		copy->from_ns = complete_from(copy, after - total + 2 * stale);
 		trim(copy, after - total + stale);
 		if (busy < after - total + stale)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The flight recorder's memory, which the kernel side writes and wraps: copies of what stands in
- * it. Knows how slots are numbered (bpf/event_lane.h), nothing of what becomes of them.
+ * Copies the flight recorder's memory while the kernel side writes and wraps it. bpf/event_lane.h
+ * explains how slots are numbered.
  */
 #ifndef FAULTLINE_FLIGHT_MEMORY_H
 #define FAULTLINE_FLIGHT_MEMORY_H
@@ -13,34 +13,34 @@
 
 struct flight_memory;
 
-/* Maps the memory behind the two array maps: a control for each of `lanes` and one more, and
- * `slots` slots, a power of two. Returns 0 or a negative errno. */
+/* Maps the memory of the two array maps: one control for each of `lanes` CPU buffers and one more,
+ * and `slots` slots (a power of two). Returns 0 or a negative errno. */
 int flight_memory_open(struct flight_memory **memory, int controls_fd, int slots_fd,
 		       unsigned int lanes, size_t slots);
 void flight_memory_close(struct flight_memory *memory); /* NULL is fine */
 
-/* Gives the file of every slot in use, in no order, some of them more than once. A slot that is
- * being written may give a file that is no longer there. */
+/* Passes the file of every used slot to `take`, in no order and with duplicates. A slot being
+ * written may yield a stale file. */
 void flight_memory_each_file(const struct flight_memory *memory,
 			     void (*take)(void *context, uint32_t file), void *context);
 
-/* A copy: records in the order of their numbers, each lane's in the order of their ends. */
+/* A copy: records ordered by number, and within a CPU buffer by end time. */
 struct flight_slots {
 	struct lane_slot *slots;
 	size_t count, bytes;
-	uint64_t from_ns; /* all that ended after that are there; 0: all that ever were */
-	uint64_t to_ns;	  /* ... and no later than that */
-	uint64_t given;	  /* records that were ever given, up to then */
-	uint64_t lost;	  /* of those that should be there: being written, and never done with */
+	uint64_t from_ns; /* complete for records that ended later; 0: from the start */
+	uint64_t to_ns;	  /* ... but no later than this */
+	uint64_t given;	  /* records ever written, up to to_ns */
+	uint64_t lost;	  /* missing: their slots were still being written */
 };
 
-/* Copies what is there, oldest first, and looks again: nothing torn. `now_ns` is now. Takes as much
- * memory as holds records. Returns 0 or -ENOMEM. */
+/* Copies all slots, oldest first, and checks for overwrites: no copied slot is torn. `now_ns` is
+ * the current time. Uses as much memory as the records need. Returns 0 or -ENOMEM. */
 int flight_memory_copy(const struct flight_memory *memory, uint64_t now_ns,
 		       struct flight_slots *copy);
 void flight_slots_free(struct flight_slots *copy);
 
-/* What a slot of a copy holds. */
+/* CPU buffer and end time of a copied slot. */
 unsigned int flight_slot_lane(const struct lane_slot *slot);
 uint64_t flight_slot_end_ns(const struct lane_slot *slot);
 

@@ -131,7 +131,7 @@ void flight_names_mark_record(void *context, unsigned int lane, const struct eve
 }
 
 _Static_assert(offsetof(struct lane_call, file) == offsetof(struct lane_fault, file),
-	       "calls and faults have the file in the same place");
+	       "calls and faults have the file at the same offset");
 
 void flight_names_mark_slots(struct flight_names *names, const struct flight_slots *slots)
 {

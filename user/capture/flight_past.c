@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Records, one after the other, make what stands: a fork a process, an exec what it runs. */
+/* Applies records in order: a fork adds a process, an exec sets what it runs. */
 #include "capture/flight_past.h"
 
 #include <inttypes.h>
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPANS_MOST 65536 /* open at a time */
-#define ENDS_MOST 65536	 /* without a begin; then they are forgotten */
+#define SPANS_MOST 65536 /* open at the same time */
+#define ENDS_MOST 65536	 /* without a begin; when full, all are dropped */
 #define LOOK_EVERY_NS 10000000000ull
 #define RECORD_BYTES (sizeof(struct event_exec) + EVENT_COMMAND_BYTES)
 
 struct past_process {
 	uint64_t looked_moves, looked_ns; /* when its cgroup was looked up; 0: never */
 	struct event_exec exec;
-	/* exec.command_bytes follow */
+	/* followed by exec.command_bytes bytes */
 };
 
 static char *command_of(struct past_process *process)
@@ -54,7 +54,7 @@ static void take_exec(struct flight_past *past, const struct event_exec *exec)
 	keep(past, exec->header.pid, exec, exec->command);
 }
 
-/* What a process begins as is what its parent is. */
+/* A process starts as a copy of its parent. */
 static void take_fork(struct flight_past *past, const struct event_fork *fork)
 {
 	struct past_process *parent = flight_table_find(&past->processes, fork->header.pid, 0);
@@ -78,7 +78,7 @@ static void drop_spans(struct flight_past *past, uint32_t pid)
 		if (item->key != pid)
 			continue;
 		flight_table_remove(&past->spans, item->key, item->key2);
-		at--; /* what stood behind it may have moved up */
+		at--; /* later items may have moved up */
 	}
 }
 
@@ -128,7 +128,7 @@ uint32_t flight_past_member(const struct flight_past *past, uint64_t cgroup)
 	return 0;
 }
 
-/* --- the others --- */
+/* --- spans and devices --- */
 
 static void keep_record(struct flight_past *past, struct flight_table *table, uint64_t key,
 			uint64_t key2, const struct event_header *record)
@@ -146,7 +146,8 @@ static void take_begin(struct flight_past *past, const struct event_span *span)
 	bool has_ended = end && end->time_ns >= span->header.time_ns;
 
 	flight_table_remove(&past->ends, span->header.pid, span->id);
-	/* Nor does the end of the process come after it: processes are told ahead of the rest. */
+	/* Drops spans of unknown processes: their exit has already been seen, since records of
+	 * processes come before the rest. */
 	if (has_ended || !flight_table_find(&past->processes, span->header.pid, 0))
 		return;
 	if (past->spans.count < SPANS_MOST)
@@ -155,8 +156,8 @@ static void take_begin(struct flight_past *past, const struct event_span *span)
 		past->refused++;
 }
 
-/* Rings are drained one after the other: an end may come a moment before its begin. Most that have
- * none began before the recording. */
+/* Rings are drained one after the other, so an end may come shortly before its begin. Most ends
+ * without a begin belong to spans from before the recording. */
 static void take_end(struct flight_past *past, const struct event_span_end *end)
 {
 	if (flight_table_find(&past->spans, end->header.pid, end->id)) {
@@ -197,7 +198,7 @@ void flight_past_take(void *context, unsigned int lane, const struct event_heade
 	}
 }
 
-/* --- telling --- */
+/* --- output --- */
 
 static void tell_process(const struct flight_item *item, uint64_t from_ns, ring_record_fn take,
 			 void *context)

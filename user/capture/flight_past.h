@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What stood when the last records begin: the processes that ran, the spans that were open, the
- * counts of devices. It is made of the records that came before, which are kept no more.
+ * The state at the start of the kept records: running processes, open spans, device counters. Built
+ * from evicted records.
  */
 #ifndef FAULTLINE_FLIGHT_PAST_H
 #define FAULTLINE_FLIGHT_PAST_H
@@ -13,36 +13,36 @@
 #include "capture/flight_table.h"
 #include "capture/ring.h"
 
-/* All zeroes is nothing. */
+/* Zero-initialized is empty. */
 struct flight_past {
 	struct flight_table processes, spans, devices;
-	struct flight_table ends; /* of spans that have not begun yet */
-	uint64_t refused;	  /* what there was no memory for, or no room */
+	struct flight_table ends; /* of spans whose begin has not arrived yet */
+	uint64_t refused;	  /* entries dropped: out of memory or over a limit */
 };
 
 void flight_past_free(struct flight_past *past);
 
-/* Takes a record that is kept no more; a flight_log_fn whose context is the past. */
+/* Takes an evicted record. A flight_log_fn; the context is the past. */
 void flight_past_take(void *past, unsigned int lane, const struct event_header *record);
 
 /*
- * Tells it as records: processes as present from `from_ns` on; spans as begun then; the last counts
- * of devices.
+ * Passes the state to `take` as records: processes as present from `from_ns` on, spans as begun at
+ * that time, and the latest counters of devices.
  */
 void flight_past_tell(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
 		      void *context);
 
-/* Whether a process's cgroup is to be looked up: nobody has since so many moves between cgroups, or
- * for ten seconds. Then it is taken to have been. */
+/* Whether to look up a process's cgroup: true if `moves`, the count of moves between cgroups, has
+ * changed or ten seconds have passed since the last lookup. If true, the lookup counts as done. */
 bool flight_past_looks(struct flight_past *past, uint32_t pid, uint64_t moves, uint64_t now_ns);
-/* It is in another one from here on, and so is whom it forks. */
+/* Moves a process to another cgroup, which processes forked later inherit. */
 void flight_past_move(struct flight_past *past, uint32_t pid, uint64_t cgroup);
 
-/* The cgroup of a process, 0: not known; and one of the processes in a cgroup, 0: none. */
+/* Return the cgroup of a process (0: not known), and a process in a cgroup (0: none). */
 uint64_t flight_past_cgroup(const struct flight_past *past, uint32_t pid);
 uint32_t flight_past_member(const struct flight_past *past, uint64_t cgroup);
 
-/* Makes the counts of a device those since then. */
+/* Reduces a device's counters to the increase since the recorded ones. */
 void flight_past_subtract(const struct flight_past *past, struct event_device *device);
 
 #endif

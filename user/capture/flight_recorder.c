@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The thread between the rings and a flight recorder. Knows nothing of records. */
+/* The thread that drains the rings into a flight recorder. */
 #include "capture/flight_recorder.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "capture/markers.h"
 #include "log.h"
 
-/* Nobody waits for what comes: rings wake their reader when they fill. */
+/* Records are not urgent: rings wake their reader when they fill up. */
 #define SLEEP_MS 100
 #define DEVICES_EVERY_NS 1000000000ull
 
@@ -93,7 +93,7 @@ void flight_recorder_stop(struct flight_recorder *recorder)
 {
 	if (!recorder)
 		return;
-	flight_end(recorder->flight); /* which needs what still comes */
+	flight_end(recorder->flight); /* needs the records still arriving */
 	atomic_store(&recorder->stop, true);
 	session_wake(recorder->session);
 	pthread_join(recorder->thread, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From the rings of a session to its flight recorder: a thread that drains, in place of the one
- * that makes a trace of all (recorder.h).
+ * Drains the rings of a session into its flight recorder, in a separate thread. (recorder.h writes
+ * a trace of everything instead.)
  */
 #ifndef FAULTLINE_FLIGHT_RECORDER_H
 #define FAULTLINE_FLIGHT_RECORDER_H
@@ -13,11 +13,11 @@
 struct markers;
 struct flight_recorder;
 
-/* Starts draining; sums are read every `interval_ns`. Session, recorder and markers (NULL for none)
- * stay the caller's. Returns 0 or a negative errno, logged. */
+/* Starts draining; reads sums every `interval_ns`. The caller owns session, flight recorder and
+ * markers (NULL: none). Returns 0 or a negative errno, logged. */
 int flight_recorder_start(struct flight_recorder **recorder, struct session *session,
 			  struct flight *flight, struct markers *markers, uint64_t interval_ns);
-/* Ends it, once what was asked for is written. NULL is fine. */
+/* Stops, after writing the requested trace, if any. NULL is fine. */
 void flight_recorder_stop(struct flight_recorder *recorder);
 
 #endif

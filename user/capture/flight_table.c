@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Open addressing; what stands behind a removed item moves up. */
+/* Open addressing; removal moves later items up. */
 #include "capture/flight_table.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static size_t next_place(const struct flight_table *table, size_t at)
 	return (at + 1) & (table->slots - 1);
 }
 
-/* Where the key is, or the free place where it would be. */
+/* Returns the slot of the key, or the free slot where it belongs. */
 static size_t find(const struct flight_table *table, uint64_t key, uint64_t key2)
 {
 	size_t at = place(table, key, key2);
@@ -52,7 +52,7 @@ static bool grow(struct flight_table *table)
 				       .count = table->count,
 				       .seed = table->seed };
 
-	/* Keys are ids that programs may choose: they must not know where they fall. */
+	/* Programs may choose the ids used as keys, so slots must not be predictable. */
 	if (!larger.seed && getrandom(&larger.seed, sizeof(larger.seed), GRND_NONBLOCK) < 0)
 		larger.seed = (uintptr_t)table;
 	larger.items = calloc(larger.slots, sizeof(*larger.items));
@@ -101,7 +101,7 @@ void flight_table_remove(struct flight_table *table, uint64_t key, uint64_t key2
 			if (!table->items[at].value)
 				return;
 			home = place(table, table->items[at].key, table->items[at].key2);
-			/* It may move up to the hole unless its home is behind that. */
+			/* An item may move to the hole unless its home slot is after the hole. */
 		} while (hole <= at ? hole < home && home <= at : hole < home || home <= at);
 		table->items[hole] = table->items[at];
 		hole = at;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A hash table from two numbers to memory that is the table's: what is removed, or replaced, is
- * freed. Knows nothing of what is in it.
+ * A hash table from two numbers to values, which it owns: it frees removed and replaced values.
  */
 #ifndef FAULTLINE_FLIGHT_TABLE_H
 #define FAULTLINE_FLIGHT_TABLE_H
@@ -11,7 +10,7 @@
 
 struct flight_item {
 	uint64_t key, key2;
-	void *value; /* NULL: free */
+	void *value; /* NULL: the slot is free */
 };
 
 struct flight_table {
@@ -20,12 +19,12 @@ struct flight_table {
 	uint64_t seed;
 };
 
-void flight_table_free(struct flight_table *table); /* all zeroes is empty */
+void flight_table_free(struct flight_table *table); /* zero-initialized is empty */
 void *flight_table_find(const struct flight_table *table, uint64_t key, uint64_t key2);
-/* Takes `value`, which malloc gave, also when it fails: it is freed then. 0 or -ENOMEM. */
+/* Takes ownership of `value`, allocated by malloc; frees it on failure. Returns 0 or -ENOMEM. */
 int flight_table_put(struct flight_table *table, uint64_t key, uint64_t key2, void *value);
 void flight_table_remove(struct flight_table *table, uint64_t key, uint64_t key2);
-/* Goes through the items, in no order: *at starts at 0. NULL behind the last one. */
+/* Iterates over the items, in no order: *at starts at 0. Returns NULL after the last one. */
 const struct flight_item *flight_table_next(const struct flight_table *table, size_t *at);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Sums of a stretch, and for each limit who was above it from which stretch on. */
+/* Sums of the current interval, and since when each process or job exceeds each limit. */
 #include "capture/flight_triggers.h"
 
 #include <errno.h>
@@ -18,25 +18,25 @@
 static const struct {
 	const char *name;
 	bool percent;
-	double most; /* above which no limit makes sense */
+	double most; /* largest sensible limit */
 } measures[FLIGHT_MEASURES] = {
 	[FLIGHT_MAJOR_FAULTS] = { "major-faults", false, 1e9 },
-	[FLIGHT_STALL] = { "stall", true, 1e4 }, /* a hundred threads, a hundred times */
+	[FLIGHT_STALL] = { "stall", true, 1e4 }, /* a hundred threads at 100% */
 };
 
 struct standing {
-	uint64_t sums[FLIGHT_MEASURES];		 /* of this stretch */
-	uint64_t since_ns[FLIGHT_TRIGGERS_MOST]; /* above the limit; 0: it is not */
+	uint64_t sums[FLIGHT_MEASURES];		 /* of this interval */
+	uint64_t since_ns[FLIGHT_TRIGGERS_MOST]; /* start of the time above the limit; 0: below */
 };
 
 struct flight_triggers {
 	struct flight_trigger triggers[FLIGHT_TRIGGERS_MOST];
 	size_t count;
 	struct flight_table who; /* of struct standing */
-	uint64_t begun_ns;	 /* the stretch */
+	uint64_t begun_ns;	 /* start of the interval */
 };
 
-/* --- words --- */
+/* --- parsing --- */
 
 static int measure_of(const char *text, size_t length)
 {
@@ -55,15 +55,15 @@ int flight_trigger_parse(const char *option, const char *text, uint64_t least_ns
 	double limit;
 
 	if (measure < 0 || !text[length]) {
-		log_error("%s %s: there are major-faults=RATE:TIME and stall=PERCENT%%:TIME",
-			  option, text);
+		log_error("%s %s: must be major-faults=RATE:TIME or stall=PERCENT%%:TIME", option,
+			  text);
 		return -EINVAL;
 	}
 	limit = strtod(text + length + 1, &end);
 	if (end == text + length + 1 || !(limit > 0) || !isfinite(limit) ||
 	    limit > measures[measure].most) {
-		log_error("%s %s: the limit is a number above 0%s", option, text,
-			  measures[measure].percent ? ", in percent" : ", a second");
+		log_error("%s %s: the limit must be a number above 0%s", option, text,
+			  measures[measure].percent ? ", in percent" : ", per second");
 		return -EINVAL;
 	}
 	if (measures[measure].percent) {
@@ -72,13 +72,13 @@ int flight_trigger_parse(const char *option, const char *text, uint64_t least_ns
 	}
 	if (*end != ':' || !units_read_time(end + 1, &trigger->for_ns) || !trigger->for_ns ||
 	    trigger->for_ns > FOR_MOST_NS) {
-		log_error("%s %s: behind the limit stands for how long, such as :5 for 5 seconds, "
-			  "at most a day",
+		log_error("%s %s: the limit must be followed by a duration (:5 for 5 seconds), at "
+			  "most a day",
 			  option, text);
 		return -EINVAL;
 	}
 	if (trigger->for_ns < least_ns) {
-		log_error("%s %s: rates are taken every %s: no shorter time can be told", option,
+		log_error("%s %s: the duration must be at least %s, the sampling interval", option,
 			  text, units_ns(shortest, least_ns));
 		return -EINVAL;
 	}
@@ -129,7 +129,7 @@ void flight_triggers_add(struct flight_triggers *triggers, uint64_t who, uint64_
 
 static double rate_of(const struct standing *standing, enum flight_measure measure, uint64_t ns)
 {
-	/* Of stalls ns of a ns; of all others a second. */
+	/* Stalls: ns per ns; others: per second. */
 	return standing->sums[measure] / (double)ns * (measure == FLIGHT_STALL ? 1 : SECOND_NS);
 }
 
@@ -146,7 +146,7 @@ static void say(const struct flight_trigger *trigger, double rate, char *reason)
 			 measures[trigger->measure].name, time);
 }
 
-/* Whether it has been above a limit for long enough, with this stretch. */
+/* Whether a limit has been exceeded for long enough, including this interval. */
 static bool is_over(struct flight_triggers *triggers, struct standing *standing, uint64_t now_ns,
 		    char *reason)
 {
@@ -201,7 +201,7 @@ bool flight_triggers_end(struct flight_triggers *triggers, uint64_t now_ns, uint
 			strcpy(reason, why);
 			over = true;
 		}
-		/* Who is above no limit is forgotten: there may be ever more of them. */
+		/* Drops entries below all limits, or the table would keep growing. */
 		goes_on = is_idle(triggers, standing) ? NULL : malloc(sizeof(*goes_on));
 		if (!goes_on)
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A trace of what a flight recorder has now: copied first, as fast as memory is, then written. What
- * comes meanwhile goes on as ever.
+ * Writes a trace of what the flight recorder holds: copies it at memory speed, then writes.
+ * Recording continues during the write.
  */
 #include "capture/flight_state.h"
 
@@ -17,8 +17,8 @@
 #define DRAINS_WAIT_NS 2000000000ull
 #define LOOK_AGAIN_NS 5000000ull
 
-/* Waits, with the lock held, until a drain has begun and ended: what was sent before is in the log
- * then. */
+/* Caller holds the lock. Waits until a drain has begun and ended: everything sent before is then in
+ * the log. */
 static void await_drain(struct flight *flight)
 {
 	uint64_t until = flight->drains + 2, end_ns = host_now_ns() + DRAINS_WAIT_NS;
@@ -32,7 +32,7 @@ static void await_drain(struct flight *flight)
 	}
 }
 
-/* Slots that ended before the rest is complete are of no use. */
+/* Drops slots that ended before everything else is complete. */
 static void trim_slots(struct flight_slots *slots, uint64_t from_ns)
 {
 	size_t kept = 0;
@@ -49,8 +49,8 @@ struct past_order {
 	uint64_t kept; /* events */
 };
 
-/* What is older may stand behind what is kept, for its ring was drained later: it is of the past,
- * too. That takes it once more when it falls out, which changes nothing. */
+/* An older record may come after kept ones, if its ring was drained later: it belongs to the past,
+ * too. The past takes it again when it is evicted, which changes nothing. */
 static void sort_record(void *context, unsigned int lane, const struct event_header *record)
 {
 	struct past_order *sorting = context;
@@ -61,7 +61,7 @@ static void sort_record(void *context, unsigned int lane, const struct event_hea
 		flight_past_take(sorting->past, lane, record);
 }
 
-/* With the lock held. */
+/* Caller holds the lock. */
 static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 {
 	uint64_t log_ns = flight_log_from_ns(flight->log);
@@ -69,7 +69,7 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 	int err;
 
 	snapshot->from_ns = snapshot->slots.from_ns > log_ns ? snapshot->slots.from_ns : log_ns;
-	flight_log_trim(flight->log, snapshot->from_ns); /* makes the past of it */
+	flight_log_trim(flight->log, snapshot->from_ns); /* evicted records update the past */
 	trim_slots(&snapshot->slots, snapshot->from_ns);
 	err = flight_log_copy(flight->log, &snapshot->records);
 	sorting.from_ns = snapshot->from_ns;
@@ -89,12 +89,12 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 			err = -ENOMEM;
 	}
 	if (flight->names.unresolved && flight->names.dropped)
-		log_warning("flight recorder: %llu references to files have no name: there was no "
-			    "room for it",
-			    (unsigned long long)flight->names.unresolved);
+		log_warning(
+			"flight recorder: %llu file references have no name: out of room for names",
+			(unsigned long long)flight->names.unresolved);
 	if (flight->past.refused)
-		log_warning("flight recorder: %llu processes, spans or devices of before were too "
-			    "many to remember: they may be missing",
+		log_warning("flight recorder: %llu earlier processes, spans or devices did not fit "
+			    "in memory and may be missing",
 			    (unsigned long long)flight->past.refused);
 	snapshot->before = flight->given - sorting.kept;
 	snapshot->unfollowed = flight->told_lost[FLIGHT_LOSS_NOTE + NOTE_UNFOLLOWED];
@@ -110,7 +110,7 @@ static int take_snapshot(struct flight *flight, struct flight_snapshot *snapshot
 	snapshot->to_ns = host_now_ns();
 	err = session_read_in_flight(flight->session, &snapshot->in_flight);
 	if (err)
-		log_warning("flight recorder: the trace lacks what had not returned: %s",
+		log_warning("flight recorder: the trace lacks operations in flight: %s",
 			    strerror(-err));
 	snapshot->start_ns = session_attached_ns(flight->session);
 	if (!snapshot->start_ns)
@@ -157,7 +157,7 @@ static void say_written(const struct flight_snapshot *snapshot,
 		 units_bytes(size, written->bytes), path);
 }
 
-/* On the disk before it is called written. */
+/* Flushes a file to disk before it is reported as written. */
 static int sync_file(int fd)
 {
 	return fdatasync(fd) && errno != EINVAL && errno != EROFS && errno != ENOTSUP ? -errno : 0;
@@ -172,20 +172,20 @@ void flight_write(struct flight *flight, const char *reason)
 	int err = take_snapshot(flight, &snapshot), fd = -1;
 
 	if (err) {
-		log_error("flight recorder (%s): no copy of what it has: %s", reason,
+		log_error("flight recorder (%s): cannot copy the recorded data: %s", reason,
 			  strerror(-err));
 		goto out;
 	}
 	fd = flight_files_create(&flight->files, path);
 	if (fd < 0) {
 		err = fd;
-		log_error("flight recorder (%s): nothing written; it goes on", reason);
+		log_error("flight recorder (%s): nothing written; recording continues", reason);
 		goto out;
 	}
 	host_describe(&header); /* clocks drift apart */
 	err = flight_dump(&snapshot, &header, reason, fd, &written);
 	if (err)
-		unlink(path); /* it has no end: nothing could be told of what is missing */
+		unlink(path); /* without its end it cannot report losses */
 	else
 		flight_files_made(&flight->files, path, written.bytes);
 	if (!err)
@@ -193,7 +193,7 @@ void flight_write(struct flight *flight, const char *reason)
 	if (close(fd) && !err)
 		err = -errno;
 	if (err)
-		log_error("flight recorder (%s): %s could not be written whole: %s; it goes on",
+		log_error("flight recorder (%s): cannot write all of %s: %s; recording continues",
 			  reason, path, strerror(-err));
 	else
 		say_written(&snapshot, &written, path, reason);

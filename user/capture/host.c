@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Asks the machine who it is. Knows nothing of capturing.
+ * Reads host facts and clocks.
  */
 #include "capture/host.h"
 
@@ -86,7 +86,7 @@ static const char *boot_id(void)
 	return text;
 }
 
-/* Both clocks at one moment: the closest of a few readings. */
+/* Reads both clocks at the same time: the closest of a few readings. */
 static void clock_pair(struct trace_header *header)
 {
 	uint64_t best = UINT64_MAX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads the iterator over operations in flight. A descriptor of it is good for one reading.
+ * Reads the iterator over operations in flight. Each descriptor is good for one reading.
  */
 #include "capture/in_flight.h"
 
@@ -29,7 +29,7 @@ struct in_flight *in_flight_open(struct faultline *skeleton)
 		in_flight->link = bpf_program__attach_iter(skeleton->progs.fl_in_flight, NULL);
 	if (in_flight && in_flight->link)
 		return in_flight;
-	log_warning("operations in flight cannot be watched: %s", strerror(errno));
+	log_warning("cannot monitor operations in flight: %s", strerror(errno));
 	in_flight_close(in_flight);
 	return NULL;
 }
@@ -42,7 +42,7 @@ void in_flight_close(struct in_flight *in_flight)
 	free(in_flight);
 }
 
-/* The kernel gives what it has, row by row: a read may end inside of one. */
+/* A read may end inside a row. */
 static int read_rows(int fd, struct in_flight_list *list)
 {
 	size_t used = 0;

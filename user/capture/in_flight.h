@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Calls and page faults in flight while a recording goes on: an iterator over tasks, run at each
- * reading. Running it also adds their time so far to the sums of mode profile.
+ * Calls and page faults in flight during a recording: an iterator over tasks, run at each reading.
+ * Each run also adds their time so far to the sums of mode profile.
  */
 #ifndef FAULTLINE_IN_FLIGHT_H
 #define FAULTLINE_IN_FLIGHT_H
@@ -18,11 +18,11 @@ struct in_flight_list {
 	size_t count, room;
 };
 
-/* Returns NULL, with a warning logged, where the kernel has no such iterator. */
+/* Returns NULL, with a warning logged, if the kernel has no such iterator. */
 struct in_flight *in_flight_open(struct faultline *skeleton);
 void in_flight_close(struct in_flight *in_flight); /* NULL is fine */
-/* Replaces what is in the list by what has been in flight for at least 10 ms; from any thread.
- * Returns 0 or a negative errno: the list is empty then. NULL finds nothing. */
+/* Replaces the list with the operations in flight for at least 10 ms; callable from any thread.
+ * Returns 0, or a negative errno with an empty list. Finds nothing for NULL. */
 int in_flight_read(struct in_flight *in_flight, struct in_flight_list *list);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Probing the kernel. Knows no program of ours.
+ * Probes the kernel.
  */
 #include "capture/kernel.h"
 
@@ -37,13 +37,13 @@ struct answer {
 struct kernel {
 	struct btf *btf;
 	struct type_names *names;
-	bool preempts_tracing;	   /* programs of fentry and fexit */
-	bool preempts_tracepoints; /* programs of typed tracepoints, too */
+	bool preempts_tracing;	   /* fentry and fexit programs */
+	bool preempts_tracepoints; /* typed tracepoint programs, too */
 	struct answer answers[ANSWERS_MAX];
 	size_t answer_count;
 };
 
-/* --- what must be there --- */
+/* --- requirements --- */
 
 static bool has_capability(unsigned int capability)
 {
@@ -55,7 +55,7 @@ static bool has_capability(unsigned int capability)
 	return data[capability / 32].effective & (1u << (capability % 32));
 }
 
-/* The user namespace that the kernel begins with: PROC_USER_INIT_INO. */
+/* The initial user namespace: PROC_USER_INIT_INO. */
 #define FIRST_USER_NAMESPACE 0xeffffffdu
 
 static bool has_namespace_of_its_own(void)
@@ -79,8 +79,8 @@ static int check_privileges(char *reason, size_t size)
 
 	if (has_namespace_of_its_own()) {
 		snprintf(reason, size,
-			 "not enough privileges: those of a user namespace (a rootless container, "
-			 "unshare) do not reach the kernel; run it as root outside of that");
+			 "not enough privileges: capabilities in a user namespace (rootless "
+			 "container, unshare) are not enough to trace; run as root outside it");
 		return -EPERM;
 	}
 	if (has_capability(CAP_SYS_ADMIN))
@@ -95,13 +95,13 @@ static int check_privileges(char *reason, size_t size)
 	if (!missing[0])
 		return 0;
 	snprintf(reason, size,
-		 "not enough privileges: %s missing; run it as root (sudo), or with CAP_BPF, "
+		 "not enough privileges: missing %s; run as root (sudo), or with CAP_BPF, "
 		 "CAP_PERFMON and CAP_SYS_PTRACE",
 		 missing);
 	return -EPERM;
 }
 
-/* bpf_loop (5.17) walks paths and maple trees; everything else that is required is older. */
+/* bpf_loop (5.17) walks paths and maple trees; all other requirements are older. */
 static int check_helpers(char *reason, size_t size)
 {
 	struct utsname name;
@@ -111,20 +111,18 @@ static int check_helpers(char *reason, size_t size)
 		return 0;
 	uname(&name);
 	if (status == 0) {
-		snprintf(reason, size,
-			 "Linux %s is too old: bpf_loop is missing, which came with 5.17",
+		snprintf(reason, size, "Linux %s is too old: bpf_loop requires Linux 5.17 or later",
 			 name.release);
 		return -ENOTSUP;
 	}
-	snprintf(
-		reason, size,
-		"this kernel does not let BPF programs be loaded (%s): look for kernel lockdown, a "
-		"seccomp filter, or a container without CAP_BPF and CAP_PERFMON",
-		strerror(-status));
+	snprintf(reason, size,
+		 "cannot load BPF programs (%s); check for kernel lockdown, a seccomp filter, or a "
+		 "container without CAP_BPF and CAP_PERFMON",
+		 strerror(-status));
 	return status;
 }
 
-/* --- what may be there --- */
+/* --- optional features --- */
 
 static int try_program(enum bpf_attach_type type, int btf_id)
 {
@@ -170,8 +168,7 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 	case HOOK_TP_BTF:
 	case HOOK_RAW_TP:
 		id = kernel_attach_id(kernel, hook, target);
-		/* Not tried: it would take as long as attaching all. Whether the kernel refuses it
-		 * shows then. */
+		/* Not tried: that takes as long as attaching, which shows a refusal. */
 		return id < 0 ? -ENOENT : 0;
 	case HOOK_ITER:
 		return kernel_attach_id(kernel, hook, target) < 0 ? -ENOENT : 0;
@@ -181,7 +178,7 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 		if (id < 0)
 			return -ENOENT;
 		return try_program(hook == HOOK_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT, id);
-	case HOOK_TP: /* not tried: to close it takes two grace periods */
+	case HOOK_TP: /* not tried: closing takes two grace periods */
 		return perf_has_tracepoint(target);
 	case HOOK_KPROBE:
 	case HOOK_KRETPROBE:
@@ -198,7 +195,7 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 			       ? 0
 			       : -ENOENT;
 	case HOOK_USDT:
-		/* For an uprobe in all processes CAP_PERFMON is not enough. */
+		/* CAP_PERFMON is not enough for a uprobe in all processes. */
 		if (!has_capability(CAP_SYS_ADMIN))
 			return -EPERM;
 		return access("/sys/bus/event_source/devices/uprobe/type", R_OK) ? -ENOENT : 0;
@@ -219,7 +216,7 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
 	return status;
 }
 
-/* What a tracepoint hands to a program, behind an argument of its own; NULL: there is none. */
+/* Returns the prototype of a tracepoint's program, whose first argument is internal; NULL: none. */
 static const struct btf_type *tracepoint_type(struct kernel *kernel, const char *target)
 {
 	int id = kernel_attach_id(kernel, HOOK_TP_BTF, target);
@@ -248,7 +245,7 @@ int kernel_tracepoint_arguments(struct kernel *kernel, const char *target)
 	return type ? btf_vlen(type) - 1 : -1;
 }
 
-/* Appends what a type is called. */
+/* Appends the name of a type. */
 static void append_type(const struct btf *btf, int id, char *text, size_t size)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
@@ -282,7 +279,7 @@ bool kernel_has_signature(struct kernel *kernel, enum hook hook, const char *tar
 	return !strcmp(text, arguments);
 }
 
-/* Of a struct or union, or of an unnamed one inside it. */
+/* Whether a struct or union, or an unnamed one inside it, has the member. */
 static bool type_has(const struct btf *btf, int id, const char *member)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
@@ -326,10 +323,10 @@ int kernel_enum_value(struct kernel *kernel, const char *name)
 }
 
 /*
- * The kernel counts a task's RCU read sections only where it can be preempted in one. Tracepoints
- * were such sections without preemption until they came under SRCU's fast flavour (a46023d5616e):
- * then there are both the flavours and an SRCU of the tracepoints' own (older ones had that for
- * idle CPUs only, before there were flavours).
+ * The kernel counts a task's RCU read sections only if they can be preempted. Tracepoints ran
+ * without preemption until they moved to SRCU's fast flavour (a46023d5616e). Such kernels have both
+ * SRCU flavours and an SRCU for tracepoints (older ones had that for idle CPUs only, before there
+ * were flavours).
  */
 static void find_preemption(struct kernel *kernel)
 {
@@ -380,8 +377,7 @@ uint32_t kernel_tick_ns(void)
 
 /* --- opening --- */
 
-/* The kernel's types: from where they are mapped, which takes less than to read them, but before
- * 6.16 the kernel does not let them be. */
+/* Loads the kernel's types. Mapping them is faster than reading, but only possible since 6.16. */
 static struct btf *load_types(void)
 {
 	struct btf *btf = NULL;
@@ -414,7 +410,7 @@ static int check_mounts(char *reason, size_t size)
 	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
 		if (!access(mounts[i].there, F_OK))
 			continue;
-		snprintf(reason, size, "%s: recording needs it", mounts[i].mount);
+		snprintf(reason, size, "%s; recording requires it", mounts[i].mount);
 		return -ENOTSUP;
 	}
 	return 0;
@@ -440,9 +436,8 @@ int kernel_open(struct kernel **out, char *reason, size_t size)
 	if (!kernel->btf) {
 		err = -ENOTSUP;
 		snprintf(reason, size,
-			 "the kernel has no type information (/sys/kernel/btf/vmlinux): a kernel "
-			 "built "
-			 "with CONFIG_DEBUG_INFO_BTF is needed");
+			 "the kernel has no type information (/sys/kernel/btf/vmlinux); use a "
+			 "kernel built with CONFIG_DEBUG_INFO_BTF");
 		goto fail;
 	}
 	err = type_names_open(&kernel->names, kernel->btf, 1);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Draining the lanes. Like the rings', their reader's position moves once a batch.
+ * Drains the CPU buffers. As with the rings, the read position moves once per batch.
  *
- * The kernel side takes no slot before the reader has left it, and the reader leaves none before it
- * is filled. It trusts nothing all the same: a slot that holds a later number than it should was
- * overrun, and counts as lost.
+ * The kernel side takes no slot before the reader has left it, and the reader leaves no slot before
+ * it is filled. The reader checks anyway: a slot with a later number than expected was overrun, and
+ * counts as lost.
  */
 #include "capture/lane.h"
 
@@ -17,8 +17,8 @@
 #include "capture/shared.h"
 
 #define BATCH_SLOTS 512
-#define RUN_SLOTS 32   /* handed on at a time */
-#define SLOTS_AHEAD 24 /* to fetch from the other CPU's cache meanwhile */
+#define RUN_SLOTS 32   /* passed on at a time */
+#define SLOTS_AHEAD 24 /* prefetch distance: slots are in another CPU's cache */
 
 struct lanes {
 	unsigned int count;
@@ -71,7 +71,7 @@ void lanes_mark(struct lanes *lanes)
 		lanes->marks[i] = __atomic_load_n(&lanes->controls[i].given, __ATOMIC_ACQUIRE);
 }
 
-/* How many slots from number `at` on are filled, `most` at most; none of them wraps around. */
+/* Returns how many slots from number `at` on are filled, up to `most`. The run must not wrap. */
 static size_t filled_run(const struct lane_slot *slots, uint64_t mask, uint64_t at, size_t most)
 {
 	size_t n = 0;
@@ -91,7 +91,7 @@ static size_t drain_lane(struct lanes *lanes, unsigned int lane, lane_slots_fn t
 	uint64_t mask = lanes->slots_each - 1, at = control->taken, first = at;
 
 	while (at < lanes->marks[lane]) {
-		/* Slots are a multiple of runs. */
+		/* The number of slots is a multiple of RUN_SLOTS. */
 		size_t most = RUN_SLOTS - at % RUN_SLOTS, left = lanes->marks[lane] - at;
 		size_t n = filled_run(slots, mask, at, most < left ? most : left);
 
@@ -102,7 +102,7 @@ static size_t drain_lane(struct lanes *lanes, unsigned int lane, lane_slots_fn t
 			__atomic_fetch_add(&lanes->overrun, 1, __ATOMIC_RELAXED);
 			at++;
 		} else {
-			break; /* being filled: what follows waits with it */
+			break; /* being filled: later slots wait, too */
 		}
 		if (at % BATCH_SLOTS == 0)
 			__atomic_store_n(&control->taken, at, __ATOMIC_RELEASE);

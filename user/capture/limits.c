@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Limits and mounts, as /proc and the cgroup file systems tell of them. Knows nothing of what is
- * made of them.
+ * Reads limits and mounts from /proc and the cgroup file systems.
  */
 #include "capture/limits.h"
 
@@ -24,7 +23,7 @@ struct limits {
 	size_t count;
 };
 
-/* A mount as a line of mountinfo tells of it; texts are within the line. */
+/* A line of mountinfo; texts point into it. */
 struct line {
 	unsigned int major, minor;
 	char *root, *path, *options, *type, *super_options;
@@ -32,7 +31,7 @@ struct line {
 
 /* --- mountinfo --- */
 
-/* In place: white space and backslashes stand as three octal digits. */
+/* Unescapes in place: white space and backslashes are escaped as three octal digits. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -80,7 +79,7 @@ static bool take_line(char *text, struct line *line)
 	return true;
 }
 
-/* Calls `take` for each mount until it returns other than 0, and returns that. */
+/* Calls `take` for each mount until it returns nonzero, and returns that. */
 static int each_mount(int (*take)(void *context, struct line *line), void *context)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re");
@@ -109,7 +108,7 @@ static bool read_number(const char *path, uint64_t *number)
 	return found;
 }
 
-/* A number of /proc/vmstat, in bytes. */
+/* Returns a page count from /proc/vmstat in bytes. */
 static uint64_t vmstat_bytes(const char *name)
 {
 	FILE *file = fopen("/proc/vmstat", "re");
@@ -126,7 +125,7 @@ static uint64_t vmstat_bytes(const char *name)
 
 /* --- the cgroup --- */
 
-/* Where the hierarchy that limits memory is mounted, and which directory of it that is. */
+/* Where the hierarchy that limits memory is mounted, and which directory of it. */
 struct limit_hierarchy {
 	char mount[PATH_MAX], root[PATH_MAX];
 	bool is_first_version;
@@ -144,7 +143,7 @@ static bool has_option(const char *options, const char *option)
 	return false;
 }
 
-/* On machines that have both, memory is limited by the first version where that has it. */
+/* If both versions are mounted, version 1 limits memory if it has that controller. */
 static int take_hierarchy(void *context, struct line *line)
 {
 	struct limit_hierarchy *hierarchy = context;
@@ -158,7 +157,7 @@ static int take_hierarchy(void *context, struct line *line)
 	return is_first;
 }
 
-/* This process's cgroup in the hierarchy: "N:CONTROLLERS:PATH", of the second version "0::PATH". */
+/* Finds this process's cgroup in the hierarchy: "N:CONTROLLERS:PATH", or "0::PATH" in version 2. */
 static bool find_cgroup(const struct limit_hierarchy *hierarchy, char cgroup[PATH_MAX])
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
@@ -182,7 +181,7 @@ static bool find_cgroup(const struct limit_hierarchy *hierarchy, char cgroup[PAT
 	return found;
 }
 
-/* The least limit of a cgroup and those around it; 0 for none. */
+/* Returns the lowest limit of the cgroup and its ancestors; 0: none. */
 static uint64_t cgroup_memory(void)
 {
 	struct limit_hierarchy hierarchy = { 0 };
@@ -207,11 +206,11 @@ static uint64_t cgroup_memory(void)
 			break;
 		*last = 0;
 	}
-	/* The first version's way to say that there is none is a number near 2^63. */
+	/* Version 1 uses a number near 2^63 for "no limit". */
 	return least < INT64_MAX - (1 << 20) ? least : 0;
 }
 
-/* --- what is mounted --- */
+/* --- mounts --- */
 
 static const char *const no_storage[] = {
 	"autofs", "binfmt_misc", "bpf",	       "cgroup",     "cgroup2",	  "configfs", "debugfs",
@@ -240,7 +239,7 @@ static int take_mount(void *context, struct line *line)
 			return 0;
 	if (limits->count == MOUNTS_MOST)
 		return 0;
-	/* Those of the mount and those of the file system, which often repeat its first one. */
+	/* Options of the mount and of the file system; the latter often repeat the first one. */
 	if (asprintf(&options, "%s,%s", line->options, line->super_options) < 0)
 		return -ENOMEM;
 	*mount = (struct trace_mount) {

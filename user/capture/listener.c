@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Answers programs first, for they wait; then looks at what the kernel side has told. Knows nothing
- * of the trace.
+ * Answers waiting programs first, then inspects what the kernel side has reported.
  */
 #include "capture/listener.h"
 
@@ -33,14 +32,14 @@ struct state {
 	struct uprobes uprobes;
 	struct marker_files *files;
 	struct marker_programs *programs;
-	struct marker_programs *unseen; /* those that had gone, or had unmapped the file */
+	struct marker_programs *unseen; /* that had exited or unmapped the file */
 	struct askers askers;
-	int heard; /* times that somebody connected or asked since one was answered */
+	int heard; /* rounds with a connection or request since the last answer */
 };
 
-/* --- what processes map --- */
+/* --- mappings --- */
 
-/* The mapping at an address, as its name in /proc/PID/map_files. */
+/* Finds the mapping at an address, as its name in /proc/PID/map_files. */
 static bool find_mapping(pid_t pid, uint64_t address, char *path, size_t size)
 {
 	unsigned long long start, end;
@@ -83,11 +82,11 @@ static int open_looked_at(const struct listener_look *look)
 		 (unsigned long long)look->address,
 		 (unsigned long long)(look->address + (look->bytes + page - 1) / page * page));
 	fd = marker_files_open(path);
-	/* It may have been split, or joined with its neighbour. */
+	/* The mapping may have been split or merged. */
 	return fd == -ENOENT ? open_mapped(look->pid, look->address) : fd;
 }
 
-/* Counts a file that is refused, and keeps why the first one was. */
+/* Counts a refused file, and keeps the reason for the first one. */
 static void tell_refused(struct state *state, struct marker_file *file, int fd)
 {
 	struct listener_news *news = state->listener->news;
@@ -116,7 +115,7 @@ static void look_at(struct state *state, const struct listener_look *look, int f
 		marker_programs_set(state->programs, look->pid, file->number, PROGRAM_LATE);
 }
 
-/* --- what programs ask --- */
+/* --- requests --- */
 
 static void accept_asker(struct state *state)
 {
@@ -126,7 +125,7 @@ static void accept_asker(struct state *state)
 
 	if (fd < 0)
 		return;
-	/* Anyone may connect; who is not ours is told nothing. */
+	/* Anyone may connect; only followed processes are served. */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.pid <= 0 ||
 	    !session_follows(state->listener->session, peer.pid))
 		close(fd);
@@ -134,8 +133,7 @@ static void accept_asker(struct state *state)
 		askers_add(&state->askers, fd, peer.pid);
 }
 
-/* What it asks for: the file that is mapped where it says. False: nothing that could be answered.
- */
+/* Receives a request for the file mapped at the given address. Returns false if it is invalid. */
 static bool receive(struct state *state, struct asker *asker)
 {
 	struct tracer_ask question;
@@ -151,7 +149,7 @@ static bool receive(struct state *state, struct asker *asker)
 	return true;
 }
 
-/* Attaches to the file that it asks for. */
+/* Attaches to the requested file. */
 static int listen_to(struct state *state, const struct asker *asker, struct marker_file **file)
 {
 	if (asker->file < 0)
@@ -167,7 +165,7 @@ static void answer(struct state *state, struct asker *asker)
 	struct marker_file *file = NULL;
 
 	reply.status = listen_to(state, asker, &file);
-	/* One that did not wait so long goes without. */
+	/* The client may have stopped waiting. */
 	if (send(asker->fd, &reply, sizeof(reply), MSG_NOSIGNAL) != sizeof(reply))
 		reply.status = -ETIMEDOUT;
 	if (file)
@@ -177,8 +175,9 @@ static void answer(struct state *state, struct asker *asker)
 }
 
 /*
- * Hears who asks, and answers the one whose turn it is; false when nobody asks. Where nobody waits
- * for an answer it waits for someone who asks, or for looks, so many milliseconds (-1: for ever).
+ * Receives requests, and answers the client whose turn it is. Returns false if nothing was received
+ * or answered. If no client waits for an answer, waits up to `wait_ms` (-1: forever) for requests
+ * or looks.
  */
 static bool answer_askers(struct state *state, int wait_ms)
 {
@@ -196,7 +195,7 @@ static bool answer_askers(struct state *state, int wait_ms)
 	if (poll(wait, 2 + count, askers_next(askers) ? 0 : wait_ms) < 0)
 		return false;
 	heard = wait[1].revents;
-	for (size_t i = count; i-- > 0;) { /* from behind: where one hangs up the others move */
+	for (size_t i = count; i-- > 0;) { /* backward: dropping one moves later ones */
 		if (!wait[2 + i].revents)
 			continue;
 		heard = true;
@@ -205,7 +204,7 @@ static bool answer_askers(struct state *state, int wait_ms)
 	}
 	if (wait[1].revents)
 		accept_asker(state);
-	/* All who ask by now are heard first: the one that costs least may be the last. */
+	/* Receives all pending requests first: the last one may be the cheapest. */
 	state->heard += heard;
 	if (!askers_next(askers) || (heard && state->heard < ASKERS_MAX))
 		return heard;
@@ -214,7 +213,7 @@ static bool answer_askers(struct state *state, int wait_ms)
 	return true;
 }
 
-/* --- what processes map, looked at --- */
+/* --- looks --- */
 
 static void take_looks(struct state *state)
 {
@@ -224,7 +223,7 @@ static void take_looks(struct state *state)
 	size_t count, opened = 0;
 
 	if (got == 0) {
-		/* What programs wait for first, then all that the kernel takes its time for. */
+		/* Releases waiting programs first: the kernel's cleanup takes long. */
 		close(state->listener->asks);
 		while (state->askers.count)
 			askers_drop(&state->askers, state->askers.all);
@@ -237,13 +236,13 @@ static void take_looks(struct state *state)
 		if (fd == -ENOENT || fd == -ESRCH)
 			marker_programs_set(state->unseen, looks[i].pid, 0, PROGRAM_LATE);
 		if (fd < 0)
-			continue; /* it has gone, or is no regular file */
+			continue; /* it is gone, or not a regular file */
 		looks[opened] = looks[i];
 		fds[opened++] = fd;
 	}
 	marker_files_sift(state->files, fds, opened);
 	for (size_t i = 0; i < opened; i++) {
-		/* Programs wait for these; nobody does for what is left to be looked into. */
+		/* Programs wait for answers; nothing waits for the remaining looks. */
 		for (int n = 0; n < ASKERS_MAX && answer_askers(state, 0); n++)
 			;
 		marker_files_attach(state->files, fds[i]);
@@ -253,7 +252,7 @@ static void take_looks(struct state *state)
 	state->listener->news->taken += count;
 }
 
-/* One round: whoever asks, and only if nobody does, what was told. */
+/* One round: requests and, only if there are none, looks. */
 static void serve(struct state *state)
 {
 	struct pollfd looks = { .fd = state->listener->looks, .events = POLLIN };
@@ -269,8 +268,8 @@ static int compare_fds(const void *left, const void *right)
 	return *(const int *)left - *(const int *)right;
 }
 
-/* Keeps nothing open that is not needed: not the command's pipes, nor the trace, nor what whoever
- * waits for our caller's output waits for. */
+/* Closes all other descriptors: the command's pipes, the trace, and output pipes of our caller,
+ * whose readers wait for EOF. */
 static void close_others(const int *kept, size_t count)
 {
 	int sorted[16], from = 3, null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -331,7 +330,7 @@ void listener_run(const struct listener *listener)
 	if (!state->files || !state->programs || !state->unseen)
 		_exit(1);
 	attach_expected(state);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* now: a change of user would have cleared it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* only now: a change of user clears it */
 	close(listener->ready);
 	for (;;)
 		serve(state);

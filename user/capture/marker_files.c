@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A file is looked into once and told by device, inode and time of change. Knows nothing of who
- * maps it.
+ * Each file is read once, and identified by device, inode and change time.
  */
 #include "capture/marker_files.h"
 
@@ -14,8 +13,8 @@
 
 #include "capture/host.h"
 
-#define PLAIN_SLOTS 4096 /* files without markers; an older one may be looked into again */
-#define MARKED_MAX 4096	 /* files with markers, most of which are refused */
+#define PLAIN_SLOTS 4096 /* files without markers; an evicted one may be read again */
+#define MARKED_MAX 4096	 /* files with markers, few of which are attached to */
 
 struct identity {
 	dev_t dev;
@@ -26,7 +25,7 @@ struct identity {
 struct marker_files {
 	struct uprobes *uprobes;
 	uint32_t marked_count, attached_count;
-	struct marker_file beyond; /* stands for all that are not remembered */
+	struct marker_file beyond; /* stands for all files that are not remembered */
 	struct {
 		struct identity identity;
 		struct marker_file file;
@@ -59,7 +58,7 @@ int marker_files_open(const char *path)
 	return fd;
 }
 
-/* For reading, what is open as a path: the same file, whatever its name says now. */
+/* Reopens an O_PATH descriptor for reading: the same file, whatever its name refers to now. */
 static int reopen(int fd)
 {
 	char path[64];
@@ -95,7 +94,7 @@ static struct identity *plain_slot(struct marker_files *files, const struct iden
 	return &files->plain[(identity->ino * 31 + identity->dev) % PLAIN_SLOTS];
 }
 
-/* One that is attached to stays so, whatever is written to it: twice would record spans twice. */
+/* Ignores the change time: attached files stay attached; attaching twice would duplicate spans. */
 static struct marker_file *find_marked(struct marker_files *files, const struct identity *identity)
 {
 	for (uint32_t i = 0; i < files->marked_count; i++)
@@ -129,7 +128,7 @@ static int attach(struct marker_files *files, int fd, const struct markers_found
 	return err;
 }
 
-/* `fd` is the path, `content` the same file for reading. */
+/* `fd` is the O_PATH descriptor, `content` the same file open for reading. */
 static struct marker_file *look_into(struct marker_files *files, int fd, int content)
 {
 	static struct markers_found found;
@@ -143,7 +142,7 @@ static struct marker_file *look_into(struct marker_files *files, int fd, int con
 		*plain_slot(files, &identity) = identity;
 		return NULL;
 	}
-	if (files->marked_count == MARKED_MAX) /* not remembered: each counts as one more */
+	if (files->marked_count == MARKED_MAX) /* not remembered: all others share one entry */
 		return &files->beyond;
 	files->marked[files->marked_count].identity = identity;
 	file = &files->marked[files->marked_count].file;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A hash table of pairs. Knows nothing of files or of asking.
+ * A hash table of program-file pairs.
  */
 #include "capture/marker_programs.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
-#define SLOTS 65536 /* a power of two; beyond what fits, each news counts as a program unheard */
+#define SLOTS 65536 /* a power of two; late pairs that do not fit each count as unheard */
 #define PROBES 64
 
 struct program {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which programs may have marked spans before anyone listened: those that ran code of a file with
- * markers before it was attached to, without having asked for it.
+ * Programs that may have marked spans before the listener attached: they ran code of a file with
+ * markers earlier, without having asked for it.
  */
 #ifndef FAULTLINE_MARKER_PROGRAMS_H
 #define FAULTLINE_MARKER_PROGRAMS_H
@@ -12,12 +12,12 @@
 struct marker_programs;
 
 enum {
-	PROGRAM_ASKED = 1 << 0, /* and waited until the file was attached to */
+	PROGRAM_ASKED = 1 << 0, /* asked, and waited until the file was attached to */
 	PROGRAM_LATE = 1 << 1,	/* the file was attached to after it was mapped, or never */
 };
 
-/* `unheard` is kept at the number of pairs of program and file that are late and have not asked.
- * Returns NULL for want of memory. */
+/* Keeps `unheard` at the number of program-file pairs that are late and have not asked. Returns
+ * NULL if out of memory. */
 struct marker_programs *marker_programs_make(_Atomic uint64_t *unheard);
 void marker_programs_set(struct marker_programs *programs, uint32_t pid, uint32_t file,
 			 unsigned int flag);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The tracer's end of the process that listens to markers. Knows nothing of ELF files or uprobes.
+ * The tracer's side of the process that listens to markers.
  */
 #include "capture/markers.h"
 
@@ -31,24 +31,24 @@
 #include "span/tracer.h"
 
 #define EXPECTED_MAX 32	       /* files to listen to before the command runs */
-#define LOOKS_BYTES (1u << 20) /* of the pipe: looks that wait */
+#define LOOKS_BYTES (1u << 20) /* of the pipe of pending looks */
 #define BACKLOG 4096	       /* programs that connect at once */
 #define READY_MS 10000
-#define LAST_LOOKS_MS 20 /* at the end, for what was told last */
+#define LAST_LOOKS_MS 20 /* wait at the end for the last looks */
 
 struct markers {
 	struct listener_news *news;
 	pid_t pid;
 	int looks, ready;
-	uint64_t told;	 /* looks */
-	uint64_t untold; /* looks that found no room */
+	uint64_t told;	 /* looks sent */
+	uint64_t untold; /* looks that did not fit into the pipe */
 	bool stopped, died;
 	char address[TRACER_NAME_BYTES + 32];
-	struct mapped *mapped; /* files that were looked at in processes that ran already */
+	struct mapped *mapped; /* files inspected in processes that already ran */
 	size_t mapped_count, mapped_room;
 };
 
-/* --- what to expect --- */
+/* --- expected files --- */
 
 struct expected {
 	char *const *environment; /* of the command */
@@ -70,7 +70,7 @@ expect(struct expected *expected, const char *format, ...)
 	va_end(list);
 }
 
-/* Each directory of a variable like PATH. */
+/* Expects a file in each directory of a variable like PATH. */
 static void expect_in(struct expected *expected, const char *variable, const char *name)
 {
 	const char *at = environment_get(expected->environment, variable);
@@ -84,7 +84,7 @@ static void expect_in(struct expected *expected, const char *variable, const cha
 	}
 }
 
-/* The program, as execvp() will find it. */
+/* Expects the program that execvp() will find. */
 static void expect_command(struct expected *expected, const char *command)
 {
 	const char *at = environment_get(expected->environment, "PATH");
@@ -106,7 +106,7 @@ static void expect_command(struct expected *expected, const char *command)
 	}
 }
 
-/* What belongs to this program: in the build tree, and as installed. */
+/* Expects our own library and Python module: in the build tree, and as installed. */
 static void expect_own(struct expected *expected)
 {
 	static const char *const places[] = {
@@ -144,9 +144,9 @@ static void expected_free(struct expected *expected)
 		free((char *)expected->paths[i]);
 }
 
-/* --- starting it --- */
+/* --- start --- */
 
-/* A socket with a name that nobody can guess, and the text of tracer.h that leads to it. */
+/* Opens a socket with an unguessable name, and writes its address in the format of tracer.h. */
 static int open_socket(char *text, size_t size)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -175,8 +175,8 @@ static int open_socket(char *text, size_t size)
 }
 
 /*
- * A child of which no signal tells, and which no wait for any child finds: whoever waits for the
- * command's children must not wait for this one.
+ * Forks a child that sends no signal at its end and that an ordinary wait does not find: waiting
+ * for the command's children must not wait for it.
  */
 static pid_t fork_apart(void)
 {
@@ -207,7 +207,7 @@ static int start(struct markers **out, struct session *session, const struct chi
 		err = -errno;
 		goto out;
 	}
-	fcntl(looks[1], F_SETPIPE_SZ, LOOKS_BYTES); /* else it has a page or sixteen */
+	fcntl(looks[1], F_SETPIPE_SZ, LOOKS_BYTES); /* otherwise one page or sixteen */
 	fcntl(looks[1], F_SETFL, O_NONBLOCK);
 	listener.asks = open_socket(markers->address, sizeof(markers->address));
 	if (listener.asks < 0) {
@@ -252,7 +252,7 @@ int markers_start(struct markers **out, struct session *session, const struct ch
 		return 0;
 	err = start(out, session, user, command, environment);
 	if (err)
-		log_error("cannot listen to spans: %s", strerror(-err));
+		log_error("cannot start the span listener: %s", strerror(-err));
 	return err;
 }
 
@@ -268,7 +268,7 @@ void markers_await(struct markers *markers)
 		status = poll(&wait, 1, READY_MS);
 	while (status < 0 && errno == EINTR);
 	if (status <= 0)
-		log_warning("listening to spans takes long to begin; some may be missed");
+		log_warning("the span listener is slow to start; some spans may be missed");
 	close(markers->ready);
 	markers->ready = -1;
 }
@@ -286,18 +286,18 @@ void markers_look(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
 	const struct listener_look look = { time_ns, address, bytes, pid, 0 };
 
 	if (markers->looks < 0)
-		return; /* the rest of a run that is over: there is nobody left to look at */
+		return; /* the run has ended: nothing left to inspect */
 	if (write(markers->looks, &look, sizeof(look)) != sizeof(look))
 		markers->untold++;
 	else
 		markers->told++;
 }
 
-/* --- what runs already --- */
+/* --- running processes --- */
 
 #define MAPPED_MOST 65536
 
-/* As /proc/PID/maps names a file. */
+/* A file as in /proc/PID/maps. */
 struct mapped {
 	unsigned int major, minor;
 	unsigned long long inode;
@@ -340,13 +340,13 @@ static void look_at(void *context, pid_t pid)
 		fclose(maps);
 }
 
-/* Looks that it has not come to. */
+/* Returns the number of looks not handled yet. */
 static uint64_t waiting(const struct markers *markers)
 {
 	return markers->told - atomic_load(&markers->news->taken);
 }
 
-/* Waits until it has come to all, a bounded time; whether it has. */
+/* Waits up to `most_ms` for all looks to be handled. Returns whether they were. */
 static bool await_looks(const struct markers *markers, int most_ms)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -363,10 +363,10 @@ void markers_look_at_attached(struct markers *markers, const struct session *ses
 	session_each_attached(session, look_at, markers);
 	markers_await(markers);
 	if (!await_looks(markers, READY_MS))
-		log_warning("listening to spans takes long to begin; some may be missed");
+		log_warning("the span listener is slow to start; some spans may be missed");
 }
 
-/* --- its end --- */
+/* --- end --- */
 
 static void say_troubles(const struct markers *markers)
 {
@@ -374,17 +374,20 @@ static void say_troubles(const struct markers *markers)
 	int status = atomic_load(&news->refused_status);
 
 	if (markers->died)
-		log_error("what listens to spans has ended before the command: spans are missing");
+		log_error("the span listener exited before the command; spans are missing");
 	if (status)
-		log_warning("%s marks spans, but cannot be listened to: %s%s", news->refused_path,
-			    status == -ENOSPC  ? "too many files do"
-			    : status == -E2BIG ? "it has more probes or sections than are looked at"
-			    : status == -ENOTSUP ? "its probes are not of a kind that is known"
+		log_warning("%s marks spans that cannot be recorded: %s%s", news->refused_path,
+			    status == -ENOSPC	 ? "too many files mark spans"
+			    : status == -E2BIG	 ? "it has too many probes or sections"
+			    : status == -ENOTSUP ? "its probes are not supported"
 						 : strerror(-status),
-			    atomic_load(&news->refused_files) > 1 ? "; nor can others" : "");
+			    atomic_load(&news->refused_files) > 1
+				    ? "; other files are affected, too"
+				    : "");
 	if (markers_unheard(markers))
-		log_warning("%llu times a program may have marked spans before it was listened to",
-			    (unsigned long long)markers_unheard(markers));
+		log_warning(
+			"%llu times a program may have marked spans before the listener attached",
+			(unsigned long long)markers_unheard(markers));
 }
 
 void markers_stop(struct markers *markers)

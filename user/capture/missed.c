@@ -16,7 +16,7 @@ static uint64_t program_missed(const struct bpf_object *object, const char *name
 	return info.recursion_misses;
 }
 
-/* A program that serves several targets counts for all of them. */
+/* A program that serves several targets is counted once for all of them. */
 static bool counted_before(const struct variant *variant, size_t probe)
 {
 	for (size_t i = 0; i < probe; i++)
@@ -25,7 +25,7 @@ static bool counted_before(const struct variant *variant, size_t probe)
 	return false;
 }
 
-/* Of copies of a program, what all of them missed is at most what the luckiest did. */
+/* What all copies of a program missed is at most what the luckiest one missed. */
 static uint64_t variant_missed(const struct bpf_object *object, const struct variant *variant)
 {
 	uint64_t missed = 0;

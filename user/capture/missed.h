@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How often the kernel passed over programs, by its own count. Knows nothing of what they record.
+ * How often the kernel skipped programs, by its own count.
  */
 #ifndef FAULTLINE_MISSED_H
 #define FAULTLINE_MISSED_H
@@ -11,7 +11,7 @@
 
 struct bpf_object;
 
-/* Of the programs that were chosen for a layer, together. */
+/* Returns the total of the programs chosen for a layer. */
 uint64_t missed_by_layer(const struct bpf_object *object, const struct choice *choice,
 			 enum layer layer);
 

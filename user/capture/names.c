@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Names made from what the kernel side read. Everything comes from traced programs: bounded, and
- * never taken for text that ends with a NUL.
+ * Builds paths and ranks from what the kernel side read. The data comes from traced programs:
+ * lengths are bounded, and text is never assumed to end with a NUL.
  */
 #include "capture/names.h"
 
@@ -84,7 +84,7 @@ size_t names_path(const struct event_file *file, char *out)
 /* --- ranks --- */
 
 #define RANK_DIGITS_MAX 9
-_Static_assert(RANK_DIGITS_MAX < EVENT_RANK_BYTES, "what follows the digits is seen");
+_Static_assert(RANK_DIGITS_MAX < EVENT_RANK_BYTES, "a character after the digits must fit");
 
 static const char *find_variable(const char *environment, size_t bytes, const char *name,
 				 size_t *length)
@@ -105,7 +105,7 @@ static const char *find_variable(const char *environment, size_t bytes, const ch
 	return NULL;
 }
 
-/* -1: the text, of at most EVENT_RANK_BYTES, is none. */
+/* Returns -1 if `text`, at most EVENT_RANK_BYTES long, is not a rank. */
 static int64_t read_rank(const char *text)
 {
 	int64_t rank = 0;

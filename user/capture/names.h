@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Names made from what the kernel side read: paths and ranks.
+ * Builds paths and ranks from what the kernel side read.
  */
 #ifndef FAULTLINE_NAMES_H
 #define FAULTLINE_NAMES_H
@@ -12,13 +12,13 @@
 
 #define NAMES_PATH_BYTES (EVENT_PATH_BYTES + 512)
 
-/* The path of a file record, or an honest name for a file that has none. Writes at most
- * NAMES_PATH_BYTES bytes, no NUL; returns their number. */
+/* Writes the path of a file record, or a descriptive name if the file has none: at most
+ * NAMES_PATH_BYTES bytes, without a NUL. Returns the length. */
 size_t names_path(const struct event_file *file, char *out);
 
-/* The rank that values of an environment name: the first that is a number; -1 for none. */
+/* Returns the rank in environment values: the first that is a number, or -1. */
 int64_t names_rank(const struct event_ranks *ranks);
-/* Takes these values from an environment of so many bytes, entries separated by NULs. */
+/* Extracts those values from an environment of `bytes` bytes, entries separated by NULs. */
 void names_find_ranks(const char *environment, size_t bytes, struct event_ranks *ranks);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Where a marker's arguments stand, as the assembler wrote it into the note: for each its size
- * (negative: signed), an @ and an operand. Knows nothing of files.
+ * Parses a marker's arguments as the assembler wrote them into the note: for each, its size
+ * (negative: signed), an @ and an operand.
  */
 #include "capture/notes.h"
 
@@ -27,7 +27,7 @@ static bool take_number(const char **text, __s64 *value)
 
 	errno = 0;
 	*value = strtoll(*text, &end, 0);
-	if (errno == ERANGE) { /* a constant above the signed ones */
+	if (errno == ERANGE) { /* a constant above INT64_MAX */
 		errno = 0;
 		*value = strtoull(*text, &end, 0);
 	}
@@ -163,7 +163,7 @@ static bool take_operand(const char **text, struct marker_arg *arg)
 }
 
 #else
-#error "x86 and arm64 are supported"
+#error "only x86-64 and arm64 are supported"
 #endif
 
 static bool take_argument(const char **text, struct marker_arg *arg)

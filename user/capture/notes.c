@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads the notes of USDT probes of provider "faultline" out of ELF files, in confined processes.
- * What they say is checked once more here, and never believed further than the file it is about.
+ * Reads the notes of USDT probes of provider "faultline" from ELF files in confined processes.
+ * Their results are checked again here, and trusted only for the file that they describe.
  */
 #include "capture/notes.h"
 
@@ -12,13 +12,13 @@
 
 #include "capture/confined.h"
 
-/* What is looked through of a file. A linked program has a few dozen sections and parts, and notes
- * of a few hundred KiB at most: beyond, time is all that would be lost. */
+/* Limits on what is searched in a file. A linked program has a few dozen sections and segments, and
+ * at most a few hundred KiB of notes; searching more only wastes time. */
 #define SECTIONS_MAX 16384
 #define PARTS_MAX 1024
 #define NOTES_BYTES_MAX (4u << 20)
 
-static struct confined_patience patience = { CONFINED_PATIENCE_NS }; /* of this process */
+static struct confined_patience patience = { CONFINED_PATIENCE_NS }; /* per-process time budget */
 
 static const struct {
 	const char *name;
@@ -30,9 +30,10 @@ static const struct {
 	[MARKER_INSTANT] = { "instant", 4 },
 };
 
-/* --- reading, confined --- */
+/* --- confined reading --- */
 
-/* An address of the file's own numbering, as an offset in it; false where it is not mapped so. */
+/* Converts an address in the file's numbering to a file offset. Returns false if no segment with
+ * `flag` maps it. */
 static bool offset_of(Elf *elf, uint64_t address, unsigned int flag, uint64_t *offset)
 {
 	size_t count;
@@ -50,7 +51,7 @@ static bool offset_of(Elf *elf, uint64_t address, unsigned int flag, uint64_t *o
 	return false;
 }
 
-/* A string of the description; NULL if it does not end within. */
+/* Returns the next string of the description, or NULL if it is not terminated within it. */
 static const char *next_string(const char **at, const char *end)
 {
 	const char *text = *at, *stop = memchr(text, 0, end - text);
@@ -61,8 +62,8 @@ static const char *next_string(const char **at, const char *end)
 	return text;
 }
 
-/* Three addresses, then provider, name and arguments, each with its NUL. `base` is where the
- * section .stapsdt.base lies, by which a prelinked file tells how far it was moved. */
+/* A note holds three addresses, then provider, name and arguments, each with its NUL. `base` is the
+ * address of the section .stapsdt.base, which shows how far prelink moved the file. */
 static void take_note(Elf *elf, const char *description, size_t bytes, uint64_t base,
 		      struct markers_found *found)
 {
@@ -104,7 +105,7 @@ static void take_notes(Elf *elf, Elf_Scn *section, uint64_t base, struct markers
 	size_t at = 0, name, description;
 	GElf_Nhdr note;
 
-	/* A file that is refused is not read to its end. */
+	/* Stop as soon as the file is refused. */
 	while (data && !found->status &&
 	       (at = gelf_getnote(data, at, &note, &name, &description)) > 0)
 		if (note.n_namesz == sizeof("stapsdt") &&
@@ -113,8 +114,7 @@ static void take_notes(Elf *elf, Elf_Scn *section, uint64_t base, struct markers
 				  found);
 }
 
-/* The section with a name. Names are read one by one: a table of them may be as long as it likes.
- */
+/* Finds a section by name. Reads names one by one, because their table may be arbitrarily long. */
 static Elf_Scn *section_named(int fd, Elf *elf, const char *wanted, GElf_Shdr *header)
 {
 	size_t names, length = strlen(wanted) + 1;
@@ -132,10 +132,10 @@ static Elf_Scn *section_named(int fd, Elf *elf, const char *wanted, GElf_Shdr *h
 	return NULL;
 }
 
-/* Whether its sections are too many to look through: before libelf makes room for each. */
+/* Must run before libelf allocates memory for each section. */
 static bool has_too_many(const Elf64_Ehdr *file)
 {
-	/* None, and a table of them: the table then says how many, which is more than fit here. */
+	/* A count that does not fit here is 0; the section table then holds it. */
 	return file->e_shnum > SECTIONS_MAX || (!file->e_shnum && file->e_shoff);
 }
 
@@ -196,10 +196,11 @@ static void suspect_confined(void *context, void *out)
 	}
 }
 
-/* --- what they say --- */
+/* --- checking the results --- */
 
-/* The one-byte nop of sdt.h; a longer one is optimised to a call on 6.18, of which forked children
- * died. Elsewhere a breakpoint would break what is no instruction's beginning. */
+/* Requires the one-byte nop of sdt.h. Linux 6.18 optimizes a longer one to a call, which crashed
+ * forked children. Anything else may not be the start of an instruction, and a breakpoint would
+ * corrupt it. */
 static bool is_nop(int fd, uint64_t offset)
 {
 #if defined(__x86_64__)
@@ -247,7 +248,7 @@ void notes_suspect(const int *fds, size_t count, bool *suspected)
 	unsigned char out[NOTES_BATCH_MAX] = { 0 };
 	int err = confined_run(suspect_confined, &batch, out, sizeof(out), &patience);
 
-	/* One of them may have ended it: then each is looked into by itself. */
+	/* Any file may have caused an error: suspect all, so that each is read by itself. */
 	for (size_t i = 0; i < count; i++)
 		suspected[i] = err || out[i];
 }

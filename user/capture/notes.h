@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The markers of a program or library, as the notes in its file describe them.
+ * Finds the markers of a program or library in the notes of its file.
  */
 #ifndef FAULTLINE_NOTES_H
 #define FAULTLINE_NOTES_H
@@ -11,35 +11,35 @@
 
 #include "bpf/event.h"
 
-#define NOTES_MARKERS_MAX 32 /* of one file; more are refused */
+#define NOTES_MARKERS_MAX 32 /* per file; a file with more is refused */
 
-/* One place of the program's code. Offsets are those in the file. */
+/* One probe site in the code. Offsets are file offsets. */
 struct marker {
 	uint64_t offset;
-	uint64_t semaphore; /* 0: it has none */
+	uint64_t semaphore; /* 0: none */
 	struct marker_spec spec;
 };
 
 struct markers_found {
-	int32_t status; /* 0 or a negative errno; -ENOTSUP for arguments that are not understood */
+	int32_t status; /* 0 or a negative errno; -ENOTSUP: arguments are not supported */
 	uint32_t count;
 	struct marker markers[NOTES_MARKERS_MAX];
 };
 
 /*
- * Looks for them, in a confined process: the file may be hostile. `fd` is open for reading.
- * No markers are no error. What is found is within bounds, and lies on an instruction that a probe
- * may stand on.
+ * Finds the markers in a confined process, because the file may be hostile. `fd` is open for
+ * reading. A file without markers is not an error. Results are within bounds, and each marker is at
+ * an instruction that can hold a probe.
  */
 void notes_find(int fd, struct markers_found *found);
 
-/* Whether there may be any, for `count` files at once (at most NOTES_BATCH_MAX), each told by a
- * descriptor: at less cost, and for a word that a hostile file may have turned. */
+/* Finds out which of `count` files (at most NOTES_BATCH_MAX) may have markers. Cheaper than
+ * notes_find, but a hostile file can falsify the result. */
 #define NOTES_BATCH_MAX 64
 void notes_suspect(const int *fds, size_t count, bool *suspected);
 
-/* Where the arguments of a marker stand, from the text of its note. Returns how many, -ENOTSUP for
- * what is not understood on this machine. */
+/* Parses the arguments of a marker from the text of its note. Returns their number, or -ENOTSUP if
+ * one is not supported on this machine. */
 int notes_arguments(const char *text, struct marker_arg args[MARKER_ARGS_MAX]);
 
 #endif

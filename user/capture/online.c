@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads the kernel's list again and again: it costs a microsecond, and takes no privileges. What
- * was off between two looks is in no list: the kernel's events say that. Knows nothing of what is
- * done with CPUs.
+ * Reads the kernel's list repeatedly, which takes a microsecond and no privileges. The list does
+ * not show a CPU that went offline and came back between two reads; the kernel's uevents do.
  */
 #include "capture/online.h"
 
@@ -19,7 +18,7 @@
 #define LIST_BYTES 4096
 #define LOOK_NS 10000000u
 #define GONE "offline@/devices/system/cpu/cpu"
-#define EVENTS_OF_KERNEL 1 /* a group of NETLINK_KOBJECT_UEVENT; the other is udev's */
+#define EVENTS_OF_KERNEL 1 /* group of NETLINK_KOBJECT_UEVENT; the other is udev's */
 
 struct online {
 	int fd, events, cpus;
@@ -61,7 +60,8 @@ static bool read_list(const struct online *online, bool *set)
 	return online_parse(text, set, online->cpus);
 }
 
-/* The kernel's events of devices that go offline, and of no others; -1: they cannot be had. */
+/* Opens a socket for the kernel's uevents of devices that go offline, and no others. Returns -1 on
+ * failure. */
 static int events_open(void)
 {
 	struct sock_filter code[] = {
@@ -83,8 +83,8 @@ static int events_open(void)
 	return fd;
 }
 
-/* A CPU that went is not online, whatever the list says by now: that it went is told before it can
- * come again, and so it is told to have come once. */
+/* Treats a CPU that went offline as offline, whatever the list now says. The event arrives before
+ * the CPU can come back, so its return is reported exactly once. */
 static void take_events(struct online *online)
 {
 	struct sockaddr_nl from = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which CPUs came online since one last looked. Knows nothing of what is done with them.
+ * Reports CPUs that came online since the last check.
  */
 #ifndef FAULTLINE_ONLINE_H
 #define FAULTLINE_ONLINE_H
@@ -10,22 +10,23 @@
 
 struct online;
 
-/* Looks for the first time; `cpus` are the possible ones. Returns NULL where the kernel does not
- * tell: then nothing ever comes. */
+/* Reads the initial state. `cpus` is the number of possible CPUs. Returns NULL if the kernel
+ * provides no list; online_look then reports nothing. */
 struct online *online_open(int cpus);
-/* The same of a list at `path`, and of `events` of what went, which then belong to it; -1: none. */
+/* The same with the list at `path` and the socket `events` for CPUs that went offline (-1: none).
+ * Takes ownership of the socket. */
 struct online *online_open_from(const char *path, int events, int cpus);
 void online_close(struct online *online); /* NULL is fine */
 
 typedef void (*online_fn)(void *context, int cpu);
-/* Tells each CPU that is online now and was not at the last look, or went since. Looks a hundred
- * times a second, however often it is called. NULL is fine. */
+/* Reports each CPU that is online now but was offline at the last check or in between. Checks at
+ * most 100 times a second, however often it is called. NULL is fine. */
 void online_look(struct online *online, uint64_t now_ns, online_fn tell, void *context);
 
-/* The highest number of a CPU that is there, be it online or not, and one. */
+/* Returns the highest number of a present CPU, online or not, plus one. */
 unsigned int present_end(int cpus);
 
-/* The CPUs below `cpus` in a list such as "0-2,5"; false if it is none. */
+/* Parses the CPUs below `cpus` from a list like "0-2,5". Returns false for other text. */
 bool online_parse(const char *text, bool *set, int cpus);
 
 #endif

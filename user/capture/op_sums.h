@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Totals by operation, summed up from records. For parts of a recording, which the totals of the
- * kernel side do not cover.
+ * Sums up totals by operation from records, for parts of a recording that the kernel side's totals
+ * do not cover.
  */
 #ifndef FAULTLINE_OP_SUMS_H
 #define FAULTLINE_OP_SUMS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Opening perf events. Knows nothing of what is attached to them.
+ * Opens perf events, including classic tracepoints and kprobes.
  */
 #include "capture/perf.h"
 
@@ -51,7 +51,7 @@ int perf_open(const char *event, int cpu)
 
 /* --- classic tracepoints and kprobes --- */
 
-/* A number that a file holds, or a negative errno. */
+/* Reads a number from a file. Returns the number or a negative errno. */
 static long read_number(int dir, const char *path)
 {
 	char text[32] = "";
@@ -65,7 +65,7 @@ static long read_number(int dir, const char *path)
 	return bytes > 0 ? strtol(text, NULL, 10) : -EIO;
 }
 
-/* tracefs without a place in the file system, for machines that have not mounted it. */
+/* Opens tracefs without a mount point, for machines that have not mounted it. */
 static int open_tracefs(void)
 {
 	int context = fsopen("tracefs", FSOPEN_CLOEXEC), mount = -1;
@@ -102,7 +102,7 @@ static long tracepoint_id(const char *target)
 	return id;
 }
 
-/* One event stands for the whole machine, but a CPU has to be named. */
+/* One event covers the whole machine, but the system call requires a CPU. */
 static int open_for_all(struct perf_event_attr *attr)
 {
 	int fd = syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);

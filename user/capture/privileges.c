@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Giving up capabilities, and whose they are. Knows nothing of what they were used for.
+ * Gives up capabilities, and finds out whether they are the caller's own.
  */
 #include "capture/privileges.h"
 
@@ -26,8 +26,8 @@ bool privileges_are_own(void)
 		return true;
 	if (syscall(SYS_capget, &header, data))
 		return false;
-	/* Capabilities of a file take the place of those that were given. What could be inherited
-	 * still tells of them: no user can raise that. */
+	/* File capabilities replace those that the caller was given. The inheritable set still
+	 * shows the latter: no user can raise it. */
 	for (int i = 0; i < 2; i++)
 		own |= (uint64_t)(lent ? data[i].inheritable : data[i].permitted) << (32 * i);
 	return own & TRACING;
@@ -64,7 +64,7 @@ int privileges_keep_own(void)
 	uid_t uid = getuid();
 	gid_t gid = getgid();
 
-	/* All three, for what is saved can be taken back. */
+	/* All three: a saved ID could be taken back. */
 	if ((gid != getegid() && setresgid(gid, gid, gid)) ||
 	    (uid != geteuid() && setresuid(uid, uid, uid)))
 		return -errno;
@@ -94,7 +94,7 @@ int privileges_drop_all(void)
 	return keep_only(0);
 }
 
-/* Nobody's: file systems keep blocks for root, or for whom they are told to (resuid=65534, say). */
+/* An unused ID. File systems reserve blocks for root or a configured user (resuid=65534, say). */
 #define NO_USER 0xfffffffeu
 
 int privileges_keep_writing(uid_t uid, gid_t gid)
@@ -104,16 +104,17 @@ int privileges_keep_writing(uid_t uid, gid_t gid)
 
 int privileges_become(uid_t uid, gid_t gid)
 {
-	/* The system calls, not the C library's functions, which would change all threads. */
+	/* Raw system calls: the C library's functions would change all threads. */
 	if (uid != geteuid()) {
-		/* The threads share memory: who is this user must not be able to trace this one. */
+		/* Threads share memory, so processes of this user must not be able to trace this
+		 * thread. */
 		if (privileges_hide() || syscall(SYS_setgroups, 1, &gid) ||
 		    syscall(SYS_setresgid, gid, gid, gid) ||
 		    syscall(SYS_setresuid, uid, uid, uid) ||
-		    privileges_hide()) /* again: fs.suid_dumpable says what it is after that */
+		    privileges_hide()) /* again: the kernel resets it to fs.suid_dumpable */
 			return -errno;
 	} else if (!uid) {
-		setfsuid(NO_USER); /* what it writes to is open already */
+		setfsuid(NO_USER); /* its output is already open */
 	}
 	return keep_only(0);
 }

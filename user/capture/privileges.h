@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Giving up what is no longer needed.
+ * Gives up privileges that are no longer needed.
  */
 #ifndef FAULTLINE_PRIVILEGES_H
 #define FAULTLINE_PRIVILEGES_H
@@ -9,47 +9,47 @@
 #include <sys/types.h>
 
 /*
- * Whether the caller's rights are its own, root's or those that whoever started it has given it (a
- * service manager, say): then it may be shown what anybody does. Else it has none, or the program's
- * file lends them to any user who executes it, who is shown what is that user's.
+ * Returns whether the caller's privileges are its own: root's, or granted by whoever started it
+ * (for example a service manager). It may then see the activity of all users. Otherwise it has
+ * none, or the program's file grants them to any user who executes it; such a user may see only
+ * their own activity.
  */
 bool privileges_are_own(void);
 
-/* Makes /proc/PID and ptrace of this process a matter for root: a user could otherwise take over a
- * thread without capabilities, and by it the memory of those that have some. Returns 0 or a
- * negative errno. */
+/* Restricts /proc/PID and ptrace of this process to root. Otherwise a user could take over a thread
+ * without capabilities and, through shared memory, threads that have some. Returns 0 or a negative
+ * errno. */
 int privileges_hide(void);
 
-/* For a command that does not trace, before it opens anything: leaves the rights that the caller
- * has without this program, and takes away what the program's file lends. Nobody but root keeps a
- * capability; root keeps those by which it reads and writes the files of other users. Returns 0 or
- * a negative errno. */
+/* For commands that do not trace; must run before anything is opened. Keeps the privileges that the
+ * caller has without this program and drops those that the program's file grants. Only root keeps
+ * capabilities: those to read and write files of other users. Returns 0 or a negative errno. */
 int privileges_keep_own(void);
 
-/* Capabilities belong to threads: each gives up its own, and threads made later have no more. */
+/* Capabilities are per thread: each thread drops its own, and later threads have no more. */
 
-/* Keeps CAP_BPF (reading the totals on kernels before 5.19) and CAP_KILL (handing signals to a
- * command of another user); if need be CAP_PERFMON (events of CPUs that come online). */
+/* Keeps CAP_BPF (to read the totals on kernels before 5.19), CAP_KILL (to forward signals to
+ * another user's command) and optionally CAP_PERFMON (for events of CPUs that come online). */
 int privileges_drop(bool keep_perf_events);
 
-/* Keeps what it takes to look at the files that processes map and to attach to markers in them:
- * CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN, without which the
- * kernel makes no uprobe for all processes, and CAP_SETUID, CAP_SETGID and CAP_KILL, to have what
- * is hostile read by somebody else. */
+/* Keeps what is needed to read files that processes map and to attach to markers in them: CAP_BPF,
+ * CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH; CAP_SYS_ADMIN, which the kernel requires for a
+ * uprobe on all processes; and CAP_SETUID, CAP_SETGID and CAP_KILL, to read hostile files as
+ * another user. */
 int privileges_keep_attaching(void);
-/* Keeps CAP_DAC_READ_SEARCH, to open what is told by its number. */
+/* Keeps CAP_DAC_READ_SEARCH, to open files by handle. */
 int privileges_keep_looking(void);
-/* Keeps none. */
+/* Keeps no capability. */
 int privileges_drop_all(void);
 
 /*
- * Leaves the calling thread, and no other, without any capability and as this user, whose disk
- * quota then counts. A thread that writes root's own files loses the claim to the blocks that a
- * file system keeps for root. Returns 0 or a negative errno.
+ * Drops all capabilities of the calling thread, and no other, and switches it to this user, whose
+ * disk quota then applies. A thread that writes root's own files loses the claim to blocks that a
+ * file system reserves for root. Returns 0 or a negative errno.
  */
 int privileges_become(uid_t uid, gid_t gid);
 
-/* The same for a thread that creates files: root's may write wherever root may. */
+/* The same for a thread that creates files, but root's thread may still write wherever root may. */
 int privileges_keep_writing(uid_t uid, gid_t gid);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The probe table: a row for each program, by layer, part and variant. Knows nothing of what the
- * programs record, nor of how one chooses among them.
+ * The probe table: one row per program, grouped by layer, part and variant.
  */
 #include "capture/probes.h"
 
@@ -13,7 +12,7 @@ const char *const layer_names[LAYER_COUNT] = {
 	[LAYER_ASYNC] = "async",	 [LAYER_VFS] = "vfs",
 };
 
-/* Entry and exit of a function, by one mechanism or the other. */
+/* Entry and exit of a function, by fentry/fexit or kprobe/kretprobe. */
 #define BY_FENTRY(name, target, of)                                                                \
 	{ "fl_" name "_in", HOOK_FENTRY, target, .signature = of },                                \
 	{                                                                                          \
@@ -35,7 +34,7 @@ const char *const layer_names[LAYER_COUNT] = {
 #define FD_SYNC "unsigned int, int"
 #define FILE_SYNC "file*, int"
 #define RANGE "file*, loff_t, loff_t, int"
-/* A tracepoint, by arguments of these types. */
+/* A tracepoint whose arguments have these types. */
 #define TYPED(program, tracepoint, of)                                                             \
 	{                                                                                          \
 		program, HOOK_TP_BTF, tracepoint, .signature = of                                  \
@@ -69,7 +68,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_TASK,
-		.without = "whom the OOM killer ended is not known",
+		.without = "OOM victims are not identified",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_oom", HOOK_TP_BTF, "mark_victim", 2 } } },
 			      { "tp_btf",
@@ -77,7 +76,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_TASK,
-		.without = "what workers of io_uring do is not recorded",
+		.without = "io_uring worker threads are not recorded",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_worker", HOOK_TP_BTF, "task_newtask" } } },
 			      { "tp_btf*3", .copies = true,
@@ -88,13 +87,13 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_TASK,
 		.use = 1 << USE_ATTACH,
-		.without = "what runs already cannot be attached to",
+		.without = "running processes cannot be attached to",
 		.variants = { { "iter", .probes = { { "fl_arm", HOOK_ITER, "task" } } } },
 	},
 	{
 		.layer = LAYER_TASK,
 		.use = 1 << USE_ATTACH,
-		.without = "who moves into a cgroup is not noticed",
+		.without = "processes that move into a cgroup are not detected",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_join", HOOK_TP_BTF, "cgroup_attach_task" } } },
 			      { "tp_btf*3", .copies = true,
@@ -106,7 +105,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_TASK,
 		.use = 1 << USE_ATTACH,
-		.without = "cgroups that are removed at once have no names",
+		.without = "short-lived cgroups have no names",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_cgroup", HOOK_TP_BTF, "cgroup_mkdir" } } } },
 	},
@@ -123,7 +122,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_SYSCALL,
-		.without = "calls that end with their thread are not recorded",
+		.without = "calls cut short by thread exit are not recorded",
 		.variants = { { "tp_btf", .probes = { { "fl_call_cut", HOOK_TP_BTF,
 							"sched_process_exit" } } },
 			      { "tp", .probes = { { "fl_call_cut_tp", HOOK_TP,
@@ -131,18 +130,18 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_SYSCALL,
-		.without = "calls in flight at the end of the recording are not recorded",
+		.without = "calls in flight at the end are not recorded",
 		.variants = { { "iter", .probes = { { "fl_waiting", HOOK_ITER, "task" } } } },
 	},
 	{
 		.layer = LAYER_ASYNC,
-		.without = "operations in flight at the end of the recording are not recorded",
+		.without = "operations in flight at the end are not recorded",
 		.variants = { { "iter", .probes = { { "fl_async_waits", HOOK_ITER, "task" } } } },
 	},
 	{
 		.layer = LAYER_SYSCALL,
 		.use = 1 << USE_IN_FLIGHT,
-		.without = "calls count only once they return",
+		.without = "calls are counted only after they return",
 		.variants = { { "iter", .probes = { { "fl_in_flight", HOOK_ITER, "task" } } } },
 	},
 	{
@@ -170,7 +169,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_FAULT,
-		.without = "whether filemap_fault was reached is not known",
+		.without = "faults do not show whether they reached filemap_fault",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" } } },
 			      { "tp_btf*3", .copies = true,
@@ -184,7 +183,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_FAULT,
-		.without = "what stores through mappings dirty is not known",
+		.without = "pages dirtied through mmap are not reported",
 		.variants = { { "tp_btf", .probes = { { "fl_dirtied", HOOK_TP_BTF,
 							"writeback_dirty_folio" } } },
 			      { "tp_btf*3", .copies = true,
@@ -196,7 +195,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_FAULT,
-		.without = "a fault that SIGBUS or the end of its thread cuts off is not told",
+		.without = "faults cut short by SIGBUS or thread exit are not recorded",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_fault_cut", HOOK_TP_BTF, "sched_process_exit" },
 					    { "fl_fault_signal", HOOK_TP_BTF,
@@ -221,7 +220,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_PAGECACHE,
-		.without = "how long writers are made to wait for writeback is not known",
+		.without = "dirty-page throttling of writers is not measured",
 		.variants = { { "tp_btf", .probes = { { "fl_throttled", HOOK_TP_BTF,
 							"balance_dirty_pages", 8 } } },
 			      { "tp_btf", .probes = { { "fl_throttled_12", HOOK_TP_BTF,
@@ -236,7 +235,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_SPAN,
-		.without = "libraries that are loaded after the start are not noticed",
+		.without = "libraries loaded after program start are not detected",
 		.unless = 1u << LAYER_SYSCALL,
 		.variants = { { "tp_btf", .probes = { { "fl_code", HOOK_TP_BTF, "sys_exit" } } },
 			      { "tp", .probes = { { "fl_code_tp", HOOK_TP,
@@ -245,7 +244,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_BLOCK,
 		.required = true,
-		.without = "classic tracepoints cannot stand in: their records name no request",
+		.without = "classic tracepoints are no substitute: they do not identify requests",
 		.variants = { { "tp_btf",
 				.probes = { BIO_QUEUE(""), BIO_SPLIT(""), BIO_DONE, RQ_ISSUE(""),
 					    RQ_DONE(""), RQ_DONE("_2"), RQ_DONE("_3") } },
@@ -268,7 +267,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_BLOCK,
 		.without =
-			"what O_DIRECT moves in no call of its own (io_uring, libaio) has no file",
+			"asynchronous O_DIRECT I/O (io_uring, libaio) is not attributed to files",
 		.variants = { { "kallsyms", .probes = { { "fl_block_names", HOOK_RUN,
 							  "bpf_kallsyms_lookup_name" } } } },
 	},
@@ -309,7 +308,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_ASYNC,
-		.without = "operations that end with their process are not recorded",
+		.without = "operations cut short by process exit are not recorded",
 		.variants = { { "tp_btf", .probes = { { "fl_async_cut", HOOK_TP_BTF,
 							"sched_process_exit" } } },
 			      { "tp", .probes = { { "fl_async_cut_tp", HOOK_TP,
@@ -331,7 +330,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_VFS,
-		.without = "reads and writes by system calls are not told",
+		.without = "reads and writes by system calls are not recorded",
 		.unless = 1u << LAYER_SYSCALL,
 		.variants = { { "fentry", .probes = { BY_FENTRY("vread", "vfs_read", BUFFER),
 						      BY_FENTRY("vwrite", "vfs_write", BUFFER) } },
@@ -341,7 +340,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_VFS,
-		.without = "vectored reads and writes by system calls are not told",
+		.without = "vectored reads and writes by system calls are not recorded",
 		.unless = 1u << LAYER_SYSCALL,
 		.variants = { { "fentry",
 				.probes = { BY_FENTRY("vreadv", "vfs_readv", VECTOR),
@@ -352,7 +351,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_VFS,
-		.without = "what stacked file systems and servers do asynchronously is not told",
+		.without = "asynchronous I/O by stacked file systems and servers is not recorded",
 		.variants = { { "fentry",
 				.probes = { BY_FENTRY("cread", "vfs_iocb_iter_read", IOCB),
 					    BY_FENTRY("cwrite", "vfs_iocb_iter_write", IOCB) } },
@@ -362,7 +361,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_VFS,
-		.without = "what splice reads from files is not told",
+		.without = "splice reads from files are not recorded",
 		.variants = { { "fentry",
 				.probes = { BY_FENTRY("sread", "filemap_splice_read", TO_PIPE),
 					    BY_FENTRY("sreadc", "copy_splice_read", TO_PIPE) } },
@@ -379,7 +378,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_VFS,
-		.without = "what splice writes to files is not told",
+		.without = "splice writes to files are not recorded",
 		.variants = { { "fentry", .probes = { BY_FENTRY("swrite", "iter_file_splice_write",
 								FROM_PIPE) } },
 			      { "kprobe", .probes = { BY_KPROBE("swrite", "iter_file_splice_write",
@@ -387,7 +386,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_VFS,
-		.without = "what the kernel syncs by itself is not told",
+		.without = "syncs by the kernel itself are not recorded",
 		.variants = { { "fentry",
 				.probes = { BY_FENTRY("dsync", "do_fsync", FD_SYNC),
 					    BY_FENTRY("fsync", "vfs_fsync", FILE_SYNC),
@@ -405,7 +404,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_VFS,
-		.without = "an operation whose end was not seen may be missing in what is lost",
+		.without = "operations without an observed end may be missing from the loss count",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_vfs_cut", HOOK_TP_BTF, "sched_process_exit" } } },
 			      { "tp", .probes = { { "fl_vfs_cut_tp", HOOK_TP,

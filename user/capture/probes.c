@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Choosing from the probe table what this kernel allows. Knows nothing of what the programs record.
+ * Chooses variants from the probe table that this kernel supports.
  */
 #include "capture/probes.h"
 
@@ -13,15 +13,15 @@ static const char *status_text(int status)
 	if (status == -ENOENT)
 		return "does not exist in this kernel";
 	if (status == -EOPNOTSUPP)
-		return "cannot be had: this kernel has no kprobes";
+		return "is unavailable: this kernel has no kprobes";
 	if (status == -EPROTO)
-		return "has other arguments in this kernel";
+		return "has a different signature in this kernel";
 	if (status == -EPERM)
-		return "may not be attached to here (EPERM)";
+		return "cannot be attached to: no permission (EPERM)";
 	return strerror(-status);
 }
 
-/* `target` stands in a list of words; NULL is an empty one. */
+/* Returns whether `target` is in a comma-separated list; NULL is an empty list. */
 static bool is_listed(const char *list, const char *target)
 {
 	size_t length = strlen(target);
@@ -32,8 +32,7 @@ static bool is_listed(const char *list, const char *target)
 	return false;
 }
 
-/* What the kernel has under that name, however it is reached: the tracepoint "sys_enter" is there
- * as "raw_syscalls/sys_enter", too. */
+/* Covers every way to reach the target: tracepoint "sys_enter" is also "raw_syscalls/sys_enter". */
 static bool is_taken_for_absent(const struct forced_variants *forced, const char *target)
 {
 	const char *slash = strchr(target, '/');
@@ -74,7 +73,7 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 
 	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {
 		snprintf(why + strlen(why), size - strlen(why),
-			 "%s%s: the maple tree of mappings does not exist in this kernel",
+			 "%s%s: the VMA maple tree does not exist in this kernel",
 			 why[0] ? "; " : "", variant->name);
 		return false;
 	}
@@ -91,9 +90,8 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 				 variant->name, kinds[probe->hook], probe->target,
 				 status_text(status));
 		else
-			snprintf(why + used, size - used,
-				 "%s%s: the kernel refuses the program %s: %s", used ? "; " : "",
-				 variant->name, probe->program, refusal);
+			snprintf(why + used, size - used, "%s%s: the kernel rejects program %s: %s",
+				 used ? "; " : "", variant->name, probe->program, refusal);
 		return false;
 	}
 	return true;
@@ -107,14 +105,15 @@ bool probes_preempted(const struct kernel *kernel, const struct variant *variant
 	return false;
 }
 
-/* While one of the variant's programs is preempted, others go without it. */
+/* Returns whether the kernel may skip the variant's programs for other tasks while one of them is
+ * preempted. */
 static bool variant_passed_over(const struct kernel *kernel, const struct variant *variant)
 {
 	return !variant->copies && probes_preempted(kernel, variant);
 }
 
-/* A part that has the forced variant takes no other; one that has not takes what comes nearest:
- * with fault=kprobe+perf a kprobe. */
+/* A part that has the forced variant takes only that one. Other parts take the nearest match: with
+ * fault=kprobe+perf, a kprobe. */
 static bool variant_forced(const struct variant *variant, const char *forced)
 {
 	size_t length = strcspn(forced, "+");
@@ -166,7 +165,7 @@ void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses
 	for (size_t l = 0; l < LAYER_COUNT; l++) {
 		choice->on[l] = layers & (1u << l);
 		if (!choice->on[l])
-			snprintf(choice->reason[l], sizeof(choice->reason[l]), "not asked for");
+			snprintf(choice->reason[l], sizeof(choice->reason[l]), "not requested");
 	}
 	for (size_t p = 0; p < part_count; p++) {
 		const struct part *part = &parts[p];

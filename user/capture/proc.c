@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reading /proc/PID. Knows nothing of what is made of it.
+ * Reads files in /proc/PID.
  */
 #include "capture/proc.h"
 
@@ -20,7 +20,7 @@
 
 bool proc_is_of_kernel_side(void)
 {
-	static int known; /* 1: it is, -1: it is not */
+	static int known; /* 1: yes, -1: no */
 	struct stat status;
 
 	if (!known)
@@ -127,7 +127,7 @@ bool proc_is_kernel(uint32_t pid)
 	char *text = proc_text(pid, "stat", STATUS_BYTES), *after;
 	unsigned int flags = 0;
 
-	/* The name may hold anything, the fields behind it may not. */
+	/* The name may contain a ')'; the fields after it do not. */
 	after = text ? strrchr(text, ')') : NULL;
 	if (!after || sscanf(after, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
 		flags = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Differences of what counts up. A slot keeps its sums when it changes hands: what it had is known
- * from the reading before, so nothing is ever set back while programs add to it.
+ * Reads sums that only grow, and reports differences. A slot keeps its sums when it gets another
+ * key: the previous reading is the baseline, so nothing is reset while programs add to it.
  *
- * A slot that is to be given back is retired first: programs find it no more. At the next reading
- * none can still be adding to it; what was added meanwhile is told under its old key, and it is
- * free.
+ * A slot is retired before it is freed, so that programs no longer find it. By the next reading no
+ * program can still be adding to it; what was added in between is reported under the old key, and
+ * the slot becomes free.
  */
 #include "capture/profile.h"
 
@@ -18,20 +18,20 @@
 #include "capture/quiesce.h"
 #include "capture/shared.h"
 
-#define SLOTS_EACH 16384u /* by default: 6 MiB, and for each further CPU a part of that */
+#define SLOTS_EACH 16384u /* default: 6 MiB for 2 CPUs; each further one adds SLOTS_PER_CPU */
 #define SLOTS_PER_CPU 4096u
 #define SLOTS_DEFAULT_MOST 131072u
 #define SLOTS_LEAST 16u
 
-/* Above so many of the slots in use, the least used are given back until so many are left. */
+/* Above CROWDED slots in use, the least used are freed until ROOMY are left. */
 #define CROWDED(slots) ((slots) / 4 * 3)
 #define ROOMY(slots) ((slots) / 2)
 
-#define SAMPLES 128u /* that tell how many are taken */
+#define SAMPLES 128u /* slots checked to estimate how many are taken */
 
 struct base {
-	uint64_t lately;	  /* operations in the last reading */
-	struct profile_sums sums; /* as they were told last */
+	uint64_t lately;	  /* operations added at the last reading */
+	struct profile_sums sums; /* as last reported */
 };
 
 struct idle {
@@ -44,8 +44,8 @@ struct profile {
 	unsigned int slot_count, entries;
 	size_t bytes;
 	struct base *bases;
-	struct idle *idle;	 /* room for those in use */
-	uint64_t read_ns;	 /* the last time */
+	struct idle *idle;	 /* space to sort the slots in use */
+	uint64_t read_ns;	 /* time of the last reading */
 	unsigned int sampled;	 /* where the next sample begins */
 	profile_over_fn is_over; /* NULL: not known */
 	void *over_context;
@@ -89,7 +89,7 @@ unsigned int profile_map_entries(unsigned int slots)
 	return slots + PROFILE_OTHERS + PROFILE_RESTS;
 }
 
-/* The last resort: one for each operation and variant, in use from the start. */
+/* Fills the last-resort slots: one per operation and variant, in use from the start. */
 static void fill_rests(struct profile *profile)
 {
 	static const uint32_t flags[PROFILE_VARIANTS] = {
@@ -151,7 +151,8 @@ void profile_close(struct profile *profile)
 	free(profile);
 }
 
-/* The sums of a slot as they are now: each is read once, so that what is told is what is kept. */
+/* Copies the current sums of a slot. Each is read once, so that the values reported are the values
+ * kept. */
 static void read_sums(const struct profile_slot *slot, struct profile_sums *now)
 {
 	memcpy(now, &slot->sums, sizeof(*now));
@@ -180,9 +181,10 @@ static void subtract(const struct profile_sums *now, const struct profile_sums *
 }
 
 /*
- * Whether nothing was added since. Whoever adds counts first, but for the time of what is still in
- * flight: what comes behind the count may have missed the reading before, but not this one. Most
- * slots of a node are such at a time, and this looks at a line of each.
+ * Returns whether nothing was added since the last reading. Programs raise the count first, except
+ * for the time of operations still in flight. What they add after the count may have missed the
+ * last reading, but not this one. Most slots of a node are at rest at any time, and this reads one
+ * cache line of each.
  */
 static bool is_at_rest(const struct profile_slot *slot, const struct base *base)
 {
@@ -191,7 +193,7 @@ static bool is_at_rest(const struct profile_slot *slot, const struct base *base)
 	       __atomic_load_n(&slot->sums.time_ns, __ATOMIC_RELAXED) == base->sums.time_ns;
 }
 
-/* Tells what was added to a slot; whether anything was. */
+/* Reports what was added to a slot. Returns whether anything was. */
 static bool tell(struct profile *profile, unsigned int number, profile_take_fn take, void *context)
 {
 	const struct profile_slot *slot = &profile->slots[number];
@@ -231,7 +233,7 @@ static void retire(struct profile *profile, unsigned int number)
 	__atomic_store_n(&profile->slots[number].state, PROFILE_RETIRED, __ATOMIC_RELEASE);
 }
 
-/* Of `count` slots from `first` on, `used` of which are in use. */
+/* If too many of `count` slots from `first` on are in use (`used`), retires the least used. */
 static void make_room(struct profile *profile, unsigned int first, unsigned int count,
 		      unsigned int used)
 {
@@ -274,7 +276,7 @@ bool profile_is_crowded(struct profile *profile)
 	return taken > CROWDED(SAMPLES);
 }
 
-/* Slots of processes that have ended are of use to nobody; the last resort is nobody's. */
+/* Retires the slot of a process that has ended. Last-resort slots belong to no process. */
 static bool retire_ended(struct profile *profile, unsigned int number)
 {
 	uint32_t pid = profile->slots[number].key.pid;
@@ -294,7 +296,7 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 		    void *context)
 {
 	const unsigned int rests = profile->entries - PROFILE_RESTS;
-	unsigned int used[2] = { 0 }, ended[2] = { 0 }; /* of the first, of those for others */
+	unsigned int used[2] = { 0 }, ended[2] = { 0 }; /* any key, other files */
 	bool waited = last;
 	size_t told = 0;
 
@@ -305,12 +307,11 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 		if (state != PROFILE_USED && state != PROFILE_RETIRED)
 			continue;
 		if (state == PROFILE_RETIRED && !waited) {
-			/* They were retired at the reading before: hardly anybody is at it still.
-			 */
+			/* Retired at the last reading: hardly any program still uses them. */
 			quiesce_slowly();
 			waited = true;
 		}
-		/* Nobody comes again to tell what the last look, or a slot's, has missed. */
+		/* The last reading, overall or of a slot, must not miss anything. */
 		if (last || state == PROFILE_RETIRED ||
 		    !is_at_rest(&profile->slots[i], &profile->bases[i]))
 			told += tell(profile, i, take, context);

@@ -9,7 +9,7 @@
 #define TAKE_BY_HAND 0
 #define TAKE(id, name, type, unit, source, meaning) row[id] = TAKE_##source;
 
-/* Goes ahead of the first row that uses it. */
+/* Must precede the first row that uses it. */
 static void name_other(struct profile_rows *rows, uint64_t time_ns)
 {
 	uint64_t row[FILE_COLUMNS] = { 0 };

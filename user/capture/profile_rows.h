@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From what was added to slots to rows of the trace. Knows nothing of how slots are read.
+ * Writes what was added to slots as rows of the trace.
  */
 #ifndef FAULTLINE_PROFILE_ROWS_H
 #define FAULTLINE_PROFILE_ROWS_H
@@ -15,15 +15,14 @@ struct profile_rows {
 	struct trace_writer *writer;
 	unsigned int page_bytes;
 	struct file_choice *choice; /* NULL: all files are kept */
-	/* Takes the file records that have arrived; those of the slots being read are among them.
-	 */
+	/* Takes the file records that have arrived, including those of the slots being read. */
 	void (*take_names)(void *context);
 	void *context;
-	bool other_named; /* the file that stands for all others has its row */
+	bool other_named; /* the row for other files has been written */
 };
 
-/* Writes a row of sums, and one for each class of durations and sizes that has any; a
- * profile_take_fn. */
+/* A profile_take_fn: writes a row of sums, and one for each non-empty class of durations and
+ * sizes. */
 void profile_rows_take(void *rows, const struct profile_slot *added);
 
 #endif

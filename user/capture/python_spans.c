@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finds the start-up hook beside the program and puts it first on PYTHONPATH.
+ * Finds the startup hook next to the program and puts it first on PYTHONPATH.
  */
 #include "capture/python_spans.h"
 
@@ -15,7 +15,7 @@
 #include "capture/environment.h"
 #include "log.h"
 
-/* From the program's directory: in the build tree, and as installed. */
+/* Relative to the program's directory: in the build tree, and as installed. */
 static const char *const hook_places[] = { "python/hook", "../lib/faultline/python/hook" };
 static const char *const known[] = { "torch", "dftracer" };
 
@@ -28,7 +28,8 @@ static int check_words(const char *list)
 			if (strlen(known[i]) == length && !strncmp(known[i], word, length))
 				break;
 		if (i == sizeof(known) / sizeof(known[0])) {
-			log_error("--python-spans: '%.*s' is not known; known are torch, dftracer",
+			log_error("--python-spans: unknown library '%.*s'; choose from torch, "
+				  "dftracer",
 				  (int)length, word);
 			return -EINVAL;
 		}
@@ -52,7 +53,7 @@ static int find_hook(char hook[PATH_MAX])
 		if (realpath(place, hook))
 			return 0;
 	}
-	log_error("--python-spans: the hook is not installed beside the program (%s/%s)", program,
+	log_error("--python-spans: the hook is not installed next to the program (%s/%s)", program,
 		  hook_places[1]);
 	return -ENOENT;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Marking spans in Python programs without a change to them: a start-up hook on PYTHONPATH.
+ * Marks spans in unmodified Python programs with a startup hook on PYTHONPATH.
  */
 #ifndef FAULTLINE_PYTHON_SPANS_H
 #define FAULTLINE_PYTHON_SPANS_H
 
 /*
- * Puts the hook into the environment of the command. `list` names what to mark: torch,
- * dftracer, or both separated by a comma; NULL for nothing. Logs and returns -EINVAL for an unknown
- * word, -ENOENT when the hook is not installed beside the program.
+ * Adds the hook to the command's environment. `list` names what to mark: torch, dftracer, or both
+ * separated by a comma; NULL for nothing. Logs and returns -EINVAL for an unknown word, -ENOENT if
+ * the hook is not installed next to the program.
  */
 int python_spans_prepare(const char *list, char ***environment);
 

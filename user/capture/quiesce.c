@@ -11,12 +11,12 @@
 #include "capture/online.h"
 #include "log.h"
 
-#define VISITS_MAX 16 /* that take less than asking the kernel */
+#define VISITS_MAX 16 /* up to this many are faster than asking the kernel */
 
 /*
- * Where programs are not preempted, whoever runs on a CPU runs after all that ran there: to be on
- * each once takes less than the milliseconds that the kernel takes for a grace period. False where
- * that is not allowed, or they are more than `most`.
+ * Runs on each online CPU once. Where programs are not preempted, a thread that gets a CPU runs
+ * after all programs that ran there, and this is faster than a grace period, which takes
+ * milliseconds. Returns false if this is not allowed or there are more than `most` CPUs.
  */
 static bool visit_all(unsigned int most)
 {
@@ -29,7 +29,7 @@ static bool visit_all(unsigned int most)
 		return false;
 	for (unsigned int cpu = 0; cpu < end && all; cpu++) {
 		if (!CPU_ISSET(cpu, &allowed))
-			continue; /* it is not online */
+			continue; /* offline */
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
 		all = !sched_setaffinity(0, sizeof(one), &one);
@@ -38,8 +38,8 @@ static bool visit_all(unsigned int most)
 	return all;
 }
 
-/* Programs run inside what RCU protects. The kernel refuses this where CPUs run without a tick
- * (nohz_full). */
+/* Waits for a grace period: programs run in RCU read-side critical sections. The kernel refuses
+ * this where CPUs run without a tick (nohz_full). */
 static bool wait_for_rcu(void)
 {
 	return !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
@@ -58,8 +58,8 @@ bool quiesce(bool preempted)
 	if (!preempted && visit_all(CPU_SETSIZE))
 		return true;
 	if (!said)
-		log_warning("cannot wait for programs that still run (membarrier: %s): counts "
-			    "of the last moments may be a little low",
+		log_warning("cannot wait for running BPF programs (membarrier: %s); counts from "
+			    "the last moments may be slightly low",
 			    strerror(err));
 	said = true;
 	return false;

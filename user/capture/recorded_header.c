@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The machine, the moment, the layers, and the operations that they can tell. */
+/* Describes the machine, the time, the layers, and the operations that they record. */
 #include "capture/recorded_header.h"
 
 #include "capture/calls.h"

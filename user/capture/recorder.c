@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The thread between the rings and the trace. Knows nothing of records or columns.
+ * The thread that moves records from the CPU buffers to the trace.
  */
 #include "capture/recorder.h"
 
@@ -20,20 +20,20 @@
 #include "capture/profile_rows.h"
 #include "log.h"
 
-/* How long to sleep between drains: until about so many records have come. Each drain takes a CPU
- * from the job for a while, and slots that have left the cache of the CPU that fills them are had
- * without disturbing it. When more come than did before, the kernel side wakes us. */
+/* Sleep between drains until about BATCH_RECORDS records have arrived. Each drain takes a CPU from
+ * the job for a while, and slots that have left the cache of the CPU that writes them can be read
+ * without disturbing it. If the rate rises, the kernel side wakes the thread. */
 #define SLEEP_MIN_MS 2
 #define SLEEP_MAX_MS 100
 #define BATCH_RECORDS 32768
 
-/* How often the sums of devices are told, so that they tell a course, too. */
+/* Interval of device records, so that they also form a timeline. */
 #define DEVICES_EVERY_NS 1000000000ull
 
-/* If a pass of the draining thread takes longer, it was stopped or had no CPU. */
+/* If a pass of the draining thread takes longer, the thread was stopped or had no CPU. */
 #define STOPPED_NS 1000000000ull
 
-/* How long to wait for records that were counted before the end, but have not come. */
+/* How long to wait for records that were counted before the end but have not arrived. */
 #define LAST_WAIT_NS 1000000000ull
 
 struct recorder {
@@ -50,10 +50,10 @@ struct recorder {
 	_Atomic uint64_t written_bytes;
 	_Atomic int write_error;
 	bool resumed;
-	uint64_t lost;	       /* by the kernel side, when it was last looked at */
-	uint64_t lost_stopped; /* of it, while this side did not run */
-	uint64_t ran_ns;       /* when the draining thread last noted that it runs */
-	uint64_t stopped_ns;   /* when it last ran again after a standstill; 0: never */
+	uint64_t lost;	       /* by the kernel side, at the last check */
+	uint64_t lost_stopped; /* those lost while the thread was stopped */
+	uint64_t ran_ns;       /* when the draining thread last ran */
+	uint64_t stopped_ns;   /* when it last resumed after a stop; 0: never */
 };
 
 static uint64_t count_lost(const struct kind_total *kinds)
@@ -65,7 +65,7 @@ static uint64_t count_lost(const struct kind_total *kinds)
 	return lost;
 }
 
-/* The draining thread runs: if it has not for long, it stood still until now. */
+/* Notes that the draining thread runs. After a long gap, it was stopped until now. */
 static void note_running(struct recorder *recorder)
 {
 	uint64_t now_ns = host_now_ns();
@@ -75,15 +75,15 @@ static void note_running(struct recorder *recorder)
 	recorder->ran_ns = now_ns;
 }
 
-/* Some losses of the time when it was stopped are only found a little later. */
+/* Some losses from a stop are only found a little later. */
 static bool has_just_stopped(const struct recorder *recorder)
 {
 	return recorder->stopped_ns &&
 	       recorder->ran_ns - recorder->stopped_ns < 2 * DEVICES_EVERY_NS;
 }
 
-/* Adds up the losses since the last look. Whether this side stood still is asked after the totals
- * are read: a standstill between the two would else count as buffers that are too small. */
+/* Adds up the losses since the last check. Must check for a stop after reading the totals:
+ * otherwise losses from a stop between the two would count as caused by small buffers. */
 static void look_at_losses(struct recorder *recorder)
 {
 	struct kind_total kinds[RECORD_KIND_COUNT];
@@ -98,7 +98,7 @@ static void look_at_losses(struct recorder *recorder)
 	recorder->lost = lost;
 }
 
-/* Each is said once: a disk that is nearly full may be full again and again. */
+/* Logs each message once: a nearly full disk may fill up repeatedly. */
 static void look_at_writer(struct recorder *recorder, int status)
 {
 	int before = atomic_load(&recorder->write_error);
@@ -106,18 +106,18 @@ static void look_at_writer(struct recorder *recorder, int status)
 	atomic_store(&recorder->written_bytes, trace_writer_bytes(recorder->writer));
 	if (status && !before) {
 		atomic_store(&recorder->write_error, status);
-		log_error("%s: cannot be written: %s; the command goes on, and what comes now is "
-			  "counted but not kept%s",
+		log_error("cannot write %s: %s; the command continues, but new events are counted, "
+			  "not kept%s",
 			  recorder->options.path, strerror(-status),
-			  trace_writer_is_full(status) ? " until there is room again" : "");
+			  trace_writer_is_full(status) ? " until there is space again" : "");
 	}
 	if (!status && before && !recorder->resumed) {
 		recorder->resumed = true;
-		log_warning("%s: has room to be written again", recorder->options.path);
+		log_warning("%s: space available; writing again", recorder->options.path);
 	}
 }
 
-/* How long to sleep when so many records have come in that time. */
+/* Returns how long to sleep if `records` records arrived within `within_ns`. */
 static unsigned int sleep_ms(size_t records, uint64_t within_ns)
 {
 	uint64_t ms = within_ns / 1000000 * BATCH_RECORDS / (records + 1);
@@ -125,7 +125,7 @@ static unsigned int sleep_ms(size_t records, uint64_t within_ns)
 	return ms < SLEEP_MIN_MS ? SLEEP_MIN_MS : ms > SLEEP_MAX_MS ? SLEEP_MAX_MS : ms;
 }
 
-/* So long, or until sums are due. */
+/* Returns `ms`, or the time until sums are due if that is shorter. */
 static unsigned int least_ms(unsigned int ms, uint64_t due_ns)
 {
 	return due_ns / 1000000 < ms ? due_ns / 1000000 + 1 : ms;
@@ -253,7 +253,7 @@ static void subtract(uint64_t *from, uint64_t what)
 	*from -= what < *from ? what : *from;
 }
 
-/* Subtracts what was left out from the counts of the kernel side. */
+/* Subtracts operations on excluded files from the kernel side's counts. */
 static void leave_out(const struct recorder *recorder, struct counts *counts)
 {
 	const struct file_choice *choice = &recorder->choice;
@@ -275,7 +275,7 @@ static void leave_out(const struct recorder *recorder, struct counts *counts)
 	}
 }
 
-/* Spans of which only the end was heard; some of those may be begins that were counted as lost. */
+/* Returns how many spans have only an end, less the begins already counted as lost. */
 static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 {
 	uint64_t unbegun = decoder_unbegun(recorder->decoder);
@@ -283,7 +283,7 @@ static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 	return unbegun > lost ? unbegun - lost : 0;
 }
 
-/* Notes how many events each cause lost. Returns how many notes there are. */
+/* Notes how many events were lost to each cause. Returns the number of notes. */
 static size_t name_losses(const struct recorder *recorder, const struct counts *counts,
 			  struct trace_note *notes)
 {
@@ -301,7 +301,7 @@ static size_t name_losses(const struct recorder *recorder, const struct counts *
 	return n;
 }
 
-/* What goes into the trace of what the kernel side could not see. */
+/* Fills the trace's notes on what was not recorded. Returns their number. */
 static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
 	const uint64_t unseen = markers_unseen(recorder->options.markers);
@@ -311,7 +311,7 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 	int err = session_bios_under_way(recorder->session, &bios);
 
 	if (err)
-		log_warning("cannot count the bios under way: %s", strerror(-err));
+		log_warning("cannot count block I/Os in flight: %s", strerror(-err));
 	else if (bios)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_BIOS_UNDER_WAY, bios };
 	if (before)
@@ -324,7 +324,8 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 	return n + name_losses(recorder, counts, counts->trace_notes + n);
 }
 
-/* Rows of sums: they are lost when there is no room to write them. How many. */
+/* Adds totals for rows of sums, which are lost if there is no room to write them. Returns their
+ * number. */
 static size_t profile_kind_totals(const struct recorder *recorder, struct trace_kind_total *totals)
 {
 	static const enum trace_kind kinds[] = { TRACE_PROFILE, TRACE_PROFILE_CLASS };
@@ -402,7 +403,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 				.lost = missed,
 			};
 	}
-	/* Nobody listened to them when they may have marked spans. */
+	/* Programs that may have marked spans while their markers were not attached. */
 	if (markers_unheard(recorder->options.markers))
 		counts->kind_totals[n++] = (struct trace_kind_total) {
 			.kind = "unheard_program",
@@ -416,7 +417,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 	totals->note_count = fill_notes(recorder, counts);
 }
 
-/* Everything that the kernel counted and did not lose has come. */
+/* Returns whether everything that the kernel counted and did not lose has arrived. */
 static bool all_taken(const struct recorder *recorder, const struct counts *counts)
 {
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
@@ -427,8 +428,8 @@ static bool all_taken(const struct recorder *recorder, const struct counts *coun
 	return true;
 }
 
-/* Takes what is left, and the totals that belong to it: no program runs any more, so both stand
- * still. A record that never comes is told by the totals. */
+/* Drains the rest and reads the totals that match it: no program runs any more, so both are final.
+ * The totals show any record that never arrives. */
 static int drain_rest(struct recorder *recorder, struct counts *counts, uint64_t recording_end_ns)
 {
 	const struct timespec pause = { .tv_nsec = SLEEP_MIN_MS * 1000000 };
@@ -470,7 +471,7 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	session_wake(recorder->session);
 	pthread_join(recorder->thread, NULL);
 	recorder->started = false;
-	markers_stop(recorder->options.markers); /* which that thread told */
+	markers_stop(recorder->options.markers); /* fed by that thread */
 	if (!counts)
 		goto out;
 	err = drain_rest(recorder, counts, end_ns);
@@ -490,7 +491,7 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 		totals.start_ns = recorder->start_ns;
 	fill_totals(recorder, counts, &totals);
 	err = trace_writer_finish(recorder->writer, &totals);
-	if (err) /* that the totals had room tells nothing of the rest */
+	if (err) /* totals that fit do not mean that rows fit again */
 		look_at_writer(recorder, err);
 	sum_status(recorder, counts, status);
 	status->duration_ns = end_ns - totals.start_ns;

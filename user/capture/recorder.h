@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From the rings of a session to a trace: a thread that drains, decodes and appends, and the
- * totals at the end.
+ * Records a session to a trace: a thread that drains, decodes and appends, and the totals at the
+ * end.
  */
 #ifndef FAULTLINE_RECORDER_H
 #define FAULTLINE_RECORDER_H
@@ -16,14 +16,14 @@
 struct markers;
 struct recorder;
 
-/* Where a recording stands, or how it ended. */
+/* State of a recording, or how it ended. */
 struct recorder_status {
 	uint64_t events;       /* as counted by the kernel */
-	uint64_t lost;	       /* of these; includes what could not be written */
-	uint64_t summed;       /* operations that were summed up, without events; as read last */
-	uint64_t not_followed; /* programs that gained rights at their exec */
+	uint64_t lost;	       /* of these, including those that could not be written */
+	uint64_t summed;       /* operations in sums, without events; at the last reading */
+	uint64_t not_followed; /* setuid programs */
 	uint64_t written_bytes;
-	uint64_t duration_ns; /* once it has ended: as the trace tells it */
+	uint64_t duration_ns; /* set at the end, as in the trace */
 	int write_error;      /* 0, or the negative errno of the first failed write */
 	bool counted;	      /* events and lost are known */
 	bool ended;	      /* the trace has its totals */
@@ -43,9 +43,9 @@ int recorder_start(struct recorder **recorder, struct session *session, struct t
 void recorder_status(struct recorder *recorder, struct recorder_status *status);
 
 /*
- * Drains what is left, after session_detach, ends the thread, and ends the trace with its totals.
- * `end_ns` is when the command ended: what it takes to detach is none of its time. `survivors` are
- * pids. Returns 0 or a negative errno when the trace could not be ended.
+ * Ends the thread, drains the rest, and ends the trace with its totals. Must run after
+ * session_detach. `end_ns` is when the command ended; the time to detach does not count.
+ * `survivors` are pids. Returns 0 or a negative errno if the trace could not be ended.
  */
 int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 		    const uint64_t *survivors, size_t survivor_count,

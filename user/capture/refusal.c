@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The list of refused programs. Knows the shape of a verifier's log, and no program of ours.
+ * The list of refused programs, with reasons taken from the verifier's logs.
  */
 #include "capture/refusal.h"
 
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines that end a log and are no reason: statistics, and where the verifier had come to. */
+/* Returns false for lines at the end of a log that give no reason: statistics, and how far the
+ * verifier got. */
 static bool is_reason(const char *line, size_t length)
 {
 	static const char *const others[] = { "processed ", "verification time ", "stack depth ",
@@ -24,7 +25,7 @@ static bool is_reason(const char *line, size_t length)
 	return true;
 }
 
-/* The last line that is a reason, as one piece of text. */
+/* Copies the last line that gives a reason. */
 static void copy_reason(char *to, size_t size, const char *log)
 {
 	const char *end = log + strlen(log);

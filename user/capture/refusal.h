@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Programs that the kernel did not take although it allows what they are attached to, and what it
- * said of each. Knows nothing of how programs are loaded.
+ * Programs that the kernel refused although it supports their targets, and its reasons.
  */
 #ifndef FAULTLINE_REFUSAL_H
 #define FAULTLINE_REFUSAL_H
@@ -13,18 +12,18 @@ struct refusal {
 	char why[200];
 };
 
-/* Grows; all zeroes is an empty one. */
+/* Grows as needed; all zeroes is empty. */
 struct refusals {
 	struct refusal *rows;
 	size_t count;
 };
 
 /*
- * Notes a refused program. `log` is what the verifier wrote, the reason in the last line of its
- * own; where it wrote nothing, `err` (a negative errno) is all there is to tell.
+ * Adds a refused program. The reason is the last line of `log`, the verifier's log, that is not
+ * statistics; if there is none, it is `err`, a negative errno.
  */
 int refusals_add(struct refusals *refusals, const char *program, const char *log, int err);
-/* Why a program was refused, or NULL. */
+/* Returns why a program was refused, or NULL. */
 const char *refusals_find(const struct refusals *refusals, const char *program);
 void refusals_free(struct refusals *refusals);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Draining the rings. libbpf's own consumer tells the kernel of each record; here the consumer's
- * position moves once a batch, so that the CPU that writes keeps its cache line.
+ * Drains the ring buffers. libbpf's consumer publishes its position after each record; this one
+ * does so once per batch, so that the CPU that writes keeps its cache line.
  */
 #include "capture/ring.h"
 
@@ -21,21 +21,21 @@
 #define BATCH_BYTES (64u << 10)
 
 struct ring {
-	int fd; /* to be closed; -1: somebody else's */
+	int fd; /* closed with the ring; -1: the caller's */
 	uint64_t mark;
-	uint64_t *consumer;	  /* a page that we write */
-	const uint64_t *producer; /* a page, and behind it the data, mapped twice in a row */
+	uint64_t *consumer;	  /* a page that this side writes */
+	const uint64_t *producer; /* a page, followed by the data, mapped twice in a row */
 	const char *data;
 };
 
 struct rings {
-	int epoll_fd, event_fd; /* the event is rings_wake */
+	int epoll_fd, event_fd; /* event_fd is for rings_wake */
 	unsigned int count;
 	size_t bytes, page;
-	int outer_fd; /* the array of maps that they are in; -1: none */
+	int outer_fd; /* the array of maps that holds the rings; -1: none */
 	pthread_t offering;
 	bool is_offering;
-	int offer_error; /* what came of it, a negative errno or 0 */
+	int offer_error; /* 0 or a negative errno */
 	struct ring rings[];
 };
 
@@ -106,8 +106,8 @@ static int rings_listen(struct rings *rings)
 	return err;
 }
 
-/* Puts the rings where the programs look for them: all in one, or one by one where the kernel does
- * not know that. */
+/* Puts the rings where programs find them: in one batch, or one by one if the kernel does not
+ * support that. */
 static int offer_all(const struct rings *rings)
 {
 	uint32_t *keys = calloc(rings->count, 2 * sizeof(*keys)), *fds = keys + rings->count;
@@ -136,8 +136,8 @@ static void *offering(void *context)
 	return NULL;
 }
 
-/* The kernel ends an update of such a map by waiting for all programs that run, which takes longer
- * than all else here: a thread waits for that. */
+/* The kernel ends an update of such a map by waiting for all running programs, which takes longer
+ * than everything else here, so a thread does it. */
 static int rings_offer(struct rings *rings)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = rings->rings[0].fd);
@@ -225,7 +225,7 @@ static size_t ring_drain(struct ring *ring, unsigned int number, size_t mask, ri
 		uint32_t size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
 		if (length & BPF_RINGBUF_BUSY_BIT)
-			break; /* being written: what follows waits with it */
+			break; /* being written: later records wait, too */
 		if (!(length & BPF_RINGBUF_DISCARD_BIT)) {
 			take(context, number, (const char *)header + BPF_RINGBUF_HDR_SZ, size);
 			records++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Lists of words to masks.
+ * Converts lists of words to masks.
  */
 #include "capture/selection.h"
 
@@ -34,7 +34,7 @@ static int parse_list(const char *option, const char *list, const char *const *w
 			for (i = 0; i < count; i++)
 				snprintf(known + strlen(known), sizeof(known) - strlen(known),
 					 ", %s", words[i]);
-			log_error("%s %s: '%.*s' is not known; known are %s", option, list,
+			log_error("%s %s: unknown '%.*s'; choose from %s", option, list,
 				  (int)length, word, known);
 			return -EINVAL;
 		}
@@ -58,7 +58,7 @@ int selection_file_types(const char *list, unsigned int *mask)
 			  mask);
 }
 
-/* Whether a layer has the variant; if not, `known` are the names of those that it has. */
+/* Returns whether a layer has the variant; if not, `known` receives the names of its variants. */
 static bool is_variant(enum layer layer, const char *name, char *known, size_t size)
 {
 	for (size_t p = 0; p < part_count; p++) {
@@ -100,9 +100,8 @@ int selection_variants(const char *list, struct forced_variants *forced)
 		snprintf(name, sizeof(name), "%.*s",
 			 word[length] == '=' ? (int)(rest - length - 1) : 0, word + length + 1);
 		if (layer == LAYER_COUNT || !is_variant(layer, name, known, sizeof(known))) {
-			log_error("--force-variant %s: '%.*s' is no layer with one of its "
-				  "variants%s%s",
-				  list, (int)rest, word, known[0] ? ", which are " : "", known);
+			log_error("--force-variant %s: '%.*s' is not a known LAYER=VARIANT%s%s",
+				  list, (int)rest, word, known[0] ? "; variants: " : "", known);
 			return -EINVAL;
 		}
 		memcpy(forced->names[layer], name, sizeof(name));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What to record, from the words that a user gives. NULL means the default. An unknown word is
- * logged with the known ones, and -EINVAL returned.
+ * Parses what to record. NULL means the default. For an unknown word, logs it with the known ones
+ * and returns -EINVAL.
  */
 #ifndef FAULTLINE_SELECTION_H
 #define FAULTLINE_SELECTION_H
@@ -12,9 +12,9 @@
 int selection_layers(const char *list, unsigned int *mask);
 /* "reg,dir" or "all" to a mask of FILE_CLASS_*; reg,dir,blk by default. */
 int selection_file_types(const char *list, unsigned int *mask);
-/* "fault=kprobe+perf,syscall=tp": the variant of each layer that takes no other. */
+/* "fault=kprobe+perf,syscall=tp": the variant that each of these layers must use. */
 int selection_variants(const char *list, struct forced_variants *forced);
-/* Prints all of them, if that is what the word asks for; else false. */
+/* Prints all variants if the word is "list"; otherwise returns false. */
 bool selection_lists_variants(const char *word);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A session from its opening to its close. Knows nothing of what is recorded or where it goes, nor
- * how programs are chosen.
+ * Opens, detaches and closes sessions.
  */
 #include "capture/session.h"
 
@@ -31,7 +30,7 @@
 #include "capture/waiting.h"
 #include "log.h"
 
-/* What libbpf says, at -v. */
+/* Logs libbpf's messages at -v. */
 static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)
 {
 	char *text, *line, *rest;
@@ -63,11 +62,11 @@ static void layers_fill(struct session *session)
 
 void session_say_no_buffers(const struct session *session, int err)
 {
-	log_error("cannot make %u buffers: %s; try a smaller --buffer", session->sizes.lane_count,
+	log_error("cannot create %u buffers: %s; try a smaller --buffer", session->sizes.lane_count,
 		  strerror(-err));
 }
 
-/* Those of the object. */
+/* Maps the buffers of the object. */
 static int map_buffers(struct session *session)
 {
 	struct faultline *skeleton = session->skeleton;
@@ -94,9 +93,9 @@ static int map_buffers(struct session *session)
 	return err;
 }
 
-/* Programs, maps and links; and, for each CPU, two more. */
+/* For programs, maps and links; each CPU takes two more. */
 #define OPEN_FILES_LEAST 124
-/* The kernel's types are handed to libbpf as a file of some 400 KiB. */
+/* libbpf gets the kernel's types as a file of about 400 KiB. */
 #define FILE_BYTES_LEAST (512ull << 10)
 
 static int limits_allow(void)
@@ -105,14 +104,14 @@ static int limits_allow(void)
 	struct rlimit size;
 
 	if (files < least) {
-		log_error("open files are limited to %llu (ulimit -n): to record takes %llu and "
-			  "more",
+		log_error("limit of %llu open files (ulimit -n) is too low; recording needs at "
+			  "least %llu",
 			  (unsigned long long)files, (unsigned long long)least);
 		return -EMFILE;
 	}
 	if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur < FILE_BYTES_LEAST) {
-		log_error("files are limited to %llu bytes (ulimit -f): to record takes %llu and "
-			  "more",
+		log_error("file size limit of %llu bytes (ulimit -f) is too low; recording needs "
+			  "at least %llu",
 			  (unsigned long long)size.rlim_cur, FILE_BYTES_LEAST);
 		return -EFBIG;
 	}
@@ -140,13 +139,13 @@ int session_open(struct session **out, const struct session_options *options)
 	}
 	err = loader_open(&session->loader, session->kernel);
 	if (err) {
-		log_error("programs cannot be loaded: %s", strerror(-err));
+		log_error("cannot load BPF programs: %s", strerror(-err));
 		goto fail;
 	}
 	session->cpus = libbpf_num_possible_cpus();
 	if (session->cpus < 1) {
 		err = -EINVAL;
-		log_error("cannot tell the number of CPUs");
+		log_error("cannot determine the number of CPUs");
 		goto fail;
 	}
 	session->profile_slots = options->profile_slots
@@ -158,7 +157,7 @@ int session_open(struct session **out, const struct session_options *options)
 	if (options->flight_bytes) {
 		err = buffer_sizes_of_flight(&session->sizes, options->flight_bytes);
 		if (err) {
-			log_error("--flight: too little for %u CPUs; at least %llu KiB",
+			log_error("--flight: too small for %u CPUs; use at least %llu KiB",
 				  session->sizes.lane_cpus,
 				  (unsigned long long)flight_least_bytes(&session->sizes) / 1024);
 			goto fail;
@@ -210,8 +209,7 @@ void session_drains_here(const struct session *session)
 	int err = privileges_drop(session->online);
 
 	if (err)
-		log_warning("the thread that records cannot give up privileges: %s",
-			    strerror(-err));
+		log_warning("the recording thread cannot drop privileges: %s", strerror(-err));
 }
 
 static void attach_arrived(void *context, int cpu)
@@ -220,8 +218,7 @@ static void attach_arrived(void *context, int cpu)
 	int err = attach_to_cpu(&session->attached, session->skeleton->obj, &session->choice, cpu);
 
 	if (err)
-		log_warning("CPU %d came online, and the ends of page faults there cannot be "
-			    "recorded: %s%s",
+		log_warning("CPU %d came online; cannot record the ends of page faults on it: %s%s",
 			    cpu, strerror(-err),
 			    err == -EACCES ? " (kernel.perf_event_paranoid is above 2)" : "");
 	else

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Whom a session follows: a command from its exec on, or what runs already. Knows nothing of how
- * the programs came to be attached.
+ * Follows a command from its exec on, or processes that already run.
  */
 #include "capture/session_state.h"
 
@@ -17,7 +16,7 @@
 #include "capture/probes.h"
 #include "log.h"
 
-/* A task's mode is reached through a pidfd. */
+/* Sets or reads a task's mode; a pidfd is the key of its map. */
 static int task_mode(struct session *session, pid_t pid, bool arm, uint32_t *mode)
 {
 	int map = bpf_map__fd(session->skeleton->maps.tasks);
@@ -46,20 +45,19 @@ int session_attach(struct session *session, const int *pidfds, size_t count, siz
 	int err;
 
 	if (!probes_chosen(&session->choice, "fl_arm")) {
-		log_error("this kernel has no iterator over tasks: what runs already cannot be "
-			  "attached to");
+		log_error("this kernel has no task iterator; cannot attach to running processes");
 		return -ENOTSUP;
 	}
 	err = arming_open(&session->arming, session->skeleton);
 	for (size_t i = 0; i < count && !err; i++) {
 		err = arming_mark(session->arming, pidfds[i]);
 		if (err == -ENOENT || err == -ESRCH)
-			err = 0; /* it has ended meanwhile */
+			err = 0; /* it has ended */
 	}
 	if (!err)
 		err = arming_run(session->arming, processes, threads);
 	if (err)
-		log_error("cannot attach to what runs: %s", strerror(-err));
+		log_error("cannot attach to running processes: %s", strerror(-err));
 	return err;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Loads and attaches the best variants that the kernel takes. Knows nothing of what the programs
- * are set to, nor of what they record.
+ * Loads and attaches the best variants that the kernel accepts.
  */
 #include "capture/session_state.h"
 
@@ -20,7 +19,7 @@
 
 #define VERIFIER_LOG_BYTES (1u << 20)
 
-/* One attempt with the variants chosen now. */
+/* Tries to load the variants that are chosen now. */
 static int load_chosen(struct session *session)
 {
 	struct faultline *skeleton = session_open_skeleton(session);
@@ -39,7 +38,7 @@ static int load_chosen(struct session *session)
 	return err;
 }
 
-/* Loads one program and no other; notes it, and what the verifier wrote, when it is refused. */
+/* Loads one program by itself. If it is refused, notes the program and the verifier's log. */
 static int try_alone(struct session *session, const char *name, char *verifier_log)
 {
 	struct faultline *skeleton = session_open_skeleton(session);
@@ -64,7 +63,7 @@ static int try_alone(struct session *session, const char *name, char *verifier_l
 	return status;
 }
 
-/* Which of the chosen programs the kernel refuses; libbpf gives up at the first one. */
+/* Finds all chosen programs that the kernel refuses; libbpf stops at the first one. */
 static int find_refused(struct session *session)
 {
 	char *verifier_log = malloc(VERIFIER_LOG_BYTES);
@@ -81,8 +80,8 @@ static int find_refused(struct session *session)
 	return err;
 }
 
-/* Attaches what was loaded. A place that the kernel refuses is noted as its program would be, and
- * nothing is left. */
+/* Attaches what was loaded. If the kernel refuses a target, notes its program as refused and
+ * unloads everything. */
 static int attach_or_note(struct session *session)
 {
 	const struct probe *failed;
@@ -115,7 +114,7 @@ int session_load(struct session *session)
 		probes_choose(session->kernel, session->options.layers, uses_of(&session->options),
 			      &session->options.forced, &session->refused, &session->choice);
 		if (!session->choice.on[LAYER_TASK]) {
-			log_error("processes cannot be followed: %s",
+			log_error("cannot follow processes: %s",
 				  session->choice.reason[LAYER_TASK]);
 			return -ENOTSUP;
 		}
@@ -133,12 +132,12 @@ int session_load(struct session *session)
 		if (!err)
 			return 0;
 		if (status || session->refused.count == refused) {
-			log_error("the kernel refuses the BPF programs: %s; -v says more",
+			log_error("the kernel rejects the BPF programs: %s; use -v for details",
 				  strerror(-err));
 			return err;
 		}
 		for (; refused < session->refused.count; refused++)
-			log_debug("the kernel refuses the program %s (%s); trying without",
+			log_debug("the kernel rejects program %s (%s); trying without it",
 				  session->refused.rows[refused].program,
 				  session->refused.rows[refused].why);
 	}

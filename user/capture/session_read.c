@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a session tells: what it chose, the records that have come, the counters of the kernel side.
- * Knows nothing of how it was loaded, nor of what is made of the records.
+ * Reads a session: its choices, the records that have arrived, the kernel side's counters.
  */
 #include "capture/session_state.h"
 
@@ -54,7 +53,7 @@ unsigned int session_missing(const struct session *session)
 	const unsigned int data = session->options.layers & ~(1u << LAYER_TASK | 1u << LAYER_SPAN);
 	unsigned int missing = probes_missing(&session->choice, data);
 
-	/* One of the others is enough. */
+	/* Other layers count as missing only if no layer is left. */
 	return missing == data ? missing : missing & LAYERS_ESSENTIAL;
 }
 
@@ -97,7 +96,8 @@ size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn
 
 	if (session->arming)
 		records = arming_drain(session->arming, take, context);
-	/* What numbers stand for goes ahead of what came after it. */
+	/* Marked in the reverse order of draining: records that define ids precede those that use
+	 * them. */
 	if (session->lanes)
 		lanes_mark(session->lanes);
 	rings_mark(session->rings);
@@ -130,14 +130,14 @@ static int sum_map(struct bpf_map *map, uint32_t first, uint32_t entries, size_t
 	return err;
 }
 
-/* What was given over through lanes are system calls, but for what is counted as faults there. A
- * slot that was overrun does not tell what it held. */
+/* Slots hold system calls, except for those counted as faults. What an overwritten slot held is
+ * unknown. */
 static void count_lanes(const struct session *session, struct kind_total *kinds)
 {
 	uint64_t faults = kinds[RECORD_FAULT].events - kinds[RECORD_FAULT].lost;
 
 	if (!session->lanes)
-		return; /* nobody reads them as they come */
+		return; /* flight recorder: slots are not drained */
 	kinds[RECORD_SYSCALL].events += lanes_given(session->lanes) - faults;
 	kinds[RECORD_SYSCALL].lost += lanes_overrun(session->lanes);
 }
@@ -229,7 +229,7 @@ int session_cgroup_places(const struct session *session)
 	return bpf_map__fd(session->skeleton->maps.cgroup_places);
 }
 
-/* --- a flight recorder's --- */
+/* --- flight recorder --- */
 
 const struct flight_memory *session_flight(const struct session *session)
 {
@@ -263,7 +263,7 @@ bool session_take_slow(struct session *session, struct flight_slow *slow)
 
 #define BATCH_ENTRIES 4096
 
-/* Gives the values of an array or a hash, until `take` returns less than 0, which is returned. */
+/* Calls `take` for each value of an array or a hash until it returns less than 0; returns that. */
 static int each_value(const struct bpf_map *map, int (*take)(void *context, const void *value),
 		      void *context)
 {
@@ -297,7 +297,7 @@ struct file_taker {
 	void *context;
 };
 
-/* Of a value that begins with what is held of a file. */
+/* The value begins with a struct file_entry. */
 static int take_file_id(void *context, const void *value)
 {
 	const struct file_taker *taker = context;
@@ -318,7 +318,7 @@ int session_each_file_id(const struct session *session, void (*take)(void *conte
 	return err ? err : each_value(skeleton->maps.files, take_file_id, &taker);
 }
 
-/* Of a place of a bio, which begins with its address. */
+/* The value is a bio's slot, which begins with its address. */
 static int count_bio(void *context, const void *value)
 {
 	uint64_t bio;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Mappings of the kernel side's memory. Knows nothing of what stands there.
+ * Maps memory of the kernel side.
  */
 #include "capture/shared.h"
 
@@ -23,6 +23,6 @@ void *shared_map(int fd, size_t bytes, bool writable, size_t offset)
 	if (map == MAP_FAILED)
 		return NULL;
 	if (madvise(map, bytes, MADV_DONTFORK))
-		errno = 0; /* then they have it for nothing */
+		errno = 0; /* children then inherit it, which is harmless */
 	return map;
 }

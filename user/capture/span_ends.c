@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A bit for each id that was begun, in chunks of 64 that follow each other, as ids do; and the ends
- * that had no bit when they came, most of which find it a moment later: lanes are drained one after
- * the other. Bounded: past a number of chunks, ends or forks nothing is claimed.
+ * Keeps a bit for each id that was begun, in chunks of 64 consecutive ids, and the ends whose bit
+ * was not set when they arrived. Most find it a moment later, because CPU buffers are drained one
+ * after the other. Memory is bounded: beyond a number of chunks, ends or forks, nothing is
+ * reported.
  */
 #include "capture/span_ends.h"
 
@@ -13,11 +14,11 @@
 
 #include "grow.h"
 
-#define SLOTS (1u << 18) /* chunks, three quarters of which are used: 6 MiB */
+#define SLOTS (1u << 18) /* chunks, filled up to three quarters: 6 MiB */
 #define ENDS_MAX (1u << 16)
 #define FORKS_MAX (1u << 16)
 #define ANCESTORS_MOST 64
-#define OUR_IDS (1ull << 53) /* above are none that the library gives (see span.c) */
+#define OUR_IDS (1ull << 53) /* the library assigns only ids below (see span.c) */
 
 struct end_chunk {
 	uint32_t pid; /* 0: free */
@@ -35,8 +36,8 @@ struct end {
 };
 
 struct span_ends {
-	bool lost_count; /* of what is bounded */
-	uint64_t seed;	 /* ids are the program's choice: it must not know where they fall */
+	bool lost_count; /* a bound was exceeded */
+	uint64_t seed;	 /* keeps slots unpredictable: programs choose ids */
 	size_t chunk_count, end_count, fork_count, present_count, present_room;
 	uint64_t before;
 	struct end_chunk *chunks;
@@ -53,7 +54,7 @@ struct span_ends *span_ends_make(void)
 		return NULL;
 	if (getrandom(&ends->seed, sizeof(ends->seed), GRND_NONBLOCK) < 0)
 		ends->seed = (uintptr_t)ends;
-	/* Pages that are not touched cost nothing. */
+	/* Untouched pages cost nothing. */
 	ends->chunks = calloc(SLOTS, sizeof(*ends->chunks));
 	ends->ends = calloc(ENDS_MAX, sizeof(*ends->ends));
 	ends->forks = calloc(FORKS_MAX, sizeof(*ends->forks));
@@ -74,7 +75,7 @@ void span_ends_free(struct span_ends *ends)
 	free(ends);
 }
 
-/* The chunk of an id, or the free slot where it would be. */
+/* Returns the chunk of an id, or the free slot where it belongs. */
 static struct end_chunk *find(const struct span_ends *ends, uint32_t pid, uint64_t id)
 {
 	uint64_t first = id & ~63ull;
@@ -159,8 +160,8 @@ static bool was_present(const struct span_ends *ends, uint32_t pid)
 	       bsearch(&pid, ends->present, ends->present_count, sizeof(pid), compare_pids);
 }
 
-/* In the process, or in one that it was forked from; also where its number was given twice.
- * `before` is set where one of them ran before the recording. */
+/* Returns whether the process, or one that it was forked from, may have begun the id; also true if
+ * a pid was reused. Sets `before` if one of them ran before the recording. */
 static bool may_have_begun(const struct span_ends *ends, uint32_t pid, uint64_t id, bool *before)
 {
 	const struct fork *forks = ends->forks, *end = forks + ends->fork_count, *fork;

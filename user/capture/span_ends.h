@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Ends of spans whose begin never came: the sign of a begin that somebody else heard, or nobody.
+ * Counts ends of spans without a begin: the begin went to another tracer, or to none.
  */
 #ifndef FAULTLINE_SPAN_ENDS_H
 #define FAULTLINE_SPAN_ENDS_H
@@ -9,26 +9,27 @@
 
 struct span_ends;
 
-/* Returns NULL for want of memory. */
+/* Returns NULL if out of memory. */
 struct span_ends *span_ends_make(void);
 void span_ends_free(struct span_ends *ends); /* NULL is fine */
 
-/* Records as they come, in any order. */
+/* Add records in any order. */
 void span_ends_fork(struct span_ends *ends, uint32_t parent, uint32_t child);
 void span_ends_begin(struct span_ends *ends, uint32_t pid, uint64_t id);
 void span_ends_end(struct span_ends *ends, uint32_t pid, uint64_t id);
 
-/* A process ran before the recording: ends of spans that it or its children began then are nothing
- * that was missed. */
+/* Notes that a process ran before the recording: spans that it or its children began then were not
+ * missed. */
 void span_ends_present(struct span_ends *ends, uint32_t pid);
 
 /*
- * How many ends there were of ids that neither the process nor any that it was forked from has
- * begun; an id that is ended twice is none. To be asked when all records have come. 0 when there
- * were too many to tell: what is claimed is so.
+ * Returns how many ends have ids that neither the process nor any that it was forked from has
+ * begun. An id that was begun and ended twice does not count. Must run after all records have
+ * arrived. Returns 0 if there were too many to be certain.
  */
 uint64_t span_ends_unbegun(struct span_ends *ends);
-/* ... and how many that did not count because their processes ran before. To be asked after it. */
+/* Returns how many did not count because their processes ran before. Must run after
+ * span_ends_unbegun. */
 uint64_t span_ends_before(const struct span_ends *ends);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Waiting and handing on signals. Knows nothing of tracing.
+ * Waits for the command and forwards signals.
  */
 #include "capture/supervise.h"
 
@@ -27,15 +27,15 @@ static void handled_signals(sigset_t *set)
 		sigaddset(set, handed_on[i]);
 }
 
-/* A write that fails must not kill us: the command would go on without its wrapper. And whoever has
- * called us with SIGCHLD ignored, nobody would tell us that the command has ended. */
+/* A failed write must not kill this process: the command would go on without its wrapper. If the
+ * caller ignored SIGCHLD, the end of the command would not be noticed. */
 static const struct {
 	int number;
 	void (*handler)(int);
 } changed[] = { { SIGPIPE, SIG_IGN }, { SIGXFSZ, SIG_IGN }, { SIGCHLD, SIG_DFL } };
 #define CHANGED_COUNT (sizeof(changed) / sizeof(changed[0]))
 
-/* What we found, for the command to find again. */
+/* The original state, which the command gets back. */
 static struct {
 	sigset_t mask;
 	struct sigaction actions[CHANGED_COUNT];
@@ -66,7 +66,7 @@ void supervise_undo(void)
 	sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
 }
 
-/* Reaps what has ended. Returns true when there is nothing more to wait for. */
+/* Reaps processes that have ended. Returns true when there is nothing more to wait for. */
 static bool reap(const struct supervision *supervision, int *status, bool *command_ended)
 {
 	int code;
@@ -83,8 +83,8 @@ static bool reap(const struct supervision *supervision, int *status, bool *comma
 	return pid < 0 && errno == ECHILD;
 }
 
-/* What the terminal sends, it sends to the command as well; but that it is gone, it tells the
- * leader of the session alone. */
+/* The terminal sends its signals to the command as well, but reports a hangup only to the session
+ * leader. */
 static bool is_ours_to_hand_on(const struct signalfd_siginfo *info)
 {
 	if (info->ssi_code != SI_KERNEL)
@@ -97,13 +97,13 @@ static bool is_end(int signal)
 	return signal == SIGINT || signal == SIGTERM;
 }
 
-/* When something is to be called; UINT64_MAX: no more. */
+/* Returns the time `ns` from now; UINT64_MAX (never) if it is 0. */
 static uint64_t after_ns(uint64_t ns)
 {
 	return ns ? host_now_ns() + ns : UINT64_MAX;
 }
 
-/* Whether that time has come, which it does once. */
+/* Returns whether that time has come; true only once. */
 static bool has_come(uint64_t *at_ns)
 {
 	if (host_now_ns() < *at_ns)
@@ -112,7 +112,7 @@ static bool has_come(uint64_t *at_ns)
 	return true;
 }
 
-/* Up to a second, or until the time is over, in ms. */
+/* Returns the time until `until_ns` in ms, at most a second. */
 static int wait_ms(uint64_t until_ns)
 {
 	uint64_t now = host_now_ns();

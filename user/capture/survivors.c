@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Asks the kernel side about every process of the machine.
+ * Looks up every process of the machine in the kernel side's map of tasks.
  */
 #include "capture/survivors.h"
 

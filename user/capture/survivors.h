@@ -10,9 +10,9 @@
 
 #include "capture/session.h"
 
-/* Puts the pids of at most `max` of them into `pids`; returns how many. */
+/* Stores up to `max` of their pids in `pids` and returns their number. */
 size_t survivors_find(struct session *session, uint64_t *pids, size_t max);
-/* The name (comm) of a process, "?" when it is gone. */
+/* Writes the name (comm) of a process, or "?" if it has ended. */
 void survivors_name(uint64_t pid, char *out, size_t size);
 
 #endif

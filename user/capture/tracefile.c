@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Making the trace's file. Knows nothing of what is written into it.
+ * Creates and removes the trace file.
  */
 #include "capture/tracefile.h"
 
@@ -22,7 +22,7 @@ int tracefile_name(const char *pattern, pid_t pid, char out[PATH_MAX])
 	size_t used = 0;
 
 	if (!*pattern) {
-		log_error("-o: the name of the trace is empty; name a file");
+		log_error("-o: empty file name; name a file for the trace");
 		return -EINVAL;
 	}
 	for (const char *p = pattern; *p; p++) {
@@ -43,9 +43,8 @@ int tracefile_name(const char *pattern, pid_t pid, char out[PATH_MAX])
 			case '%':
 				break;
 			default:
-				log_error("-o %s: unknown %%%c; %%h is the host, %%p the pid, %%t "
-					  "the "
-					  "time, %%%% a %%",
+				log_error("-o %s: unknown %%%c; use %%h (host), %%p (pid), %%t "
+					  "(time) or %%%% (a %%)",
 					  pattern, *p ? *p : ' ');
 				return -EINVAL;
 			}
@@ -72,7 +71,7 @@ static int create(const char *path, bool force)
 		return -errno;
 	if (!S_ISREG(status.st_mode))
 		return -EEXIST;
-	/* Not truncated: somebody may be reading the old one. */
+	/* Not truncated: the old file may have a reader. */
 	if (unlink(path))
 		return -errno;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -88,24 +87,25 @@ static void explain(const char *path, int err, bool force)
 		if (!stat(path, &status) && S_ISDIR(status.st_mode))
 			log_error("%s is a directory; name a file with -o", path);
 		else if (force)
-			log_error("%s is not a regular file and is not replaced", path);
+			log_error("%s exists and is not a regular file; name another file with -o",
+				  path);
 		else
-			log_error(
-				"%s exists; name another file with -o, or replace it with --force",
-				path);
+			log_error("%s exists; use --force to overwrite it, or name another file "
+				  "with -o",
+				  path);
 		break;
 	case ENOENT:
-		log_error("%s: its directory does not exist; make it, or name another with -o",
+		log_error("%s: the directory does not exist; create it or name another with -o",
 			  path);
 		break;
 	case EACCES:
 	case EPERM:
 	case EROFS:
-		log_error("%s: user %u may not write there (%s); name another place with -o", path,
+		log_error("%s: user %u cannot write there (%s); name another file with -o", path,
 			  (unsigned int)geteuid(), strerror(-err));
 		break;
 	default:
-		log_error("%s: cannot be created: %s", path, strerror(-err));
+		log_error("cannot create %s: %s", path, strerror(-err));
 	}
 }
 
@@ -113,20 +113,20 @@ int tracefile_create(const char *path, bool force, uid_t uid, gid_t gid)
 {
 	uid_t own_uid = geteuid();
 	gid_t own_gid = getegid();
-	gid_t *groups = NULL; /* up to 256 KiB: more than some stacks have */
+	gid_t *groups = NULL; /* up to 256 KiB: too much for some stacks */
 	int group_count = 0, fd = -EPERM;
 
 	if (own_uid != uid) {
 		group_count = getgroups(0, NULL);
 		groups = calloc(group_count > 0 ? group_count : 1, sizeof(*groups));
 		if (!groups) {
-			log_error("no memory to become user %u", (unsigned int)uid);
+			log_error("cannot switch to user %u: out of memory", (unsigned int)uid);
 			return -ENOMEM;
 		}
 		group_count = getgroups(group_count, groups);
 		if (group_count < 0 || setgroups(1, &gid) || setegid(gid) || seteuid(uid)) {
-			log_error("cannot become user %u to write the trace: %s", (unsigned int)uid,
-				  strerror(errno));
+			log_error("cannot switch to user %u to write the trace: %s",
+				  (unsigned int)uid, strerror(errno));
 			goto back;
 		}
 	}
@@ -136,7 +136,7 @@ int tracefile_create(const char *path, bool force, uid_t uid, gid_t gid)
 back:
 	if (own_uid != uid &&
 	    (seteuid(own_uid) || setegid(own_gid) || setgroups(group_count, groups))) {
-		log_error("cannot become user %u again: %s", (unsigned int)own_uid,
+		log_error("cannot switch back to user %u: %s", (unsigned int)own_uid,
 			  strerror(errno));
 		if (fd >= 0)
 			close(fd);
@@ -148,7 +148,7 @@ back:
 
 void tracefile_remove(const char *path, uid_t uid)
 {
-	/* Of this thread alone: others may have given up the right to change theirs. */
+	/* Only of this thread: others may have given up the right to change theirs. */
 	uid_t own_uid = setfsuid(uid);
 
 	unlink(path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A table of types by what their names come to. Knows nothing of who asks, or why.
+ * A hash table of types by name.
  */
 #include "capture/type_names.h"
 
@@ -12,7 +12,7 @@
 struct type_names {
 	const struct btf *btf;
 	size_t mask;
-	uint32_t *ids; /* 0: a free place; types of one name stand in their order */
+	uint32_t *ids; /* 0: free slot; types with the same name are in order */
 };
 
 static uint32_t name_hash(const char *name, size_t bytes)
@@ -29,7 +29,7 @@ static uint32_t name_hash(const char *name, size_t bytes)
 	return (hash ^ word) * 0x9e3779b97f4a7c15 >> 32;
 }
 
-/* Enters types in their order, each from where its name says on. */
+/* Enters types in order, each in the first free slot from its name's hash on. */
 static void enter(struct type_names *names, const uint32_t *ids, const size_t *places, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -41,7 +41,7 @@ static void enter(struct type_names *names, const uint32_t *ids, const size_t *p
 	}
 }
 
-#define AHEAD 32 /* names whose places are on their way from memory */
+#define AHEAD 32 /* names whose slots are being prefetched */
 
 int type_names_open(struct type_names **out, const struct btf *btf, uint32_t first)
 {

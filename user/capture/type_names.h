@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finding types by their names. libbpf goes through all of them for each; here each is looked at
- * once. Knows no type.
+ * Finds types by name. libbpf searches all types for each name; this index visits each type once.
  */
 #ifndef FAULTLINE_TYPE_NAMES_H
 #define FAULTLINE_TYPE_NAMES_H
@@ -12,16 +11,16 @@
 
 struct type_names;
 
-/* An index of what a BTF has named, from the type `first` on. The BTF must outlive it. Returns 0 or
- * a negative errno. */
+/* Indexes the named types of a BTF, from type `first` on. The BTF must outlive the index. Returns 0
+ * or a negative errno. */
 int type_names_open(struct type_names **names, const struct btf *btf, uint32_t first);
 void type_names_close(struct type_names *names); /* NULL is fine */
 
-/* The first type of that name and kind, BTF_KIND_*, or -ENOENT. */
+/* Returns the first type with that name and kind (BTF_KIND_*), or -ENOENT. */
 int type_names_find(const struct type_names *names, const char *name, unsigned int kind);
 
-/* The next type that has the name of so many bytes; `place` is 0 at first and for it to keep. 0:
- * there is no other. */
+/* Returns the next type with the name of `bytes` bytes; 0: no more. `place` starts at 0 and keeps
+ * the position between calls. */
 uint32_t type_names_next(const struct type_names *names, const char *name, size_t bytes,
 			 size_t *place);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Choosing types and writing them. Knows no program and no struct by name.
+ * Chooses the types that an object needs, and writes them.
  */
 #include "capture/types.h"
 
@@ -14,11 +14,11 @@
 
 #include "grow.h"
 
-/* Modules that hold types which the kernel side reads. */
+/* Modules with types that the kernel side reads. */
 static const char *const modules[] = { "overlay", "btrfs", "iomap" };
 
 #define MODULES (sizeof(modules) / sizeof(modules[0]))
-#define UNWANTED (BTF_KIND_FWD << 24) /* stands where a type is left out */
+#define UNWANTED (BTF_KIND_FWD << 24) /* replaces a type that is left out */
 
 struct buffer {
 	char *data;
@@ -26,28 +26,28 @@ struct buffer {
 	bool failed;
 };
 
-/* One BTF: the kernel's, or a module's, whose types have the numbers behind the kernel's. */
+/* One BTF: the kernel's, or a module's, whose type ids follow the kernel's. */
 struct type_layer {
 	const struct btf *btf;
 	const struct type_names *names;
 	uint32_t first, end;
-	uint32_t *numbers; /* what each is called in the new one; 0: left out */
+	uint32_t *numbers; /* new id of each type; 0: left out */
 };
 
 struct thin {
 	const struct btf *object;
-	bool *found; /* by types of the object: the kernel has such types */
+	bool *found; /* by the object's type ids: the kernel has such a type */
 	struct type_layer kernel, layer;
-	uint32_t last; /* the last number given */
+	uint32_t last; /* last id assigned */
 	struct buffer types, strings;
 	uint32_t *pending;
 	size_t pending_count, pending_room;
 	bool failed;
 };
 
-/* --- what is asked for --- */
+/* --- what the object needs --- */
 
-/* As CO-RE has it: what follows three underscores tells flavours of one type apart. */
+/* As in CO-RE: a suffix after three underscores distinguishes flavours of one type. */
 static size_t essential_length(const char *name)
 {
 	size_t length = strlen(name);
@@ -76,7 +76,7 @@ static uint32_t *number_of(struct thin *thin, uint32_t id)
 	return id < layer->end ? &layer->numbers[id - layer->first] : NULL;
 }
 
-/* To be taken, with all that it holds. */
+/* Wants a type, with all that it contains. */
 static void want(struct thin *thin, uint32_t id)
 {
 	uint32_t *number = id ? number_of(thin, id) : NULL;
@@ -112,7 +112,7 @@ static void want_parts(struct thin *thin, const struct btf_type *type)
 	}
 }
 
-/* What a layer has of those types that the layers before it have not. */
+/* Chooses the needed types that a layer has and earlier layers lack. */
 static void choose(struct thin *thin, const struct type_layer *layer, bool keep)
 {
 	uint32_t count = btf__type_cnt(thin->object);
@@ -190,8 +190,8 @@ static size_t rest_bytes(const struct btf_type *type)
 	}
 }
 
-/* A module may have types of its own that are called like some of the kernel's. They are there for
- * what holds them: whoever asks for that name means the kernel's. */
+/* A module may have a type of its own with the name of one of the kernel's. Types that contain it
+ * need it, but it is written without its name, which means the kernel's type. */
 static bool is_second(const struct thin *thin, const struct type_layer *layer,
 		      const struct btf_type *type)
 {
@@ -236,7 +236,7 @@ static void add_type(struct thin *thin, const struct type_layer *layer, uint32_t
 		break;
 	case BTF_KIND_INT:
 	case BTF_KIND_FLOAT:
-		break; /* they hold sizes */
+		break; /* they have sizes, not types */
 	case BTF_KIND_PTR:
 		copy->type = 0;
 		break;
@@ -245,7 +245,7 @@ static void add_type(struct thin *thin, const struct type_layer *layer, uint32_t
 	}
 }
 
-/* Those of the kernel proper, up to the last one that is wanted. */
+/* Adds the types of the kernel proper, up to the last wanted one. */
 static void add_kernel(struct thin *thin)
 {
 	static const struct btf_type unwanted = { .info = UNWANTED };
@@ -284,8 +284,8 @@ static int open_layer(struct type_layer *layer, const struct btf *btf,
 	return layer->numbers ? 0 : -ENOMEM;
 }
 
-/* Their types may hold some of the kernel's that nothing else wants: so chosen before any is
- * written, and once more when it is their turn. */
+/* A module's types may contain kernel types that nothing else wants. So they are chosen once before
+ * any type is written, and again when the module's turn comes. */
 static void take_module(struct thin *thin, const struct btf *btf, void (*take)(struct thin *thin))
 {
 	struct type_names *names;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The kernel's types, as far as an object asks for them. libbpf goes through all that it is given
- * for each struct that the object knows: 126,000 types, of which a few hundred matter.
+ * The subset of the kernel's types that an object needs. For each struct in the object, libbpf
+ * searches all types that it is given: 126,000, of which a few hundred matter.
  */
 #ifndef FAULTLINE_TYPES_H
 #define FAULTLINE_TYPES_H
@@ -11,10 +11,10 @@
 #include "capture/type_names.h"
 
 /*
- * Writes a BTF with those of the kernel's structs, unions, enums and typedefs that are called like
- * one of the object's, and with what those hold, into a file. Types of the kernel proper keep their
- * numbers, which programs hand to the kernel; those of modules come behind them. Pointers lead
- * nowhere. `names` are the kernel's. Returns 0 or a negative errno.
+ * Writes a BTF to a file: the kernel's structs, unions, enums and typedefs that have the same name
+ * as one of the object's, and the types that they contain. Types of the kernel proper keep their
+ * ids, which programs pass to the kernel; those of modules follow. Pointers have no target. `names`
+ * are the kernel's. Returns 0 or a negative errno.
  */
 int types_write(int fd, const struct btf *kernel, const struct type_names *names,
 		const struct btf *object);

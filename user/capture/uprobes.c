@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Uprobes by file and offset. Knows nothing of notes or processes.
+ * Attaches uprobes by file and offset.
  */
 #include "capture/uprobes.h"
 
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of the kernel's union bpf_attr, newer than the headers that this may be built with. */
+/* From the kernel's union bpf_attr, which may be newer than the headers of the build. */
 #define UPROBE_MULTI 48 /* BPF_TRACE_UPROBE_MULTI */
 
 struct uprobe_multi_attr {
@@ -51,8 +51,7 @@ bool uprobes_have_multi(void)
 				sizeof(nothing) / sizeof(nothing[0]), &options);
 	if (program < 0)
 		return false;
-	/* A directory is no file to attach to: a kernel that says so has understood the question.
-	 */
+	/* A directory cannot be attached to; a kernel that says so supports these links. */
 	link = link_multi(program, "/", 1, &offset, NULL, NULL);
 	if (link >= 0)
 		close(link);

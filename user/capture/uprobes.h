@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Attaching the program of the span layer to markers in a file, for every process that maps it now
- * or later. Not by libbpf's USDT manager: it reads the file itself, which may be hostile, and has
- * room for 256 markers.
+ * Attaches the program of the span layer to markers in a file, for every process that maps the file
+ * now or later. libbpf's USDT manager is not used: it reads the file itself, which may be hostile,
+ * and supports only 256 markers.
  */
 #ifndef FAULTLINE_UPROBES_H
 #define FAULTLINE_UPROBES_H
@@ -15,19 +15,20 @@
 struct uprobes {
 	const struct bpf_program *program;
 	int specs;     /* the map of struct marker_spec */
-	bool multi;    /* one link takes a whole file */
-	uint32_t used; /* rows of the map */
+	bool multi;    /* one link covers a whole file */
+	uint32_t used; /* rows of the map in use */
 };
 
-/* Whether the kernel has links of many uprobes (since 6.6): made and undone at the price of one,
- * without a lock that all tracers share. The program must be loaded for it. */
+/* Returns whether the kernel has uprobe_multi links (since 6.6): creating or removing one costs as
+ * much as a single uprobe, and takes no lock that all tracers share. The program must be loaded for
+ * them. */
 bool uprobes_have_multi(void);
 void uprobes_load_multi(struct bpf_program *program);
 
 /*
- * Attaches to all markers of the file that `fd` leads to, which may be open as a path only. What is
- * attached stays so until this process ends. Returns 0; -ENOSPC when there are too many; a negative
- * errno of the kernel, and what could be attached stays.
+ * Attaches to all markers of the file `fd`, which may be opened with O_PATH. Attachments last until
+ * this process ends. Returns 0; -ENOSPC if there are too many markers; or the kernel's negative
+ * errno, and what was attached before stays.
  */
 int uprobes_attach(struct uprobes *uprobes, int fd, const struct marker *markers, size_t count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads the iterators of operations in flight: their programs send records, the reads themselves
- * have no bytes.
+ * Reads the iterators over operations in flight: their programs send records, and the reads
+ * themselves return no bytes.
  */
 #include "capture/waiting.h"
 
@@ -19,7 +19,7 @@
 
 struct iterator {
 	struct bpf_link *link;
-	int fd; /* -1: it is not open */
+	int fd; /* -1: not open */
 };
 
 struct waiting {
@@ -34,8 +34,7 @@ static void iterator_open(struct iterator *iterator, struct bpf_program *program
 	if (iterator->link)
 		iterator->fd = bpf_iter_create(bpf_link__fd(iterator->link));
 	if (iterator->fd < 0)
-		log_warning("operations in flight at the end of the recording cannot be recorded: "
-			    "%s",
+		log_warning("operations in flight at the end will not be recorded: %s",
 			    strerror(errno));
 }
 
@@ -50,8 +49,7 @@ static void iterator_read(const struct iterator *iterator)
 		got = read(iterator->fd, nothing, sizeof(nothing));
 	while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
 	if (got < 0)
-		log_warning("operations in flight at the end of the recording are missing: %s",
-			    strerror(errno));
+		log_warning("operations in flight at the end are missing: %s", strerror(errno));
 }
 
 static void iterator_close(struct iterator *iterator)

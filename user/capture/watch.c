@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A process's descriptor becomes readable when it ends; a cgroup is looked at now and then. Knows
- * nothing of tracing.
+ * Waits on process descriptors, which become readable when a process ends, and polls the cgroup.
  */
 #include "capture/watch.h"
 
@@ -15,7 +14,7 @@
 #include "capture/cgroup_target.h"
 #include "capture/host.h"
 
-#define LOOK_NS 250000000ull /* between looks at the cgroup */
+#define LOOK_NS 250000000ull /* between checks of the cgroup */
 #define SECOND_NS 1000000000ull
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
@@ -40,7 +39,7 @@ int watch_prepare(void)
 	return 0;
 }
 
-/* How long until the next of what is to be done at a time, in ms for poll(). */
+/* Returns the time until the next timed action, in ms for poll(). */
 static int wait_ms(const struct watch *watch, uint64_t now_ns, uint64_t end_ns, uint64_t look_ns,
 		   uint64_t tick_ns)
 {
@@ -60,7 +59,7 @@ static int wait_ms(const struct watch *watch, uint64_t now_ns, uint64_t end_ns, 
 	return next > 1000 ? 1000 : next;
 }
 
-/* Whether one says that it is to end. */
+/* Returns whether a signal ends the wait. */
 static bool take_signals(const struct watch *watch, int fd)
 {
 	struct signalfd_siginfo info;
@@ -106,7 +105,7 @@ int watch_wait(const struct watch *watch)
 		now_ns = host_now_ns();
 		for (size_t i = 1; ready > 0 && i <= watch->count; i++)
 			if (fds[i].fd >= 0 && fds[i].revents) {
-				fds[i].fd = -1; /* it tells no more */
+				fds[i].fd = -1; /* has ended: no longer polled */
 				alive--;
 			}
 		if (ready > 0 && fds[0].revents && take_signals(watch, fd))

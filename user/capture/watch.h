@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Waiting while what runs already is recorded: for its end, a signal to us, or a time. Sends no
- * signal to anybody.
+ * Waits while running processes are recorded: for their end, a signal to this process, or a time.
+ * Sends no signals.
  */
 #ifndef FAULTLINE_WATCH_H
 #define FAULTLINE_WATCH_H
@@ -13,9 +13,9 @@
 struct cgroup_target;
 
 struct watch {
-	const int *pidfds; /* ends when all of these processes have ended, if there are any */
+	const int *pidfds; /* ends when all of these processes, if any, have ended */
 	size_t count;
-	const struct cgroup_target *cgroup; /* ... or nobody is in it any more; NULL: none */
+	const struct cgroup_target *cgroup; /* ... or when it is empty; NULL: none */
 	uint64_t most_ns;		    /* 0: no limit */
 	void (*tick)(void *context);	    /* about once a second; NULL for never */
 	void (*asked)(void *context);	    /* at SIGUSR2 */
@@ -24,8 +24,8 @@ struct watch {
 
 enum watch_end { WATCH_ENDED, WATCH_TIME, WATCH_SIGNAL };
 
-/* Blocks the signals that end it, and SIGUSR2; to be called before any thread is made. Returns 0 or
- * a negative errno. */
+/* Blocks the signals that end the wait, and SIGUSR2. Must run before any thread is created. Returns
+ * 0 or a negative errno. */
 int watch_prepare(void);
 
 /* Waits. Returns an enum watch_end or a negative errno. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * faultline attach: records what runs already. Options, order of steps, and what is said.
- */
+/* faultline attach: records processes that are already running. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -23,7 +21,7 @@
 #include "command/recording.h"
 #include "log.h"
 
-#define TARGET_BYTES 512 /* of a target in words */
+#define TARGET_BYTES 512 /* of a target's description */
 
 struct attach_options {
 	struct recording_options recording;
@@ -73,18 +71,18 @@ static const struct option_table attach_table = {
 };
 
 struct attach {
-	char *operands; /* as -p takes them; NULL: none */
+	char *operands; /* as for -p; NULL: none */
 	struct attach_options options;
 	struct recording recording;
-	bool may_all; /* it may be shown what anybody does */
+	bool may_all; /* may see the processes of all users */
 	pid_t *pids;
 	int *pidfds;
 	size_t pid_count;
 	struct cgroup_target cgroup; /* fd -1: none */
-	char **targets;		     /* in words; NULL-terminated */
+	char **targets;		     /* descriptions; NULL-terminated */
 };
 
-/* --- what to attach to --- */
+/* --- targets --- */
 
 static int name_target(struct attach *attach, size_t number, const char *what, const char *rest)
 {
@@ -99,7 +97,7 @@ static int name_target(struct attach *attach, size_t number, const char *what, c
 	return 0;
 }
 
-/* One process of the list: must be there, be ours to look at, and not be us. */
+/* Adds one process of the list: it must exist, be ours to look at, and not be us. */
 static int take_pid(struct attach *attach, unsigned long pid)
 {
 	size_t number = attach->pid_count;
@@ -187,7 +185,7 @@ static int take_cgroup(struct attach *attach)
 	attach->targets = calloc(2, sizeof(*attach->targets));
 	if (!attach->targets)
 		return -ENOMEM;
-	/* As from a variable that is not set: the whole machine is not what was meant. */
+	/* As from an unset variable: this does not mean the whole machine. */
 	if (options->cgroup && !options->cgroup[0]) {
 		log_error("--cgroup: no control group is named; --all records all processes");
 		return -EINVAL;
@@ -228,7 +226,7 @@ static int take_all(struct attach *attach)
 			   attach->may_all ? "" : ", of this user");
 }
 
-/* Exactly one of the options says what. */
+/* Exactly one of the options names the target. */
 static int take_targets(struct attach *attach)
 {
 	const struct attach_options *options = &attach->options;
@@ -256,7 +254,7 @@ static int take_targets(struct attach *attach)
 
 /* --- the recording --- */
 
-/* Of the processes that are named: which are not recorded, and why. How many. */
+/* Reports which of the named processes are not recorded, and why. Returns how many. */
 static size_t say_left_out(const struct attach *attach, size_t threads)
 {
 	size_t count = 0;
@@ -379,7 +377,7 @@ static void clean_up(struct attach *attach)
 	free(attach->pidfds);
 }
 
-/* Operands are process ids, as those of -p. The list is to be freed; NULL: no memory. */
+/* Operands are process ids, as for -p. The caller frees the list; NULL if out of memory. */
 static char *join_operands(char *const *operands, size_t count)
 {
 	size_t bytes = 1;
@@ -410,7 +408,7 @@ static int take_operands(struct attach *attach, char *const *operands, size_t co
 	return attach->operands ? 0 : EXIT_FAILED;
 }
 
-/* What the options say besides. */
+/* Checks the other options. */
 static int check_options(const struct attach_options *options)
 {
 	if (!options->duration_ns) {
@@ -446,7 +444,7 @@ int command_attach(int argc, char **argv)
 		clean_up(&attach);
 		return EXIT_USAGE;
 	}
-	/* Programs that gained rights are nobody's to look into but root's. */
+	/* Only root may look into setuid programs. */
 	attach.recording.session_options.follow_privileged = attach.may_all;
 	if (watch_prepare()) {
 		log_error("cannot set up signals: %s", strerror(errno));

@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-/* Exit statuses besides 0 and a command's own. */
-#define EXIT_FAILED 1	    /* what was asked could not be done */
-#define EXIT_USAGE 2	    /* bad input: one line on stderr said what and the way out */
+/* Exit statuses besides 0 and that of a traced command. */
+#define EXIT_FAILED 1	    /* the request failed */
+#define EXIT_USAGE 2	    /* bad input: a line on stderr says what is wrong and what to do */
 #define EXIT_NO_TRACING 125 /* tracing could not start; the command was not run */
 #define EXIT_NOT_RUNNABLE 126
 #define EXIT_NOT_FOUND 127
@@ -17,7 +17,7 @@
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	bool traces;	     /* loads programs into the kernel: the others need no capability */
+	bool traces;	     /* loads programs into the kernel: others need no capability */
 	const char *summary; /* for --help, one line without a full stop */
 };
 

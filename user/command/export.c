@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * faultline export: traces in, a file of another format out. Knows nothing of what is in it.
- */
+/* faultline export: converts traces to other formats. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +23,7 @@
 #include "units.h"
 
 struct export_request {
-	struct option_texts to; /* the format; a time is taken for the filter's end */
+	struct option_texts to; /* the format; a time among them ends the filter */
 	const char *output, *table, *describe;
 	struct filter filter;
 	bool force;
@@ -57,15 +55,15 @@ static const struct option_table table = {
 
 struct work;
 
-/* What writes it returns 0 or -errno; errors of the target's sink stay there, of others `error`
- * tells. */
+/* `write` returns 0 or -errno. Errors of the target's sink stay in the sink; `error` describes
+ * others. */
 struct format {
 	const char *name;
 	enum export_kind kind;
 	int (*write)(struct work *work);
-	const struct table_format *tables; /* of which --table names one, which goes to a file */
+	const struct table_format *tables; /* --table selects one of them, which goes to a file */
 	export_stream *stream;
-	/* What there is in it: in words of its own, or as a trace of nothing has it. */
+	/* What the format contains: in its own words, or as derived from an empty trace. */
 	void (*tell)(struct sink *out);
 	int (*describe)(struct sink *out, struct trace_reader *nothing, struct trace_error *error);
 };
@@ -81,7 +79,7 @@ struct work {
 	struct trace_error error;
 	struct {
 		char name[32], why[160];
-	} absent[RELATIONS_MOST]; /* tables that cannot be made, told at the end */
+	} absent[RELATIONS_MOST]; /* tables that cannot be made, reported at the end */
 	size_t absent_count;
 };
 
@@ -187,7 +185,7 @@ static const struct format *find_format(struct export_request *request)
 	const char *name = NULL;
 	const struct format *format;
 
-	/* "--to chrome --from 10 --to 20": no format is called like a number. */
+	/* "--to chrome --from 10 --to 20": no format is named like a number. */
 	for (size_t i = 0; i < request->to.count; i++)
 		if (!units_read_time(request->to.items[i], &request->filter.until_ns))
 			name = request->to.items[i];
@@ -199,7 +197,7 @@ static const struct format *find_format(struct export_request *request)
 	return format;
 }
 
-/* --- what a format holds --- */
+/* --- describing a format --- */
 
 static int describe(const char *name)
 {
@@ -232,7 +230,7 @@ static int describe(const char *name)
 
 /* --- the command --- */
 
-/* Events are what each format is made of: sums are none. */
+/* Formats consist of events, so summed operations are missing. */
 static void tell_summed(struct trace_reader *trace, const char *name, const struct format *format)
 {
 	size_t blocks = trace_reader_block_count(trace), i = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What an export is written into. Knows nothing of what is written.
- */
+/* Opens, finishes and closes the target of an export. */
 #include "command/export_target.h"
 
 #include <errno.h>
@@ -47,7 +45,7 @@ static int create_file(struct export_target *target, bool force)
 	return EXIT_USAGE;
 }
 
-/* One that is there may be used: no file in it is written over. */
+/* An existing directory may be used: no file in it is overwritten. */
 static int open_directory(struct export_target *target)
 {
 	target->made_directory = !mkdir(target->name, 0700);

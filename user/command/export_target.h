@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What an export is written into: a file, maybe through gzip, a file that a library opens by its
- * name, or a directory. What was made goes away if it cannot be finished.
+ * The target of an export: a file, optionally through gzip, a file that a library opens by name, or
+ * a directory. A target that cannot be finished is removed.
  */
 #ifndef FAULTLINE_EXPORT_TARGET_H
 #define FAULTLINE_EXPORT_TARGET_H
@@ -16,15 +16,15 @@ struct gzFile_s;
 
 enum export_kind {
 	EXPORT_FILE,	  /* through `out`; "-" is the standard output */
-	EXPORT_PATH,	  /* an empty file, by `file.made` */
+	EXPORT_PATH,	  /* an empty file, named `file.made` */
 	EXPORT_DIRECTORY, /* `directory` */
 };
 
 struct export_target {
 	const char *name;
 	enum export_kind kind;
-	struct output_file file; /* fd -1 at first */
-	int directory;		 /* -1 at first */
+	struct output_file file; /* fd is initially -1 */
+	int directory;		 /* initially -1 */
 	bool made_directory;
 	struct gzFile_s *gzip;
 	struct sink out;
@@ -32,15 +32,15 @@ struct export_target {
 
 /* Returns 0, or an exit status after a line on stderr. */
 int export_target_open(struct export_target *target, bool force);
-/* Where the file of EXPORT_PATH is while it is made. */
+/* Returns where the file of EXPORT_PATH is while it is being written. */
 const char *export_target_path(const struct export_target *target);
-/* Writes out what is left. Returns 0 or -errno. */
+/* Flushes the rest. Returns 0 or -errno. */
 int export_target_finish(struct export_target *target);
-/* Closes it and gives it its name; or removes what was made, unless *status is 0, which it may set.
- */
+/* Closes the target and gives it its name; or removes it unless *status is 0. May set *status. */
 void export_target_close(struct export_target *target, int *status);
 
-/* A trace must not be written over while it is read: whether a file is one of them. */
+/* Returns whether a file is one of the traces, which must not be overwritten while they are
+ * read. */
 bool export_is_trace(const char *path, char *const *traces, size_t count);
 
 #endif

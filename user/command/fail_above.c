@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads what --fail-above allows, and turns what came of it into an exit status. Knows nothing of
- * how anything is measured.
- */
+/* Parses --fail-above, and turns the comparison into an exit status. */
 #include "command/fail_above.h"
 
 #include <errno.h>
@@ -17,9 +14,9 @@
 
 #define NAMES_MOST 512
 
-/* --- reading --- */
+/* --- parsing --- */
 
-/* "10%" or "12.5%": a share of 1. */
+/* "10%" or "12.5%", as a share of 1. */
 static bool parse_share(const char *text, double *share)
 {
 	char *end;
@@ -40,7 +37,7 @@ static bool parse_number(const char *text, enum table_unit unit, uint64_t *numbe
 			       : units_read_number(text, unit == UNIT_BYTES, number);
 }
 
-/* "10%", "64M", "10%+1s": each part once. Cuts the text. */
+/* "10%", "64M", "10%+1s": each part at most once. Modifies the text. */
 static bool parse_growth(struct allowed *allowed, char *text)
 {
 	bool share = false, more = false;
@@ -103,7 +100,7 @@ static int refuse_allowance(const char *measure, const char *text, enum table_un
 	return EXIT_USAGE;
 }
 
-/* "MEASURE" or "MEASURE=ALLOWANCE". Cuts the text. */
+/* "MEASURE" or "MEASURE=ALLOWANCE". Modifies the text. */
 static int parse_one(struct allowed *allowed, const struct report *nothing, char *text,
 		     bool against)
 {
@@ -124,7 +121,7 @@ static int parse_one(struct allowed *allowed, const struct report *nothing, char
 	}
 	if (!allowance)
 		return 0;
-	told = strdup(allowance); /* whole, for it is cut */
+	told = strdup(allowance); /* a copy, because parsing modifies it */
 	if (!parse_growth(allowed, allowance))
 		status = refuse_allowance(text, told ? told : "", allowed->unit);
 	free(told);
@@ -137,7 +134,7 @@ static int parse_one(struct allowed *allowed, const struct report *nothing, char
 	return status;
 }
 
-/* What measures there are is told by a report of nothing. */
+/* The measures are those of an empty report. */
 static int parse_list(struct fail_above *asked, const struct report *nothing, bool against)
 {
 	size_t most = 1;

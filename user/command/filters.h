@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The options that say which events are wanted, the same for all commands that read traces.
- */
+/* Options that select events, the same for all commands that read traces. */
 #ifndef FAULTLINE_FILTERS_H
 #define FAULTLINE_FILTERS_H
 
 #include "analysis/model/filter.h"
 #include "command/options.h"
 
-/* Of a struct filter. */
+/* Fields of a struct filter. */
 extern const struct option_rows filter_rows;
 
 /* Returns 0, or an exit status after a line on stderr. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds the subcommand and calls it. Knows nothing of what they do.
- */
+/* Finds the subcommand and calls it. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -62,9 +60,9 @@ static void print_version(void)
 }
 
 /*
- * Takes the places of standard streams that were closed: else the next file opened, a trace, would
- * be written to by whatever prints. Nothing can be read from or written to what stands there, and a
- * command finds the places as free as we did.
+ * Opens /dev/null for standard streams that were closed: otherwise the next file opened, a trace,
+ * would receive whatever is printed. Reads and writes of them fail, and a command finds them closed
+ * as we did.
  */
 static int take_streams(void)
 {
@@ -77,8 +75,7 @@ static int take_streams(void)
 	return 0;
 }
 
-/* Threads get what a limit leaves to the stack of a program, which may be next to nothing: theirs
- * is ours to choose. */
+/* Threads inherit their stack size from the limit for programs, which may be tiny. Sets our own. */
 static void choose_thread_stacks(void)
 {
 	pthread_attr_t attributes;
@@ -105,7 +102,7 @@ static void run_moved(void)
 	moved.status = moved.command->run(moved.argc, moved.argv);
 }
 
-/* The limit is left as it is: it is that of the command that is run, too. */
+/* The limit stays as it is: the command being run inherits it. */
 static int run_on_own_stack(const struct command *command, int argc, char **argv)
 {
 	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -127,8 +124,8 @@ static int run_on_own_stack(const struct command *command, int argc, char **argv
 	return moved.status;
 }
 
-/* Before anything is opened: files are opened as the caller could open them without us, and nobody
- * without more rights than ours may look into this process, or change it. */
+/* Must run before anything is opened: files are opened with the caller's own rights, and only
+ * processes with more rights than ours may inspect or change this one. */
 static void limit_rights(const struct command *command)
 {
 	int err = command->traces ? privileges_hide() : privileges_keep_own();
@@ -147,7 +144,7 @@ static int run(const struct command *command, int argc, char **argv)
 	return command->run(argc, argv);
 }
 
-/* What other programs call commands, and what is typed without one. */
+/* What other programs call commands, and options typed without a command. */
 static const struct {
 	const char *theirs, *ours;
 } known_elsewhere[] = {
@@ -170,7 +167,7 @@ static const struct {
 	{ "--html", "report --html" },
 };
 
-/* NULL: nobody knows what was meant. */
+/* NULL: no guess. */
 static const char *guess_command(const char *name)
 {
 	struct suggestion suggestion = { .word = name };
@@ -183,7 +180,7 @@ static const char *guess_command(const char *name)
 	return suggestion.best;
 }
 
-/* NULL after a line on stderr. */
+/* Returns NULL after a line on stderr. */
 static const struct command *find(const char *name)
 {
 	const char *meant;
@@ -209,10 +206,10 @@ static int help_on(char *name)
 	return command ? run(command, 2, argv) : EXIT_USAGE;
 }
 
-/* What stdio still holds is written, too, before success is claimed. */
+/* Flushes stdio before success is reported. */
 static int finish_output(void)
 {
-	errno = EIO; /* should a write have failed earlier */
+	errno = EIO; /* in case a write failed earlier */
 	return fflush(stdout) || ferror(stdout) ? output_failed(-errno) : 0;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * faultline monitor: a service that watches the whole node and tells what jobs do. Options, order
- * of steps, and what is said.
- */
+/* faultline monitor: a service that watches the whole node and reports I/O by job. */
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -39,7 +36,7 @@
 struct monitor_options {
 	const char *listen, *token_file, *textfile, *layers, *file_types, *variants;
 	uint64_t interval_ns, retire_ns, max_series, profile_slots, buffer_bytes, ready_fd;
-	const char *output; /* of the flight recorder */
+	const char *output; /* of the flight recorder's traces */
 	struct flight_given flight;
 	struct option_texts flight_of;
 	bool best_effort, list_metrics;
@@ -113,14 +110,14 @@ static const struct option_table monitor_table = {
 struct monitor {
 	struct monitor_options options;
 	struct service_options service_options;
-	struct token token; /* of --token-file; empty without one */
+	struct token token; /* from --token-file; empty without one */
 	struct flight_options flight_options;
 	const char *flight_targets[OPTION_TEXTS_MOST + 1];
-	struct recorded_header header; /* of its traces */
-	struct flight *flight;	       /* the service's; NULL: there is none */
+	struct recorded_header header; /* of the flight recorder's traces */
+	struct flight *flight;	       /* the service's; NULL: none */
 	struct service *service;
-	struct pages *pages;	   /* NULL: none were asked for */
-	struct textfile *textfile; /* NULL: none was asked for */
+	struct pages *pages;	   /* NULL: not requested */
+	struct textfile *textfile; /* NULL: not requested */
 	struct notify notify;
 	uint64_t textfile_due_ns, sign_due_ns;
 };
@@ -151,7 +148,7 @@ static int choose(struct monitor *monitor)
 	}
 	if (err)
 		return err;
-	if (!options->layers) /* it takes CAP_SYS_ADMIN, and looks at whatever is mapped */
+	if (!options->layers) /* needs CAP_SYS_ADMIN, and examines all mapped files */
 		service->session.layers &= ~(1u << LAYER_SPAN);
 	service->session.attach.uid = privileges_are_own() ? ATTACH_ANYBODY : getuid();
 	service->session.buffer_bytes = options->buffer_bytes;
@@ -165,7 +162,7 @@ static int choose(struct monitor *monitor)
 	return 0;
 }
 
-/* Names as Prometheus has them, one a line. */
+/* Prints names as in Prometheus, one per line. */
 static void list_metrics(void)
 {
 	for (size_t i = 0; i < metric_count; i++) {
@@ -178,7 +175,8 @@ static void list_metrics(void)
 
 /* --- the service --- */
 
-/* Those that end it, and those that must not. To be blocked before any thread is made. */
+/* Blocks the signals that end the service, and ignores those that must not. Must run before any
+ * thread is created. */
 static int prepare_signals(sigset_t *set)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -207,7 +205,7 @@ static void write_textfile(struct monitor *monitor)
 	sink_close(&text);
 }
 
-/* Not if it reads nothing any more, although it lives: then it is to be started anew. */
+/* Stays silent if readings have stopped, so that the service is restarted. */
 static void give_sign_of_life(struct monitor *monitor)
 {
 	uint64_t most_ns = monitor->options.interval_ns + monitor->notify.watchdog_ns;
@@ -218,7 +216,7 @@ static void give_sign_of_life(struct monitor *monitor)
 		notify_say(&monitor->notify, "WATCHDOG=1\n");
 }
 
-/* Does what is due; returns when the next is, on host_now_ns's clock; UINT64_MAX: never. */
+/* Does what is due. Returns when the next chore is, on host_now_ns's clock; UINT64_MAX: never. */
 static uint64_t do_chores(struct monitor *monitor)
 {
 	uint64_t now = host_now_ns(), next = UINT64_MAX;
@@ -242,7 +240,7 @@ static uint64_t do_chores(struct monitor *monitor)
 
 /* --- the flight recorder --- */
 
-/* What it writes belongs to whoever the service is. */
+/* Its traces belong to the user of the service. */
 static int open_flight(struct monitor *monitor)
 {
 	const struct option_texts *of = &monitor->options.flight_of;
@@ -299,7 +297,7 @@ static void ask_by_signal(struct monitor *monitor)
 
 /* --- serving --- */
 
-/* Until a signal ends it. */
+/* Runs until a signal ends it. */
 static void serve(struct monitor *monitor, const sigset_t *signals)
 {
 	int number;
@@ -347,7 +345,7 @@ static int start_pages(struct monitor *monitor)
 	return monitor->pages ? pages_start(monitor->pages, &options) : 0;
 }
 
-/* What may turn out to be bad input, before anything is loaded into the kernel. */
+/* Opens what may turn out to be bad input, before anything is loaded into the kernel. */
 static int open_places(struct monitor *monitor)
 {
 	const struct monitor_options *options = &monitor->options;
@@ -383,8 +381,8 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 	ready_fd_say(monitor->options.ready_fd, "watching %s\n", address);
 }
 
-/* What is large, and of one reading or answer, is given back as soon as it is freed: it never
- * becomes part of heaps, of which each thread's would keep the most that it ever needed. */
+/* Large allocations, used for one reading or answer, become mappings of their own, so that their
+ * memory is returned when freed. In a heap, each thread's arena would keep its peak. */
 #define LARGE_BYTES (256 << 10)
 #define HEAPS 2
 
@@ -402,7 +400,7 @@ static int run(struct monitor *monitor, const sigset_t *signals)
 	notify_open(&monitor->notify);
 	if (open_places(monitor))
 		return EXIT_USAGE;
-	/* The threads of the pages have no more rights than are left when all is watched. */
+	/* HTTP threads must have no more privileges than remain once everything is watched. */
 	if (service_open(&monitor->service, &monitor->service_options,
 			 monitor->options.best_effort) ||
 	    open_flight(monitor) || service_start(monitor->service, &processes, &threads) ||

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A trace of next to nothing, in memory. Knows nothing of what is asked of it.
- */
+/* Makes an almost empty trace in memory. */
 #include "command/no_trace.h"
 
 #include <errno.h>
@@ -15,7 +13,7 @@
 #include "capture/probes.h"
 #include "trace/writer.h"
 
-/* A span of compute: without one there is nothing that I/O could overlap, and no columns for it. */
+/* A compute span: without one, I/O has nothing to overlap with, and no columns for it. */
 static int write_span(struct trace_writer *writer)
 {
 	const uint64_t begin[SPAN_BEGIN_COLUMNS] = {

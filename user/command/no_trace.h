@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A trace of nothing, for what a report can say of itself.
- */
+/* An empty trace, for what a report can say about itself. */
 #ifndef FAULTLINE_NO_TRACE_H
 #define FAULTLINE_NO_TRACE_H
 
@@ -10,13 +8,12 @@
 struct report;
 struct rollup_key;
 
-/* All layers are on, and next to nothing happened. Returns 0 or a negative errno; *reader is the
- * caller's.
- */
+/* All layers are on, and almost nothing happened. Returns 0 or a negative errno; the caller owns
+ * *reader. */
 int no_trace_open(struct trace_reader **reader);
 
-/* Its report, with all tables and columns that there are. `key` may be NULL. Returns 0 or a
- * negative errno; report and reader are the caller's in any case. */
+/* Makes its report, with all tables and columns. `key` may be NULL. Returns 0 or a negative errno;
+ * the caller owns report and reader in any case. */
 int no_trace_report(struct report **report, struct trace_reader **reader,
 		    const struct rollup_key *key);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The report of a trace of nothing: which tables and columns there are. Knows nothing of how such a
- * trace is made.
- */
+/* The report of an empty trace: which tables and columns exist. */
 #include "analysis/report/report.h"
 #include "analysis/rollup.h"
 #include "command/no_trace.h"

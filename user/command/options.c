@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Options as tables. Knows nothing of what the options mean.
- */
+/* Parses options described by tables. */
 #include "command/options.h"
 
 #include <getopt.h>
@@ -21,7 +19,7 @@
 #include "words.h"
 
 #define MAX_OPTIONS 48
-#define HELP_COLUMN 31 /* where what an option does begins */
+#define HELP_COLUMN 31 /* where descriptions begin */
 #define FIRST_LONG 256 /* getopt_long's value of row i is FIRST_LONG + i */
 
 static const struct option_row everywhere[] = {
@@ -45,7 +43,7 @@ static void print_row(struct sink *out, const struct option_row *row, size_t wid
 	grid_indented(out, line.bytes, width, HELP_COLUMN);
 }
 
-/* An option of a command, and where its value goes. */
+/* An option, and where its value goes. */
 struct option_at {
 	const struct option_row *row;
 	void *field;
@@ -63,7 +61,7 @@ static void list_rows(struct option_list *list, const struct option_rows *rows, 
 			(struct option_at) { &rows->rows[i], target + rows->rows[i].offset };
 }
 
-/* Those of its own, then what it shares with others. */
+/* Lists the command's own options, then those it shares with others. */
 static void list_options(struct option_list *list, const struct option_table *table, char *target)
 {
 	const struct option_shared *shared = table->shared;
@@ -112,7 +110,7 @@ static char *number_text(char text[UNITS_TEXT], enum option_type type, uint64_t 
 				      : units_count(text, number);
 }
 
-/* A number of bytes without a unit is a mistake where so few make no sense. */
+/* A number of bytes without a unit is a mistake if it is too small, but valid in MiB. */
 static bool lacks_unit(const struct option_row *row, const char *text, uint64_t given)
 {
 	return row->type == OPTION_BYTES && given < row->least && given &&
@@ -179,7 +177,7 @@ static int set_value(const struct option_row *row, const char *text, void *field
 	return EXIT_USAGE;
 }
 
-/* What other programs call options. */
+/* Options of other programs. */
 static const struct {
 	const char *theirs, *ours;
 } known_elsewhere[] = {
@@ -199,7 +197,7 @@ static bool has_option(const struct option_list *list, const char *name)
 	return false;
 }
 
-/* What an unknown option of this name was meant to be; NULL: nobody knows. */
+/* Returns the option that an unknown name was probably meant to be; NULL: no guess. */
 static const char *guess_option(const struct option_list *list, const char *name)
 {
 	struct suggestion suggestion = { .word = name };
@@ -240,7 +238,8 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 	size_t n;
 	int c, status;
 
-	/* '+' stops at the first operand, ':' tells a missing value from an unknown option. */
+	/* '+' stops at the first operand, ':' distinguishes a missing value from an unknown
+	 * option. */
 	strcpy(shorts, table->command_follows ? "+:" : ":");
 	n = strlen(shorts);
 	list_options(&list, table, target);

@@ -29,11 +29,11 @@ struct option_texts {
 struct option_row {
 	char short_name; /* 0 for none */
 	const char *long_name;
-	const char *value; /* how --help names the value; for OPTION_CHOICE the words */
+	const char *value; /* name of the value in --help; for OPTION_CHOICE the words */
 	enum option_type type;
 	size_t offset;	      /* of the field in the caller's struct */
-	const char *help;     /* NULL: the option is not told of */
-	uint64_t least, most; /* of a number that is given; most 0: it may be any */
+	const char *help;     /* NULL: the option is undocumented */
+	uint64_t least, most; /* range of a number; most 0: any */
 };
 
 struct option_rows {
@@ -51,21 +51,21 @@ struct option_table {
 	const char *usage; /* "faultline report [OPTION...] TRACE..." */
 	const char *about; /* a sentence or two for --help; more lines are fine */
 	struct option_rows own;
-	/* What several commands have; `offset` is that of their struct in the caller's. */
+	/* Shared with other commands; `offset` is that of their struct in the caller's. */
 	struct option_shared {
 		const struct option_rows *rows;
 		size_t offset;
 	} shared[OPTION_SHARED_MOST];
-	bool command_follows; /* options end at the first operand: what follows is not ours */
+	bool command_follows; /* options end at the first operand: the rest is not ours */
 };
 
-#define OPTIONS_GO (-1) /* parsed: go on */
+#define OPTIONS_GO (-1) /* parsed: continue */
 
 /*
  * Parses argv[1..] into `target`; parsing stops at "--". Operands may come between options, and are
- * moved behind them, unless a command follows. -h/--help, -q/--quiet and -v/--verbose are
- * understood everywhere. `first` receives the index of the first operand; NULL: there are to be
- * none. Returns OPTIONS_GO, or an exit status: 0 after --help, EXIT_USAGE after a line on stderr.
+ * moved behind them unless a command follows. -h/--help, -q/--quiet and -v/--verbose are always
+ * accepted. `first` receives the index of the first operand; NULL: no operands are allowed. Returns
+ * OPTIONS_GO, or an exit status: 0 after --help, EXIT_USAGE after a line on stderr.
  */
 int options_parse(const struct option_table *table, int argc, char **argv, void *target,
 		  int *first);

@@ -48,7 +48,7 @@ static void leave_signals(void)
 			sigaction(ending[i], &before[i], NULL);
 }
 
-/* No signal comes between the file and its name in `unfinished`. */
+/* Blocks signals between creating the file and storing its name in `unfinished`. */
 static int make_file(struct output_file *file)
 {
 	sigset_t set, old;
@@ -120,7 +120,7 @@ static int take_name(const struct output_file *file)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* The file system has no such rename; or no links either. */
+	/* The file system lacks such a rename, and possibly links. */
 	if (!link(file->made, file->name)) {
 		unlink(file->made);
 		return 0;
@@ -132,7 +132,7 @@ static int take_name(const struct output_file *file)
 
 int output_file_finish(struct output_file *file)
 {
-	/* Some file systems say only now that the disk is full. */
+	/* Some file systems report only now that the disk is full. */
 	int status = file->fd >= 0 && close(file->fd) ? -errno : 0;
 
 	file->fd = -1;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Where a page goes. Knows nothing of what is on it.
- */
+/* Writes a report as an HTML page. */
 #include "command/page.h"
 
 #include <errno.h>
@@ -70,7 +68,8 @@ static int write_through(const struct report *report, const char *path)
 	return status;
 }
 
-/* Of sudo, for good, as with a trace: what root would write where they may not is not theirs. */
+/* Becomes the caller of sudo, for good, as for traces: root must not write where the caller may
+ * not. */
 static int become_caller(void)
 {
 	struct child_user user;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * faultline print: the events of a trace in time order, one line each. Knows nothing of what the
- * lines say.
- */
+/* faultline print: the events of a trace in time order, one line each. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -52,7 +49,7 @@ struct printing {
 	struct trace_reader *reader;
 	struct job job;
 	struct row_resolver *resolver;
-	struct filter rest; /* what rows are not asked for themselves */
+	struct filter rest; /* filters that rows are not checked for here */
 	struct filter_state *filter;
 	uint64_t printed;
 	struct progress_line progress;
@@ -61,7 +58,7 @@ struct printing {
 	bool json;
 };
 
-/* The kinds of a layer, or one kind; 0 for a name that is neither. */
+/* Returns the kinds of a layer, or one kind; 0 if the name is neither. */
 static uint64_t kinds_of(const char *name)
 {
 	uint64_t kinds = 0;
@@ -75,7 +72,7 @@ static uint64_t kinds_of(const char *name)
 	return kinds;
 }
 
-/* Whether names[0..count) hold a name. */
+/* Returns whether names[0..count) contains a name. */
 static bool is_listed(const char *const *names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
@@ -84,7 +81,7 @@ static bool is_listed(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-/* What the lists of columns.h say, for people. */
+/* Prints the lists of columns.h. */
 static int list_columns(void)
 {
 	static const char *const types[] = { [TRACE_TIME] = "time",
@@ -162,7 +159,7 @@ static int print_some(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count; event++) {
 		struct resolved_row row;
 
-		/* A part of a request has a row of its own. */
+		/* Each part of a request has a row of its own. */
 		if (event->flags & EVENT_SECOND && !(event->flags & EVENT_REQUEST))
 			continue;
 		row_resolve(printing->resolver, event, &row);
@@ -179,7 +176,8 @@ static int print_some(void *state, const struct event *events, size_t count)
 	return printing->out.error;
 }
 
-/* A row names its process and its paths itself: more than one of each, and paths without files. */
+/* Rows are checked for process and path here: they may have several of each, and paths without
+ * files. */
 static int open_filter(struct printing *printing, struct walk *walk, struct trace_error *error)
 {
 	int status;

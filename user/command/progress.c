@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A line of progress on stderr. Knows nothing of the task.
- */
+/* A line of progress on stderr. */
 #include "command/progress.h"
 
 #include <stdio.h>

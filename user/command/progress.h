@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How far a longer task is, as one line on stderr that goes away when it is done: only on a
- * terminal, only after a second, and not with --quiet. Knows nothing of the task.
+ * Progress of a longer task, as a line on stderr that is removed at the end: only on a terminal,
+ * only after a second, and not with --quiet.
  */
 #ifndef FAULTLINE_PROGRESS_H
 #define FAULTLINE_PROGRESS_H
@@ -19,7 +19,7 @@ struct progress_line {
 void progress_start(struct progress_line *progress, const char *what);
 /* `progress` is a struct progress_line *: fits the callbacks of report_make and walk_run. */
 void progress_update(void *progress, double done);
-/* Takes the line away. */
+/* Removes the line. */
 void progress_end(struct progress_line *progress);
 
 #endif

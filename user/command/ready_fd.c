@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * One line to a descriptor. Knows nothing of who reads it.
- */
+/* Writes one line to a descriptor. */
 #include "command/ready_fd.h"
 
 #include <errno.h>

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * --ready-fd: a descriptor that whoever starts a command learns from when all is recorded. Knows
- * nothing of what is.
- */
+/* --ready-fd: reports on a descriptor when everything is being recorded. */
 #ifndef FAULTLINE_READY_FD_H
 #define FAULTLINE_READY_FD_H
 
 #include <stdint.h>
 
-/* Whether it is open, before anything of ours may get its number; 0: none was given. Returns 0 or
+/* Checks that it is open, before a file of ours may get its number; 0: not given. Returns 0 or
  * -EBADF, logged. */
 int ready_fd_check(uint64_t fd);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The parts of a recording, in the order in which they are needed. Knows nothing of what is
- * recorded.
- */
+/* The parts of a recording, in the order in which they are needed. */
 #include "command/recording.h"
 
 #include <errno.h>
@@ -73,7 +70,7 @@ static const struct option_row rows[] = {
 
 const struct option_rows recording_rows = OPTION_ROWS(rows);
 
-/* In a mode that has no use for a number, whoever gives it expects what will not happen. */
+/* Rejects numbers that have no effect in this mode. */
 static int check_numbers(const struct recording_options *options, enum profile_mode mode)
 {
 	const char *wrong = NULL, *modes = "profile or --mode auto";
@@ -100,7 +97,7 @@ bool recording_has_flight(const struct recording *recording)
 	return recording->session_options.flight_bytes;
 }
 
-/* A flight recorder sums up, and keeps events as mode trace has them. */
+/* A flight recorder sums operations, and keeps events as in mode trace. */
 static int choose_flight(struct recording *recording)
 {
 	const struct recording_options *options = recording->options;
@@ -140,7 +137,7 @@ int recording_choose(struct recording *recording)
 			: !strcmp(options->mode, "auto")  ? PROFILE_AUTO
 							  : PROFILE_OFF;
 	if (options->flight.bytes != RECORDING_NOT_GIVEN && session->mode == PROFILE_OFF)
-		session->mode = PROFILE_ON; /* so it has an interval */
+		session->mode = PROFILE_ON; /* because it has an interval */
 	err = check_numbers(options, session->mode);
 	if (err)
 		return err;
@@ -159,7 +156,7 @@ int recording_choose(struct recording *recording)
 	return err;
 }
 
-/* --- where it goes --- */
+/* --- output --- */
 
 /* The trace takes standard output; what the command prints there goes to standard error. */
 int recording_take_output(struct recording *recording)
@@ -192,7 +189,7 @@ int recording_open_output(struct recording *recording, pid_t pid)
 		return err;
 	recording->flight_options.pid = pid;
 	if (recording_has_flight(recording))
-		return 0; /* a file is made when there is something to write */
+		return 0; /* files are created when there is something to write */
 	recording->fd = tracefile_create(recording->path, options->force, recording->user.uid,
 					 recording->user.gid);
 	return recording->fd < 0 ? recording->fd : 0;
@@ -204,8 +201,8 @@ void recording_remove_output(const struct recording *recording)
 		tracefile_remove(recording->path, recording->user.uid);
 }
 
-/* The trace is on the disk before it is called done: what could not be stored shows only now, of
- * NFS when the file is closed. What is no file need not be able to. */
+/* Syncs the trace before it is reported as complete: storage errors may show only now, on NFS when
+ * the file is closed. Pipes and devices may not support it. */
 static void close_trace(struct recording *recording)
 {
 	int err = 0;
@@ -220,7 +217,7 @@ static void close_trace(struct recording *recording)
 		log_error("%s: the trace may not be whole: %s", recording->path, strerror(err));
 }
 
-/* --- the beginning --- */
+/* --- starting --- */
 
 static int judge_layers(const struct recording *recording)
 {
@@ -261,7 +258,7 @@ static void writer_begins(void *context)
 		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
 }
 
-/* What it writes begins with what runs already, whoever started that. */
+/* Its traces begin with what is already running, whoever started it. */
 static int open_flight(struct recording *recording)
 {
 	struct flight_options *options = &recording->flight_options;
@@ -309,7 +306,7 @@ int recording_start(struct recording *recording)
 	};
 
 	recording->start_ns = recording->last_ns = host_now_ns();
-	/* The thread that drains inherits it: on a busy machine the buffers must not run full. */
+	/* The thread that drains inherits it: on a busy machine the buffers must not overflow. */
 	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
 		log_debug("cannot raise the priority: %s", strerror(errno));
 	if (recording->flight) {
@@ -345,7 +342,7 @@ void recording_ask(void *context)
 	case FLIGHT_WILL:
 		break;
 	case FLIGHT_WAITS:
-		break; /* for the one before it */
+		break; /* for the previous one */
 	case FLIGHT_TOO_SOON:
 		log_warning("SIGUSR2: too soon after the last trace: one in %s at most, "
 			    "--flight-every says otherwise",
@@ -358,7 +355,7 @@ static void read_sums(void *context, const struct profile_slot *added)
 {
 }
 
-/* What is known at the end of one: how many operations there were. */
+/* Fills in what is known at the end of a flight recording: the number of operations. */
 static void finish_flight(struct recording *recording, uint64_t end_ns,
 			  struct recorder_status *status)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A recording from its options to its end, the same for all commands that make one. Knows nothing
- * of what is recorded: a command, or what runs already.
- */
+/* A recording from its options to its end, the same for all commands that make one. */
 #ifndef FAULTLINE_RECORDING_H
 #define FAULTLINE_RECORDING_H
 
@@ -21,11 +18,11 @@ struct recording_options {
 	const char *output, *mode, *layers, *file_types, *variants, *changed, *absent;
 	uint64_t buffer_bytes, interval_ns, profile_slots, auto_rate;
 	struct flight_given flight;
-	struct option_texts include, exclude; /* globs on paths of files */
+	struct option_texts include, exclude; /* globs for paths of files */
 	bool progress, force, best_effort;
 };
 
-/* A number that the user has not given: its default holds, where it is of use. */
+/* A number that the user did not give: its default applies, where it is used. */
 #define RECORDING_NOT_GIVEN UINT64_MAX
 
 #define RECORDING_DEFAULTS                                                                         \
@@ -35,14 +32,14 @@ struct recording_options {
 		.auto_rate = RECORDING_NOT_GIVEN, .flight = FLIGHT_GIVEN_DEFAULTS                  \
 	}
 
-/* Of a struct recording_options, but for those of the flight recorder. */
+/* Fields of a struct recording_options, without those of the flight recorder. */
 extern const struct option_rows recording_rows;
 
-/* One recording, from its parts to its end. */
+/* One recording with its parts. */
 struct recording {
 	const struct recording_options *options;
 	struct session_options session_options;
-	struct child_user user; /* whose the trace will be */
+	struct child_user user; /* owner of the trace */
 	char path[PATH_MAX];
 	int fd;
 	bool piped; /* the trace goes to standard output */
@@ -51,63 +48,61 @@ struct recording {
 	struct trace_writer *writer;
 	struct markers *markers; /* NULL: the span layer is off */
 	struct recorder *recorder;
-	/* Or, instead of writer and recorder: */
+	/* Instead of writer and recorder: */
 	struct flight_options flight_options;
 	struct flight *flight;
 	struct flight_recorder *flight_recorder;
-	uint64_t interval_ns; /* how often sums are taken */
+	uint64_t interval_ns; /* how often sums are read */
 	uint64_t start_ns, last_events, last_ns;
 };
 
-/* Takes what the options say of the session. Returns 0, or a negative errno after a line. */
+/* Takes the options of the session. Returns 0, or a negative errno after a line. */
 int recording_choose(struct recording *recording);
 
-/* Makes the trace's file; %p in its name stands for `pid`. What would go to standard output goes to
- * standard error from then on, where the trace goes there. Returns 0 or a negative errno, logged.
- */
+/* Create the trace's file; %p in its name stands for `pid`. If the trace goes to standard output,
+ * other output goes to standard error from then on. Return 0 or a negative errno, logged. */
 int recording_take_output(struct recording *recording);
 int recording_open_output(struct recording *recording, pid_t pid);
-/* Of a recording that did not come about; what was there before is not ours. */
+/* For a recording that failed to start. Keeps a file that existed before. */
 void recording_remove_output(const struct recording *recording);
 
 /*
- * Opens the session, and begins to listen to spans if they are recorded: of `command`, in its
- * `environment`; of what runs already (NULL) in ours. Needs a process without threads. Tells of
- * layers that are off: without an essential one the trace would miss what it is made for, so there
- * is none, unless the user takes what can be had. Returns 0 or a negative errno, logged.
+ * Opens the session, and starts listening to spans if they are recorded: those of `command` in its
+ * `environment`, or of running processes (NULL) in ours. Needs a process without threads. Reports
+ * layers that are off. A missing essential layer is an error, because the trace would be useless,
+ * unless --best-effort was given. Returns 0 or a negative errno, logged.
  */
 int recording_open_session(struct recording *recording, const char *command,
 			   char *const *environment);
 
-/* Begins the trace, or the flight recorder, on `command`, or on `targets` that it attaches to; the
- * other is NULL. Returns 0 or a negative errno, logged. */
+/* Begins the trace, or the flight recorder, for `command`, or for `targets` that it attaches to;
+ * the other is NULL. Returns 0 or a negative errno, logged. */
 int recording_open_writer(struct recording *recording, const char *const *command,
 			  const char *const *targets);
 
-/* Drains from now on, on a thread of its own. Returns 0 or a negative errno, logged. */
+/* Starts draining in a thread of its own. Returns 0 or a negative errno, logged. */
 int recording_start(struct recording *recording);
 
-/* Those of the calling thread, once nothing of what was prepared has to be undone any more. */
+/* Drops the calling thread's privileges, once nothing that was prepared must be undone any more. */
 void recording_give_up_privileges(void);
 
 /*
- * Detaches, and ends the trace: see recorder_finish. A flight recorder writes what it was asked
- * for.
+ * Detaches, and ends the trace: see recorder_finish. A flight recorder writes what was requested.
  */
 void recording_finish(struct recording *recording, uint64_t end_ns, int exit_code,
 		      const uint64_t *survivors, size_t survivor_count,
 		      struct recorder_status *status);
 
-/* Whether there is a flight recorder; it is asked for a trace, by a signal. */
+/* Whether there is a flight recorder; requests a trace from it, on a signal. */
 bool recording_has_flight(const struct recording *recording);
 void recording_ask(void *recording);
 
-/* Whether how it goes is shown, about once a second, by the function below: not among what a
- * command prints, unless that is asked for. */
+/* Returns whether progress is shown, about once a second, by the function below: not among a
+ * command's output unless requested. */
 bool recording_wants_live_line(const struct recording *recording);
 void recording_live_line(void *recording);
 
-/* The line at the end. */
+/* Prints the line at the end. */
 void recording_say_summary(const struct recording *recording, const struct recorder_status *status);
 
 void recording_close(struct recording *recording);

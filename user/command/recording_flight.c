@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the options of a flight recorder say, and whether that makes sense. */
+/* Parses and checks the options of a flight recorder. */
 #include "command/recording_flight.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static const struct option_row rows[] = {
 
 const struct option_rows flight_rows = OPTION_ROWS(rows);
 
-/* One that is given without the recorder expects what will not happen. */
+/* Rejects options that have no effect without the recorder. */
 static int check_without(const struct flight_given *given)
 {
 	const char *option = given->slower_ns != NOT_GIVEN  ? "--flight-slower"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The flight recorder's part of a recording: its options. Knows nothing of how it records.
- */
+/* Options and messages of a recording's flight recorder. */
 #ifndef FAULTLINE_RECORDING_FLIGHT_H
 #define FAULTLINE_RECORDING_FLIGHT_H
 
@@ -9,12 +7,12 @@
 #include "capture/session.h"
 #include "command/options.h"
 
-/* Says how a trace is asked for, once the flight recorder is ready. */
+/* Says how to request a trace, once the flight recorder is ready. */
 void recording_flight_say_ready(void);
 /* Says that SIGUSR2 has no effect, because there is no flight recorder. */
 void recording_flight_say_none(void);
 
-/* What the user has given; RECORDING_NOT_GIVEN and NULL: nothing. */
+/* Values given by the user; RECORDING_NOT_GIVEN and NULL: none. */
 struct flight_given {
 	uint64_t bytes, slower_ns, every_ns;
 	const char *keep;
@@ -26,11 +24,11 @@ struct flight_given {
 		.bytes = UINT64_MAX, .slower_ns = UINT64_MAX, .every_ns = UINT64_MAX               \
 	}
 
-/* Of a struct flight_given. */
+/* Fields of a struct flight_given. */
 extern const struct option_rows flight_rows;
 
-/* Takes what the options say. `interval_ns` is how often sums are read. Returns 0, or -EINVAL after
- * a line; without --flight, session->flight_bytes stays 0. */
+/* Takes the options. `interval_ns` is how often sums are read. Returns 0, or -EINVAL after a line;
+ * without --flight, session->flight_bytes stays 0. */
 int recording_flight_choose(const struct flight_given *given, uint64_t interval_ns,
 			    struct session_options *session, struct flight_options *options);
 

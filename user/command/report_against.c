@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * report --against: another run is read as this one was, and both are printed. Knows nothing of
- * what is compared.
- */
+/* report --against: reads another run with the same options, and prints both. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +41,7 @@ static void write_compared(struct sink *out, const struct report *const runs[2],
 	}
 }
 
-/* What must not grow stands first. */
+/* The table of --fail-above comes first. */
 static int print_compared(const struct report *report, const struct report *before,
 			  const struct report_request *request, const struct fail_above *allowed)
 {
@@ -73,10 +70,9 @@ static int print_compared(const struct report *report, const struct report *befo
 	return status ? output_failed(status) : 0;
 }
 
-/* The traces of the other run, separated by commas; one whose own name has a comma is one. Cuts the
- * text, into which *paths then point; *paths is to be freed. Returns how many, 0 for want of
- * memory.
- */
+/* Splits the traces of the other run at commas, unless a file has the whole text as its name.
+ * Modifies the text, into which *paths point; the caller frees *paths. Returns how many, 0 if out
+ * of memory. */
 static size_t split_paths(char *text, char ***paths)
 {
 	bool one = !access(text, F_OK);
@@ -97,7 +93,8 @@ static size_t split_paths(char *text, char ***paths)
 	return count;
 }
 
-/* Compute as a GPU's profiler tells it beside compute as the program's own spans do. */
+/* Warns if compute is from a GPU profile in one run, and from the program's own spans in the
+ * other. */
 static void warn_one_sided(const struct report_request *request)
 {
 	if (!request->spans == !request->against_spans)

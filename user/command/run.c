@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * faultline run: records a command. Options, order of steps, and what is said at the end.
- */
+/* faultline run: records a command. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -80,12 +78,12 @@ struct run {
 	char **command;
 	char **environment; /* of the command */
 	struct child child;
-	bool begun;  /* the recording; with --delay after the command */
-	bool failed; /* to begin then */
-	bool ended;  /* the recording, before the command */
+	bool begun;  /* the recording has begun; with --delay, after the command */
+	bool failed; /* the recording could not begin after --delay */
+	bool ended;  /* the recording has ended, before the command */
 };
 
-/* --- the end --- */
+/* --- ending --- */
 
 static void say_survivors(const uint64_t *pids, size_t count)
 {
@@ -125,7 +123,7 @@ static void end_recording(struct run *run, int exit_code)
 	recording_say_summary(&run->recording, &status);
 }
 
-/* The time of --duration is over. How the command ends is not known. */
+/* The time of --duration has passed. The command's exit status is not known yet. */
 static void end_early(void *context)
 {
 	struct run *run = context;
@@ -155,9 +153,9 @@ static void show_live_line(void *context)
 		recording_live_line(&run->recording);
 }
 
-/* --- the beginning --- */
+/* --- starting --- */
 
-/* Attaches to the command, which has been running for a while. */
+/* Attaches to the command, which is already running. */
 static int attach(struct run *run)
 {
 	struct recording *recording = &run->recording;
@@ -178,7 +176,7 @@ static int attach(struct run *run)
 	return recording_start(recording);
 }
 
-/* The time of --delay is over. */
+/* The time of --delay has passed. */
 static void begin_late(void *context)
 {
 	struct run *run = context;
@@ -192,7 +190,7 @@ static void begin_late(void *context)
 	recording_give_up_privileges();
 }
 
-/* Everything up to the point where the command waits to be released. */
+/* Prepares everything up to the point where the command waits to be released. */
 static int begin(struct run *run)
 {
 	struct session_attach *to = &run->recording.session_options.attach;
@@ -241,7 +239,7 @@ static int exec_failed(struct run *run, int err)
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
-/* The command has ended: so does what was begun. */
+/* The command has ended: ends what was begun. */
 static void end(struct run *run, int exit_code)
 {
 	if (run->begun && !run->ended) {
@@ -318,7 +316,7 @@ int command_run(int argc, char **argv)
 	};
 	int first, status = options_parse(&run_table, argc, argv, &run.options, &first);
 
-	/* As env has it: nothing but the command's own status is below 125. */
+	/* As with env: any status below 125 is the command's own. */
 	if (status != OPTIONS_GO)
 		return status ? EXIT_NO_TRACING : 0;
 	if (selection_lists_variants(run.options.recording.variants))
@@ -346,7 +344,7 @@ int command_run(int argc, char **argv)
 		environment_make(&run.recording.user, !strcmp(run.options.env_from_sudo, "yes"));
 	if (!run.environment || python_spans_prepare(run.options.python_spans, &run.environment))
 		return EXIT_NO_TRACING;
-	/* What such programs read is told to nobody but root, whoever called. */
+	/* What setuid programs read is recorded only for root, whoever called. */
 	run.recording.session_options.follow_privileged = run.recording.user.uid == 0;
 	if (supervise_prepare(run.options.wait_children)) {
 		log_error("cannot set up signals: %s", strerror(errno));

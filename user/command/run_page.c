@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The page of a run. Knows nothing of what is on it, nor of how the run was recorded.
- */
+/* The HTML page of a run. */
 #include "command/run_page.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The distance of two words is that of Damerau and Levenshtein, without substrings edited twice. */
+/* Word distance is Damerau-Levenshtein, in which no substring is edited twice. */
 #include "command/suggest.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ void suggest_consider(struct suggestion *suggestion, const char *candidate)
 		return;
 	far = distance(suggestion->word, candidate);
 	if (length >= 3 && !strncmp(candidate, suggestion->word, length))
-		far = 1; /* the beginning of it */
+		far = 1; /* a prefix of it */
 	if (far > (length + 1) / 3 || (suggestion->best && far >= suggestion->distance))
 		return;
 	suggestion->best = candidate;

@@ -5,16 +5,16 @@
 
 #include <stddef.h>
 
-/* The best guess so far; all zeroes but `word` is none. */
+/* The best guess so far. Initialize with zeros and `word`. */
 struct suggestion {
 	const char *word;
-	const char *best; /* NULL: nothing is near enough */
+	const char *best; /* NULL: nothing is close enough */
 	size_t distance;
 };
 
-/* Takes a candidate if it is nearer than the best one: a word that `word` is the beginning of, or
- * one that is at most a third of its letters away (letters inserted, left out, replaced or swapped
- * with the next one). */
+/* Takes a candidate if it is closer than the best one: a word that begins with `word`, or one that
+ * is at most a third of its letters away (letters inserted, omitted, replaced or swapped with the
+ * next one). */
 void suggest_consider(struct suggestion *suggestion, const char *candidate);
 
 #endif

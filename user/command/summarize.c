@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * faultline summarize: traces in, a trace of what their report says out. Knows nothing of what that
- * is.
- */
+/* faultline summarize: reduces traces to one that holds what their report says. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +69,7 @@ static int fail(int status, const char *what)
 	return EXIT_FAILED;
 }
 
-/* It is small: made in memory, so that it may go into a pipe. Returns 0 or -errno. */
+/* Summaries are small: made in memory, so that they can go into a pipe. Returns 0 or -errno. */
 static int copy(int fd, struct sink *out)
 {
 	char bytes[16384];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Terms. Knows nothing of any trace.
- */
+/* The terms of reports. */
 #include "command/terms.h"
 
 #include <stddef.h>

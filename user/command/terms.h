@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The words of reports, with short explanations: for 'faultline help terms', and a test asserts
- * that the manual page says the same.
+ * The terms of reports with short explanations, for 'faultline help terms'. A test asserts that the
+ * manual page says the same.
  */
 #ifndef FAULTLINE_TERMS_H
 #define FAULTLINE_TERMS_H

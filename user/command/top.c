@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * faultline top: what this node's jobs, processes and files do just now. Options, and where the
- * numbers come from.
- */
+/* faultline top: current I/O of this node's jobs, processes and files. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +22,7 @@
 #define JOBS_PATH "/jobs?jobs=1000&processes=64&files=48"
 #define NOBODY "none"
 #define INTERVAL_LEAST_NS 100000000ull
-#define BUFFER_BYTES (1u << 20) /* of each CPU, as the monitor has it */
+#define BUFFER_BYTES (1u << 20) /* for each CPU, as in the monitor */
 
 struct top_options {
 	const char *connect, *subject, *sort, *filter, *format, *colour;
@@ -110,7 +107,7 @@ static int check_options(const struct top_options *options)
 	return 0;
 }
 
-/* Somebody is there and is not refused: whatever else is wrong is said later. */
+/* Returns whether anything listens there. Other errors count as yes, and are reported later. */
 static bool monitor_answers(const char *where)
 {
 	int fd = endpoint_connect(where, CLIENT_WAIT_S);
@@ -120,7 +117,7 @@ static bool monitor_answers(const char *where)
 	return fd >= 0 || (fd != -ECONNREFUSED && fd != -ENOENT);
 }
 
-/* A socket that is named is opened with no rights but the caller's. */
+/* A socket given by the user is opened only with the caller's own rights. */
 static bool asks_monitor(const struct top_options *options, const char *where)
 {
 	return options->connect ? !watches_itself(options) : monitor_answers(where);

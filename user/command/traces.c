@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Opens traces for the commands that read them. Knows nothing of what they do with them.
- */
+/* Opens traces for the commands that read them. */
 #include "command/traces.h"
 
 #include <dirent.h>
@@ -21,7 +19,7 @@
 
 #define TRACE_ENDING ".flt"
 
-/* A trace on its way to be opened. */
+/* A trace being opened. */
 struct opening {
 	const char *path;
 	struct trace_reader *reader;
@@ -34,7 +32,7 @@ static void open_trace(struct opening *opening)
 	opening->status = trace_reader_open(&opening->reader, opening->path, &opening->error);
 }
 
-/* Says what became of it. Returns 0 or an exit status. */
+/* Reports the result. Returns 0 or an exit status. */
 static int take_opened(struct opening *opening, struct trace_reader **reader)
 {
 	const char *why = opening->error.text;
@@ -68,10 +66,10 @@ struct openings {
 	struct opening *openings;
 	size_t count;
 	atomic_size_t next;
-	atomic_bool failed; /* one of them: further ones are not begun */
+	atomic_bool failed; /* one of them: no further ones are begun */
 };
 
-/* A trace without its end is read from one end to the other to be opened: worth a CPU each. */
+/* A trace without an end is read completely when it is opened: worth one CPU each. */
 static void *open_some(void *context)
 {
 	struct openings *all = context;
@@ -101,7 +99,8 @@ static void open_all(struct openings *all)
 		pthread_join(threads[--count], NULL);
 }
 
-/* In the order of the paths, up to the first that failed: whatever was begun before it was done. */
+/* Takes readers in the order of the paths, up to the first that failed; all earlier ones are
+ * open. */
 static int take_all(struct openings *all, struct trace_reader **readers)
 {
 	int status = 0;
@@ -115,7 +114,7 @@ static int take_all(struct openings *all, struct trace_reader **readers)
 	return status;
 }
 
-/* A trace by what tells files apart, and its place among the arguments. */
+/* A trace's file identity, and its position among the arguments. */
 struct given_trace {
 	dev_t dev;
 	ino_t ino;
@@ -133,7 +132,7 @@ static int compare_given(const void *left, const void *right)
 	return a->place < b->place ? -1 : 1;
 }
 
-/* Each may be given once, standard input too. What is not there shows when it is opened. */
+/* Each may be given once, including standard input. Missing files are reported when opened. */
 static int check_twice(char *const *paths, size_t count)
 {
 	struct given_trace *given = calloc(count, sizeof(*given));
@@ -163,9 +162,9 @@ static int check_twice(char *const *paths, size_t count)
 }
 
 /*
- * Columns of blocks come and go by the thousand, made by one thread and freed by another. As
- * mappings of their own their memory goes back at once; by default what the allocator takes for
- * large grows with what it sees, and a thousand traces took twice the memory.
+ * Columns of blocks are allocated and freed by the thousand, by different threads. As mappings of
+ * their own their memory is returned at once; the allocator's default threshold grows with use, and
+ * a thousand traces took twice the memory.
  */
 #define LARGE_BYTES (128 << 10)
 
@@ -175,7 +174,7 @@ int traces_open(struct trace_reader **readers, char *const *paths, size_t count)
 	int status;
 
 	memset(readers, 0, count * sizeof(*readers));
-	host_raise_open_files(); /* one each; if that is not enough, opening one will tell */
+	host_raise_open_files(); /* one each; if that is not enough, opening one fails */
 	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	status = check_twice(paths, count);
 	if (status)

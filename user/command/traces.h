@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What the commands that read traces share: opening them, and saying that stdout failed.
- */
+/* Shared by the commands that read traces: opening them, and reporting that stdout failed. */
 #ifndef FAULTLINE_TRACES_H
 #define FAULTLINE_TRACES_H
 
@@ -13,31 +11,32 @@
  * or an exit status. */
 int traces_open_one(struct trace_reader **reader, const char *path);
 
-/* The same for several, which must all be different files. `readers` has room for them; those that
- * were opened are closed by traces_close whatever this returned. */
+/* The same for several, which must all be different files. `readers` has room for them; call
+ * traces_close whatever this returned. */
 int traces_open(struct trace_reader **readers, char *const *paths, size_t count);
 void traces_close(struct trace_reader **readers, size_t count);
 
-/* Whether one of them is a summary, which has no events: a line on stderr says which, and what it
- * is for. */
+/* Returns whether one of them is a summary, which has no events. A line on stderr says which, and
+ * what can read it. */
 bool traces_refuse_summaries(struct trace_reader *const *readers, char *const *paths, size_t count,
 			     const char *what);
 
-/* The newest trace in this directory, for a command that is given none: the name, to be freed,
- * which is also told on stderr; NULL after a line that says that none was given. */
+/* Finds the newest trace in this directory, for a command that is given none. Returns its name,
+ * which the caller frees and which is also logged; NULL after a line that says that none was
+ * given. */
 char *traces_newest(const char *command);
 
-/* Says what of a trace could not be read. Returns 0, or EXIT_FAILED when there is any such part:
- * the rest was read, but whoever relies on it should know. */
+/* Reports what could not be read of a trace. Returns 0, or EXIT_FAILED if there is any such part:
+ * the rest was read, but the user should know. */
 int traces_tell_unread(struct trace_reader *reader, const char *path);
 int traces_tell_all_unread(struct trace_reader *const *readers, const char *const *paths,
 			   size_t count);
 
-/* For report_options.skip, with a bool as its context: names a summary that is left out, and notes
- * that there is one. */
+/* For report_options.skip, with a bool as its context: names a summary that is left out, and sets
+ * the bool. */
 void traces_skip(void *context, const char *why);
 
-/* Says that stdout could not be written; returns the exit status. */
+/* Reports that stdout could not be written; returns the exit status. */
 int output_failed(int error);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * From the classes of reports to those of the ledger. Knows nothing of sums.
- */
+/* Maps the operation classes of reports to those of the ledger. */
 #include "monitor/classes.h"
 
 #include <stdlib.h>
@@ -10,7 +8,7 @@
 
 struct classes {
 	size_t count;
-	struct operation operations[]; /* only what they are */
+	struct operation operations[]; /* descriptions only */
 };
 
 struct classes *classes_open(const struct trace_operation *operations, size_t count)
@@ -57,7 +55,7 @@ struct class classes_of(const struct classes *classes, unsigned int op, uint32_t
 	} else if (as.class < IO_CLASS_COUNT) {
 		class.what = CLASS_IO;
 		class.op = ops[as.class];
-		/* What moves no bytes has the one by which it was asked for. */
+		/* Operations that move no bytes take the method by which they were submitted. */
 		class.method = as.method != METHOD_NONE ? as.method
 			       : operation->uring	? METHOD_URING
 			       : operation->libaio	? METHOD_LIBAIO

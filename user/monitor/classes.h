@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What operations count as that the kernel side has summed up, by the model that reports have of
- * them. Knows nothing of where the sums come from.
- */
+/* Maps operations summed in the kernel to classes of the ledger, using the reports' model. */
 #ifndef FAULTLINE_MONITOR_CLASSES_H
 #define FAULTLINE_MONITOR_CLASSES_H
 
@@ -20,21 +17,21 @@ struct class
 	enum {
 		CLASS_NONE, /* no I/O */
 		CLASS_IO,
-		CLASS_THROTTLED, /* sleeps of writers */
-		CLASS_ASIDE,	 /* bytes that came into the page cache on nobody's account */
+		CLASS_THROTTLED, /* sleeps of throttled writers */
+		CLASS_ASIDE,	 /* unattributed page-cache fills */
 	} what;
 	enum ledger_op op;
 	enum io_method method;
-	bool counted;  /* they are operations of that kind, not only time or bytes of it */
-	bool timed;    /* how long they took is known */
-	bool transfer; /* from a file to a second one */
+	bool counted;  /* counts as operations, not only as their time or bytes */
+	bool timed;    /* durations are known */
+	bool transfer; /* from one file to another */
 };
 
-/* The operations stay the caller's. NULL without memory. */
+/* The caller keeps owning `operations`. Returns NULL if out of memory. */
 struct classes *classes_open(const struct trace_operation *operations, size_t count);
 void classes_close(struct classes *classes); /* NULL is fine */
 
-/* Of operation number `op`, under some TRACE_PROFILE_*. */
+/* Returns the class of operation number `op` with some TRACE_PROFILE_* flags. */
 struct class classes_of(const struct classes *classes, unsigned int op, uint32_t flags);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Listening sockets. Knows the kernel's calls for them, and no protocol.
- */
+/* Listening and connecting sockets. */
 #include "monitor/endpoint.h"
 
 #include <errno.h>
@@ -17,7 +15,7 @@
 
 #include "log.h"
 
-#define BACKLOG 4096 /* what the kernel keeps of callers until they are accepted or refused */
+#define BACKLOG 4096 /* connections that the kernel queues until they are accepted or refused */
 #define UNIX_PREFIX "unix:"
 
 static bool is_loopback(const struct sockaddr *address)
@@ -48,7 +46,7 @@ static void tell_address(struct endpoint *endpoint)
 		 six ? "]" : "", port);
 }
 
-/* "ADDR:PORT" into its two parts; false when it is nothing of the kind. */
+/* Splits "ADDR:PORT"; returns false if it is malformed. */
 static bool split_address(const char *where, char host[64], char port[8])
 {
 	const char *colon = strrchr(where, ':'), *end = colon;
@@ -71,8 +69,7 @@ static bool split_address(const char *where, char host[64], char port[8])
 	return true;
 }
 
-/* What `where` means; the caller frees it. `option` is for the line that says that it is nonsense.
- */
+/* Resolves `where`; the caller frees the result. The error message names `option`. */
 static int find_address(const char *option, const char *where, struct addrinfo **found)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
@@ -131,15 +128,14 @@ static int open_address(struct endpoint *endpoint, const char *where)
 	return 0;
 }
 
-/* Removes a socket that nobody answers. Returns 0 when the place is free, or a negative errno,
- * logged. */
+/* Removes a socket that nobody listens on. Returns 0 if the path is free, or a negative errno. */
 static int clear_place(const char *where, const struct sockaddr_un *address)
 {
 	struct stat file;
 	int fd, err;
 
 	if (lstat(address->sun_path, &file))
-		return 0; /* nothing there; whatever else it is, bind says */
+		return 0; /* nothing there; bind() reports anything else */
 	if (!S_ISSOCK(file.st_mode)) {
 		log_error("--listen %s: there is a file of that name, which is no socket", where);
 		return -EEXIST;
@@ -164,7 +160,8 @@ static int clear_place(const char *where, const struct sockaddr_un *address)
 	return 0;
 }
 
-/* Sets mode and notes which file it is: by a descriptor, so that no other file is meant. */
+/* Sets the mode and records the file's identity through a descriptor, so that no other file can be
+ * meant. */
 static int settle_file(struct endpoint *endpoint, const char *path)
 {
 	char itself[64];
@@ -193,7 +190,8 @@ static int open_unix(struct endpoint *endpoint, const char *where)
 	if (err)
 		return err;
 	endpoint->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	/* The file gets the descriptor's mode: it is never open to all, not for a moment. */
+	/* The file inherits the descriptor's mode: it is never open to everyone, not even
+	 * briefly. */
 	if (endpoint->fd < 0 || fchmod(endpoint->fd, 0660) ||
 	    bind(endpoint->fd, (void *)&address, sizeof(address)))
 		err = -errno;
@@ -247,7 +245,7 @@ static int connect_to(const struct sockaddr *address, socklen_t length, unsigned
 	    !setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) &&
 	    !connect(fd, address, length))
 		return fd;
-	/* How the kernel says that it took too long: of an address, and of a socket of files. */
+	/* A timeout of connect() is EINPROGRESS on TCP sockets and EAGAIN on Unix sockets. */
 	err = errno == EINPROGRESS || errno == EAGAIN ? ETIMEDOUT : errno;
 	close(fd);
 	return -err;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Where the service listens: an address with a port, or a socket of the file system. Knows nothing
- * of what is said there.
- */
+/* Where the service listens: an address with a port, or a Unix socket. */
 #ifndef FAULTLINE_ENDPOINT_H
 #define FAULTLINE_ENDPOINT_H
 
@@ -15,24 +12,24 @@
 
 struct endpoint {
 	int fd;			  /* -1: closed */
-	bool loopback;		  /* nobody but this machine's own programs gets there */
-	char text[ENDPOINT_TEXT]; /* "http://127.0.0.1:9918/" or "unix:PATH", as it really is */
-	struct stat file;	  /* of a socket of the file system: what was made */
+	bool loopback;		  /* reachable only from this machine */
+	char text[ENDPOINT_TEXT]; /* "http://127.0.0.1:9918/" or "unix:PATH", as bound */
+	struct stat file;	  /* of a Unix socket: the file that was created */
 };
 
 /*
- * Listens at "ADDR:PORT", "[ADDR6]:PORT" (numbers, or localhost; port 0: any that is free) or
- * "unix:PATH". A socket has mode 0660; one that is there and that nobody answers is replaced.
- * Returns 0 or a negative errno, logged; -EINVAL: `where` is no such thing.
+ * Listens at "ADDR:PORT", "[ADDR6]:PORT" (numeric, or localhost; port 0 picks a free one) or
+ * "unix:PATH". A Unix socket gets mode 0660 and replaces one that nobody listens on. Returns 0 or a
+ * negative errno, logged; -EINVAL if `where` is malformed.
  */
 int endpoint_open(struct endpoint *endpoint, const char *where);
-/* Removes the socket, if it is still the one that was made. May be called twice. */
+/* Removes the socket if it is still the one that was created. May be called twice. */
 void endpoint_close(struct endpoint *endpoint);
 
-/* Whether it is a place of that kind; if not that is logged, with the option's name. */
+/* Returns whether `where` is well-formed; if not, logs an error that names the option. */
 bool endpoint_fits(const char *option, const char *where);
-/* Connects to one; waits so many seconds for that, and later in each call that sends or receives.
- * Returns a descriptor, or a negative errno. */
+/* Connects; `wait_s` limits that and each later call that sends or receives. Returns a descriptor
+ * or a negative errno. */
 int endpoint_connect(const char *where, unsigned int wait_s);
 
 #endif

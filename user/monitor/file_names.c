@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Two generations of a hash table: what is used moves into the younger one; when that is full, the
- * older one is forgotten, and the younger takes its place. Knows nothing of files.
+ * Two generations of a hash table: an entry that is used moves into the younger one. When that is
+ * full, the older one is cleared and becomes the younger.
  */
 #include "monitor/file_names.h"
 
 #include <stdlib.h>
 
 struct generation {
-	struct file_name *places; /* twice as many as are taken at most */
+	struct file_name *places; /* slots, at least twice as many as entries */
 	unsigned int count;
 };
 
 struct file_names {
 	struct generation young, old;
-	unsigned int most, places; /* a power of two */
+	unsigned int most, places; /* places: a power of two */
 };
 
 struct file_names *file_names_open(unsigned int least)
@@ -55,7 +55,7 @@ void file_names_close(struct file_names *names)
 	free(names);
 }
 
-/* Where it is, or would be. */
+/* Returns the entry's slot, or the free slot where it belongs. */
 static struct file_name *place_of(const struct file_names *names,
 				  const struct generation *generation, uint32_t id)
 {
@@ -104,7 +104,7 @@ const struct file_name *file_names_find(struct file_names *names, uint32_t id)
 	place = place_of(names, &names->old, id);
 	if (!place->id || !place->path)
 		return NULL;
-	/* What stays behind keeps others findable, and says that it is no more. */
+	/* The old slot keeps later entries findable; its NULL path marks it as moved. */
 	moved = *place;
 	place->path = NULL;
 	return put(names, &moved);

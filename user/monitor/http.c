@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The server's thread: takes callers, refuses those who are too many, hangs up on who is slow. What
- * they ask is libmicrohttpd's to read and http_request.c's to answer.
+ * The server's thread: accepts clients, refuses those over the limit, disconnects slow ones.
+ * libmicrohttpd parses their requests, http_request.c answers them.
  */
 #include "monitor/http.h"
 
@@ -23,17 +23,17 @@
 #define MOST_CALLERS 64
 #define MOST_MS 15000
 #define MOST_BYTES (16 << 20)
-/* MHD_USE_NO_THREAD_SAFETY: one thread at a time uses the library. Since 0.9.77, where that has to
- * be said for callers to be taken when they are handed over, not some time later. */
+/* MHD_USE_NO_THREAD_SAFETY: only one thread uses the library. Since 0.9.77 this is needed for
+ * connections to be served as soon as they are handed over, not some time later. */
 #define ONE_THREAD (1u << 19)
-#define CALLER_MEMORY 16384 /* of libmicrohttpd for a request's line and headers */
-#define TAKEN_AT_ONCE 256   /* callers, before those that are there are looked after again */
+#define CALLER_MEMORY 16384 /* for libmicrohttpd: a request's line and headers */
+#define TAKEN_AT_ONCE 256   /* clients accepted before existing ones are served again */
 #define SWEEP_MS 250
 #define REFUSED_MS 1000
-#define MAKE_ROOM_MS 2000 /* who was answered and asks nothing for so long gives way */
-#define SLOW_PART 30	  /* of the time for an answer: who has not taken it by then is slow */
+#define MAKE_ROOM_MS 2000 /* a client that was answered and is idle for this long gives way */
+#define SLOW_PART 30	  /* a client is slow if it takes more than 1/30 of the time limit */
 
-/* --- callers --- */
+/* --- clients --- */
 
 static void unlink_caller(struct caller *caller)
 {
@@ -81,7 +81,8 @@ static enum http_from where_from(const struct sockaddr *address)
 	}
 }
 
-/* libmicrohttpd's: a caller has come, or is gone. One without a `caller` is answered nothing. */
+/* libmicrohttpd callback: a client has connected or disconnected. Without a `caller` it gets no
+ * answer. */
 static void note_caller(void *context, struct MHD_Connection *connection, void **caller_place,
 			enum MHD_ConnectionNotificationCode code)
 {
@@ -89,7 +90,7 @@ static void note_caller(void *context, struct MHD_Connection *connection, void *
 	struct caller *caller = *caller_place;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		/* The second call may overwrite what the first has returned. */
+		/* The second call may overwrite the result of the first. */
 		const union MHD_ConnectionInfo *info =
 			mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 		enum http_from from = info ? where_from(info->client_addr) : HTTP_FROM_NETWORK;
@@ -111,7 +112,7 @@ static void note_caller(void *context, struct MHD_Connection *connection, void *
 	}
 }
 
-/* Hangs up on who has taken too long. libmicrohttpd sees the end of it, and says so. */
+/* Disconnects clients over the time limit. libmicrohttpd notices and calls back. */
 static void hang_up_on_slow(struct http *server)
 {
 	uint64_t now = host_now_ns();
@@ -122,14 +123,14 @@ static void hang_up_on_slow(struct http *server)
 		shutdown(caller->fd, SHUT_RDWR);
 }
 
-/* --- who is refused --- */
+/* --- refused clients --- */
 
 static void drop_refused(struct http *server)
 {
 	char rest[4096];
 	int fd = server->refused[server->refused_first].fd;
 
-	/* What was sent and not read would turn the end into a reset, which eats the answer. */
+	/* Closing with unread data would send a reset, which discards the answer. */
 	while (recv(fd, rest, sizeof(rest), MSG_DONTWAIT) == sizeof(rest))
 		;
 	close(fd);
@@ -166,7 +167,7 @@ static void refuse(struct http *server, int fd)
 	if (server->refused_count == HTTP_REFUSED_KEPT)
 		drop_refused(server);
 	if (recv(fd, request, sizeof(request), MSG_DONTWAIT) < 0) {
-		/* Nothing yet: it is answered all the same. */
+		/* Nothing received yet; answer anyway. */
 	}
 	if (!send_refusal(fd)) {
 		close(fd);
@@ -179,10 +180,10 @@ static void refuse(struct http *server, int fd)
 	place->since_ns = host_now_ns();
 }
 
-/* --- who gives way --- */
+/* --- making room --- */
 
-/* Who has not sent a whole request gives way first, whoever has been here longest; then who has
- * been answered and asks nothing for a while. NULL: nobody does. */
+/* Finds a client to disconnect: first the oldest that has not sent a whole request, then one that
+ * was answered and has been idle for a while. NULL: none. */
 static struct caller *find_idle(struct http *server)
 {
 	uint64_t now = host_now_ns();
@@ -199,14 +200,14 @@ static struct caller *find_idle(struct http *server)
 	return served;
 }
 
-/* libmicrohttpd sees the end of it when it next runs. */
+/* libmicrohttpd notices when it next runs. */
 static void hang_up(struct caller *caller)
 {
 	shutdown(caller->fd, SHUT_RDWR);
 	caller->gone = true;
 }
 
-/* Whether an idle caller was dropped. */
+/* Returns whether an idle client was disconnected. */
 static bool drop_idle(struct http *server)
 {
 	struct caller *idle = find_idle(server);
@@ -221,14 +222,14 @@ static bool drop_idle(struct http *server)
 	return server->caller_count < before;
 }
 
-/* Somebody is one too many: whether there is a place after all. */
+/* The limit is reached: returns whether a slot could be freed. */
 static bool make_room(struct http *server)
 {
-	mhd.run(server->daemon); /* what has been sent by now, or has ended */
+	mhd.run(server->daemon); /* handles what has been sent or closed by now */
 	return server->caller_count < server->most_callers || drop_idle(server);
 }
 
-/* No descriptors are left: whether one could be freed. */
+/* Out of descriptors: returns whether one could be freed. */
 static bool free_descriptor(struct http *server)
 {
 	if (!server->refused_count)
@@ -263,8 +264,8 @@ static int open_spare(void)
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* No descriptors are left and none can be freed: closes the next caller's connection with the help
- * of the spare one, because poll() would report it forever. */
+/* Out of descriptors, and none can be freed: uses the spare one to accept and close the next
+ * connection, because poll() would report it forever. */
 static void take_without_descriptors(struct http *server)
 {
 	if (server->spare_fd < 0)
@@ -296,8 +297,7 @@ static void take_callers(struct http *server)
 			refuse(server, fd);
 			continue;
 		}
-		if (length <
-		    sizeof(sa_family_t)) /* a caller without a name: of a socket of files */
+		if (length < sizeof(sa_family_t)) /* no name: a client of a Unix socket */
 			address.ss_family = AF_UNIX;
 		if (mhd.add_connection(server->daemon, fd, (void *)&address, length) != MHD_YES)
 			log_debug("a caller could not be taken: %s", strerror(errno));
@@ -356,7 +356,7 @@ static void *serve(void *context)
 	return NULL;
 }
 
-/* --- from outside --- */
+/* --- opening and closing --- */
 
 static void say_no_more(void *context, const char *format, va_list args)
 {
@@ -382,7 +382,7 @@ static int start_daemon(struct http *server)
 	return errno ? -errno : -ENOMEM;
 }
 
-/* Signals are for the program's first thread. */
+/* The main thread handles signals. */
 static int start_thread(struct http *server)
 {
 	sigset_t all, before;

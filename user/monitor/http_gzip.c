@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Compression of answers by libdeflate, at the level that costs least: scrapes come every few
- * seconds, and metrics are so repetitive that more effort gains little.
+ * Compresses answers with libdeflate at the cheapest level: scrapes come every few seconds, and
+ * metrics are so repetitive that more effort gains little.
  */
 #include "monitor/http_gzip.h"
 
@@ -11,9 +11,9 @@
 #include <strings.h>
 
 #define GZIP_LEVEL 1
-#define GZIP_BYTES_LEAST 1400 /* what fits into one packet anyway */
+#define GZIP_BYTES_LEAST 1400 /* smaller answers fit into one packet anyway */
 
-/* The quality of an element of such a list, of `length` bytes: 1 if it has none. */
+/* Returns the q-value of a list element of `length` bytes; 1 if it has none. */
 static double quality_of(const char *element, size_t length)
 {
 	const char *q = memchr(element, ';', length);
@@ -56,7 +56,7 @@ bool http_gzip(struct sink *body)
 		return false;
 	compressor = libdeflate_alloc_compressor(GZIP_LEVEL);
 	sink_open_memory(&packed);
-	/* It fits, or does not become shorter. */
+	/* Returns 0 unless the result is shorter. */
 	if (compressor && sink_reserve(&packed, body->used))
 		packed.used = libdeflate_gzip_compress(compressor, body->buffer, body->used,
 						       packed.buffer, body->used - 1);

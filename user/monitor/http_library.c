@@ -7,7 +7,7 @@
 
 #include "log.h"
 
-#define LIBRARY "libmicrohttpd.so.12" /* the same interface since 0.9.38 */
+#define LIBRARY "libmicrohttpd.so.12" /* same interface since 0.9.38 */
 
 struct http_library mhd;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * libmicrohttpd, loaded when somebody is served: with what it needs itself it takes longer to load
- * than all other libraries together, and no recording and no report has a use for it. Knows nothing
- * of what is served.
+ * Loads libmicrohttpd on first use: with its dependencies it takes longer to load than all other
+ * libraries together, and recordings and reports do not need it.
  */
 #ifndef FAULTLINE_HTTP_LIBRARY_H
 #define FAULTLINE_HTTP_LIBRARY_H
@@ -15,7 +14,7 @@
 			each(get_timeout) each(lookup_connection_value) each(queue_response)       \
 				each(run) each(start_daemon) each(stop_daemon)
 
-/* Its functions, each under its name but for MHD_. */
+/* Its functions, named without MHD_. */
 struct http_library {
 #define HTTP_LIBRARY_POINTER(name) typeof(MHD_##name) *name;
 	HTTP_LIBRARY_FUNCTIONS(HTTP_LIBRARY_POINTER)
@@ -24,7 +23,7 @@ struct http_library {
 
 extern struct http_library mhd;
 
-/* Fills mhd. 0, also when that is done already, or a negative errno, having said why. */
+/* Fills mhd. Returns 0, also if already loaded, or a negative errno, logged. */
 int http_library_load(void);
 
 #endif

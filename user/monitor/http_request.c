@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is asked, whether it may be, and the answer: finds the route, has it render, sends what came
- * of it with the headers that keep a browser from harm. Knows nothing of sockets.
+ * Requests and answers: finds the route, checks access, renders, and sends the result with headers
+ * that protect browsers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct http_request {
 	char body[HTTP_MOST_BODY];
 };
 
-/* --- what routes ask --- */
+/* --- for routes --- */
 
 const char *http_header(const struct http_request *request, const char *name)
 {
@@ -49,7 +49,7 @@ void http_say(struct http_answer *answer, unsigned int status, const char *line)
 
 /* --- sending --- */
 
-/* The body's memory is the response's from now on, or freed. */
+/* The response takes over the body's memory, or it is freed. */
 static struct MHD_Response *make_response(struct sink *body)
 {
 	struct MHD_Response *response = NULL;
@@ -72,7 +72,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct htt
 	enum MHD_Result done;
 
 	if (!response)
-		return MHD_NO; /* hangs up: there is no memory to say why */
+		return MHD_NO; /* disconnects: there is no memory for an error message */
 	mhd.add_response_header(response, "Content-Type", answer->type);
 	mhd.add_response_header(response, "Content-Security-Policy",
 				policy ? policy : "default-src 'none'; frame-ancestors 'none'");
@@ -100,11 +100,11 @@ static enum MHD_Result send_line(struct MHD_Connection *connection, unsigned int
 	return send_answer(connection, &answer, NULL, name, value);
 }
 
-/* --- whether it may be asked --- */
+/* --- access --- */
 
 /*
- * A page of somebody else can have its own name resolved to this machine, and then ask us as if we
- * were its own server. The name it asks for gives it away.
+ * DNS rebinding: a foreign page can have its own name resolve to this machine and then query us as
+ * if we were its server. The Host header gives it away.
  */
 static bool is_own_name(const char *host)
 {
@@ -135,7 +135,8 @@ static const struct http_route *find_route(const struct http *server, const char
 	return NULL;
 }
 
-/* Answers what may not be asked; MHD_YES with no answer queued (*refused false): it may. */
+/* Answers a request that is not allowed. If it is allowed, sets *refused to false, queues no answer
+ * and returns MHD_YES. */
 static enum MHD_Result judge_guarded(const struct http *server, struct MHD_Connection *connection,
 				     const struct caller *caller, bool *refused)
 {
@@ -159,7 +160,7 @@ static enum MHD_Result judge_guarded(const struct http *server, struct MHD_Conne
 			 "WWW-Authenticate", "Bearer");
 }
 
-/* The headers have come. */
+/* The headers have arrived. */
 static enum MHD_Result begin(struct http *server, struct MHD_Connection *connection,
 			     const char *path, const char *method, struct http_request **place)
 {
@@ -201,7 +202,7 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 	request->caller = caller;
 	request->length = 0;
 	request->too_long = false;
-	caller->asked = false; /* until all of it has come */
+	caller->asked = false; /* until the body is complete */
 	*place = request;
 	return MHD_YES;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What the two halves of the HTTP server share: who calls, and what is asked. For http*.c alone.
- */
+/* Internal state shared by http*.c: clients and requests. */
 #ifndef FAULTLINE_HTTP_STATE_H
 #define FAULTLINE_HTTP_STATE_H
 
@@ -12,23 +10,23 @@
 #include "monitor/http.h"
 #include "monitor/http_library.h"
 
-#define HTTP_MOST_BODY 16384 /* bytes that may follow the headers of a request */
+#define HTTP_MOST_BODY 16384 /* maximum size of a request's body */
 
-/* Where a caller is. */
+/* Where a client connects from. */
 enum http_from { HTTP_FROM_SOCKET, HTTP_FROM_HERE, HTTP_FROM_NETWORK };
 
 struct caller {
-	struct caller *previous, *next; /* by `since_ns`, longest ago first */
+	struct caller *previous, *next; /* by `since_ns`, oldest first */
 	int fd;
 	enum http_from from;
-	bool asked;	   /* a whole request has come, its answer is not taken yet */
+	bool asked;	   /* a whole request has arrived, its answer is not yet taken */
 	bool served;	   /* has been answered before */
-	bool gone;	   /* was hung up on to make room: takes none any more */
-	uint64_t since_ns; /* since when it is asked, or waits */
-	size_t owed_bytes; /* of an answer that is not taken yet */
+	bool gone;	   /* disconnected to make room; gets no further answer */
+	uint64_t since_ns; /* when it began its request, or began to be idle */
+	size_t owed_bytes; /* of an answer not yet taken */
 };
 
-/* One that was refused: what it sends is thrown away for a while, so that it gets to read why. */
+/* A refused client: its input is discarded for a while, so that it can read the refusal. */
 struct refused {
 	int fd;
 	uint64_t since_ns;
@@ -45,30 +43,31 @@ struct http {
 	void (*tick)(void *context);
 	uint64_t tick_ns, ticked_ns;
 	struct token token;
-	struct caller callers; /* of the list: its head */
+	struct caller callers; /* head of the list */
 	unsigned int caller_count, most_callers;
 	uint64_t most_ns;
-	size_t most_bytes;			   /* of answers that were not taken yet */
+	size_t most_bytes;			   /* of answers not yet taken */
 	struct refused refused[HTTP_REFUSED_KEPT]; /* a ring */
 	unsigned int refused_first, refused_count;
-	int spare_fd; /* given up for a moment when there are no descriptors left */
+	int spare_fd; /* given up briefly when there are no descriptors left */
 	int wake_fd;
 	bool started;
 	_Atomic bool ending;
 	pthread_t thread;
 };
 
-/* libmicrohttpd's: a part of a request has come; it has been answered, or never will be. */
+/* libmicrohttpd callbacks: a part of a request has arrived; a request has ended, answered or
+ * not. */
 enum MHD_Result http_take(void *context, struct MHD_Connection *connection, const char *path,
 			  const char *method, const char *version, const char *data, size_t *length,
 			  void **request);
 void http_forget(void *context, struct MHD_Connection *connection, void **request,
 		 enum MHD_RequestTerminationCode why);
-/* Notes that a caller's turn begins: the headers of a request have come, or it has been answered
- * and waits. */
+/* Starts a client's next turn: the headers of a request have arrived, or it has been answered and
+ * is idle. */
 void http_note_turn(struct http *server, struct caller *caller, bool asked);
-/* Whether another answer may be made. While more is owed than may be, those who take theirs slowly
- * give way, whoever has been at it longest first. */
+/* Returns whether another answer may be made. Over the memory limit, disconnects clients that take
+ * their answers slowly, the slowest first. */
 bool http_may_owe(struct http *server);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Who is there: from records to the ledger. Knows nothing of what the ledger makes of them, nor of
- * sums.
- */
+/* Passes records about processes, files and devices on to the ledger. */
 #include "monitor/intake_state.h"
 
 #include <errno.h>
@@ -20,14 +17,13 @@
 #include "monitor/process_facts.h"
 
 #define PROC_SLACK_NS                                                                              \
-	1000000ull /* of start times, for clocks that are read one after the other                 \
-		    */
-/* Words of records that are kept while the ledger is read; with more it is waited for. Of them
- * those that are never given back. */
+	1000000ull /* tolerance of start times: the clocks are read one after the other */
+/* Words of records kept while the ledger is being read; with more, the intake waits for it.
+ * KEPT_ALWAYS words are never freed. */
 #define KEPT_MOST (2u << 20)
 #define KEPT_ALWAYS (32u << 10)
 
-/* --- from the opening to the close --- */
+/* --- opening and closing --- */
 
 static bool has_one_hierarchy(void)
 {
@@ -101,7 +97,7 @@ void intake_tell_code(struct intake *intake, decoder_code_fn tell, void *context
 	intake->code_context = context;
 }
 
-/* --- who --- */
+/* --- identities --- */
 
 bool intake_is_start(uint64_t proc_ns, uint64_t start_ns)
 {
@@ -133,8 +129,8 @@ bool intake_name_cgroup(struct intake *intake, uint64_t id, bool wait, char path
 	return true;
 }
 
-/* Where /proc has the process that began then. A path that names no job says less than one of the
- * second version's hierarchy, which the kernel told of. */
+/* Asks /proc for the cgroup of the process that started then. A path that names no job is worth
+ * less than the cgroup v2 path that the kernel reported. */
 static bool ask_proc(const struct event_exec *event, bool names_job, char path[PATH_MAX])
 {
 	struct job_labels labels;
@@ -147,10 +143,10 @@ static bool ask_proc(const struct event_exec *event, bool names_job, char path[P
 }
 
 /*
- * Where a process is that has just been told of. Most are where their parents were, which were
- * looked at. Else it is where the kernel had it in the second version's hierarchy; where that does
- * not tell jobs apart, where /proc has it, which may be about another one by now. False while it is
- * being looked up, unless it is to wait.
+ * Finds the cgroup of a newly reported process. Most are in that of their parent, which was looked
+ * up. Otherwise it is the kernel's cgroup v2 path or, where that does not tell jobs apart, the path
+ * in /proc, unless the pid now belongs to another process. Returns false while a lookup is pending,
+ * unless `wait`.
  */
 static bool find_cgroup(struct intake *intake, const struct event_exec *event, bool wait,
 			char path[PATH_MAX])
@@ -249,7 +245,8 @@ static void tell_code(const struct intake *intake, const struct event_header *he
 				  header->time_ns);
 }
 
-/* Tells the ledger, which is locked. False: it is not known yet what; never with `wait`. */
+/* Applies a record to the ledger, which is locked. Returns false while a lookup is pending; never
+ * with `wait`. */
 static bool tell_ledger(struct intake *intake, const void *record, bool wait)
 {
 	const struct event_header *header = record;
@@ -295,7 +292,7 @@ bool intake_catch_up(struct intake *intake, bool wait)
 	return !intake->kept_words;
 }
 
-/* False: there is no room for it. */
+/* Returns false if there is no room. */
 static bool keep(struct intake *intake, const void *record, size_t size)
 {
 	size_t words = 1 + (size + sizeof(*intake->kept) - 1) / sizeof(*intake->kept);
@@ -309,7 +306,7 @@ static bool keep(struct intake *intake, const void *record, size_t size)
 	return true;
 }
 
-/* What does not wait for who reads the ledger. */
+/* Handles what need not wait for readers of the ledger. */
 static void take_at_once(struct intake *intake, const struct event_header *header)
 {
 	const struct event_exec *exec = (const struct event_exec *)header;
@@ -319,7 +316,7 @@ static void take_at_once(struct intake *intake, const struct event_header *heade
 
 	span_times_take(intake->spans, header);
 	if (header->kind == RECORD_EXEC) {
-		/* Ahead of its turn. */
+		/* Starts the lookups early. */
 		cgroups_path(intake->cgroups, exec->cgroup_id, false, path);
 		user_name(intake->users, exec->uid, user);
 		if (!(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
@@ -330,7 +327,7 @@ static void take_at_once(struct intake *intake, const struct event_header *heade
 		intake->ended += end->process_ends;
 }
 
-/* False: somebody reads the ledger, or what came before is not told yet. */
+/* Returns false if the ledger is being read or earlier records are still kept. */
 static bool tell_at_once(struct intake *intake, const void *record)
 {
 	bool told;

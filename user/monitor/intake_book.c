@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * Who did what: from sums to bookings, and who it is that nobody has told of. Knows nothing of how
- * records come.
- */
+/* Books sums, and identifies processes that no record announced. */
 #include "monitor/intake_state.h"
 
 #include <stdlib.h>
@@ -13,14 +10,14 @@
 #include "grow.h"
 #include "monitor/process_facts.h"
 
-/* At the cgroup of a process that does something, where nobody tells that any was moved. */
+/* How often the cgroup of an active process is checked where moves are not reported. */
 #define LOOK_EVERY_NS 10000000000ull
-#define SLOTS_ALWAYS 2048 /* slots whose room is not given back: a busy second needs more once */
+#define SLOTS_ALWAYS 2048 /* slots whose memory is kept; a busy second may need more once */
 #define BOOK_WITHIN_NS 10000000ull
 
-/* --- whom nobody has told of --- */
+/* --- unannounced processes --- */
 
-/* Somebody does something whose beginning was not told. */
+/* Identifies an active process whose start was not reported. */
 static void adopt(struct intake *intake, uint32_t pid, uint64_t start_ns, uint64_t last_ns)
 {
 	struct process_facts facts;
@@ -65,7 +62,7 @@ void intake_look_again(struct intake *intake, uint64_t since_ns)
 	intake->look_again = true;
 }
 
-/* The ledger is locked. */
+/* Caller holds the ledger's lock. */
 static void look_again(struct intake *intake, uint64_t now_ns)
 {
 	struct look look = { intake, now_ns };
@@ -91,8 +88,8 @@ void intake_take_slot(void *context, const struct profile_slot *added)
 }
 
 /*
- * Who took a slot whose process nobody has told of, or the other slots of that pid, if all are of
- * one process: records are lost where somebody is stopped for long, slots are not.
+ * Finds who took a slot whose process was not reported: from the slot, or from other slots of the
+ * pid if all are of one process. Records are lost when something stalls for long, slots are not.
  */
 static const struct profile_who *find_taker(const struct intake *intake,
 					    const struct profile_slot *slot)
@@ -113,7 +110,7 @@ static const struct profile_who *find_taker(const struct intake *intake,
 	return found && found->started_ns <= slot->last_ns ? found : NULL;
 }
 
-/* Nobody has told who does what is in a slot, or not all that there was to tell. */
+/* Returns whether the slot's process is unknown or incompletely known. */
 static bool wants_taker(const struct intake *intake, const struct profile_slot *slot)
 {
 	return intake->look_again ||
@@ -128,24 +125,24 @@ static struct ledger_process *find_process(const struct intake *intake,
 		.process;
 }
 
-/* Somebody was moved between cgroups since it was looked at. */
+/* Returns whether any process changed its cgroup since this one was checked. */
 static bool may_be_elsewhere(const struct intake *intake, const struct ledger_process *process)
 {
 	return process && process->looked_moves != intake->moves;
 }
 
-/* Once it is gone, its slot alone may tell where it was. */
+/* Once the process is gone, only its slot may show where it was. */
 static bool wants_place(const struct intake *intake, const struct profile_slot *slot)
 {
 	return intake->one_hierarchy && may_be_elsewhere(intake, find_process(intake, slot));
 }
 
 struct taker {
-	struct ledger_who who; /* of what follows */
+	struct ledger_who who; /* points into the members below */
 	char comm[EVENT_COMM_BYTES + 1], cgroup[PATH_MAX], user[USER_NAME_BYTES];
 };
 
-/* False: nobody knows. */
+/* Returns false if unknown. */
 static bool tell_taker(struct intake *intake, const struct profile_slot *slot, struct taker *told)
 {
 	const struct profile_who *taker = find_taker(intake, slot);
@@ -169,7 +166,7 @@ static bool tell_taker(struct intake *intake, const struct profile_slot *slot, s
 	return true;
 }
 
-/* Has cgroups and users looked up of those whom nothing but their slots tell of; whether all are
+/* Looks up cgroups and users of processes known only from their slots; returns whether all are
  * known. */
 static bool look_up_takers(struct intake *intake)
 {
@@ -188,7 +185,8 @@ static bool look_up_takers(struct intake *intake)
 	return all;
 }
 
-/* Where it was when it took the slot. Where several hierarchies tell jobs apart nobody knows. */
+/* Moves a process to where it was when it took the slot. With several hierarchies that is
+ * unknown. */
 static void take_place(struct intake *intake, struct ledger_process *process,
 		       const struct profile_slot *slot)
 {
@@ -202,15 +200,15 @@ static void take_place(struct intake *intake, struct ledger_process *process,
 		ledger_move(intake->ledger, process, cgroup);
 }
 
-/* Whether whoever has the slot's pid now is whose slot it is. */
+/* Returns whether the slot's pid still belongs to the process that took the slot. */
 static bool is_still(const struct profile_slot *slot, const struct ledger_process *process)
 {
 	return slot->who.started_ns ? intake_has_begun(process->pid, slot->who.started_ns)
 				    : intake_is_same(process->pid, process->start_ns);
 }
 
-/* A process that is not known yet, or has not been looked at for a while, or since somebody was
- * moved. */
+/* Looks up a process that is unknown, was not checked for a while, or may have changed its
+ * cgroup. */
 static void look_at_doer(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
 {
 	struct ledger_process *process;
@@ -237,7 +235,7 @@ static void look_at_doer(struct intake *intake, const struct profile_slot *slot,
 	}
 }
 
-/* What a transfer wrote: it took its time once, on the side that reads, if there is one. */
+/* Books what a transfer wrote. Its time is booked once, on the reading side if there is one. */
 static void book_written(struct intake *intake, const struct profile_slot *slot,
 			 const struct ledger_added *read)
 {
@@ -298,7 +296,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 			    .time_ns = class.timed ? sums->time_ns : 0,
 			    .major_faults = class.counted ? sums->major_faults : 0,
 			    .call_major_faults = class.counted ? 0 : sums->major_faults },
-		/* Of what ended without a word nobody knows when. */
+		/* Operations whose ends were not seen have no known latency. */
 		.latencies = class.counted && class.timed ? sums->latencies : NULL,
 	};
 
@@ -318,7 +316,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 		book_io(intake, slot, &class, &added);
 }
 
-/* --- what is in flight --- */
+/* --- operations in flight --- */
 
 void intake_tell_in_flight(struct intake *intake, const struct in_flight_list *list)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What an intake is made of, and what its files have of each other. For the files intake*.c alone:
- * whoever uses one knows intake.h and nothing of this.
- */
+/* Internal state shared by intake*.c. */
 #ifndef FAULTLINE_MONITOR_INTAKE_STATE_H
 #define FAULTLINE_MONITOR_INTAKE_STATE_H
 
@@ -16,15 +13,15 @@
 
 struct intake {
 	struct ledger *ledger;
-	/* Records that came while somebody read the ledger, or the cgroup of one was looked up, in
-	 * their order: words, of which the first says how many there are of a record with it. */
+	/* Records kept while the ledger was read or a cgroup looked up, in order. Each follows a
+	 * word that holds its length in words, including that word. */
 	uint64_t *kept;
 	size_t kept_words, kept_room;
 	bool look_again;
 	uint64_t look_since_ns;
 	struct classes *classes;
 	unsigned int page_bytes;
-	bool one_hierarchy; /* of cgroups: the second version's alone */
+	bool one_hierarchy; /* cgroup v2 only */
 	struct cgroups *cgroups;
 	struct user_names *users;
 	struct profile_slot *slots; /* to be booked */
@@ -34,26 +31,26 @@ struct intake {
 	uint64_t moves;	    /* of processes between cgroups, when the slots had been read */
 	unsigned int ended; /* processes, since the last booking */
 	struct span_times *spans;
-	decoder_code_fn tell_code; /* NULL: nobody looks for markers */
+	decoder_code_fn tell_code; /* NULL: markers are not looked for */
 	void *code_context;
 };
 
-/* intake.c: whether a start time of /proc, which counts in ticks, is that of the kernel. */
+/* intake.c: returns whether a start time from /proc, in ticks, matches the kernel's. */
 bool intake_is_start(uint64_t proc_ns, uint64_t start_ns);
 
-/* Whether the process of that pid is the one that began then, by the kernel's own start time. */
+/* Returns whether the process with that pid started then, by the kernel's own start time. */
 bool intake_has_begun(uint32_t pid, uint64_t start_ns);
 
-/* The same by a start time as it was told, which may be a little late: whether the process of that
- * pid is still the one that began then. */
+/* The same for a reported start time, which may be slightly late: returns whether the process with
+ * that pid is still the one that started then. */
 bool intake_is_same(uint32_t pid, uint64_t start_ns);
 
-/* What a cgroup of the second version's hierarchy is called; LEDGER_UNKNOWN, where it is gone, or
- * where it is everybody's because another hierarchy tells them apart. False while it is being
- * looked up, unless it is to wait. */
+/* Finds the path of a cgroup v2. It is LEDGER_UNKNOWN if the cgroup is gone, or is the root because
+ * another hierarchy tells jobs apart. Returns false while a lookup is pending, unless `wait`. */
 bool intake_name_cgroup(struct intake *intake, uint64_t id, bool wait, char path[PATH_MAX]);
 
-/* Of the records that are kept tells those that can be told, whether all: the ledger is locked. */
+/* Applies kept records as far as possible; returns whether none is left. Caller holds the ledger's
+ * lock. */
 bool intake_catch_up(struct intake *intake, bool wait);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Labels against patterns: one without that label is never meant.
- */
+/* Matches labels against patterns; a job without the label never matches. */
 #include "monitor/job_choice.h"
 
 #include <errno.h>

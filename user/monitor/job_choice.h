@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Jobs that are chosen by their labels. Knows nothing of what they are chosen for.
- */
+/* Selects jobs by their labels. */
 #ifndef FAULTLINE_MONITOR_JOB_CHOICE_H
 #define FAULTLINE_MONITOR_JOB_CHOICE_H
 
@@ -9,19 +7,20 @@
 
 #define JOB_CHOICE_MOST 8
 
-/* All zeroes chooses none. */
+/* All zeros selects none. */
 struct job_choice {
 	struct job_chosen {
 		const struct ledger_label *label;
-		const char *pattern; /* as of fnmatch, whole; the caller's */
+		const char *pattern; /* fnmatch pattern for the whole value; the caller's */
 	} each[JOB_CHOICE_MOST];
 	size_t count;
 };
 
-/* Adds those of "LABEL=PATTERN". Returns 0, or -EINVAL after a line that begins with `option`. */
+/* Adds the jobs of "LABEL=PATTERN". Returns 0, or -EINVAL after logging an error that begins with
+ * `option`. */
 int job_choice_add(const char *option, const char *text, struct job_choice *choice);
 
-/* Whether a job is one of any of those. */
+/* Returns whether a job matches any of them. */
 bool job_choice_has(const struct job_choice *choice, const struct ledger_job *job);
 
 #endif

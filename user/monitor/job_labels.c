@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Names of jobs out of paths of cgroups. Knows nothing of processes.
- */
+/* Derives names of jobs from cgroup paths. */
 #include "monitor/job_labels.h"
 
 #include <stdio.h>
@@ -14,7 +12,7 @@ void job_labels_of(const char *cgroup, struct job_labels *labels)
 	size_t length = strlen(cgroup);
 
 	memset(labels, 0, sizeof(*labels));
-	/* What tells cgroups apart stands at the end. */
+	/* The end of a path tells cgroups apart. */
 	if (length >= sizeof(labels->cgroup))
 		cgroup += length - (sizeof(labels->cgroup) - 1);
 	memcpy(labels->cgroup, cgroup, strlen(cgroup));
@@ -23,7 +21,7 @@ void job_labels_of(const char *cgroup, struct job_labels *labels)
 	cgroup_slurm(cgroup, labels->slurm_job, labels->slurm_step, sizeof(labels->slurm_job));
 }
 
-/* How much a line of the form ID:CONTROLLERS:PATH says, more being better; 0: it is none. */
+/* Rates a line of the form ID:CONTROLLERS:PATH from 1 to 5; more identifies a job better. */
 static int says(const char *controllers, size_t length, const char *path)
 {
 	struct job_labels labels;
@@ -34,7 +32,7 @@ static int says(const char *controllers, size_t length, const char *path)
 	if (!strcmp(path, "/"))
 		return 1;
 	if (!length)
-		return 4; /* of the second version */
+		return 4; /* cgroup v2 */
 	return length == strlen("name=systemd") && !memcmp(controllers, "name=systemd", length) ? 3
 												: 2;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Writes jobs as JSON, straight from the ledger. Knows nothing of how they are counted.
- */
+/* Writes jobs as JSON, straight from the ledger. */
 #include "monitor/jobs_json.h"
 
 #include <errno.h>
@@ -13,7 +11,7 @@
 
 /* --- members --- */
 
-/* Every member but the first of its object or list begins with a comma. */
+/* Writes a comma before every member but the first of its object or list. */
 static void separate(struct sink *out)
 {
 	char last = out->used ? out->buffer[out->used - 1] : '{';
@@ -50,7 +48,7 @@ static void put_known(struct sink *out, const char *name, bool known, uint64_t v
 		put_null(out, name);
 }
 
-/* A text of whatever bytes; "" and NULL are null. */
+/* Writes a text of arbitrary bytes; "" and NULL become null. */
 static void put_text(struct sink *out, const char *name, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
@@ -116,7 +114,7 @@ static void put_percentiles(struct sink *out, const uint64_t *latencies)
 	put_percentile(out, "p99_ns", latencies, 99);
 }
 
-/* What was added in an interval, by the second. */
+/* Writes what was added in an interval, per second. */
 static void put_rate(struct sink *out, uint64_t interval_ns, struct ledger_counts added,
 		     const uint64_t *latencies)
 {
@@ -145,7 +143,7 @@ static void open_sums(struct sink *out, const struct ledger_cell *cell)
 	sink_format(out, "\"%s\"", ledger_method_name(cell->method));
 }
 
-/* How many there were of each class. */
+/* Writes the count of each class. */
 static void put_latencies(struct sink *out, const uint64_t *latencies)
 {
 	if (!latencies) {
@@ -160,7 +158,7 @@ static void put_latencies(struct sink *out, const uint64_t *latencies)
 	sink_char(out, ']');
 }
 
-/* By operation and method: all, and lately. */
+/* Writes sums by operation and method: totals and recent rates. */
 static void put_methods(struct sink *out, const struct ledger_sums *sums, const struct rates *rates,
 			uint64_t job)
 {
@@ -181,7 +179,7 @@ static void put_methods(struct sink *out, const struct ledger_sums *sums, const 
 	sink_char(out, ']');
 }
 
-/* The same without what is not kept of processes and files. */
+/* The same without what is not kept for processes and files. */
 static void put_sums(struct sink *out, const struct ledger_sums *sums)
 {
 	open_list(out, "methods");
@@ -202,15 +200,14 @@ static void put_throttled(struct sink *out, const struct ledger_counts *throttle
 	sink_char(out, '}');
 }
 
-/* --- the worst of many --- */
+/* --- ranking --- */
 
 struct ranked {
-	uint64_t first,
-		then; /* what they are ranked by: the most of the first, then of the other */
+	uint64_t first, then; /* sort keys, both descending */
 	const void *what;
 };
 
-/* Keeps the `most` that rank first, in their order. */
+/* Inserts one, keeping the `most` that rank highest, in order. */
 static void rank(struct ranked *ranked, unsigned int *count, unsigned int most, struct ranked one)
 {
 	unsigned int at = *count;
@@ -231,9 +228,9 @@ static void put_age(struct sink *out, uint64_t start_ns, uint64_t now_ns)
 	put_known(out, "age_ns", start_ns && start_ns <= now_ns, now_ns - start_ns);
 }
 
-/* --- what has not returned --- */
+/* --- operations in flight --- */
 
-#define IN_FLIGHT_TOLD 8 /* of a process: the oldest */
+#define IN_FLIGHT_TOLD 8 /* listed for each process: the oldest */
 
 static void put_in_flight(struct sink *out, const struct ledger_in_flight *operation,
 			  uint64_t now_ns)
@@ -261,7 +258,7 @@ static void put_in_flight_of_process(struct sink *out, const struct ledger *ledg
 	sink_char(out, ']');
 }
 
-/* How many a job's processes are in, and the oldest of them. */
+/* Writes how many operations a job's processes have in flight, and the oldest. */
 static void put_in_flight_of_job(struct sink *out, const struct ledger *ledger,
 				 const struct ledger_job *job, uint64_t now_ns)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The ledger from its opening to its close, and the booking of what was done. Knows nothing of how
- * processes and jobs come and go.
- */
+/* The ledger: opening, closing and booking. */
 #include "monitor/ledger_state.h"
 
 #include <errno.h>
@@ -122,8 +119,8 @@ bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uin
 	return true;
 }
 
-/* The counts of a program, or the latencies of a job: where they have no series of their own, they
- * are added to what is folded, too. */
+/* Adds to a program's counts or a job's latencies. A cell without series of its own is also added
+ * to the folded sums. */
 static void add_series(struct ledger *ledger, const struct ledger_job *job,
 		       struct ledger_sums *sums, const struct ledger_added *added, bool latencies)
 {
@@ -143,7 +140,7 @@ static void add_series(struct ledger *ledger, const struct ledger_job *job,
 			   added, latencies);
 }
 
-/* Who began it, where that is not who had the pid, as far as was told. */
+/* Finds the owner by `who` if the pid is unknown or incompletely known. */
 static void find_by_who(struct ledger *ledger, const struct ledger_added *added,
 			struct ledger_doer *doer)
 {

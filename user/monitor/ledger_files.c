@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files of jobs: those with the most time one by one, all others together; and the file systems
- * that they lie on. Knows nothing of processes.
+ * Files of jobs: those with the most time individually, all others together; and the file systems
+ * they are on.
  */
 #include "monitor/ledger_state.h"
 
@@ -10,8 +10,8 @@
 
 /* --- names --- */
 
-/* The number of a file system; where there is no room the last one, which is not counted, stands
- * for all others. */
+/* Returns the number of a file system. Without room, returns the last one, which is not counted and
+ * stands for all others. */
 static uint32_t find_file_system(struct ledger *ledger, const struct ledger_file_name *name)
 {
 	struct ledger_node *node = &ledger->node;
@@ -60,7 +60,7 @@ static bool is_file(const struct ledger_file *file, const struct file_name *name
 	       file->generation == name->generation;
 }
 
-/* A file gives its place to another one. */
+/* Folds a file into the others, which frees its slot. */
 static void fold(struct ledger_job *job, struct ledger_file *file)
 {
 	if (!file->path)
@@ -72,7 +72,7 @@ static void fold(struct ledger_job *job, struct ledger_file *file)
 	*file = (struct ledger_file) { 0 };
 }
 
-/* Its place among those of the job: else a free one, else that of the file with the least time. */
+/* Returns the file's slot: its own, else a free one, else that of the file with the least time. */
 static struct ledger_file *find_file(struct ledger_job *job, const struct file_name *name)
 {
 	struct ledger_file *least = &job->files[0];

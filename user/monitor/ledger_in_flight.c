@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Operations that were in flight at the last reading, the oldest of each process first.
- */
+/* Operations in flight at the last reading, the oldest of each process first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +23,7 @@ void ledger_forget_in_flight(struct ledger *ledger)
 	ledger->in_flight_count = 0;
 }
 
-/* The end of a path tells most. */
+/* The end of a path is the most specific. */
 static char *copy_path(const char *path)
 {
 	size_t bytes = strlen(path);

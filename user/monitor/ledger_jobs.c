@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Jobs and the programs that they run: how they come, and go some time after their last process.
- * Knows nothing of what is booked on them.
+ * Jobs and the programs they run: created on demand, retired some time after their last process
+ * ended.
  */
 #include "monitor/ledger_state.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what they are called by --- */
+/* --- labels --- */
 
 #define LABEL(name, of)                                                                            \
 	static const char *get_##name(const struct ledger_job *job)                                \
@@ -29,7 +29,7 @@ const struct ledger_label ledger_labels[] = {
 };
 const size_t ledger_label_count = sizeof(ledger_labels) / sizeof(ledger_labels[0]);
 
-/* --- coming --- */
+/* --- creating --- */
 
 static struct ledger_job *make_job(struct ledger *ledger, const struct job_labels *labels,
 				   uint32_t uid, uint64_t time_ns)
@@ -56,7 +56,7 @@ static struct ledger_job *make_job(struct ledger *ledger, const struct job_label
 	return job;
 }
 
-/* One of the two that are nobody's. */
+/* Returns one of the two stand-in jobs. */
 static struct ledger_job *special_job(struct ledger *ledger, struct ledger_job **job,
 				      const char *cgroup, uint64_t time_ns)
 {
@@ -130,9 +130,9 @@ struct ledger_command *ledger_command_of(struct ledger_job *job, const char *nam
 	return free_one;
 }
 
-/* --- going --- */
+/* --- retiring --- */
 
-/* The series of a job's cells, or of a program's. */
+/* Gives back the series of a job's or a program's cells. */
 static void give_back(struct ledger *ledger, const struct ledger_sums *sums, bool latencies)
 {
 	const struct ledger_costs *costs = &ledger->options.costs;
@@ -208,7 +208,7 @@ static void retire_commands(struct ledger *ledger, struct ledger_job *job, uint6
 	}
 }
 
-/* Those that are found by name. */
+/* Removes a job from its hash chain. */
 static void leave_chain(struct ledger *ledger, const struct ledger_job *job)
 {
 	struct ledger_job **link = chain_of(ledger, job->labels.cgroup, job->uid);
@@ -224,7 +224,7 @@ size_t ledger_retire(struct ledger *ledger, uint64_t until_ns)
 	size_t retired = 0;
 
 	while ((job = *link)) {
-		/* Those that are nobody's stay. */
+		/* The stand-in jobs stay. */
 		if (job == ledger->unknown || job == ledger->other || job->processes ||
 		    !ledger_is_over(ledger, job->last_ns, until_ns)) {
 			if (job != ledger->unknown)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Processes from their beginning until all that they did has been booked, by their pids, which come
- * again. Knows nothing of what they do.
- */
+/* Processes by pid, from their start until everything they did has been booked; pids are reused. */
 #include "monitor/ledger_state.h"
 
 #include <stdlib.h>
@@ -22,7 +19,7 @@ struct ledger_process *ledger_process(struct ledger *ledger, uint32_t pid)
 	return process;
 }
 
-/* --- of which job they are --- */
+/* --- their jobs --- */
 
 static void leave_job(struct ledger_process *process)
 {
@@ -47,7 +44,7 @@ static void join_job(struct ledger_process *process, struct ledger_job *job)
 	job->processes = process;
 }
 
-/* It lives there from now on, or not any more. */
+/* Counts a process in or out of its job and program. */
 static void count_living(struct ledger_process *process, int by, uint64_t time_ns)
 {
 	process->job->process_count += by;
@@ -90,7 +87,7 @@ static void change_job(struct ledger *ledger, struct ledger_process *process,
 		count_living(process, 1, time_ns);
 }
 
-/* --- beginning --- */
+/* --- starting --- */
 
 static struct ledger_process *make(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
 				   struct ledger_job *job, const char *program)
@@ -122,7 +119,7 @@ void ledger_fork(struct ledger *ledger, uint32_t parent_pid, uint32_t child, uin
 {
 	struct ledger_process *parent, *process = ledger_process(ledger, child);
 
-	if (process) /* that it ended was not told */
+	if (process) /* its exit was not reported */
 		ledger_vanish(ledger, process, time_ns);
 	parent = ledger_process(ledger, parent_pid);
 	if (!parent)
@@ -138,7 +135,7 @@ void ledger_fork(struct ledger *ledger, uint32_t parent_pid, uint32_t child, uin
 	process->command = parent->command ? strdup(parent->command) : NULL;
 }
 
-/* A command line as one text. */
+/* Returns the command line as one string. */
 static char *line_of(const struct ledger_who *who)
 {
 	size_t bytes = who->command_bytes;
@@ -162,7 +159,7 @@ void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t t
 	struct ledger_job *job = ledger_job_of(ledger, who->cgroup, who->uid, who->user, time_ns);
 
 	if (process && who->start_ns > process->start_ns + LEDGER_START_WITHIN_NS) {
-		/* Another one with its pid. */
+		/* Another process with the same pid. */
 		ledger_vanish(ledger, process, who->start_ns);
 		process = NULL;
 	}
@@ -200,7 +197,7 @@ void ledger_move(struct ledger *ledger, struct ledger_process *process, const ch
 		return;
 	strcpy(program, process->program->name);
 	change_job(ledger, process, job, program, process->looked_ns);
-	process->cgroup_set = 0; /* that of where it was */
+	process->cgroup_set = 0; /* was that of the old cgroup */
 }
 
 /* --- ending --- */
@@ -261,7 +258,7 @@ void ledger_each_process(struct ledger *ledger,
 				take(context, process);
 }
 
-/* --- who did something --- */
+/* --- finding owners --- */
 
 static struct ledger_doer doer_of(struct ledger_process *process, uint64_t last_ns)
 {
@@ -272,9 +269,9 @@ static struct ledger_doer doer_of(struct ledger_process *process, uint64_t last_
 }
 
 /*
- * The process that began then. Its start as the kernel has it is never before the end of the one
- * that had its pid before; as it was told it is late by what the fork took, or early by the clock
- * of /proc.
+ * Finds the process that started then. The kernel's start time is never before the end of the
+ * previous process with that pid. A reported one is late by the time the fork took, or early by the
+ * resolution of /proc.
  */
 static struct ledger_process *find_started(struct ledger *ledger, uint32_t pid, uint64_t start_ns)
 {
@@ -288,7 +285,7 @@ static struct ledger_process *find_started(struct ledger *ledger, uint32_t pid, 
 
 		if (process->pid != pid || off_ns >= least_ns)
 			continue;
-		/* An end before its own start is but a bound: it vanished. */
+		/* An end before the process's own start is only a lower bound: it vanished. */
 		if (process->end_ns >= process->start_ns && process->end_ns < start_ns)
 			continue;
 		nearest = process;
@@ -297,7 +294,7 @@ static struct ledger_process *find_started(struct ledger *ledger, uint32_t pid, 
 	return nearest;
 }
 
-/* Of any process that had the pid between two moments. */
+/* Finds the process that had the pid between two moments. */
 static struct ledger_doer find_between(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
 				       uint64_t last_ns)
 {
@@ -312,7 +309,7 @@ static struct ledger_doer find_between(struct ledger *ledger, uint32_t pid, uint
 		if (!found.job) {
 			found = doer;
 		} else if (found.job == doer.job && found.command == doer.command) {
-			found.process = NULL; /* whichever it was */
+			found.process = NULL; /* any of them */
 		} else {
 			return (struct ledger_doer) { .several = true };
 		}

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The spans of jobs, by what programs call them: as many rows as there is room for, and one for all
- * others. Knows nothing of when they begin and end.
- */
+/* Spans of jobs by name: a fixed number of rows, and one for all others. */
 #include "monitor/ledger_state.h"
 
 #include <stdlib.h>
@@ -21,7 +18,8 @@ static bool is_others(const struct ledger_span_name *name)
 	return !strcmp(name->name, others.name) && !strcmp(name->category, others.category);
 }
 
-/* Its row, which is taken if there is none; the last is of all others, and of who is called so. */
+/* Returns the row of a name, taking a free one if needed; the last stands for all others, and for
+ * spans called so. */
 static struct ledger_span *find(struct ledger *ledger, struct ledger_job *job,
 				const struct ledger_span_name *name)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The table of metrics, and what each is about. Knows nothing of how they are written.
- */
+/* The table of metrics, and the items each has samples of. */
 #include "monitor/metrics.h"
 
 #include <stdio.h>
@@ -12,10 +10,10 @@
 const char *const metric_fault_kinds[METRIC_FAULT_KINDS] = { "minor", "major", "major_in_call" };
 const char *const metric_device_uses[LEDGER_DEVICE_USES] = { "read", "write", "discard", "flush" };
 
-/* 1 us, 8 us, 66 us, 0.5 ms, 4.2 ms, 34 ms, 0.27 s, 2.1 s; classes begin with 64 ns. */
+/* 1 us, 8 us, 66 us, 0.5 ms, 4.2 ms, 34 ms, 0.27 s, 2.1 s; class 0 ends at 64 ns. */
 const uint8_t metric_bucket_classes[METRIC_BUCKETS] = { 5, 8, 11, 14, 17, 20, 23, 26 };
 
-/* --- numbers --- */
+/* --- getters --- */
 
 #define OF_CELL(name, field)                                                                       \
 	static uint64_t cell_##name(const struct metric_item *item)                                \
@@ -74,7 +72,7 @@ static uint64_t span_time(const struct metric_item *item)
 	return item->span ? item->span->time_ns : item->source->node->folded_spans.time_ns;
 }
 
-/* Of a file system over all methods. */
+/* Sums a file system over all methods. */
 static struct ledger_counts file_system_counts(const struct metric_item *item)
 {
 	const struct ledger_sums *sums = &item->file_system->sums;
@@ -170,7 +168,7 @@ OF_SOURCE(own_start, facts.start_unix_ns)
 #define WITH_BLOCK (1u << LAYER_BLOCK)
 #define WITH_SPAN (1u << LAYER_SPAN)
 
-/* `number` is a getter, and which have it behind that, unless all have. */
+/* `number` is a getter, followed by an optional test of which items have the metric. */
 #define ROW(type, name, unit, of, layers, help, number, has, ...)                                  \
 	{                                                                                          \
 		"faultline_" name, METRIC_##type, METRIC_##unit, METRIC_OF_##of, layers, help,     \
@@ -310,7 +308,7 @@ const struct metric metrics[] = {
 };
 const size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
 
-/* --- what series cost --- */
+/* --- costs in series --- */
 
 static unsigned int cell_cost(enum ledger_op op, enum io_method method)
 {
@@ -353,7 +351,7 @@ static void take(struct item_walk *walk)
 		walk->take(walk->context, &walk->item);
 }
 
-/* Those of `sums` that are told; `folded`: all of them. */
+/* Walks the cells with series of their own; `folded`: all cells. */
 static void walk_cells(struct item_walk *walk, const struct ledger_sums *sums, bool folded)
 {
 	for (unsigned int i = 0; i < sums->count; i++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Datagrams to a socket that the environment names. Knows nothing of what they say.
- */
+/* Sends datagrams to a socket named in the environment. */
 #include "monitor/notify.h"
 
 #include <errno.h>
@@ -23,7 +21,7 @@ static uint64_t wanted_signs(void)
 	return strtoull(period, NULL, 10) * 1000;
 }
 
-/* A path, or "@" and a name that is in no file system. */
+/* A path, or "@" and an abstract name. */
 static int take_address(struct notify *notify, const char *name)
 {
 	size_t length = strlen(name);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Writing samples. Knows nothing of where their numbers come from.
- */
+/* Writes samples of metrics as text. */
 #include "monitor/openmetrics.h"
 
 #include <stdio.h>
@@ -16,13 +14,13 @@ struct writing {
 	const struct metric *metric;
 	enum openmetrics_format format;
 	struct sink *out;
-	struct sink text; /* of a label, while it is made */
-	bool labelled;	  /* one has been written */
+	struct sink text; /* of the label being written */
+	bool labelled;	  /* a label has been written */
 };
 
-/* --- which format --- */
+/* --- choosing a format --- */
 
-/* The weight of a media type in an Accept header; -1: it is not named. */
+/* Returns the weight of a media type in an Accept header; -1 if it is absent. */
 static double weight_of(const char *accept, const char *type)
 {
 	const char *at = accept ? strcasestr(accept, type) : NULL, *q;
@@ -71,7 +69,7 @@ static void write_escaped(struct sink *out, const char *text, size_t length)
 	}
 }
 
-/* One without a value is none. */
+/* A label without a value is omitted. */
 static void write_label(struct writing *writing, const char *name, const char *value)
 {
 	if (!value[0])
@@ -80,7 +78,7 @@ static void write_label(struct writing *writing, const char *name, const char *v
 	writing->labelled = true;
 	sink_text(writing->out, name);
 	sink_text(writing->out, "=\"");
-	/* Cgroups and programs may be called by any bytes. */
+	/* Names of cgroups and programs may be arbitrary bytes. */
 	writing->text.used = 0;
 	escape_to_utf8(&writing->text, value, strlen(value));
 	write_escaped(writing->out, writing->text.buffer, writing->text.used);
@@ -200,7 +198,7 @@ static void write_sample(struct writing *writing, const struct metric_item *item
 	sink_char(writing->out, '\n');
 }
 
-/* When a series began to count: with its job, or with the service. */
+/* Writes when a series began to count: with its job, or with the service. */
 static void write_created(struct writing *writing, const struct metric_item *item)
 {
 	const struct service_facts *facts = &item->source->facts;
@@ -227,7 +225,7 @@ static void write_histogram(struct writing *writing, const struct metric_item *i
 
 		while (class < metric_bucket_classes[i])
 			below += cell->latencies[class ++];
-		/* The largest time of the classes below: bounds are part of their buckets. */
+		/* The largest time of the classes below: bounds are inclusive. */
 		snprintf(bound, sizeof(bound), "%.10g",
 			 ((1ull << LEDGER_LATENCY_SHIFT << (class - 1)) - 1) / 1e9);
 		write_sample(writing, item, "_bucket", bound, METRIC_NUMBER, below);
@@ -238,7 +236,7 @@ static void write_histogram(struct writing *writing, const struct metric_item *i
 	write_created(writing, item);
 }
 
-/* What samples have behind the name of their family. */
+/* Returns what samples append to the name of their family. */
 static const char *suffix_of(const struct metric *metric)
 {
 	return metric->type == METRIC_COUNTER ? "_total"
@@ -251,7 +249,7 @@ void openmetrics_name(const struct metric *metric, char *out, size_t size)
 	snprintf(out, size, "%s%s", metric->name, suffix_of(metric));
 }
 
-/* Prometheus' own format has no infos. */
+/* Prometheus' own format has no info type. */
 const char *openmetrics_type_name(const struct metric *metric)
 {
 	static const char *const types[] = { "counter", "gauge", "histogram", "gauge" };
@@ -278,10 +276,10 @@ static void write_head(const struct writing *writing)
 	static const char *const units[] = { NULL, "bytes", "seconds" };
 	const struct metric *metric = writing->metric;
 	bool open = writing->format == FORMAT_OPENMETRICS;
-	/* Prometheus' format names samples, OpenMetrics families. */
+	/* Prometheus' format names samples, OpenMetrics names families. */
 	const char *suffix = open ? "" : suffix_of(metric);
 
-	/* The help is our own words, without what wants escaping. */
+	/* Help texts are our own and need no escaping. */
 	sink_format(writing->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", metric->name, suffix,
 		    metric->help, metric->name, suffix,
 		    open && metric->type == METRIC_INFO ? "info" : openmetrics_type_name(metric));

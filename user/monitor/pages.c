@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The table of routes, and what each of them renders.
- */
+/* The table of routes and their renderers. */
 #include "monitor/pages.h"
 
 #include <errno.h>
@@ -15,20 +13,20 @@
 #include "monitor/rates.h"
 
 #define READY_NS 10000000000ull
-#define RATE_NS 1000000000ull /* rates are those of at least so long */
+#define RATE_NS 1000000000ull /* shortest interval of rates */
 #define TICK_MS 1000
 
-/* Made by make_page.py out of page/. */
+/* Generated from page/ by make_page.py. */
 extern const unsigned char monitor_page[], monitor_page_policy[];
 
 struct pages {
 	struct pages_options options;
-	struct rates *rates; /* under the ledger's lock */
+	struct rates *rates; /* protected by the ledger's lock */
 	struct http *http;
 	char host[256];
 };
 
-/* How long ago the ledger was written to; UINT64_MAX: never. */
+/* Returns how long ago the ledger was written; UINT64_MAX: never. */
 static uint64_t read_ago(const struct pages *pages)
 {
 	uint64_t read_ns, readings, now;
@@ -46,7 +44,7 @@ static void refresh(const struct pages *pages)
 		pages->options.refresh(pages->options.context);
 }
 
-/* Also while nobody asks, so that who does is told of now, and not of since he asked last. */
+/* Also runs without requests, so that rates are recent, not averages since the previous request. */
 static void note_rates(void *context)
 {
 	struct pages *pages = context;
@@ -94,7 +92,7 @@ static void render_metrics(void *context, const struct http_request *request,
 					      http_header(request, "Accept"), &answer->body);
 }
 
-/* A number of the path's arguments; false when it is none. */
+/* Parses a numeric query argument; returns false if it is malformed. */
 static bool take_number(const struct http_request *request, const char *name, uint64_t most,
 			uint64_t *value)
 {

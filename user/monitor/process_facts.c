@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reading /proc for whom it is about. Knows nothing of what is made of it.
- */
+/* Reads facts about processes from /proc. */
 #include "monitor/process_facts.h"
 
 #include <stdio.h>
@@ -16,7 +14,7 @@
 
 #define TEXT_BYTES 16384
 #define STAT_BEFORE_START 19 /* fields between the state, which follows the name, and the start */
-#define PF_EXITING 0x4	     /* of the kernel's flags of a task */
+#define PF_EXITING 0x4	     /* a task flag of the kernel */
 
 bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks)
 {
@@ -42,7 +40,7 @@ bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks)
 	return end != at;
 }
 
-/* Ticks since the boot, sleep included, on the clock that has none of it. */
+/* Converts ticks since boot, suspend included, to CLOCK_MONOTONIC, which excludes it. */
 static uint64_t start_ns(uint64_t ticks)
 {
 	struct timespec boot, monotonic;
@@ -52,7 +50,7 @@ static uint64_t start_ns(uint64_t ticks)
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_MONOTONIC, &monotonic);
 	asleep = (boot.tv_sec - monotonic.tv_sec) * 1000000000ll + boot.tv_nsec - monotonic.tv_nsec;
-	/* The clocks are read one after the other: less than a tick is none. */
+	/* The clocks are read one after the other: less than a tick is no suspend. */
 	if (asleep < 10000000)
 		asleep = 0;
 	ns -= asleep + host_clock_ahead_ns();
@@ -79,7 +77,7 @@ uint64_t process_start_ns(uint32_t pid)
 	return proc_is_of_kernel_side() && read_stat(pid, comm, &start) ? start : 0;
 }
 
-/* Whether it is ending, or gone. */
+/* Returns whether it is ending or gone. */
 static bool is_ending(uint32_t pid)
 {
 	char *text = proc_text(pid, "stat", TEXT_BYTES);
@@ -93,8 +91,8 @@ static bool is_ending(uint32_t pid)
 }
 
 /*
- * In hierarchies of the first version whoever is ending is shown in the root, wherever it was
- * (proc_cgroup_show): who is not, after they were read, was not.
+ * In cgroup v1 hierarchies an ending task is shown in the root, wherever it was (proc_cgroup_show).
+ * If it is not ending after the text was read, the text is valid.
  */
 static bool tells_where(uint32_t pid, const char *text)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What /proc tells of a process that is to be booked on: whether it is still the same, and in which
- * cgroup it is. Knows nothing of the ledger.
+ * Facts from /proc about a process to be booked on: whether it is still the same, and its cgroup.
  */
 #ifndef FAULTLINE_MONITOR_PROCESS_FACTS_H
 #define FAULTLINE_MONITOR_PROCESS_FACTS_H
@@ -19,13 +18,14 @@ struct process_facts {
 	char cgroup[JOB_CGROUP_BYTES * 8];
 };
 
-/* When the process of that pid began; 0: there is none. */
+/* Returns the start time of the process with that pid; 0: there is none. */
 uint64_t process_start_ns(uint32_t pid);
-/* False: it is gone, or so far gone that nobody knows where it was. */
+/* Returns false if it is gone, or so far gone that its cgroup is unknown. */
 bool process_cgroup(uint32_t pid, char *path, size_t size);
-/* Everything; false: it is gone, or a thread of the kernel's. */
+/* Fills all facts; returns false if it is gone or a kernel thread. */
 bool process_look(uint32_t pid, struct process_facts *facts);
-/* What /proc/PID/stat says: of the text the name and the start in ticks. False for nonsense. */
+/* Parses the name and the start in ticks from the text of /proc/PID/stat. Returns false if
+ * malformed. */
 bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Differences of sums. Jobs are remembered by their ids, in the order of which a ledger has them.
- */
+/* Differences of sums. Jobs are remembered by id, in the order of the ledger. */
 #include "monitor/rates.h"
 
 #include <stdlib.h>
@@ -27,7 +25,7 @@ struct rated_job {
 };
 
 struct rates {
-	struct rated_job *entries; /* by id, the node's first */
+	struct rated_job *entries; /* sorted by id, the node first */
 	size_t count;
 	uint64_t readings, read_ns, interval_ns;
 };
@@ -107,14 +105,14 @@ static void fill_file(struct rated_file *file, const struct ledger_file *now,
 {
 	struct ledger_counts all = sums_total(&now->sums);
 
-	/* One that was folded meanwhile, and came again, has begun anew. */
+	/* A file that was folded in between and came back has started from zero. */
 	if (before && (before->last.time_ns > all.time_ns || before->last.count > all.count))
 		before = NULL;
 	*file = (struct rated_file) { now->ino, now->dev, now->generation, all,
 				      sums_since(before ? &before->last : NULL, &all) };
 }
 
-/* Returns 0, or -1 without memory. */
+/* Returns 0, or -1 if out of memory. */
 static int fill_files(struct rated_job *entry, const struct ledger_job *job,
 		      const struct rates *rates)
 {
@@ -135,7 +133,7 @@ static int fill_files(struct rated_job *entry, const struct ledger_job *job,
 	return 0;
 }
 
-/* Returns 0, or -1 without memory. */
+/* Returns 0, or -1 if out of memory. */
 static int fill_entry(struct rated_job *entry, uint64_t id, const struct ledger_sums *sums,
 		      const struct rates *rates)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The loop between a session and the ledger. Knows nothing of records, nor of what the ledger
- * holds.
- */
+/* The loop that feeds the ledger from a session. */
 #include "monitor/service.h"
 
 #include <errno.h>
@@ -27,28 +24,28 @@
 #define DRAIN_SOON_MS 20 /* while processes come and go */
 #define DRAIN_NICE (-10)
 #define BOOK_AGAIN_MS 5
-#define READ_MOST_NS 500000000 /* that anybody waits for a reading */
-/* That one may leave behind, several times over: in a table that is half full keys find no place.
- */
+#define READ_MOST_NS 500000000 /* longest wait for a reading */
+/* Slots that a process may leave behind, a multiple of the usual: in a table that is half full,
+ * keys find no slot. */
 #define SLOTS_OF_PROCESS 512
-#define CROWDED_EVERY_NS 50000000 /* at most, where slots run short */
-#define QUIET_NS 60000000000ull	  /* between two lines on losses */
+#define CROWDED_EVERY_NS 50000000 /* shortest interval between readings, where slots run short */
+#define QUIET_NS 60000000000ull	  /* between two log lines about losses */
 
 struct service {
 	struct service_options options;
 	struct session *session;
 	struct ledger *ledger;
 	struct intake *intake;
-	struct markers *markers; /* NULL: no spans are listened to */
-	struct flight *flight;	 /* NULL: nothing is recorded in flight */
+	struct markers *markers; /* NULL: no spans are recorded */
+	struct flight *flight;	 /* NULL: there is no flight recorder */
 	pthread_t thread;
 	bool started;
 	atomic_bool stop;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	pthread_cond_t read;
-	uint64_t asked, served; /* readings that were asked for, and those that began since */
+	uint64_t asked, served; /* readings requested; those of them that have been served */
 	struct service_facts facts;
-	/* The thread's own. */
+	/* Only for the thread. */
 	uint64_t read_ns; /* when the last reading began */
 	uint64_t told_losses, told_ns;
 	uint64_t identities_lost, spans_lost;
@@ -100,7 +97,7 @@ static uint64_t sum_losses(const struct service_facts *facts)
 	return sum;
 }
 
-/* A line on what is lost: at once for the first, then at most one a minute. */
+/* Logs losses: the first at once, then at most once a minute. */
 static void tell_losses(struct service *service, uint64_t losses, uint64_t now_ns)
 {
 	if (losses <= service->told_losses ||
@@ -113,8 +110,8 @@ static void tell_losses(struct service *service, uint64_t losses, uint64_t now_n
 	service->told_ns = now_ns;
 }
 
-/* Reads the kernel's counters; where records about processes were lost since the last time, looks
- * who is left. */
+/* Reads the kernel's counters. If records about processes were lost since the last time, has the
+ * intake check which processes still live. */
 static void read_counters(struct service *service, uint64_t now_ns)
 {
 	struct session *session = service->session;
@@ -143,13 +140,13 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	pthread_mutex_unlock(&service->lock);
 }
 
-/* Operations come as sums. */
+/* Operations arrive as sums. */
 static void ignore_slots(void *context, unsigned int lane, const struct lane_slot *slots,
 			 size_t count)
 {
 }
 
-/* Whether the flight recorder is to know what a process did, which may have ended since. */
+/* Returns whether the flight recorder keeps what a process did; it may have ended since. */
 static bool is_chosen(const struct service *service, uint32_t pid, uint64_t first_ns,
 		      uint64_t last_ns)
 {
@@ -162,14 +159,15 @@ static bool is_chosen(const struct service *service, uint32_t pid, uint64_t firs
 	return job && job_choice_has(choice, job);
 }
 
-/* What the kernel side sends whoever's it is. Who processes are is told of all. */
+/* The kernel sends spans of all processes, so they are filtered here. Records that identify
+ * processes are kept for all. */
 static bool is_for_flight(const struct service *service, const struct event_header *record)
 {
 	return (record->kind != RECORD_SPAN_BEGIN && record->kind != RECORD_SPAN_END) ||
 	       is_chosen(service, record->pid, record->time_ns, record->time_ns);
 }
 
-/* A process has come to another job, or begins, or has ended. */
+/* A process has changed its job, begun or ended. */
 static void choose_for_flight(void *context, const struct ledger_process *process,
 			      const struct ledger_job *before)
 {
@@ -203,7 +201,7 @@ static void take_slot(void *context, const struct profile_slot *added)
 		flight_take_sums(service->flight, added);
 }
 
-/* Goes up to what there is when it begins, and no further: it might never end. */
+/* Drains what exists at the start and no more: otherwise it might never end. */
 static void drain(struct service *service)
 {
 	uint64_t begin_ns = host_now_ns();
@@ -215,14 +213,14 @@ static void drain(struct service *service)
 }
 
 /*
- * One reading: slots first, then whatever is told up to then of processes and files, which has all
- * that the slots are about; then both are booked.
+ * One reading: slots first, then all records about processes and files up to then, which identify
+ * everything in the slots; then books both.
  */
 static void read_all(struct service *service, bool last)
 {
 	uint64_t begin_ns, serves;
 
-	/* Whoever asks from here on wants another one: what was done before is in this one. */
+	/* A later request needs another reading: this one has only what was done before. */
 	pthread_mutex_lock(&service->lock);
 	serves = service->asked;
 	pthread_mutex_unlock(&service->lock);
@@ -233,7 +231,7 @@ static void read_all(struct service *service, bool last)
 		flight_look_at_in_flight(service->flight, &service->in_flight, begin_ns);
 	intake_tell_in_flight(service->intake, &service->in_flight);
 	session_read_profile(service->session, begin_ns, last, take_slot, service);
-	/* Not before: a move that is not counted here came after all that was read. */
+	/* Not earlier: a move not counted here came after everything that was read. */
 	intake_tell_moves(service->intake, session_moves(service->session));
 	if (service->flight)
 		flight_end_sums(service->flight, begin_ns);
@@ -263,8 +261,8 @@ static bool is_asked(struct service *service)
 	return asked;
 }
 
-/* Sums are due, or asked for, or others want the slots that processes have left behind that have
- * ended, or that are used least. */
+/* Sums are due or requested, or slots are needed that ended processes have left behind or that are
+ * used least. */
 static bool is_due(struct service *service, uint64_t now_ns)
 {
 	return now_ns - service->read_ns >= service->options.interval_ns || is_asked(service) ||
@@ -295,7 +293,7 @@ static void *work(void *context)
 void service_read_now(struct service *service)
 {
 	struct timespec most = host_after_ns(READ_MOST_NS);
-	uint64_t mine; /* one that has begun by now will not do */
+	uint64_t mine; /* a reading that has already begun does not count */
 
 	pthread_mutex_lock(&service->lock);
 	mine = ++service->asked;
@@ -326,7 +324,7 @@ struct session *service_session(struct service *service)
 	return service->session;
 }
 
-/* --- life --- */
+/* --- opening and closing --- */
 
 static int judge_layers(struct service *service, bool best_effort)
 {
@@ -336,7 +334,7 @@ static int judge_layers(struct service *service, bool best_effort)
 	return -ENOTSUP;
 }
 
-/* What threads inherit that begin now. */
+/* Sets what new threads inherit. */
 static void set_nice(int nice)
 {
 	if (setpriority(PRIO_PROCESS, 0, nice))
@@ -366,14 +364,14 @@ int service_open(struct service **out, const struct service_options *options, bo
 	err = session_open(&service->session, session);
 	if (!err)
 		err = judge_layers(service, best_effort);
-	if (!err) /* for all that runs: what their libraries are is seen as they map them */
+	if (!err) /* for all processes: their libraries are seen as they map them */
 		err = markers_start(&service->markers, service->session, &self, NULL, environ);
 	if (err)
 		goto fail;
 	err = ledger_open(&service->ledger, &service->options.ledger);
 	if (!err && options->flight_of.count)
 		ledger_tell_joins(service->ledger, choose_for_flight, service);
-	set_nice(DRAIN_NICE); /* of who looks up what is drained, too */
+	set_nice(DRAIN_NICE); /* also for threads that look up what is drained */
 	if (!err)
 		err = intake_open(&service->intake, service->ledger,
 				  session_lane_count(service->session), sysconf(_SC_PAGESIZE));
@@ -413,10 +411,10 @@ int service_start(struct service *service, size_t *processes, size_t *threads)
 	service->facts.start_unix_ns = host_unix_now_ns();
 	service->facts.start_ns = host_now_ns();
 	service->read_ns = host_now_ns();
-	/* The thread inherits it: on a busy machine the buffers must not run full. */
+	/* The thread inherits it: on a busy machine the buffers must not overflow. */
 	set_nice(DRAIN_NICE);
 	err = -pthread_create(&service->thread, NULL, work, service);
-	set_nice(0); /* whoever is asked has time */
+	set_nice(0); /* answering requests is not urgent */
 	dropped = privileges_drop(false);
 	if (dropped)
 		log_warning("cannot give up privileges: %s", strerror(-dropped));
@@ -425,7 +423,7 @@ int service_start(struct service *service, size_t *processes, size_t *threads)
 		return err;
 	}
 	service->started = true;
-	/* Who was there is known, and what is asked for now has something to tell. */
+	/* Existing processes are known, and requests have something to show. */
 	service_read_now(service);
 	return 0;
 }
@@ -434,7 +432,7 @@ void service_close(struct service *service)
 {
 	if (!service)
 		return;
-	flight_end(service->flight); /* while what it needs still comes */
+	flight_end(service->flight); /* while its data still arrives */
 	atomic_store(&service->stop, true);
 	if (service->started) {
 		session_wake(service->session);

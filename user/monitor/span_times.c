@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Records wait until all that were before them have come, for each CPU hands on its own. Knows
- * nothing of jobs.
- */
+/* Keeps records until all earlier ones have arrived, since each CPU delivers its own. */
 #include "monitor/span_times.h"
 
 #include <errno.h>
@@ -22,8 +19,8 @@ struct span_turn {
 };
 
 struct span_times {
-	struct open_spans open;		/* processes are pids */
-	struct ledger_span_name *names; /* by the place of an open span */
+	struct open_spans open;		/* processes are identified by pid */
+	struct ledger_span_name *names; /* by slot of an open span */
 	size_t name_room;
 	struct span_turn *waiting;
 	size_t waiting_count, waiting_room;
@@ -58,7 +55,7 @@ uint64_t span_times_lost(const struct span_times *times)
 
 /* --- records --- */
 
-/* As much of it as there is room for. */
+/* Copies as much as fits. */
 static void copy(char *to, size_t room, const char *from, size_t bytes)
 {
 	if (bytes >= room)
@@ -84,7 +81,7 @@ void span_times_take(struct span_times *times, const struct event_header *record
 	if (record->kind != RECORD_SPAN_BEGIN && record->kind != RECORD_SPAN_END &&
 	    (record->kind != RECORD_EXIT || !exit->process_ends))
 		return;
-	/* Ends of processes are many, and of interest where they leave spans open. */
+	/* Process ends are frequent, and matter only if spans are open. */
 	if (record->kind == RECORD_EXIT && !times->waiting_count && !times->open.open)
 		return;
 	if (times->waiting_count == WAITING_MOST ||
@@ -118,7 +115,7 @@ static int compare(const void *left, const void *right)
 
 /* --- bookings --- */
 
-/* What it has lasted since it was booked last. */
+/* Books the time since it was last booked. */
 static void book(struct span_times *times, struct ledger *ledger, uint32_t slot, uint64_t until_ns,
 		 bool ended)
 {
@@ -170,7 +167,7 @@ static void settle(struct span_times *times, struct ledger *ledger, const struct
 		break;
 	case RECORD_SPAN_END:
 		slot = open_spans_of_id(&times->open, waiting->pid, waiting->id);
-		if (slot != SPAN_NONE) /* else it began before, or in a parent */
+		if (slot != SPAN_NONE) /* otherwise it began earlier, or in a parent */
 			end(times, ledger, slot, waiting->time_ns);
 		break;
 	case RECORD_EXIT:

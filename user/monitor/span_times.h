@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How long the spans last that programs mark: from records of their begins and ends to bookings,
- * those that are open included. Knows nothing of how records come, nor of who reads the ledger.
+ * Durations of spans that programs mark: turns records of begins and ends into bookings, including
+ * those of open spans.
  */
 #ifndef FAULTLINE_MONITOR_SPAN_TIMES_H
 #define FAULTLINE_MONITOR_SPAN_TIMES_H
@@ -18,17 +18,17 @@ struct span_times;
 int span_times_open(struct span_times **times);
 void span_times_close(struct span_times *times); /* NULL is fine */
 
-/* A record of a begin, an end, or a process's end, whole, in any order; others are passed over. */
+/* Takes a whole record of a begin, an end or a process's exit, in any order; others are ignored. */
 void span_times_take(struct span_times *times, const struct event_header *record);
 /*
- * All records of what was before `until_ns` have come: books what ended, and with `open` what those
- * that go on have lasted so far. The ledger is locked.
+ * All records from before `until_ns` have arrived: books spans that ended and, with `open`, the
+ * time of those that are still open. Caller holds the ledger's lock.
  */
 void span_times_settle(struct span_times *times, struct ledger *ledger, uint64_t until_ns,
 		       bool open);
-/* Ends may have been lost: what is open now is never told of again. */
+/* Ends may have been lost: drops all open spans. */
 void span_times_forget(struct span_times *times);
-/* Records that there was no room for. */
+/* Returns the number of records lost for lack of room. */
 uint64_t span_times_lost(const struct span_times *times);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Cells of sums: few for each who has any, so they are looked through. Knows nothing of whose they
- * are.
- */
+/* Cells of sums: few for each owner, so they are searched linearly. */
 #include "monitor/sums.h"
 
 #include <stdlib.h>

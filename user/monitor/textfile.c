@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Written beside it, brought to the disk, renamed. Knows nothing of metrics.
- */
+/* Writes a temporary file next to the target, syncs it, renames it. */
 #include "monitor/textfile.h"
 
 #include <errno.h>
@@ -19,7 +17,7 @@
 #define SAY_EVERY_NS 600000000000ull
 
 struct textfile {
-	char path[PATH_MAX], beside[PATH_MAX]; /* of which node_exporter takes no notice */
+	char path[PATH_MAX], beside[PATH_MAX]; /* temporary file, which node_exporter ignores */
 	int failing;			       /* negative errno */
 	uint64_t said_ns;
 	bool written;
@@ -62,7 +60,8 @@ static int write_beside(const struct textfile *file, const char *text, size_t le
 {
 	int fd, err = 0;
 
-	/* Whatever has that name is what an earlier service left, or a trap: a FIFO would block. */
+	/* Anything of that name was left by an earlier service, or is a trap: a FIFO would
+	 * block. */
 	if (unlink(file->beside) && errno != ENOENT)
 		return -errno;
 	fd = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The secret in a file. Knows the rights of files, and not what the secret is good for.
- */
+/* Reads the secret from a file, after checking the file's permissions. */
 #include "monitor/token.h"
 
 #include <errno.h>
@@ -13,7 +11,7 @@
 
 #include "log.h"
 
-/* Its line, without what ends it; -EINVAL when it cannot be a token. */
+/* Takes the line without its line ending; returns -EINVAL if it cannot be a token. */
 static int take_line(struct token *token, const char *path, char *text, size_t length)
 {
 	while (length && (text[length - 1] == '\n' || text[length - 1] == '\r'))
@@ -57,7 +55,8 @@ static int check_file(const char *path, const struct stat *file)
 
 int token_read(struct token *token, const char *path)
 {
-	char text[TOKEN_MOST + 4]; /* what ends the line, and one more to see that it is too long */
+	char text[TOKEN_MOST +
+		  4]; /* line ending, and one more to detect a token that is too long */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err;
 	struct stat file;
 	ssize_t got;

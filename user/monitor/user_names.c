@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * Users' names by their numbers. Knows nothing of what the users do.
- */
+/* Caches user names by uid. */
 #include "monitor/user_names.h"
 
 #include <errno.h>
@@ -14,26 +12,26 @@
 #include "capture/host.h"
 #include "capture/privileges.h"
 
-#define PLACES 1024 /* each of users whose hash is that; the last one has it */
+#define PLACES 1024 /* one for all users with the same hash; the last one has it */
 #define ENTRY_BYTES 4096
 
 enum look_up { NOT_ASKED, ASKED, ANSWERED };
 
 struct user {
 	char name[USER_NAME_BYTES];
-	uint64_t since_ns; /* asked, answered */
+	uint64_t since_ns; /* when requested or answered */
 	enum look_up state;
 	uint32_t uid;
 };
 
-/* The thread may outlive who opened it, waiting for an answer: who goes last frees it. */
+/* The thread may outlive its owner, waiting for an answer: the last to leave frees this. */
 struct user_names {
 	pthread_mutex_t lock;
 	pthread_cond_t asked;
 	bool stop;
 	unsigned int holders;
 	struct user users[PLACES];
-	struct user *queue[PLACES]; /* that are asked for, each once */
+	struct user *queue[PLACES]; /* requested, each once */
 	unsigned int first, count;
 };
 
@@ -66,7 +64,7 @@ static void *work(void *context)
 	struct user_names *names = context;
 	char name[USER_NAME_BYTES];
 
-	privileges_drop_all(); /* whatever it is that answers */
+	privileges_drop_all(); /* name service modules run in this thread */
 	pthread_mutex_lock(&names->lock);
 	while (!names->stop) {
 		struct user *user = names->queue[names->first];
@@ -78,7 +76,7 @@ static void *work(void *context)
 		names->first = (names->first + 1) % PLACES;
 		names->count--;
 		pthread_mutex_unlock(&names->lock);
-		look_up(user->uid, name); /* its place stays its own until it is answered */
+		look_up(user->uid, name); /* its slot is not reused until it is answered */
 		pthread_mutex_lock(&names->lock);
 		strcpy(user->name, name);
 		user->state = ANSWERED;
@@ -102,7 +100,7 @@ bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES]
 	bool known;
 
 	pthread_mutex_lock(&names->lock);
-	now_ns = host_now_ns(); /* after whatever was answered */
+	now_ns = host_now_ns(); /* under the lock: later than any answer */
 	if (user->state == NOT_ASKED ||
 	    (user->state == ANSWERED &&
 	     (user->uid != uid || now_ns - user->since_ns > USER_NAMES_AGAIN_NS)))
@@ -111,7 +109,7 @@ bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES]
 		strcpy(out, user->name);
 	else
 		snprintf(out, USER_NAME_BYTES, "%u", uid);
-	/* In a place that another's look-up holds it would take longer still. */
+	/* If another user's lookup holds the slot, waiting would take even longer. */
 	known = user->state == ANSWERED || now_ns - user->since_ns > USER_NAMES_WAIT_NS;
 	pthread_mutex_unlock(&names->lock);
 	return known;

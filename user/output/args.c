@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * msgpack to JSON. Knows nothing of spans.
- */
+/* Converts msgpack to JSON. */
 #include "output/args.h"
 
 #include <inttypes.h>
@@ -12,7 +10,7 @@
 
 static void write_value(struct sink *out, struct mp *mp, unsigned int depth);
 
-/* Names of members are texts in JSON; a number may be one in msgpack. */
+/* JSON member names are strings; msgpack keys may be numbers. */
 static void write_key(struct sink *out, const struct mp_value *key)
 {
 	switch (key->type) {
@@ -31,7 +29,7 @@ static void write_key(struct sink *out, const struct mp_value *key)
 	}
 }
 
-/* Reads a key, of whatever type, with all that is in it. */
+/* Reads a key of any type, and skips its contents. */
 static void take_key(struct mp *mp, struct mp_value *key)
 {
 	struct mp ahead = *mp;
@@ -68,7 +66,7 @@ static void write_real(struct sink *out, double real)
 		sink_text(out, "null");
 }
 
-/* The whole was looked through before: nothing here can fail but the sink. */
+/* The whole value was validated before, so only the sink can fail. */
 static void write_value(struct sink *out, struct mp *mp, unsigned int depth)
 {
 	struct mp whole = *mp;

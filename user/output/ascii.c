@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Symbols and what stands for them in ASCII.
- */
+/* Symbols and their ASCII replacements. */
 #include "output/ascii.h"
 
 #include <stdlib.h>

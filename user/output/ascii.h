@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Text for a locale that is not UTF-8 (LANG=C): the symbols that Faultline draws with, in ASCII.
- */
+/* Replaces Faultline's drawing symbols with ASCII for locales other than UTF-8 (LANG=C). */
 #ifndef FAULTLINE_ASCII_H
 #define FAULTLINE_ASCII_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the environment (LC_ALL, LC_CTYPE, LANG) names a locale that is not UTF-8. One that names
- * none, as below sudo, is taken for UTF-8. */
+/* Whether the environment (LC_ALL, LC_CTYPE, LANG) names a locale other than UTF-8. If it names
+ * none, as under sudo, UTF-8 is assumed. */
 bool ascii_is_wanted(void);
-/* Replaces bars, shades and signs in place; what is none of these stays. Returns the length, which
- * is no more than before. */
+/* Replaces bars, shades and signs in place; leaves everything else. Returns the length, which never
+ * grows. */
 size_t ascii_replace(char *text, size_t length);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Bars of time, which are full where all of a stretch was spent so, and sparklines of rates, which
- * are full at their peak. Makes no numbers of its own but sums over stretches.
+ * Bars of time, full where a whole stretch was spent that way, and sparklines of rates, full at
+ * their peak.
  */
 #include "output/bars.h"
 
@@ -12,11 +12,11 @@
 #include "output/escape.h"
 #include "units.h"
 
-#define WIDTH_MOST 160 /* of a line; wider ones are not easier to read */
+#define WIDTH_MOST 160 /* of a line; wider lines are no easier to read */
 #define LABEL 13
 #define BAR_LEAST 10
-#define PARTS_MOST 3   /* of I/O that have bars of their own ... */
-#define PART_LEAST 0.1 /* ... and the share of it that they have at least */
+#define PARTS_MOST 3   /* kinds of I/O with bars of their own ... */
+#define PART_LEAST 0.1 /* ... and their minimum share of I/O time */
 
 enum kind { TIME, BYTES, COUNT };
 
@@ -26,7 +26,7 @@ struct bar_row {
 	enum kind kind;
 	char right[2 * UNITS_TEXT + 16];
 	uint64_t sum;
-	bool summed; /* over threads: it may be more than a stretch is long */
+	bool summed; /* over threads: may exceed the stretch */
 };
 
 struct bars {
@@ -58,13 +58,13 @@ static uint64_t sum_of(const struct bars *bars, enum timeline_column column, siz
 	return sum;
 }
 
-/* The bins that a place of the bar stands for. */
+/* Returns the first bin that a bar position covers. */
 static size_t bin_of(const struct bars *bars, size_t place)
 {
 	return place * bars->course->row_count / bars->width;
 }
 
-/* Of a place: a share of its time, or a rate in units a second. */
+/* The value at a bar position: a share of its time, or a rate in units per second. */
 static double value_of(const struct bars *bars, const struct bar_row *row, size_t place)
 {
 	size_t from = bin_of(bars, place), to = bin_of(bars, place + 1);
@@ -88,7 +88,7 @@ static double peak_of(const struct bars *bars, const struct bar_row *row)
 	return peak;
 }
 
-/* 0 to 8: what is not zero is seen. Times that are sums over threads may be more than all time. */
+/* 0 to 8; anything above zero is visible. Times summed over threads may exceed the peak. */
 static int level_of(double value, double peak)
 {
 	if (!(peak > 0) || !(value > 0))
@@ -116,7 +116,7 @@ static void write_row(const struct bars *bars, const struct bar_row *row)
 	sink_format(bars->out, "  %s\n", row->right);
 }
 
-/* What stands to the right; a peak depends on the bar's width, but not on more than its digits. */
+/* Sets the text to the right. A peak depends on the bar's width, but only in its digits. */
 static void set_right(const struct bars *bars, struct bar_row *row)
 {
 	char sum[UNITS_TEXT], other[UNITS_TEXT];
@@ -160,7 +160,7 @@ static void add_row(const struct bars *bars, struct bar_row *rows, size_t *count
 		rows[(*count)++] = row;
 }
 
-/* Parts of I/O that are worth a bar, the largest first. */
+/* Adds bars for the kinds of I/O that are worth one, the largest first. */
 static void add_parts(const struct bars *bars, struct bar_row *rows, size_t *count, uint64_t io_ns)
 {
 	static const struct {
@@ -193,7 +193,7 @@ static void add_parts(const struct bars *bars, struct bar_row *rows, size_t *cou
 		*count = first + PARTS_MOST;
 }
 
-/* The right side is set twice: its width decides that of the bars, which decides the peaks. */
+/* Sets the right side twice: its width determines the bars' width, which determines the peaks. */
 static void set_width(struct bars *bars, struct bar_row *rows, size_t count)
 {
 	size_t width = bars->style->width < WIDTH_MOST ? bars->style->width : WIDTH_MOST;

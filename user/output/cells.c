@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Cells as text. Knows types and units, not what a cell is about.
- */
+/* Formats cells as text, by type and unit. */
 #include "output/cells.h"
 
 #include "units.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A cell of a table as text for people: zero is "0", what was not measured is "-", and what may be
- * more has a "≥" in front.
+ * A table cell as text for people: zero is "0", unmeasured is "-", and a lower bound has a "≥" in
+ * front.
  */
 #ifndef FAULTLINE_CELLS_H
 #define FAULTLINE_CELLS_H
@@ -10,11 +10,11 @@
 #include "output/sink.h"
 
 /*
- * Returns a CELL_TEXT, not escaped yet: the cell's own text, or one made in `scratch`, a memory
- * sink, where it is valid until the next call.
+ * Returns a CELL_TEXT, not yet escaped: the cell's own text, or one made in `scratch`, a memory
+ * sink, which is valid until the next call.
  */
 struct cell cell_as_text(struct sink *scratch, const struct cell *cell, enum table_unit unit);
-/* 0 in any unit, "no", or not measured. */
+/* Whether the cell is 0 in any unit, "no", or not measured. */
 bool cell_is_empty(const struct cell *cell);
 bool cell_is_text(const struct cell *cell);
 

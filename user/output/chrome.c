@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A timeline: the frame of the file, and the walk through the traces. Knows nothing of what an
- * event looks like.
- */
+/* Trace Event Format export: writes the metadata and walks the traces. */
 #include "output/chrome.h"
 
 #include <errno.h>
@@ -16,7 +13,7 @@ struct chrome {
 	struct sink *out;
 	struct job job;
 	struct chrome_window window;
-	struct filter filter, rest; /* what is wanted; what of it the walk is to let pass */
+	struct filter filter, rest; /* as requested; what the walk has to apply of it */
 	struct chrome_threads threads;
 	struct chrome_spans spans;
 	struct chrome_counters counters;
@@ -27,7 +24,7 @@ struct chrome {
 
 /* --- the walks --- */
 
-/* What the timeline does not ask for by itself. */
+/* Filters in the walk by everything that the timeline does not apply itself. */
 static int open_filter(struct chrome *chrome, struct walk *walk, struct trace_error *error)
 {
 	chrome->rest = chrome->filter;
@@ -82,7 +79,7 @@ static int name_threads(void *state, const struct event *events, size_t count)
 	return chrome->out->error;
 }
 
-/* Names of threads stand in the rows of their ends, which may be behind the window. */
+/* Thread names are in the exit rows, which may lie after the window. */
 static int name_all(struct chrome *chrome, struct trace_error *error)
 {
 	static const struct walk_calls calls = { .events = name_threads };
@@ -97,7 +94,7 @@ static int name_all(struct chrome *chrome, struct trace_error *error)
 	return walk_run(&chrome->job, &walk, error);
 }
 
-/* --- the frame --- */
+/* --- metadata and output --- */
 
 static void write_member(struct sink *out, const char *name, const char *text)
 {
@@ -150,7 +147,7 @@ static void write_trace_about(struct sink *out, const struct job_trace *trace)
 	sink_char(out, '}');
 }
 
-/* Times are relative to start_unix_ns: by it timelines that were written apart line up. */
+/* Times are relative to start_unix_ns, which aligns timelines that were written separately. */
 static void write_other_data(struct chrome *chrome)
 {
 	struct sink *out = chrome->out;
@@ -172,7 +169,7 @@ static void write_other_data(struct chrome *chrome)
 	sink_text(out, "]},\n\"traceEvents\":[");
 }
 
-/* What a trace says of its start and end, if it says so, may be narrower than what is in it. */
+/* A trace's recorded start and end, if any, may be narrower than its rows. */
 static void find_window(struct chrome *chrome)
 {
 	uint64_t start = chrome->job.start_ns, end = chrome->job.end_ns;
@@ -193,7 +190,7 @@ static void find_window(struct chrome *chrome)
 			end = last > end ? last : end;
 		}
 	}
-	end = clock_add(end, 1); /* what happens at the end is in it */
+	end = clock_add(end, 1); /* include events at the end */
 	chrome->window = (struct chrome_window) {
 		.base_ns = start,
 		.from_ns = clock_add(start, chrome->filter.from_ns),
@@ -268,23 +265,18 @@ int chrome_write(struct sink *out, struct trace_reader *const *traces, const cha
 
 void chrome_describe(struct sink *out)
 {
-	sink_text(out, "One JSON object of the Trace Event Format: traceEvents, otherData.\n"
-		       "Times are in us with three places, since otherData.start_unix_ns.\n\n"
-		       "  ph M     names of processes (rank, command) and threads\n"
-		       "  ph X     calls and faults (cat read, write, metadata, sync, map, fault "
-		       "...), and\n"
-		       "           spans (cat as the program says): ts, dur, args\n"
-		       "  ph b, e  spans and operations of io_uring and libaio that do not nest on "
-		       "a thread\n"
-		       "  ph i     marked moments, fork, exec, exit, pages that came into the "
-		       "cache on no\n"
-		       "           operation's account\n"
-		       "  ph C     bytes read, written and brought into the cache, a second, by "
-		       "process\n\n"
-		       "args: file, file2, offset, asked, bytes, result, error, fetched_bytes,\n"
-		       "created_bytes, fault_fetched_bytes, major, flags (names), cut (which end "
-		       "is not the\n"
-		       "real one), ended_by, unfinished, and what the program gave a span. A text "
-		       "that is\n"
-		       "not UTF-8 has all of its bytes in NAME_hex.\n");
+	sink_text(
+		out,
+		"One JSON object of the Trace Event Format: traceEvents, otherData.\n"
+		"Times are in us with three decimals, since otherData.start_unix_ns.\n\n"
+		"  ph M     names of processes (rank, command) and threads\n"
+		"  ph X     calls and faults (cat read, write, metadata, sync, map, fault ...)\n"
+		"           and spans (cat as given by the program): ts, dur, args\n"
+		"  ph b, e  spans and io_uring and libaio operations that do not nest on a thread\n"
+		"  ph i     marked instants, fork, exec, exit, unattributed page-cache fill\n"
+		"  ph C     bytes read, written, brought into the cache per second, by process\n\n"
+		"args: file, file2, offset, asked, bytes, result, error, fetched_bytes,\n"
+		"created_bytes, fault_fetched_bytes, major, flags (names), cut (the truncated\n"
+		"end), ended_by, unfinished, and the span's own arguments. If a text is not\n"
+		"UTF-8, NAME_hex has all of its bytes.\n");
 }

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Traces as a timeline in the Trace Event Format (JSON), which ui.perfetto.dev and chrome://tracing
- * open: "Trace Event Format", Google, 2016, docs.google.com/document/d/
+ * Exports traces as a timeline in the Trace Event Format (JSON), for ui.perfetto.dev and
+ * chrome://tracing: "Trace Event Format", Google, 2016, docs.google.com/document/d/
  * 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
  *
- *   M     processes by rank, with their command lines; names of threads
- *   X     calls and faults; spans that nest within their thread
- *   b, e  spans (and calls of damaged traces) that do not nest: ended by another thread, or
- *         after one that began later has not ended. As X a viewer would drop or misplace them.
- *         requests, below a process for each device
+ *   M     processes by rank, with command lines; thread names
+ *   X     calls and faults; spans that nest within their thread; block requests, in one
+ *         process per device
+ *   b, e  spans (and calls of damaged traces) that do not nest: ended by another thread, or while
+ *         a later span is still open. Viewers would drop or misplace them as X.
  *   s, f  arrows from calls and faults to the requests that they made
- *   i     marked moments, forks, execs and exits, pages that came into the cache on no
- *         operation's account
- *   C     bytes read, written and brought into the cache, a second, of each process
+ *   i     marked instants, forks, execs and exits, unattributed page-cache fill
+ *   C     bytes read, written and brought into the cache per second, by process
  *
- * Times are in us, with all digits of the ns, since the start of the earliest trace; what that is
- * on the wall clock is in "otherData". A process is known by its pid; should several have had the
- * same one, on one host or on several, the later ones are known by their pid and a multiple of
- * CHROME_PID_STEP. Their threads' ids are moved as far.
+ * Times are in us, to the ns, since the start of the earliest trace; "otherData" has the wall-clock
+ * time of that start. Processes are identified by pid; if several had the same pid, on one host or
+ * on several, a multiple of CHROME_PID_STEP is added to the pids and tids of the later ones.
  */
 #ifndef FAULTLINE_CHROME_H
 #define FAULTLINE_CHROME_H
@@ -27,15 +25,14 @@
 #define CHROME_PID_STEP 10000000
 
 /*
- * Writes traces as one timeline. What overlaps the time that is wanted is cut to it and marked so;
- * calls, faults and spans that are too short are left out. Bytes a second are those of what the
- * other wishes let pass. Memory grows with the number of processes, threads (up to
- * CHROME_THREADS_MOST: what further ones did stands on one of their process), files and strings,
- * and with that of the spans that are open at a time, not with that of events.
+ * Writes traces as one timeline. Events that overlap the window's edges are cut and marked; calls,
+ * faults and spans that are too short are left out. Byte rates ignore the minimum duration but obey
+ * the other filters. Memory grows with processes, threads (up to CHROME_THREADS_MOST; further
+ * threads of a process share one), files, strings and open spans, not with events.
  */
 export_stream chrome_write;
 
-/* What there is in it, for people. */
+/* Writes a description of the format, for people. */
 void chrome_describe(struct sink *out);
 
 #endif

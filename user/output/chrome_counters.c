@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sums of bytes by process and piece of time, kept only where there are any. Knows nothing of
- * operations.
- */
+/* Bytes by process and time bucket, stored sparsely. */
 #include "output/chrome_counters.h"
 
 #include <errno.h>
@@ -11,7 +8,7 @@
 #define BUCKETS_MOST 1000
 #define BUCKET_LEAST_NS 1000000
 
-/* Viewers put the member's name behind the counter's. */
+/* Viewers append the argument's name to the counter's. */
 static const char *const counter_names[COUNTER_COUNT] = {
 	[COUNTER_READ] = "read",
 	[COUNTER_WRITTEN] = "written",
@@ -40,7 +37,7 @@ void chrome_counters_free(struct chrome_counters *counters)
 	map_free(&counters->buckets);
 }
 
-/* What of the bytes has moved by a time. Exact: differences of it add up to all of them. */
+/* Bytes moved by a time. Exact: differences add up to all bytes. */
 static uint64_t moved_by(uint64_t bytes, uint64_t start_ns, uint64_t end_ns, uint64_t time_ns)
 {
 	if (time_ns >= end_ns)
@@ -101,8 +98,8 @@ static void write_value(const struct chrome_counters *counters, struct chrome_th
 	sink_format(out, ",\"args\":{\"bytes/s\":%.15g}}", bytes * 1e9 / counters->bucket_ns);
 }
 
-/* The values of one bucket: those that differ from the bucket before, and where the next bucket is
- * empty, zeros behind it. */
+/* Writes the values that differ from the previous bucket, and zeros after the bucket if the next
+ * one is empty. */
 static void write_bucket(const struct chrome_counters *counters, struct chrome_threads *threads,
 			 struct sink *out, uint64_t base_ns, const uint64_t *entry)
 {

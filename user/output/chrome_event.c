@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Pieces of events. Knows nothing of traces.
- */
+/* Writes the parts of Trace Event Format events. */
 #include "output/chrome_event.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Requests as slices, and arrows to them. Knows nothing of calls and faults but that they are open.
- */
+/* Block requests as slices, and arrows to them from open calls and faults. */
 #include "output/chrome_requests.h"
 
 #include <errno.h>
@@ -37,7 +35,7 @@ void chrome_requests_free(struct chrome_requests *requests)
 
 /* --- devices --- */
 
-/* CHROME_DEVICES_MOST: there are too many. */
+/* Sets *number to CHROME_DEVICES_MOST if there are too many devices. */
 static int find_device(struct chrome_requests *requests, uint32_t host, uint32_t dev,
 		       size_t *number)
 {
@@ -80,7 +78,7 @@ static void name_lane(struct chrome_requests *requests, struct chrome_place plac
 			(struct trace_string) { text, length });
 }
 
-/* The first lane on which nothing is under way any more. */
+/* The first lane with no request in flight. */
 static uint32_t find_lane(struct chrome_device *device, uint64_t start_ns)
 {
 	uint32_t lane = 0;
@@ -121,7 +119,7 @@ static void write_arrow(struct chrome_requests *requests, char phase, struct chr
 	sink_char(out, '}');
 }
 
-/* Its end, on the request: not before its beginning. */
+/* Ends the arrow on the request, no earlier than it begins. */
 static void end_arrow(struct chrome_requests *requests, const struct chrome_arrow *arrow,
 		      uint64_t from_ns)
 {
@@ -140,7 +138,7 @@ void chrome_requests_lead(struct chrome_requests *requests, const struct event *
 	uint64_t time_ns = event->start - requests->window->base_ns;
 	bool open = false;
 
-	/* Arrows begin on something that is drawn. */
+	/* Arrows must begin on a slice that is drawn. */
 	for (uint32_t i = 0; i < of->depth; i++)
 		open |= of->ends[i] > time_ns;
 	if (arrow->from || !open || event->start < requests->window->from_ns ||
@@ -208,7 +206,7 @@ int chrome_requests_draw(struct chrome_requests *requests, const struct event *e
 		write_names(requests, number, trace->header->host);
 	lane = find_lane(device, slice.start_ns);
 	slice.place.pid = CHROME_DEVICE_PID + number * CHROME_DEVICE_STEP;
-	if (lane == CHROME_LANES_MOST) { /* as a viewer has what overlaps */
+	if (lane == CHROME_LANES_MOST) { /* drawn as an async slice */
 		slice.async = id_of(event, row->values[REQUEST_ID]);
 		slice.place.tid = slice.place.pid;
 		write_request(requests->threads->out, &slice, row);

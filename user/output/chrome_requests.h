@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Requests to block devices on a timeline: a track for each device, on it as many rows as it had
- * requests under way at once, and an arrow to each request from the call or fault in which the
- * first of its parts was queued. Private to the export to the Trace Event Format.
+ * Block requests on a timeline: a track per device, with as many rows as the device had concurrent
+ * requests, and an arrow to each request from the call or fault that queued its first bio. Private
+ * to the Trace Event Format export.
  */
 #ifndef FAULTLINE_CHROME_REQUESTS_H
 #define FAULTLINE_CHROME_REQUESTS_H
@@ -12,25 +12,24 @@
 #include "output/device_names.h"
 
 #define CHROME_DEVICES_MOST 256
-#define CHROME_LANES_MOST 512 /* of a device; further requests share the last */
-/* Devices are known by numbers that no process has: above all pids, below CHROME_PID_STEP. */
+#define CHROME_LANES_MOST 512 /* per device; further requests are drawn as async slices */
+/* Device ids that no process has: above all pids, below CHROME_PID_STEP. */
 #define CHROME_DEVICE_PID 5000000
 #define CHROME_DEVICE_STEP 1000
 #define CHROME_ARROWS                                                                              \
-	8192 /* requests whose arrow has one end yet, by the low bits of their ids                 \
-	      */
+	8192 /* slots for arrows with one end, by id */
 
 struct chrome_device {
 	uint32_t host, dev;
 	bool used;			  /* named */
-	uint64_t ends[CHROME_LANES_MOST]; /* of what is on each lane, since the window's base */
+	uint64_t ends[CHROME_LANES_MOST]; /* of each lane's last request, since the window's base */
 	uint32_t lanes;
 };
 
 struct chrome_arrow {
 	uint64_t id; /* 0: free */
 	bool from, to;
-	struct chrome_place place; /* of the request, if that came first */
+	struct chrome_place place; /* the request's, if it came first */
 	uint64_t time_ns, end_ns;
 };
 
@@ -44,16 +43,16 @@ struct chrome_requests {
 	struct chrome_arrow *arrows;
 };
 
-/* Returns 0 or -ENOMEM; to be freed after an error, too. */
+/* Returns 0 or -ENOMEM. Must be freed even after an error. */
 int chrome_requests_init(struct chrome_requests *requests, struct chrome_threads *threads,
 			 const struct chrome_window *window, const struct device_names *names,
 			 uint64_t min_duration_ns);
 void chrome_requests_free(struct chrome_requests *requests);
 
-/* A row of TRACE_REQUEST. Returns 0 or -ENOMEM. */
+/* Draws a row of TRACE_REQUEST. Returns 0 or -ENOMEM. */
 int chrome_requests_draw(struct chrome_requests *requests, const struct event *event,
 			 const struct resolved_row *row);
-/* A row of TRACE_BIO, that the thread has queued. */
+/* Starts an arrow at a row of TRACE_BIO, queued by the thread. */
 void chrome_requests_lead(struct chrome_requests *requests, const struct event *event,
 			  uint32_t thread);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What each kind of row looks like on a timeline. Knows nothing of where rows come from.
- */
+/* Draws each kind of row on a timeline. */
 #include "output/chrome_rows.h"
 
 #include <string.h>
@@ -11,7 +9,7 @@
 #include "output/args.h"
 #include "output/json.h"
 
-/* A row on its way. */
+/* A row being drawn. */
 struct drawn_row {
 	const struct event *event;
 	struct resolved_row resolved;
@@ -41,7 +39,7 @@ static int count_bytes(struct chrome_rows *rows, const struct event *event, uint
 	return status;
 }
 
-/* Finds the slice's place; NULL when it is not drawn. */
+/* Returns the sink for a slice, or NULL if it is not drawn. */
 static struct sink *place_slice(struct chrome_rows *rows, const struct drawn_row *row,
 				struct chrome_slice *slice)
 {
@@ -62,7 +60,7 @@ static void add_path(struct chrome_args *args, const char *name, struct trace_st
 		chrome_add_text(args, name, path);
 }
 
-/* What is usually 0 is left out then. */
+/* For values that are usually 0. */
 static void add_unless_zero(struct chrome_args *args, const char *name, uint64_t value)
 {
 	if (value)
@@ -154,9 +152,9 @@ static int write_fault(struct chrome_rows *rows, const struct drawn_row *row)
 	return 0;
 }
 
-/* --- moments --- */
+/* --- instants --- */
 
-/* `scope` is "t" for what is of the thread, "p" for what is of the process. */
+/* `scope` is "t" for a thread's instant, "p" for a process's. */
 static struct chrome_args begin_moment(struct chrome_rows *rows, const struct drawn_row *row,
 				       struct trace_string name, struct trace_string category,
 				       const char *scope)
@@ -173,7 +171,7 @@ static struct chrome_args begin_moment(struct chrome_rows *rows, const struct dr
 	return chrome_args_begin(out);
 }
 
-/* The same for a row that has no name of its own. */
+/* The same for a row without a name of its own. */
 static struct chrome_args begin_plain(struct chrome_rows *rows, const struct drawn_row *row,
 				      const char *scope)
 {
@@ -221,7 +219,7 @@ static int write_fork(struct chrome_rows *rows, const struct drawn_row *row)
 	return 0;
 }
 
-/* Arguments one by one. */
+/* Writes arguments as a list. */
 static void add_command(struct chrome_args *args, struct trace_string command)
 {
 	sink_text(args->out, args->any ? ",\"command\":" : "\"command\":");
@@ -291,7 +289,7 @@ static int write_request(struct chrome_rows *rows, const struct drawn_row *row)
 	return chrome_requests_draw(rows->requests, row->event, &row->resolved);
 }
 
-/* A part of one is where the arrow to it begins; the kernel's begin nowhere. */
+/* A bio begins the arrow to its request; the kernel's own bios begin none. */
 static int write_bio(struct chrome_rows *rows, const struct drawn_row *row)
 {
 	if (row->resolved.values[BIO_PID])
@@ -301,7 +299,7 @@ static int write_bio(struct chrome_rows *rows, const struct drawn_row *row)
 
 /* --- rows --- */
 
-/* Spans are told of by themselves. */
+/* Spans have their own callbacks, see below. */
 static const struct row_rule rules[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL] = { write_call, SYSCALL_PID, SYSCALL_TID },
 	[TRACE_SYSCALL_PATH] = { write_call, SYSCALL_PID, SYSCALL_TID },
@@ -327,7 +325,7 @@ uint64_t chrome_row_kinds(void)
 	return kinds;
 }
 
-/* What has begun before the window matters if it reaches into it. */
+/* Events that begin before the window count if they extend into it. */
 static bool matters(const struct chrome_rows *rows, const struct event *event)
 {
 	const struct chrome_window *window = rows->window;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A stack of open spans for each thread, and beside it a list of those that turned out not to nest.
- * Knows nothing of calls and faults but when they begin and end.
+ * Keeps a stack of open spans per thread, and a list of open spans that do not nest.
  *
- * Viewers take slices that start together in the order of the file, the outer one first. A span is
- * written after what happened in it, so whatever starts with it (that is: was cut where the window
- * begins) waits in memory until the span is written.
+ * Viewers order slices that start together as in the file, outer first. A span is written after its
+ * contents, so slices that start with it (those cut at the window's start) are buffered until the
+ * span is written.
  */
 #include "output/chrome_spans.h"
 
@@ -15,7 +14,7 @@
 #include "grow.h"
 #include "output/args.h"
 
-#define WAITING_BYTES_MOST (1u << 20) /* for a span; real traces need a few hundred */
+#define WAITING_BYTES_MOST (1u << 20) /* per span; real traces need a few hundred */
 
 enum ending { ENDED, UNFINISHED, WINDOW_ENDS };
 
@@ -47,7 +46,7 @@ static struct chrome_thread *thread_of(const struct chrome_spans *spans,
 	return &spans->threads->threads[span->thread];
 }
 
-/* --- what is open --- */
+/* --- open spans --- */
 
 static int make_room(struct chrome_spans *spans)
 {
@@ -88,7 +87,7 @@ static void link_span(struct chrome_spans *spans, uint32_t number)
 	*first = number;
 }
 
-/* --- where to write --- */
+/* --- buffering --- */
 
 static uint64_t drawn_start(const struct chrome_spans *spans, uint32_t number)
 {
@@ -98,7 +97,7 @@ static uint64_t drawn_start(const struct chrome_spans *spans, uint32_t number)
 	return (start > window->from_ns ? start : window->from_ns) - window->base_ns;
 }
 
-/* Where what starts then is to be written: behind the open span that starts with it, if any. */
+/* Returns the sink for a slice: the buffer of the open span that starts with it, if any. */
 static struct sink *place_for(struct chrome_spans *spans, uint32_t below, uint64_t start_ns)
 {
 	struct chrome_span *span = below == CHROME_NONE ? NULL : &spans->spans[below];
@@ -109,7 +108,7 @@ static struct sink *place_for(struct chrome_spans *spans, uint32_t below, uint64
 	return spans->threads->out;
 }
 
-/* What waited for a span that is written, or not drawn at all, goes on. */
+/* Passes on what was buffered for a span that has been written, or is not drawn. */
 static void release_waiting(struct chrome_spans *spans, struct chrome_span *span, struct sink *out)
 {
 	if (span->waiting.error)
@@ -119,9 +118,9 @@ static void release_waiting(struct chrome_spans *spans, struct chrome_span *span
 	sink_close(&span->waiting);
 }
 
-/* --- what nests --- */
+/* --- nesting --- */
 
-/* Forgets slices that have ended by then; returns the end of the innermost that has not, or 0. */
+/* Drops slices that have ended by then; returns the end of the innermost open one, or 0. */
 static uint64_t open_slice(struct chrome_thread *thread, uint64_t time_ns)
 {
 	while (thread->depth && thread->ends[thread->depth - 1] <= time_ns)
@@ -158,8 +157,8 @@ static void put_aside(struct chrome_spans *spans, uint32_t number)
 	link_span(spans, number);
 }
 
-/* Whether a span that ends now, and is the innermost on its thread, lies in no slice that ends
- * earlier and holds none that ends later. */
+/* Whether a span that ends now, innermost on its thread, lies in no slice that ends earlier and
+ * contains none that ends later. */
 static bool nests(struct chrome_spans *spans, const struct chrome_span *span, uint64_t end_ns)
 {
 	uint64_t around = open_slice(thread_of(spans, span), end_ns);
@@ -202,7 +201,7 @@ static void close_span(struct chrome_spans *spans, uint32_t number, enum ending 
 		out = place_for(spans, span->below, drawn_start(spans, number));
 	if (!slice.category.length)
 		slice.category = chrome_text("span");
-	/* Those that began after it have not ended: they cross its end. */
+	/* Spans that began later and are still open cross this one's end. */
 	while (!span->aside && thread_of(spans, span)->top != number)
 		put_aside(spans, thread_of(spans, span)->top);
 	if (chrome_slice_cut(&slice, spans->window, start_ns, end_ns) &&
@@ -238,14 +237,14 @@ int chrome_spans_refuse(struct chrome_spans *spans, const struct event *event)
 	chrome_time(out, "ts", event->start - spans->window->base_ns);
 	sink_text(out, ",\"s\":\"t\"");
 	args = chrome_args_begin(out);
-	/* It is shown where it begins. */
+	/* The span is drawn as an instant where it begins. */
 	chrome_add_true(&args, event->id ? "too_many_open" : "without_id");
 	chrome_args_end(&args);
 	sink_char(out, '}');
 	return 0;
 }
 
-/* --- the life of spans --- */
+/* --- span callbacks --- */
 
 int chrome_spans_begin(struct chrome_spans *spans, uint32_t slot, const struct event *event,
 		       bool wanted)

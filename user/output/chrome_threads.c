@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Numbers and names. Knows nothing of events.
- */
+/* Ids and names of a timeline's processes and threads. */
 #include "output/chrome_threads.h"
 
 #include <errno.h>
@@ -13,7 +11,7 @@
 #include "output/chrome.h"
 #include "output/escape.h"
 
-#define NAME_BYTES 160 /* longer command lines are cut: viewers show them on one line */
+#define NAME_BYTES 160 /* longer command lines are cut: viewers show one line */
 #define ELLIPSIS "\u2026"
 
 void chrome_threads_init(struct chrome_threads *threads, struct job *job, struct sink *out)
@@ -44,7 +42,7 @@ static struct chrome_place place_in_use(const struct chrome_threads *threads, ui
 static void open_metadata(struct chrome_threads *threads, const char *name,
 			  struct chrome_place place)
 {
-	/* Whatever else is written is of a process, whose names came first. */
+	/* Every other event follows the names of its process. */
 	sink_text(threads->out, threads->any ? ",\n" : "\n");
 	threads->any = true;
 	chrome_open(threads->out, chrome_text(name), chrome_text(""), 'M', place);
@@ -72,7 +70,7 @@ void chrome_thread_name(struct chrome_threads *threads, uint32_t thread, struct 
 	chrome_metadata(threads, "thread_name", chrome_place_of(threads, thread), "name", name);
 }
 
-/* A command line with spaces where arguments end, cut where a character ends. */
+/* Writes a command line with spaces between arguments, cut at a character boundary. */
 static void write_command(struct sink *text, struct trace_string command)
 {
 	size_t used = 0;
@@ -139,7 +137,7 @@ static void write_labels(struct chrome_threads *threads, const struct process *p
 	sink_close(&text);
 }
 
-/* Those without a rank, launchers for example, come first. */
+/* Processes without a rank, launchers for example, come first. */
 static int64_t sort_index(const struct process *process)
 {
 	return process->rank < 0 ? -1 : process->rank < INT32_MAX ? process->rank : INT32_MAX;
@@ -175,7 +173,7 @@ static int name_process(struct chrome_threads *threads, uint32_t number)
 	return status;
 }
 
-/* --- numbers --- */
+/* --- ids --- */
 
 static int make_room(struct chrome_threads *threads, uint32_t process)
 {

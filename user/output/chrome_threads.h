@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The processes and threads of a timeline: their numbers, their names, and what is open on them.
- * Knows nothing of events. Private to the export to the Trace Event Format.
+ * Processes and threads of a timeline: ids, names and open slices. Private to the Trace Event
+ * Format export.
  */
 #ifndef FAULTLINE_CHROME_THREADS_H
 #define FAULTLINE_CHROME_THREADS_H
@@ -11,25 +11,25 @@
 
 #define CHROME_NONE UINT32_MAX
 #define CHROME_THREADS_MOST                                                                        \
-	(1u << 17)	    /* further ones share one for each process, and are counted */
-#define CHROME_TID_SHARED 0 /* its tid: no thread of a program has that */
-#define CHROME_DEPTH 4	    /* slices in each other, spans aside: a fault in a call is two */
+	(1u << 17)	    /* further ones share one per process, and are counted */
+#define CHROME_TID_SHARED 0 /* tid of the shared thread; no real thread has it */
+#define CHROME_DEPTH 4	    /* nested slices without spans: a fault in a call is two */
 
 struct chrome_thread {
 	uint64_t tid;	  /* as in the trace */
 	uint32_t process; /* number in the job's table */
-	uint32_t next;	  /* of the same process, or CHROME_NONE */
-	uint32_t top;	  /* the innermost open span, or CHROME_NONE */
-	uint32_t aside;	  /* the first open span that is not drawn on the thread, or CHROME_NONE */
+	uint32_t next;	  /* next thread of the process, or CHROME_NONE */
+	uint32_t top;	  /* innermost open span, or CHROME_NONE */
+	uint32_t aside;	  /* first open span that does not nest, or CHROME_NONE */
 	uint32_t depth;
-	uint64_t shared;	     /* events of other threads that it has in their place */
-	uint64_t ends[CHROME_DEPTH]; /* of the slices that are open, the innermost last */
+	uint64_t shared;	     /* events of other threads that share this one */
+	uint64_t ends[CHROME_DEPTH]; /* of the open slices, innermost last */
 };
 
-/* What a timeline knows of a process. */
+/* A process on the timeline. */
 struct chrome_process {
-	uint64_t moved;	 /* added to its pid and tids */
-	uint32_t thread; /* its latest, or CHROME_NONE */
+	uint64_t moved;	 /* offset of its pid and tids */
+	uint32_t thread; /* its latest thread, or CHROME_NONE */
 	bool used;	 /* numbered and named */
 };
 
@@ -42,34 +42,34 @@ struct chrome_threads {
 	struct chrome_thread *threads;
 	size_t count, room;
 	struct map numbers; /* process, tid -> thread */
-	struct map pids;    /* pid -> how many processes had it so far */
-	uint32_t last;	    /* found last, or CHROME_NONE */
+	struct map pids;    /* pid -> number of processes that had it so far */
+	uint32_t last;	    /* thread found last, or CHROME_NONE */
 };
 
 void chrome_threads_init(struct chrome_threads *threads, struct job *job, struct sink *out);
 void chrome_threads_free(struct chrome_threads *threads);
 
-/* The number of a thread, added when it is new. Returns 0 or -ENOMEM. */
+/* Finds a thread's number, adding the thread if it is new. Returns 0 or -ENOMEM. */
 int chrome_thread_find(struct chrome_threads *threads, uint32_t process, uint64_t tid,
 		       uint32_t *thread);
-/* The number of a thread of a process that is in use, or CHROME_NONE. */
+/* Returns the number of a thread of a process in use, or CHROME_NONE. */
 uint32_t chrome_thread_known(const struct chrome_threads *threads, uint32_t process, uint64_t tid);
 
 /*
- * How an event of the thread says where it belongs. With the first one its process comes into use:
- * it is numbered and its names are written. Being out of memory is an error of the sink.
+ * Returns the ids to write in a thread's events. The first call for a process assigns its ids and
+ * writes its names. Out of memory is reported as the sink's error.
  */
 struct chrome_place chrome_place_of(struct chrome_threads *threads, uint32_t thread);
-/* The same for a process as a whole: that of its first thread. */
+/* The same for the process itself: the ids of its first thread. */
 struct chrome_place chrome_process_place(struct chrome_threads *threads, uint32_t process);
 
-/* Says of threads that stand for others how many events they have. */
+/* Names each shared thread after the number of events it holds. */
 void chrome_threads_tell_shared(struct chrome_threads *threads);
 
-/* Writes something that is known of a process or a thread: an "M" with one member. */
+/* Writes a metadata event ("M") of a process or thread, with one member. */
 void chrome_metadata(struct chrome_threads *threads, const char *what, struct chrome_place place,
 		     const char *member, struct trace_string value);
-/* Writes the name of a thread. */
+/* Writes a thread's name. */
 void chrome_thread_name(struct chrome_threads *threads, uint32_t thread, struct trace_string name);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables as comma-separated values. Knows nothing of what a column means.
- */
+/* Writes tables as comma-separated values. */
 #include "output/csv.h"
 
 #include <math.h>
 
 #include "output/escape.h"
 
-/* What would end the value, and spaces that a reader would drop. */
+/* Characters that would end the value, and spaces that a reader would drop. */
 static bool needs_quotes(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -66,7 +64,7 @@ static void join_texts(struct sink *out, const struct cell *cell)
 
 static void write_value(struct sink *out, const struct cell *cell);
 
-/* "name=value; name=value", rows apart by " | ". */
+/* "name=value; name=value", rows separated by " | ". */
 static void join_table(struct sink *out, const struct table *table)
 {
 	for (size_t i = 0; i < table->row_count * table->column_count; i++) {
@@ -77,7 +75,7 @@ static void join_table(struct sink *out, const struct table *table)
 	}
 }
 
-/* In one value: not yet as a line of the file has it. */
+/* Writes a single value, not yet quoted. */
 static void write_value(struct sink *out, const struct cell *cell)
 {
 	if (cell->summed)

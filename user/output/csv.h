@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A table as comma-separated values (RFC 4180): a line of the columns' names, then its rows; raw
- * integers, nothing where nothing was measured, bytes that are not UTF-8 as \xHH. A table within is
- * one value, "name=value; name=value", its rows apart by " | ".
+ * Writes a table as comma-separated values (RFC 4180): a line of column names, then the rows.
+ * Integers are raw, unmeasured values empty, bytes that are not UTF-8 \xHH. A nested table is a
+ * single value, "name=value; name=value", with rows separated by " | ".
  */
 #ifndef FAULTLINE_CSV_H
 #define FAULTLINE_CSV_H
@@ -10,7 +10,7 @@
 #include "analysis/table/table.h"
 #include "output/sink.h"
 
-/* One value; commas and ends of lines are the caller's. */
+/* Write one value; the caller adds commas and line ends. */
 void csv_cell(struct sink *out, const struct cell *cell);
 void csv_text(struct sink *out, const char *text, size_t length);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Finds names of devices by one walk over the blocks of their rows. */
+/* Finds device names by one walk over the device rows. */
 #include "output/device_names.h"
 
 #include <stdio.h>

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * UTF-8, checked strictly, and what a terminal must not see. Knows nothing of where a text is from.
- */
+/* Strict UTF-8 decoding, and escaping of what a terminal must not receive. */
 #include "output/escape.h"
 
 #include <locale.h>
 #include <stdint.h>
 #include <wchar.h>
 
-#define BASE_MOST 120 /* columns of the last part of a path */
+#define BASE_MOST 120 /* columns of a path's last component */
 #define ELLIPSIS "\u2026"
 #define ESCAPED_COLUMNS 4 /* \xHH */
 
-/* Ranges of characters that are valid but do something other than show: controls, line separators,
- * all that reorder text (CVE-2021-42574), tags included, and what makes two names look alike.
- * Joiners stay: scripts need them. */
+/* Ranges of valid characters that do more than display: controls, line separators, everything that
+ * reorders text (CVE-2021-42574), tags, and what makes two names look alike. Joiners are allowed:
+ * scripts need them. */
 static const struct {
 	uint32_t first, last;
 } harmful[] = {
@@ -31,7 +29,7 @@ static bool is_harmful(uint32_t c)
 	return false;
 }
 
-/* Returns the length of the character, 0 when these bytes are not UTF-8. */
+/* Returns the character's length, or 0 if these bytes are not UTF-8. */
 static unsigned int decode(const unsigned char *p, size_t length, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -55,8 +53,8 @@ static unsigned int decode(const unsigned char *p, size_t length, uint32_t *c)
 	return n;
 }
 
-/* The user's locale may not be UTF-8 (LANG=C below sudo or ssh) while the terminal is; widths come
- * from the C library's own UTF-8 locale. */
+/* The user's locale may not be UTF-8 (LANG=C under sudo or ssh) although the terminal is, so widths
+ * come from the C library's own UTF-8 locale. */
 static unsigned int columns_of(uint32_t c)
 {
 	static locale_t utf8;
@@ -87,7 +85,7 @@ struct glyph escape_glyph(const char *text, size_t length)
 	return (struct glyph) { n, columns_of(c), false };
 }
 
-/* Most text is printable ASCII: the length of such a run at the start. */
+/* Returns the length of the leading run of printable ASCII, which most text consists of. */
 static size_t plain_run(const char *text, size_t length)
 {
 	size_t i = 0;
@@ -202,7 +200,7 @@ void escape_shortened(struct sink *out, const char *text, size_t length, size_t 
 		shown += glyph.columns;
 		head += glyph.bytes;
 	}
-	/* Left out: as many characters as bring head, "…" and the rest within the columns. */
+	/* Omit enough characters for head, "…" and the rest to fit. */
 	for (tail = head; tail < length && total + 1 > columns;) {
 		struct glyph glyph = escape_glyph(text + tail, length - tail);
 
@@ -214,7 +212,8 @@ void escape_shortened(struct sink *out, const char *text, size_t length, size_t 
 	escape_text(out, text + tail, length - tail);
 }
 
-/* Where the last part begins that a path may be cut down to with "…/" in front. */
+/* Returns where to cut a path, to be shortened with "…/" in front: at a component, the last at
+ * most. */
 static size_t tail_of(const char *path, size_t length, size_t columns)
 {
 	size_t at = length, best;
@@ -242,7 +241,7 @@ void escape_path(struct sink *out, const char *path, size_t length, size_t colum
 		escape_text(out, path, length);
 		return;
 	}
-	/* The first directory tells most of where a file lies: "/data/…/train/x.bin". */
+	/* Keep the first directory, which says most about the location: "/data/…/train/x.bin". */
 	if (length && path[0] == '/') {
 		const char *slash = memchr(path + 1, '/', length - 1);
 

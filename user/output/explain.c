@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings in words. Knows nothing of a trace.
- */
+/* Explains finding rules as text. */
 #include "output/explain.h"
 
 #include <string.h>
@@ -30,14 +28,14 @@ static void write_value(struct sink *out, const struct finding_threshold *thresh
 	}
 }
 
-/* Bounds end with these words, or have them in a clause of their own. */
+/* Phrases that mark a bound, at the end or in a clause of their own. */
 static const struct {
 	const char *words, *sign;
 } bounds[] = {
 	{ ", at least", "≥ " }, { ", at most", "≤ " }, { " at least", "≥ " }, { " at most", "≤ " }
 };
 
-/* "major faults of a file at least", 16: "≥ 16  major faults of a file". */
+/* "major faults of a file at least", 16: "≥ 16: major faults of a file". */
 static void write_threshold(struct sink *out, const struct finding_threshold *threshold,
 			    bool with_source)
 {
@@ -103,7 +101,7 @@ void explain_finding(struct sink *out, const struct finding_rule *rule, size_t w
 		write_evidence(out, rule);
 	sink_format(out, "\nIn profile mode: %s\n",
 		    rule->sums == FINDING_OF_EVENTS ? "not reported"
-		    : rule->sums == FINDING_OF_SUMS ? "reported, with an upper bound of its cost"
+		    : rule->sums == FINDING_OF_SUMS ? "reported, with an upper bound on the cost"
 						    : "reported as in trace mode");
 	arena_free(&arena);
 }

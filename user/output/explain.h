@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a finding means, in words: its rule, what to do about it, its thresholds; if `verbose`,
- * where these come from, and its evidence.
+ * Explains a finding: its rule, advice and thresholds; if `verbose`, also the sources of the
+ * thresholds, and its evidence.
  */
 #ifndef FAULTLINE_EXPLAIN_H
 #define FAULTLINE_EXPLAIN_H
@@ -9,7 +9,7 @@
 #include "analysis/finding/finding.h"
 #include "output/sink.h"
 
-/* A line for each that there is: what it is called, and what it says. */
+/* Lists all findings, one per line, with id and title. */
 void explain_list(struct sink *out);
 void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width, bool verbose);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What is wanted of an export to one stream. Knows nothing of formats.
- */
+/* The common interface of exports to a single stream. */
 #ifndef FAULTLINE_EXPORT_H
 #define FAULTLINE_EXPORT_H
 
@@ -11,14 +9,14 @@
 
 struct export_options {
 	const struct filter *filter; /* NULL: all events */
-	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
+	/* Called periodically with the fraction done, 0 to 1; may be NULL. */
 	void (*progress)(void *context, double done);
 	void *context;
 };
 
 /*
- * Writes traces, as one job, in a format that is one stream. Returns 0, the sink's error, -ENOMEM,
- * or the error of a trace or a filter, and then `error` says which.
+ * Writes traces, as one job, in a single-stream format. Returns 0, the sink's error, -ENOMEM, or
+ * the error of a trace or a filter, which `error` describes.
  */
 typedef int export_stream(struct sink *out, struct trace_reader *const *traces,
 			  const char *const *names, size_t trace_count,

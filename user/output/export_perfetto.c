@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What each kind of row looks like in Perfetto. Knows nothing of how packets are laid out.
- */
+/* Writes each kind of row in Perfetto's format. */
 #include "output/export_perfetto.h"
 
 #include <errno.h>
@@ -14,11 +12,10 @@
 #include "output/args.h"
 #include "output/perfetto_tracks.h"
 
-/* An open span. */
 struct open_span {
-	uint64_t name, category, args, begin_ns; /* string ids of its trace */
-	uint32_t group;				 /* of its thread's spans */
-	uint32_t newer, older;			 /* of the same thread, or NO_SPAN */
+	uint64_t name, category, args, begin_ns; /* string ids of its trace; begin_ns is a time */
+	uint32_t group;				 /* its thread's span tracks */
+	uint32_t newer, older;			 /* spans of the thread, or NO_SPAN */
 	uint32_t lane;
 };
 #define NO_SPAN UINT32_MAX
@@ -29,8 +26,8 @@ struct perfetto {
 	struct row_resolver *resolver;
 	struct perfetto_pack *pack;
 	struct perfetto_tracks tracks;
-	uint64_t base_ns, run_ns; /* of the earliest row; of the run */
-	struct open_span *spans;  /* by place */
+	uint64_t base_ns, run_ns; /* starts of the earliest row and of the run */
+	struct open_span *spans;  /* by slot */
 	size_t span_room;
 	struct sink made;
 };
@@ -59,7 +56,7 @@ static void count_bytes(struct perfetto *perfetto, const struct event *event)
 		perfetto_count(tracks, event->process, COUNT_WRITTEN, event->bytes, time_ns);
 }
 
-/* What the row itself names goes before its file, as text. */
+/* Prefers a path that the row itself names, as text, to the path of its file. */
 static void add_path(struct perfetto *perfetto, const struct event *event,
 		     struct perfetto_event *to)
 {
@@ -120,7 +117,7 @@ static void write_operation(struct perfetto *perfetto, const struct event *event
 
 /* --- storage --- */
 
-/* The same in a request and its bios; traces of several hosts have the same numbers. */
+/* The same for a request and its bios. Includes the trace, since hosts reuse numbers. */
 static uint64_t flow_of(const struct event *event, unsigned int column)
 {
 	uint64_t id = event_value(event, column);
@@ -149,7 +146,7 @@ static void write_request(struct perfetto *perfetto, const struct event *event)
 	perfetto_slice(tracks, &to, start_ns, end_ns);
 }
 
-/* Where a thread queued it, in what it did then: from there a flow leads to the request. */
+/* Draws an instant where a thread queued the bio, with a flow to the request. */
 static void write_bio(struct perfetto *perfetto, const struct event *event)
 {
 	struct perfetto_tracks *tracks = &perfetto->tracks;
@@ -167,7 +164,7 @@ static void write_bio(struct perfetto *perfetto, const struct event *event)
 	perfetto_instant(tracks, &to, since(perfetto, event->start));
 }
 
-/* --- spans and moments --- */
+/* --- spans and instants --- */
 
 static void add_args(struct perfetto *perfetto, uint32_t trace, uint64_t string,
 		     struct perfetto_event *to)
@@ -221,9 +218,9 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 }
 
 /*
- * A span is written when it ends. Those that began later and are still open cross it: they go to a
- * lane behind its own. So do those that began at the same moment, which on its lane would have to
- * stand in front of it.
+ * A span is written when it ends. Spans that began later and are still open cross it, so they move
+ * to the next lane. So do spans that began at the same time, which would have to precede it on its
+ * lane.
  */
 static void move_others(struct perfetto *perfetto, const struct open_span *open)
 {
@@ -322,7 +319,7 @@ static int take_events(void *state, const struct event *events, size_t count)
 	(CURSOR_SPAN_KINDS | BIT(SYSCALL) | BIT(SYSCALL_PATH) | BIT(ASYNC) | BIT(FAULT) |          \
 	 BIT(VFS) | BIT(THROTTLE) | BIT(REQUEST) | BIT(BIO) | BIT(INSTANT))
 
-/* What a trace says of its start may be later than what is in it. */
+/* A trace's recorded start may be later than its earliest row. */
 static void find_base(struct perfetto *perfetto)
 {
 	struct job *job = &perfetto->job;
@@ -357,7 +354,7 @@ static int write_all(struct perfetto *perfetto, struct trace_error *error)
 	};
 	int status;
 
-	/* All of what is seldom; of the rest what events are made of is enough. */
+	/* Rare kinds get all columns; calls and faults only those that events are built from. */
 	for (int i = 0; i < TRACE_KIND_COUNT; i++)
 		if (i != TRACE_SYSCALL && i != TRACE_FAULT)
 			walk.cursor.columns[i] = (1ull << trace_schemas[i].column_count) - 1;
@@ -412,21 +409,18 @@ void export_perfetto_describe(struct sink *out)
 {
 	sink_text(
 		out,
-		"Perfetto's Trace (protobuf), packets compressed by deflate; times are ns since "
-		"the\n"
-		"start, which the clock snapshot says on the wall clock.\n\n"
-		"  tracks    a process each (rank, program), below it its threads; \"spans\" "
-		"below\n"
-		"            threads, \"asynchronous\" (io_uring, libaio) below processes,\n"
-		"            \"requests of MAJOR:MINOR\" by device; \"overlapping\" holds what "
-		"crosses\n"
-		"  slices    calls, faults, spans, requests: name, category, and the annotations "
-		"file,\n"
-		"            offset, bytes, fetched_bytes, created_bytes, major, error (errno), "
-		"sector,\n"
-		"            queue_ns, unfinished, args (JSON)\n"
-		"  instants  moments; bios as threads queue them, with flows to their requests\n"
-		"  counters  bytes read, written, brought into the cache, a second, by process\n\n"
-		"Not in it: pages that came into the cache on no operation's account, forks and "
-		"execs.\n");
+		"Perfetto's Trace (protobuf), packets compressed with deflate. Times are in ns\n"
+		"since the start; the clock snapshot has its wall-clock time.\n\n"
+		"  tracks    one per process (rank, program), its threads below it; \"spans\"\n"
+		"            below threads; \"asynchronous\" (io_uring, libaio) below processes;\n"
+		"            \"device NAME (MAJOR:MINOR)\" per device; \"overlapping\" for slices\n"
+		"            that cross others\n"
+		"  slices    calls, faults, spans, requests: name, category, and annotations\n"
+		"            file, offset, bytes, fetched_bytes, created_bytes, major, error\n"
+		"            (errno), sector, queue_ns, unfinished, args (JSON)\n"
+		"  instants  marked instants; bios where threads queue them, with flows to\n"
+		"            their requests\n"
+		"  counters  bytes per second read, written and brought into the cache, by\n"
+		"            process\n\n"
+		"Not included: unattributed page-cache fill, forks and execs.\n");
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The lines of DFTracer's format. Knows nothing of how DFTracer comes to its own.
- */
+/* Writes traces as lines of DFTracer's format. */
 #include "output/export_pfw.h"
 
 #include <errno.h>
@@ -24,17 +22,17 @@ struct pfw {
 	struct sink *out;
 	struct job job;
 	struct row_resolver *resolver;
-	struct map told; /* hashes that a line has said what they stand for */
-	bool *started;	 /* of each process: it was told of */
+	struct map told; /* hashes already announced */
+	bool *started;	 /* by process: already announced */
 	size_t started_room;
-	struct pfw_span *spans; /* by place */
+	struct pfw_span *spans; /* by slot */
 	size_t span_room;
 	uint64_t base_ns; /* the run's start */
 };
 
 /* --- names --- */
 
-/* What DFTracer calls the C library's function that makes the call, where the names differ. */
+/* DFTracer's name for the C library function that makes the call, where names differ. */
 static const struct {
 	const char *op, *name;
 } renamed[] = {
@@ -59,7 +57,7 @@ static const char *name_of(const struct resolved_row *row)
 			name = renamed[i].name;
 			break;
 		}
-	/* fstat of today's C library asks about no path. */
+	/* Current C libraries implement fstat with a call that names no path. */
 	if (!strcmp(name, "stat") &&
 	    (row->kind == TRACE_SYSCALL || !row->values[SYSCALL_PATH_PATH]))
 		return "fstat";
@@ -68,7 +66,7 @@ static const char *name_of(const struct resolved_row *row)
 
 /* --- hashes --- */
 
-/* FNV-1a, and a last stir. Never 0. The same name has the same one everywhere. */
+/* FNV-1a with a final mix. Never 0. Equal names hash equally everywhere. */
 static uint64_t hash_of(struct trace_string text)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -127,7 +125,7 @@ static uint64_t rounded_us(uint64_t ns)
 	return ns / 1000 + (ns % 1000 >= 500);
 }
 
-/* An event up to its arguments, the host being the first of them. */
+/* Writes an event up to its arguments, of which the host is the first. */
 static void open_event(struct pfw *pfw, const struct pfw_line *line, uint64_t start_ns,
 		       uint64_t end_ns)
 {
@@ -160,7 +158,7 @@ static void write_meta(struct pfw *pfw, const struct pfw_line *of, const char *k
 	close_event(pfw);
 }
 
-/* Says once what a hash stands for; kinds do not share hashes. Returns 0 or -ENOMEM. */
+/* Writes a hash's meaning once; kinds do not share hashes. Returns 0 or -ENOMEM. */
 static int tell_hash(struct pfw *pfw, const struct pfw_line *of, const char *kind,
 		     struct trace_string name, uint64_t hash)
 {
@@ -178,7 +176,7 @@ static int tell_hash(struct pfw *pfw, const struct pfw_line *of, const char *kin
 
 /* --- processes --- */
 
-/* Arguments with blanks between. */
+/* Joins arguments with spaces. */
 static void join_command(struct sink *joined, struct trace_string command)
 {
 	for (size_t i = 0; i < command.length; i++)
@@ -225,7 +223,7 @@ static int write_start(struct pfw *pfw, uint32_t number, struct pfw_line *line)
 	return status;
 }
 
-/* Tells of host and process before the first line that is of them. */
+/* Writes the metadata of a process and its host before its first line. */
 static int start_process(struct pfw *pfw, uint32_t number, uint32_t trace)
 {
 	const struct process *process = &pfw->job.processes.processes[number];
@@ -267,7 +265,7 @@ static void write_call_args(struct pfw *pfw, const struct event *event,
 	const struct operation *operation = &pfw->job.operations[event->operation];
 	uint64_t result = row->values[SYSCALL_RESULT];
 
-	/* Readers take what names like readlink return for bytes. */
+	/* Readers would take the results of calls like readlink for bytes. */
 	if (event_moves_bytes(operation->family) && !result_is_error(result)) {
 		sink_text(pfw->out, ",\"ret\":");
 		sink_uint(pfw->out, result);
@@ -298,7 +296,7 @@ static void write_fault_args(struct pfw *pfw, const struct resolved_row *row)
 
 _Static_assert((int)FAULT_PID == (int)SYSCALL_PID && (int)FAULT_TID == (int)SYSCALL_TID &&
 		       (int)VFS_PID == (int)SYSCALL_PID && (int)VFS_TID == (int)SYSCALL_TID,
-	       "one reads all of these");
+	       "write_operation reads these columns for all kinds");
 
 static int write_operation(struct pfw *pfw, const struct event *event)
 {
@@ -359,7 +357,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 
 static int span_ended(void *state, uint32_t slot, const struct event *event)
 {
-	/* Readers look for these where they mean a call. */
+	/* Readers expect these members on calls only. */
 	static const char *const taken[] = { "hhash", "fhash", "ret", "offset", "size_sum", NULL };
 	struct pfw *pfw = state;
 	const struct span *span = &pfw->job.spans.slots[slot];
@@ -384,7 +382,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	return status ? status : pfw->out->error;
 }
 
-/* --- all of it --- */
+/* --- the walk --- */
 
 static int write_all(struct pfw *pfw, struct trace_error *error)
 {
@@ -412,7 +410,7 @@ static int write_all(struct pfw *pfw, struct trace_error *error)
 	if (!status)
 		status = walk_run(&pfw->job, &walk, error);
 	filter_close(walk.filter);
-	/* Those that did nothing are processes, too. */
+	/* Include processes without any events. */
 	for (size_t i = 1; i < pfw->job.processes.count && !status; i++) {
 		const struct process *process = &pfw->job.processes.processes[i];
 
@@ -444,21 +442,18 @@ int export_pfw(struct sink *out, struct trace_reader *const *traces, const char 
 
 void export_pfw_describe(struct sink *out)
 {
-	sink_text(out,
-		  "A JSON object a line, as DFTracer writes them; compressed if FILE ends in .gz.\n"
-		  "ts and dur are whole us, ts since 1970; hashes are 16 hexadecimal digits.\n\n"
-		  "  ph X  name, cat, pid, tid, ts, dur, args {hhash}:\n"
-		  "        cat POSIX       system calls, by DFTracer's names (open64, pread, "
-		  "fstat):\n"
-		  "                        fhash, ret (bytes moved; not of calls that failed), "
-		  "offset,\n"
-		  "                        errno, fetched_bytes (from storage)\n"
-		  "        cat ASYNC, VFS  operations of io_uring and libaio, and of the VFS: the "
-		  "same\n"
-		  "        cat MMAP_FAULT  page faults: fhash, offset, fetched_bytes, major\n"
-		  "        cat dftracer    \"start\", one a process: ppid, exec_hash, cmd_hash\n"
-		  "        others          spans, name, category and arguments as the program gave "
-		  "them\n"
-		  "  ph M  HH, FH, SH: args {name, value}: the host, file or text of a hash\n"
-		  "        PR: args {name, value}: rank and comm of a process\n");
+	sink_text(
+		out,
+		"One JSON object per line, in DFTracer's format; compressed if FILE ends in .gz.\n"
+		"ts and dur are whole us, ts since 1970; hashes are 16 hexadecimal digits.\n\n"
+		"  ph X  name, cat, pid, tid, ts, dur, args {hhash}:\n"
+		"        cat POSIX       system calls, by DFTracer's names (open64, pread,\n"
+		"                        fstat): fhash, ret (bytes moved, unless the call\n"
+		"                        failed), offset, errno, fetched_bytes (from storage)\n"
+		"        cat ASYNC, VFS  io_uring and libaio operations, VFS operations: the same\n"
+		"        cat MMAP_FAULT  page faults: fhash, offset, fetched_bytes, major\n"
+		"        cat dftracer    \"start\", one per process: ppid, exec_hash, cmd_hash\n"
+		"        others          spans, with the program's name, category and arguments\n"
+		"  ph M  HH, FH, SH: args {name, value}: host, file or text of a hash\n"
+		"        PR: args {name, value}: rank and comm of a process\n");
 }

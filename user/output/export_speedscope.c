@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Unoverlapped I/O by stacks of span, file and call, in one pass.
+ * Unoverlapped I/O by stack of span, file and call, in one pass.
  *
- * Of operations that are under way together time is that of the one that began first: of each the
- * part counts that no earlier one covers, which adds up to the measure of their union. Such parts
- * wait until the pass has reached them, and count where no compute span is open by then. Knows
- * nothing of how the report comes to the same number.
+ * Where operations overlap, the time belongs to the one that began first: each counts for the part
+ * that no earlier one covers, so the parts add up to the length of the union. Parts are queued
+ * until the pass reaches them, and count where no compute span is open.
  */
 #include "output/export_speedscope.h"
 
@@ -25,28 +24,28 @@ enum frame_kind { FRAME_NO_SPAN, FRAME_SPAN, FRAME_FILE, FRAME_NO_FILE, FRAME_CA
 
 struct frame {
 	enum frame_kind kind;
-	uint64_t number; /* of a label, a file, an operation */
+	uint64_t number; /* of a label, file or operation */
 };
 
-/* A stack: a frame upon another stack. */
+/* A stack: a frame on top of another stack. */
 struct node {
 	uint32_t parent, frame, depth;
 };
 
-/* A part of the union of I/O that the pass has not reached the end of. */
+/* A part of the I/O union whose end the pass has not reached. */
 struct stack_part {
 	uint64_t from_ns, until_ns;
 	uint32_t node;
 };
 
-/* The job, or a rank of it. */
+/* The whole job, or one rank. */
 struct graph {
 	int64_t rank;			/* -1: the job */
-	uint64_t covered_ns, computing; /* spans of compute that are open */
+	uint64_t covered_ns, computing; /* end of the union; open compute spans */
 	bool computes;
-	struct stack_part *parts; /* [first, count) wait, in the order of their times */
+	struct stack_part *parts; /* [first, count) are pending, in time order */
 	size_t first, count, room;
-	uint64_t *weights, *all; /* of nodes: without compute, and whatever computed */
+	uint64_t *weights, *all; /* by node: outside compute, and in total */
 	size_t node_room;
 };
 
@@ -60,7 +59,7 @@ struct speedscope {
 	struct node *nodes;
 	size_t node_count, node_room;
 	struct map node_numbers; /* parent, frame -> node */
-	uint32_t *span_nodes;	 /* of open spans, by place */
+	uint32_t *span_nodes;	 /* by slot of the open span */
 	size_t span_room;
 	struct graph *graphs; /* 0 is the job */
 	size_t graph_count, graph_room;
@@ -86,7 +85,7 @@ static int find_frame(struct speedscope *all, enum frame_kind kind, uint64_t num
 	return 0;
 }
 
-/* The stack of a frame upon another. */
+/* Finds or adds the stack of a frame on top of another. */
 static int push(struct speedscope *all, uint32_t parent, enum frame_kind kind, uint64_t number,
 		uint32_t *node)
 {
@@ -133,7 +132,7 @@ static int find_graph(struct speedscope *all, uint32_t process, size_t *number)
 	return 0;
 }
 
-/* What happened up to a moment: since the last one compute was open, or it was not. */
+/* Accounts for the time up to `time_ns`, during which `computing` did not change. */
 static void advance(struct graph *graph, uint64_t time_ns)
 {
 	for (; graph->first < graph->count; graph->first++) {
@@ -172,7 +171,7 @@ static int add_part(struct speedscope *all, size_t number, const struct event *e
 	advance(graph, event->start);
 	if (event->end <= from_ns)
 		return 0;
-	/* What waits moves to the front now and then. */
+	/* Occasionally move pending parts to the front. */
 	if (graph->first > 64 && graph->first > graph->count / 2) {
 		memmove(graph->parts, graph->parts + graph->first,
 			(graph->count - graph->first) * sizeof(*graph->parts));
@@ -233,7 +232,7 @@ static int take_events(void *state, const struct event *events, size_t count)
 	return status;
 }
 
-/* Compute begins (1) or ends (-1) in the job and in its rank. */
+/* Records that compute begins (1) or ends (-1) in the job and in the span's rank. */
 static int compute(struct speedscope *all, const struct span *span, uint64_t time_ns, int change)
 {
 	size_t of[2] = { 0, 0 };
@@ -339,7 +338,7 @@ static struct trace_string frame_name(const struct speedscope *all, const struct
 	case FRAME_CALL:
 		return literal(all->job.operations[frame->number].name);
 	case FRAME_NO_SPAN:
-		return literal("(in no span)");
+		return literal("(no span)");
 	case FRAME_NO_FILE:
 		break;
 	}
@@ -370,7 +369,7 @@ static void write_graph(const struct speedscope *all, const struct graph *graph)
 	uint64_t total = 0;
 
 	sink_text(out, "{\"type\":\"sampled\",\"name\":\"");
-	sink_text(out, all->graphs[0].computes ? "unoverlapped I/O" : "I/O (no compute is marked)");
+	sink_text(out, all->graphs[0].computes ? "unoverlapped I/O" : "I/O (no compute spans)");
 	if (graph->rank >= 0)
 		sink_format(out, ", rank %" PRId64, graph->rank);
 	sink_text(out, "\",\"unit\":\"nanoseconds\",\"startValue\":0,\n\"samples\":[");
@@ -455,13 +454,12 @@ int export_speedscope(struct sink *out, struct trace_reader *const *traces,
 
 void export_speedscope_describe(struct sink *out)
 {
-	sink_text(out,
-		  "One JSON object of speedscope's file format: shared.frames, profiles.\n\n"
-		  "  profiles  the job, then each rank; unit nanoseconds: time of I/O that no span "
-		  "of\n"
-		  "            category compute hid; of operations under way together that of the "
-		  "one\n"
-		  "            which began first. Without such spans: all I/O\n"
-		  "  samples   a stack each: spans from the outermost on, the file, the call\n"
-		  "  weights   ns of that stack; they add up to the report's unoverlapped_io_ns\n");
+	sink_text(
+		out,
+		"One JSON object in speedscope's file format: shared.frames, profiles.\n\n"
+		"  profiles  the job, then each rank, in nanoseconds: I/O time outside spans of\n"
+		"            category compute; while operations overlap, time counts for the one\n"
+		"            that began first. Without such spans: all I/O time\n"
+		"  samples   one stack each: spans from the outermost in, the file, the call\n"
+		"  weights   ns per stack; they add up to the report's unoverlapped_io_ns\n");
 }

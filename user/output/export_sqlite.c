@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables into SQLite: their schema, one transaction, indexes at the end. Knows nothing of what is
- * in them.
+ * Writes tables to SQLite: creates the schema, inserts in one transaction, and indexes at the end.
  */
 #include "output/export_sqlite.h"
 
@@ -19,10 +18,10 @@ struct database {
 
 /* --- the schema --- */
 
-/* Spans come nearly in order, and many runs have none: to keep their indexes while rows come is
- * cheaper than to read the table once more. All others are made at the end. */
+/* Span ids arrive nearly in order, and many runs have none, so maintaining their indexes during
+ * inserts is cheaper than rereading the table. All other indexes are built at the end. */
 static const struct {
-	const char *table; /* whose rows find it there; NULL: none do */
+	const char *table; /* created together with this table; NULL: at the end */
 	const char *sql;
 } indexes[] = {
 	{ NULL, "CREATE INDEX calls_by_file ON calls(file)" },
@@ -39,7 +38,7 @@ static const struct {
 };
 #define INDEXES (sizeof(indexes) / sizeof(indexes[0]))
 
-/* Comments stay with the table: .schema shows them. */
+/* SQLite keeps the comments with the table: .schema shows them. */
 static void table_sql(struct sink *out, const struct relation *relation)
 {
 	static const char *const types[] = {
@@ -82,7 +81,7 @@ static int run(struct database *database, const char *sql)
 	return sqlite_failed(database->handle, database->error);
 }
 
-/* Runs what a sink holds. */
+/* Runs the SQL in a sink, and closes the sink. */
 static int run_made(struct database *database, struct sink *sql)
 {
 	int status;
@@ -99,7 +98,7 @@ static int begin(void *to, unsigned int number, const struct relation *relation)
 	struct sink sql;
 	int status;
 
-	/* A table of the report that this trace cannot fill has no columns: SQL has no such. */
+	/* A report table that this trace cannot fill has no columns, which SQL does not allow. */
 	if (!relation->column_count)
 		return 0;
 	sink_open_memory(&sql);
@@ -127,10 +126,10 @@ static int open_database(struct database *database, const char *path)
 	char *own = NULL;
 	int status;
 
-	/* A name with a colon in front means something to SQLite. */
+	/* Names that begin with a colon are special to SQLite. */
 	if (path[0] == ':' && asprintf(&own, "./%s", path) < 0)
 		return -ENOMEM;
-	/* One thread at a time uses it, and nobody asks what memory it has. */
+	/* Used by one thread at a time; memory statistics are not needed. */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	status = sqlite3_open_v2(own ? own : path, &database->handle,
@@ -139,7 +138,7 @@ static int open_database(struct database *database, const char *path)
 	if (status)
 		return database->handle ? sqlite_failed(database->handle, database->error)
 					: -ENOMEM;
-	/* The file is thrown away if it cannot be finished. */
+	/* The file is deleted if it cannot be finished. */
 	return run(database, "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; "
 			     "PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; "
 			     "PRAGMA cache_size=-4096; "
@@ -150,8 +149,7 @@ static int finish(struct database *database)
 {
 	int status = sqlite_rows_finish(database->rows, database->error);
 
-	/* What is sorted at a time is as large as the cache: in that of the processor it is faster.
-	 */
+	/* SQLite sorts in chunks of the cache size: chunks that fit the CPU's cache are faster. */
 	if (!status)
 		status = run(database, "PRAGMA cache_size=-2048");
 
@@ -187,7 +185,7 @@ int export_sqlite(const char *path, struct trace_reader *const *traces, const ch
 	return status;
 }
 
-/* --- what there is --- */
+/* --- schema description --- */
 
 static int describe(void *to, unsigned int number, const struct relation *relation)
 {

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Traces as a database of SQLite: the tables of relations.h, typed, with indexes, and views that
- * answer what is asked most. Numbers above INT64_MAX, which SQLite has not, become reals; bytes
- * that are not UTF-8, and NUL, are \xHH.
+ * Exports traces to an SQLite database: the tables of relations.h, typed and indexed, and views for
+ * common questions. Numbers above INT64_MAX, which SQLite cannot store, become reals; NUL and bytes
+ * that are not UTF-8 become \xHH.
  */
 #ifndef FAULTLINE_EXPORT_SQLITE_H
 #define FAULTLINE_EXPORT_SQLITE_H
 
 #include "output/relations.h"
 
-/* Fills an empty file. After an error it is of no use. Returns 0, what relations_write returns, or
- * -EIO for errors of SQLite; `error` says which. */
+/* Fills an empty file, which is unusable after an error. Returns 0, an error of relations_write, or
+ * -EIO for SQLite errors; `error` describes it. */
 int export_sqlite(const char *path, struct trace_reader *const *traces, const char *const *names,
 		  size_t trace_count, const struct relation_options *options,
 		  struct trace_error *error);
 
-/* The schema, as SQLite is told of it, with what columns and views mean. `nothing` is a trace of
- * nothing. */
+/* Writes the schema, with the meaning of columns and views. `nothing` is an empty trace. */
 int export_sqlite_describe(struct sink *out, struct trace_reader *nothing,
 			   struct trace_error *error);
 
-/* Questions and the views that answer them; the last one has no name. */
+/* Views and the questions they answer, terminated by a NULL name. */
 struct sqlite_view {
 	const char *name, *question, *select;
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is asked of a run most often, in SQL. Knows the tables of relations.h by name.
+ * SQL views for the most common questions about a run. Uses the tables of relations.h by name.
  *
- * thread_time_ns is summed over threads, as in the report: what two threads spend at the same time
- * counts twice.
+ * thread_time_ns is summed over threads, as in the report: time that two threads spend
+ * simultaneously counts twice.
  */
 #include "output/export_sqlite.h"
 
-/* Each operation by the file that it read or wrote; a transfer between files is told of both. */
+/* Operations by the file that they read or wrote; a transfer between files counts for both. */
 #define OPERATIONS_BY_FILE                                                                         \
 	"SELECT file, process, span, time_ns, timed_ns, read_bytes,\n"                             \
 	"       CASE WHEN file2 IS NULL THEN written_bytes END AS written_bytes,\n"                \
@@ -18,7 +18,7 @@
 	"  UNION ALL SELECT file, process, span, time_ns, timed_ns, NULL, NULL,\n"                 \
 	"       fetched_bytes, 1, major FROM faults"
 
-/* The same, whatever file they were on: each once. */
+/* Operations regardless of file, each once. */
 #define OPERATIONS                                                                                 \
 	"SELECT process, span, time_ns, timed_ns, class, read_bytes, written_bytes,\n"             \
 	"       fetched_bytes, 0 AS faults, 0 AS major FROM calls WHERE class IS NOT NULL\n"       \
@@ -32,16 +32,17 @@
 	"  sum(fetched_bytes) AS fetched_bytes"
 
 const struct sqlite_view sqlite_views[] = {
-	{ "by_file", "Which files cost most time, and how were they read?",
+	{ "by_file", "Which files cost the most time, and how were they read?",
 	  "SELECT f.path, " SUMS "\n"
 	  "FROM (" OPERATIONS_BY_FILE ") AS o\n"
 	  "JOIN files AS f ON f.id = o.file GROUP BY f.id ORDER BY thread_time_ns DESC" },
-	{ "by_directory", "Which directories?",
+	{ "by_directory", "Which directories cost the most time?",
 	  "SELECT rtrim(f.path, replace(f.path, '/', '')) AS directory,\n"
 	  "  count(DISTINCT f.id) AS files, " SUMS "\n"
 	  "FROM (" OPERATIONS_BY_FILE ") AS o\n"
 	  "JOIN files AS f ON f.id = o.file GROUP BY directory ORDER BY thread_time_ns DESC" },
-	{ "by_operation", "Which calls, how many, how long, how many failed?",
+	{ "by_operation",
+	  "Which calls were made, how many, how long did they take, and how many failed?",
 	  "SELECT layer, op, count(*) AS count, count(error) AS errors,\n"
 	  "  sum(coalesce(read_bytes, written_bytes)) AS bytes,\n"
 	  "  sum(dur_ns) AS thread_time_ns, max(dur_ns) AS max_ns,\n"
@@ -49,7 +50,7 @@ const struct sqlite_view sqlite_views[] = {
 	  "FROM calls GROUP BY layer, op\n"
 	  "UNION ALL SELECT 'fault', 'fault', count(*), NULL, NULL, sum(dur_ns), max(dur_ns),\n"
 	  "  sum(fetched_bytes) FROM faults HAVING count(*) > 0 ORDER BY 6 DESC" },
-	{ "by_method", "By which method did bytes come and go?",
+	{ "by_method", "How many bytes did each access method move?",
 	  "SELECT method, 'read' AS op, count(read_bytes) AS count, sum(read_bytes) AS bytes,\n"
 	  "  sum(fetched_bytes) AS fetched_bytes FROM calls\n"
 	  "  WHERE class = 'read' GROUP BY method\n"
@@ -61,32 +62,32 @@ const struct sqlite_view sqlite_views[] = {
 	  "    SELECT class, 1 AS fault, fetched_bytes, dirtied_bytes FROM faults\n"
 	  "    UNION ALL SELECT class, 0, fetched_bytes, dirtied_bytes FROM calls\n"
 	  "    WHERE class IN ('mmap_read', 'mmap_write')) GROUP BY class" },
-	{ "by_process", "Which processes and ranks?",
+	{ "by_process", "Which processes and ranks spent the most time in I/O?",
 	  "SELECT p.pid, p.rank, p.host, p.comm, " SUMS "\n"
 	  "FROM (" OPERATIONS ") AS o\n"
 	  "LEFT JOIN processes AS p ON p.id = o.process GROUP BY p.id ORDER BY thread_time_ns "
 	  "DESC" },
-	{ "by_span", "In which phase of the program? Each operation counts on the innermost span.",
+	{ "by_span", "In which phases did I/O happen? Operations count for the innermost span.",
 	  "SELECT s.name, s.category, count(DISTINCT s.id) AS spans_with_io, " SUMS "\n"
 	  "FROM (" OPERATIONS ") AS o\n"
 	  "JOIN spans AS s ON s.id = o.span GROUP BY s.name, s.category\n"
 	  "ORDER BY thread_time_ns DESC" },
-	{ "by_step", "Does I/O differ from epoch to epoch, from step to step?",
+	{ "by_step", "Does I/O differ between epochs, or between steps?",
 	  "SELECT p.rank, s.epoch, s.step, min(o.time_ns) AS first_ns, " SUMS "\n"
 	  "FROM (" OPERATIONS ") AS o\n"
 	  "JOIN spans AS s ON s.id = o.span JOIN processes AS p ON p.id = s.process\n"
 	  "WHERE s.epoch IS NOT NULL OR s.step IS NOT NULL\n"
 	  "GROUP BY p.rank, s.epoch, s.step ORDER BY first_ns" },
-	{ "by_second", "When? By the second that an operation began in.",
+	{ "by_second", "When did I/O happen? Operations by the second in which they began.",
 	  "SELECT time_ns / 1000000000 AS second, " SUMS "\n"
 	  "FROM (" OPERATIONS ") AS o\n"
 	  "GROUP BY second ORDER BY second" },
-	{ "by_device", "What did the block devices do, and was it queue or service?",
+	{ "by_device", "What did the block devices do: time in queue or in service?",
 	  "SELECT dev, op, count(*) AS requests, sum(own_bytes) AS bytes,\n"
 	  "  sum(queue_ns) AS queue_ns, sum(dur_ns - queue_ns) AS service_ns,\n"
 	  "  max(dur_ns) AS max_ns, sum(status != 0) AS errors\n"
 	  "FROM requests GROUP BY dev, op ORDER BY bytes DESC" },
-	{ "slowest", "Which were the slowest operations?",
+	{ "slowest", "Which operations were the slowest?",
 	  "SELECT o.dur_ns, o.time_ns, o.pid, o.tid, o.op, coalesce(o.path, f.path) AS path,\n"
 	  "  o.offset, o.fetched_bytes\n"
 	  "FROM (SELECT * FROM (SELECT dur_ns, time_ns, pid, tid, op, path, file, offset,\n"
@@ -95,12 +96,12 @@ const struct sqlite_view sqlite_views[] = {
 	  "                     offset, fetched_bytes FROM faults ORDER BY dur_ns DESC LIMIT 100))"
 	  " AS o\n"
 	  "LEFT JOIN files AS f ON f.id = o.file ORDER BY o.dur_ns DESC LIMIT 100" },
-	{ "failed", "What failed, and where?",
+	{ "failed", "Which calls failed, and on which files?",
 	  "SELECT c.op, c.error, count(*) AS count, sum(c.dur_ns) AS thread_time_ns,\n"
 	  "  min(coalesce(c.path, f.path)) AS example\n"
 	  "FROM calls AS c LEFT JOIN files AS f ON f.id = c.file\n"
 	  "WHERE c.error IS NOT NULL GROUP BY c.op, c.error ORDER BY count DESC" },
-	{ "by_cache", "How much of what was read came from memory?",
+	{ "by_cache", "How much was read from memory?",
 	  "SELECT f.path, count(*) AS reads, sum(c.fetched_bytes = 0) AS from_memory,\n"
 	  "  sum(c.read_bytes) AS read_bytes, sum(c.fetched_bytes) AS fetched_bytes\n"
 	  "FROM calls AS c JOIN files AS f ON f.id = c.file\n"

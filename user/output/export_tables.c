@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables as files of text. Knows nothing of what is in them.
- */
+/* Exports tables as text files. */
 #include "output/export_tables.h"
 
 #include <errno.h>
@@ -37,7 +35,7 @@ static void csv_row(struct sink *out, const struct relation *relation, const str
 
 const struct table_format export_csv = { ".csv", csv_head, csv_row };
 
-/* --- a JSON object a line --- */
+/* --- JSON lines --- */
 
 static void json_member(struct sink *out, const struct relation_column *column,
 			const struct cell *cell)
@@ -90,14 +88,14 @@ const struct table_format export_jsonl = { ".jsonl", jsonl_head, jsonl_row };
 struct table_file {
 	const struct relation *relation;
 	char name[64];
-	int fd; /* only if `made` */
+	int fd; /* valid only if `made` */
 	bool made;
 	struct sink own, *out;
 };
 
 struct tables {
 	const struct table_format *format;
-	int directory; /* -1: all goes to `one` */
+	int directory; /* -1: everything goes to `one` */
 	bool replace;
 	struct sink *one;
 	struct trace_error *error;
@@ -119,8 +117,8 @@ static int make_file(struct tables *tables, struct table_file *file)
 	if (status == -EEXIST)
 		snprintf(tables->error->text, sizeof(tables->error->text), "%s exists", file->name);
 	else if (status)
-		snprintf(tables->error->text, sizeof(tables->error->text),
-			 "%s: cannot be written: %s", file->name, strerror(-status));
+		snprintf(tables->error->text, sizeof(tables->error->text), "cannot write %s: %s",
+			 file->name, strerror(-status));
 	file->out = &file->own;
 	return status ? status : sink_open(&file->own, file->fd);
 }
@@ -161,12 +159,12 @@ static int finish_file(struct tables *tables, struct table_file *file, int statu
 	wrote = status ? file->own.error : sink_flush(&file->own);
 	sink_close(&file->own);
 	failed = close(file->fd);
-	/* Some file systems say only now that the disk is full. */
+	/* Some file systems report a full disk only on close. */
 	if (!wrote && !status && failed)
 		wrote = -errno;
 	if (wrote)
-		snprintf(tables->error->text, sizeof(tables->error->text),
-			 "%s: cannot be written: %s", file->name, strerror(-wrote));
+		snprintf(tables->error->text, sizeof(tables->error->text), "cannot write %s: %s",
+			 file->name, strerror(-wrote));
 	return status ? status : wrote;
 }
 
@@ -198,7 +196,7 @@ int export_tables_one(const struct table_format *format, struct sink *out,
 	return relations_write(&writer, &tables, traces, names, trace_count, options, error);
 }
 
-/* --- what there is --- */
+/* --- description --- */
 
 static int describe(void *to, unsigned int number, const struct relation *relation)
 {

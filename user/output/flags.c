@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Names of flags, by bit as in trace/flags.h. Knows nothing of how they are shown.
- */
+/* Names of flags, by bit as in trace/flags.h. */
 #include "output/flags.h"
 
-/* Of calls, and of operations of io_uring and libaio, which have some more. */
+/* For calls, and for io_uring and libaio operations, which have additional flags. */
 static const char *const op_flags[] = {
 	"direct", "append",   "sync",	      "unlinked",   "writable",	  "create",	"truncate",
 	"shared", "populate", "no file",      "path cut",   "executable", "unfinished", "before",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The layout of a list. Knows nothing of what a column means.
- */
+/* Lays out a list within the width of a terminal. */
 #include "output/grid.h"
 
 #include <errno.h>
@@ -15,39 +13,40 @@
 
 #define GAP 2 /* between columns */
 #define TITLE_LINES_MOST 3
-#define APART_NAMED_MOST 4    /* of those without a number to be sorted by */
-#define PATH_LEAST 28	      /* columns that a path is left */
-#define TEXT_LEAST 26	      /* ... and another text */
-#define SHARE TABLE_NO_COLUMN /* a column of the grid alone */
+#define APART_NAMED_MOST 4    /* rows without a sort key that are named */
+#define PATH_LEAST 28	      /* minimum columns for a path */
+#define TEXT_LEAST 26	      /* ... and for another text */
+#define SHARE TABLE_NO_COLUMN /* a column of the grid only */
 
 struct grid_column {
 	size_t index; /* in the table, or SHARE */
 	const char *title;
-	size_t width, content; /* `content` is that of the widest cell */
+	size_t width, content; /* `content` is the width of the widest cell */
 	bool text, path;
-	bool empty; /* all cells are */
+	bool empty; /* all cells are empty */
 };
 
 struct grid {
 	const struct table *table;
 	const struct grid_options *options;
-	size_t *rows; /* of the table, in the order to print */
+	size_t *rows; /* of the table, in print order */
 	size_t row_count, shown;
-	size_t apart[APART_NAMED_MOST]; /* the first of those that have nothing to be sorted by */
+	size_t apart[APART_NAMED_MOST]; /* the first rows without a sort key */
 	size_t apart_count;
-	double sum; /* of the column that rows are sorted by */
+	double sum; /* of the sort column */
 	struct grid_column columns[TABLE_SHOWN_MOST + 2];
 	size_t count;
 	struct cell
-		*other; /* the row of all that are not shown, one cell for each of the table's */
+		*other; /* the row of all that are not shown, one cell per column of the table */
 	char other_name[64];
 	struct sink scratch; /* the cell being printed */
 	struct sink *out;
 };
 
-/* --- lines of words --- */
+/* --- word wrapping --- */
 
-/* The next line of a text, of at most `width` columns if its words allow. Moves *text behind it. */
+/* Returns the next line of a text, of at most `width` columns if its words allow. Advances *text
+ * past it. */
 static struct cell next_line(const char **text, size_t width)
 {
 	const char *start = *text, *end = start;
@@ -172,7 +171,8 @@ static int sort_rows(struct grid *grid)
 	return 0;
 }
 
-/* How many rows get a line; a single row is not worth being another, unless it is one already. */
+/* Decides how many rows get a line. A single remaining row is not replaced by "other", unless it is
+ * the table's own rest. */
 static void cut_rows(struct grid *grid)
 {
 	uint64_t top = grid->options->top;
@@ -192,8 +192,8 @@ static void cut_rows(struct grid *grid)
 		grid->shown = grid->row_count;
 }
 
-/* Sums of what can be added up; of times only those that rows are sorted by. What the table does
- * not know of those that it does not tell is not known of all. */
+/* Adds up counts, bytes and the sort column. What the table does not know of its own rest is
+ * unknown for all. */
 static void add_to_other(struct grid *grid, size_t row)
 {
 	for (size_t i = 0; i < grid->table->column_count; i++) {
@@ -245,14 +245,14 @@ static int make_other(struct grid *grid)
 
 /* --- columns --- */
 
-/* Shares are of I/O where rows are sorted by a time and the table does not say what they are of. */
+/* Shares are of I/O if rows are sorted by a time and the table does not define its share. */
 static bool is_of_io(const struct grid *grid)
 {
 	return grid->options->io_ns && !grid->table->view.share &&
 	       grid->table->columns[grid->table->view.by].unit == UNIT_NS;
 }
 
-/* A cell of a line: of a row that is shown, or of all others. */
+/* Returns the cell of a line, either of a row that is shown or of "other". */
 static struct cell cell_of_line(const struct grid *grid, size_t line,
 				const struct grid_column *column)
 {
@@ -333,7 +333,7 @@ static void choose_columns(struct grid *grid)
 		if (!table->view.shown_count && !table->columns[index].title)
 			continue;
 		add_column(grid, index);
-		grid->shown = grid->row_count; /* the column is empty only if all rows are */
+		grid->shown = grid->row_count; /* a column is empty only if all rows are */
 		measure(grid, &grid->columns[grid->count - 1]);
 		if (grid->columns[grid->count - 1].empty && !grid->options->whole && !steady) {
 			grid->count--;
@@ -347,7 +347,7 @@ static void choose_columns(struct grid *grid)
 
 /* --- widths --- */
 
-/* The least width at which a title takes so many lines. */
+/* Returns the smallest width at which a title takes at most `lines` lines. */
 static size_t title_width(const char *title, size_t lines)
 {
 	size_t width = longest_word(title);
@@ -357,7 +357,7 @@ static size_t title_width(const char *title, size_t lines)
 	return width;
 }
 
-/* With titles of at most so many lines. */
+/* Sets the widths for titles of at most `lines` lines. */
 static void set_widths(struct grid *grid, size_t lines)
 {
 	for (size_t i = 0; i < grid->count; i++) {
@@ -378,7 +378,7 @@ static size_t total_width(const struct grid *grid)
 	return total;
 }
 
-/* Takes width from the widest text; false when no text can give more. */
+/* Takes width from the widest text; returns false if no text can give any more. */
 static bool shrink(struct grid *grid)
 {
 	while (!grid->options->whole && total_width(grid) > grid->options->style->width) {
@@ -399,7 +399,7 @@ static bool shrink(struct grid *grid)
 	return true;
 }
 
-/* What matters least goes until the rest fits. */
+/* Drops the least important columns until the rest fits. */
 static void fit(struct grid *grid)
 {
 	size_t lines = 1;
@@ -459,7 +459,8 @@ static void write_cell(struct sink *out, const struct grid_column *column, struc
 	sink_close(&shortened);
 }
 
-/* One line of a title of several; titles end on the same line. Empty above a shorter one. */
+/* Returns a line of a title. Titles are aligned at the bottom; lines above a shorter one are
+ * empty. */
 static struct cell title_line(const struct grid_column *column, size_t line, size_t lines)
 {
 	const char *title = column->title;
@@ -512,7 +513,7 @@ static void write_lines(struct grid *grid)
 	}
 }
 
-/* Those that the sums of the list are without, by the texts that it names rows by. */
+/* Lists the rows that the sums of the list do not include, by name. */
 static void write_apart(struct grid *grid)
 {
 	const struct grid_column *named = grid->columns;
@@ -525,7 +526,7 @@ static void write_apart(struct grid *grid)
 		return;
 	sink_open_memory(&line);
 	sink_format(&line,
-		    "without a %s, and in no sum of these:", title_of(&grid->table->columns[by]));
+		    "without a %s, excluded from these sums:", title_of(&grid->table->columns[by]));
 	for (size_t i = 0; i < count && i < APART_NAMED_MOST; i++) {
 		struct cell cell = *cell_at(grid, grid->apart[i], named->index);
 		struct cell text = cell_as_text(&grid->scratch, &cell, UNIT_NONE);

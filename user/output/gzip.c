@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * gzip by zlib's own files. Knows nothing of what is compressed.
- */
+/* Writes gzip files with zlib. */
 #include "output/gzip.h"
 
 #include <errno.h>
@@ -18,7 +16,7 @@ int gzip_open(struct gzFile_s **file, int fd)
 	*file = NULL;
 	if (copy < 0)
 		return -errno;
-	/* The fastest level: what is exported repeats itself so much that others gain little. */
+	/* The fastest level: exports are so repetitive that higher levels gain little. */
 	*file = gzdopen(copy, "wb1");
 	if (!*file) {
 		close(copy);

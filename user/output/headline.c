@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What ran and how well it was seen. Makes no numbers of its own.
- */
+/* The first lines of the text report: what ran, and how complete the recording is. */
 #include "output/headline.h"
 
 #include <signal.h>
@@ -16,8 +14,8 @@
 #include "output/grid.h"
 #include "units.h"
 
-#define HOSTS_NAMED 3	 /* more are counted */
-#define COMMAND_LEAST 30 /* columns that a command is left beside where it ran */
+#define HOSTS_NAMED 3	 /* more hosts are only counted */
+#define COMMAND_LEAST 30 /* minimum columns for the command next to host and time */
 
 static void add_texts(struct sink *line, const struct cell *cell, const char *between)
 {
@@ -88,7 +86,7 @@ static void add_place(struct sink *line, const struct cell *about)
 	add_time(line, &about[ABOUT_START]);
 }
 
-/* The command, and where it ran, on one line if there is room. */
+/* Writes the command and where it ran, on one line if there is room. */
 static void write_job(struct sink *out, const struct cell *about, const struct style *style)
 {
 	struct sink command, place;
@@ -140,7 +138,7 @@ void headline_write_run(struct sink *out, const char *label, const struct table 
 	sink_close(&line);
 }
 
-/* Of summaries: what is summed is so over runs, too. */
+/* Whether the report merges summaries of several runs, so that sums are over runs, too. */
 static bool is_put_together(const struct table *caveats)
 {
 	for (size_t i = 0; i < caveats->row_count; i++) {
@@ -150,7 +148,7 @@ static bool is_put_together(const struct table *caveats)
 	return false;
 }
 
-/* As a shell has it, 128 + N after signal N. */
+/* As in a shell: 128 + N after signal N. */
 static void write_exit(struct sink *line, long long code)
 {
 	const char *signal = code > 128 && code <= 128 + SIGRTMAX ? sigabbrev_np(code - 128) : NULL;
@@ -160,7 +158,7 @@ static void write_exit(struct sink *line, long long code)
 		sink_format(line, " (SIG%s)", signal);
 }
 
-/* "ran 8.0 s, exit 0, 4 processes, 2 ranks; in I/O 1.2 s of it (15.0%); nothing lost" */
+/* Writes duration, exit code, processes, ranks and I/O time, and whether events were lost. */
 static void write_run(struct sink *out, const struct cell *about, const struct table *caveats,
 		      const struct table *access, const struct style *style)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Heat maps: time goes to the right, what takes longer or is larger stands higher, and the more
- * requests a place has, the darker it is. Makes no numbers of its own but sums over maps.
+ * Heat maps: time runs to the right, slower or larger requests are higher, and cells with more
+ * requests are darker.
  */
 #include "output/heat.h"
 
@@ -13,8 +13,8 @@
 #include "output/escape.h"
 #include "units.h"
 
-#define MAPS_MOST 6  /* that are drawn, the most requests first ... */
-#define MAP_LEAST 16 /* ... and the requests that one has at least, where others have more */
+#define MAPS_MOST 6  /* maps drawn, those with the most requests first ... */
+#define MAP_LEAST 16 /* ... and minimum requests of all but the first */
 #define LABEL 10     /* "≤ 1000 KiB" */
 #define DARKNESSES 4
 
@@ -57,7 +57,7 @@ static struct heat_map map_at(const struct table *heat, size_t first)
 	return map;
 }
 
-/* Those with the most requests, the most first. Returns how many there are in all. */
+/* Chooses the maps with the most requests, in descending order. Returns the number of all maps. */
 static size_t choose_maps(const struct table *heat, struct heat_map maps[MAPS_MOST], size_t *count)
 {
 	size_t all = 0;
@@ -109,7 +109,7 @@ static uint64_t most_of(const struct table *heat, const struct heat_map *map)
 	return most;
 }
 
-/* By the logarithm: a single slow request is to be seen beside thousands of fast ones. */
+/* Logarithmic: a single slow request must be visible next to thousands of fast ones. */
 static const char *darkness_of(uint64_t count, uint64_t most)
 {
 	static const char *const levels[] = { "\u2591", "\u2592", "\u2593", "\u2588" };
@@ -185,6 +185,7 @@ void heat_write(struct sink *out, const struct table *heat, const struct style *
 	for (size_t i = 0; i < count; i++)
 		write_map(out, heat, &maps[i], style);
 	if (all > count)
-		sink_format(out, "%zu quieter maps: --table %s --format json\n", all - count,
-			    heat->name);
+		sink_format(out,
+			    "maps with fewer requests omitted: %zu (--table %s --format json)\n",
+			    all - count, heat->name);
 }

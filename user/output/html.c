@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The page: what was made at build time, with the data in its middle. Knows nothing of the data.
- */
+/* Writes the page: the parts made at build time, with the data between them. */
 #include "output/html.h"
 
 #include <errno.h>
 
 #include "output/html_data.h"
 
-/* Made from html/ (html/make_page.py says how): up to the data, and behind it. */
+/* Made from html/ by html/make_page.py: the page before the data, and after it. */
 extern const unsigned char html_page_head[], html_page_tail[];
 
-/* JSON within a page: nothing in it may end the element that it stands in, begin a comment or be
- * taken for markup. These characters stand in strings alone. */
+/* JSON within a page: nothing in it may end the element that contains it, begin a comment or be
+ * taken for markup. These characters occur only in strings. */
 static int put_escaped(void *to, const void *bytes, size_t length)
 {
 	struct sink *out = to;

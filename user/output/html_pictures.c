@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What pictures are drawn from, as JSON. Knows nothing of how they are drawn.
- */
+/* Writes the data of pictures as JSON. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -44,7 +42,7 @@ static void add_number(struct runs *runs, uint64_t number)
 	runs->any = true;
 }
 
-/* `step` bytes apart. */
+/* Writes numbers that are `step` bytes apart. */
 static void write_list(struct sink *out, const uint64_t *numbers, size_t step, size_t count)
 {
 	struct runs runs = { .out = out };
@@ -67,7 +65,7 @@ static void write_counts(struct sink *out, const uint32_t *numbers, size_t count
 	sink_char(out, ']');
 }
 
-/* --- the course --- */
+/* --- timeline --- */
 
 static const char *const part_names[PICTURE_PARTS] = {
 	[PICTURE_READ] = "read",   [PICTURE_FAULTS] = "faults",	    [PICTURE_DIRECT] = "direct",
@@ -148,7 +146,7 @@ static void write_name(struct sink *out, const struct picture_name *name)
 #define IS(member) (1u << PICTURE_##member)
 #define MOVED (IS(COUNT) | IS(READ_BYTES) | IS(WRITE_BYTES) | IS(FETCHED) | IS(THREAD_TIME))
 
-/* Sets that are told one by one, and the members that the page makes use of. */
+/* Sets written one by one, and the members that the page uses. */
 static const struct {
 	const char *name;
 	unsigned int members;
@@ -164,7 +162,7 @@ static const struct {
 	[PICTURE_BY_DEVICE] = { "devices", MOVED | IS(MARKED) },
 };
 
-/* Those that are not zeros alone. */
+/* Writes the members that are not all zeros. */
 static void write_members(struct sink *out, const struct picture_series *series,
 			  unsigned int members)
 {
@@ -211,7 +209,7 @@ static void write_series(struct sink *out, const struct picture_series *series,
 	sink_char(out, '}');
 }
 
-/* A series, if there is room for it: true. */
+/* Writes a series and returns true, if there is room for it. */
 static bool write_within(struct sink *out, const struct sink *series, size_t *left, bool first)
 {
 	if (series->error)
@@ -233,7 +231,7 @@ static void fold(struct picture_series *others, const struct picture_series *ser
 			others->sums[at].of[i] += series->sums[at].of[i];
 }
 
-/* What there is no room for is told with the others. */
+/* Merges series without room into the others. */
 static void write_set(struct sink *out, const struct pictures *pictures, enum picture_key key)
 {
 	const struct picture_set *set = &pictures->sums.sets[key];
@@ -280,7 +278,7 @@ static void write_sums(struct sink *out, const struct pictures *pictures)
 	sink_char(out, '}');
 }
 
-/* Of a table what is known of its rows, the first ones first, as far as there is room. */
+/* Writes the sums of a table's rows, the first rows first, as far as there is room. */
 static void write_rows_of(struct sink *out, const struct pictures *pictures, size_t table)
 {
 	const struct picture_set *set = &pictures->sums.sets[PICTURE_BY_ROWS + table];
@@ -305,7 +303,7 @@ static void write_rows_of(struct sink *out, const struct pictures *pictures, siz
 	sink_char(out, ']');
 }
 
-/* A row by the table's columns, those that have nothing but zeros left out. */
+/* Writes a row by the table's columns, without columns that are all zeros. */
 static void write_sample(struct sink *out, const struct sampled *how,
 			 const struct picture_sample *sample, size_t row)
 {
@@ -400,7 +398,7 @@ static void write_map(struct sink *out, const struct pictures *pictures, size_t 
 	sink_char(out, '}');
 }
 
-/* Those that there is room for, the worst first. */
+/* Writes the maps that there is room for, the worst first. */
 static void write_maps(struct sink *out, const struct pictures *pictures)
 {
 	size_t left = HTML_MAPS_BYTES, written = 0;
@@ -446,7 +444,7 @@ static void write_lanes(struct sink *out, const struct pictures *pictures)
 		    (unsigned long long)spans->count, spans->kept_count);
 }
 
-/* Its place among the lanes that are told of; -1 for none. */
+/* Returns the index of a lane among those written, or -1. */
 static int place_of(const struct picture_spans *spans, uint32_t lane)
 {
 	for (size_t i = 0; i < spans->told_count; i++)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables for the page: as many rows as there is room for. Knows nothing of what a column means.
- */
+/* Writes tables for the page, with as many rows as there is room for. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +8,7 @@
 #include "output/html_data.h"
 #include "output/json.h"
 
-#define NESTED_MOST 64 /* rows of a table within, texts of a list */
+#define NESTED_MOST 64 /* rows of a nested table, texts of a list */
 
 /* --- texts --- */
 
@@ -164,7 +162,7 @@ static void write_columns(struct sink *out, const struct table *table)
 		sink_format(out, ",\"only\":%zu", table->view.only);
 }
 
-/* The first rows as they are to be shown, as many as `room` holds. */
+/* Writes the first rows in display order, as many as `room` holds. */
 static void write_rows(struct sink *out, const struct table *table, size_t room)
 {
 	size_t *order = table_order(table);
@@ -216,7 +214,7 @@ void html_tables(struct sink *out, const struct table *const *tables, size_t cou
 	for (size_t i = 0; i < count && !out->error; i++) {
 		struct sink table;
 
-		if (!strcmp(tables[i]->name, "timeline")) /* pictures have it, finer */
+		if (!strcmp(tables[i]->name, "timeline")) /* pictures have it in finer steps */
 			continue;
 		sink_open_memory(&table);
 		write_table(&table, tables[i], left < HTML_TABLE_BYTES ? left : HTML_TABLE_BYTES);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables as JSON, by json-c, one row in memory at a time. Knows nothing of what a column means.
- */
+/* Writes tables as JSON with json-c, with one row in memory at a time. */
 #include "output/json.h"
 
 #include <errno.h>
@@ -132,8 +130,8 @@ static int add_hex_member(struct json_object *parent, const char *name, struct j
 }
 
 /*
- * Finds or makes the object that a dotted name stands in; *last is the name's last part. Where a
- * part of the name is taken by something that is no object, the rest of the name stays whole.
+ * Finds or makes the object that contains a dotted name; *last is the name's last part. If a part
+ * is taken by something other than an object, the rest of the name stays whole.
  */
 static int find_parent(struct json_object *row, const char *name, struct json_object **parent,
 		       const char **last)
@@ -210,7 +208,7 @@ out:
 
 static int make_row(struct json_object **row, const struct table *table, size_t number);
 
-/* An array of its rows, or its one row. */
+/* Adds an array of the table's rows, or the single row of a record. */
 static int add_table(struct json_object *parent, const char *name, const struct table *table)
 {
 	struct json_object *list, *row;
@@ -272,7 +270,7 @@ static int add_cell(struct json_object *row, const char *name, const struct cell
 	return value ? add_member(parent, name, value) : -ENOMEM;
 }
 
-/* Column names may hold names of layers and operations, which a trace brings along. */
+/* Column names may contain names of layers and operations, which come from the trace. */
 static int add_named_cell(struct json_object *row, const char *name, const struct cell *cell)
 {
 	struct sink clean;

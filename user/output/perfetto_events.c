@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Events on tracks: slices, moments and counters. The numbers of fields are those of
- * tests/unit/perfetto.proto. Knows nothing of rows, nor of which track an event belongs on.
+ * Events on tracks: slices, instants and counters. Field numbers are those of
+ * tests/unit/perfetto.proto.
  */
 #include "output/perfetto_message.h"
 
@@ -13,7 +13,7 @@ enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 enum { ARG_NAME_IID = 1, ARG_UINT = 3, ARG_STRING = 6, ARG_STRING_IID = 17 };
 
 #define HEAD_BYTES                                                                                 \
-	128 /* more than a packet has in front of its event, or an event of its arguments */
+	128 /* exceeds a packet's fields before its event, and an event's before its arguments */
 
 void perfetto_event_begin(struct perfetto_event *event)
 {
@@ -22,7 +22,7 @@ void perfetto_event_begin(struct perfetto_event *event)
 	event->text.length = 0;
 }
 
-/* Numbers of fields and arguments are small: their tags are a byte. */
+/* An annotation is shorter than 128 bytes, so its length takes one byte. */
 static void put_arg(struct perfetto_event *event, enum perfetto_arg arg, unsigned int field,
 		    uint64_t value)
 {
@@ -55,7 +55,7 @@ static uint8_t *put_flow(uint8_t *at, unsigned int field, uint64_t id)
 	return at + sizeof(id);
 }
 
-/* A packet up to its event. */
+/* Writes a packet up to its event. */
 static uint8_t *packet_head(uint8_t *at, uint64_t time_ns, unsigned int flags)
 {
 	at = perfetto_uint(at, PACKET_TIMESTAMP, time_ns);
@@ -76,7 +76,7 @@ static uint8_t *event_head(uint8_t *at, const struct perfetto_event *event, unsi
 	return event->flow_end ? put_flow(at, FLOW_ENDS, event->flow_end) : at;
 }
 
-/* A packet of an event that has no texts: what is between `event` and `end`, then `args`. */
+/* Adds a packet for an event without texts: `event` to `end`, followed by `args`. */
 static void add_short(struct perfetto_tracks *tracks, const uint8_t *event, const uint8_t *end,
 		      const uint8_t *args, size_t args_length, uint64_t time_ns, unsigned int flags)
 {
@@ -95,7 +95,7 @@ static void add_short(struct perfetto_tracks *tracks, const uint8_t *event, cons
 	memcpy(to + (at - head) + length, args, args_length);
 }
 
-/* One that has a text of any length. */
+/* Adds a packet for an event with a text of any length. */
 static void add_long(struct perfetto_tracks *tracks, const struct perfetto_event *event,
 		     unsigned int type, uint64_t time_ns)
 {
@@ -180,7 +180,7 @@ static void add_counter(struct perfetto_tracks *tracks, uint64_t track, uint64_t
 	add_short(tracks, body, end, end, 0, time_ns, 0);
 }
 
-/* The sum of a bin as bytes a second, and 0 behind it. */
+/* Writes a bin's sum as bytes per second, and a 0 after it unless the next bin follows. */
 static void flush_counter(struct perfetto_tracks *tracks, uint32_t number,
 			  enum perfetto_counter counter, uint64_t next_bin)
 {

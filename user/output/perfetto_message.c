@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Messages with texts, put together in a sink, and packets of them: the numbers of fields are those
- * of tests/unit/perfetto.proto. Knows nothing of what is told.
+ * Builds messages with texts in a sink, and packets from them. Field numbers are those of
+ * tests/unit/perfetto.proto.
  */
 #include "output/perfetto_message.h"
 

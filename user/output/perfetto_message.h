@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the makers of packets of a Perfetto trace share: messages with texts, put together in a
- * sink, and the numbers of a packet's fields. Knows nothing of what is told. Private to
- * perfetto_*.c.
+ * Shared by the writers of Perfetto packets: messages with texts, built in a sink, and the field
+ * numbers of a packet. Private to perfetto_*.c.
  */
 #ifndef FAULTLINE_PERFETTO_MESSAGE_H
 #define FAULTLINE_PERFETTO_MESSAGE_H
@@ -19,7 +18,7 @@ enum {
 	PACKET_FLAGS,
 	PACKET_TRACK_DESCRIPTOR = 60,
 };
-/* Its flags. */
+/* Flags of a TracePacket. */
 #define PACKET_STATE_CLEARED 1
 #define PACKET_NEEDS_STATE 2
 
@@ -28,31 +27,31 @@ static inline struct trace_string perfetto_literal(const char *text)
 	return (struct trace_string) { text, strlen(text) };
 }
 
-/* Keeps the first error, 0 or negative, in tracks->error. */
+/* Keeps the first error (`status` is 0 or negative) in tracks->error. */
 void perfetto_fail(struct perfetto_tracks *tracks, int status);
 
-/* A field of a message; errors are kept in the sink. */
+/* Writes a field of a message; errors are kept in the sink. */
 void perfetto_put_uint(struct sink *out, unsigned int field, uint64_t value);
-/* Texts are UTF-8: it is made that by escape_to_utf8. */
+/* Converts the text to UTF-8 with escape_to_utf8. */
 void perfetto_put_text(struct sink *out, unsigned int field, struct trace_string text);
-/* What is in `inner`, a sink in memory, which it closes. */
+/* Writes the contents of `inner`, a memory sink, and closes it. */
 void perfetto_put_message(struct sink *out, unsigned int field, struct sink *inner);
 
-/* A packet of one field, of this sequence; closes `inner`. `flags`: PACKET_* or 0. Errors are kept
- * in tracks->error. */
+/* Adds a packet with one field to the sequence, and closes `inner`. `flags`: PACKET_* or 0. Errors
+ * are kept in tracks->error. */
 void perfetto_add_packet(struct perfetto_tracks *tracks, unsigned int field, struct sink *inner,
 			 unsigned int flags);
-/* A packet as it was put together in tracks->made. */
+/* Adds the packet that was built in tracks->made. */
 void perfetto_add_made(struct perfetto_tracks *tracks);
 
-/* perfetto_words.c: names of arguments, which clears what was interned before. */
+/* perfetto_words.c: interns the argument names, which clears all earlier interned data. */
 void perfetto_intern_args(struct perfetto_tracks *tracks);
 
-/* perfetto_tracks.c: a process by its number in the job's table, told of if it was not yet. Returns
- * NULL without memory; the processes may move. */
+/* perfetto_tracks.c: finds a process by its number in the job's table, and writes its track if it
+ * is new. Returns NULL if out of memory; `processes` may move. */
 struct perfetto_process *perfetto_find_process(struct perfetto_tracks *tracks, uint32_t number);
-/* Tells of a track, in another one unless `parent` is 0; what it is of, where it is of something,
- * is the message `of` (closed here), else NULL. */
+/* Writes a track, below `parent` unless that is 0. `of`, if not NULL, describes what the track
+ * belongs to; it is closed. */
 void perfetto_tell_track(struct perfetto_tracks *tracks, uint64_t uuid, uint64_t parent,
 			 struct trace_string name, unsigned int field, struct sink *of);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Packets, compressed some hundred KiB at a time. Knows nothing of what is in them.
- */
+/* Compresses packets in chunks of some hundred KiB. */
 #include "output/perfetto_pack.h"
 
 #include <errno.h>
@@ -13,10 +11,10 @@
 #define CHUNK_BYTES (256u << 10)
 #define CHUNKS 4
 #define WORKERS 2
-#define LEVEL 1		    /* the others cost more than they save */
-#define PACKET_HEAD_MOST 16 /* bytes in front of a packet */
+#define LEVEL 1		    /* higher levels cost more than they save */
+#define PACKET_HEAD_MOST 16 /* bytes before a packet */
 
-/* Numbers of TracePacket. */
+/* Field numbers of TracePacket. */
 #define COMPRESSED_PACKETS 50
 
 enum chunk_state { CHUNK_EMPTY, CHUNK_FULL, CHUNK_TAKEN, CHUNK_DONE };
@@ -32,7 +30,7 @@ struct packed_chunk {
 struct perfetto_pack {
 	struct sink *out;
 	struct packed_chunk chunks[CHUNKS];
-	size_t filling; /* the chunk that packets go to, counted without end */
+	size_t filling; /* the chunk being filled, modulo CHUNKS */
 	pthread_t workers[WORKERS];
 	size_t worker_count;
 	pthread_mutex_t lock;
@@ -114,7 +112,7 @@ int perfetto_pack_open(struct perfetto_pack **out, struct sink *to)
 	return pack->worker_count ? 0 : -ENOMEM;
 }
 
-/* Waits for a chunk that was handed on, and writes it. */
+/* Waits until a chunk is compressed, and writes it. */
 static int write_chunk(struct perfetto_pack *pack, struct packed_chunk *chunk)
 {
 	uint8_t head[32], *at;
@@ -138,7 +136,7 @@ static int write_chunk(struct perfetto_pack *pack, struct packed_chunk *chunk)
 	return pack->out->error;
 }
 
-/* Hands the chunk on, and makes the next one free. */
+/* Passes the chunk to the workers, and frees the next one. */
 static int next_chunk(struct perfetto_pack *pack)
 {
 	pthread_mutex_lock(&pack->lock);

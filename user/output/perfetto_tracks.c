@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tracks, of processes, threads and what overlaps on them: the numbers of fields are those of
- * tests/unit/perfetto.proto. Knows nothing of rows, nor of what an event holds.
+ * Tracks of processes and threads, and of what overlaps on them. Field numbers are those of
+ * tests/unit/perfetto.proto.
  *
- * Viewers sort packets by time, those of one time in the order of the file, and an end closes the
- * slice of its track that began last. So slices of a lane must nest, and one that begins with
- * another and ends later must not come after it.
+ * Viewers sort packets by time, those of the same time in file order, and an end closes the latest
+ * slice of its track. So slices of a lane must nest, and one that begins with another and ends
+ * later must come first.
  */
 #include "output/perfetto_tracks.h"
 
@@ -18,7 +18,7 @@
 #include "units.h"
 
 #define PID_STEP 10000000
-#define BIN_MOST 1000 /* bins of counters in a run */
+#define BIN_MOST 1000 /* counter bins in a run */
 #define BIN_NS_LEAST 1000000
 
 void perfetto_tracks_init(struct perfetto_tracks *tracks, struct job *job,
@@ -63,7 +63,7 @@ int perfetto_tracks_begin(struct perfetto_tracks *tracks, uint64_t start_unix_ns
 {
 	struct sink snapshot;
 
-	/* Time 0 of the trace's clock (6, since boot), and what the wall clock (1) said. */
+	/* Ties time 0 of the trace's clock (6, since boot) to the wall clock (1). */
 	sink_open_memory(&snapshot);
 	put_clock(&snapshot, 6, 0);
 	put_clock(&snapshot, 1, start_unix_ns);
@@ -161,7 +161,7 @@ static void tell_thread(struct perfetto_tracks *tracks, const struct perfetto_gr
 	perfetto_tell_track(tracks, uuid, process->uuid, perfetto_literal(""), 4, &inner);
 }
 
-/* The name of a group's first lane says what it is, those of others that they are aside. */
+/* Names a group's first lane after its contents, and the others as overlapping. */
 static void tell_lane(struct perfetto_tracks *tracks, uint32_t number, size_t lane)
 {
 	const struct perfetto_group *group = &tracks->groups[number];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Interned names: each is told once, before the first packet that refers to it by number. Numbers
- * of fields are those of tests/unit/perfetto.proto. Knows nothing of tracks and events.
+ * Interned names: each is written once, before the first packet that refers to its number. Field
+ * numbers are those of tests/unit/perfetto.proto.
  */
 #include "output/perfetto_message.h"
 
@@ -12,7 +12,7 @@
 /* InternedData */
 enum { CATEGORIES = 1, NAMES, ANNOTATION_NAMES, ANNOTATION_STRINGS = 29 };
 
-/* What words are that are strings of a trace. */
+/* Kinds of words that are strings of a trace. */
 enum { WORD_NAME, WORD_CATEGORY };
 
 static void put_word(struct sink *interned, unsigned int field, uint64_t iid,
@@ -49,9 +49,9 @@ static void tell_word(struct perfetto_tracks *tracks, unsigned int field, uint64
 	perfetto_add_packet(tracks, PACKET_INTERNED, &interned, PACKET_NEEDS_STATE);
 }
 
-/* --- what the job has numbers for --- */
+/* --- names of numbered items --- */
 
-/* Its name's number, given to it now when *added. */
+/* Returns the number of an item's name, assigned just now if *added. */
 static uint64_t find_numbered(struct perfetto_tracks *tracks, unsigned int what, uint32_t number,
 			      bool *added)
 {

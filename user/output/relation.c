@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Columns of tables from the list of columns that traces have. Knows nothing of single tables.
- */
+/* Builds table columns from the columns of the trace format. */
 #include "output/relation.h"
 
 #include <stdio.h>
@@ -76,7 +74,7 @@ static void get_op(struct relation_row *row, const struct relation_column *colum
 	relation_literal(cell, row->resolved->name);
 }
 
-/* The number of an operation plus 1. */
+/* The column holds the operation's number plus 1. */
 static void get_call(struct relation_row *row, const struct relation_column *column,
 		     struct cell *cell)
 {
@@ -108,7 +106,7 @@ static void get_string(struct relation_row *row, const struct relation_column *c
 							row->resolved->values[column->number]));
 }
 
-/* What the row itself was given, made absolute; the file's own path stands with the file. */
+/* The path given in the row itself, made absolute; the file's own path is in its row in "files". */
 static void get_path(struct relation_row *row, const struct relation_column *column,
 		     struct cell *cell)
 {
@@ -155,7 +153,7 @@ void relation_add_columns(struct relation *relation, const struct relation_colum
 		relation_add(relation, &columns[i]);
 }
 
-/* Columns that are more than their number, whatever kind has them. */
+/* Columns with a getter or meaning of their own, in any kind. */
 static const struct {
 	const char *name;
 	enum relation_type type;
@@ -164,21 +162,20 @@ static const struct {
 	unsigned int needs;
 	const char *meaning; /* NULL: as in the trace */
 } special[] = {
-	{ "op", RELATION_TEXT, get_op, NULL, 0, "the operation" },
-	{ "call", RELATION_TEXT, get_call, NULL, 0,
-	  "the operation that the task was in, where one is known" },
-	{ "offset", RELATION_UINT, get_offset, NULL, 0, "where in the file" },
-	{ "file", RELATION_UINT, get_file, "files", 0, "the file" },
+	{ "op", RELATION_TEXT, get_op, NULL, 0, "operation" },
+	{ "call", RELATION_TEXT, get_call, NULL, 0, "operation that the task was in, if known" },
+	{ "offset", RELATION_UINT, get_offset, NULL, 0, "offset in the file" },
+	{ "file", RELATION_UINT, get_file, "files", 0, "file" },
 	{ "file2", RELATION_UINT, get_file, "files", 0,
-	  "the file written by sendfile and its like" },
-	{ "dir", RELATION_UINT, get_file, "files", 0, "the directory that path is relative to" },
-	{ "dir2", RELATION_UINT, get_file, "files", 0, "the directory that path2 is relative to" },
+	  "file written by sendfile, splice and the like" },
+	{ "dir", RELATION_UINT, get_file, "files", 0, "directory that path is relative to" },
+	{ "dir2", RELATION_UINT, get_file, "files", 0, "directory that path2 is relative to" },
 	{ "path", RELATION_TEXT, get_path, NULL, 0,
-	  "path that the call named, made absolute; that of its file is files.path" },
-	{ "path2", RELATION_TEXT, get_path2, NULL, 0, "second path of rename, link" },
-	{ "dev", RELATION_TEXT, get_device, NULL, 0, "the whole device, major:minor" },
-	{ "part", RELATION_TEXT, get_device, NULL, 0, "its partition, or the same" },
-	{ "args", RELATION_JSON, get_args, NULL, 0, "arguments, an object" },
+	  "path given to the call, made absolute; its file's own path is files.path" },
+	{ "path2", RELATION_TEXT, get_path2, NULL, 0, "second path of rename or link" },
+	{ "dev", RELATION_TEXT, get_device, NULL, 0, "whole device, major:minor" },
+	{ "part", RELATION_TEXT, get_device, NULL, 0, "partition, or the whole device" },
+	{ "args", RELATION_JSON, get_args, NULL, 0, "arguments, as an object" },
 	{ "fetched_bytes", RELATION_UINT, get_uint, NULL, JOB_PAGECACHE, NULL },
 	{ "fault_fetched_bytes", RELATION_UINT, get_uint, NULL, JOB_PAGECACHE, NULL },
 	{ "created_bytes", RELATION_UINT, get_uint, NULL, JOB_PAGECACHE, NULL },
@@ -207,7 +204,7 @@ static void make_column(struct relation_column *made, enum trace_kind kind, unsi
 		.type = types[column->type].type,
 		.get = types[column->type].get,
 		.unit = unit_of[column->unit],
-		.meaning = time ? "when it began, since the start of the run" : column->meaning,
+		.meaning = time ? "start time, since the start of the run" : column->meaning,
 		.number = number,
 	};
 	snprintf(made->name, sizeof(made->name), "%s%s", time ? "time" : column->name,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The tables of events: the columns of their rows, and what they count as. Knows nothing of files,
- * processes and spans but their numbers.
- */
+/* The event tables: their columns, including class and method. */
 #include <string.h>
 
 #include "output/relation.h"
@@ -54,7 +51,7 @@ static void get_read(struct relation_row *row, const struct relation_column *col
 		cell_uint(cell, row->event->bytes);
 }
 
-/* What a transfer between two files reads of the one it writes to the other. */
+/* Whether a read is part of a transfer that also writes to another file. */
 static bool writes_too(const struct relation_row *row)
 {
 	const struct event *event = row->event;
@@ -89,26 +86,25 @@ static void get_major(struct relation_row *row, const struct relation_column *co
 
 #define PROCESS_COLUMN                                                                             \
 	{                                                                                          \
-		"process", RELATION_UINT, UNIT_NONE,                                               \
-			"the process: pids are used again, this is not", "processes", get_process, \
-			0, 0                                                                       \
+		"process", RELATION_UINT, UNIT_NONE, "process; unlike pids, never reused",         \
+			"processes", get_process, 0, 0                                             \
 	}
 #define SPAN_COLUMN                                                                                \
 	{                                                                                          \
-		"span", RELATION_UINT, UNIT_NONE, "the innermost span that it happened in",        \
-			"spans", get_span, 0, JOB_SPAN                                             \
+		"span", RELATION_UINT, UNIT_NONE, "innermost enclosing span", "spans", get_span,   \
+			0, JOB_SPAN                                                                \
 	}
 #define TIMED_COLUMN                                                                               \
 	{                                                                                          \
 		"timed_ns", RELATION_UINT, UNIT_NS,                                                \
-			"its duration, where that is time of its class; else null", NULL,          \
-			get_timed, 0, 0                                                            \
+			"duration, if it counts as time of its class; else null", NULL, get_timed, \
+			0, 0                                                                       \
 	}
 #define CLASS_COLUMN                                                                               \
 	{                                                                                          \
 		"class", RELATION_TEXT, UNIT_NONE,                                                 \
-			"what it counts as: read, write, metadata, sync, mmap_read or mmap_write", \
-			NULL, get_class, 0, 0                                                      \
+			"class: read, write, metadata, sync, mmap_read or mmap_write", NULL,       \
+			get_class, 0, 0                                                            \
 	}
 
 void relation_make_calls(struct relation *relation)
@@ -117,16 +113,15 @@ void relation_make_calls(struct relation *relation)
 		PROCESS_COLUMN,
 		CLASS_COLUMN,
 		TIMED_COLUMN,
-		{ "layer", RELATION_TEXT, UNIT_NONE, "syscall, async or vfs: whose flags they are",
+		{ "layer", RELATION_TEXT, UNIT_NONE, "syscall, async or vfs; determines the flags",
 		  NULL, get_layer, 0, 0 },
-		{ "method", RELATION_TEXT, UNIT_NONE, "method, as in the report", NULL, get_method,
-		  0, 0 },
+		{ "method", RELATION_TEXT, UNIT_NONE, "access method, as in the report", NULL,
+		  get_method, 0, 0 },
 		{ "read_bytes", RELATION_UINT, UNIT_BYTES,
-		  "that it read from a file; null where it does not read", NULL, get_read, 0, 0 },
+		  "read from a file; null if it does not read", NULL, get_read, 0, 0 },
 		{ "written_bytes", RELATION_UINT, UNIT_BYTES,
-		  "that it wrote to a file; null where it does not write", NULL, get_written, 0,
-		  0 },
-		{ "error", RELATION_TEXT, UNIT_NONE, "name of the error that it failed with", NULL,
+		  "written to a file; null if it does not write", NULL, get_written, 0, 0 },
+		{ "error", RELATION_TEXT, UNIT_NONE, "name of its error, if it failed", NULL,
 		  get_error, 0, 0 },
 		SPAN_COLUMN,
 	};
@@ -141,7 +136,7 @@ void relation_make_faults(struct relation *relation)
 		PROCESS_COLUMN,
 		CLASS_COLUMN,
 		TIMED_COLUMN,
-		{ "major", RELATION_BOOL, UNIT_NONE, "it waited for storage, as the kernel counts",
+		{ "major", RELATION_BOOL, UNIT_NONE, "waited for storage, as counted by the kernel",
 		  NULL, get_major, 0, 0 },
 		SPAN_COLUMN,
 	};
@@ -151,7 +146,7 @@ void relation_make_faults(struct relation *relation)
 }
 
 _Static_assert((int)VFS_RESULT == (int)SYSCALL_RESULT && (int)VFS_FLAGS == (int)SYSCALL_FLAGS,
-	       "rows of the VFS have the first columns of calls");
+	       "VFS rows share their first columns with calls");
 
 static const struct relation_column process_alone[] = { PROCESS_COLUMN };
 static const struct relation_column process_and_span[] = { PROCESS_COLUMN, SPAN_COLUMN };

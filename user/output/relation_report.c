@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables of the report among those that are exported, and what is said of the whole, word by word.
- * Knows nothing of events.
- */
+/* Exports tables of the report, and its metadata as key and value. */
 #include "output/relation_report.h"
 
 #include <stdio.h>
@@ -21,7 +18,7 @@ static enum relation_type type_of(const struct table_column *column)
 	return strcmp(column->name, "evidence") ? types[table_column_type(column)] : RELATION_JSON;
 }
 
-/* Classes of sizes are a table in the table, which the events tell better. */
+/* Skips size classes: they are a table within the table, and the events are more detailed. */
 static bool is_exported(const struct table_column *column)
 {
 	return strncmp(column->name, "sizes.", strlen("sizes."));
@@ -48,7 +45,7 @@ void relation_make_report(struct relation *relation, const struct table *table)
 	}
 }
 
-/* What does not fit into one cell becomes JSON. */
+/* Converts a cell with several values to JSON. */
 static int make_flat(struct sink *made, struct cell *cell)
 {
 	size_t start = made->used;
@@ -75,13 +72,13 @@ int relation_report_rows(const struct relation *relation, const struct relation_
 
 		for (size_t i = 0; i < relation->column_count; i++) {
 			cells[i] = table_row(table, row)[relation->columns[i].number];
-			if (cells[i].summed) /* what it stands for is not known */
+			if (cells[i].summed) /* the actual value is unknown */
 				cells[i].type = CELL_NULL;
 			if (cells[i].type == CELL_TABLE || cells[i].type == CELL_TEXTS)
 				longest = i;
 		}
 		made->used = 0;
-		/* One of them at most: texts move as more are made. */
+		/* Convert one at most: making another may move the first text. */
 		for (size_t i = 0; i < relation->column_count && !status; i++) {
 			if (i == longest)
 				status = make_flat(made, &cells[i]);
@@ -94,15 +91,15 @@ int relation_report_rows(const struct relation *relation, const struct relation_
 	return status;
 }
 
-/* --- what is said of the whole --- */
+/* --- metadata --- */
 
 void relation_make_meta(struct relation *relation, const struct table *table)
 {
 	static const struct relation_column columns[] = {
-		{ "key", RELATION_TEXT, UNIT_NONE, "a column of the report's table \"trace\"", NULL,
+		{ "key", RELATION_TEXT, UNIT_NONE, "column of the report's table \"trace\"", NULL,
 		  NULL, 0, 0 },
-		{ "value", RELATION_TEXT, UNIT_NONE, "its value; lists and tables as JSON", NULL,
-		  NULL, 0, 0 },
+		{ "value", RELATION_TEXT, UNIT_NONE, "value; lists and tables as JSON", NULL, NULL,
+		  0, 0 },
 	};
 
 	relation->table = table;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The tables of what events are about: spans, files and processes. Knows nothing of the events.
- */
+/* The tables of spans, files and processes. */
 #include <sys/wait.h>
 
 #include "output/args.h"
@@ -117,34 +115,33 @@ static void get_span_args(struct relation_row *row, const struct relation_column
 void relation_make_spans(struct relation *relation)
 {
 	static const struct relation_column columns[] = {
-		{ "id", RELATION_UINT, UNIT_NONE, "of the span, in the order of their begins", NULL,
-		  get_span_id, 0, 0 },
-		{ "time_ns", RELATION_UINT, UNIT_NS, "when it began, since the start of the run",
-		  NULL, get_span_time, 0, 0 },
+		{ "id", RELATION_UINT, UNIT_NONE, "span id, in order of start", NULL, get_span_id,
+		  0, 0 },
+		{ "time_ns", RELATION_UINT, UNIT_NS, "start time, since the start of the run", NULL,
+		  get_span_time, 0, 0 },
 		{ "dur_ns", RELATION_UINT, UNIT_NS, "duration", NULL, get_span_dur, 0, 0 },
 		{ "pid", RELATION_UINT, UNIT_NONE, "process", NULL, get_span_pid, 0, 0 },
 		{ "tid", RELATION_UINT, UNIT_NONE, "thread that began it", NULL, get_span_tid, 0,
 		  0 },
-		{ "process", RELATION_UINT, UNIT_NONE,
-		  "the process: pids are used again, this is not", "processes", get_span_process, 0,
-		  0 },
+		{ "process", RELATION_UINT, UNIT_NONE, "process; unlike pids, never reused",
+		  "processes", get_span_process, 0, 0 },
 		{ "name", RELATION_TEXT, UNIT_NONE, "name", NULL, get_span_name, 0, 0 },
 		{ "category", RELATION_TEXT, UNIT_NONE, "category", NULL, get_span_category, 0, 0 },
-		{ "parent", RELATION_UINT, UNIT_NONE, "the span that it began in", "spans",
+		{ "parent", RELATION_UINT, UNIT_NONE, "span that it began in", "spans",
 		  get_span_parent, 0, 0 },
 		{ "epoch", RELATION_INT, UNIT_NONE,
-		  "as an argument of it or of a span around it tells, or counted from 0 in its "
-		  "rank "
-		  "where spans are called so",
+		  "from an argument of the span or an enclosing one; else spans of that name, "
+		  "counted from 0 per rank",
 		  NULL, get_epoch, 0, 0 },
-		{ "step", RELATION_INT, UNIT_NONE, "likewise", NULL, get_step, 0, 0 },
+		{ "step", RELATION_INT, UNIT_NONE, "step number, found in the same way", NULL,
+		  get_step, 0, 0 },
 		{ "unfinished", RELATION_BOOL, UNIT_NONE,
-		  "it never ended, but its program, or the recording", NULL, get_span_unfinished, 0,
-		  0 },
+		  "never ended: the program or the recording ended first", NULL,
+		  get_span_unfinished, 0, 0 },
 		{ "flags", RELATION_UINT, UNIT_NONE, "TRACE_SPAN_* of flags.h", NULL,
 		  get_span_flags, 0, 0 },
-		{ "args", RELATION_JSON, UNIT_NONE, "arguments, an object", NULL, get_span_args, 0,
-		  0 },
+		{ "args", RELATION_JSON, UNIT_NONE, "arguments, as an object", NULL, get_span_args,
+		  0, 0 },
 	};
 
 	RELATION_ADD(relation, columns);
@@ -215,28 +212,27 @@ void relation_make_files(struct relation *relation)
 {
 	static const struct relation_column columns[] = {
 		{ "id", RELATION_UINT, UNIT_NONE,
-		  "what other tables call it; 0 stands for all that no row explains", NULL,
+		  "id in other tables; 0 stands for all files that no row describes", NULL,
 		  get_number, 0, 0 },
-		{ "path", RELATION_TEXT, UNIT_NONE, "the last that is known", NULL, get_file_path,
-		  0, 0 },
-		{ "host", RELATION_TEXT, UNIT_NONE, "host that it was seen on", NULL, get_file_host,
+		{ "path", RELATION_TEXT, UNIT_NONE, "last known path", NULL, get_file_path, 0, 0 },
+		{ "host", RELATION_TEXT, UNIT_NONE, "host where it was seen", NULL, get_file_host,
 		  0, 0 },
 		{ "dev", RELATION_TEXT, UNIT_NONE, "device, major:minor", NULL, get_file_dev, 0,
 		  0 },
 		{ "ino", RELATION_UINT, UNIT_NONE, "inode", NULL, get_file_number, FILE_AT_INO, 0 },
 		{ "generation", RELATION_UINT, UNIT_NONE,
-		  "tells files apart that had the same inode", NULL, get_file_number,
+		  "distinguishes files that had the same inode", NULL, get_file_number,
 		  FILE_AT_GENERATION, 0 },
-		{ "size_bytes", RELATION_UINT, UNIT_BYTES, "size when it was looked at last", NULL,
-		  get_file_number, FILE_AT_SIZE, 0 },
+		{ "size_bytes", RELATION_UINT, UNIT_BYTES, "last known size", NULL, get_file_number,
+		  FILE_AT_SIZE, 0 },
 		{ "mode", RELATION_UINT, UNIT_NONE, "type and permission bits of st_mode", NULL,
 		  get_file_number, FILE_AT_MODE, 0 },
-		{ "deleted", RELATION_BOOL, UNIT_NONE, "it had no name left", NULL, get_deleted, 0,
+		{ "deleted", RELATION_BOOL, UNIT_NONE, "had no name left", NULL, get_deleted, 0,
 		  0 },
-		{ "filesystem", RELATION_TEXT, UNIT_NONE, "its type, where known", NULL,
+		{ "filesystem", RELATION_TEXT, UNIT_NONE, "filesystem type, if known", NULL,
 		  get_filesystem, 0, 0 },
 		{ "readahead_bytes", RELATION_UINT, UNIT_BYTES,
-		  "what an open file may read ahead, where known", NULL, get_file_number,
+		  "maximum readahead of an open file, if known", NULL, get_file_number,
 		  FILE_AT_READAHEAD, 0 },
 	};
 
@@ -348,28 +344,27 @@ static void get_command(struct relation_row *row, const struct relation_column *
 void relation_make_processes(struct relation *relation)
 {
 	static const struct relation_column columns[] = {
-		{ "id", RELATION_UINT, UNIT_NONE,
-		  "what other tables call it; 0 stands for pids that no kernel gives out", NULL,
-		  get_number, 0, 0 },
+		{ "id", RELATION_UINT, UNIT_NONE, "id in other tables; 0 stands for invalid pids",
+		  NULL, get_number, 0, 0 },
 		{ "pid", RELATION_UINT, UNIT_NONE, "process id", NULL, get_pid, 0, 0 },
 		{ "ppid", RELATION_UINT, UNIT_NONE, "process id of the parent", NULL, get_ppid, 0,
 		  0 },
-		{ "parent", RELATION_UINT, UNIT_NONE, "the parent, where it is traced", "processes",
-		  get_parent, 0, 0 },
-		{ "rank", RELATION_INT, UNIT_NONE, "rank, its own or its nearest ancestor's", NULL,
-		  get_rank, 0, 0 },
-		{ "host", RELATION_TEXT, UNIT_NONE, "host", NULL, get_host, 0, 0 },
-		{ "comm", RELATION_TEXT, UNIT_NONE, "name of its program", NULL, get_comm, 0, 0 },
-		{ "command", RELATION_JSON, UNIT_NONE, "command line, a list", NULL, get_command, 0,
-		  0 },
-		{ "start_ns", RELATION_UINT, UNIT_NS, "when it started, since the start of the run",
-		  NULL, get_start, 0, 0 },
-		{ "end_ns", RELATION_UINT, UNIT_NS, "when it ended, likewise", NULL, get_end, 0,
-		  0 },
-		{ "exit_code", RELATION_INT, UNIT_NONE, "how it ended, where by itself", NULL,
-		  get_exit_code, 0, 0 },
-		{ "signal", RELATION_INT, UNIT_NONE, "the signal that ended it", NULL, get_signal,
+		{ "parent", RELATION_UINT, UNIT_NONE, "parent, if traced", "processes", get_parent,
 		  0, 0 },
+		{ "rank", RELATION_INT, UNIT_NONE, "own rank, or that of the nearest ancestor",
+		  NULL, get_rank, 0, 0 },
+		{ "host", RELATION_TEXT, UNIT_NONE, "host", NULL, get_host, 0, 0 },
+		{ "comm", RELATION_TEXT, UNIT_NONE, "program name", NULL, get_comm, 0, 0 },
+		{ "command", RELATION_JSON, UNIT_NONE, "command line, as a list", NULL, get_command,
+		  0, 0 },
+		{ "start_ns", RELATION_UINT, UNIT_NS, "start time, since the start of the run",
+		  NULL, get_start, 0, 0 },
+		{ "end_ns", RELATION_UINT, UNIT_NS, "end time, since the start of the run", NULL,
+		  get_end, 0, 0 },
+		{ "exit_code", RELATION_INT, UNIT_NONE, "exit status, unless a signal ended it",
+		  NULL, get_exit_code, 0, 0 },
+		{ "signal", RELATION_INT, UNIT_NONE, "signal that ended it", NULL, get_signal, 0,
+		  0 },
 	};
 
 	RELATION_ADD(relation, columns);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The registry of tables that are exported, and the pass that fills them. Knows nothing of the
- * formats that they are written in.
- */
+/* The registry of exported tables, and the pass that fills them. */
 #include "output/relations.h"
 
 #include <errno.h>
@@ -14,16 +11,16 @@
 #include "grow.h"
 #include "output/relation_report.h"
 
-#define REPORT_SHARE 0.15 /* of the work, as progress tells it */
+#define REPORT_SHARE 0.15 /* of the work, for progress */
 
-/* In this order they stand wherever they are listed. */
+/* In the order in which tables are listed. */
 static const struct {
 	const char *name, *meaning;
 	void (*make)(struct relation *relation);
 	uint64_t kinds;
-	const char *table; /* of the report, that it is */
+	const char *table; /* table of the report, or NULL */
 } registry[] = {
-	{ "calls", "system calls, operations of io_uring and libaio, and those of the VFS",
+	{ "calls", "system calls, io_uring and libaio operations, and VFS operations",
 	  relation_make_calls,
 	  1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC |
 		  1ull << TRACE_VFS,
@@ -32,31 +29,30 @@ static const struct {
 	  NULL },
 	{ "requests", "requests to block devices", relation_make_requests, 1ull << TRACE_REQUEST,
 	  NULL },
-	{ "bios", "the parts of requests, each of one file", relation_make_bios, 1ull << TRACE_BIO,
+	{ "bios", "parts of requests, each for one file", relation_make_bios, 1ull << TRACE_BIO,
 	  NULL },
-	{ "pagecache", "pages that came into the cache on no operation's account",
-	  relation_make_pagecache, 1ull << TRACE_PAGECACHE, NULL },
-	{ "throttles", "pauses that writers were told to make", relation_make_throttles,
-	  1ull << TRACE_THROTTLE, NULL },
-	{ "moments", "moments that the application marked", relation_make_moments,
+	{ "pagecache", "unattributed page-cache fill", relation_make_pagecache,
+	  1ull << TRACE_PAGECACHE, NULL },
+	{ "throttles", "pauses imposed on writers", relation_make_throttles, 1ull << TRACE_THROTTLE,
+	  NULL },
+	{ "moments", "instants marked by the application", relation_make_moments,
 	  1ull << TRACE_INSTANT, NULL },
-	{ "spans", "spans of the application, by their ends", relation_make_spans,
+	{ "spans", "spans of the application, in order of their ends", relation_make_spans,
 	  CURSOR_SPAN_KINDS, NULL },
 	{ "files", "files", relation_make_files, 0, NULL },
 	{ "processes", "processes", relation_make_processes, 0, NULL },
-	{ "operations", "exact totals by operation, what was lost included", NULL, 0,
-	  "operations" },
-	{ "ranks", "compute and I/O, rank by rank", NULL, 0, "ranks" },
-	{ "findings", "what the report finds", NULL, 0, "findings" },
-	{ "meta", "what the run was, what was recorded and what was lost", NULL, 0, "trace" },
+	{ "operations", "exact totals by operation, lost events included", NULL, 0, "operations" },
+	{ "ranks", "compute and I/O by rank", NULL, 0, "ranks" },
+	{ "findings", "findings of the report", NULL, 0, "findings" },
+	{ "meta", "metadata of the run, of the recording and of losses", NULL, 0, "trace" },
 };
 #define COUNT (sizeof(registry) / sizeof(registry[0]))
-_Static_assert(COUNT <= RELATIONS_MOST, "writers have room for as many");
+_Static_assert(COUNT <= RELATIONS_MOST, "writers have room for RELATIONS_MOST tables");
 
-/* Their places in it. */
+/* Indices into the registry. */
 enum { SPANS = 7, FILES, PROCESSES };
 
-/* A key of what is counted where a program gives no numbers. */
+/* Keys of the counters used where a program gives no numbers. */
 enum { COUNT_EPOCHS, COUNT_STEPS };
 
 struct relations {
@@ -68,18 +64,18 @@ struct relations {
 	struct row_resolver *resolver;
 	struct relation relations[COUNT];
 	bool wanted[COUNT];
-	int of_kind[TRACE_KIND_COUNT]; /* the wanted table that its rows are of, or -1 */
+	int of_kind[TRACE_KIND_COUNT]; /* the wanted table for rows of a kind, or -1 */
 	struct relation_row row;
 	struct sink made;
-	struct relation_span *spans; /* by place */
+	struct relation_span *spans; /* by slot */
 	size_t span_room;
-	struct map counts; /* rank (or process), what -> how many so far */
+	struct map counts; /* rank (or process), COUNT_* -> number so far */
 	uint64_t refused;
 	struct {
 		const struct held_block *block;
 		uint32_t row;
 		uint64_t start;
-	} last; /* the row of the last call */
+	} last; /* row of the last call */
 };
 
 void relations_names(char *list, size_t size)
@@ -103,7 +99,7 @@ static bool is_wanted(const struct relation_options *options, size_t number)
 	return !options->only || !strcmp(options->only, registry[number].name);
 }
 
-/* A report takes a pass of its own, and all of its analyses. */
+/* A report needs a pass of its own, with all of its analyses. */
 static bool needs_report(const struct relation_options *options)
 {
 	for (size_t i = 0; i < COUNT; i++)
@@ -129,7 +125,7 @@ static int write_row(struct relations *all, unsigned int number, unsigned int la
 	return all->made.error ? all->made.error : all->writer->row(all->to, number, cells);
 }
 
-/* A call that gives two events is one row. */
+/* A call that yields two events is one row. */
 static bool is_second(struct relations *all, const struct event *event)
 {
 	bool second = event->flags & EVENT_SECOND && event->flags & (EVENT_CALL | EVENT_ASYNC) &&
@@ -142,7 +138,7 @@ static bool is_second(struct relations *all, const struct event *event)
 	return second;
 }
 
-/* Events of the page cache come without their process. */
+/* Page-cache events come without their process. */
 static int find_process(struct relations *all, const struct event *event)
 {
 	all->row.process = event->process;
@@ -192,7 +188,7 @@ static int take_events(void *state, const struct event *events, size_t count)
 
 /* --- spans --- */
 
-/* How many there were so far of the rank, or of the process that has none. */
+/* Returns how many the rank (or the process without a rank) had so far. */
 static int next_number(struct relations *all, uint32_t process, uint64_t what, int64_t *number)
 {
 	int64_t rank = all->job.processes.processes[process].rank;
@@ -217,7 +213,7 @@ static bool is_called(const struct label *label, const char *word)
 		!memcmp(label->name.bytes, word, length));
 }
 
-/* What the span tells itself, or what is around it, or its place among those of its name. */
+/* The number from the span's arguments, its index among spans of that name, or `around`. */
 static int number_span(struct relations *all, uint32_t slot, const struct event *event,
 		       uint64_t what, int64_t around, int64_t *number)
 {
@@ -315,13 +311,13 @@ static int write_events(struct relations *all, struct trace_error *error)
 		any |= all->of_kind[i] >= 0;
 		walk.cursor.kinds |= all->of_kind[i] >= 0 ? 1ull << i : 0;
 	}
-	/* A filter's window moves the ends of the job; times are told from the start of the run. */
+	/* A filter's window moves the job's ends; times are relative to the start of the run. */
 	all->row.base_ns = all->job.start_ns;
 	status = filter_start(&walk.filter, all->options->filter, &all->job, error);
 	filter_set_cursor(walk.filter, &walk.cursor);
 	if (!status)
 		status = row_resolver_open(&all->resolver, &all->job);
-	/* Processes that no fork has told of turn up with their events. */
+	/* Processes without a recorded fork appear with their events. */
 	if (!status && (any || all->wanted[PROCESSES]))
 		status = walk_run(&all->job, &walk, error);
 	filter_close(walk.filter);
@@ -364,9 +360,10 @@ static int write_report(struct relations *all)
 	return status;
 }
 
-/* --- all of it --- */
+/* --- entry point --- */
 
-/* It has no columns then, which a writer alone cannot tell from one without rows. */
+/* Reports an absent table: it has no columns, so the writer sees no difference from one without
+ * rows. */
 static void tell_absent(const struct relations *all, const struct relation *relation)
 {
 	const struct table *table = relation->table;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * An event as a line of JSON. Knows names and types of columns, not what they mean.
- */
+/* Writes an event as a line of JSON. */
 #include "output/row.h"
 #include "output/json.h"
 
@@ -24,7 +22,7 @@ static void write_text(struct sink *out, const char *before, const char *name,
 	}
 }
 
-/* Arguments are separated by NUL; the last one may have one at its end. */
+/* Arguments are separated by NUL; the last one may end with one. */
 static void write_arguments(struct sink *out, const char *name, struct trace_string text)
 {
 	bool plain = true;
@@ -55,7 +53,7 @@ static void write_string(struct sink *out, const struct resolved_row *row, const
 	if (!strcmp(name, "command"))
 		write_arguments(out, name, text);
 	else if (!strncmp(name, "path", 4))
-		/* A file's own row: its path is what it says. */
+		/* A file's own row: the path it contains is the file's. */
 		write_text(out, row->kind == TRACE_FILE ? "" : "given_", name, text);
 	else
 		write_text(out, "", name, text);

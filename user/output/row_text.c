@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * An event as a line for people. Knows how columns of a certain name like to be shown; others are
- * shown as "name value".
+ * Writes an event as a line for people. Columns with certain names have a format of their own;
+ * others are shown as "name value".
  */
 #include <inttypes.h>
 #include <sys/wait.h>
@@ -11,8 +11,8 @@
 #include "output/row.h"
 #include "units.h"
 
-#define COLUMNS_MOST 64	     /* of a kind: as many as a mask of columns can name */
-#define LEAST_RESULT (-4095) /* below it a negative result is no error */
+#define COLUMNS_MOST 64	     /* of a kind: as many as a column mask has bits */
+#define LEAST_RESULT (-4095) /* a smaller result is not an error */
 
 struct shown_text {
 	const struct trace_reader *reader;
@@ -103,7 +103,7 @@ static void show_mode(struct sink *out, const struct shown_text *shown)
 	sink_format(out, " mode %" PRIo64, shown->value);
 }
 
-/* The status that wait() would give. */
+/* The status as returned by wait(). */
 static void show_status(struct sink *out, const struct shown_text *shown)
 {
 	int status = shown->value;
@@ -135,7 +135,7 @@ static void show_command(struct sink *out, const struct shown_text *shown)
 	}
 }
 
-/* "name value", if there is anything to say. */
+/* "name value", unless the value is 0 or -1. */
 static void show_named(struct sink *out, const struct shown_text *shown)
 {
 	if (shown->value == 0 || (shown->column->type == TRACE_INT && shown->value == UINT64_MAX))
@@ -153,7 +153,7 @@ static void show_named(struct sink *out, const struct shown_text *shown)
 		sink_uint(out, shown->value);
 }
 
-/* Times within the event. */
+/* Durations within the event. */
 static void show_duration(struct sink *out, const struct shown_text *shown)
 {
 	char text[UNITS_TEXT];
@@ -166,12 +166,12 @@ static void show_duration(struct sink *out, const struct shown_text *shown)
 	sink_text(out, units_ns(text, shown->value));
 }
 
-/* Columns that are not shown as "name value", or not where they stand. */
+/* Columns that are not shown as "name value", or are shown elsewhere. */
 static const struct {
 	const char *name;
 	show_function *show;
 } shows[] = {
-	{ "dts", show_nothing }, /* the line begins with it, as with pid and tid */
+	{ "dts", show_nothing }, /* at the start of the line, like pid and tid */
 	{ "pid", show_nothing },
 	{ "tid", show_nothing },
 	{ "dur", show_nothing },   /* the line ends with it ... */
@@ -211,7 +211,8 @@ static const struct {
 	{ "flush_time", show_duration },
 };
 
-/* The function for a column, by its name. Looked up once: names are too slow for each event. */
+/* Returns the function for a column, by its name. Cached: comparing names is too slow for each
+ * event. */
 static show_function *function_of(enum trace_kind kind, unsigned int column)
 {
 	static show_function *known[TRACE_KIND_COUNT][COLUMNS_MOST];
@@ -226,7 +227,7 @@ static show_function *function_of(enum trace_kind kind, unsigned int column)
 	return *function;
 }
 
-/* Seconds with all nine digits: lines sort as they stand. */
+/* Seconds with all nine decimals, so that lines sort as text. */
 static void show_time(struct sink *out, uint64_t time, uint64_t start)
 {
 	uint64_t ns = time < start ? start - time : time - start;

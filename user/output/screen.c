@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The first screen, part by part. Makes no numbers of its own but shares of the run.
- */
+/* Writes the first screen, part by part. */
 #include "output/screen.h"
 
 #include "analysis/access.h"
@@ -20,7 +18,7 @@ struct screen {
 	struct sink *out;
 	const struct style *style;
 	const struct table *trace, *caveats, *findings, *access;
-	bool is_io_known; /* a layer that tells of it was recorded */
+	bool is_io_known; /* a layer that reports I/O was recorded */
 };
 
 /* --- findings --- */
@@ -70,7 +68,7 @@ static const struct cell *finding_at(const struct screen *screen, size_t number)
 	return table_row(screen->findings, number);
 }
 
-/* Whether it stands above already, as a caveat. */
+/* Whether a caveat above already covers the finding. */
 static bool is_told(const struct screen *screen, const struct cell *finding)
 {
 	const struct table *caveats = screen->caveats;
@@ -85,7 +83,7 @@ static bool is_told(const struct screen *screen, const struct cell *finding)
 	return false;
 }
 
-/* Of a summary any cell may be anything. */
+/* In a summary, any cell may have any type. */
 static void add_text(struct sink *line, const struct cell *cell)
 {
 	if (cell->type == CELL_TEXT)

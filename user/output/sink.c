@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Buffered output with an error that sticks. Knows nothing of what is written.
- */
+/* Buffered output with a sticky error. */
 #include "output/sink.h"
 
 #include <errno.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Where output goes: a buffer in front of a file descriptor or of a function, or in memory. The
- * first error sticks and is asked for at the end, so that what prints need not check every step.
- * Knows nothing of what is written.
+ * Output: a buffer in front of a file descriptor or a function, or in memory. The first error is
+ * kept and checked once at the end, so that writers need not check every step.
  */
 #ifndef FAULTLINE_SINK_H
 #define FAULTLINE_SINK_H
@@ -12,34 +11,33 @@
 #include <string.h>
 
 struct sink {
-	int fd; /* -1: goes to `put`; without one, everything is kept in `buffer` */
+	int fd; /* -1: output goes to `put`; without `put`, it stays in `buffer` */
 	int error;
 	char *buffer;
 	size_t used, size;
-	uint64_t written;  /* bytes that went to the descriptor or the function */
+	uint64_t written;  /* bytes passed to the descriptor or the function */
 	_Bool ascii;	   /* symbols are replaced, see ascii.h */
-	_Bool to_terminal; /* fd is one: hostile bytes must be escaped, whatever the format */
+	_Bool to_terminal; /* fd is a terminal: untrusted bytes must be escaped in every format */
 	int (*put)(void *to, const void *bytes, size_t length); /* 0 or -errno */
 	void *to;
 };
 
-/* The descriptor stays the caller's. Returns 0 or -ENOMEM. */
+/* The caller keeps the descriptor. Returns 0 or -ENOMEM. */
 int sink_open(struct sink *sink, int fd);
-/* The same for what people read: in ASCII where their locale asks for it. */
+/* The same for text for people: in ASCII if their locale requires it. */
 int sink_open_text(struct sink *sink, int fd);
-/* Hands what is written on to a function. Returns 0 or -ENOMEM. */
+/* Passes the output to a function. Returns 0 or -ENOMEM. */
 int sink_open_through(struct sink *sink, int (*put)(void *to, const void *bytes, size_t length),
 		      void *to);
-/* Keeps everything; `buffer` and `used` hold it. Starts without memory, so it cannot fail. */
+/* Keeps all output in `buffer` and `used`. Starts without memory, so it cannot fail. */
 void sink_open_memory(struct sink *sink);
-/* Writes out what is buffered. Returns 0 or the first error there was (-EPIPE, -ENOSPC, -ENOMEM
- * ...). */
+/* Writes out what is buffered. Returns 0 or the first error (-EPIPE, -ENOSPC, -ENOMEM ...). */
 int sink_flush(struct sink *sink);
-/* Frees the buffer; does not flush. May be called twice. */
+/* Frees the buffer without flushing. May be called twice. */
 void sink_close(struct sink *sink);
 
-/* Makes `length` bytes of room at buffer + used; false after an error. `length` is at most 64 KiB
- * but in memory. */
+/* Makes room for `length` bytes at buffer + used; returns false after an error. `length` is at most
+ * 64 KiB, except in memory. */
 _Bool sink_reserve(struct sink *sink, size_t length);
 
 void sink_bytes(struct sink *sink, const void *bytes, size_t length);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Batches of rows, each table's own; one of them is inserted while the next is filled. Knows
- * nothing of what is in them.
- */
+/* Each table has two batches of rows; one is inserted while the other is filled. */
 #include "output/sqlite_rows.h"
 
 #include <errno.h>
@@ -14,22 +11,22 @@
 #include "output/escape.h"
 #include "output/relations.h"
 
-/* To begin and end a statement costs SQLite about as much as a row of it. */
-#define ROWS_INSERTED 32 /* by one statement */
-#define ROWS_HELD 512	 /* by a batch */
+/* Beginning and ending a statement costs SQLite about as much as one of its rows. */
+#define ROWS_INSERTED 32 /* per statement */
+#define ROWS_HELD 512	 /* per batch */
 
 struct sqlite_batch {
 	struct sqlite_table *table;
-	struct cell *cells; /* row by row; `uint` of a text is its place in `texts` */
-	size_t count;	    /* of rows */
-	struct sink texts;  /* as SQLite takes them */
+	struct cell *cells; /* row by row; `uint` of a text is its offset in `texts` */
+	size_t count;	    /* rows */
+	struct sink texts;  /* escaped for SQLite */
 };
 
 struct sqlite_table {
-	char *name; /* its own, and what follows: the relation is gone when the last rows come in */
+	char *name; /* a copy: the relation is gone when the last rows are inserted */
 	size_t columns;
 	struct sqlite_batch batches[2];
-	bool filled;	      /* which of the two rows go to */
+	bool filled;	      /* index of the batch that rows go to */
 	sqlite3_stmt *insert; /* of ROWS_INSERTED rows, or NULL */
 };
 
@@ -37,8 +34,8 @@ struct sqlite_rows {
 	sqlite3 *database;
 	struct sqlite_table tables[RELATIONS_MOST];
 	struct beside *beside;
-	struct sqlite_batch *due; /* the one to be inserted; taken by who does it */
-	int status;		  /* of what was inserted, until the next join */
+	struct sqlite_batch *due; /* batch to insert; taken by the inserting thread */
+	int status;		  /* of the last insertion, until the next join */
 	struct trace_error error;
 };
 
@@ -46,7 +43,7 @@ int sqlite_failed(sqlite3 *database, struct trace_error *error)
 {
 	int code = sqlite3_errcode(database);
 
-	snprintf(error->text, sizeof(error->text), "the database cannot be written: %s",
+	snprintf(error->text, sizeof(error->text), "cannot write the database: %s",
 		 sqlite3_errmsg(database));
 	return code == SQLITE_NOMEM ? -ENOMEM : code == SQLITE_FULL ? -ENOSPC : -EIO;
 }
@@ -106,8 +103,8 @@ static bool is_same(const struct cell *a, const struct cell *b, const char *text
 	return a->type == CELL_NULL || a->uint == b->uint;
 }
 
-/* `before`: the cells of the rows that the statement inserted last, of the same batch, or NULL.
- * Most are like them, and to compare is cheaper than to bind. */
+/* `before`: the cells that the statement inserted last, from the same batch, or NULL. Most are
+ * equal, and comparing is cheaper than binding. */
 static int insert_some(struct sqlite_rows *rows, const struct sqlite_batch *batch,
 		       const struct cell *cells, size_t count, const struct cell *before,
 		       sqlite3_stmt *insert)
@@ -167,7 +164,8 @@ static int join(struct sqlite_rows *rows, struct trace_error *error)
 	return rows->status;
 }
 
-/* The batch before it is inserted by then: the table's other one is free. */
+/* Starts inserting a batch. The one before has been inserted by then, so the table's other batch is
+ * free. */
 static int hand_on(struct sqlite_rows *rows, struct sqlite_table *table, struct trace_error *error)
 {
 	int status = join(rows, error);
@@ -180,7 +178,7 @@ static int hand_on(struct sqlite_rows *rows, struct sqlite_table *table, struct 
 	return 0;
 }
 
-/* --- gathering --- */
+/* --- collecting --- */
 
 static bool is_plain(const char *text, size_t length)
 {
@@ -191,7 +189,7 @@ static bool is_plain(const char *text, size_t length)
 	return i == length;
 }
 
-/* Tools cut a text at a NUL, and refuse what is not UTF-8. */
+/* Tools truncate texts at a NUL, and reject bytes that are not UTF-8. */
 static void hold_text(struct sink *texts, struct cell *cell)
 {
 	const char *text = cell->text;
@@ -230,7 +228,7 @@ int sqlite_rows_add(struct sqlite_rows *rows, unsigned int number, const struct 
 	return ++batch->count < ROWS_HELD ? 0 : hand_on(rows, table, error);
 }
 
-/* --- all of it --- */
+/* --- interface --- */
 
 int sqlite_rows_open(struct sqlite_rows **result, sqlite3 *database)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows on their way into SQLite: gathered table by table, and inserted many at a time while more
- * are gathered. Knows nothing of what is in them.
+ * Inserts rows into SQLite: collects them by table, and inserts many at a time while collecting
+ * more.
  */
 #ifndef FAULTLINE_SQLITE_ROWS_H
 #define FAULTLINE_SQLITE_ROWS_H
@@ -12,23 +12,23 @@
 
 struct sqlite_rows;
 
-/* Functions return 0, -ENOMEM, -ENOSPC or -EIO; where they take one, `error` says which. From the
- * first row until sqlite_rows_finish or sqlite_rows_close nobody else uses the database. */
+/* Functions return 0, -ENOMEM, -ENOSPC or -EIO; `error`, if any, describes it. From the first row
+ * until sqlite_rows_finish or sqlite_rows_close, nothing else may use the database. */
 
-/* Says what the database tells of its last error. */
+/* Describes the database's last error, and returns it as a negative errno. */
 int sqlite_failed(sqlite3 *database, struct trace_error *error);
 
 int sqlite_rows_open(struct sqlite_rows **rows, sqlite3 *database);
-void sqlite_rows_close(struct sqlite_rows *rows); /* NULL is fine */
+void sqlite_rows_close(struct sqlite_rows *rows); /* accepts NULL */
 
-/* To be called for each table that has rows, by its number, less than RELATIONS_MOST. The relation
- * may be gone afterwards. */
+/* Must be called for each table that has rows, with its number, less than RELATIONS_MOST. The
+ * relation may be freed afterwards. */
 int sqlite_rows_begin(struct sqlite_rows *rows, unsigned int number,
 		      const struct relation *relation);
-/* Takes a row of a table that exists. An error may be that of an earlier row. */
+/* Adds a row to an existing table. An error may belong to an earlier row. */
 int sqlite_rows_add(struct sqlite_rows *rows, unsigned int number, const struct cell *cells,
 		    struct trace_error *error);
-/* Inserts what is left. */
+/* Inserts what remains. */
 int sqlite_rows_finish(struct sqlite_rows *rows, struct trace_error *error);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Width and colour. Knows nothing of what is printed.
- */
+/* Terminal width and colour. */
 #include "output/style.h"
 
 #include <fcntl.h>
@@ -14,8 +12,8 @@
 #define WIDTH_LEAST 40
 #define WIDTH_MOST 500
 
-/* Asks the terminal behind `fd`; for a pipe, which may lead to a pager, the controlling terminal.
- */
+/* Queries the terminal behind `fd`; for a pipe, which may lead to a pager, the controlling
+ * terminal. */
 static bool ask_terminal(int fd, struct winsize *size)
 {
 	struct stat status;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * How text looks where it is printed: its width, and colour if there is any.
- */
+/* How text is displayed: its width, and colour if any. */
 #ifndef FAULTLINE_STYLE_H
 #define FAULTLINE_STYLE_H
 
@@ -9,7 +7,7 @@
 
 #include "output/sink.h"
 
-#define STYLE_WIDTH_DEFAULT 100 /* where there is no terminal */
+#define STYLE_WIDTH_DEFAULT 100 /* without a terminal */
 
 enum style_mark { STYLE_PLAIN, STYLE_TITLE, STYLE_QUIET, STYLE_WARNING, STYLE_BAD, STYLE_GOOD };
 
@@ -18,15 +16,16 @@ struct style {
 	bool colour;
 };
 
-/* Columns of the terminal behind a descriptor; of a pipe those of $COLUMNS, or of the terminal that
- * the program runs on, where a pager shows it; else STYLE_WIDTH_DEFAULT. */
+/* Returns the columns of the terminal behind a descriptor; for a pipe, $COLUMNS, or the columns of
+ * the controlling terminal, where a pager may show the text; else STYLE_WIDTH_DEFAULT. */
 size_t style_width(int fd);
-/* Whether it is a terminal that knows escape sequences: $TERM is set, and not dumb. */
+/* Whether the descriptor is a terminal that supports escape sequences: $TERM is set and not
+ * dumb. */
 bool style_escapes(int fd);
-/* `when` is auto, always or never; auto is on a terminal that can, unless NO_COLOR is set. */
+/* `when` is auto, always or never; auto means a capable terminal, unless NO_COLOR is set. */
 bool style_colour(const char *when, int fd);
 
-/* What is written from here on looks so; nothing without colour. */
+/* Sets the style of what is written next; does nothing without colour. */
 void style_mark(struct sink *out, const struct style *style, enum style_mark mark);
 
 #endif

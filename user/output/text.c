@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables and reports as text. Knows which tables stand on the first screen, and which are told
- * in a line where they cost next to nothing; not what they mean.
+ * Tables and reports as text: chooses the tables of the first screen, and those that are reduced to
+ * a line because they cost next to nothing.
  */
 #include "output/text.h"
 
@@ -109,13 +109,13 @@ static bool is_on_screen(const struct report *report, const struct table *table,
 	return !table->title;
 }
 
-/* --- tables of next to nothing --- */
+/* --- tables that cost next to nothing --- */
 
-/* Tables nobody reads where all of their rows together took next to no time of the run. */
+/* Tables reduced to a line if all of their rows together took next to no time of the run. */
 struct brief {
 	const struct analysis *analysis;
 	const char *count, *time; /* columns */
-	const char *rows;	  /* what its rows are */
+	const char *rows;	  /* what the rows are */
 };
 
 static const struct brief briefs[] = {
@@ -130,7 +130,7 @@ static const struct brief *brief_of(const struct report *report, const struct ta
 	return NULL;
 }
 
-/* False where it is not known, or may be more. */
+/* Returns false if the sum is unknown or a lower bound. */
 static bool sum_column(const struct table *table, const char *name, uint64_t *sum)
 {
 	int column = table_find_column(table, name);
@@ -146,7 +146,7 @@ static bool sum_column(const struct table *table, const char *name, uint64_t *su
 	return column >= 0;
 }
 
-/* False where that is not known. */
+/* Returns false if the duration is unknown. */
 static bool find_duration(const struct report *report, uint64_t *duration_ns)
 {
 	const struct table *trace = report_by(report, &analysis_trace);
@@ -157,9 +157,9 @@ static bool find_duration(const struct report *report, uint64_t *duration_ns)
 	return true;
 }
 
-/* "Failed look-ups: 252 in 27 directories, 640 us in all, 0.3% of the run (--table ...)". False
- * where the table is to be shown: it costs more, it may (a note tells of what it lacks), or rows
- * were asked for. */
+/* "Failed look-ups: 252 in 27 directories, 640 us in all, 0.3% of the run (--table ...)". Returns
+ * false if the table must be shown: it costs more, or may (its note says what is missing), or rows
+ * were requested. */
 static bool write_brief(struct sink *out, const struct report *report, const struct table *table,
 			const struct grid_options *options)
 {
@@ -189,7 +189,7 @@ static bool write_brief(struct sink *out, const struct report *report, const str
 
 /* --- the report --- */
 
-/* "not recorded: devices (requests to block devices were not recorded), ..." */
+/* Lists the tables that are not available, with the reasons. */
 static void write_absent(struct sink *out, const struct report *report, size_t width)
 {
 	const char *last = NULL;
@@ -206,7 +206,7 @@ static void write_absent(struct sink *out, const struct report *report, size_t w
 			sink_format(&line, ", %s", table->name);
 			continue;
 		}
-		sink_format(&line, last ? " (%s); %s" : "not here: %s%s", last ? last : "",
+		sink_format(&line, last ? " (%s); %s" : "unavailable: %s%s", last ? last : "",
 			    table->name);
 		last = note;
 	}

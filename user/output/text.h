@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables as text for a terminal: columns aligned, numbers to the right and with units, long texts
- * shortened. Zero is "0"; what was not measured is "-".
+ * Tables as text for a terminal: aligned columns, right-aligned numbers with units, long texts
+ * shortened. Zero is "0"; unmeasured is "-".
  */
 #ifndef FAULTLINE_TEXT_H
 #define FAULTLINE_TEXT_H
@@ -10,13 +10,13 @@
 #include "output/grid.h"
 
 /*
- * The table's title; a list as rows below headings (see grid.h), a record as one line for each
- * column; its note.
+ * Writes the table's title; its rows below headings if it is a list (see grid.h), or a line per
+ * column if it is a record; and its note.
  */
 void text_table(struct sink *out, const struct table *table, const struct grid_options *options);
 
-/* The whole report: one screen, then every table that has a title and is not on it. Returns 0 or
- * the sink's error. */
+/* Writes the whole report: one screen, then every other table that has a title. Returns 0 or the
+ * sink's error. */
 int text_report(struct sink *out, const struct report *report, const struct grid_options *options);
 
 #endif

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Builds the Python package: what pip calls (PEP 517), and what make calls.
+"""Builds the Python package, for pip (PEP 517) and for make.
 
-    python3 backend.py DIRECTORY      leaves the package importable in DIRECTORY
+    python3 backend.py DIRECTORY      makes the package importable in DIRECTORY
 
-Knows the package's files and how a C compiler is called; must need nothing but the standard
-library, so that neither needs a network. Without a C compiler, Python's headers or <sys/sdt.h> the
-package is made without its extension, and that is said: it then does nothing.
+Must need nothing but the standard library, so that neither needs a network. Without a C compiler,
+Python's headers or <sys/sdt.h> the package is built without its extension, with a warning: its
+spans then do nothing.
 """
 
 import base64
@@ -45,19 +45,19 @@ Description-Content-Type: text/markdown
 
 
 def metadata():
-    """METADATA, and README.md as the description."""
+    """Returns METADATA, with README.md as the description."""
     with open(os.path.join(HERE, "README.md"), encoding="utf-8") as file:
         return (METADATA + "\n" + file.read()).encode()
 
 
 def package_files():
-    """The package's own files, as paths below HERE."""
+    """Returns the package's own files, as paths below HERE."""
     return sorted(os.path.join(NAME, name) for name in os.listdir(os.path.join(HERE, NAME))
                   if name.endswith((".py", ".pyi", ".typed")))
 
 
 def licence():
-    """LICENSE: at the top of the tree, or in a source archive beside this file."""
+    """Finds LICENSE: at the top of the tree or, in a source archive, next to this file."""
     for place in (HERE, os.path.join(HERE, os.pardir, os.pardir)):
         if os.path.exists(os.path.join(place, "LICENSE")):
             return os.path.join(place, "LICENSE")
@@ -65,7 +65,7 @@ def licence():
 
 
 def span_directory():
-    """The C library's sources: beside the package in the tree, inside it in a source archive."""
+    """Finds the C library's sources: next to the package in the tree, inside it in an archive."""
     for place in (os.path.join(HERE, os.pardir, "span"), os.path.join(HERE, "span")):
         if os.path.exists(os.path.join(place, "span.c")):
             return place
@@ -73,7 +73,7 @@ def span_directory():
 
 
 def compile_extension(output):
-    """Compiles the extension to the file `output`. Returns None, or why that did not work."""
+    """Compiles the extension to the file `output`. Returns None, or the reason for a failure."""
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-fvisibility=hidden",
              "-Wall", "-Wextra", "-Wno-unused-parameter", "-DFAULTLINE_API="]
@@ -99,8 +99,8 @@ def compile_extension(output):
 
 
 def build(directory):
-    """Makes the package in `directory`. What is there is replaced in one step, for a program may be
-    running it. Returns None, or why there is no extension."""
+    """Builds the package in `directory`. Replaces an existing extension atomically, because a
+    program may be using it. Returns None, or why there is no extension."""
     os.makedirs(os.path.join(directory, NAME), exist_ok=True)
     for name in package_files():
         shutil.copyfile(os.path.join(HERE, name), os.path.join(directory, name))
@@ -119,7 +119,7 @@ def warn(reason):
           "(systemtap-sdt-dev)", file=sys.stderr)
 
 
-# --- what pip calls ---
+# --- for pip ---
 
 def _tag(has_extension):
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
@@ -165,7 +165,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def _nobodys(member):
-    """A member of a source archive, without whose it was on this machine."""
+    """Clears the owner of a source archive's member."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     member.mode = 0o644

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Arguments of a span from C: a msgpack map that grows by a key and a value at a time.
- * Knows nothing of probes.
- */
+/* Span arguments from C: a msgpack map that grows by one key and value at a time. */
 #include "faultline.h"
 #include "pack.h"
 
@@ -26,7 +23,7 @@ static struct args_pack begin_pair(struct faultline_args *args, const char *key)
 	return pack;
 }
 
-/* Takes a pair over, and counts it in the map's head. */
+/* Accepts a pair, and counts it in the map's head. */
 static void end_pair(struct faultline_args *args, const struct args_pack *pack)
 {
 	struct args_pack head = pack_of(args);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The program's side of tracer.h. Knows nothing of probes; leaves nothing behind: no descriptor, no
- * memory, no signal.
- */
+/* The program's side of tracer.h. Leaves no descriptor, memory or signal behind. */
 #include "ask.h"
 #include "tracer.h"
 
@@ -30,7 +27,7 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
-/* Whether abstract names mean here what they mean to who set the environment. */
+/* Returns whether abstract names mean the same here as to whoever set the environment. */
 static int in_namespace(const char *inode)
 {
 	struct stat status;
@@ -60,7 +57,8 @@ static int connect_to(const char *name, size_t length)
 	return -1;
 }
 
-/* Whether this process sees other users' ids as they are: it is in no user namespace of its own. */
+/* Returns whether this process sees other users' ids as they are, in no user namespace of its
+ * own. */
 static int sees_users(void)
 {
 	unsigned long inside = 1, outside = 1, count = 0;
@@ -74,7 +72,7 @@ static int sees_users(void)
 	return !inside && !outside && count == UINT32_MAX;
 }
 
-/* A tracer is root, or this user. Anybody may take the name of one that has ended. */
+/* A tracer is root, or this user. Anyone may take the name of one that has ended. */
 static int is_tracer(int fd)
 {
 	struct ucred peer;
@@ -85,7 +83,7 @@ static int is_tracer(int fd)
 	return !peer.uid || peer.uid == getuid() || peer.uid == geteuid() || !sees_users();
 }
 
-/* Waits for an answer or for the end of the connection. */
+/* Waits for an answer or the end of the connection. */
 static void await(int fd)
 {
 	int64_t until = now_ms() + TRACER_ANSWER_MS, left;
@@ -112,7 +110,7 @@ static int ask(const char *entry, size_t length, const void *code)
 	}
 	if (send(fd, &question, sizeof(question), MSG_NOSIGNAL) == sizeof(question))
 		await(fd);
-	close(fd); /* whatever it said, there is nothing else to do */
+	close(fd); /* whatever the answer, there is nothing else to do */
 	return ANSWERED;
 }
 

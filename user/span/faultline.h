@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Spans: a program says what it is doing, and Faultline tells its I/O by that.
- * Knows nothing of who listens; costs one or two nanoseconds a call while nobody does.
+ * Spans: a program marks what it is doing, and Faultline reports its I/O by span.
+ * Costs one or two nanoseconds a call while nobody listens.
  *
  *	uint64_t step = faultline_span_begin("step", "compute", NULL, 0);
  *	...
  *	faultline_span_end(step);
  *
- * Every function may be called from any thread, after fork, and from a signal handler; none
- * fails, sets errno, allocates memory or takes a lock. Whatever a listener should see is copied
- * before the call returns: nothing that is passed need outlive the call.
+ * Every function may be called from any thread, after fork, and from a signal handler. None
+ * fails, sets errno, allocates memory or takes a lock. Everything a listener should see is copied
+ * before the call returns: arguments need not outlive the call.
  *
- * Categories with a meaning of their own: "compute" (what I/O can hide behind) and "io" (I/O as
+ * Categories with a meaning of their own: "compute" (I/O can overlap with it) and "io" (I/O as
  * the program sees it). Others are free; "data", "checkpoint" and "comm" are usual.
  */
 #ifndef FAULTLINE_H
@@ -20,9 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FAULTLINE_NAME_BYTES 255    /* of a name that are kept; more is cut off ... */
+#define FAULTLINE_NAME_BYTES 255    /* bytes of a name that are kept; more is cut off ... */
 #define FAULTLINE_CATEGORY_BYTES 63 /* ... as with a category, never inside a UTF-8 character */
-#define FAULTLINE_ARGS_BYTES 1024   /* arguments that take more are left out as a whole */
+#define FAULTLINE_ARGS_BYTES 1024   /* longer arguments are dropped as a whole */
 
 #ifndef FAULTLINE_API
 #define FAULTLINE_API __attribute__((visibility("default")))
@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-/* Not 0 while somebody listens: what is costly to prepare for a span may be skipped without. */
+/* Not 0 while somebody listens: costly preparations for a span may be skipped otherwise. */
 FAULTLINE_API int faultline_enabled(void);
 
 /*
@@ -47,10 +47,10 @@ FAULTLINE_API uint64_t faultline_span_begin(const char *name, const char *catego
 FAULTLINE_API void faultline_span_end(uint64_t id);
 
 /*
- * Tells of a span that is over: from `start_ns` to `end_ns`, ns of CLOCK_MONOTONIC. For durations
- * that are known only afterwards; whoever can, marks begin and end, which tell it also of a program
- * that was killed in between. A listener takes neither for later than now, nor for earlier than the
- * process. Other arguments as for faultline_span_begin().
+ * Records a span that has ended: from `start_ns` to `end_ns`, ns of CLOCK_MONOTONIC. For durations
+ * that are known only afterwards; otherwise mark begin and end, which also show spans of a program
+ * that is killed in between. Listeners accept no times later than now, or earlier than the process.
+ * Other arguments as for faultline_span_begin().
  */
 FAULTLINE_API void faultline_span_record(const char *name, const char *category, const void *args,
 					 size_t args_bytes, uint64_t start_ns, uint64_t end_ns);
@@ -60,7 +60,7 @@ FAULTLINE_API void faultline_instant(const char *name, const char *category, con
 				     size_t args_bytes);
 
 /*
- * Arguments of a span, put together key by key:
+ * Arguments of a span, built key by key:
  *
  *	struct faultline_args args;
  *
@@ -68,11 +68,11 @@ FAULTLINE_API void faultline_instant(const char *name, const char *category, con
  *	faultline_args_int(&args, "step", step);
  *	id = faultline_span_begin("step", "compute", args.bytes, args.used);
  *
- * What does not fit makes the whole too long, and so be left out: no call fails. `bytes` is a
- * whole map after each call. Keys and texts are strings, NULL counts as "".
+ * If anything does not fit, all arguments are dropped: no call fails. `bytes` is a whole map
+ * after each call. Keys and texts are strings, NULL counts as "".
  */
 struct faultline_args {
-	size_t used;   /* bytes of the map; above FAULTLINE_ARGS_BYTES when it did not fit */
+	size_t used;   /* bytes of the map; above FAULTLINE_ARGS_BYTES if it did not fit */
 	size_t _count; /* pairs in it */
 	unsigned char bytes[FAULTLINE_ARGS_BYTES];
 };

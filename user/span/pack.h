@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Writes msgpack into a buffer of fixed size: the few kinds of values that arguments are made of.
- * Knows nothing of spans, nor of where values come from.
+ * Writes msgpack into a buffer of fixed size, for the few types that arguments consist of.
  *
- * What does not fit is not written, and the buffer says so from then on: `used` is above `size`.
+ * What does not fit is not written, and `used` stays above `size` from then on.
  */
 #ifndef FAULTLINE_SPAN_PACK_H
 #define FAULTLINE_SPAN_PACK_H
@@ -35,7 +34,7 @@ static inline void pack_raw(struct args_pack *pack, const void *bytes, size_t co
 	pack->used += count;
 }
 
-/* One byte that says the kind, then a number of `width` bytes, big endian. */
+/* A type byte, then a number of `width` bytes, big endian. */
 static inline void pack_head(struct args_pack *pack, unsigned char kind, uint64_t value,
 			     size_t width)
 {
@@ -102,7 +101,7 @@ static inline void pack_text(struct args_pack *pack, const char *text, size_t le
 	else if (length <= UINT8_MAX)
 		pack_head(pack, 0xd9, length, 1);
 	else
-		pack_head(pack, 0xda, length, 2); /* longer ones fit into no buffer of arguments */
+		pack_head(pack, 0xda, length, 2); /* longer ones fit into no argument buffer */
 	pack_raw(pack, text, length);
 }
 
@@ -120,7 +119,7 @@ static inline void pack_array(struct args_pack *pack, size_t count)
 	pack_head(pack, 0xdc, count, 2);
 }
 
-/* Always of three bytes, so that the count can be set again when it is known. */
+/* Always three bytes, so that the count can be set again once it is known. */
 static inline void pack_map(struct args_pack *pack, size_t count)
 {
 	pack_head(pack, 0xde, count, 2);

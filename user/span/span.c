@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The probes of spans: provider "faultline", as notes that any USDT tracer reads.
- * Must not know who listens, nor do anything that a signal handler may not.
+ * The probes of spans: provider "faultline", as notes that any USDT tracer reads. Must be safe in
+ * signal handlers.
  */
 #include "faultline.h"
 #include "ask.h"
@@ -13,12 +13,12 @@
 #include <time.h>
 
 /*
- * The tracer counts itself into a probe's semaphore by the address in the probe's note, in the file
- * that holds the note. They are hidden, so that no program's copy of the variable (a copy
- * relocation) is read in place of the one that is counted.
+ * A tracer increments a probe's semaphore through the address in the probe's note, in the file that
+ * holds the note. Semaphores are hidden, so that no copy of the variable in a program (a copy
+ * relocation) is read instead of the one that is incremented.
  *
- * sdt.h's probe is a one-byte nop and must stay one: on 6.18 a uprobe on the five-byte form is
- * made a call, and forked children died of it.
+ * sdt.h's probe is a one-byte nop and must stay one: on 6.18 a uprobe on the five-byte form becomes
+ * a call, and forked children died of it.
  */
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
@@ -34,21 +34,21 @@ SEMAPHORE(faultline_instant_semaphore);
 
 #define LISTENED(name) __builtin_expect(faultline_##name##_semaphore != 0, 0)
 
-/* Ids stay below 2^53, which JSON's readers keep exact. Lower bits count the spans. */
+/* Ids stay below 2^53, which JSON readers keep exact. The lower bits count spans. */
 #define ID_COUNT_BITS 38
 #define ID_SALT_MASK 0x7fffu
 
 #define WAIT_STEP_NS 1000000ull /* between looks at the semaphores */
 
-/* What a probe shows. On the stack and just written, thus resident: a tracer that may not sleep
- * cannot read what a page fault would have to bring in. */
+/* What a probe exposes. It is on the stack and just written, so it is resident: a tracer that may
+ * not sleep cannot read memory that would fault. */
 struct shown {
 	char name[FAULTLINE_NAME_BYTES + 1];
 	char category[FAULTLINE_CATEGORY_BYTES + 1];
 	unsigned char args[FAULTLINE_ARGS_BYTES];
 };
 
-/* Copies at most `limit` bytes of a string and a NUL; cuts before a UTF-8 character, not in it. */
+/* Copies at most `limit` bytes of a string and a NUL; never cuts inside a UTF-8 character. */
 static void copy_string(char *to, const char *from, size_t limit)
 {
 	size_t length, cut;
@@ -67,7 +67,8 @@ static void copy_string(char *to, const char *from, size_t limit)
 	to[length] = '\0';
 }
 
-/* Returns where the probe finds the arguments; NULL, with the length as it was, when too long. */
+/* Returns where the probe finds the arguments; NULL, with the length unchanged, if they are too
+ * long. */
 static const void *show(struct shown *shown, const char *name, const char *category,
 			const void *args, size_t *args_bytes)
 {
@@ -79,17 +80,17 @@ static const void *show(struct shown *shown, const char *name, const char *categ
 		args = NULL;
 	else
 		args = memcpy(shown->args, args, *args_bytes);
-	/* The probe takes addresses and says nothing of memory: without this the copies could be
-	 * dropped as never read. */
+	/* The probe takes addresses and declares no access to memory: without this the copies could
+	 * be optimized away. */
 	__asm__ volatile("" : : "r"(shown) : "memory");
 	return args;
 }
 
 /*
- * The upper bits tell apart several copies of this library in one process (a program's and a Python
- * extension's): they lie at different addresses. After fork both processes go on from the same
- * number, each in a process of its own. Not thread-local: beside what a traced probe costs a shared
- * counter is nothing, and a signal handler may interrupt this.
+ * The upper bits distinguish several copies of this library in one process (a program's and a
+ * Python extension's) by their addresses. After fork both processes continue from the same number,
+ * each for itself. Not thread-local: compared to a traced probe a shared counter costs nothing, and
+ * a signal handler may interrupt this.
  */
 static uint64_t next_id(void)
 {
@@ -181,9 +182,9 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Under `faultline run` no span is made before the tracers listen. Where one cannot be asked it
- * sees this library being mapped, and is waited for, a bounded moment: for all probes, so that no
- * span begins unended. Before the program's own constructors, which may mark spans.
+ * Under `faultline run` no span begins before the tracers listen. A tracer that cannot be asked
+ * sees this library being mapped, and is waited for, for a bounded time: for all probes, so that no
+ * span begins without an end. Runs before the program's own constructors, which may mark spans.
  */
 __attribute__((constructor(101))) static void wait_for_tracers(void)
 {
@@ -194,7 +195,7 @@ __attribute__((constructor(101))) static void wait_for_tracers(void)
 	    !ask_tracers((const void *)(uintptr_t)fire_span_begin))
 		return;
 	deadline = now_ns() + TRACER_RAISE_MS * 1000000ull;
-	/* At least once: where the processors are busy, all of that time may be gone by now. */
+	/* At least once: on a busy machine all of that time may have passed already. */
 	while (!all_listened()) {
 		nanosleep(&step, NULL);
 		if (now_ns() >= deadline)

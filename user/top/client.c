@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * As little of HTTP/1.0 as it takes to ask our own service: it closes the connection behind its
- * answer, whose length is then known. A library for all of HTTP would be loaded by every command.
+ * The little of HTTP/1.0 needed to query our own service, which marks the end of its answer by
+ * closing the connection. Every command would have to load a full HTTP library.
  */
 #include "top/client.h"
 
@@ -28,8 +28,8 @@ static int ask(int fd, const char *path)
 	return send(fd, request, length, MSG_NOSIGNAL) == length ? 0 : -EPROTO;
 }
 
-/* Everything until the other side closes. The socket limits how long it may be silent; here is
- * limited how long all of it may take. */
+/* Reads until the peer closes. The socket limits how long it may be silent; this limits the total
+ * time. */
 static int hear(int fd, struct sink *answer)
 {
 	const uint64_t deadline_ns = host_now_ns() + CLIENT_ANSWER_S * 1000000000ull;
@@ -50,14 +50,14 @@ static int hear(int fd, struct sink *answer)
 	return 0;
 }
 
-/* Leaves the body alone in the sink. */
+/* Leaves only the body in the sink. */
 static int take_body(struct sink *answer, char *trouble, size_t size)
 {
 	const char *end = memmem(answer->buffer, answer->used, "\r\n\r\n", 4);
 	const char *line = memchr(answer->buffer, '\r', answer->used);
 	size_t head;
 
-	/* "HTTP/1.x NNN" at least, before the line's end */
+	/* at least "HTTP/1.x NNN" before the end of the line */
 	if (!end || line - answer->buffer < 12 || memcmp(answer->buffer, "HTTP/1.", 7)) {
 		snprintf(trouble, size, "what answers there is no monitor of faultline");
 		return -EPROTO;

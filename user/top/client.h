@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Asks the monitoring service one question. Knows nothing of what it answers.
- */
+/* Sends one request to the monitoring service. */
 #ifndef FAULTLINE_TOP_CLIENT_H
 #define FAULTLINE_TOP_CLIENT_H
 
@@ -12,11 +10,10 @@
 #define CLIENT_ANSWER_S 5
 
 /*
- * GET of a path at a place as --listen has it. `body` is a memory sink, which receives the answer,
- * and `trouble`, of `size` bytes, what is wrong, if anything is. Returns 0 or a negative errno:
- * -EPROTO for an answer that is none or not a good one, -ETIMEDOUT when for CLIENT_WAIT_S
- * nobody takes the call, or nothing comes, or when the answer is not complete after
- * CLIENT_ANSWER_S.
+ * GETs a path from an address as in --listen. `body` is a memory sink that receives the answer;
+ * `trouble`, of `size` bytes, receives what went wrong, if anything. Returns 0 or a negative errno:
+ * -EPROTO for a missing or bad answer; -ETIMEDOUT if nobody accepts the connection or no data
+ * arrives for CLIENT_WAIT_S, or the answer is not complete after CLIENT_ANSWER_S.
  */
 int client_get(const char *where, const char *path, struct sink *body, char *trouble, size_t size);
 

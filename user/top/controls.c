@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Keys, a row each. Knows nothing of how they come.
- */
+/* Keys, one row each. */
 #include "top/controls.h"
 
 #include <string.h>
@@ -70,7 +68,7 @@ static void quit(struct controls *controls)
 static const struct {
 	int keys[3];
 	void (*act)(struct controls *controls);
-	const char *help; /* NULL: told of by the row before */
+	const char *help; /* NULL: covered by the previous row */
 } actions[] = {
 	{ { 'j', '1' }, see_jobs, "j, 1      jobs" },
 	{ { 'p', '2' }, see_processes, "p, 2      processes" },
@@ -109,7 +107,7 @@ bool controls_init(struct controls *controls, enum top_subject subject, const ch
 	return false;
 }
 
-/* A character of the filter, or what ends it. Bytes of UTF-8 come one by one. */
+/* Handles a key while typing the filter. Bytes of UTF-8 arrive one by one. */
 static bool type(struct controls *controls, int key)
 {
 	size_t length = strlen(controls->typed);

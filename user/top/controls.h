@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What keys change: what is seen, how it is sorted, what is left out. Knows nothing of what is
- * shown, nor of terminals.
- */
+/* What keys control: what is shown, how it is sorted, what is filtered out. */
 #ifndef FAULTLINE_TOP_CONTROLS_H
 #define FAULTLINE_TOP_CONTROLS_H
 
@@ -17,18 +14,19 @@ struct controls {
 	size_t sort; /* see top_sort_column */
 	bool paused, help, quit;
 	bool typing;			    /* a filter */
-	char filter[CONTROLS_FILTER_BYTES]; /* its NUL included */
+	char filter[CONTROLS_FILTER_BYTES]; /* NUL included */
 	char typed[CONTROLS_FILTER_BYTES];  /* so far */
 };
 
-/* As the options say; `sort` NULL is the first column. False: there is no column of that name. */
+/* Initializes from the options; `sort` NULL is the first column. Returns false if there is no
+ * column of that name. */
 bool controls_init(struct controls *controls, enum top_subject subject, const char *sort,
 		   const char *filter);
-/* A key, see terminal.h. Returns whether it changed anything that is seen. */
+/* Handles a key, see terminal.h. Returns whether it changed anything visible. */
 bool controls_key(struct controls *controls, int key);
 struct top_view controls_view(const struct controls *controls);
 
-/* The keys as lines for people: of each what it does. NULL behind the last. */
+/* Returns the keys as lines of help; NULL after the last. */
 const char *controls_help(size_t number);
 
 #endif

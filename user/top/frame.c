@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Differences of sums, divided by the time between them. Knows nothing of where samples come from.
- */
+/* Differences of sums, divided by the time between them. */
 #include "top/frame.h"
 
 #include <math.h>
@@ -80,7 +78,7 @@ static const struct table_column waits_columns[] = {
 	{ "waits_in", "in", UNIT_PATH, "that call, and the file that it is on",
 	  TABLE_TEXT(struct row, waits_in), 0 },
 };
-#define WAITS_SHOWN_NS 1000000000ull /* columns are shown when anything waits as long as that */
+#define WAITS_SHOWN_NS 1000000000ull /* columns are shown when anything has waited this long */
 
 #define NAME_COLUMNS 4
 #define USER_COLUMN                                                                                \
@@ -112,7 +110,7 @@ static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {
 		name, title, UNIT_NONE, meaning, TABLE_TEXT(struct row, labels[label]), 0          \
 	}
 
-/* Of the job, in each row. */
+/* Labels of the job, in each row. */
 static const struct table_column label_columns[TOP_LABELS] = {
 	[TOP_CGROUP] = LABEL("cgroup", "cgroup", "control group of the job", TOP_CGROUP),
 	[TOP_CONTAINER] = LABEL("container", "container", "its container's id", TOP_CONTAINER),
@@ -121,7 +119,7 @@ static const struct table_column label_columns[TOP_LABELS] = {
 	[TOP_SLURM_STEP] = LABEL("slurm_step", "step", "its Slurm step", TOP_SLURM_STEP),
 };
 
-/* What is shown, what matters most first: who, then what rows are sorted by, then these. */
+/* Columns shown, the most important first: names, then the sort column, then these. */
 static const struct {
 	const char *who, *what;
 } shown[TOP_SUBJECTS] = {
@@ -154,7 +152,7 @@ static void add_latencies(uint64_t *latencies, const struct ledger_cell *before,
 					   after->latencies[i]);
 }
 
-/* Where a method adds what it moved; the others have no column of their own. */
+/* Where a method adds its bytes; the others have no column. */
 static const size_t moved_by[METHOD_NONE + 1] = {
 	[METHOD_DIRECT] = offsetof(struct row, direct_bytes),
 	[METHOD_URING] = offsetof(struct row, uring_bytes),
@@ -167,7 +165,7 @@ static uint64_t *number_at(struct row *row, size_t offset)
 	return (uint64_t *)((char *)row + offset);
 }
 
-/* Adds what was done in one cell to the sums of a row, which are divided by the time at the end. */
+/* Adds one cell to the sums of a row, which are divided by the time at the end. */
 static void add_cell(struct row *row, const struct ledger_cell *cell,
 		     const struct ledger_counts *done, uint64_t *asked_bytes)
 {
@@ -209,7 +207,7 @@ static uint64_t a_second(uint64_t sum, uint64_t interval_ns)
 	return llround((double)sum * 1e9 / interval_ns);
 }
 
-/* Fills the rates of a row; whether anything was done. */
+/* Fills the rates of a row; returns whether anything was done. */
 static bool fill_row(struct row *row, const struct ledger_sums *before,
 		     const struct ledger_sums *after, uint64_t interval_ns)
 {
@@ -281,7 +279,7 @@ static int add_rows(struct table *table, const struct top_sample *before,
 	return status;
 }
 
-/* Then a name alone does not tell jobs apart. */
+/* With several users, a name is not enough to tell jobs apart. */
 static bool has_several_users(const struct top_things *jobs)
 {
 	const char *first = NULL;
@@ -304,7 +302,7 @@ static bool has_hung(const struct top_things *things)
 	return false;
 }
 
-/* Sets what is shown: a column that rows are sorted by is never the one that has no room. */
+/* Chooses the columns shown; the sort column always has room. */
 static int show_columns(struct table *table, const struct top_sample *sample,
 			const struct top_view *view)
 {

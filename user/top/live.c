@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Takes a sample, shows what was done since the one before, waits for a key or the next. Knows
- * nothing of what the numbers mean.
+ * Takes a sample, shows what was done since the previous one, waits for a key or the next sample.
  */
 #include "top/live.h"
 
@@ -31,8 +30,8 @@ struct show {
 
 /* --- samples --- */
 
-/* The next sample, if there is one already: the one before is let go. *fresh says whether there is
- * something to show that was not there before. */
+/* Takes the next sample if there is a new one, and drops the oldest. *fresh receives whether there
+ * is something new to show. */
 static int take_sample(struct show *show, bool *fresh)
 {
 	const struct live_source *source = &show->live->source;
@@ -57,7 +56,7 @@ static int take_sample(struct show *show, bool *fresh)
 		top_sample_free(&sample);
 		return status;
 	}
-	/* A monitor that was started again counts from nothing on. */
+	/* A restarted monitor counts from zero. */
 	if (sample.readings < show->after.readings)
 		top_sample_free(&show->after);
 	top_sample_free(&show->before);
@@ -178,7 +177,7 @@ static int run_batch(struct show *show)
 	return status;
 }
 
-/* How long it is until the next sample. */
+/* Returns the time until the next sample. */
 static int wait_ms(uint64_t next_ns)
 {
 	uint64_t now_ns = host_now_ns();

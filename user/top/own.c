@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The service, and its jobs as JSON. Knows nothing of what is shown.
- */
+/* Runs the service in this process, and takes its jobs as JSON. */
 #include "top/own.h"
 
 #include <errno.h>

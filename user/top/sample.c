@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Things of a sample, found by their keys. Knows nothing of how a sample is written down.
- */
+/* Finds the jobs, processes and files of a sample by key. */
 #include "top/sample.h"
 
 #include <json-c/json.h>

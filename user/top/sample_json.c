@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads the service's JSON, by json-c. A member that is missing or of another type counts as
- * nothing. Knows nothing of what is done with the numbers.
- */
+/* Parses the service's JSON with json-c. Ignores members that are missing or of another type. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -34,7 +31,7 @@ static uint64_t number(const struct json_object *object, const char *name)
 	return json_object_is_type(found, json_type_int) ? json_object_get_uint64(found) : 0;
 }
 
-/* NULL when there is none. */
+/* NULL if absent. */
 static const char *text(const struct json_object *object, const char *name)
 {
 	struct json_object *found = member(object, name);
@@ -47,7 +44,7 @@ static size_t list_length(const struct json_object *list)
 	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 }
 
-/* NULL when there is none. */
+/* NULL if absent. */
 static struct json_object *list_item(const struct json_object *list, size_t at)
 {
 	return at < list_length(list) ? json_object_array_get_idx(list, at) : NULL;
@@ -55,7 +52,7 @@ static struct json_object *list_item(const struct json_object *list, size_t at)
 
 /* --- sums --- */
 
-/* The number of a word in a list of so many; -1: it is none. */
+/* Returns the index of a word among `count` names; -1 if absent. */
 static int find_word(const char *word, const char *(*name)(int number), int count)
 {
 	for (int i = 0; word && i < count; i++)
@@ -102,7 +99,7 @@ static int take_sums(struct ledger_sums *sums, const struct json_object *object)
 		struct ledger_cell *cell;
 
 		if (op < 0 || which < 0)
-			continue; /* of a later version */
+			continue; /* from a later version */
 		cell = sums_cell(sums, op, which, has_classes);
 		if (!cell)
 			return -ENOMEM;
@@ -140,7 +137,7 @@ static void take_labels(struct top_thing *thing, const struct json_object *job)
 		thing->labels[i] = text(job, names[i]);
 }
 
-/* The number of a task of a Slurm step, of so many characters; 0: the cgroup is none of a task. */
+/* Finds the task number of a Slurm step and returns its length; 0: the cgroup is not a task's. */
 static int slurm_task(const char *cgroup, const char **task)
 {
 	const char *at = cgroup ? strstr(cgroup, "/task_") : NULL;
@@ -149,7 +146,7 @@ static int slurm_task(const char *cgroup, const char **task)
 	return strcspn(*task, "/");
 }
 
-/* What people call a job; the text becomes a member of it, which owns it. */
+/* Returns a readable name of a job. The text becomes a member of the object, which owns it. */
 static const char *name_job(struct json_object *job)
 {
 	const char *slurm_job = text(job, "slurm_job"), *step = text(job, "slurm_step");

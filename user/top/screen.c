@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A head of three lines, rows as the grid of reports lays them out, the keys below. Knows nothing
- * of where the numbers come from.
- */
+/* Three lines at the top, rows in the grid of reports, the keys at the bottom. */
 #include "top/screen.h"
 
 #include <string.h>
@@ -14,7 +11,7 @@
 
 #define HEAD_LINES 3
 #define FOOT_LINES 1
-#define HEADING_LINES 2 /* of the table, at most but in a very narrow one */
+#define HEADING_LINES 2 /* of the table; more only if it is very narrow */
 #define ROWS_LEAST 3
 #define COLUMNS_MOST 16
 
@@ -39,7 +36,7 @@ static void write_title(struct sink *out, const struct top_screen *screen,
 	sink_close(&line);
 }
 
-/* The rates of the node that say most, with their headings, as many as fit. */
+/* Writes the most important rates of the node with their headings, as many as fit. */
 static void write_node(struct sink *out, const struct top_screen *screen, const struct table *node)
 {
 	static const char *const names[] = { "busy",	      "operations",    "read_bytes",
@@ -68,7 +65,7 @@ static void write_node(struct sink *out, const struct top_screen *screen, const 
 	sink_close(&scratch);
 }
 
-/* What is wrong, or what is left out, or nothing. */
+/* Writes what is wrong, or what is omitted, or nothing. */
 static void write_state(struct sink *out, const struct top_screen *screen,
 			const struct controls *controls, const struct top_sample *sample)
 {
@@ -88,7 +85,7 @@ static void write_state(struct sink *out, const struct top_screen *screen,
 	if (controls->filter[0])
 		sink_format(&line, "%sonly those with \"%s\" in them", line.used ? "; " : "",
 			    controls->filter);
-	if (line.used || screen->lines) { /* on a terminal the table does not move */
+	if (line.used || screen->lines) { /* on a terminal this keeps the table in place */
 		style_mark(out, screen->style, mark);
 		write_cut(out, screen, &line);
 		style_mark(out, screen->style, STYLE_PLAIN);
@@ -135,7 +132,7 @@ static void write_help(struct sink *out, const struct top_screen *screen, const 
 	}
 }
 
-/* Makes what was written from there on exactly so many lines. */
+/* Truncates or pads what was written from `from` on to exactly `lines` lines. */
 static void fit_lines(struct sink *out, size_t from, size_t lines)
 {
 	for (size_t i = from; i < out->used; i++) {
@@ -147,7 +144,7 @@ static void fit_lines(struct sink *out, size_t from, size_t lines)
 	sink_repeat(out, '\n', lines);
 }
 
-/* As many rows as have room; what is left is one row "other". */
+/* Writes as many rows as fit; the rest becomes one row "other". */
 static void write_table(struct sink *out, const struct top_screen *screen,
 			const struct table *table)
 {

@@ -14,7 +14,7 @@
 
 #include "output/sink.h"
 
-#define TAKE "\033[?1049h\033[?25l\033[?7l" /* second screen, no cursor, no wrapping of lines */
+#define TAKE "\033[?1049h\033[?25l\033[?7l" /* second screen, no cursor, no line wrapping */
 #define GIVE "\033[?7h\033[?25h\033[?1049l"
 #define HOME "\033[H"
 #define REST_OF_LINE "\033[K"
@@ -26,7 +26,7 @@ static void put(const struct terminal *terminal, const char *bytes, size_t lengt
 		ssize_t written = write(terminal->out, bytes, length);
 
 		if (written < 0 && errno != EINTR)
-			return; /* nobody is there: the next key says so */
+			return; /* nobody is there; the next key reports it */
 		if (written > 0) {
 			bytes += written;
 			length -= written;
@@ -112,7 +112,7 @@ static int take_signal(struct terminal *terminal)
 	return TERMINAL_NOTHING;
 }
 
-/* Keys with names send ESC [ and a letter, or ESC O and a letter; all at once. */
+/* Named keys send ESC [ or ESC O, and a letter, all at once. */
 static int key_of(const char *bytes, size_t length)
 {
 	static const struct {
@@ -132,8 +132,8 @@ static int key_of(const char *bytes, size_t length)
 	return TERMINAL_OTHER;
 }
 
-/* One key: a character, or a sequence that begins with ESC. Characters that came together are
- * taken one by one. */
+/* Reads one key: a character, or a sequence that begins with ESC. Characters that arrive together
+ * are taken one by one. */
 static int take_key(const struct terminal *terminal)
 {
 	struct pollfd more = { .fd = terminal->in, .events = POLLIN };
@@ -189,8 +189,7 @@ void terminal_draw(struct terminal *terminal, const char *text, size_t length)
 		if (line++)
 			sink_text(&out, "\r\n");
 		length -= bytes + (end ? 1 : 0);
-		/* Before the text: behind a full line the cursor still stands on its last column.
-		 */
+		/* Before the text: after a full line the cursor is still on its last column. */
 		sink_text(&out, length && line < lines ? REST_OF_LINE : REST_OF_SCREEN);
 		sink_bytes(&out, text, bytes);
 		text += bytes + (end ? 1 : 0);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finds the block of an id, decodes it and keeps the few that were used last. Knows nothing of what
- * arguments mean.
+ * Finds the block of an id, decodes it, and keeps the few most recently used.
  *
- * Where ranges of ids overlap, which no writer makes, the one that begins last is looked into and
- * no other: a forged file gets an empty string, not a search.
+ * If ranges of ids overlap, which no writer produces, only the one that begins last is searched: a
+ * forged file gets an empty string, not a long search.
  */
 #include "args_blocks.h"
 
@@ -53,7 +52,7 @@ int args_blocks_add(struct args_blocks *args, const struct args_place *place)
 	return 0;
 }
 
-/* Decodes a block. `texts` is to be freed even after an error. */
+/* Decodes a block. `texts` must be freed even after an error. */
 static int decode(const struct block *block, struct texts *texts)
 {
 	int err;
@@ -98,7 +97,7 @@ void args_blocks_sort(struct args_blocks *args)
 		qsort(args->places, args->count, sizeof(*args->places), by_first);
 }
 
-/* The last block that begins at the id or before it, if it reaches the id. */
+/* Returns the last block that begins at or before the id, if it reaches the id. */
 static struct args_place *find_place(struct args_blocks *args, uint64_t id)
 {
 	size_t low = 0, high = args->count;
@@ -114,7 +113,7 @@ static struct args_place *find_place(struct args_blocks *args, uint64_t id)
 	return low && args->places[low - 1].last >= id ? &args->places[low - 1] : NULL;
 }
 
-/* Where the block is kept, or what is to be replaced by it. */
+/* Returns the slot of the block, or the slot to replace. */
 static struct args_kept *find_kept(struct args_blocks *args, const struct args_place *place)
 {
 	struct args_kept *oldest = &args->kept[0];
@@ -130,7 +129,7 @@ static struct args_kept *find_kept(struct args_blocks *args, const struct args_p
 	return oldest;
 }
 
-/* Puts a block in place of another. 0 or what catalog_open_block would say. */
+/* Loads a block into a slot. Returns the same as catalog_open_block. */
 static int load(struct args_blocks *args, struct args_kept *kept, const struct args_place *place,
 		struct trace_error *error)
 {
@@ -174,7 +173,7 @@ struct trace_string args_blocks_find(struct args_blocks *args, uint64_t id)
 	err = load(args, kept, place, &error);
 	if (!err)
 		return texts_find(&kept->texts, id);
-	place->is_bad = err == -EINVAL || err == -ENODATA; /* no use in trying again */
+	place->is_bad = err == -EINVAL || err == -ENODATA; /* trying again is useless */
 	if (!args->error.text[0])
 		args->error = error;
 	return none;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Parses blocks. Knows nothing of files, nor of what columns mean.
+ * Parses blocks.
  */
 #include "block.h"
 
@@ -29,7 +29,7 @@ enum block_type block_type_of(const struct mp_value *name, enum trace_kind *kind
 	return BLOCK_UNKNOWN;
 }
 
-/* The number at a key; `missing` when there is no such key. */
+/* Reads the number at a key; `missing` if there is no such key. */
 static int find_number(struct mp object, const char *key, uint64_t missing, uint64_t *number)
 {
 	struct mp mp;
@@ -39,7 +39,7 @@ static int find_number(struct mp object, const char *key, uint64_t missing, uint
 	return found == 1 ? mp_uint(&mp, number) : found;
 }
 
-/* What strings are of tells whether they are arguments. */
+/* "of" says whether strings are arguments. */
 static int parse_of(struct block *block)
 {
 	struct mp_value of;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Parses the objects of a trace that are blocks. Knows nothing of files. Private to user/trace.
+ * Parses the blocks of a trace. Private to user/trace.
  */
 #ifndef FAULTLINE_TRACE_BLOCK_H
 #define FAULTLINE_TRACE_BLOCK_H
@@ -16,26 +16,26 @@ enum block_type {
 	BLOCK_INDEX,
 	BLOCK_TOTALS,
 	BLOCK_FLUSH,
-	BLOCK_HEADER, /* the copy */
+	BLOCK_HEADER, /* the header's copy */
 	BLOCK_UNKNOWN
 };
 
 struct block {
 	enum block_type type;
 	enum trace_kind kind; /* BLOCK_ROWS */
-	uint64_t rows;	      /* as "n" says */
+	uint64_t rows;	      /* from "n" */
 	uint64_t t0;
 	struct mp object;
 };
 
-/* What an index or a block calls a kind. */
+/* Finds the type by the name that an index or a block has for it. */
 enum block_type block_type_of(const struct mp_value *name, enum trace_kind *kind);
 
-/* Functions return 0 or -EINVAL. */
+/* These return 0 or -EINVAL. */
 
-/* Reads what a block says of itself; its columns are not looked at. */
+/* Parses what a block says about itself; its columns are not checked. */
 int block_parse(struct block *block, struct mp object);
-/* Finds the columns of the mask; those that the block lacks have width 0. */
+/* Finds the columns of the mask; missing ones have width 0. */
 int block_columns(const struct block *block, const struct trace_column *columns, size_t count,
 		  uint64_t mask, struct column_view *views);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a file holds, and how to learn it from its index. Knows nothing of rows.
+ * Lists the blocks of a file and loads its strings, using the index.
  */
 #include "catalog.h"
 
@@ -61,7 +61,7 @@ struct index_kind {
 	enum trace_kind kind;
 };
 
-/* An index frame, its columns widened. */
+/* An index frame with its columns widened. */
 struct index {
 	size_t rows;
 	uint64_t *columns[ENTRY_COLUMNS];
@@ -109,8 +109,8 @@ static int load_index(struct index *index, const struct block *block)
 	index->rows = block->rows;
 	for (size_t c = 0; !err && c < ENTRY_COLUMNS; c++) {
 		if (!views[c].width && c >= ENTRY_COLUMNS_NEEDED)
-			continue;    /* not told */
-		if (!views[c].width) /* so that rows are as many as bytes are there */
+			continue;    /* optional */
+		if (!views[c].width) /* limits the rows by the bytes in the file */
 			return -EINVAL;
 		index->columns[c] = calloc(index->rows + 1, sizeof(uint64_t));
 		if (!index->columns[c])
@@ -135,7 +135,7 @@ static int load_texts(struct catalog *catalog, const struct input *input,
 	return err ? trace_damaged(error, offset, "the strings are not what they should be") : 0;
 }
 
-/* Notes a block in the way of its type; those that are not known are passed over. */
+/* Adds a block according to its type; unknown types are skipped. */
 static int use_entry(struct catalog *catalog, const struct input *input,
 		     struct trace_buffers *buffers, const struct index *index, size_t row,
 		     uint64_t length, struct trace_error *error)
@@ -179,7 +179,7 @@ static int use_entry(struct catalog *catalog, const struct input *input,
 	return err ? trace_no_memory(error) : 0;
 }
 
-/* Sees that there is room for the strings that an index frame speaks of: those that are there. */
+/* Reserves room for the strings that an index frame lists. */
 static int reserve_texts(struct catalog *catalog, const struct index *index)
 {
 	uint64_t rows = 0;
@@ -191,7 +191,7 @@ static int reserve_texts(struct catalog *catalog, const struct index *index)
 	return texts_reserve(&catalog->texts, rows);
 }
 
-/* Takes in the blocks of an index frame at `end`, which stand between `start` and it. */
+/* Adds the blocks of the index frame at `end`, which lie between `start` and `end`. */
 static int use_index(struct catalog *catalog, const struct input *input,
 		     struct trace_buffers *buffers, const struct index *index, uint64_t start,
 		     uint64_t end, struct trace_error *error)
@@ -214,7 +214,7 @@ static int use_index(struct catalog *catalog, const struct input *input,
 	return 0;
 }
 
-/* Index frames by offset, the last one first: each names the one before. */
+/* Offsets of index frames, last one first: each names the previous one. */
 struct index_list {
 	uint64_t *offsets;
 	size_t count, capacity;
@@ -228,7 +228,7 @@ static int add_index(struct index_list *list, uint64_t offset)
 	return 0;
 }
 
-/* Offsets must fall from frame to frame, so that the list ends. */
+/* Offsets must decrease from frame to frame, so that the list ends. */
 static int list_indexes(const struct input *input, struct trace_buffers *buffers, uint64_t offset,
 			uint64_t start, struct index_list *list, struct trace_error *error)
 {

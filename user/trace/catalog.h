@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a file holds: where its blocks of rows are, and its strings; and how to learn it from an
- * index. Knows nothing of rows. Private to user/trace.
+ * The contents of a file: where its row blocks are, and its strings; read from an index. Private to
+ * user/trace.
  */
 #ifndef FAULTLINE_TRACE_CATALOG_H
 #define FAULTLINE_TRACE_CATALOG_H
@@ -12,7 +12,7 @@
 #include "reader.h"
 #include "texts.h"
 
-/* A block of rows and how many bytes to read for it. */
+/* A row block, and how many bytes to read for it. */
 struct catalog_place {
 	struct trace_block_info info;
 	uint64_t length;
@@ -23,15 +23,15 @@ struct catalog {
 	struct catalog_place *places;
 	size_t count, capacity;
 	struct texts texts;
-	struct trace_error damage; /* of the first strings that could not be read */
-	uint64_t missing_strings;  /* in all of those, as the index says */
-	struct args_blocks *args;  /* apart: looking into them changes what is kept, not what is */
+	struct trace_error damage; /* from the first strings that could not be read */
+	uint64_t missing_strings;  /* in all unreadable blocks, according to the index */
+	struct args_blocks *args;  /* separate: lookups change its cache, not its contents */
 };
 
-/* Functions return 0; -EINVAL for what is damaged; -ENOMEM; -errno of a read. */
+/* These return 0, -EINVAL for damage, -ENOMEM, or -errno of a read. */
 
 int catalog_add(struct catalog *catalog, const struct catalog_place *place);
-/* Forgets blocks and strings. */
+/* Drops blocks and strings. */
 void catalog_clear(struct catalog *catalog);
 void catalog_free(struct catalog *catalog);
 
@@ -41,9 +41,9 @@ int catalog_open_block(const struct input *input, struct trace_buffers *buffers,
 		       struct trace_error *error);
 
 /*
- * Takes in what the index says whose last frame is at `last`: blocks between `start`, where the
- * first block of the file may stand, and `last`. Loads the strings but args, and notes in `damage`
- * those that cannot be read; other blocks are not looked at.
+ * Reads the index whose last frame is at `last`: adds the blocks between `start`, where the first
+ * block of the file may be, and `last`. Loads all strings except arguments, and records unreadable
+ * ones in `damage`; other blocks are not read.
  */
 int catalog_read_index(struct catalog *catalog, const struct input *input,
 		       struct trace_buffers *buffers, uint64_t start, uint64_t last,

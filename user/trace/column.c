@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Columns of integers, narrow in a file and wide in memory. Knows nothing of what they mean.
+ * Columns of integers, narrow in a file and wide in memory.
  */
 #include "column.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Columns start anywhere in a buffer. */
+/* Columns may be unaligned. */
 #define LOOSE(type) type __attribute__((aligned(1), may_alias))
 typedef LOOSE(uint16_t) loose_u16;
 typedef LOOSE(uint32_t) loose_u32;
@@ -49,7 +49,7 @@ uint8_t *column_pack(struct pack *pack, const char *name, unsigned int width, bo
 	return data;
 }
 
-/* One loop for values side by side, which is vectorised, one for all others. */
+/* Adjacent values have their own loop, which is vectorised. */
 #define STORE(type)                                                                                \
 	do {                                                                                       \
 		type *out = (type *)to;                                                            \

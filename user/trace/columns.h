@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Every kind of row and every column, described once: from these lists come the enums and tables of
- * schema.h, what decoding copies from the kernel side's records, and the page of documentation that
- * `faultline print --list-columns` prints. All lists are append only.
+ * Describes every kind of row and every column once: these lists produce the enums and tables of
+ * schema.h, what decoding copies from the kernel side's records, and the documentation that
+ * `faultline print --list-columns` prints. All lists are append-only.
  *
  *	KIND(ID, name, layer, number of the column with a duration or -1,
  *	     whether its rows say what the numbers in other rows stand for,
- *	     OWN, or SHARED where its columns are numbered with another kind's, meaning)
+ *	     OWN, or SHARED if its columns are numbered with another kind's, meaning)
  *	COLUMN(ID, name, type, unit, source, meaning)
  *
  * Types: TIME is ns on the trace's clock, stored as differences that start at t0; UINT, INT; STRING
- * is the id of a string, 0 for none. The source is where a record of bpf/event.h has it:
- * HEAD(field) of its header, FIELD(field), PAGES(field) in pages, RARE(field) and RARE_PAGES(field)
- * only of records that go through a ring, SECTORS(field) in sectors, BY_HAND for what
- * decode_kinds.c works out.
+ * is the id of a string, 0 for none. The source is its position in a record of bpf/event.h:
+ * HEAD(field) of the record's header, FIELD(field), PAGES(field) in pages, RARE(field) and
+ * RARE_PAGES(field) only in records that go through a ring, SECTORS(field) in sectors, BY_HAND if
+ * decode_kinds.c computes it.
  */
 #ifndef FAULTLINE_TRACE_COLUMNS_H
 #define FAULTLINE_TRACE_COLUMNS_H
@@ -103,7 +103,7 @@
 	       "tells what was opened once, and duplicated or inherited since, from what was "     \
 	       "opened apart: a number without an order; 0: not known")
 
-/* Behind those of TRACE_COLUMNS_SYSCALL. */
+/* Appended to those of TRACE_COLUMNS_SYSCALL. */
 #define TRACE_COLUMNS_PATHS(COLUMN)                                                                \
 	COLUMN(SYSCALL_PATH_FILE2, "file2", UINT, NONE, FIELD(file2),                              \
 	       "the file written by sendfile and its like")                                        \
@@ -294,7 +294,7 @@
 	       "of its duration, before the driver got its request")                               \
 	COLUMN(BIO_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_BLOCK_* of flags.h")
 
-/* The counts of a class of requests. */
+/* Counters of a class of requests. */
 #define TRACE_COLUMNS_COUNTS(COLUMN, ID, name, class)                                              \
 	COLUMN(DEVICE_##ID##_REQUESTS, name "_requests", UINT, COUNT,                              \
 	       FIELD(total.of[class].requests), "that ended")                                      \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Fills a struct trace_error. Knows nothing of what went wrong.
+ * Fills a struct trace_error.
  */
 #include "error.h"
 

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the writer and the reader of a trace file share. Private to user/trace.
+ * The file format, shared by the writer and the reader. Private to user/trace.
  *
  * A file is a sequence of zstd frames with content checksums. Each holds one msgpack map:
  *
  *   header   {"format": "faultline", "version": 1, ...}                        the first frame
- *            and, with "block": "header", "n": 0, once more: a second or two later or at the end
+ *            and, with "block": "header", "n": 0, a copy: a second or two later or at the end
  *   string   {"block": "string", "n": N, "id": COLUMN, "text": [str or bin, ...]}
- *            with "of": "args" for those that are the arguments of spans and instants
+ *            with "of": "args" for the arguments of spans and instants
  *   rows     {"block": KIND, "n": N, "t0": ns, NAME: COLUMN, ...}              see schema.h
  *   flush    {"block": "flush", "n": 0, "t0": ns}
- *            about every second: all that came before this time is in the file, but for what is
+ *            about every second: everything before this time is in the file, except for what is
  *            younger than a second
  *   index    {"block": "index", "n": N, "previous": OFFSET or 0, "kinds": [KIND, ...],
  *             "kind", "offset", "rows", "start", "end", "pids", "files": COLUMN}
  *   totals   {"block": "totals", "start_ns", "end_ns", "exit_code", "operations": [...],
  *             "kinds": [...], "survivors": [pid, ...]}
  *
- * and the end is a skippable frame of fixed size, struct format_tail below. A string stands before
- * the first row that refers to it. Arguments are about as many as spans: they stand in blocks of
- * their own, of a few thousand, so that a reader need not hold them. An index describes the string
- * and row blocks since the previous index frame, so that neither side ever holds more than a part
- * of it packed.
+ * and the end is a skippable frame of fixed size, struct format_tail below. A string precedes the
+ * first row that refers to it. There are about as many arguments as spans: they have separate
+ * blocks of a few thousand, so that a reader need not hold them. An index describes the string and
+ * row blocks since the previous index frame, so that neither side ever holds more than a part of it
+ * packed.
  *
  * COLUMN is msgpack-numpy's {b"nd": true, b"type": "<u4", b"kind": b"", b"shape": [N],
- * b"data": bin}; its keys are bin, because that is what msgpack_numpy.decode looks for.
+ * b"data": bin}; its keys are bin because msgpack_numpy.decode looks for those.
  * Times are differences: time[i] = t0 + dts[0] + ... + dts[i], modulo 2^64.
  */
 #ifndef FAULTLINE_TRACE_FORMAT_H
@@ -34,23 +34,23 @@
 
 #define FORMAT_NAME "faultline"
 #define FORMAT_STRING "string"
-#define FORMAT_ARGS "args" /* what strings are of; in an index, the kind of such a block */
+#define FORMAT_ARGS "args" /* value of "of"; in an index, the kind of such a block */
 #define FORMAT_INDEX "index"
 #define FORMAT_FLUSH "flush"
 #define FORMAT_TOTALS "totals"
-#define FORMAT_HEADER "header" /* its copy */
+#define FORMAT_HEADER "header" /* the header's copy */
 
-/* Numbers that an index gives to string blocks; row blocks have their enum trace_kind. */
+/* Numbers of string blocks in an index; row blocks have their enum trace_kind. */
 #define FORMAT_KIND_STRING TRACE_KIND_COUNT
 #define FORMAT_KIND_ARGS (TRACE_KIND_COUNT + 1)
 #define FORMAT_KINDS (TRACE_KIND_COUNT + 2)
 
-/* An index frame is written at least every so many blocks. */
+/* An index frame is written at least once per this many blocks. */
 #define FORMAT_INDEX_ROWS 65536
 
-/* One row of an index. `start` and `end` are times, for args the lowest and the highest id. `pids`
- * and `files` say whose rows they are and of which files: a bit for each, see trace_key. Traces
- * from before there were these columns lack them. */
+/* One row of an index. `start` and `end` are times; for args, the lowest and the highest id. `pids`
+ * and `files` have a bit for each pid and file in the block: see trace_key. Older traces lack these
+ * columns. */
 struct format_entry {
 	uint64_t kind, offset, rows, start, end, pids, files;
 };
@@ -76,7 +76,7 @@ static const struct trace_column format_entry_columns[ENTRY_COLUMNS] = {
 	[ENTRY_FILES] = { "files", TRACE_UINT },
 };
 
-/* The last bytes of a complete trace, little-endian. zstd takes them for a skippable frame. */
+/* The last bytes of a complete trace, little-endian: a skippable frame to zstd. */
 struct format_tail {
 	uint32_t skippable; /* FORMAT_TAIL_SKIPPABLE */
 	uint32_t bytes;	    /* that follow */

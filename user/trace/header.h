@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The two objects of a trace that are not rows: the header at its start, the totals at its end.
- * Knows nothing of BPF; strings are owned by whoever made the object.
+ * The two objects of a trace that are not rows: the header at its start, the totals at its end. The
+ * object's creator owns its strings.
  */
 #ifndef FAULTLINE_TRACE_HEADER_H
 #define FAULTLINE_TRACE_HEADER_H
@@ -12,7 +12,7 @@
 
 #include "schema.h"
 
-/* What an operation does, so that a reader needs no list of system calls of its own. */
+/* What an operation does, so that a reader needs no list of system calls. */
 enum trace_family {
 	TRACE_READ,
 	TRACE_WRITE,
@@ -23,19 +23,19 @@ enum trace_family {
 	TRACE_ADVICE, /* posix_fadvise, readahead: no bytes for the caller, maybe into the cache */
 	TRACE_FILEFAULT,   /* faults on file mappings */
 	TRACE_ANONFAULT,   /* faults on anonymous and shared memory: totals only */
-	TRACE_CACHE,	   /* pages brought into the cache on no operation's account */
-	TRACE_INDIRECT,	   /* ... on that of one whose own file it is not */
+	TRACE_CACHE,	   /* unattributed: pages brought into the cache by no operation */
+	TRACE_INDIRECT,	   /* ... indirect: by an operation on another file */
 	TRACE_UNDECODED,   /* counted, not decoded: calls of 32-bit programs */
-	TRACE_SUBMITS,	   /* operations are handed to the kernel, or asked for: io_uring, libaio */
-	TRACE_STORES,	   /* what stores through mappings dirtied: bytes of whole folios */
-	TRACE_DELAY,	   /* writers told to sleep because too much waits to be written back */
+	TRACE_SUBMITS,	   /* submits or requests operations: io_uring, libaio */
+	TRACE_STORES,	   /* dirtied by stores through mappings: bytes of whole folios */
+	TRACE_DELAY,	   /* writers throttled because too much waits for writeback */
 	TRACE_STORAGE,	   /* requests to block devices */
-	TRACE_OTHER,	   /* of io_uring and libaio, not on files: counted alone */
-	TRACE_KERNEL_READ, /* the kernel reads and writes files by itself, on a task's behalf */
+	TRACE_OTHER,	   /* io_uring and libaio, not on files: only counted */
+	TRACE_KERNEL_READ, /* the kernel reads and writes files itself, on a task's behalf */
 	TRACE_KERNEL_WRITE,
-	TRACE_SPLICE_READ, /* halves of a transfer, where the call that asks for it is not told */
+	TRACE_SPLICE_READ, /* halves of a transfer whose call is not recorded */
 	TRACE_SPLICE_WRITE,
-	TRACE_APART, /* done for another operation, or by the kernel's own threads: in no total */
+	TRACE_APART, /* for another operation, or by kernel threads: in no total */
 	TRACE_FAMILY_COUNT,
 };
 
@@ -55,22 +55,22 @@ struct trace_layer {
 	const char *name;
 	bool on;
 	const char *attach; /* the chosen variant, e.g. "tp_btf"; NULL when off */
-	const char *reason; /* why it is off, or what it lacks; NULL when there is nothing to say */
+	const char *reason; /* why it is off, or what it lacks; NULL if neither */
 };
 
 struct trace_mount {
 	uint32_t dev;		  /* as in file rows */
 	const char *type;	  /* of the file system */
 	const char *options;	  /* separated by commas */
-	const char *path;	  /* as whoever made the trace saw it */
-	uint64_t readahead_bytes; /* of the device's window; 0: not known */
+	const char *path;	  /* as seen by the trace's creator */
+	uint64_t readahead_bytes; /* readahead window of the device; 0: unknown */
 };
 
-/* What a flight recorder has kept, and why it was written. */
+/* What a flight recorder kept, and why it was written. */
 struct trace_flight {
-	const char *reason;	   /* NULL: the trace is none of a flight recorder */
-	uint64_t complete_from_ns; /* from when on it has everything, of all CPUs */
-	uint64_t overwritten;	   /* records of before that, which are not there */
+	const char *reason;	   /* NULL: not from a flight recorder */
+	uint64_t complete_from_ns; /* from this time on it is complete, for all CPUs */
+	uint64_t overwritten;	   /* earlier records, which are missing */
 };
 
 struct trace_header {
@@ -80,16 +80,16 @@ struct trace_header {
 	uint32_t page_bytes, cpus;
 	uint64_t clock_monotonic_ns;	  /* the trace's clock ... */
 	uint64_t clock_realtime_ns;	  /* ... and the wall clock at the same moment */
-	uint64_t memory_bytes;		  /* of the machine; 0: not known, like those that follow */
-	uint64_t cgroup_memory_bytes;	  /* least limit of the cgroups around; 0: none, too */
-	uint64_t dirty_bytes;		  /* above so much writers wait, */
-	uint64_t dirty_background_bytes;  /* and above this is written back; at the start */
-	const struct trace_mount *mounts; /* at the start, but for those of the kernel's own */
+	uint64_t memory_bytes;		  /* of the machine; 0: unknown, as for those below */
+	uint64_t cgroup_memory_bytes;	  /* lowest enclosing cgroup limit; 0: none, too */
+	uint64_t dirty_bytes;		  /* above this, writers wait, */
+	uint64_t dirty_background_bytes;  /* and above this, writeback begins; as of the start */
+	const struct trace_mount *mounts; /* at the start, except the kernel's own */
 	size_t mount_count;
-	const char *mode;	    /* "trace", "profile", "auto": as --mode says */
-	const char *start;	    /* "run": with a command; "attach": to what ran already */
+	const char *mode;	    /* "trace", "profile", "auto": as for --mode */
+	const char *start;	    /* "run": with a command; "attach": to running processes */
 	const char *const *command; /* NULL-terminated; may be NULL */
-	const char *const *targets; /* what it attached to, in words; as command */
+	const char *const *targets; /* what it attached to, in words; like `command` */
 	struct trace_flight flight;
 	const struct trace_layer *layers;
 	size_t layer_count;
@@ -97,17 +97,15 @@ struct trace_header {
 	size_t operation_count;
 };
 
-/* Exact counts from the kernel: every event, written or lost. Indexed like the header's operations.
- */
+/* Exact counts from the kernel: all events, written or lost. Indexed like the header's
+ * operations. */
 struct trace_operation_total {
 	uint64_t count, errors;
 	uint64_t bytes; /* sum of positive results of calls that move bytes */
 	uint64_t thread_time_ns;
 	uint64_t fetched_bytes, created_bytes;
-	uint64_t
-		submissions; /* sum of positive results of calls of family TRACE_SUBMITS that submit
-			      */
-	uint64_t read_for_write_bytes; /* from storage, to complete pages written in part */
+	uint64_t submissions; /* sum of positive results of TRACE_SUBMITS calls that submit */
+	uint64_t read_for_write_bytes; /* from storage, to complete partial pages */
 	uint64_t major_faults;	       /* of faults; TRACE_NOT_COUNTED: an older trace */
 };
 
@@ -120,19 +118,19 @@ struct trace_kind_total {
 	uint64_t events, written, lost;
 };
 
-/* What could not be seen, by name. */
+/* What could not be observed, by name. */
 #define TRACE_NOTE_UNFOLLOWED "children_not_followed"
-#define TRACE_NOTE_UNTIMED "faults_untimed" /* neither start nor end was seen, or one of them */
+#define TRACE_NOTE_UNTIMED "faults_untimed"		/* start, end or both were not seen */
 #define TRACE_NOTE_ASYNC_BEFORE "async_begun_before"	/* submitted before the recording */
-#define TRACE_NOTE_SPANS_BEFORE "spans_begun_before"	/* open when it attached to them */
-#define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is not known */
-#define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	/* of them there are no records */
+#define TRACE_NOTE_SPANS_BEFORE "spans_begun_before"	/* open when the recording attached */
+#define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is unknown */
+#define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	/* they have no records */
 #define TRACE_NOTE_BIOS_UNDER_WAY "bios_under_way"	/* at the end, or ended unseen */
-#define TRACE_NOTE_LEFT_OUT "operations_left_out"	/* on files that were not to be recorded */
-/* Why events were lost, which are counted by kind, too: */
+#define TRACE_NOTE_LEFT_OUT "operations_left_out"	/* on files excluded from the recording */
+/* Why events were lost; these are also counted by kind: */
 #define TRACE_NOTE_LOST_FULL "lost_buffers_full"     /* they came faster than they were read */
 #define TRACE_NOTE_LOST_STOPPED "lost_while_stopped" /* the tracer did not run */
-#define TRACE_NOTE_LOST_NO_ROOM "lost_not_written"   /* there was no room for the trace */
+#define TRACE_NOTE_LOST_NO_ROOM "lost_not_written"   /* no room for the trace */
 
 struct trace_note {
 	const char *name;
@@ -142,14 +140,14 @@ struct trace_note {
 struct trace_totals {
 	uint64_t end_ns;   /* when tracing ended, on the trace's clock */
 	uint64_t start_ns; /* exec of the command */
-	int32_t exit_code; /* of the command, as `run` returned it; -1 when unknown */
+	int32_t exit_code; /* of the command, as returned by `run`; -1 if unknown */
 	const struct trace_operation_total *operations;
 	size_t operation_count;
 	const struct trace_kind_total *kinds;
 	size_t kind_count;
 	const uint64_t *survivors; /* pids of followed processes still alive at the end */
 	size_t survivor_count;
-	const struct trace_note *notes; /* those that there are any of */
+	const struct trace_note *notes; /* only those above 0 */
 	size_t note_count;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads and decompresses the frames of a file. Knows nothing of what is in them.
+ * Reads and decompresses the frames of a file.
  *
- * Nothing that a frame says of itself is believed: its compressed size is found by walking its
- * blocks, its content is decompressed into no more memory than a frame may have.
+ * Nothing that a frame says about itself is trusted: its compressed size is found by walking its
+ * blocks, and its content is decompressed into no more memory than a frame may have.
  */
 #include "input.h"
 
@@ -50,7 +50,7 @@ static int copy_all(int from, int to)
 	return err;
 }
 
-/* A file without a name for what comes through a pipe: analyses pass over it more than once. */
+/* Opens an unnamed file for data from a pipe: analyses read it more than once. */
 static int open_spool(void)
 {
 	const char *const places[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
@@ -98,7 +98,7 @@ int input_open(struct input *input, const char *path, struct trace_error *error)
 	if (!strcmp(path, "-"))
 		return open_standard(input, error);
 	memset(input, 0, sizeof(*input));
-	/* O_NONBLOCK: do not hang on a FIFO before we could refuse it. */
+	/* O_NONBLOCK: do not hang on a FIFO before it can be rejected. */
 	input->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (input->fd < 0 || fstat(input->fd, &status))
 		return trace_fail(error, -errno, "cannot be opened: %s", strerror(errno));
@@ -136,7 +136,7 @@ void input_release(struct trace_buffers *buffers)
 	*buffers = (struct trace_buffers) { 0 };
 }
 
-/* Makes a buffer large enough; what it held is gone. */
+/* Makes a buffer large enough; its contents are lost. */
 static int grow(uint8_t **buffer, size_t *capacity, size_t bytes)
 {
 	if (*capacity >= bytes)
@@ -196,7 +196,7 @@ static uint32_t get_u32(const uint8_t *bytes)
 	return value;
 }
 
-/* Reads one whole frame, by guessing its length until it is in. */
+/* Reads one whole frame, guessing its length until all of it is read. */
 static int read_frame(const struct input *input, struct trace_buffers *buffers, uint64_t offset,
 		      uint64_t length, const uint8_t **bytes, size_t *frame,
 		      struct trace_error *error)
@@ -234,7 +234,7 @@ static int read_frame(const struct input *input, struct trace_buffers *buffers, 
 	}
 }
 
-/* The content's size may be unknown or a lie: the buffer grows to the limit and no further. */
+/* The content size may be unknown or wrong: the buffer grows only up to the limit. */
 static int decompress(struct trace_buffers *buffers, const uint8_t *bytes, size_t frame,
 		      uint64_t offset, size_t *length, struct trace_error *error)
 {
@@ -280,7 +280,7 @@ int input_frame(const struct input *input, struct trace_buffers *buffers, uint64
 	memset(content, 0, sizeof(*content));
 	if (err)
 		return err;
-	if (!frame) { /* skippable: two words, and what the second counts */
+	if (!frame) { /* skippable: two words, and as many bytes as the second says */
 		*next = offset + 8 + get_u32(bytes + 4);
 		return *next > input->size ? cut(error, offset) : 0;
 	}

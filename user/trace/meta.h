@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The header and the totals as msgpack, both ways. Knows nothing of files. Private to user/trace.
+ * Packs and parses the header and the totals as msgpack. Private to user/trace.
  */
 #ifndef FAULTLINE_TRACE_META_H
 #define FAULTLINE_TRACE_META_H
@@ -12,13 +12,13 @@
 #include "reader.h"
 
 void header_pack(struct pack *pack, const struct trace_header *header);
-/* The same as a block, for a header that cannot be read. */
+/* The same as a block, in case the header cannot be read. */
 void header_pack_copy(struct pack *pack, const struct trace_header *header);
 void totals_pack(struct pack *pack, const struct trace_totals *totals);
 
 /*
- * Strings and lists go into the arena. -EINVAL when the object is not what it should be, -ENOTSUP
- * for a newer version, -ENOMEM.
+ * Strings and lists go into the arena. -EINVAL if the object is invalid, -ENOTSUP for a newer
+ * version, -ENOMEM.
  */
 int header_parse(struct trace_header *header, struct mp object, struct arena *arena,
 		 struct trace_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Packs the header and the totals of a trace. Knows nothing of files.
+ * Packs the header and the totals of a trace.
  */
 #include "meta.h"
 
@@ -92,7 +92,7 @@ static void pack_flight(struct pack *pack, const struct trace_flight *flight)
 	pack_number(pack, "overwritten", flight->overwritten);
 }
 
-/* Of what every header has, and what only those of a flight recorder have. */
+/* Counts the pairs that every header has, and those of a flight recorder. */
 static size_t header_pairs(const struct trace_header *header)
 {
 	return 18 + (header->flight.reason != NULL);

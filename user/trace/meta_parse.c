@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Parses the header and the totals of a trace, which are as hostile as the rest of it. Knows
- * nothing of files.
+ * Parses the header and the totals of a trace, which are as hostile as the rest.
  *
- * Maps are described by tables of fields: where a key's value goes, and as what. A field that is
- * missing keeps its zero, an unknown key is skipped, a value of the wrong type is an error.
+ * Tables of fields describe maps: where a key's value goes, and its type. A missing field stays
+ * zero, an unknown key is skipped, a value of the wrong type is an error.
  */
 #include "meta.h"
 
@@ -14,11 +13,11 @@
 #include "error.h"
 #include "format.h"
 
-/* Far above what any trace has, and low enough that lists of nothing cost little. */
+/* Far above what any trace has, and low enough that lists of empty items cost little. */
 #define ITEMS_MAX 65536
 #define COMMAND_MAX (1u << 20)
 
-/* FIELD_PART is text that stays in the buffer: what is looked at and not kept. */
+/* FIELD_PART is text that stays in the buffer: checked, but not kept. */
 enum field_type { FIELD_TEXT, FIELD_PART, FIELD_U32, FIELD_U64, FIELD_I32 };
 
 struct field {
@@ -85,7 +84,7 @@ static int parse_fields(const struct field *fields, size_t count, struct mp *mp,
 		const struct field *field = NULL;
 		struct mp name = *mp;
 
-		err = mp_skip(mp); /* keys of other types than text are none of ours */
+		err = mp_skip(mp); /* keys that are not text are not ours */
 		if (err || mp_next(&name, &key))
 			return -EINVAL;
 		for (size_t i = 0; i < count && !field; i++)
@@ -100,8 +99,8 @@ static int parse_fields(const struct field *fields, size_t count, struct mp *mp,
 	parse_fields((fields), sizeof(fields) / sizeof((fields)[0]), (mp), (arena), (target))
 
 /*
- * The list or map at `key`: its length, memory for so many items (zeroed, and one more as an
- * end), and the position of the first. A missing list is an empty one.
+ * Opens the list or map at `key`: its length, memory for its items (zeroed, with one more as a
+ * terminator), and the position of the first. A missing list is an empty one.
  */
 static int open_items(struct mp object, const char *key, enum mp_type type, size_t limit,
 		      size_t item_bytes, struct arena *arena, struct mp *mp, uint32_t *length,
@@ -208,7 +207,7 @@ static int parse_mounts(struct trace_header *header, struct mp object, struct ar
 	return err;
 }
 
-/* A family that a later version adds is one whose meaning is not known here. */
+/* The meaning of a family that a later version adds is unknown. */
 static enum trace_family find_family(const struct mp_value *name)
 {
 	for (int family = 0; family < TRACE_FAMILY_COUNT; family++)
@@ -217,8 +216,8 @@ static enum trace_family find_family(const struct mp_value *name)
 	return TRACE_UNDECODED;
 }
 
-/* Operations of a layer follow each other, and each of a thousand traces has hundreds of them: the
- * layer's name is kept once for those in a row. */
+/* Operations of a layer are adjacent, and each of a thousand traces has hundreds of operations: the
+ * layer's name is kept once per run. */
 static int parse_operations(struct trace_header *header, struct mp object, struct arena *arena)
 {
 	struct raw {
@@ -280,7 +279,7 @@ static int check_format(struct mp object, struct trace_error *error)
 	return 0;
 }
 
-/* What a program may print without asking. */
+/* Sets missing texts that programs print without a check. */
 static void name_the_unknown(struct trace_header *header)
 {
 	const char **texts[] = { &header->tool,	  &header->host,    &header->boot_id,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A pull parser for msgpack. Knows nothing of traces; the format is
- * https://github.com/msgpack/msgpack/blob/master/spec.md
+ * A pull parser for msgpack; the format is https://github.com/msgpack/msgpack/blob/master/spec.md
  */
 #include "mp.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Big-endian integer of 1, 2, 4 or 8 bytes. */
+/* Reads a big-endian integer of 1, 2, 4 or 8 bytes. */
 static int take_number(struct mp *mp, unsigned int bytes, uint64_t *number)
 {
 	uint64_t value = 0;
@@ -32,7 +31,7 @@ static int take_bytes(struct mp *mp, enum mp_type type, uint64_t length, struct 
 	return 0;
 }
 
-/* Every item takes a byte at least: a count beyond the bytes that are left is a lie. */
+/* Every item takes at least one byte: a count beyond the remaining bytes is false. */
 static int take_items(struct mp *mp, enum mp_type type, uint64_t length, struct mp_value *value)
 {
 	uint64_t items = type == MP_MAP ? 2 * length : length;
@@ -72,8 +71,8 @@ static int take_real(struct mp *mp, unsigned int bytes, struct mp_value *value)
 	return 0;
 }
 
-/* What follows a first byte of 0xc0 to 0xdf: how many bytes hold the number (a value or a length),
- * and what it is the number of. */
+/* What follows a first byte of 0xc0 to 0xdf: the type, and how many bytes hold the number (a value
+ * or a length). */
 enum form { INVALID, NIL, FALSE_, TRUE_, BIN, EXT, FIXEXT, REAL, UINT, INT, STR, ARRAY, MAP };
 
 static const struct {

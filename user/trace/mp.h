@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A pull parser for msgpack. Knows nothing of traces.
+ * A pull parser for msgpack.
  *
- * Why not msgpack-c's: its unpacker builds a tree, allocating for every array and map by counts
- * that the input claims, and copies or pins what it reads. A trace is hostile input made of a few
- * large byte strings, so here nothing is allocated, nothing is copied, and no count is believed
- * beyond the bytes that are there.
+ * Why not msgpack-c: its unpacker builds a tree, allocating for every array and map by counts that
+ * the input claims, and copies or pins what it reads. A trace is hostile input made of a few large
+ * byte strings, so this parser allocates nothing, copies nothing, and trusts no count beyond the
+ * bytes present.
  */
 #ifndef FAULTLINE_TRACE_MP_H
 #define FAULTLINE_TRACE_MP_H
@@ -44,13 +44,13 @@ struct mp_value {
 };
 
 /*
- * Functions return 0, or -EINVAL for what is not msgpack, runs past the end of the buffer or is
- * not what was asked for; the position is then of no use.
+ * Functions return 0, or -EINVAL for input that is not msgpack, runs past the end of the buffer or
+ * is not of the requested type; the position is then undefined.
  */
 
-/* Reads one value; of an array or a map its head only, its items come next. */
+/* Reads one value; for an array or a map only its head, and its items follow. */
 int mp_next(struct mp *mp, struct mp_value *value);
-/* Passes over one value with all that is in it. Depth costs nothing. */
+/* Skips one value with everything in it. Depth costs nothing. */
 int mp_skip(struct mp *mp);
 
 /* Reads one value of the given type. mp_int takes MP_UINT below 2^63 as well. */
@@ -58,13 +58,13 @@ int mp_uint(struct mp *mp, uint64_t *value);
 int mp_int(struct mp *mp, int64_t *value);
 int mp_array(struct mp *mp, uint32_t *items);
 int mp_map(struct mp *mp, uint32_t *pairs);
-/* A str or a bin: which one it is says only if it happens to be UTF-8. */
+/* A str or a bin: the difference only shows whether the bytes are UTF-8. */
 int mp_bytes(struct mp *mp, const uint8_t **bytes, uint32_t *length);
 
-/* Whether a str or bin holds exactly this text. */
+/* True if a str or bin holds exactly this text. */
 bool mp_is(const struct mp_value *value, const char *text);
-/* Looks a text key up in the map that starts at `map`. Returns 1 and the position of its value,
- * 0 when there is none, -EINVAL. */
+/* Looks up a text key in the map that starts at `map`. Returns 1 and the position of its value, 0
+ * if there is none, or -EINVAL. */
 int mp_find(struct mp map, const char *key, struct mp *value);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Frames, index and tail of a trace file. Knows nothing of threads and of how blocks are filled.
+ * Writes frames, index and tail of a trace file.
  */
 #include "output.h"
 
@@ -14,13 +14,13 @@
 
 #include "column.h"
 
-/* By measurement: higher levels take a tenth to a quarter more time for a fiftieth less size, and a
- * hash table that stays in the first-level cache is the other way around. */
+/* Measured: higher levels take 10% to 25% more time for 2% less size, and a hash table that stays
+ * in the L1 cache is the other way around. */
 #define DEFAULT_LEVEL 1
 #define HASH_LOG 12
 
-/* Room that is kept: for names while the disk is full, for the totals, and what the file system is
- * asked for at once. */
+/* Reserved room: for names while the disk is full, and for the totals; and how much to request from
+ * the file system at once. */
 #define NAMES_BYTES (128u << 10)
 #define TOTALS_BYTES (48u << 10)
 #define PROMISE_BYTES (1u << 20)
@@ -33,7 +33,7 @@ static int configure(ZSTD_CCtx *context, int level)
 	} parameters[] = {
 		{ ZSTD_c_checksumFlag, 1 },
 		{ ZSTD_c_compressionLevel, level ? level : DEFAULT_LEVEL },
-		{ ZSTD_c_hashLog, level ? 0 : HASH_LOG }, /* 0: as the level has it */
+		{ ZSTD_c_hashLog, level ? 0 : HASH_LOG }, /* 0: the level's default */
 	};
 
 	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
@@ -47,7 +47,7 @@ int output_open(struct output *output, int fd, int level)
 {
 	memset(output, 0, sizeof(*output));
 	output->fd = fd;
-	output->stream = lseek(fd, 0, SEEK_CUR) != 0; /* or what others have begun to write */
+	output->stream = lseek(fd, 0, SEEK_CUR) != 0; /* or others have already written to it */
 	output->no_promise = output->stream;
 	output->context = ZSTD_createCCtx();
 	output->entries = calloc(FORMAT_INDEX_ROWS, sizeof(*output->entries));
@@ -72,7 +72,7 @@ bool output_is_full(int error)
 	return error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
 }
 
-/* How much must be left: more as the index grows. */
+/* Returns how many bytes must be left: more as the index grows. */
 static uint64_t room_bytes(const struct output *output, enum output_room room)
 {
 	uint64_t bytes = 0;
@@ -85,7 +85,7 @@ static uint64_t room_bytes(const struct output *output, enum output_room room)
 	return bytes;
 }
 
-/* Has the file system promise the file's bytes up to `end`. 0, or an error of output_is_full. */
+/* Asks the file system to reserve bytes up to `end`. Returns 0, or an error of output_is_full. */
 static int promise(struct output *output, uint64_t end)
 {
 	while (fallocate(output->fd, FALLOC_FL_KEEP_SIZE, output->promised,
@@ -101,7 +101,7 @@ static int promise(struct output *output, uint64_t end)
 	return 0;
 }
 
-/* Whether so many bytes may be appended, with the room left behind them that is to be left. */
+/* Returns 0 if so many bytes may be appended with the required room left after them. */
 static int find_room(struct output *output, size_t length, enum output_room room)
 {
 	uint64_t end = output->offset + length + room_bytes(output, room);
@@ -115,7 +115,7 @@ static int find_room(struct output *output, size_t length, enum output_room room
 			return -EFBIG;
 		more = more < limit.rlim_cur ? more : limit.rlim_cur;
 	}
-	/* More than is needed at once, or else just that. */
+	/* More than is needed, or else just that. */
 	return promise(output, more) ? promise(output, end) : 0;
 }
 
@@ -127,7 +127,7 @@ static ssize_t put(const struct output *output, const void *bytes, size_t length
 			      : pwrite(output->fd, bytes, length, offset);
 }
 
-/* A pipe that others have set not to block: true once it takes more. */
+/* For a pipe that others set to nonblocking: true once it takes more. */
 static bool wait_for_reader(const struct output *output)
 {
 	struct pollfd wait = { .fd = output->fd, .events = POLLOUT };
@@ -135,7 +135,7 @@ static bool wait_for_reader(const struct output *output)
 	return errno == EAGAIN && poll(&wait, 1, -1) >= 0;
 }
 
-/* All or nothing: what a failed write left behind is cut off again. */
+/* All or nothing: what a failed write left behind is cut off. */
 static int append(struct output *output, const void *data, size_t length, enum output_room room)
 {
 	const uint8_t *bytes = data;
@@ -156,11 +156,11 @@ static int append(struct output *output, const void *data, size_t length, enum o
 		output->offset += length;
 		return 0;
 	}
-	/* Half a frame cannot be taken back out of a pipe. */
+	/* Half a frame cannot be removed from a pipe. */
 	if (!output_is_full(err) || (output->stream && done))
 		output->error = err;
 	if (done && !output->stream && !ftruncate(output->fd, output->offset))
-		output->promised = output->offset; /* if not, readers cope with half a frame */
+		output->promised = output->offset; /* otherwise, readers cope with half a frame */
 	return err;
 }
 
@@ -189,7 +189,7 @@ int output_object(struct output *output, const struct pack *object, enum output_
 		return output->error = -ENOMEM;
 	length = ZSTD_compress2(output->context, output->frame, output->frame_capacity,
 				object->bytes, object->length);
-	if (ZSTD_isError(length)) /* the frame is large enough: its own memory is not to be had */
+	if (ZSTD_isError(length)) /* the frame is large enough: zstd itself is out of memory */
 		return output->error = -ENOMEM;
 	return append(output, output->frame, length, room);
 }
@@ -270,6 +270,6 @@ int output_end(struct output *output, const struct pack *totals)
 	tail.size = output->offset + sizeof(tail);
 	err = append(output, &tail, sizeof(tail), ROOM_FOR_NOTHING);
 	if (!err && output->promised > output->offset && ftruncate(output->fd, output->offset))
-		return 0; /* the trace is whole, only larger on disk than it need be */
+		return 0; /* the trace is complete, only larger on disk than necessary */
 	return err;
 }

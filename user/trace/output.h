@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The file side of a writer: compresses packed objects into frames, appends them to the file,
- * remembers what the index needs. Knows nothing of threads and of how blocks are filled.
+ * The file side of a writer: compresses packed objects into frames, appends them to the file, and
+ * records what the index needs.
  *
- * Room is kept behind the end of the file, as far as the file system can promise it: for the index
- * and the totals, and, ahead of them, for what files and processes are called. What finds no room
- * is refused with an error of output_is_full, and may find some later. After another error every
- * later call returns the same without writing.
+ * Room after the end of the file is reserved, as far as the file system can guarantee it: for the
+ * index and the totals, and before these for names of files and processes. What finds no room is
+ * refused with an error of output_is_full, and may find some later. After any other error, all
+ * later calls return that error without writing.
  */
 #ifndef FAULTLINE_TRACE_OUTPUT_H
 #define FAULTLINE_TRACE_OUTPUT_H
@@ -17,19 +17,19 @@
 #include "format.h"
 #include "pack.h"
 
-/* What a frame has to leave of the room that is kept. */
+/* How much of the reserved room a frame must leave. */
 enum output_room {
-	ROOM_FOR_NAMES,	 /* and for totals: all that is ordinary */
+	ROOM_FOR_NAMES,	 /* and for totals: all ordinary frames */
 	ROOM_FOR_TOTALS, /* names */
 	ROOM_FOR_NOTHING /* index and totals */
 };
 
 struct output {
 	int fd;
-	bool stream;	   /* a pipe, say: has an end, but no places */
-	bool no_promise;   /* the file system promises no room */
-	uint64_t promised; /* end of the room that is the file's own */
-	int error;	   /* the first one but for a full disk, sticky */
+	bool stream;	   /* a pipe, for example: append only, no offsets */
+	bool no_promise;   /* the file system cannot reserve room */
+	uint64_t promised; /* end of the reserved room */
+	int error;	   /* the first one other than a full disk, sticky */
 	uint64_t offset;   /* of the end of the last whole frame */
 	ZSTD_CCtx *context;
 	uint8_t *frame;
@@ -40,19 +40,19 @@ struct output {
 	struct pack index;
 };
 
-/* `level` is zstd's; 0 is the default. The output is to be freed even after an error. */
+/* `level` is zstd's; 0 for the default. The output must be freed even after an error. */
 int output_open(struct output *output, int fd, int level);
 void output_free(struct output *output);
 
-/* Whether an error says that there is no room now: disk, quota, or the limit of a file's size. */
+/* True if an error means that there is no room now: disk, quota, or file size limit. */
 bool output_is_full(int error);
 
-/* Writes an object that stands in no index. */
+/* Writes an object that is not in the index. */
 int output_object(struct output *output, const struct pack *object, enum output_room room);
-/* Writes a block and notes it for the index, offset apart. */
+/* Writes a block and records its entry for the index; sets the offset. */
 int output_block(struct output *output, const struct pack *block, struct format_entry entry,
 		 enum output_room room);
-/* Writes the index, the totals and the tail, and gives back what room is left. */
+/* Writes the index, the totals and the tail, and releases the remaining room. */
 int output_end(struct output *output, const struct pack *totals);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Packs msgpack into a buffer that grows. Knows nothing of what is packed.
+ * Packs msgpack into a growing buffer.
  */
 #include "pack.h"
 
@@ -47,7 +47,7 @@ void pack_raw(struct pack *pack, const void *bytes, size_t length)
 	pack->length += length;
 }
 
-/* What msgpack-c calls to put bytes out. */
+/* Called by msgpack-c to output bytes. */
 static int write_bytes(void *data, const char *bytes, size_t length)
 {
 	struct pack *pack = data;
@@ -78,8 +78,8 @@ void pack_int(struct pack *pack, int64_t value)
 	msgpack_pack_int64(PACKER(pack), value);
 }
 
-/* Bytes of the UTF-8 sequence at `at`, 0 if it is none: no overlong forms, no surrogates, nothing
- * past U+10FFFF (Unicode 15, table 3-7). */
+/* Returns the length of the UTF-8 sequence at `at`, 0 if it is invalid: no overlong forms, no
+ * surrogates, nothing past U+10FFFF (Unicode 15, table 3-7). */
 static size_t utf8_sequence(const uint8_t *at, size_t left)
 {
 	uint8_t low = 0x80, high = 0xbf;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Opens a trace and gives the columns of its blocks. Knows nothing of what rows mean.
+ * Opens a trace and reads the columns of its blocks.
  */
 #include "reader_state.h"
 
@@ -9,8 +9,8 @@
 
 #include "error.h"
 
-/* Strings may take more memory than their compressed file, but not without limit: a few kilobytes
- * of a forged file could claim gigabytes of empty strings. */
+/* Strings may take more memory than their compressed file, but not without limit: a forged file of
+ * a few kilobytes could claim gigabytes of empty strings. */
 #define TEXT_BYTES_MAX (64u << 20)
 #define TEXT_BYTES_PER_BYTE 256
 
@@ -32,8 +32,8 @@ static int load_column(struct trace_reader *reader, const struct column_view *vi
 }
 
 /*
- * Finds the columns of the mask. Whether the block is damaged is decided by all of its columns,
- * whichever the caller asks for: callers that read a trace twice rely on seeing the same blocks.
+ * Finds the columns of the mask. Whether the block is damaged depends on all of its columns, not
+ * only on those requested: callers that read a trace twice rely on seeing the same blocks. Returns
  * 0 or -EINVAL.
  */
 static int view_rows(const struct trace_reader *reader, const struct block *block, uint64_t mask,
@@ -56,7 +56,7 @@ static int view_rows(const struct trace_reader *reader, const struct block *bloc
 	return 0;
 }
 
-/* Differences to times. */
+/* Turns differences into times. */
 static void sum_up(uint64_t *times, size_t count, uint64_t t0)
 {
 	for (size_t i = 0; i < count; i++)
@@ -80,7 +80,7 @@ int reader_load_rows(struct trace_reader *reader, const struct block *block, uin
 	return 0;
 }
 
-/* --- damage: a block that cannot be read is passed over, and counted --- */
+/* --- damage: unreadable blocks are skipped and counted --- */
 
 void reader_note_damage(struct trace_reader *reader, const struct trace_error *error)
 {
@@ -137,7 +137,7 @@ bool trace_reader_header_is_copy(const struct trace_reader *reader)
 
 /* --- opening --- */
 
-/* Opens what is in reader->input. */
+/* Opens the trace in reader->input. */
 static int open_reader(struct trace_reader **result, struct trace_reader *reader,
 		       struct trace_error *error)
 {
@@ -216,7 +216,7 @@ void trace_reader_close(struct trace_reader *reader)
 	free(reader);
 }
 
-/* --- what was found --- */
+/* --- contents --- */
 
 const struct trace_header *trace_reader_header(const struct trace_reader *reader)
 {

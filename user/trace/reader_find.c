@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finds the header and the blocks of a trace. Knows nothing of what rows mean.
+ * Finds the header and the blocks of a trace.
  *
- * Two ways lead to the list of blocks: the index, found from the file's end, or, when there is no
- * end or it is not to be trusted, a walk over all frames. The index is only believed as to where
- * blocks may be: each is checked when it is read.
+ * The list of blocks comes from the index, found from the file's end, or, if the end is missing or
+ * not to be trusted, from a walk over all frames. The index is trusted only for where blocks may
+ * be: each is checked when it is read.
  */
 #include "reader_state.h"
 
@@ -15,12 +15,12 @@
 #include "error.h"
 #include "meta.h"
 
-#define HEADER_REACH_BYTES (64u << 20) /* from the start: the header's copy is not farther */
-#define DAMAGES_MAX 64		       /* places where a walk looks for the next whole frame */
+#define HEADER_REACH_BYTES (64u << 20) /* from the start: the header's copy is within it */
+#define DAMAGES_MAX 64		       /* searches of a walk for the next whole frame */
 
-/* --- the way over all frames --- */
+/* --- walking all frames --- */
 
-/* What an index would have said of a block of rows; checks all its columns. */
+/* Computes what an index would say about a row block; checks all its columns. */
 static int survey_rows(struct trace_reader *reader, const struct block *block,
 		       struct catalog_place *place)
 {
@@ -59,7 +59,7 @@ static int survey_args(struct trace_reader *reader, const struct block *block,
 	return err ? err : args_blocks_add(reader->catalog.args, &found);
 }
 
-/* Takes in one frame. 0, -EINVAL, -ENOMEM. */
+/* Adds one frame. Returns 0, -EINVAL or -ENOMEM. */
 static int survey_frame(struct trace_reader *reader, struct mp content, struct catalog_place *place)
 {
 	struct block block;
@@ -80,8 +80,8 @@ static int survey_frame(struct trace_reader *reader, struct mp content, struct c
 	return err ? err : catalog_add(&reader->catalog, place);
 }
 
-/* Reads the frame at `offset` and takes it in. 0, -EINVAL, -ENODATA, -ENOMEM, -errno of a read;
- * -EPROTO for a whole frame that holds no block as it should be. */
+/* Reads the frame at `offset` and adds it. Returns 0, -EINVAL, -ENODATA, -ENOMEM, -errno of a read;
+ * -EPROTO for a whole frame without a valid block. */
 static int walk_frame(struct trace_reader *reader, uint64_t offset, uint64_t *next,
 		      struct trace_error *found)
 {
@@ -99,8 +99,7 @@ static int walk_frame(struct trace_reader *reader, uint64_t offset, uint64_t *ne
 	return -EPROTO;
 }
 
-/* Finds the next frame behind a damaged one that can be read, and takes it in. -ENODATA if there is
- * none up to the end. */
+/* Finds the next readable frame after a damaged one, and adds it. -ENODATA if there is none. */
 static int walk_on(struct trace_reader *reader, uint64_t offset, uint64_t *next)
 {
 	struct trace_error found;
@@ -117,10 +116,9 @@ static int walk_on(struct trace_reader *reader, uint64_t offset, uint64_t *next)
 }
 
 /*
- * Reads frame by frame up to the end. A frame that is not whole is passed over where a whole one
- * follows; a whole one that holds something else was not written by us, nor is what follows. Sets
- * `incomplete`: who calls this found no end that could be used. Fails only if memory or the disk
- * does.
+ * Reads frame by frame up to the end. A frame that is not whole is skipped if a whole one follows;
+ * a whole one with other content was not written by Faultline, nor is what follows. Sets
+ * `incomplete`: the caller found no usable end. Fails only if memory or the disk does.
  */
 static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
 		struct trace_error *error)
@@ -166,9 +164,9 @@ static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
 	return 0;
 }
 
-/* --- the way through the index --- */
+/* --- using the index --- */
 
-/* Whether the file ends as a complete trace does. 1, 0 or -errno. */
+/* Checks whether the file ends like a complete trace. Returns 1, 0 or -errno. */
 static int find_tail(struct trace_reader *reader, uint64_t start, struct format_tail *tail,
 		     struct trace_error *error)
 {
@@ -189,7 +187,7 @@ static int find_tail(struct trace_reader *reader, uint64_t start, struct format_
 	       tail->totals < input->size - sizeof(*tail);
 }
 
-/* Totals and blocks as the end of the file tells. */
+/* Reads totals and blocks from where the tail says they are. */
 static int use_tail(struct trace_reader *reader, uint64_t start, const struct format_tail *tail,
 		    struct trace_error *error)
 {
@@ -230,8 +228,8 @@ int reader_find_blocks(struct trace_reader *reader, uint64_t start, struct trace
 
 /* --- the header --- */
 
-/* Looks for the header's copy among the whole frames behind the header. `start` receives where the
- * first of them is. */
+/* Searches the whole frames after the header for its copy. `start` receives the offset of the first
+ * of these frames. */
 static int find_header_copy(struct trace_reader *reader, uint64_t *start, struct trace_error *error)
 {
 	const struct input *input = &reader->input;

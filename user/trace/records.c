@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Values out of records. Knows nothing of where the records come from.
+ * Reads values from records.
  */
 #include "records.h"
 
 #include <string.h>
 
-/* Of a width that is known at each load: a copy of so many bytes takes four times as long. */
+/* Each load has a constant width: a copy of variable length takes four times as long. */
 uint64_t records_value(const char *record, const struct trace_field *field)
 {
 	const void *at = record + field->offset;
@@ -39,13 +39,13 @@ size_t records_tight(uint64_t last_ns, uint64_t most_ns, const char *record, siz
 	return n;
 }
 
-/* One loop for each width, so that each is a plain copy. */
+/* One loop per width, so that each is a plain copy. */
 void records_copy(uint64_t *out, const char *record, size_t stride, size_t count,
 		  const struct trace_field *field)
 {
 	const char *from = record + field->offset;
 
-	for (size_t i = 0; i < count; i += LINE_VALUES) /* as fetch_ahead: for the next run */
+	for (size_t i = 0; i < count; i += LINE_VALUES) /* like fetch_ahead: for the next run */
 		__builtin_prefetch(out + count + i, 1);
 #define COPY(type)                                                                                 \
 	for (size_t i = 0; i < count; i++)                                                         \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Turns rows into blocks of narrow columns. Knows nothing of threads and files.
+ * Turns rows into blocks of narrow columns.
  *
- * This is a hot path: every event of a trace passes. Two passes over the rows: the first finds how
- * wide each column is, the second stores it so. A column whose values are all the same, as most are
- * in a hot loop, is filled without looking at it again. The loops are written to be vectorised.
+ * This is a hot path: every event of a trace passes through. Two passes over the rows: the first
+ * finds the width of each column, the second stores it. A column whose values are all the same,
+ * like most in a hot loop, is filled without reading it again. The loops are written to be
+ * vectorised.
  */
 #include "rows.h"
 
@@ -15,11 +16,11 @@
 
 #define COLUMNS_MAX 64
 
-/* What the first pass learns of a column. */
+/* What the first pass finds out about a column. */
 struct survey {
 	uint64_t first;	   /* value of the first row */
-	uint64_t differs;  /* bits in which any row differs from it */
-	uint64_t bits;	   /* bits needed, the sign apart */
+	uint64_t differs;  /* bits in which any row differs from `first` */
+	uint64_t bits;	   /* bits needed, without the sign */
 	uint64_t negative; /* the sign bit is set if any value is negative */
 	unsigned int width;
 	uint8_t *data; /* where the next value goes */
@@ -77,7 +78,7 @@ static void survey_signed(struct survey *survey, const uint64_t *values, size_t 
 	survey->negative |= negative;
 }
 
-/* Replaces times by differences, `last` being the time of the row before. */
+/* Replaces times with differences; `last` is the time of the previous row. */
 static uint64_t difference_times(uint64_t *times, size_t count, uint64_t last)
 {
 	uint64_t end = count ? times[count - 1] : last;
@@ -89,7 +90,7 @@ static uint64_t difference_times(uint64_t *times, size_t count, uint64_t last)
 	return end;
 }
 
-/* Durations may be NULL. */
+/* `durations` may be NULL. */
 static void find_span(const uint64_t *times, const uint64_t *durations, size_t count,
 		      uint64_t *start, uint64_t *end)
 {
@@ -131,7 +132,8 @@ static uint64_t keys_of(const uint64_t *values, size_t count)
 	return keys;
 }
 
-/* Adds the keys of what columns of a name hold: of one that does not vary its first value tells. */
+/* Adds the keys of the columns with this name; for one that does not vary, only its first
+ * value's. */
 static void add_keys(const struct trace_schema *schema, const struct survey *surveys,
 		     const struct rows *rows, size_t stride, const char *name, uint64_t *keys)
 {
@@ -145,7 +147,7 @@ static void add_keys(const struct trace_schema *schema, const struct survey *sur
 	}
 }
 
-/* Packs the block with room for its columns and fills those that do not vary. */
+/* Packs the block with room for its columns, and fills those that do not vary. */
 static int lay_out(struct pack *pack, const struct trace_schema *schema, struct survey *surveys,
 		   size_t rows, uint64_t t0)
 {

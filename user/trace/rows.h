@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows on their way from the producer to the file: kept in chunks of wide columns, and packed into
- * a block of narrow ones. Knows nothing of threads and files.
+ * Rows on their way from the producer to the file: kept in chunks of wide columns, then packed into
+ * a block of narrow ones.
  */
 #ifndef FAULTLINE_TRACE_ROWS_H
 #define FAULTLINE_TRACE_ROWS_H
@@ -9,7 +9,7 @@
 #include "pack.h"
 #include "schema.h"
 
-/* What a first-level cache takes, so that storing a row in all its columns is cheap. */
+/* Fits the L1 cache, so that storing a row in all its columns is cheap. */
 #define ROWS_CHUNK_BYTES 32768
 #define ROWS_CHUNK_VALUES ((ROWS_CHUNK_BYTES - 16) / sizeof(uint64_t))
 
@@ -34,15 +34,15 @@ void rows_add_chunk(struct rows *rows, struct rows_chunk *chunk);
 /* Moves all rows of `from` to the end of `to`. */
 void rows_join(struct rows *to, struct rows *from);
 
-/* What an index says of a block, see struct format_entry. */
+/* What an index says about a block: see struct format_entry. */
 struct rows_summary {
-	uint64_t start, end; /* the earliest start and the latest end */
+	uint64_t start, end; /* earliest start and latest end */
 	uint64_t pids, files;
 };
 
 /*
  * Packs rows into one block, which replaces what `pack` held. The rows are consumed: their times
- * are no more what they were. Returns 0 or -ENOMEM.
+ * are overwritten. Returns 0 or -ENOMEM.
  */
 int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows,
 	      struct rows_summary *summary);

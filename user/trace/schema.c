@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The tables of schema.h and header.h: kinds of blocks, their columns, names of families.
- * Knows nothing of how a row is captured, encoded or used.
  */
 #include "schema.h"
 

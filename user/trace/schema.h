@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a trace can hold: the kinds of blocks and their columns, as tables made from columns.h.
- * Knows nothing of BPF, of how a row was captured or of what it is used for.
+ * What a trace can hold: the kinds of blocks and their columns, as tables generated from columns.h.
  *
- * A row is an array of 64-bit values in the column order given here. In memory every value is a
- * uint64_t; signed columns hold the two's complement. Both lists are append only.
+ * A row is an array of 64-bit values in the column order given there. In memory every value is a
+ * uint64_t; signed columns hold the two's complement. Both lists are append-only.
  */
 #ifndef FAULTLINE_TRACE_SCHEMA_H
 #define FAULTLINE_TRACE_SCHEMA_H
@@ -17,15 +16,15 @@
 #include "flags.h"
 
 #define TRACE_VERSION 1
-#define TRACE_BLOCK_ROWS 32768		  /* a writer's blocks hold at most this many rows */
-#define TRACE_BLOCK_ROWS_MAX (1u << 17)	  /* a reader refuses blocks of more rows */
+#define TRACE_BLOCK_ROWS 32768		  /* maximum rows of a writer's blocks */
+#define TRACE_BLOCK_ROWS_MAX (1u << 17)	  /* a reader rejects blocks with more rows */
 #define TRACE_FRAME_BYTES_MAX (64u << 20) /* ... and frames that decompress to more */
-#define TRACE_COLUMNS_MOST 64		  /* of a kind: as many as a mask can name */
+#define TRACE_COLUMNS_MOST 64		  /* of a kind: as many as fit in a mask */
 
 /* Kinds of rows and their columns: see columns.h. */
 #define TRACE_ENUM_KIND(id, ...) TRACE_##id,
 enum trace_kind { TRACE_KINDS(TRACE_ENUM_KIND) TRACE_KIND_COUNT };
-/* Besides these kinds a trace holds the header, "string" blocks, "index" and "totals". */
+/* A trace also holds the header, "string" blocks, "index" and "totals". */
 
 enum trace_column_type {
 	TRACE_TIME,   /* ns on the trace's clock; stored as `dts`, differences that start at t0 */
@@ -40,16 +39,16 @@ struct trace_column {
 	const char *name;
 	enum trace_column_type type;
 	enum trace_unit unit;
-	const char *meaning; /* in a line */
+	const char *meaning; /* one line */
 };
 
 struct trace_schema {
 	const char *kind;    /* the block's name in the file */
-	const char *layer;   /* the layer that its rows belong to */
-	const char *meaning; /* in a line */
+	const char *layer;   /* layer of its rows */
+	const char *meaning; /* one line */
 	const struct trace_column *columns;
 	unsigned int column_count;
-	int duration; /* number of the column that holds a duration in ns, or -1 */
+	int duration; /* number of the column with a duration in ns, or -1 */
 	bool names;   /* its rows say what the numbers in other rows stand for */
 };
 
@@ -59,8 +58,8 @@ extern const struct trace_schema trace_schemas[TRACE_KIND_COUNT];
 /* Column 0 of every kind is its time: the start of an operation, the moment of an event. */
 #define TRACE_COL_TIME 0
 
-/* Numbers of the columns, FAULT_TIME to FAULT_COLUMNS and so on. Columns of TRACE_SYSCALL_PATH
- * start with those of TRACE_SYSCALL; TRACE_ASYNC has the same as that. */
+/* Column numbers, FAULT_TIME to FAULT_COLUMNS and so on. TRACE_SYSCALL_PATH begins with the columns
+ * of TRACE_SYSCALL; TRACE_ASYNC has the same ones as TRACE_SYSCALL_PATH. */
 #define TRACE_ENUM_COLUMN(id, ...) id,
 #define TRACE_NUMBERS_OWN(id) enum { TRACE_COLUMNS_##id(TRACE_ENUM_COLUMN) id##_COLUMNS };
 #define TRACE_NUMBERS_SHARED(id)
@@ -72,21 +71,21 @@ enum {
 	ASYNC_COLUMNS = SYSCALL_PATH_COLUMNS
 };
 
-/* Rows of a summary: they tell what a report found, and no event. */
+/* Rows of a summary: they hold the results of a report, not events. */
 #define TRACE_SUMMARY_KINDS                                                                        \
 	(1ull << TRACE_SUMMARY_TABLE | 1ull << TRACE_SUMMARY_COLUMN | 1ull << TRACE_SUMMARY_CELL | \
 	 1ull << TRACE_SUMMARY_CLASS)
 
 /*
- * What an index keeps of the pids and of the file ids of a block: of 64 bits those that any of them
- * falls on. A block without the bit of a pid, or of a file, has no row of it; one with it may.
+ * Maps a pid or file id to one of 64 bits. An index keeps the bits of all pids and of all files of
+ * a block: a block without the bit of a pid or file has no row of it, one with the bit may.
  */
 static inline uint64_t trace_key(uint64_t value)
 {
 	return 1ull << (value * 0x9e3779b97f4a7c15ull >> 58);
 }
 
-/* Whether column SYSCALL_OP of a kind is the number of an operation. */
+/* True if column SYSCALL_OP of a kind is the number of an operation. */
 static inline bool trace_has_operations(enum trace_kind kind)
 {
 	return kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH || kind == TRACE_REQUEST ||

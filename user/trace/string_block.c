@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Packs blocks of strings. Knows nothing of where ids come from and of when a block is full.
+ * Packs blocks of strings.
  */
 #include "string_block.h"
 

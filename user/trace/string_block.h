@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Strings with their ids, packed one after the other until they are written as one block. Knows
- * nothing of where ids come from and of when a block is full. Private to user/trace.
+ * Strings with their ids, packed one after the other until they are written as one block. Private
+ * to user/trace.
  */
 #ifndef FAULTLINE_TRACE_STRING_BLOCK_H
 #define FAULTLINE_TRACE_STRING_BLOCK_H
@@ -14,14 +14,14 @@ struct string_block {
 	size_t count, capacity;
 };
 
-/* Makes room for one more string of so many bytes. 0 or -ENOMEM. */
+/* Makes room for one more string of `length` bytes. Returns 0 or -ENOMEM. */
 int string_block_reserve(struct string_block *block, size_t length);
 /* Adds a string for which room was made. */
 void string_block_add(struct string_block *block, uint64_t id, const void *bytes, size_t length);
-/* Packs all of them as an object of a trace; `of` says what they are, NULL for nothing special.
- * 0 or -ENOMEM. */
+/* Packs all strings as an object of a trace; `of` says what they are, NULL for nothing special.
+ * Returns 0 or -ENOMEM. */
 int string_block_pack(const struct string_block *block, const char *of, struct pack *object);
-/* Starts anew. */
+/* Empties the block. */
 void string_block_clear(struct string_block *block);
 void string_block_free(struct string_block *block);
 

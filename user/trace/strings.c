@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A hash table with open addressing over one arena. Knows nothing of how strings are written.
+ * A hash table with open addressing over one arena.
  */
 #include "strings.h"
 
@@ -15,8 +15,7 @@ void strings_init(struct strings *strings)
 {
 	memset(strings, 0, sizeof(*strings));
 	if (getrandom(&strings->seed, sizeof(strings->seed), GRND_NONBLOCK) < 0)
-		strings->seed =
-			(uintptr_t)strings; /* early in boot; the load's address is random */
+		strings->seed = (uintptr_t)strings; /* early in boot; the load address is random */
 }
 
 void strings_free(struct strings *strings)
@@ -48,7 +47,7 @@ static uint32_t hash_bytes(const uint8_t *bytes, size_t length, uint64_t seed)
 	return mix(hash ^ 0x8ebc6af09c88c6e3u, word ^ 0x589965cc75374cc3u);
 }
 
-/* The slot that holds the string, or the free one where it belongs. */
+/* Returns the slot that holds the string, or the free one where it belongs. */
 static struct strings_slot *find_slot(const struct strings *strings, uint32_t hash,
 				      const void *bytes, size_t length)
 {
@@ -107,7 +106,7 @@ static int grow_bytes(struct strings *strings)
 	return 0;
 }
 
-/* Room for one more string, at the price of all others if it must be. */
+/* Makes room for one more string, dropping all others if necessary. */
 static int make_room(struct strings *strings, size_t length)
 {
 	bool slots_full = strings->used >= strings->slot_count / 4 * 3;

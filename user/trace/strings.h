@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Bounded memory of which strings a writer has written, and under which id. Knows nothing of how
- * they are written.
+ * Remembers in bounded memory which strings a writer has written, and under which ids.
  */
 #ifndef FAULTLINE_TRACE_STRINGS_H
 #define FAULTLINE_TRACE_STRINGS_H
@@ -10,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Together 16 MiB. When either is full, everything is forgotten. */
+/* 16 MiB together. When either is full, everything is dropped. */
 #define STRINGS_BYTES (12u << 20)
-#define STRINGS_SLOTS (1u << 18) /* of 16 bytes; three quarters are used at most */
-/* Longer strings are not remembered: each comes under a new id. */
+#define STRINGS_SLOTS (1u << 18) /* of 16 bytes; at most three quarters are used */
+/* Longer strings are not remembered: they get a new id each time. */
 #define STRINGS_LENGTH_MAX 65536
 
-/* Those that mostly come once, as arguments of spans do: the last of each hash are remembered. */
+/* For strings that mostly occur once, like span arguments: the last one per hash is remembered. */
 #define STRINGS_RECENT 256
 #define STRINGS_RECENT_BYTES 240 /* longer ones are not remembered */
 
@@ -37,23 +36,22 @@ struct strings {
 	size_t slot_count, used;
 	uint8_t *bytes;
 	size_t length, capacity;
-	struct strings_recent *recent; /* NULL until there is one */
+	struct strings_recent *recent; /* NULL until it is needed */
 	uint32_t last_id;
-	uint64_t seed; /* paths are chosen by traced programs: they shall not choose the collisions
-			*/
+	uint64_t seed; /* traced programs choose paths, but must not choose collisions */
 };
 
 void strings_init(struct strings *strings);
 void strings_free(struct strings *strings);
 
 /*
- * Gives the id of a string of at least one byte. `is_new` says that it was never given out or is
- * forgotten, so that the caller has to write the string. Ids count up from 1 and are not reused.
- * Returns 0, -ENOMEM, or -ENOSPC when ids have run out.
+ * Sets *id to the id of a string of at least one byte. `is_new` means that the string is new or was
+ * dropped, so that the caller must write it. Ids count up from 1 and are not reused. Returns 0,
+ * -ENOMEM, or -ENOSPC when ids have run out.
  */
 int strings_intern(struct strings *strings, const void *bytes, size_t length, uint32_t *id,
 		   bool *is_new);
-/* The same, from the same ids, for strings that mostly come once. Knows nothing of the others. */
+/* The same, from the same ids, for strings that mostly occur once. Does not find the others. */
 int strings_intern_recent(struct strings *strings, const void *bytes, size_t length, uint32_t *id,
 			  bool *is_new);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Strings by id. Knows nothing of files.
+ * Strings by id.
  *
- * Ids that a writer gave count up from 1, so that the string of an id usually stands at its
- * place; but any id may stand in a file, so there is no table over ids, only a sorted list.
+ * A writer's ids count up from 1, so the string of an id is usually at that index; but a file may
+ * contain any ids, so there is only a sorted list, not a table over ids.
  */
 #include "texts.h"
 
@@ -33,7 +33,7 @@ static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 	return 0;
 }
 
-/* What is reserved and not used is address space, no memory: reallocarray does not touch it. */
+/* Reserved but unused room takes address space, not memory: reallocarray does not touch it. */
 #define RESERVED_MOST (1u << 22)
 
 int texts_reserve(struct texts *texts, uint64_t more)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A queue of jobs and the thread that does them. Knows nothing of lanes and of when a block is
- * full, nor of how blocks and frames are made.
+ * A queue of jobs and the thread that processes them.
  */
 #include "worker.h"
 
@@ -34,9 +33,9 @@ static void count_discarded(struct worker *worker, uint64_t kind, uint64_t rows)
 		__atomic_add_fetch(&worker->discarded[kind], rows, __ATOMIC_RELAXED);
 }
 
-/* --- names wait for room: rows that come later refer to them --- */
+/* --- names wait for room: later rows refer to them --- */
 
-/* Writes what waits, in order, as far as there is room. */
+/* Writes waiting blocks in order, as far as there is room. */
 static int write_held(struct worker *worker)
 {
 	while (worker->held) {
@@ -55,7 +54,7 @@ static int write_held(struct worker *worker)
 	return 0;
 }
 
-/* Takes over what is in the object, if memory allows it. */
+/* Takes over the contents of the object, if memory allows it. */
 static bool hold(struct worker *worker, struct pack *object, struct format_entry entry)
 {
 	struct waiting_block *block = NULL;
@@ -90,7 +89,7 @@ static int settle(struct worker *worker)
 	return err;
 }
 
-/* A block that others refer to. */
+/* Writes a block that others refer to. */
 static int write_names(struct worker *worker, struct pack *object, struct format_entry entry)
 {
 	int err = write_held(worker);
@@ -146,7 +145,8 @@ static int do_job(struct worker *worker, struct worker_job *job)
 	return -EINVAL;
 }
 
-/* What a job's outcome says of the disk: a full one may have room again, other errors remain. */
+/* Records what a job's outcome says about the disk: a full one may have room again, other errors
+ * persist. */
 static void note_outcome(struct worker *worker, const struct worker_job *job, int err)
 {
 	bool full = output_is_full(err);
@@ -156,7 +156,7 @@ static void note_outcome(struct worker *worker, const struct worker_job *job, in
 
 	if (err && !full && !worker->error)
 		__atomic_store_n(&worker->error, err, __ATOMIC_RELAXED);
-	/* Small blocks of names find room for a while where others do not. */
+	/* Small blocks of names find room for a while when others do not. */
 	if (full || (!err && !names))
 		__atomic_store_n(&worker->full, full ? err : 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&worker->bytes, worker->output.offset, __ATOMIC_RELAXED);
@@ -249,8 +249,8 @@ int worker_take_chunk(struct worker *worker, struct rows_chunk **result)
 	return 0;
 }
 
-/* Signals are for the program's other threads; SIGXFSZ (a file size limit) is for nobody: the
- * write fails with EFBIG, which is error enough. */
+/* Signals are for the program's other threads. SIGXFSZ (a file size limit) is for none: the write
+ * fails with EFBIG, which is enough of an error. */
 static int start_thread(struct worker *worker)
 {
 	sigset_t all, before;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The thread of a writer: packs, compresses and writes what is queued, in the order in which it
- * was queued. Owns the memory of rows, which is bounded. Knows nothing of lanes and of when a
- * block is full. Private to user/trace.
+ * The thread of a writer: packs, compresses and writes queued jobs in order. Owns the memory of
+ * rows, which is bounded. Private to user/trace.
  */
 #ifndef FAULTLINE_TRACE_WORKER_H
 #define FAULTLINE_TRACE_WORKER_H
@@ -18,11 +17,11 @@ struct worker_job {
 	enum job_type type;
 	enum trace_kind kind;	   /* JOB_ROWS */
 	struct rows rows;	   /* JOB_ROWS */
-	struct pack object;	   /* all others: packed already */
-	struct format_entry entry; /* JOB_STRINGS: what the index says of them */
+	struct pack object;	   /* all others: already packed */
+	struct format_entry entry; /* JOB_STRINGS: their index entry */
 };
 
-/* A packed block of names that found no room on the disk yet. */
+/* A packed block of names that has found no room on the disk yet. */
 struct waiting_block {
 	struct waiting_block *next;
 	struct pack object;
@@ -33,7 +32,7 @@ struct waiting_block {
 #define WORKER_CHUNKS ((32u << 20) / ROWS_CHUNK_BYTES)
 
 struct worker {
-	/* The thread's own. */
+	/* Used only by the thread. */
 	struct output output;
 	struct pack block;
 	struct waiting_block *held, **held_end; /* in order */
@@ -42,27 +41,27 @@ struct worker {
 	void (*begin)(void *context);
 	void *begin_context;
 
-	/* The producer's own. */
+	/* Used only by the producer. */
 	size_t chunk_count;
 
-	/* Shared, under the lock; the counts at the end are also read without it. */
+	/* Shared under the lock; the counts at the end are also read without it. */
 	pthread_mutex_t lock;
 	pthread_cond_t work; /* for the thread: a job, or stop */
 	pthread_cond_t done; /* for the producer: a job is done, or chunks are free */
 	struct worker_job jobs[WORKER_JOBS];
-	size_t first_job, job_count; /* a job in work still counts */
+	size_t first_job, job_count; /* a job in progress still counts */
 	size_t object_bytes;	     /* packed objects of all jobs */
 	struct rows_chunk *free_chunks;
 	bool stop;
 	uint64_t discarded[TRACE_KIND_COUNT]; /* rows */
 	uint64_t bytes;			      /* of the file */
-	int error;			      /* the first one but for a full disk */
-	int full;			      /* the error of a disk that is full now, or 0 */
+	int error;			      /* the first one other than a full disk */
+	int full;			      /* the error if the disk is full now, or 0 */
 };
 
-/* The rest is called by one thread, the producer. Functions return 0 or -errno. */
+/* The following are called by one thread, the producer. Functions return 0 or -errno. */
 
-/* `begin`, if not NULL, is the first that the thread does. */
+/* `begin`, if not NULL, is the first thing that the thread calls. */
 int worker_start(struct worker *worker, int fd, int level, void (*begin)(void *context),
 		 void *context);
 /* Finishes what is queued, then ends the thread and frees everything. */
@@ -70,23 +69,24 @@ void worker_stop(struct worker *worker);
 
 /* Takes over what the job points to. Waits for room. */
 void worker_queue(struct worker *worker, const struct worker_job *job);
-/* Waits until nothing is queued any more. Returns the worker's error, of a full disk, too. */
+/* Waits until the queue is empty. Returns the worker's error, including that of a full disk. */
 int worker_wait(struct worker *worker);
 
 /*
- * Memory for rows, given back by queueing them or by worker_free_rows. Waits until there is some.
- * -EAGAIN when all of it is in the producer's own hands; -ENOMEM.
+ * Takes memory for rows, given back by queueing them or by worker_free_rows. Waits until some is
+ * free. -EAGAIN if the producer itself holds all of it; -ENOMEM.
  */
 int worker_take_chunk(struct worker *worker, struct rows_chunk **chunk);
 void worker_free_rows(struct worker *worker, struct rows *rows);
 
-/* Whether the last block found no room on the disk; a later one may. 0 or -errno. */
+/* Returns -errno if the last block found no room on the disk, else 0. A later block may find
+ * some. */
 static inline int worker_full(const struct worker *worker)
 {
 	return __atomic_load_n(&worker->full, __ATOMIC_RELAXED);
 }
 
-/* The first error, after which jobs are discarded. */
+/* Returns the first error, after which jobs are discarded. */
 static inline int worker_error(const struct worker *worker)
 {
 	return __atomic_load_n(&worker->error, __ATOMIC_RELAXED);

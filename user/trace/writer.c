@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The producer's side of a trace file: which block a row goes to, and when a block is handed to
- * the thread that writes. Knows nothing of BPF, nor of how blocks and frames are made.
+ * The producer's side of a trace file: which block a row goes to, and when a block is queued for
+ * the thread that writes.
  *
- * Rows gather in chunks, by kind and lane, until a block is full or a second old. A single long
- * duration or gap would double the width of its column for all rows of a block, in bytes and even
- * more in the time that it takes to compress: so longer rows have lanes of their own, and a block
- * of some size ends where a gap begins, as long as it has none. Blocks, strings and totals pass
- * through one queue, so the order in which they are queued is their order in the file. All chunks
- * together are bounded: when none is left the producer waits for the thread, or, if there is
- * nothing to wait for, hands over its largest block.
+ * Rows gather in chunks, by kind and CPU buffer, until a block is full or a second old. A single
+ * long duration or gap would double the width of its column for all rows of a block, in bytes and
+ * even more in compression time: so longer rows have separate blocks, and a block of some size
+ * without a gap ends where one begins. Blocks, strings and totals pass through one queue, so the
+ * order in which they are queued is their order in the file. The total of chunks is bounded: when
+ * none is left the producer waits for the thread, or, if there is nothing to wait for, queues its
+ * largest block.
  */
 #include "writer.h"
 
@@ -24,21 +24,21 @@
 #include "strings.h"
 #include "worker.h"
 
-#define LANES_MAX 64 /* more are folded: each holds on to a chunk for every kind */
+#define LANES_MAX 64 /* more are folded: each holds a chunk for every kind */
 #define LONG_ROW_NS 10000000u
-#define TIGHT_NS UINT16_MAX /* durations and gaps up to here take two bytes */
+#define TIGHT_NS UINT16_MAX /* durations and gaps up to this take two bytes */
 #define TIGHT_BLOCK_ROWS 4096
 #define BLOCK_AGE_NS 1000000000u
 #define SMALL_BLOCK_ROWS 2048
 
-/* Strings of which a reader holds all, and those that it looks for one by one: it decodes a block
- * of these to find one. */
+/* Names, which a reader loads all at once, and arguments, which it looks up one by one, decoding a
+ * block to find one. */
 enum text_sort { TEXT_NAME, TEXT_ARGS, TEXT_SORTS };
 
 static const struct text_rule {
 	const char *of;
 	uint64_t kind;		     /* in the index */
-	size_t bytes_max, count_max; /* of a block; one longer string may stand alone */
+	size_t bytes_max, count_max; /* of a block; one longer string may be a block by itself */
 	int (*intern)(struct strings *strings, const void *bytes, size_t length, uint32_t *id,
 		      bool *is_new);
 } text_rules[TEXT_SORTS] = {
@@ -46,12 +46,12 @@ static const struct text_rule {
 	[TEXT_ARGS] = { FORMAT_ARGS, FORMAT_KIND_ARGS, 256u << 10, 4096, strings_intern_recent },
 };
 
-/* A block that fills. */
+/* A block being filled. */
 struct open_block {
 	struct rows rows;
 	uint64_t *at;  /* where the first value of the next row goes */
 	size_t room;   /* rows that fit there */
-	size_t stride; /* from a value of a row to its next */
+	size_t stride; /* from one value of a row to the next */
 	uint64_t since_ns;
 	uint64_t last_ns; /* time of the last row */
 	bool has_gap;
@@ -60,23 +60,23 @@ struct open_block {
 struct trace_writer {
 	struct worker worker;
 	unsigned int lanes;
-	struct open_block *blocks[TRACE_KIND_COUNT]; /* NULL or block_count() of each */
+	struct open_block *blocks[TRACE_KIND_COUNT]; /* NULL, or block_count() of each */
 	uint64_t appended[TRACE_KIND_COUNT];
 	uint64_t refused[TRACE_KIND_COUNT];
 	uint64_t now_ns, next_look_ns, next_flush_ns; /* of trace_writer_tick */
 	size_t operation_count;
 	struct strings strings;
-	struct string_block texts[TEXT_SORTS]; /* not queued yet */
-	struct pack header_copy;	       /* not queued yet */
+	struct string_block texts[TEXT_SORTS]; /* not yet queued */
+	struct pack header_copy;	       /* not yet queued */
 };
 
-/* A block for each lane, one for its longer rows, and one for the long rows of all. */
+/* One block per CPU buffer, one for its longer rows, and one for the long rows of all. */
 static unsigned int block_count(const struct trace_writer *writer)
 {
 	return 2 * writer->lanes + 1;
 }
 
-/* --- handing over --- */
+/* --- queueing --- */
 
 /* Queues the strings of one sort that are not queued yet. */
 static int queue_texts(struct trace_writer *writer, enum text_sort sort)
@@ -90,7 +90,7 @@ static int queue_texts(struct trace_writer *writer, enum text_sort sort)
 	if (!block->count)
 		return 0;
 	if (sort == TEXT_ARGS) {
-		job.entry.start = block->ids[0]; /* they count up */
+		job.entry.start = block->ids[0]; /* ids count up */
 		job.entry.end = block->ids[block->count - 1];
 	}
 	if (string_block_pack(block, text_rules[sort].of, &job.object)) {
@@ -110,7 +110,7 @@ static int queue_strings(struct trace_writer *writer)
 	return err ? err : queue_texts(writer, TEXT_ARGS);
 }
 
-/* Takes the rows of an open block, which starts anew. */
+/* Takes the rows of an open block and empties it. */
 static struct rows take_rows(struct open_block *block)
 {
 	struct rows rows = block->rows;
@@ -121,8 +121,8 @@ static struct rows take_rows(struct open_block *block)
 
 static int queue_rows(struct trace_writer *writer, enum trace_kind kind, struct rows rows);
 
-/* What files and processes are goes ahead of what was done to them and by them: a trace that is cut
- * keeps the names of what is left. */
+/* Names of files and processes precede what was done to and by them: a truncated trace keeps the
+ * names of what is left. */
 static int queue_names(struct trace_writer *writer)
 {
 	int err = 0;
@@ -177,8 +177,8 @@ static bool queue_largest(struct trace_writer *writer)
 
 /* --- the producer --- */
 
-/* Gives a block room for more rows; if memory is used up, at the price of the largest block, which
- * may be this one. */
+/* Gives a block room for more rows. If memory is used up, this queues the largest block, which may
+ * be this one. */
 static int grow_block(struct trace_writer *writer, enum trace_kind kind, struct open_block *block)
 {
 	struct rows_chunk *chunk;
@@ -223,7 +223,7 @@ static struct open_block *find_block(struct trace_writer *writer, enum trace_kin
 	return &writer->blocks[kind][lane];
 }
 
-/* Notes a gap before the next row, or ends the block to keep it out. */
+/* Records a gap before the next row, or ends the block to keep it out. */
 static int meet_gap(struct trace_writer *writer, enum trace_kind kind, struct open_block *block)
 {
 	if (block->has_gap || block->rows.count < TIGHT_BLOCK_ROWS) {
@@ -233,8 +233,8 @@ static int meet_gap(struct trace_writer *writer, enum trace_kind kind, struct op
 	return queue_rows(writer, kind, take_rows(block));
 }
 
-/* The memory of rows was last read by the thread, on another CPU: fetching it back while there is
- * no hurry saves a quarter of the cost of a row. */
+/* The memory of rows was last read by the thread on another CPU: prefetching it early saves a
+ * quarter of the cost of a row. */
 static void fetch_ahead(const struct open_block *block, size_t columns)
 {
 	const uint64_t *next = block->at + 2 * LINE_VALUES;
@@ -316,7 +316,7 @@ size_t trace_writer_append_run(struct trace_writer *writer, enum trace_kind kind
 	return count;
 }
 
-/* The id of a string, which is noted if it is new. */
+/* Returns the id of a string, and records the string if it is new. */
 static uint32_t take_text(struct trace_writer *writer, enum text_sort sort, const void *bytes,
 			  size_t length)
 {
@@ -332,8 +332,8 @@ static uint32_t take_text(struct trace_writer *writer, enum text_sort sort, cons
 	if ((block->texts.length + length > rule->bytes_max || block->count == rule->count_max) &&
 	    queue_texts(writer, sort))
 		return 0;
-	/* Whatever a string may need is there before it has an id: an id without a string would
-	 * be remembered. */
+	/* Everything that a string may need is reserved before it gets an id: an id without a
+	 * string would be remembered. */
 	if (string_block_reserve(block, length) ||
 	    rule->intern(&writer->strings, bytes, length, &id, &is_new))
 		return 0;
@@ -353,8 +353,8 @@ uint32_t trace_writer_args(struct trace_writer *writer, const void *bytes, size_
 }
 
 /*
- * Queues what is old: large blocks by themselves, the small ones of all lanes together, so that an
- * idle machine with many CPUs does not write a frame for each of them every second.
+ * Queues old rows: large blocks individually, the small ones of all CPU buffers together, so that
+ * an idle machine with many CPUs does not write a frame per CPU every second.
  */
 static int queue_old(struct trace_writer *writer, enum trace_kind kind, uint64_t limit_ns)
 {
@@ -381,7 +381,7 @@ static int queue_old(struct trace_writer *writer, enum trace_kind kind, uint64_t
 	return err ? err : last;
 }
 
-/* When the oldest block of a kind was begun; UINT64_MAX if there is none. */
+/* Returns when the oldest block of a kind was begun; UINT64_MAX if there is none. */
 static uint64_t oldest_block(const struct trace_writer *writer, enum trace_kind kind)
 {
 	const struct open_block *blocks = writer->blocks[kind];
@@ -393,8 +393,8 @@ static uint64_t oldest_block(const struct trace_writer *writer, enum trace_kind 
 	return oldest;
 }
 
-/* One wrong byte in the header would cost the trace: it stands once more, so far from its start
- * that one bad place of a disk does not hold both. */
+/* One wrong byte in the header would cost the trace: a copy is written so far from the start that
+ * one bad area of a disk does not hold both. */
 static void queue_header_copy(struct trace_writer *writer)
 {
 	struct worker_job job = { .type = JOB_OBJECT, .object = writer->header_copy };
@@ -405,7 +405,7 @@ static void queue_header_copy(struct trace_writer *writer)
 	worker_queue(&writer->worker, &job);
 }
 
-/* Says how far the trace has come, for one that is cut: its last event may be long ago. */
+/* Records how far the trace has come, in case it is truncated: its last event may be long ago. */
 static void queue_flush(struct trace_writer *writer)
 {
 	struct worker_job job = { .type = JOB_OBJECT };
@@ -424,7 +424,7 @@ static void queue_flush(struct trace_writer *writer)
 }
 
 /* Rows have no clock: a block counts as begun at the tick before its first row, at most a tick too
- * early. So nothing needs looking at before the oldest block of the last look is a second old. */
+ * early. So nothing is due before the oldest block of the last check is a second old. */
 int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns)
 {
 	uint64_t oldest = now_ns;
@@ -506,7 +506,7 @@ int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *
 	return worker_wait(&writer->worker);
 }
 
-/* --- life --- */
+/* --- open and close --- */
 
 static void free_writer(struct trace_writer *writer)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings, as rules tell of them, and their table, the dearest first. Knows nothing of what they
- * are.
- */
+/* Runs the rules and makes the table of findings, the most expensive first. */
 #include "analysis/finding/finding.h"
 
 #include <errno.h>
@@ -26,10 +23,10 @@ struct finding {
 	struct finding_verdict verdict;
 	struct finding_weight weight;
 	const char *title, *says, *advice, *more;
-	const char *host;    /* NULL: of several */
+	const char *host;    /* NULL: several */
 	uint64_t runs;	     /* 1 */
-	bool summed;	     /* times are sums over threads */
-	bool at_least;	     /* times are sums over runs, and the cost is what one took */
+	bool summed;	     /* times are summed over threads */
+	bool at_least;	     /* times are summed over runs; the cost is an average */
 	const char *cost_is; /* see the column; NULL: no cost in time */
 };
 
@@ -77,7 +74,7 @@ static uint64_t cost_at(const struct table *table, size_t row, enum finding_colu
 	return cell->type == CELL_UINT ? cell->uint : 0;
 }
 
-/* In a run, or of several in one of them. */
+/* Returns the largest cost that a rule has found, in this run or in any of several. */
 uint64_t finding_cost_of(const struct findings *findings, const struct finding_rule *rule)
 {
 	const struct table *told = findings->told;
@@ -103,7 +100,7 @@ bool finding_is_told(const struct findings *findings, const struct finding_rule 
 {
 	bool told = false;
 
-	/* Of a sum over threads no more is told than the run took. */
+	/* A sum over threads costs no more than the run took. */
 	if (findings->summed && cost_ns > findings->duration_ns)
 		cost_ns = findings->duration_ns;
 	for (; rules && *rules && !told && cost_ns; rules++)
@@ -112,7 +109,7 @@ bool finding_is_told(const struct findings *findings, const struct finding_rule 
 	return told;
 }
 
-/* The texts, with the evidence put in. */
+/* Writes the texts, with the evidence filled in. */
 static int write_texts(struct findings *findings, struct finding *finding)
 {
 	const struct finding_rule *rule = finding->rule;
@@ -135,7 +132,7 @@ static int write_texts(struct findings *findings, struct finding *finding)
 	return status;
 }
 
-/* Runs that went on at once took together no less than that of them which took longest. */
+/* Concurrent runs together took no less than the one that took longest. */
 static uint64_t raised_cost(const struct findings *findings, const struct finding_rule *rule,
 			    uint64_t cost_ns)
 {
@@ -198,7 +195,7 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 		.summed = findings->summed && rule->sums == FINDING_OF_SUMS,
 		.at_least = findings->runs > 1,
 	};
-	/* What threads did side by side counts as often. */
+	/* Concurrent threads count several times. */
 	if (finding->summed && raised.cost_ns != TABLE_NO_UINT &&
 	    raised.cost_ns > findings->duration_ns)
 		finding->verdict.cost_ns = findings->duration_ns;
@@ -262,7 +259,7 @@ static int get_confidence(struct table *table, struct cell *cell, const void *ro
 	return table_set_literal(table, cell, names[finding->verdict.confidence]);
 }
 
-/* Of sums over threads, the most that it may be; of runs that went on at once, the least. */
+/* An upper bound for sums over threads, a lower bound for concurrent runs. */
 static int get_cost(struct table *table, struct cell *cell, const void *row,
 		    const struct table_column *column)
 {
@@ -276,7 +273,7 @@ static int get_cost(struct table *table, struct cell *cell, const void *row,
 	return 0;
 }
 
-/* Times in evidence are those of a union, but for what is told of one operation. */
+/* Marks the times in evidence that are unions; the others are those of one operation. */
 static void mark_times(struct table *record)
 {
 	static const char *const of_unions[] = { "time_ns", "data_ns", "bandwidth" };
@@ -406,7 +403,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	return status;
 }
 
-/* --- of several reports --- */
+/* --- findings of several reports --- */
 
 enum finding_severity finding_severity_in(const struct cell *cell)
 {
@@ -445,8 +442,8 @@ static int compare_rows(const struct table *table, size_t a, size_t b, const voi
 	return finding_compare_weights(&first, &second);
 }
 
-/* What a run of a second waited for is nothing to one of an hour: severities are those of all runs
- * together. What has no cost keeps what its rule said. */
+/* A wait that matters in a run of a second is nothing in one of an hour: severities are those of
+ * all runs together. Findings without a cost keep the severity of their rule. */
 static int judge_again(const struct findings *findings, struct table *table)
 {
 	int status = 0;
@@ -468,7 +465,7 @@ static int judge_again(const struct findings *findings, struct table *table)
 	return status;
 }
 
-/* What all runs together show, in place of what each does. */
+/* Replaces findings of single runs by what all runs together show. */
 static int remake(const struct report *report, struct table *table)
 {
 	const struct measured measured = { .report = report };
@@ -493,7 +490,7 @@ const struct analysis analysis_findings = {
 	.of_sums = true,
 	.conclude = conclude,
 	.merging = { .keys = "id",
-		     .dearest = "cost_ns,cost_bytes,title,says", /* no tie depends on an order */
+		     .dearest = "cost_ns,cost_bytes,title,says", /* ties do not depend on order */
 		     .added = "runs",
 		     .fixed = columns,
 		     .fixed_count = FINDING_COLUMNS },

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings on operations of io_uring and libaio. Knows nothing of other kinds, nor of how findings
- * are shown.
- */
+/* Findings about io_uring and libaio. */
 #include "analysis/methods.h"
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
 
-/* Of one method and side. */
+/* One method and side. */
 struct queue {
 	const char *method, *side;
 	uint64_t count, each_ns, time_ns;
@@ -28,8 +25,8 @@ static const struct table_column queue_evidence[] = {
 	  TABLE_REAL(struct queue, depth), 0 },
 };
 
-/* The mean depth is the time of all operations by the time that any was under way: Little's law,
- * with the time that the queue was empty left out. */
+/* The mean depth is the time of all operations divided by the time that any was in flight: Little's
+ * law, without the time that the queue was empty. */
 static bool is_shallow(const struct findings *findings, const struct tally *tally,
 		       struct queue *queue)
 {
@@ -56,7 +53,7 @@ static int find_shallow(struct findings *findings, const struct finding_rule *ru
 	};
 	int status = 0;
 
-	/* Rings of runs that went on at once are each as deep as they are. */
+	/* Concurrent runs have rings of their own, whose depths cannot be combined. */
 	if (findings->runs > 1)
 		return 1;
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)

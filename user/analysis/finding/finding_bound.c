@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about runs that wait for reads, writes or mappings where no other rule says why: what
- * was moved, how fast, and how much of it at once. Knows nothing of how to do it better.
+ * Findings about runs that wait for reads, writes or mappings where no other rule says why: how
+ * much was moved, how fast, and how much of it at once.
  */
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_files.h"
@@ -9,15 +9,15 @@
 
 #include <math.h>
 
-/* What took this part of the time at least stands for all of it. */
+/* A file with at least this part of the time stands for all of it. */
 #define ONE_FILE 0.5
 
 struct bound {
 	struct table_text path, file;
 	uint64_t others, count, bytes, bytes_each, storage_bytes, time_ns, bandwidth;
-	uint64_t data_ns; /* of these files, one by one */
+	uint64_t data_ns; /* summed over these files */
 	double at_once;
-	double of_file; /* the part of data_ns that it took; NAN: most of it */
+	double of_file; /* its part of data_ns; NAN: most of it */
 };
 
 #define NUMBER(name, title, unit, meaning)                                                         \
@@ -48,7 +48,7 @@ static const struct table_column bound_evidence[] = {
 	  TABLE_REAL(struct bound, of_file), 0 },
 };
 
-/* --- what tells of the same time, and more of it --- */
+/* --- findings that cover the same time, and more of it --- */
 
 #define OF_DEVICES                                                                                 \
 	&finding_device_errors, &finding_device_slow, &finding_device_overloaded,                  \
@@ -109,7 +109,7 @@ static bool is_felt(const struct findings *findings, uint64_t time_ns)
 	return time_ns >= threshold(THRESHOLD_BOUND_SHARE) * findings->duration_ns;
 }
 
-/* Sums up the files that are no programs, and tells the one with the most time. */
+/* Sums up the files that are not programs, and finds the one with the most time. */
 static void add_files(const struct findings *findings, const struct finding_rule *rule,
 		      struct bound *bound)
 {
@@ -147,7 +147,7 @@ static void add_files(const struct findings *findings, const struct finding_rule
 	bound->bytes_each = bound->count ? bound->bytes / bound->count : 0;
 }
 
-/* Most of the bytes must be of files that are known. */
+/* Most of the bytes must be of known files. */
 static int find_bound(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct tally all = totals_class(findings->measured, rule->class);
@@ -168,7 +168,7 @@ static int find_bound(struct findings *findings, const struct finding_rule *rule
 	return finding_add(findings, rule, &bound, &verdict);
 }
 
-/* Faults on programs are no data: what is told is the time on other files. */
+/* Faults on programs are not data: reports the time on other files. */
 static int find_mmap_bound(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct tally all = totals_class(findings->measured, IO_MMAP_READ);
@@ -177,7 +177,7 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 	struct bound bound = { .bytes = 0 };
 
 	if (!is_felt(findings, all.time.measure))
-		return 0; /* let alone a part of it */
+		return 0; /* then no part of it is either */
 	add_files(findings, rule, &bound);
 	bound.time_ns = bound.data_ns < all.time.measure ? bound.data_ns : all.time.measure;
 	verdict.cost_ns = finding_unhidden(findings, IO_MMAP_READ, bound.time_ns);

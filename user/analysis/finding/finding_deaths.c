@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The finding about processes that a signal killed.
- */
+/* The finding about processes killed by a signal. */
 #include "analysis/deaths.h"
 #include "analysis/finding/finding.h"
 #include "analysis/trace_text.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The finding about block devices that several programs use. Knows nothing of how long they take.
- */
+/* The finding about block devices that several programs use. */
 #include "analysis/device_users.h"
 #include "analysis/devices.h"
 #include "analysis/finding/finding.h"
@@ -42,7 +40,7 @@ static bool are_two_jobs(const struct job *job, const struct device_user *a,
 	return processes[a->process].rank < 0 || processes[b->process].rank < 0;
 }
 
-/* Two programs of the run. False when there are none. */
+/* Finds two programs of the run. Returns false if there are none. */
 static bool find_programs(struct findings *findings, const struct device_users_view *view,
 			  struct shared *shared)
 {
@@ -77,7 +75,8 @@ static bool find_programs(struct findings *findings, const struct device_users_v
 	return true;
 }
 
-/* Whether the run waits there for a good part of it: else nobody could hold it up for long. */
+/* Returns whether the run waits for the device for a good part of its time: otherwise others cannot
+ * delay it for long. */
 static bool is_in_use(const struct findings *findings, const struct device_view *view)
 {
 	uint64_t time_ns = 0;
@@ -87,8 +86,8 @@ static bool is_in_use(const struct findings *findings, const struct device_view 
 	return time_ns >= threshold(THRESHOLD_SHARED_TIME) * findings->duration_ns;
 }
 
-/* Others, who are not of the run. The journal is written by the kernel, and may be all the run's.
- */
+/* Finds use by others outside the run. The kernel writes the journal, which may be all the
+ * run's. */
 static bool find_others(struct findings *findings, const struct device_view *view,
 			struct shared *shared)
 {
@@ -121,7 +120,7 @@ static int find_shared(struct findings *findings, const struct finding_rule *rul
 	struct shared shared;
 	int status = 0;
 
-	if (job->chosen) /* whom the filter leaves out is no other */
+	if (job->chosen) /* processes that the filter excludes are not others */
 		return 0;
 	for (size_t i = 0; !status && device_users_of(findings->measured, i, &users); i++) {
 		if (!find_programs(findings, &users, &shared))

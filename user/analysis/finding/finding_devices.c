@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about block devices: slow ones, those with more to do than they can, and those that are
- * asked for too little at once, or for flushes. Knows nothing of how requests are measured.
+ * Findings about block devices: failed requests, slow and overloaded devices, small requests,
+ * flushes.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ struct table_text finding_device_name(struct findings *findings, struct trace_st
 	return text;
 }
 
-/* --- requests that fail --- */
+/* --- failed requests --- */
 
 struct device_errors {
 	struct table_text device;
@@ -47,7 +47,7 @@ static const struct table_column errors_evidence[] = {
 	  TABLE_UINT(struct device_errors, requests), 0 },
 };
 
-/* What is not there, or not kept, is dearer than any time. */
+/* Data that is missing or not kept is worse than any lost time. */
 static int find_errors(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
@@ -96,8 +96,8 @@ struct queue_waits {
 	const char *op;
 	uint64_t requests, bytes_each, time_ns, bandwidth;
 	uint64_t queue_each_ns, service_each_ns, service_p50_ns;
-	double share;	/* of the queue */
-	double at_once; /* operations */
+	double share;	/* queue time of all time */
+	double at_once; /* operations at the same time */
 };
 
 static const struct table_column waits_evidence[] = {
@@ -129,8 +129,9 @@ static const struct table_column waits_evidence[] = {
 };
 
 /*
- * Operations at once, on average while there were any. A thread waits for one, in however many
- * requests, unless it is asynchronous: of such it is known how many were under way, and not where.
+ * Returns the mean number of operations at the same time, while there were any. A thread waits for
+ * one, in however many requests, unless it is asynchronous: of those the number in flight is known,
+ * but not the device.
  */
 static double at_once(const struct measured *measured, const struct device_waits *of,
 		      enum method_side side)
@@ -148,7 +149,8 @@ static double at_once(const struct measured *measured, const struct device_waits
 	return most;
 }
 
-/* What findings on reads tell already is mentioned: told twice, it would seem twice as dear. */
+/* If findings on reads already cover the cost, it is left out: counted twice, it would look twice
+ * as high. */
 static void set_cost(struct findings *findings, struct finding_verdict *verdict,
 		     enum io_class class, double time_ns)
 {
@@ -166,7 +168,7 @@ static void set_cost(struct findings *findings, struct finding_verdict *verdict,
 	verdict->severity = FINDING_NOTE;
 }
 
-/* Looks at each device, and at what it reads and writes apart. */
+/* Looks at each device, at reads and writes separately. */
 static int each_wait(struct findings *findings, const struct finding_rule *rule,
 		     bool (*is_one)(const struct queue_waits *waits), bool queued)
 {
@@ -179,7 +181,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 	struct device_view view;
 	int status = 0;
 
-	/* Of runs that went on at once nobody knows how long any of them waited. */
+	/* For concurrent runs it is unknown how long each of them waited. */
 	if (findings->runs > 1)
 		return 1;
 	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++)
@@ -296,7 +298,7 @@ const struct finding_rule finding_device_overloaded = {
 		"wrong then is the window.",
 };
 
-/* --- pieces --- */
+/* --- small requests --- */
 
 struct pieces {
 	struct table_text path, file;
@@ -424,15 +426,15 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 		.sync_ns = sync.time.measure + written.time.measure,
 	};
 	struct device_view view;
-	uint64_t own; /* others on the device may sync, too */
+	uint64_t own; /* others on the device may sync as well */
 
-	/* Of runs that went on at once nobody knows how long any of them waited. */
+	/* For concurrent runs it is unknown how long each of them waited. */
 	if (findings->runs > 1)
 		return 1;
 	for (size_t i = 0; devices_view(findings->measured, i, &view); i++) {
 		if (view.all_open || view.own_open)
 			return 1;
-		/* Of devices that the run has nothing on others wait for the flushes. */
+		/* On devices that the run does not use, others wait for the flushes. */
 		if (!view.all_known || !view.own_requests || view.flush_ns <= flushes.flush_ns)
 			continue;
 		flushes.device = finding_device_name(findings, view.name, view.dev);

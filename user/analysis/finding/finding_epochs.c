@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings about epochs: whether later ones read from storage again. Knows nothing of single files.
- */
+/* Findings about epochs: whether later ones read from storage again. */
 #include "analysis/epochs.h"
 #include "analysis/finding/finding_files.h"
 #include "analysis/measured.h"
@@ -27,7 +25,8 @@ static const struct table_column epochs_columns[] = {
 	  TABLE_REAL(struct epochs_evidence, of_first), 0 },
 };
 
-/* What a host has for the job, at least; TABLE_NO_UINT when no trace tells. */
+/* Returns the memory that a host has for the job, the lower of its limits; TABLE_NO_UINT if no
+ * trace has them. */
 static uint64_t memory_bytes(const struct report *report)
 {
 	static const char *const limits[] = { "memory_bytes", "cgroup_memory_bytes" };
@@ -44,8 +43,8 @@ static uint64_t memory_bytes(const struct report *report)
 	return least;
 }
 
-/* Not `told` when there is no second epoch, or too little to tell of, or nothing but holes of
- * files. Returns 0 or -ENOMEM. */
+/* Sets *told to false if there is no second epoch, too little data, or nothing but holes of files.
+ * Returns 0 or -ENOMEM. */
 static int epochs_evidence(struct findings *findings, struct epochs_evidence *evidence, bool *told)
 {
 	struct epochs_view view = epochs_view(findings->report);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sums over the files that a rule takes. Knows nothing of what is wrong with them.
- */
+/* Sums over the files that match a rule. */
 #include "analysis/finding/finding_files.h"
 
 #include <errno.h>
@@ -91,7 +89,7 @@ bool alike_is_program(const struct file_view *file)
 {
 	static const char *const made_up[] = { "/proc/", "/sys/", "/dev/" };
 
-	/* Files in memory, as any others. */
+	/* Files in shared memory count like any others. */
 	if (path_begins(file->path.bytes, file->path.length, "/dev/shm/"))
 		return file->loaded;
 	for (size_t i = 0; i < sizeof(made_up) / sizeof(made_up[0]); i++)
@@ -100,7 +98,7 @@ bool alike_is_program(const struct file_view *file)
 	return file->loaded;
 }
 
-/* Files whose names end alike, as far as so few tell them apart: ".jpg". */
+/* Files whose names end alike (".jpg"), as far as so few slots tell them apart. */
 #define ENDINGS 16
 struct alike_ending {
 	uint64_t files, most_ns;
@@ -108,12 +106,12 @@ struct alike_ending {
 	uint64_t readahead_bytes;
 };
 
-/* Sums that the shares are of. */
+/* Sums from which shares are computed. */
 struct alike_sums {
-	uint64_t direct_bytes; /* read past the page cache: from storage, too */
+	uint64_t direct_bytes; /* read past the page cache: also from storage */
 	uint64_t copied_bytes, advised;
 	uint64_t dropped, random;
-	uint64_t undropped; /* files of which more came again than was dropped */
+	uint64_t undropped; /* files of which more was fetched again than dropped */
 	uint64_t accesses, consecutive, jumps, backward;
 	struct alike_ending endings[ENDINGS];
 };
@@ -132,7 +130,7 @@ static struct alike_ending *ending_of(struct alike_sums *sums, const struct alik
 	return &sums->endings[0];
 }
 
-/* Most common; of as common ones that with the most time. */
+/* Returns the most common ending; of equally common ones, that with the most time. */
 static const struct alike_ending *common_ending(const struct alike_sums *sums)
 {
 	const struct alike_ending *best = sums->endings;
@@ -144,8 +142,8 @@ static const struct alike_ending *common_ending(const struct alike_sums *sums)
 	return best;
 }
 
-/* Whether what came more than once had been dropped by the job itself, all of it but for pages that
- * calls named in part. */
+/* Returns whether the job itself had dropped what was fetched more than once, all of it but for
+ * pages that its calls named in part. */
 static bool is_dropped(const struct file_view *file, const struct advice_view *advice)
 {
 	const uint64_t fetched_bytes = alike_fetched_to_read(file);
@@ -158,7 +156,7 @@ static bool is_dropped(const struct file_view *file, const struct advice_view *a
 	return advice->dropped_bytes >= again - again / 8;
 }
 
-/* Waiting for locks has a finding of its own. */
+/* Waits for locks have a finding of their own. */
 static uint64_t use_ns(const struct file_view *file, enum use use)
 {
 	uint64_t time_ns = file->tallies[use].time.measure;
@@ -224,7 +222,7 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 	sums->backward += file->jumps[by].back;
 }
 
-/* Of operations that were summed up, order and merged time are not known. */
+/* For summed operations, order and merged time are not known. */
 static void forget_events(struct alike *alike)
 {
 	alike->consecutive = alike->backward = NAN;
@@ -262,14 +260,13 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 					     alike->time_ns);
 }
 
-/* What a rule took. */
+/* What matched a rule. */
 struct alike_found {
 	struct alike alike;
 	struct alike_sums sums;
 };
 
-/* A trace without the layer, or a filter that leaves requests out, tells nothing of what was read.
- */
+/* If a trace lacks the layer, or a filter excludes requests, what was read is unknown. */
 static bool has_requests(const struct job *job)
 {
 	bool has = !job->chosen;
@@ -279,7 +276,7 @@ static bool has_requests(const struct job *job)
 	return has;
 }
 
-/* What devices read, of whatever; UINT64_MAX where it is not known. */
+/* Returns what devices read for any reason; UINT64_MAX if unknown. */
 static uint64_t device_bytes(const struct findings *findings)
 {
 	const struct job *job = findings->measured->job;
@@ -310,7 +307,7 @@ uint64_t alike_elsewhere_bytes(const struct findings *findings)
 	return left_bytes;
 }
 
-/* What is compressed, or comes by the net, is read by fewer requests, or none. */
+/* Compressed or remote data needs fewer requests, or none. */
 static bool is_on_blocks(const struct file_view *file)
 {
 	const struct trace_string type = { file->filesystem.bytes, file->filesystem.length };
@@ -344,7 +341,7 @@ static bool is_taken(const struct findings *findings, const struct alike_rule *k
 	       (!kind->counts || finding_is_enough(kind->counts(file), kind->least, of_run));
 }
 
-/* One that is of a kind by some of the rules. */
+/* Adds a file to each rule that it matches. */
 static void look_at_file(struct findings *findings, const struct advice_index *advised,
 			 uint32_t number, const struct file_view *file)
 {
@@ -432,12 +429,12 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	alike = found->alike;
 	if (!alike.files)
 		return 0;
-	/* Times of several files may overlap; all of the class together have no more than this. */
+	/* Times of several files may overlap; the whole class took no more than this. */
 	if (kind->with_metadata && kind->class != IO_METADATA)
 		most_ns += metadata.time.measure;
 	if (kind->with_faults)
 		most_ns += faults.time.measure;
-	/* Classes of several threads overlap, too. */
+	/* Times of classes overlap, too, if there are several threads. */
 	if (job && totals_all(findings->measured)->time.measure < most_ns)
 		most_ns = totals_all(findings->measured)->time.measure;
 	if (alike.time_ns > most_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The registry of findings, in the order in which they are looked for: what one before has told
- * need not be told again. Knows nothing of what they are.
+ * The registry of findings, in the order in which rules run: later ones skip what earlier ones
+ * cover.
  */
 #include "analysis/finding/finding.h"
 
@@ -71,7 +71,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_stragglers,
 	&finding_ranks_uneven,
 	&finding_rank_slow,
-	&finding_read_bound, /* what all the others do not tell */
+	&finding_read_bound, /* whatever the others do not explain */
 	&finding_write_bound,
 	&finding_mmap_bound,
 	NULL,

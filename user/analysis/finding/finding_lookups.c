@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A finding about files that are looked for and are not there. Knows nothing of those that are.
- */
+/* The finding about failed path lookups. */
 #include "analysis/failed_lookups.h"
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
@@ -30,7 +28,8 @@ static bool are_many(const struct findings *findings, const struct lookups_view 
 				 finding_share(failed->all_thread_time_ns, findings->duration_ns));
 }
 
-/* Of what the job looks for itself, if that is much; else of all, the search for modules, too. */
+/* Uses the job's own lookups if there are many, otherwise all of them, including the search for
+ * modules. */
 static int find_failed(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct tally metadata = totals_class(findings->measured, IO_METADATA);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The finding about memory that was swapped out. Knows nothing of files.
- */
+/* The finding about memory that was swapped out. */
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
 #include "analysis/totals.h"
@@ -30,7 +28,7 @@ static int find_swapped(struct findings *findings, const struct finding_rule *ru
 	};
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
-	uint64_t major = 0; /* of older traces only those of whole processes are known */
+	uint64_t major = 0; /* older traces have only those of whole processes */
 	bool counted = true;
 
 	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {

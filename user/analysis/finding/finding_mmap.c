@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings about files that are read through a mapping. Knows nothing of calls.
- */
+/* Findings about files read through mappings. */
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_weight.h"
 
-/* Stores to a private mapping, most of all that was done through it. */
+/* Returns whether most faults were stores to a private mapping. */
 static bool is_copied(const struct file_view *file)
 {
 	return file->copied_pages && file->copied_pages >= threshold(THRESHOLD_MMAP_COPIED) *
 								   file->tallies[USE_MMAP].count;
 }
 
-/* --- read at random, with readahead around each fault --- */
+/* --- random reads, with readahead around each fault --- */
 
-/* Faults that wait for windows of readahead, in whatever order. */
+/* Faults that wait for readahead windows, in any order. */
 static bool takes_windows(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	/* A library's loader cannot be told how to map it. */
+	/* How a loader maps libraries cannot be changed. */
 	return !alike_is_program(file) && finding_share(faults->fetched_bytes, faults->major) >=
 						  threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }
@@ -92,7 +90,7 @@ const struct finding_rule finding_mmap_random = {
 
 /* --- in order --- */
 
-/* Each fault follows the pages that the one before it has mapped, and leaves nothing out. */
+/* Each fault follows the pages that the previous one mapped, without gaps. */
 static bool is_scan(const struct file_view *file)
 {
 	const uint64_t *patterns = file->patterns[BY_FAULTS];
@@ -103,10 +101,10 @@ static bool is_scan(const struct file_view *file)
 	       patterns[CONSECUTIVE] >= threshold(THRESHOLD_MMAP_SCAN) * count;
 }
 
-/* Most of it came in through the mapping, forward. */
+/* Most of the file came in through the mapping, forward. */
 static bool came_in_order(const struct file_view *file)
 {
-	/* Several threads do not fault one after the other. */
+	/* Faults of several threads are not serial. */
 	if ((file->jumps[BY_FAULTS].several && file->processes == 1) || is_copied(file))
 		return false;
 	return !alike_is_program(file) && file->tallies[USE_MMAP].fetched_bytes &&
@@ -117,7 +115,7 @@ static bool came_in_order(const struct file_view *file)
 	       file->faulted_bytes < threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
-/* --- a few pages here and there --- */
+/* --- strided reads --- */
 
 static bool takes_strided(const struct file_view *file)
 {
@@ -160,7 +158,7 @@ const struct finding_rule finding_mmap_strided = {
 		"fetches these pages as well.",
 };
 
-/* --- read whole and in order, one fault after the other --- */
+/* --- reads of the whole file in order, by serial faults --- */
 
 static bool takes_in_order(const struct file_view *file)
 {
@@ -209,7 +207,7 @@ const struct finding_rule finding_mmap_in_order = {
 		"still. Told ahead, or read by several threads, the device is kept busy.",
 };
 
-/* --- a page at a time, as after MADV_RANDOM --- */
+/* --- single pages, as after MADV_RANDOM --- */
 
 static bool takes_single(const struct file_view *file)
 {
@@ -263,7 +261,7 @@ const struct finding_rule finding_mmap_single = {
 		"other. Told ahead, or asked for by several at once, the device works on many.",
 };
 
-/* Whether its counts are enough for one of the rules above. */
+/* Returns whether its counts are enough for one of the rules above. */
 static bool waits_often(const struct file_view *file)
 {
 	return (takes_random(file) &&
@@ -271,9 +269,10 @@ static bool waits_often(const struct file_view *file)
 	       (takes_single(file) && count_of_major(file) >= threshold(THRESHOLD_RANDOM_READS));
 }
 
-/* --- stores, each page of which faults anew --- */
+/* --- stores, each page of which faults again --- */
 
-/* Faults that made a page dirty, by bytes: a fault dirties a page, of 4 KiB or more, or a folio. */
+/* Estimates faults that dirtied a page from bytes: each dirties a page, of 4 KiB or more, or a
+ * folio. */
 static bool takes_stores(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
@@ -282,7 +281,7 @@ static bool takes_stores(const struct file_view *file)
 	       faults->dirtied_bytes / 4096 >= threshold(THRESHOLD_MMAP_STORED) * faults->count;
 }
 
-/* A minor fault takes a microsecond: a dozen of them are no storm, however short the run was. */
+/* A minor fault takes a microsecond: a dozen are no storm, however short the run. */
 static bool are_a_storm(uint64_t count, double of_run)
 {
 	bool felt = of_run >= threshold(THRESHOLD_TIME_DECIDES);
@@ -335,7 +334,7 @@ const struct finding_rule finding_mmap_stores = {
 
 static bool takes_copied(const struct file_view *file)
 {
-	/* What waits for windows of readahead, or for the device each time, is told of as such. */
+	/* Waits for readahead windows, or for the device each time, are reported as such. */
 	return !alike_is_program(file) && is_copied(file) && !waits_often(file);
 }
 
@@ -384,13 +383,13 @@ const struct finding_rule finding_mmap_copied = {
 		"Plain memory takes as much, but comes in huge pages and large reads.",
 };
 
-/* --- minor faults on what is cached --- */
+/* --- minor faults on cached data --- */
 
 static bool takes_minor(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	/* What waits for storage is told of as such. */
+	/* Waits for storage are reported as such. */
 	return !alike_is_program(file) && faults->count > 2 * faults->major &&
 	       !takes_stores(file) && !is_copied(file) && !takes_in_order(file) &&
 	       !waits_often(file);
@@ -428,7 +427,7 @@ const struct finding_rule finding_mmap_minor = {
 		"as the worker, does so once.",
 };
 
-/* --- what is not told apart where faults were summed up --- */
+/* --- summed faults, whose order is unknown --- */
 
 static const struct alike_rule summed_files = {
 	.use = USE_MMAP,
@@ -441,7 +440,7 @@ static const struct alike_rule summed_files = {
 	.confidence = FINDING_LIKELY,
 };
 
-/* Events tell more: whether it is mmap-random or mmap-in-order. */
+/* With events, this is mmap-random or mmap-in-order. */
 static int find_summed(struct findings *findings, const struct finding_rule *rule)
 {
 	return findings->summed ? finding_add_alike(findings, rule) : 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings about opening files and looking them up. Knows nothing of what is read from them.
- */
+/* Findings about opening files and looking them up. */
 
 #include "analysis/access.h"
 #include "analysis/chain.h"
@@ -12,7 +10,7 @@
 #include "analysis/measured.h"
 #include "analysis/totals.h"
 
-/* --- what is loaded to run --- */
+/* --- loading programs --- */
 
 static bool takes_loaded(const struct file_view *file)
 {
@@ -69,7 +67,7 @@ const struct finding_rule finding_cold_start = {
 
 /* --- many small files --- */
 
-/* What the run has made itself cost it that, above all. */
+/* Returns whether the run wrote the file, and that took longer than reading it. */
 static bool is_made(const struct file_view *file)
 {
 	const struct tally *reads = &file->tallies[USE_READ], *writes = &file->tallies[USE_WRITE];
@@ -136,9 +134,9 @@ const struct finding_rule finding_small_files = {
 		"(metadata-heavy).",
 };
 
-/* --- the same files opened again and again --- */
+/* --- files opened repeatedly --- */
 
-/* Its entries are what takes the time, not its opens. */
+/* Listing dominates, not opening. */
 static bool is_listing(const struct file_view *file)
 {
 	return file->listed && file->listing_ns >= threshold(THRESHOLD_LISTING) *
@@ -201,9 +199,9 @@ const struct finding_rule finding_opened_again = {
 		"the first read that no earlier open was followed by: that includes parsing.",
 };
 
-/* --- the same directories listed again and again --- */
+/* --- directories listed repeatedly --- */
 
-/* Python lists the directories of sys.path once in each process: no program can change that. */
+/* Python lists the directories of sys.path once per process; programs cannot change that. */
 static bool takes_listed_again(const struct file_view *file)
 {
 	return !alike_is_program(file) && is_listing(file) && file->opens > 1;
@@ -249,7 +247,7 @@ const struct finding_rule finding_listed_again = {
 		"a server each time.",
 };
 
-/* --- metadata heavier than data --- */
+/* --- more metadata than data --- */
 
 struct metadata {
 	uint64_t time_ns, data_ns, count, errors;
@@ -287,7 +285,7 @@ static const struct table_column metadata_evidence[] = {
 	  TABLE_REAL(struct metadata, of_modules), 0 },
 };
 
-/* The call with the most time. */
+/* Finds the call with the most time. */
 static void set_leading_call(const struct report *report, struct metadata *found)
 {
 	const struct table *table = report_by(report, &analysis_operations);
@@ -311,7 +309,7 @@ static void set_leading_call(const struct report *report, struct metadata *found
 	}
 }
 
-/* Adds what is read or written through mappings. */
+/* Adds time of reads and writes through mappings. */
 static void add_mapped(const struct measured *measured, struct metadata *found)
 {
 	struct file_view file;
@@ -346,7 +344,7 @@ static struct metadata metadata_of(const struct measured *measured)
 	return found;
 }
 
-/* Cheap to ask, and of most runs no more need be. */
+/* A cheap test, which is enough for most runs. */
 static bool are_many(const struct findings *findings)
 {
 	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
@@ -356,13 +354,13 @@ static bool are_many(const struct findings *findings)
 				 finding_share(unhidden_ns, findings->duration_ns));
 }
 
-/* What is looked up is mostly to be imported: another rule tells of that. */
+/* Most lookups are for imports, which another rule covers. */
 static bool is_of_modules(const struct metadata *found)
 {
 	return found->of_modules >= threshold(THRESHOLD_METADATA_SHARE);
 }
 
-/* So much of the run, as far as compute does not hide it. */
+/* Returns whether it is that much of the run, without what compute overlaps. */
 static bool is_felt(const struct findings *findings, uint64_t unhidden_ns)
 {
 	return unhidden_ns >= threshold(THRESHOLD_METADATA_OF_RUN) * findings->duration_ns;
@@ -392,7 +390,7 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 		       : 0;
 }
 
-/* Where most of the time is of calls of one kind that is what is told. */
+/* If calls of one kind take most of the time, they are reported instead. */
 static const struct finding_rule *const metadata_told_by[] = {
 	&finding_small_files,
 	&finding_opened_again,
@@ -434,9 +432,9 @@ const struct finding_rule finding_metadata = {
 		"the layout of the data or the way it is looked up costs more than reading it.",
 };
 
-/* --- the same of modules that are imported --- */
+/* --- imported modules --- */
 
-/* Of several runs sums of times are no more than there was of calls at all. */
+/* For several runs, sums of times are capped by the time of all calls. */
 static int find_imports(struct findings *findings, const struct finding_rule *rule)
 {
 	struct metadata found;
@@ -491,7 +489,7 @@ const struct finding_rule finding_imports = {
 		"is not told.",
 };
 
-/* --- metadata that is not in memory --- */
+/* --- cold metadata --- */
 
 struct cold_names {
 	uint64_t count, requests, time_ns, each_ns;
@@ -514,10 +512,10 @@ static const struct table_column cold_names_evidence[] = {
 	  TABLE_TEXT(struct cold_names, programs), 0 },
 };
 
-/* A start that is cold waits for names, too. */
+/* A cold start waits for names, too. */
 static const struct finding_rule *const cold_start_tells[] = { &finding_cold_start, NULL };
 
-/* Where metadata takes more time than data that is told instead. */
+/* If metadata takes more time than data, that is reported instead. */
 static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct chain_time *waited = chain_of_names(findings->measured);

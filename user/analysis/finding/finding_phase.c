@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about the phases of a training job, as its spans tell them: checkpoints, loaders and
- * what computes. Knows nothing of single files.
+ * Findings about the phases of a training job, according to its spans: checkpoints, data loaders
+ * and compute.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const struct table_column waits_columns[] = {
 	  TABLE_REAL(struct data_waits, io_share), 0 },
 };
 
-/* False where times of several runs together are not known. */
+/* Returns false if times of several runs together are unknown. */
 static bool waits_of(const struct findings *findings, enum activity_of which,
 		     struct data_waits *waits)
 {
@@ -75,7 +75,7 @@ static int find_checkpoint(struct findings *findings, const struct finding_rule 
 
 	if (!waits_of(findings, ACTIVITY_CHECKPOINT, &waits))
 		return 1;
-	/* Without compute nothing shows whether anybody waited. */
+	/* Without compute nothing shows whether anything waited. */
 	if (!waits.count || !computes(findings) ||
 	    finding_share(waits.unhidden_ns, waits.time_ns) < threshold(THRESHOLD_CHECKPOINT_WAITS))
 		return 0;
@@ -111,7 +111,7 @@ const struct finding_rule finding_sync_checkpoint = {
 		"lock.",
 };
 
-/* --- loaders --- */
+/* --- data loaders --- */
 
 static bool is_long(const struct findings *findings, const struct data_waits *waits)
 {
@@ -194,7 +194,7 @@ const struct finding_rule finding_loader_io = {
 		"of that time some thread of the job was in an I/O call or a page fault.",
 };
 
-/* While workers start they prepare nothing. */
+/* Workers prepare nothing while they start. */
 static const struct finding_rule *const loader_told_by[] = { &finding_worker_start, NULL };
 
 const struct finding_rule finding_loader_work = {
@@ -267,7 +267,7 @@ static int compare_times(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Times a span of all workers, in no order; returns how many. The slowest is told in *workers. */
+/* Lists each worker's time per span, unsorted; returns how many. *workers receives the slowest. */
 static size_t list_workers(const struct findings *findings, uint64_t *times,
 			   struct workers *workers)
 {
@@ -298,7 +298,7 @@ static size_t list_workers(const struct findings *findings, uint64_t *times,
 	return count;
 }
 
-/* How many are as slow as the slowest, as far as the threshold tells them apart. */
+/* Returns how many are as slow as the slowest, within the threshold. */
 static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_ns)
 {
 	size_t slow = 0;
@@ -309,7 +309,7 @@ static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_n
 	return slow;
 }
 
-/* What waiting for data costs is told by other findings. */
+/* Other findings report the cost of waiting for data. */
 static int find_worker_slow(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct job *job = findings->measured->job;
@@ -369,7 +369,7 @@ const struct finding_rule finding_worker_slow = {
 		"waiting for data costs, which other findings tell.",
 };
 
-/* --- what computes --- */
+/* --- compute --- */
 
 struct training {
 	uint64_t window_ns, compute_ns, idle_ns;
@@ -386,7 +386,7 @@ static const struct table_column training_columns[] = {
 	{ "used", "used", UNIT_SHARE, "compute of training", TABLE_REAL(struct training, used), 0 },
 };
 
-/* Of the ranks, or of the job where there are none. */
+/* Averages over ranks, or uses the job if there are none. */
 static struct training training_of(const struct activities *all)
 {
 	size_t first = all->group_count > 1 ? ACTIVITY_JOB + 1 : ACTIVITY_JOB, computing = 0;
@@ -410,7 +410,7 @@ static struct training training_of(const struct activities *all)
 	return training;
 }
 
-/* Other findings say why, and what that costs: told twice, it would seem twice as dear. */
+/* Other findings report the reason and its cost: counted twice, it would look twice as high. */
 static int find_accelerator(struct findings *findings, const struct finding_rule *rule)
 {
 	struct training training = training_of(findings->measured->job->activities);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings about ranks that do not do the same. Knows nothing of single files, nor of what ranks
- * compute.
- */
+/* Findings about ranks whose I/O differs. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,11 +8,11 @@
 #include "analysis/measured.h"
 #include "grow.h"
 
-/* What a rank is compared by. */
+/* What ranks are compared by. */
 struct rank_io {
 	int64_t rank;
 	uint64_t bytes, time_ns;
-	uint64_t fetched_bytes; /* of them, from storage */
+	uint64_t fetched_bytes; /* the part of `bytes` from storage */
 };
 
 static int compare_ranks(const void *left, const void *right)
@@ -25,7 +22,7 @@ static int compare_ranks(const void *left, const void *right)
 	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* The most last; of several with as much, the one with the lowest number. */
+/* Ascending; among equals, the lowest rank is last. */
 static int compare_bytes(const void *left, const void *right)
 {
 	const struct rank_io *a = left, *b = right;
@@ -94,7 +91,7 @@ static int add_straggler(struct findings *findings, const struct finding_rule *r
 	return finding_add(findings, rule, &ranks, &verdict);
 }
 
-/* As far as the table of ranks knows their times. */
+/* Uses the times in the table of ranks, if all are known. */
 static int find_stragglers(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct table *ranks = report_by(findings->report, &analysis_ranks);
@@ -112,12 +109,12 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 		const struct cell *time = &cells[unhidden];
 
 		if (time->type == CELL_NULL && !time->summed)
-			time = &cells[all]; /* nobody told of compute */
+			time = &cells[all]; /* there are no compute spans */
 		if (cells[rank].type == CELL_INT && time->type == CELL_UINT && !time->summed)
 			waits[count++] = (struct rank_io) { .rank = cells[rank].sint,
 							    .time_ns = time->uint };
 	}
-	/* The rank whose time is not known may be the one. */
+	/* A rank whose time is unknown may be the slowest. */
 	if (count && count == ranks->row_count && !ranks->cut)
 		status = add_straggler(findings, rule, waits, count);
 	free(waits);
@@ -144,7 +141,7 @@ const struct finding_rule finding_stragglers = {
 		"I/O beyond the others, all wait.",
 };
 
-/* --- ranks that move more than others, where nobody told of compute --- */
+/* --- ranks that move more than others, without compute spans --- */
 
 struct uneven {
 	uint64_t ranks, rank, bytes, median_bytes, moving_ns, median_ns;
@@ -182,7 +179,7 @@ static int add_to_list(struct rank_list *list, struct rank_io one)
 	return 0;
 }
 
-/* Of files that one rank alone mapped: of others a page costs whoever touches it first. */
+/* Only files mapped by a single rank: in others, the first rank to touch a page pays for it. */
 static int list_mapped(const struct findings *findings, struct rank_list *list)
 {
 	struct file_view file;
@@ -218,8 +215,8 @@ static int list_calls(const struct findings *findings, struct rank_list *list)
 	return status;
 }
 
-/* What each rank did, rank by rank. Returns 0, -ENOMEM, or -ENODATA where processes are not told
- * one by one. */
+/* Sums up the I/O of each rank. Returns 0, -ENOMEM, or -ENODATA if processes are not listed
+ * individually. */
 static int list_ranks(const struct findings *findings, struct rank_list *list)
 {
 	struct rank_io *ranks;
@@ -244,7 +241,7 @@ static int list_ranks(const struct findings *findings, struct rank_list *list)
 	return status;
 }
 
-/* The rank that moves most, or that takes longest, beside the others. */
+/* Compares the rank that moves most, or takes longest, with the others. */
 static struct uneven compare_all(struct rank_io *ranks, size_t count, bool by_time)
 {
 	struct uneven uneven = { .ranks = count };
@@ -294,7 +291,7 @@ static int add_uneven(struct findings *findings, const struct finding_rule *rule
 		.confidence = FINDING_GUESS,
 	};
 
-	/* Of processes side by side. */
+	/* Its processes ran concurrently. */
 	if (verdict.cost_ns > findings->duration_ns)
 		verdict.cost_ns = findings->duration_ns;
 	verdict.cost_ns = same_wait(findings, verdict.cost_ns);
@@ -303,8 +300,8 @@ static int add_uneven(struct findings *findings, const struct finding_rule *rule
 		       : finding_add(findings, rule, evidence, &verdict);
 }
 
-/* Where ranks marked spans their times tell more: see above. Returns 0, -ENOMEM, or 1 where it
- * cannot be told. */
+/* If ranks marked spans, their times are better evidence: see above. Returns 0, -ENOMEM, or 1 if
+ * that cannot be decided. */
 static int compare_ranks_of(struct findings *findings, bool by_time, struct uneven *uneven)
 {
 	struct rank_list list = { 0 };
@@ -360,7 +357,7 @@ const struct finding_rule finding_ranks_uneven = {
 		"and the time of its faults: of others a page costs whoever touches it first.",
 };
 
-/* --- ranks that take longer than others for as much --- */
+/* --- ranks that take longer than others to move as much --- */
 
 struct slow_rank {
 	struct uneven uneven;
@@ -404,7 +401,7 @@ static int find_slow(struct findings *findings, const struct finding_rule *rule)
 	struct slow_rank slow = { 0 };
 	int status = compare_ranks_of(findings, true, &slow.uneven);
 
-	/* Whoever comes first fetches what all of them read. */
+	/* The first rank fetches what all of them read. */
 	if (status || is_beyond(slow.uneven.bytes, slow.uneven.median_bytes) ||
 	    is_beyond(slow.uneven.fetched_bytes, slow.uneven.median_fetched) ||
 	    !is_beyond(slow.uneven.moving_ns, slow.uneven.median_ns))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings about files that are read by calls. Knows nothing of mappings.
- */
+/* Findings about files read with system calls; finding_mmap.c covers mappings. */
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_weight.h"
 #include "analysis/totals.h"
@@ -16,7 +14,7 @@ static const struct tally *reads_of(const struct file_view *file)
 	return &file->tallies[USE_READ];
 }
 
-/* Reads of so many bytes on average at most. */
+/* Returns whether reads have at most `bytes` on average. */
 static bool is_small(const struct file_view *file, double bytes)
 {
 	const struct tally *reads = reads_of(file);
@@ -50,7 +48,7 @@ static bool are_many(const struct alike *alike)
 	return finding_is_enough(alike->count, THRESHOLD_SMALL_REQUESTS, alike->of_run);
 }
 
-/* --- reads that something holds back --- */
+/* --- throttled reads --- */
 
 struct held_back {
 	struct table_text path, file;
@@ -143,13 +141,13 @@ const struct finding_rule finding_held_back = {
 		"requests larger ones need fewer.",
 };
 
-/* --- small reads that wait for storage --- */
+/* --- small reads from storage --- */
 
 const struct finding_rule *const alike_held_back[] = { &finding_held_back, NULL };
 
 static bool takes_small_storage(const struct file_view *file)
 {
-	/* Shards of some MiB are many: it is their reads that count. */
+	/* A data set may be many shards of a few MiB: their reads count. */
 	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_READ)) &&
 	       file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes > threshold(THRESHOLD_SMALL_FILE) && is_from_storage(file) &&
@@ -196,14 +194,14 @@ const struct finding_rule finding_small_reads_storage = {
 		"device work while the program computes.",
 };
 
-/* --- small reads that the page cache serves --- */
+/* --- small reads from the page cache --- */
 
 static bool takes_small_cached(const struct file_view *file)
 {
 	const struct tally *reads = reads_of(file);
 
-	/* A small file that is read at one go is no case of this; nor what is read with O_DIRECT,
-	 * which is never in memory. */
+	/* Excludes small files that are read at once, and O_DIRECT reads, which are never
+	 * cached. */
 	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
 	       reads->count - reads->errors >=
 		       threshold(THRESHOLD_SMALL_READS_OF_FILE) * (file->opens ? file->opens : 1) &&
@@ -249,7 +247,7 @@ const struct finding_rule finding_small_reads_cached = {
 
 /* --- random or backward reads of a large file --- */
 
-/* Past the page cache nothing is read ahead, in whatever order: large pieces lose nothing. */
+/* Without the page cache nothing is read ahead, in any order: large reads lose nothing. */
 static bool takes_random(const struct file_view *file)
 {
 	const struct tally *reads = reads_of(file);
@@ -321,7 +319,7 @@ const struct finding_rule finding_random_reads = {
 		"storage.",
 };
 
-/* --- the same bytes again --- */
+/* --- repeated reads --- */
 
 static bool is_read_again(const struct file_view *file)
 {
@@ -329,7 +327,7 @@ static bool is_read_again(const struct file_view *file)
 	       reads_of(file)->bytes >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
-/* As often as it has readers: each reads the whole. */
+/* Read about once per reader: each reads the whole file. */
 static bool takes_by_several(const struct file_view *file)
 {
 	const double times = (double)reads_of(file)->bytes / file->size_bytes;
@@ -359,7 +357,7 @@ static bool are_large(const struct alike *alike)
 	return alike->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
 }
 
-/* Whether memory holds it or not, the wait for it is one. */
+/* The wait is the same, whether the data was in memory or not. */
 static const struct finding_rule *const waits_again[] = { &finding_fetched_again,
 							  &finding_load_waits, NULL };
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings about what the kernel fetches ahead. Knows nothing of how that is measured.
- */
+/* Findings about wasted readahead. */
 #include "analysis/finding/finding.h"
 #include "analysis/loaded.h"
 #include "analysis/readahead.h"
 #include "analysis/trace_text.h"
 
 struct unused {
-	struct table_text path, file; /* the one with the most */
+	struct table_text path, file; /* the one with the most unused bytes */
 	uint64_t files;
-	uint64_t fetched_bytes, unused_bytes, unseen_bytes; /* of all of them */
+	uint64_t fetched_bytes, unused_bytes, unseen_bytes; /* of all files */
 	uint64_t window_bytes;
 	double share;
 };
@@ -44,7 +42,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 	struct unused unused = { .window_bytes = TABLE_NO_UINT };
 	uint64_t worst = 0;
 
-	if (measured->job->lost) /* what was lost may have used it */
+	if (measured->job->lost) /* lost events may have used it */
 		return 0;
 	for (uint32_t i = 0; i < files->count; i++) {
 		struct readahead_sums sums;
@@ -58,7 +56,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_OF_ALL) * sums.fetched_bytes)
 			continue;
 		path = trace_text(file_table_name(files, i));
-		if (loaded_is(path)) /* nobody can tell the loader how to read */
+		if (loaded_is(path)) /* how a loader reads cannot be changed */
 			continue;
 		unused.files++;
 		unused.fetched_bytes += sums.fetched_bytes;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings of several reports that were made one: rules that look at nothing but tables are asked
- * once more. Knows nothing of what they look for.
- */
+/* Findings for several reports merged into one: runs the rules that use only tables again. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +8,7 @@
 #include "analysis/trace_table.h"
 #include "arena.h"
 
-/* Layers that some of the runs recorded. */
+/* Returns the layers that some of the runs recorded. */
 static unsigned int layers_of(const struct table *trace, bool summed)
 {
 	static const char begin[] = "layers.", end[] = ".state";
@@ -43,7 +40,7 @@ static bool is_any_summed(const struct table *table)
 	return summed;
 }
 
-/* Whether the runs computed and it is not known for how long. */
+/* Returns whether the runs computed for an unknown time. */
 static bool is_compute_open(const struct report *report)
 {
 	const struct table *spans = report_by(report, &analysis_spans);
@@ -57,13 +54,13 @@ static bool is_compute_open(const struct report *report)
 	return false;
 }
 
-/* Runs some of whose operations were summed up have no numbers of one meaning. */
+/* If only some operations of a run were summed, its numbers have no single meaning. */
 static bool is_mixed(const struct cell *mode)
 {
 	return !cell_is(mode, "trace") && !cell_is(mode, "profile");
 }
 
-/* Rows that stand for others do not tell what each of these was. */
+/* Folded rows do not show what each of their items was. */
 static bool is_any_folded(const struct report *report)
 {
 	static const struct analysis *const looked_at[] = {
@@ -97,7 +94,7 @@ static int set_up(struct findings *findings, const struct table *told)
 	return findings->host ? 0 : -ENOMEM;
 }
 
-/* What a rule found in single runs. */
+/* Returns whether the rule found anything in single runs. */
 static bool is_told(const struct table *told, const struct finding_rule *rule)
 {
 	for (size_t row = 0; row < told->row_count; row++)

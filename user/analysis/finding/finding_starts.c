@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The finding about programs that are started again and again.
- */
+/* The finding about programs that are started repeatedly. */
 #include "analysis/finding/finding.h"
 #include "analysis/starts.h"
 
@@ -26,8 +24,8 @@ static const struct table_column again_evidence[] = {
 	  TABLE_UINT(struct again, files_each), 0 },
 };
 
-/* One start is needed, so the longest is left out, unless a fork would have been enough. How much
- * of it computing hides is not known. */
+/* One start is necessary, so the longest is excluded, unless a fork would have been enough. How
+ * much of the time compute overlaps is unknown. */
 static int find_again(struct findings *findings, const struct finding_rule *rule)
 {
 	struct starts_view view;

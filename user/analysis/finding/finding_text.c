@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Texts from templates. Knows nothing of what they are about.
- */
+/* Makes texts from templates. */
 #include "analysis/finding/finding_text.h"
 
 #include <ctype.h>
@@ -57,8 +55,8 @@ static void write_cell(FILE *out, const struct cell *cell, enum table_unit unit)
 	}
 }
 
-/* The column that "{NAME}" or "{NAME:ONE|MANY}" at `at` names, or a negative number; *length is
- * that of all between the braces. */
+/* Returns the column named by "{NAME}" or "{NAME:ONE|MANY}" at `at`, or a negative number; *length
+ * receives the length between the braces. */
 static int find_name(const char *at, const struct table *record, size_t *length)
 {
 	size_t name_length = strcspn(at + 1, ":}");
@@ -72,7 +70,7 @@ static int find_name(const char *at, const struct table *record, size_t *length)
 	return table_find_column(record, name);
 }
 
-/* Writes the word behind a number, of "ONE|MANY" in `words`. */
+/* Writes the word after a number, from "ONE|MANY" in `words`. */
 static void write_word(FILE *out, const struct cell *cell, const char *words, size_t length)
 {
 	const char *bar = memchr(words, '|', length);
@@ -85,7 +83,7 @@ static void write_word(FILE *out, const struct cell *cell, const char *words, si
 		fwrite(bar + 1, 1, length - one - 1, out);
 }
 
-/* Writes what stands for "{NAME}" at `at`; returns the bytes of it that were taken. */
+/* Writes the value of "{NAME}" at `at`; returns the number of bytes consumed. */
 static size_t write_name(FILE *out, const char *at, const struct table *record,
 			 const char **unknown)
 {
@@ -106,7 +104,7 @@ static size_t write_name(FILE *out, const char *at, const struct table *record,
 	return 1;
 }
 
-/* Where a clause ends, or what is told in its place begins. */
+/* Returns where a clause ends, or its alternative begins. */
 static const char *clause_end(const char *at)
 {
 	const char *end = strchr(at, ']'), *other = strstr(at, "||");
@@ -114,7 +112,7 @@ static const char *clause_end(const char *at)
 	return other && end && other < end ? other : end;
 }
 
-/* Whether the clause "[...]" at `at` has something to tell: no cell that it names is null. */
+/* Returns whether no cell named in the clause "[...]" at `at` is null. */
 static bool clause_is_known(const char *at, const struct table *record)
 {
 	const char *end = clause_end(at);
@@ -130,7 +128,7 @@ static bool clause_is_known(const char *at, const struct table *record)
 	return true;
 }
 
-/* To what is told in place of a clause, or behind it. */
+/* Returns the start of a clause's alternative, or else its end. */
 static const char *skip_clause(const char *at)
 {
 	const char *end = clause_end(at);
@@ -160,7 +158,7 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 			pattern += write_name(out, pattern, record, unknown);
 		else if (*pattern == '[' && !clause_is_known(pattern, record))
 			pattern = skip_clause(pattern);
-		else if (!strncmp(pattern, "||", 2)) /* of a clause that was told */
+		else if (!strncmp(pattern, "||", 2)) /* of a clause that was written */
 			pattern += strcspn(pattern, "]");
 		else if (*pattern == '|')
 			fputc(*pattern++, out);
@@ -174,7 +172,7 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 	return text;
 }
 
-/* --- of no finding in particular --- */
+/* --- without a particular finding --- */
 
 static const struct table_column *column_named(const struct table_column *columns, size_t count,
 					       const char *name, size_t length)
@@ -185,7 +183,7 @@ static const struct table_column *column_named(const struct table_column *column
 	return NULL;
 }
 
-/* Writes what stands for "{NAME}" or "{NAME:ONE|MANY}" at `at`; returns its bytes. */
+/* Writes a placeholder for "{NAME}" or "{NAME:ONE|MANY}" at `at`; returns the bytes consumed. */
 static size_t write_placeholder(FILE *out, const char *at, const struct table_column *columns,
 				size_t count)
 {

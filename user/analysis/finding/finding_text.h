@@ -9,18 +9,18 @@
 #include "arena.h"
 
 /*
- * Each {NAME} becomes the cell of that column, in its unit; what is null becomes "-". Behind
- * {NAME:ONE|MANY} stands ONE of 1 and MANY of all else: "1 file", "2 files". A clause in brackets
- * is left out when a cell in it is null; what stands behind "||" in it is told then, and only then.
- * Returns NULL when there is no memory. A name that is no
- * column stays as it stands, and is put into *unknown unless that is NULL.
+ * Each {NAME} becomes the cell of that column, in its unit; null becomes "-". {NAME:ONE|MANY} is
+ * followed by ONE for 1 and MANY otherwise: "1 file", "2 files". A clause in brackets is omitted if
+ * a cell in it is null; only then its text after "||" is used. Returns NULL if out of memory. A
+ * name without a column stays as it is, and is stored in *unknown unless that is NULL.
  */
 const char *finding_text(struct arena *arena, const char *pattern, const struct table *record,
 			 const char **unknown);
 
 /*
- * The pattern without a particular finding, for --explain: clauses become their alternatives, names
- * of things FILE or DEVICE, numbers N. `columns` are those of the evidence. NULL: no memory.
+ * Makes the text without a particular finding, for --explain: clauses become their alternatives,
+ * names FILE or DEVICE, numbers N. `columns` are those of the evidence. Returns NULL if out of
+ * memory.
  */
 const char *finding_text_general(struct arena *arena, const char *pattern,
 				 const struct table_column *columns, size_t count);

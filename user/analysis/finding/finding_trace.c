@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings about the trace itself: what it lacks, and what making it cost. Knows nothing of what
- * was traced.
- */
+/* Findings about the trace itself: what it lacks, and what tracing cost. */
 #include "analysis/finding/finding.h"
 #include "analysis/loss.h"
 #include "analysis/measured.h"
@@ -79,7 +76,7 @@ const struct finding_rule finding_loss = {
 		"is without the lost ones.",
 };
 
-/* --- what is handed to the kernel past the calls that are recorded --- */
+/* --- asynchronous I/O that is not recorded --- */
 
 struct untraced {
 	uint64_t count, polled_rings;
@@ -126,7 +123,7 @@ const struct finding_rule finding_untraced_async = {
 		"their pages brought into the cache is told as unattributed, the rest is not seen.",
 };
 
-/* --- what tracing costs --- */
+/* --- cost of tracing --- */
 
 struct tracing {
 	uint64_t events, cost_ns;
@@ -141,7 +138,7 @@ static const struct table_column tracing_evidence[] = {
 	  TABLE_REAL(struct tracing, of_run), 0 },
 };
 
-/* Faults that are only counted cost, too, and are no events of a kind. */
+/* Faults that are only counted cost time, too, and are not events of any kind. */
 static uint64_t counted_faults(const struct trace_header *header, const struct trace_totals *totals)
 {
 	uint64_t count = 0;
@@ -170,9 +167,9 @@ static int find_cost(struct findings *findings, const struct finding_rule *rule)
 			tracing.events += counted_faults(job->traces[i].header, totals);
 	}
 	tracing.cost_ns = tracing.events * threshold(THRESHOLD_TRACER_EVENT_NS);
-	/* What runs at once is not known: at most a thread on each processor, taken for as many as
-	 * there are processes. */
-	if (cpus >= job->processes.count) /* one is for those that are not known */
+	/* Concurrency is unknown: assumes a thread per CPU, but no more than there are
+	 * processes. */
+	if (cpus >= job->processes.count) /* one stands for unknown processes */
 		cpus = job->processes.count - 1;
 	if (findings->duration_ns && cpus)
 		tracing.of_run = (double)tracing.cost_ns / findings->duration_ns / cpus;

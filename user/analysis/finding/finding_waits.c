@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings about programs that stand still while they write or read, where no spans say so.
- */
+/* Findings about programs that block while they write or read, where no spans show it. */
 #include <math.h>
 
 #include "analysis/activity.h"
@@ -12,10 +10,10 @@
 struct waits {
 	struct table_text path, file;
 	uint64_t pid, others, calls, bytes, fetched_bytes, syncs, time_ns, bandwidth;
-	double of_file; /* the part of time_ns that the file took; NAN: most, or all */
+	double of_file; /* the file's part of time_ns; NAN: most, or all */
 };
 
-/* What took this part of the time at least stands for all of it. */
+/* A file with at least this part of the time stands for all of it. */
 #define ONE_FILE 0.5
 
 #define TEXT(name, field, meaning)                                                                 \
@@ -27,7 +25,7 @@ struct waits {
 		name, title, UNIT_##unit, meaning, TABLE_UINT(struct waits, field), 0              \
 	}
 
-/* Of both: who waited, and for what. */
+/* Common columns: who waited, and for what. */
 #define WHO                                                                                        \
 	TEXT("path", path, "what most of the time in a row went to"),                              \
 		TEXT("file", file, "its name"),                                                    \
@@ -41,8 +39,8 @@ struct waits {
 		NUMBER("others", "others", COUNT,                                                  \
 		       "processes beside it that waited, too; null: none", others)
 
-/* The longest of all that one process waited; `stands_still` says who waits. False if nobody does.
- */
+/* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
+ * none does. */
 static bool find_longest(const struct findings *findings, enum process_waits_for what,
 			 bool (*stands_still)(const struct findings *findings,
 					      const struct process_wait *wait),
@@ -79,7 +77,7 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 	return true;
 }
 
-/* Where spans tell of it other findings say more. */
+/* If spans mark it, other findings are more precise. */
 static bool is_marked(const struct findings *findings, enum activity_of what)
 {
 	return findings->measured->job->activities->groups[ACTIVITY_JOB].of[what].count;
@@ -97,7 +95,7 @@ static int add(struct findings *findings, const struct finding_rule *rule, enum 
 	return finding_add(findings, rule, waits, &verdict);
 }
 
-/* --- what a program writes while it does nothing else --- */
+/* --- blocking writes --- */
 
 static const struct table_column saves_evidence[] = {
 	WHO,
@@ -109,9 +107,8 @@ static const struct table_column saves_evidence[] = {
 };
 
 /*
- * Much was written, at one go: small writes and a sync of each are another matter, and so are many
- * small files. And there is something to go on with: a program that does nothing but I/O waits for
- * nothing else.
+ * Much was written, at once: small writes with a sync each are a different problem, and so are many
+ * small files. The program also does something else: if it does only I/O, no other work waits.
  */
 static bool saves_much(const struct findings *findings, const struct process_wait *save)
 {
@@ -162,7 +159,7 @@ const struct finding_rule finding_save_waits = {
 		"were summed up it goes by programs of a single thread.",
 };
 
-/* --- what a program reads while it does nothing else --- */
+/* --- blocking reads --- */
 
 static const struct table_column loads_evidence[] = {
 	WHO,

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * How much a finding weighs, by what it costs. Knows nothing of what it is about.
- */
+/* Weighs findings by their cost. */
 #include "analysis/finding/finding_weight.h"
 
 #include <math.h>
 
 #include "analysis/totals.h"
 
-/* What storage and writes brought into the page cache, in all. */
+/* Returns the bytes from storage, over all classes. */
 static uint64_t all_fetched_bytes(const struct measured *measured)
 {
 	uint64_t bytes = 0;

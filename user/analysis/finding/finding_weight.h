@@ -1,34 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * How much a finding weighs: whether it is told, how severe it is, which comes first.
- */
+/* The weight of a finding: whether it is reported, its severity and its rank. */
 #ifndef FAULTLINE_FINDING_WEIGHT_H
 #define FAULTLINE_FINDING_WEIGHT_H
 
 #include "analysis/finding/finding.h"
 
-/* Whether something was done often enough to speak of it: as often as a threshold of counts says,
- * or a twentieth of that where it takes a part of the run that is felt. Counts tell what small
- * things add up; they must not hide a few large ones. `of_run`: what it takes of the run, by time.
- */
+/* Returns whether something happened often enough to report it: as often as a threshold says, or a
+ * twentieth of that if it takes a noticeable part of the run. Counts find many small costs; they
+ * must not hide a few large ones. `of_run`: its share of the run's time. */
 bool finding_is_enough(uint64_t count, enum threshold many, double of_run);
 
-/* What findings are ordered by; of what is not known 0. */
+/* Sort key of findings; 0 if unknown. */
 struct finding_weight {
 	enum finding_severity severity;
 	uint64_t cost_ns, cost_bytes;
 };
 
-/* What the verdict says, or where it leaves that to the cost, what follows from that. */
+/* Returns the verdict's severity or, if it leaves that to the cost, what follows from the cost. */
 enum finding_severity finding_severity_of(const struct findings *findings,
 					  const struct finding_verdict *verdict);
-/* A time that nobody would notice is no reason to speak. */
+/* Returns false if the cost is a time that nobody would notice. */
 bool finding_is_worth_it(const struct findings *findings, const struct finding_verdict *verdict);
-/* Of a rule's finding, in a run of that duration. Of a start, half of its cost: it is paid once,
- * and what the job does with its data all along. `rule` may be NULL. */
+/* Returns the weight of a rule's finding in a run of that duration. The cost of a start counts
+ * half, because it is paid once, that of the job's data throughout. `rule` may be NULL. */
 struct finding_weight finding_weigh(const struct finding_rule *rule, uint64_t duration_ns,
 				    struct finding_weight whole);
-/* Less than 0: `a` comes first. */
+/* Returns less than 0 if `a` comes first. */
 int finding_compare_weights(const struct finding_weight *a, const struct finding_weight *b);
 
 #endif

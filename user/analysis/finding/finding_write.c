@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about writing, and about calls that cost without moving much. Each goes by one pattern
- * of I/O.
+ * Findings about writing, and about calls that cost time but move little. Each uses one pattern of
+ * I/O.
  */
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
@@ -9,7 +9,7 @@
 
 struct calls {
 	struct table_text path, file;
-	uint64_t files, other_files; /* other_files: without that one; TABLE_NO_UINT for none */
+	uint64_t files, other_files; /* other_files: without that one; TABLE_NO_UINT: none */
 	uint64_t count, bytes, bytes_each, time_ns, each_ns;
 };
 
@@ -18,7 +18,7 @@ struct calls {
 #name, title, UNIT_##unit, meaning, TABLE_UINT(type, name), 0                      \
 	}
 
-/* Of what has a struct calls at its start. */
+/* For structs that begin with a struct calls. */
 #define CALLS_COLUMNS                                                                              \
 	{                                                                                          \
 		"path",                                                                            \
@@ -78,7 +78,7 @@ static bool are_enough(const struct findings *findings, const struct finding_rul
 				 finding_share(verdict->cost_ns, findings->duration_ns));
 }
 
-/* Adds the finding when there are enough calls. */
+/* Adds the finding if there are enough calls. */
 static int find_calls(struct findings *findings, const struct finding_rule *rule)
 {
 	struct finding_verdict verdict;
@@ -93,10 +93,10 @@ static int find_calls(struct findings *findings, const struct finding_rule *rule
 
 struct syncs {
 	struct calls calls;
-	uint64_t processes;	  /* that sync; TABLE_NO_UINT: one alone */
-	uint64_t pid, rank, most; /* of the process with the most of them */
-	uint64_t written_bytes;	  /* by that one */
-	uint64_t in_a_row;	  /* one after the other: those of processes side by side are not */
+	uint64_t processes;	  /* that sync; TABLE_NO_UINT: only one */
+	uint64_t pid, rank, most; /* of the process with the most syncs */
+	uint64_t written_bytes;	  /* by that process */
+	uint64_t in_a_row;	  /* one after the other; those of concurrent processes are not */
 };
 
 static const struct table_column syncs_evidence[] = {
@@ -110,7 +110,7 @@ static const struct table_column syncs_evidence[] = {
 	       "those of one process, or of such that ran one after the other", struct syncs),
 };
 
-/* Of several with as many, the one that began first. */
+/* If both have as many, the one that began first. */
 static bool syncs_more(const struct processes_calls *one, const struct processes_calls *most)
 {
 	if (one->syncs != most->syncs)
@@ -121,9 +121,9 @@ static bool syncs_more(const struct processes_calls *one, const struct processes
 }
 
 /*
- * Ranks that each sync once wait once, side by side; programs that a script starts one after the
- * other wait as often as they sync. So what all made counts as often as one of them ran at a time.
- * Returns 0, or -ENODATA where they are not told one by one.
+ * Ranks that each sync once wait once, at the same time. Programs that a script starts one after
+ * the other wait for each of their syncs. So the count is divided by how many ran at a time.
+ * Returns 0, or -ENODATA if processes are not listed individually.
  */
 static int tell_who_syncs(const struct findings *findings, struct syncs *syncs)
 {
@@ -156,7 +156,7 @@ static int tell_who_syncs(const struct findings *findings, struct syncs *syncs)
 	return status;
 }
 
-/* Many, or some that the run waits for, if they do not each end much that was written. */
+/* Many syncs, or some that the run waits for, unless each of them ends a large write. */
 static int find_syncs(struct findings *findings, const struct finding_rule *rule)
 {
 	struct finding_verdict verdict;
@@ -174,7 +174,7 @@ static int find_syncs(struct findings *findings, const struct finding_rule *rule
 		 syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;
 	if (!many && !waits)
 		return 0;
-	/* Of runs that went on at once it is not known how long any of them waited. */
+	/* For concurrent runs it is unknown how long each of them waited. */
 	if (!many && findings->runs > 1)
 		return 1;
 	if (!many && verdict.cost_ns < threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns)
@@ -229,7 +229,7 @@ const struct finding_rule finding_sync_writes = {
 		"other. The same guarantee at a checkpoint's end costs one fdatasync.",
 };
 
-/* --- writes to one file at once --- */
+/* --- concurrent writes to one file --- */
 
 const struct finding_rule finding_shared_writes = {
 	.id = "shared-writes",
@@ -255,7 +255,7 @@ const struct finding_rule finding_shared_writes = {
 		"nor do writers that were traced apart: see shared-writes-ranks.",
 };
 
-/* Their threads may wait for each other, too: the same writes are told once. */
+/* Threads of ranks may wait for each other, too: the same writes are reported once. */
 static const struct finding_rule *const shared_told_by[] = { &finding_shared_writes, NULL };
 
 const struct finding_rule finding_shared_across = {
@@ -337,7 +337,7 @@ static const struct finding_rule *const small_told_by[] = { &finding_partial_wri
 
 struct small_writes {
 	struct calls calls;
-	uint64_t each_file; /* TABLE_NO_UINT: many, or not known */
+	uint64_t each_file; /* TABLE_NO_UINT: many, or unknown */
 };
 
 static const struct table_column small_writes_evidence[] = {
@@ -391,7 +391,7 @@ const struct finding_rule finding_small_writes = {
 		"in place of many does.",
 };
 
-/* The same reads are told once. */
+/* The same reads are reported once. */
 static const struct finding_rule *const direct_told_by[] = { &finding_random_reads, NULL };
 
 const struct finding_rule finding_small_direct = {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about what the kernel writes back: writers that it makes wait, and stores that make it
- * write much more than was stored. Knows nothing of how either is measured.
+ * Findings about writeback by the kernel: throttled writers, and stores that write much more than
+ * was stored.
  */
 #include "analysis/finding/finding.h"
 #include "analysis/totals.h"
 #include "analysis/trace_text.h"
 #include "analysis/writeback.h"
 
-/* --- writers that are made to wait --- */
+/* --- throttled writers --- */
 
 struct throttled {
-	struct table_text path, file; /* whose writers waited most */
+	struct table_text path, file; /* of the file whose writers waited most */
 	uint64_t pauses, pause_ns;    /* of all files */
 	uint64_t file_pause_ns, written_bytes, dirty_bytes;
 	double share; /* of the time of writes and stores, summed over threads */
@@ -36,7 +36,7 @@ static const struct table_column throttled_evidence[] = {
 	  TABLE_REAL(struct throttled, share), 0 },
 };
 
-/* The least of all hosts. */
+/* Returns the minimum over all hosts. */
 static uint64_t dirty_bytes_of(const struct job *job)
 {
 	uint64_t least = TABLE_NO_UINT;
@@ -111,14 +111,14 @@ const struct finding_rule finding_throttled = {
 		"smaller than the limit is written at the speed of memory, a larger one is not.",
 };
 
-/* --- sparse stores --- */
+/* --- write amplification by sparse stores --- */
 
 struct amplified {
-	struct table_text path, file, filesystem; /* of the worst */
+	struct table_text path, file, filesystem; /* of the worst file */
 	uint64_t files;
-	uint64_t changed_bytes, device_bytes, excess_bytes; /* of all of them */
+	uint64_t changed_bytes, device_bytes, excess_bytes; /* of all files */
 	double times, times_least;
-	double inside; /* of the stores to large folios, those not to their first page */
+	double inside; /* share of the stores to large folios that were not to the first page */
 };
 
 static const struct table_column amplified_evidence[] = {
@@ -146,9 +146,9 @@ static const struct table_column amplified_evidence[] = {
 };
 
 /*
- * That much more was written than changed is sure where the kernel maps pages one by one. Where it
- * maps large folios whole, stores one after the other begin at the first page of each: those that
- * do not are here and there.
+ * Where the kernel maps pages one by one, it is certain that more was written than changed. Where
+ * it maps large folios whole, sequential stores begin at the first page of each: those that do not
+ * are scattered.
  */
 static enum finding_confidence is_amplified(const struct writeback_view *view, bool *amplified)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Threads that take blocks in, a few ahead of the one that is asked for. Knows nothing of events.
+ * Loads blocks on helper threads, a few ahead of the one requested.
  *
- * Each block has a place in a ring by its number in the plan. A thread claims the next one that
- * nobody has, if its place is free; who asks for one that nobody has claimed takes it in himself.
+ * Each block has a slot in a ring, given by its number in the plan. A thread claims the next
+ * unclaimed block once its slot is free; a caller that needs an unclaimed block loads it itself.
  */
 #include "analysis/model/ahead.h"
 
@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PLACES 8 /* blocks in memory ahead, about 2 MiB each at the most */
+#define PLACES 8 /* blocks loaded ahead, up to about 2 MiB each */
 
-/* What a thread needs to take in blocks. */
+/* Per-thread state for loading blocks. */
 struct desk {
 	struct trace_buffers *buffers;
 	struct held_scratch scratch;
@@ -33,7 +33,7 @@ struct ahead {
 	const struct plan *plan;
 	const uint64_t *columns;
 	struct held_pool *pool;
-	struct desk desk; /* of the thread that asks */
+	struct desk desk; /* of the calling thread */
 	pthread_mutex_t lock;
 	pthread_cond_t ready, free;
 	size_t claimed, given; /* numbers in the plan */

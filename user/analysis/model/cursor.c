@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Gives out the batches that a merge makes. Where there is more than one CPU, the merge runs on a
- * thread of its own, a few batches ahead, and others decompress blocks for it. Knows nothing of
- * what the events mean.
+ * Hands out the batches that a merge produces. With more than one CPU, the merge runs on its own
+ * thread, a few batches ahead, and other threads decompress blocks for it.
  */
 #include "analysis/model/cursor.h"
 
@@ -14,14 +13,14 @@
 #include "analysis/model/merge.h"
 
 #define RING 8			      /* batches */
-#define RING_MANY (RING / 2)	      /* who had to wait sleeps on until there are so many to do */
-#define RING_EVENTS CURSOR_BATCH_MOST /* of each: handing one over costs what some hundred do */
-#define ROWS_ALONE (1u << 17)	      /* so few are read sooner than threads begin */
+#define RING_MANY (RING / 2)	      /* a sleeping consumer wakes when this many are ready */
+#define RING_EVENTS CURSOR_BATCH_MOST /* per batch: a handover costs as much as hundreds */
+#define ROWS_ALONE (1u << 17)	      /* up to this many are read before threads would start */
 #define LOADERS_MOST 2		      /* one keeps up with the merge, or nearly so */
 
 struct batch {
 	struct event *events;
-	size_t count; /* 0: the end */
+	size_t count; /* 0: no more events */
 	struct source *retired;
 	uint64_t rows_read;
 	int status;
@@ -33,9 +32,9 @@ struct cursor {
 	struct merge *merge;
 	struct held_pool pool;
 	struct batch ring[RING];
-	struct batch *batch; /* that is given out in slices */
-	size_t given;	     /* of its events */
-	size_t most;	     /* of a slice */
+	struct batch *batch; /* being handed out in slices */
+	size_t given;	     /* events of `batch` handed out so far */
+	size_t most;	     /* maximum events per slice */
 	uint64_t rows_read;
 	bool threaded;
 	pthread_t thread;
@@ -43,8 +42,8 @@ struct cursor {
 	pthread_cond_t made, free;
 	size_t produced, consumed; /* batches */
 	bool stops;
-	bool ahead;	     /* the merge has made all that there is room for, or nearly so */
-	bool ended, settles; /* no more comes, or not until these were taken */
+	bool ahead;	     /* the merge has filled all slots, or all but one */
+	bool ended, settles; /* no more batches will come, or none until these are consumed */
 };
 
 static unsigned int cpus(void)
@@ -64,9 +63,9 @@ static int fill(struct cursor *cursor, struct batch *batch)
 	return batch->status || !batch->count;
 }
 
-/* --- the thread of the merge --- */
+/* --- the merge thread --- */
 
-/* Two that wake each other up for every batch do little else. */
+/* Two threads that wake each other for every batch do little else. */
 static bool enough_made(const struct cursor *cursor)
 {
 	size_t count = cursor->produced - cursor->consumed;
@@ -112,7 +111,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Waits for the next batch; the one before is looked at no more. */
+/* Waits for the next batch; the previous one is no longer in use. */
 static void take_batch(struct cursor *cursor)
 {
 	pthread_mutex_lock(&cursor->lock);
@@ -195,7 +194,7 @@ int cursor_open(struct cursor **result, struct job *job, const struct cursor_opt
 	status = open_cursor(cursor, &merge);
 	if (status)
 		cursor->threaded = false;
-	/* Without a thread of its own the merge runs in turns with who asks. */
+	/* Without its own thread, the merge runs in the caller. */
 	if (cursor->threaded && pthread_create(&cursor->thread, NULL, work, cursor))
 		cursor->threaded = false;
 	if (status)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A list of devices: there are few. Knows nothing of what they did.
+ * A plain list of devices: there are few.
  */
 #include "analysis/model/device_list.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The devices that events tell of, each once, in the order in which they were told of. Knows
- * nothing of what they did.
+ * The devices that events refer to, each once, in order of first appearance.
  */
 #ifndef FAULTLINE_DEVICE_LIST_H
 #define FAULTLINE_DEVICE_LIST_H
@@ -14,17 +13,17 @@ struct device_list {
 	const struct job *job;
 	struct listed_device {
 		uint32_t host, dev;
-		struct trace_string name; /* as /sys/block has it; empty: not told */
+		struct trace_string name; /* as in /sys/block; empty: not recorded */
 	} devices[DEVICES_MOST];
 	size_t count;
 };
 
-/* The number of the device that a column of an event tells, added when it is new; DEVICES_MOST when
- * there are too many. */
+/* Returns the number of the device in a column of an event, adding it if new; DEVICES_MOST when the
+ * list is full. */
 size_t device_list_add(struct device_list *list, const struct event *event, unsigned int column);
-/* The name of the host that a device is of. */
+/* Returns the host name of a device. */
 const char *device_list_host(const struct device_list *list, const struct listed_device *device);
-/* Takes the name that an EVENT_DEVICE tells of a device, if that is there. */
+/* Stores the device name in an EVENT_DEVICE, if that device is listed. */
 void device_list_name(struct device_list *list, const struct event *event);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows to events: the class and the method of each family of operations, the columns and the
- * decoder of each kind of rows. Knows nothing of tables.
+ * Turns rows into events: the class and method of each operation family, the columns and the
+ * decoder of each row kind.
  */
 #include "analysis/model/event.h"
 
@@ -18,10 +18,11 @@ const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_WRITE] = { IO_WRITE, METHOD_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
 	[TRACE_METADATA] = { IO_METADATA, METHOD_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
 	[TRACE_SYNC] = { IO_SYNC, METHOD_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
-	/* Only if it brought something in: see event_decode_calls. Never a fault. */
+	/* Only if it brought pages in: see event_decode_calls. Never a fault. */
 	[TRACE_MAP] = { IO_MMAP_READ, METHOD_MMAP, EVENT_TIMED, false, false },
 	[TRACE_TRANSFER] = { IO_READ, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
-	/* No operation of its class, but what it brings in is for reads through the same method. */
+	/* Not an operation of its class, but the pages it fetches are for reads by the same
+	 * method. */
 	[TRACE_ADVICE] = { IO_READ, METHOD_SYSCALL, 0, false, false },
 	[TRACE_FILEFAULT] = { IO_MMAP_READ, METHOD_MMAP, EVENT_COUNTED | EVENT_TIMED, false,
 			      false },
@@ -51,7 +52,7 @@ const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
 	 1ull << SYSCALL_READ_FOR_WRITE | 1ull << SYSCALL_MAJOR | 1ull << SYSCALL_FAULT_FETCHED |  \
 	 1ull << SYSCALL_OPEN_FILE)
 
-/* Each kind of rows: the columns that events are made of, and by what. */
+/* For each row kind: the decoder, and the columns that events need. */
 static const struct {
 	void (*decode)(const struct event_chunk *chunk, struct event *events, size_t *count);
 	uint64_t columns;
@@ -98,7 +99,7 @@ static const struct {
 	[TRACE_DEVICE] = { event_decode_devices, 1ull << DEVICE_ROW_TIME },
 	[TRACE_PROFILE] = { event_decode_profile, (1ull << PROFILE_COLUMNS) - 1 },
 	[TRACE_PROFILE_CLASS] = { event_decode_classes, (1ull << PROFILE_CLASS_COLUMNS) - 1 },
-	/* No events, wherever they stand: of a forged trace. */
+	/* Not events, even if a forged trace has them here. */
 	[TRACE_SUMMARY_TABLE] = { event_decode_names, 1ull << SUMMARY_TABLE_TIME },
 	[TRACE_SUMMARY_COLUMN] = { event_decode_names, 1ull << SUMMARY_COLUMN_TIME },
 	[TRACE_SUMMARY_CELL] = { event_decode_names, 1ull << SUMMARY_CELL_TIME },
@@ -119,7 +120,7 @@ void event_decode(const struct event_chunk *chunk, struct event *events, size_t 
 	kinds[chunk->block->kind].decode(chunk, events, count);
 }
 
-/* The label of a span or moment takes the place of what tells it. */
+/* Replaces the string ids of a span or instant with its label. */
 static int resolve_label(struct job *job, struct event *event)
 {
 	uint64_t name = event->name, category = event->category;

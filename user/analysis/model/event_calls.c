@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows of what a thread or the kernel did to a file: calls, asynchronous operations, faults, and
- * operations of the VFS. Knows nothing of other rows, nor of tables.
+ * Decodes rows of what a thread or the kernel did to a file: calls, asynchronous operations, faults
+ * and VFS operations.
  */
 #include "analysis/model/event_decode.h"
 
@@ -10,7 +10,7 @@ static bool truncates(const struct operation *operation, uint64_t flags)
 	return operation->truncates || (operation->opens && flags & TRACE_OP_TRUNCATE);
 }
 
-/* How many operations it handed over that have no rows of their own, or rings. */
+/* Returns how many operations without rows, or polled rings, it submitted. */
 static uint64_t submitted(const struct operation *operation, const struct event *event,
 			  uint64_t result)
 {
@@ -19,16 +19,16 @@ static uint64_t submitted(const struct operation *operation, const struct event 
 	return operation->polls && !(event->flags & EVENT_FAILED) ? 1 : 0;
 }
 
-/* What the rows of one operation have alike. */
+/* What the rows of one operation have in common. */
 struct call_rule {
-	uint64_t column; /* as the rows have it */
-	uint16_t number; /* as the job has it */
+	uint64_t column; /* operation number in the rows */
+	uint16_t number; /* operation number in the job */
 	const struct operation *operation;
 	const struct family_rule *family;
 	struct trace_operation_total *seen;
-	struct trace_operation_total more; /* not yet added to it */
-	uint32_t done, failed;		   /* flags of an event */
-	bool untraced;			   /* what it submits has no rows */
+	struct trace_operation_total more; /* not yet added to `seen` */
+	uint32_t done, failed;		   /* event flags on success, on failure */
+	bool untraced;			   /* operations it submits have no rows */
 };
 
 static struct call_rule rule_of(const struct event_chunk *chunk, uint64_t column)
@@ -69,7 +69,7 @@ static void add_seen(const struct call_rule *rule)
 	seen->submissions += rule->more.submissions;
 }
 
-/* Only a map call that brought something in, or dirtied, is I/O. */
+/* A map call is I/O only if it brought in or dirtied pages. */
 static void set_map_call(const struct job_trace *trace, struct event *event, uint64_t major,
 			 uint64_t others_fetched)
 {
@@ -83,7 +83,7 @@ static void set_map_call(const struct job_trace *trace, struct event *event, uin
 	}
 }
 
-/* What fadvise advised is known. */
+/* For fadvise calls whose advice is known. */
 static inline void set_advice(struct event *event, bool drops)
 {
 	event->flags &= ~EVENT_ADVISES;
@@ -125,7 +125,7 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 		if (flags & TRACE_OP_SILENT && event->flags & EVENT_ASYNC)
 			event->flags &= ~EVENT_TIMED;
 	}
-	event->read_for_write_sectors = 0; /* few have any */
+	event->read_for_write_sectors = 0; /* few calls have any */
 	if (columns[SYSCALL_READ_FOR_WRITE][i]) {
 		event->read_for_write_sectors = event_sectors(columns[SYSCALL_READ_FOR_WRITE][i]);
 		event->flags |= EVENT_READS_FOR_WRITE;
@@ -146,10 +146,11 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 		seen->submissions += submitted(rule->operation, event, result);
 }
 
-/* What calls over and over differ in. */
+/* Columns in which repeated calls may differ. */
 #define DIFFERING (1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_OFFSET)
 
-/* The same call over and over, each of them one event that says nothing more than the first. */
+/* True if all rows are the same call repeated, each a single event that differs only in
+ * DIFFERING. */
 static bool are_alike(const struct event_chunk *chunk, const struct call_rule *rule)
 {
 	uint64_t others = event_columns(chunk->block->kind) & ~DIFFERING;
@@ -258,7 +259,7 @@ void event_decode_faults(const struct event_chunk *chunk, struct event *events, 
 	*count = chunk->count;
 }
 
-/* What happens inside a recorded call is part of that call's time. */
+/* Time inside a recorded call belongs to that call. */
 void event_decode_vfs(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t *const *columns = chunk->columns;

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the decoders of events share: the rule of each family, and what all events are filled with.
- * Knows nothing of tables. Private to event.c and the decoders.
+ * Shared by the event decoders: the rule of each family, and the fields that all events have.
+ * Private to event.c and the decoders.
  */
 #ifndef FAULTLINE_EVENT_DECODE_H
 #define FAULTLINE_EVENT_DECODE_H
 
 #include "analysis/model/event.h"
 
-/* What a family of operations is, flags and results aside. */
+/* How operations of a family count, regardless of flags and results. */
 struct family_rule {
 	uint8_t class, method;
 	uint8_t flags;
 	bool moves;  /* its result is a number of bytes */
-	bool direct; /* another method where the file was open with O_DIRECT */
+	bool direct; /* METHOD_DIRECT if the file was open with O_DIRECT */
 };
 
-/* One for each family: the only place where operations are classed by it. */
+/* One per family: operations are classified by family only here. */
 extern const struct family_rule event_rules[TRACE_FAMILY_COUNT];
 
-/* Of columns of two kinds: they have the same number, and one function may read both. */
+/* True if columns of two kinds have the same number, so that one function may read both. */
 #define EVENT_SAME(a, b) ((int)(a) == (int)(b))
 
-/* What is no pid stays none. */
+/* Values that are not pids stay invalid. */
 static inline uint32_t event_pid(uint64_t value)
 {
 	return value < UINT32_MAX ? value : UINT32_MAX;
 }
 
-/* The number of a file of the chunk's trace in the job's table, or FILE_NONE. */
+/* Returns the number in the job's table of a file of the chunk's trace, or FILE_NONE. */
 static inline uint32_t event_find_file(const struct event_chunk *chunk, uint64_t id)
 {
 	struct file_memory *memory = chunk->memory;
@@ -45,14 +45,14 @@ static inline uint32_t event_find_file(const struct event_chunk *chunk, uint64_t
 	return memory->files[slot];
 }
 
-/* The trace that the rows are of. */
+/* The trace that the rows belong to. */
 static inline const struct job_trace *event_trace(const struct event_chunk *chunk)
 {
 	return &chunk->job->traces[chunk->block->trace];
 }
 
-/* What every operation has of its row. All else is for the caller to set: there are too many of
- * them to be wiped first. */
+/* Sets what every operation takes from its row. The caller sets all other fields: there are too
+ * many operations to zero each event first. */
 static inline void event_place(const struct event_chunk *chunk, uint32_t i, uint64_t duration,
 			       struct event *event)
 {
@@ -62,7 +62,7 @@ static inline void event_place(const struct event_chunk *chunk, uint32_t i, uint
 	event->row = chunk->row + i;
 }
 
-/* What every event has, and one that is no operation has no more. */
+/* Sets what every event has; enough for an event that is not an operation. */
 static inline void event_start(const struct event_chunk *chunk, uint32_t i, struct event *event)
 {
 	uint64_t start = clock_shifted(chunk->clock, chunk->columns[TRACE_COL_TIME][i]);
@@ -78,9 +78,9 @@ static inline void event_start(const struct event_chunk *chunk, uint32_t i, stru
 	};
 }
 
-/* Takes the side of a transfer that writes from the event, and puts it behind it. Where there is
- * one that reads, too, that one has the time: it was spent once. Out of a pipe or a socket there is
- * only this side. Returns the last of them. */
+/* Moves the write side of a transfer to the next event. If there is also a read side, it keeps the
+ * time, which was spent once. A transfer from a pipe or socket has only the write side. Returns the
+ * last event. */
 static inline struct event *event_split_transfer(struct event *read, uint32_t file)
 {
 	struct event *write = read->file == FILE_NONE ? read : read + 1;
@@ -91,7 +91,7 @@ static inline struct event *event_split_transfer(struct event *read, uint32_t fi
 	write->open_file = 0;
 	if (!(read->flags & EVENT_SUMMED))
 		write->offset = -1;
-	write->flags &= ~(EVENT_UNLINKED | EVENT_DIRECT); /* those are of the other file */
+	write->flags &= ~(EVENT_UNLINKED | EVENT_DIRECT); /* these describe the other file */
 	if (write == read)
 		return write;
 	write->fetched_bytes = 0;
@@ -103,14 +103,14 @@ static inline struct event *event_split_transfer(struct event *read, uint32_t fi
 	return write;
 }
 
-/* Adds to what stores dirtied in the trace. */
+/* Adds to the bytes that stores dirtied in the trace. */
 static inline void event_count_dirtied(const struct job_trace *trace, uint64_t bytes)
 {
 	trace->seen[trace->dirtied].count++;
 	trace->seen[trace->dirtied].bytes += bytes;
 }
 
-/* Operations of io_uring and libaio go by these, whatever they do. */
+/* io_uring and libaio operations always have these as methods. */
 static inline uint8_t event_method(const struct operation *operation,
 				   const struct family_rule *rule, uint64_t flags)
 {
@@ -124,8 +124,8 @@ static inline uint8_t event_method(const struct operation *operation,
 }
 
 /*
- * The decoders, each of a kind of rows: see event_decode. They add what they saw to the totals of
- * the operations in their trace.
+ * The decoders, one per row kind: see event_decode. They add to the operation totals of their
+ * trace.
  */
 
 /* event_calls.c */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows that are no operations: ends of programs, begins and ends of spans, moments, and what only
- * names things. Knows nothing of other rows, nor of tables.
+ * Decodes rows that are not operations: program ends, span begins and ends, instants, and rows that
+ * only name things.
  */
 #include "analysis/model/event_decode.h"
 
-/* What a thread did or said at a moment. Columns 0 to 2 are those of time, pid and tid. */
+/* Something a thread did at one moment. Columns 0 to 2 are time, pid and tid. */
 static void make_mark(const struct event_chunk *chunk, uint32_t i, uint32_t flags,
 		      struct event *event)
 {
@@ -61,7 +61,7 @@ void event_decode_execs(const struct event_chunk *chunk, struct event *events, s
 	*count = chunk->count;
 }
 
-/* Of threads only the last one ends its process. */
+/* Only its last thread's exit ends a process. */
 void event_decode_exits(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	for (uint32_t i = 0; i < chunk->count; i++) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows of what came of operations below them: pages of the cache, pauses of writers, requests, bios
- * and devices. Knows nothing of other rows, nor of tables.
+ * Decodes rows of what happened below operations: page-cache fills, throttled writers, requests,
+ * bios and devices.
  */
 #include "analysis/model/event_decode.h"
 
-/* On nobody's account, or on that of an operation whose file it is not: whose task it was says
- * nothing. */
+/* Unattributed, or from an operation on another file: the task it ran in is meaningless. */
 void event_decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const struct job_trace *trace = event_trace(chunk);
@@ -51,7 +50,7 @@ void event_decode_throttles(const struct event_chunk *chunk, struct event *event
 	*count = chunk->count;
 }
 
-/* What requests and bios have alike. */
+/* Sets what requests and bios have in common. */
 static void start_storage(const struct event_chunk *chunk, uint32_t i, struct event *event)
 {
 	const struct job_trace *trace = event_trace(chunk);

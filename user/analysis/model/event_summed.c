@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows that stand for many operations, as mode profile sums them up. Knows nothing of other rows,
- * nor of tables.
+ * Decodes rows that stand for many operations, as aggregated by profile mode.
  */
 #include "analysis/model/event_decode.h"
 
 #include <string.h>
 
-/* What a family is beyond its rule. */
+/* Refines the family's rule by the operation and its flags. */
 static void class_summed(const struct operation *operation, uint64_t flags, struct event_summed *as)
 {
 	switch (operation->family) {
@@ -59,7 +58,7 @@ struct event_summed event_summed_as(const struct operation *operation, uint64_t 
 	return as;
 }
 
-/* Which operations it stands for: what both kinds of such rows have alike. */
+/* Sets which operations a row stands for: common to both kinds of aggregated rows. */
 static void start_summed(const struct event_chunk *chunk, uint32_t i, struct event *event)
 {
 	const struct job_trace *trace = event_trace(chunk);
@@ -71,7 +70,7 @@ static void start_summed(const struct event_chunk *chunk, uint32_t i, struct eve
 			     chunk->columns[PROFILE_FLAGS][i]);
 	event->process = event_pid(chunk->columns[PROFILE_PID][i]);
 	if (as.flags & EVENT_PAGECACHE)
-		event->process = 0; /* whose task it was says nothing */
+		event->process = 0; /* the task it ran in is meaningless */
 	event->file = event_find_file(chunk, chunk->columns[PROFILE_FILE][i]);
 	event->class = as.class;
 	event->method = as.method;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The files that traces name. Knows nothing of what was done to them.
+ * Loads the files that traces name, and finds them by id or identity.
  */
 #include "analysis/model/file_table.h"
 #include "grow.h"
@@ -18,7 +18,7 @@
 	 1ull << FILE_PATH | 1ull << FILE_READAHEAD | 1ull << FILE_FILESYSTEM |                    \
 	 1ull << FILE_CAPACITY)
 
-/* --- what is found by what --- */
+/* --- lookup --- */
 
 static uint64_t hash_identity(const struct file *file, uint64_t seed)
 {
@@ -40,7 +40,7 @@ static uint64_t hash_of_id(const void *ids, uint32_t number, uint64_t seed)
 	return number_index_hash(seed, &id, 1);
 }
 
-/* The number of the file of a row, or FILE_NONE. */
+/* Returns the number of the file of a row, or FILE_NONE. */
 static uint32_t find_identity(const struct file_table *table, const struct file *row)
 {
 	uint64_t at = hash_identity(row, table->identities.seed);
@@ -56,7 +56,7 @@ static uint32_t find_identity(const struct file_table *table, const struct file 
 	return FILE_NONE;
 }
 
-/* Ids count up, and most are told in their order: where one stands then. */
+/* Ids count up, and most come in order: returns the index of one that does. */
 static uint64_t guess_of(const struct file_ids *ids, uint64_t id)
 {
 	return ids->count ? id - ids->ids[0].id : 0;
@@ -86,8 +86,7 @@ static int add_file(struct file_table *table, const struct file *file)
 
 /* --- the table --- */
 
-/* Room for all rows that may come, as far as that is not absurd: what is not used takes no memory.
- */
+/* Reserves room for all possible rows, within reason: unused memory costs nothing. */
 #define RESERVED_MOST (1u << 22)
 
 static size_t room_for(const struct trace_reader *trace)
@@ -157,7 +156,7 @@ static bool same_path(const struct file_table *table, const struct file *a, cons
 	return first.length == second.length && !memcmp(first.bytes, second.bytes, first.length);
 }
 
-/* Rows of one file come in the order of its traces, not of their times. */
+/* Rows of one file come in trace order, not in time order. */
 static int keep_first(struct file_table *table, uint32_t number, const struct file *row)
 {
 	const struct file *file = &table->files[number];
@@ -178,7 +177,7 @@ static int keep_first(struct file_table *table, uint32_t number, const struct fi
 	return 0;
 }
 
-/* A later row of the same file says where it is now (rename) and how large. */
+/* A later row of the same file has its current name (after a rename) and size. */
 static void update(struct file *file, const struct file *row)
 {
 	uint16_t deleted = (file->flags | row->flags) & TRACE_FILE_DELETED;
@@ -246,7 +245,7 @@ static int load_block(struct file_table *table, uint32_t trace, uint32_t host, s
 	const uint64_t *columns[FILE_COLUMNS];
 	int status = trace_reader_read(reader, block, COLUMNS, error);
 
-	if (status == -EINVAL) { /* damaged: the others still tell */
+	if (status == -EINVAL) { /* damaged: the other blocks are still useful */
 		trace_reader_pass_over(reader, block, error);
 		return 0;
 	}
@@ -332,7 +331,7 @@ bool file_table_is_on(const struct file_table *table, uint32_t file, unsigned in
 	return file_system_traits(file_table_filesystem(table, file)) & trait;
 }
 
-/* --- names that are lost --- */
+/* --- lost names --- */
 
 static int add_lost(struct file_table *table, uint32_t number)
 {
@@ -350,7 +349,7 @@ static int add_lost(struct file_table *table, uint32_t number)
 }
 
 #define COMPILED "/__pycache__"
-#define SOURCES_LEAST 20 /* fewer files that no program imports are not a corpus */
+#define SOURCES_LEAST 20 /* fewer sources that no program imports are not a corpus */
 
 static int add_imported(struct file_table *table, struct trace_string path)
 {
@@ -403,7 +402,7 @@ bool file_table_is_imported(const struct file_table *table, const char *path, si
 
 int file_table_find_lost(struct file_table *table)
 {
-	bool *lacking = calloc(table->trace_count, sizeof(*lacking)); /* of each trace */
+	bool *lacking = calloc(table->trace_count, sizeof(*lacking)); /* by trace */
 	int status = lacking ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < table->trace_count && !status; i++) {

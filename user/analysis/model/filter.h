@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which events of a job are wanted. Spans are never left out, only what happened in them.
+ * Selects events of a job. Spans are never filtered out, only what happened in them.
  */
 #ifndef FAULTLINE_FILTER_H
 #define FAULTLINE_FILTER_H
@@ -9,16 +9,16 @@
 
 #define FILTER_NONE UINT64_MAX
 
-/* NULL and FILTER_NONE: any. Times are from the start of the run; what overlaps them is wanted,
- * whole. Without a wish of what an operation is about, everything else passes, too. */
+/* NULL and FILTER_NONE: any. Times are relative to the start of the run; events that overlap the
+ * range pass whole. Events that are not operations pass unless a condition on operations is set. */
 struct filter {
 	uint64_t from_ns, until_ns;
 	uint64_t pid, rank;
 	uint64_t min_duration_ns; /* 0: any */
-	const char *file;	  /* a pattern that the path matches; * matches / as well */
-	const char *op;		  /* names of operations, or patterns, separated by commas */
+	const char *file;	  /* pattern that the path must match; * also matches / */
+	const char *op;		  /* operation names or patterns, separated by commas */
 	const char *method;
-	const char *span; /* the name of a span that it happened in, or in one within */
+	const char *span; /* name of an enclosing span, at any depth */
 };
 
 #define FILTER_ALL                                                                                 \
@@ -29,40 +29,40 @@ struct filter {
 struct filter_state;
 
 bool filter_is_any(const struct filter *filter);
-/* By more than time and file: what the kernel does by itself then passes no more. */
+/* True if it filters by more than time and file: the kernel's own activity then does not pass. */
 bool filter_chooses(const struct filter *filter);
-/* JOB_* of what a filter cannot judge, though it was recorded: what has no rows (faults without a
- * file, submissions that were not traced), no method, no name that is asked for, or no duration. */
+/* Returns JOB_* of what was recorded but cannot be judged: events without rows (faults without a
+ * file, untraced submissions), without a method, without a wanted name, or without a duration. */
 unsigned int filter_cannot_tell(const struct filter_state *state);
 /* Returns 0, -ENOMEM, or -ESRCH for a name that no trace of the job has; `error` says which. */
 int filter_open(struct filter_state **state, const struct filter *filter, const struct job *job,
 		struct trace_error *error);
-/* Makes the job as long as the time that is wanted, and opens the filter. *state is NULL where all
- * events are wanted, by `filter` or because that is NULL. Returns -ENODATA when there is nothing of
- * that time, or what filter_open does; `error` says which. */
+/* Narrows the job to the wanted time and opens the filter. *state is NULL if `filter` is NULL or
+ * lets all events pass. Returns -ENODATA if the run has nothing in that time, or the result of
+ * filter_open; `error` says which. */
 int filter_start(struct filter_state **state, const struct filter *filter, struct job *job,
 		 struct trace_error *error);
 void filter_close(struct filter_state *state); /* NULL is fine */
 
-/* Lets parts of requests pass where requests do not, and short ones: they tell where the operations
- * that pass have waited. They are no operations, and are counted as none. */
+/* Lets parts of requests pass even if requests do not, however short: they show where the
+ * operations that pass have waited. They are not operations and are not counted. */
 void filter_pass_parts(struct filter_state *state);
-/* Lets blocks be passed over that hold nothing of the time that is wanted, nor of the operation,
- * the process or the file, nor anything that takes as long. To be called once the kinds of the
- * cursor are set; the filter must outlive it. Without a filter (NULL) nothing is. */
+/* Lets the cursor skip blocks that have nothing of the wanted time, operation, process or file, nor
+ * anything of the minimum duration. Must run after the kinds of the cursor are set; the filter must
+ * outlive the cursor. If `state` is NULL, nothing is skipped. */
 void filter_set_cursor(struct filter_state *state, struct cursor_options *options);
 
-/* To be asked in the order of events, once for each: it counts those that pass. */
+/* Must be called in the order of events, once for each: counts those that pass. */
 bool filter_passes(struct filter_state *state, const struct event *event);
-/* Whether what a process did from one time to another is wanted, by its time and process alone:
- * for exporters, which leave out spans, too. Times are on the job's clock, `start_ns` is what the
- * run began with, before filter_start. A filter that is NULL wants all. */
+/* True if what a process did in a time range is wanted, judging only by time and process: for
+ * exporters, which leave out spans, too. Times are on the job's clock; `start_ns` is the start of
+ * the run before filter_start. A NULL filter wants all. */
 bool filter_wants(const struct filter *filter, const struct process *process, uint64_t start_ns,
 		  uint64_t from_ns, uint64_t until_ns);
-/* How many events passed. */
+/* Returns how many events passed. */
 uint64_t filter_passed(const struct filter_state *state);
-/* Makes the operations' sums those of what passed, with nothing unseen: what was lost is of no
- * known file or time. */
+/* Sets the operations' totals to those that passed, with nothing unseen: the file and time of lost
+ * events are unknown. */
 void filter_set_operations(const struct filter_state *state, struct job *job);
 
 #endif

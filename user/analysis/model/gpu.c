@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads when a GPU was busy from a trace of PyTorch's profiler. Such files have gigabytes: they are
- * cut into their events byte by byte, and only those that a GPU made are parsed. Knows nothing of
- * the job that it belongs to.
+ * Reads when a GPU was busy from a PyTorch profiler trace. Such files have gigabytes: they are
+ * split into events byte by byte, and only events from a GPU are parsed.
  */
 #include "analysis/model/gpu.h"
 
@@ -17,17 +16,17 @@
 #include <zlib.h>
 
 #define READ_BYTES (1u << 18)
-#define PIECE_BYTES (1u << 18) /* longer events are no GPU's and are passed over */
+#define PIECE_BYTES (1u << 18) /* longer events are not from a GPU and are skipped */
 #define INTERVALS_FIRST 4096
 
-/* Where the reader is in the text. A piece is a member of the whole, or one of the events. */
+/* The reader's position in the text. A piece is a member of the top-level object, or one event. */
 struct scan {
 	char *piece;
 	size_t length;
 	bool too_long, in_string, escaped;
-	bool in_events; /* in the list of events, which stands at `floor` */
+	bool in_events; /* in the list of events, at depth `floor` */
 	bool begun;
-	size_t depth, floor; /* of brackets; commas at the floor end a piece */
+	size_t depth, floor; /* of brackets; commas at depth `floor` end a piece */
 };
 
 struct gpu_reader {
@@ -55,7 +54,7 @@ static int compare_intervals(const void *left, const void *right)
 	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* In order, and one where several overlap or touch. */
+/* Sorts intervals, and merges those that overlap or touch. */
 static void merge(struct gpu *gpu)
 {
 	size_t kept = 0;
@@ -83,7 +82,7 @@ static int make_room(struct gpu_reader *reader)
 
 	if (gpu->count < reader->room)
 		return 0;
-	/* Kernels come one after the other: most of them merge. */
+	/* Kernels run back to back: most of them merge. */
 	merge(gpu);
 	if (reader->room && gpu->count <= reader->room / 2)
 		return 0;
@@ -109,7 +108,7 @@ static const char *text_of(struct json_object *object, const char *key)
 	return json_object_get_string(value);
 }
 
-/* Microseconds as ns; false for what is no time. */
+/* Converts microseconds to ns; false for a value that is not a time. */
 static bool time_of(struct json_object *object, const char *key, uint64_t *time_ns)
 {
 	struct json_object *value;
@@ -126,7 +125,7 @@ static bool time_of(struct json_object *object, const char *key, uint64_t *time_
 	return true;
 }
 
-/* What a GPU is busy with: categories of Kineto, old and new. */
+/* Kineto's categories, old and new, that keep a GPU busy. */
 static bool is_busy(const char *category)
 {
 	static const char *const busy[] = { "kernel", "gpu_memcpy", "gpu_memset",
@@ -170,7 +169,7 @@ static void take_member(struct gpu_reader *reader, struct json_object *whole)
 		reader->gpu->rank = json_object_get_int64(value);
 }
 
-/* Whether a piece could be of any use, without parsing it. */
+/* True if a piece may be useful, without parsing it. */
 static bool is_of_use(const struct scan *scan)
 {
 	static const char *const events[] = { "ernel\"", "emcpy\"", "emset\"", "gpu_", NULL };
@@ -211,7 +210,7 @@ static int end_piece(struct gpu_reader *reader)
 
 /* --- bytes --- */
 
-/* The piece so far is nothing but the key of the list of events. */
+/* True if the piece so far is only the key of the event list. */
 static bool at_events(const struct scan *scan)
 {
 	static const char key[] = "\"traceEvents\":";
@@ -245,7 +244,7 @@ static int open_bracket(struct gpu_reader *reader, char c)
 		return complain(reader, "is no valid JSON");
 	scan->depth++;
 	if (scan->depth == 1) {
-		/* The older form is the list alone. */
+		/* The older form is only the list. */
 		scan->begun = true;
 		scan->floor = 1;
 		scan->in_events = c == '[';
@@ -337,7 +336,7 @@ static int finish(struct gpu_reader *reader)
 	merge(gpu);
 	if (!gpu->count)
 		return complain(reader, "tells of no GPU: it has no event of category kernel");
-	/* Without a base, times are since 1970 themselves. */
+	/* Without a base, times already count from 1970. */
 	if (gpu->intervals[gpu->count - 1].end_ns > UINT64_MAX - reader->base_ns)
 		return complain(reader, "has impossible times");
 	for (size_t i = 0; i < gpu->count; i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Takes in a block. Rows are written as operations end, so they are nearly in the order of their
- * starts, or wildly out of it when many threads wait on one CPU: a radix sort does not mind. Knows
- * nothing of what columns mean.
+ * Loads blocks into memory. Rows are written as operations end, so they are nearly sorted by start,
+ * or far from sorted when many threads wait on one CPU: a radix sort handles both.
  */
 #include "analysis/model/held_block.h"
 
@@ -14,12 +13,12 @@
 
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
-#define ROW_BITS 17 /* of a key: the row's number */
+#define ROW_BITS 17 /* low bits of a key: the row number */
 #define KEY_SPAN_MOST (1ull << (64 - ROW_BITS))
 
 _Static_assert(TRACE_BLOCK_ROWS_MAX <= 1u << ROW_BITS, "a key holds the number of any row");
 
-/* --- the order --- */
+/* --- sorting --- */
 
 void held_scratch_free(struct held_scratch *scratch)
 {
@@ -88,7 +87,7 @@ static int compare_rows(const void *left, const void *right, void *times)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* A block of more than a day is none that a tracer wrote. */
+/* A block that spans more than a day was not written by a tracer. */
 static void sort_long(struct held_scratch *scratch, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -96,7 +95,7 @@ static void sort_long(struct held_scratch *scratch, size_t count)
 	qsort_r(scratch->order, count, sizeof(*scratch->order), compare_rows, scratch->times);
 }
 
-/* Sets `order`, in which rows of one time stay as they were; NULL when all are in order. */
+/* Returns the order of the rows, stable for equal times; NULL if all are in order. */
 static const uint32_t *sort_rows(struct held_scratch *scratch, size_t count, uint64_t least,
 				 uint64_t most)
 {
@@ -129,7 +128,7 @@ typedef LOOSE(uint64_t) loose_u64;
 			out[i] = in[order[i]];                                                     \
 	} while (0)
 
-/* Without an order as they are. */
+/* Copies values in the given order; NULL: as they are. */
 static void gather(uint8_t *to, const uint8_t *from, unsigned int width, size_t count,
 		   const uint32_t *order)
 {
@@ -151,7 +150,7 @@ static bool all_same(const struct column_view *view, size_t count)
 	       !memcmp(view->data, view->data + view->width, (count - 1) * view->width);
 }
 
-/* Where each column goes. */
+/* Sets the width and offset of each column. */
 static void lay_out(struct held_block *block, const struct trace_view *view, uint64_t columns,
 		    uint64_t span)
 {
@@ -190,7 +189,7 @@ static void fill(struct held_block *block, const struct trace_view *view,
 		column_store(block->bytes + time->at, time->width, scratch->keys, 1, count);
 }
 
-/* --- memory that was used before --- */
+/* --- memory for reuse --- */
 
 void held_pool_init(struct held_pool *pool)
 {
@@ -225,7 +224,7 @@ static struct held_spare take_spare(struct held_pool *pool, size_t size)
 	return taken;
 }
 
-/* Where there is no place left, what is there the longest goes. */
+/* If no slot is free, the oldest spare is replaced. */
 static void give_spare(struct held_pool *pool, struct held_spare spare)
 {
 	struct held_spare *place = NULL, before;

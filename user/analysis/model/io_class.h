@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What time and bytes of operations count as, and by which path they went. Knows nothing of events.
+ * Classes of time and bytes, and access methods.
  */
 #ifndef FAULTLINE_IO_CLASS_H
 #define FAULTLINE_IO_CLASS_H
 
-/* What time and bytes count as. A transfer (sendfile and its like) is two events, a read of the one
- * file and a write of the other: both have its bytes, the first alone its time. */
+/* What time and bytes count as. A transfer (sendfile and the like) is two events, a read of one
+ * file and a write of the other: both have its bytes, only the read has its time. */
 enum io_class {
-	IO_READ, /* calls that read, and what readahead and fadvise brought in */
+	IO_READ, /* calls that read, and pages fetched by readahead and fadvise */
 	IO_WRITE,
 	IO_METADATA,
 	IO_SYNC,
-	IO_MMAP_READ,  /* faults that read the page, private write faults among them, and map calls
+	IO_MMAP_READ,  /* faults that read the page, including private write faults, and map calls
 			* that brought pages in (populate, mlock, madvise) */
 	IO_MMAP_WRITE, /* write faults on shared mappings */
 	IO_CLASS_COUNT,
@@ -27,14 +27,13 @@ enum io_method {
 	METHOD_SPLICE,
 	METHOD_URING,
 	METHOD_LIBAIO,
-	METHOD_KERNEL, /* seen by the VFS alone: read and written by the kernel on a task's behalf
-			*/
+	METHOD_KERNEL, /* seen only by the VFS: read or written by the kernel on a task's behalf */
 	METHOD_COUNT,
-	METHOD_UNKNOWN = METHOD_COUNT, /* of a call whose record was lost */
+	METHOD_UNKNOWN = METHOD_COUNT, /* for a call whose record was lost */
 	METHOD_NONE,
 };
 
-/* What they are called, METHOD_UNKNOWN included. */
+/* Names of the methods, including METHOD_UNKNOWN. */
 extern const char *const method_names[METHOD_COUNT + 1];
 
 #endif

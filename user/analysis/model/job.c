@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A job: traces taken as one. Knows nothing of what is to be made of them.
+ * Loads traces as one job.
  */
 #include "analysis/model/job.h"
 
@@ -68,7 +68,7 @@ void operation_describe(struct operation *operation, const struct trace_operatio
 	operation->use = use_of(from->name);
 }
 
-/* The number of an operation, added when it is new; -E2BIG when there are too many. */
+/* Finds the number of an operation, adding it if new; -E2BIG if there are too many. */
 static int add_operation(struct job *job, const struct trace_operation *from, uint16_t *number)
 {
 	struct operation *operation = job->operations;
@@ -87,8 +87,8 @@ static int add_operation(struct job *job, const struct trace_operation *from, ui
 	return 0;
 }
 
-/* Rows without an `op` column are of the one operation of their family. A header that does not
- * name it gets it behind its own. */
+/* Rows without an `op` column belong to the only operation of their family. If the header does not
+ * name it, it is added after the header's own. */
 static int add_implied(struct job *job, struct job_trace *trace, const struct trace_operation *from,
 		       size_t spare, uint16_t *number)
 {
@@ -103,7 +103,7 @@ static int add_implied(struct job *job, struct job_trace *trace, const struct tr
 	return add_operation(job, from, &trace->operations[*number]);
 }
 
-/* Those that a header need not name. */
+/* Operations that a header may omit. */
 #define OPERATIONS_IMPLIED 5
 
 static int load_operations(struct job *job, struct job_trace *trace)
@@ -139,7 +139,7 @@ static int load_operations(struct job *job, struct job_trace *trace)
 	return status;
 }
 
-/* A trace of a boot that is known already shares its host and its clock. */
+/* Traces of one boot share a host and a clock. */
 static void place(struct job *job, uint32_t number)
 {
 	struct job_trace *trace = &job->traces[number];
@@ -158,7 +158,7 @@ static void place(struct job *job, uint32_t number)
 	}
 }
 
-/* A complete trace says when it began and ended; else what was written of it tells. */
+/* Takes start and end from the totals of a complete trace, otherwise from what was written. */
 static void find_span(struct job_trace *trace)
 {
 	size_t blocks = trace_reader_block_count(trace->reader);
@@ -228,7 +228,7 @@ static unsigned int layers_of(const struct trace_header *header)
 	return layers;
 }
 
-/* Whether operations were summed up, and whether all of them were. */
+/* Finds whether any operations were aggregated, and whether all were. */
 static void find_sums(struct job *job, const struct job_trace *trace)
 {
 	size_t blocks = trace_reader_block_count(trace->reader);
@@ -274,7 +274,7 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 	if (!status)
 		status = process_table_load(&job->processes, number, trace->reader, trace->clock,
 					    error);
-	trace_reader_release(trace->reader); /* there may be a thousand of them */
+	trace_reader_release(trace->reader); /* there may be a thousand traces */
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		job->lost = clock_add(job->lost, trace_reader_damaged_rows(trace->reader, kind));
 	return status;
@@ -363,7 +363,7 @@ struct trace_string job_comm_at(const struct job *job, uint32_t process, uint64_
 				   process_table_comm(&job->processes, process, time_ns));
 }
 
-#define CELL_BYTES 24 /* of a table, about */
+#define CELL_BYTES 24 /* in a table, approximately */
 
 size_t job_rows_most(const struct job *job, size_t columns)
 {
@@ -416,7 +416,7 @@ void job_count_unseen(struct job *job)
 			if (!trace->totals || j >= trace->totals->operation_count)
 				continue;
 			unseen = beyond(&trace->totals->operations[j], &trace->seen[j]);
-			if (trace->layers & JOB_ASYNC) /* what was submitted has rows of its own */
+			if (trace->layers & JOB_ASYNC) /* these have their own rows */
 				unseen.submissions = 0;
 			add_total(&operation->unseen, &unseen);
 		}

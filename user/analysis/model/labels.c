@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Names of spans. Knows nothing of when spans begin and end.
+ * Names of spans and what they mean.
  */
 #include "analysis/model/labels.h"
 
@@ -45,7 +45,7 @@ static enum category meaning_of(struct trace_string category)
 	for (int i = CATEGORY_FREE + 1; i < CATEGORY_COUNT; i++)
 		if (is(category, meanings[i]))
 			return i;
-	return is(category, "reader") ? CATEGORY_DATA : CATEGORY_FREE; /* as DFTracer has it */
+	return is(category, "reader") ? CATEGORY_DATA : CATEGORY_FREE; /* as in DFTracer */
 }
 
 bool label_is(const struct label *label, const char *name)
@@ -58,7 +58,7 @@ bool label_has(const struct label *label, const char *part)
 	return memmem(label->name.bytes, label->name.length, part, strlen(part));
 }
 
-/* Whether it ends so, and where. */
+/* True if the name ends with `end`; *length is what comes before. */
 static bool label_ends(const struct label *label, const char *end, size_t *length)
 {
 	size_t bytes = strlen(end);
@@ -103,7 +103,7 @@ bool label_names_evaluation(const struct label *label)
 	return label->evaluates;
 }
 
-/* By its name, or that of the loop that it is the body of. */
+/* By its name, or that of the loop whose body it is. */
 static bool evaluates(const struct label *label)
 {
 	static const char *const names[] = { "evaluate", "eval",       "evaluation", "validate",
@@ -137,7 +137,7 @@ static int keep(struct labels *labels, struct trace_string from, struct trace_st
 	return to->bytes ? 0 : -ENOMEM;
 }
 
-/* The label of those that there is no room for. */
+/* The label of those for which there is no room. */
 static uint64_t others_of(struct labels *labels, enum category meaning)
 {
 	if (!labels->others[meaning]) {
@@ -150,7 +150,7 @@ static uint64_t others_of(struct labels *labels, enum category meaning)
 	return labels->others[meaning] - 1;
 }
 
-/* Two texts with the same hash under a random seed of 64 bits are one text. */
+/* Two texts with the same hash under a random 64-bit seed are the same text. */
 static int find_texts(struct labels *labels, struct trace_string name, struct trace_string category,
 		      uint64_t *number)
 {

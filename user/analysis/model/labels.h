@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What spans and moments are called: each pair of name and category once, by number, however many
- * ids its strings have. Knows nothing of when spans begin and end.
+ * Names of spans and instants: each pair of name and category once, by number, regardless of how
+ * many string ids it has.
  */
 #ifndef FAULTLINE_LABELS_H
 #define FAULTLINE_LABELS_H
@@ -10,7 +10,7 @@
 #include "analysis/base/map.h"
 #include "trace/reader.h"
 
-/* Further ones share a label "(others)" of their category, as far as the category has a meaning. */
+/* Any more share a label "(others)", one per meaning of their categories. */
 #define LABELS_MOST 4096
 #define LABELS_OTHERS "(others)"
 
@@ -19,8 +19,8 @@ enum category {
 	CATEGORY_FREE, /* any other word */
 	CATEGORY_COMPUTE,
 	CATEGORY_IO,
-	CATEGORY_DATA,	     /* "reader", too */
-	CATEGORY_DATALOADER, /* what DFTracer calls it */
+	CATEGORY_DATA,	     /* also "reader" */
+	CATEGORY_DATALOADER, /* DFTracer's name for it */
 	CATEGORY_PREPROCESS,
 	CATEGORY_CHECKPOINT,
 	CATEGORY_STEP,
@@ -32,24 +32,23 @@ struct label {
 	enum category meaning;
 	bool waits, has_body; /* one of DFTracer's two spans of a loop ... */
 	bool evaluates;
-	size_t loop_length; /* ... whose own name is so long */
+	size_t loop_length; /* ... whose own name has this length */
 };
 
-/* Whether a name is this one; whether it has it within. */
+/* True if the name is this one; true if it contains this part. */
 bool label_is(const struct label *label, const char *name);
 bool label_has(const struct label *label, const char *part);
 /*
- * DFTracer's two spans of a loop, "fetch.iter" for the wait for each item and "fetch.block" (or
- * "loop.yield") for what is done with it: `length` becomes that of the loop's own name.
+ * DFTracer's two spans of a loop: "fetch.iter" for the wait for each item, and "fetch.block" (or
+ * "loop.yield") for its processing. *length is set to that of the loop's own name.
  */
 bool label_is_loop_wait(const struct label *label, size_t *length);
 bool label_is_loop_body(const struct label *label, size_t *length);
 
-/* Whether spans are passes over the data: by their name (of a loop, of its body's), by category. */
+/* True if spans are passes over the data: by their name (or their loop's), by category. */
 bool label_names_epoch(const struct label *label);
 bool label_of_epochs(const struct label *label);
-/* Whether spans evaluate what was trained: "evaluate", "test" as DFTracer has it, and their like.
- */
+/* True if spans evaluate the trained model: "evaluate", DFTracer's "test", and the like. */
 bool label_names_evaluation(const struct label *label);
 
 #define LABELS_CACHE 256
@@ -57,11 +56,11 @@ bool label_names_evaluation(const struct label *label);
 struct labels {
 	struct label *labels;
 	size_t count;
-	size_t others[CATEGORY_COUNT]; /* number + 1 of those that are others; 0 for none */
+	size_t others[CATEGORY_COUNT]; /* number + 1 of the "(others)" label; 0 for none */
 	struct map texts;	       /* hashes of name and category -> number */
 	struct arena arena;
 	struct trace_reader *const *traces;
-	struct labels_found { /* lately, by the low bits of the ids */
+	struct labels_found { /* recent lookups, by the low bits of the ids */
 		uint64_t name, category;
 		uint32_t trace, label;
 		bool known;
@@ -72,8 +71,7 @@ struct labels {
 int labels_init(struct labels *labels, struct trace_reader *const *traces);
 void labels_free(struct labels *labels);
 
-/* Number of the label whose strings have these ids in a trace; a new one is added. Returns 0 or
- * -ENOMEM. */
+/* Finds the label for the string ids of a trace, adding it if new. Returns 0 or -ENOMEM. */
 int labels_find(struct labels *labels, uint32_t trace, uint64_t name, uint64_t category,
 		uint64_t *label);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Events in the order of their starts: blocks sorted within, merged among each other by a heap.
- * Knows nothing of what the events mean.
+ * Merges events in the order of their starts: blocks are sorted, and a heap merges them.
  */
 #include "analysis/model/merge_state.h"
 
@@ -12,14 +11,14 @@
 
 /* --- the heap of sources --- */
 
-/* Without a branch: which one it is no processor can guess. */
+/* Branchless: the order is unpredictable. */
 static inline bool head_before(const struct head *a, const struct head *b)
 {
 	return ((unsigned __int128)a->start_ns << 64 | a->order) <
 	       ((unsigned __int128)b->start_ns << 64 | b->order);
 }
 
-/* Puts one in place of another. It is not read back from there: half of it was just written. */
+/* Replaces an entry. `moving` is not read back from the heap: half of it was just written. */
 static inline void heap_sink(struct merge *merge, size_t place, struct head moving)
 {
 	struct head *heap = merge->heap;
@@ -62,9 +61,9 @@ static void free_source(struct source *source)
 }
 
 /*
- * Brings rows into memory, up to the limit: of the next block of the plan, or of one that was
- * opened before those that are not yet decoded. -ENODATA for a block that is damaged: it is passed
- * over, and its rows are counted as lost.
+ * Loads rows, up to the limit: of the next block of the plan, or the undecoded rows of `before`, an
+ * open block. Returns -ENODATA for a damaged block: it is skipped, and its rows are counted as
+ * lost.
  */
 static int new_source(struct merge *merge, const struct planned_block *planned,
 		      const struct source *before, struct source **result,
@@ -113,7 +112,7 @@ static int open_source(struct merge *merge, const struct planned_block *planned,
 	return status;
 }
 
-/* Opens every block that could hold an event earlier than the earliest at hand. */
+/* Opens every block that could hold an event earlier than the earliest one loaded. */
 static int open_due(struct merge *merge, struct trace_error *error)
 {
 	int status = 0;
@@ -150,10 +149,10 @@ static int make_event_room(struct merge *merge, struct source *source, uint32_t 
 	return 0;
 }
 
-/* What columns hold that say nothing. */
+/* Values of columns that are all zero. */
 static const uint64_t zeros[CHUNK_ROWS];
 
-/* Some values of a column; those that are all the same stay from one time to the next. */
+/* Widens values of a column; if they are all the same, they are kept for the next call. */
 static const uint64_t *widen(struct merge *merge, const struct event_chunk *chunk,
 			     unsigned int column)
 {
@@ -197,7 +196,7 @@ static int decode_some(struct merge *merge, struct source *source)
 	return status;
 }
 
-/* The events of the batch are still to be looked at with their rows. */
+/* Events of the batch still use its rows. */
 static void retire(struct merge *merge, struct source *source)
 {
 	merge->bytes -= merge_source_bytes(source);
@@ -205,8 +204,8 @@ static void retire(struct merge *merge, struct source *source)
 	merge->retired = source;
 }
 
-/* Sees that the earliest event of all is there. Its row may be past the limit: then everything
- * before that was given out. */
+/* Decodes rows unless the earliest event is ready. Its row may be past the limit: then all rows
+ * before the limit have been handed out. */
 static int make_due(struct merge *merge, struct trace_error *error)
 {
 	struct source *source = merge->heap[0].source, *again;
@@ -217,7 +216,7 @@ static int make_due(struct merge *merge, struct trace_error *error)
 	if (source->decoded == source->block->held) {
 		merge->limited = false;
 		status = new_source(merge, source->planned, source, &again, error);
-		if (status == -ENODATA) { /* it has been damaged meanwhile */
+		if (status == -ENODATA) { /* it was damaged after it was opened */
 			retire(merge, source);
 			merge->heap_count--;
 			if (merge->heap_count)
@@ -234,7 +233,7 @@ static int make_due(struct merge *merge, struct trace_error *error)
 	return status ? status : decode_some(merge, source);
 }
 
-/* Before when nothing else has to be looked at: no block to be opened, and not the end. */
+/* Returns the time before which no block must be opened and the end is not reached. */
 static uint64_t undisturbed_until(const struct merge *merge)
 {
 	uint64_t end_ns = merge->options.cursor.until_ns, begin_ns = UINT64_MAX;
@@ -244,7 +243,7 @@ static uint64_t undisturbed_until(const struct merge *merge)
 	return end_ns < begin_ns ? end_ns : begin_ns;
 }
 
-/* The source has events in this batch. */
+/* Records that the source has events in this batch. */
 static inline void note_batch(const struct merge *merge, struct source *source)
 {
 	if (source->batch == merge->batches)
@@ -253,8 +252,8 @@ static inline void note_batch(const struct merge *merge, struct source *source)
 	source->row = source->events[source->next].row;
 }
 
-/* Moves events of the source with the earliest one, one at least, as long as they are the earliest
- * of all. Returns where the next one goes. */
+/* Moves events, at least one, of the source with the earliest event while they are the earliest of
+ * all. Returns where the next one goes. */
 static struct event *take_run(struct merge *merge, struct event *events, const struct event *end,
 			      uint64_t until)
 {
@@ -275,7 +274,7 @@ static struct event *take_run(struct merge *merge, struct event *events, const s
 	return events;
 }
 
-/* One of two addresses, without a branch. */
+/* Selects one of two addresses without a branch. */
 static inline const struct event *choose(const struct event *a, const struct event *b, bool second)
 {
 	uintptr_t all = -(uintptr_t)second;
@@ -284,9 +283,9 @@ static inline const struct event *choose(const struct event *a, const struct eve
 }
 
 /*
- * Moves events of two sources that start before `until`, until one of the two has no more at hand.
- * Where two CPUs record, whose event is next cannot be guessed, and whoever goes by runs gets it
- * wrong for each other one.
+ * Moves events of two sources that start before `until`, until one of the two has no more ready.
+ * When two CPUs record, the next source is unpredictable, and taking runs mispredicts every other
+ * event.
  */
 static struct event *take_pair(const struct merge *merge, struct source *left, struct source *right,
 			       struct event *events, const struct event *end, uint64_t until)
@@ -311,8 +310,8 @@ static struct event *take_pair(const struct merge *merge, struct source *left, s
 	return events;
 }
 
-/* The place of the source to be taken together with the first, both up to `until`: where there are
- * so few that the others begin later for a while. 0 for none. */
+/* Returns the slot of the source to be taken together with the first, both up to `until`, if the
+ * heap is so small that all others start later for a while; 0 for none. */
 #define FEW 3
 static size_t find_pair(const struct merge *merge, uint64_t *until)
 {
@@ -331,7 +330,7 @@ static size_t find_pair(const struct merge *merge, uint64_t *until)
 		       : 0;
 }
 
-/* Events of a source were taken: it finds its place again, or its block is at its end. */
+/* Puts a source whose events were taken in its new slot, or retires it at the end of its block. */
 static void go_on(struct merge *merge, size_t place)
 {
 	struct head moving = merge->heap[place];
@@ -348,7 +347,7 @@ static void go_on(struct merge *merge, size_t place)
 	heap_sink(merge, place, moving);
 }
 
-/* Moves events, one at least, as long as none has to be made first. */
+/* Moves events, at least one, until one must be decoded first. */
 static size_t take_ready(struct merge *merge, struct event *events, size_t taken)
 {
 	const struct event *end = events + merge->options.batch;
@@ -374,7 +373,7 @@ static size_t take_ready(struct merge *merge, struct event *events, size_t taken
 	return to - events;
 }
 
-/* Events later than what is wanted end it all. */
+/* True at the end, or once events are later than wanted. */
 static bool is_over(const struct merge *merge)
 {
 	return !merge->heap_count || merge->heap[0].start_ns > merge->options.cursor.until_ns;
@@ -406,7 +405,7 @@ int merge_next(struct merge *merge, struct event *events, size_t *count, struct 
 	return status == -ENODATA ? 0 : status;
 }
 
-/* --- all of it --- */
+/* --- open and close --- */
 
 int merge_open(struct merge **result, struct job *job, const struct merge_options *options)
 {

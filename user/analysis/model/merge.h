@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Blocks to events in their one order, on one thread: what is open at the present moment, and how
- * much of it is kept in memory. Knows nothing of what the events mean, nor who looks at them.
+ * Merges blocks into events in order, on one thread: which blocks are open, and how much of them is
+ * kept in memory.
  */
 #ifndef FAULTLINE_MERGE_H
 #define FAULTLINE_MERGE_H
@@ -13,30 +13,30 @@ struct merge;
 struct source;
 
 struct merge_options {
-	struct cursor_options cursor; /* with no zeros that stand for something else */
-	unsigned int threads;	      /* that take blocks in ahead; 0 for none */
-	size_t batch;		      /* events given out at a time, at the most */
-	struct held_pool *pool;	      /* of the blocks: outlives those that were given out, too */
-	/* Waits until nobody looks at the rows of batches before the one being made; NULL: nobody
-	 * does. Called before rows are moved. */
+	struct cursor_options cursor; /* with all defaults filled in */
+	unsigned int threads;	      /* that load blocks ahead; 0 for none */
+	size_t batch;		      /* maximum events per call */
+	struct held_pool *pool;	      /* for blocks; must outlive those handed out, too */
+	/* Waits until the rows of earlier batches are no longer in use; NULL: nothing uses them.
+	 * Called before rows are moved. */
 	void (*settle)(void *context);
 	void *context;
 };
 
-/* Returns 0 or -ENOMEM. The job must outlive it. */
+/* Returns 0 or -ENOMEM. The job must outlive the merge. */
 int merge_open(struct merge **merge, struct job *job, const struct merge_options *options);
 void merge_close(struct merge *merge); /* NULL is fine */
 
 /*
- * Puts the next events, `batch` at the most, into `events`: none at the end. `retired` receives the
- * blocks whose last rows are among them, to be freed when nobody looks at these any more. Returns
- * what cursor_next does.
+ * Writes the next events, at most `batch`, to `events`: none at the end. `retired` receives the
+ * blocks whose last rows are among them, to be freed when these events are no longer in use.
+ * Returns the same as cursor_next.
  */
 int merge_next(struct merge *merge, struct event *events, size_t *count, struct source **retired,
 	       struct trace_error *error);
 void merge_free_retired(struct source *retired); /* NULL is fine */
 
-/* Rows of the plan, and how many of them are in blocks that were opened. */
+/* Rows of the plan, and rows in the blocks opened so far. */
 uint64_t merge_rows(const struct merge *merge);
 uint64_t merge_rows_read(const struct merge *merge);
 

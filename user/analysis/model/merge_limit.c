@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How much is kept in memory of the blocks that a merge has open: up to a limit in the order of
- * events, beyond which rows are read once more when it is their turn. Knows nothing of how they are
- * merged.
+ * Limits the memory of the blocks that a merge has open: rows past a limit in the order of events
+ * are dropped and read again when they are due.
  */
 #include "analysis/model/merge_state.h"
 
-/* The first row that is no event yet, in memory and not before the limit. */
+/* Returns the first undecoded row in memory that is not before the limit. */
 static uint32_t find_limit(const struct merge *merge, const struct source *source,
 			   const struct limit *limit)
 {
@@ -25,7 +24,7 @@ static uint32_t find_limit(const struct merge *merge, const struct source *sourc
 	return low;
 }
 
-/* Rows that events of this batch or to come are of stay in memory. */
+/* Rows of events in this batch or to come stay in memory. */
 static uint32_t first_needed(const struct merge *merge, const struct source *source)
 {
 	if (source->batch == merge->batches)
@@ -59,8 +58,8 @@ static size_t bytes_before(const struct merge *merge, const struct limit *limit)
 	return bytes;
 }
 
-/* The latest limit with no more than so many bytes before it, but one that lets the earliest
- * block go on. */
+/* Returns the latest limit with at most `most` bytes before it, but one that lets the earliest
+ * block proceed. */
 static struct limit choose_limit(const struct merge *merge, size_t most)
 {
 	struct limit limit = { merge->heap[0].start_ns, 0 };
@@ -73,7 +72,7 @@ static struct limit choose_limit(const struct merge *merge, size_t most)
 		if (later.start_ns > limit.start_ns && bytes_before(merge, &later) <= most)
 			limit = later;
 	}
-	/* Among those that start together, which may be all there are. */
+	/* Among events that start together, which may be all of them. */
 	for (size_t low = 0; low < blocks;) {
 		size_t middle = low + (blocks - low + 1) / 2;
 		struct limit later = { limit.start_ns, middle };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a merge has open at the present moment. Private to merge.c and merge_limit.c.
+ * The open blocks of a merge. Private to merge.c and merge_limit.c.
  */
 #ifndef FAULTLINE_MERGE_STATE_H
 #define FAULTLINE_MERGE_STATE_H
@@ -8,17 +8,17 @@
 #include "analysis/model/ahead.h"
 #include "analysis/model/merge.h"
 
-/* A block that has events to come. */
+/* A block with events to come. */
 struct source {
 	const struct planned_block *planned;
 	struct held_block *block;
-	uint32_t decoded;     /* the first row that is not yet an event */
-	uint32_t next, end;   /* of `events`, those to come */
-	struct event *events; /* room for those of a chunk, once there are any */
+	uint32_t decoded;     /* the first row not yet decoded */
+	uint32_t next, end;   /* range of `events` still to come */
+	struct event *events; /* of a chunk; allocated on first use */
 	size_t event_room;
-	uint64_t batch;		/* the last one that has events of it ... */
+	uint64_t batch;		/* the last batch with events of this source ... */
 	uint32_t row;		/* ... and the row of the first of these */
-	struct source *retired; /* the next one */
+	struct source *retired; /* next in the list */
 };
 
 struct head {
@@ -27,7 +27,7 @@ struct head {
 	struct source *source;
 };
 
-/* A place in the one order that all events have: by start, then by block, then by row. */
+/* A position in the order of all events: by start, then by block, then by row. */
 struct limit {
 	uint64_t start_ns;
 	size_t order; /* blocks of a lower order are before the limit */
@@ -39,18 +39,18 @@ struct merge {
 	struct plan plan;
 	uint64_t columns[TRACE_KIND_COUNT]; /* wanted */
 	struct ahead *ahead;
-	size_t opened;	   /* blocks of the plan */
-	struct head *heap; /* the earliest first */
+	size_t opened;	   /* blocks of the plan opened so far */
+	struct head *heap; /* earliest first */
 	size_t heap_count, heap_room;
-	struct source *retired; /* the last events of these are in the batch */
-	size_t bytes;		/* of memory that is bounded */
+	struct source *retired; /* sources whose last events are in the batch */
+	size_t bytes;		/* memory that counts toward the limit */
 	bool limited;		/* rows from `limit` on are not kept in memory */
 	struct limit limit;
 	uint64_t rows_read;
-	uint64_t batches; /* the one being made among them */
+	uint64_t batches; /* including the current one */
 	struct file_memory memory;
 	uint64_t wide[TRACE_COLUMNS_MOST][CHUNK_ROWS];
-	bool alike[TRACE_COLUMNS_MOST]; /* all of these are the same */
+	bool alike[TRACE_COLUMNS_MOST]; /* all values are the same */
 };
 
 static inline size_t merge_source_bytes(const struct source *source)
@@ -68,18 +68,18 @@ static inline uint64_t merge_row_start(const struct merge *merge, const struct s
 	return clock_shifted(merge->job->traces[source->planned->trace].clock, time);
 }
 
-/* The start of the next event to come, of which there must be one. */
+/* The start of the source's next event, which must exist. */
 static inline uint64_t merge_next_start(const struct merge *merge, const struct source *source)
 {
 	return source->next < source->end ? source->events[source->next].start
 					  : merge_row_start(merge, source, source->decoded);
 }
 
-/* What is kept in memory of blocks that are open: 0 or -ENOMEM. */
+/* These limit the memory of open blocks. They return 0 or -ENOMEM. */
 
-/* Keeps of the rows to come those before the limit. */
+/* Drops undecoded rows from the limit on, and rows no longer needed. */
 int merge_trim_source(struct merge *merge, struct source *source, const struct limit *limit);
-/* Makes room: what was given out goes first, then what is latest. */
+/* Frees memory: first rows already handed out, then the latest ones. */
 int merge_trim_all(struct merge *merge);
 
 #endif

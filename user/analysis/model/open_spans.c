@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Spans that are open, in three hash tables whose buckets hold the newest first. Knows nothing of
- * what is summed up over them.
+ * Open spans, in three hash tables whose buckets have the newest first.
  */
 #include "analysis/model/open_spans.h"
 
@@ -11,12 +10,13 @@
 #include <sys/random.h>
 
 #define BUCKETS_LEAST 64
-#define ANCESTORS_MOST 64 /* generations that are asked */
+#define ANCESTORS_MOST 64 /* generations that are searched */
 
 void open_spans_init(struct open_spans *spans)
 {
 	*spans = (struct open_spans) { .free = SPAN_NONE };
-	/* Without random numbers the address space's layout still makes the seed hard to guess. */
+	/* Without random numbers, address space randomization still makes the seed hard to
+	 * guess. */
 	if (getentropy(&spans->seed, sizeof(spans->seed)))
 		spans->seed = (uintptr_t)spans;
 }
@@ -31,7 +31,7 @@ void open_spans_free(struct open_spans *spans)
 
 /* --- buckets --- */
 
-/* What tells spans of a process apart by this key. */
+/* The value that distinguishes spans of a process under this key. */
 static uint64_t distinct(const struct span *span, enum span_key key)
 {
 	return key == SPAN_BY_ID ? span->id : key == SPAN_BY_THREAD ? span->thread : 0;
@@ -94,7 +94,7 @@ static int compare_serials(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* As many buckets as slots. Spans go into them anew, the oldest first. */
+/* Resizes to as many buckets as slots, and reinserts the spans, oldest first. */
 static int spread(struct open_spans *spans, size_t count)
 {
 	uint64_t(*order)[2] = reallocarray(NULL, spans->open ? spans->open : 1, sizeof(*order));
@@ -203,7 +203,7 @@ void open_spans_close(struct open_spans *spans, uint32_t slot)
 	spans->open--;
 }
 
-/* --- questions --- */
+/* --- lookup --- */
 
 uint32_t open_spans_of_id(const struct open_spans *spans, uint32_t process, uint64_t id)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Paths that calls were given, made absolute. Knows nothing of what the calls did.
+ * Makes the paths given to calls absolute.
  */
 #include "analysis/model/path.h"
 
@@ -74,7 +74,7 @@ uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *as
 		return NULL;
 	slot = &memory->slots[slot_of(asked)];
 	if (slot->path != asked->path || slot->dir != asked->dir || slot->trace != asked->trace ||
-	    asked->path > UINT32_MAX || asked->dir > UINT32_MAX) /* of a hostile trace: not kept */
+	    asked->path > UINT32_MAX || asked->dir > UINT32_MAX) /* hostile: not cached */
 		*slot = (struct path_slot) { asked->path, asked->dir, asked->trace, 0 };
 	return &slot->led_to;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The order in which blocks are opened. Knows nothing of what is in them.
+ * Puts blocks in the order in which they are opened.
  */
 #include "analysis/model/plan.h"
 
@@ -20,9 +20,8 @@ static int compare_planned(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Kinds whose events come before or after others that start together: a span that takes no time
- * begins before it ends, a process ends after all that it does, and then it is told what files are
- * called. */
+/* Kinds whose events come before or after others that start together: a zero-length span begins
+ * before it ends, a process ends after everything it does, and names of files follow. */
 enum { TURN_FIRST = -1, TURN_LAST = 2 };
 static const int turns[TRACE_KIND_COUNT] = {
 	[TRACE_SPAN_BEGIN] = TURN_FIRST, [TRACE_SPAN_END] = 1,	   [TRACE_EXEC] = TURN_LAST,
@@ -43,7 +42,7 @@ static void set_orders(struct plan *plan, const struct job *job)
 		}
 }
 
-/* Whether a block may have rows of what is wanted; of one that does not tell nobody knows. */
+/* True if a block may have wanted rows; a block without keys may have any. */
 static bool may_have(const struct trace_block_info *info, const struct cursor_keys *keys)
 {
 	return !keys || ((!info->pids || info->pids & keys->pids) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which blocks of a job's traces are to be read, in the order of their earliest starts, and how
- * events of them stand that start together. Knows nothing of what is in the blocks.
+ * Lists the blocks of a job's traces to read, in the order of their earliest starts, and orders
+ * events that start together.
  */
 #ifndef FAULTLINE_PLAN_H
 #define FAULTLINE_PLAN_H
@@ -15,16 +15,16 @@ struct planned_block {
 	uint32_t trace;
 	uint32_t rows;
 	size_t number;
-	size_t order; /* its place among all blocks for events that start together */
+	size_t order; /* its position among all blocks for events that start together */
 };
 
 struct plan {
 	struct planned_block *blocks;
 	size_t count;
-	uint64_t rows; /* of all of them */
+	uint64_t rows; /* of all blocks */
 };
 
-/* Returns 0 or -ENOMEM. The plan is to be freed after an error, too. */
+/* Returns 0 or -ENOMEM. The plan must be freed after an error, too. */
 int plan_make(struct plan *plan, const struct job *job, const struct cursor_options *options);
 void plan_free(struct plan *plan);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The processes of a job. Knows nothing of what they did.
+ * Builds the table of a job's processes.
  */
 #include "analysis/model/process_table.h"
 #include "grow.h"
@@ -25,9 +25,9 @@ static uint32_t latest(const struct process_table *table, uint32_t trace, uint64
 }
 
 /*
- * Of the processes that had a pid each knows the one before and one further back, so that any of
- * them is found in as many steps as their number has digits: the pointers of E. Myers, "An
- * applicative random-access stack", 1983.
+ * Each process that had a pid links to the previous one and to one further back, so that any of
+ * them is found in a logarithmic number of steps: the pointers of E. Myers, "An applicative
+ * random-access stack", 1983.
  */
 static uint32_t far_before(const struct process_table *table, uint32_t previous)
 {
@@ -42,8 +42,8 @@ static uint32_t far_before(const struct process_table *table, uint32_t previous)
 	return one->reuses - two->reuses == two->reuses - three->reuses ? two->before : previous;
 }
 
-/* Adds a process; from now on it is the latest with its pid. Beyond the most there may be nothing
- * is added, and *process takes what is said of it. */
+/* Adds a process as the latest with its pid. Beyond the limit, nothing is added, and *process is a
+ * dummy. */
 static int add_process(struct process_table *table, uint32_t trace, uint64_t pid, uint64_t start_ns,
 		       struct process **process)
 {
@@ -141,20 +141,21 @@ int process_table_search(struct process_table *table, uint32_t trace, uint64_t p
 	return 0;
 }
 
-/* --- the rows that tell of lives --- */
+/* --- fork, exec and exit rows --- */
 
 enum life_kind { LIFE_FORK, LIFE_EXEC, LIFE_EXIT };
 
 struct life {
 	uint64_t time_ns;
-	size_t sequence; /* of the row in the file */
+	size_t sequence; /* position of the row in the file */
 	enum life_kind kind;
-	uint32_t pid, other; /* other: the child of a fork, the parent of an exec */
+	uint32_t pid, other; /* other: the child of a fork, the parent of an exec, 1 for the exit of
+			      * a first thread */
 	uint64_t comm, command;
 	int64_t rank;
 	uint32_t status;
 	bool process_ends, not_followed, oom;
-	bool present; /* it ran before anything else that is told */
+	bool present; /* it ran before all other rows */
 };
 
 #define THREADS_SLOTS 256
@@ -162,16 +163,16 @@ struct life {
 struct lives {
 	struct life *rows;
 	size_t count, room;
-	size_t most; /* rows that are taken; 0 for any number */
+	size_t most; /* maximum rows; 0: no limit */
 	uint64_t beyond;
-	uint64_t major_faults; /* of all threads that ended */
+	uint64_t major_faults; /* of all threads that have ended */
 	uint32_t trace;
 	struct trace_reader *reader;
 	struct clock_shift clock;
-	uint32_t threads[THREADS_SLOTS]; /* pids that lately had a thread made, by their low bits */
+	uint32_t threads[THREADS_SLOTS]; /* pids that recently created a thread, by low bits */
 };
 
-/* Each kind of row: the columns it needs, and how to take one; false for a row of no interest. */
+/* For each row kind: the columns it needs, and its decoder; false for a row of no interest. */
 struct life_source {
 	enum trace_kind kind;
 	uint64_t columns;
@@ -239,8 +240,8 @@ static int keep(struct lives *lives, const struct life *life)
 	return 0;
 }
 
-/* A thread is no new process, and one is enough to know that a process has some: a program may make
- * a million of them. */
+/* A thread is not a new process, and one is enough to know that a process has threads: a program
+ * may create a million of them. */
 static bool is_one_more_thread(struct lives *lives, const struct life *life)
 {
 	uint32_t *slot = &lives->threads[life->pid % THREADS_SLOTS];
@@ -260,7 +261,7 @@ static int load_block(struct lives *lives, size_t block, const struct life_sourc
 	const uint64_t *columns[EXEC_COLUMNS] = { NULL };
 	int status = trace_reader_read(lives->reader, block, source->columns, error);
 
-	if (status == -EINVAL) { /* damaged: the others still tell */
+	if (status == -EINVAL) { /* damaged: the other blocks are still useful */
 		trace_reader_pass_over(lives->reader, block, error);
 		return 0;
 	}
@@ -293,10 +294,10 @@ static int compare_lives(const void *left, const void *right)
 	return a->sequence < b->sequence ? -1 : 1;
 }
 
-/* --- replay, in the order of time --- */
+/* --- replay, in time order --- */
 
-/* What a child has from its parent until it executes something: name, command line and the
- * environment that says its rank. */
+/* Copies what a child has from its parent until it execs: name, command line, and the rank, which
+ * comes from the environment. */
 static void inherit(struct process_table *table, struct process *child, uint32_t parent_number)
 {
 	const struct process *parent = &table->processes[parent_number];
@@ -327,7 +328,7 @@ static int replay_fork(struct process_table *table, uint32_t trace, const struct
 	return 0;
 }
 
-/* Keeps the name of what a process runs until now. */
+/* Records the name of what a process ran until now. */
 static int keep_program(struct process_table *table, struct process *process, uint64_t now_ns)
 {
 	if (table->most && table->program_count >= table->most)
@@ -365,7 +366,7 @@ static int replay_exec(struct process_table *table, uint32_t trace, const struct
 	struct process *process;
 	int status;
 
-	/* The first of all, or one whose fork was lost. */
+	/* The first process, or one whose fork was lost. */
 	if (number == PROCESS_NONE || table->processes[number].ended) {
 		status = add_process(table, trace, life->pid, life->time_ns, &process);
 		if (status)
@@ -405,7 +406,7 @@ static int replay_exit(struct process_table *table, uint32_t trace, const struct
 		process = &table->processes[number];
 	}
 	process->oom |= life->oom;
-	/* Two threads that end at once may both be taken for the last one. */
+	/* Two threads that exit at once may both be taken for the last one. */
 	if (process->ended)
 		return 0;
 	if (!process->executed && !process->named && (life->other || life->process_ends))
@@ -429,7 +430,7 @@ static int (*const replays[])(struct process_table *, uint32_t, const struct lif
 int process_table_load(struct process_table *table, uint32_t trace, struct trace_reader *reader,
 		       struct clock_shift clock, struct trace_error *error)
 {
-	/* As many rows as there may be processes, twice: one to begin and one to end. */
+	/* Twice the process limit: one row to begin and one to end. */
 	struct lives lives = {
 		.trace = trace, .reader = reader, .clock = clock, .most = 2 * table->most
 	};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows with their names. Knows nothing of how they will be printed.
+ * Resolves the numbers in rows to names.
  */
 #include "analysis/model/resolve.h"
 
@@ -12,7 +12,7 @@
 
 #define NO_COLUMN (-1)
 
-/* Where a kind keeps what names a path: its own text, relative to a directory, or a file. */
+/* Columns of a kind that give a path: a string, relative to a directory, or a file. */
 struct path_columns {
 	int file, dir, path;
 };

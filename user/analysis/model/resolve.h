@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * One row of a trace with what its numbers stand for: the operation's name, the paths it is about.
- * Knows nothing of how it will be printed.
+ * A row of a trace with its numbers resolved: the operation's name and its paths.
  */
 #ifndef FAULTLINE_RESOLVE_H
 #define FAULTLINE_RESOLVE_H
@@ -10,12 +9,12 @@
 
 struct resolved_row {
 	enum trace_kind kind;
-	const struct trace_reader *reader; /* whose strings the values name */
+	const struct trace_reader *reader; /* has the strings of the values */
 	const uint64_t *values;		   /* in the order of trace_schemas[kind] */
-	const char *name;	  /* of the operation; for rows without one, of their kind */
-	struct trace_string path; /* absolute where known; of length 0 for none */
+	const char *name;		   /* of the operation; of the kind if the row has none */
+	struct trace_string path;	   /* absolute if known; empty if there is none */
 	struct trace_string path2;
-	struct trace_string program; /* of its process, if that is asked for; or of length 0 */
+	struct trace_string program; /* of its process, if requested; otherwise empty */
 };
 
 struct row_resolver;
@@ -25,9 +24,9 @@ int row_resolver_open(struct row_resolver **resolver, const struct job *job);
 void row_resolver_close(struct row_resolver *resolver); /* NULL is fine */
 
 /*
- * Names what the row of an event speaks of; the cursor must give whole rows. A path that the row
- * names itself, made absolute, goes before that of its file. Values and paths are valid until the
- * next call, paths no longer than any string of the reader (TRACE_STRING_CALLS).
+ * Resolves the row of an event; the cursor must return whole rows. A path in the row itself, made
+ * absolute, takes precedence over its file's. Values and paths are valid until the next call, paths
+ * no longer than any string of the reader (TRACE_STRING_CALLS).
  */
 void row_resolve(struct row_resolver *resolver, const struct event *event,
 		 struct resolved_row *row);

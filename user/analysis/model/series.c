@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Operations in a row that are alike. Knows nothing of what they are added to.
+ * Finds and sums consecutive operations that are alike.
  */
 #include "analysis/model/series.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Between two that are looked at: of so many alike in a row two of them are. */
+/* Distance between compared events: any series contains at least two of these. */
 #define STRIDE (SERIES_WORTH / 2)
 
-/* Operation, class, method and flags at once: nearly all events are asked. */
+/* Operation, class, method and flags in one value: nearly all events are compared. */
 static inline uint64_t what(const struct event *event)
 {
 	uint64_t all;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Arguments of spans from their strings in the trace. Knows nothing of what they mean.
+ * Reads arguments of spans from their strings in the trace.
  */
 #include "analysis/model/span_args.h"
 

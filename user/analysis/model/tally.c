@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sums over events. Knows nothing of which events they are, nor of tables.
+ * Adds up tallies, and operations without rows.
  */
 #include "analysis/model/tally.h"
 
@@ -28,5 +28,5 @@ void tally_fold(struct tally *tally, const struct tally *more)
 {
 	tally_add_counts(tally, more);
 	tally->thread_time_ns += more->thread_time_ns;
-	tally->time.measure = UINT64_MAX; /* no number, in a table */
+	tally->time.measure = UINT64_MAX; /* tables show no number */
 }

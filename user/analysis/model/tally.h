@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sums over events. Knows nothing of which events they are, nor of tables.
+ * Sums over events.
  */
 #ifndef FAULTLINE_TALLY_H
 #define FAULTLINE_TALLY_H
@@ -17,8 +17,8 @@ struct tally {
 	struct interval_union time; /* its measure is the merged time */
 };
 
-/* Merges the time of an event into that of others. For those that are summed up the time over all
- * threads stands for that with at least one of them under way, which is not known: see summed.h. */
+/* Merges the time of an event into that of others. For aggregated events, thread time stands in for
+ * the union of their intervals, which is unknown: see summed.h. */
 static inline void tally_merge_time(struct interval_union *time, const struct event *event)
 {
 	if (event->flags & EVENT_SUMMED)
@@ -50,7 +50,7 @@ static inline void tally_add(struct tally *tally, const struct event *event)
 		tally_add_time(tally, event);
 }
 
-/* All but its time. */
+/* Adds everything but the time. */
 static inline void tally_add_counts(struct tally *tally, const struct tally *more)
 {
 	tally->count += more->count;
@@ -63,10 +63,10 @@ static inline void tally_add_counts(struct tally *tally, const struct tally *mor
 	tally->major += more->major;
 }
 
-/* Adds one that is not over the same time: what both took together is not known any more. */
+/* Adds a tally over a different time: the union of both is then unknown. */
 void tally_fold(struct tally *tally, const struct tally *more);
 
-/* What the kernel counted beyond the rows. It says nothing of merged time. */
+/* Adds what the kernel counted beyond the rows. The merged time does not change. */
 void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
 		      const struct event_unseen *place);
 

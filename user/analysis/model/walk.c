@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tells consumers of events, and of spans as they begin and end. Knows nothing of what they make
- * of it.
+ * Passes events, and begins and ends of spans, to consumers.
  */
 #include "analysis/model/walk.h"
 
@@ -11,8 +10,7 @@
 
 #include "analysis/base/beside.h"
 
-/* Who is told what moment by moment; who is told events apart; whom those at hand matter to of
- * those that are told them moment by moment. */
+/* Consumer lists: in order (events, span begins, ends, refusals), parallel-safe, due now. */
 enum { TOLD_EVENTS, TOLD_BEGINS, TOLD_ENDS, TOLD_REFUSED, TOLD_APART, TOLD_NOW, TOLD };
 
 struct listeners {
@@ -24,20 +22,20 @@ struct walking {
 	const struct walk *walk;
 	struct job *job;
 	struct listeners told[TOLD];
-	struct beside *beside; /* NULL: all are told on this thread */
-	/* What those apart are told now, and which of them is next. */
+	struct beside *beside; /* NULL: all consumers run on this thread */
+	/* The current events of parallel-safe consumers, and which consumer is next. */
 	const struct event *events;
 	size_t count;
-	uint64_t matters; /* what is among them: see walk_calls.matters */
-	/* Those among them that are alike, none over the end of a slice; and from which of them on
-	 * consumers are to be told that are told moment by moment. */
+	uint64_t matters; /* flags and classes among them: see walk_calls.matters */
+	/* The series among them, none across the end of a slice, and the first one that in-order
+	 * consumers have not seen. */
 	struct event_series series[CURSOR_BATCH_MOST / SERIES_WORTH];
 	size_t series_count, series_next;
 	atomic_size_t apart_next;
-	atomic_int apart_status; /* of one that failed */
+	atomic_int apart_status; /* of a consumer that failed */
 };
 
-/* Tells each consumer that wants to know. */
+/* Calls each consumer on a list. */
 #define TELL(walking, status, what, call, ...)                                                     \
 	do {                                                                                       \
 		const struct listeners *to = &(walking)->told[what];                               \
@@ -46,7 +44,7 @@ struct walking {
 			(status) = to->list[i]->calls->call(to->list[i]->state, __VA_ARGS__);      \
 	} while (0)
 
-/* Those that are no sums, in runs without such between. */
+/* Passes on events that are not aggregated, in runs. */
 static int tell_single(const struct walk_consumer *consumer, const struct event *events,
 		       size_t count)
 {
@@ -64,7 +62,7 @@ static int tell_single(const struct walk_consumer *consumer, const struct event 
 	return status;
 }
 
-/* What is among events: see walk_calls.matters. */
+/* Returns the flags and classes of events: see walk_calls.matters. */
 static uint64_t what_matters(const struct event *events, size_t count)
 {
 	uint64_t matters = 0;
@@ -84,7 +82,7 @@ static void listen(struct listeners *listeners, const struct walk_consumer *cons
 	listeners->list[listeners->count++] = consumer;
 }
 
-/* Of events at hand: whoever is told moment by moment is told of few at a time. */
+/* Finds the in-order consumers for which the current events matter. */
 static void find_due(struct walking *walking)
 {
 	const struct listeners *all = &walking->told[TOLD_EVENTS];
@@ -96,7 +94,7 @@ static void find_due(struct walking *walking)
 			listen(now, all->list[i]);
 }
 
-/* Sums up those of a slice that are alike. What passes a filter is known one by one. */
+/* Sums the series of a slice. With a filter there are none: it judges events one by one. */
 static void find_series(struct walking *walking, const struct event *events, size_t count)
 {
 	size_t first = 0, alike;
@@ -115,7 +113,7 @@ static inline int tell_some(const struct walking *walking, const struct walk_con
 	return consumer->calls->events(consumer->state, events, count);
 }
 
-/* Those that are alike at once. */
+/* Passes on each series at once. */
 static int tell_series(const struct walking *walking, const struct walk_consumer *consumer,
 		       const struct event *events, size_t count, size_t from)
 {
@@ -136,7 +134,7 @@ static int tell_series(const struct walking *walking, const struct walk_consumer
 	return status || next == end ? status : tell_some(walking, consumer, next, end - next);
 }
 
-/* `from`: the first of those alike that are among the events, or come later. */
+/* `from`: the first series among the events, or after them. */
 static inline int tell(const struct walking *walking, const struct walk_consumer *consumer,
 		       const struct event *events, size_t count, size_t from)
 {
@@ -159,7 +157,7 @@ static int tell_run(struct walking *walking, const struct event *events, size_t 
 	return status;
 }
 
-/* Those that are wanted, in runs without others between. */
+/* Passes on the wanted events, in runs. */
 static int tell_events(struct walking *walking, const struct event *events, size_t count)
 {
 	struct filter_state *filter = walking->walk->filter;
@@ -208,7 +206,7 @@ static int end_span(struct walking *walking, uint32_t slot, uint64_t end_ns, boo
 	return status;
 }
 
-/* What an event changes about the spans that are open. */
+/* Applies an event that changes which spans are open. */
 static int take_turn(struct walking *walking, const struct event *event)
 {
 	struct open_spans *spans = &walking->job->spans;
@@ -250,7 +248,7 @@ struct last_end {
 	uint32_t slot;
 };
 
-/* The innermost first. */
+/* Innermost first. */
 static int compare_ends(const void *left, const void *right)
 {
 	const struct last_end *a = left, *b = right;
@@ -260,7 +258,7 @@ static int compare_ends(const void *left, const void *right)
 	return a->serial > b->serial ? -1 : 1;
 }
 
-/* Spans that are open when all is over end with their traces, or where the walk does. */
+/* Spans still open at the end of the walk end with their traces, or where the walk ends. */
 static int end_spans(struct walking *walking)
 {
 	const struct job *job = walking->job;
@@ -288,7 +286,7 @@ static int end_spans(struct walking *walking)
 	return status;
 }
 
-/* --- consumers that are told apart --- */
+/* --- parallel-safe consumers --- */
 
 static size_t slice_of(size_t left)
 {
@@ -303,7 +301,7 @@ static int tell_apart(const struct walking *walking, size_t number, const struct
 	return is_due(walking, consumer) ? tell(walking, consumer, events, count, 0) : 0;
 }
 
-/* One after the other is told all events, by whoever has time: for two threads at once. */
+/* Passes all events to one consumer after the other; runs on two threads at once. */
 static void tell_next(void *context)
 {
 	struct walking *walking = context;
@@ -318,7 +316,8 @@ static void tell_next(void *context)
 	}
 }
 
-/* Alone: a few events to all of them, while they are in the processor's cache, then the next. */
+/* Without a helper thread: a few events to all consumers while they are in the CPU cache, then the
+ * next. */
 static int tell_all(struct walking *walking, const struct event *events, size_t count)
 {
 	int status = 0;
@@ -328,7 +327,7 @@ static int tell_all(struct walking *walking, const struct event *events, size_t 
 	return status;
 }
 
-/* What passes a filter is known moment by moment. */
+/* Filters depend on open spans, so consumers run in order. */
 static int part_consumers(struct walking *walking)
 {
 	const struct walk *walk = walking->walk;
@@ -356,7 +355,7 @@ static int part_consumers(struct walking *walking)
 	return 0;
 }
 
-/* What is asked of events before anybody is told of them. */
+/* Prepares events before any consumer sees them. */
 static inline void look_at(struct walking *walking, const struct event *events, size_t count)
 {
 	walking->matters = what_matters(events, count);
@@ -366,7 +365,7 @@ static inline void look_at(struct walking *walking, const struct event *events, 
 		find_series(walking, events + at, slice_of(count - at));
 }
 
-/* With a thread that helps: those that are told apart are told of all events at once. */
+/* With a helper thread: parallel-safe consumers receive all events at once. */
 static int take_helped(struct walking *walking, const struct event *events, size_t count)
 {
 	int status = 0;

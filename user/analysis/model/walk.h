@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * One pass through the events of a job, with the spans that are open between them: whatever is made
- * of traces is a consumer of it. Knows nothing of what consumers make of it.
+ * One pass over the events of a job and the spans open between them: everything computed from
+ * traces is a consumer.
  */
 #ifndef FAULTLINE_WALK_H
 #define FAULTLINE_WALK_H
@@ -14,34 +14,34 @@
 #define WALK_CLASS(class) (1ull << (32 + (class)))
 
 /*
- * What a consumer is told. Any may be NULL. All return 0, or a value that ends the walk: a negative
- * errno, or a positive number of its own.
+ * Callbacks of a consumer. Any may be NULL. All return 0, or a value that ends the walk: a negative
+ * errno, or a positive number of the consumer's own.
  */
 struct walk_calls {
 	/*
-	 * What it makes of events takes nothing but them, and of the job what does not change while
-	 * they are told: neither spans nor activities. It has no calls for spans, and may be told
-	 * on another thread, of more at once and of EVENT_TURN, too.
+	 * Parallel-safe: the consumer uses only the events, and of the job only what does not
+	 * change during the walk: neither spans nor activities. It has no span callbacks, and may
+	 * be called on another thread, with more events at once and with EVENT_TURN, too.
 	 */
 	bool apart;
-	/* Events in the order of their starts. The job's table of processes may have grown since
-	 * the last call. */
+	/* Events in the order of their starts. The job's process table may have grown since the
+	 * last call. */
 	int (*events)(void *state, const struct event *events, size_t count);
-	/* As `events`, of some that are alike, where that is quicker; NULL: `events` is told. */
+	/* Like `events`, for a series, if that is faster; NULL: `events` is called. */
 	int (*series)(void *state, const struct event_series *series);
-	bool sums; /* it is told of EVENT_SUMMED among them, too */
-	/* EVENT_* and WALK_CLASS: an event that has none of these means nothing to it, and it is
-	 * not told of some where there are no others among them. 0: any may mean something. */
+	bool sums; /* `events` accepts EVENT_SUMMED, too */
+	/* EVENT_* and WALK_CLASS: events with none of these do not matter to the consumer, and it
+	 * is not called for batches of only such events. 0: any event may matter. */
 	uint64_t matters;
 	/*
-	 * A span of the job's spans, by its place there, after it began and before it is closed:
-	 * `event` began it, ended it, or ended its program (the span is then `unfinished`), and is
-	 * NULL where the walk ends, or its trace. `events` never gets events of before and after in
-	 * one call: which spans are open is the same for all of them.
+	 * A span, by its slot in the job's spans, after it began and before it is closed: `event`
+	 * began it, ended it, or ended its program (the span is then `unfinished`); NULL at the end
+	 * of the walk or of the trace. A call of `events` never mixes events from before and after:
+	 * the same spans are open for all of them.
 	 */
 	int (*span_begun)(void *state, uint32_t slot, const struct event *event);
 	int (*span_ended)(void *state, uint32_t slot, const struct event *event);
-	/* A span began that there is no room for: it has no place. */
+	/* A span began for which there was no room: it has no slot. */
 	int (*span_refused)(void *state, const struct event *event);
 };
 
@@ -52,17 +52,17 @@ struct walk_consumer {
 
 struct walk {
 	struct cursor_options cursor;
-	bool turns; /* consumers are given EVENT_TURN among the events, too */
-	const struct walk_consumer *consumers; /* told in this order */
+	bool turns;			       /* consumers receive EVENT_TURN events, too */
+	const struct walk_consumer *consumers; /* called in this order */
 	size_t consumer_count;
-	struct filter_state *filter; /* NULL: consumers are told of all events */
+	struct filter_state *filter; /* NULL: consumers receive all events */
 	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
 	void (*progress)(void *context, double done);
 	void *context;
 };
 
-/* Returns 0, what a consumer returned, -ENOMEM or the reader's error; then `error` says which trace
- * and what. */
+/* Returns 0, a consumer's result, -ENOMEM or the reader's error; then `error` names the trace and
+ * the cause. */
 int walk_run(struct job *job, const struct walk *walk, struct trace_error *error);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The time of a run in stretches of one length, as pictures have it: fine ones for what is drawn as
- * areas, coarse ones of PICTURE_FINER fine ones each for what is summed up by file, process and the
- * like. Knows nothing of what is put into them.
+ * Divides a run into stretches of equal length for pictures: fine ones for areas, coarse ones of
+ * PICTURE_FINER fine ones each for sums by file, process and the like.
  */
 #ifndef FAULTLINE_PICTURE_AXIS_H
 #define FAULTLINE_PICTURE_AXIS_H
@@ -27,7 +26,7 @@ static inline struct picture_axis picture_axis_of(uint64_t start_ns, uint64_t en
 				       clock_subtract(end_ns, start_ns) / PICTURE_FINE + 1 };
 }
 
-/* What lies outside of the run belongs to its first or last stretch. */
+/* Times outside the run belong to its first or last stretch. */
 static inline unsigned int picture_fine(const struct picture_axis *axis, uint64_t time_ns)
 {
 	uint64_t stretch = clock_subtract(time_ns, axis->start_ns) / axis->fine_ns;
@@ -35,7 +34,7 @@ static inline unsigned int picture_fine(const struct picture_axis *axis, uint64_
 	return stretch < PICTURE_FINE ? stretch : PICTURE_FINE - 1;
 }
 
-/* Where an interval lies. */
+/* An interval and its stretches. */
 struct picture_stretches {
 	uint64_t start_ns, end_ns;
 	uint16_t first, last; /* coarse ones, both included */
@@ -49,8 +48,8 @@ static inline struct picture_stretches picture_stretches_of(const struct picture
 					    picture_fine(axis, end_ns) / PICTURE_FINER };
 }
 
-/* The part of an amount that belongs to the stretches up to a moment, when it is spread evenly over
- * an interval: parts of neighbours add up to the amount exactly. */
+/* Returns the part of an amount up to a moment, if it is spread evenly over an interval. Parts of
+ * neighbours add up to the amount exactly. */
 static inline uint64_t picture_part(uint64_t amount, uint64_t start_ns, uint64_t end_ns,
 				    uint64_t time_ns)
 {
@@ -63,7 +62,7 @@ static inline uint64_t picture_part(uint64_t amount, uint64_t start_ns, uint64_t
 
 /*
  * Spreads an amount evenly over [start_ns, end_ns): `bins` are numbers `step` bytes apart, one for
- * each stretch of `length_ns`, of which those from `first` to `last` are touched.
+ * each stretch of `length_ns`. Changes those from `first` to `last`.
  */
 static inline void picture_spread(uint64_t *bins, size_t step, const struct picture_axis *axis,
 				  uint64_t length_ns, const struct picture_stretches *over,

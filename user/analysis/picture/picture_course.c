@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Exact measures within each stretch, as those of the table "timeline" (course.c says why they are
- * exact), of what compute hid, too. Knows nothing of tables.
+ * Measures each stretch exactly, like the table "timeline" (course.c explains why that is exact),
+ * and what compute overlapped in it.
  */
 #include "analysis/picture/picture_course.h"
 
@@ -24,7 +24,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Adds what goes on from now to a moment of the same stretch. */
+/* Adds the time from now to a moment in the same stretch. */
 static void add_stretch(struct picture_course *course, uint64_t until_ns)
 {
 	struct picture_stretch *stretch = &course->stretches[course->at];
@@ -47,7 +47,7 @@ static void add_stretch(struct picture_course *course, uint64_t until_ns)
 	course->now_ns = until_ns;
 }
 
-/* Goes on to a moment; what lies behind the end of the run is left out. */
+/* Advances to a moment; time after the end of the run is left out. */
 static void advance(struct picture_course *course, uint64_t time_ns)
 {
 	time_ns = least(time_ns, course->axis.end_ns);
@@ -62,7 +62,7 @@ static void advance(struct picture_course *course, uint64_t time_ns)
 	}
 }
 
-/* With what a GPU did up to a moment. */
+/* Advances to a moment, with what a GPU did until then. */
 static void go_to(struct picture_course *course, uint64_t time_ns)
 {
 	const struct gpu *gpu = course->job->activities->gpu;

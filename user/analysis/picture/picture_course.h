@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The course of a run for pictures: in each fine stretch how long I/O was under way, by part, with
- * and without compute, and what it moved. Knows nothing of how it is drawn.
+ * The timeline of a run for pictures: in each fine stretch how long I/O was in flight, by part,
+ * with and without compute, and what it moved.
  */
 #ifndef FAULTLINE_PICTURE_COURSE_H
 #define FAULTLINE_PICTURE_COURSE_H
@@ -10,18 +10,18 @@
 #include "analysis/picture/picture_parts.h"
 #include "analysis/model/walk.h"
 
-/* The union of all I/O comes behind its parts. */
+/* The union of all I/O follows its parts. */
 #define PICTURE_ALL PICTURE_PARTS
 #define PICTURE_UNIONS (PICTURE_PARTS + 1)
 
 struct picture_stretch {
 	uint64_t compute_ns;
 	uint64_t alone_ns[PICTURE_UNIONS];  /* without compute */
-	uint64_t hidden_ns[PICTURE_UNIONS]; /* beside it */
+	uint64_t hidden_ns[PICTURE_UNIONS]; /* with compute */
 	/* Spread evenly over the operations, or requests, that moved them: */
 	uint64_t read_bytes, write_bytes, fetched_bytes, created_bytes;
 	uint64_t device_read_bytes, device_write_bytes;
-	/* Of those that began in it: */
+	/* Of operations that began in it: */
 	uint64_t minor, major, operations;
 };
 
@@ -31,18 +31,18 @@ struct picture_course {
 	struct picture_stretch stretches[PICTURE_FINE];
 	unsigned int at; /* stretch that `now_ns` is in */
 	uint64_t now_ns, until_ns;
-	uint64_t ends[PICTURE_UNIONS]; /* of the interval that each union is in, or was */
+	uint64_t ends[PICTURE_UNIONS]; /* of the current or last interval of each union */
 	unsigned int under_way;	       /* unions that have not ended yet, as bits */
 	uint64_t compute_end_ns, compute_open;
 	size_t gpu_next;
-	bool computes; /* anything did */
+	bool computes; /* whether anything did */
 };
 
 void picture_course_init(struct picture_course *course, const struct job *job,
 			 const struct picture_axis *axis);
 /* Its state is a struct picture_course. */
 extern const struct walk_calls picture_course_calls;
-/* To be called once all events have passed. */
+/* Must run once all events have passed. */
 void picture_course_finish(struct picture_course *course);
 
 #endif

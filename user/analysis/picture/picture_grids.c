@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Counts by time and a second axis. Knows nothing of tables.
- */
+/* Counts by time and a second axis. */
 #include "analysis/picture/picture_grids.h"
 
 #include <errno.h>
@@ -20,7 +18,7 @@ static bool has_offsets(const struct file *file)
 	return S_ISREG(file->mode) || S_ISBLK(file->mode);
 }
 
-/* Programs and libraries that were in memory already show nothing but that they ran. */
+/* Programs and libraries that were in memory already show only that they ran. */
 static bool has_map(const struct measured *measured, uint32_t file)
 {
 	const struct file_table *files = &measured->job->files;
@@ -64,9 +62,9 @@ void picture_grids_free(struct picture_grids *grids)
 	grids->map_of = NULL;
 }
 
-/* --- where in a file --- */
+/* --- offsets in a file --- */
 
-/* Two rows become one until an offset has one. */
+/* Merges pairs of rows until the offset has one. */
 static void widen(struct picture_map *map, uint64_t last)
 {
 	while (last / map->offset_bytes >= PICTURE_OFFSETS) {
@@ -135,7 +133,7 @@ static void add_to_map(struct picture_grids *grids, struct picture_map *map,
 		      event->offset, event->bytes);
 }
 
-/* --- how long, how much --- */
+/* --- latencies and sizes --- */
 
 static unsigned int latency_class(uint64_t ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Counts over two axes, one of which is time in coarse stretches: how long operations took, how
- * much they asked for, where in the worst files they were. Knows nothing of how it is drawn.
+ * much they requested, where in the worst files they were.
  */
 #ifndef FAULTLINE_PICTURE_GRIDS_H
 #define FAULTLINE_PICTURE_GRIDS_H
@@ -13,7 +13,7 @@
 #define PICTURE_LATENCIES 60
 #define PICTURE_LATENCY_FIRST 6 /* bits */
 
-/* What is told apart there: parts, then requests of devices. */
+/* Kinds: parts, then requests to devices. */
 #define PICTURE_DEVICE_READ PICTURE_PARTS
 #define PICTURE_DEVICE_WRITE (PICTURE_PARTS + 1)
 #define PICTURE_KINDS (PICTURE_PARTS + 2)
@@ -28,19 +28,19 @@ enum picture_touch {
 #define PICTURE_OFFSETS 96
 #define PICTURE_MAPS 8 /* files */
 
-/* Bytes of a file by stretch. */
+/* Bytes of a file in a stretch. */
 struct picture_cache {
-	uint64_t read_bytes;	/* asked for by calls that read through the cache ... */
-	uint64_t missed_bytes;	/* ... and brought in during these */
-	uint64_t faulted_bytes; /* brought in by faults */
+	uint64_t read_bytes;	/* requested by calls that read through the cache ... */
+	uint64_t missed_bytes;	/* ... and fetched during these */
+	uint64_t faulted_bytes; /* fetched by faults */
 	uint64_t direct_bytes, write_bytes;
 	uint64_t minor, major;
 };
 
 struct picture_map {
 	uint32_t file;
-	uint64_t offset_bytes; /* of a row: a power of two, doubled as offsets grow */
-	uint64_t furthest;     /* byte that was touched, plus 1 */
+	uint64_t offset_bytes; /* of a row: a power of two that doubles as offsets grow */
+	uint64_t furthest;     /* highest byte that was touched, plus 1 */
 	uint32_t counts[PICTURE_TOUCHES][PICTURE_COARSE][PICTURE_OFFSETS];
 	struct picture_cache cache[PICTURE_COARSE];
 };
@@ -49,14 +49,14 @@ struct picture_grids {
 	const struct job *job;
 	struct picture_axis axis;
 	uint32_t latencies[PICTURE_KINDS][PICTURE_COARSE][PICTURE_LATENCIES];
-	uint32_t sizes[PICTURE_KINDS][PICTURE_COARSE][SIZE_CLASSES]; /* of what was asked for */
-	uint32_t *map_of; /* of each file: its map, or PICTURE_MAPS */
+	uint32_t sizes[PICTURE_KINDS][PICTURE_COARSE][SIZE_CLASSES]; /* of what was requested */
+	uint32_t *map_of; /* each file's map, or PICTURE_MAPS */
 	size_t file_count, map_count;
 	struct picture_map maps[PICTURE_MAPS];
 };
 
-/* Maps those of the files that were chosen whose offsets mean something. Returns 0 or -ENOMEM; is
- * to be freed after an error, too. */
+/* Maps those of the chosen files whose offsets mean something. Returns 0 or -ENOMEM; must be freed
+ * after an error, too. */
 int picture_grids_init(struct picture_grids *grids, const struct measured *measured,
 		       const struct picture_set *files, const struct picture_axis *axis);
 void picture_grids_free(struct picture_grids *grids);

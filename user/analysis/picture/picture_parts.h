@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The kinds of I/O that pictures tell apart, each of one colour: methods, and classes of
- * calls that move no bytes. Knows nothing of how they are drawn.
+ * The kinds of I/O that pictures show in different colours: methods, and classes of calls that move
+ * no bytes.
  */
 #ifndef FAULTLINE_PICTURE_PARTS_H
 #define FAULTLINE_PICTURE_PARTS_H
@@ -9,11 +9,11 @@
 #include "analysis/model/event.h"
 
 enum picture_part {
-	PICTURE_READ,	/* read calls of the page cache */
+	PICTURE_READ,	/* read calls through the page cache */
 	PICTURE_FAULTS, /* page faults on mapped files, and map calls */
 	PICTURE_DIRECT, /* O_DIRECT, reads and writes */
 	PICTURE_ASYNC,	/* io_uring and libaio */
-	PICTURE_SPLICE, /* sendfile and its like */
+	PICTURE_SPLICE, /* sendfile and the like */
 	PICTURE_KERNEL, /* by the kernel on a task's behalf */
 	PICTURE_WRITE,
 	PICTURE_METADATA,
@@ -21,7 +21,7 @@ enum picture_part {
 	PICTURE_PARTS,
 };
 
-/* Of an event of any class but IO_NONE. */
+/* Returns the part of an event of any class but IO_NONE. */
 static inline enum picture_part picture_part_of(const struct event *event)
 {
 	static const uint8_t by_class[] = {

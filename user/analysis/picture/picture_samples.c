@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tells events stretch by stretch to states of their own, and takes the numbers in between. Knows
- * nothing of what they measure.
- */
+/* Passes events stretch by stretch to states of its own, and samples these in between. */
 #include "analysis/picture/picture_samples.h"
 
 #include <errno.h>
@@ -17,7 +14,7 @@ const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {
 	&analysis_ranks,
 };
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static uint64_t end_of(const struct picture_samples *samples, unsigned int stretch)
 {
@@ -56,7 +53,7 @@ static int take_all(struct picture_sampling *sampling, uint64_t now_ns)
 	return status;
 }
 
-/* Ends all stretches that end by a moment. */
+/* Ends all stretches that end by that time. */
 static int go_to(struct picture_sampling *sampling, uint64_t time_ns)
 {
 	const struct picture_samples *all = sampling->all;
@@ -71,7 +68,7 @@ static int go_to(struct picture_sampling *sampling, uint64_t time_ns)
 	return status;
 }
 
-/* How many of them begin before the stretch ends that is told; they are in order. */
+/* Returns how many events begin before the current stretch ends; events are in order. */
 static size_t count_before(const struct picture_sampling *sampling, const struct event *events,
 			   size_t count)
 {
@@ -101,7 +98,7 @@ static int tell_events(void *state, const struct event *events, size_t count)
 
 		status = go_to(sampling, events->start);
 		now = count_before(sampling, events, count);
-		if (!now) /* behind the end of the run */
+		if (!now) /* after the end of the run */
 			now = count;
 		if (!status)
 			status = sampling->how->passing->events(sampling->state, events, now);
@@ -127,9 +124,9 @@ static int tell_ended(void *state, uint32_t slot, const struct event *event)
 	return status ? status : sampling->how->passing->span_ended(sampling->state, slot, event);
 }
 
-/* --- who is told --- */
+/* --- consumers --- */
 
-/* Somebody who is told the same already, or one more. */
+/* Finds a consumer that gets the same events already, or adds one. */
 static int find_told(struct picture_samples *samples, const struct sampled *how, size_t *told)
 {
 	struct picture_sampling *sampling = samples->told;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What rows of tables came to in each coarse stretch of a run where that does not follow from
- * single events: numbers that only grow, taken at the end of each. Of a table the first rows as it
- * is shown. Knows nothing of how it is shown.
+ * Numbers of table rows in each coarse stretch of a run where these do not follow from single
+ * events: numbers that only grow, sampled at the end of each stretch. Covers the first rows of each
+ * table as it is shown.
  */
 #ifndef FAULTLINE_PICTURE_SAMPLES_H
 #define FAULTLINE_PICTURE_SAMPLES_H
@@ -15,19 +15,19 @@
 
 extern const struct analysis *const picture_sampled[PICTURE_SAMPLED];
 
-/* More in each stretch than in those before. */
+/* The increase in each stretch. */
 struct picture_sample {
 	uint64_t number, before[SAMPLED_MOST];
 	uint64_t more[SAMPLED_MOST][PICTURE_COARSE];
 };
 
-/* Who is told events, for one table or more. */
+/* A consumer of events, for one table or more. */
 struct picture_sampling {
-	const struct sampled *how; /* of one of them */
+	const struct sampled *how; /* of one of these tables */
 	void *state;
 	struct walk_calls calls;
 	struct picture_samples *all;
-	unsigned int at; /* the stretch that is told */
+	unsigned int at; /* the current stretch */
 };
 
 struct picture_samples {
@@ -35,22 +35,22 @@ struct picture_samples {
 	struct picture_axis axis;
 	struct picture_sampled {
 		const void *filled;
-		size_t told; /* who is told for it */
+		size_t told; /* index of its consumer */
 		struct picture_sample *rows;
-		size_t count; /* 0: there is nothing to tell */
+		size_t count; /* 0: no rows */
 	} tables[PICTURE_SAMPLED];
 	struct picture_sampling told[PICTURE_SAMPLED];
 	size_t told_count;
 };
 
-/* Returns 0 or -ENOMEM; is to be freed after an error, too, before the job is. The samples stay
- * where they are. */
+/* Returns 0 or -ENOMEM; must be freed after an error, too, before the job is. The samples must not
+ * be moved. */
 int picture_samples_init(struct picture_samples *samples, const struct measured *measured,
 			 const struct picture_axis *axis);
-/* Adds who is to be told to a walk: kinds, columns and consumers, at most PICTURE_SAMPLED. */
+/* Adds the consumers to a walk: kinds, columns and consumers, at most PICTURE_SAMPLED. */
 void picture_samples_join(struct picture_samples *samples, struct cursor_options *cursor,
 			  struct walk_consumer *consumers, size_t *count);
-/* All events were told: the job may go, what was taken stays. Returns 0 or -ENOMEM. */
+/* All events have passed: the job may be freed, the samples stay. Returns 0 or -ENOMEM. */
 int picture_samples_finish(struct picture_samples *samples);
 void picture_samples_free(struct picture_samples *samples);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Spans by thread in passing. Knows nothing of tables.
- */
+/* Collects spans by thread during the walk. */
 #include "analysis/picture/picture_spans.h"
 
 #include <errno.h>
@@ -104,7 +102,7 @@ const struct walk_calls picture_spans_calls = {
 	.span_ended = span_ended,
 };
 
-/* --- the lanes that are told of: those with the most time, by rank, process and thread --- */
+/* --- lanes shown: those with the most time, by rank, process and thread --- */
 
 struct lane_order {
 	uint64_t time_ns;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Spans as lanes by thread: the longest one by one, of all how busy their lane was. Knows nothing
- * of how they are drawn.
- */
+/* Spans as lanes by thread: the longest individually, and how busy each lane was. */
 #ifndef FAULTLINE_PICTURE_SPANS_H
 #define FAULTLINE_PICTURE_SPANS_H
 
@@ -11,8 +8,8 @@
 #include "analysis/model/walk.h"
 
 #define PICTURE_SPANS 2500
-#define PICTURE_LANES 48	/* that are told of */
-#define PICTURE_LANES_MOST 4096 /* that are followed; spans of further threads are counted */
+#define PICTURE_LANES 48	/* that are shown */
+#define PICTURE_LANES_MOST 4096 /* that are followed; spans of further threads are only counted */
 #define PICTURE_DEPTHS 6	/* deeper ones share the last */
 
 struct picture_span {
@@ -25,9 +22,9 @@ struct picture_span {
 
 struct picture_lane {
 	uint32_t process, thread;
-	uint64_t count, time_ns;       /* of its spans that are within no other of its thread */
-	uint64_t kept;		       /* of its spans, one by one: once finished */
-	uint32_t open;		       /* now */
+	uint64_t count, time_ns; /* of its spans that are not nested in another of its thread */
+	uint64_t kept;		 /* of its spans, individually; valid once finished */
+	uint32_t open;		 /* currently */
 	uint64_t busy[PICTURE_COARSE]; /* time in such spans */
 };
 
@@ -41,10 +38,10 @@ struct picture_spans {
 	size_t lane_count, lane_room;
 	struct picture_open {
 		uint32_t lane, depth;
-	} * open; /* of each open span, by its place */
+	} * open; /* of each open span, by its slot */
 	size_t open_room;
-	uint64_t count, beyond;	      /* spans; those of threads that there was no room for */
-	uint32_t told[PICTURE_LANES]; /* lanes, once finished: by rank, process and thread */
+	uint64_t count, beyond;	      /* spans; those of threads without a lane */
+	uint32_t told[PICTURE_LANES]; /* lanes shown, once finished: by rank, process and thread */
 	size_t told_count;
 };
 

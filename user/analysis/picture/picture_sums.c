@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sums by stretch of those that were chosen beforehand. Knows nothing of names.
- */
+/* Sums by stretch, for series that were chosen beforehand. */
 #include "analysis/picture/picture_sums.h"
 
 #include <errno.h>
@@ -21,7 +19,7 @@ const size_t picture_sums_most[PICTURE_KEYS] = {
 	[PICTURE_BY_DEVICE] = 12,
 };
 
-/* Of rows of other tables. */
+/* Of other tables. */
 #define ROWS_MOST 32
 
 const struct analysis *const picture_tables[PICTURE_TABLES] = {
@@ -55,10 +53,10 @@ static uint64_t weigh_operation(const struct measured *measured, uint32_t number
 {
 	const struct operation *operation = &measured->job->operations[number];
 
-	/* What stores made dirty is told with the faults and calls that did. */
+	/* What stores made dirty is reported with the faults and calls that did so. */
 	if (operation->family == TRACE_STORES)
 		return 0;
-	/* One that takes no time counts, too. */
+	/* Operations that take no time count, too. */
 	return clock_add(operation->seen.thread_time_ns, operation->seen.count);
 }
 
@@ -83,7 +81,7 @@ static uint64_t weigh_span(const struct measured *measured, uint32_t number)
 	return clock_add(time_ns, count);
 }
 
-/* Numbers that are chosen by weight: how many there are, and what each weighs. */
+/* Numbers that are chosen by weight: how many there are, and the weight of each. */
 static size_t count_of(const struct measured *measured, enum picture_key key)
 {
 	switch (key) {
@@ -115,7 +113,7 @@ static int add_series(struct picture_set *set, uint64_t number)
 	return 0;
 }
 
-/* The last series: all that are not told one by one, so many. */
+/* Adds the last series, for the `count` without a series of their own. */
 static int add_others(struct picture_set *set, uint64_t count)
 {
 	int status = add_series(set, 0);
@@ -161,7 +159,7 @@ static int compare_ranks(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* The lowest ranks; of a process its place among them. */
+/* Chooses the lowest ranks; maps each process to the series of its rank. */
 static int choose_ranks(struct picture_set *set, const struct job *job)
 {
 	size_t count = job->processes.count, used = 0, kinds = 0;
@@ -196,7 +194,7 @@ static int choose_ranks(struct picture_set *set, const struct job *job)
 	return status ? status : add_others(set, kinds - set->count);
 }
 
-/* As the table "devices" has them: those whose requests took the most time come first. */
+/* Chooses devices as in the table "devices": those with the most request time come first. */
 static int choose_devices(struct picture_set *set, const struct measured *measured)
 {
 	struct device_view view;
@@ -212,7 +210,7 @@ static int choose_devices(struct picture_set *set, const struct measured *measur
 	return status ? status : add_others(set, left);
 }
 
-/* Series are made as rows are met; a table without rows meets none. */
+/* Series are added when rows are first seen; a table without rows needs none. */
 static int choose_rows(struct picture_sums *sums, const struct measured *measured)
 {
 	for (size_t i = 0; i < PICTURE_TABLES; i++) {
@@ -258,7 +256,7 @@ void picture_sums_free(struct picture_sums *sums)
 	*sums = (struct picture_sums) { 0 };
 }
 
-/* --- in passing --- */
+/* --- during the walk --- */
 
 static void add(struct picture_series *series, const struct picture_axis *axis,
 		const struct picture_stretches *over, const struct picture_sum *more)
@@ -272,7 +270,7 @@ static void add(struct picture_series *series, const struct picture_axis *axis,
 		picture_spread_coarse(&series->sums->of[i], sizeof(*sum), axis, over, more->of[i]);
 }
 
-/* Merges an interval into the time of a series, of whose union all up to *end_ns has been told. */
+/* Merges an interval into the time of a series, whose union is complete up to *end_ns. */
 static void merge(struct picture_series *series, const struct picture_axis *axis,
 		  const struct picture_stretches *over, uint64_t *end_ns)
 {
@@ -322,7 +320,8 @@ static void add_request(struct picture_sums *sums, const struct event *event,
 		    &sums->axis, over, more);
 }
 
-/* The table "operations" counts what is no I/O of a task's, and what gives no time to its class. */
+/* The table "operations" also counts what is not I/O of a task, and what adds no time to its
+ * class. */
 static void add_operation(struct picture_sums *sums, const struct event *event,
 			  const struct picture_stretches *over, struct picture_sum more)
 {
@@ -380,14 +379,14 @@ static void add_event(struct picture_sums *sums, const struct event *event,
 	if (timed)
 		merge(series, axis, over, &series->ends_ns[0]);
 	series = series_of(sums, PICTURE_BY_RANK, event->process);
-	/* Nobody has no rank among others. */
+	/* A process without a rank is not one of the other ranks. */
 	if (!series->others || sums->job->processes.processes[event->process].rank >= 0)
 		add(series, axis, over, more);
 }
 
 /* --- rows of tables --- */
 
-/* NULL for one that is not told; -ENOMEM. */
+/* *series receives NULL if the row has none. Returns 0 or -ENOMEM. */
 static int series_of_row(struct picture_set *set, uint32_t row, struct picture_series **series)
 {
 	*series = NULL;
@@ -430,7 +429,7 @@ static int add_to_rows(struct picture_sums *sums, const struct event *event,
 	return 0;
 }
 
-/* Of class IO_NONE. */
+/* Events of class IO_NONE that count. */
 #define NOTABLE                                                                                    \
 	(EVENT_CALL | EVENT_ASYNC | EVENT_VFS | EVENT_PAGECACHE | EVENT_THROTTLED | EVENT_REQUEST)
 
@@ -460,7 +459,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 /* --- spans --- */
 
-/* Of a row one more is open, or one less: the time of spans is told once none is. */
+/* One more span of a row is open, or one less: adds their time once none is. */
 static void turn(struct picture_series *series, const struct picture_axis *axis,
 		 const struct span *span, bool begins)
 {
@@ -479,7 +478,7 @@ static void turn(struct picture_series *series, const struct picture_axis *axis,
 	merge(series, axis, &over, &series->ends_ns[0]);
 }
 
-/* The rows that a span is in, as it begins or has ended. */
+/* Updates the rows of a span when it begins or has ended. */
 static int turn_rows(struct picture_sums *sums, uint32_t slot, bool begins)
 {
 	const struct span *span = &sums->job->spans.slots[slot];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What each method, operation, file, process, rank, span and device did in each coarse
- * stretch of a run, and what the rows of other tables are of, for tables that are narrowed to a
- * part of it. Of files, processes and the like those that took the most; what the others did is
- * summed up; of other tables the first rows. Knows nothing of how it is shown.
+ * What each method, operation, file, process, rank, span and device did in each coarse stretch of a
+ * run, and the same for rows of other tables, for tables narrowed to a part of the run. Files,
+ * processes and the like with the most time are kept individually, the others summed up; of other
+ * tables the first rows are kept.
  */
 #ifndef FAULTLINE_PICTURE_SUMS_H
 #define FAULTLINE_PICTURE_SUMS_H
@@ -21,27 +21,27 @@ enum picture_key {
 	PICTURE_BY_RANK,      /* the rank itself */
 	PICTURE_BY_SPAN,      /* ... labels */
 	PICTURE_BY_DEVICE,    /* (host << 32 | device number) */
-	PICTURE_BY_ROWS,      /* + a table of picture_tables: the row, or what stands for one */
+	PICTURE_BY_ROWS,      /* + a table of picture_tables: the row, or what represents one */
 	PICTURE_TABLES = 7,
 	PICTURE_KEYS = PICTURE_BY_ROWS + PICTURE_TABLES,
 };
 
 extern const struct analysis *const picture_tables[PICTURE_TABLES];
 
-/* How many are told one by one. */
+/* How many are kept individually. */
 extern const size_t picture_sums_most[PICTURE_KEYS];
 
 /*
  * Of operations: calls and faults, what they moved, what came into the cache. Of spans: how often
- * they began, their time. Of devices: requests, what these moved, their time; marked are those that
- * read. Counted where they began; all else is spread evenly over them. But merged time is exact:
- * the measure of each stretch in which at least one was under way.
+ * they began, their time. Of devices: requests, their bytes and time; marked ones read. Counts
+ * belong to where each began; all else is spread evenly. Merged time is exact: the time in each
+ * stretch in which at least one was in flight.
  */
 enum picture_member {
 	PICTURE_COUNT,
 	PICTURE_ERRORS,
 	PICTURE_METADATA_CALLS,
-	PICTURE_READ_FAULTS, /* of IO_MMAP_READ, of IO_MMAP_WRITE */
+	PICTURE_READ_FAULTS, /* of IO_MMAP_READ and IO_MMAP_WRITE */
 	PICTURE_WRITE_FAULTS,
 	PICTURE_MAJOR,
 	PICTURE_OPENS,
@@ -49,7 +49,7 @@ enum picture_member {
 	PICTURE_COUNTS,
 	PICTURE_READ_BYTES = PICTURE_COUNTS,
 	PICTURE_WRITE_BYTES,
-	PICTURE_FETCHED, /* bytes; by faults of IO_MMAP_READ, of IO_MMAP_WRITE */
+	PICTURE_FETCHED, /* bytes; by faults of IO_MMAP_READ and IO_MMAP_WRITE */
 	PICTURE_READ_FAULTED,
 	PICTURE_WRITE_FAULTED,
 	PICTURE_CREATED,
@@ -65,10 +65,10 @@ struct picture_sum {
 
 struct picture_series {
 	uint64_t number;	 /* see enum picture_key */
-	uint64_t open, begun_ns; /* spans that are open, and since when any is */
-	bool others;		 /* all that are not told one by one */
-	uint64_t of;		 /* then: how many */
-	uint64_t ends_ns[USES];	 /* of its merged time: of files by use, of others the first */
+	uint64_t open, begun_ns; /* open spans, and since when any is open */
+	bool others;		 /* all without a series of their own */
+	uint64_t of;		 /* if so: how many */
+	uint64_t ends_ns[USES]; /* of its merged time: by use for files, otherwise only the first */
 	struct picture_sum sums[PICTURE_COARSE];
 };
 
@@ -77,21 +77,20 @@ struct picture_sums {
 	void *states[PICTURE_TABLES]; /* NULL: the table has no rows */
 	struct picture_axis axis;
 	struct picture_set {
-		struct picture_series *series; /* the last one is that of the others; of rows in
-						* the order in which anything was in them */
+		struct picture_series *series; /* the others' is last; of rows by first use */
 		size_t count, room;
-		uint32_t *slots; /* of each number: its series; NULL: found one by one */
+		uint32_t *slots; /* series of each number; NULL: searched linearly */
 		size_t slot_count;
 	} sets[PICTURE_KEYS];
 };
 
-/* Chooses by what was measured. Returns 0 or -ENOMEM; is to be freed after an error, too. */
+/* Chooses series by what was measured. Returns 0 or -ENOMEM; must be freed after an error, too. */
 int picture_sums_init(struct picture_sums *sums, const struct measured *measured,
 		      const struct picture_axis *axis);
 void picture_sums_free(struct picture_sums *sums);
 /* Its state is a struct picture_sums. */
 extern const struct walk_calls picture_sums_calls;
-/* Columns of requests that it asks for. */
+/* Columns of requests that it reads. */
 #define PICTURE_REQUEST_COLUMNS (1ull << REQUEST_DEV | 1ull << REQUEST_BYTES)
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The second pass for pictures, and the names of what it told of. Knows nothing of how anything is
- * drawn.
- */
+/* The second pass for pictures, and the names of what they show. */
 #include "analysis/picture/pictures.h"
 
 #include <errno.h>

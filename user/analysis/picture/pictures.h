@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What pictures of a run are drawn from: bounded, whatever the traces. Made by a second pass, which
- * knows from the first what matters. Knows nothing of how it is drawn.
+ * What pictures of a run are drawn from, bounded for any trace. Made in a second pass, which knows
+ * from the first one what matters.
  */
 #ifndef FAULTLINE_PICTURES_H
 #define FAULTLINE_PICTURES_H
@@ -14,21 +14,22 @@
 #include "arena.h"
 #include "units.h"
 
-/* What a series or a lane is called; texts are NULL and numbers 0 where there is none. */
+/* Name of a series or a lane; unset texts are NULL and numbers 0. */
 struct picture_name {
 	struct table_text text; /* operation, path, comm, name of a span or device */
 	struct table_text more; /* layer, category */
 	uint32_t pid;
-	uint64_t ino, start_ns; /* the start since that of the run */
-	int64_t rank;		/* -1 for none */
+	uint64_t ino, start_ns; /* start_ns: since the start of the run */
+	int64_t rank;		/* -1: none */
 	char dev[UNITS_TEXT];
 };
 
 struct pictures {
 	struct picture_axis axis;
-	unsigned int layers;	 /* JOB_* that were recorded */
-	bool lost;		 /* events are missing */
-	bool summed, all_summed; /* operations are: those of some traces, or of all (struct job) */
+	unsigned int layers; /* JOB_* that were recorded */
+	bool lost;	     /* events are missing */
+	bool summed,
+		all_summed; /* operations were summed: in some traces, or in all (struct job) */
 	struct picture_course course;
 	struct picture_sums sums;
 	struct picture_samples samples;
@@ -37,10 +38,10 @@ struct pictures {
 	struct picture_name *names[PICTURE_KEYS];      /* of each series */
 	struct picture_name map_names[PICTURE_MAPS];   /* of the files with a map */
 	uint64_t map_sizes[PICTURE_MAPS];	       /* bytes */
-	struct picture_name lane_names[PICTURE_LANES]; /* of the lanes that are told of */
-	struct picture_name *labels;		       /* of spans that are kept */
+	struct picture_name lane_names[PICTURE_LANES]; /* of the lanes shown */
+	struct picture_name *labels;		       /* of the spans kept */
 	size_t label_count;
-	struct arena arena; /* of texts */
+	struct arena arena; /* for texts */
 };
 
 struct pictures_options {
@@ -50,7 +51,7 @@ struct pictures_options {
 };
 
 /*
- * Reads the job again, with spans and activities as new. The pictures outlive the job. Returns 0,
+ * Reads the job again, with spans and activities reset. The pictures outlive the job. Returns 0,
  * -ENOMEM, or the reader's error; then `error` says which trace and what.
  */
 int pictures_make(struct pictures **pictures, struct job *job, const struct measured *measured,

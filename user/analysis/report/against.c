@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables of two reports joined by the names of their rows. Knows nothing of how they were made.
- */
+/* Tables of two reports, joined by the names of their rows. */
 #include "analysis/report/against.h"
 
 #include <errno.h>
@@ -20,10 +18,10 @@
 enum { BEFORE, NOW, SIDES };
 enum { TIME, BYTES, COUNT, NUMBERS };
 
-/* A row of a table of both. */
+/* A row of a joined table. */
 struct line {
 	struct table_text name, title;
-	uint64_t numbers[SIDES][NUMBERS]; /* TABLE_NO_UINT: not there, or not known */
+	uint64_t numbers[SIDES][NUMBERS]; /* TABLE_NO_UINT: missing or unknown */
 	bool in[SIDES];
 	/* For the columns: */
 	int64_t change_ns;
@@ -31,7 +29,7 @@ struct line {
 	const char *state;
 };
 
-/* What is joined, by column. */
+/* Columns to join. */
 struct compared_columns {
 	size_t name, title, numbers[NUMBERS];
 };
@@ -53,7 +51,7 @@ static struct table_text text_of(const struct cell *cell)
 				       : (struct table_text) { 0 };
 }
 
-/* The line of a name, made if there is none; NULL when memory is out. */
+/* Returns the line of a name, creating it if needed; NULL if out of memory. */
 static struct line *line_of(struct join *join, struct table_text name)
 {
 	uint64_t key = map_hash_bytes(&join->names, name.bytes, name.length), *row;

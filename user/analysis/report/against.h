@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Two runs side by side: what changed and by how much.
- */
+/* Compares two runs: what changed, and by how much. */
 #ifndef FAULTLINE_AGAINST_H
 #define FAULTLINE_AGAINST_H
 
@@ -10,15 +8,15 @@
 #define AGAINST_TABLES 3
 
 /*
- * Makes the tables "compared" (the run, compute, methods), "compared_findings" (which came
- * and which went) and "compared_paths", those that changed most first. Their texts lie in the
- * reports, which must outlive them. Returns 0 or -ENOMEM; all tables are to be freed in any case.
+ * Makes the tables "compared" (the run, compute, methods), "compared_findings" (new and gone) and
+ * "compared_paths", the largest changes first. Their texts are in the reports, which must outlive
+ * them. Returns 0 or -ENOMEM; the caller frees all tables in any case.
  */
 int against_make(struct table *tables[AGAINST_TABLES], const struct report *before,
 		 const struct report *now);
 
-/* How many rows at the start of "compared_paths" changed by at least a thousandth of the longer
- * run. `whole` is the table "compared". */
+/* Returns how many rows at the start of "compared_paths" changed by at least a thousandth of the
+ * longer run. `whole` is the table "compared". */
 size_t against_paths_worth(const struct table *whole, const struct table *paths);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Measures of two reports beside what is allowed of them. Knows the names of tables and columns,
- * nothing of how they were made or asked for.
- */
+/* Compares measures of two reports with the growth that is allowed. */
 #include "analysis/report/allowed.h"
 
 #include <errno.h>
@@ -64,7 +61,7 @@ static bool is_word(const char *word, struct table_text text)
 	return strlen(word) == text.length && !memcmp(word, text.bytes, text.length);
 }
 
-/* A table of one row. */
+/* Finds a table of one row. */
 static const struct table *record_of(const struct report *report, struct table_text name)
 {
 	for (size_t i = 0; i < report->table_count; i++)
@@ -79,9 +76,9 @@ static struct table_text literal(const char *text)
 	return (struct table_text) { text, strlen(text) };
 }
 
-/* --- which measure --- */
+/* --- measures --- */
 
-/* "totals.read.bytes": the table is what stands before the first dot. */
+/* "totals.read.bytes": the table is the part before the first dot. */
 static int set_column(struct allowed *allowed, const char *measure)
 {
 	const char *dot = strchr(measure, '.');
@@ -132,7 +129,7 @@ int allowed_find(struct allowed *allowed, const struct report *report, const cha
 /* --- numbers --- */
 
 struct number {
-	uint64_t value; /* TABLE_NO_UINT: not told */
+	uint64_t value; /* TABLE_NO_UINT: unknown */
 	bool at_least;
 };
 
@@ -167,7 +164,7 @@ static struct number number_of(const struct report *report, const struct allowed
 	return sum;
 }
 
-/* What it may be: `before` is at most that, for a share and what is beside it only add. */
+/* Returns the limit; it is never below `before`, because share and absolute amount only add. */
 static uint64_t most_of(uint64_t before, const struct allowed *allowed)
 {
 	long double most = before + (long double)before * allowed->share + allowed->more;
@@ -177,7 +174,7 @@ static uint64_t most_of(uint64_t before, const struct allowed *allowed)
 
 /* --- findings --- */
 
-/* What this version has no name for may be anything. */
+/* A severity unknown to this version may be anything. */
 static bool is_severe(const struct cell *finding, enum finding_severity least)
 {
 	enum finding_severity severity = finding_severity_in(&finding[FINDING_SEVERITY]);
@@ -205,7 +202,7 @@ static bool has_finding(const struct report *report, const struct cell *id,
 struct line {
 	struct table_text measure;
 	const char *state, *unit;
-	uint64_t before, now, most; /* TABLE_NO_UINT: not told */
+	uint64_t before, now, most; /* TABLE_NO_UINT: unknown */
 	char says[SAYS_MOST];
 };
 
@@ -239,7 +236,8 @@ static const char *told(char text[UNITS_TEXT], uint64_t value, enum table_unit u
 				    : units_count(text, value);
 }
 
-/* A lower bound of what was before proves no growth, and one of what is now no lack of it. */
+/* If the old number is a lower bound, growth is not proven; if the new one is, its absence is
+ * not. */
 static enum allowed_state judge(struct line *line, const struct allowed *allowed,
 				const struct report *before, const struct report *now)
 {
@@ -279,13 +277,13 @@ static uint64_t count_findings(const struct report *report, enum finding_severit
 	return count;
 }
 
-/* Rules go by single operations. */
+/* Rules need single operations. */
 static bool tells_findings(const struct report *report)
 {
 	return cell_is(&report_by(report, &analysis_trace)->cells[ABOUT_MODE], "trace");
 }
 
-/* A finding that was there before, of that severity, is no news. */
+/* A finding of that severity in the run before is not new. */
 static enum allowed_state judge_findings(struct line *line, const struct allowed *allowed,
 					 const struct report *before, const struct report *now)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Marking numbers that are lower bounds. Knows nothing of how a mark looks.
- */
+/* Marks numbers that are lower bounds. */
 #include "analysis/report/lower_bounds.h"
 
 #include <string.h>
@@ -13,7 +11,8 @@ static bool ends_with(const char *name, const char *end)
 	return length >= end_length && !strcmp(name + length - end_length, end);
 }
 
-/* Summed thread time comes from the kernel's totals in tables that a complete trace makes whole. */
+/* Thread time in these tables comes from the kernel's totals, which are exact if the trace is
+ * complete. */
 static bool is_exact(const struct table *table, const char *name, bool complete)
 {
 	return complete && ends_with(name, "thread_time_ns") &&

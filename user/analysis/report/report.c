@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The registry of analyses, and one pass of a job's events through all of them. Knows nothing of
- * what they make of it.
- */
+/* The registry of analyses, and the pass of a job's events through all of them. */
 #include "analysis/report/report.h"
 
 #include <errno.h>
@@ -69,7 +66,7 @@ struct pass {
 #define NEEDS_EVENTS                                                                               \
 	"this needs operations one by one, and they were summed up (--mode trace tells them)"
 
-/* Whether an analysis sees what it has to: operations one by one, or their sums. */
+/* Returns whether an analysis gets what it needs: single operations, or their sums. */
 static bool is_made(const struct job *job, const struct analysis *analysis)
 {
 	return analysis->of_sums || !job->summed;
@@ -85,7 +82,7 @@ static int begin_all(struct pass *pass)
 	return status;
 }
 
-/* The window of a filter is the run as analyses see it. */
+/* A filter's time window is the run, as analyses see it. */
 static int open_filter(struct pass *pass, const struct report_options *options,
 		       struct trace_error *error)
 {
@@ -105,7 +102,7 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 {
 	struct walk_consumer consumers[2 + ANALYSES] = { { &activities_calls, &pass->activities } };
 	struct walk walk = {
-		.cursor.kinds = ~(1ull << TRACE_FORK | 1ull << TRACE_FILE), /* the job has those */
+		.cursor.kinds = ~(1ull << TRACE_FORK | 1ull << TRACE_FILE), /* the job has them */
 		.cursor.bytes_most = pass->job.memory_bytes / 2,
 		.consumers = consumers,
 		.consumer_count = 1,
@@ -164,7 +161,7 @@ int report_new(struct report **report)
 	return status;
 }
 
-/* Analyses that cannot be made of these traces say so. */
+/* Marks analyses that cannot be made from these traces. */
 static int set_absent(struct report *report, const struct job *job)
 {
 	int status = 0;
@@ -182,7 +179,7 @@ static int set_absent(struct report *report, const struct job *job)
 	return status;
 }
 
-/* A column that is misspelt in a list of this house is an error, not a column without numbers. */
+/* Misspelled built-in column names are bugs, so they are errors. */
 int report_show(const struct analysis *analysis, bool all_summed, struct table *table,
 		struct trace_error *error)
 {
@@ -211,7 +208,7 @@ static struct measured measured_by(const struct pass *pass, const struct report 
 	};
 }
 
-/* Conclusions come last: they see what all others have measured. */
+/* Runs conclude() after every fill(), because it uses their results. */
 static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
 {
 	const struct measured measured = measured_by(pass, report);
@@ -242,7 +239,7 @@ static int make_pictures(struct pass *pass, struct report *report,
 	return pictures_make(&report->pictures, &pass->job, &measured, &wanted, error);
 }
 
-/* What another machine's clock says is of no use, and nothing in it would tell. */
+/* Rejects data from another clock, which nothing in it would reveal. */
 static int check_gpu(const struct job *job, const struct gpu *gpu, struct trace_error *error)
 {
 	uint64_t start_ns = gpu->intervals[0].start_ns;
@@ -257,7 +254,7 @@ static int check_gpu(const struct job *job, const struct gpu *gpu, struct trace_
 	return -ERANGE;
 }
 
-/* An operation may be told that lasted longer than the recording. */
+/* Operations may extend past the recording. */
 static void set_facts(struct report *report, const struct job *job)
 {
 	report->all_summed = job->all_summed;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A report of traces, of summaries, or of both. Knows nothing of what is in them.
- */
+/* Makes a report from traces, from summaries, or from both. */
 #include "analysis/report/report.h"
 
 #include <errno.h>
@@ -14,7 +12,7 @@
 #include "analysis/report/report_sum.h"
 #include "analysis/report/summary.h"
 
-/* What needs events is refused, whatever else is given. */
+/* Refuses requests that need events. */
 static int refuse_summary(const char *name, const struct report_options *options,
 			  struct trace_error *error)
 {
@@ -32,7 +30,7 @@ static int refuse_summary(const char *name, const struct report_options *options
 	return -ENOTSUP;
 }
 
-/* Those without events behind the others; returns how many have events. */
+/* Moves summaries behind traces with events; returns the number of those. */
 static size_t part_summaries(struct trace_reader *const *traces, const char *const *names,
 			     size_t count, struct trace_reader **readers, const char **parted)
 {
@@ -79,7 +77,8 @@ static int add_summary(struct report_sum *sum, struct trace_reader *reader, cons
 	return status;
 }
 
-/* The traces' own report first, and then one summary at a time; `given` is their own order. */
+/* Adds the report of the traces first, then one summary at a time; `given` is the original
+ * order. */
 static int make_of_summaries(struct report **report, struct trace_reader *const *given,
 			     struct trace_reader *const *traces, const char *const *names,
 			     size_t trace_count, size_t with_events,
@@ -92,7 +91,7 @@ static int make_of_summaries(struct report **report, struct trace_reader *const 
 	size_t skipped = 0;
 	int status = report_sum_new(&sum, trace_count - with_events, with_events);
 
-	whole.file_rows = 0; /* what is told of all is not what is told of these */
+	whole.file_rows = 0; /* rows listed for all may not be those of these traces */
 	for (size_t i = 0; i < trace_count && !status; i++)
 		status = report_sum_expect(sum, trace_reader_header(given[i]));
 	for (size_t i = with_events; i < trace_count && !status; i++)
@@ -107,7 +106,7 @@ static int make_of_summaries(struct report **report, struct trace_reader *const 
 	report_free(own);
 	for (size_t i = with_events; i < trace_count && !status; i++) {
 		status = add_summary(sum, traces[i], names[i], error);
-		/* One that is damaged does not spoil the others, if there are any. */
+		/* A damaged one does not spoil the others, if there are any. */
 		if (status == -EINVAL && options && options->skip) {
 			options->skip(options->skip_context, error->text);
 			status = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What those share who make reports, of events or of other reports.
- */
+/* Shared by the code that makes reports, from events or from other reports. */
 #ifndef FAULTLINE_REPORT_PARTS_H
 #define FAULTLINE_REPORT_PARTS_H
 
@@ -9,13 +7,12 @@
 
 /* The registry, in the order of the report. */
 const struct analysis *const *report_analyses(size_t *count);
-/* One with an empty table for each analysis. To be freed after an error, too. */
+/* Makes a report with an empty table for each analysis. Free it after an error, too. */
 int report_new(struct report **report);
-/* What of a table people are shown; a column that is misspelt in a list of this house is an error.
- */
+/* Sets which columns of a table are shown; a misspelled built-in column name is an error. */
 int report_show(const struct analysis *analysis, bool all_summed, struct table *table,
 		struct trace_error *error);
-/* As report_make, of traces that have events. */
+/* As report_make, for traces with events. */
 int report_of_events(struct report **report, struct trace_reader *const *traces,
 		     const char *const *names, size_t trace_count,
 		     const struct report_options *options, struct trace_error *error);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reports of several runs made one. Runs are put on one clock as traces of a job are (clock.h).
- */
+/* Merges reports of several runs. Runs are put on one clock like traces of a job (clock.h). */
 #include "analysis/report/report_sum.h"
 
 #include <errno.h>
@@ -19,38 +17,38 @@
 #include "words.h"
 
 #define NOTE_MOST 1024
-/* Rows that are of one run alone, of all summaries together: each has its part of them, so that
- * what a thousand take has a bound. */
+/* Limit on rows that belong to a single run, divided among all summaries, so that memory for a
+ * thousand of them is bounded. */
 #define SINGLE_ROWS_MOST (1u << 17)
 
-/* What became of the table of an analysis. */
+/* State of an analysis's table. */
 struct summand {
 	struct merged merged;
 	bool begun;
-	size_t lacking; /* runs without such a table */
-	char *why;	/* the first of these */
-	char *note;	/* of the tables, if all have the same */
+	size_t lacking; /* runs without the table */
+	char *why;	/* the first reason for that */
+	char *note;	/* of the tables, if all have the same one */
 	bool notes_differ;
 };
 
-/* Clocks of one boot are moved by what the first of its runs tells. */
+/* Clocks of one boot are shifted by what its first run says. */
 struct boot {
 	char *id, *host;
 	struct clock_shift clock;
-	uint64_t first_ns, last_ns; /* of its runs; 0: of none yet */
+	uint64_t first_ns, last_ns; /* of its runs; 0: none yet */
 };
 
 struct report_sum {
-	size_t summaries, traces; /* for words */
+	size_t summaries, traces; /* for messages */
 	const struct analysis *const *analyses;
-	struct summand *summands; /* of each */
+	struct summand *summands; /* one for each analysis */
 	size_t count;
 	size_t runs; /* so far */
 	uint64_t start_ns, end_ns;
-	uint64_t first_ns, last_ns; /* between which everything was */
+	uint64_t first_ns, last_ns; /* between which all events are */
 	struct boot *boots;
 	size_t boot_count, boot_room;
-	struct words unknown; /* tables of a newer version */
+	struct words unknown; /* names of tables of a newer version */
 };
 
 int report_sum_new(struct report_sum **result, size_t summaries, size_t traces)
@@ -86,7 +84,7 @@ void report_sum_free(struct report_sum *sum)
 	free(sum);
 }
 
-/* --- when and where a run was --- */
+/* --- time and host of a run --- */
 
 static const struct table *named(struct table *const *tables, size_t count, const char *name)
 {
@@ -111,8 +109,8 @@ static struct boot *find_boot(const struct report_sum *sum, const struct trace_h
 	return NULL;
 }
 
-/* A time of a run as the first run of its boot would tell it. One of several hosts is moved as its
- * first trace is. */
+/* Converts a time of a run to the clock of the first run of its boot. A run of several hosts is
+ * shifted like its first trace. */
 static uint64_t moved(const struct report_sum *sum, const struct trace_header *like,
 		      uint64_t time_ns)
 {
@@ -141,7 +139,7 @@ int report_sum_expect(struct report_sum *sum, const struct trace_header *like)
 	return boot->id && boot->host ? 0 : -ENOMEM;
 }
 
-/* Moments that were told from the start of what has come so far are told from an earlier one. */
+/* Moves the origin of times that were added so far to an earlier start. */
 static void begin_earlier(struct report_sum *sum, uint64_t start_ns)
 {
 	for (size_t i = 0; i < sum->count; i++)
@@ -150,7 +148,7 @@ static void begin_earlier(struct report_sum *sum, uint64_t start_ns)
 	sum->start_ns = start_ns;
 }
 
-/* `trace` says when it was: see check_run. */
+/* check_run must have accepted `trace`. */
 static void place_run(struct report_sum *sum, const struct table *trace,
 		      const struct report_run *run, struct merge_source *source)
 {
@@ -196,7 +194,7 @@ static int check_run(const struct table *trace, struct trace_error *error)
 
 /* --- tables --- */
 
-/* The type of cells that a getter fills, CELL_NULL for any. */
+/* Returns the type of cells that a getter fills, CELL_NULL for any. */
 static enum cell_type type_of(table_getter *get)
 {
 	static const struct {
@@ -214,7 +212,7 @@ static enum cell_type type_of(table_getter *get)
 	return CELL_NULL;
 }
 
-/* Those who take a column by its place take its type for granted, too. */
+/* Code that takes a column by its number takes its type for granted. */
 static int check_types(const struct analysis *analysis, const struct table *table,
 		       struct trace_error *error)
 {
@@ -249,7 +247,7 @@ static int check_table(const struct analysis *analysis, const struct table *tabl
 	return -EINVAL;
 }
 
-/* Before any of it is added. */
+/* Must run before anything of it is added. */
 static int check_all(const struct report_sum *sum, struct table *const *tables, size_t count,
 		     struct trace_error *error)
 {
@@ -349,7 +347,7 @@ int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t c
 	return status;
 }
 
-/* --- the end --- */
+/* --- finishing --- */
 
 /* "1 of 3 runs has none of it (the application marked no spans); 12 files share the last row" */
 static int set_note(struct report_sum *sum, size_t number, struct table *table)
@@ -396,7 +394,7 @@ static int set_absent(struct report_sum *sum, size_t number, struct table *table
 	return table_set_note(table, note.bytes);
 }
 
-/* Unions that are not known are told by what stands for them: their title says so. */
+/* Where sums replace unknown unions, the title says so. */
 static int mark_sums(struct table *table)
 {
 	int status = 0;
@@ -519,7 +517,7 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 	return status ? status : say_clocks(sum, caveats);
 }
 
-/* A summary of another version may lack columns: then all that there are are shown. */
+/* A summary of another version may lack columns: then all existing ones are shown. */
 static int show(const struct analysis *analysis, const struct report *report, struct table *table,
 		struct trace_error *error)
 {

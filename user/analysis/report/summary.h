@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Summaries: a report's tables as a trace file, with what percentiles are of, so that reports of
- * many runs become one. Knows nothing of how tables are merged.
+ * Summaries: a report's tables as a trace file, with the histograms behind percentiles, so that
+ * reports of many runs can be merged.
  *
  * The file is an ordinary one of mode "summary", whose rows are of the kinds summary_* (columns.h).
- * Its size does not depend on how much was recorded: no table has more than so many rows, and one
- * more that stands for the rest; no text is longer than SUMMARY_TEXT_MOST, no list of texts than
+ * Its size does not depend on how much was recorded: a table has a limited number of rows, and one
+ * more for the rest; no text is longer than SUMMARY_TEXT_MOST, no list of texts than
  * SUMMARY_TEXTS_MOST.
  */
 #ifndef FAULTLINE_SUMMARY_H
@@ -21,13 +21,13 @@
 bool summary_is(const struct trace_reader *reader);
 
 /*
- * Writes a report, whose traces are open, into an empty regular file, which stays the caller's.
- * Tables of more than `rows` rows are folded, in the report, too. Returns 0 or -errno.
+ * Writes a report, whose traces are open, into an empty regular file, which the caller keeps. Folds
+ * tables of more than `rows` rows, in the report, too. Returns 0 or -errno.
  */
 int summary_write(int fd, struct report *report, size_t rows);
 
-/* The tables of a summary, to be freed one by one as *tables itself. Returns 0, -ENOMEM, or -EINVAL
- * for what is damaged, incomplete or no summary, and `error` says why. */
+/* Reads the tables of a summary; the caller frees each of them, and *tables. Returns 0, -ENOMEM, or
+ * -EINVAL if it is damaged, incomplete or no summary; `error` says why. */
 int summary_read(struct trace_reader *reader, struct table ***tables, size_t *count,
 		 struct trace_error *error);
 

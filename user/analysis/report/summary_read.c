@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Rows of a summary to tables. Trusts nothing in them. Knows nothing of what tables are about.
- */
+/* Makes tables from the rows of a summary, trusting none of them. */
 #include "analysis/report/summary.h"
 
 #include <errno.h>
@@ -16,13 +14,13 @@
 #define COLUMNS_MOST 1024	/* of a table */
 #define CELLS_MOST (1u << 21)	/* of all tables */
 #define CLASSES_MOST (1u << 22) /* of all histograms */
-#define DEPTH_MOST 4		/* of tables that stand in each other's cells */
+#define DEPTH_MOST 4		/* of nested tables */
 
 struct partial_table {
 	struct table *table;
 	uint64_t rows;
-	bool placed;	    /* it stands in a cell */
-	unsigned int depth; /* of the tables that stand in it */
+	bool placed;	    /* it is in a cell */
+	unsigned int depth; /* of the tables nested in it */
 };
 
 struct summary_reader {
@@ -51,7 +49,7 @@ static struct partial_table *part_of(struct summary_reader *summary, uint64_t nu
 	return number < summary->count ? &summary->parts[number] : NULL;
 }
 
-/* --- each kind of rows: 0, -ENOMEM, or -EINVAL for what cannot be --- */
+/* --- kinds of rows: each returns 0, -ENOMEM, or -EINVAL for an invalid row --- */
 
 static int take_table(struct summary_reader *summary, uint32_t row)
 {
@@ -102,7 +100,7 @@ static int take_column(struct summary_reader *summary, uint32_t row)
 	return summary->cells > CELLS_MOST ? -EINVAL : table_add_column(part->table, &column);
 }
 
-/* Once all columns are known. */
+/* Must run once all columns are known. */
 static int add_rows(struct summary_reader *summary)
 {
 	int status = 0;
@@ -126,8 +124,8 @@ static struct cell *cell_of(const struct partial_table *part, uint64_t row, uint
 	return &table_row(part->table, row)[column];
 }
 
-/* One that stands in a cell already cannot stand in another: nothing grows by being repeated. Each
- * is copied as often as it is deep. */
+/* A table can be in one cell only, so that nothing grows by being repeated. Each is copied once for
+ * each level of nesting. */
 static int place_table(struct summary_reader *summary, struct partial_table *in, struct cell *cell,
 		       uint64_t number)
 {
@@ -201,7 +199,7 @@ static int take_cell(struct summary_reader *summary, uint32_t row)
 	return status;
 }
 
-/* Rows come in the order of rows, columns and classes. */
+/* Rows are ordered by row, column and class. */
 static int take_class(struct summary_reader *summary, uint32_t i)
 {
 	const uint64_t *const *columns = summary->columns;
@@ -236,7 +234,7 @@ static int take_class(struct summary_reader *summary, uint32_t i)
 	return 0;
 }
 
-/* --- all of it --- */
+/* --- the whole summary --- */
 
 static int take_block(struct summary_reader *summary, size_t block,
 		      int (*take)(struct summary_reader *summary, uint32_t row),
@@ -272,7 +270,7 @@ static int take_kind(struct summary_reader *summary, enum trace_kind kind,
 	return status;
 }
 
-/* Those that have a name, which stand in no cell. */
+/* Returns the tables that have a name, which are in no cell. */
 static int give_tables(struct summary_reader *summary, struct table ***tables, size_t *count)
 {
 	*tables = calloc(summary->count + 1, sizeof(struct table *));

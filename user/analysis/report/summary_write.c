@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables to rows of a trace file. Knows nothing of what tables are about, but that one tells when
- * the run was.
- */
+/* Writes tables as rows of a trace file. */
 #include "analysis/report/summary.h"
 
 #include <string.h>
@@ -10,7 +7,7 @@
 #include "analysis/trace_table.h"
 #include "trace/writer.h"
 
-#define LEVEL 9 /* of zstd: it is written once and small */
+#define LEVEL 9 /* of zstd: summaries are small and written once */
 
 _Static_assert(CELL_NULL == 0 && CELL_UINT == 1 && CELL_INT == 2 && CELL_REAL == 3 &&
 		       CELL_BOOL == 4 && CELL_TEXT == 5 && CELL_TEXTS == 6 && CELL_TABLE == 7,
@@ -25,7 +22,7 @@ struct summary_writer {
 	uint64_t tables;  /* written so far */
 };
 
-/* What does not fit ends with an ellipsis. */
+/* Truncated texts end with an ellipsis. */
 static uint32_t put_text(struct summary_writer *summary, const char *bytes, size_t length)
 {
 	static const char more[] = "\u2026";
@@ -65,7 +62,7 @@ static int put_texts(struct summary_writer *summary, const uint64_t *of, const s
 	return status;
 }
 
-/* Tables within are written before, and numbered: `within` is the number of the one in the cell. */
+/* Nested tables are written before, and numbered: `within` is the number of the one in the cell. */
 static int put_cell(struct summary_writer *summary, uint64_t table, size_t row, size_t column,
 		    const struct cell *cell, uint64_t within)
 {
@@ -97,14 +94,14 @@ static int put_cell(struct summary_writer *summary, uint64_t table, size_t row, 
 	case CELL_BOOL:
 		values[SUMMARY_CELL_VALUE] = cell->flag;
 		break;
-	default: /* whatever number it is, its bits */
+	default: /* the bits of any number */
 		values[SUMMARY_CELL_VALUE] = cell->uint;
 	}
 	status = put_cell_row(summary, values);
 	return status || cell->type != CELL_TEXTS ? status : put_texts(summary, values, cell);
 }
 
-/* What a column means whoever reads it knows by its name (report_take_meanings). */
+/* Readers know by its name what a column means (report_take_meanings). */
 static int put_columns(struct summary_writer *summary, uint64_t number, const struct table *table)
 {
 	int status = 0;
@@ -153,7 +150,7 @@ static int put_percentiles(struct summary_writer *summary, uint64_t number,
 
 static int put_table(struct summary_writer *summary, const struct table *table);
 
-/* First what stands in its cells, in their order, so that it has lower numbers. */
+/* Writes the tables in its cells first, in order, so that they have lower numbers. */
 static int put_within(struct summary_writer *summary, const struct table *table, uint64_t *first)
 {
 	int status = 0;
@@ -165,7 +162,7 @@ static int put_within(struct summary_writer *summary, const struct table *table,
 	return status;
 }
 
-/* How many numbers a table takes with all that stands in it. */
+/* Returns how many numbers a table takes, including nested ones. */
 static uint64_t numbers_of(const struct table *table)
 {
 	uint64_t numbers = 1;
@@ -217,7 +214,7 @@ static int put_table(struct summary_writer *summary, const struct table *table)
 	return status ? status : put_percentiles(summary, values[SUMMARY_TABLE_NUMBER], table);
 }
 
-/* On the clock of the header. */
+/* Converts to the clock of the header. */
 static void set_times(struct trace_totals *totals, const struct report *report)
 {
 	const struct trace_header *header = report->header;

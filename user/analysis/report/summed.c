@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Marking sums that stand for unions. Knows nothing of how a mark looks.
- */
+/* Marks sums that stand for unions. */
 #include "analysis/report/summed.h"
 
 #include <stdio.h>
@@ -24,18 +22,18 @@ static bool is_of(const char *name, const char *const *list, size_t count)
 
 #define IS_OF(name, list) is_of(name, list, sizeof(list) / sizeof((list)[0]))
 
-/* Tables whose times are what they say: of devices, of spans, of the run. */
+/* Tables whose times are exact: those of devices, spans and the run. */
 static const char *const exact_tables[] = { "trace", "operations", "devices", "device_heat",
 					    "spans" };
 
-/* Tables that go by spans, and tell of I/O meanwhile. */
+/* Tables about spans, and the I/O during them. */
 static const char *const of_spans[] = { "overlap", "ranks", "levels", "epochs", "steps" };
 
-/* Columns that are sums over threads by their nature, or times of something else. */
+/* Columns that are always sums over threads, or times of something else. */
 static const char *const exact_columns[] = { "anonymous_faults.time_ns", "shmem_faults.time_ns",
 					     "unknown_faults.time_ns" };
 
-/* What is no operation's time, of the stretches of a run. */
+/* Columns of the timeline that are not times of operations. */
 static const char *const stretches[] = { "start_ns", "length_ns", "compute_ns" };
 
 static bool is_union(const struct table *table, const struct table_column *column)
@@ -63,7 +61,7 @@ static int retitle(struct table *table, size_t number)
 	return table_set_title(table, number, text);
 }
 
-/* Of a time and the same summed over threads the first is shown. */
+/* Of a time and its sum over threads, shows only the first. */
 static void show_once(struct table *table)
 {
 	struct table_view *view = &table->view;

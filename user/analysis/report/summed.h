@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What of times is left where operations were summed up: their time summed over threads, and not
- * the time with at least one of them under way. Knows columns by their names, as lower_bounds.h.
+ * Times of operations that were summed: a sum over threads, not the time with at least one of them
+ * in flight. Recognizes columns by name, like lower_bounds.h.
  */
 #ifndef FAULTLINE_SUMMED_H
 #define FAULTLINE_SUMMED_H
@@ -10,9 +10,9 @@
 #include "analysis/table/table.h"
 
 /*
- * Columns that would hold unions of times hold sums over threads where a job has such: they are
- * marked as not known, which is null in JSON; people are shown the sum, under a title that says so.
- * A view that would show both shows it once. Returns 0 or -ENOMEM.
+ * Columns of unions hold sums over threads if a job has summed operations. Marks these as unknown,
+ * which is null in JSON; text shows the sum, under a title that says so. A view of both shows it
+ * once. Returns 0 or -ENOMEM.
  */
 int summed_mark(struct table *table, const struct job *job);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The table of jobs, by what they do now, and what is behind each: methods, files,
- * processes. */
+/* The table of jobs by current activity, and the details of each: methods, files, processes. */
 
-/* Columns of jobs; those with `always` false are there while any job has something in them. */
+/* Columns of jobs; those without `always` are shown once any job has data in them. */
 const JOB_COLUMNS = [
 	{ title: 'threads waiting', value: (job) => waitingOf(job.methods), text: threadsText, always: true },
 	{ title: 'from storage', value: (job) => sumOf(job.methods, 'fetched_bytes', true), text: bytesRate,
@@ -30,15 +29,15 @@ const METHOD_COLUMNS = [
 	{ title: 'threads waiting', get: (cell) => threadsText(cell.rate ? cell.rate.time_ns / 1e9 : null) },
 	{ title: 'p99', get: (cell) => timeText(cell.rate ? cell.rate.p99_ns : null) },
 	{ title: 'errors', get: (cell) => countText(cell.errors) },
-	{ title: 'bytes in all', get: (cell) => bytesText(cell.bytes) },
-	{ title: 'from storage in all', get: (cell) => bytesText(cell.fetched_bytes) },
+	{ title: 'total bytes', get: (cell) => bytesText(cell.bytes) },
+	{ title: 'total from storage', get: (cell) => bytesText(cell.fetched_bytes) },
 ];
 
 const FILE_COLUMNS = [
 	{ title: 'worst files', name: true, get: (file) => file.path, hint: (file) => file.path },
 	{ title: 'from storage', get: (file) => bytesRate(file.rate ? file.rate.fetched_bytes : null) },
 	{ title: 'read or written', get: (file) => bytesRate(file.rate ? file.rate.bytes : null) },
-	{ title: 'from storage in all', get: (file) => bytesText(sumOf(file.methods, 'fetched_bytes')) },
+	{ title: 'total from storage', get: (file) => bytesText(sumOf(file.methods, 'fetched_bytes')) },
 	{ title: 'major faults', get: (file) => countText(sumOf(file.methods, 'major_faults')) },
 	{ title: 'written', get: (file) => bytesText(sumOf(file.methods, 'bytes', false, writes)) },
 	{ title: 'waited', get: (file) => timeText(sumOf(file.methods, 'time_ns')) },
@@ -53,7 +52,7 @@ const PROCESS_COLUMNS = [
 	{ title: 'written', get: (process) => bytesText(sumOf(process.methods, 'bytes', false, writes)) },
 	{ title: 'waited', get: (process) => timeText(sumOf(process.methods, 'time_ns')) },
 	{ title: 'age', get: (process) => timeText(process.age_ns) },
-	{ title: 'has not returned', get: (process) => inFlightText(process.in_flight) },
+	{ title: 'in flight', get: (process) => inFlightText(process.in_flight) },
 ];
 
 const fileKey = (file) => `${file.dev}:${file.ino}:${file.path}`;
@@ -61,12 +60,12 @@ const fileKey = (file) => `${file.dev}:${file.ino}:${file.path}`;
 const jobList = { table: document.getElementById('job-table'), columns: [], reverse: false, opened: new Map(),
 	now: null, sortTitle: null, showIdle: false };
 
-/* --- what is behind a job --- */
+/* --- details of a job --- */
 
 function makeDetail() {
-	const methods = listTable(METHOD_COLUMNS, (cell) => `${cell.op} ${cell.method}`, 'nothing was done yet');
-	const files = listTable(FILE_COLUMNS, fileKey, 'no files are known');
-	const processes = listTable(PROCESS_COLUMNS, (process) => process.pid, 'no process lives');
+	const methods = listTable(METHOD_COLUMNS, (cell) => `${cell.op} ${cell.method}`, 'no activity yet');
+	const files = listTable(FILE_COLUMNS, fileKey, 'no known files');
+	const processes = listTable(PROCESS_COLUMNS, (process) => process.pid, 'no live processes');
 	const cgroup = nameEl('');
 	return {
 		methods, files, processes, cgroup,
@@ -160,12 +159,12 @@ function drawHead() {
 function sortedJobs(jobs) {
 	const column = jobList.columns.find((item) => item.title === jobList.sortTitle);
 	if (!column)
-		return jobList.reverse ? jobs.slice().reverse() : jobs; /* as the service ranks them */
+		return jobList.reverse ? jobs.slice().reverse() : jobs; /* in the service's order */
 	const sorted = jobs.slice().sort((a, b) => (column.value(b) || 0) - (column.value(a) || 0));
 	return jobList.reverse ? sorted.reverse() : sorted;
 }
 
-/* Whether nothing was done in the last interval, and nothing hangs; or no process is left. */
+/* Idle: no activity in the last interval and nothing hangs, or no process is left. */
 function isIdle(job) {
 	const done = (name) => sumOf(job.methods, name, true);
 	return !job.living || (!done('count') && !done('bytes') && !done('time_ns') && !job.in_flight.count);
@@ -190,7 +189,7 @@ function drawJobs() {
 	jobList.columns = JOB_COLUMNS.filter((column) => column.always || now.jobs.some(column.ever));
 	drawHead();
 	const named = now.jobs.filter((job) => !wanted || jobWords(job).includes(wanted));
-	/* Opened jobs stay visible. Before the first interval, idle jobs are not known. */
+	/* Opened jobs stay visible. Before the first interval, idle jobs are unknown. */
 	const idle = now.interval_ns === null ? []
 		: named.filter((job) => isIdle(job) && !jobList.opened.has(job.id));
 	const jobs = jobList.showIdle ? named : named.filter((job) => !idle.includes(job));
@@ -201,9 +200,9 @@ function drawJobs() {
 	const hidden = now.jobs.length - named.length;
 	drawIdle(idle.length);
 	setText(document.getElementById('left-out'), [
-		now.jobs.length === 0 ? 'No job has done anything yet.' : '',
-		hidden ? `${hidden} more are not called so.` : '',
-		now.jobs_left_out ? `${now.jobs_left_out} more do less than these.` : '',
+		now.jobs.length === 0 ? 'No job activity yet.' : '',
+		hidden ? `${hidden} more do not match the filter.` : '',
+		now.jobs_left_out ? `${now.jobs_left_out} less active jobs are not listed.` : '',
 	].filter((text) => text).join(' '));
 }
 

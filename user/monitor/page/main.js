@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Asks the service again and again while the page is seen, and says when it does not answer. */
+/* Polls the service while the page is visible, and reports when it does not answer. */
 
 const EVERY_MS = 2000, GIVE_UP_MS = 10000;
+const JOBS_SCHEMA = 2; /* the jobs' JSON that this page was written for */
 
 const course = { paused: false, asking: false, answered: null, trouble: null };
 
 function sayState() {
 	const state = document.getElementById('state');
 	const ago = course.answered === null ? null : Math.round((Date.now() - course.answered) / 1000);
-	let text = course.paused ? 'paused' : ago === null ? 'asking\u2026' : ago < 4 ? 'live' : `as of ${ago} s ago`;
+	let text = course.paused ? 'paused' : ago === null ? 'connecting\u2026'
+		: ago < 4 ? 'live' : `as of ${ago} s ago`;
 	if (course.trouble)
-		text = `${course.trouble}; ${ago === null ? 'nothing was heard yet' : `these numbers are ${ago} s old`}`;
+		text = `${course.trouble}; ${ago === null ? 'no data yet' : `data is ${ago} s old`}`;
 	setText(state, text);
 	state.classList.toggle('trouble', Boolean(course.trouble));
 	document.body.classList.toggle('stale', Boolean(course.trouble));
 }
 
 function readTrouble(now) {
-	if (now.schema !== 1)
-		return `the service speaks another language (schema ${now.schema}): load this page again`;
+	if (now.schema !== JOBS_SCHEMA)
+		return `the service has a different schema (${now.schema}): reload this page`;
 	if (now.read_ns_ago === null)
-		return 'the service has read nothing yet';
-	return now.read_ns_ago > 60e9 ? `the service read nothing for ${timeText(now.read_ns_ago)}` : null;
+		return 'the service has no data yet';
+	return now.read_ns_ago > 60e9
+		? `the service has had no new data for ${timeText(now.read_ns_ago)}` : null;
 }
 
 async function ask() {
@@ -29,10 +32,10 @@ async function ask() {
 	try {
 		const answer = await fetch('jobs', { signal: stop.signal, cache: 'no-store', credentials: 'same-origin' });
 		if (!answer.ok)
-			throw new Error(`the service answers ${answer.status}`);
+			throw new Error(`the service returned HTTP ${answer.status}`);
 		const now = await answer.json();
 		course.trouble = readTrouble(now);
-		if (now.schema === 1 && !course.paused) {
+		if (now.schema === JOBS_SCHEMA && !course.paused) {
 			course.answered = Date.now();
 			setText(document.getElementById('host'), now.host || '');
 			document.title = `Faultline ${now.host || ''}`;
@@ -42,7 +45,7 @@ async function ask() {
 		}
 	} catch (error) {
 		course.trouble = error instanceof TypeError || error.name === 'AbortError'
-			? 'the service does not answer' : error.message;
+			? 'the service is not responding' : error.message;
 	} finally {
 		clearTimeout(timer);
 	}

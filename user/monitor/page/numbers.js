@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is told of a job, a file or the node, out of what the service sends. Must not know the page. */
+/* Derives the numbers of a job, a file or the node from the service's data. */
 
 function methodTitle(method) {
 	return { syscall: 'calls', direct: 'O_DIRECT' }[method] || method;
 }
 
-/* The sum of one number over those `methods` that are chosen; of what is added lately if `lately`, and
- * null when that is not known. */
+/* The sum of one number over the chosen `methods`; of recent activity if `lately`, null if that is
+ * unknown. */
 function sumOf(methods, name, lately, chosen) {
 	let sum = 0;
 	for (const method of methods) {
@@ -28,13 +28,13 @@ function writes(cell) {
 	return cell.op === 'write';
 }
 
-/* How many threads were inside of an operation, on average. */
+/* The average number of threads inside an operation. */
 function waitingOf(methods, chosen) {
 	const time = sumOf(methods, 'time_ns', true, chosen);
 	return time === null ? null : time / 1e9;
 }
 
-/* The oldest call or page fault of a process that has not returned; null: there is none. */
+/* The oldest call or page fault of a process that has not returned; null if there is none. */
 function inFlightText(operations) {
 	const oldest = operations[0];
 	return oldest ? [oldest.op, oldest.path, timeText(oldest.age_ns)].filter(Boolean).join(' ') : null;
@@ -79,7 +79,7 @@ function jobName(job) {
 	return job.cgroup === null ? '(no cgroup)' : lastPart(job.cgroup) || job.cgroup;
 }
 
-/* All that a filter may look for. */
+/* All texts that a filter matches. */
 function jobWords(job) {
 	return [jobName(job), job.cgroup, job.container, job.pod, job.user,
 		...job.programs.map((program) => program.name),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Tables that stay while their numbers change: rows are known by a key, and only texts that differ
- * are touched, so that what is selected, focused or scrolled to stays so. */
+/* Tables updated in place: rows have a key, and only texts that differ are changed, which keeps
+ * selection, focus and scroll position. */
 
 function setText(node, text) {
 	if (node.textContent !== text)
@@ -20,7 +20,7 @@ function fillCell(cell, column, row) {
 		cell.title = title;
 }
 
-/* Makes the children of `parent` those that `make` makes of `items`, in their order. */
+/* Updates the children of `parent` to match `items`, in order; `make` makes new ones. */
 function syncChildren(parent, items, keyOf, make, update) {
 	const before = new Map();
 	for (const child of parent.children)
@@ -45,7 +45,7 @@ function syncChildren(parent, items, keyOf, make, update) {
 		child.remove();
 }
 
-/* A table of columns {title, get, name, hint}; fill(rows) shows those. */
+/* A table of columns {title, get, name, hint}; fill(rows) shows the rows. */
 function listTable(columns, keyOf, nothing) {
 	const body = el('tbody');
 	const table = el('table', null, el('thead', null, el('tr', null, ...columns.map((column) =>

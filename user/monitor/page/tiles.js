@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The whole node: a number each, and its course while the page has been open. */
+/* The whole node: a tile per number, with its history while the page has been open. */
 
 const COURSE_LENGTH = 60; /* values */
 
@@ -30,7 +30,7 @@ function tileEl(tile) {
 	return el('div', { class: 'tile' }, el('dt', null, tile.title), tile.number, svg);
 }
 
-/* The newest value is at the right; gaps are what was not known. */
+/* The newest value is on the right; gaps are unknown values. */
 function coursePath(values) {
 	const top = Math.max(...values.filter((value) => value !== null), 1e-9);
 	let drawn = '', pen = 'M';

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The head of the page; at its end what the trace is, what is missing, what the words mean. */
+/* The head of the page; at its end, facts about the trace, what is missing, and a glossary. */
 
 const WORDS = [
-	['unoverlapped, alone', 'Time in I/O while nothing computed: it is never hidden. Known only '
-		+ 'where spans of category compute were marked, or a GPU\u2019s times were given.'],
-	['hidden', 'Time in I/O beside compute.'],
-	['time', 'With at least one operation under way: several threads at once count once. Summed over '
-		+ 'threads it may be more than the run.'],
-	['page fault', 'The program touched memory that stands for a file. Major: the page had to be '
-		+ 'read; minor: it was there, or on its way. No read call shows it.'],
-	['from storage', 'Bytes brought into the page cache to be read, readahead included; not those '
-		+ 'that writing created.'],
-	['from memory', 'Bytes that read calls asked for beyond what came in during them.'],
-	['method', 'Read calls, page faults, O_DIRECT, io_uring and libaio, sendfile and splice, '
-		+ 'the kernel on a task\u2019s behalf, write calls. Each byte has one.'],
-	['unattributed', 'Brought in on no operation\u2019s account: by the kernel itself.'],
-	['queue, service', 'Of a request: before the driver had it; with the device.'],
-	['straggler', 'Takes more than one and a half times the median of those beside it.'],
-	['bytes a second', 'Bytes are spread evenly over the operations that moved them; counts stand '
-		+ 'where operations began.'],
+	['unoverlapped', 'I/O time while nothing computed. Known only '
+		+ 'if spans of category compute were marked, or GPU times were given.'],
+	['overlapped', 'I/O time during compute.'],
+	['time', 'Time with at least one operation in progress: concurrent threads count once. '
+		+ 'Thread time is summed over threads and may exceed the run time.'],
+	['page fault', 'An access to memory that maps a file, without a read call. Major: the page '
+		+ 'had to be read; minor: it was in memory, or already being read.'],
+	['from storage', 'Bytes brought into the page cache to be read, readahead included; pages newly '
+		+ 'cached by writes are not.'],
+	['from memory', 'Bytes requested by read calls minus bytes from storage during them.'],
+	['method', 'How bytes moved: read calls, page faults, O_DIRECT, io_uring and libaio, sendfile '
+		+ 'and splice, the kernel on behalf of a task, write calls. Each byte has one method.'],
+	['unattributed', 'Brought into the page cache by the kernel itself, for no operation.'],
+	['queue, service', 'Time of a request before the driver received it; time at the device.'],
+	['straggler', 'A rank or worker that takes more than 1.5 times the median of its group.'],
+	['bytes per second', 'Bytes are spread evenly over the operations that moved them; operations '
+		+ 'are counted when they begin.'],
 ];
 
 function factEl(label, value) {
@@ -30,7 +30,7 @@ function lossText(trace) {
 	const total = trace['lost.total'];
 	if (total === null || total === undefined)
 		return 'unknown';
-	return total ? `${countText(total)} events` : 'nothing';
+	return total ? `${countText(total)} events` : 'no events';
 }
 
 function makeHead() {
@@ -44,13 +44,13 @@ function makeHead() {
 	const fetched = summed ? all && all.fetched_bytes
 		: course.fetched_bytes && sum(course.fetched_bytes);
 	const facts = [
-		factEl('ran', timeText(DURATION_NS)),
-		factEl(summed ? 'in I/O, summed over threads' : 'in I/O', timeText(total('io.time_ns'))),
-		course.compute_ns ? factEl('not hidden', timeText(overlap.unoverlapped_io_ns === undefined
+		factEl('duration', timeText(DURATION_NS)),
+		factEl(summed ? 'I/O thread time' : 'I/O time', timeText(total('io.time_ns'))),
+		course.compute_ns ? factEl('unoverlapped I/O', timeText(overlap.unoverlapped_io_ns === undefined
 			? null : overlap.unoverlapped_io_ns)) : null,
 		factEl('read by calls', bytesText(total('read.bytes'))),
 		factEl('from storage', bytesText(fetched === undefined ? null : fetched)),
-		factEl('faults on files', countText(faults)),
+		factEl('page faults on files', countText(faults)),
 		factEl('written', bytesText(total('write.bytes'))),
 		factEl('lost', lossText(trace)),
 	];
@@ -58,7 +58,7 @@ function makeHead() {
 	document.title = `Faultline: ${command.slice(0, 80)}`;
 	document.getElementById('command').textContent = command;
 	document.getElementById('circumstances').textContent = [(trace.files || []).length > 1
-		? `the first of ${countText(trace.files.length)} traces` : null, (trace.hosts || []).join(' '),
+		? `first of ${countText(trace.files.length)} traces` : null, (trace.hosts || []).join(' '),
 		trace.kernel ? `Linux ${trace.kernel}` : null,
 		started ? started.toISOString().slice(0, 19).replace('T', ' ') + ' UTC' : null,
 		trace.exit_code === null || trace.exit_code === undefined ? null
@@ -77,7 +77,7 @@ function makeAbout() {
 	const facts = record('trace');
 
 	body.append(el('h3', null, 'Layers'), el('table', { class: 'layers' }, el('thead', null,
-		el('tr', null, ...['layer', 'state', 'how, or why not', 'lost'].map((text) =>
+		el('tr', null, ...['layer', 'state', 'attachment, or reason', 'lost'].map((text) =>
 			el('th', { scope: 'col' }, text)))), el('tbody', null, ...layers.map((layer) => {
 		const of = (name) => facts[`layers.${layer}.${name}`];
 		const lost = facts[`lost.by_layer.${layer}`];
@@ -85,22 +85,22 @@ function makeAbout() {
 			String(of('state'))), el('td', null, nameEl(of('attach') || of('reason') || '')),
 		el('td', { class: 'number' }, countText(lost === undefined ? null : lost)));
 	}))),
-	el('h3', null, 'Trace'), el('details', null, el('summary', null, 'all that it says of itself'),
+	el('h3', null, 'Trace'), el('details', null, el('summary', null, 'all trace metadata'),
 		recordEl(trace)),
-	el('h3', null, 'What is folded'), el('ul', null,
-		el('li', null, `Time stands in ${FINE} stretches of ${timeText(FINE_NS)}; tables, densities `
-			+ `and the range in ${COARSE} of ${timeText(COARSE_NS)}.`),
+	el('h3', null, 'Limits of this page'), el('ul', null,
+		el('li', null, `Charts have ${FINE} intervals of ${timeText(FINE_NS)}; tables, heat maps `
+			+ `and the selection have ${COARSE} of ${timeText(COARSE_NS)}.`),
 		...Object.keys(sums).filter((key) => sums[key].some((series) => series.others && series.of))
-			.map((key) => el('li', null, `Of ${key}, ${countText(sums[key].find((series) =>
-				series.others).of)} share a row when a part of the run is shown.`)),
-		el('li', null, `Offsets of a file stand in at most ${pictures.offsets} rows; ${maps.length} of `
-			+ `${pictures.maps_of} files that were drawn had room.`),
-		pictures.lost ? el('li', null, 'Events were lost: they are in no picture. Totals and tables '
-			+ 'that the kernel counted have them.') : null,
-		pictures.summed === 'none' ? null : el('li', null, 'Operations that were summed up are in no '
-			+ 'picture, and in no part of the run: tables of the whole run have them.')),
-	el('h3', null, 'Words'), el('dl', { class: 'words' }, ...WORDS.flatMap(([word, meaning]) =>
+			.map((key) => el('li', null, `${key}: ${countText(sums[key].find((series) =>
+				series.others).of)} share a row if part of the run is selected.`)),
+		el('li', null, `File offsets use at most ${pictures.offsets} rows per chart; ${maps.length} of `
+			+ `${pictures.maps_of} file charts fit on this page.`),
+		pictures.lost ? el('li', null, 'Events were lost: charts omit them. Totals and tables '
+			+ 'counted in the kernel include them.') : null,
+		pictures.summed === 'none' ? null : el('li', null, 'Charts and parts of the run omit '
+			+ 'aggregated operations; tables of the whole run include them.')),
+	el('h3', null, 'Glossary'), el('dl', { class: 'words' }, ...WORDS.flatMap(([word, meaning]) =>
 		[el('dt', null, word), el('dd', null, meaning)])),
-	el('p', { class: 'hint' }, `Made by faultline ${data.version}. Drawn with D3, copyright Mike `
-		+ 'Bostock, under the BSD 3-clause licence. This page asks nobody for anything.'));
+	el('p', { class: 'hint' }, `Made by faultline ${data.version}. Charts drawn with D3, copyright `
+		+ 'Mike Bostock, BSD 3-clause licence. This page makes no network requests.'));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Cells of the report's tables as texts. Must not know what they measure. */
+/* Formats cells of the report's tables as text. */
 
 function shareText(value) {
 	if (value === null)
@@ -11,7 +11,7 @@ function rateText(value) {
 	return bytesText(value) + '/s';
 }
 
-/* By the unit of a column, or by the end of its name. */
+/* The unit that a column's name implies. */
 function unitOf(name) {
 	if (/_ns$/.test(name))
 		return 'ns';

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What all pictures share: a frame with axes that follows its width and the range, a cursor that
- * mouse and keyboard move, a tip that says what is there. Knows nothing of what is drawn in it.
+ * Shared by all charts: a frame with axes that follows its width and the range, a cursor moved by
+ * mouse and keyboard, and a tip for what is under it.
  */
 
 const charts = [], chartsDrawn = new Set();
 
-/* Where there is room, captions of charts of the whole width stand in a margin at their left. */
+/* If there is room, captions of full-width charts are in a margin on their left. */
 const roomy = window.matchMedia('(min-width: 760px)');
 const GUTTER = 150;
 
-/* Room at the left for the axis: for "512 MiB/s". */
+/* Room on the left for the axis: for "512 MiB/s". */
 const AXIS_WIDTH = 72;
 
 function wideLeft() {
@@ -18,13 +18,13 @@ function wideLeft() {
 }
 
 /*
- * options: label (what it shows, for those who do not see it), height, class, axis (false: none),
- * draw(g, box), tip(ns, y, box) -> {title, rows} or null, step (ns that an arrow key moves by),
- * rows (arrow keys up and down move over so many). box: {x, width, height}. Dragging chooses a range.
+ * options: label (description for screen readers), height, class, axis (false: none), draw(g, box),
+ * tip(ns, y, box) -> {title, rows} or null, step (ns per arrow key press), rows (number of rows
+ * that the up and down keys move over). box: {x, width, height}. Dragging selects a range.
  */
 function timeChart(options) {
 	const figure = el('figure', { class: `chart ${options.class || ''}`, tabindex: 0,
-		role: 'group', 'aria-label': `${options.label}. Arrow keys move over it and say what is there.` });
+		role: 'group', 'aria-label': `${options.label}. Use the arrow keys to read values.` });
 	const svg = d3.select(figure).append('svg').attr('aria-hidden', 'true');
 	const plot = svg.append('g').attr('class', 'plot');
 	const axis = svg.append('g').attr('class', 'axis time');
@@ -132,7 +132,7 @@ function timeChart(options) {
 	return figure;
 }
 
-/* Ticks of an axis of ns, all in one unit. */
+/* Ticks of an axis in ns, all in one unit. */
 function timeTick(x) {
 	const most = x.domain()[1], step = most - x.domain()[0];
 	const [unit, by] = most >= 600e9 ? ['min', 60e9] : most >= 2e9 ? ['s', 1e9]
@@ -141,12 +141,12 @@ function timeTick(x) {
 	return (ns) => `${Number((ns / by).toFixed(places + 1))}\u00a0${unit}`;
 }
 
-/* Round numbers without what makes columns of tables even. */
+/* Round numbers without the ".0" that aligns columns of tables. */
 function shortly(format) {
 	return (value) => value === 0 ? '0' : format(value).replace('.0\u00a0', '\u00a0');
 }
 
-/* An axis of values at the left: powers of 1024 for bytes. */
+/* A value axis on the left: steps are powers of two for bytes. */
 function valueAxis(g, y, format, ticks) {
 	const top = y.domain()[1], count = ticks || 3;
 	let values = y.ticks(count);
@@ -161,7 +161,7 @@ function valueAxis(g, y, format, ticks) {
 		.join('line').attr('x1', 0).attr('x2', y.wide || 0).attr('y1', y).attr('y2', y);
 }
 
-/* An area of steps over stretches of one length: y0 and y1 are functions of the stretch. */
+/* A stepped area over stretches of equal length: y0 and y1 are functions of the stretch. */
 function areaOver(x, [from, to], length, y0, y1) {
 	const first = Math.floor(from / length), last = Math.max(first + 1, Math.ceil(to / length));
 	const at = (i) => Math.min(i, last - 1);
@@ -186,7 +186,7 @@ function stretchTitle(i, length) {
 	return `${timeText(i * length)} to ${timeText(Math.min((i + 1) * length, DURATION_NS))}`;
 }
 
-/* How much of a stretch of that length lies within the run. */
+/* How much of a stretch lies within the run. */
 function lengthWithin(i, length) {
 	return Math.max(1, Math.min(length, DURATION_NS - i * length));
 }

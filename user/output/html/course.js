@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The run on one time axis: time with and without compute, by part; bytes; faults. */
+/* The run on one time axis: time with and without compute, by kind of I/O; bytes; faults. */
 
-/* Shares of a fine stretch that add up: I/O alone, I/O and compute, compute alone. */
+/* Disjoint shares of a fine stretch: I/O only, I/O and compute, compute only. */
 function statesOf(i) {
 	const length = fineLength(i), hidden = course.all.hidden[i];
 	const compute = course.compute_ns ? course.compute_ns[i] : 0;
@@ -30,7 +30,7 @@ function statesChart(height, label, given) {
 		draw: drawStates, tip: statesTip }, given));
 }
 
-/* --- by part: above the line what nothing hid, below it what compute hid --- */
+/* --- by kind of I/O: unoverlapped above the line, overlapped by compute below --- */
 
 function partsWithTime() {
 	return PARTS.filter((part) => sum(course[part.name].alone) + sum(course[part.name].hidden) > 0);
@@ -59,7 +59,7 @@ function partRow(part) {
 	const update = () => {
 		const alone = inFineRange(list.alone), hidden = inFineRange(list.hidden);
 		says.textContent = course.compute_ns
-			? `${timeText(alone)} alone${hidden ? `, ${timeText(hidden)} hidden` : ''}`
+			? `${timeText(alone)} unoverlapped${hidden ? `, ${timeText(hidden)} overlapped` : ''}`
 			: timeText(alone);
 	};
 	const figure = timeChart({ class: 'part-row in-margin', height: 30, axis: false,
@@ -70,8 +70,8 @@ function partRow(part) {
 			const i = fineOf(ns);
 			const share = (of) => shareText(of[i] / fineLength(i));
 			return { title: `${part.title}, ${stretchTitle(i, FINE_NS)}`, rows: course.compute_ns
-				? [['without compute', share(list.alone)], ['hidden by compute', share(list.hidden)]]
-				: [['under way', share(list.alone)]] };
+				? [['unoverlapped', share(list.alone)], ['overlapped by compute', share(list.hidden)]]
+				: [['in progress', share(list.alone)]] };
 		} });
 	onRange(update);
 	update();
@@ -81,18 +81,18 @@ function partRow(part) {
 	return figure;
 }
 
-/* --- bytes and faults a second --- */
+/* --- bytes and faults per second --- */
 
 const BYTES = [
-	['fetched_bytes', 'from storage into the cache', 'c-fetched', true],
+	['fetched_bytes', 'from storage', 'c-fetched', true],
 	['read_bytes', 'read by calls', 'c-read', false],
 	['write_bytes', 'written by calls', 'c-write', false],
-	['device_read_bytes', 'devices read', 'c-device_read', false],
-	['device_write_bytes', 'devices wrote', 'c-device_write', false],
+	['device_read_bytes', 'read by devices', 'c-device_read', false],
+	['device_write_bytes', 'written by devices', 'c-device_write', false],
 ];
 
 const FAULTS = [
-	['major', 'major, that read from storage', 'c-major', true],
+	['major', 'major (read from storage)', 'c-major', true],
 	['minor', 'minor', 'c-minor', false],
 ];
 
@@ -145,21 +145,21 @@ function makeShares(body) {
 		legend(STATES));
 	body.append(states);
 	if (!course.compute_ns)
-		body.append(hintEl('No span of category compute was marked, so nothing is known of what '
-			+ 'compute hides.'));
+		body.append(hintEl('No spans of category compute were marked, so overlap with '
+			+ 'compute is unknown.'));
 	body.append(el('div', { class: 'part-rows' }, ...partsWithTime().map(partRow)));
 	if (course.compute_ns)
-		body.append(hintEl('Above each line: time that no compute hid; below, fainter: hidden. A full '
-			+ 'row is the whole of the time.'));
+		body.append(hintEl('Above each line: unoverlapped time; below, fainter: overlapped by '
+			+ 'compute. Full height is 100% of the time.'));
 }
 
 function makeRates(body) {
 	const bytes = recorded(BYTES), faults = recorded(FAULTS);
 
-	body.append(bytes.length ? ratesChart('bytes', bytes, 'bytes a second', rateText, '')
+	body.append(bytes.length ? ratesChart('bytes', bytes, 'bytes per second', rateText, '')
 		: pictures.layers.pagecache ? noneEl('No bytes were moved.')
-			: hintEl('What came from storage was not recorded.'));
-	body.append(faults.length ? ratesChart('fault-rates', faults, 'page faults on files a second',
+			: hintEl('Bytes from storage were not recorded.'));
+	body.append(faults.length ? ratesChart('fault-rates', faults, 'page faults on files per second',
 		countText, '/s') : pictures.layers.fault ? noneEl('There were no page faults on files.')
 		: hintEl('Page faults were not recorded.'));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The data of the page: lists unpacked, tables by names. Must not know how anything is drawn. */
+/* The data of the page: unpacked lists, and tables by name. */
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const pictures = data.pictures;
@@ -18,17 +18,17 @@ const PARTS = [
 	{ name: 'direct', title: 'O_DIRECT' },
 	{ name: 'async', title: 'io_uring, libaio' },
 	{ name: 'splice', title: 'sendfile, splice' },
-	{ name: 'kernel', title: 'by the kernel' },
+	{ name: 'kernel', title: 'kernel I/O' },
 	{ name: 'write', title: 'write calls' },
 	{ name: 'metadata', title: 'metadata' },
 	{ name: 'sync', title: 'sync' },
 ];
 const KINDS = PARTS.concat([
-	{ name: 'device_read', title: 'device, reads' },
-	{ name: 'device_write', title: 'device, writes' },
+	{ name: 'device_read', title: 'device reads' },
+	{ name: 'device_write', title: 'device writes' },
 ]);
 
-/* A run-length coded list: -N stands for N zeros. NULL stays null: it was not recorded. */
+/* Unpacks a run-length encoded list: -N stands for N zeros. null (not recorded) stays null. */
 function unpack(list, length) {
 	if (!list)
 		return null;
@@ -59,14 +59,14 @@ for (const name of Object.keys(pictures.course)) {
 		: unpack(list, FINE);
 }
 
-/* What a moment is spent on. Where no compute is known, nothing is known of what it hides. */
+/* How time is spent. Without compute spans, overlap is unknown. */
 const STATES = course.compute_ns ? [
-	['c-alone', 'I/O that nothing hides'],
-	['c-hidden', 'I/O beside compute'],
-	['c-compute', 'compute alone'],
+	['c-alone', 'unoverlapped I/O'],
+	['c-hidden', 'I/O during compute'],
+	['c-compute', 'compute only'],
 ] : [['c-alone', 'I/O']];
 
-/* Sums by stretch; members that are not there are zeros. */
+/* Sums by stretch; missing members are zeros. */
 const NO_SUM = new Float64Array(COARSE);
 const SUM_MEMBERS = ['count', 'errors', 'metadata', 'read_faults', 'write_faults', 'major', 'opens',
 	'marked', 'read', 'written', 'fetched', 'read_faulted', 'write_faulted', 'created', 'dirtied',
@@ -84,13 +84,13 @@ const sums = {};
 for (const key of Object.keys(pictures.sums))
 	sums[key] = pictures.sums[key].map(unpackSums);
 
-/* ... of the rows of further tables, by row; of the totals by the names of their groups. */
+/* ... of the rows of further tables, by row; of the totals, by the names of their groups. */
 const rowSums = {};
 for (const name of Object.keys(pictures.rows_of))
 	rowSums[name] = new Map(pictures.rows_of[name].map((series) =>
 		[name === 'totals' ? series.name : series.row, unpackSums(series)]));
 
-/* ... of those of which nothing follows from one event alone: lists by column. */
+/* ... of rows that do not follow from single events: lists by column. */
 const rowSamples = {};
 for (const name of Object.keys(pictures.samples)) {
 	const { columns, rows } = pictures.samples[name];
@@ -110,7 +110,7 @@ for (const table of data.tables) {
 	tables[table.name] = table;
 }
 
-/* The number, text or list of a cell, and null for what was not measured. */
+/* The number, text or list of a cell; null if not measured. */
 function plain(cell) {
 	return cell !== null && typeof cell === 'object' && 'least' in cell ? cell.least : cell;
 }
@@ -120,7 +120,7 @@ function cellOf(table, row, name) {
 	return i === undefined ? null : plain(row[i]);
 }
 
-/* The one row of a record as an object; {} where the table is absent. */
+/* The single row of a record as an object; {} if the table is absent. */
 function record(name) {
 	const table = tables[name], out = {};
 	if (table && table.rows.length)
@@ -141,7 +141,7 @@ function rowsOf(name) {
 	});
 }
 
-/* A table within a cell, its first row as an object. */
+/* The first row of a nested table as an object. */
 function within(cell) {
 	const out = {};
 	if (cell && cell.rows && cell.rows.length)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Parts of the report's page, and its one tip. */
+/* Elements of the report's page, and its tip. */
 
 function bodyOf(id) {
 	return document.querySelector(`#${id} .body`);
@@ -9,10 +9,10 @@ function hintEl(text) {
 	return el('p', { class: 'hint' }, text);
 }
 
-/* In place of a picture of nothing. Operations that were summed up are in no picture. */
+/* Replaces an empty picture. Aggregated operations are in no picture. */
 function noneEl(text) {
 	return hintEl(pictures.summed === 'none' ? text
-		: 'Not known: operations were summed up, and this needs them one by one (--mode trace tells them).');
+		: 'Not available: operations were aggregated; use --mode trace to record them individually.');
 }
 
 /* --- the tip: lines of [label, value] below a heading --- */
@@ -37,7 +37,7 @@ function hideTip() {
 	tipBox.hidden = true;
 }
 
-/* A legend: [class of colour, label]... */
+/* A legend of items [colour class, label]. */
 function legend(items) {
 	return el('ul', { class: 'legend' }, ...items.map(([colour, label]) =>
 		el('li', null, el('span', { class: `swatch ${colour}` }), label)));

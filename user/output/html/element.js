@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Elements of any page. Texts are text nodes, always. */
+/* Makes elements for any page. Texts are always text nodes. */
 
 /* el('p', {class: 'x'}, 'text', child...) */
 function el(tag, attributes, ...children) {
@@ -15,7 +15,7 @@ function el(tag, attributes, ...children) {
 	return element;
 }
 
-/* A name from the trace: whatever its direction, it changes nothing around it. */
+/* A name from the trace, isolated: its text direction does not affect its surroundings. */
 function nameEl(text, attributes) {
 	return el('bdi', Object.assign({ class: 'name' }, attributes), text);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Pictures of what findings go by: which ones is a table, by the name of the finding. Each is made
- * of what the page has already, and is null where that has nothing of it. They are of the whole run:
- * a range that is chosen leaves them as they are. Must not judge: the report has.
+ * Pictures of the evidence of findings, by the finding's name. Each is made from data that the page
+ * has already, and is null if there is none. They show the whole run: selecting a range does not
+ * change them.
  */
 
-const WIDE = 320; /* units of a drawing, which is as wide as there is room */
+const WIDE = 320; /* units of a drawing, which is stretched to the available width */
 
-/* What it shows, for all readers, above it. */
+/* A picture with a caption above it, for all readers. */
 function picture(kind, says, ...parts) {
 	return el('figure', { class: `evidence ${kind}`, 'data-kind': kind },
 		el('figcaption', null, says), ...parts);
 }
 
-/* A drawing over the time of the run; its caption says what is in it. */
+/* A drawing over the time of the run; its caption describes it. */
 function drawing(height, draw) {
 	const svg = d3.create('svg').attr('viewBox', `0 0 ${WIDE} ${height}`)
 		.attr('preserveAspectRatio', 'none').attr('aria-hidden', 'true');
@@ -26,12 +26,12 @@ function timeFoot(says) {
 		el('span', null, timeText(DURATION_NS)));
 }
 
-/* An area over the whole of it. */
+/* An area over the whole run. */
 function areaPath(x, length, y0, y1) {
 	return areaOver(x, [0, DURATION_NS], length, y0, y1);
 }
 
-/* Densities: of a list that has so many rows of each coarse stretch; `y` is where a row begins. */
+/* Draws densities from a list with `rows` entries per coarse stretch; `y` is where a row begins. */
 function drawDensity(svg, x, list, rows, y, colour) {
 	const cells = [];
 	list.forEach((count, at) => {
@@ -43,7 +43,7 @@ function drawDensity(svg, x, list, rows, y, colour) {
 	drawCells(svg, cells, d3.max(cells, (cell) => cell.count), colour);
 }
 
-/* --- bars: [label, [value, colour]...]; what is not known or nothing is left out --- */
+/* --- bars: [label, [value, colour]...]; unknown values and zeros are left out --- */
 
 function bars(kind, says, format, items, keys) {
 	const rows = items.map(([label, ...parts]) => ({ label,
@@ -60,14 +60,14 @@ function bars(kind, says, format, items, keys) {
 		})), el('span', { class: 'number' }, format(all)))), keys ? legend(keys) : null);
 }
 
-/* Numbers of the evidence beside each other: [its name, label, colour]... */
+/* Compares numbers of the evidence: [its name, label, colour]... */
 function compared(kind, says, format, names) {
 	return (evidence) => bars(kind, says, format, names.map(([name, label, colour]) =>
 		[label, [evidence[name], colour]]));
 }
 
 const ROWS_MOST = 6;
-const ROW_LEAST = 0.002; /* of the largest: shorter bars would not be seen */
+const ROW_LEAST = 0.002; /* of the largest: shorter bars would be invisible */
 
 /* The largest rows of a table by a column. */
 function ranking(kind, says, table, label, column, format, colour, only) {
@@ -75,7 +75,7 @@ function ranking(kind, says, table, label, column, format, colour, only) {
 		const rows = rowsOf(table).filter((row) => row[column] > 0 && (!only || only(row)))
 			.sort((a, b) => b[column] - a[column])
 			.filter((row, i, all) => row[column] >= all[0][column] * ROW_LEAST);
-		return bars(kind, says + (rows.length > ROWS_MOST ? `; the first ${ROWS_MOST} of ${rows.length}`
+		return bars(kind, says + (rows.length > ROWS_MOST ? `, top ${ROWS_MOST} of ${rows.length}`
 			: ''), format, rows.slice(0, ROWS_MOST).map((row) =>
 			[typeof label === 'function' ? label(row) : row[label] || 'no name', [row[column], colour]]));
 	};
@@ -83,7 +83,7 @@ function ranking(kind, says, table, label, column, format, colour, only) {
 
 /* --- over time --- */
 
-/* One below the other: [label, colour, times in stretches, length of one]. */
+/* One below the other: [label, colour, time by stretch, length of a stretch]. */
 function strips(kind, says, rows) {
 	const known = rows.filter((row) => sum(row[2]) > 0);
 	return known.length ? picture(kind, says, ...known.map(([label, colour, times, length]) =>
@@ -94,7 +94,7 @@ function strips(kind, says, rows) {
 	el('div', { class: 'bar-row' }, el('span'), timeFoot(''), el('span'))) : null;
 }
 
-/* Spans of some categories, of all threads. */
+/* Spans of some categories, over all threads. */
 function spanStrip(label, categories) {
 	const all = new Float64Array(COARSE);
 	for (const series of sums.spans)
@@ -106,15 +106,15 @@ function spanStrip(label, categories) {
 }
 
 function partsOf(...names) {
-	return () => strips('parts', 'share of time in it, over the run', names.flatMap((name) => {
+	return () => strips('parts', 'share of time over the run', names.flatMap((name) => {
 		const { title } = PARTS.find((part) => part.name === name);
 		return [[title, `c-${name}`, course[name].alone, FINE_NS],
-			['hidden by compute', `faint c-${name}`, course[name].hidden, FINE_NS]];
+			['overlapped by compute', `faint c-${name}`, course[name].hidden, FINE_NS]];
 	}));
 }
 
 function phases(...rows) {
-	return () => strips('phases', 'share of time, over the run', rows.map(([label, ...categories]) =>
+	return () => strips('phases', 'share of time over the run', rows.map(([label, ...categories]) =>
 		spanStrip(label, categories)).concat([
 		['compute', 'c-compute', course.compute_ns || [], FINE_NS],
 		[STATES[0][1], 'c-alone', course.all.alone, FINE_NS]]));
@@ -123,13 +123,13 @@ function phases(...rows) {
 function statesPicture() {
 	if (!(sum(course.all.alone) + sum(course.all.hidden) + sum(course.compute_ns || []) > 0))
 		return null;
-	return picture('states', 'share of time in compute and in I/O, over the run', drawing(60,
+	return picture('states', 'share of time in compute and I/O over the run', drawing(60,
 		(svg, x) => STATES.forEach(([colour], k) => svg.append('path').attr('class', colour).attr('d',
 			areaPath(x, FINE_NS, (i) => 60 * (1 - sum(statesOf(i), 0, k)),
 				(i) => 60 * (1 - sum(statesOf(i), 0, k + 1)))))), timeFoot(''), legend(STATES));
 }
 
-/* Areas of so much a second: [name in the course, label, colour]; the first is filled. */
+/* Areas of rates: [name in the course, label, colour]; the first is solid, the others faint. */
 function rates(says, format, ...wanted) {
 	return () => {
 		const rows = recorded(wanted);
@@ -138,15 +138,15 @@ function rates(says, format, ...wanted) {
 		const all = d3.range(Math.ceil(DURATION_NS / FINE_NS));
 		const most = d3.max(rows, ([name]) => d3.max(all, (i) => rateOf(name, i)));
 		const y = d3.scaleLinear([0, most], [60, 1]);
-		return picture('rates', `${says}, over the run`, drawing(60, (svg, x) =>
+		return picture('rates', `${says} over the run`, drawing(60, (svg, x) =>
 			rows.forEach(([name, , colour], k) => svg.append('path')
 				.attr('class', k ? `faint ${colour}` : colour).attr('d',
 					areaPath(x, FINE_NS, () => 60, (i) => y(rateOf(name, i)))))),
-		timeFoot(`most: ${format(most)}`), legend(rows.map(([, label, colour]) => [colour, label])));
+		timeFoot(`peak: ${format(most)}`), legend(rows.map(([, label, colour]) => [colour, label])));
 	};
 }
 
-/* How many of some operations were under way at once: their time by that which passed. */
+/* How many of some operations were in flight at once: their time divided by elapsed time. */
 function underWay(what, colour, takes) {
 	return () => {
 		const at = new Float64Array(COARSE);
@@ -157,14 +157,14 @@ function underWay(what, colour, takes) {
 		const most = d3.max(at);
 		if (!most)
 			return null;
-		return picture('depth', `${what} under way at once, on average, over the run`,
+		return picture('depth', `${what} in flight, average over the run`,
 			drawing(60, (svg, x) => svg.append('path').attr('class', colour).attr('d',
 				areaPath(x, COARSE_NS, () => 60, (i) => 60 - 59 * at[i] / most))),
-			timeFoot(`most: ${digits(most)}`));
+			timeFoot(`peak: ${digits(most)}`));
 	};
 }
 
-/* How long each took: densities, slower ones higher. */
+/* Latencies as densities, slower operations higher. */
 function took(...wanted) {
 	return (evidence) => {
 		const names = (wanted.length ? wanted : [`device_${evidence.op || 'write'}`])
@@ -173,16 +173,16 @@ function took(...wanted) {
 		if (!bounds)
 			return null;
 		const [first, last] = bounds, y = d3.scaleLinear(bounds, [72, 0]);
-		return picture('took', `how long each took, ${timeText(latencyEdge(first))} to `
+		return picture('took', `latency, ${timeText(latencyEdge(first))} to `
 			+ `${timeText(latencyEdge(last))} (upward, logarithmic), over the run`,
 		drawing(72, (svg, x) => names.forEach((name) =>
 			drawDensity(svg, x, latencies[name], pictures.latencies, y, `c-${name}`))),
-		timeFoot('the darker, the more'), legend(KINDS.filter(({ name }) => names.includes(name))
+		timeFoot('darker: more operations'), legend(KINDS.filter(({ name }) => names.includes(name))
 			.map(({ name, title }) => [`c-${name}`, title])));
 	};
 }
 
-/* --- of the file that the finding names --- */
+/* --- the file that the finding names --- */
 
 function mapOf(evidence) {
 	return maps.find((map) => evidence.path && map.name === evidence.path)
@@ -195,7 +195,7 @@ function where(evidence) {
 		return null;
 	const y = d3.scaleLinear([0, map.extent], [96, 0]);
 	const rowAt = (row) => y(Math.min(map.extent, row * map.row_bytes));
-	return picture('map', `where in ${lastPart(map.name)} (upward, 0 to ${bytesText(map.extent)}), `
+	return picture('map', `offsets in ${lastPart(map.name)} (upward, 0 to ${bytesText(map.extent)}), `
 		+ 'over the run', drawing(96, (svg, x) => kinds.forEach(([name, colour]) =>
 		drawDensity(svg, x, map[name], pictures.offsets, rowAt, colour))), timeFoot(''),
 	legend(kinds.map(([, colour, label]) => [colour, label])));
@@ -204,22 +204,22 @@ function where(evidence) {
 function story(evidence) {
 	const map = mapOf(evidence);
 	return map && STORY.some(([name]) => storyTotal(map, name) > 0)
-		? bars('story', `bytes of ${lastPart(map.name)}`, bytesText, [['size of the file',
+		? bars('story', `bytes of ${lastPart(map.name)}`, bytesText, [['file size',
 			[map.size, 'c-size']]].concat(STORY.map(([name, label, colour]) =>
 			[label, [storyTotal(map, name), colour]]))) : null;
 }
 
-/* The same of all such files, where there are more or nothing else is known of the one. */
+/* The same for all such files, if there are several or nothing else is known of the one. */
 function storyOfAll(evidence) {
-	return evidence.files === 1 && story(evidence) ? null : compared('story', 'bytes, of all such files',
-		bytesText, [['size_bytes', 'size of the files', 'c-size'], ['bytes', 'moved by calls', 'c-read'],
-			['fetched_bytes', 'from storage', 'c-fetched'],
-			['again_bytes', 'beyond their size', 'c-alone']])(evidence);
+	return evidence.files === 1 && story(evidence) ? null : compared('story',
+		'bytes, all affected files', bytesText, [['size_bytes', 'total file size', 'c-size'],
+			['bytes', 'moved by calls', 'c-read'], ['fetched_bytes', 'from storage', 'c-fetched'],
+			['again_bytes', 'beyond file size', 'c-alone']])(evidence);
 }
 
 /* --- sizes --- */
 
-/* Of what was summed up the table of operations has them by family. */
+/* For aggregated operations, the table of operations has sizes by family. */
 function sizesOf(says, family, ...names) {
 	return () => {
 		const count = pictures.size_classes, summed = names.every((name) => !sum(sizes[name]));
@@ -244,8 +244,8 @@ function filesBySize() {
 	const files = rowsOf('files').filter((row) => row.opens > 0 && row.size_bytes !== null);
 	const counts = d3.rollup(files, (rows) => rows.length, (row) => d3.bisectLeft(
 		d3.range(pictures.size_classes - 1).map((k) => 4096 * Math.pow(4, k)), row.size_bytes));
-	return bars('sizes', `files that were opened, by their size${tables.files.of > tables.files.rows.length
-		? ` (the first ${countText(tables.files.rows.length)} of ${countText(tables.files.of)} files)` : ''}`,
+	return bars('sizes', `opened files by size${tables.files.of > tables.files.rows.length
+		? ` (${countText(tables.files.rows.length)} of ${countText(tables.files.of)} files)` : ''}`,
 	countText, Array.from(counts.keys()).sort((a, b) => a - b).map((k) =>
 		[sizeLabel(k), [counts.get(k), 'c-metadata']]));
 }
@@ -253,40 +253,40 @@ function filesBySize() {
 /* --- ranks, workers, epochs, steps --- */
 
 function ranksPicture(evidence) {
-	/* All of it where nobody told of compute. */
+	/* All I/O if no compute was marked. */
 	const stall = (row) => row.unoverlapped_io_ns === null ? row.io_ns : row.unoverlapped_io_ns;
 	const rows = rowsOf('ranks'), most = 16;
 	const worst = rows.sort((a, b) => stall(b) - stall(a)).slice(0, most)
 		.sort((a, b) => a.rank - b.rank);
-	return bars('ranks', `I/O that no compute hid, by rank${rows.length > most
-		? `; those ${most} of ${rows.length} that have the most` : ''}`, timeText,
+	return bars('ranks', `unoverlapped I/O by rank${rows.length > most
+		? `, top ${most} of ${rows.length}` : ''}`, timeText,
 	worst.map((row) => [`rank ${row.rank}`, [stall(row), row.rank === evidence.slowest ? 'c-alone'
-		: 'c-hidden']]).concat([['median of all', [evidence.median_ns, 'c-size']]]));
+		: 'c-hidden']]).concat([['median rank', [evidence.median_ns, 'c-size']]]));
 }
 
-/* Where nobody told of compute the table of ranks is empty. */
+/* If no compute was marked, the table of ranks is empty. */
 function unevenPicture(evidence) {
-	return bars('ranks', 'bytes that calls read and wrote', bytesText, [
+	return bars('ranks', 'bytes read and written by calls', bytesText, [
 		[`rank ${evidence.rank}`, [evidence.bytes, 'c-alone']],
-		['median of all', [evidence.median_bytes, 'c-size']]]);
+		['median rank', [evidence.median_bytes, 'c-size']]]);
 }
 
 function workersPicture(evidence) {
-	return bars('workers', 'time of a span, on average', timeText, [
+	return bars('workers', 'average span duration', timeText, [
 		[`worker ${evidence.pid}`, [evidence.each_ns, 'c-alone']],
-		['median of all workers', [evidence.median_ns, 'c-data']]]);
+		['median worker', [evidence.median_ns, 'c-data']]]);
 }
 
 function workersIo(evidence) {
 	const group = workerGroups().find((items) => items.some((item) => item.row.pid === evidence.pid));
-	return group ? bars('workers', 'I/O of each worker, summed over threads', timeText, group.map((item) =>
+	return group ? bars('workers', 'I/O thread time by worker', timeText, group.map((item) =>
 		[`worker ${item.row.pid}`, [sum(item.series.time), item.row.pid === evidence.pid ? 'c-alone'
 			: 'c-data']])) : null;
 }
 
 function epochsPicture() {
 	const rows = rowsOf('epochs'), seen = rows.slice(0, 16);
-	return bars('epochs', `bytes of each epoch${rows.length > 16 ? `, the first 16 of ${rows.length}` : ''}`,
+	return bars('epochs', `bytes per epoch${rows.length > 16 ? `, first 16 of ${rows.length}` : ''}`,
 		bytesText, seen.map((row) => [`epoch ${row.epoch}` + (row.rank === null ? '' : `, rank ${row.rank}`),
 			[row.fetched_bytes, 'c-fetched'], [(row.from_memory || 0) * (row.read_bytes || 0), 'c-memory']]),
 		[['c-fetched', 'from storage'], ['c-memory', 'read by calls, from memory']]);
@@ -294,70 +294,72 @@ function epochsPicture() {
 
 function stepsPicture() {
 	const steps = rowsOf('steps').slice(0, 160);
-	if (!steps.some((row) => row.wait_ns)) /* it waited between them */
+	if (!steps.some((row) => row.wait_ns)) /* no waits between steps */
 		return null;
 	const most = d3.max(steps, (row) => row.time_ns) || 1, wide = WIDE / steps.length;
-	return picture('steps', `each step: the longest took ${timeText(most)}`, drawing(60, (svg) =>
+	return picture('steps', `step durations, longest ${timeText(most)}`, drawing(60, (svg) =>
 		steps.forEach((row, i) => {
 			const bar = (value, base, colour) => svg.append('rect').attr('class', colour)
 				.attr('x', i * wide).attr('width', Math.max(0.5, wide - 0.6))
 				.attr('y', 60 - (base + value) / most * 60).attr('height', value / most * 60);
 			bar(row.wait_ns || 0, 0, 'c-data');
 			bar(row.compute_ns || 0, row.wait_ns || 0, 'c-compute');
-		})), el('div', { class: 'foot' }, el('span', null, 'first step'), el('span', null, 'last')),
+		})), el('div', { class: 'foot' }, el('span', null, 'first step'),
+		el('span', null, 'last step')),
 	legend([['c-data', 'waiting for data'], ['c-compute', 'compute']]));
 }
 
-/* --- the table --- */
+/* --- pictures by finding --- */
 
 function lostPicture() {
 	const lost = record('trace');
-	return bars('lost', 'events that were lost, by layer', countText, Object.keys(lost)
+	return bars('lost', 'lost events by layer', countText, Object.keys(lost)
 		.filter((name) => name.startsWith('lost.by_layer.'))
 		.map((name) => [name.replace('lost.by_layer.', ''), [lost[name], 'c-alone']]));
 }
 
 function readAheadPicture(evidence) {
-	return bars('story', 'bytes from storage, of all such files', bytesText, [
+	return bars('story', 'bytes from storage, all affected files', bytesText, [
 		['used', [evidence.fetched_bytes - evidence.unused_bytes - evidence.unseen_bytes, 'c-fetched']],
-		['not known', [evidence.unseen_bytes, 'c-size']], ['not used', [evidence.unused_bytes, 'c-alone']]]);
+		['unknown', [evidence.unseen_bytes, 'c-size']],
+		['unused', [evidence.unused_bytes, 'c-alone']]]);
 }
 
 function usersPicture(evidence) {
 	const of = (name, pid) => name + (pid ? ` ${pid}` : '');
-	return bars('users', `bytes that ${evidence.device || 'the device'} moved, for whom`, bytesText, [
+	return bars('users', `bytes moved by ${evidence.device || 'the device'}, by program`, bytesText, [
 		[of(evidence.first, null), [evidence.first_bytes, 'c-device_read']],
 		[of(evidence.second, evidence.second_pid), [evidence.second_bytes, 'c-alone']]]);
 }
 
 const LOCKS = ['flock', 'fcntl_setlk', 'fcntl_setlkw', 'fcntl_ofd_setlk', 'fcntl_ofd_setlkw'];
 const inFamily = (...families) => (row) => families.includes(row.family);
-const calls = ranking('calls', 'metadata calls, by their time, summed over threads', 'operations', 'op',
+const calls = ranking('calls', 'metadata calls by thread time', 'operations', 'op',
 	'thread_time_ns', timeText, 'c-metadata', inFamily('metadata'));
 const aSecond = (value) => `${countText(value)}/s`;
-const faultRates = rates('page faults on files a second', aSecond, ...FAULTS);
-const majorRates = rates('major faults on files a second', aSecond, FAULTS[0]);
-const brought = rates('brought from storage', rateText, BYTES[0]);
-const queueAndService = compared('device', 'where a part of a request is, on average', timeText, [
-	['queue_each_ns', 'in the queue', 'c-alone'], ['service_each_ns', 'at the device', 'c-device_read']]);
-const synced = [took('sync'), partsOf('sync'), ranking('calls', 'syncs, by their time', 'operations', 'op',
-	'thread_time_ns', timeText, 'c-sync', inFamily('sync'))];
+const faultRates = rates('page faults on files per second', aSecond, ...FAULTS);
+const majorRates = rates('major faults on files per second', aSecond, FAULTS[0]);
+const brought = rates('bytes from storage', rateText, BYTES[0]);
+const queueAndService = compared('device', 'average time per request', timeText, [
+	['queue_each_ns', 'in queue', 'c-alone'], ['service_each_ns', 'at device', 'c-device_read']]);
+const synced = [took('sync'), partsOf('sync'), ranking('calls', 'sync calls by thread time',
+	'operations', 'op', 'thread_time_ns', timeText, 'c-sync', inFamily('sync'))];
 const waited = [phases(['loading data', 'data', 'dataloader', 'reader'], ['preparing data', 'preprocess']),
 	stepsPicture];
 
-/* By the name of a finding; the first two that there are, and of none of them what is known of all. */
+/* By finding name: the first two pictures available are shown; if there are none, a general one. */
 const EVIDENCE = {
 	'loss': [lostPicture],
-	'killed': [compared('processes', 'how many died', countText, [
-		['died', 'died', 'c-alone'], ['processes', 'all', 'c-minor']])],
+	'killed': [compared('processes', 'processes that died', countText, [
+		['died', 'died', 'c-alone'], ['processes', 'total', 'c-minor']])],
 	'still-waiting': [took('metadata', 'read', 'write', 'sync')],
-	'async-not-traced': [compared('calls', 'handed over, but not traced', countText, [
+	'async-not-traced': [compared('calls', 'submitted but not traced', countText, [
 		['count', 'operations', 'c-alone'], ['polled_rings', 'polled rings', 'c-async']])],
-	'tracer-cost': [rates('events a second', aSecond,
+	'tracer-cost': [rates('events per second', aSecond,
 		['operations', 'calls and faults', 'c-alone'])],
-	'held-back': [compared('device', 'where the time of reads went, of all such files', timeText, [
-		['held_ns', 'before the device was asked', 'c-alone'],
-		['time_ns', 'in all', 'c-read']]), storyOfAll],
+	'held-back': [compared('device', 'read time, all affected files', timeText, [
+		['held_ns', 'throttled', 'c-alone'],
+		['time_ns', 'total', 'c-read']]), storyOfAll],
 	'mmap-random': [where, majorRates],
 	'mmap-strided': [where, majorRates],
 	'mmap-in-order': [where, majorRates],
@@ -367,66 +369,69 @@ const EVIDENCE = {
 	'mmap-copied': [faultRates, where],
 	'mmap-faults': [compared('faults', 'page faults', countText, [['major', 'major', 'c-major'],
 		['minor', 'minor', 'c-minor']]), storyOfAll],
-	'swapped': [compared('memory', 'faults on memory without a file', countText, [['major', 'major', 'c-major'],
-		['count', 'all', 'c-minor']])],
+	'swapped': [compared('memory', 'faults on anonymous memory', countText, [
+		['major', 'major', 'c-major'], ['count', 'total', 'c-minor']])],
 	'random-reads': [where, partsOf('read')],
-	'small-reads-storage': [sizesOf('reads, by the bytes that they asked for', 'read', 'read', 'direct')],
-	'small-reads-cached': [sizesOf('reads, by the bytes that they asked for', 'read', 'read')],
+	'small-reads-storage': [sizesOf('reads by requested size', 'read', 'read', 'direct')],
+	'small-reads-cached': [sizesOf('reads by requested size', 'read', 'read')],
 	'read-again': [story, storyOfAll],
 	'read-by-several': [story, storyOfAll],
 	'fetched-again': [story, storyOfAll],
 	'load-waits': [took('read', 'direct'), brought],
-	'cold-start': [brought, ranking('paths', 'brought from storage, by path', 'paths', 'path',
+	'cold-start': [brought, ranking('paths', 'bytes from storage by path', 'paths', 'path',
 		'fetched_bytes', bytesText, 'c-fetched')],
 	'many-small-files': [filesBySize, calls],
-	'opened-again': [ranking('files', 'times opened, by file', 'files', (row) => lastPart(row.path), 'opens',
+	'opened-again': [ranking('files', 'opens by file', 'files', (row) => lastPart(row.path), 'opens',
 		countText, 'c-metadata', (row) => row.opens > 1), calls],
 	'listed-again': [took('metadata'), calls],
-	'metadata-heavy': [calls, ranking('paths', 'operations, by path', 'paths', 'path', 'operations',
+	'metadata-heavy': [calls, ranking('paths', 'operations by path', 'paths', 'path', 'operations',
 		countText, 'c-metadata')],
-	'worker-start': [ranking('starts', 'time in which programs started, by name', 'starts', 'program', 'time_ns',
+	'worker-start': [ranking('starts', 'program startup time by name', 'starts', 'program', 'time_ns',
 		timeText, 'c-metadata')],
-	'imports': [calls, ranking('paths', 'operations, by path', 'paths', 'path', 'operations',
+	'imports': [calls, ranking('paths', 'operations by path', 'paths', 'path', 'operations',
 		countText, 'c-metadata')],
 	'metadata-cold': [took('metadata'), calls],
-	'failed-lookups': [ranking('lookups', 'look-ups that failed, by directory', 'failed_lookups', 'directory',
+	'failed-lookups': [ranking('lookups', 'failed lookups by directory', 'failed_lookups', 'directory',
 		'count', countText, 'c-metadata')],
 	'save-waits': [took('write', 'sync'), partsOf('write', 'sync')],
 	'fsync-often': synced,
 	'sync-writes': [took('write', 'direct'), partsOf('write', 'direct'),
-		sizesOf('writes, by their bytes', 'write', 'write')],
+		sizesOf('writes by size', 'write', 'write')],
 	'shared-writes': [took('write'), partsOf('write')],
 	'shared-writes-ranks': [took('write'), partsOf('write')],
 	'read-bound': [took('read'), partsOf('read')],
 	'write-bound': [took('write'), partsOf('write')],
 	'mmap-bound': [brought, where],
-	'partial-writes': [sizesOf('writes, by their bytes', 'write', 'write')],
-	'small-writes': [sizesOf('writes, by their bytes', 'write', 'write')],
-	'small-direct': [sizesOf('reads and writes past the cache, by their bytes', null, 'direct', 'async')],
-	'lock-wait': [underWay('calls that take locks', 'c-metadata', () => sums.operations.filter((series) =>
+	'partial-writes': [sizesOf('writes by size', 'write', 'write')],
+	'small-writes': [sizesOf('writes by size', 'write', 'write')],
+	'small-direct': [sizesOf('reads and writes bypassing the cache, by size', null, 'direct', 'async')],
+	'lock-wait': [underWay('lock calls', 'c-metadata', () => sums.operations.filter((series) =>
 		LOCKS.includes(series.name))), calls],
-	'failed-calls': [ranking('calls', 'calls that failed, by name', 'operations', 'op', 'errors', countText,
+	'failed-calls': [ranking('calls', 'failed calls by name', 'operations', 'op', 'errors', countText,
 		'c-alone')],
-	'short-reads': [sizesOf('reads, by the bytes that they asked for', 'read', 'read')],
-	'writers-throttled': [rates('written', rateText, BYTES[2], BYTES[4]), ranking('writers',
-		'throttled, summed over threads, by file', 'writeback', (row) => lastPart(row.path), 'pause_ns',
+	'short-reads': [sizesOf('reads by requested size', 'read', 'read')],
+	'writers-throttled': [rates('bytes written', rateText, BYTES[2], BYTES[4]), ranking('writers',
+		'throttled thread time by file', 'writeback', (row) => lastPart(row.path), 'pause_ns',
 		timeText, 'c-write')],
-	'stores-amplified': [compared('story', 'bytes, of all such files', bytesText, [
-		['changed_bytes', 'changed', 'c-write'], ['device_bytes', 'written to the device', 'c-device_write'],
-		['excess_bytes', 'in excess', 'c-alone']])],
+	'stores-amplified': [compared('story', 'bytes, all affected files', bytesText, [
+		['changed_bytes', 'changed', 'c-write'],
+		['device_bytes', 'written to device', 'c-device_write'],
+		['excess_bytes', 'excess', 'c-alone']])],
 	'readahead-unused': [readAheadPicture, where],
-	'device-errors': [compared('device', 'requests of the run', countText, [['reads', 'reads that failed', 'c-alone'],
-		['writes', 'writes that failed', 'c-alone'], ['requests', 'all', 'c-device_read']])],
+	'device-errors': [compared('device', 'device requests of the run', countText, [
+		['reads', 'failed reads', 'c-alone'], ['writes', 'failed writes', 'c-alone'],
+		['requests', 'total', 'c-device_read']])],
 	'device-slow': [took(), queueAndService],
 	'device-overloaded': [queueAndService, took()],
-	'requests-small': [compared('device', 'bytes, on average', bytesText, [
-		['bytes_each', 'of an operation', 'c-read'], ['request_bytes_each', 'of a request', 'c-device_read']]),
-	sizesOf('requests of devices, by their bytes', null, 'device_read', 'device_write')],
-	'flushes': [compared('device', 'time', timeText, [['sync_ns', 'in syncs of the run', 'c-sync'],
-		['flush_ns', 'in flushes of the device', 'c-alone']]), took('sync')],
+	'requests-small': [compared('device', 'average size', bytesText, [
+		['bytes_each', 'per operation', 'c-read'],
+		['request_bytes_each', 'per request', 'c-device_read']]),
+	sizesOf('device requests by size', null, 'device_read', 'device_write')],
+	'flushes': [compared('device', 'time', timeText, [['sync_ns', 'syncs of the run', 'c-sync'],
+		['flush_ns', 'device flushes', 'c-alone']]), took('sync')],
 	'device-shared': [usersPicture],
-	'shallow-queue': [underWay('operations of io_uring and libaio', 'c-async', () => sums.parts.filter((series) =>
-		series.name === 'async'))],
+	'shallow-queue': [underWay('io_uring and libaio operations', 'c-async',
+		() => sums.parts.filter((series) => series.name === 'async'))],
 	'epoch-from-storage': [epochsPicture],
 	'epoch-from-memory': [epochsPicture],
 	'sync-checkpoint': [phases(['checkpoints', 'checkpoint'])],
@@ -442,9 +447,9 @@ const EVIDENCE = {
 
 const PICTURES_MOST = 2;
 
-/* What any finding has: times and bytes that it goes by. */
+/* For any finding: the times or bytes of its evidence. */
 function numbersPicture(evidence) {
-	const ending = (end, format) => bars('measures', 'the numbers it goes by', format, Object.keys(evidence)
+	const ending = (end, format) => bars('measures', 'evidence', format, Object.keys(evidence)
 		.filter((name) => name.endsWith(end) && typeof evidence[name] === 'number')
 		.map((name) => [name.slice(0, -end.length).replace(/_/g, ' '), [evidence[name], 'c-alone']]));
 	return ending('_ns', timeText) || ending('_bytes', bytesText);

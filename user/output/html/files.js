@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* For each of the worst files: where in it, when; and what the page cache had of it. */
+/* For each of the worst files: offsets accessed over time, and what the page cache had of it. */
 
 const TOUCHES = [['reads', 'c-read', 'reads'], ['faults', 'c-faults', 'page faults'],
 	['writes', 'c-write', 'writes']];
@@ -18,7 +18,7 @@ function unpackMap(map) {
 
 const maps = pictures.maps.map(unpackMap);
 
-/* Where a cell has several kinds each takes its part of the width. */
+/* If a cell has several kinds, they share its width. */
 function drawMap(map, g, box) {
 	const rows = Math.min(pictures.offsets, Math.ceil(map.extent / map.row_bytes));
 	const y = d3.scaleLinear([0, map.extent], [box.height, 0]);
@@ -58,13 +58,13 @@ function mapTip(map, ns, y, box) {
 		.map(([name, colour, label]) => [label, countText(map[name][at]), colour]) };
 }
 
-/* --- asked, from memory, from storage --- */
+/* --- requested, from memory, from storage --- */
 
 const STORY = [
 	['memory', 'read by calls, from memory', 'c-memory'],
-	['missed', 'brought in by read calls', 'c-read'],
-	['faulted', 'brought in by page faults', 'c-faults'],
-	['direct', 'O_DIRECT, past the cache', 'c-direct'],
+	['missed', 'from storage, by read calls', 'c-read'],
+	['faulted', 'from storage, by page faults', 'c-faults'],
+	['direct', 'O_DIRECT, bypassing the cache', 'c-direct'],
 	['written', 'written', 'c-write'],
 ];
 
@@ -74,7 +74,7 @@ function storyOf(map, i) {
 		written: map.written[i] };
 }
 
-/* Of the whole run: what is asked for in one stretch may have come in during another. */
+/* Of the whole run: bytes requested in one stretch may have been fetched in another. */
 function storyTotal(map, name) {
 	return name === 'memory' ? Math.max(0, sum(map.read) - sum(map.missed)) : sum(map[name]);
 }
@@ -106,16 +106,16 @@ function storyText(map) {
 	const asked = total(map.read), missed = total(map.missed), faulted = total(map.faulted);
 	const parts = [];
 	if (asked)
-		parts.push(`asked for ${bytesText(asked)} by read calls, `
-			+ `${bytesText(Math.max(0, asked - missed))} from memory, ${bytesText(missed)} brought in`);
+		parts.push(`read calls: ${bytesText(asked)} requested, `
+		+ `${bytesText(Math.max(0, asked - missed))} from memory, ${bytesText(missed)} from storage`);
 	if (total(map.major) + total(map.minor))
-		parts.push(`${countText(total(map.major) + total(map.minor))} page faults brought in `
-			+ `${bytesText(faulted)} (${countText(total(map.major))} major)`);
+		parts.push(`${countText(total(map.major) + total(map.minor))} page faults read `
+			+ `${bytesText(faulted)} from storage (${countText(total(map.major))} major)`);
 	if (total(map.direct))
 		parts.push(`${bytesText(total(map.direct))} by O_DIRECT`);
 	if (total(map.written))
 		parts.push(`${bytesText(total(map.written))} written`);
-	return parts.join('; ') || 'nothing in this part of the run';
+	return parts.join('; ') || 'no activity in this part of the run';
 }
 
 function fileFigure(map) {
@@ -125,10 +125,10 @@ function fileFigure(map) {
 		says.textContent = storyText(map);
 	};
 	const place = timeChart({ class: 'map', height: 180, step: COARSE_NS, axis: !rows.length,
-		rows: 24, label: `Where in ${lastPart(map.name)}, when`,
+		rows: 24, label: `Offsets in ${lastPart(map.name)} over time`,
 		draw: (g, box) => drawMap(map, g, box), tip: (ns, y, box) => mapTip(map, ns, y, box) });
 	const story = rows.length ? timeChart({ class: 'story', height: 54, step: COARSE_NS,
-		label: `What the page cache had of ${lastPart(map.name)}`,
+		label: `Bytes of ${lastPart(map.name)} by source`,
 		draw: (g, box) => drawStory(map, rows, g, box),
 		tip: (ns) => ({ title: stretchTitle(coarseOf(ns), COARSE_NS), rows: rows.map(
 			([name, label, colour]) => [label, bytesText(storyOf(map, coarseOf(ns))[name]), colour])
@@ -147,14 +147,14 @@ function makeFiles() {
 		|| storyRows(map).length);
 
 	if (!told.length) {
-		body.append(noneEl('No regular file was read, written or mapped.'));
+		body.append(noneEl('No regular files were read, written or mapped.'));
 		return;
 	}
-	body.append(el('p', { class: 'hint' }, 'Offset in the file against time: the darker, the more '
-		+ 'operations touched that place then. A line that rises is reading in order; a cloud is '
-		+ 'access at random. Below: the bytes, and where they came from.'),
+	body.append(el('p', { class: 'hint' }, 'File offsets over time: darker cells have more '
+		+ 'operations. A rising line is sequential access; a cloud is random access. '
+		+ 'Below: bytes by source.'),
 	el('div', { class: 'file-grid' }, ...told.map(fileFigure)));
 	if (tables.files && tables.files.of > told.length)
-		body.append(el('p', { class: 'hint' }, `The ${told.length} worst of `
-			+ `${countText(tables.files.of)} files; the table below has more.`));
+		body.append(el('p', { class: 'hint' }, `The worst ${told.length} of `
+			+ `${countText(tables.files.of)} files; the files table lists more.`));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Findings, each with pictures of what it goes by. Must not judge: the report has. */
+/* Findings, each with pictures of its evidence. */
 
 function evidenceEl(evidence) {
-	return el('details', { class: 'numbers' }, el('summary', null, 'the numbers it goes by'),
+	return el('details', { class: 'numbers' }, el('summary', null, 'evidence'),
 		el('dl', null, ...Object.keys(evidence).flatMap((name) => [
 			el('dt', null, name.replace(/_(ns|bytes)$/, '').replace(/_/g, ' ')),
 			el('dd', null, nameEl(cellText(evidence[name], unitOf(name))))])));
@@ -16,7 +16,7 @@ function findingEl(row, place) {
 	row.cost_bytes === null ? null : bytesText(row.cost_bytes)].filter(Boolean).join('; ');
 	return el('article', { class: `finding ${row.severity}`, 'data-finding': row.id },
 		el('h3', null, el('span', { class: 'place' }, String(place)), ' ', nameEl(row.title)),
-		el('p', { class: 'cost' }, cost || 'costs nothing that is known', ' ',
+		el('p', { class: 'cost' }, cost || 'unknown cost', ' ',
 			el('span', { class: 'severity' }, row.severity),
 			row.confidence ? `, confidence ${row.confidence}` : ''),
 		el('div', { class: 'pictures' }, ...picturesOf(row.id, evidence)),
@@ -26,22 +26,22 @@ function findingEl(row, place) {
 		evidenceEl(evidence));
 }
 
-const SUMMED = 'What operations tell only one by one is not known: they were summed up.';
+const SUMMED = 'Findings that need individual operations are unavailable: operations were aggregated.';
 
 function whyNone() {
-	const nothing = 'Nothing was found that costs time and could be changed.';
+	const nothing = 'No findings: no known problem costs \u2265 0.2% of the run.';
 	if (record('trace').duration_ns === null)
-		return 'Nothing of the run was written.';
+		return 'No findings: the trace has no events.';
 	if (pictures.summed !== 'none')
 		return `${nothing} ${SUMMED}`;
 	return rowsOf('access').every((row) => row.time_ns === null)
-		? 'No layer that tells of I/O was recorded.' : nothing;
+		? 'No findings: no I/O layer was recorded.' : nothing;
 }
 
 function makeFindings() {
 	const body = bodyOf('findings'), rows = rowsOf('findings');
 	if (tables.findings.absent)
-		body.append(hintEl(`Not known: ${tables.findings.note}.`));
+		body.append(hintEl(`Not available: ${tables.findings.note}.`));
 	else if (!rows.length)
 		body.append(hintEl(whyNone()));
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Numbers for people, as the text report has them. Must not know what they measure. */
+/* Formats numbers as the text report does. */
 
-const NOTHING = '\u2013'; /* was not measured */
+const NOTHING = '\u2013'; /* not measured */
 
 function digits(value) {
 	return value >= 99.95 || Number.isInteger(value) && value < 10 ? value.toFixed(0)

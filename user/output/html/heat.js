@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Densities as cells of a few levels, one path a level. Must not know what is counted. */
+/* Draws densities as cells of a few levels, one path per level. */
 
 const LEVELS = 7;
 
-/* 0 for nothing, else 1 to LEVELS, by the logarithm. */
+/* 0 for nothing, else 1 to LEVELS, logarithmically. */
 function levelOf(count, most) {
 	if (!count)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* How long operations took, and how much they asked for: densities over time. */
+/* Latencies and request sizes of operations: densities over time. */
 
 const latencies = {}, sizes = {};
 for (const { name } of KINDS) {
@@ -7,19 +7,19 @@ for (const { name } of KINDS) {
 	sizes[name] = unpack(pictures.sizes_of[name], COARSE * pictures.size_classes);
 }
 
-/* The lower edge of a class of latencies, ns: half powers of two. */
+/* The lower edge of a latency class in ns; there are two classes per power of two. */
 function latencyEdge(i) {
 	const bits = pictures.latency_first + (i >> 1);
 	return i % 2 ? 1.5 * Math.pow(2, bits) : Math.pow(2, bits);
 }
 
-/* Where a latency stands among the classes, which are halves of an octave. */
+/* The position of a latency among the classes, which are halves of an octave. */
 function latencyPlace(ns) {
 	const bits = Math.floor(Math.log2(ns) + 1e-9);
 	return 2 * (bits - pictures.latency_first) + 2 * (ns / Math.pow(2, bits) - 1);
 }
 
-/* Round times between two classes: powers of ten, or of two where that leaves fewer than two. */
+/* Round times between two classes: powers of ten, or of two if fewer than two of those fit. */
 function latencyTicks(first, last) {
 	const decades = d3.range(0, 13).map((n) => Math.pow(10, n)).filter((ns) =>
 		latencyPlace(ns) >= first && latencyPlace(ns) <= last);
@@ -35,7 +35,7 @@ function countsOf(list, classes, from, to) {
 	return out;
 }
 
-/* The class that holds the value which a share of all do not exceed; -1 for none. */
+/* The class of the quantile `share`; -1 for none. */
 function quantile(counts, share) {
 	let left = sum(counts) * share;
 	for (let k = 0; k < counts.length; k++) {
@@ -46,7 +46,8 @@ function quantile(counts, share) {
 	return -1;
 }
 
-/* The first class that any of these kinds has, and the one after the last; null where none has any. */
+/* The first class that any of these kinds uses, and the one after the last; null if there is
+ * none. */
 function latencyBounds(names) {
 	const classes = pictures.latencies;
 	const used = d3.range(classes).filter((k) => names.some((name) =>
@@ -61,11 +62,11 @@ function latencyChart(kind, first, last) {
 	const update = () => {
 		const counts = countsOf(list, classes, range.from, range.to), all = sum(counts);
 		const upper = (share) => timeText(latencyEdge(quantile(counts, share) + 1));
-		says.textContent = all ? `${countText(all)}; half within ${upper(0.5)}, `
-			+ `99% within ${upper(0.99)}` : 'none in this part of the run';
+		says.textContent = all ? `${countText(all)}; p50 \u2264 ${upper(0.5)}, `
+			+ `p99 \u2264 ${upper(0.99)}` : 'none in this part of the run';
 	};
 	const figure = timeChart({ class: 'heat', height: 150, step: COARSE_NS, rows: last - first,
-		label: `How long ${kind.title} took, over time`,
+		label: `Latency of ${kind.title} over time`,
 		draw: (g, box) => {
 			const y = d3.scaleLinear([first, last], [box.height, 0]), cells = [];
 			let most = 1;
@@ -89,7 +90,7 @@ function latencyChart(kind, first, last) {
 				first + Math.floor((1 - y / box.height) * (last - first))));
 			return { title: `${timeText(latencyEdge(k))} to ${timeText(latencyEdge(k + 1))}, `
 				+ stretchTitle(i, COARSE_NS), rows: [[kind.title, countText(list[i * classes + k])],
-				['of all then', countText(sum(list, i * classes, (i + 1) * classes))]] };
+				['total in this interval', countText(sum(list, i * classes, (i + 1) * classes))]] };
 		} });
 	onRange(update);
 	update();
@@ -105,14 +106,14 @@ function makeLatency() {
 	const bounds = latencyBounds(kinds.map((kind) => kind.name));
 
 	if (!bounds) {
-		body.append(noneEl('No operation was recorded.'));
+		body.append(noneEl('No operations were recorded.'));
 		return;
 	}
-	body.append(el('p', { class: 'hint' }, 'Each cell: operations that began then and took so long '
-		+ '(logarithmic, the same scale for all); the darker, the more.'),
+	body.append(el('p', { class: 'hint' }, 'Operations by start time and latency '
+		+ '(logarithmic, same scale in all charts); darker cells have more operations.'),
 	el('div', { class: 'grid-2' }, ...kinds.map((kind) => latencyChart(kind, ...bounds))));
 	if (!pictures.layers.block)
-		body.append(el('p', { class: 'hint' }, 'Requests of devices were not recorded.'));
+		body.append(el('p', { class: 'hint' }, 'Device requests were not recorded.'));
 }
 
 /* --- sizes --- */
@@ -152,10 +153,10 @@ function makeSizes() {
 		d3.range(COARSE).some((i) => sizes[kind.name][i * classes + k]) ? k : 0));
 
 	if (!kinds.length) {
-		body.append(noneEl('No operation that asks for bytes was recorded.'));
+		body.append(noneEl('No operations with a size were recorded.'));
 		return;
 	}
-	body.append(el('p', { class: 'hint' }, 'Calls by the bytes that they asked for, requests of '
-		+ 'devices by what they moved. Page faults ask for no size.'),
+	body.append(el('p', { class: 'hint' }, 'Calls by requested bytes, device requests by bytes moved. '
+		+ 'Page faults have no size.'),
 	el('div', { class: 'grid-3' }, ...kinds.map((kind) => sizeChart(kind, last + 1))));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Draws the parts one after the other: what comes first on the page is seen first. */
+/* Draws the parts of the page in order, so that the top appears first. */
 
 const STEPS = [makeHead, makeFindings, makeRange, makeCourse, makeFiles, makeLatency, makeSizes,
 	makeRanks, makeProcesses, makeTables, makeAbout, makeContents];
@@ -18,14 +18,14 @@ function makeContents() {
 				link(table.id, table.querySelector('.title').textContent))))));
 }
 
-/* A table that is linked to opens. */
+/* Following a link to a table opens it. */
 window.addEventListener('hashchange', () => {
 	const target = document.getElementById(window.location.hash.slice(1));
 	if (target && target.matches('details.table'))
 		target.open = true;
 });
 
-/* Pictures are drawn once they know how wide they are. */
+/* Charts are drawn once they know their width. */
 function whenDrawn() {
 	if (chartsDrawn.size < charts.length)
 		window.requestAnimationFrame(whenDrawn);
@@ -42,7 +42,7 @@ function drawNext(i) {
 	window.setTimeout(drawNext, 0, i + 1);
 }
 
-/* On paper every table is open. */
+/* In print, all tables are open. */
 window.addEventListener('beforeprint', () => {
 	for (const details of document.querySelectorAll('details.table'))
 		details.open = true;

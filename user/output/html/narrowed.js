@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables of the part of the run that is shown: rows of what was summed up by stretch show what
- * happened in it, cell by cell; rows that are one interval each, as operations and steps are, stay as
- * a whole if they overlap it. Must not know how a table is drawn.
+ * Tables of the selected part of the run: rows with sums by stretch show what happened in it, cell
+ * by cell; rows that are one interval each, like operations and steps, stay whole if they overlap
+ * it.
  */
 
-/* Tables whose rows have sums by stretch, and how a row is found among them; of all others in
- * pictures.rows_of the row itself. */
+/* Tables whose rows have sums by stretch, and how to match them; the other tables in
+ * pictures.rows_of are matched by row. */
 const NARROWED = {
 	files: { key: 'files', id: (row, of) => `${of(row, 'dev')} ${of(row, 'ino')}`,
 		idOf: (series) => `${series.dev} ${series.ino}` },
@@ -20,7 +20,7 @@ const NARROWED = {
 	ranks: { key: 'ranks', id: (row, of) => of(row, 'rank'), idOf: (series) => series.rank },
 };
 
-/* What a column is the sum of, by its name: members of a series. */
+/* The members of a series that a column sums, by its name. */
 const SUMS = {
 	count: ['count'], operations: ['count'], faults: ['count'], events: ['marked'], pauses: ['marked'],
 	requests: ['marked'], errors: ['errors'], major: ['major'], opens: ['opens'],
@@ -32,7 +32,7 @@ const SUMS = {
 	'mmap_read.faults': ['read_faults'], 'mmap_read.fetched_bytes': ['read_faulted'],
 };
 
-/* ... where a table means something else; a member behind a minus is left out. */
+/* ... where a table differs; a member with a minus is subtracted. */
 const SUMS_OF = {
 	failed_lookups: { enoent: ['marked'], other: ['count', '-marked'] },
 	levels: { bytes: ['read', 'written', 'read_faulted', 'write_faulted'] },
@@ -43,49 +43,50 @@ const SUMS_OF = {
 };
 const SUMS_OF_NO_OTHERS = new Set(['spans', 'ranks']);
 
-/* What is of a thing, whenever it is looked at; but this text follows from the whole run. */
+/* Facts that do not depend on the range; the path of a pattern follows from the whole run. */
 const FACTS = new Set(['size_bytes', 'start_ns', 'end_ns']);
 const isFact = (table, { name, unit }) => FACTS.has(name)
 	|| ((unit === 'none' || unit === 'path') && !(table.name === 'io_patterns' && name === 'path'));
 
-/* Columns that a table has of a part of the run alone. */
-const MORE = { ranks: [['count', 'operations', 'count'], ['time', 'summed over threads', 'ns'],
+/* Columns that a table has only for a part of the run. */
+const MORE = { ranks: [['count', 'operations', 'count'], ['time', 'thread time', 'ns'],
 	['bytes', 'bytes by calls', 'bytes'], ['fetched', 'from storage', 'bytes']] };
 
-/* When a row was: of which columns its beginning is known, and how from them its end. */
+/* When a row took place: columns for its start, and how to compute its end from them. */
 const WHEN = [
 	['start_ns', 'time_ns', (start, time) => start + time],
 	['made_ns', 'lived_ns', (made, lived) => made + lived],
 ];
 
-/* Of tables whose numbers follow from more than one event: what counts where. */
+/* For tables whose numbers follow from more than one event: what counts where. */
 const COUNTS = {
-	readahead: 'What came ahead counts as used when it was asked for, whenever it came.',
-	writeback: 'What was written counts where it was made dirty, and where it went to the device.',
-	latency_breakdown: 'An operation counts where it ended, as a whole.',
-	span_latency: 'An operation counts where it ended, as a whole.',
-	epochs: 'An epoch that reaches beyond it is cut.',
+	readahead: 'Readahead counts as used when its data is requested, whenever it was read.',
+	writeback: 'Bytes count when they are dirtied and when they go to the device.',
+	latency_breakdown: 'Each operation counts in full when it ends.',
+	span_latency: 'Each operation counts in full when it ends.',
+	epochs: 'An epoch that extends beyond it is cut.',
 };
 
-/* What all rows of a device have alike; what follows from the whole run, though it has no unit. */
+/* Values equal in all rows of a device; values that follow from the whole run, though without a
+ * unit. */
 const NOT_OWN = new Set(['shared_ns']);
 const OF_ALL = new Set(['amplification', 'processes']);
 
-/* ... and what follows from the numbers of a part. */
+/* ... and those computed from the numbers of a part. */
 const DERIVED = {
 	epochs: { compute_time_share: (of) => of('compute_ns') / of('time_ns'),
 		samples_per_second: (of) => of('samples') / of('time_ns') * 1e9,
 		compute_share: (of) => of('compute_ns') / (of('compute_ns') + of('wait_ns')) },
 };
 
-/* Tables that are made of what is known stretch by stretch. */
+/* Tables made from data by stretch. */
 const TOLD = { access: accessInRange, overlap: overlapInRange, device_heat: heatInRange };
-const NO_BYTES = ['faults', 'metadata', 'sync']; /* calls that ask for none, and page faults */
+const NO_BYTES = ['faults', 'metadata', 'sync']; /* page faults, and calls without a byte count */
 
 function told(names, units, rows) {
 	return { columns: names.map((title, i) => ({ get: (row) => row[i],
 		column: { name: title.replace(/ /g, '_'), title, unit: units[i],
-			meaning: 'in the part of the run that is shown' } })), rows, narrowed: NOW };
+			meaning: 'in the selected part of the run' } })), rows, narrowed: NOW };
 }
 
 function accessInRange() {
@@ -96,7 +97,7 @@ function accessInRange() {
 				name === 'bytes' && NO_BYTES.includes(series.name) ? null : inRange(series, name))])
 		.filter((row) => row[1] > 0 || row[2] > 0);
 	const total = (i) => d3.sum(rows, (row) => row[i]);
-	return told(['', 'time', 'operations', 'bytes by calls', 'from storage', 'summed over threads'],
+	return told(['', 'time', 'operations', 'bytes by calls', 'from storage', 'thread time'],
 		['none', 'ns', 'count', 'bytes', 'bytes', 'ns'],
 		[['all I/O', time(all), ...[2, 3, 4, 5].map(total)], ...rows]);
 }
@@ -116,9 +117,9 @@ function heatInRange(table) {
 		row.map((cell, i) => i === at ? within(row) : cell)).filter((row) => row[at] > 0) };
 }
 
-/* What is said of rows of a part of the run. */
-const NOW = 'Of the part of the run that is shown.';
-const STAYS = 'Rows that reach into the part of the run that is shown, each as a whole.';
+/* Notes on rows of a part of the run. */
+const NOW = 'Covers the selected part of the run.';
+const STAYS = 'Rows that overlap the selected part of the run, each in full.';
 
 function rowsWithin(table, [start, end, until]) {
 	const [from, to] = rangeNs();
@@ -142,7 +143,7 @@ function shownColumns(table) {
 		.slice(0, table.shape === 'record' ? 200 : 16);
 }
 
-/* Of a table's row its sums by stretch, undefined where they are not known. */
+/* Maps a table's row to its sums by stretch, undefined if unknown. */
 function seriesOf(table) {
 	const by = NARROWED[table.name];
 	if (!by) {
@@ -154,7 +155,7 @@ function seriesOf(table) {
 	return (row) => known.get(String(by.id(row, (of, name) => cellOf(table, of, name))));
 }
 
-/* The members that a column is the sum of, if it is one. */
+/* The members that a column sums, if it is a sum. */
 function membersOf(table, column, row) {
 	if (table.name === 'methods' && column.name === 'bytes' && cellOf(table, row, 'method') === 'mmap')
 		return [cellOf(table, row, 'op') === 'read' ? 'fetched' : 'dirtied'];
@@ -162,8 +163,8 @@ function membersOf(table, column, row) {
 		|| (SUMS_OF_NO_OTHERS.has(table.name) ? null : SUMS[column.name]);
 }
 
-/* A number of the part that is shown; what was not recorded in the run was not in its part, and of
- * what was lost nobody knows in which it was. */
+/* A number of the selected part. If the run has none, neither has its part; lost events could
+ * belong to any part, so the number is a lower bound. */
 function asFarAsKnown(value, whole) {
 	if (plain(whole) === null)
 		return null;
@@ -175,7 +176,7 @@ function cellInRange(series, members, whole) {
 		: inRange(series, name)), whole);
 }
 
-/* What was taken of a row at the end of each stretch, in the part that is shown. */
+/* Samples of a row, taken at the end of each stretch, summed over the selected part. */
 const isSampled = (table, name) => name in table.index && table.name in rowSamples
 	&& rowSamples[table.name].columns.has(name);
 
@@ -199,11 +200,11 @@ function narrowedColumn(table, { column, get }, find) {
 	return { column, get: (row) => cellInRange(find(row), membersOf(table, column, row), get(row)) };
 }
 
-/* Rows with sums by stretch: cell by cell, as far as these go. */
+/* Rows with sums by stretch: cell by cell, as far as those are known. */
 function rowsInRange(table, columns) {
 	const find = seriesOf(table);
 	const more = (MORE[table.name] || []).map(([name, title, unit]) => ({
-		column: { name, title, unit, meaning: 'in the part of the run that is shown' },
+		column: { name, title, unit, meaning: 'in the selected part of the run' },
 		get: (row) => inRange(find(row), name) }));
 	const now = columns.map((column) => narrowedColumn(table, column, find));
 	now.splice(1, 0, ...more);
@@ -212,12 +213,12 @@ function rowsInRange(table, columns) {
 		lacking: table.of - table.rows.filter((row) => find(row) || isNothing(table, row)).length };
 }
 
-/* A row that says that there was none of it. */
+/* A row with nothing but zeros. */
 function isNothing(table, row) {
 	return !table.columns.some((column, i) => membersOf(table, column, row) && plain(row[i]) > 0);
 }
 
-/* The one row of a record by groups of columns: "read.count" is a sum of those of "read". */
+/* The single row of a record by groups of columns: "read.count" is a sum of group "read". */
 function recordInRange(table, columns) {
 	const of = ({ column }) => rowSums[table.name].get(column.name.split('.')[0]);
 	const now = columns.map((one) => {
@@ -231,7 +232,7 @@ function recordInRange(table, columns) {
 	return { columns: now, rows: table.rows, narrowed: NOW, mixed: now.some((one) => one.whole) };
 }
 
-/* Rows whose numbers were taken at the end of each stretch. */
+/* Rows with samples taken at the end of each stretch. */
 function samplesInRange(table, columns) {
 	const samples = rowSamples[table.name], derived = DERIVED[table.name] || {};
 	const of = (row) => (name) => sampleInRange(table, row, name);
@@ -254,7 +255,7 @@ function samplesInRange(table, columns) {
 		lacking: table.of - samples.rows.size };
 }
 
-/* Columns and rows as they are now: of the whole run, or of the part that is shown. */
+/* The current columns and rows: of the whole run, or of the selected part. */
 function contentOf(table) {
 	const columns = shownColumns(table);
 	const summed = pictures.summed === 'all' && table.name !== 'spans';

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Processes as a tree over time: when each lived, and how much of that it was in I/O. */
+/* Processes as a tree over time: when each lived, and how much of that was I/O. */
 
 const PROCESS_ROW = 18;
 const PROCESSES_MOST = 200;
-const ALIKE = 12; /* children of one name, without children of their own: so many are one row */
+const ALIKE = 12; /* leaf children of the same name that share a row, from this many */
 
-/* Rows of one or more processes each: `members`, from the first one's start until the last one's
- * end. */
+/* Rows of one or more processes: `members`, from the first one's start to the last one's end. */
 function rowOf(members, depth) {
 	return { members, depth, comm: members[0].comm, start_ns: d3.min(members, (row) => row.start_ns),
 		until: d3.max(members, (row) => row.until) };
 }
 
-/* Rows in the order of the tree, each with its depth; a parent that had ended when its pid was used
- * again is the one that lived then. */
+/* Rows in tree order, each with its depth. If a pid was reused, the parent is the process that
+ * lived at the time. */
 function processTree() {
 	const end = (row) => row.end_ns === null ? DURATION_NS : row.end_ns;
 	const rows = rowsOf('processes').filter((row) => row.start_ns !== null)
@@ -45,7 +44,7 @@ function processTree() {
 	return out;
 }
 
-/* What tells it from others of its name. */
+/* Distinguishes a row from others of its name. */
 function whoOf(row) {
 	return row.members.length === 1 ? String(row.members[0].pid) : `\u00d7${countText(row.members.length)}`;
 }
@@ -74,21 +73,23 @@ function drawProcess(g, box, row, y, series) {
 		.text(box.left > 100 ? `${comm.slice(0, room - who.length - 1)} ${who}` : who);
 }
 
-/* One process, at the moment that is pointed at. */
+/* A single process, at the time pointed at. */
 function processLines(row) {
 	return [['command', (Array.isArray(row.command) ? listText(row.command) : row.command || '')
 		.slice(0, 120)],
-	['lived', `${timeText(row.start_ns)} to ${row.end_ns === null ? 'the end' : timeText(row.end_ns)}`],
+	['lifetime',
+		`${timeText(row.start_ns)} to ${row.end_ns === null ? 'end of run' : timeText(row.end_ns)}`],
 	['exit status', row.exit_code === null ? NOTHING : String(row.exit_code)],
-	['in I/O, whole life', timeText(row.time_ns)]];
+	['I/O time, whole lifetime', timeText(row.time_ns)]];
 }
 
 function processesLines(row, ns) {
 	const failed = row.members.filter((one) => one.exit_code).length;
-	return [['first to last', `${timeText(row.start_ns)} to ${timeText(row.until)}`],
-		['alive then', countText(row.members.filter((one) => one.start_ns <= ns && one.until > ns).length)],
+	return [['first start to last end', `${timeText(row.start_ns)} to ${timeText(row.until)}`],
+		['alive at this time',
+			countText(row.members.filter((one) => one.start_ns <= ns && one.until > ns).length)],
 		['failed', countText(failed)],
-		['in I/O, whole lives', timeText(d3.sum(row.members, (one) => one.time_ns))]];
+		['I/O time, whole lifetimes', timeText(d3.sum(row.members, (one) => one.time_ns))]];
 }
 
 function processTip(rows, seriesOf, ns, y) {
@@ -100,7 +101,7 @@ function processTip(rows, seriesOf, ns, y) {
 			(series.time[i] / COARSE_NS).toFixed(2)]] : []) };
 }
 
-/* Of each row its sums by stretch: of those of its processes that have such. */
+/* Maps a row to the sums by stretch of its processes, as far as they are known. */
 function sumsOfRows(rows) {
 	const known = new Map(sums.processes.filter((series) => !series.others
 		&& pictures.summed !== 'all')
@@ -116,7 +117,7 @@ function makeProcesses() {
 	const seriesOf = sumsOfRows(rows);
 
 	if (!rows.length) {
-		body.append(el('p', { class: 'hint' }, 'No process is known.'));
+		body.append(el('p', { class: 'hint' }, 'No processes were recorded.'));
 		return;
 	}
 	const figure = timeChart({ class: 'process-tree', height: rows.length * PROCESS_ROW,
@@ -126,11 +127,12 @@ function makeProcesses() {
 			drawProcess(g, box, row, k * PROCESS_ROW, seriesOf(row))),
 		tip: (ns, y) => processTip(rows, seriesOf, ns, y) });
 
-	figure.prepend(el('figcaption', null, pictures.summed === 'all' ? 'bars: how long each lived'
-		: 'bars: how long each lived; filled: threads in I/O, up to one'));
+	figure.prepend(el('figcaption', null, pictures.summed === 'all' ? 'bars: process lifetimes'
+		: 'bars: process lifetimes; filled: threads in I/O, up to one'));
 	body.append(figure);
 	const most = tables.processes.of - rowsOf('processes').filter((row) => row.pid === 0).length;
 	const told = d3.sum(rows, (row) => row.members.length);
-	if (most > told) /* what the kernel did is no process */
-		body.append(hintEl(`${countText(told)} of ${countText(most)} processes, those that were in I/O longest.`));
+	if (most > told) /* kernel activity (pid 0) is not a process */
+		body.append(hintEl(
+			`${countText(told)} of ${countText(most)} processes, those with the most I/O time.`));
 }

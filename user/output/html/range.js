@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The part of the run that is shown, in coarse stretches: everything below follows it. Chosen with
- * the brush, by dragging over any picture with time, by the keyboard, or as numbers.
+ * The selected part of the run, in coarse stretches, which everything below follows. Selected with
+ * the brush, by dragging over any chart with a time axis, by keyboard, or with sliders.
  */
 
 const range = { from: 0, to: COARSE, listeners: [] };
 
-/* The last stretch that the run reaches into, plus 1. */
+/* The last stretch that the run extends into, plus 1. */
 const LAST = Math.max(1, Math.min(COARSE, Math.ceil(DURATION_NS / COARSE_NS)));
 
 function rangeNs() {
@@ -32,7 +32,7 @@ function setRangeNs(from, to) {
 	setRange(Math.floor(from / COARSE_NS + 1e-6), Math.ceil(to / COARSE_NS - 1e-6));
 }
 
-/* Zooms by a factor around the middle, or around a moment. */
+/* Zooms by a factor around the middle, or around a point in time. */
 function zoom(factor, aroundNs) {
 	const span = range.to - range.from, around = aroundNs === undefined
 		? (range.from + range.to) / 2 : aroundNs / COARSE_NS;
@@ -61,7 +61,7 @@ function rangeText() {
 
 /* --- the bar --- */
 
-const EDGE = 7; /* pixels beside an end of the part that is shown in which it can be taken */
+const EDGE = 7; /* pixels around an end of the selection in which it can be dragged */
 
 function drawOverview(svg) {
 	const width = svg.node().clientWidth, height = svg.node().clientHeight;
@@ -84,7 +84,7 @@ function drawOverview(svg) {
 		.attr('height', height);
 }
 
-/* Dragging: an end, the part as a whole, or a new part. */
+/* Dragging moves an end or the whole selection, or makes a new one. */
 function makeBrush(node) {
 	let drag = null;
 	const at = (event) => {
@@ -138,11 +138,11 @@ function makeRange() {
 	const bar = document.getElementById('range');
 	const says = el('output', { id: 'range-text' });
 	const svg = d3.create('svg').attr('class', 'overview').attr('role', 'img')
-		.attr('aria-label', 'The whole run: compute and I/O without compute');
+		.attr('aria-label', 'The whole run: compute and unoverlapped I/O');
 	const button = (label, title, act) =>
 		el('button', { type: 'button', title, 'aria-label': title, onclick: act }, label);
 	const slider = (name, act) => el('input', { type: 'range', min: 0, max: LAST, step: 1,
-		'aria-label': `${name} of the part that is shown`,
+		'aria-label': `${name} of the selected part`,
 		oninput: (event) => act(Number(event.target.value)) });
 	const first = slider('start', (value) => setRange(Math.min(value, range.to - 1), range.to));
 	const last = slider('end', (value) => setRange(range.from, Math.max(value, range.from + 1)));
@@ -161,8 +161,8 @@ function makeRange() {
 	bar.append(el('div', { class: 'range-line' },
 		el('span', { class: 'label' }, 'Shown: '), says,
 		el('span', { class: 'buttons' },
-			button('\u2212', 'Show more of the run', () => zoom(2)),
-			button('+', 'Show less of it, larger', () => zoom(0.5)),
+			button('\u2212', 'Zoom out', () => zoom(2)),
+			button('+', 'Zoom in', () => zoom(0.5)),
 			button('\u25c0', 'Earlier', () => move(-0.5)),
 			button('\u25b6', 'Later', () => move(0.5)),
 			button('whole run', 'Show the whole run', () => setRange(0, LAST)))),

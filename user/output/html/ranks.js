@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Ranks, and workers of one parent, side by side; those that stand out are marked. */
+/* Ranks, and workers of one parent, side by side; outliers are marked. */
 
-const OUTLIER = 1.5; /* times the median of those beside it */
+const OUTLIER = 1.5; /* times the median of the group */
 const GROUPS_MOST = 6;
-const GROUP_SHARE = 0.05; /* of the time of all in I/O, at least */
-const BESIDE_MOST = 16; /* rows of a group, those of the most I/O */
+const GROUP_SHARE = 0.05; /* minimum share of all I/O time */
+const BESIDE_MOST = 16; /* rows of a group, those with the most I/O */
 
 function inRange(series, name) {
 	return sum(series[name], range.from, range.to);
 }
 
-/* Rows of bars: items {label, values: [number...], note}, the first `most` of them; heads: [label,
+/* Rows of bars: items {label, values: [number...]}, the first `most` of them; heads: [label,
  * format, class]. */
 function sideBySide(items, heads, mark, most) {
 	const tops = heads.map((head, k) => d3.max(items, (item) => item.values[k]) || 1);
@@ -31,7 +31,7 @@ function sideBySide(items, heads, mark, most) {
 		const straggles = middle > 0 && stands(item);
 		return el('tr', { class: straggles ? 'straggler' : null },
 			el('th', { scope: 'row' }, nameEl(item.label)), ...cells(item),
-			el('td', { class: 'note' }, straggles ? '\u25c4 stands out' : ''));
+			el('td', { class: 'note' }, straggles ? '\u25c4 straggler' : ''));
 	})));
 }
 
@@ -48,10 +48,11 @@ function rankItems() {
 			inRange(series, 'bytes'), inRange(series, 'fetched')] }));
 }
 
-const SIDE_HEADS = [['I/O, summed over threads', timeText, 'c-read'],
+const SIDE_HEADS = [['I/O thread time', timeText, 'c-read'],
 	['bytes by calls', bytesText, 'c-write'], ['from storage', bytesText, 'c-fetched']];
 
-/* Whether most of them lived beside another one: programs one after the other are no workers. */
+/* Whether most members overlap an earlier one: programs that run one after the other are not
+ * workers. */
 function liveTogether(group) {
 	let until = -1, beside = 0;
 	for (const { row } of group.slice().sort((a, b) => a.row.start_ns - b.row.start_ns)) {
@@ -61,7 +62,7 @@ function liveTogether(group) {
 	return beside >= (group.length - 1) / 2;
 }
 
-/* Children of one parent that did I/O, where there are several at once. */
+/* Children of one parent that did I/O, if several lived at once. */
 function workerGroups() {
 	const groups = new Map(), parents = new Map();
 	for (const row of rowsOf('processes'))
@@ -88,7 +89,7 @@ function makeRanks() {
 		const parts = [];
 		if (ranked)
 			parts.push(el('h3', null, 'Ranks'), sideBySide(rankItems(), [SIDE_HEADS[0],
-				['I/O no compute hid', timeText, 'c-alone']].concat(SIDE_HEADS.slice(1)), 0));
+				['unoverlapped I/O', timeText, 'c-alone']].concat(SIDE_HEADS.slice(1)), 0));
 		for (const group of groups) {
 			const items = group.map(({ series, row }) => ({ label: `${row.comm || ''} ${row.pid}`,
 				values: [inRange(series, 'time'), inRange(series, 'bytes'),
@@ -96,17 +97,18 @@ function makeRanks() {
 			parts.push(el('h3', null, 'Children of process ', String(group[0].row.ppid), ': ',
 				nameEl(group[0].row.comm || '')), sideBySide(items, SIDE_HEADS, 0, BESIDE_MOST));
 			if (items.length > BESIDE_MOST)
-				parts.push(hintEl(`The ${BESIDE_MOST} of ${countText(items.length)} that did most.`));
+				parts.push(hintEl(
+					`Top ${BESIDE_MOST} of ${countText(items.length)} by I/O thread time.`));
 		}
 		place.replaceChildren(...parts);
 	};
 
 	if (!ranked && !groups.length) {
-		body.append(noneEl('There were no ranks, and no process had several children at once that did I/O.'));
+		body.append(noneEl('No ranks, and no process with several concurrent children that did I/O.'));
 		return;
 	}
-	body.append(el('p', { class: 'hint' }, `Marked: more than ${OUTLIER} times the median of those `
-		+ 'beside it (of two: of the other one).'), place);
+	body.append(el('p', { class: 'hint' }, `Marked: more than ${OUTLIER} times the median of the `
+		+ 'group (of two: the smaller one).'), place);
 	const others = sums.ranks.find((series) => series.others && series.of);
 	if (others)
 		body.append(el('p', { class: 'hint' }, `${countText(others.of)} more ranks are not shown.`));

@@ -33,8 +33,8 @@ function rulerRow(name, rows, label) {
 			const row = rows.find((item) => item.start_ns <= ns
 				&& item.start_ns + item.time_ns > ns);
 			return row && { title: `${name.replace(/s$/, '')} ${label(row)}`, rows: [
-				['took', timeText(row.time_ns)], ['waited for data', timeText(row.wait_ns)],
-				['I/O without compute', timeText(row.stall_ns === undefined
+				['duration', timeText(row.time_ns)], ['waited for data', timeText(row.wait_ns)],
+				['unoverlapped I/O', timeText(row.stall_ns === undefined
 					? row.unoverlapped_io_ns : row.stall_ns)]]
 				.concat(row.outlier ? [['', 'much longer than the others']] : []) };
 		} });
@@ -54,7 +54,7 @@ function makeRuler(body) {
 	if (steps.length)
 		body.append(rulerRow('steps', steps.filter(ofFirst), (row) => String(row.index)));
 	if (ranks.size > 1)
-		body.append(el('p', { class: 'hint' }, `The ruler is that of rank ${first}.`));
+		body.append(el('p', { class: 'hint' }, `Epochs and steps are those of rank ${first}.`));
 	if (tables.steps && tables.steps.rows.length < tables.steps.of)
 		body.append(el('p', { class: 'hint' }, `The first ${countText(tables.steps.rows.length)} of `
 			+ `${countText(tables.steps.of)} steps.`));
@@ -69,7 +69,7 @@ function laneName(lane) {
 	return `${rank}${lane.name || ''} ${lane.tid === lane.pid ? lane.pid : `${lane.pid}/${lane.tid}`}`;
 }
 
-/* Lanes with the y of each and how many rows it takes. */
+/* Lays out lanes: the y of each, and the rows it takes. */
 function layOut() {
 	const kept = pictures.spans.kept, lanes = pictures.spans.lanes.map((lane) =>
 		Object.assign({}, lane, { depth: 1, spans: [], busy: unpack(lane.busy, COARSE) }));
@@ -125,9 +125,9 @@ function lanesTip(laid, ns, y) {
 	const open = lane.spans.filter((span) => span.start <= ns && span.start + span.length >= ns);
 	const span = open.find((item) => item.depth === depth) || open[open.length - 1];
 	const rows = span ? [['span', `${span.label.name || ''}`], ['category', span.label.more || ''],
-		['began', timeText(span.start)], ['took', timeText(span.length)
-			+ (span.unfinished ? ', had no end' : '')]]
-		: [['spans in this stretch', shareText(Math.min(1, lane.busy[coarseOf(ns)] / COARSE_NS))]];
+		['began', timeText(span.start)], ['duration', timeText(span.length)
+			+ (span.unfinished ? ', unfinished' : '')]]
+		: [['in spans, this interval', shareText(Math.min(1, lane.busy[coarseOf(ns)] / COARSE_NS))]];
 	return { title: laneName(lane), rows };
 }
 
@@ -135,7 +135,7 @@ function makeLanes(body) {
 	const spans = pictures.spans, laid = layOut();
 	if (!spans.count) {
 		body.append(el('p', { class: 'hint' }, pictures.layers.span
-			? 'The program marked no spans.' : 'Spans were not recorded.'));
+			? 'No spans were marked.' : 'Spans were not recorded.'));
 		return;
 	}
 	const colours = new Map();
@@ -154,6 +154,6 @@ function makeLanes(body) {
 	if (shown < spans.count || spans.lanes.length < spans.lanes_of)
 		body.append(el('p', { class: 'hint' }, `The ${countText(shown)} longest of `
 			+ `${countText(spans.count)} spans, on ${spans.lanes.length} of `
-			+ `${countText(spans.lanes_of)} threads; the pale ground is how busy a thread was with `
-			+ 'all of its spans.'));
+			+ `${countText(spans.lanes_of)} threads; the pale background shows how busy a thread was `
+			+ 'with all of its spans.'));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Tables that sort, filter and copy as CSV, of the run or of its part that is shown. */
+/* Tables that sort, filter and copy as CSV, of the run or of its selected part. */
 
 const ROWS_AT_FIRST = 12;
 
@@ -37,7 +37,7 @@ function copyText(text, button) {
 		area.value = text;
 		document.body.append(area);
 		area.select();
-		done(document.execCommand('copy') ? 'copied' : 'could not copy');
+		done(document.execCommand('copy') ? 'copied' : 'copy failed');
 		area.remove();
 	};
 	if (navigator.clipboard)
@@ -57,18 +57,18 @@ function cellEl(shown, row) {
 	const text = cellText(value, shown.unit ? shown.unit(row) : shown.column.unit);
 	const content = typeof v === 'string' || Array.isArray(v)
 		? nameEl(text, text.length > 60 ? { title: text } : null) : text;
-	return el('td', { class: classOf(shown), title: shown.whole ? 'of the whole run' : null }, content);
+	return el('td', { class: classOf(shown), title: shown.whole ? 'whole run' : null }, content);
 }
 
 function recordEl(table, now) {
 	const { columns, rows } = now || { columns: shownColumns(table), rows: table.rows };
 	return el('dl', { class: 'record' }, ...columns.flatMap(({ column, get, whole }) =>
 		rows.length ? [el('dt', { title: column.meaning }, headingOf(column)),
-			el('dd', { class: whole ? 'of-run' : null, title: whole ? 'of the whole run' : null },
+			el('dd', { class: whole ? 'of-run' : null, title: whole ? 'whole run' : null },
 				nameEl(cellText(get(rows[0]), column.unit)))] : []));
 }
 
-/* The same, following the range. */
+/* The same, updated with the range. */
 function followingEl(table) {
 	const place = el('div');
 	const draw = () => {
@@ -114,7 +114,7 @@ function listEl(table) {
 		state.by = name;
 		draw();
 	};
-	/* Those that stand out, where the table says which. */
+	/* Rows that stand out, if the table marks them. */
 	const few = (rows) => (table.only === undefined ? rows
 		: rows.filter((row) => plain(row[table.only]))).slice(0, ROWS_AT_FIRST);
 	const draw = () => {
@@ -145,35 +145,38 @@ function noteOf(table, now) {
 	const says = [];
 	if (table.rows.length < table.of)
 		says.push((table.by === undefined
-			? `The first ${countText(table.rows.length)} of ${countText(table.of)} rows; `
-			: `Of ${countText(table.of)} rows the ${countText(table.rows.length)} of the most `
-				+ `${headingOf(table.columns[table.by])}; `) + `faultline report --table ${table.name} has all of them.`);
+			? `First ${countText(table.rows.length)} of ${countText(table.of)} rows; `
+			: `Of ${countText(table.of)} rows, the ${countText(table.rows.length)} with the most `
+				+ `${headingOf(table.columns[table.by])}; `)
+				+ `faultline report --table ${table.name} lists all.`);
 	if (now.lacking > 0)
-		says.push('Only the worst are known by part of the run: '
-			+ `${countText(now.lacking)} ${now.lacking === 1 ? 'is' : 'are'} not.`);
+		says.push('Only the top rows are available for part of the run: '
+			+ `${countText(now.lacking)} ${now.lacking === 1 ? 'is' : 'are'} omitted.`);
 	if (now.narrowed)
 		says.push(now.narrowed);
 	if (now.mixed)
-		says.push('What stands in brackets is of the whole run.');
+		says.push('Values in parentheses are for the whole run.');
 	if (now.whole)
-		says.push('Of the whole run: it cannot be narrowed.');
+		says.push('Covers the whole run; this table cannot be narrowed.');
 	if (table.note)
 		says.push(table.note);
 	return says.join(' ');
 }
 
-/* Tables that stand elsewhere on the page, in another form. */
+/* Tables shown elsewhere on the page in another form. */
 const ELSEWHERE = new Set(['findings', 'caveats', 'trace']);
 
-/* Headings of those that the text report has not. */
+/* Headings of tables that the text report does not have. */
 const HEADINGS = { totals: 'Totals', methods: 'Reads and writes by method',
-	starts: 'Program starts', reopens: 'Files opened again and again', lifetimes: 'Files made and removed', advice: 'Advice on files', io_patterns: 'Patterns of I/O', overlap: 'I/O and compute' };
+	starts: 'Program starts', reopens: 'Repeatedly opened files',
+	lifetimes: 'Files created and deleted', advice: 'fadvise and madvise calls',
+	io_patterns: 'I/O patterns', overlap: 'I/O and compute' };
 
 function titleOf(table) {
 	return table.title || HEADINGS[table.name] || table.name;
 }
 
-/* Tables without rows are one line: those that are empty, then those that were not recorded. */
+/* Tables without rows share one line: empty ones first, then those not recorded. */
 function makeEmpty(empty) {
 	const titles = (tables) => tables.map((table) =>
 		titleOf(table).toLowerCase() + (table.note ? ` (${table.note})` : '')).join(', ');

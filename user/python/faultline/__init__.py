@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Marks phases of a program, so that Faultline tells its I/O by them.
+"""Marks phases of a program, so that Faultline can report I/O by phase.
 
     import faultline
 
@@ -7,9 +7,9 @@
         with faultline.span("step", category="compute", step=step):
             train(batch)
 
-While nobody listens a span costs what an empty `with` costs. Nothing here changes what a program
-does: no function raises for the values that it is given to tell of, and without the C extension
-that carries the probes everything is there and does nothing; status() says so.
+While nobody listens a span costs as much as an empty `with`. Nothing here changes what a program
+does: no function raises because of the values it is to record. Without the C extension, which
+contains the probes, all names exist and do nothing; status() says so.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _notes: List[str] = []
 
 def trace_iter(iterable: Iterable[T], name: str, category: str = "data",
                **args: Any) -> Iterator[T]:
-    """Yields what `iterable` yields, and marks the wait for each item as a span.
+    """Yields the items of `iterable`, and marks the wait for each as a span.
 
-    Making the iterator (iter(iterable)) is part of the first wait: a DataLoader starts its workers
-    there. The call that finds the end is a span too, but where the iterable knows its length: then
-    there are as many spans as items. What the loop does with an item is in no span of this.
+    Creating the iterator (iter(iterable)) is part of the first wait: a DataLoader starts its
+    workers there. The call that reaches the end is a span, too, unless the iterable knows its
+    length: then there are as many spans as items. The body of the loop is in none of these spans.
     """
     again = span(name, category, **args)._copy
     try:
@@ -69,22 +69,21 @@ def trace_iter(iterable: Iterable[T], name: str, category: str = "data",
 
 
 def status() -> Dict[str, Any]:
-    """What works, as a dict: "extension" (bool) is False when spans do nothing, and "reason" (str
-    or None) then says why; "enabled" (bool) is whether somebody listens now."""
+    """Returns what works, as a dict: "extension" (bool) is False if spans do nothing, and "reason"
+    (str or None) then says why; "enabled" (bool) says whether somebody is listening now."""
     return {"extension": _missing is None, "reason": _missing, "enabled": enabled()}
 
 
 def notes() -> List[str]:
-    """What the start-up hook of `faultline run --python-spans` could not mark, and why: one line
-    each, in a list of the caller's own."""
+    """Returns what the start-up hook of `faultline run --python-spans` could not mark, and why: a
+    new list with one line for each."""
     return list(_notes)
 
 
 def read(paths: Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]) -> "Trace":
-    """A trace, or several as one job, as tables: read("job.flt").calls. See help(faultline._trace).
+    """Reads a trace, or several as one job: read("job.flt").calls. See help(faultline._trace).
 
-    Needs numpy, msgpack and zstandard, and pandas for DataFrames; programs that only mark spans need
-    none of these.
+    Needs numpy, msgpack and zstandard, and pandas for DataFrames; marking spans needs none.
     """
     from . import _trace
     return _trace.read(paths)
@@ -92,6 +91,6 @@ def read(paths: Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[
 
 def read_dask(paths: Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]],
               table: str = "calls", **choice: Any) -> Any:
-    """The same lazily, as a Dask DataFrame. See help(faultline._dask.read_dask)."""
+    """Reads lazily, as a Dask DataFrame. See help(faultline._dask.read_dask)."""
     from . import _dask
     return _dask.read_dask(paths, table, **choice)

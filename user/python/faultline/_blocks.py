@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The blocks of a trace file, found by its index and read one by one. Knows what a file looks like,
-not what its rows mean. Needs numpy, msgpack and zstandard."""
+"""The blocks of a trace file, found by its index and read one by one. Needs numpy, msgpack and
+zstandard."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ import zstandard
 TAIL = struct.Struct("<IIQQQQ")
 TAIL_SKIPPABLE, TAIL_MAGIC = 0x184D2A50, 0x0A444E45544C460A
 SKIPPABLE = range(0x184D2A50, 0x184D2A60)
-FRAME_MOST = 256 << 20  # bytes of a frame, decompressed: none that Faultline writes comes near
+FRAME_MOST = 256 << 20  # bytes of a decompressed frame; those of Faultline are far smaller
 FEED = 1 << 16
 TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
 VERSION = 1
-FILE_COLUMNS = ("id", "dev", "ino", "size")  # that rows of files need
-ANY_PID = (1 << 64) - 1  # as of key(): whose rows a block has is not known
-# What comes of reading a frame that is damaged, or is whole and was made by somebody else.
+FILE_COLUMNS = ("id", "dev", "ino", "size")  # required in rows of files
+ANY_PID = (1 << 64) - 1  # see key(): the processes of a block are unknown
+# Exceptions from reading a frame that is damaged, or that another program made.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, zstandard.ZstdError,
            msgpack.UnpackException)
 
 
 class TraceWarning(UserWarning):
-    """A trace is incomplete or damaged: what is told of it is all that could be read."""
+    """A trace is incomplete or damaged: results contain only what could be read."""
 
 
 class Block(NamedTuple):
-    """An entry of the index; times on the trace's own clock, pids as a mask of bits, see key()."""
+    """An entry of the index; times on the trace's own clock, pids as a bit mask, see key()."""
     kind: str
     offset: int
     rows: int
@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 def key(pid: int) -> int:
-    """The bit that stands for a pid in the mask of a block."""
+    """Returns the bit of a pid in the mask of a block."""
     return 1 << ((pid * 0x9E3779B97F4A7C15 & (1 << 64) - 1) >> 58)
 
 
@@ -62,7 +62,7 @@ def _column(value: Dict[Any, Any]) -> Any:
 
 
 class TraceFile:
-    """One trace file. Its header, its totals (None: it has no end), its blocks."""
+    """One trace file: its header, its totals (None: it has no end), its blocks."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -95,7 +95,7 @@ class TraceFile:
         return open_file, (self.path,)
 
     def frame(self, offset: int) -> Tuple[Dict[str, Any], int]:
-        """The object of the frame at an offset, and the offset behind it."""
+        """Returns the object in the frame at an offset, and the offset after it."""
         unpack = zstandard.ZstdDecompressor().decompressobj()
         data, at = bytearray(), offset
         while not unpack.eof:
@@ -142,7 +142,7 @@ class TraceFile:
         return True
 
     def _scan(self) -> None:
-        """A trace without an end: what whole frames it has."""
+        """Finds the complete frames of a trace without an end."""
         offset, why = 0, "it has no end: the tracer was stopped before it could write one"
         while offset < len(self._bytes):
             magic = int.from_bytes(self._bytes[offset:offset + 4], "little")
@@ -167,12 +167,12 @@ class TraceFile:
 
     @staticmethod
     def _times(block: Dict[str, Any]) -> "np.ndarray[Any, Any]":
-        """On the trace's clock."""
+        """Returns times on the trace's clock."""
         times: "np.ndarray[Any, Any]" = np.cumsum(block["dts"].astype(np.uint64))
         return (times + np.uint64(block["t0"])).astype(np.int64)
 
     def rows(self, block: Block) -> Optional[Dict[str, "np.ndarray[Any, Any]"]]:
-        """The columns of a block, `time` on the clock of 1970; None, and a warning, if it is damaged."""
+        """Returns the columns of a block, `time` as Unix time; None, with a warning, if damaged."""
         try:
             value = self.frame(block.offset)[0]
             columns = {name: column for name, column in value.items()
@@ -186,13 +186,13 @@ class TraceFile:
         return columns
 
     def warn_of(self, block: Block, error: Exception) -> None:
-        """Of a block that cannot be read, or not be understood."""
+        """Warns of a block that cannot be read or understood."""
         warnings.warn(f"{self.path}: {block.rows} rows of {block.kind} cannot be read ({error})",
                       TraceWarning, stacklevel=4)
 
     @functools.cached_property
     def strings(self) -> Dict[int, str]:
-        """Names and paths by id; bytes that are no UTF-8 as the report has them, \\xHH each."""
+        """Names and paths by id; bytes that are not UTF-8 become \\xHH, as in the report."""
         found: Dict[int, str] = {}
         for block in self.blocks:
             if block.kind != "string":
@@ -212,7 +212,7 @@ class TraceFile:
 
     @functools.cached_property
     def file_rows(self) -> Dict[int, Dict[str, int]]:
-        """What each file id stands for: its latest row."""
+        """The latest row of each file id."""
         latest: Dict[int, Dict[str, int]] = {}
         for block, columns in self.of_kind("file"):
             names = list(columns)
@@ -240,6 +240,6 @@ def _open(path: str, _identity: Tuple[int, int, int]) -> TraceFile:
 
 
 def open_file(path: str) -> TraceFile:
-    """The same object for the same file: workers of a cluster read its names once."""
+    """Returns the same object for the same file: workers of a cluster read its names once."""
     about = os.stat(path)
     return _open(path, (about.st_ino, about.st_size, about.st_mtime_ns))

@@ -36,10 +36,10 @@ def _groups(blocks: List[Block], rows: int) -> List[List[Block]]:
 def read_dask(paths: Paths, table: str = "calls", columns: Optional[Sequence[str]] = None,
               from_ns: Optional[int] = None, until_ns: Optional[int] = None,
               pid: Optional[int] = None, partition_rows: int = 1_000_000) -> Any:
-    """calls, faults, requests or vfs of traces that may be larger than memory, as a Dask DataFrame of
-    partitions of about so many rows. Only headers and indexes are read now; of the partitions that
-    a time (ns since 1970) or a pid leaves over, each is read when it is needed. Workers must find
-    the traces under the same paths."""
+    """Returns calls, faults, requests or vfs of traces that may be larger than memory, as a Dask
+    DataFrame with partitions of about `partition_rows` rows. Reads only headers and indexes now;
+    partitions that match a time (ns since 1970) and a pid are read when they are needed. Workers
+    must find the traces under the same paths."""
     _frames.check_table(table)
     choice = Choice(None if columns is None else tuple(columns), from_ns, until_ns, pid)
     none = _frames.join([], table, choice.columns)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Functions of every kind as spans. Knows nothing of probes; each call has a span of its own, so
-that recursion, threads and interleaved coroutines end what they began."""
+"""Wraps functions of every kind as spans. Each call has a span of its own, so that recursion,
+threads and interleaved coroutines end the spans that they began."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Callable, Tuple
 
 
 def decorate(span: Any, function: Any) -> Any:
-    """What `span(...)(function)` returns: the same kind of function, with the same metadata."""
+    """Implements `span(...)(function)`: returns the same kind of function, same metadata."""
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(decorate(span, function.__func__))
     if inspect.isclass(function) or not callable(function):

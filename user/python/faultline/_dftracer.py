@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What DFTracer logs, as spans: of its own library where that is installed, which is used as it is,
-and of the names that stand in for it elsewhere. Knows its clock; must change nothing that it does
-but for that clock where it has none."""
+"""Turns what DFTracer logs into spans: of its own library if that is installed, otherwise of the
+names that stand in for it. Must not change what the library does, except its clock if it has
+none."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ._hooks import note
 
 
 def category_of(cat: Any) -> str:
-    """DFTracer's users write categories as they like; those that Faultline gives a meaning to are
-    known in capitals too."""
+    """Returns Faultline's category. DFTracer's users spell categories as they like: those with a
+    meaning are recognized in capitals, too."""
     text = str(cat)
     return text.lower() if text.lower() in ("compute", "io") else text
 
 
 def record(name: Any, cat: Any, start_us: Any, duration_us: Any,
            args: Dict[str, Any]) -> None:
-    """A span of `duration_us` microseconds since `start_us` of the epoch. A start by another clock
-    cannot be placed: such a span is taken for one that ends now. One that is longer than the
-    machine has been up began before its logger had a clock, and is left out."""
+    """Records a span of `duration_us` microseconds from `start_us` since the epoch. A start on
+    another clock cannot be converted: such a span is assumed to end now. One that is longer than
+    the machine has been up began before its logger had a clock, and is left out."""
     now_ns = time.monotonic_ns()
     start_ns = int(start_us) * 1000 - (time.time_ns() - now_ns)
     if not 0 <= start_ns <= now_ns:
@@ -36,7 +36,7 @@ def record(name: Any, cat: Any, start_us: Any, duration_us: Any,
 
 
 def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
-    """log_event() of DFTracer's logger: does what it did, and tells of a span."""
+    """Wraps log_event() of DFTracer's logger, which also records a span then."""
     signature = inspect.signature(log_event)
 
     @functools.wraps(log_event)
@@ -53,13 +53,13 @@ def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _logs(logger: Any) -> bool:
-    """Whether it is initialised: before that DFTracer logs nothing."""
+    """Returns whether it is initialised: before that DFTracer logs nothing."""
     return getattr(logger, "logger", True) is not None
 
 
 def _timed(get_time: Callable[..., int]) -> Callable[..., int]:
-    """get_time() of DFTracer's logger. The clock is its native library's, without which (pydftracer
-    alone is what DLIO installs) every span would begin at 0 and take no time."""
+    """Wraps get_time() of DFTracer's logger. The clock is in its native library, without which
+    (DLIO installs only pydftracer) every span would begin at 0 and take no time."""
     @functools.wraps(get_time)
     def wrapper(*args: Any, **kwargs: Any) -> int:
         told = get_time(*args, **kwargs)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The names of faultline._core where that could not be built or loaded: they do nothing.
-Must take and refuse the same parameters, so that a program behaves the same with either."""
+"""Stands in for faultline._core if that could not be built or loaded: does nothing.
+Must accept and reject the same parameters, so that a program behaves the same with either."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ class Span:
 
 
 def span(*positional: Any, **keywords: Any) -> Span:
-    """span(name, category='', **args): does nothing, as nothing can listen."""
+    """span(name, category='', **args): does nothing, because nothing can listen."""
     made = object.__new__(Span)
     made.name, made.category = _check(positional, keywords)
     return made
 
 
 def instant(*positional: Any, **keywords: Any) -> None:
-    """instant(name, category='', **args): does nothing, as nothing can listen."""
+    """instant(name, category='', **args): does nothing, because nothing can listen."""
     _check(positional, keywords)
 
 
 def record(*positional: Any, **keywords: Any) -> None:
-    """record(name, category, start_ns, end_ns, **args): does nothing, as nothing can listen."""
+    """record(name, category, start_ns, end_ns, **args): does nothing; nothing can listen."""
     if len(positional) != 4:
         raise TypeError("record() takes name, category, start_ns and end_ns; "
                         "arguments have keywords")

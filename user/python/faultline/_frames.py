@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tables made of blocks: which kinds and columns make one, and how their values are told. Gives
-pandas DataFrames, or dictionaries of numpy arrays where pandas is not installed."""
+"""Makes tables from blocks: which kinds and columns each needs, and how values are converted.
+Returns pandas DataFrames, or dictionaries of numpy arrays without pandas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAULT_MAJOR, FAULT_WRITE = 1, 2
 
 
 class Choice(NamedTuple):
-    """What of a table is wanted; None: all of it. Times in ns since 1970."""
+    """Which part of a table is wanted; None: all of it. Times in ns since 1970."""
     columns: Optional[Tuple[str, ...]] = None
     from_ns: Optional[int] = None
     until_ns: Optional[int] = None
@@ -29,7 +29,7 @@ class Choice(NamedTuple):
 
 
 def categories(codes: Any, names: Sequence[str]) -> Any:
-    """Names by code, -1 for none."""
+    """Returns names by code; -1: none."""
     if pd is None:
         table = np.array([*names, ""], dtype=object)
         return table[codes]
@@ -37,13 +37,13 @@ def categories(codes: Any, names: Sequence[str]) -> Any:
 
 
 def known(values: Any, missing: Any) -> Any:
-    """Whole numbers of which some are not known."""
+    """Returns integers of which some are unknown."""
     values = values.astype(np.int64)
     return values if pd is None else pd.arrays.IntegerArray(values, np.asarray(missing, dtype=bool))
 
 
 def path_of(trace: TraceFile, ids: Any) -> Any:
-    """Paths of files; the same path once, whatever its ids."""
+    """Returns paths of files; equal paths share a category, whatever their ids."""
     used, inverse = np.unique(ids, return_inverse=True)
     paths: Dict[str, int] = {}
     codes = np.full(len(used), -1, dtype=np.int32)
@@ -151,7 +151,7 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
                           ("process", plain("process")), ("code", plain("code"))]),
 }
 
-# Those that may be larger than memory, and are asked for in parts.
+# Tables that may be larger than memory, and can be read in parts.
 LARGE = ("calls", "faults", "requests", "vfs")
 
 
@@ -169,7 +169,7 @@ def check_columns(table: str, columns: Optional[Sequence[str]]) -> List[str]:
 
 
 def wanted_blocks(trace: TraceFile, table: str, choice: Choice) -> List[Block]:
-    """Blocks that may hold rows that are wanted."""
+    """Returns the blocks that may contain wanted rows."""
     first = None if choice.from_ns is None else choice.from_ns - trace.shift
     last = None if choice.until_ns is None else choice.until_ns - trace.shift
     return [block for block in trace.blocks if block.kind in TABLES[table][0]
@@ -178,7 +178,7 @@ def wanted_blocks(trace: TraceFile, table: str, choice: Choice) -> List[Block]:
 
 
 def _chosen(rows: Columns, choice: Choice) -> Columns:
-    """Rows that overlap the time, of the process; both ends included."""
+    """Returns the rows of the process that overlap the time, both ends included."""
     keep = np.ones(len(rows["time"]), dtype=bool)
     end = rows["time"] + (rows["dur"].astype(np.int64) if "dur" in rows else 0)
     if choice.from_ns is not None:
@@ -191,7 +191,7 @@ def _chosen(rows: Columns, choice: Choice) -> Columns:
 
 
 def from_block(trace: TraceFile, table: str, block: Block, choice: Choice) -> Optional[Columns]:
-    """A table of a block's rows; None, and a warning, if the block is damaged."""
+    """Makes a table from a block; returns None, with a warning, if the block is damaged."""
     rows = trace.rows(block)
     if rows is None:
         return None
@@ -199,7 +199,7 @@ def from_block(trace: TraceFile, table: str, block: Block, choice: Choice) -> Op
     try:
         rows = _chosen(rows, choice)
         return {name: make(trace, rows) for name, make in TABLES[table][1] if name in names}
-    except DAMAGED as error:  # a column is missing, or refers to what is not there
+    except DAMAGED as error:  # a column is missing, or a reference is invalid
         trace.warn_of(block, error)
         return None
 
@@ -218,7 +218,7 @@ def empty(table: str, columns: Optional[Sequence[str]]) -> Columns:
 
 
 def in_order(table: Any) -> Any:
-    """By start, if that is among the columns: blocks are in the order in which they were full."""
+    """Sorts by start, if there is such a column: blocks are in the order in which they filled."""
     if "start_ns" not in table:
         return table
     if pd is not None:
@@ -228,7 +228,7 @@ def in_order(table: Any) -> Any:
 
 
 def join(parts: List[Columns], table: str, columns: Optional[Sequence[str]]) -> Any:
-    """One table of many, in their order."""
+    """Concatenates tables in their order."""
     parts = [part for part in parts if part] or [empty(table, columns)]
     if pd is None:
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -244,7 +244,7 @@ def join(parts: List[Columns], table: str, columns: Optional[Sequence[str]]) -> 
 
 
 def _flat(row: Dict[str, Any], types: Dict[str, str], before: str = "") -> Dict[str, Any]:
-    """Members of members by names with dots, down to those that are columns."""
+    """Flattens nested members to dotted names, down to those that are columns."""
     out: Dict[str, Any] = {}
     for member, value in row.items():
         name = before + member
@@ -256,13 +256,13 @@ def _flat(row: Dict[str, Any], types: Dict[str, str], before: str = "") -> Dict[
 
 
 def report_frame(rows: List[Dict[str, Any]], types: Dict[str, str]) -> Any:
-    """A table of the report; `types` of its columns as --list-columns names them."""
+    """Makes a table of the report; `types` are those of its columns in --list-columns."""
     flat = [_flat(row, types) for row in rows]
     more = {name: "text" for row in flat for name in row if name not in types}
     out = {}
     for name, kind in {**types, **more}.items():
         values = [row.get(name) for row in flat]
-        if kind == "integer":  # of 64 bits: an inode may not fit into those with a sign
+        if kind == "integer":  # 64 bits: an inode may not fit into a signed one
             large = any(value is not None and value >= 1 << 63 for value in values)
             out[name] = pd.array(values, dtype="UInt64" if large else "Int64")
         elif kind == "bool":

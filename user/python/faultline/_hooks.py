@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Calls a function when a module has been imported, and wraps functions of other people's modules.
-Knows no module by name. Nothing that goes wrong here reaches the program: it becomes a note."""
+"""Calls functions after modules are imported, and wraps functions of third-party modules.
+No error here reaches the program: it becomes a note."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Hook = Callable[[Any], None]
 
 
 def note(text: str) -> None:
-    """Keeps a line for faultline.notes(), and says it at FAULTLINE_PYTHON_SPANS_VERBOSE=1."""
+    """Keeps a line for faultline.notes(); prints it if FAULTLINE_PYTHON_SPANS_VERBOSE=1."""
     _notes.append(text)
     if os.environ.get("FAULTLINE_PYTHON_SPANS_VERBOSE") == "1":
         print(f"faultline: {text}", file=sys.stderr)
 
 
 def when_imported(hooks: Dict[str, Hook]) -> None:
-    """Calls each hook with the module of that name, right after the module's own code ran; at once
-    for a module that is there already."""
+    """Calls each hook with the module of that name, right after the module's own code has run, or
+    at once if it is already imported."""
     for name, hook in hooks.items():
         if name in sys.modules:
             _run(name, hook, sys.modules[name])
@@ -41,7 +41,7 @@ def _run(name: str, hook: Hook, module: Any) -> None:
 
 
 class _Finder:
-    """Finds nothing itself: lets the other finders find, and adds a step to the loading."""
+    """Leaves finding to the other finders, and adds a step to loading."""
 
     def __init__(self, hooks: Dict[str, Hook]) -> None:
         self.hooks = hooks
@@ -60,8 +60,8 @@ class _Finder:
         loader = spec.loader
         try:
             execute = loader.exec_module
-            # On the loader itself, which is the module's own: it stays what it is, and shows in no
-            # __loader__ or __spec__.
+            # On the loader instance, which belongs to this module: its type stays the same, and
+            # __loader__ and __spec__ do not change.
             loader.exec_module = lambda module: self._execute(name, hook, loader, execute, module)
         except AttributeError as error:
             note(f"{name} is not marked: its loader cannot be extended ({error})")
@@ -71,7 +71,7 @@ class _Finder:
         try:
             del loader.exec_module
         except AttributeError:
-            pass  # found twice and loaded twice
+            pass  # found and loaded twice
         execute(module)
         if self.hooks.pop(name, None) is not None:
             _run(name, hook, module)
@@ -80,7 +80,7 @@ class _Finder:
 
 
 class _LastFinder:
-    """Finds a module in a directory of its own, once all other finders have found none."""
+    """Finds a module in a given directory if no other finder has found it."""
 
     def __init__(self, name: str, directory: str) -> None:
         self.name, self.directory = name, directory
@@ -93,7 +93,7 @@ class _LastFinder:
 
 
 def when_missing(name: str, directory: str) -> None:
-    """Lets `import name` take the module from `directory` where it is installed nowhere else."""
+    """Lets `import name` use the module in `directory` if it is not installed elsewhere."""
     sys.meta_path.append(_LastFinder(name, directory))
 
 
@@ -107,9 +107,9 @@ _muted = _Muted()
 def marked(function: Callable[..., Any], name: str, category: str, key: str = "",
            mutes: Iterable[str] = (),
            args: Callable[..., Dict[str, Any]] = lambda *_, **__: {}) -> Any:
-    """`function`, each call of it a span. While it runs, what is marked with a key in `mutes` (or
-    with its own) is no span on this thread: of calls in each other the outermost is told.
-    `args` makes the span's arguments from those of the call."""
+    """Wraps `function` so that each call is a span. While it runs, functions marked with a key in
+    `mutes` (or with its own) make no spans on this thread: of nested calls only the outermost is a
+    span. `args` makes the span's arguments from those of the call."""
     muting = frozenset(mutes) | ({key} if key else frozenset())
 
     @functools.wraps(function)
@@ -129,7 +129,7 @@ def marked(function: Callable[..., Any], name: str, category: str, key: str = ""
 
 
 def mark(owner: Any, attribute: str, name: str, category: str, **options: Any) -> None:
-    """Marks owner.attribute in place, once; a note where there is none."""
+    """Marks owner.attribute in place, once; notes if it does not exist."""
     function = getattr(owner, attribute, None)
     if not callable(function):
         note(f"{name} is not marked: there is no {attribute} in {owner!r}")

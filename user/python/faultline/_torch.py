@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Marks what PyTorch does: a table of its modules, and what in each is marked when it is imported.
-Must not change what a program computes: no random number is drawn, no order of calls changed, no
-object replaced that the program holds."""
+"""Marks what PyTorch does: a table of its modules, and what is marked in each when it is imported.
+Must not change what a program computes: draws no random number, keeps the order of calls, and
+replaces no object that the program holds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterator, Optional
 from . import span
 from ._hooks import mark, marked, note
 
-_FORWARD = ("forward",)  # a transform that is a Module is no forward pass of the model
+_FORWARD = ("forward",)  # a transform that is a Module is not a forward pass of the model
 
 
 def _missing(module: Any, what: str, name: str) -> None:
@@ -24,12 +24,11 @@ def _version() -> str:
     return str(getattr(sys.modules.get("torch"), "__version__", "of this version"))
 
 
-# --- data loading: "pass" from one end of a DataLoader to the other, "start" where its workers are
-# started, "fetch" where its batches are waited for, "stop" where its workers end, "item" and "collate"
-# where they are made
+# --- data loading: "pass" is one pass over a DataLoader, "start" the start of its workers, "fetch"
+# the wait for a batch, "stop" the end of its workers, "item" and "collate" the making of batches
 
 class _Pass:
-    """A pass over a DataLoader: ends when the data does, or when the iterator is given up."""
+    """A pass over a DataLoader: ends with the data, or when the iterator is abandoned."""
 
     def __init__(self, loader: Any) -> None:
         passes = loader.__dict__.get("_faultline_passes", 0)
@@ -58,7 +57,7 @@ def _dataloader(module: Any) -> None:
 
     @functools.wraps(iterate)
     def __iter__(self: Any) -> Any:
-        # An iterator that is used again has one that was given up.
+        # A reused iterator may have an abandoned pass.
         begun = _Pass(self)
         made = start(self) if getattr(self, "num_workers", 0) else iterate(self)
         made._faultline_pass = begun
@@ -67,7 +66,7 @@ def _dataloader(module: Any) -> None:
     @functools.wraps(original)
     def __next__(self: Any) -> Any:
         try:
-            # The call that finds the end waits for no batch, but maybe for workers.
+            # The call that reaches the end waits for no batch, but possibly for workers.
             if getattr(self, "_num_yielded", None) == _batches(self):
                 return stop(self) if getattr(self, "_num_workers", 0) else original(self)
             return fetch(self)
@@ -81,8 +80,8 @@ def _dataloader(module: Any) -> None:
 
 
 def _batches(iterator: Any) -> int:
-    """How many batches come, or -1. Asks PyTorch's own samplers alone, and once: what len() of
-    another one does is not known."""
+    """Returns the number of batches, or -1. Asks only PyTorch's own samplers, and only once:
+    len() of others may do anything."""
     count: Optional[int] = iterator.__dict__.get("_faultline_batches")
     if count is None:
         count = -1
@@ -98,7 +97,7 @@ def _batches(iterator: Any) -> int:
 
 
 class _Dataset:
-    """What a fetcher reads from in place of the dataset: the same items, each one a span."""
+    """Replaces the dataset for a fetcher: the same items, each one a span."""
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
@@ -118,7 +117,7 @@ class _Dataset:
 
 
 class _Items:
-    """An iterator over a dataset; the dataset's own was made when this was."""
+    """An iterator over a dataset's own iterator, which was made at the same time."""
 
     def __init__(self, iterator: Iterator[Any]) -> None:
         self._next = marked(iterator.__next__, "item", "data", mutes=_FORWARD)
@@ -143,7 +142,7 @@ def _reads_marked(init: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(init)
     def __init__(self: Any, dataset: Any, auto_collation: Any, collate_fn: Any, drop_last: Any,
                  *more: Any, **named: Any) -> None:
-        if not isinstance(dataset, _Dataset):  # a subclass's __init__ calls that of its base
+        if not isinstance(dataset, _Dataset):  # a subclass calls the __init__ of its base
             dataset = _Dataset(dataset)
             collate_fn = marked(collate_fn, "collate", "preprocess", mutes=_FORWARD)
         init(self, dataset, auto_collation, collate_fn, drop_last, *more, **named)
@@ -170,7 +169,7 @@ def _module(module: Any) -> None:
 
 
 def _is_compiling() -> bool:
-    """A module inside what torch.compile traces must look to it as it does without this."""
+    """Returns whether torch.compile is tracing: it must see modules unchanged."""
     compiler = getattr(sys.modules.get("torch"), "compiler", None)
     is_compiling = getattr(compiler, "is_compiling", None)
     return bool(is_compiling and is_compiling())
@@ -190,7 +189,7 @@ def _optimizer(module: Any) -> None:
     @functools.wraps(original)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
-        # Of the class that is made, for each has a step of its own; before a scheduler wraps it.
+        # On the class of the instance, because each has its own step; before a scheduler wraps it.
         mark(type(self), "step", "optimizer.step", "compute", key="step",
              args=lambda self, *_, **__: {"optimizer": type(self).__name__})
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces as tables, for those who look at data in Python. Knows nothing of how files are laid out."""
+"""Traces as tables, for data analysis in Python."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def path_list(paths: Paths) -> List[str]:
 
 
 def read(paths: Paths) -> "Trace":
-    """A trace, or several as one job: `read("job.flt").calls`. Nothing is read yet but headers and
-    indexes. What is damaged or incomplete is told as a TraceWarning."""
+    """Reads a trace, or several as one job: `read("job.flt").calls`. Reads only headers and indexes
+    at first. Damaged or incomplete traces cause a TraceWarning."""
     return Trace(path_list(paths))
 
 
@@ -41,7 +41,7 @@ class Trace:
     """Tables of a trace as pandas DataFrames (dictionaries of numpy arrays without pandas).
 
     Times: `start_ns` and `end_ns` since 1970, `dur_ns`; `time` is start_ns as datetime64 (UTC).
-    Names are categoricals; numbers that are not known are <NA>.
+    Names are categoricals; unknown numbers are <NA>.
     """
 
     def __init__(self, paths: List[str]) -> None:
@@ -50,7 +50,7 @@ class Trace:
 
     @property
     def header(self) -> Dict[str, Any]:
-        """Of the first trace: host, kernel, command, layers and how they were had."""
+        """Header of the first trace: host, kernel, command, layers and how they were attached."""
         return self.traces[0].header
 
     @property
@@ -60,8 +60,9 @@ class Trace:
     def table(self, name: str, columns: Optional[Sequence[str]] = None,
               from_ns: Optional[int] = None, until_ns: Optional[int] = None,
               pid: Optional[int] = None) -> Any:
-        """calls, faults, requests, vfs: some columns only, or only what overlaps a time (ns since 1970,
-        both ends included), or of a process. What cannot hold such rows is not read."""
+        """calls, faults, requests or vfs: only some columns, or rows that overlap a time (ns since
+        1970, both ends included) or belong to a process. Skips blocks that cannot contain such
+        rows."""
         _frames.check_table(name)
         return self._table(name, Choice(None if columns is None else tuple(columns), from_ns,
                                         until_ns, pid))
@@ -71,7 +72,7 @@ class Trace:
         work = [(trace, block) for trace in self.traces
                 for block in _frames.wanted_blocks(trace, name, choice)]
         for trace in {id(trace): trace for trace, _ in work}.values():
-            trace.strings, trace.file_rows  # once, before threads ask for them
+            trace.strings, trace.file_rows  # once, before threads need them
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             parts = pool.map(lambda item: _frames.from_block(item[0], name, item[1], choice), work)
             joined = _frames.join([part for part in parts if part is not None], name,
@@ -95,21 +96,20 @@ class Trace:
 
     @functools.cached_property
     def vfs(self) -> Any:
-        """What the kernel read, wrote and synced itself (--layers vfs), by a call or not."""
+        """Reads, writes and syncs in the kernel (--layers vfs), by a call or not."""
         return self._table("vfs")
 
     @functools.cached_property
     def spans(self) -> Any:
         """Spans as the program marked them; end_ns and dur_ns are <NA> for those that it did not end.
-        The report ends these, and those of a program that executes another, with the process or
-        there."""
+        The report ends these with the process, or when the program executes another."""
         self._need_pandas("spans")
         parts = []
         for trace in self.traces:
             alone = Trace.__new__(Trace)
             alone.paths, alone.traces = [trace.path], [trace]
             begins, ends = alone._table("span_begins"), alone._table("span_ends")
-            # An id may be used again: the first begin goes with the first end.
+            # Ids may be reused: the first begin goes with the first end.
             for frame in (begins, ends):
                 frame["nth"] = frame.groupby(["pid", "id"]).cumcount()
             parts.append(begins.merge(ends, on=["pid", "id", "nth"], how="left").drop(columns="nth"))
@@ -123,7 +123,7 @@ class Trace:
 
     @functools.cached_property
     def files(self) -> Any:
-        """What file ids stand for, as last seen: one row for each id of each trace."""
+        """Files by id, as last seen: one row for each id of each trace."""
         rows = []
         for trace in self.traces:
             for number, row in sorted(trace.file_rows.items()):
@@ -138,7 +138,7 @@ class Trace:
 
     @functools.cached_property
     def processes(self) -> Any:
-        """Processes: as they were last named; a pid that is used again is another one."""
+        """Processes as last named; a reused pid is another process."""
         self._need_pandas("processes")
         rows = [row for trace in self.traces for row in self._lives(trace)]
         names = ["trace", "pid", "ppid", "comm", "command", "rank", "start_ns", "end_ns", "status"]
@@ -199,9 +199,9 @@ class Trace:
         return told(*self.paths)
 
     def report(self, table: Optional[str] = None) -> Any:
-        """What `faultline report --format json` says; of a table as a DataFrame with the columns and
-        types that `--list-columns` names, whether it has rows or not, and such members as stand in
-        no column behind them. Of what the trace cannot tell the frame is empty, with a
+        """Returns the output of `faultline report --format json`; for a table, a DataFrame with the
+        columns and types of `--list-columns`, even without rows, followed by members that are in no
+        column. If the table cannot be made from the trace, the frame is empty, with a
         TraceWarning."""
         if table is None:
             return self._report
@@ -239,7 +239,7 @@ class Trace:
         return "nothing that costs time was found"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the findings, and the run as a picture."""
+        """For notebooks: the findings, and a picture of the run."""
         esc = html.escape
         command = esc(" ".join(map(str, self.header.get("command") or self.paths)))
         try:
@@ -255,7 +255,7 @@ class Trace:
 
 
 def told(*arguments: str) -> Dict[str, Any]:
-    """What `faultline report --format json` says."""
+    """Returns the output of `faultline report --format json`."""
     program = os.environ.get("FAULTLINE") or shutil.which("faultline")
     if not program:
         raise FileNotFoundError("the program faultline is not in PATH; the environment variable "
@@ -269,7 +269,7 @@ def told(*arguments: str) -> Dict[str, Any]:
 
 
 def picture(timeline: List[Dict[str, Any]]) -> str:
-    """The run as bars: I/O, and above it compute where it is known; I/O that it hid is left out then."""
+    """Draws the run as bars: I/O, and compute above it if known, without overlapped I/O."""
     if all(row["io_ns"] is None for row in timeline):
         return "<p><small>when there was I/O is not known</small></p>"
     known = any(row["compute_ns"] is not None for row in timeline)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Runs when Python starts below `faultline run --python-spans LIST`, which puts this directory first
+# Runs when Python starts under `faultline run --python-spans LIST`, which puts this directory first
 # on PYTHONPATH and LIST (torch, dftracer) into FAULTLINE_PYTHON_SPANS. Must change nothing else for
-# the program: a sitecustomize of its own still runs, this directory is taken off sys.path again.
-# Plain enough for any Python 3; one older than the package is left alone.
+# the program: its own sitecustomize still runs, and this directory is removed from sys.path again.
+# Works with any Python 3; does nothing in one that is too old for the package.
 
 import os
 import sys
@@ -15,7 +15,7 @@ def _install(here):
     wanted = os.environ.get("FAULTLINE_PYTHON_SPANS", "").split(",")
     package = os.path.dirname(here)
     if package not in sys.path:
-        sys.path.append(package)  # last: a package that the program brings itself comes first
+        sys.path.append(package)  # last: a package of the program itself takes precedence
     if "dftracer" in wanted:
         from faultline import _dftracer, _hooks
         _hooks.when_missing("dftracer", os.path.join(here, "dftracer"))
@@ -26,7 +26,7 @@ def _install(here):
 
 
 def _chain():
-    """Runs the sitecustomize that would have run without this one, as the module of that name."""
+    """Runs the sitecustomize that would have run without this one, under its module name."""
     import importlib.util
     from importlib.machinery import PathFinder
     spec = PathFinder.find_spec("sitecustomize", sys.path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * faultline._core: spans for Python; linked with the probes of user/span/span.c.
- * Must stay on the limited API of Python 3.9; must not raise for what a span is given as arguments.
+ * faultline._core: spans for Python, linked with the probes of user/span/span.c. Must stay on the
+ * limited API of Python 3.9, and must not raise because of a span's arguments.
  */
 #include "values.h"
 
@@ -9,24 +9,24 @@
 
 /*
  * The header hides this before 3.10, where it became part of the stable ABI; flag and signature are
- * the same in every Python since 3.7. Without it `with` makes a tuple at each end.
+ * the same in every Python since 3.7. Without it `with` creates a tuple at each exit.
  */
 #ifndef METH_FASTCALL
 #define METH_FASTCALL 0x0080
 #endif
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
-#define OPEN_MAX 1024 /* times that one object may be open; more begins are ignored */
+#define OPEN_MAX 1024 /* how often one object may be open; more begins are ignored */
 
-/* One begin that waits for its end. */
+/* A begin that waits for its end. */
 struct open {
 	uint64_t id;
 	unsigned long thread;
 };
 
 /*
- * One object may be open several times: a decorator's, or one that threads share. An end belongs to
- * the latest begin of its own thread, or else to the latest.
+ * One object may be open several times: as a decorator, or shared by threads. An end belongs to the
+ * latest begin of its own thread, or else to the latest of any.
  */
 struct span {
 	PyObject_VAR_HEAD	/* as many values as there are keywords */
@@ -37,19 +37,19 @@ struct span {
 	size_t room; /* of `more`, which holds all but the first */
 	struct open first;
 	struct open *more;
-	PyObject *values[]; /* of the keywords, "name" and "category" among them */
+	PyObject *values[]; /* of the keywords, including "name" and "category" */
 };
 
 static PyTypeObject *span_type;
 static PyObject *name_key, *category_key;
 
-/* --- name, category and arguments, as Python calls with them --- */
+/* --- name, category and arguments as Python passes them --- */
 
-/* What span() and instant() are called with; borrowed references. */
+/* Arguments of span() and instant(); borrowed references. */
 struct given {
 	PyObject *name, *category;
 	PyObject *keywords;	 /* tuple of names, or NULL */
-	PyObject *const *values; /* one for each of them */
+	PyObject *const *values; /* one for each name */
 };
 
 static int is_key(PyObject *key, PyObject *expected)
@@ -62,7 +62,7 @@ static int is_argument(PyObject *key)
 	return !is_key(key, name_key) && !is_key(key, category_key);
 }
 
-/* Sets one of the two named parameters, which may be given once. */
+/* Sets one of the two named parameters, each of which may be given once. */
 static int take(PyObject **parameter, PyObject *key, PyObject *value)
 {
 	if (*parameter) {
@@ -106,7 +106,7 @@ static int take_all(struct given *given, PyObject *const *args, Py_ssize_t count
 	return 0;
 }
 
-/* The same as bytes for a probe. */
+/* The same, encoded for a probe. */
 struct encoded {
 	PyObject *name, *category; /* bytes, owned; NULL for none */
 	struct args_pack args;
@@ -119,7 +119,7 @@ static void encoded_free(struct encoded *encoded)
 	Py_XDECREF(encoded->category);
 }
 
-/* Fails only with MemoryError, or with what a value's repr may not swallow. */
+/* Fails only with MemoryError, or with exceptions of a value's repr that must not be swallowed. */
 static int encode(struct encoded *encoded, const struct given *given)
 {
 	encoded->category = NULL;
@@ -155,7 +155,7 @@ static struct open *open_at(struct span *span, size_t i)
 	return i == 0 ? &span->first : &span->more[i - 1];
 }
 
-/* Makes room for one more. Returns -1 when no more shall be open. */
+/* Makes room for one more. Returns -1 if no more can be open. */
 static int open_reserve(struct span *span)
 {
 	size_t room = span->room ? 2 * span->room : 4;
@@ -173,7 +173,7 @@ static int open_reserve(struct span *span)
 	return 0;
 }
 
-/* Not inlined: the frame is large, and most calls end before they need it. */
+/* Not inlined: the frame is large, and most calls return before they need it. */
 static __attribute__((noinline)) int begin_listened(struct span *span)
 {
 	const struct given given = { span->name, span->category, span->keywords, span->values };
@@ -184,7 +184,7 @@ static __attribute__((noinline)) int begin_listened(struct span *span)
 		return 0;
 	if (encode(&encoded, &given))
 		return -1;
-	/* packing ran Python code, which may have opened this very object */
+	/* packing ran Python code, which may have opened this same object */
 	if (open_reserve(span) == 0) {
 		id = faultline_span_begin(text_of(encoded.name), text_of(encoded.category),
 					  encoded.args_bytes, encoded.args.used);
@@ -227,7 +227,7 @@ static PyObject *span_end(PyObject *self, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
-/* Lets an exception pass: None is no True. */
+/* Returns None, which is false, so that an exception propagates. */
 static PyObject *span_exit(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
 	return span_end(self, NULL);
@@ -254,7 +254,7 @@ static PyObject *span_make(const struct given *given)
 		span->values[i] = given->values[i];
 		Py_INCREF(span->values[i]);
 	}
-	if (count) /* strings alone are in no cycle */
+	if (count) /* strings are never part of a cycle */
 		PyObject_GC_Track(span);
 	return (PyObject *)span;
 }
@@ -270,7 +270,7 @@ static int span_clear(PyObject *self)
 	struct span *span = (struct span *)self;
 	Py_ssize_t i, count = span->keywords ? PyTuple_Size(span->keywords) : 0;
 
-	Py_CLEAR(span->keywords); /* which says how many values there are */
+	Py_CLEAR(span->keywords); /* which determine the number of values */
 	for (i = 0; i < count; i++)
 		Py_CLEAR(span->values[i]);
 	return 0;
@@ -318,7 +318,7 @@ static PyObject *span_copy(PyObject *self, PyObject *unused)
 	return span_make(&given);
 }
 
-/* span(...)(function): what a decorator does is told in Python. */
+/* span(...)(function): the decorator is implemented in Python. */
 static PyObject *span_call(PyObject *self, PyObject *positional, PyObject *keywords)
 {
 	PyObject *module, *function = NULL, *decorated = NULL;
@@ -398,7 +398,7 @@ static PyType_Spec span_spec = {
 
 /* --- the module --- */
 
-/* Not the type itself: that would make a tuple and a dict of the parameters first. */
+/* Not the type itself, which would first make a tuple and a dict of the parameters. */
 static PyObject *make(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
 	struct given given;
@@ -430,7 +430,7 @@ static PyObject *instant(PyObject *self, PyObject *const *args, Py_ssize_t count
 	Py_RETURN_NONE;
 }
 
-/* ns of a clock; what no clock says is taken for its end. Returns -1 and raises for other types. */
+/* Converts ns of a clock, limited to its range. Returns -1 and raises for other types. */
 static int take_time(PyObject *value, uint64_t *time_ns)
 {
 	int overflow;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What help(faultline) says of that which is written in C.
- * Texts alone.
- */
+/* Docstrings of what is written in C, for help(faultline). */
 #ifndef FAULTLINE_PYTHON_SPAN_DOC_H
 #define FAULTLINE_PYTHON_SPAN_DOC_H
 

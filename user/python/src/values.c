@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Python values as msgpack: numbers, texts, bytes, and lists and dictionaries of them.
- * Knows nothing of spans, nor of who reads what it writes.
- */
+/* Packs Python values as msgpack: numbers, texts, bytes, and lists and dictionaries of them. */
 #include "values.h"
 
-#define DEPTH_MAX 4	  /* of lists and dictionaries in each other; below it the repr is taken */
-#define REPR_BYTES 200	  /* of a repr that are kept */
-#define ELEMENTS_MAX 1024 /* more elements than this fit into no buffer of arguments */
+#define DEPTH_MAX 4	  /* nested lists and dictionaries; deeper values become their repr */
+#define REPR_BYTES 200	  /* of a repr, at most */
+#define ELEMENTS_MAX 1024 /* more elements fit into no argument buffer */
 
 static int pack_value(struct args_pack *pack, PyObject *value, int depth);
 
@@ -17,7 +14,7 @@ static int overflow(struct args_pack *pack)
 	return 0;
 }
 
-/* Clears what a value's own methods raised. Returns -1 where that must go on to the program. */
+/* Clears what a value's own methods raised. Returns -1 if it must propagate to the program. */
 static int forgive(void)
 {
 	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
@@ -26,7 +23,7 @@ static int forgive(void)
 	return 0;
 }
 
-/* Takes the reference to `text`; NULL says that an exception is set. */
+/* Takes over the reference to `text`; NULL means that an exception is set. */
 static int pack_new_text(struct args_pack *pack, PyObject *text, Py_ssize_t limit)
 {
 	PyObject *encoded = NULL;
@@ -139,7 +136,7 @@ static int pack_mapping(struct args_pack *pack, PyObject *value, int depth)
 	return status;
 }
 
-/* Numbers of other libraries (numpy's scalars), by what they say they can be turned into. */
+/* Packs numbers of other libraries (numpy's scalars) by the conversions that they offer. */
 static int pack_other(struct args_pack *pack, PyObject *value)
 {
 	PyObject *number = NULL;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""ai: names for what training jobs have in common, as a tree: ai.compute.forward and its like, each
-to be used as decorator, block, loop, or with start() and stop()."""
+"""ai: a tree of names for the usual phases of training jobs, such as ai.compute.forward. Each works
+as decorator, block, loop, or with start() and stop()."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STOP_METADATA_NAME = "end"
 
 
 class StringEnum(str, enum.Enum):
-    """Members whose values are their names in small letters."""
+    """Members whose values are their names in lower case."""
 
     def _generate_next_value_(name, *others: Any) -> str:  # type: ignore[override]
         return name.lower()
@@ -85,11 +85,11 @@ class DFTracerAI(Marker):
     def __call__(self, fn: Optional[Callable[..., Any]] = None, *, enable: Optional[bool] = None,
                  epoch: Any = None, step: Any = None, image_idx: Any = None, image_size: Any = None,
                  args: Optional[Dict[str, Any]] = None) -> Any:
-        """As `@x` and `@x(step=1)` a decorator, as `with x(step=1)` a block."""
+        """`@x` and `@x(step=1)` decorate, `with x(step=1)` marks a block."""
         other = DFTracerAI(self._cat, self._name, enable=self._enable if enable is None else enable)
         given = other.set(args, epoch=epoch, step=step, image_idx=image_idx, image_size=image_size)
         if fn is not None:
-            # Through `self`, whose arguments and switch may change after the decoration.
+            # Through `self`, whose arguments and switch may change after decoration.
             return (self if enable is None else other).wrap(fn, self._name, lambda *_: given)
         return other
 
@@ -122,7 +122,7 @@ class DFTracerAI(Marker):
 
     def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None,
                image_size: Any = None, args: Optional[Dict[str, Any]] = None) -> DFTracerAI:
-        """Arguments of what is open and of what begins from now on, here and below."""
+        """Sets arguments of open blocks and of what begins from now on, here and in children."""
         self.set(args, epoch=epoch, step=step, image_idx=image_idx, image_size=image_size)
         for child in self._children.values():
             child.update(epoch, step, image_idx, image_size, args)
@@ -147,12 +147,12 @@ class DFTracerAI(Marker):
             child.disable()
 
     def derive(self, name: str) -> DFTracerAI:
-        """One more of this category, whose name is this one's, a dot, and `name`."""
+        """Returns another object of this category, named after this one, a dot, and `name`."""
         return self._child(name, self._name + CTX_SEPARATOR + name)
 
     @property
     def init(self) -> DFTracerAI:
-        """For what is made ready: `@ai.checkpoint.init` above an __init__."""
+        """For initialization: `@ai.checkpoint.init` above an __init__."""
         return self.derive(INIT_NAME)
 
     def create_children(self, names: Dict[str, Any]) -> None:
@@ -168,8 +168,8 @@ class DFTracerAI(Marker):
 
 
 class _Branch(DFTracerAI):
-    """A category with what can be marked in it. `dotted`: names carry the category's; `has_io`: it
-    has I/O of its own, as `io.open` and its like."""
+    """A category and what can be marked in it. `dotted`: names begin with the category's; `has_io`:
+    it has I/O of its own, such as `io.open`."""
 
     category: Any = None
     events: Any = ()
@@ -228,7 +228,7 @@ class Other(_Branch):
 
 
 class AI(DFTracerAI):
-    """The tree's root."""
+    """The root of the tree."""
 
     def __init__(self, epoch: Any = None, step: Any = None, image_idx: Any = None,
                  image_size: Any = None, enable: bool = True) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""DFTracer's entities and relations: who works with which data. Faultline sees the files
-themselves, so these names exist and tell nothing."""
+"""DFTracer's entities and relations: which data is used by what. Faultline sees the files
+themselves, so these names have no effect."""
 
 import enum
 

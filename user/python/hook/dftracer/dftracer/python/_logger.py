@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""dftracer and dft_fn. What DFTracer writes into its file is told as spans."""
+"""dftracer and dft_fn. What DFTracer writes to its file is recorded as spans."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["dft_fn", "dftracer", "get_default_args"]
 
 
 class dftracer:
-    """The process's logger. There is no log: initialising and finalising it do nothing."""
+    """The process's logger. There is no log file: initialising and finalising do nothing."""
 
-    _faultline = True  # a stand-in: not to be listened to in its turn
+    _faultline = True  # a stand-in: must not be listened to
     _instance: Optional[dftracer] = None
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class dftracer:
         return dftracer.get_instance()
 
     def get_time(self) -> int:
-        """Microseconds since the epoch, as DFTracer counts them; 0 when it is switched off."""
+        """Returns microseconds since the epoch, as DFTracer does; 0 if it is switched off."""
         return time.time_ns() // 1000 if DFTRACER_ENABLE else 0
 
     def enter_event(self) -> None:
@@ -52,7 +52,7 @@ class dftracer:
                   int_args: Optional[Dict[str, Any]] = None,
                   float_args: Optional[Dict[str, Any]] = None,
                   string_args: Optional[Dict[str, Any]] = None, **other: Any) -> None:
-        """A span that is over: microseconds of get_time(), and how many it took."""
+        """Records a span that has ended: its start from get_time(), and its duration in us."""
         if DFTRACER_ENABLE and faultline.enabled():
             args = {str(key): plain(value) for given in (int_args, float_args, string_args)
                     for key, value in (given or {}).items()}
@@ -65,7 +65,7 @@ class dftracer:
     def finalize(self) -> None:
         pass
 
-    # --- entities, and what else is told of the application: of no use to Faultline
+    # --- entities and other application metadata: not used by Faultline
 
     def declare_entity(self, type: Any, key: Any, store: Any = EntityStore.MEMORY,
                        uri: Any = "") -> int:
@@ -119,7 +119,7 @@ class dft_fn(Marker):
 
     def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None,
                image_size: Any = None, args: Optional[Dict[str, Any]] = None) -> dft_fn:
-        """Arguments of the block that is open, and of what begins from now on."""
+        """Sets arguments of the open block, and of what begins from now on."""
         self.set(args, epoch=epoch, step=step, image_idx=image_idx, image_size=image_size)
         return self
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What dft_fn and the ai objects have in common: a name, a category, arguments that change, and
-when blocks began. As DFTracer logs it, a span is told when it is over, with the arguments of then.
-Knows nothing of DFTracer's files."""
+"""Common to dft_fn and the ai objects: a name, a category, arguments that change, and when blocks
+began. As in DFTracer, a span is recorded when it has ended, with the arguments at that time."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ def record(name: Any, cat: Any, start_ns: int, end_ns: int, arguments: Dict[Any,
 
 
 class Block:
-    """A block that is open: when it began, or None once it was told."""
+    """An open block: when it began, or None once it has been recorded."""
 
     __slots__ = ("thread", "start_ns")
 
@@ -42,7 +41,7 @@ class Marker:
         self._enable = enable
         self._arguments = {key: value for key, value in arguments.items() if value is not None}
         self._blocks: List[Block] = []
-        self._made_ns = monotonic_ns()  # or when it was last reset outside of a block
+        self._made_ns = monotonic_ns()  # or last reset outside of a block
 
     def __getstate__(self) -> Dict[str, Any]:
         return {**self.__dict__, "_blocks": []}  # another process has begun nothing
@@ -55,10 +54,10 @@ class Marker:
             record(name, self._cat, start_ns, monotonic_ns(),
                    {**self._arguments, **(arguments or {})})
 
-    # --- blocks: of one object several may be open, in each other or in threads
+    # --- blocks: one object may have several open, nested or in several threads
 
     def _block(self) -> Optional[Block]:
-        """The latest that this thread began, or else the latest."""
+        """Returns the latest that this thread began, or else the latest of any."""
         thread = threading.get_ident()
         for block in reversed(self._blocks):
             if block.thread == thread:
@@ -76,8 +75,8 @@ class Marker:
                 self.tell(self._name, block.start_ns)
 
     def flush(self) -> Any:
-        """Tells what is open now; its end then tells nothing more. Without a block: the time since
-        the object was made or reset."""
+        """Records the open block; its end then records nothing more. Without a block, records the
+        time since the object was made or reset."""
         block = self._block()
         if block is None:
             self.tell(self._name, self._made_ns)
@@ -87,7 +86,7 @@ class Marker:
         return self
 
     def reset(self) -> Any:
-        """Begins anew; what was open is not told."""
+        """Restarts the time; what was open is not recorded."""
         block = self._block()
         if block is None:
             self._made_ns = monotonic_ns()
@@ -98,8 +97,8 @@ class Marker:
     # --- arguments
 
     def set(self, args: Optional[Dict[str, Any]], **named: Any) -> Dict[str, Any]:
-        """Keeps arguments for what is told from now on, open blocks among it; returns what was
-        given."""
+        """Keeps arguments for what is recorded from now on, including open blocks. Returns those
+        that were given."""
         given = {key: value for key, value in named.items() if value is not None}
         given.update(args or {})
         self._arguments.update(given)
@@ -109,8 +108,8 @@ class Marker:
 
     def wrap(self, function: Any, name: str,
              arguments: Callable[[tuple, dict], Dict[str, Any]]) -> Any:
-        """`function`, each call a span, with what `arguments` makes of those of the call. Of a
-        generator or coroutine the call alone, as DFTracer has it."""
+        """Wraps `function` so that each call is a span, with what `arguments` makes of the call's
+        arguments. For a generator or coroutine only the call itself, as in DFTracer."""
         if isinstance(function, (staticmethod, classmethod)):
             return type(function)(self.wrap(function.__func__, name, arguments))
 
@@ -127,10 +126,10 @@ class Marker:
 
     def loop(self, iterable: Iterable[Any], wait: Optional[str], block: Optional[str],
              count: str) -> Iterator[Any]:
-        """Yields the items: each wait for one is a span called `wait`, each pass of the loop's body
-        one called `block`, both with the number of the pass. As DFTracer has it: the first wait
-        begins before the iterable is asked for its iterator, a wait that finds the end is none, and
-        neither is a pass that leaves the loop."""
+        """Yields the items: each wait for one is a span called `wait`, each run of the loop's body
+        one called `block`, both with the number of the iteration. As in DFTracer, the first wait
+        begins before iter() is called; a wait that reaches the end is no span, and neither is a run
+        of the body that leaves the loop."""
         number, start_ns = 1, monotonic_ns()
         for item in iterable:
             if wait is not None:
@@ -144,8 +143,8 @@ class Marker:
 
 
 def call_arguments(function: Any) -> Callable[[tuple, dict], Dict[str, Any]]:
-    """How to find epoch, step and their like in a call of `function`: among its arguments, or, in a
-    method, among the attributes of its object."""
+    """Returns a function that finds epoch, step and the like in a call of `function`: among its
+    arguments or, for a method, among the attributes of its object."""
     try:
         parameters = inspect.signature(getattr(function, "__func__", function)).parameters
     except (TypeError, ValueError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Values that carry a type for DFTracer's file format. Here the value alone counts."""
+"""Values with a type for DFTracer's file format. Here only the value matters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TagValue:
 
 
 def plain(value: Any) -> Any:
-    """What a tag, or the pair that its value() gives, says."""
+    """Returns the value of a tag, or of the pair that its value() returns."""
     if isinstance(value, TagValue):
         return value._value
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], int):

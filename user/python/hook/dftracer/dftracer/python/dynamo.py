@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""dftracer.python.dynamo: functions whose operations DFTracer would time one by one. Here they run
-as they are written: PyTorch's profiler tells of operations (`faultline report --spans FILE`)."""
+"""dftracer.python.dynamo: functions whose operations DFTracer would time individually. Here they
+run unchanged: PyTorch's profiler records operations (`faultline report --spans FILE`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Dynamo(DFTracerAI):
         self.call_stack: List[Any] = []
 
     def compile(self, f_py: Optional[Callable[..., Any]] = None, autograd: bool = True) -> Any:
-        """`@dynamo.compile` and `@dynamo.compile(autograd=False)`: the function as it is."""
+        """`@dynamo.compile` and `@dynamo.compile(autograd=False)`: leave the function unchanged."""
         return f_py if callable(f_py) else lambda function: function
 
     def count_parameters(self, module: Any) -> Optional[int]:
@@ -31,7 +31,7 @@ class Dynamo(DFTracerAI):
 
 def create_backend(name: Any = None, epoch: Any = None, step: Any = None, image_idx: Any = None,
                    image_size: Any = None, enable: bool = True, autograd: bool = True) -> Any:
-    """A backend for torch.compile that runs what it is given."""
+    """Returns a backend for torch.compile that runs the graph unchanged."""
     return lambda graph, inputs, **options: graph.forward
 
 

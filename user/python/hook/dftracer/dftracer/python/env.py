@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What DFTracer's environment variables say. Under Faultline marking is on unless it is refused:
-who asked for `--python-spans dftracer` wants the spans."""
+"""DFTracer's environment variables. Under Faultline marking is on unless switched off, because
+`--python-spans dftracer` asks for the spans."""
 
 import os
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""dftracer.python.torch.profiler. What PyTorch's profiler measured is told to Faultline by its own
+"""dftracer.python.torch.profiler. Faultline reads the results of PyTorch's profiler from its own
 trace: `faultline report --spans FILE`."""
 
 from typing import Any
@@ -8,4 +8,4 @@ __all__ = ["trace_handler"]
 
 
 def trace_handler(profiler_result: Any) -> None:
-    """For torch.profiler.profile(on_trace_ready=...): tells nothing."""
+    """For torch.profiler.profile(on_trace_ready=...): does nothing."""
