@@ -138,7 +138,7 @@ class Attach(unittest.TestCase):
         self.finish(attached, job)
         text = harness.faultline("report", attached.path).stdout.decode()
         self.assertTrue(text.startswith("attached to "), text[:200])
-        self.assertIn("what it did before is not in these numbers", text)
+        self.assertIn("earlier activity is not included", text)
         self.assertNotIn("exit unknown", text)
         start = next(row for row in attached.trace.dicts("exec") if row["pid"] == job.pid)
         self.assertEqual(start["flags"], PRESENT)

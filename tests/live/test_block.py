@@ -349,7 +349,7 @@ print(done)
         self.assertEqual(report["trace"]["lost"]["by_layer"]["block"], 0)
         said = [row["text"] for row in report["caveats"] if row["id"] == "bios"]
         if unseen >= 0.02 * len(rows):  # fewer change no answer
-            self.assertIn(f"the ends of {unseen} bios were not seen", said[0])
+            self.assertIn(f"{unseen} block I/Os have no completion event", said[0])
         return reads, rows, unseen
 
     def test_at_the_end(self):
@@ -367,7 +367,7 @@ print(done)
         report = harness.report_of(trace)
         bios = report["trace"]["notes"]["bios_under_way"]
         self.assertGreaterEqual(bios, len(free))
-        self.assertIn(f"{bios:,} bios had not ended",
+        self.assertIn(f"{bios:,} block I/Os were known to be in flight",
                       [row["text"] for row in report["caveats"] if row["id"] == "bios-under-way"][0])
 
     def next_mark(self):

@@ -449,7 +449,7 @@ class Ending(unittest.TestCase):
         """The summary of the run and the report say the same of how long the command ran."""
         recording = Recording(["true"])
         screen = faultline("report", recording.path).stdout.decode()
-        said = re.search(r"^ran (.+?), exit", screen, re.MULTILINE).group(1)
+        said = re.search(r"^Ran (.+?), \d+ process", screen, re.MULTILINE).group(1)
         self.assertIn(f"faultline: {said}, ", recording.stderr)
 
     def test_job_sees_no_difference(self):

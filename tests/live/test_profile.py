@@ -159,7 +159,7 @@ class Profile(unittest.TestCase):
                 self.assertLessEqual(row["thread_time_ns"] // row["count"], row["p99_ns"])
                 self.assertEqual(sum(row["sizes"].values()), row["count"])
         first = faultline("report", recording.path).stdout.decode()
-        self.assertIn("summed up in the kernel: all operations", first)
+        self.assertIn("aggregated in the kernel: all operations", first)
         self.assertIn("summed over threads", first)
 
     def test_exported(self):
@@ -170,7 +170,7 @@ class Profile(unittest.TestCase):
         path = os.path.join(machine().new_dir(), "a.db")
         told = faultline("export", "--to", "sqlite", "-o", path, recording.path)
         self.assertEqual(told.returncode, 0, told.stderr)
-        self.assertIn(b"summed up", told.stderr)
+        self.assertIn(b"aggregated", told.stderr)
         database = sqlite3.connect(path)
         self.addCleanup(database.close)
         counts = dict(database.execute("SELECT op, count FROM operations WHERE layer = 'syscall'"))
@@ -305,7 +305,7 @@ class Profile(unittest.TestCase):
         self.assertGreater(int((told == pids["hotread-static"]).sum()), 0, "it began with events")
         self.assertGreater(int((told == pids["cat"]).sum()), 0)
         first = faultline("report", recording.path).stdout.decode()
-        self.assertRegex(first, f"summed up in the kernel: .* of process {pids['hotread-static']}")
+        self.assertRegex(first, f"aggregated in the kernel: .* of process {pids['hotread-static']}")
 
     def test_bad_options(self):
         for options in (

@@ -194,7 +194,7 @@ class Recipes(unittest.TestCase):
         def fetched():
             out = self.type("safetensors")
             os.unlink(self.place.path("load.flt"))
-            return [int(word) for word in re.findall(r"faults on mapped files.* (\d)\.\d MiB ", out)]
+            return [int(word) for word in re.findall(r"page faults .* (\d)\.\d MiB ", out)]
         # all of it came by faults, once: 8.0 MiB, but for what read() of the head brought
         self.assertTrue(harness.undisturbed(fetched, lambda mib: mib and mib[0] in (7, 8)))
 
@@ -296,7 +296,7 @@ class Recipes(unittest.TestCase):
         self.place.type("sudo faultline run -o good.flt -- ./job")
         out = self.type("ci")
         self.assertTrue(out.startswith("before  good.flt, "), out[:200])
-        self.assertIn("\n\nWhat must not grow\n", out)
+        self.assertIn("\n\nLimits\n", out)
         self.assertEqual(self.type("ci_budget").count("\nwithin "), 3)
         os.unlink(self.place.path("now.flt"))
         self.place.write("job", "#!/bin/sh\ncat data data >/dev/null\n", 0o755)

@@ -203,7 +203,7 @@ class Harm(unittest.TestCase):
         self.assertGreaterEqual(report["trace"]["notes"]["programs_ended_unseen"], 3)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
         said = harness.faultline("report", "--table", "levels", f"{directory}/trace.flt").stdout
-        self.assertIn(b"programs ended before it was seen whether they", said)
+        self.assertIn(b"programs ended before Faultline knew whether they", said)
 
     def test_many_files(self):
         """Copies of the library beyond those that are listened to: told, counted, and survived."""
@@ -231,7 +231,7 @@ print(sum(map(bool, spans)))"""
         self.assertEqual((lost["total"], lost["by_layer"]["span"]), (FILES - heard,) * 2)
         self.assertIn("too many files", recording.stderr)
         screen = harness.faultline("report", recording.path).stdout.decode()
-        said = f"{FILES - heard} times a program may have marked spans before it was listened to"
+        said = f"{FILES - heard} times a program may have marked spans before Faultline attached to it"
         self.assertIn(said, screen)
 
     def test_names_that_lead_elsewhere(self):

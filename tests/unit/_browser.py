@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A headless Chromium, driven over a pipe by its DevTools protocol. Knows nothing of what is tested.
+"""A headless Chromium, driven over a pipe by the DevTools protocol.
 
     with Browser(width, height) as browser:
         browser.open(path)
         browser.value("document.title")
-        browser.problems   # what it had to say: console, exceptions, requests that it wanted to make
+        browser.problems   # console output, exceptions, attempted requests
 """
 import json
 import os
@@ -27,7 +27,7 @@ def chromium():
 
 class Browser:
     def __init__(self, width=1280, height=900, dark=False, limit=60, server="file:"):
-        """What a page asks of `server`, of which it is, is no problem."""
+        """Requests to `server`, which serves the page, are not problems."""
         self.size, self.dark, self.limit = (width, height), dark, limit
         self.own = (server, "data:", "about:")
         self.problems, self.number, self.buffer = [], 0, b""
@@ -75,7 +75,7 @@ class Browser:
             self.process.kill()
             self.process.wait()
         os.close(self.read_fd)
-        for _ in range(20):  # helpers of it may still write there
+        for _ in range(20):  # helper processes may still write there
             shutil.rmtree(self.profile, ignore_errors=True)
             if not os.path.exists(self.profile):
                 break
@@ -150,7 +150,7 @@ class Browser:
             time.sleep(0.02)
 
     def settle(self):
-        """Lets what follows an event be drawn."""
+        """Waits until the page has been redrawn."""
         self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame("
                    "() => setTimeout(done, 30))))")
 
@@ -184,7 +184,7 @@ class Browser:
         self.settle()
 
     def place(self, selector):
-        """x, y, width and height of an element, scrolled into view."""
+        """x, y, width and height of an element after scrolling it into view."""
         return self.value("(() => { const e = document.querySelector(%s); "
                           "e.scrollIntoView({block: 'center'}); "
                           "const r = e.getBoundingClientRect(); "

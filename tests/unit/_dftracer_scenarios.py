@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Code annotated for DFTracer 2, and what its Python library logs for it (dftracer_events.json:
-{scenario: [[name, category, arguments], ...]} in the order in which it logs).
+{scenario: [[name, category, arguments], ...]} in log order).
 
-usage: _dftracer_scenarios.py FILE    records with the pydftracer that is installed or on PYTHONPATH
+usage: _dftracer_scenarios.py FILE    records with the pydftracer installed or on PYTHONPATH
 Its native module, which writes the file, is replaced by a list.
 """
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `faultline export --to chrome` writes of the traces of test_export_chrome, which calls this,
-against what `faultline print` says of them, and against what viewers make of such a file."""
+"""Checks `faultline export --to chrome` on the traces of test_export_chrome, which calls this,
+against `faultline print` and against the rules of trace viewers."""
 
 import collections
 import gzip
@@ -17,7 +17,7 @@ from _place import InPlace
 
 PID_STEP = 10**7
 
-# "Trace Event Format": what each phase must have.
+# "Trace Event Format": required members per phase.
 REQUIRED = {
     "X": {"name", "cat", "ph", "ts", "dur", "pid", "tid", "args"},
     "b": {"name", "cat", "ph", "ts", "pid", "tid", "id", "args"},
@@ -39,7 +39,7 @@ def parse(data):
         assert {"ts", "dur"}.isdisjoint(event) or event["ph"] != "M"
         for key in "ts", "dur":
             if key in event:
-                # Microseconds with three places.
+                # Microseconds with three decimals.
                 assert event[key][-4] == "." and event[key][0].isdigit(), event
                 event[key] = int(event[key].replace(".", ""))
     return document
@@ -74,8 +74,8 @@ def slices(events):
 
 
 def check_nesting(events):
-    """Plays the viewer: slices of a thread by start, in the order of the file where they start
-    together. Returns the depth of each."""
+    """Plays the viewer: slices of a thread by start, in file order if they start together. Returns
+    the depth of each."""
     threads, depths = collections.defaultdict(list), []
     for event in only(events, "X"):
         threads[event["pid"], event["tid"]].append(event)
@@ -93,13 +93,13 @@ def check_nesting(events):
 
 
 def spans_of(rows, end_ns):
-    """What spans there are by the rows, by the simplest means: name, start, end."""
+    """Spans from the rows, by the simplest means: name, start, end."""
     spans, by_process = [], collections.defaultdict(list)
     for row in rows:
         if row["kind"] == "span_begin":
             by_process[row["pid"]].append([row, None])
         elif row["kind"] == "span_end":
-            # Of those with one id the latest that is open, as in the report.
+            # Of spans with the same ID, the latest open one, as in the report.
             latest = [span for span in by_process[row["pid"]]
                       if span[0]["id"] == row["id"] and span[1] is None][-1:]
             if latest:
@@ -112,7 +112,7 @@ def spans_of(rows, end_ns):
 
 
 def expected(rows, start, end, low=0, high=2**64, least=0):
-    """Name, start, end and cut of every slice that the rows call for, in a window."""
+    """Name, start, end and cut of every slice that the rows require, in a window."""
     everything = [(row.get("op", "fault"), row["time_ns"], row["time_ns"] + row["dur_ns"])
                   for row in rows if row["kind"] in ("syscall", "syscall_path", "fault")]
     everything += spans_of(rows, end)
@@ -196,7 +196,7 @@ class Chrome(InPlace):
         for name, end in ("nest.flt", 100 * MS), ("random.flt", 11 * MS):
             rows, sums = printed(name), collections.Counter()
             for event in only(export(name)["traceEvents"], "C"):
-                # What it adds from here to the end; the next value takes it back.
+                # Adds its contribution from here to the end; the next value takes it back.
                 key, value = event["name"], Fraction(event["args"]["bytes/s"])
                 before = sums.pop((key, event["pid"], "now"), 0)
                 sums[key] += (value - before) * (end * 2 - event["ts"])
@@ -213,7 +213,7 @@ class Chrome(InPlace):
                 self.assertAlmostEqual(float(sums[key]) / 1e9, bytes_of[key], 3, (name, key))
 
     def test_counter_spreads(self):
-        """1000 bytes in 16 ms are 62.5 in each, not all of them in the first."""
+        """1000 bytes in 16 ms are 62.5 per ms, not all of them in the first."""
         events = only(export("nest.flt")["traceEvents"], "C", name="read", pid=200)
         self.assertEqual((events[0]["ts"], events[-1]["ts"]), (74 * MS, 90 * MS))
         self.assertEqual({int(e["args"]["bytes/s"]) for e in events}, {62000, 63000, 0})
@@ -237,7 +237,7 @@ class Chrome(InPlace):
                                      for e in only(events, "i")), kind)
 
     def test_every_window(self):
-        """Whatever the window, what is in it is what the rows say, and nests."""
+        """Any window has exactly the slices of its rows, properly nested."""
         start = 1000 * MS
         for name, end in ("nest.flt", 1100 * MS), ("random.flt", 1011 * MS):
             rows = printed(name)
@@ -248,7 +248,7 @@ class Chrome(InPlace):
             for low, high in windows:
                 for least in 0, 1500, 2 * MS:
                     options = ["--from", f"{low}ns", "--min-duration", f"{least}ns"]
-                    # Both names of the end of the window.
+                    # Both option names for the end of the window.
                     options += ["--to" if low % 2 else "--until", f"{high}ns"] if high < 2**64 else []
                     with self.subTest(name=name, options=options):
                         events = export(name, options=options)["traceEvents"]
@@ -258,7 +258,7 @@ class Chrome(InPlace):
     def check_window(self, rows, events, start, end, low, high, least):
         wanted, found = expected(rows, start, end, low, high, least), found_slices(events)
         if high < 2**64 and least:
-            # How long a span takes that goes on past the window is not known: to its end at least.
+            # A span that outlasts the window has an unknown duration: a lower bound.
             shorter = {key: n for key, n in (wanted - found).items() if key[3] in ("end", "both")}
             self.assertFalse(found - wanted)
             self.assertFalse(wanted - found - collections.Counter(shorter))
@@ -278,7 +278,7 @@ class Chrome(InPlace):
         self.assertEqual(export("random.flt", options=["--pid", "9"])["traceEvents"], [])
 
     def test_two_hosts(self):
-        """One clock, by the walls'; the same pid three times."""
+        """One clock, aligned by wall clocks; the same PID three times."""
         document = export("nest.flt", "other.flt")
         events = document["traceEvents"]
         self.assertEqual([t["host"] for t in document["otherData"]["traces"]], ["node1", "node2"])
@@ -294,12 +294,12 @@ class Chrome(InPlace):
         check_nesting(events)
 
     def test_hostile(self):
-        """Valid JSON whatever a program calls itself; nothing of it is lost."""
+        """Valid JSON whatever a program calls itself; nothing is lost."""
         events = export("hostile.flt")["traceEvents"]
         named = [e["args"] for e in only(events, "X", name='\\xff"\n')]
         moments = [e["args"] for e in only(events, "i", name="m\0\x7f")]
         self.assertEqual(named[:7] + named[8:], moments[:7] + moments[8:])
-        # An argument that is called like a member of the export's own.
+        # An argument named like one of the export's own members.
         self.assertEqual(named[7], {'\\xff"\\': "\\xff\0"})
         self.assertEqual(moments[7], {**named[7], "unfinished": "me"})
         self.assertEqual([a.get("args_hex") for a in named[:5]],
@@ -390,7 +390,7 @@ class Chrome(InPlace):
             self.assertEqual(other["from_ns"], ns, text)
 
     def test_output_fails(self):
-        """A file that cannot be finished is removed; what is no file stays."""
+        """A file that cannot be finished is removed; special files stay."""
         def little_room():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
@@ -408,8 +408,8 @@ class Chrome(InPlace):
         self.assertTrue(os.path.exists("/dev/full"))
 
     def test_damaged(self):
-        """Damage costs the block that it is in, and is told, but for that of what is not needed;
-        only no trace at all is refused, with one line and no half of a file."""
+        """Damage costs the block that contains it and is reported, unless that block is not needed.
+        Only a file that is not a trace is refused, with one line and no partial output."""
         with open(trace("random.flt"), "rb") as file:
             whole = bytearray(file.read())
         copy, out, seen = self.path("bad.flt"), self.path("x.json"), set()
@@ -424,7 +424,7 @@ class Chrome(InPlace):
                 file.write(bad)
             done = call("export", "--to", "chrome", "-o", out, copy)
             seen.add(done.returncode)
-            # 1: a part is missing, and the rest is there.
+            # 1: a part is missing, the rest is exported.
             self.assertEqual(os.path.exists(out), done.returncode != 2)
             if done.returncode == 2:
                 self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `faultline export --to perfetto` writes of the traces of test_export_perfetto, which calls
-this: decoded by generated code, played by the rules of Perfetto's trace_processor, and compared with
-what `faultline print` and the report say."""
+"""Checks `faultline export --to perfetto` on the traces of test_export_perfetto, which calls this:
+decoded by generated code, played by the rules of Perfetto's trace_processor, and compared with
+`faultline print` and the report."""
 
 import collections
 import json
@@ -16,7 +16,7 @@ BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 
 
 class Played:
-    """A trace as trace_processor takes it in."""
+    """A trace as trace_processor reads it."""
 
     def __init__(self, data):
         done = subprocess.run([DUMP], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -37,14 +37,14 @@ class Played:
             if packet["kind"] == "interned":
                 for kind, words in self.words.items():
                     for iid, text in packet[kind].items():
-                        # A number means one thing as long as the state holds.
+                        # An ID has one meaning until the state is reset.
                         assert int(iid) and words.setdefault(int(iid), text) == text, packet
             elif packet["kind"] == "track":
                 self.take_track(packet)
             elif packet["kind"] == "event":
                 assert valid and (state & 2 or "name" not in packet), packet
                 events.append(self.resolved(packet))
-        # By time; those of one time in the order of the file.
+        # By time; equal times in file order.
         events.sort(key=lambda packet: packet["time"])
         self.play(events)
 
@@ -55,7 +55,7 @@ class Played:
         self.tracks[packet["uuid"]] = packet
 
     def resolved(self, packet):
-        """Interned names must have been told of before they are used."""
+        """Interned names must be defined before use."""
         assert packet["track"] in self.tracks, packet
         if "name" in packet:
             packet["name"] = self.words["names"][packet["name"]]
@@ -146,7 +146,7 @@ class Perfetto(unittest.TestCase):
         self.assertEqual(played.clock["clock1"], report("whole.flt")["trace"]["start_unix_ns"])
 
     def test_sums(self):
-        """Bytes and counts are the report's."""
+        """Bytes and counts match the report."""
         for name in "nest.flt", "random.flt", "whole.flt", "other.flt":
             played, told = self.export(name), report(name)
             for row in told["operations"]:
@@ -165,9 +165,9 @@ class Perfetto(unittest.TestCase):
                                      row["bytes"])
 
     def test_counters(self):
-        """A second holds what the report says was read in it."""
+        """Counters add up to the bytes that the report has per second."""
         played, told = self.export("whole.flt"), report("whole.flt")
-        bin_s = MS / 1e9  # 0.3 s of run are bins of 1 ms
+        bin_s = MS / 1e9  # 0.3 s of run give bins of 1 ms
         for name, bytes_ in (("read", told["totals"]["read"]["bytes"]),
                              ("written", told["totals"]["write"]["bytes"])):
             uuids = [uuid for uuid, track in played.tracks.items()
@@ -178,7 +178,7 @@ class Perfetto(unittest.TestCase):
                 self.assertEqual(played.counters[uuid][-1][1], 0)
 
     def test_storage(self):
-        """Requests do not overlap on a track; flows lead to them from where they were queued."""
+        """Requests on a track do not overlap; flows lead to them from where they were queued."""
         played = self.export("whole.flt")
         requests = [of for of in played.slices if of["name"] == "request_write"]
         self.assertEqual(len(requests), 2)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `faultline export --to pfw` writes of the traces of test_export_pfw, which calls this, by the
-rules that readers of DFTracer's format go by, against the report."""
+"""Checks `faultline export --to pfw` on the traces of test_export_pfw, which calls this, by the
+rules that readers of DFTracer's format apply, against the report."""
 
 import collections
 import gzip
@@ -13,14 +13,14 @@ import unittest
 
 from _exported import ALL, call, no_constant, report, trace, unique
 
-# Calls that readers of 2.x class by their names; all others are neither reads nor writes to them.
+# Calls that readers of 2.x classify by name; all others are neither reads nor writes to them.
 READS = {"read", "pread", "pread64", "readv", "preadv", "preadv64", "fread"}
 WRITES = {"write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev64", "fwrite"}
 HASH = re.compile("[0-9a-f]{16}")
 
 
 def parse(line):
-    """A line, as strict as the format is."""
+    """A line, parsed as strictly as the format demands."""
     assert line.startswith("{") and line.endswith("}"), line
     event = json.loads(line, object_pairs_hook=unique, parse_constant=no_constant)
     args = event["args"]
@@ -38,7 +38,7 @@ def parse(line):
 
 
 def size_of_1x(event):
-    """What DFAnalyzer of 1.x takes for bytes: ret, where the name has the word in it."""
+    """The bytes that DFAnalyzer 1.x counts: ret, if the name contains the word."""
     name, ret = event["name"], event["args"].get("ret", 0)
     if event["cat"] != "POSIX" or int(ret) <= 0:
         return None
@@ -48,7 +48,7 @@ def size_of_1x(event):
 
 
 def size_of_2x(event):
-    """What readers of 2.x do: ret of calls that they know."""
+    """The bytes that 2.x readers count: ret of calls they know."""
     name, ret = event["name"], event["args"].get("ret", 0)
     if event["cat"].lower() != "posix" or int(ret) <= 0:
         return None
@@ -62,7 +62,7 @@ class Pfw(unittest.TestCase):
         return [parse(line) for line in done.stdout.decode().split("\n")[:-1]]
 
     def test_hashes(self):
-        """Every hash is explained before it is used, once a host, each by one name."""
+        """Every hash is defined before its use, once per host, each with one name."""
         for name in ALL:
             known = {"hhash": {}, "fhash": {}, "exec_hash": {}, "cmd_hash": {}}
             of = {"HH": ["hhash"], "FH": ["fhash"], "SH": ["exec_hash", "cmd_hash"]}
@@ -82,7 +82,7 @@ class Pfw(unittest.TestCase):
                                                 "/out/caf\u00e9\n.bin", "/no\\xffwhere"]))
 
     def test_numbers(self):
-        """Calls, bytes, faults and spans are the report's, for both generations of readers."""
+        """Calls, bytes, faults and spans match the report, for both generations of readers."""
         for name in "nest.flt", "random.flt", "whole.flt", "other.flt":
             events, told = self.export(name), report(name)
             posix = [event for event in events if event["cat"] == "POSIX"]
@@ -123,7 +123,7 @@ class Pfw(unittest.TestCase):
                           if event["name"] == "step"], [None, None, 7] * 2)
 
     def test_posix(self):
-        """Names are DFTracer's; times are on the wall clock, rounded."""
+        """Names are DFTracer's; times are wall-clock, rounded."""
         events = self.export("whole.flt")
         read = [event for event in events if event["name"] == "pread"][0]
         self.assertEqual((read["ts"], read["dur"]), (5012000, 1000))
@@ -151,7 +151,7 @@ class Pfw(unittest.TestCase):
         both = self.export("nest.flt", "other.flt")
         hosts = [event["args"]["name"] for event in both if event["name"] == "HH"]
         self.assertEqual(sorted(hosts), ["node1", "node2"])
-        # A pid that is used twice is two processes.
+        # A PID used twice is two processes.
         self.assertEqual(len([event for event in both if event["name"] == "start"]), 4)
 
     def test_filters(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `faultline export --to speedscope` writes of the traces of test_export_speedscope, which calls
+"""Checks `faultline export --to speedscope` on the traces of test_export_speedscope, which calls
 this, by the rules of speedscope's file format, against the report and against a sweep over the
 exported tables."""
 
@@ -11,7 +11,7 @@ from _exported import ALL, call, exported, no_constant, report, trace
 
 
 def union(intervals):
-    """Disjoint, in their order."""
+    """Disjoint and sorted."""
     found = []
     for begin, end in sorted(intervals):
         if found and begin <= found[-1][1]:
@@ -50,7 +50,7 @@ class Speedscope(unittest.TestCase):
             self.export(name)
 
     def test_totals(self):
-        """Widths add up to what the report says, for the job and for each rank."""
+        """Widths add up to the report's values, for the job and for each rank."""
         for name in "nest.flt", "whole.flt":
             graphs, told = self.export(name), report(name)
             overlap = told["overlap"]
@@ -71,7 +71,7 @@ class Speedscope(unittest.TestCase):
                              told["totals"]["io"]["time_ns"])
 
     def test_sweep(self):
-        """The same by hand: each operation has what none before it covers, and no compute."""
+        """Recomputed: each operation gets the time not covered by earlier ones or by compute."""
         name = "whole.flt"
         files = {row["id"]: row["path"] for row in exported(name, "files")}
         spans = {row["id"]: row for row in exported(name, "spans")}

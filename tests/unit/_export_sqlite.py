@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `faultline export --to sqlite` writes of the traces of test_export_sqlite, which calls this,
-against the tables that are written as JSON, and its views against the report."""
+"""Checks `faultline export --to sqlite` on the traces of test_export_sqlite, which calls this,
+against the tables exported as JSON, and its views against the report."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class Database(InPlace):
         return database
 
     def test_rows(self):
-        """The rows are those of the other tables, typed."""
+        """The rows equal those of the other formats, with types."""
         for name in ALL:
             database, out = self.export(name), self.path("tables")
             call("export", "-q", "--to", "jsonl", "-o", out, trace(name))
@@ -59,7 +59,7 @@ class Database(InPlace):
             shutil.rmtree(out)
 
     def test_memory_that_was_freed(self):
-        """The last rows come into the database when what they were made of is gone."""
+        """The last rows reach the database after their source has been freed."""
         dumps = []
         for more in {}, {"MALLOC_PERTURB_": "165"}:
             database = self.export("whole.flt", env={**os.environ, **more})
@@ -69,7 +69,7 @@ class Database(InPlace):
         self.assertEqual(dumps[0], dumps[1])
 
     def test_views(self):
-        """What the views answer is what the report says."""
+        """The views' answers match the report."""
         for name in "nest.flt", "random.flt", "whole.flt", "other.flt":
             database, told = self.export(name), report(name)
             views = {row["name"]: database.execute(f"SELECT * FROM {row['name']}").fetchall()
@@ -103,7 +103,7 @@ class Database(InPlace):
         seen = 0
         for row in told["operations"]:
             if (row["layer"] not in ("syscall", "fault", "async", "vfs") or
-                    row["op"] == "dirtied"):  # a part of faults
+                    row["op"] == "dirtied"):  # part of the faults
                 continue
             mine = found[row["layer"], row["op"]]
             self.assertEqual((mine["count"], mine["errors"] or 0, mine["thread_time_ns"]),
@@ -186,7 +186,7 @@ class Database(InPlace):
         self.assertEqual([row["dur_ns"] for row in views["slowest"]], durations[:100])
 
     def test_describe(self):
-        """The schema that is described makes the same database."""
+        """The schema from --describe makes the same database."""
         done = call("export", "--describe", "sqlite")
         self.assertEqual(done.returncode, 0, done)
         schema = "SELECT type, name, sql FROM sqlite_master ORDER BY name"
@@ -195,7 +195,7 @@ class Database(InPlace):
         made = [tuple(row) for row in self.export("whole.flt").execute(schema)]
         self.assertEqual(described.execute(schema).fetchall(), made)
         described.close()
-        # The page shows every view, and what it shows runs.
+        # The man page lists every view, and its queries run.
         with open("user/command/faultline.1", encoding="utf-8") as file:
             page = file.read().replace("\\-", "-").replace("\\&", "").replace("\\(aq", "'")
         queries = [line for line in page.splitlines() if line.startswith("sqlite3 job.db ")]
@@ -216,7 +216,7 @@ class Database(InPlace):
         self.assertEqual(path, "/no\\xffwhere")
 
     def test_index(self):
-        """What happened to a file, or in a span, is found without reading everything."""
+        """Queries by file or by span use an index."""
         database = self.export("whole.flt")
         for query in ("SELECT * FROM calls WHERE file = 1", "SELECT * FROM faults WHERE file = 1",
                       "SELECT * FROM calls WHERE span = 1", "SELECT * FROM files WHERE path = '/'"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `faultline export --to csv` and `--to jsonl` write of the traces of test_export_tables, which
-calls this, against what `faultline print` and `faultline report` say of them."""
+"""Checks `faultline export --to csv` and `--to jsonl` on the traces of test_export_tables, which
+calls this, against `faultline print` and `faultline report`."""
 
 import collections
 import csv
@@ -44,7 +44,7 @@ class Tables(InPlace):
         return tables
 
     def test_rows(self):
-        """Every row that is printed, with the same numbers, stands in its table."""
+        """Every printed row is in its table, with the same numbers."""
         for name in ALL:
             tables, rows = self.export(name), printed(name)
             start = report(name)["trace"]["start_unix_ns"]
@@ -64,7 +64,7 @@ class Tables(InPlace):
                 self.assertEqual(found, wanted, (name, table))
 
     def test_same_in_both(self):
-        """CSV says what JSON says."""
+        """CSV equals JSON."""
         for name in ALL:
             lines, objects = self.export(name, to="csv"), self.export(name)
             self.assertEqual(lines.keys(), objects.keys())
@@ -82,7 +82,7 @@ class Tables(InPlace):
                             self.assertEqual(json.loads(text), value)
 
     def test_of_sums(self):
-        """A table that sums cannot make is empty, not a row of nothing, and it is said which."""
+        """A table that totals cannot give is empty, rather than an empty row, and is named."""
         for to in "csv", "jsonl":
             out = self.path(to)
             done = call("export", "--to", to, "-o", out, trace("sums.flt"))
@@ -90,7 +90,7 @@ class Tables(InPlace):
             told = [line for line in done.stderr.decode().splitlines() if "cannot be made" in line]
             self.assertEqual(len(told), 1, done.stderr)
             self.assertIn("the table ranks cannot be made of this trace: ", told[0])
-            self.assertIn("summed up", told[0])
+            self.assertIn("aggregated", told[0])
             self.assertEqual(os.path.getsize(os.path.join(out, f"ranks.{to}")), 0)
             self.assertGreater(os.path.getsize(os.path.join(out, f"operations.{to}")), 0)
         done = call("export", "--to", "csv", "--table", "ranks", "-o", "-", trace("sums.flt"))
@@ -100,7 +100,7 @@ class Tables(InPlace):
         self.assertNotIn(b"cannot be made", done.stderr)
 
     def test_totals(self):
-        """Sums over the rows are the report's."""
+        """Sums over the rows match the report."""
         for name in "nest.flt", "random.flt", "whole.flt", "other.flt":
             tables, totals = self.export(name), report(name)["totals"]
             calls, faults = tables["calls"], tables["faults"]
@@ -124,7 +124,7 @@ class Tables(InPlace):
                 self.assertEqual(total(of, "fetched_bytes"), totals[kind]["fetched_bytes"])
 
     def test_references(self):
-        """Numbers of other tables are there; spans tell epoch and step."""
+        """References to other tables resolve; spans carry epoch and step."""
         for name in ALL:
             tables = self.export(name)
             ids = {of: {row["id"] for row in tables[of]}
@@ -138,7 +138,8 @@ class Tables(InPlace):
                             self.assertIn(row[key], ids[of], (name, row))
         tables = self.export("whole.flt")
         steps = [(row["epoch"], row["step"]) for row in tables["spans"] if row["name"] == "step"]
-        # The third one of each epoch says 7, the others are counted; told ones are not counted.
+        # The third step of each epoch has the explicit number 7, the others are counted; explicit
+        # ones are not.
         self.assertEqual(steps, [(0, 0), (0, 1), (0, 7), (1, 2), (1, 3), (1, 7)])
         spans = {row["id"]: row for row in tables["spans"]}
         for row in tables["calls"]:
@@ -152,7 +153,7 @@ class Tables(InPlace):
                                 fetch["dur_ns"])
 
     def test_unknown(self):
-        """What is not known is null, never 0."""
+        """Unknown values are null, never 0."""
         tables = self.export("nest.flt")
         self.assertEqual({row["span"] for row in tables["calls"]}, {None})  # layer is off
         calls = {row["op"]: row for row in tables["calls"]}
@@ -170,7 +171,7 @@ class Tables(InPlace):
         self.assertEqual((other["read_bytes"], other["written_bytes"]), (None, 10))
 
     def test_hostile(self):
-        """Names are bytes; JSON has them all."""
+        """Names are bytes; JSON has all of them."""
         whole = self.export("whole.flt")
         paths = {row["path"] for row in whole["files"]}
         self.assertIn("/data/<script>alert(1)</script>,\"a\".bin", paths)
@@ -186,7 +187,7 @@ class Tables(InPlace):
                           if len(row["name"]) < 99}, {"\\xff\"\n"})
 
     def test_several(self):
-        """Several traces are one job: the sums of each."""
+        """Several traces are one job: totals add up."""
         both = self.export("nest.flt", "other.flt")
         each = [self.export(name) for name in ("nest.flt", "other.flt")]
         for table in KINDS:
@@ -196,7 +197,7 @@ class Tables(InPlace):
                          report("nest.flt", "other.flt")["totals"]["read"]["bytes"])
 
     def test_filters(self):
-        """The filters are the report's."""
+        """The filters work as in the report."""
         for options in (["--op", "pread64"], ["--file", "*script*", "--op", "fault"],
                         ["--span", "fetch"], ["--from", "0.1", "--until", "0.2"],
                         ["--pid", "100"], ["--rank", "0"], ["--min-duration", "600us"],
@@ -225,7 +226,7 @@ class Tables(InPlace):
             self.assertEqual({len(row) for row in rows}, {len(rows[0])})
 
     def test_of_the_report(self):
-        """Findings, ranks, exact totals and what the run was are the report's."""
+        """Findings, ranks, exact totals and run data match the report."""
         tables, whole = self.export("whole.flt"), report("whole.flt")
         self.assertEqual(tables["findings"], whole["findings"])
         self.assertEqual([(row["op"], row["count"], row["bytes"]) for row in tables["operations"]],
@@ -238,7 +239,7 @@ class Tables(InPlace):
         self.assertEqual(cut["complete"], "false")
 
     def test_describe(self):
-        """What is described is what is there."""
+        """--describe matches the output."""
         for to in "csv", "jsonl":
             done = call("export", "--describe", to)
             self.assertEqual(done.returncode, 0, done)
@@ -279,7 +280,7 @@ class Tables(InPlace):
         self.assertEqual((done.returncode, len(os.listdir(out)) > 10), (0, True))
 
     def test_damaged(self):
-        """Damage costs the block that it is in; what is written is whole."""
+        """Damage costs the block that contains it; the output is valid."""
         with open(trace("whole.flt"), "rb") as file:
             whole = bytearray(file.read())
         copy = self.path("bad.flt")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The traces of export_sample.h, and what faultline says of them. Knows nothing of any format that
-they are exported to."""
+"""The traces of export_sample.h, and faultline's output on them, for any export format."""
 
 import json
 import os
@@ -40,7 +39,7 @@ def exported(name, table):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-# Hooks that keep Python's reader of JSON to the standard.
+# Hooks that make Python's JSON parser strict.
 
 
 def unique(pairs):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Programs that serve what a test asks for; jobs_served of them a ledger that the test writes, as the
+"""Runs programs that serve HTTP; jobs_served serves a ledger that the test writes, as the
 monitoring service does."""
 import http.client
 import json
@@ -16,7 +16,7 @@ def hexed(text):
 
 
 class Program:
-    """Serves until its standard input ends, and says in its first line where."""
+    """Serves until its standard input ends; its first line is its address."""
 
     def __init__(self, name, *arguments):
         self.process = subprocess.Popen(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tests that have a directory of their own. Knows nothing of what they do in it."""
+"""Tests with a temporary directory."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import unittest
 
 
 class InPlace(unittest.TestCase):
-    """self.place is there for a test, and gone with it."""
+    """self.place exists during a test and is removed afterwards."""
 
     def setUp(self):
         self.place = tempfile.mkdtemp(prefix="faultline-test-")

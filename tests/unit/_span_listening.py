@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs a Python program under span_listener and returns what its probes told. Needs no root."""
+"""Runs a Python program under span_listener and returns its probe hits. Needs no root."""
 
 import atexit
 import json
@@ -14,17 +14,17 @@ import msgpack
 
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 LISTENER = os.path.join(BUILD, "tests", "unit", "span_listener")
-# Files of our own: somebody may be tracing programs that use those of the build.
+# Own copies: someone may be tracing programs that use the build's.
 PLACE = tempfile.mkdtemp(prefix="faultline-spans-")
 atexit.register(shutil.rmtree, PLACE)
-os.chmod(PLACE, 0o755)  # for programs of other users, too
+os.chmod(PLACE, 0o755)  # also for programs of other users
 PACKAGE = shutil.copytree(os.path.join(BUILD, "python"), os.path.join(PLACE, "python"))
 HOOK = os.path.join(PACKAGE, "hook")
 
 
 class Event:
-    """A probe that fired: `probe`, `pid`, `tid`, `id`, `name`, `category`, `args` (unpacked, or
-    None for none), `args_len` and `times` as the probe gave them. Names are bytes."""
+    """A probe hit: `probe`, `pid`, `tid`, `id`, `name`, `category`, `args` (unpacked, or None if
+    absent), `args_len` and `times` as the probe passed them. Names are bytes."""
 
     def __init__(self, line):
         told = json.loads(line)
@@ -42,13 +42,13 @@ class Event:
 
 
 def environment(**more):
-    """The tests' own, with the package importable and nothing of Faultline's set but `more`."""
+    """The tests' environment, with the package importable and only `more` of Faultline's variables."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("FAULTLINE_")}
     return {**kept, "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
 def run(code, listener=(), arguments=(), status=0, **more):
-    """Runs `code` as a file of its own; returns the finished process, whose status was checked."""
+    """Runs `code` from a file; checks the status and returns the finished process."""
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, "program.py")
         with open(path, "w", encoding="utf-8") as file:
@@ -64,7 +64,7 @@ def run(code, listener=(), arguments=(), status=0, **more):
 
 
 def listen(code, arguments=(), status=0, **more):
-    """Runs `code` while its probes are listened to; returns the finished process and the events."""
+    """Runs `code` under the listener; returns the finished process and the events."""
     with tempfile.NamedTemporaryFile(mode="r") as output:
         done = run(code, [LISTENER, output.name], arguments, status, **more)
         return done, [Event(line) for line in output]
@@ -75,8 +75,8 @@ def events(code, **more):
 
 
 def told(listed):
-    """Events as short text: '+name' for a begin, '-name' for its end, '=name' for a span
-    that was over, '!name' for a moment."""
+    """Events as short text: '+name' for a begin, '-name' for its end, '=name' for a recorded span,
+    '!name' for an instant."""
     names, lines = {}, []
     for event in listed:
         if event.probe == "span_begin":

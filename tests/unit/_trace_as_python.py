@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares a trace with what it should say, knowing of it only what a user of Python would.
-
-Called by test_trace_python with a trace and a list of its rows; knows nothing of Faultline's code.
+"""Compares a trace with its expected content, using only what a Python user would know of the
+format. Called by test_trace_python with a trace and a list of its rows.
 """
 import subprocess
 import sys
@@ -21,7 +20,7 @@ def objects(path):
 
 
 def rows_of(block):
-    """The rows of a block as dictionaries of plain integers, the time as dts."""
+    """The rows of a block as dictionaries of plain integers; the time as dts."""
     columns = {name: value for name, value in block.items() if isinstance(value, np.ndarray)}
     for name, column in columns.items():
         assert column.shape == (block["n"],), (block["block"], name, column.shape)

@@ -105,7 +105,7 @@ static void test_allowances(void **state)
 	assert_int_equal(judge(&read, &ten, &ten, says), ALLOWED_WITHIN);
 	assert_int_equal(judge(&read, &eleven, &ten, says), ALLOWED_WITHIN);
 	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
-	assert_string_equal(says, "1.1 KiB, before 1000 B; 1000 B is allowed");
+	assert_string_equal(says, "1.1 KiB, before 1000 B; limit 1000 B");
 	read.more = 99;
 	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
 	read.more = 100;
@@ -127,7 +127,7 @@ static void test_allowances(void **state)
 	duration.more = 10;
 	assert_int_equal(judge(&duration, NULL, &ten, says), ALLOWED_WITHIN);
 	assert_int_equal(judge(&duration, NULL, &eleven, says), ALLOWED_WORSE);
-	assert_string_equal(says, "11; 10 is allowed");
+	assert_string_equal(says, "11; limit 10");
 }
 
 /* Counts stay exact when events are lost, times do not. */
@@ -141,7 +141,7 @@ static void test_lower_bounds(void **state)
 	(void)state;
 	assert_int_equal(judge(&operations, &whole, &lossy, says), ALLOWED_WITHIN);
 	assert_int_equal(judge(&io, &whole, &lossy, says), ALLOWED_UNKNOWN);
-	assert_string_equal(says, "at least 1.0 ms, before 1.0 ms; 1.0 ms is allowed");
+	assert_string_equal(says, "at least 1.0 ms, before 1.0 ms; limit 1.0 ms");
 	assert_int_equal(judge(&io, &whole, &most, says), ALLOWED_WORSE);
 	assert_int_equal(judge(&io, &lossy, &more, says), ALLOWED_UNKNOWN);
 	assert_int_equal(judge(&io, &lossy, &whole, says), ALLOWED_WITHIN);
@@ -169,7 +169,7 @@ static void test_findings(void **state)
 	(void)state;
 	findings.severity = FINDING_HIGH;
 	assert_int_equal(judge(&findings, &whole, &whole, says), ALLOWED_WITHIN);
-	assert_string_equal(says, "none new of severity high or above");
+	assert_string_equal(says, "no new findings of severity high or above");
 	assert_int_equal(judge(&findings, &whole, &lossy, says), ALLOWED_WORSE);
 	assert_string_equal(says, "new: loss");
 	assert_int_equal(judge(&findings, NULL, &lossy, says), ALLOWED_WORSE);

@@ -253,7 +253,7 @@ static void test_lost_names(void **state)
 	check_null(report, "files", 2, "path");
 	CHECK(report, "paths", find_row(report, "paths", "path", FILES_LOST), "files", 2);
 	check_text(report, "caveats", find_row(report, "caveats", "id", "names"), "text",
-		   "the names of 2 files are lost: tables tell them by device and inode");
+		   "the names of 2 files were lost: tables identify them by device and inode");
 	assert_memory_equal(report->groups->cells[0].text, "(name lost)", 11);
 	report_free(report);
 	made_close(&made);

@@ -158,8 +158,9 @@ static void test_notes(void **state)
 	assert_non_null(strstr(caveat(report, "unfollowed"), "2 children"));
 	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
 	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on no known mapping"));
-	assert_non_null(strstr(caveat(report, "bios"), "the ends of 5 bios were not seen"));
-	assert_non_null(strstr(caveat(report, "bios-under-way"), "6 bios had not ended"));
+	assert_non_null(strstr(caveat(report, "bios"), "5 block I/Os have no completion event"));
+	assert_non_null(strstr(caveat(report, "bios-under-way"),
+			       "6 block I/Os were known to be in flight"));
 	CHECK(report, "trace", 0, "notes.children_not_followed", 2);
 	CHECK(report, "trace", 0, "notes.faults_untimed", 7);
 	CHECK(report, "trace", 0, "notes.programs_ended_unseen", 0);

@@ -561,12 +561,11 @@ static void not_recorded(struct made_trace *made)
 
 static void test_no_spans(void **state)
 {
-	check_no_spans(no_spans, "the application marked no spans");
+	check_no_spans(no_spans, "no spans were marked");
 	check_no_spans(lost_spans,
 		       "no spans were recorded, but some were lost or may have been missed");
-	check_no_spans(cut_off,
-		       "no spans were recorded as far as the trace goes, which has no end");
-	check_no_spans(not_recorded, "spans of the application were not recorded");
+	check_no_spans(cut_off, "no spans were recorded, but the trace is incomplete");
+	check_no_spans(not_recorded, "application spans were not recorded");
 }
 
 int main(void)

@@ -192,7 +192,7 @@ static void test_spans(void **state)
 	assert_int_equal(number(report, "levels", row, "time_ns"), 500);
 	row = find_row(report, "levels", "name", "<= 4 KiB");
 	assert_int_equal(ask(report, "levels", row, "time_ns")->type, CELL_NULL);
-	assert_non_null(strstr(report_table(report, "epochs")->note, "I/O meanwhile needs"));
+	assert_non_null(strstr(report_table(report, "epochs")->note, "I/O times require"));
 	report_free(report);
 	made_close(&made);
 }

@@ -181,7 +181,7 @@ static void test_odd_ids(void **state)
 	SPANS(report, "moment", "unfinished", 0);
 	SPANS(report, "zero", "count", 0);
 	note = report_table(report, "spans")->note;
-	assert_non_null(strstr(note, "4 ends of spans that were not open"));
+	assert_non_null(strstr(note, "4 span ends without a matching start"));
 	done(&made, report);
 }
 
@@ -296,7 +296,7 @@ static void test_leaks(void **state)
 	SPANS(report, "leak", "unfinished", 1 << 18);
 	SPANS(report, "leak", "read_bytes", 1);
 	assert_non_null(strstr(report_table(report, "spans")->note,
-			       "37,856 spans are missing, too many were open at once"));
+			       "37,856 spans are missing: too many were open at once"));
 	done(&made, report);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Every system call in the headers is either recorded or listed here as one that moves no file data. If
-this fails for a new call, decide which it is."""
+"""Every system call in the headers is either recorded or listed here as one that moves no file
+data. If this fails for a new call, decide which it is."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# They take no file, or do nothing with it that reads, writes or waits for storage.
+# They take no file, or do not read, write or wait for storage.
 NO_FILE = set("""
     accept accept4 add_key adjtimex alarm arch_prctl bind bpf brk capget capset clock_adjtime clock_getres
     clock_gettime clock_nanosleep clock_settime clone clone3 connect epoll_create epoll_create1 epoll_ctl
@@ -34,22 +34,22 @@ NO_FILE = set("""
     timerfd_gettime timerfd_settime times tkill umask uname unshare uretprobe userfaultfd vfork vhangup wait4
     waitid
 """.split())
-# They change what is mapped, or where memory lies: no bytes of files move.
+# They change mappings or memory placement: no bytes of files move.
 MEMORY_ONLY = set("""
     mbind migrate_pages mincore move_pages mprotect munlock munlockall pkey_mprotect process_mrelease shmat shmdt
 """.split())
-# About descriptors and names without looking at the storage, beyond the look-up of a path.
+# About descriptors and names, without accessing storage beyond the path lookup.
 NAMES_ONLY = set("""
     chdir chroot dup dup2 dup3 fanotify_init fanotify_mark fchdir file_getattr file_setattr getcwd inotify_add_watch
     inotify_init inotify_init1 inotify_rm_watch cachestat io_cancel io_destroy io_setup io_uring_register ustat
 """.split())
-# For administrators: mounts, swap, kernel images, the memory of other processes.
+# Administration: mounts, swap, kernel images, the memory of other processes.
 ADMINISTRATION = set("""
     acct delete_module finit_module fsconfig fsmount fsopen fspick init_module kexec_file_load kexec_load listmount
     lookup_dcookie mount mount_setattr move_mount open_tree open_tree_attr pivot_root ptrace quotactl quotactl_fd
     statmount swapoff swapon sysfs umount2
 """.split())
-# Numbers without a call behind them any more.
+# Numbers of removed calls.
 GONE = set("""
     _sysctl afs_syscall create_module get_kernel_syms getpmsg nfsservctl putpmsg query_module security tuxcall
     uselib vserver

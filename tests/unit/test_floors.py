@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What reads a trace is built in floors, and no file includes one of a floor above its own."""
+"""Code that reads traces is layered: no file includes one of a higher layer."""
 import pathlib
 import re
 import unittest
 
 USER = pathlib.Path(__file__).parents[2] / "user"
-# From the ground up; those side by side do not know each other.
+# Bottom up; modules of one layer do not include each other.
 FLOORS = [
     {"trace"},
     {"analysis/base"},

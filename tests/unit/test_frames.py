@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The frames of each program of the kernel side fit on the stack that older kernels have for them."""
+"""The stack frames of each BPF program fit the stack of older kernels."""
 import glob
 import os
 import shutil
@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 
 import frames
 
-# `filled` keeps what it is handed in its frame; `step` is called by the kernel.
+# `filled` keeps its argument in its frame; `step` is called by the kernel.
 SOURCE = """
 #define SECTION(name) __attribute__((section(name), used))
 #define OUT_OF_LINE __attribute__((noinline))
@@ -51,7 +51,7 @@ class Frames(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("clang"), "no clang")
     def test_counted_as_they_are(self):
-        """Over calls to functions in and out of their section, and to one that the kernel calls."""
+        """Across calls to functions in and out of their section, and to a callback."""
         with tempfile.TemporaryDirectory() as directory:
             path = f"{directory}/some.bpf.o"
             subprocess.run(

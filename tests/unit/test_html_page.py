@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""report --html in a headless Chromium: nothing on the console, no request, every part drawn and
-counted against the JSON report, range, filter and keyboard by real events. Needs no root."""
+"""report --html in a headless Chromium: an empty console, no requests, every part drawn and counted
+against the JSON report, range, filter and keyboard by real events. Needs no root."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ def call(*arguments, **options):
                           check=True, **options).stdout
 
 
-# Of each finding its pictures: their kinds, what they say, and how much of them can be seen.
+# Pictures of each finding: their kinds, captions, and how much of them is visible.
 FINDINGS = """JSON.stringify([...document.querySelectorAll('article.finding')].map((card) => ({
     id: card.dataset.finding, pictures: [...card.querySelectorAll('figure.evidence')].map((figure) => ({
         kind: figure.dataset.kind, says: figure.querySelector('figcaption').textContent,
@@ -32,7 +32,7 @@ FINDINGS = """JSON.stringify([...document.querySelectorAll('article.finding')].m
             const place = mark.getBoundingClientRect();
             return place.width > 0 && place.height > 0;
         }).length })) })))"""
-# What they are of its own evidence.
+# The kinds of picture expected per finding.
 PICTURES = {
     "killed": "processes", "still-waiting": "took", "loss": "lost", "async-not-traced": "calls", "tracer-cost": "measures",
     "held-back": "device story", "mmap-random": "map rates",
@@ -59,7 +59,7 @@ PICTURES = {
 }
 
 
-# Tables with sums by stretch: {table: {what names a row: {column: text}}}.
+# Tables with sums per bucket: {table: {row's name: {column: text}}}.
 TABLES = """JSON.stringify(Object.fromEntries(['totals', 'methods', 'failed_lookups', 'io_patterns', 'programs', 'levels',
     'paths', 'files', 'operations', 'processes', 'devices'].map((name) => {
     const table = document.querySelector(`details[data-table=${name}]`), rows = {};
@@ -80,7 +80,7 @@ TABLES = """JSON.stringify(Object.fromEntries(['totals', 'methods', 'failed_look
         rows.all = Object.fromEntries(terms.map((term) => [term.textContent, text(term.nextElementSibling)]));
     return [name, rows];
 })))"""
-# ... and how many of their columns have a number of their own for any part of the run.
+# Number of their columns that have a value of their own for any part of the run.
 FOLLOW = {"totals": 40, "methods": 6, "failed_lookups": 4, "io_patterns": 4, "programs": 5, "levels": 3, "paths": 6,
           "files": 8, "operations": 5, "processes": 6, "devices": 4}
 
@@ -99,7 +99,7 @@ class Page(unittest.TestCase):
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_findings_rules"), "--make", made],
                        check=True)
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-faults",
-                        os.path.join(made, "mmap-faults.flt")], check=True)  # told of sums alone
+                        os.path.join(made, "mmap-faults.flt")], check=True)  # totals only
         cls.made = {name.split(".")[0]: os.path.join(made, name) for name in sorted(os.listdir(made))}
         cls.report = json.loads(call("report", "--format", "json", cls.trace))
         cls.browser = _browser.Browser()
@@ -125,7 +125,7 @@ class Page(unittest.TestCase):
         return self.browser.value(f"document.querySelector({json.dumps(selector)}).textContent")
 
     def rows(self, table):
-        """Rows of a table, all of them shown; how many columns each has."""
+        """Shows all rows of a table and returns their number."""
         self.browser.value(
             "(() => { const d = document.querySelector('details[data-table=%s]'); d.open = true; "
             "const m = d.querySelector('button.more'); "
@@ -167,13 +167,13 @@ class Page(unittest.TestCase):
         self.assertEqual(self.count("#tables details.table"), filled)
         self.assertRegex(self.text("#empty-tables"), "^Empty: .* Not recorded: ")
         self.assertEqual(self.count("#contents a"), filled + self.count("main > section"))
-        # Every cell of the densities is drawn: 40 reads of each file, each at its own place.
+        # Every density cell is drawn: 40 reads of each file, each at a different offset.
         self.assertEqual(self.browser.value(
             "[...document.querySelectorAll('article.file .map path.cell')]"
             ".reduce((sum, path) => sum + path.getAttribute('d').split('M').length - 1, 0)"), 200)
 
     def test_pictures_of_findings(self):
-        """Each finding there is shows what it goes by: of each a trace that has it."""
+        """Each finding shows its evidence; a trace per finding."""
         page = os.path.join(self.place.name, "finding.html")
         for wanted, trace in [*self.made.items(), ("loss", SAMPLE)]:
             call("report", "--html", page, trace)
@@ -206,7 +206,7 @@ class Page(unittest.TestCase):
         self.assertTrue(before.startswith("200;"), before)
         self.browser.drag(x + width * 0.2, y + height / 2, x + width * 0.4, y + height / 2)
         self.assertIn("400 ms to 800 ms", self.text("#range-text").replace("\u00a0", " "))
-        # The second file was read every 10 ms from 405 to 795 ms, and no other one.
+        # The second file was read every 10 ms from 405 to 795 ms, and no other file.
         self.assertEqual(self.rows("files"), 1)
         self.assertEqual(self.cell("files", 0, "path"), "/data/</script><img src=x onerror=alert(1)>")
         self.assertEqual(self.cell("files", 0, "read.bytes").replace("\u00a0", " "), "160 KiB")
@@ -225,12 +225,12 @@ class Page(unittest.TestCase):
         self.assertTrue(self.text("#latency .amount").startswith("200;"))
 
     def tables(self):
-        """Of each table its rows as texts by column, by what names them; those in brackets are of the
+        """For each table, its rows as texts by column, by row name; values in brackets are for the
         whole run."""
         return json.loads(self.browser.value(TABLES))
 
     def choose(self, first, last):
-        """Shows the run from a stretch up to another; returns the times."""
+        """Selects the buckets from `first` to `last`; returns the times."""
         return self.browser.value(
             "(() => { [%d, %d].forEach((at, i) => { const slider = document.querySelectorAll('.sliders input')[i]; "
             "slider.value = at; slider.dispatchEvent(new Event('input')); }); "
@@ -239,7 +239,7 @@ class Page(unittest.TestCase):
             % (first, last, first, last))
 
     def test_cells_are_of_the_range(self):
-        """Each number of a part of the run is what a report of that part alone has."""
+        """Each number of a part of the run equals that of a report of only that part."""
         trace, page, part = (os.path.join(self.place.name, name)
                              for name in ("followed.flt", "followed.html", "part.html"))
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-followed",
@@ -259,7 +259,7 @@ class Page(unittest.TestCase):
             wanted = self.tables()
             for table, columns in FOLLOW.items():
                 followed = set()
-                used = {key for key, row in wanted[table].items()  # else it says that there was none of it
+                used = {key for key, row in wanted[table].items()  # else the table says none
                         if any(text.replace("\u00a0", " ") not in ("0", "0 B", "0 ns", "-", "\u2013") for text in row.values())}
                 self.assertLessEqual(used, set(shown[table]), (table, window))
                 for key, row in shown[table].items():
@@ -267,7 +267,7 @@ class Page(unittest.TestCase):
                         # A filter leaves no span out.
                         if text[0] != "(" and column not in ("start_ns", "end_ns", "size_bytes") \
                                 and not key.startswith(("application", "data loader")):
-                            # There was none of it in the whole run, and a filter cannot judge it.
+                            # Absent in the whole run, so a filter has no effect.
                             if wanted[table][key].get(column, "\u2013") == "\u2013" != text:
                                 self.assertEqual(text.split("\u00a0")[0], "0", (table, key, column, window))
                                 continue
@@ -280,8 +280,8 @@ class Page(unittest.TestCase):
                              (str(compute), f"{4 * compute:.1f} ms"))
 
     def test_range_narrows_tables(self):
-        """Rows with a time of their own, and those about what was used, stay if the range has them;
-        a table that cannot follow says so."""
+        """Rows with a time of their own, and those about usage, stay if they fall into the range; a
+        table that cannot follow the range says so."""
         seen = set()
         page = os.path.join(self.place.name, "range.html")
         for name in "device-slow", "readahead-unused", "loader-io", "save-waits":
@@ -289,7 +289,7 @@ class Page(unittest.TestCase):
             report = json.loads(call("report", "--format", "json", self.made[name]))
             self.browser.open(page)
             end = self.choose(0, 54)[1]
-            # of each table what of it stays: seen from its rows alone
+            # per table, which rows stay, judged by the row itself
             staying = {
                 "slowest": lambda row: row["start_ns"] < end, "steps": lambda row: row["start_ns"] < end,
                 "epochs": lambda row: row["start_ns"] < end,
@@ -312,8 +312,8 @@ class Page(unittest.TestCase):
         self.assertLessEqual({"slowest", "steps"}, seen)
 
     def test_numbers_of_the_range(self):
-        """Tables of which nothing follows from single events have numbers of the part, too: an epoch is cut
-        where it ends, what parts of the run have adds up to what the whole has."""
+        """Tables without per-event values follow the range as well: epochs are cut at its end, and
+        parts of the run add up to the whole."""
         page = os.path.join(self.place.name, "range.html")
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-chained", page + ".flt"],
                        check=True)
@@ -323,7 +323,7 @@ class Page(unittest.TestCase):
                   "writeback": ("written_bytes", "device_bytes"), "latency_breakdown": ("time_ns", "device_ns", "count"),
                   "span_latency": ("time_ns", "count"), "device_users": ("requests", "bytes", "time_ns"),
                   "ranks": ("io_ns", "unoverlapped_io_ns", "compute_ns")}
-        # Of each column the sum of its numbers, as they are copied.
+        # Sums of the numbers of each column, as copied.
         self.browser.value("Object.defineProperty(navigator, 'clipboard', { value: { writeText: (text) => {"
                            " window.copied = text; return Promise.resolve(); } } })")
 
@@ -358,7 +358,7 @@ class Page(unittest.TestCase):
         self.assertTrue(self.text("#circumstances").startswith("first of 2 traces"))
 
     def test_words(self):
-        """Headings are headings, and what is not known is not told."""
+        """Headings are capitalized, and unknown values are not shown."""
         titles = json.loads(self.browser.value("JSON.stringify([...document.querySelectorAll("
                                                "'details.table .title')].map((t) => t.textContent))"))
         self.assertEqual([title for title in titles if not title[0].isupper()], [])
@@ -368,7 +368,7 @@ class Page(unittest.TestCase):
         self.assertIn("unoverlapped I/O", self.text("#course .legend"))
         page = os.path.join(self.place.name, "alone.html")
         call("report", "--html", page, self.made["lock-wait"])
-        self.browser.open(page)  # nothing is known of compute
+        self.browser.open(page)  # compute is unknown
         self.assertEqual(self.text("#course .legend"), "I/O")
 
     def test_drag_over_a_picture(self):
@@ -391,7 +391,7 @@ class Page(unittest.TestCase):
         self.assertIn("read calls", self.text("#tip"))
         self.browser.key("Escape")
         self.assertTrue(self.browser.value("document.getElementById('tip').hidden"))
-        # Whatever is to be used can be reached.
+        # All controls can be reached by keyboard.
         self.assertEqual(self.browser.value(
             "[...document.querySelectorAll('figure.chart svg')].filter((svg) => "
             "svg.closest('figure').tabIndex < 0).length"), 0)
@@ -436,7 +436,7 @@ class Page(unittest.TestCase):
         self.browser.scheme(True)
         self.assertNotEqual(self.browser.value(ground), light)
         self.browser.scheme(False)
-        self.browser.resize(718, 1000)  # A4, less its margins
+        self.browser.resize(718, 1000)  # A4 without its margins
         self.browser.call("Emulation.setEmulatedMedia", media="print")
         self.browser.settle()
         style = "getComputedStyle(document.querySelector('%s')).%s"
@@ -459,7 +459,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.rows("files"), len(report["files"]))
 
     def test_nothing_but_a_header(self):
-        """Of a recorder that was killed at once nobody knows what was wrong."""
+        """If a recorder was killed at once, problems are unknown."""
         trace, page = (os.path.join(self.place.name, f"begun.{end}") for end in ("flt", "html"))
         with open(SAMPLE, "rb") as sample, open(trace, "wb") as file:
             whole = sample.read()
@@ -469,7 +469,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.text("#findings .hint"), "No findings: the trace has no events.")
 
     def test_summed(self):
-        """Where calls were summed up nothing that needs them one by one is told as if there were none."""
+        """With aggregated calls, views that need individual ones do not claim there were none."""
         trace, page = (os.path.join(self.place.name, f"summed.{end}") for end in ("flt", "html"))
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-summed",
                         trace], check=True)
@@ -482,7 +482,7 @@ class Page(unittest.TestCase):
         figures = self.text("#figures").replace("\u00a0", " ")
         self.assertIn("I/O thread time300 ms", figures)
         self.assertIn("from storage1 MiB", figures)
-        # A part of the run has no sums of its own.
+        # A part of the run has no totals of its own.
         self.browser.value("document.querySelector('#range [title$=in]').click()")
         self.assertNotIn("the whole run", self.text("#range-text"))
         self.assertEqual(self.rows("operations"), len(json.loads(

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What comes with the monitoring service for clusters: alert rules and dashboard name metrics and
-labels that there are, and do what they say; unit, manifest and Slurm's scripts agree with the program.
-Needs no root, no systemd at work, no cluster."""
+"""The files shipped for clusters: alert rules and dashboards use existing metrics and labels and
+work as described; unit, manifest and Slurm scripts agree with the program. Needs no root,
+running systemd or cluster."""
 import json
 import os
 import re
@@ -22,7 +22,7 @@ from _place import InPlace
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILES = os.path.join(TOP, "scripts/monitor")
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
-# What the service labels its samples with, and what Prometheus adds when it scrapes.
+# Labels set by the service, and those that Prometheus adds when scraping.
 LABELS = {"cgroup", "container", "pod", "slurm_job", "slurm_step", "user", "command", "op", "method", "kind",
           "layer", "device", "filesystem", "version", "le", "name", "category", "cause", "instance", "job"}
 CAPABILITIES = {"BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH"}
@@ -40,7 +40,7 @@ def run(*command, **options):
 
 
 def metrics():
-    """{name of a series: type of its metric}, as the program has them."""
+    """{series name: type of its metric}, as the program lists them."""
     names = {}
     for line in subprocess.check_output([FAULTLINE, "monitor", "--list-metrics"], text=True).splitlines():
         name, kind, _ = line.split("\t")
@@ -71,7 +71,7 @@ class Queries(unittest.TestCase):
         for group in re.findall(r"(?:by|on|without) *\(([^)]*)\)", expression):
             labels |= set(re.findall(r"\w+", group))
         self.assertEqual(labels - LABELS, set(), expression)
-        # a counter is only ever looked at by how it grows; a gauge never so
+        # counters are only used with rate() or increase(), gauges never
         for name in names - {"up"}:
             for place in re.finditer(rf"(\w+\()?\b{name}\b", expression):
                 grows = place.group(1) in ("rate(", "increase(")
@@ -93,7 +93,7 @@ class Queries(unittest.TestCase):
                 shown |= set(re.findall(r"faultline_\w+", target["expr"]))
                 for label in re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]):
                     self.assertIn(label, LABELS)
-        # and all that there is: of a histogram any of its series
+        # every metric is used; for a histogram, any of its series
         def families(names):
             return {re.sub("_(bucket|sum|count)$", "", name) if known[name] == "histogram" else name
                     for name in names}
@@ -129,7 +129,7 @@ class Promtool(InPlace):
         self.assertEqual(status, 0, said)
         self.assertIn(f"{len(alert_rules())} rules found", said)
         [scrape] = yaml.safe_load(read("prometheus.yml"))["scrape_configs"]
-        self.assertEqual(scrape["job_name"], "faultline")  # which alerts name
+        self.assertEqual(scrape["job_name"], "faultline")  # the name used in alerts
         told = subprocess.check_output([FAULTLINE, "monitor", "--help"], text=True)
         self.assertIn(scrape["static_configs"][0]["targets"][0], told)
 
@@ -167,7 +167,7 @@ class Unit(InPlace):
         self.assertEqual((status, said), (0, ""))
 
     def test_is_confined(self):
-        # of 100; 96 of a unit without any of it
+        # out of 100; a unit without any hardening gets 96
         status, said = run("systemd-analyze", "security", "--no-pager", "--offline=yes", "--threshold=30",
                            self.unit)
         self.assertEqual(status, 0, said[-500:])
@@ -188,7 +188,7 @@ class Kubernetes(unittest.TestCase):
         self.assertTrue(pod["hostPID"])
         rights = container["securityContext"]["capabilities"]
         self.assertEqual((rights["drop"], set(rights["add"])), (["ALL"], CAPABILITIES))
-        # what it is started with, and what is asked of it
+        # its arguments, and its probes
         self.assertEqual(container["args"][0], "monitor")
         self.assertEqual({word for word in container["args"] if word.startswith("--")} - options(), set())
         [port] = container["ports"]
@@ -211,7 +211,7 @@ class Kubernetes(unittest.TestCase):
 @unittest.skipUnless(shutil.which("curl"), "curl is not installed")
 class Slurm(InPlace):
     def script(self, name, url, **more):
-        # neither the machine's log nor its services are the test's to touch
+        # the test must not touch the machine's log or services
         for tool in "logger", "systemctl":
             path = self.path(tool)
             with open(path, "w") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The HTTP server of the monitoring service, asked by Python's client, by sockets and by noise, with
-the pages of http_pages.c. Knows what HTTP demands of it, and nothing of how it is made."""
+"""The monitoring service's HTTP server, tested with Python's client, raw sockets and noise on the
+pages of http_pages.c. Checks only what HTTP demands."""
 import gzip
 import http.client
 import os
@@ -36,7 +36,7 @@ class Server(Program):
         return socket.create_connection(("127.0.0.1", self.port), 20)
 
     def raw(self, data, end=False):
-        """All that is answered until it hangs up."""
+        """The whole response, until the server hangs up."""
         with self.connect() as caller:
             send(caller, data, end)
             return read_all(caller)
@@ -54,7 +54,7 @@ class Server(Program):
 
 
 def send(caller, data, end):
-    """The server may hang up while it is at it."""
+    """The server may hang up during the transfer."""
     caller.settimeout(20)
     try:
         caller.sendall(data)
@@ -78,7 +78,7 @@ def read_all(caller):
 
 
 def refusal(*arguments):
-    """Exit status and stderr of a server that should not start."""
+    """Exit status and stderr of a server that must not start."""
     done = subprocess.run([f"{BUILD}/tests/unit/http_pages", *arguments], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=20)
     return done.returncode, done.stderr
@@ -126,7 +126,7 @@ class Routes(Base):
                     body = gzip.decompress(body)
                 self.assertEqual(body, b"x" * 300000)
                 self.assertEqual(headers["Content-Type"], "text/plain")
-            # what is short stays as it is
+            # short bodies are not compressed
             self.assertEqual(server.ask("GET", "/bytes?count=10", Accept_Encoding="gzip")[1],
                              b"x" * 10)
 
@@ -201,7 +201,7 @@ class Limits(Base):
                 slow.settimeout(20)
                 slow.sendall(b"GET /bytes HTTP/1.1\r\n")
                 try:
-                    for _ in range(400):  # a byte now and then is no excuse
+                    for _ in range(400):  # slow but steady sending is cut off as well
                         slow.sendall(b"X")
                         time.sleep(0.05)
                     self.fail("may send for ever")
@@ -212,7 +212,7 @@ class Limits(Base):
 
     @staticmethod
     def slow_readers(server, count):
-        """Callers to whom ten million bytes are owed each, which nobody reads for now."""
+        """Clients that are owed ten million bytes each, and do not read yet."""
         slow = []
         for _ in range(count):
             caller = socket.socket()
@@ -220,7 +220,7 @@ class Limits(Base):
             caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             caller.connect(("127.0.0.1", server.port))
             caller.sendall(b"GET /bytes?count=10000000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            caller.recv(1, socket.MSG_PEEK)  # the answer is made
+            caller.recv(1, socket.MSG_PEEK)  # the response has been generated
             slow.append(caller)
         return slow
 
@@ -234,10 +234,10 @@ class Limits(Base):
             self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
 
     def test_who_reads_slowly_delays_nobody(self):
-        """Whoever has been at it longest gives way to who comes; one who still may be is left."""
+        """The slowest client gives way to a new one; those within their time stay."""
         with Server("127.0.0.1:0", "--ms", "60000", "--bytes", "20000000") as server:
             slow = self.slow_readers(server, 3)
-            time.sleep(2.5)  # a thirtieth of the time that an answer may take, and more
+            time.sleep(2.5)  # over a thirtieth of a response's time limit
             for _ in range(3):
                 self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
             self.assertLess(len(read_all(slow[0])), 10000000)
@@ -261,7 +261,7 @@ class Limits(Base):
                 self.assertLess(time.monotonic(), deadline)
 
     def test_who_sends_slowly_gives_way(self):
-        """Whoever has not sent a whole request holds no place that somebody else has a use for."""
+        """A client without a complete request does not keep a slot that another needs."""
         heads = (b"", b"GET /bytes HTTP/1.1\r\nHost: loc",
                  b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nfew")
         with Server("unix:" + self.path("s"), "--callers", "8") as server:
@@ -305,7 +305,7 @@ class Limits(Base):
                 status, body, headers = server.ask("GET", "/bytes")
                 self.assertEqual((status, body), (503, b"too many callers; try again later\n"))
                 self.assertEqual(headers["Retry-After"], "2")
-            # who has been there without asking gives way
+            # idle clients give way
             time.sleep(2.2)
             deadline = time.monotonic() + 20
             while server.ask("GET", "/bytes")[0] != 200:
@@ -314,7 +314,7 @@ class Limits(Base):
                 caller.close()
 
     def test_the_idle_give_way_when_descriptors_run_out(self):
-        """Also to a caller for whom there would be a place."""
+        """Even if a slot were free."""
         with Server("127.0.0.1:0", "--callers", "200") as server:
             resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (60, 60))
             idle = [server.connect() for _ in range(150)]
@@ -332,7 +332,7 @@ class Limits(Base):
         with Server("unix:" + self.path("s")) as server:
             pid = server.process.pid
             callers = [server.connect() for _ in range(limit)]
-            # all of them are there, and each gets a word
+            # all are connected, and each gets an answer
             told = served = 0
             for caller in callers:
                 caller.settimeout(20)
@@ -406,7 +406,7 @@ class Guarded(Base):
             self.assertEqual(server.ask("POST", "/guarded", b"go")[:2], (200, b"go"))
 
     def test_not_from_another_machine(self):
-        # an address of this machine that is not of the loopback: what comes from there has it, too
+        # a non-loopback address of this machine: connections to it come from it, too
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside:
             try:
                 outside.connect(("192.0.2.1", 9))
@@ -467,7 +467,7 @@ class Places(Base):
 
     def test_a_socket_of_the_file_system(self):
         path = self.path("s")
-        before = os.umask(0)  # whatever the mask: not for others
+        before = os.umask(0)  # whatever the umask: not accessible to others
         try:
             server = Server("unix:" + path)
         finally:
@@ -513,7 +513,7 @@ class Places(Base):
 
 
 class Library(unittest.TestCase):
-    """Only who serves loads the library that serving takes."""
+    """Only the serving command loads the HTTP library."""
 
     def test_others_do_without(self):
         needed = subprocess.run(["ldd", f"{BUILD}/faultline"], capture_output=True, text=True,

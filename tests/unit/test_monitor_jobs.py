@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the monitoring service tells over HTTP of a ledger that this test writes: jobs as JSON, their
-rates, their order and bounds; whether it is ready; who may ask for a record of the last seconds."""
+"""The monitoring service's HTTP answers for a ledger that this test writes: jobs as JSON, their
+rates, order and limits; readiness; who may request a flight recording."""
 import json
 import os
 import re
@@ -49,7 +49,7 @@ class Jobs(unittest.TestCase):
                              [5, 1, 500, 4096, 0, 0, 9000])
             self.assertEqual([method_of(job["methods"], "read", "mmap")[name] for name in COUNTS],
                              [2, 0, 8192, 8192, 0, 1, 70000])
-            # of class 3 are those below 64 << 3 ns
+            # bucket 3 ends at 64 << 3 ns
             self.assertEqual(method_of(job["methods"], "read", "syscall")["p99_ns"], 512)
             self.assertEqual(method_of(job["methods"], "read", "mmap")["p50_ns"], 32768)
             self.assertEqual([file["path"] for file in job["files"]], ["/data/b", "/data/a"])
@@ -58,7 +58,7 @@ class Jobs(unittest.TestCase):
             [process] = job["processes"]
             self.assertEqual((process["pid"], process["rank"], process["program"]), (7, 3, "python3"))
             self.assertEqual(process["command"], "python3 train.py")
-            # whatever way it is added up, it is the same
+            # every way to add it up gives the same result
             for methods in (told["node"]["methods"], process["methods"], job["programs"][0]["methods"],
                           job["files"][0]["methods"] + job["files"][1]["methods"]):
                 for name in COUNTS:
@@ -90,13 +90,13 @@ class Jobs(unittest.TestCase):
                 self.assertEqual(rate["rate"][name], int(added / seconds), name)
             [file] = [file for job in told["jobs"] for file in job["files"]]
             self.assertEqual(file["rate"]["fetched_bytes"], int(3000 / seconds))
-            # of the last interval, and of all
+            # the last interval, and all time
             self.assertEqual((jobs["/a"]["rate"]["p99_ns"], jobs["/a"]["p50_ns"]), (64 << 12, 64 << 1))
-            # what is read at once again is no interval
+            # an immediate second reading makes no interval
             served.add(7, 0, count=1)
             served.read()
             self.assertEqual(served.jobs()["interval_ns"], told["interval_ns"])
-            # nothing was done: that is 0, and known
+            # no activity: a known 0
             time.sleep(1.1)
             served.read()
             time.sleep(1.1)
@@ -172,7 +172,7 @@ class Jobs(unittest.TestCase):
                         self.assertEqual(told[key].encode(), whole)
 
     def test_bounded(self):
-        """Everything that can be asked for at once, of a node with very much on it."""
+        """All pages requested at once, for a very busy node."""
         with Served() as served:
             for number in range(100):
                 for other in range(48):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The page of the monitoring service in a headless Chromium: what it shows of a ledger that this test
-writes, that it goes on by itself, and what it does when the service is gone. Needs no root."""
+"""The monitoring service's page in a headless Chromium: its content for a ledger that this test
+writes, that it updates itself, and what it does when the service is gone. Needs no root."""
 import json
 import os
 import sys
@@ -26,7 +26,7 @@ def fill(served):
     served.read()
 
 
-# User and program, as the rows of jobs begin.
+# User and program, the beginning of a job's row.
 TRAINS, LOADS, STRANGE = "root \u00b7 python3", "root \u00b7 loader", "root \u00b7 <img src=x onerror=alert(1)>"
 
 
@@ -50,15 +50,15 @@ class Page(unittest.TestCase):
                                   % json.dumps(selector))
 
     def told_again(self, change):
-        """Changes the ledger, and waits for the page to have it."""
+        """Changes the ledger, and waits until the page shows it."""
         drawn = self.browser.value("document.documentElement.dataset.drawn")
-        time.sleep(1.1)  # rates are those of a second or more
+        time.sleep(1.1)  # rates need at least a second
         change()
         self.served.read()
         self.browser.wait(f"document.documentElement.dataset.drawn > {drawn}")
 
     def row(self, name):
-        """What the row of a job shows: {title of the column: text}."""
+        """A job's row: {column title: text}."""
         return self.browser.value("""(() => {
             const row = [...document.querySelectorAll('tbody.job > tr:first-child')].find(
                 (row) => row.querySelector('.open-job bdi').textContent === %s);
@@ -78,7 +78,7 @@ class Page(unittest.TestCase):
         self.assertEqual([text.split(" \u00b7 ")[-1] for text in self.texts(".open-job small")],
                          ["Slurm job 42.0", "pod 0f1e2d3c-0000-4444-8888-123456789abc, abababababab",
                           "user.slice"])
-        # nothing is known of now yet: no zeros
+        # current rates are unknown: no zeros
         self.assertEqual(self.row(TRAINS)["by mmap"], "\u2013")
         self.assertEqual(self.texts(".tile dd")[0], "\u2013")
         self.told_again(lambda: self.served.add(7, 1, "read", "mmap", count=8, fetched=80 << 20,
@@ -91,7 +91,7 @@ class Page(unittest.TestCase):
         self.assertEqual(row["by read calls"], "0")
         self.assertEqual(row["processes"], "1")
         self.assertEqual(self.texts(".tile dd")[0], row["by mmap"])
-        # who did nothing is folded
+        # idle jobs are folded
         self.assertEqual(self.texts(".open-job bdi"), [TRAINS])
         self.assertEqual(self.texts("#idle"), ["show 2 idle or ended jobs"])
         self.browser.value("document.getElementById('idle').click()")
@@ -128,7 +128,7 @@ class Page(unittest.TestCase):
         self.assertEqual(len(self.texts(".inside")), 1)
         self.browser.value("document.querySelector('tbody.job td.number').click()")
         self.assertEqual(self.texts(".inside"), [])
-        # names are text, whatever they are
+        # names are shown as text, whatever they contain
         self.browser.value("document.getElementById('idle').click()")
         self.browser.value("[...document.querySelectorAll('.open-job')].at(-1).click()")
         self.assertIn("/data/<b>bold</b>", self.texts(".inside td bdi"))
@@ -202,7 +202,7 @@ class Page(unittest.TestCase):
                 self.browser.value("document.querySelectorAll('.open-job')[0].click()")
                 self.browser.settle()
                 self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), width)
-                # text and paper differ enough to be read
+                # text contrasts with the page enough to be readable
                 self.assertGreater(self.browser.value("""(() => {
                     const light = (colour) => { const [r, g, b] = colour.match(/\\d+/g).map((v) => {
                         v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What no compiler may take for granted in the kernel side: the tables that are filled later."""
+"""Compiler assumptions that would break the BPF object: tables are filled after compilation."""
 import glob
 import os
 import re
@@ -14,7 +14,7 @@ PROBE_READ = os.path.join(BUILD, "bpf/probe_read.bpf.o")  # for kernels without 
 
 
 def tables():
-    """Names of the arrays that stand in the source as zeros, to be filled before it is loaded."""
+    """Names of arrays that are zero in the source and filled before loading."""
     for path in glob.glob(f"{TOP}/bpf/*.c"):
         with open(path) as file:
             yield from re.findall(r"^const volatile .*?(\w+)\[\w+\]", file.read(), re.M)
@@ -42,8 +42,9 @@ def layout(path):
 
 class Tables(unittest.TestCase):
     def test_none_is_taken_for_zeros(self):
-        """Rows are read without their volatile; of what may be replaced later no zeros are known.
-        Clang 19 drops a system call's whole recording where they are."""
+        """Tables are read without volatile, so the compiler must not know their zeros: as symbols
+        that may be replaced, they are safe. Otherwise Clang 19 drops a system call's whole
+        recording."""
         found = sorted(tables())
         self.assertIn("calls", found)
         for path in OBJECT, PROBE_READ:

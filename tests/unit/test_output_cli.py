@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""report and print as a user calls them: exit statuses, one clear line for bad input, filters,
+"""report and print from the command line: exit statuses, one clear line for bad input, filters,
 outputs that cannot be written. Needs no root."""
 
 import csv
@@ -31,12 +31,12 @@ def call(*arguments, columns=100, **options):
                           env=environment, **options)
 
 
-# What --list-columns calls a column, and what JSON has there.
+# The types of --list-columns, and the corresponding JSON types.
 TYPES = {"integer": (int,), "real": (float, int), "bool": (bool,), "text": (str, list, dict)}
 
 
 def cells(table, column):
-    """What is known of a column of the report, by its name with dots."""
+    """Non-null values of a report column, by its dotted name."""
     for row in table if isinstance(table, list) else [table]:
         for name in column.split("."):
             row = row.get(name) if isinstance(row, dict) else None
@@ -95,7 +95,7 @@ class Reading(InPlace):
         self.refused("print", "--pid", "x", SAMPLE, naming="--pid x")
 
     def test_bad_recording_options(self):
-        """Numbers that make no sense, or that the mode has no use for: nothing is run."""
+        """Invalid numbers, or options that the mode does not use: nothing is run."""
         for options, naming in (
             (("--mode", "profile", "--profile-slots", "0"), "--profile-slots: between 1 and"),
             (("--mode", "profile", "--interval", "1ms"), "--interval: between 10.0 ms and 1h 00m"),
@@ -132,7 +132,7 @@ class Reading(InPlace):
             self.refused(command, "it", naming=f"it: {command} takes no operands")
 
     def test_help(self):
-        """No line is wider than what it is printed on, and no option is cut."""
+        """No line is wider than the terminal, and no option is cut."""
         for command in "run", "attach", "monitor", "report", "print", "export", "top", "summarize", "check":
             told = {}
             for width in 80, 500:
@@ -151,7 +151,7 @@ class Reading(InPlace):
             told = call("report", "--explain", name)
             self.assertEqual((told.returncode, told.stderr), (0, b""))
             self.assertTrue(told.stdout.startswith(name.encode() + b": "), told.stdout)
-            # For people: no template, and no column's name unless asked for.
+            # For readers: no template, and no column name unless requested.
             for text in listed.stdout.decode(), told.stdout.decode():
                 self.assertNotRegex(text, r"[{}\[\]]|\|\|")
             self.assertLess(told.stdout.index(b"What to do:"), told.stdout.index(b"See also:"))
@@ -188,8 +188,8 @@ class Reading(InPlace):
         self.assertTrue(lines[1].startswith(f"now     {spans}, "), lines[1])
 
     def test_fail_above(self):
-        """Within what is allowed: 0; worse: 3 and one line; what is not told proves nothing: 1. The
-        report is printed whatever comes of it."""
+        """Within the limits: 0; worse: 3 and one line; an unknown value proves nothing: 1. The
+        report is always printed."""
         sample = json.loads(call("report", "--format", "json", SAMPLE).stdout)
         read = sample["totals"]["read"]["bytes"]
         for asked, status, state, naming in (
@@ -208,7 +208,7 @@ class Reading(InPlace):
                 self.assertIn(state, [row["state"] for row in told.pop("allowed")])
                 self.assertEqual(told, sample)
         text = call("report", "--fail-above", f"read={read - 1}", SAMPLE)
-        self.assertTrue(text.stdout.startswith(b"What must not grow\n"))
+        self.assertTrue(text.stdout.startswith(b"Limits\n"))
         self.assertIn(b"\nworse  read ", text.stdout)
         self.assertTrue(text.stdout.endswith(call("report", SAMPLE).stdout))
 
@@ -229,8 +229,8 @@ class Reading(InPlace):
         self.refused("report", SAMPLE, link, naming=link)
 
     def test_newer_among_many(self):
-        """One of a hundred traces that this version cannot read is named, and nothing is told of
-        the others as if they were all."""
+        """If this version cannot read one of a hundred traces, it is named and the rest are not
+        reported as if they were all."""
         sample = sample_bytes()
         plain = subprocess.run(["zstd", "-dc"], input=sample, check=True, stdout=subprocess.PIPE).stdout
         key = b"\xa7version"
@@ -250,25 +250,25 @@ class Reading(InPlace):
         self.assertEqual((text.returncode, data.returncode, data.stderr), (0, 0, b""))
         screen = text.stdout.split(b"\n\n")[0]
         self.assertIn(b"\n!  incomplete: ", screen)
-        self.assertIn(b"what was lost is not known", b" ".join(screen.split()))
+        self.assertIn(b"the number of lost events is unknown", b" ".join(screen.split()))
         self.assertIn(b"incomplete", text.stderr)
         trace = json.loads(data.stdout)["trace"]
         self.assertIs(trace["complete"], False)
         self.assertTrue(trace["incomplete_reason"])
         self.assertEqual(call("print", path).returncode, 0)
-        # Counted in the kernel alone, and told at the end: none is not known.
+        # Counted only in the kernel and stored at the end: missing means unknown.
         handed = json.loads(data.stdout)["totals"]["async"]
         self.assertEqual(set(handed.values()), {None})
 
     def test_nothing_but_a_header(self):
-        """Of a recorder that was killed at once: how long it took is not known, nor what is wrong."""
+        """If a recorder was killed at once, its duration and any problems are unknown."""
         sample = sample_bytes()
         path = self.file("begun.flt", sample[: sample.index(b"\x28\xb5\x2f\xfd", 4)])
         text, data = call("report", path), call("report", "-q", "--format", "json", path)
         self.assertEqual((text.returncode, data.returncode), (0, 0), text.stderr)
         self.assertIsNone(json.loads(data.stdout)["trace"]["duration_ns"])
         self.assertIn(b"\nran for an unknown time, exit unknown", text.stdout)
-        self.assertIn(b"\nno findings: nothing of the run was written\n", text.stdout)
+        self.assertIn(b"\nNo findings: nothing of the run was recorded\n", text.stdout)
 
     def test_damaged_header(self):
         sample = bytearray(sample_bytes())
@@ -277,14 +277,14 @@ class Reading(InPlace):
         whole, text = call("report", "--format", "json", SAMPLE), call("report", path)
         self.assertEqual(text.returncode, 0)
         self.assertIn(b"the copy of its header", text.stderr)
-        self.assertIn(b"the copy of the header was read", text.stdout.split(b"\n\n")[0])
+        self.assertIn(b"the copy of the header was used", text.stdout.split(b"\n\n")[0])
         read, told = json.loads(whole.stdout), json.loads(call("report", "--format", "json", path).stdout)
         self.assertEqual([row["id"] for row in told["caveats"] if row["id"] == "header"], ["header"])
         for table in set(read) - {"trace", "caveats"}:
             self.assertEqual(read[table], told[table], table)
 
     def test_damaged_inside(self):
-        """What is left is shown, and the exit status and a line say that it is not all."""
+        """The rest is shown; the exit status and a line say that something is missing."""
         sample = bytearray(sample_bytes())
         starts = [at for at in range(len(sample)) if sample[at : at + 4] == b"\x28\xb5\x2f\xfd"]
         sample[starts[6] + 40] ^= 0x10  # a block of calls
@@ -304,12 +304,12 @@ class Reading(InPlace):
             self.assertTrue(os.path.getsize(self.path(name)), name)
 
     def test_csv_on_a_terminal(self):
-        """A file has names as they are; on a terminal no name is a command."""
+        """Files get names verbatim; on a terminal they are escaped."""
         trace = self.path("escapes.flt")
         subprocess.run([os.path.join(BUILD, "tests/unit/test_output_html"), "--make", trace],
                        check=True)
         plain = call("report", "--format", "csv", "--table", "files", trace).stdout
-        turned = b"\xe2\x80\xae"  # what follows runs from right to left
+        turned = b"\xe2\x80\xae"  # right-to-left override
         self.assertIn(turned, plain)
         master, slave = pty.openpty()
         done = call("report", "--format", "csv", "--table", "files", trace, stdout=slave)
@@ -321,7 +321,7 @@ class Reading(InPlace):
         self.assertIn(rb"\xe2\x80\xae", shown)
 
     def test_newest(self):
-        """Without a trace, report and print take the newest in the directory, and say which."""
+        """Without a trace, report and print use the newest in the directory, and name it."""
         for name, age in (("old.flt", 100), ("new.flt", 10), ("newer.txt", 1), (".newer.flt", 1)):
             path = self.file(name, sample_bytes())
             os.utime(path, (1e9 - age, 1e9 - age))
@@ -361,7 +361,7 @@ class Reading(InPlace):
                          r"\(commit [0-9a-z-]+, libbpf [0-9.]+, trace format 1\)\n$")
 
     def test_never_through_a_link(self):
-        """A link of the output's name may be somebody else's, and lead anywhere."""
+        """A symlink under the output's name may be anyone's and lead anywhere."""
         victim = self.file("victim", b"precious")
         link = self.path("link")
         os.symlink(victim, link)
@@ -383,7 +383,8 @@ class Reading(InPlace):
         self.assertEqual(report["trace"]["files"], [SAMPLE])
 
     def test_ascii(self):
-        """A locale that is not UTF-8 gets bars and signs in ASCII; one that is, or none, does not."""
+        """In a non-UTF-8 locale bars and signs are ASCII; in UTF-8 or without a locale they are
+        not."""
         for locale, ascii in (("C", True), ("de_DE.ISO-8859-1", True), ("C.UTF-8", False), ("", False)):
             with self.subTest(locale=locale):
                 text = subprocess.run([FAULTLINE, "report", SAMPLE], capture_output=True,
@@ -392,7 +393,7 @@ class Reading(InPlace):
                 self.assertIn(b">=" if ascii else "\u2265".encode(), text)
 
     def test_one_table(self):
-        """Columns, order, rows and format as asked for; lists of what can be."""
+        """Columns, order, rows and format as requested; lists of the choices."""
         done = call("report", "--table", "files", "--columns", "path,read.bytes",
                     "--sort", "read.bytes", "--top", "1", "--format", "csv", SAMPLE)
         self.assertEqual(done.stdout, b"path,read.bytes\r\n/data/train.bin,147456\r\n")
@@ -443,7 +444,7 @@ class Reading(InPlace):
                                   if column["column"] not in absent])
         done = call("report", "--list-columns", "--table", "totals")
         self.assertIn(b"anonymous_faults.count", done.stdout)
-        self.assertNotIn(b" more (", done.stdout)  # a list is whole
+        self.assertNotIn(b" more (", done.stdout)  # a requested table is complete
         self.assertIn(b"metadata", call("report", "--list-columns", "--by", "rank").stdout)
         self.refused("report", "--list-columns", "--table", "filse", naming="filse")
         self.refused("report", "--table", "filse", SAMPLE, naming="filse")
@@ -463,7 +464,7 @@ class Reading(InPlace):
         self.assertEqual({row["change_ns"] for row in data["compared_paths"]}, {0})
         self.assertLessEqual({row["state"] for row in data["compared_findings"]}, {"stayed"})
         self.refused("report", SAMPLE, "--against", "no-such.flt", naming="no-such.flt")
-        # A run of several traces on each side; a comma in a name of its own is no separator.
+        # Several traces on each side; a comma in a file name is not a separator.
         both = [SAMPLE, SPANS]
         done = call("report", "--format", "json", *both, "--against", ",".join(both))
         data = json.loads(done.stdout)
@@ -477,7 +478,7 @@ class Reading(InPlace):
                      naming="--against")
 
     def test_against_gpus(self):
-        """Each run with its own GPU; one alone is said to be compared with something else."""
+        """Each run has its own GPU profile; a single one is reported as a mismatch."""
         half, whole = (self.profile(name, SAMPLE_START_NS, dur=dur)[0]
                        for name, dur in (("before.json", 15000), ("now.json", 30000)))
 
@@ -505,7 +506,7 @@ class Reading(InPlace):
                          "--against-spans", bad, naming=bad)
 
     def test_course_adds_up(self):
-        """Exact measures: the stretches of the run have all that the whole has."""
+        """Exact values: the timeline adds up to the run."""
         done = call("report", "--format", "json", SPANS)
         report = json.loads(done.stdout)
         for column, whole in (
@@ -521,10 +522,10 @@ class Reading(InPlace):
         self.assertEqual(every["time_ns"], report["totals"]["io"]["time_ns"])
         for column in "bytes", "fetched_bytes":
             self.assertEqual(every[column], sum(r[column] or 0 for r in report["access"][1:]
-                             if r["name"] not in ("unattributed", "other files, by calls")))
+                             if r["name"] not in ("unattributed", "indirect")))
         named = [row for row in events(trace=SPANS)
                  if row["kind"] == "syscall_path" and not row["file"]]
-        self.assertGreater(len(named), 0)  # these are of no file, and in no row of "files"
+        self.assertGreater(len(named), 0)  # these have no file, and so no row in "files"
         for column, more in (("fetched_bytes", 0),
                              ("time_ns", sum(row["dur_ns"] for row in named))):
             self.assertEqual(sum(row[column] for row in report["paths"]),
@@ -545,7 +546,7 @@ class Reading(InPlace):
                          totals["mmap_read"]["faults"])
 
     def test_by_adds_up(self):
-        """Whatever the key, all of it is in some row."""
+        """Whatever the key, every byte is in some row."""
 
         def sums(key, trace=SPANS):
             done = call("report", "--by", key, "--format", "json", trace)
@@ -566,7 +567,7 @@ class Reading(InPlace):
                     "filesystem", "method", "second"):
             with self.subTest(key):
                 self.assertEqual(sums(key), all_of_it)
-        # Here there are calls outside of spans, too.
+        # This trace has calls outside of spans, too.
         partly = self.path("partly.flt")
         subprocess.run([os.path.join(BUILD, "tests/unit/test_output_html"), "--make", partly],
                        check=True)
@@ -579,13 +580,13 @@ class Reading(InPlace):
         self.assertEqual(ranks[0]["totals"]["mmap_read"], whole["totals"]["mmap_read"])
         done = call("report", "--rank", "7", SAMPLE)
         self.assertEqual((done.returncode, done.stdout), (1, b""))
-        self.assertIn(b"as asked for", done.stderr)
+        self.assertIn(b"no events match these filters", done.stderr)
         part = self.report("--file", "*.pt")
         self.assertEqual([row["path"] for row in part["files"]], ["/out/model.pt"])
         self.assertEqual(part["totals"]["read"]["count"], 0)
 
     def profile(self, name, start_ns, **more):
-        """What PyTorch's profiler writes of a GPU that is busy for 30 ms."""
+        """PyTorch profiler output for a GPU that is busy for 30 ms."""
         event = {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1000.5, "dur": 30000, **more}
         whole = {"schemaVersion": 1, "traceEvents": [event], "baseTimeNanoseconds": start_ns}
         data = json.dumps(whole).encode()
@@ -625,7 +626,7 @@ class Reading(InPlace):
                 self.refused("report", "--spans", path, SAMPLE, naming=path)
 
     def test_small_stack(self):
-        """A limit that leaves little to the stack leaves enough to whatever reads traces."""
+        """Under a low stack limit, trace readers still have enough stack."""
         small = lambda: resource.setrlimit(resource.RLIMIT_STACK, (48 << 10, 48 << 10))
         whole = {"env": {"PATH": os.environ["PATH"]}, "preexec_fn": small, "capture_output": True}
         commands = [["report"], ["print"], ["report", "--html", self.path("page")]]
@@ -635,7 +636,7 @@ class Reading(InPlace):
         for command in commands:
             with self.subTest(command):
                 done = subprocess.run([FAULTLINE, *command, SPANS], **whole)
-                # What the address sanitizer says of itself, where the program is built with that.
+                # Removes the address sanitizer's own warnings, if the program is built with it.
                 said = re.sub(rb"==\d+==WARNING: ASan doesn't fully support .*\n", b"", done.stderr)
                 self.assertEqual((done.returncode, said), (0, b""))
 
@@ -648,7 +649,7 @@ class Reading(InPlace):
                 self.assertIn(b"No space left on device", done.stderr)
 
     def test_reader_goes_away(self):
-        """As in `faultline print | head`: ended by SIGPIPE, or an error where that is ignored."""
+        """As in `faultline print | head`: ended by SIGPIPE, or an error if it is ignored."""
         for ignored, status in (False, -signal.SIGPIPE), (True, 1):
             reading, writing = os.pipe()
             os.close(reading)
@@ -659,7 +660,7 @@ class Reading(InPlace):
             self.assertEqual(done.returncode, status)
 
     def test_print_programs(self):
-        """The program's name stands where it was asked for, and nothing else changes."""
+        """The program's name appears where requested, and nothing else changes."""
         plain, named = call("print", SAMPLE), call("print", "--programs", SAMPLE)
         self.assertEqual(named.returncode, 0)
         text = named.stdout.decode()
@@ -693,7 +694,7 @@ class Reading(InPlace):
                          [e for e in every if e.get("op") == "sendfile"])
 
     def test_quiet_on_pipes(self):
-        """No progress, no colours, nothing but data where nobody watches."""
+        """Without a terminal: no progress, no colours, nothing but data."""
         for arguments in ("report",), ("print",), ("print", "--format", "json"):
             done = call(*arguments, SAMPLE)
             self.assertEqual(done.stderr, b"")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What spans are given to tell of: every kind of argument, and names and arguments that are too
-long, are no text, or do not want to be told of. Nothing of it may reach the program."""
+"""Span arguments: every type, and names and arguments that are too long, not text, or that raise
+when converted. None of this may affect the program."""
 
 import unittest
 
@@ -10,7 +10,7 @@ MAX = 1024
 
 
 def arguments(code):
-    """The arguments of the one span that `code` makes."""
+    """The arguments of the single span that `code` makes."""
     return events(code)[0].args
 
 
@@ -107,7 +107,7 @@ class Arguments(unittest.TestCase):
         self.assertEqual(listed[0].args, {"k": "\\udcff", "\\udcff": 1})
 
     def test_too_long_as_a_whole(self):
-        """The map's head and the pair take 3 + 2 + 3 bytes beside the text."""
+        """The map header and the pair take 3 + 2 + 3 bytes besides the text."""
         for length, fits in ((MAX - 8, True), (MAX - 7, False), (10**6, False)):
             begin = events(f"span('s', t='x' * {length}).begin()")[0]
             self.assertEqual(begin.args, {"t": "x" * length} if fits else None)
@@ -118,7 +118,7 @@ class Arguments(unittest.TestCase):
             self.assertEqual((begin.args, begin.args_len), (None, MAX + 1), value)
 
     def test_what_no_span_may_swallow(self):
-        """Ctrl-C while a repr runs still ends the program; the span then has not begun."""
+        """Ctrl-C during a repr still ends the program; the span has not begun then."""
         _, listed = listen("""
             from faultline import span, instant
             class Interrupted:
@@ -174,7 +174,7 @@ CALLS = ["span()", "span(3)", "span(None)", "span('n', 3)", "span('n', category=
 
 
 class Fallback(unittest.TestCase):
-    """Without the extension everything is there, takes and refuses the same, and does nothing."""
+    """Without the extension everything exists, accepts and rejects the same, and does nothing."""
 
     CODE = f"""
         import sys

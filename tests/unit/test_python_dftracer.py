@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Code annotated for DFTracer, as its documentation shows it, below --python-spans dftracer."""
+"""Code annotated for DFTracer, as in its documentation, under --python-spans dftracer."""
 
 import json
 import os
@@ -29,8 +29,8 @@ def spans(listed):
 
 
 class Recorded(unittest.TestCase):
-    """What DFTracer 2.0.3 logs, recorded from its own Python library, is told: no more, no less, in
-    its order."""
+    """Exactly the events that DFTracer 2.0.3 logs, recorded from its own Python library, in the
+    same order."""
 
     def test_scenarios(self):
         place = os.path.join(os.path.dirname(__file__), "dftracer_events.json")
@@ -44,7 +44,7 @@ class Recorded(unittest.TestCase):
                 self.assertEqual([(name, cat) for name, cat, _ in told_here],
                                  [(name, capitals.get(cat, cat)) for name, cat, _ in expected])
                 for (_, _, args), (_, _, theirs) in zip(told_here, expected):
-                    if name == "functions":  # there the arguments of a call stick to the next ones
+                    if name == "functions":  # where arguments carry over to later calls
                         self.assertLessEqual((args or {}).items(), theirs.items())
                     else:
                         self.assertEqual(args or {}, theirs)
@@ -70,7 +70,7 @@ class Recorded(unittest.TestCase):
 
 
 class Library(unittest.TestCase):
-    """With files of LIBRARY in the directory `path`."""
+    """Creates the files of LIBRARY in the directory `path`."""
 
     LIBRARY = {}
 
@@ -85,7 +85,7 @@ class Library(unittest.TestCase):
 
 
 class Installed(Library):
-    """A DFTracer that is installed is used as it is, and what it logs becomes spans."""
+    """An installed DFTracer is used as it is, and its events become spans."""
 
     LIBRARY = {
         "dftracer/__init__.py": "",
@@ -122,7 +122,7 @@ class dftracer:
 
 
 class WithoutNative(Library):
-    """pydftracer alone, as DLIO installs it: what it logs goes nowhere, and it has no clock."""
+    """Only pydftracer, as DLIO installs it: its log is discarded, and it has no clock."""
 
     LIBRARY = {
         "dftracer/__init__.py": "",
@@ -160,8 +160,8 @@ class dftracer:
         self.assertGreaterEqual(listed[0].times[1] - listed[0].times[0], 50_000_000)
 
     def test_switched_off(self):
-        """That it is off is among the notes, which do not disturb what a job prints."""
-        off = "DFTracer is switched off"
+        """A note says that it is off; notes do not disturb a job's output."""
+        off = "DFTracer is disabled"
         self.assertEqual(self.hooked()[0].stderr, "")
         self.assertIn(off, self.hooked(FAULTLINE_PYTHON_SPANS_VERBOSE="1")[0].stderr)
         done, _ = self.hooked(DFTRACER_ENABLE="1", FAULTLINE_PYTHON_SPANS_VERBOSE="1")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The start-up hook of `faultline run --python-spans`: that it leaves the program's Python as it
-was, and says what it cannot mark. PyTorch is played by small packages."""
+"""The start-up hook of `faultline run --python-spans` leaves the program's Python unchanged, and
+reports what it cannot mark. Small packages stand in for PyTorch."""
 
 import os
 import unittest
@@ -122,7 +122,7 @@ def load(): pass
 
 
 class OtherVersions(Place):
-    """A PyTorch without what is marked: it works, and there is a note for each."""
+    """A PyTorch without the parts to mark: the program works, and there is a note for each part."""
 
     MODULES = ("utils/data/dataloader", "utils/data/_utils/fetch", "nn/modules/module", "autograd",
                "optim/optimizer", "serialization")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""That the Python package installs by pip without a network, from the tree and from its own source
-archive, and is made without its extension where that cannot be built."""
+"""The Python package installs with pip without a network, from the tree and from its own source
+archive, and without its extension if that cannot be built."""
 
 import importlib.util
 import os
@@ -36,7 +36,7 @@ class Install(InPlace):
         self.target = self.path("target")
 
     def pip(self, what):
-        # --no-index: a build that asked for anything would fail
+        # --no-index: a build that needed a download would fail
         call(sys.executable, "-m", "pip", "install", "--no-index", "--no-cache-dir",
              "--disable-pip-version-check", "--target", self.target, what)
 
@@ -63,10 +63,10 @@ class Install(InPlace):
     @unittest.skipUnless(importlib.util.find_spec("pip"), "no pip here")
     @unittest.skipUnless(platform.machine() == "x86_64", "probes are heard on x86 alone")
     def test_a_venv_without_network(self):
-        """As on a node that reaches nothing: the archive, a venv, no interface but the loopback."""
+        """As on an isolated node: the archive, a venv, no interface but the loopback."""
         alone = ["unshare", "--map-root-user", "--net"]
         if subprocess.run([*alone, "true"], stderr=subprocess.DEVNULL).returncode:
-            alone = []  # an unprivileged user may not; pip still has no index
+            alone = []  # not permitted for unprivileged users; pip still has no index
         archive = self.source_archive()
         venv = self.path("venv")
         call(sys.executable, "-m", "venv", "--without-pip", venv)
@@ -79,7 +79,7 @@ class Install(InPlace):
         version, kind, file = done.stdout.split()
         self.assertEqual((version, kind), (backend_version(), "text/markdown"))
         self.assertTrue(file.startswith(venv), file)
-        # its own native core, of that archive, which a tracer hears
+        # the archive's own extension, visible to a tracer
         code = ("import faultline\nassert faultline.status()['extension']\n"
                 "with faultline.span('in a venv'): pass")
         output = self.path("told")
@@ -88,7 +88,7 @@ class Install(InPlace):
             self.assertIn(b"in a venv".hex(), file.read())
 
     def source_archive(self):
-        """By python3-build, where that is installed, or else by the hook that it calls."""
+        """With python3-build if installed, otherwise with the hook that it calls."""
         if importlib.util.find_spec("build"):
             call(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir",
                  self.place, SOURCE)

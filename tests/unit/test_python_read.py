@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces read in Python: the rows of `print`, the sums of `report`, damage told by warnings, Dask
+"""Reading traces in Python: rows as in `print`, sums as in `report`, damage as warnings, Dask
 partitions on worker processes. Needs no root."""
 
 import importlib.util
@@ -65,7 +65,7 @@ class Reading(unittest.TestCase):
         cls.place.cleanup()
 
     def test_rows_of_print(self):
-        """Every call and fault is there, with what `print` says of it."""
+        """Every call and fault is present, as in `print`."""
         rows = printed(SAMPLE)
         trace = faultline.read(SAMPLE)
         for table, layers in (("calls", ("syscall",)), ("faults", ("fault",))):
@@ -83,7 +83,7 @@ class Reading(unittest.TestCase):
         self.assertIn("/data/train.bin", trace.calls["file"].cat.categories)
 
     def test_vfs(self):
-        """What the kernel did itself, by a call or not; the same by Dask."""
+        """The kernel's own I/O, inside and outside calls; the same with Dask."""
         path = os.path.join(self.place.name, "vfs.flt")
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_analysis_vfs"), "--make", path],
                        check=True)
@@ -125,7 +125,7 @@ class Reading(unittest.TestCase):
             self.assertEqual(int((trace.spans["name"] == name).sum()), count, name)
 
     def test_choosing(self):
-        """Columns, times and processes before they are read: the same as after."""
+        """Columns, times and processes selected before reading: the same as afterwards."""
         trace = faultline.read(self.made)
         calls, columns = trace.calls, ["start_ns", "dur_ns", "file"]
         middle = int(calls["start_ns"].median())
@@ -139,7 +139,7 @@ class Reading(unittest.TestCase):
             trace.table("calls", ["nothing"])
 
     def test_damage(self):
-        """A trace that was cut short, and one with a hole: told, and the rest is there."""
+        """A truncated trace and one with a hole: reported, and the rest is read."""
         with open(self.made, "rb") as file:
             data = file.read()
         cut = os.path.join(self.place.name, "cut.flt")
@@ -172,7 +172,7 @@ class Reading(unittest.TestCase):
                 faultline.read(path)
 
     def test_whole_frames_of_somebody_else(self):
-        """What is in them is no reason to end but for a warning."""
+        """Invalid contents only cause a warning."""
         column = {b"nd": True, b"type": "<u8", b"kind": b"", b"shape": [1], b"data": bytes(8)}
         with open(self.made, "rb") as file:
             data = file.read()
@@ -194,7 +194,7 @@ class Reading(unittest.TestCase):
                 self.assertEqual(len(faultline.read(path).calls), 0)
 
     def test_whole_ends_of_somebody_else(self):
-        """An index takes the memory of what is in it, not of what it says; a header tells the time."""
+        """An index takes memory for its content, not for its claims; a header has the time."""
         none = {b"nd": True, b"type": "<u8", b"kind": b"", b"shape": [0], b"data": b""}
         part = {"n": 1 << 44, "previous": 0, "kinds": [],
                 **{name: none for name in ("kind", "offset", "rows", "start", "end")}}
@@ -218,8 +218,8 @@ class Reading(unittest.TestCase):
                 faultline.read(path)
 
     def test_damaged_columns(self):
-        """A block that lacks a column, or whose column is nonsense, is left out with a warning; what
-        no program could read is a ValueError, and nothing else comes of any of it."""
+        """A block that lacks a column or has an invalid one is left out with a warning; an
+        unreadable trace is a ValueError, and nothing else can happen."""
         sys.path.insert(0, os.path.join("tests", "fuzz"))
         import damage_columns
 
@@ -251,37 +251,39 @@ class Reading(unittest.TestCase):
     def test_notebook(self):
         text = faultline.read(self.made)._repr_html_()
         self.assertIn("<svg", text)
-        self.assertIn("red: I/O that no compute hid, grey: compute;", text)
-        self.assertIn("red: I/O; ", faultline.read(SAMPLE)._repr_html_())  # which marked no compute
+        self.assertIn("red: unoverlapped I/O, grey: compute;", text)
+        self.assertIn("red: I/O; ", faultline.read(SAMPLE)._repr_html_())  # no compute was marked
         self.assertIn("&lt;/script&gt;", text)
         self.assertNotIn("<script", text)
 
     def test_what_the_trace_cannot_tell(self):
-        """An empty frame is told from one of a table without rows."""
+        """A missing table differs from one without rows."""
         trace = faultline.read(SAMPLE)
         self.assertIsNone(trace.report()["devices"])
-        with self.assertWarnsRegex(_trace.TraceWarning, "the table devices cannot be made"):
+        with self.assertWarnsRegex(_trace.TraceWarning, "table devices is unavailable"):
             self.assertEqual(len(trace.report("devices")), 0)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             trace.report("findings")
-        # As of a table that sums cannot make.
+        # As for a table that totals cannot give.
         trace.report().update(findings=None, caveats=[{"id": "summed"}])
-        with self.assertWarnsRegex(_trace.TraceWarning, "operations were summed up"):
+        with self.assertWarnsRegex(_trace.TraceWarning, "operations were aggregated"):
             trace.report("findings")
         text = trace._repr_html_()
-        self.assertNotIn("nothing that costs time", text)
-        self.assertIn("not known", text)
+        self.assertNotIn("no known problem", text)
+        self.assertIn("Findings are unavailable", text)
 
     def test_no_findings(self):
-        """Why there are none is told; a picture of what is not known is none."""
-        nothing = "nothing that costs time was found"
+        """The reason for their absence is given; unknown values have no picture."""
+        nothing = "No findings: no known problem costs ≥ 0.2% of the run"
         known = [{"time_ns": 5}]
         for report, says in (
-            ({"trace": {"duration_ns": None}, "access": known}, "nothing of the run was written"),
-            ({"access": [{"time_ns": None}]}, "no layer that tells of I/O was recorded"),
+            ({"trace": {"duration_ns": None}, "access": known},
+             "No findings: the trace has no events"),
+            ({"access": [{"time_ns": None}]}, "No findings: no I/O layer was recorded"),
             ({"access": [{"time_ns": None}], "caveats": [{"id": "summed"}]},
-             f"{nothing}; what operations tell only one by one is not known: they were summed up"),
+             f"{nothing}; findings that need single operations were not checked, because "
+             "operations were aggregated"),
             ({"access": known}, nothing),
         ):
             trace = faultline.read(SAMPLE)
@@ -292,7 +294,7 @@ class Reading(unittest.TestCase):
         self.assertNotIn("<svg", trace._repr_html_())
 
     def test_columns_of_the_report(self):
-        """The same columns with the same types, be there rows or none."""
+        """The same columns with the same types, with or without rows."""
         dtypes = {"integer": "Int64", "bool": "boolean", "real": "float64", "text": "object"}
         some, other = faultline.read(self.made), faultline.read(SPANS)
         with warnings.catch_warnings():
@@ -313,11 +315,11 @@ class Reading(unittest.TestCase):
                          sum(row["read"]["bytes"] for row in some.report()["files"]))
         self.assertEqual(_frames.report_frame([{"ino": 1 << 63}], {"ino": "integer"})["ino"][0],
                          1 << 63)
-        with self.assertRaisesRegex(ValueError, "no table 'schema'"):
+        with self.assertRaisesRegex(ValueError, "unknown table 'schema'"):
             some.report("schema")
 
     def test_numpy_only(self):
-        """Without pandas tables are dictionaries of arrays; marking spans needs neither."""
+        """Without pandas, tables are dictionaries of arrays; marking spans needs neither."""
         code = ("import sys\nsys.modules['pandas'] = None\nimport faultline\n"
                 "assert 'numpy' not in sys.modules\n"
                 "calls = faultline.read(sys.argv[1]).calls\n"
@@ -332,7 +334,7 @@ class Reading(unittest.TestCase):
         import distributed
         warnings.simplefilter("ignore")
         frame = faultline.read_dask([self.made, SAMPLE], partition_rows=50)
-        self.assertEqual(frame.npartitions, 2)  # a block is never cut
+        self.assertEqual(frame.npartitions, 2)  # a block is never split
         calls = faultline.read([self.made, SAMPLE]).calls
         with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
                                       dashboard_address=None) as cluster, \
@@ -347,7 +349,7 @@ class Reading(unittest.TestCase):
                 for row in faultline.read(path).report()["operations"] if row["op"] == "pread64"]
         theirs = sum(row["thread_time_ns"] for row in rows)
         lost = theirs - int(by_op["pread64"])
-        self.assertGreaterEqual(lost, 0)  # what was lost of the sample has no rows
+        self.assertGreaterEqual(lost, 0)  # the sample's lost events have no rows
         made = [row for row in faultline.read(self.made).report()["operations"]
                 if row["op"] == "pread64"]
         alone = faultline.read_dask(self.made, columns=["op", "dur_ns"])

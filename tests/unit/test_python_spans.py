@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Each promise of faultline.span and its companions, by the probes that a program really fires."""
+"""Each guarantee of faultline.span and related functions, checked by the probes that a program
+fires."""
 
 import unittest
 
@@ -421,7 +422,7 @@ class Unlistened(unittest.TestCase):
         self.assertEqual(done.stdout, "True {'extension': True, 'reason': None, 'enabled': True}\n")
 
     def test_waits_for_a_tracer_a_bounded_moment(self):
-        """Under `faultline run` whose tracer never comes: half a second, then on."""
+        """If the tracer of `faultline run` never arrives, waits half a second, then continues."""
         done = run("""
             import time; started = time.monotonic()
             import faultline

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""PyTorch, not changed by a line, marked by the start-up hook: which spans there are, and that what
-the program computes is the same to the last bit."""
+"""Unmodified PyTorch marked by the start-up hook: spans, and that results stay bit-identical."""
 
 import collections
 import importlib.util
@@ -69,7 +68,7 @@ def counts(listed):
 @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch here")
 class Training(unittest.TestCase):
     def compare(self, workers, method):
-        """Runs the job plainly, hooked, and listened to; returns what was told."""
+        """Runs the job plainly, hooked, and with a listener; returns the events."""
         arguments = [str(workers), method]
         plain = run(TRAIN, arguments=arguments, PYTHONPATH="").stdout
         self.assertIn("Stream False", plain)
@@ -83,7 +82,7 @@ class Training(unittest.TestCase):
         return listed
 
     def check_main(self, listed, batches):
-        """What every job does in its main process."""
+        """Events in every job's main process."""
         main = next(event.pid for event in listed if event.name == b"forward")
         found = counts(event for event in listed if event.pid == main)
         self.assertEqual(found["forward", "compute"], batches)
@@ -97,7 +96,7 @@ class Training(unittest.TestCase):
 
     def test_in_the_main_process(self):
         listed = self.compare(0, "fork")
-        # 10 items and 7 of the stream, each in batches of 3; the streams' ends are looked for
+        # 10 items and 7 of the stream, each in batches of 3, plus the check for the stream's end
         main, found = self.check_main(listed, 4 + 3)
         self.assertEqual(found["fetch", "data"], 4 + 3 + 1)
         self.assertEqual(found["start", "data"] + found["stop", "data"], 0)
@@ -115,7 +114,7 @@ class Training(unittest.TestCase):
         self.assertEqual((found["start", "data"], found["stop", "data"]), (2, 1))
         self.assertEqual(found["item", "data"] + found["collate", "preprocess"], 0)
         made = counts(event for event in listed if event.pid != main)
-        # each of two workers has the whole stream, in three batches, and looks for its end
+        # each of two workers has the whole stream, in three batches, and checks for its end
         self.assertEqual(made, {("item", "data"): 10 + 2 * (7 + 1),
                                 ("collate", "preprocess"): 4 + 6})
         self.assertEqual(len({event.pid for event in listed}), 1 + 2 + 2)
@@ -185,8 +184,8 @@ class Details(unittest.TestCase):
         self.assertEqual(told(listed), "+pass +fetch +item -item +collate -collate -fetch -pass")
 
     def test_passes(self):
-        """Over each loader they are counted from 0; one that is left ends, too, and a worker's copy
-        of it ends nothing."""
+        """Numbered from 0 for each loader; an abandoned loop ends too, and a worker's copy of it
+        ends nothing."""
         listed = self.events("""if True:
             import faultline
             a, b = (torch.utils.data.DataLoader([1, 2, 3], batch_size=2) for _ in 'ab')

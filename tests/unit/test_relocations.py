@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Every field that the kernel side reads is there in the kernels whose types are at hand: this one's,
-and those that make vmtest has fetched. Only what the kernel side looks for first may be missing."""
+"""Every field that the BPF programs read exists in the kernels whose types are available: this
+one's, and those that make vmtest has fetched. Only fields checked for existence may be missing."""
 import glob
 import os
 import sys
@@ -19,7 +19,7 @@ import relocations
 
 
 def is_supported(path):
-    """Kernels without bpf_loop are refused by run, whatever else they have."""
+    """run rejects kernels without bpf_loop, whatever else they have."""
     with open(path, "rb") as file:
         return b"\0BPF_FUNC_loop\0" in file.read()
 
@@ -41,7 +41,7 @@ class Relocations(unittest.TestCase):
                     self.assertGreater(there, 50)
 
     def test_records_of_tracepoints(self):
-        """Where the fields of a classic tracepoint's record stand differs between kernels."""
+        """Field offsets in a classic tracepoint's record differ between kernels."""
         btf, found = relocations.relocations(OBJECT)
         relocated, programs = {text for text, _ in found}, set()
         for function in (one for one in btf.types if one.kind == "func"):
@@ -54,7 +54,7 @@ class Relocations(unittest.TestCase):
         self.assertIn("fl_enter_tp", programs)
 
     def test_what_is_missing_is_told(self):
-        """In a kernel whose structs have other names for some members."""
+        """In a kernel where some struct members have other names."""
         with open(at_hand()[0], "rb") as file:
             data = file.read()
         for name in (b"\0f_mapping\0", b"\0mm_mt\0", b"\0sched_process_fork\0"):

@@ -41,7 +41,7 @@ static void test_places(void **state)
 		{ "/usr/lib/python3/m%u.py", 5, "programs, libraries and modules", 8 },
 		{ "/usr/share/doc/p%u/copyright", 12, "/usr/share/doc/**", 64 },
 		{ "/proc/%u/stat", 4, "/proc and /sys", 16 },
-		{ "socket:[%u]", 2, "sockets, pipes and what has no path", 32 },
+		{ "socket:[%u]", 2, "sockets, pipes and pathless files", 32 },
 	};
 	struct made_trace made;
 	struct report *report;
@@ -176,7 +176,7 @@ static void test_paths_of_names(void **state)
 	row = find_row(report, "paths", "path", "programs, libraries and modules");
 	CHECK(report, "paths", row, "time_ns", 15);
 	CHECK(report, "paths", row, "files", 0);
-	row = find_row(report, "paths", "path", "sockets, pipes and what has no path");
+	row = find_row(report, "paths", "path", "sockets, pipes and pathless files");
 	CHECK(report, "paths", row, "time_ns", 2);
 	row = find_row(report, "paths", "path", "/proc and /sys");
 	CHECK(report, "paths", row, "time_ns", 1);
@@ -231,9 +231,9 @@ static void test_metadata_leads(void **state)
 	report = made_report(&made.reader, 1);
 	note = report_by(report, &analysis_access)->note;
 	assert_non_null(note);
-	assert_non_null(strstr(note, "newfstatat 1.0 ms of 100 calls"));
-	assert_non_null(strstr(note, "in the directories /data/images 750 us of 75 calls, "
-				     "/data/labels 250 us of 25 calls"));
+	assert_non_null(strstr(note, "newfstatat 1.0 ms in 100 calls"));
+	assert_non_null(strstr(note, "in directories /data/images 750 us in 75 calls, "
+				     "/data/labels 250 us in 25 calls"));
 	assert_null(strstr(note, "/none"));
 	report_free(report);
 	made_close(&made);
@@ -263,7 +263,7 @@ static void test_caveats(void **state)
 	check_text(report, "caveats", find_row(report, "caveats", "id", "lost"), "weight",
 		   "warning");
 	check_text(report, "caveats", find_row(report, "caveats", "id", "survivors"), "text",
-		   "2 processes outlived the run, untraced from then on");
+		   "2 processes outlived the run; later activity was not traced");
 	report_free(report);
 	made_close(&made);
 
@@ -313,8 +313,8 @@ static void test_against(void **state)
 	}
 	assert_int_equal(against_make(tables, reports[0], reports[1]), 0);
 	assert_int_equal(change(tables[0], "the run"), 5 * MS);
-	assert_int_equal(change(tables[0], "read"), 1000);
-	assert_int_equal(change(tables[0], "faults on mapped files"), 0);
+	assert_int_equal(change(tables[0], "read()"), 1000);
+	assert_int_equal(change(tables[0], "page faults"), 0);
 	assert_int_equal(change(tables[2], "/data/y.txt"), 1000);
 	assert_int_equal(change(tables[2], "/data/x.bin"), 0);
 	assert_memory_equal(tables[1]->cells[0].text, "came", 4);
@@ -363,8 +363,8 @@ static void test_screen(void **state)
 		}
 		assert_true(lines <= 40);
 		assert_null(strchr(out.buffer, '\033'));
-		assert_non_null(strstr(out.buffer, "ran 10.0 ms, exit 0, 2 processes, 2 ranks"));
-		assert_non_null(strstr(out.buffer, "faults on mapped files"));
+		assert_non_null(strstr(out.buffer, "Ran 10.0 ms, 2 processes, 2 ranks, exit 0."));
+		assert_non_null(strstr(out.buffer, "page faults"));
 		assert_non_null(strstr(out.buffer, "/data/x.bin"));
 		out.used = 0;
 		screen_write(&out, report, &colour);
@@ -384,10 +384,10 @@ static void test_ended(void **state)
 	static const struct {
 		int64_t code;
 		const char *text;
-	} cases[] = { { 139, ", exit 139 (SIGSEGV)," },
-		      { 137, ", exit 137 (SIGKILL)," },
-		      { 128, ", exit 128," },
-		      { 255, ", exit 255," } };
+	} cases[] = { { 139, ", exit 139 (SIGSEGV)." },
+		      { 137, ", exit 137 (SIGKILL)." },
+		      { 128, ", exit 128." },
+		      { 255, ", exit 255." } };
 	const struct style plain = { .width = 80 };
 
 	(void)state;
@@ -412,7 +412,7 @@ static void test_ended(void **state)
 
 /* --- tables with next to nothing in them --- */
 
-#define LOOKUPS "Failed look-ups: 2,000 in 25 directories, 2.0 ms in all, "
+#define LOOKUPS "Failed path lookups: 2,000 in 25 directories, 2.0 ms in all, "
 
 /* 2,000 failed lookups of 1 us each, in 25 directories. */
 static struct report *report_of_lookups(struct made_trace *made, uint64_t run_ns, uint64_t lost)
@@ -463,7 +463,7 @@ static void test_cheap_lookups(void **state)
 		sink_bytes(&out, "", 1);
 		if (cases[i].line)
 			assert_non_null(strstr(out.buffer, cases[i].line));
-		assert_int_equal(!cases[i].line, !!strstr(out.buffer, "Failed look-ups\n"));
+		assert_int_equal(!cases[i].line, !!strstr(out.buffer, "Failed path lookups\n"));
 		assert_int_equal(report_table(report, "failed_lookups")->row_count, 25);
 		sink_close(&out);
 		report_free(report);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How a program asks its tracers (user/span/tracer.h): a tracer is played by this test, the program
-is Python with the package's extension, and strace sees whether it waits without being told to."""
+"""How a program contacts its tracers (user/span/tracer.h): this test plays the tracer, the program
+is Python with the package's extension, and strace shows whether it waits unasked."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ NETNS = os.stat("/proc/self/ns/net").st_ino
 
 
 class Tracer:
-    """A socket as `faultline run` opens one."""
+    """A socket as `faultline run` opens it."""
 
     def __init__(self, name, user=0):
         self.name = f"faultline-test-{os.getpid()}-{name}"
@@ -31,7 +31,7 @@ class Tracer:
         self.entry = f"{self.name}@{NETNS}"
 
     def asked(self):
-        """The connection of the next program that asks, its pid and what it asked."""
+        """The connection of the next program, its PID and its request."""
         connection, _ = self.socket.accept()
         connection.settimeout(60)
         peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -86,7 +86,8 @@ class Asks(unittest.TestCase):
 
     @unittest.skipIf(os.geteuid(), "needs root, to be two other users")
     def test_another_user(self):
-        """Who is neither root nor this user is no tracer, and is not waited for."""
+        """A process that is neither root nor this user is not accepted as a tracer, and not waited
+        for."""
         foreign = Tracer("foreign", user=1234)
         self.addCleanup(foreign.close)
         self.ended(start(foreign.entry, code=AS_ANOTHER, before=()))
@@ -102,7 +103,7 @@ class Asks(unittest.TestCase):
         self.ended(program)
 
     def test_answer(self):
-        """It asks for the file that its markers are in, and goes on when it has been answered."""
+        """It sends the file that holds its markers, and continues once answered."""
         for status in (0, -28):
             program = start(self.tracer.entry)
             connection = self.check_question(program, self.tracer)
@@ -123,7 +124,7 @@ class Asks(unittest.TestCase):
         self.ended(program)
 
     def test_tracers_around_each_other(self):
-        """The outermost first, each of them; what cannot be read as one is passed over."""
+        """Each of them, outermost first; malformed entries are skipped."""
         another = Tracer("two")
         self.addCleanup(another.close)
         program = start(f"{self.tracer.entry};{another.entry}")
@@ -134,14 +135,14 @@ class Asks(unittest.TestCase):
         self.ended(program)
 
     def test_leaves_nothing(self):
-        """No descriptor, and none in the way: the lowest numbers are free again."""
+        """No descriptor remains: the lowest numbers are free again."""
         code = "import faultline, os; print(os.listdir('/proc/self/fd'))"
         program = start(self.tracer.entry, code)
         self.check_question(program, self.tracer).close()
         self.assertEqual(self.ended(program), "['0', '1', '2', '3']\n")
 
     def waits(self, value):
-        """Whether the program waits for its semaphores, by the calls that it makes."""
+        """Whether the program waits for its semaphores, by its system calls."""
         strace = ["strace", "-qq", "-e", "trace=nanosleep,clock_nanosleep,connect"]
         program = start(value, before=strace)
         said = program.communicate(timeout=60)[1]

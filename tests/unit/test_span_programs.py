@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The C library as programs use it: shared, static, from C++, installed, stripped, and more than
-once in one process. What the probes show is read by span_listener."""
+once in one process. span_listener reads the probes."""
 
 import os
 import re
@@ -107,7 +107,7 @@ class Programs(InPlace):
             return [Event(line) for line in file]
 
     def check(self, program, **more):
-        self.assertEqual(self.call(program, **more), "")  # nobody listens
+        self.assertEqual(self.call(program, **more), "")  # without a listener
         listed = self.events(program, status=1, **more)
         self.assertEqual(told(listed), "+outer + !now =past - -outer")
         self.assertEqual((listed[0].category, listed[0].args), (b"compute", {"step": 3}))
@@ -128,11 +128,11 @@ class Programs(InPlace):
         self.check(self.compile(PROGRAM, *self.STATIC, "-static", "-Wl,--gc-sections"))
 
     def test_without_notes(self):
-        """Stripped of its notes the library works, and nobody finds its probes."""
+        """Without its notes the library still works, but its probes cannot be found."""
         shutil.copy(os.path.join(PLACE, "libfaultline.so.0"), self.path("libfaultline.so.0"))
         self.call("strip", self.path("libfaultline.so.0"))
         program = self.compile(PROGRAM, *self.SHARED[:3])
-        self.check(program, LD_LIBRARY_PATH=self.place)  # strip itself leaves them
+        self.check(program, LD_LIBRARY_PATH=self.place)  # strip on its own leaves them
         self.call("objcopy", "--remove-section=.note.stapsdt", self.path("libfaultline.so.0"))
         self.assertEqual(self.events(program, status=0, LD_LIBRARY_PATH=self.place), [])
 
@@ -177,7 +177,7 @@ class Programs(InPlace):
         self.assertTrue(os.path.exists(os.path.join(python, "hook", "sitecustomize.py")))
 
     def test_one_version(self):
-        """The version stands in the Makefile and, for pip, in three files of the package."""
+        """The version is in the Makefile and, for pip, in three files of the package."""
         def version(name, pattern):
             with open(name) as file:
                 return re.search(pattern, file.read(), re.MULTILINE).group(1)

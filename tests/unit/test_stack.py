@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""No program of the kernel side uses more of the stack than a kernel allows. Until 6.2 that is 512
-bytes for a program and all that is called in turn, each function's part rounded up to 32: summed here
-from the instructions, as the verifier's check_max_stack_depth does, so that no such kernel need be
-booted to see it."""
+"""No BPF program uses more stack than a kernel allows. Until 6.2 that is 512 bytes for a program
+and its call chain, each frame rounded up to 32: computed here from the instructions, as the
+verifier's check_max_stack_depth does, so that no such kernel need be booted."""
 import os
 import sys
 import unittest
@@ -11,7 +10,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 OBJECTS = [os.path.join(BUILD, "bpf", name) for name in ("faultline.bpf.o", "probe_read.bpf.o")]
 STACK_BYTES, FRAMES = 512, 8
-# From 6.13 on a frame of so many bytes, in steps of 16, may lie in one place for all tasks of a CPU.
+# From 6.13 on, frames of this size, in steps of 16, may share one buffer for all tasks of a CPU.
 SHARED_BYTES, SHARED_STEP = 64, 16
 sys.path.insert(0, os.path.join(TOP, "tests/vm"))
 sys.dont_write_bytecode = True
@@ -31,7 +30,7 @@ class Stack(unittest.TestCase):
                 self.assertLessEqual(len(chain), FRAMES, " > ".join(chain))
 
     def test_what_is_preempted_shares_no_frame(self):
-        """Programs of uprobes are preempted and entered again; all others are passed over then."""
+        """Uprobe programs can be preempted and reentered; all others are skipped in that case."""
         code = programs.Object(OBJECTS[0])
         preempted = [one for one in code.programs() if "uprobe" in code.section(one[0])]
         self.assertTrue(preempted)

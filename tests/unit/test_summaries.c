@@ -540,7 +540,7 @@ static bool tells_apart(const struct report *report)
 	if (row >= 0)
 		assert_non_null(
 			strstr(ask(report, "caveats", row, "text")->text,
-			       "59m 59s lie between the end on late and the start on early"));
+			       "59m 59s passed between the end on late and the start on early"));
 	return row >= 0;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""faultline top as somebody uses it: on a terminal, beside a monitor that answers, stops answering or
-is none at all. The monitor is played here; what it tells is known, so that what is shown is, too."""
+"""faultline top from the user's side: on a terminal, with a monitor that answers, stops answering
+or does not exist. The test plays the monitor, so the expected output is known."""
 import fcntl
 import http.server
 import json
@@ -21,7 +21,7 @@ import unittest
 
 FAULTLINE = os.environ["FAULTLINE"]
 SECOND = 10 ** 9
-WAIT = 30  # seconds that nothing here takes
+WAIT = 30  # seconds; longer than anything here takes
 
 
 def methods(times):
@@ -31,7 +31,7 @@ def methods(times):
 
 
 def jobs(reading):
-    """A node of two jobs; of the later one twice as much is done, in each two seconds anew."""
+    """A node of two jobs; the later one does twice as much, in every two seconds."""
     return {
         "schema": 2, "time_unix_ns": 10 ** 18 + 2 * SECOND * reading, "read_ns_ago": 0,
         "readings": reading, "node": {"methods": methods(3 * reading)}, "jobs_left_out": 0,
@@ -45,7 +45,7 @@ def jobs(reading):
 
 
 class Monitor(http.server.ThreadingHTTPServer):
-    """Answers each question with the next reading, or with what a test wants instead."""
+    """Answers each request with the next reading, or with a replacement from the test."""
 
     def __init__(self, answer=None):
         outer = self
@@ -137,7 +137,7 @@ class Batch(unittest.TestCase):
             self.assertEqual(rows, ["2", "1"], frame)
 
     def test_the_monitor_starts_again(self):
-        """Its counts begin anew: nothing is told of the time before, and nothing is negative."""
+        """The counters are reset: nothing before that is shown, and nothing is negative."""
         with Monitor(lambda asked: (200, json.dumps(jobs(asked if asked < 4 else asked - 3)))) \
                 as monitor:
             printed = self.batch(monitor, "-n", "4", "--format", "json")
@@ -173,13 +173,13 @@ class Batch(unittest.TestCase):
             server.bind(f"{place}/s")
             server.listen(0)
             with socket.socket(socket.AF_UNIX) as first:
-                first.connect(f"{place}/s")  # as many as wait there
+                first.connect(f"{place}/s")  # fills the accept queue
                 done = top("--batch", "--connect", f"unix:{place}/s")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("timed out", done.stderr)
 
     def test_an_answer_without_end(self):
-        """A byte now and then is not enough."""
+        """A trickle of bytes is not enough."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             process = subprocess.Popen(
                 [FAULTLINE, "top", "--batch", "-n", "1", "--connect",
@@ -221,8 +221,8 @@ class Batch(unittest.TestCase):
 
 
 def shown(text, columns):
-    """The lines that a terminal shows which does not wrap: behind a full line the cursor stands on
-    the last column, and what is erased from there on begins with it."""
+    """Lines as shown by a terminal that does not wrap: after a full line the cursor stays on the
+    last column, and erasing from there includes it."""
     lines, column = [""], 0
     for piece in re.findall(r"\033\[[0-9;?]*[A-Za-z]|\r|\n|[^\033\r\n]", text):
         if piece == "\n":
@@ -238,7 +238,7 @@ def shown(text, columns):
 
 
 class Terminal:
-    """A terminal of 80 columns and 24 lines with faultline top in it."""
+    """A terminal of 80 columns and 24 lines that runs faultline top."""
 
     def __init__(self, where, *arguments):
         self.master, slave = pty.openpty()
@@ -271,7 +271,7 @@ class Terminal:
             self.sent += os.read(self.master, 65536)
 
     def screen(self):
-        """The lines of the last screen that was drawn whole, as a terminal shows it."""
+        """Lines of the last complete screen, as a terminal shows it."""
         drawn = self.sent.decode().split("\033[H")
         whole = [one for one in drawn[1:] if "\033[J" in one]
         return shown(whole[-1] if whole else "", self.columns)
@@ -288,7 +288,7 @@ class Terminal:
         os.write(self.master, keys.encode())
 
     def end(self):
-        """Its exit status, when it has ended by itself."""
+        """Its exit status once it has ended by itself."""
         end = time.monotonic() + WAIT
         while self.process.poll() is None and time.monotonic() < end:
             self.read()
@@ -335,7 +335,7 @@ class Live(unittest.TestCase):
             self.given_back(terminal)
 
     def test_full_lines_are_whole(self):
-        """On a terminal as wide as the table it is what --batch prints at that width."""
+        """On a terminal as wide as the table, it matches --batch at that width."""
         def long(asked):
             told = jobs(asked)
             for job in told["jobs"]:
@@ -356,7 +356,7 @@ class Live(unittest.TestCase):
                     self.assertEqual(terminal.end(), 0)
 
     def test_rows_that_have_room_are_shown(self):
-        """Small ones, too: nothing is folded while lines are empty."""
+        """Small ones are shown, too: nothing is folded while lines are free."""
         def many(asked):
             told = jobs(asked)
             told["jobs"] = [{"id": number, "cgroup": f"/jobs/number{number}", "living": 1,
@@ -402,7 +402,7 @@ class Live(unittest.TestCase):
                 self.given_back(terminal)
 
     def test_the_monitor_goes_away(self):
-        """What was seen last stays, with a line that says so; it may come back."""
+        """The last state stays, with a line that says so; the monitor may come back."""
         with Monitor() as monitor:
             terminal = Terminal(monitor.where)
             terminal.until(lambda text: "/jobs/number2" in text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How the guests' jobs are judged: what is wrong fails, what could not be run or had is skipped and
-said to be, and where events were told as lost there are bounds. Boots nothing."""
+"""How the guests' jobs are judged: wrong results fail, jobs that could not run are reported as
+skipped, and reported loss leaves bounds. Boots nothing."""
 import contextlib
 import io
 import json
@@ -35,7 +35,7 @@ MAPPED = {"resident_before": 0, "resident": 10, "page_bytes": 4096, "major": 3}
 
 
 class Played(Results):
-    """A job's results of our own making."""
+    """A job's simulated results."""
 
     def __init__(self, files, report=None, passed_over=False):
         super().__init__(None, "a-job", None, passed_over)
@@ -49,7 +49,7 @@ class Played(Results):
 
 
 def mapped(fetched=40960, major=3, lost=0, events=1000, **truth):
-    """What a job of one mapping left, and Faultline's report on it."""
+    """The output of a job with one mapping, and Faultline's report on it."""
     files = {"modes": "random", "account-random": json.dumps({**MAPPED, **truth})}
     row = {"path": "/mnt/data-random", "fetched_bytes": fetched, "created_bytes": 0,
            "mmap": {"major": major}}
@@ -59,7 +59,7 @@ def mapped(fetched=40960, major=3, lost=0, events=1000, **truth):
 
 class Judging(unittest.TestCase):
     def verdict(self, judge, results):
-        """passed, failed, absent or late, and the line that tells it."""
+        """passed, failed, absent or late, and the line printed."""
         table, out = run.Table(), io.StringIO()
         with contextlib.redirect_stdout(out):
             table.judge("6.1", Job("fault", "tp", "mapped", "", judge), results)
@@ -89,7 +89,7 @@ class Judging(unittest.TestCase):
         self.expect("passed", "ok", judge_mapper, *most, passed_over=True)
 
     def test_calls(self):
-        """As many as strace counts, or no more missing than are told as lost."""
+        """As many as strace counts, less at most the reported loss."""
 
         def calls(count, syscall, task):
             rows = [{"layer": "syscall", "op": f"op{i}", "count": count, "errors": 0}
@@ -108,7 +108,8 @@ class Judging(unittest.TestCase):
         self.expect("failed", "more calls", judge_calls, *calls(6, 40, 1), **over)
 
     def test_devices(self):
-        """What they did between two looks at their own counts; in one nothing is fast."""
+        """The devices' activity between two readings of their own counters; in one, nothing is
+        fast."""
 
         def devices(reads=3, lost=0, dur_ns=1000000):
             files = {}
@@ -136,7 +137,7 @@ class Judging(unittest.TestCase):
         expect("failed", "took 999999 ns", *devices(dur_ns=999999))
 
     def alone(self, judge, files, report, rows, attached):
-        """The verdict, and its line, on a job that records one layer alone."""
+        """The verdict and its line for a job that records a single layer."""
         layers = dict.fromkeys(("syscall", "fault", "pagecache", "block", "vfs"), {"attach": None})
         report["trace"] = {"layers": {**layers, **report.get("layers", {})}, "events": 1000,
                            "lost": {"total": report.get("lost", 0), "by_layer": {}}}
@@ -147,7 +148,7 @@ class Judging(unittest.TestCase):
         return self.verdict(judge, results)
 
     def test_reads_alone(self):
-        """Each by its method and of its file, by the programs of the calls of libaio."""
+        """Each by its method and file, by the programs of libaio's calls."""
         judge = alone.asynchronous("tp", alone.judge_reads)
         truth = {"io_uring": 2, "polled": 1, "libaio": 2, "block_bytes": 10}
         files, attached = {"account": json.dumps(truth)}, alone.CALLS["tp"]
@@ -170,7 +171,7 @@ class Judging(unittest.TestCase):
         self.assertEqual(verdict(libaio=1, rows=4, lost=1)[0], "passed")
 
     def test_opened(self):
-        """All spans of the process that was listened to, and none that nobody began."""
+        """All spans of the process that was listened to, and none that was never begun."""
 
         def span(pid, number, **more):
             return {"pid": pid, "name": "outer", "id": number, **more}
@@ -196,7 +197,7 @@ class Judging(unittest.TestCase):
             self.assertIn(text, wrong[1])
 
     def test_throttled(self):
-        """As often as the kernel itself traced that somebody waits."""
+        """As often as the kernel's own tracepoint counts such waits."""
 
         def verdict(pauses, paused, lost=0):
             rows = [{"pause_ns": 4000000, "path": THROTTLED}] * pauses
@@ -235,7 +236,7 @@ class Variants(unittest.TestCase):
         return {job.variant for job in every if job.layer == layer}
 
     def test_every_variant_is_forced_in_some_job(self):
-        """All that `run` names when it is asked for what it has not."""
+        """All names that `run` lists for an unknown value."""
 
         def known(option, value, words):
             done = subprocess.run([FAULTLINE, "run", option, value, "--", "true"],
@@ -244,7 +245,7 @@ class Variants(unittest.TestCase):
 
         for layer in known("--layers", "?", "choose from all, "):
             names = set(known("--force-variant", f"{layer}=?", "; variants: "))
-            # With one variant alone there is nothing to be forced.
+            # With a single variant there is nothing to force.
             if len(names) > 1 and layer in FORCED:
                 with self.subTest(layer):
                     self.assertEqual(names - self.forced(layer), set())
@@ -280,7 +281,7 @@ class Guests(unittest.TestCase):
                 packages.from_pool("linux-image-.*")
 
     def test_a_guest_that_does_not_end(self):
-        """Within a time it is skipped; without, it is wrong."""
+        """With a time limit it is skipped; without one, it fails."""
         outcome = types.SimpleNamespace(reason="the guest died", console="", top="",
                                         remove=lambda: None, read=lambda *_: None,
                                         jobs=lambda: [], missing=lambda: [])
@@ -301,7 +302,8 @@ class Guests(unittest.TestCase):
             run.make_root, run.guest.boot = kept
 
     def cut_off(self, ended):
-        """A guest that left two of three jobs, one of them wrong, and said so many had ended."""
+        """A guest that left two of three jobs, one of them wrong, and the given count of ended
+        ones."""
         def wrong(_):
             raise Wrong("2, expected 3")
 
@@ -330,11 +332,11 @@ class Guests(unittest.TestCase):
         return (table.passed, table.failed, table.late, table.skipped), out.getvalue()
 
     def test_a_guest_that_is_cut_off(self):
-        """What has ended in it is judged, what is wrong is a failure, and the rest was not run."""
+        """Jobs that ended are judged, wrong ones fail, and the rest were not run."""
         self.assertEqual(self.cut_off(2)[0], (1, 1, 1, []))
 
     def test_what_ended_and_left_nothing(self):
-        """Its results are lost: that it was not run would not be true."""
+        """Its results are lost: "not run" would be wrong."""
         counts, text = self.cut_off(3)
         self.assertEqual(counts, (1, 2, 1, []))
         self.assertIn("FAIL: ended, but left nothing: fault-tp-late", text)
@@ -347,7 +349,7 @@ class Guests(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("busybox"), "busybox is missing")
     def test_what_a_guest_leaves(self):
-        """What guest.sh writes is read: of every job that was kept wholly, and of no other."""
+        """Reads what guest.sh writes: every job that was kept completely, and no other."""
         with open(os.path.join(TOP, "tests/vm/guest.sh")) as file:
             keep = re.search(r"^kept=0\nkeep\(\) \{\n.*?^\}\n", file.read(), re.M | re.S)[0]
         with tempfile.TemporaryDirectory() as top:
@@ -370,7 +372,7 @@ class Guests(unittest.TestCase):
                 return {job: len(outcome.read(job, "status")) for job in outcome.jobs()}
 
             self.assertEqual(left("whole"), sizes)
-            # The guest ended before the last one's first block was written.
+            # The guest ended before the last job's first block was written.
             blocks = 1 + -(-(2 * 512 + 2 * 512 + 70144) // guest.KEPT_BLOCK)
             with open(disk, "r+b") as file:
                 file.seek((int(done.stdout) - blocks) * guest.KEPT_BLOCK)

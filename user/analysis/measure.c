@@ -15,13 +15,13 @@ struct measure_part {
 #define TIMES                                                                                      \
 	{ MEASURE_TIME,                                                                            \
 	  { "time_ns", "time", UNIT_NS,                                                            \
-	    "time with at least one such operation in progress (union over threads)",              \
-	    SUM(time.measure), 0 } },                                                              \
+	    "time with any such operation in progress (union over threads)", SUM(time.measure),    \
+	    0 } },                                                                                 \
 	{                                                                                          \
 		MEASURE_THREAD_TIME,                                                               \
 		{                                                                                  \
-			"thread_time_ns", "thread time", UNIT_NS,                                  \
-				"operation time summed over threads", SUM(thread_time_ns), 0       \
+			"thread_time_ns", "thread time", UNIT_NS, "time summed over threads",      \
+				SUM(thread_time_ns), 0                                             \
 		}                                                                                  \
 	}
 

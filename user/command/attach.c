@@ -32,39 +32,36 @@ struct attach_options {
 
 static const struct option_row attach_rows[] = {
 	{ 'p', "pid", "PID[,PID...]", OPTION_STRING, offsetof(struct attach_options, pids),
-	  "Record these processes and all that descends from them." },
+	  "Record these processes and all their descendants." },
 	{ 0, "cgroup", "PATH", OPTION_STRING, offsetof(struct attach_options, cgroup),
-	  "Record a control group with those below it, and whoever comes into it: its directory, "
-	  "or its path as in /proc/PID/cgroup." },
+	  "Record a cgroup and those below it, and processes that join them. PATH is the cgroup's "
+	  "directory, or its path as in /proc/PID/cgroup." },
 	{ 0, "container", "ID", OPTION_STRING, offsetof(struct attach_options, container),
-	  "Record the container with this number (its first 6 digits or more) or name." },
+	  "Record the container with this ID (at least its first 6 digits) or name." },
 	{ 0, "slurm-job", "ID[.STEP]", OPTION_STRING, offsetof(struct attach_options, slurm_job),
 	  "Record this Slurm job, or one step of it." },
 	{ 0, "all", NULL, OPTION_FLAG, offsetof(struct attach_options, all),
-	  "Record all processes of this machine but Faultline's own." },
+	  "Record all processes of this machine except Faultline's own." },
 	{ 'd', "duration", "SECONDS", OPTION_TIME, offsetof(struct attach_options, duration_ns),
-	  "Go on for so long (until it has ended, or Ctrl-C)." },
+	  "Stop after SECONDS. Default: when the processes have ended, or on Ctrl-C." },
 	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct attach_options, recording.output),
-	  "Where the trace goes; %h is the host, %p the pid of the first process (of faultline, "
-	  "without one), %t the unix time (faultline-%h-%p.flt); - is standard output." },
+	  "Trace file; %h is the host, %p the pid of the first process given (else faultline's), "
+	  "%t the Unix time; - is standard output. Default: faultline-%h-%p.flt." },
 	{ 0, "best-effort", NULL, OPTION_FLAG,
 	  offsetof(struct attach_options, recording.best_effort),
-	  "Record what can be had when a layer cannot." },
+	  "Record whatever is available if a layer is not." },
 	{ 0, "ready-fd", "FD", OPTION_COUNT, offsetof(struct attach_options, ready_fd),
-	  "Write a line to this descriptor, and close it, once all is recorded that happens." },
+	  "Write a line to this file descriptor, and close it, once recording has started." },
 };
 
 static const struct option_table attach_table = {
 	.usage = "faultline attach [OPTION...] (PID... | -p PID[,PID...] | --cgroup PATH | "
 		 "--container ID | --slurm-job ID | --all)",
-	.about = "Records how what runs already reads and writes files, from now on, every thread "
-		 "and all\n"
-		 "that it creates; it is not stopped, changed or signalled. Ends when the "
-		 "processes have\n"
-		 "ended, or nobody is in the group any more, after the time of --duration, or by "
-		 "Ctrl-C.\n"
-		 "Root may record anyone's processes, and whom a service manager gives the "
-		 "capabilities; others\nonly their own.",
+	.about = "Records how running processes, with all their threads and descendants, read and "
+		 "write files\nfrom now on. They are not stopped, changed or signalled. Ends when "
+		 "the processes have ended\nor the cgroup is empty, after --duration, or on "
+		 "Ctrl-C.\nRoot, and users with capabilities from a service manager, can record "
+		 "any process; others only\ntheir own.",
 	.own = OPTION_ROWS(attach_rows),
 	.shared = { { &recording_rows, offsetof(struct attach_options, recording) },
 		    { &flight_rows, offsetof(struct attach_options, recording.flight) } },
@@ -109,7 +106,7 @@ static int take_pid(struct attach *attach, unsigned long pid)
 		if (attach->pids[i] == (pid_t)pid)
 			return 0;
 	if (pid == (unsigned long)getpid()) {
-		log_error("-p %lu: that is faultline itself", pid);
+		log_error("-p %lu: is faultline itself", pid);
 		return -EINVAL;
 	}
 	fd = syscall(SYS_pidfd_open, (pid_t)pid, 0);
@@ -117,8 +114,8 @@ static int take_pid(struct attach *attach, unsigned long pid)
 		int err = errno;
 
 		log_error("-p %lu: %s", pid,
-			  err == ESRCH	  ? "there is no such process"
-			  : err == EINVAL ? "is a thread, no process"
+			  err == ESRCH	  ? "no such process"
+			  : err == EINVAL ? "is a thread, not a process"
 					  : strerror(err));
 		return -err;
 	}
@@ -126,11 +123,11 @@ static int take_pid(struct attach *attach, unsigned long pid)
 	attach->pids[number] = pid;
 	attach->pid_count++;
 	if (proc_is_kernel(pid)) {
-		log_error("-p %lu: is a thread of the kernel", pid);
+		log_error("-p %lu: is a kernel thread", pid);
 		return -EINVAL;
 	}
 	if (!attach->may_all && (!proc_owner(pid, getuid(), &ours) || !ours)) {
-		log_error("-p %lu: belongs to another user; root may attach to it", pid);
+		log_error("-p %lu: belongs to another user; run as root to attach to it", pid);
 		return -EPERM;
 	}
 	proc_command(pid, command, sizeof(command));
@@ -148,7 +145,7 @@ static int take_pids(struct attach *attach)
 	for (const char *comma = at; *comma; comma++)
 		most += *comma == ',';
 	if (most > ATTACH_FAMILY_MOST) {
-		log_error("-p: %zu processes are too many, %d at most", most, ATTACH_FAMILY_MOST);
+		log_error("-p: %zu processes given, at most %d allowed", most, ATTACH_FAMILY_MOST);
 		return -EINVAL;
 	}
 	attach->pids = calloc(most, sizeof(*attach->pids));
@@ -163,9 +160,8 @@ static int take_pids(struct attach *attach)
 
 		if (at[0] < '0' || at[0] > '9' || !pid || pid > INT32_MAX ||
 		    (*end && *end != ',')) {
-			log_error("%s: not a comma-separated PID list, such as 17,34; 'faultline "
-				  "run' starts "
-				  "a command",
+			log_error("%s: not a comma-separated PID list, such as 17,34; use "
+				  "'faultline run' to start a command",
 				  attach->options.pids);
 			return -EINVAL;
 		}
@@ -187,15 +183,15 @@ static int take_cgroup(struct attach *attach)
 		return -ENOMEM;
 	/* As from an unset variable: this does not mean the whole machine. */
 	if (options->cgroup && !options->cgroup[0]) {
-		log_error("--cgroup: no control group is named; --all records all processes");
+		log_error("--cgroup: the path is empty; use --all to record all processes");
 		return -EINVAL;
 	}
 	if (options->slurm_job && !slurm_id_fits(id)) {
-		log_error("--slurm-job %s: is no number of a job, such as 123 or 123.0", id);
+		log_error("--slurm-job %s: not a job ID, such as 123 or 123.0", id);
 		return -EINVAL;
 	}
 	if (options->container && !container_id_fits(id)) {
-		log_error("--container %s: is no number or name of a container", id);
+		log_error("--container %s: not a container ID or name", id);
 		return -EINVAL;
 	}
 	if (options->container)
@@ -207,7 +203,7 @@ static int take_cgroup(struct attach *attach)
 	if (err)
 		return err;
 	if (!cgroup_target_populated(&attach->cgroup)) {
-		log_error("no process is in the cgroup %s", attach->cgroup.name);
+		log_error("cgroup %s has no processes", attach->cgroup.name);
 		return -ESRCH;
 	}
 	return name_target(attach, 0,
@@ -222,8 +218,8 @@ static int take_all(struct attach *attach)
 	attach->targets = calloc(2, sizeof(*attach->targets));
 	if (!attach->targets)
 		return -ENOMEM;
-	return name_target(attach, 0, "all processes but faultline's",
-			   attach->may_all ? "" : ", of this user");
+	return name_target(attach, 0, "all processes except faultline's",
+			   attach->may_all ? "" : " (this user only)");
 }
 
 /* Exactly one of the options names the target. */
@@ -236,10 +232,10 @@ static int take_targets(struct attach *attach)
 	int err;
 
 	if (given != 1) {
-		log_error(given ? "only one of -p, --cgroup, --container, --slurm-job and --all "
-				  "says what to attach to"
-				: "nothing to attach to: give one of -p, --cgroup, --container, "
-				  "--slurm-job and --all");
+		log_error(given ? "-p, --cgroup, --container, --slurm-job and --all are mutually "
+				  "exclusive"
+				: "no target given; use -p, --cgroup, --container, --slurm-job or "
+				  "--all");
 		return -EINVAL;
 	}
 	to->to = options->pids ? ATTACH_PROCESSES : options->all ? ATTACH_ALL : ATTACH_CGROUP;
@@ -268,7 +264,7 @@ static size_t say_left_out(const struct attach *attach, size_t threads)
 			continue;
 		log_line(threads ? LOG_WARNING : LOG_ERROR, "%s %s", attach->targets[i],
 			 ended ? "has ended"
-			       : "cannot be attached to: the kernel shows it to no tracer");
+			       : "cannot be attached to: the kernel hides it from tracers");
 		count++;
 	}
 	return count;
@@ -283,8 +279,8 @@ static int arm(struct attach *attach, size_t *processes, size_t *threads)
 	if (err)
 		return err;
 	if (!say_left_out(attach, *threads) && !*threads)
-		log_error(attach->pid_count ? "%s may not be looked at, or is about to end"
-					    : "no process of %s could be attached to",
+		log_error(attach->pid_count ? "%s cannot be inspected, or is about to exit"
+					    : "cannot attach to any process of %s",
 			  attach->targets[0]);
 	if (!*threads)
 		return -ESRCH;
@@ -324,7 +320,7 @@ static void end_recording(struct attach *attach, int why)
 		log_info("%s%s", attach->targets[0],
 			 attach->pid_count > 1 ? " and the others have ended"
 			 : attach->pid_count   ? " has ended"
-					       : " has no process any more");
+					       : " has no processes left");
 	recording_say_summary(recording, &status);
 }
 
@@ -400,7 +396,7 @@ static int take_operands(struct attach *attach, char *const *operands, size_t co
 	if (!count)
 		return 0;
 	if (attach->options.pids) {
-		log_error("%s: name processes either by -p or without it", operands[0]);
+		log_error("%s: give PIDs either with -p or as arguments, not both", operands[0]);
 		return EXIT_USAGE;
 	}
 	attach->operands = join_operands(operands, count);
@@ -412,7 +408,7 @@ static int take_operands(struct attach *attach, char *const *operands, size_t co
 static int check_options(const struct attach_options *options)
 {
 	if (!options->duration_ns) {
-		log_error("-d 0: there is no time to record");
+		log_error("-d 0: duration must be positive");
 		return -EINVAL;
 	}
 	return ready_fd_check(options->ready_fd);

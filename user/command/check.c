@@ -19,10 +19,9 @@ struct check_options {
 
 static const struct option_row check_rows[] = {
 	{ 0, "format", "text|json", OPTION_CHOICE, offsetof(struct check_options, format),
-	  "How to print it (text)." },
+	  "Output format. Default: text." },
 	{ 0, "force-variant", "VARIANTS", OPTION_STRING, offsetof(struct check_options, variants),
-	  "Record a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
-	  "them." },
+	  "Check a layer with this variant only, such as fault=kprobe+perf; \"list\" lists them." },
 	{ 0, "force-changed", "FUNCTION,...", OPTION_STRING,
 	  offsetof(struct check_options, changed), NULL },
 	{ 0, "force-absent", "NAME,...", OPTION_STRING, offsetof(struct check_options, absent),
@@ -31,12 +30,10 @@ static const struct option_row check_rows[] = {
 
 static const struct option_table check_table = {
 	.usage = "faultline check [OPTION...]",
-	.about = "Says, layer by layer, what this kernel and these privileges allow: which variant "
-		 "of the\n"
-		 "probes would be used, for what is off why, and what the kernel lacks with what "
-		 "that\n"
-		 "costs. Loads the programs, records nothing.\n"
-		 "Exits 0 if 'faultline run' can work, else 1.",
+	.about = "Shows, layer by layer, what this kernel and these privileges allow: the probe "
+		 "variant that\nwould be used, why a layer is off, and which features the kernel "
+		 "lacks and what that costs.\nLoads the programs, records nothing.\nExits 0 if "
+		 "'faultline run' can work, else 1.",
 	.own = OPTION_ROWS(check_rows),
 };
 

@@ -33,22 +33,21 @@ struct export_request {
 
 static const struct option_row rows[] = {
 	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to),
-	  "What to write: chrome, csv, jsonl, sqlite, pfw, perfetto, speedscope." },
+	  "Output format: chrome, csv, jsonl, sqlite, pfw, perfetto, speedscope." },
 	{ 'o', "output", "FILE", OPTION_STRING, FIELD(output),
-	  "Where it goes; with .gz at the end it is compressed, - is the standard output. "
-	  "For csv and jsonl a directory, in which each table becomes a file." },
+	  "Output file, compressed if its name ends in .gz; - is standard output. For csv and "
+	  "jsonl: a directory with one file per table." },
 	{ 0, "table", "NAME", OPTION_STRING, FIELD(table),
-	  "Of csv and jsonl only this table, into FILE." },
+	  "For csv and jsonl: only this table, written to FILE." },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 	{ 0, "describe", "FORMAT", OPTION_STRING, FIELD(describe),
-	  "Say what a format holds, and do nothing else: chrome, csv, jsonl, sqlite, pfw, "
-	  "perfetto, speedscope." },
+	  "Describe a format and exit: chrome, csv, jsonl, sqlite, pfw, perfetto, speedscope." },
 };
 
 static const struct option_table table = {
 	.usage = "faultline export --to FORMAT -o FILE [OPTION...] TRACE...",
-	.about = "Writes traces in another format, for other programs to show.\n"
-		 "Several traces, of other hosts or other ranks, make one file.",
+	.about = "Converts traces to formats of other programs.\nSeveral traces, from different "
+		 "hosts or ranks, make one file.",
 	.own = OPTION_ROWS(rows),
 	.shared = { { &filter_rows, FIELD(filter) } },
 };
@@ -169,7 +168,7 @@ static void say_known_formats(const char *before, const char *name, const char *
 	for (size_t i = 0; i < FORMAT_COUNT && used < sizeof(list); i++)
 		used += snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 				 formats[i].name);
-	log_error("%s%s%s; known are %s", before, name, after, list);
+	log_error("%s%s%s; formats are %s", before, name, after, list);
 }
 
 static const struct format *format_named(const char *name)
@@ -193,7 +192,7 @@ static const struct format *find_format(struct export_request *request)
 	if (!format && name)
 		say_known_formats("--to ", name, ": no such format");
 	else if (!format)
-		say_known_formats("no format given", "", ": --to FORMAT");
+		say_known_formats("no format given", "", "; use --to FORMAT");
 	return format;
 }
 
@@ -238,11 +237,11 @@ static void tell_summed(struct trace_reader *trace, const char *name, const stru
 	while (i < blocks && trace_reader_block_info(trace, i)->kind != TRACE_PROFILE)
 		i++;
 	if (i < blocks)
-		log_warning("%s: operations that were summed up (--mode profile, auto) are no "
-			    "events, and not in it%s; 'faultline report' tells them",
+		log_warning("%s: operations summed in the kernel (--mode profile or auto) are not "
+			    "events and are not exported%s; use 'faultline report'",
 			    name,
 			    format->tables || format->kind == EXPORT_PATH
-				    ? " but for what operations and findings tell"
+				    ? " except in operations and findings"
 				    : "");
 }
 
@@ -259,8 +258,9 @@ static int export_traces(struct work *work)
 	if (!status)
 		return 0;
 	if (status == -EEXIST && work->error.text[0])
-		log_error("%s: %s; name another directory with -o, or replace it with --force",
-			  target->name, work->error.text);
+		log_error(
+			"%s: %s; choose another directory with -o, or use --force to overwrite it",
+			target->name, work->error.text);
 	else if (target->out.error || !work->error.text[0])
 		log_error("%s: cannot be written: %s", target->name, strerror(-status));
 	else
@@ -273,19 +273,19 @@ static int check_table(const struct export_request *request, const struct format
 	char list[256];
 
 	if (format->tables && !request->table && !strcmp(request->output, "-")) {
-		log_error("-o -: is one table; name it by --table, or name a directory");
+		log_error("-o - requires --table; use a directory to write all tables");
 		return EXIT_USAGE;
 	}
 	if (!request->table)
 		return 0;
 	if (!format->tables) {
-		log_error("--table: %s is one file with all in it", format->name);
+		log_error("--table: %s has no separate tables", format->name);
 		return EXIT_USAGE;
 	}
 	if (relations_has(request->table))
 		return 0;
 	relations_names(list, sizeof(list));
-	log_error("--table %s: no such table; known are %s", request->table, list);
+	log_error("--table %s: no such table; tables are %s", request->table, list);
 	return EXIT_USAGE;
 }
 
@@ -298,7 +298,7 @@ static int check_request(struct export_request *request, int count, char *const 
 	if (!*format)
 		return EXIT_USAGE;
 	if (!request->output || !request->output[0]) {
-		log_error("no output given; name a file with -o, or - for the standard output");
+		log_error("no output given; use -o FILE, or -o - for standard output");
 		return EXIT_USAGE;
 	}
 	status = check_table(request, *format);
@@ -312,11 +312,11 @@ static int check_request(struct export_request *request, int count, char *const 
 	if (status)
 		return status;
 	if ((*format)->kind == EXPORT_PATH && !strcmp(request->output, "-")) {
-		log_error("-o -: %s is no stream; name a file", (*format)->name);
+		log_error("-o -: %s cannot be written to a stream; name a file", (*format)->name);
 		return EXIT_USAGE;
 	}
 	if (export_is_trace(request->output, traces, count)) {
-		log_error("-o %s: is the trace itself; name another file", request->output);
+		log_error("-o %s: is one of the traces; choose another file", request->output);
 		return EXIT_USAGE;
 	}
 	return 0;
@@ -356,7 +356,7 @@ int command_export(int argc, char **argv)
 	for (size_t i = 0; !status && i < work.trace_count; i++)
 		tell_summed(work.traces[i], work.names[i], work.format);
 	for (size_t i = 0; !status && i < work.absent_count; i++)
-		log_warning("the table %s cannot be made of %s: %s", work.absent[i].name,
+		log_warning("table %s cannot be made from %s: %s", work.absent[i].name,
 			    work.trace_count > 1 ? "these traces" : "this trace",
 			    work.absent[i].why);
 	export_target_close(&target, &status);

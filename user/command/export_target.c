@@ -33,13 +33,12 @@ static int create_file(struct export_target *target, bool force)
 	if (!status)
 		return 0;
 	if (status == -EEXIST)
-		log_error("%s exists; name another file with -o, or replace it with --force",
+		log_error("%s exists; choose another file with -o, or use --force to overwrite it",
 			  target->name);
 	else if (status == -ELOOP)
-		log_error(
-			"%s is a symbolic link, which is never followed or replaced; name another "
-			"file with -o, or - for the standard output",
-			target->name);
+		log_error("%s is a symbolic link, which is never followed or replaced; choose "
+			  "another file with -o, or - for standard output",
+			  target->name);
 	else
 		log_error("%s: cannot be written: %s", target->name, strerror(-status));
 	return EXIT_USAGE;

@@ -73,30 +73,28 @@ static int refuse_measure(const char *name, int why)
 	size_t used = strlen(list);
 
 	if (why == -EINVAL) {
-		log_error("--fail-above %s: is neither a time, nor bytes, nor a count", name);
+		log_error("--fail-above %s: not a time, a number of bytes or a count", name);
 		return EXIT_USAGE;
 	}
 	for (const struct allowed_word *word = allowed_words; word->name && used < sizeof(list);
 	     word++)
 		used += snprintf(list + used, sizeof(list) - used, ", %s", word->name);
-	log_error(
-		"--fail-above %s: no such measure; known are %s, and columns of tables of one row "
-		"such as totals.read.count (--list-columns)",
-		name, list);
+	log_error("--fail-above %s: no such measure; use one of %s, or a column of a one-row "
+		  "table, such as totals.read.count (see --list-columns)",
+		  name, list);
 	return EXIT_USAGE;
 }
 
 static int refuse_allowance(const char *measure, const char *text, enum table_unit unit)
 {
-	log_error(
-		"--fail-above %s=%s: allow a part of what was before (10%%), %s, or both (10%%+%s)",
-		measure, text,
-		unit == UNIT_NS	     ? "a time (250ms)"
-		: unit == UNIT_BYTES ? "bytes (64M)"
-				     : "a count (100)",
-		unit == UNIT_NS	     ? "250ms"
-		: unit == UNIT_BYTES ? "64M"
-				     : "100");
+	log_error("--fail-above %s=%s: not a limit; use a percentage (10%%), %s, or both (10%%+%s)",
+		  measure, text,
+		  unit == UNIT_NS      ? "a time (250ms)"
+		  : unit == UNIT_BYTES ? "bytes (64M)"
+				       : "a count (100)",
+		  unit == UNIT_NS      ? "250ms"
+		  : unit == UNIT_BYTES ? "64M"
+				       : "100");
 	return EXIT_USAGE;
 }
 
@@ -201,11 +199,11 @@ int fail_above_status(const struct fail_above *asked)
 		return 0;
 	if (asked->state == ALLOWED_WORSE) {
 		name_measures(asked->table, "worse", list);
-		log_error("--fail-above: worse than is allowed: %s", list);
+		log_error("--fail-above: limits exceeded: %s", list);
 		return EXIT_WORSE;
 	}
 	name_measures(asked->table, "not known", list);
-	log_error("--fail-above: not told by these traces, so that nothing is proved: %s", list);
+	log_error("--fail-above: not measured in these traces, so not checked: %s", list);
 	return EXIT_FAILED;
 }
 

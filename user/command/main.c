@@ -21,18 +21,15 @@
 
 static const struct command commands[] = {
 	{ "run", command_run, true, "Run a command and record its I/O" },
-	{ "attach", command_attach, true, "Record the I/O of what runs already" },
-	{ "monitor", command_monitor, true,
-	  "Watch the whole node and tell Prometheus what jobs do" },
+	{ "attach", command_attach, true, "Attach to running processes" },
+	{ "monitor", command_monitor, true, "Export per-job I/O metrics to Prometheus" },
 	{ "report", command_report, false,
-	  "Say what a trace tells: how much I/O, through which method, to what" },
-	{ "summarize", command_summarize, false, "Reduce traces to what their report says" },
+	  "Show what a job waits for, and its I/O by method and file" },
+	{ "summarize", command_summarize, false, "Reduce traces to a small file for reports" },
 	{ "print", command_print, false, "Print the events of a trace" },
-	{ "export", command_export, false,
-	  "Write traces as timelines, tables or databases for other programs" },
-	{ "top", command_top, true,
-	  "Show what jobs, processes and files of this node do just now" },
-	{ "check", command_check, true, "Say what this kernel and these privileges allow" },
+	{ "export", command_export, false, "Convert traces to timelines, tables or databases" },
+	{ "top", command_top, true, "Show live I/O by job, process or file" },
+	{ "check", command_check, true, "Check kernel support and privileges" },
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
@@ -40,16 +37,12 @@ static const struct command commands[] = {
 
 static void print_help(void)
 {
-	printf("Usage: faultline COMMAND [OPTION...] [ARG...]\n\n"
-	       "Records how a job reads and writes its files, page faults included, and reports "
-	       "it.\n\n"
-	       "Commands:\n");
+	printf("Usage: faultline COMMAND [OPTION...] [ARG...]\n\nRecords a job's file I/O, page "
+	       "faults included, and reports on it.\n\nCommands:\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  %-9s %s\n", commands[i].name, commands[i].summary);
-	printf("\n'faultline help COMMAND' says more of one, 'faultline help terms' what the words "
-	       "of "
-	       "reports mean; 'faultline --version' prints the "
-	       "version.\n");
+	printf("\nSee 'faultline help COMMAND' for a command, 'faultline help terms' for the terms "
+	       "of reports,\n'faultline --version' for the version.\n");
 }
 
 static void print_version(void)
@@ -110,7 +103,7 @@ static int run_on_own_stack(const struct command *command, int argc, char **argv
 
 	if (stack == MAP_FAILED || mprotect(stack, sysconf(_SC_PAGESIZE), PROT_NONE) ||
 	    getcontext(&moved.on_it)) {
-		log_error("no memory for a stack larger than 'ulimit -s' allows");
+		log_error("cannot allocate a stack larger than 'ulimit -s' allows");
 		return EXIT_NO_TRACING;
 	}
 	moved.command = command;

@@ -44,65 +44,60 @@ struct monitor_options {
 
 static const struct option_row monitor_rows[] = {
 	{ 0, "listen", "WHERE", OPTION_STRING, offsetof(struct monitor_options, listen),
-	  "Answer HTTP at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH (" HTTP_ADDRESS
-	  "); none: not at all." },
+	  "Serve HTTP at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; none: do not serve. "
+	  "Default: " HTTP_ADDRESS "." },
 	{ 0, "token-file", "FILE", OPTION_STRING, offsetof(struct monitor_options, token_file),
-	  "What may have something done over the network, from this machine, sends the line in "
-	  "this "
-	  "file, which nobody else may read (nobody may; by unix:PATH who may open it)." },
+	  "Token that HTTP commands (POST) over TCP must send, and only from this machine; only "
+	  "you may read FILE. Default: commands only over unix:PATH." },
 	{ 0, "textfile", "FILE", OPTION_STRING, offsetof(struct monitor_options, textfile),
-	  "Write metrics to this file every 15 s, for node_exporter's textfile collector; it is "
-	  "replaced as a whole, and removed at the end." },
+	  "Write metrics to this file every 15 s for node_exporter's textfile collector. The file "
+	  "is replaced atomically, and removed at the end." },
 	{ 0, "interval", "TIME", OPTION_TIME, offsetof(struct monitor_options, interval_ns),
-	  "How often what was summed up is taken from the kernel (1s).", INTERVAL_LEAST_NS,
+	  "How often sums are read from the kernel. Default: 1s.", INTERVAL_LEAST_NS,
 	  INTERVAL_MOST_NS },
 	{ 0, "max-series", "N", OPTION_COUNT, offsetof(struct monitor_options, max_series),
-	  "How many series there may be (10000); what has no room is told together.", SERIES_LEAST,
+	  "Maximum number of series; the rest is grouped. Default: 10000.", SERIES_LEAST,
 	  SERIES_MOST },
 	{ 0, "retire", "TIME", OPTION_TIME, offsetof(struct monitor_options, retire_ns),
-	  "How long the series of a job are told after its last process has ended (5m).",
+	  "How long a job's series are kept after its last process has ended. Default: 5m.",
 	  RETIRE_LEAST_NS, RETIRE_MOST_NS },
 	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct monitor_options, layers),
 	  "Layers to watch, separated by commas, or all: task, syscall, fault, pagecache, span, "
-	  "block, async, vfs (all but span, which takes CAP_SYS_ADMIN, and vfs)." },
+	  "block, async, vfs. Default: all but span (requires CAP_SYS_ADMIN) and vfs." },
 	{ 0, "file-types", "LIST", OPTION_STRING, offsetof(struct monitor_options, file_types),
-	  "Kinds of files whose calls are counted: reg, dir, blk, chr, fifo, sock, anon, or all "
-	  "(reg,dir,blk)." },
+	  "File types to count calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
+	  "anon, or all. Default: regular files, directories and block devices." },
 	{ 0, "profile-slots", "N", OPTION_COUNT, offsetof(struct monitor_options, profile_slots),
-	  "Room for sums in the kernel, 384 bytes each: one for each process, file, operation and "
-	  "CPU at a time (32768, more with many CPUs).",
+	  "Slots for sums in the kernel, 384 bytes each, one per process, file, operation and CPU. "
+	  "Default: 32768, more with many CPUs.",
 	  1, PROFILE_SLOTS_MOST },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct monitor_options, buffer_bytes),
-	  "Size of each CPU's buffer for process and file records, such as 2M (1M).",
-	  4096, UINT64_MAX },
+	  "Size of each CPU's buffer for process and file records. Default: 1M.", 4096,
+	  UINT64_MAX },
 	{ 0, "force-variant", "VARIANTS", OPTION_STRING, offsetof(struct monitor_options, variants),
-	  "Watch a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
-	  "them." },
+	  "Watch a layer with this variant only, such as fault=kprobe+perf; \"list\" lists them." },
 	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct monitor_options, best_effort),
-	  "Watch what can be had when a layer cannot." },
+	  "Watch whatever is available if a layer is not." },
 	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct monitor_options, output),
-	  "--flight: where traces go; %h is the host, %p the pid of faultline, %t the unix time "
-	  "(faultline-%h-%p.flt)." },
+	  "With --flight: trace files; %h is the host, %p faultline's pid, %t the Unix time. "
+	  "Default: faultline-%h-%p.flt." },
 	{ 0, "flight-of", "LABEL=PATTERN", OPTION_TEXTS,
 	  offsetof(struct monitor_options, flight_of),
-	  "--flight: of these jobs alone, by the labels that metrics have, such as slurm_job=42, "
-	  "cgroup=/kubepods* or user=alice (of all)." },
+	  "With --flight: only these jobs, by the labels of the metrics, such as slurm_job=42, "
+	  "cgroup=/kubepods* or user=alice. Default: all jobs." },
 	{ 0, "list-metrics", NULL, OPTION_FLAG, offsetof(struct monitor_options, list_metrics),
-	  "Print name, type and meaning of each metric, and watch nothing." },
+	  "Print name, type and meaning of each metric, and exit." },
 	{ 0, "ready-fd", "FD", OPTION_COUNT, offsetof(struct monitor_options, ready_fd),
-	  "Write a line to this descriptor, the address among it, and close it, once all is "
-	  "watched." },
+	  "Write a line with the address to this file descriptor, and close it, once watching has "
+	  "started." },
 };
 
 static const struct option_table monitor_table = {
 	.usage = "faultline monitor [OPTION...]",
-	.about = "Watches the whole machine, sums up in the kernel what processes read and write, "
-		 "and tells it by\n"
-		 "job (cgroup, container, pod, batch job) as metrics for Prometheus. Stays in the "
-		 "foreground,\n"
-		 "and ends by SIGTERM or SIGINT. To whom a program with file capabilities lends "
-		 "them, it shows\n"
-		 "the user's own.",
+	.about = "Watches the whole machine, sums reads and writes in the kernel, and exports them "
+		 "by job\n(cgroup, container, pod, batch job) as metrics for Prometheus. Runs in "
+		 "the foreground until\nSIGTERM or SIGINT. If its capabilities come from the "
+		 "program file, it watches only the\nuser's own processes.",
 	.own = OPTION_ROWS(monitor_rows),
 	.shared = { { &flight_rows, offsetof(struct monitor_options, flight) } },
 };
@@ -272,10 +267,10 @@ static int ask(struct monitor *monitor, const char *reason, char *said, size_t s
 	char every[UNITS_TEXT];
 
 	if (flight_ask(monitor->flight, FLIGHT_REQUEST, reason) != FLIGHT_TOO_SOON) {
-		snprintf(said, size, "being written");
+		snprintf(said, size, "trace is being written");
 		return 0;
 	}
-	snprintf(said, size, "too soon after the last one: one in %s at most",
+	snprintf(said, size, "too soon after the last trace; at most one per %s",
 		 units_ns(every, monitor->flight_options.every_ns));
 	return -EAGAIN;
 }
@@ -364,16 +359,16 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 
 	notify_say(&monitor->notify, "READY=1\nSTATUS=watching; listening at %s\n", address);
 	if (!proc_is_of_kernel_side())
-		log_warning("this is a namespace of pids of its own (hostPID of a pod, --pid=host "
-			    "of a container share the machine's): of what runs outside of it "
-			    "only what begins from now on is told by name");
+		log_warning("running in a separate PID namespace: processes outside it that are "
+			    "already running have no names; share the host's namespace with "
+			    "hostPID (pod) or --pid=host (container)");
 	if (proc_hides_others())
-		log_warning("/proc hides processes of others (hidepid): command lines of what ran "
-			    "before, and cgroups of the first version's hierarchies, are not told "
-			    "of them; the group that gid= of its mount names sees them");
+		log_warning("/proc hides other users' processes (hidepid): command lines of those "
+			    "already running, and their cgroup v1 paths, are unknown; run in the "
+			    "group of /proc's mount option gid= to see them");
 	if (monitor->service_options.session.attach.uid != ATTACH_ANYBODY)
-		log_warning("the capabilities are the program's own, whoever executes it: only "
-			    "what this user does is watched");
+		log_warning("capabilities come from the program file: only this user's processes "
+			    "are watched");
 	log_info("watching %zu processes, %zu threads; listening at %s", processes, threads,
 		 address);
 	if (monitor->flight)

@@ -23,8 +23,8 @@
 #define FIRST_LONG 256 /* getopt_long's value of row i is FIRST_LONG + i */
 
 static const struct option_row everywhere[] = {
-	{ 'q', "quiet", NULL, OPTION_FLAG, 0, "Say nothing but errors on stderr." },
-	{ 'v', "verbose", NULL, OPTION_FLAG, 0, "Say more on stderr." },
+	{ 'q', "quiet", NULL, OPTION_FLAG, 0, "Print only errors on stderr." },
+	{ 'v', "verbose", NULL, OPTION_FLAG, 0, "Print more on stderr." },
 	{ 'h', "help", NULL, OPTION_FLAG, 0, "Print this help." },
 };
 static const struct option_rows common_rows = OPTION_ROWS(everywhere);
@@ -126,12 +126,12 @@ static int check_range(const struct option_row *row, const char *text, uint64_t 
 	number_text(least, row->type, row->least);
 	number_text(most, row->type, row->most);
 	if (lacks_unit(row, text, given))
-		log_error("--%s %s: %s at least; %sM is %s MiB", row->long_name, text, least, text,
-			  text);
+		log_error("--%s %s: must be at least %s; %sM is %s MiB", row->long_name, text,
+			  least, text, text);
 	else if (row->most == UINT64_MAX)
-		log_error("--%s: %s at least", row->long_name, least);
+		log_error("--%s: must be at least %s", row->long_name, least);
 	else
-		log_error("--%s: between %s and %s", row->long_name, least, most);
+		log_error("--%s: must be between %s and %s", row->long_name, least, most);
 	return EXIT_USAGE;
 }
 
@@ -163,7 +163,7 @@ static int set_value(const struct option_row *row, const char *text, void *field
 	case OPTION_TIME:
 		if (units_read_time(text, field))
 			return check_range(row, text, *(uint64_t *)field);
-		log_error("--%s %s: not a time (such as 1.5 for seconds, 250ms, 10us)",
+		log_error("--%s %s: not a time, such as 1.5 (seconds), 250ms or 10us",
 			  row->long_name, text);
 		return EXIT_USAGE;
 	case OPTION_COUNT:
@@ -171,7 +171,7 @@ static int set_value(const struct option_row *row, const char *text, void *field
 		if (units_read_number(text, row->type == OPTION_BYTES, field))
 			return check_range(row, text, *(uint64_t *)field);
 		log_error("--%s %s: not a number%s", row->long_name, text,
-			  row->type == OPTION_BYTES ? " of bytes (such as 4096, 512K, 8M)" : "");
+			  row->type == OPTION_BYTES ? " of bytes, such as 4096, 512K or 8M" : "");
 		return EXIT_USAGE;
 	}
 	return EXIT_USAGE;
@@ -222,9 +222,8 @@ static int refuse_unknown(const struct option_list *list, const char *word, cons
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	meant = guess_option(list, name);
 	if (meant)
-		log_error("%s: unknown option; did you mean --%s? ('faultline %s --help' lists "
-			  "them)",
-			  word, meant, command);
+		log_error("%s: unknown option; did you mean --%s? See 'faultline %s --help'", word,
+			  meant, command);
 	else
 		log_error("%s: unknown option; try 'faultline %s --help'", word, command);
 	return EXIT_USAGE;
@@ -261,8 +260,8 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 		const struct option_at *option = NULL;
 
 		if (c == ':') {
-			log_error("%s: needs a value; try 'faultline %s --help'", argv[optind - 1],
-				  argv[0]);
+			log_error("%s: requires a value; try 'faultline %s --help'",
+				  argv[optind - 1], argv[0]);
 			return EXIT_USAGE;
 		}
 		if (c == '?')
@@ -289,7 +288,7 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 	if (first) {
 		*first = optind;
 	} else if (optind < argc) {
-		log_error("%s: %s takes no operands; try 'faultline %s --help'", argv[optind],
+		log_error("%s: %s takes no arguments; try 'faultline %s --help'", argv[optind],
 			  argv[0], argv[0]);
 		return EXIT_USAGE;
 	}

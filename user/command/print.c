@@ -27,19 +27,19 @@ struct print_request {
 
 static const struct option_row rows[] = {
 	{ 0, "format", "text|json", OPTION_CHOICE, FIELD(format),
-	  "How to print an event: for people (default), or as one JSON object a line." },
+	  "Output format: text, or one JSON object per line. Default: text." },
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
-	  "Only events of this layer, or of this kind: task, syscall, fault, pagecache, throttle, "
-	  "block, request, bio, device, span, async, vfs, file, fork, exec, exit." },
+	  "Only events of this layer or kind: task, syscall, fault, pagecache, throttle, block, "
+	  "request, bio, device, span, async, vfs, file, fork, exec, exit." },
 	{ 0, "programs", NULL, OPTION_FLAG, FIELD(programs),
-	  "Name the program of each event's process." },
+	  "Print the program of each event's process." },
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
-	  "Say what a trace holds, kind by kind and column by column, and do nothing else." },
+	  "List the kinds of events and their columns; needs no trace." },
 };
 
 static const struct option_table table = {
 	.usage = "faultline print [OPTION...] TRACE",
-	.about = "Prints the events of a trace in the order of their start, one line each.",
+	.about = "Prints the events of a trace by start time, one per line.",
 	.own = OPTION_ROWS(rows),
 	.shared = { { &filter_rows, FIELD(filter) } },
 };
@@ -125,7 +125,7 @@ static void say_known_layers(const char *name)
 			used += snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
 					 known);
 	}
-	log_error("--layer %s: neither a layer nor a kind of event; known are %s", name, list);
+	log_error("--layer %s: no such layer or kind of event; choose from %s", name, list);
 }
 
 static bool has_pid(const struct print_request *request, const struct resolved_row *row)
@@ -225,7 +225,7 @@ static int print_events(struct printing *printing, const char *name, uint64_t ki
 	}
 	if (printing->printed || filter_is_any(&printing->request->filter))
 		return 0;
-	log_error("%s: no event is as asked for", name);
+	log_error("%s: no events match these filters", name);
 	return EXIT_FAILED;
 }
 

@@ -15,7 +15,7 @@ int ready_fd_check(uint64_t fd)
 {
 	if (fd <= INT32_MAX && (!fd || fcntl(fd, F_GETFD) >= 0))
 		return 0;
-	log_error("--ready-fd %llu: is not open", (unsigned long long)fd);
+	log_error("--ready-fd %llu: not an open file descriptor", (unsigned long long)fd);
 	return -EBADF;
 }
 

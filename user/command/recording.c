@@ -31,38 +31,38 @@
 static const struct option_row rows[] = {
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 	{ 0, "mode", "trace|profile|auto", OPTION_CHOICE, FIELD(mode),
-	  "Record every event (trace, the default), sum up in the kernel by process, file and "
-	  "operation (profile), or sum up processes that do much (auto)." },
+	  "Record every event (trace), sums by process, file and operation (profile), or sums for "
+	  "busy processes only (auto). Default: trace." },
 	{ 0, "interval", "TIME", OPTION_TIME, FIELD(interval_ns),
-	  "--mode profile, auto: how often what was summed up goes into the trace (1s).",
+	  "With --mode profile or auto: how often to write sums to the trace. Default: 1s.",
 	  INTERVAL_LEAST_NS, INTERVAL_MOST_NS },
 	{ 0, "profile-slots", "N", OPTION_COUNT, FIELD(profile_slots),
-	  "--mode profile, auto: room for sums, 384 bytes each: one for each process, file, "
-	  "operation and CPU at a time (16384, more with many CPUs).",
+	  "With --mode profile or auto: slots for sums, 384 bytes each, one per process, file, "
+	  "operation and CPU. Default: 16384, more with many CPUs.",
 	  1, PROFILE_SLOTS_MOST },
 	{ 0, "auto-rate", "N", OPTION_COUNT, FIELD(auto_rate),
-	  "--mode auto: calls and faults a second above which a process is summed up from then on "
-	  "(20000).",
+	  "With --mode auto: calls and faults per second above which a process is summed from then "
+	  "on. Default: 20000.",
 	  1, UINT32_MAX },
 	{ 0, "layers", "LIST", OPTION_STRING, FIELD(layers),
 	  "Layers to record, separated by commas, or all: task, syscall, fault, pagecache, span, "
-	  "block, async, vfs (all but vfs)." },
+	  "block, async, vfs. Default: all but vfs." },
 	{ 0, "file-types", "LIST", OPTION_STRING, FIELD(file_types),
-	  "Kinds of files whose calls are recorded: reg, dir, blk, chr, fifo, sock, anon, or all "
-	  "(reg,dir,blk)." },
+	  "File types to record calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
+	  "anon, or all. Default: regular files, directories and block devices." },
 	{ 0, "include", "GLOB", OPTION_TEXTS, FIELD(include),
-	  "Record operations on files whose whole path matches, where * stands for slashes, too; "
-	  "may be given several times. What is on no file is recorded." },
+	  "Record only operations on files whose whole path matches; * also matches /. Repeatable. "
+	  "Operations on no file are always recorded." },
 	{ 0, "exclude", "GLOB", OPTION_TEXTS, FIELD(exclude),
-	  "Leave out operations on files whose whole path matches, also of those that --include "
-	  "names; may be given several times." },
+	  "Leave out operations on files whose whole path matches, even if --include matches. "
+	  "Repeatable." },
 	{ 0, "progress", NULL, OPTION_FLAG, FIELD(progress),
-	  "Show how it goes in a line on the terminal, even where the command prints." },
+	  "Show a progress line on the terminal, even if the command prints there." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, FIELD(buffer_bytes),
-	  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most).", 4096,
+	  "Size of each CPU's buffer. Default: by the number of CPUs, at most 8M.", 4096,
 	  UINT64_MAX },
 	{ 0, "force-variant", "VARIANTS", OPTION_STRING, FIELD(variants),
-	  "Record a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
+	  "Record a layer with this variant only, such as fault=kprobe+perf; \"list\" lists "
 	  "them." },
 	{ 0, "force-changed", "FUNCTION,...", OPTION_STRING, FIELD(changed), NULL },
 	{ 0, "force-absent", "NAME,...", OPTION_STRING, FIELD(absent), NULL },
@@ -114,12 +114,13 @@ static int choose_flight(struct recording *recording)
 	else if (options->force)
 		against = "--force";
 	if (options->include.count || options->exclude.count) {
-		log_error("--include, --exclude: not with --flight; report --file chooses");
+		log_error("--include, --exclude and --flight are mutually exclusive; filter with "
+			  "'faultline report --file'");
 		return -EINVAL;
 	}
 	if (against) {
-		log_error("%s: not with --flight, which writes a file whenever it is asked to, and "
-			  "replaces none",
+		log_error("%s and --flight are mutually exclusive: the flight recorder writes one "
+			  "file per request and replaces none",
 			  against);
 		return -EINVAL;
 	}
@@ -162,13 +163,12 @@ int recording_choose(struct recording *recording)
 int recording_take_output(struct recording *recording)
 {
 	if (isatty(STDOUT_FILENO)) {
-		log_error(
-			"-o -: standard output is a terminal; send it to a file or through a pipe");
+		log_error("-o -: standard output is a terminal; redirect it to a file or a pipe");
 		return -EINVAL;
 	}
 	recording->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (recording->fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-		log_error("-o -: standard output cannot be used: %s", strerror(errno));
+		log_error("-o -: cannot use standard output: %s", strerror(errno));
 		return -errno;
 	}
 	recording->piped = true;
@@ -214,7 +214,7 @@ static void close_trace(struct recording *recording)
 	if (close(recording->fd) && !err)
 		err = errno;
 	if (err)
-		log_error("%s: the trace may not be whole: %s", recording->path, strerror(err));
+		log_error("%s: the trace may be incomplete: %s", recording->path, strerror(err));
 }
 
 /* --- starting --- */
@@ -230,8 +230,8 @@ static int judge_layers(const struct recording *recording)
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
 		if (missing & 1u << layer)
 			words_add(&names, "%s%s", names.used ? ", " : "", layer_names[layer]);
-	log_error("not recording without %s (faultline check tells why it cannot be had); "
-		  "--best-effort records what can be had, --layers chooses others",
+	log_error("unavailable layers: %s ('faultline check' says why); use --best-effort to "
+		  "record without them, or --layers to choose others",
 		  names.bytes);
 	return -ENOTSUP;
 }
@@ -255,7 +255,7 @@ static void writer_begins(void *context)
 	int err = privileges_become(recording->user.uid, recording->user.gid);
 
 	if (err)
-		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
+		log_warning("the writer thread cannot give up privileges: %s", strerror(-err));
 }
 
 /* Its traces begin with what is already running, whoever started it. */
@@ -344,8 +344,7 @@ void recording_ask(void *context)
 	case FLIGHT_WAITS:
 		break; /* for the previous one */
 	case FLIGHT_TOO_SOON:
-		log_warning("SIGUSR2: too soon after the last trace: one in %s at most, "
-			    "--flight-every says otherwise",
+		log_warning("SIGUSR2 ignored: at most one trace per %s (see --flight-every)",
 			    units_ns(every, recording->flight_options.every_ns));
 		break;
 	}
@@ -394,8 +393,8 @@ static void say_flight_summary(const struct recording *recording,
 		 units_ns(elapsed, status->duration_ns), units_count(summed, status->summed),
 		 (unsigned long long)flight.written, flight.written == 1 ? "trace" : "traces",
 		 flight.path[0] ? ", the last one " : "", flight.path,
-		 flight.failed ? "; could not be written: " : "", flight.failed ? failed : "",
-		 flight.passed_over ? "; asked for too soon after one: " : "",
+		 flight.failed ? "; failed: " : "", flight.failed ? failed : "",
+		 flight.passed_over ? "; refused as too soon: " : "",
 		 flight.passed_over ? over : "");
 }
 
@@ -448,14 +447,14 @@ void recording_say_summary(const struct recording *recording, const struct recor
 	log_line(level, "%s, %s events, %s%s%s lost; %s in %s%s%s%s%s",
 		 units_ns(elapsed, status->duration_ns), status->counted ? events : "unknown",
 		 status->summed ? units_count(summed, status->summed) : "",
-		 status->summed ? " operations summed up, " : "",
+		 status->summed ? " operations summed, " : "",
 		 !status->counted ? "unknown"
 		 : status->lost	  ? lost
 				  : "none",
 		 units_bytes(size, trace_writer_bytes(recording->writer)), recording->path,
-		 status->ended ? "" : ", which lacks its end",
-		 recording->piped ? "" : "; 'faultline report ",
-		 recording->piped ? "" : recording->path, recording->piped ? "" : "' tells more");
+		 status->ended ? "" : ", incomplete",
+		 recording->piped ? "" : "; see 'faultline report ",
+		 recording->piped ? "" : recording->path, recording->piped ? "" : "'");
 }
 
 void recording_close(struct recording *recording)

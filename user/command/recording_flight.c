@@ -14,20 +14,20 @@
 
 static const struct option_row rows[] = {
 	{ 0, "flight", "SIZE", OPTION_BYTES, FIELD(bytes),
-	  "Keep the last seconds of events in so much memory, such as 256M, and write them as a "
-	  "trace on SIGUSR2, or when one of the following says so." },
+	  "Keep the most recent events in SIZE of memory, such as 256M, and write them as a trace "
+	  "on SIGUSR2 or on a trigger below." },
 	{ 0, "flight-slower", "TIME", OPTION_TIME, FIELD(slower_ns),
-	  "--flight: when a call or a page fault takes at least TIME, such as 500ms, whether it "
-	  "has "
-	  "returned or not." },
+	  "With --flight: trigger when a call or page fault takes at least TIME, such as 500ms, "
+	  "even before it returns." },
 	{ 0, "flight-when", "WHAT=LIMIT:TIME", OPTION_TEXTS, FIELD(when),
-	  "--flight: when a process, a cgroup, or all together, has been above a limit for TIME: "
-	  "major-faults=1000:5s (a second), stall=80%:10s (of the time, summed over threads)." },
+	  "With --flight: trigger when a process, a cgroup, or all together exceed a limit for "
+	  "TIME: major-faults=1000:5s (per second), stall=80%:10s (of the time, summed over "
+	  "threads)." },
 	{ 0, "flight-every", "TIME", OPTION_TIME, FIELD(every_ns),
-	  "--flight: at most one trace in that time, whoever asks (1m)." },
+	  "With --flight: at most one trace per TIME, whatever the trigger. Default: 1m." },
 	{ 0, "flight-keep", "N|SIZE", OPTION_STRING, FIELD(keep),
-	  "--flight: keep the last N traces, or as many as fit into SIZE; older ones, of earlier "
-	  "runs too, are removed (all)." },
+	  "With --flight: keep the last N traces, or as many as fit into SIZE, and remove older "
+	  "ones, those of earlier runs included. Default: keep all." },
 };
 
 const struct option_rows flight_rows = OPTION_ROWS(rows);
@@ -55,11 +55,11 @@ int recording_flight_choose(const struct flight_given *given, uint64_t interval_
 	if (given->bytes == NOT_GIVEN)
 		return check_without(given);
 	if (!given->bytes) {
-		log_error("--flight 0: there is no memory to keep events in");
+		log_error("--flight 0: size must be positive");
 		return -EINVAL;
 	}
 	if (!given->slower_ns) {
-		log_error("--flight-slower 0: everything is as slow as that");
+		log_error("--flight-slower 0: time must be positive");
 		return -EINVAL;
 	}
 	session->flight_bytes = given->bytes;
@@ -87,6 +87,6 @@ void recording_flight_say_ready(void)
 
 void recording_flight_say_none(void)
 {
-	log_warning("SIGUSR2 ignored: it asks the flight recorder for a trace, and requires "
-		    "--flight SIZE");
+	log_warning("SIGUSR2 ignored: it requests a flight-recorder trace, which requires --flight "
+		    "SIZE");
 }

@@ -31,24 +31,24 @@
 
 static const struct option_row rows[] = {
 	{ 0, "format", "text|json|csv", OPTION_CHOICE, FIELD(format),
-	  "How to print it: for people (default), as a JSON object, a table as CSV." },
+	  "Output format: text, a JSON object, or one table as CSV. Default: text." },
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
-	  "Rows of each table at most; 0 for all. Default: in text 20, those of less than 0.5 % "
-	  "taken together; else all." },
+	  "Maximum rows per table; 0: all. Default: 20 in text, with rows below 0.5% grouped; all "
+	  "in JSON and CSV." },
 	{ 0, "slowest", "N", OPTION_COUNT, FIELD(slowest),
-	  "Only the N slowest operations, 1000 at most, and where their requests were meanwhile.",
+	  "Only the N slowest operations, at most 1000, and where their requests spent the time.",
 	  1, CHAIN_SLOWEST_MOST },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
-	  "Memory meant for the report, such as 4G; beyond it files and processes share a row, "
-	  "and it says so. Default 1G.",
+	  "Memory budget of the report; beyond it, files and processes share rows, and the report "
+	  "says so. Default: 1G.",
 	  1 << 20, UINT64_MAX },
 	{ 0, "table", "NAME", OPTION_STRING, FIELD(table), "Only this table." },
 	{ 0, "columns", "LIST", OPTION_STRING, FIELD(columns),
-	  "Columns of that table, separated by commas, such as path,read.bytes." },
+	  "Only these columns of the table, separated by commas, such as path,read.bytes." },
 	{ 0, "sort", "COLUMN", OPTION_STRING, FIELD(sort),
-	  "Sort that table by a column, the largest first." },
+	  "Sort the table by this column, largest first." },
 	{ 0, "list-tables", NULL, OPTION_FLAG, FIELD(list_tables),
-	  "Name the tables; needs no trace." },
+	  "List the tables; needs no trace." },
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
 	  "List the columns of --table, or of all tables, with unit, type and meaning; needs no "
 	  "trace." },
@@ -58,31 +58,30 @@ static const struct option_row rows[] = {
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
 	  "filesystem, method, host or second." },
 	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
-	  "Compare with another run, that was before: what changed and by how much, findings that "
-	  "came and went." },
+	  "Compare with an earlier run: what changed and by how much, new findings and those that "
+	  "are gone." },
 	{ 0, "fail-above", "LIST", OPTION_STRING, FIELD(fail_above),
-	  "Exit 3 when a measure grew by more than is allowed, such as "
+	  "Exit with status 3 if a measure grew beyond its limit, such as "
 	  "time=10%+1s,read,fetched=64M,findings=high." },
 	{ 0, "html", "FILE", OPTION_STRING, FIELD(html),
-	  "Write it as a page with pictures that any browser opens, - for standard output; nothing "
-	  "is printed." },
+	  "Write the report as an HTML page with charts instead of printing it; - is standard "
+	  "output." },
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, FIELD(colour),
-	  "Colour in text: auto (default) is on a terminal, unless NO_COLOR is set." },
+	  "Color in text; auto: on a terminal, unless NO_COLOR is set. Default: auto." },
 	{ 0, "spans", "FILE", OPTION_STRING, FIELD(spans),
-	  "When a GPU computed, from PyTorch's profiler (Chrome trace, .json or .json.gz)." },
+	  "GPU compute times from PyTorch's profiler (Chrome trace, .json or .json.gz)." },
 	{ 0, "against-spans", "FILE", OPTION_STRING, FIELD(against_spans),
-	  "The same of the run of --against." },
+	  "The same for the run of --against." },
 	{ 0, "explain", "FINDING", OPTION_STRING, FIELD(explain),
-	  "Explain a finding: what it means, what to do, its thresholds (-v: their sources and "
-	  "the evidence). 'list' lists all. Reads no trace." },
+	  "Explain a finding: its meaning, what to do, its thresholds (-v: their sources and the "
+	  "evidence). 'list' lists all findings. Needs no trace." },
 };
 
 static const struct option_table table = {
 	.usage = "faultline report [OPTION...] TRACE...",
-	.about = "Says what traces tell: what a job waits for and what to change, how much I/O "
-		 "there "
-		 "was,\nby which method, to which files.\n"
-		 "Several traces, of other hosts or other ranks, make one report.",
+	.about = "Reports what a job waits for and what to change, how much I/O it did, by which "
+		 "method and\nto which files.\nSeveral traces, from different hosts or ranks, make "
+		 "one report.",
 	.own = OPTION_ROWS(rows),
 	.shared = { { &filter_rows, FIELD(filter) } },
 };
@@ -117,7 +116,7 @@ static int check_key(const struct report_request *request, const struct rollup_k
 	for (const struct rollup_key *known = rollup_keys; known->name; known++)
 		if (used < sizeof(list))
 			used += snprintf(list + used, sizeof(list) - used, ", %s", known->name);
-	log_error("--by %s: no such key; known are %s", request->by, list);
+	log_error("--by %s: no such key; keys are %s", request->by, list);
 	return EXIT_USAGE;
 }
 
@@ -129,14 +128,14 @@ static int refuse_table(const struct report *report, const char *name)
 	for (size_t i = 0; i < report->table_count && used < sizeof(list); i++)
 		used += snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 				 report->tables[i]->name);
-	log_error("--table %s: no such table; known are %s", name, list);
+	log_error("--table %s: no such table; tables are %s", name, list);
 	return EXIT_USAGE;
 }
 
 static int refuse_column(const struct table *of, const char *column)
 {
-	log_error("%.*s: no column of the table %s; --list-columns names them",
-		  (int)strcspn(column, ","), column, of->name);
+	log_error("%.*s: no such column in table %s; see --list-columns", (int)strcspn(column, ","),
+		  column, of->name);
 	return EXIT_USAGE;
 }
 
@@ -251,27 +250,28 @@ static int check_request(const struct report_request *request)
 	const char *alone = request->columns ? "--columns" : request->sort ? "--sort" : NULL;
 
 	if (alone && !is_one_table(request))
-		log_error("%s: of which table? Name it by --table or --by", alone);
+		log_error("%s requires --table or --by", alone);
 	else if (!strcmp(request->format, "csv") && !is_one_table(request))
-		log_error("--format csv: is one table; name it by --table or --by");
+		log_error("--format csv requires --table or --by");
 	else if (request->against && (is_one_table(request) || !strcmp(request->format, "csv")))
-		log_error("--against: makes tables of its own, in text or JSON");
+		log_error("--against cannot be combined with a single table or --format csv");
 	else if (request->against_spans && !request->against)
-		log_error("--against-spans: of which run? Name its trace by --against");
+		log_error("--against-spans requires --against");
 	else if (request->fail_above && (is_one_table(request) || request->slowest))
-		log_error("--fail-above is about the whole report: it cannot be combined with one "
-			  "table");
+		log_error("--fail-above checks the whole report and cannot be combined with a "
+			  "single table");
 	else if (request->html && (is_one_table(request) || request->against ||
 				   request->fail_above || !report_is_text(request)))
-		log_error("--html: is the whole report of one run; it goes with no --table, --by, "
-			  "--against, --fail-above or --format");
+		log_error("--html writes the whole report of one run and cannot be combined with "
+			  "--table, --by, --against, --fail-above or --format");
 	else if (request->slowest && (request->table || request->by))
-		log_error("--slowest: is a table of its own");
+		log_error("--slowest cannot be combined with --table or --by");
 	else if (is_about_all(request) && !request->json_schema && !report_is_text(request))
-		log_error("--list-columns: requires --table or --by in this format; "
-			  "--json-schema describes all tables");
+		log_error("--list-columns requires --table or --by in this format; --json-schema "
+			  "describes all tables");
 	else if (request->table && request->by)
-		log_error("--by %s and --table %s: one or the other", request->by, request->table);
+		log_error("--by %s and --table %s are mutually exclusive", request->by,
+			  request->table);
 	else
 		return filters_check(&request->filter);
 	return EXIT_USAGE;
@@ -354,7 +354,7 @@ static int explain(const char *name)
 	int status;
 
 	if (!rule && strcmp(name, "list")) {
-		log_error("--explain %s: no such finding; '--explain list' tells them all", name);
+		log_error("--explain %s: no such finding; see '--explain list'", name);
 		return EXIT_USAGE;
 	}
 	status = sink_open_text(&out, STDOUT_FILENO);
@@ -504,7 +504,7 @@ int command_report(int argc, char **argv)
 	}
 	count = argc - first;
 	if (request.html && export_is_trace(request.html, argv + first, count)) {
-		log_error("--html %s: is the trace itself; name another file", request.html);
+		log_error("--html %s: is one of the traces; choose another file", request.html);
 		free(newest);
 		return EXIT_USAGE;
 	}

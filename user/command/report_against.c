@@ -99,8 +99,8 @@ static void warn_one_sided(const struct report_request *request)
 {
 	if (!request->spans == !request->against_spans)
 		return;
-	log_warning("%s: compute of %s run is its GPU's, that of the other only what its own spans "
-		    "say; %s FILE gives the other's",
+	log_warning("%s: compute of %s run comes from its GPU, the other's only from its own "
+		    "spans; use %s FILE for the other run",
 		    request->spans ? "--spans" : "--against-spans",
 		    request->spans ? "this" : "the earlier",
 		    request->spans ? "--against-spans" : "--spans");

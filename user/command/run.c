@@ -34,36 +34,36 @@ struct run_options {
 
 static const struct option_row run_rows[] = {
 	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct run_options, recording.output),
-	  "Where the trace goes; %h is the host, %p the command's pid, %t the unix time "
-	  "(faultline-%h-%p.flt); - is standard output." },
+	  "Trace file; %h is the host, %p the command's pid, %t the Unix time; - is standard "
+	  "output. Default: faultline-%h-%p.flt." },
 	{ 'd', "duration", "SECONDS", OPTION_TIME, offsetof(struct run_options, duration_ns),
-	  "Record for so long, such as 30 or 1.5; the command goes on untraced.", 1, UINT64_MAX },
+	  "Stop recording after SECONDS, such as 30 or 1.5; the command continues untraced.", 1,
+	  UINT64_MAX },
 	{ 0, "delay", "SECONDS", OPTION_TIME, offsetof(struct run_options, delay_ns),
-	  "Begin to record so long after the start of the command.", 1, UINT64_MAX },
+	  "Start recording SECONDS after the command starts.", 1, UINT64_MAX },
 	{ 0, "html", "FILE", OPTION_STRING, offsetof(struct run_options, html),
-	  "At the end the report as a page with pictures, too; FILE is named as that of the "
-	  "trace." },
+	  "Also write the report as an HTML page with charts; %h, %p and %t in FILE as for "
+	  "--output." },
 	{ 'u', "user", "USER", OPTION_STRING, offsetof(struct run_options, user),
-	  "Run the command as USER, whose the trace will be (who called sudo, else yourself)." },
+	  "Run the command as USER, who will own the trace. Default: the user who called sudo, "
+	  "else yourself." },
 	{ 0, "env-from-sudo", "yes|no", OPTION_CHOICE, offsetof(struct run_options, env_from_sudo),
-	  "Give the command the environment of who called sudo, not sudo's (yes)." },
+	  "Give the command the environment of the user who called sudo, not sudo's. Default: "
+	  "yes." },
 	{ 0, "python-spans", "LIST", OPTION_STRING, offsetof(struct run_options, python_spans),
-	  "Mark spans in Python programs without a change to them: torch, dftracer." },
+	  "Mark spans in unmodified Python programs: torch, dftracer." },
 	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct run_options, recording.best_effort),
-	  "Run the command even if tracing cannot start; record what can be had." },
+	  "Run the command even if tracing cannot start; record whatever is available." },
 	{ 0, "wait-children", NULL, OPTION_FLAG, offsetof(struct run_options, wait_children),
-	  "Go on until all children of the command have ended, too." },
+	  "Record until all children of the command have ended, too." },
 };
 
 static const struct option_table run_table = {
 	.usage = "faultline run [OPTION...] [--] COMMAND [ARG...]",
 	.about = "Runs COMMAND and records how it and all its children read and write files: "
-		 "system calls,\n"
-		 "page faults on mapped files, and what came into the page cache. Exits as COMMAND "
-		 "does;\n"
-		 "125 if it was not started (bad options, no room for the trace, no way to trace), "
-		 "126 "
-		 "or 127\nif it could not be run.",
+		 "system calls,\npage faults on mapped files, and pages brought into the page "
+		 "cache. Exits with COMMAND's\nstatus; 125 if it was not started (bad options, no "
+		 "space for the trace, tracing impossible),\n126 or 127 if it could not be run.",
 	.own = OPTION_ROWS(run_rows),
 	.shared = { { &recording_rows, offsetof(struct run_options, recording) },
 		    { &flight_rows, offsetof(struct run_options, recording.flight) } },
@@ -99,9 +99,10 @@ static void say_survivors(const uint64_t *pids, size_t count)
 		used += snprintf(list + used, sizeof(list) - used, "%s%s (%u)", i ? ", " : "", comm,
 				 (unsigned int)pids[i]);
 	}
-	log_warning("%zu %s the command and %s on untraced: %s%s; --wait-children waits for them",
-		    count, count == 1 ? "process outlives" : "processes outlive",
-		    count == 1 ? "goes" : "go", list, count > shown ? ", ..." : "");
+	log_warning(
+		"%zu %s the command and %s untraced: %s%s; use --wait-children to wait for them",
+		count, count == 1 ? "process outlives" : "processes outlive",
+		count == 1 ? "continues" : "continue", list, count > shown ? ", ..." : "");
 }
 
 static void end_recording(struct run *run, int exit_code)
@@ -114,12 +115,11 @@ static void end_recording(struct run *run, int exit_code)
 	if (!run->ended)
 		say_survivors(survivors, count);
 	if (status.not_followed)
-		log_warning(
-			"%llu %s rights at the start (set-user-ID, say) and %s not followed; the "
-			"report says which, and root may trace them",
-			(unsigned long long)status.not_followed,
-			status.not_followed == 1 ? "program gained" : "programs gained",
-			status.not_followed == 1 ? "was" : "were");
+		log_warning("%llu privileged %s (setuid or similar) %s not followed; the report "
+			    "lists them, and root can trace them",
+			    (unsigned long long)status.not_followed,
+			    status.not_followed == 1 ? "program" : "programs",
+			    status.not_followed == 1 ? "was" : "were");
 	recording_say_summary(&run->recording, &status);
 }
 
@@ -133,7 +133,7 @@ static void end_early(void *context)
 		return;
 	run->ended = true;
 	end_recording(run, -1);
-	log_info("recorded for %s; the command goes on untraced",
+	log_info("recorded for %s; the command continues untraced",
 		 units_ns(duration, run->options.duration_ns));
 }
 
@@ -185,7 +185,7 @@ static void begin_late(void *context)
 	run->begun = !err;
 	run->failed = err;
 	if (err)
-		log_error("the command goes on untraced: it cannot be attached to: %s",
+		log_error("cannot attach to the command, which continues untraced: %s",
 			  strerror(-err));
 	recording_give_up_privileges();
 }
@@ -246,8 +246,8 @@ static void end(struct run *run, int exit_code)
 		end_recording(run, exit_code);
 	} else if (!run->begun) {
 		if (!run->failed)
-			log_warning("nothing was recorded: the command ended before --delay was "
-				    "over");
+			log_warning("nothing was recorded: the command ended before --delay had "
+				    "passed");
 		remove_output(run);
 	}
 }
@@ -327,12 +327,12 @@ int command_run(int argc, char **argv)
 	}
 	if (run.options.html &&
 	    (!strcmp(run.options.recording.output, "-") || !strcmp(run.options.html, "-"))) {
-		log_error("--html: the page and the trace go to files, not to standard output");
+		log_error("--html: neither the page nor the trace may go to standard output");
 		return EXIT_NO_TRACING;
 	}
 	if (run.options.html && run.options.recording.flight.bytes != RECORDING_NOT_GIVEN) {
-		log_error("--html: a flight recorder has no trace of the whole run; 'faultline "
-			  "report --html' makes a page of what it writes");
+		log_error("--html and --flight are mutually exclusive; use 'faultline report "
+			  "--html' on the traces that the flight recorder writes");
 		return EXIT_NO_TRACING;
 	}
 	run.page.pattern = run.options.html;

@@ -33,7 +33,7 @@ int run_page_open(struct run_page *page, pid_t pid, bool force, uid_t uid, gid_t
 	page->trace_fd = open(again, O_RDONLY | O_CLOEXEC);
 	if (page->trace_fd < 0) {
 		err = -errno;
-		log_error("--html: the trace cannot be read again: %s", strerror(-err));
+		log_error("--html: cannot reopen the trace: %s", strerror(-err));
 		return err;
 	}
 	page->uid = uid;
@@ -103,11 +103,11 @@ void run_page_write(struct run_page *page, const char *trace_path)
 	if (trace != MAP_FAILED)
 		munmap(trace, stat.st_size);
 	if (status) {
-		log_error("%s: the page could not be made: %s", page->path,
+		log_error("%s: cannot create the page: %s", page->path,
 			  error.text[0] ? error.text : strerror(-status));
 		tracefile_remove(page->path, page->uid);
 	} else {
-		log_info("%s: %s, opens in any browser", page->path, units_bytes(size, bytes));
+		log_info("%s: %s; opens in any browser", page->path, units_bytes(size, bytes));
 	}
 	close_both(page);
 }

@@ -27,21 +27,21 @@ struct summarize_request {
 
 static const struct option_row rows[] = {
 	{ 'o', "output", "FILE", OPTION_STRING, FIELD(output),
-	  "Where the summary goes, - for standard output." },
+	  "Summary file; - is standard output." },
 	{ 0, "rows", "N", OPTION_COUNT, FIELD(rows),
-	  "Rows of each table at most; the rest, those with the least time, become one. Default "
-	  "512.",
+	  "Maximum rows per table; the rest, those with the least time, are merged into one. "
+	  "Default: 512.",
 	  1, ROWS_MOST },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
-	  "Memory meant for reading the traces, as of report. Default 1G.", 1 << 20, UINT64_MAX },
+	  "Memory budget for reading the traces, as in report. Default: 1G.", 1 << 20, UINT64_MAX },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 };
 
 static const struct option_table table = {
 	.usage = "faultline summarize -o FILE [OPTION...] TRACE...",
-	.about = "Reduces traces to a small one that holds what 'faultline report' says of them, "
-		 "not their\nevents. report and summarize take summaries and traces together, so "
-		 "that every node reduces\nits own and one report tells of all.",
+	.about = "Reduces traces to a small file with the contents of their report, without their "
+		 "events.\nreport and summarize accept summaries and traces together: each node "
+		 "can reduce its own\ntraces, and one report covers all nodes.",
 	.own = OPTION_ROWS(rows),
 };
 
@@ -49,11 +49,11 @@ static const struct option_table table = {
 static int check_request(const struct summarize_request *request, char *const *traces, size_t count)
 {
 	if (!request->output)
-		log_error("no output given; name a file with -o, or - for the standard output");
+		log_error("no output given; use -o FILE, or -o - for standard output");
 	else if (!count)
 		log_error("no trace given; try 'faultline summarize --help'");
 	else if (export_is_trace(request->output, traces, count))
-		log_error("-o %s: is the trace itself; name another file", request->output);
+		log_error("-o %s: is one of the traces; choose another file", request->output);
 	else
 		return 0;
 	return EXIT_USAGE;

@@ -10,17 +10,16 @@ static const struct {
 } terms[] = {
 	{ "time", "How long at least one operation of a kind was under way: operations at the same "
 		  "time, of several threads or processes, count once." },
-	{ "summed over threads", "The same time with that of every thread added: four threads that "
-				 "wait a second each wait four." },
+	{ "thread time", "The same time with that of every thread added: four threads that "
+			 "wait a second each wait four." },
 	{ "unoverlapped I/O",
 	  "Time in I/O while nothing computed: what a faster storage could save "
 	  "at most. Compute is what spans of category compute say, or a GPU's "
 	  "profile." },
 	{ "from storage", "Bytes that were brought into the page cache to be read, readahead "
 			  "included; holes of sparse files, too, for which no device is asked." },
-	{ "created by writes",
-	  "Bytes that were newly cached because the program wrote them; storage "
-	  "had no part in it." },
+	{ "newly cached", "Bytes that were newly cached because the program wrote them; storage "
+			  "had no part in it." },
 	{ "unattributed", "Bytes that came into the page cache while no operation of the job was "
 			  "known to ask for them." },
 	{ "method", "How bytes come and go: read and write calls, O_DIRECT, page faults on "

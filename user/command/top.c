@@ -32,38 +32,34 @@ struct top_options {
 
 static const struct option_row top_rows[] = {
 	{ 'c', "connect", "WHERE", OPTION_STRING, offsetof(struct top_options, connect),
-	  "Ask the monitor at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH, and nobody else "
-	  "(" HTTP_ADDRESS ", if one answers there); none: watch the machine itself." },
+	  "Read from the monitor at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; none: watch this "
+	  "machine directly. Default: " HTTP_ADDRESS " if it answers, else none." },
 	{ 'i', "interval", "TIME", OPTION_TIME, offsetof(struct top_options, interval_ns),
-	  "Between two frames (2s).", INTERVAL_LEAST_NS, UINT64_MAX },
+	  "Time between frames. Default: 2s.", INTERVAL_LEAST_NS, UINT64_MAX },
 	{ 's', "show", "jobs|processes|files", OPTION_CHOICE, offsetof(struct top_options, subject),
-	  "What is seen at first (jobs)." },
+	  "Initial view. Default: jobs." },
 	{ 0, "sort", "COLUMN", OPTION_STRING, offsetof(struct top_options, sort),
-	  "Sort rows by this column, as --format json calls it (busy)." },
+	  "Sort rows by this column, named as in --format json. Default: busy." },
 	{ 0, "filter", "TEXT", OPTION_STRING, offsetof(struct top_options, filter),
-	  "Show only what has this text in its name or in that of its job or user, in whatever "
-	  "case." },
+	  "Show only rows with this text in their name, job or user, ignoring case." },
 	{ 'b', "batch", NULL, OPTION_FLAG, offsetof(struct top_options, batch),
-	  "Print one frame after the other, without a terminal." },
+	  "Print frames one after another, without a terminal." },
 	{ 'n', "count", "N", OPTION_COUNT, offsetof(struct top_options, count),
-	  "End after so many frames.", 1, UINT64_MAX },
+	  "Exit after N frames.", 1, UINT64_MAX },
 	{ 0, "format", "text|json", OPTION_CHOICE, offsetof(struct top_options, format),
-	  "With --batch: as text, or one JSON object a frame (text)." },
+	  "With --batch: text, or one JSON object per frame. Default: text." },
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, offsetof(struct top_options, colour),
-	  "Colour; auto: on a terminal, unless NO_COLOR is set (auto)." },
+	  "Color in text; auto: on a terminal, unless NO_COLOR is set. Default: auto." },
 };
 
 static const struct option_table top_table = {
 	.usage = "faultline top [OPTION...]",
-	.about =
-		"Shows what the jobs, processes and files of this machine read, write and wait for "
-		"just now.\n"
-		"Asks faultline monitor if one runs; else it watches all processes itself, which "
-		"needs root:\n"
-		"to whom a program with file capabilities lends them, it shows the user's own.\n"
-		"Keys: j, p, f: jobs, processes, files; <, >: sort by another column; /: filter; "
-		"Space: stand\n"
-		"still; h: more of them, and what the columns mean; q: quit.",
+	.about = "Shows what the jobs, processes and files of this machine read, write and wait "
+		 "for right now.\nReads from faultline monitor if one runs; otherwise watches all "
+		 "processes itself, which\nrequires root. If its capabilities come from the "
+		 "program file, it shows only the user's own\nprocesses.\nKeys: j, p, f: jobs, "
+		 "processes, files; <, >: sort by another column; /: filter;\nSpace: pause; h: "
+		 "help on keys and columns; q: quit.",
 	.own = OPTION_ROWS(top_rows),
 };
 
@@ -96,12 +92,11 @@ static int check_options(const struct top_options *options)
 		return -EINVAL;
 	}
 	if (!options->batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
-		log_error("there is no terminal here; --batch prints frames without one");
+		log_error("not a terminal; use --batch");
 		return -EINVAL;
 	}
 	if (!options->batch && !style_escapes(STDOUT_FILENO)) {
-		log_error("this terminal knows no escape sequences (TERM); --batch prints frames "
-			  "without any");
+		log_error("this terminal has no escape sequences (TERM); use --batch");
 		return -EINVAL;
 	}
 	return 0;
@@ -159,9 +154,10 @@ static int run(const struct top_options *options, struct live *live)
 	} else {
 		if (watch_node(&own, all))
 			return EXIT_FAILED;
-		live->source = (struct live_source) { own_take, own,
-						      all ? "watched by this command"
-							  : "yours, watched by this command" };
+		live->source =
+			(struct live_source) { own_take, own,
+					       all ? "watched by this command"
+						   : "your processes, watched by this command" };
 	}
 	status = live_run(live);
 	own_close(own);
@@ -185,7 +181,7 @@ int command_top(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!controls_init(&live.controls, find_subject(options.subject), options.sort,
 			   options.filter)) {
-		log_error("--sort %s: is no column with numbers; --batch --format json shows them",
+		log_error("--sort %s: not a numeric column; see --batch --format json",
 			  options.sort);
 		return EXIT_USAGE;
 	}

@@ -45,7 +45,7 @@ static int take_opened(struct opening *opening, struct trace_reader **reader)
 	if (trace_reader_incomplete(*reader))
 		log_warning("%s: incomplete: %s", opening->path, trace_reader_incomplete(*reader));
 	if (trace_reader_header_is_copy(*reader))
-		log_warning("%s: damaged at the start; the copy of its header is read",
+		log_warning("%s: damaged at the start; using the copy of its header",
 			    opening->path);
 	return 0;
 }
@@ -153,7 +153,7 @@ static int check_twice(char *const *paths, size_t count)
 	for (size_t i = 1; i < known && !status; i++) {
 		if (given[i].dev != given[i - 1].dev || given[i].ino != given[i - 1].ino)
 			continue;
-		log_error("%s: the same trace as %s; each may be given once", paths[given[i].place],
+		log_error("%s: same trace as %s; give each trace once", paths[given[i].place],
 			  paths[given[i - 1].place]);
 		status = EXIT_USAGE;
 	}
@@ -205,8 +205,7 @@ bool traces_refuse_summaries(struct trace_reader *const *readers, char *const *p
 	for (size_t i = 0; i < count; i++) {
 		if (!summary_is(readers[i]))
 			continue;
-		log_error("%s: is a summary, which has no events to %s; 'faultline report' tells "
-			  "what it holds",
+		log_error("%s: is a summary, which has no events to %s; use 'faultline report'",
 			  paths[i], what);
 		return true;
 	}
@@ -245,7 +244,7 @@ char *traces_newest(const char *command)
 	if (directory)
 		closedir(directory);
 	if (newest)
-		log_info("%s is the newest trace here", newest);
+		log_info("using %s, the newest trace in this directory", newest);
 	else
 		log_error("no trace given, and this directory has no *" TRACE_ENDING
 			  "; try 'faultline %s --help'",
@@ -260,7 +259,7 @@ int traces_tell_unread(struct trace_reader *reader, const char *path)
 	if (damage)
 		log_warning("%s: %s", path, damage);
 	if (lost)
-		log_warning("%s: %s; the arguments of spans stored there are left out", path, lost);
+		log_warning("%s: %s; the span arguments stored there are skipped", path, lost);
 	return damage || lost ? EXIT_FAILED : 0;
 }
 
@@ -276,7 +275,7 @@ int traces_tell_all_unread(struct trace_reader *const *readers, const char *cons
 
 void traces_skip(void *context, const char *why)
 {
-	log_warning("left out: %s", why);
+	log_warning("skipped: %s", why);
 	*(bool *)context = true;
 }
 

@@ -79,8 +79,8 @@ static int find_address(const char *option, const char *where, struct addrinfo *
 	if (split_address(where, host, port) && strtoul(port, NULL, 10) <= 65535 &&
 	    !getaddrinfo(strcmp(host, "localhost") ? host : "127.0.0.1", port, &hints, found))
 		return 0;
-	log_error("%s %s: is no address with a port, such as 127.0.0.1:9918, [::1]:9918 or "
-		  "0.0.0.0:9918, nor unix:PATH",
+	log_error("%s %s: not ADDRESS:PORT, such as 127.0.0.1:9918, [::1]:9918 or 0.0.0.0:9918, "
+		  "nor unix:PATH",
 		  option, where);
 	return -EINVAL;
 }
@@ -92,7 +92,7 @@ static int find_file(const char *option, const char *where, struct sockaddr_un *
 	*address = (struct sockaddr_un) { .sun_family = AF_UNIX };
 	if (!*path || strlen(path) >= sizeof(address->sun_path)) {
 		log_error("%s %s: %s", option, where,
-			  *path ? "a socket's path has 107 bytes at most" : "names no path");
+			  *path ? "socket path exceeds 107 bytes" : "the path is empty");
 		return -EINVAL;
 	}
 	strcpy(address->sun_path, path);
@@ -119,8 +119,8 @@ static int open_address(struct endpoint *endpoint, const char *where)
 	freeaddrinfo(found);
 	if (err) {
 		log_error("--listen %s: %s%s", where, strerror(err),
-			  err == EADDRINUSE ? "; is another monitor running? --listen takes "
-					      "another port"
+			  err == EADDRINUSE ? "; is another monitor running? Use --listen to "
+					      "choose another port"
 					    : "");
 		return -err;
 	}
@@ -137,7 +137,7 @@ static int clear_place(const char *where, const struct sockaddr_un *address)
 	if (lstat(address->sun_path, &file))
 		return 0; /* nothing there; bind() reports anything else */
 	if (!S_ISSOCK(file.st_mode)) {
-		log_error("--listen %s: there is a file of that name, which is no socket", where);
+		log_error("--listen %s: exists and is not a socket", where);
 		return -EEXIST;
 	}
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -147,14 +147,13 @@ static int clear_place(const char *where, const struct sockaddr_un *address)
 	close(fd);
 	if (err != ECONNREFUSED) {
 		log_error("--listen %s: %s", where,
-			  err == EACCES ? "may not be looked at by this user"
-					: "another program answers there");
+			  err == EACCES ? "this user may not access it"
+					: "another program listens there");
 		return -EADDRINUSE;
 	}
 	if (unlink(address->sun_path)) {
 		err = errno;
-		log_error("--listen %s: nobody answers there, and it cannot be removed: %s", where,
-			  strerror(err));
+		log_error("--listen %s: cannot remove the stale socket: %s", where, strerror(err));
 		return -err;
 	}
 	return 0;

@@ -151,10 +151,9 @@ static void drop_old_refused(struct http *server, bool all)
 static bool send_refusal(int fd)
 {
 	static const char answer[] =
-		"HTTP/1.1 503 Service Unavailable\r\n"
-		"Content-Type: text/plain; charset=utf-8\r\n"
-		"Content-Length: 34\r\nRetry-After: 2\r\nConnection: close\r\n\r\n"
-		"too many callers; try again later\n";
+		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; "
+		"charset=utf-8\r\nContent-Length: 34\r\nRetry-After: 2\r\nConnection: "
+		"close\r\n\r\ntoo many clients; try again later\n";
 
 	return send(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
@@ -300,7 +299,7 @@ static void take_callers(struct http *server)
 		if (length < sizeof(sa_family_t)) /* no name: a client of a Unix socket */
 			address.ss_family = AF_UNIX;
 		if (mhd.add_connection(server->daemon, fd, (void *)&address, length) != MHD_YES)
-			log_debug("a caller could not be taken: %s", strerror(errno));
+			log_debug("cannot accept a connection: %s", strerror(errno));
 	}
 }
 
@@ -425,7 +424,7 @@ int http_open(struct http **result, const struct http_options *options)
 	err = http_library_load();
 	err = err ? err : endpoint_open(&server->endpoint, options->listen);
 	if (!err && (server->wake_fd < 0 || server->spare_fd < 0)) {
-		log_error("the HTTP server has no descriptors left");
+		log_error("no file descriptors left for the HTTP server");
 		err = -EMFILE;
 	}
 	if (err) {

@@ -25,7 +25,7 @@ int http_library_load(void)
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	if (!library) {
-		log_error("HTTP cannot be served: %s", dlerror());
+		log_error("cannot serve HTTP: %s", dlerror());
 		return -ENOENT;
 	}
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
@@ -33,7 +33,7 @@ int http_library_load(void)
 
 		*function = dlsym(library, functions[i].name);
 		if (!*function) {
-			log_error("HTTP cannot be served: %s", dlerror());
+			log_error("cannot serve HTTP: %s", dlerror());
 			dlclose(library);
 			return -ENOENT;
 		}

@@ -144,19 +144,18 @@ static enum MHD_Result judge_guarded(const struct http *server, struct MHD_Conne
 	if (!*refused)
 		return MHD_YES;
 	if (caller->from == HTTP_FROM_NETWORK)
-		return send_line(connection, 403, "only from this machine itself", NULL, NULL);
+		return send_line(connection, 403, "allowed only from this machine", NULL, NULL);
 	if (!server->token.length)
-		return send_line(
-			connection, 403,
-			"only by a socket of the file system (--listen unix:PATH), or with "
-			"a token (--token-file FILE)",
-			NULL, NULL);
+		return send_line(connection, 403,
+				 "requires a Unix socket (--listen unix:PATH) or a token "
+				 "(--token-file FILE)",
+				 NULL, NULL);
 	*refused = !token_matches(
 		&server->token,
 		mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization"));
 	if (!*refused)
 		return MHD_YES;
-	return send_line(connection, 401, "not without the token: Authorization: Bearer ...",
+	return send_line(connection, 401, "requires the token: Authorization: Bearer ...",
 			 "WWW-Authenticate", "Bearer");
 }
 
@@ -179,20 +178,19 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 	http_note_turn(server, caller, true);
 	if (caller->from != HTTP_FROM_SOCKET && server->endpoint.loopback && host &&
 	    !is_own_name(host))
-		return send_line(connection, 421,
-				 "this server is asked as localhost, 127.0.0.1 or [::1]", NULL,
-				 NULL);
+		return send_line(connection, 421, "Host must be localhost, 127.0.0.1 or [::1]",
+				 NULL, NULL);
 	if (!route && allowed)
-		return send_line(connection, 405, "not by this method", "Allow", allowed);
+		return send_line(connection, 405, "method not allowed", "Allow", allowed);
 	if (!route)
-		return send_line(connection, 404, "there is no such page", NULL, NULL);
+		return send_line(connection, 404, "no such page", NULL, NULL);
 	if (route->guarded) {
 		done = judge_guarded(server, connection, caller, &refused);
 		if (refused)
 			return done;
 	}
 	if (!http_may_owe(server))
-		return send_line(connection, 503, "too much waits to be read; try again later",
+		return send_line(connection, 503, "too much unread output; try again later",
 				 "Retry-After", "2");
 	request = malloc(sizeof(*request));
 	if (!request)
@@ -229,14 +227,14 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 	}
 	request->caller->asked = true;
 	if (request->too_long)
-		return send_line(connection, 413, "too much came with the request", NULL, NULL);
+		return send_line(connection, 413, "request body too large", NULL, NULL);
 	answer.type = request->route->type;
 	sink_open_memory(&answer.body);
 	request->route->render(server->context, request, &answer);
 	if (answer.body.error) {
 		sink_close(&answer.body);
 		sink_open_memory(&answer.body);
-		http_say(&answer, 500, "there is not enough memory to answer");
+		http_say(&answer, 500, "out of memory");
 	}
 	answer.gzipped = http_gzip_accepted(http_header(request, "Accept-Encoding")) &&
 			 http_gzip(&answer.body);

@@ -17,8 +17,8 @@ static void say_known_labels(const char *option, const char *text)
 	for (size_t i = 0; i < ledger_label_count && used < sizeof(list); i++)
 		used += snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
 				 ledger_labels[i].name);
-	log_error("%s %s: is no label of jobs with a pattern, such as slurm_job=42, "
-		  "cgroup=/kubepods* or user=alice; labels are %s",
+	log_error("%s %s: not LABEL=PATTERN, such as slurm_job=42, cgroup=/kubepods* or "
+		  "user=alice; labels are %s",
 		  option, text, list);
 }
 

@@ -49,8 +49,7 @@ void notify_open(struct notify *notify)
 			err = notify->fd < 0 ? -errno : 0;
 		}
 		if (err)
-			log_warning("NOTIFY_SOCKET %s: %s; nobody is told that the service is "
-				    "ready",
+			log_warning("NOTIFY_SOCKET %s: %s; the service manager is not notified",
 				    name, strerror(-err));
 		else
 			notify->watchdog_ns = wanted_signs();

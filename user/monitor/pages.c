@@ -68,7 +68,7 @@ static void render_ready(void *context, const struct http_request *request,
 	char line[128];
 
 	if (ago == UINT64_MAX) {
-		http_say(answer, 503, "not ready: nothing was read yet");
+		http_say(answer, 503, "not ready: no reading yet");
 	} else if (ago > (most > READY_NS ? most : READY_NS)) {
 		snprintf(line, sizeof(line), "not ready: the last reading was %llu s ago",
 			 (unsigned long long)(ago / 1000000000));
@@ -84,7 +84,7 @@ static void render_metrics(void *context, const struct http_request *request,
 	const struct pages *pages = context;
 
 	if (!pages->options.metrics) {
-		http_say(answer, 404, "there are no metrics");
+		http_say(answer, 404, "metrics are not served");
 		return;
 	}
 	refresh(pages);
@@ -121,7 +121,7 @@ static void render_jobs(void *context, const struct http_request *request,
 	    !take_number(request, "jobs", LEDGER_JOBS_MOST, &jobs) ||
 	    !take_number(request, "processes", 1000, &processes) ||
 	    !take_number(request, "files", LEDGER_FILES_MOST, &files)) {
-		http_say(answer, 400, "job, jobs, processes and files are numbers");
+		http_say(answer, 400, "job, jobs, processes and files must be numbers");
 		return;
 	}
 	asked.slurm_job = http_argument(request, "slurm_job");
@@ -149,7 +149,7 @@ static void render_flight(void *context, const struct http_request *request,
 	int err;
 
 	if (!pages->options.flight) {
-		http_say(answer, 404, "nothing is recorded in flight (--flight SIZE)");
+		http_say(answer, 404, "no flight recorder (requires --flight SIZE)");
 		return;
 	}
 	err = pages->options.flight(pages->options.context, said, sizeof(said));

@@ -103,8 +103,8 @@ static void tell_losses(struct service *service, uint64_t losses, uint64_t now_n
 	if (losses <= service->told_losses ||
 	    (service->told_ns && now_ns - service->told_ns < QUIET_NS))
 		return;
-	log_warning("%llu more records were lost: what is booked by process may be incomplete, "
-		    "sums are not",
+	log_warning("%llu more records lost: per-process numbers may be incomplete, totals are not "
+		    "affected",
 		    (unsigned long long)(losses - service->told_losses));
 	service->told_losses = losses;
 	service->told_ns = now_ns;
@@ -180,7 +180,7 @@ static void choose_for_flight(void *context, const struct ledger_process *proces
 		return;
 	err = session_choose_for_flight(service->session, process->pid, chosen);
 	if (err)
-		log_debug("process %u cannot be chosen: %s", process->pid, strerror(-err));
+		log_debug("cannot select process %u: %s", process->pid, strerror(-err));
 }
 
 static void take_record(void *context, unsigned int ring, const void *record, size_t size)
@@ -226,7 +226,7 @@ static void read_all(struct service *service, bool last)
 	pthread_mutex_unlock(&service->lock);
 	begin_ns = host_now_ns();
 	if (session_read_in_flight(service->session, &service->in_flight))
-		log_debug("what is in flight could not be read");
+		log_debug("cannot read operations in flight");
 	if (service->flight)
 		flight_look_at_in_flight(service->flight, &service->in_flight, begin_ns);
 	intake_tell_in_flight(service->intake, &service->in_flight);
@@ -330,7 +330,8 @@ static int judge_layers(struct service *service, bool best_effort)
 {
 	if (!session_judge_layers(service->session, best_effort))
 		return 0;
-	log_error("not monitoring without what is essential; --best-effort takes what can be had");
+	log_error("essential layers are unavailable ('faultline check' says why); use "
+		  "--best-effort to monitor without them");
 	return -ENOTSUP;
 }
 

@@ -31,11 +31,11 @@ int textfile_open(struct textfile **out, const char *path)
 
 	if (!name[0] || strlen(path) + strlen("..tmp") >= PATH_MAX ||
 	    strlen(name) + strlen("..tmp") > NAME_MAX) {
-		log_error("--textfile %s: is no name of a file", path);
+		log_error("--textfile %s: not a file name", path);
 		return -EINVAL;
 	}
 	if (!lstat(path, &status) && !S_ISREG(status.st_mode)) {
-		log_error("--textfile %s: is there, and no file", path);
+		log_error("--textfile %s: exists and is not a regular file", path);
 		return -EINVAL;
 	}
 	file = calloc(1, sizeof(*file));
@@ -89,8 +89,7 @@ static int write_beside(const struct textfile *file, const char *text, size_t le
 static void say(struct textfile *file, int err, uint64_t now_ns)
 {
 	if (err && (err != file->failing || now_ns - file->said_ns >= SAY_EVERY_NS)) {
-		log_error("%s: cannot be written: %s; will be tried again", file->path,
-			  strerror(-err));
+		log_error("%s: cannot be written: %s; will retry", file->path, strerror(-err));
 		file->said_ns = now_ns;
 	}
 	if (!err && file->failing)

@@ -19,11 +19,11 @@ static int take_line(struct token *token, const char *path, char *text, size_t l
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] > 0x20 && text[i] < 0x7f)
 			continue;
-		log_error("--token-file %s: is not one line of printable characters", path);
+		log_error("--token-file %s: must be one line of printable characters", path);
 		return -EINVAL;
 	}
 	if (length < TOKEN_LEAST || length > TOKEN_MOST) {
-		log_error("--token-file %s: holds %s%d characters; a token has %d to %d", path,
+		log_error("--token-file %s: has %s%d characters; a token has %d to %d", path,
 			  length > TOKEN_MOST ? "more than " : "",
 			  length > TOKEN_MOST ? TOKEN_MOST : (int)length, TOKEN_LEAST, TOKEN_MOST);
 		return -EINVAL;
@@ -37,7 +37,7 @@ static int take_line(struct token *token, const char *path, char *text, size_t l
 static int check_file(const char *path, const struct stat *file)
 {
 	if (!S_ISREG(file->st_mode)) {
-		log_error("--token-file %s: is no regular file", path);
+		log_error("--token-file %s: is not a regular file", path);
 		return -EINVAL;
 	}
 	if (file->st_uid && file->st_uid != geteuid()) {
@@ -45,8 +45,8 @@ static int check_file(const char *path, const struct stat *file)
 		return -EPERM;
 	}
 	if (file->st_mode & 077) {
-		log_error("--token-file %s: others may read or change it (mode %04o); "
-			  "use a file that only you can read",
+		log_error("--token-file %s: others can read or change it (mode %04o); use a file "
+			  "that only you can read",
 			  path, file->st_mode & 07777);
 		return -EPERM;
 	}

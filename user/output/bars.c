@@ -13,12 +13,12 @@
 #include "units.h"
 
 #define WIDTH_MOST 160 /* of a line; wider lines are no easier to read */
-#define LABEL 13
+#define LABEL 15
 #define BAR_LEAST 10
 #define PARTS_MOST 3   /* kinds of I/O with bars of their own ... */
 #define PART_LEAST 0.1 /* ... and their minimum share of I/O time */
 
-enum kind { TIME, BYTES, COUNT };
+enum kind { TIME, BYTES };
 
 struct bar_row {
 	enum timeline_column column;
@@ -125,7 +125,7 @@ static void set_right(const struct bars *bars, struct bar_row *row)
 	switch (row->kind) {
 	case TIME:
 		if (row->summed) {
-			snprintf(row->right, sizeof(row->right), "%8s, all threads",
+			snprintf(row->right, sizeof(row->right), "%8s thread time",
 				 units_ns(sum, row->sum));
 			break;
 		}
@@ -137,12 +137,6 @@ static void set_right(const struct bars *bars, struct bar_row *row)
 		snprintf(row->right, sizeof(row->right), "%8s  peak %s/s",
 			 units_bytes(sum, row->sum),
 			 units_bytes(other, peak < 1e18 ? (uint64_t)peak : UINT64_MAX));
-		break;
-	case COUNT:
-		peak = peak_of(bars, row);
-		snprintf(row->right, sizeof(row->right), "%8s  peak %s/s",
-			 units_count(sum, row->sum),
-			 units_count(other, peak < 1e18 ? (uint64_t)peak : UINT64_MAX));
 		break;
 	}
 }
@@ -167,9 +161,9 @@ static void add_parts(const struct bars *bars, struct bar_row *rows, size_t *cou
 		enum timeline_column column;
 		const char *label;
 	} parts[] = {
-		{ TIMELINE_FAULTS, "  faults" },     { TIMELINE_READ, "  read" },
-		{ TIMELINE_DIRECT, "  O_DIRECT" },   { TIMELINE_WRITE, "  write" },
-		{ TIMELINE_METADATA, "  metadata" }, { TIMELINE_SYNC, "  sync" },
+		{ TIMELINE_FAULTS, "  page faults" }, { TIMELINE_READ, "  read()" },
+		{ TIMELINE_DIRECT, "  O_DIRECT" },    { TIMELINE_WRITE, "  write()" },
+		{ TIMELINE_METADATA, "  metadata" },  { TIMELINE_SYNC, "  sync" },
 	};
 	size_t first = *count;
 
@@ -217,6 +211,25 @@ static void set_width(struct bars *bars, struct bar_row *rows, size_t count)
 	}
 }
 
+/* "Over time, 0 → 1.3 s      total of run": the headings of both sides. */
+static void write_scale(const struct bars *bars, const struct bar_row *rows, size_t count)
+{
+	char heading[UNITS_TEXT + 32], duration[UNITS_TEXT];
+	size_t columns;
+
+	if (!count)
+		return;
+	snprintf(heading, sizeof(heading), "Over time, 0 → %s",
+		 units_ns(duration, bars->duration_ns));
+	columns = escape_columns(heading, strlen(heading));
+	sink_text(bars->out, heading);
+	if (rows[0].kind == TIME && !rows[0].summed && columns < LABEL + 1 + bars->width) {
+		sink_repeat(bars->out, ' ', LABEL + 1 + bars->width - columns);
+		sink_format(bars->out, "  %8s %6s", "total", "of run");
+	}
+	sink_char(bars->out, '\n');
+}
+
 void bars_write(struct sink *out, const struct table *course, const struct style *style)
 {
 	struct bars bars = { .course = course, .style = style, .out = out };
@@ -226,13 +239,13 @@ void bars_write(struct sink *out, const struct table *course, const struct style
 	if (!course->row_count)
 		return;
 	bars.duration_ns = sum_of(&bars, TIMELINE_LENGTH, 0, course->row_count);
-	add_row(&bars, rows, &count, TIMELINE_COMPUTE, "compute", TIME);
-	add_row(&bars, rows, &count, TIMELINE_IO, count ? "I/O alone" : "I/O", TIME);
+	add_row(&bars, rows, &count, TIMELINE_COMPUTE, "Compute", TIME);
+	add_row(&bars, rows, &count, TIMELINE_IO, count ? "I/O, no compute" : "I/O", TIME);
 	if (count)
 		add_parts(&bars, rows, &count, rows[count - 1].sum);
-	add_row(&bars, rows, &count, TIMELINE_FETCHED, "from storage", BYTES);
-	add_row(&bars, rows, &count, TIMELINE_OPERATIONS, "operations", COUNT);
+	add_row(&bars, rows, &count, TIMELINE_FETCHED, "From storage", BYTES);
 	set_width(&bars, rows, count);
+	write_scale(&bars, rows, count);
 	for (size_t i = 0; i < count; i++)
 		write_row(&bars, &rows[i]);
 }

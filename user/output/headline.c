@@ -169,31 +169,31 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 	struct sink line;
 
 	sink_open_memory(&line);
-	sink_text(&line, is_attached(about) ? "recorded " : "ran ");
+	sink_text(&line, is_attached(about) ? "Recorded " : "Ran ");
 	if (duration->type != CELL_UINT)
 		sink_text(&line, "for an unknown time");
 	else
-		sink_format(&line, "%s%s", is_attached(about) ? "for " : "",
-			    units_ns(text, duration->uint));
+		sink_text(&line, units_ns(text, duration->uint));
+	add_count(&line, &about[ABOUT_PROCESSES], "process", "processes");
+	add_count(&line, &about[ABOUT_RANKS], "rank", "ranks");
 	if (code->type == CELL_INT)
 		write_exit(&line, code->sint);
 	else if (!is_attached(about))
 		sink_text(&line, ", exit unknown");
-	add_count(&line, &about[ABOUT_PROCESSES], "process", "processes");
-	add_count(&line, &about[ABOUT_RANKS], "rank", "ranks");
+	sink_char(&line, '.');
 	if (io && io->type == CELL_UINT && duration->type == CELL_UINT && duration->uint) {
 		const char *bound = io->at_least ? "≥" : "";
 
-		sink_format(&line, "; in I/O %s%s", bound, units_ns(text, io->uint));
+		sink_format(&line, " I/O %s%s", bound, units_ns(text, io->uint));
 		if (io->summed)
-			sink_format(&line, ", summed over %s",
-				    is_put_together(caveats) ? "threads and runs" : "threads");
+			sink_format(&line, ", thread time%s.",
+				    is_put_together(caveats) ? " of all runs" : "");
 		else
-			sink_format(&line, " of it (%s%s)", bound,
+			sink_format(&line, " (%s%s).", bound,
 				    units_share(text, (double)io->uint / duration->uint));
 	}
 	if (lost->type == CELL_UINT && !lost->uint)
-		sink_text(&line, "; nothing lost");
+		sink_text(&line, " No events lost.");
 	sink_bytes(&line, "", 1);
 	if (line.error)
 		out->error = out->error ? out->error : line.error;

@@ -2,6 +2,8 @@
 /* Writes the first screen, part by part. */
 #include "output/screen.h"
 
+#include <ctype.h>
+
 #include "analysis/access.h"
 #include "analysis/caveats.h"
 #include "analysis/finding/finding.h"
@@ -35,26 +37,37 @@ static void write_text(struct screen *screen, struct sink *line, enum style_mark
 	line->used = 0;
 }
 
-/* "505 ms, 6.3% of the run: " or "254 MiB: " */
+/* "HIGH  ", "LOW, startup  " */
+static void add_severity(struct sink *line, const struct cell *finding)
+{
+	const struct cell *severity = &finding[FINDING_SEVERITY];
+
+	for (uint32_t i = 0; severity->type == CELL_TEXT && i < severity->length; i++)
+		sink_char(line, toupper((unsigned char)severity->text[i]));
+	for (size_t i = 0; i < finding_rule_count; i++)
+		if (finding_rules[i]->of_start &&
+		    cell_is(&finding[FINDING_ID], finding_rules[i]->id))
+			sink_text(line, ", startup");
+	sink_text(line, "  ");
+}
+
+/* "505 ms (6.3%)  ", or "254 MiB  " if the time is unknown */
 static void add_cost(struct sink *line, const struct screen *screen, const struct cell *finding)
 {
 	const struct cell *ns = &finding[FINDING_COST_NS], *bytes = &finding[FINDING_COST_BYTES];
 	const struct cell *duration = &screen->trace->cells[ABOUT_DURATION];
-	const struct cell *is = &finding[FINDING_COST_IS];
+	const bool lower = ns->at_least || cell_is(&finding[FINDING_COST_IS], "at least");
+	const char *bound = ns->summed ? "≤" : lower ? "≥" : "";
 	char text[UNITS_TEXT];
 
 	if (ns->type == CELL_UINT) {
-		if (ns->summed)
-			sink_text(line, "at most ");
-		else if (ns->at_least || cell_is(is, "at least"))
-			sink_text(line, "at least ");
-		sink_text(line, units_ns(text, ns->uint));
+		sink_format(line, "%s%s", bound, units_ns(text, ns->uint));
 		if (duration->type == CELL_UINT && duration->uint)
-			sink_format(line, ", %s of the run",
+			sink_format(line, " (%s%s)", bound,
 				    units_share(text, (double)ns->uint / duration->uint));
-		sink_text(line, ": ");
+		sink_text(line, "  ");
 	} else if (bytes->type == CELL_UINT) {
-		sink_format(line, "%s: ", units_bytes(text, bytes->uint));
+		sink_format(line, "%s  ", units_bytes(text, bytes->uint));
 	}
 }
 
@@ -90,7 +103,7 @@ static void add_text(struct sink *line, const struct cell *cell)
 		sink_bytes(line, cell->text, cell->length);
 }
 
-/* "; in 12 of the runs, most on node7" */
+/* "; in 12 runs, most on node7" */
 static void add_runs(struct sink *line, const struct cell *finding)
 {
 	const struct cell *runs = &finding[FINDING_RUNS], *host = &finding[FINDING_HOST];
@@ -98,7 +111,7 @@ static void add_runs(struct sink *line, const struct cell *finding)
 
 	if (runs->type != CELL_UINT || runs->uint < 2)
 		return;
-	sink_format(line, "; in %s of the runs", units_count(count, runs->uint));
+	sink_format(line, "; in %s runs", units_count(count, runs->uint));
 	if (host->type == CELL_TEXT)
 		sink_text(line, ", most on ");
 	add_text(line, host);
@@ -106,11 +119,11 @@ static void add_runs(struct sink *line, const struct cell *finding)
 
 static void write_finding(struct screen *screen, const struct cell *finding, size_t number)
 {
-	const struct cell *id = &finding[FINDING_ID];
 	struct sink line;
 
 	sink_open_memory(&line);
-	sink_format(&line, "%-*zu", INDENT, number);
+	sink_format(&line, "%zu. ", number);
+	add_severity(&line, finding);
 	add_cost(&line, screen, finding);
 	add_text(&line, &finding[FINDING_TITLE]);
 	write_text(screen, &line, mark_of(&finding[FINDING_SEVERITY]));
@@ -119,21 +132,22 @@ static void write_finding(struct screen *screen, const struct cell *finding, siz
 	add_runs(&line, finding);
 	write_text(screen, &line, STYLE_PLAIN);
 	sink_repeat(&line, ' ', INDENT);
-	sink_text(&line, "-> ");
+	sink_text(&line, "Try: ");
 	add_text(&line, &finding[FINDING_ADVICE]);
-	sink_text(&line, " (--explain ");
-	add_text(&line, id);
-	sink_char(&line, ')');
 	write_text(screen, &line, STYLE_PLAIN);
+	sink_repeat(&line, ' ', INDENT);
+	sink_text(&line, "Why: faultline report --explain ");
+	add_text(&line, &finding[FINDING_ID]);
+	write_text(screen, &line, STYLE_QUIET);
 	sink_close(&line);
 }
 
 static const char *why_no_findings(const struct screen *screen)
 {
 	if (screen->trace->cells[ABOUT_DURATION].type != CELL_UINT)
-		return "no findings: nothing of the run was written";
-	return screen->is_io_known ? "no findings: nothing that is looked for costs 0.2% of the run"
-				   : "no findings: no layer that tells of I/O was recorded";
+		return "No findings: nothing of the run was recorded";
+	return screen->is_io_known ? "No findings: no known problem costs ≥ 0.2% of the run"
+				   : "No findings: no layer with I/O was recorded";
 }
 
 static void write_findings(struct screen *screen)
@@ -142,7 +156,8 @@ static void write_findings(struct screen *screen)
 
 	sink_char(screen->out, '\n');
 	if (screen->findings->absent) {
-		grid_wrapped(screen->out, "no findings: they need operations one by one",
+		grid_wrapped(screen->out,
+			     "No findings: they require single operations, which this trace lacks",
 			     screen->style->width);
 		return;
 	}

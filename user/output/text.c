@@ -240,5 +240,6 @@ int text_report(struct sink *out, const struct report *report, const struct grid
 			text_table(out, table, options);
 	}
 	write_absent(out, report, options->style->width);
+	sink_text(out, "\nMore: faultline report --list-tables\n");
 	return out->error;
 }

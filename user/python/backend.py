@@ -3,9 +3,9 @@
 
     python3 backend.py DIRECTORY      makes the package importable in DIRECTORY
 
-Must need nothing but the standard library, so that neither needs a network. Without a C compiler,
-Python's headers or <sys/sdt.h> the package is built without its extension, with a warning: its
-spans then do nothing.
+Must use only the standard library, so that neither needs a network. Without a C compiler, Python's
+headers or <sys/sdt.h>, the package is built without its extension, with a warning: its spans then
+do nothing.
 """
 
 import base64
@@ -28,7 +28,7 @@ METADATA = f"""\
 Metadata-Version: 2.1
 Name: {NAME}
 Version: {VERSION}
-Summary: Marks phases of a program, so that Faultline tells its I/O by them
+Summary: Mark program phases for the Faultline I/O profiler, and read its traces
 License: BSD-2-Clause OR GPL-2.0-only
 License-File: LICENSE
 Requires-Python: >=3.9
@@ -61,7 +61,7 @@ def licence():
     for place in (HERE, os.path.join(HERE, os.pardir, os.pardir)):
         if os.path.exists(os.path.join(place, "LICENSE")):
             return os.path.join(place, "LICENSE")
-    raise FileNotFoundError("LICENSE is not where this package's sources are")
+    raise FileNotFoundError("LICENSE not found with the package's sources")
 
 
 def span_directory():
@@ -69,11 +69,11 @@ def span_directory():
     for place in (os.path.join(HERE, os.pardir, "span"), os.path.join(HERE, "span")):
         if os.path.exists(os.path.join(place, "span.c")):
             return place
-    raise FileNotFoundError("the sources of libfaultline (span.c) are not beside this package")
+    raise FileNotFoundError("sources of libfaultline (span.c) not found next to the package")
 
 
 def compile_extension(output):
-    """Compiles the extension to the file `output`. Returns None, or the reason for a failure."""
+    """Compiles the extension into the file `output`. Returns None, or why it failed."""
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-fvisibility=hidden",
              "-Wall", "-Wextra", "-Wno-unused-parameter", "-DFAULTLINE_API="]
@@ -114,8 +114,8 @@ def build(directory):
 
 
 def warn(reason):
-    print(f"faultline: the Python package has no extension and its spans do nothing ({reason}); "
-          "it needs a C compiler, Python's headers (python3-dev) and <sys/sdt.h> "
+    print(f"faultline: built the Python package without its extension: spans do nothing ({reason}); "
+          "install a C compiler, Python's headers (python3-dev) and <sys/sdt.h> "
           "(systemtap-sdt-dev)", file=sys.stderr)
 
 
@@ -165,7 +165,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def _nobodys(member):
-    """Clears the owner of a source archive's member."""
+    """Removes the owner from a member of a source archive."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     member.mode = 0o644

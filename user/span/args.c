@@ -23,7 +23,7 @@ static struct args_pack begin_pair(struct faultline_args *args, const char *key)
 	return pack;
 }
 
-/* Accepts a pair, and counts it in the map's head. */
+/* Accepts a pair and counts it in the map's header. */
 static void end_pair(struct faultline_args *args, const struct args_pack *pack)
 {
 	struct args_pack head = pack_of(args);

@@ -27,7 +27,7 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
-/* Returns whether abstract names mean the same here as to whoever set the environment. */
+/* Returns whether this is the network namespace in which the tracer's name is valid. */
 static int in_namespace(const char *inode)
 {
 	struct stat status;
@@ -57,8 +57,7 @@ static int connect_to(const char *name, size_t length)
 	return -1;
 }
 
-/* Returns whether this process sees other users' ids as they are, in no user namespace of its
- * own. */
+/* Returns whether user ids are unmapped, because this process is in the initial user namespace. */
 static int sees_users(void)
 {
 	unsigned long inside = 1, outside = 1, count = 0;
@@ -72,7 +71,7 @@ static int sees_users(void)
 	return !inside && !outside && count == UINT32_MAX;
 }
 
-/* A tracer is root, or this user. Anyone may take the name of one that has ended. */
+/* Tracers run as root or as this user. Anyone may take the name of one that has exited. */
 static int is_tracer(int fd)
 {
 	struct ucred peer;
@@ -110,7 +109,7 @@ static int ask(const char *entry, size_t length, const void *code)
 	}
 	if (send(fd, &question, sizeof(question), MSG_NOSIGNAL) == sizeof(question))
 		await(fd);
-	close(fd); /* whatever the answer, there is nothing else to do */
+	close(fd); /* the answer makes no difference */
 	return ANSWERED;
 }
 

@@ -4,9 +4,9 @@
 #define FAULTLINE_SPAN_ASK_H
 
 /*
- * Asks each tracer named in the environment to listen to the file with this code, and returns when
- * all have answered, gone or timed out. Keeps errno.
- * Returns 0, or 1 if one of them cannot be reached, so that its state is unknown.
+ * Asks each tracer named in the environment to listen to the file that contains `code`, and returns
+ * when each has answered, exited or timed out. Keeps errno.
+ * Returns 0, or 1 if a tracer cannot be reached, so that its state is unknown.
  */
 __attribute__((visibility("hidden"))) int ask_tracers(const void *code);
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Spans: a program marks what it is doing, and Faultline reports its I/O by span.
- * Costs one or two nanoseconds a call while nobody listens.
+ * A call costs one or two nanoseconds while no tracer listens.
  *
  *	uint64_t step = faultline_span_begin("step", "compute", NULL, 0);
  *	...
  *	faultline_span_end(step);
  *
  * Every function may be called from any thread, after fork, and from a signal handler. None
- * fails, sets errno, allocates memory or takes a lock. Everything a listener should see is copied
- * before the call returns: arguments need not outlive the call.
+ * fails, sets errno, allocates memory or takes a lock. Arguments need not outlive the call: the
+ * probes copy what the tracer needs.
  *
  * Categories with a meaning of their own: "compute" (I/O can overlap with it) and "io" (I/O as
- * the program sees it). Others are free; "data", "checkpoint" and "comm" are usual.
+ * the program sees it). Other names are free to use; "data", "checkpoint" and "comm" are usual.
  */
 #ifndef FAULTLINE_H
 #define FAULTLINE_H
@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FAULTLINE_NAME_BYTES 255    /* bytes of a name that are kept; more is cut off ... */
-#define FAULTLINE_CATEGORY_BYTES 63 /* ... as with a category, never inside a UTF-8 character */
+#define FAULTLINE_NAME_BYTES 255    /* longer names are truncated ... */
+#define FAULTLINE_CATEGORY_BYTES 63 /* ... and categories, never inside a UTF-8 character */
 #define FAULTLINE_ARGS_BYTES 1024   /* longer arguments are dropped as a whole */
 
 #ifndef FAULTLINE_API
@@ -32,25 +32,25 @@
 extern "C" {
 #endif
 
-/* Not 0 while somebody listens: costly preparations for a span may be skipped otherwise. */
+/* Returns nonzero while a tracer listens; otherwise costly preparations can be skipped. */
 FAULTLINE_API int faultline_enabled(void);
 
 /*
- * Begins a span on the calling thread. `name` and `category` are strings, NULL counts as "".
- * `args` are `args_bytes` bytes of one msgpack map (struct faultline_args makes one), or NULL.
- * Returns the span's id, which is unique within the process, or 0 while nobody listens.
+ * Begins a span on the calling thread. `name` and `category` are strings; NULL means "".
+ * `args` are `args_bytes` bytes of one msgpack map (see struct faultline_args), or NULL.
+ * Returns the span's id, unique within the process, or 0 while no tracer listens.
  */
 FAULTLINE_API uint64_t faultline_span_begin(const char *name, const char *category,
 					    const void *args, size_t args_bytes);
 
-/* Ends the span of this id, whichever thread began it. 0 is no span: nothing happens. */
+/* Ends the span with this id, which any thread may have begun. Does nothing for id 0. */
 FAULTLINE_API void faultline_span_end(uint64_t id);
 
 /*
- * Records a span that has ended: from `start_ns` to `end_ns`, ns of CLOCK_MONOTONIC. For durations
- * that are known only afterwards; otherwise mark begin and end, which also show spans of a program
- * that is killed in between. Listeners accept no times later than now, or earlier than the process.
- * Other arguments as for faultline_span_begin().
+ * Records a span that has ended, from `start_ns` to `end_ns` in ns of CLOCK_MONOTONIC. Use it for
+ * durations known only afterwards; otherwise mark begin and end, which also shows spans of a
+ * program that is killed in between. Faultline clamps both times to between the start of the
+ * process and now. Other arguments as for faultline_span_begin().
  */
 FAULTLINE_API void faultline_span_record(const char *name, const char *category, const void *args,
 					 size_t args_bytes, uint64_t start_ns, uint64_t end_ns);
@@ -68,12 +68,12 @@ FAULTLINE_API void faultline_instant(const char *name, const char *category, con
  *	faultline_args_int(&args, "step", step);
  *	id = faultline_span_begin("step", "compute", args.bytes, args.used);
  *
- * If anything does not fit, all arguments are dropped: no call fails. `bytes` is a whole map
- * after each call. Keys and texts are strings, NULL counts as "".
+ * No call fails: if anything does not fit, all arguments are dropped. `bytes` holds a complete map
+ * after each call. Keys and texts are strings; NULL means "".
  */
 struct faultline_args {
 	size_t used;   /* bytes of the map; above FAULTLINE_ARGS_BYTES if it did not fit */
-	size_t _count; /* pairs in it */
+	size_t _count; /* pairs in the map */
 	unsigned char bytes[FAULTLINE_ARGS_BYTES];
 };
 

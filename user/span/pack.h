@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Writes msgpack into a buffer of fixed size, for the few types that arguments consist of.
+ * Writes msgpack into a buffer of fixed size, for the few types that span arguments need.
  *
- * What does not fit is not written, and `used` stays above `size` from then on.
+ * Data that does not fit is not written; `used` stays above `size` from then on.
  */
 #ifndef FAULTLINE_SPAN_PACK_H
 #define FAULTLINE_SPAN_PACK_H
@@ -101,7 +101,7 @@ static inline void pack_text(struct args_pack *pack, const char *text, size_t le
 	else if (length <= UINT8_MAX)
 		pack_head(pack, 0xd9, length, 1);
 	else
-		pack_head(pack, 0xda, length, 2); /* longer ones fit into no argument buffer */
+		pack_head(pack, 0xda, length, 2); /* longer ones cannot fit in an argument buffer */
 	pack_raw(pack, text, length);
 }
 

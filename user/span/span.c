@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The probes of spans: provider "faultline", as notes that any USDT tracer reads. Must be safe in
+ * The span probes, provider "faultline", as notes that any USDT tracer can read. Must be safe in
  * signal handlers.
  */
 #include "faultline.h"
@@ -18,7 +18,7 @@
  * relocation) is read instead of the one that is incremented.
  *
  * sdt.h's probe is a one-byte nop and must stay one: on 6.18 a uprobe on the five-byte form becomes
- * a call, and forked children died of it.
+ * a call, which killed forked children.
  */
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
@@ -38,10 +38,10 @@ SEMAPHORE(faultline_instant_semaphore);
 #define ID_COUNT_BITS 38
 #define ID_SALT_MASK 0x7fffu
 
-#define WAIT_STEP_NS 1000000ull /* between looks at the semaphores */
+#define WAIT_STEP_NS 1000000ull /* between checks of the semaphores */
 
-/* What a probe exposes. It is on the stack and just written, so it is resident: a tracer that may
- * not sleep cannot read memory that would fault. */
+/* The data that a probe exposes. On the stack and just written, so it is resident: a tracer that
+ * cannot sleep cannot read memory that would fault. */
 struct shown {
 	char name[FAULTLINE_NAME_BYTES + 1];
 	char category[FAULTLINE_CATEGORY_BYTES + 1];
@@ -67,8 +67,8 @@ static void copy_string(char *to, const char *from, size_t limit)
 	to[length] = '\0';
 }
 
-/* Returns where the probe finds the arguments; NULL, with the length unchanged, if they are too
- * long. */
+/* Returns the address of the arguments for the probe; NULL, with the length unchanged, if they are
+ * too long. */
 static const void *show(struct shown *shown, const char *name, const char *category,
 			const void *args, size_t *args_bytes)
 {
@@ -89,7 +89,7 @@ static const void *show(struct shown *shown, const char *name, const char *categ
 /*
  * The upper bits distinguish several copies of this library in one process (a program's and a
  * Python extension's) by their addresses. After fork both processes continue from the same number,
- * each for itself. Not thread-local: compared to a traced probe a shared counter costs nothing, and
+ * independently. Not thread-local: compared to a traced probe, a shared counter costs nothing, and
  * a signal handler may interrupt this.
  */
 static uint64_t next_id(void)
@@ -182,9 +182,10 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Under `faultline run` no span begins before the tracers listen. A tracer that cannot be asked
- * sees this library being mapped, and is waited for, for a bounded time: for all probes, so that no
- * span begins without an end. Runs before the program's own constructors, which may mark spans.
+ * Under `faultline run`, no span begins before the tracers listen. A tracer that cannot be asked
+ * sees this library being mapped; this waits for it, for a bounded time, until it listens to all
+ * probes, so that no span begins without an end. Runs before the program's own constructors, which
+ * may mark spans.
  */
 __attribute__((constructor(101))) static void wait_for_tracers(void)
 {
@@ -195,7 +196,7 @@ __attribute__((constructor(101))) static void wait_for_tracers(void)
 	    !ask_tracers((const void *)(uintptr_t)fire_span_begin))
 		return;
 	deadline = now_ns() + TRACER_RAISE_MS * 1000000ull;
-	/* At least once: on a busy machine all of that time may have passed already. */
+	/* Sleeps at least once: on a busy machine, the time may have passed already. */
 	while (!all_listened()) {
 		nanosleep(&step, NULL);
 		if (now_ns() >= deadline)

@@ -59,11 +59,11 @@ static int take_body(struct sink *answer, char *trouble, size_t size)
 
 	/* at least "HTTP/1.x NNN" before the end of the line */
 	if (!end || line - answer->buffer < 12 || memcmp(answer->buffer, "HTTP/1.", 7)) {
-		snprintf(trouble, size, "what answers there is no monitor of faultline");
+		snprintf(trouble, size, "the server is not a faultline monitor");
 		return -EPROTO;
 	}
 	if (memcmp(answer->buffer + 8, " 200", 4)) {
-		snprintf(trouble, size, "the monitor answers: %.*s",
+		snprintf(trouble, size, "the monitor answered: %.*s",
 			 (int)(line - answer->buffer - 9), answer->buffer + 9);
 		return -EPROTO;
 	}
@@ -88,6 +88,6 @@ int client_get(const char *where, const char *path, struct sink *body, char *tro
 	close(fd);
 	if (err)
 		snprintf(trouble, size, "%s: %s", where,
-			 err == -EPROTO ? "has hung up" : strerror(-err));
+			 err == -EPROTO ? "connection closed" : strerror(-err));
 	return err ? err : take_body(body, trouble, size);
 }

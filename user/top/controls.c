@@ -73,15 +73,13 @@ static const struct {
 	{ { 'j', '1' }, see_jobs, "j, 1      jobs" },
 	{ { 'p', '2' }, see_processes, "p, 2      processes" },
 	{ { 'f', '3' }, see_files, "f, 3      files" },
-	{ { '>', '.', TERMINAL_RIGHT }, sort_right, "<, >      sort by the column before, behind" },
+	{ { '>', '.', TERMINAL_RIGHT }, sort_right, "<, >      sort by the previous, next column" },
 	{ { '<', ',', TERMINAL_LEFT }, sort_left, NULL },
-	{ { '/' },
-	  filter,
-	  "/         only names, jobs, users with a text in them; Return takes it" },
-	{ { TERMINAL_ESCAPE, '*' }, all, "Esc, *    all of them again" },
-	{ { ' ' }, pause_or_go_on, "Space     stand still, go on" },
-	{ { 'h', '?' }, help, "h, ?      this, and what the columns mean" },
-	{ { 'q', 'Q' }, quit, "q         end" },
+	{ { '/' }, filter, "/         filter by name, job or user; Return to apply" },
+	{ { TERMINAL_ESCAPE, '*' }, all, "Esc, *    clear the filter" },
+	{ { ' ' }, pause_or_go_on, "Space     pause, resume" },
+	{ { 'h', '?' }, help, "h, ?      show or hide this help" },
+	{ { 'q', 'Q' }, quit, "q         quit" },
 };
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
 

@@ -23,59 +23,57 @@ struct row {
 
 static const struct table_column rate_columns[] = {
 	{ "busy", "in I/O", UNIT_SHARE,
-	  "of the time, with an operation or a fault on a file under way, summed over threads: "
-	  "three "
-	  "threads that wait all the time are 300 %",
+	  "share of time in an operation or a fault on a file, summed over threads: three threads "
+	  "that always wait make 300 %",
 	  TABLE_REAL(struct row, busy), 0 },
-	{ "operations", "ops/s", UNIT_COUNT, "operations, and page faults on files, a second",
+	{ "operations", "ops/s", UNIT_COUNT, "operations and page faults on files, per second",
 	  PER_SECOND(operations), 0 },
 	{ "read_bytes", "read/s", UNIT_BYTES,
-	  "bytes that calls and asynchronous operations read, a second", PER_SECOND(read_bytes),
+	  "bytes read by calls and asynchronous operations, per second", PER_SECOND(read_bytes),
 	  0 },
-	{ "written_bytes", "written/s", UNIT_BYTES, "bytes that they wrote, a second",
+	{ "written_bytes", "written/s", UNIT_BYTES,
+	  "bytes written by calls and asynchronous operations, per second",
 	  PER_SECOND(written_bytes), 0 },
-	{ "faults", "faults/s", UNIT_COUNT, "page faults on files, a second", PER_SECOND(faults),
+	{ "faults", "faults/s", UNIT_COUNT, "page faults on files, per second", PER_SECOND(faults),
 	  0 },
 	{ "mmap_bytes", "by mmap/s", UNIT_BYTES,
-	  "bytes that page faults brought into the page cache, a second", PER_SECOND(mmap_bytes),
+	  "bytes brought into the page cache by page faults, per second", PER_SECOND(mmap_bytes),
 	  0 },
 	{ "fetched_bytes", "fetched/s", UNIT_BYTES,
-	  "bytes that reads and faults brought into the page cache, a second",
+	  "bytes brought into the page cache by reads and faults, per second",
 	  PER_SECOND(fetched_bytes), 0 },
 	{ "fetched_by_asked", "of asked", UNIT_SHARE,
-	  "bytes that reads by the page cache brought in, of those that they read: more than 100 % "
-	  "is readahead that was not asked for yet",
+	  "bytes brought in by reads through the page cache, as a share of the bytes they read; "
+	  "above 100 %: readahead not yet read",
 	  TABLE_REAL(struct row, fetched_by_asked), 0 },
-	{ "mean_ns", "mean", UNIT_NS, "time that an operation took, on average",
-	  PER_SECOND(mean_ns), 0 },
+	{ "mean_ns", "mean", UNIT_NS, "mean duration of an operation", PER_SECOND(mean_ns), 0 },
 	{ "p99_ns", "p99", UNIT_NS,
-	  "time that 99 of 100 operations took at most, to a power of two; of jobs alone",
+	  "99th percentile of operation durations, to a power of two; jobs only",
 	  PER_SECOND(p99_ns), 0 },
-	{ "major", "major/s", UNIT_COUNT, "of the faults: those that waited for storage, a second",
+	{ "major", "major/s", UNIT_COUNT, "page faults that waited for storage, per second",
 	  PER_SECOND(major), 0 },
-	{ "direct_bytes", "direct/s", UNIT_BYTES, "bytes moved by O_DIRECT calls, a second",
+	{ "direct_bytes", "direct/s", UNIT_BYTES, "bytes moved by O_DIRECT calls, per second",
 	  PER_SECOND(direct_bytes), 0 },
-	{ "uring_bytes", "io_uring/s", UNIT_BYTES, "bytes moved by io_uring, a second",
+	{ "uring_bytes", "io_uring/s", UNIT_BYTES, "bytes moved by io_uring, per second",
 	  PER_SECOND(uring_bytes), 0 },
-	{ "libaio_bytes", "libaio/s", UNIT_BYTES, "bytes moved by libaio, a second",
+	{ "libaio_bytes", "libaio/s", UNIT_BYTES, "bytes moved by libaio, per second",
 	  PER_SECOND(libaio_bytes), 0 },
 	{ "splice_bytes", "splice/s", UNIT_BYTES,
-	  "bytes moved by sendfile, splice and copy_file_range, a second", PER_SECOND(splice_bytes),
+	  "bytes moved by sendfile, splice and copy_file_range, per second",
+	  PER_SECOND(splice_bytes), 0 },
+	{ "metadata", "meta/s", UNIT_COUNT, "metadata operations, per second", PER_SECOND(metadata),
 	  0 },
-	{ "metadata", "meta/s", UNIT_COUNT, "operations on metadata, a second",
-	  PER_SECOND(metadata), 0 },
-	{ "syncs", "syncs/s", UNIT_COUNT, "syncs to storage, a second", PER_SECOND(syncs), 0 },
-	{ "errors", "failed/s", UNIT_COUNT, "operations that failed, a second", PER_SECOND(errors),
+	{ "syncs", "syncs/s", UNIT_COUNT, "syncs to storage, per second", PER_SECOND(syncs), 0 },
+	{ "errors", "failed/s", UNIT_COUNT, "failed operations, per second", PER_SECOND(errors),
 	  0 },
 };
 #define RATE_COLUMNS (sizeof(rate_columns) / sizeof(rate_columns[0]))
 
 /* Columns for jobs and processes. */
 static const struct table_column waits_columns[] = {
-	{ "waits_ns", "waits", UNIT_NS,
-	  "how long the oldest call or page fault that has not returned has been in flight",
+	{ "waits_ns", "waits", UNIT_NS, "age of the oldest call or page fault in flight",
 	  TABLE_UINT(struct row, waits_ns), 0 },
-	{ "waits_in", "in", UNIT_PATH, "that call, and the file that it is on",
+	{ "waits_in", "in", UNIT_PATH, "the oldest operation in flight, and its file",
 	  TABLE_TEXT(struct row, waits_in), 0 },
 };
 #define WAITS_SHOWN_NS 1000000000ull /* columns are shown when anything has waited this long */
@@ -83,24 +81,23 @@ static const struct table_column waits_columns[] = {
 #define NAME_COLUMNS 4
 #define USER_COLUMN                                                                                \
 	{                                                                                          \
-		"user", "user", UNIT_NONE, "whose processes they are",                             \
-			TABLE_TEXT(struct row, user), 0                                            \
+		"user", "user", UNIT_NONE, "owner of the processes", TABLE_TEXT(struct row, user), \
+			0                                                                          \
 	}
 
 static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {
-	[TOP_JOBS] = { { "job", "job", UNIT_NONE, "Slurm job, container, or control group",
+	[TOP_JOBS] = { { "job", "job", UNIT_NONE, "Slurm job, container or cgroup",
 			 TABLE_TEXT(struct row, name), 0 },
 		       USER_COLUMN },
 	[TOP_PROCESSES] = { { "pid", "pid", UNIT_NONE, "process", TABLE_UINT(struct row, pid), 0 },
-			    { "command", "command", UNIT_NONE,
-			      "its command line, from its begin on", TABLE_TEXT(struct row, name),
-			      0 },
-			    { "job", "job", UNIT_NONE, "the job that it belongs to",
+			    { "command", "command", UNIT_NONE, "beginning of its command line",
+			      TABLE_TEXT(struct row, name), 0 },
+			    { "job", "job", UNIT_NONE, "job of the process",
 			      TABLE_TEXT(struct row, job), 0 },
 			    USER_COLUMN },
-	[TOP_FILES] = { { "path", "path", UNIT_PATH, "of the file", TABLE_TEXT(struct row, name),
-			  0 },
-			{ "job", "job", UNIT_NONE, "the job that uses it",
+	[TOP_FILES] = { { "path", "path", UNIT_PATH, "path of the file",
+			  TABLE_TEXT(struct row, name), 0 },
+			{ "job", "job", UNIT_NONE, "job that uses the file",
 			  TABLE_TEXT(struct row, job), 0 },
 			USER_COLUMN },
 };
@@ -112,11 +109,11 @@ static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {
 
 /* Labels of the job, in each row. */
 static const struct table_column label_columns[TOP_LABELS] = {
-	[TOP_CGROUP] = LABEL("cgroup", "cgroup", "control group of the job", TOP_CGROUP),
-	[TOP_CONTAINER] = LABEL("container", "container", "its container's id", TOP_CONTAINER),
-	[TOP_POD] = LABEL("pod", "pod", "uid of its Kubernetes pod", TOP_POD),
-	[TOP_SLURM_JOB] = LABEL("slurm_job", "slurm job", "its Slurm job's number", TOP_SLURM_JOB),
-	[TOP_SLURM_STEP] = LABEL("slurm_step", "step", "its Slurm step", TOP_SLURM_STEP),
+	[TOP_CGROUP] = LABEL("cgroup", "cgroup", "cgroup of the job", TOP_CGROUP),
+	[TOP_CONTAINER] = LABEL("container", "container", "container ID", TOP_CONTAINER),
+	[TOP_POD] = LABEL("pod", "pod", "UID of the Kubernetes pod", TOP_POD),
+	[TOP_SLURM_JOB] = LABEL("slurm_job", "slurm job", "Slurm job ID", TOP_SLURM_JOB),
+	[TOP_SLURM_STEP] = LABEL("slurm_step", "step", "Slurm step", TOP_SLURM_STEP),
 };
 
 /* Columns shown, the most important first: names, then the sort column, then these. */
@@ -350,7 +347,7 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 }
 
 static const struct table_column node_columns[] = {
-	{ "interval_ns", NULL, UNIT_NS, "between the two samples",
+	{ "interval_ns", NULL, UNIT_NS, "time between the two samples",
 	  TABLE_UINT(struct row, interval_ns), 0 },
 };
 

@@ -47,8 +47,8 @@ static int take_sample(struct show *show, bool *fresh)
 		status = top_sample_parse(&sample, json.buffer, json.used);
 		if (status)
 			snprintf(show->trouble, sizeof(show->trouble), "%s",
-				 status == -EINVAL ? "what the monitor tells makes no sense: is it "
-						     "of another version?"
+				 status == -EINVAL ? "cannot parse the monitor's answer; is it "
+						     "another version?"
 						   : strerror(-status));
 	}
 	sink_close(&json);
@@ -219,14 +219,14 @@ int live_run(const struct live *live)
 	} else {
 		status = terminal_open(&terminal, STDIN_FILENO, STDOUT_FILENO);
 		if (status) {
-			log_error("cannot take the terminal: %s", strerror(-status));
+			log_error("cannot set up the terminal: %s", strerror(-status));
 			return status;
 		}
 		show.terminal = &terminal;
 		status = run_terminal(&show);
 		terminal_close(&terminal);
 		if (status)
-			log_error("cannot show anything: %s", strerror(-status));
+			log_error("cannot draw the screen: %s", strerror(-status));
 	}
 	top_sample_free(&show.before);
 	top_sample_free(&show.after);

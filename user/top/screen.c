@@ -29,7 +29,7 @@ static void write_title(struct sink *out, const struct top_screen *screen,
 
 	sink_open_memory(&line);
 	sink_format(&line, "faultline top  %s  %s%s", screen->clock, screen->where,
-		    controls->paused ? "  (stands still)" : "");
+		    controls->paused ? "  (paused)" : "");
 	style_mark(out, screen->style, STYLE_TITLE);
 	write_cut(out, screen, &line);
 	style_mark(out, screen->style, STYLE_PLAIN);
@@ -45,7 +45,7 @@ static void write_node(struct sink *out, const struct top_screen *screen, const 
 
 	sink_open_memory(&line);
 	sink_open_memory(&scratch);
-	sink_text(&line, node ? "all: " : "waiting for numbers ...");
+	sink_text(&line, node ? "all: " : "waiting for data ...");
 	for (size_t i = 0; node && i < sizeof(names) / sizeof(names[0]); i++) {
 		int at = table_find_column(node, names[i]);
 		const struct table_column *column = &node->columns[at];
@@ -78,13 +78,12 @@ static void write_state(struct sink *out, const struct top_screen *screen,
 		mark = STYLE_BAD;
 		sink_text(&line, screen->trouble);
 	} else if (sample->untold[controls->subject]) {
-		sink_format(&line, "%s further %s are left out of this list",
+		sink_format(&line, "%s more %s not shown",
 			    units_count(count, sample->untold[controls->subject]),
 			    top_subject_names[controls->subject]);
 	}
 	if (controls->filter[0])
-		sink_format(&line, "%sonly those with \"%s\" in them", line.used ? "; " : "",
-			    controls->filter);
+		sink_format(&line, "%sfilter: \"%s\"", line.used ? "; " : "", controls->filter);
 	if (line.used || screen->lines) { /* on a terminal this keeps the table in place */
 		style_mark(out, screen->style, mark);
 		write_cut(out, screen, &line);
@@ -100,10 +99,10 @@ static void write_keys(struct sink *out, const struct top_screen *screen,
 
 	sink_open_memory(&line);
 	if (controls->typing)
-		sink_format(&line, "only those with in them: %s_", controls->typed);
+		sink_format(&line, "filter: %s_", controls->typed);
 	else
 		sink_format(&line,
-			    "j jobs  p processes  f files  <> by: %s  / filter  h help  q quit",
+			    "j jobs  p processes  f files  <> sort: %s  / filter  h help  q quit",
 			    top_sort_column(controls->sort)->title);
 	style_mark(out, screen->style, STYLE_QUIET);
 	write_cut(out, screen, &line);
@@ -157,7 +156,7 @@ static void write_table(struct sink *out, const struct top_screen *screen,
 	if (table && table->row_count)
 		grid_write(out, table, &options);
 	else
-		sink_text(out, table ? "(nothing was done)\n" : "");
+		sink_text(out, table ? "(no I/O)\n" : "");
 }
 
 void top_screen_write(struct sink *out, const struct top_screen *screen,

@@ -144,13 +144,12 @@ static int load(struct args_blocks *args, struct args_kept *kept, const struct a
 	if (err)
 		return err;
 	if (!content.at || block_parse(&block, content) || block.type != BLOCK_ARGS)
-		return trace_damaged(error, place->offset, "the block is not what its index says");
+		return trace_damaged(error, place->offset, "the block does not match the index");
 	err = decode(&block, &kept->texts);
 	if (err) {
 		texts_free(&kept->texts);
 		return err == -ENOMEM ? trace_no_memory(error)
-				      : trace_damaged(error, place->offset,
-						      "the strings are not what they should be");
+				      : trace_damaged(error, place->offset, "malformed strings");
 	}
 	kept->place = place;
 	return 0;

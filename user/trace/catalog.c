@@ -12,7 +12,7 @@
 #include "grow.h"
 
 #define INDEX_KINDS_MAX 1024
-#define WRONG_INDEX "the index is not what it should be"
+#define WRONG_INDEX "malformed index"
 
 int catalog_add(struct catalog *catalog, const struct catalog_place *place)
 {
@@ -52,7 +52,7 @@ int catalog_open_block(const struct input *input, struct trace_buffers *buffers,
 	if (err)
 		return err;
 	if (!content.at || block_parse(block, content) || block->type != type)
-		return trace_damaged(error, offset, "the block is not what its index says");
+		return trace_damaged(error, offset, "the block does not match the index");
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static int load_texts(struct catalog *catalog, const struct input *input,
 	err = texts_add(&catalog->texts, &block);
 	if (err == -ENOMEM)
 		return trace_no_memory(error);
-	return err ? trace_damaged(error, offset, "the strings are not what they should be") : 0;
+	return err ? trace_damaged(error, offset, "malformed strings") : 0;
 }
 
 /* Adds a block according to its type; unknown types are skipped. */

@@ -30,5 +30,5 @@ int trace_damaged(struct trace_error *error, uint64_t offset, const char *what)
 
 int trace_no_memory(struct trace_error *error)
 {
-	return trace_fail(error, -ENOMEM, "needs more memory than there is");
+	return trace_fail(error, -ENOMEM, "requires more memory than is available");
 }

@@ -72,16 +72,14 @@ static int open_standard(struct input *input, struct trace_error *error)
 	if (fstat(STDIN_FILENO, &status))
 		return trace_fail(error, -errno, "cannot be read: %s", strerror(errno));
 	if (isatty(STDIN_FILENO))
-		return trace_fail(error, -EINVAL,
-				  "is a terminal; a trace comes through a pipe or from a file");
+		return trace_fail(error, -EINVAL, "is a terminal; use a file or a pipe");
 	if (S_ISREG(status.st_mode) && !lseek(STDIN_FILENO, 0, SEEK_CUR)) {
 		input->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	} else {
 		input->fd = open_spool();
 		err = input->fd < 0 ? -errno : copy_all(STDIN_FILENO, input->fd);
 		if (err)
-			return trace_fail(error, err, "cannot be kept until it is whole: %s",
-					  strerror(-err));
+			return trace_fail(error, err, "cannot be buffered: %s", strerror(-err));
 	}
 	if (input->fd < 0 || fstat(input->fd, &status))
 		return trace_fail(error, -errno, "cannot be read: %s", strerror(errno));
@@ -160,7 +158,7 @@ static int read_all(const struct input *input, uint8_t *to, uint64_t offset, siz
 		if (got < 0)
 			return trace_fail(error, -errno, "cannot be read: %s", strerror(errno));
 		if (!got)
-			return trace_fail(error, -ENODATA, "has become shorter while it was read");
+			return trace_fail(error, -ENODATA, "was truncated while being read");
 		done += got;
 	}
 	return 0;
@@ -184,7 +182,7 @@ int input_bytes(const struct input *input, struct trace_buffers *buffers, uint64
 
 static int cut(struct trace_error *error, uint64_t offset)
 {
-	return trace_fail(error, -ENODATA, "is cut inside the block at byte %llu",
+	return trace_fail(error, -ENODATA, "is truncated in the block at byte %llu",
 			  (unsigned long long)offset);
 }
 
@@ -220,12 +218,12 @@ static int read_frame(const struct input *input, struct trace_buffers *buffers, 
 			return 0;
 		}
 		if (get_u32(*bytes) != FRAME_MAGIC)
-			return trace_damaged(error, offset, "no block starts there");
+			return trace_damaged(error, offset, "no block starts here");
 		*frame = ZSTD_findFrameCompressedSize(*bytes, want);
 		if (!ZSTD_isError(*frame))
 			return 0;
 		if (ZSTD_getErrorCode(*frame) != ZSTD_error_srcSize_wrong)
-			return trace_damaged(error, offset, "not a whole block");
+			return trace_damaged(error, offset, "incomplete block");
 		if (want == left)
 			return cut(error, offset);
 		if (want == limit)
@@ -242,7 +240,7 @@ static int decompress(struct trace_buffers *buffers, const uint8_t *bytes, size_
 	size_t room = FIRST_CONTENT_BYTES;
 
 	if (claimed == ZSTD_CONTENTSIZE_ERROR)
-		return trace_damaged(error, offset, "not a whole block");
+		return trace_damaged(error, offset, "incomplete block");
 	if (claimed != ZSTD_CONTENTSIZE_UNKNOWN) {
 		if (claimed > TRACE_FRAME_BYTES_MAX)
 			return trace_damaged(error, offset, "the block is too large");

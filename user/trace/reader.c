@@ -117,15 +117,15 @@ const char *trace_reader_damage(struct trace_reader *reader)
 		rows += reader->damaged_rows[kind];
 	if (rows && names)
 		trace_fail(&reader->damage_text, 0,
-			   "the trace %s; %llu rows and %llu names are left out",
+			   "the trace %s; %llu rows and %llu names are skipped",
 			   reader->damage.text, rows, names);
 	else if (rows || names)
-		trace_fail(&reader->damage_text, 0, "the trace %s; %llu %s%s left out",
+		trace_fail(&reader->damage_text, 0, "the trace %s; %llu %s%s skipped",
 			   reader->damage.text, rows ? rows : names, rows ? "row" : "name",
 			   rows + names == 1 ? " is" : "s are");
 	else
 		trace_fail(&reader->damage_text, 0,
-			   "the trace %s; %llu block%s left out, of how many rows is not known",
+			   "the trace %s; %llu block%s skipped, with an unknown number of rows",
 			   reader->damage.text, blocks, blocks == 1 ? " is" : "s are");
 	return reader->damage_text.text;
 }
@@ -260,7 +260,7 @@ static int open_rows(const struct trace_reader *reader, struct trace_buffers *bu
 		return err == -ENODATA ? -EINVAL : err;
 	if (block->kind != place->info.kind || block->rows != place->info.rows)
 		return trace_damaged(error, place->info.offset,
-				     "the block is not what its index says");
+				     "the block does not match the index");
 	return 0;
 }
 
@@ -268,8 +268,7 @@ static int say_damage(const struct catalog_place *place, int err, struct trace_e
 {
 	if (err == -ENOMEM)
 		return trace_no_memory(error);
-	return err ? trace_damaged(error, place->info.offset, "the block is not what it should be")
-		   : 0;
+	return err ? trace_damaged(error, place->info.offset, "malformed block") : 0;
 }
 
 static uint64_t known_columns(const struct catalog_place *place, uint64_t columns)

@@ -95,7 +95,7 @@ static int walk_frame(struct trace_reader *reader, uint64_t offset, uint64_t *ne
 	err = survey_frame(reader, content, &place);
 	if (err != -EINVAL)
 		return err;
-	trace_damaged(found, offset, "the block is not what it should be");
+	trace_damaged(found, offset, "malformed block");
 	return -EPROTO;
 }
 
@@ -135,7 +135,7 @@ static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
 
 			if (!further) {
 				if (err == -ENODATA)
-					trace_damaged(&found, offset, "not a whole block");
+					trace_damaged(&found, offset, "incomplete block");
 				reader_note_damage(reader, &found);
 			}
 			err = further == -ENODATA ? err : further;
@@ -148,18 +148,18 @@ static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
 	if (err && err != -EINVAL && err != -ENODATA && err != -EPROTO)
 		return trace_fail(error, err, "%s", found.text);
 	if (err == -EINVAL || err == -EPROTO)
-		trace_fail(incomplete, 0, "the trace %s; what follows was not read", found.text);
+		trace_fail(incomplete, 0, "the trace %s; the rest was not read", found.text);
 	else if (why)
 		trace_fail(incomplete, 0, "%s", why);
 	else if (err == -ENODATA)
 		trace_fail(incomplete, 0,
-			   "the trace has no end: the tracer was killed or could not write (cut "
-			   "inside the block at byte %llu)",
+			   "the trace has no end: the tracer was killed or could not write "
+			   "(truncated in the block at byte %llu)",
 			   (unsigned long long)offset);
 	else
 		trace_fail(incomplete, 0,
 			   "the trace has no end: the tracer was killed or could not write (the "
-			   "last whole block ends at byte %llu)",
+			   "last complete block ends at byte %llu)",
 			   (unsigned long long)offset);
 	return 0;
 }
@@ -265,12 +265,11 @@ static int read_first_header(struct trace_reader *reader, uint64_t *next, struct
 
 	if (!reader->input.size)
 		return trace_fail(error, -EINVAL,
-				  "is empty: whatever recorded it was ended before it could write");
+				  "is empty: the recorder was killed before it could write");
 	err = input_frame(&reader->input, &reader->buffers, 0, 0, &content, next, error);
 	if (err == -ENODATA)
 		return trace_fail(error, -EINVAL,
-				  "is cut inside its header, or is not a Faultline "
-				  "trace");
+				  "is truncated in its header, or is not a Faultline trace");
 	if (err && err != -EINVAL)
 		return err;
 	rest = content;

@@ -136,24 +136,26 @@ static int add_run(struct join *join, const struct report *report, int side)
 enum { COMPARED_NAME, COMPARED_CHANGE, COMPARED_TIMES, COMPARED_BEFORE, COMPARED_NOW };
 
 static const struct table_column columns[] = {
-	{ "name", "", UNIT_PATH, "what is compared", TABLE_TEXT(struct line, name), 0 },
-	{ "change_ns", "change", UNIT_NS, "time now, less time before",
+	{ "name", "", UNIT_PATH, "run, class of calls or path that is compared",
+	  TABLE_TEXT(struct line, name), 0 },
+	{ "change_ns", "change", UNIT_NS, "time now minus time before",
 	  TABLE_INT(struct line, change_ns), 0 },
-	{ "times", "times", UNIT_NONE, "time now by time before", TABLE_REAL(struct line, times),
-	  0 },
-	{ "before.time_ns", "time before", UNIT_NS, "time of the run that is compared with",
+	{ "times", "times", UNIT_NONE, "time now divided by time before",
+	  TABLE_REAL(struct line, times), 0 },
+	{ "before.time_ns", "time before", UNIT_NS, "time in the earlier run",
 	  TABLE_UINT(struct line, numbers[BEFORE][TIME]), 0 },
-	{ "now.time_ns", "time now", UNIT_NS, "time of this run",
+	{ "now.time_ns", "time now", UNIT_NS, "time in this run",
 	  TABLE_UINT(struct line, numbers[NOW][TIME]), 0 },
 	{ "before.fetched_bytes", "from storage before", UNIT_BYTES,
-	  "brought in from storage in the run that is compared with",
+	  "bytes read from storage into the page cache in the earlier run",
 	  TABLE_UINT(struct line, numbers[BEFORE][BYTES]), 0 },
 	{ "now.fetched_bytes", "from storage now", UNIT_BYTES,
-	  "brought in from storage in this run", TABLE_UINT(struct line, numbers[NOW][BYTES]), 0 },
+	  "bytes read from storage into the page cache in this run",
+	  TABLE_UINT(struct line, numbers[NOW][BYTES]), 0 },
 	{ "before.operations", "operations before", UNIT_COUNT,
-	  "operations of the run that is compared with",
+	  "number of operations in the earlier run",
 	  TABLE_UINT(struct line, numbers[BEFORE][COUNT]), 0 },
-	{ "now.operations", "operations now", UNIT_COUNT, "operations of this run",
+	{ "now.operations", "operations now", UNIT_COUNT, "number of operations in this run",
 	  TABLE_UINT(struct line, numbers[NOW][COUNT]), 0 },
 };
 
@@ -161,13 +163,15 @@ static const char shown[] = "name,change_ns,times,before.time_ns,now.time_ns,"
 			    "before.fetched_bytes,now.fetched_bytes";
 
 static const struct table_column finding_columns[] = {
-	{ "state", "", UNIT_NONE, "came, went or stayed", TABLE_LITERAL(struct line, state), 0 },
+	{ "state", "", UNIT_NONE,
+	  "came: only in this run; went: only in the earlier run; stayed: in both",
+	  TABLE_LITERAL(struct line, state), 0 },
 	{ "id", "finding", UNIT_NONE, "name of the finding", TABLE_TEXT(struct line, name), 0 },
-	{ "before.cost_ns", "cost before", UNIT_NS, "cost in the run that is compared with",
+	{ "before.cost_ns", "cost before", UNIT_NS, "cost of the finding in the earlier run",
 	  TABLE_UINT(struct line, numbers[BEFORE][TIME]), 0 },
-	{ "now.cost_ns", "cost now", UNIT_NS, "cost in this run",
+	{ "now.cost_ns", "cost now", UNIT_NS, "cost of the finding in this run",
 	  TABLE_UINT(struct line, numbers[NOW][TIME]), 0 },
-	{ "title", "what", UNIT_NONE, "what it is", TABLE_TEXT(struct line, title), 0 },
+	{ "title", "what", UNIT_NONE, "title of the finding", TABLE_TEXT(struct line, title), 0 },
 };
 
 static uint64_t known(uint64_t number)
@@ -269,7 +273,7 @@ int against_make(struct table *tables[AGAINST_TABLES], const struct report *befo
 	filled = fill(&tables[1], &findings, "compared_findings", "Findings",
 		      TABLE_COLUMNS(finding_columns), NULL, true);
 	status = status ? status : filled;
-	filled = fill(&tables[2], &paths, "compared_paths", "Places, those that changed most first",
+	filled = fill(&tables[2], &paths, "compared_paths", "Paths, largest change first",
 		      TABLE_COLUMNS(columns), shown, true);
 	return status ? status : filled;
 }

@@ -12,33 +12,33 @@
 #define SAYS_MOST 512
 
 const struct allowed_word allowed_words[] = {
-	{ "time", "trace", { "duration_ns" }, NULL, NULL, "how long the run took" },
+	{ "time", "trace", { "duration_ns" }, NULL, NULL, "duration of the run" },
 	{ "io",
 	  "totals",
 	  { "io.time_ns" },
 	  NULL,
 	  NULL,
-	  "time with at least one operation or fault under way" },
+	  "time with at least one operation or fault in progress" },
 	{ "unoverlapped",
 	  "overlap",
 	  { "unoverlapped_io_ns" },
 	  "totals",
 	  "io.time_ns",
-	  "the part of it without compute; all of it where no compute is marked" },
+	  "I/O time outside compute; all I/O time if no compute is marked" },
 	{ "operations",
 	  "totals",
 	  { "read.count", "write.count", "metadata.count", "sync.count" },
 	  NULL,
 	  NULL,
-	  "calls, faults not among them" },
+	  "calls, faults excluded" },
 	{ "errors",
 	  "totals",
 	  { "read.errors", "write.errors", "metadata.errors", "sync.errors" },
 	  NULL,
 	  NULL,
 	  "calls that failed" },
-	{ "read", "totals", { "read.bytes" }, NULL, NULL, "bytes that calls read" },
-	{ "written", "totals", { "write.bytes" }, NULL, NULL, "bytes that calls wrote" },
+	{ "read", "totals", { "read.bytes" }, NULL, NULL, "bytes read by calls" },
+	{ "written", "totals", { "write.bytes" }, NULL, NULL, "bytes written by calls" },
 	{ "faults",
 	  "totals",
 	  { "mmap_read.faults", "mmap_write.faults" },
@@ -52,7 +52,7 @@ const struct allowed_word allowed_words[] = {
 	    "unattributed.fetched_bytes", "indirect.fetched_bytes" },
 	  NULL,
 	  NULL,
-	  "bytes brought into the page cache from storage" },
+	  "bytes read from storage into the page cache, readahead included" },
 	{ NULL, NULL, { NULL }, NULL, NULL, NULL },
 };
 
@@ -215,16 +215,17 @@ static int get_says(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column columns[] = {
-	{ "state", "", UNIT_NONE, "worse, within what is allowed, or not known",
+	{ "state", "", UNIT_NONE, "worse: over the limit; within: not over it; or not known",
 	  TABLE_LITERAL(struct line, state), 0 },
-	{ "measure", "measure", UNIT_NONE, "what must not grow", TABLE_TEXT(struct line, measure),
-	  0 },
+	{ "measure", "measure", UNIT_NONE, "measure that must not grow",
+	  TABLE_TEXT(struct line, measure), 0 },
 	{ "unit", NULL, UNIT_NONE, "ns, bytes or count", TABLE_LITERAL(struct line, unit), 0 },
-	{ "before", NULL, UNIT_NONE, "in the run that is compared with",
+	{ "before", NULL, UNIT_NONE, "value in the earlier run, in unit",
 	  TABLE_UINT(struct line, before), 0 },
-	{ "now", NULL, UNIT_NONE, "in this run", TABLE_UINT(struct line, now), 0 },
-	{ "allowed", NULL, UNIT_NONE, "the most that it may be", TABLE_UINT(struct line, most), 0 },
-	{ "says", "what", UNIT_NONE, "the same in words", get_says, 0, 0 },
+	{ "now", NULL, UNIT_NONE, "value in this run, in unit", TABLE_UINT(struct line, now), 0 },
+	{ "allowed", NULL, UNIT_NONE, "highest value that is allowed, in unit",
+	  TABLE_UINT(struct line, most), 0 },
+	{ "says", "what", UNIT_NONE, "the result as text", get_says, 0, 0 },
 };
 
 static const char *told(char text[UNITS_TEXT], uint64_t value, enum table_unit unit)
@@ -258,7 +259,7 @@ static enum allowed_state judge(struct line *line, const struct allowed *allowed
 				 was.at_least && known ? "at least " : "",
 				 told(text[1], was.value, allowed->unit));
 	if (known)
-		snprintf(line->says + used, sizeof(line->says) - used, "; %s is allowed",
+		snprintf(line->says + used, sizeof(line->says) - used, "; limit %s",
 			 told(text[2], line->most, allowed->unit));
 	if (!known)
 		return ALLOWED_UNKNOWN;
@@ -309,10 +310,10 @@ static enum allowed_state judge_findings(struct line *line, const struct allowed
 		return ALLOWED_WORSE;
 	if (!tells_findings(now) || (before && !tells_findings(before))) {
 		snprintf(line->says, sizeof(line->says),
-			 "sums in place of events do not tell them");
+			 "findings require individual events (--mode trace)");
 		return ALLOWED_UNKNOWN;
 	}
-	snprintf(line->says, sizeof(line->says), "none new of severity %s or above",
+	snprintf(line->says, sizeof(line->says), "no new findings of severity %s or above",
 		 finding_severities[allowed->severity]);
 	return ALLOWED_WITHIN;
 }
@@ -321,7 +322,7 @@ int allowed_make(struct table **table, enum allowed_state *state, const struct a
 		 size_t count, const struct report *before, const struct report *now)
 {
 	static const char *const states[] = { "within", "not known", "worse" };
-	int status = table_new(table, "allowed", "What must not grow", TABLE_LIST);
+	int status = table_new(table, "allowed", "Limits", TABLE_LIST);
 
 	*state = ALLOWED_WITHIN;
 	if (!status)

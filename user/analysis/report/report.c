@@ -64,7 +64,7 @@ struct pass {
 };
 
 #define NEEDS_EVENTS                                                                               \
-	"this needs operations one by one, and they were summed up (--mode trace tells them)"
+	"requires individual operations, but they were only aggregated (use --mode trace)"
 
 /* Returns whether an analysis gets what it needs: single operations, or their sums. */
 static bool is_made(const struct job *job, const struct analysis *analysis)
@@ -130,8 +130,7 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 	if (status || !pass->filter)
 		return status;
 	if (!filter_passed(pass->filter)) {
-		snprintf(error->text, sizeof(error->text),
-			 "no event of the traces is as asked for");
+		snprintf(error->text, sizeof(error->text), "no events match these filters");
 		return -ENODATA;
 	}
 	return 0;
@@ -194,7 +193,7 @@ int report_show(const struct analysis *analysis, bool all_summed, struct table *
 	if (!table->absent)
 		status = table_show(table, shown, analysis->by, analysis->only, &unknown);
 	if (status)
-		snprintf(error->text, sizeof(error->text), "the table %s has no column %s",
+		snprintf(error->text, sizeof(error->text), "table %s has no column %s",
 			 analysis->name, unknown);
 	return status;
 }
@@ -248,8 +247,8 @@ static int check_gpu(const struct job *job, const struct gpu *gpu, struct trace_
 	if (start_ns < job->end_ns && end_ns > job->start_ns)
 		return 0;
 	snprintf(error->text, sizeof(error->text),
-		 "%.100s: the GPU was busy at no time of the run: another run's file, or another "
-		 "host's clock",
+		 "%.100s: no GPU activity during the run: the file is from another run or from a "
+		 "host with another clock",
 		 gpu->name);
 	return -ERANGE;
 }

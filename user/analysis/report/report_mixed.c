@@ -17,16 +17,16 @@ static int refuse_summary(const char *name, const struct report_options *options
 			  struct trace_error *error)
 {
 	const char *what = !options	       ? NULL
-			   : options->gpu      ? "compared with a GPU's times"
+			   : options->gpu      ? "combined with GPU activity"
 			   : options->key      ? "grouped by a key"
-			   : options->pictures ? "drawn as a page"
+			   : options->pictures ? "shown as a page"
 			   : options->filter && !filter_is_any(options->filter) ? "filtered"
 										: NULL;
 
 	if (!what)
 		return 0;
 	snprintf(error->text, sizeof(error->text),
-		 "%.100s: is a summary, which has no events: it cannot be %s", name, what);
+		 "%.100s: is a summary without events: it cannot be %s", name, what);
 	return -ENOTSUP;
 }
 
@@ -135,7 +135,7 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 	*report = NULL;
 	error->text[0] = '\0';
 	if (!trace_count) {
-		snprintf(error->text, sizeof(error->text), "no trace was given");
+		snprintf(error->text, sizeof(error->text), "no trace given");
 		return -EINVAL;
 	}
 	readers = calloc(trace_count, sizeof(*readers));

@@ -188,7 +188,7 @@ static int check_run(const struct table *trace, struct trace_error *error)
 	if (start && duration && start->type == CELL_UINT && duration->type == CELL_UINT)
 		return 0;
 	snprintf(error->text, sizeof(error->text),
-		 "the summary is damaged: it does not say when the run was");
+		 "the summary is damaged: the time of the run is missing");
 	return -EINVAL;
 }
 
@@ -227,7 +227,7 @@ static int check_types(const struct analysis *analysis, const struct table *tabl
 			if (cell->type == CELL_NULL || cell->type == type)
 				continue;
 			snprintf(error->text, sizeof(error->text),
-				 "the summary is damaged: %.40s.%.40s is of another type",
+				 "the summary is damaged: %.40s.%.40s has the wrong type",
 				 analysis->name, fixed->name);
 			return -EINVAL;
 		}
@@ -243,7 +243,7 @@ static int check_table(const struct analysis *analysis, const struct table *tabl
 	if (table->shape == analysis->shape)
 		return check_types(analysis, table, error);
 	snprintf(error->text, sizeof(error->text),
-		 "the summary is damaged: %.40s is of another shape", analysis->name);
+		 "the summary is damaged: %.40s has the wrong shape", analysis->name);
 	return -EINVAL;
 }
 
@@ -360,16 +360,16 @@ static int set_note(struct report_sum *sum, size_t number, struct table *table)
 	if (summand->note && !summand->notes_differ)
 		words_add(&note, "%s", summand->note);
 	if (summand->lacking && sum->runs > 1)
-		words_clause(&note, "%zu of %zu runs %s none of it%s%.200s%s", summand->lacking,
+		words_clause(&note, "%zu of %zu runs %s no such data%s%.200s%s", summand->lacking,
 			     sum->runs, summand->lacking == 1 ? "has" : "have",
 			     summand->why ? " (" : "", summand->why ? summand->why : "",
 			     summand->why ? ")" : "");
 	if (table->folded)
-		words_clause(
-			&note, "%s %s had no room of their own in a summary and share the last row",
-			units_count(count, table->folded), merging->many ? merging->many : "rows");
+		words_clause(&note, "%s %s did not fit in a summary and share the last row",
+			     units_count(count, table->folded),
+			     merging->many ? merging->many : "rows");
 	if (table->cut)
-		words_clause(&note, "%s further %s had no room in a summary",
+		words_clause(&note, "%s further %s did not fit in a summary",
 			     units_count(count, table->cut),
 			     merging->many ? merging->many : "rows");
 	return note.used ? table_set_note(table, note.bytes) : 0;
@@ -382,15 +382,15 @@ static int set_absent(struct report_sum *sum, size_t number, struct table *table
 
 	table->absent = true;
 	if (summand->begun && sum->analyses[number]->merging.alone)
-		words_add(&note, "of several runs this needs their events, and of some there are "
-				 "only summaries");
+		words_add(&note,
+			  "requires the events of all runs, but some runs have only summaries");
 	else if (summand->begun)
-		words_add(&note, "%zu of %zu runs %s no such numbers%s%.200s%s", summand->lacking,
+		words_add(&note, "%zu of %zu runs %s no such data%s%.200s%s", summand->lacking,
 			  sum->runs, summand->lacking == 1 ? "has" : "have",
 			  summand->why ? " (" : "", summand->why ? summand->why : "",
 			  summand->why ? ")" : "");
 	else
-		words_add(&note, "%s", summand->why ? summand->why : "no summary has it");
+		words_add(&note, "%s", summand->why ? summand->why : "not in any summary");
 	return table_set_note(table, note.bytes);
 }
 
@@ -493,24 +493,21 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 			caveats = report->tables[i];
 	if (!caveats || caveats->absent)
 		return 0;
-	words_add(&text, "put together from %zu %s", sum->summaries,
+	words_add(&text, "merged from %zu %s", sum->summaries,
 		  sum->summaries == 1 ? "summary" : "summaries");
 	if (sum->traces)
 		words_add(&text, " and %zu %s", sum->traces, sum->traces == 1 ? "trace" : "traces");
 	if (sum->runs > 1)
-		words_add(&text,
-			  ": a time that several of them have a part in at once is their sum, for "
-			  "how much of it they shared is not known; findings on files, writes, "
-			  "queues, "
-			  "look-ups, epochs and ranks are of all runs together (unless some "
-			  "computed and "
-			  "others did not), others of single ones");
+		words_add(&text, ": times to which several of them contribute are sums, because "
+				 "their overlap is unknown; findings on files, writes, queues, "
+				 "lookups, epochs and ranks cover all runs together (unless some "
+				 "computed and others did not), other findings single runs");
 	status = add_caveat(caveats, SUM_CAVEAT, "note", text.bytes);
 	if (!status && sum->unknown.used) {
 		text = (struct words) { .used = 0 };
 		words_add(
 			&text,
-			"summaries of a newer version: this one does not know their tables %.300s",
+			"summaries of a newer version: their tables %.300s are unknown to this one",
 			sum->unknown.bytes);
 		status = add_caveat(caveats, "newer", "warning", text.bytes);
 	}

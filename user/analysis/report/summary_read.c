@@ -300,9 +300,7 @@ int summary_read(struct trace_reader *reader, struct table ***tables, size_t *co
 		why = trace_reader_damage(reader);
 	if (why) {
 		snprintf(error->text, sizeof(error->text),
-			 "a summary that is not whole tells nothing that is sure (%.100s); make it "
-			 "again of its trace",
-			 why);
+			 "the summary is incomplete (%.100s); make it again from its trace", why);
 		return -EINVAL;
 	}
 	status = take_kind(&summary, TRACE_SUMMARY_TABLE, take_table, error);
@@ -312,7 +310,7 @@ int summary_read(struct trace_reader *reader, struct table ***tables, size_t *co
 		status = add_rows(&summary);
 		if (status == -EINVAL)
 			snprintf(error->text, sizeof(error->text),
-				 "the summary is damaged: a table of it has no columns");
+				 "the summary is damaged: a table has no columns");
 	}
 	if (!status)
 		status = take_kind(&summary, TRACE_SUMMARY_CELL, take_cell, error);

@@ -81,7 +81,7 @@ static int say_no_io(struct table *table)
 	char note[1024];
 
 	snprintf(note, sizeof(note),
-		 "%.800s%sI/O meanwhile needs operations one by one (--mode trace)",
+		 "%.800s%sI/O times require individual operations (--mode trace)",
 		 table->note ? table->note : "", table->note ? "; " : "");
 	return table_set_note(table, note);
 }

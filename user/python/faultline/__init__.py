@@ -7,9 +7,9 @@
         with faultline.span("step", category="compute", step=step):
             train(batch)
 
-While nobody listens a span costs as much as an empty `with`. Nothing here changes what a program
-does: no function raises because of the values it is to record. Without the C extension, which
-contains the probes, all names exist and do nothing; status() says so.
+While no tracer listens, a span costs about as much as an empty `with` block. Marking changes
+nothing in the program: no function raises because of the values it records. Without the C
+extension, which contains the probes, all names exist and do nothing; status() says so.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _notes: List[str] = []
 
 def trace_iter(iterable: Iterable[T], name: str, category: str = "data",
                **args: Any) -> Iterator[T]:
-    """Yields the items of `iterable`, and marks the wait for each as a span.
+    """Yields the items of `iterable` and marks the wait for each as a span.
 
-    Creating the iterator (iter(iterable)) is part of the first wait: a DataLoader starts its
-    workers there. The call that reaches the end is a span, too, unless the iterable knows its
-    length: then there are as many spans as items. The body of the loop is in none of these spans.
+    Creating the iterator, iter(iterable), is part of the first wait: a DataLoader starts its
+    workers there. The call that reaches the end is a span, too, unless the iterable has a length:
+    then there are as many spans as items. The body of the loop is in none of these spans.
     """
     again = span(name, category, **args)._copy
     try:
@@ -69,21 +69,21 @@ def trace_iter(iterable: Iterable[T], name: str, category: str = "data",
 
 
 def status() -> Dict[str, Any]:
-    """Returns what works, as a dict: "extension" (bool) is False if spans do nothing, and "reason"
-    (str or None) then says why; "enabled" (bool) says whether somebody is listening now."""
+    """Returns a dict: "extension" (bool) is False if spans do nothing, and "reason" (str or None)
+    then says why; "enabled" (bool) is True while a tracer listens."""
     return {"extension": _missing is None, "reason": _missing, "enabled": enabled()}
 
 
 def notes() -> List[str]:
-    """Returns what the start-up hook of `faultline run --python-spans` could not mark, and why: a
-    new list with one line for each."""
+    """Returns what the startup hook of `faultline run --python-spans` could not mark, and why: a
+    new list with one line each."""
     return list(_notes)
 
 
 def read(paths: Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]) -> "Trace":
     """Reads a trace, or several as one job: read("job.flt").calls. See help(faultline._trace).
 
-    Needs numpy, msgpack and zstandard, and pandas for DataFrames; marking spans needs none.
+    Requires numpy, msgpack and zstandard, and pandas for DataFrames; marking spans requires none.
     """
     from . import _trace
     return _trace.read(paths)
@@ -91,6 +91,6 @@ def read(paths: Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[
 
 def read_dask(paths: Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]],
               table: str = "calls", **choice: Any) -> Any:
-    """Reads lazily, as a Dask DataFrame. See help(faultline._dask.read_dask)."""
+    """Reads traces lazily, as a Dask DataFrame. See help(faultline._dask.read_dask)."""
     from . import _dask
     return _dask.read_dask(paths, table, **choice)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The blocks of a trace file, found by its index and read one by one. Needs numpy, msgpack and
-zstandard."""
+"""Finds the blocks of a trace file by its index and reads them one by one. Requires numpy, msgpack
+and zstandard."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ import zstandard
 TAIL = struct.Struct("<IIQQQQ")
 TAIL_SKIPPABLE, TAIL_MAGIC = 0x184D2A50, 0x0A444E45544C460A
 SKIPPABLE = range(0x184D2A50, 0x184D2A60)
-FRAME_MOST = 256 << 20  # bytes of a decompressed frame; those of Faultline are far smaller
+FRAME_MOST = 256 << 20  # bytes of a decompressed frame; Faultline's are far smaller
 FEED = 1 << 16
 TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
 VERSION = 1
 FILE_COLUMNS = ("id", "dev", "ino", "size")  # required in rows of files
 ANY_PID = (1 << 64) - 1  # see key(): the processes of a block are unknown
-# Exceptions from reading a frame that is damaged, or that another program made.
+# Exceptions from reading a frame that is damaged or was written by another program.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, zstandard.ZstdError,
            msgpack.UnpackException)
 
 
 class TraceWarning(UserWarning):
-    """A trace is incomplete or damaged: results contain only what could be read."""
+    """A trace is incomplete, damaged or lacks the data for a table; results contain only what could
+    be read."""
 
 
 class Block(NamedTuple):
-    """An entry of the index; times on the trace's own clock, pids as a bit mask, see key()."""
+    """An index entry. Times are on the trace's own clock; pids is a bit mask, see key()."""
     kind: str
     offset: int
     rows: int
@@ -44,7 +45,7 @@ class Block(NamedTuple):
 
 
 def key(pid: int) -> int:
-    """Returns the bit of a pid in the mask of a block."""
+    """Returns the bit of a pid in a block's mask."""
     return 1 << ((pid * 0x9E3779B97F4A7C15 & (1 << 64) - 1) >> 58)
 
 
@@ -54,15 +55,15 @@ def _column(value: Dict[Any, Any]) -> Any:
     kind = value[b"type"]
     kind = kind.decode() if isinstance(kind, bytes) else kind
     if kind not in TYPES:
-        raise ValueError(f"a column of type {kind!r}")
+        raise ValueError(f"unsupported column type {kind!r}")
     array = np.frombuffer(value[b"data"], dtype=kind)
     if list(array.shape) != list(value[b"shape"]):
-        raise ValueError("a column of another length than it says")
+        raise ValueError("column data does not match its shape")
     return array
 
 
 class TraceFile:
-    """One trace file: its header, its totals (None: it has no end), its blocks."""
+    """A trace file: its header, its totals (None if the trace has no end) and its blocks."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -71,21 +72,21 @@ class TraceFile:
             self._bytes: Union[bytes, mmap.mmap] = \
                 mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
         if not size:
-            raise ValueError(f"{path}: is empty")
+            raise ValueError(f"{path}: the file is empty")
         try:
             self.header: Dict[str, Any] = self.frame(0)[0]
         except DAMAGED as error:
-            raise ValueError(f"{path}: is no trace of Faultline: {error}") from None
+            raise ValueError(f"{path}: not a Faultline trace: {error}") from None
         if self.header.get("format") != "faultline":
-            raise ValueError(f"{path}: is no trace of Faultline")
+            raise ValueError(f"{path}: not a Faultline trace")
         if self.header.get("version") != VERSION:
-            raise ValueError(f"{path}: is of version {self.header.get('version')}, which this "
-                             f"package does not know; it reads version {VERSION}")
+            raise ValueError(f"{path}: trace version {self.header.get('version')} is not "
+                             f"supported; this package reads version {VERSION}")
         try:
             clock = self.header["clock"]
             self.shift = int(clock["realtime_ns"]) - int(clock["monotonic_ns"])
         except DAMAGED as error:
-            raise ValueError(f"{path}: its header is damaged: {error!r}") from None
+            raise ValueError(f"{path}: the header is damaged: {error!r}") from None
         self.totals: Optional[Dict[str, Any]] = None
         self.blocks: List[Block] = []
         if not self._read_index():
@@ -101,15 +102,15 @@ class TraceFile:
         while not unpack.eof:
             piece = self._bytes[at:at + FEED]
             if not piece:
-                raise ValueError("the file ends within a frame")
+                raise ValueError("the file ends inside a frame")
             data += unpack.decompress(piece)
             at += len(piece)
             if len(data) > FRAME_MOST:
-                raise ValueError("a frame is too large to be one of a trace")
+                raise ValueError("a frame is too large for a Faultline trace")
         value = msgpack.unpackb(bytes(data), raw=False, strict_map_key=False, object_hook=_column,
                                 unicode_errors="backslashreplace")
         if not isinstance(value, dict):
-            raise ValueError("a frame holds no map")
+            raise ValueError("a frame does not contain a map")
         return value, at - len(unpack.unused_data)
 
     def _read_index(self) -> bool:
@@ -125,7 +126,7 @@ class TraceFile:
             while index:
                 part = self.frame(index)[0]
                 if int(part["previous"]) >= index:
-                    raise ValueError("indexes in a circle")
+                    raise ValueError("index parts form a loop")
                 index = int(part["previous"])
                 parts.append(part)
             blocks: List[Block] = []
@@ -134,8 +135,8 @@ class TraceFile:
                 columns.append(part["pids"].tolist() if "pids" in part else [ANY_PID] * len(columns[0]))
                 blocks += [Block(part["kinds"][row[0]], *row[1:]) for row in zip(*columns)]
         except DAMAGED as error:
-            warnings.warn(f"{self.path}: its index is damaged ({error}); it is read from one end to "
-                          "the other", TraceWarning, stacklevel=4)
+            warnings.warn(f"{self.path}: the index is damaged ({error}); scanning the whole "
+                          "file", TraceWarning, stacklevel=4)
             self.totals = None
             return False
         self.blocks = blocks
@@ -143,7 +144,7 @@ class TraceFile:
 
     def _scan(self) -> None:
         """Finds the complete frames of a trace without an end."""
-        offset, why = 0, "it has no end: the tracer was stopped before it could write one"
+        offset, why = 0, "the trace has no end: the tracer was killed or could not write"
         while offset < len(self._bytes):
             magic = int.from_bytes(self._bytes[offset:offset + 4], "little")
             if magic in SKIPPABLE:
@@ -160,7 +161,7 @@ class TraceFile:
                     self.blocks.append(Block(kind, offset, int(value["n"]), int(times.min()),
                                              int(ends.max()), ANY_PID))
             except DAMAGED as error:
-                why = f"it can be read up to byte {offset} ({error})"
+                why = f"readable up to byte {offset} ({error})"
                 break
             offset = after
         warnings.warn(f"{self.path}: incomplete: {why}", TraceWarning, stacklevel=5)
@@ -172,13 +173,14 @@ class TraceFile:
         return (times + np.uint64(block["t0"])).astype(np.int64)
 
     def rows(self, block: Block) -> Optional[Dict[str, "np.ndarray[Any, Any]"]]:
-        """Returns the columns of a block, `time` as Unix time; None, with a warning, if damaged."""
+        """Returns the columns of a block, with `time` as Unix time. Warns and returns None if
+        damaged."""
         try:
             value = self.frame(block.offset)[0]
             columns = {name: column for name, column in value.items()
                        if isinstance(column, np.ndarray)}
             if any(len(column) != value["n"] for column in columns.values()):
-                raise ValueError("columns of different lengths")
+                raise ValueError("columns differ in length")
             columns["time"] = self._times(value) + self.shift
         except DAMAGED as error:
             self.warn_of(block, error)
@@ -186,7 +188,7 @@ class TraceFile:
         return columns
 
     def warn_of(self, block: Block, error: Exception) -> None:
-        """Warns of a block that cannot be read or understood."""
+        """Warns about a block that cannot be read."""
         warnings.warn(f"{self.path}: {block.rows} rows of {block.kind} cannot be read ({error})",
                       TraceWarning, stacklevel=4)
 
@@ -218,7 +220,7 @@ class TraceFile:
             names = list(columns)
             missing = [name for name in FILE_COLUMNS if name not in names]
             if missing:
-                self.warn_of(block, ValueError(f"no column {missing[0]}"))
+                self.warn_of(block, ValueError(f"missing column {missing[0]}"))
                 continue
             for values in zip(*(columns[name].tolist() for name in names)):
                 row = dict(zip(names, values))
@@ -240,6 +242,6 @@ def _open(path: str, _identity: Tuple[int, int, int]) -> TraceFile:
 
 
 def open_file(path: str) -> TraceFile:
-    """Returns the same object for the same file: workers of a cluster read its names once."""
+    """Caches open files, so that each worker of a cluster reads the names of a trace once."""
     about = os.stat(path)
     return _open(path, (about.st_ino, about.st_size, about.st_mtime_ns))

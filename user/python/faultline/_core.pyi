@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# The types of faultline._core, whose docstrings say what each name does.
+# Types of faultline._core. Its docstrings describe each name.
 from types import TracebackType
 from typing import Any, Callable, Optional, Type, TypeVar, final
 

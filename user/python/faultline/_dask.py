@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces as Dask DataFrames: a partition is a group of blocks, read by the worker that needs it."""
+"""Traces as Dask DataFrames. A partition is a group of blocks, read by the worker that needs it."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _groups(blocks: List[Block], rows: int) -> List[List[Block]]:
 def read_dask(paths: Paths, table: str = "calls", columns: Optional[Sequence[str]] = None,
               from_ns: Optional[int] = None, until_ns: Optional[int] = None,
               pid: Optional[int] = None, partition_rows: int = 1_000_000) -> Any:
-    """Returns calls, faults, requests or vfs of traces that may be larger than memory, as a Dask
-    DataFrame with partitions of about `partition_rows` rows. Reads only headers and indexes now;
-    partitions that match a time (ns since 1970) and a pid are read when they are needed. Workers
+    """Returns calls, faults, requests or vfs as a Dask DataFrame with partitions of about
+    `partition_rows` rows, for traces larger than memory. Reads only headers and indexes now; the
+    blocks that match a time range (ns since 1970) and a pid are read when they are needed. Workers
     must find the traces under the same paths."""
     _frames.check_table(table)
     choice = Choice(None if columns is None else tuple(columns), from_ns, until_ns, pid)

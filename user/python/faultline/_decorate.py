@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Wraps functions of every kind as spans. Each call has a span of its own, so that recursion,
-threads and interleaved coroutines end the spans that they began."""
+"""Wraps functions of every kind as spans. Each call has its own span, so that recursive calls,
+threads and interleaved coroutines end the spans they began."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Callable, Tuple
 
 
 def decorate(span: Any, function: Any) -> Any:
-    """Implements `span(...)(function)`: returns the same kind of function, same metadata."""
+    """Implements `span(...)(function)`: returns the same kind of function, with its metadata."""
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(decorate(span, function.__func__))
     if inspect.isclass(function) or not callable(function):
-        raise TypeError(f"a span decorates functions, not {function!r}")
+        raise TypeError(f"a span can only decorate functions, not {function!r}")
     for is_kind, wrap in _KINDS:
         if is_kind(function):
             break

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Turns what DFTracer logs into spans: of its own library if that is installed, otherwise of the
-names that stand in for it. Must not change what the library does, except its clock if it has
+"""Records what DFTracer logs as spans: from its own library if installed, otherwise from the
+modules that replace it. Must not change what the library does, except to supply a clock if it has
 none."""
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ._hooks import note
 
 
 def category_of(cat: Any) -> str:
-    """Returns Faultline's category. DFTracer's users spell categories as they like: those with a
-    meaning are recognized in capitals, too."""
+    """Returns Faultline's category. DFTracer's users capitalize categories as they like, so those
+    with a meaning here are recognized in any case."""
     text = str(cat)
     return text.lower() if text.lower() in ("compute", "io") else text
 
 
 def record(name: Any, cat: Any, start_us: Any, duration_us: Any,
            args: Dict[str, Any]) -> None:
-    """Records a span of `duration_us` microseconds from `start_us` since the epoch. A start on
-    another clock cannot be converted: such a span is assumed to end now. One that is longer than
-    the machine has been up began before its logger had a clock, and is left out."""
+    """Records a span of `duration_us` microseconds that began `start_us` after the epoch. If the
+    start is on another clock, the span is assumed to end now. A span longer than the machine's
+    uptime began before its logger had a clock, and is dropped."""
     now_ns = time.monotonic_ns()
     start_ns = int(start_us) * 1000 - (time.time_ns() - now_ns)
     if not 0 <= start_ns <= now_ns:
@@ -36,7 +36,7 @@ def record(name: Any, cat: Any, start_us: Any, duration_us: Any,
 
 
 def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps log_event() of DFTracer's logger, which also records a span then."""
+    """Wraps log_event() of DFTracer's logger to record a span, too."""
     signature = inspect.signature(log_event)
 
     @functools.wraps(log_event)
@@ -45,7 +45,7 @@ def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 _tell(signature.bind(*args, **kwargs).arguments)
             except Exception as error:
-                note(f"an event of DFTracer is not told: {type(error).__name__}: {error}")
+                note(f"DFTracer event not recorded: {type(error).__name__}: {error}")
         return log_event(*args, **kwargs)
 
     wrapper._faultline = True  # type: ignore[attr-defined]
@@ -53,13 +53,13 @@ def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _logs(logger: Any) -> bool:
-    """Returns whether it is initialised: before that DFTracer logs nothing."""
+    """Returns whether the logger is initialised: until then, DFTracer logs nothing."""
     return getattr(logger, "logger", True) is not None
 
 
 def _timed(get_time: Callable[..., int]) -> Callable[..., int]:
-    """Wraps get_time() of DFTracer's logger. The clock is in its native library, without which
-    (DLIO installs only pydftracer) every span would begin at 0 and take no time."""
+    """Wraps get_time() of DFTracer's logger. Its clock is in its native library; without that (DLIO
+    installs only pydftracer), every span would begin at 0 and take no time."""
     @functools.wraps(get_time)
     def wrapper(*args: Any, **kwargs: Any) -> int:
         told = get_time(*args, **kwargs)
@@ -84,12 +84,12 @@ def _listen(module: Any) -> None:
     if getattr(logger, "_faultline", False) or getattr(log_event, "_faultline", False):
         return
     if log_event is None:
-        return note(f"{module.__name__} is not listened to: it has no dftracer.log_event")
+        return note(f"{module.__name__} is not hooked: it has no dftracer.log_event")
     logger.log_event = _told(log_event)
     if getattr(logger, "get_time", None) is not None:
         logger.get_time = _timed(logger.get_time)
     if not getattr(module, "DFTRACER_ENABLE", True):
-        note("DFTracer is switched off: with DFTRACER_ENABLE=1 its marks become spans")
+        note("DFTracer is disabled; set DFTRACER_ENABLE=1 to record its marks as spans")
 
 
 HOOKS: Dict[str, Callable[[Any], None]] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stands in for faultline._core if that could not be built or loaded: does nothing.
+"""Replaces faultline._core if that could not be built or loaded: does nothing.
 Must accept and reject the same parameters, so that a program behaves the same with either."""
 
 from __future__ import annotations
@@ -10,29 +10,30 @@ from typing import Any, Dict, Tuple
 
 def _check(positional: Tuple[Any, ...], keywords: Dict[str, Any]) -> Tuple[str, str]:
     if len(positional) > 2:
-        raise TypeError("after name and category, arguments have keywords")
+        raise TypeError("takes at most 2 positional arguments (name, category); "
+                        "pass others by keyword")
     given = dict(zip(("name", "category"), positional))
     for key in ("name", "category"):
         if key in keywords:
             if key in given:
-                raise TypeError(f"{key} is given twice")
+                raise TypeError(f"got multiple values for argument '{key}'")
             given[key] = keywords[key]
         if key in given and not isinstance(given[key], str):
             raise TypeError(f"{key} must be a str, not {type(given[key])!r}")
     if "name" not in given:
-        raise TypeError("a name is needed")
+        raise TypeError("missing required argument 'name'")
     return given["name"], given.get("category", "")
 
 
 class Span:
-    """What span() returns."""
+    """A span, as returned by span()."""
 
     __slots__ = ("name", "category")
     name: str
     category: str
 
     def __new__(cls, *positional: Any, **keywords: Any) -> Span:
-        raise TypeError("span() makes these")
+        raise TypeError("Span cannot be created directly; use span()")
 
     def begin(self) -> Span:
         return self
@@ -59,27 +60,27 @@ class Span:
 
 
 def span(*positional: Any, **keywords: Any) -> Span:
-    """span(name, category='', **args): does nothing, because nothing can listen."""
+    """span(name, category='', **args): does nothing without the C extension."""
     made = object.__new__(Span)
     made.name, made.category = _check(positional, keywords)
     return made
 
 
 def instant(*positional: Any, **keywords: Any) -> None:
-    """instant(name, category='', **args): does nothing, because nothing can listen."""
+    """instant(name, category='', **args): does nothing without the C extension."""
     _check(positional, keywords)
 
 
 def record(*positional: Any, **keywords: Any) -> None:
-    """record(name, category, start_ns, end_ns, **args): does nothing; nothing can listen."""
+    """record(name, category, start_ns, end_ns, **args): does nothing without the C extension."""
     if len(positional) != 4:
-        raise TypeError("record() takes name, category, start_ns and end_ns; "
-                        "arguments have keywords")
+        raise TypeError("record() takes exactly 4 positional arguments (name, category, start_ns, "
+                        "end_ns); pass others by keyword")
     _check(positional[:2], {})
     for time in positional[2:]:
         operator.index(time)
 
 
 def enabled() -> bool:
-    """False: nothing can listen."""
+    """Returns False: without the C extension, no tracer can listen."""
     return False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes tables from blocks: which kinds and columns each needs, and how values are converted.
-Returns pandas DataFrames, or dictionaries of numpy arrays without pandas."""
+"""Makes tables from blocks: which kinds and columns each table needs, and how values are converted.
+Tables are pandas DataFrames, or dicts of numpy arrays without pandas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._blocks import DAMAGED, Block, TraceFile, key
 try:
     import pandas
     pd: Any = pandas
-except ImportError:  # numpy alone is enough for numbers
+except ImportError:  # numpy is enough for numbers
     pd = None
 
 Columns = Dict[str, Any]
@@ -21,7 +21,7 @@ FAULT_MAJOR, FAULT_WRITE = 1, 2
 
 
 class Choice(NamedTuple):
-    """Which part of a table is wanted; None: all of it. Times in ns since 1970."""
+    """Selects part of a table; None means everything. Times are in ns since 1970."""
     columns: Optional[Tuple[str, ...]] = None
     from_ns: Optional[int] = None
     until_ns: Optional[int] = None
@@ -29,7 +29,7 @@ class Choice(NamedTuple):
 
 
 def categories(codes: Any, names: Sequence[str]) -> Any:
-    """Returns names by code; -1: none."""
+    """Returns the names of codes; -1 means none."""
     if pd is None:
         table = np.array([*names, ""], dtype=object)
         return table[codes]
@@ -37,13 +37,13 @@ def categories(codes: Any, names: Sequence[str]) -> Any:
 
 
 def known(values: Any, missing: Any) -> Any:
-    """Returns integers of which some are unknown."""
+    """Returns integers, unknown where `missing` is set."""
     values = values.astype(np.int64)
     return values if pd is None else pd.arrays.IntegerArray(values, np.asarray(missing, dtype=bool))
 
 
 def path_of(trace: TraceFile, ids: Any) -> Any:
-    """Returns paths of files; equal paths share a category, whatever their ids."""
+    """Returns the paths of file ids; equal paths share a category."""
     used, inverse = np.unique(ids, return_inverse=True)
     paths: Dict[str, int] = {}
     codes = np.full(len(used), -1, dtype=np.int32)
@@ -71,7 +71,7 @@ def operation_of(trace: TraceFile, numbers: Any) -> Any:
     place = {name: i for i, name in enumerate(names)}
     table = np.array([place[name] for name in trace.operations], dtype=np.int32)
     if (numbers < 0).any():
-        raise ValueError("an operation of a negative number")
+        raise ValueError("negative operation number")
     return categories(table[numbers], names)
 
 
@@ -157,14 +157,14 @@ LARGE = ("calls", "faults", "requests", "vfs")
 
 def check_table(name: str) -> None:
     if name not in LARGE:
-        raise ValueError(f"no table {name!r} to choose from; there are {', '.join(LARGE)}")
+        raise ValueError(f"unknown table {name!r}; choose from {', '.join(LARGE)}")
 
 
 def check_columns(table: str, columns: Optional[Sequence[str]]) -> List[str]:
     have = [name for name, _ in TABLES[table][1]]
     for name in columns or ():
         if name not in have:
-            raise ValueError(f"{table} has no column {name!r}; it has {', '.join(have)}")
+            raise ValueError(f"{table} has no column {name!r}; choose from {', '.join(have)}")
     return [name for name in have if columns is None or name in columns]
 
 
@@ -178,7 +178,7 @@ def wanted_blocks(trace: TraceFile, table: str, choice: Choice) -> List[Block]:
 
 
 def _chosen(rows: Columns, choice: Choice) -> Columns:
-    """Returns the rows of the process that overlap the time, both ends included."""
+    """Returns the rows of the chosen process that overlap the chosen times, both ends included."""
     keep = np.ones(len(rows["time"]), dtype=bool)
     end = rows["time"] + (rows["dur"].astype(np.int64) if "dur" in rows else 0)
     if choice.from_ns is not None:
@@ -191,7 +191,7 @@ def _chosen(rows: Columns, choice: Choice) -> Columns:
 
 
 def from_block(trace: TraceFile, table: str, block: Block, choice: Choice) -> Optional[Columns]:
-    """Makes a table from a block; returns None, with a warning, if the block is damaged."""
+    """Makes a table from a block. Warns and returns None if the block is damaged."""
     rows = trace.rows(block)
     if rows is None:
         return None
@@ -218,7 +218,7 @@ def empty(table: str, columns: Optional[Sequence[str]]) -> Columns:
 
 
 def in_order(table: Any) -> Any:
-    """Sorts by start, if there is such a column: blocks are in the order in which they filled."""
+    """Sorts by start_ns, if present: blocks are in the order in which they filled."""
     if "start_ns" not in table:
         return table
     if pd is not None:
@@ -228,7 +228,7 @@ def in_order(table: Any) -> Any:
 
 
 def join(parts: List[Columns], table: str, columns: Optional[Sequence[str]]) -> Any:
-    """Concatenates tables in their order."""
+    """Concatenates tables in order."""
     parts = [part for part in parts if part] or [empty(table, columns)]
     if pd is None:
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -256,13 +256,13 @@ def _flat(row: Dict[str, Any], types: Dict[str, str], before: str = "") -> Dict[
 
 
 def report_frame(rows: List[Dict[str, Any]], types: Dict[str, str]) -> Any:
-    """Makes a table of the report; `types` are those of its columns in --list-columns."""
+    """Makes a table of the report; `types` are the column types that --list-columns prints."""
     flat = [_flat(row, types) for row in rows]
     more = {name: "text" for row in flat for name in row if name not in types}
     out = {}
     for name, kind in {**types, **more}.items():
         values = [row.get(name) for row in flat]
-        if kind == "integer":  # 64 bits: an inode may not fit into a signed one
+        if kind == "integer":  # 64 bits: an inode number may not fit in a signed one
             large = any(value is not None and value >= 1 << 63 for value in values)
             out[name] = pd.array(values, dtype="UInt64" if large else "Int64")
         elif kind == "bool":

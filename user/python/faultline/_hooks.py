@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Calls functions after modules are imported, and wraps functions of third-party modules.
-No error here reaches the program: it becomes a note."""
+"""Calls hooks after modules are imported, and wraps functions of third-party modules.
+Errors do not reach the program; they become notes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Hook = Callable[[Any], None]
 
 
 def note(text: str) -> None:
-    """Keeps a line for faultline.notes(); prints it if FAULTLINE_PYTHON_SPANS_VERBOSE=1."""
+    """Adds a line to faultline.notes(); prints it if FAULTLINE_PYTHON_SPANS_VERBOSE=1."""
     _notes.append(text)
     if os.environ.get("FAULTLINE_PYTHON_SPANS_VERBOSE") == "1":
         print(f"faultline: {text}", file=sys.stderr)
 
 
 def when_imported(hooks: Dict[str, Hook]) -> None:
-    """Calls each hook with the module of that name, right after the module's own code has run, or
-    at once if it is already imported."""
+    """Calls each hook with the module of that name, right after the module's code has run, or
+    immediately if it is already imported."""
     for name, hook in hooks.items():
         if name in sys.modules:
             _run(name, hook, sys.modules[name])
@@ -41,7 +41,7 @@ def _run(name: str, hook: Hook, module: Any) -> None:
 
 
 class _Finder:
-    """Leaves finding to the other finders, and adds a step to loading."""
+    """Leaves finding to the other finders and adds a step to loading."""
 
     def __init__(self, hooks: Dict[str, Hook]) -> None:
         self.hooks = hooks
@@ -64,7 +64,7 @@ class _Finder:
             # __loader__ and __spec__ do not change.
             loader.exec_module = lambda module: self._execute(name, hook, loader, execute, module)
         except AttributeError as error:
-            note(f"{name} is not marked: its loader cannot be extended ({error})")
+            note(f"{name} is not marked: its loader cannot be wrapped ({error})")
         return spec
 
     def _execute(self, name: str, hook: Hook, loader: Any, execute: Any, module: Any) -> None:
@@ -107,9 +107,9 @@ _muted = _Muted()
 def marked(function: Callable[..., Any], name: str, category: str, key: str = "",
            mutes: Iterable[str] = (),
            args: Callable[..., Dict[str, Any]] = lambda *_, **__: {}) -> Any:
-    """Wraps `function` so that each call is a span. While it runs, functions marked with a key in
-    `mutes` (or with its own) make no spans on this thread: of nested calls only the outermost is a
-    span. `args` makes the span's arguments from those of the call."""
+    """Wraps `function` so that each call is a span. While it runs, functions marked with its key or
+    a key in `mutes` make no spans on this thread, so only the outermost of nested calls is a span.
+    `args` makes the span's arguments from those of the call."""
     muting = frozenset(mutes) | ({key} if key else frozenset())
 
     @functools.wraps(function)
@@ -129,9 +129,9 @@ def marked(function: Callable[..., Any], name: str, category: str, key: str = ""
 
 
 def mark(owner: Any, attribute: str, name: str, category: str, **options: Any) -> None:
-    """Marks owner.attribute in place, once; notes if it does not exist."""
+    """Marks owner.attribute in place, once. Adds a note if it does not exist."""
     function = getattr(owner, attribute, None)
     if not callable(function):
-        note(f"{name} is not marked: there is no {attribute} in {owner!r}")
+        note(f"{name} is not marked: no {attribute} in {owner!r}")
     elif not getattr(function, "_faultline", False):
         setattr(owner, attribute, marked(function, name, category, **options))

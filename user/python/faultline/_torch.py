@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Marks what PyTorch does: a table of its modules, and what is marked in each when it is imported.
-Must not change what a program computes: draws no random number, keeps the order of calls, and
+"""Marks PyTorch's operations: a table of its modules, and what to mark in each when it is imported.
+Must not change what a program computes: draws no random numbers, keeps the order of calls, and
 replaces no object that the program holds."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Pass:
         self._span = span("pass", "epoch", epoch=passes).begin()
 
     def end(self) -> None:
-        if self._pid == os.getpid():  # a worker has a copy of it
+        if self._pid == os.getpid():  # a worker has a copy
             self._span.end()
 
     __del__ = end
@@ -80,8 +80,8 @@ def _dataloader(module: Any) -> None:
 
 
 def _batches(iterator: Any) -> int:
-    """Returns the number of batches, or -1. Asks only PyTorch's own samplers, and only once:
-    len() of others may do anything."""
+    """Returns the number of batches, or -1. Calls len() only on PyTorch's own samplers, and only
+    once: that of others may do anything."""
     count: Optional[int] = iterator.__dict__.get("_faultline_batches")
     if count is None:
         count = -1
@@ -97,7 +97,7 @@ def _batches(iterator: Any) -> int:
 
 
 class _Dataset:
-    """Replaces the dataset for a fetcher: the same items, each one a span."""
+    """Replaces a fetcher's dataset: the same items, each marked as a span."""
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset

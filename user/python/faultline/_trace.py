@@ -27,21 +27,21 @@ def path_list(paths: Paths) -> List[str]:
         return [os.fspath(paths)]
     listed = [os.fspath(path) for path in paths]
     if not listed:
-        raise ValueError("no trace was given")
+        raise ValueError("no trace was specified")
     return listed
 
 
 def read(paths: Paths) -> "Trace":
     """Reads a trace, or several as one job: `read("job.flt").calls`. Reads only headers and indexes
-    at first. Damaged or incomplete traces cause a TraceWarning."""
+    at first. Damaged or incomplete traces raise a TraceWarning, and the rest is read."""
     return Trace(path_list(paths))
 
 
 class Trace:
-    """Tables of a trace as pandas DataFrames (dictionaries of numpy arrays without pandas).
+    """Tables of a trace as pandas DataFrames (dicts of numpy arrays without pandas).
 
-    Times: `start_ns` and `end_ns` since 1970, `dur_ns`; `time` is start_ns as datetime64 (UTC).
-    Names are categoricals; unknown numbers are <NA>.
+    `start_ns` and `end_ns` are ns since 1970, `dur_ns` is a duration in ns, and `time` is start_ns
+    as datetime64 (UTC). Names are categoricals; unknown numbers are <NA>.
     """
 
     def __init__(self, paths: List[str]) -> None:
@@ -50,7 +50,8 @@ class Trace:
 
     @property
     def header(self) -> Dict[str, Any]:
-        """Header of the first trace: host, kernel, command, layers and how they were attached."""
+        """The header of the first trace: host, kernel, command, layers and how they were
+        attached."""
         return self.traces[0].header
 
     @property
@@ -60,9 +61,9 @@ class Trace:
     def table(self, name: str, columns: Optional[Sequence[str]] = None,
               from_ns: Optional[int] = None, until_ns: Optional[int] = None,
               pid: Optional[int] = None) -> Any:
-        """calls, faults, requests or vfs: only some columns, or rows that overlap a time (ns since
-        1970, both ends included) or belong to a process. Skips blocks that cannot contain such
-        rows."""
+        """Reads part of calls, faults, requests or vfs: some columns, or the rows that overlap a
+        time range (ns since 1970, both ends included) or belong to a process. Skips blocks that
+        cannot contain such rows."""
         _frames.check_table(name)
         return self._table(name, Choice(None if columns is None else tuple(columns), from_ns,
                                         until_ns, pid))
@@ -81,7 +82,7 @@ class Trace:
 
     @functools.cached_property
     def calls(self) -> Any:
-        """System calls on files, and operations of io_uring and libaio."""
+        """System calls on files, and io_uring and libaio operations."""
         return self._table("calls")
 
     @functools.cached_property
@@ -96,13 +97,13 @@ class Trace:
 
     @functools.cached_property
     def vfs(self) -> Any:
-        """Reads, writes and syncs in the kernel (--layers vfs), by a call or not."""
+        """Reads, writes and syncs in the kernel (--layers vfs), with or without a system call."""
         return self._table("vfs")
 
     @functools.cached_property
     def spans(self) -> Any:
-        """Spans as the program marked them; end_ns and dur_ns are <NA> for those that it did not end.
-        The report ends these with the process, or when the program executes another."""
+        """Spans as the program marked them. If it did not end a span, end_ns and dur_ns are <NA>;
+        the report ends such spans when the process exits or executes another program."""
         self._need_pandas("spans")
         parts = []
         for trace in self.traces:
@@ -123,7 +124,7 @@ class Trace:
 
     @functools.cached_property
     def files(self) -> Any:
-        """Files by id, as last seen: one row for each id of each trace."""
+        """Files as last seen, one row per id and trace."""
         rows = []
         for trace in self.traces:
             for number, row in sorted(trace.file_rows.items()):
@@ -138,7 +139,7 @@ class Trace:
 
     @functools.cached_property
     def processes(self) -> Any:
-        """Processes as last named; a reused pid is another process."""
+        """Processes as last named. A reused pid is a separate process."""
         self._need_pandas("processes")
         rows = [row for trace in self.traces for row in self._lives(trace)]
         names = ["trace", "pid", "ppid", "comm", "command", "rank", "start_ns", "end_ns", "status"]
@@ -190,7 +191,7 @@ class Trace:
     @staticmethod
     def _need_pandas(name: str) -> None:
         if pd is None:
-            raise ImportError(f"{name} needs pandas (Debian: python3-pandas)")
+            raise ImportError(f"{name} requires pandas (Debian: python3-pandas)")
 
     # --- the C report ---
 
@@ -199,19 +200,19 @@ class Trace:
         return told(*self.paths)
 
     def report(self, table: Optional[str] = None) -> Any:
-        """Returns the output of `faultline report --format json`; for a table, a DataFrame with the
-        columns and types of `--list-columns`, even without rows, followed by members that are in no
-        column. If the table cannot be made from the trace, the frame is empty, with a
-        TraceWarning."""
+        """Returns the output of `faultline report --format json` as a dict, or one of its tables as
+        a DataFrame: the columns and types that `--list-columns` prints, even without rows, followed
+        by members that are not columns. If the trace lacks the data for the table, the frame is
+        empty and a TraceWarning is raised."""
         if table is None:
             return self._report
         tables = [name for name, rows in self._report.items() if not isinstance(rows, int)]
         if table not in tables:
-            raise ValueError(f"no table {table!r}; there are {', '.join(tables)}")
+            raise ValueError(f"unknown table {table!r}; choose from {', '.join(tables)}")
         rows = self._report[table]
         self._need_pandas("report(table)")
         if rows is None:
-            warnings.warn(f"{', '.join(self.paths)}: the table {table} cannot be made of it: "
+            warnings.warn(f"{', '.join(self.paths)}: table {table} is unavailable: "
                           f"{self._what_it_lacks()}", TraceWarning, stacklevel=2)
         columns = told("--table", table, "--list-columns")["columns"]
         return _frames.report_frame(rows if isinstance(rows, list) else [rows] if rows else [],
@@ -221,25 +222,25 @@ class Trace:
         return any(row["id"] == "summed" for row in self._report["caveats"] or [])
 
     def _what_it_lacks(self) -> str:
-        return "what it needs was not recorded" + (
-            ", as operations were summed up (--mode trace tells them one by one)"
+        return "the necessary data was not recorded" + (
+            "; operations were aggregated in the kernel (--mode trace records each one)"
             if self._is_summed() else "")
 
     def _why_no_findings(self) -> str:
         report = self._report
         if report["findings"] is None:
-            return f"what costs time is not known: {self._what_it_lacks()}"
+            return f"Findings are unavailable: {self._what_it_lacks()}"
         if report["trace"]["duration_ns"] is None:
-            return "nothing of the run was written"
+            return "No findings: the trace has no events"
         if self._is_summed():
-            return ("nothing that costs time was found; what operations tell only one by one is not "
-                    "known: they were summed up")
+            return ("No findings: no known problem costs \u2265 0.2% of the run; findings that need single "
+                    "operations were not checked, because operations were aggregated")
         if all(row["time_ns"] is None for row in report["access"] or []):
-            return "no layer that tells of I/O was recorded"
-        return "nothing that costs time was found"
+            return "No findings: no I/O layer was recorded"
+        return "No findings: no known problem costs \u2265 0.2% of the run"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the findings, and a picture of the run."""
+        """For notebooks: the findings and a picture of the run."""
         esc = html.escape
         command = esc(" ".join(map(str, self.header.get("command") or self.paths)))
         try:
@@ -258,8 +259,8 @@ def told(*arguments: str) -> Dict[str, Any]:
     """Returns the output of `faultline report --format json`."""
     program = os.environ.get("FAULTLINE") or shutil.which("faultline")
     if not program:
-        raise FileNotFoundError("the program faultline is not in PATH; the environment variable "
-                                "FAULTLINE may name it")
+        raise FileNotFoundError("faultline is not in PATH; set the environment variable FAULTLINE "
+                                "to its path")
     done = subprocess.run([program, "report", "--format", "json", *arguments],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode:
@@ -269,11 +270,12 @@ def told(*arguments: str) -> Dict[str, Any]:
 
 
 def picture(timeline: List[Dict[str, Any]]) -> str:
-    """Draws the run as bars: I/O, and compute above it if known, without overlapped I/O."""
+    """Draws the run as bars: I/O or, if compute is known, unoverlapped I/O with compute above
+    it."""
     if all(row["io_ns"] is None for row in timeline):
-        return "<p><small>when there was I/O is not known</small></p>"
+        return "<p><small>I/O over time is unavailable</small></p>"
     known = any(row["compute_ns"] is not None for row in timeline)
-    says = "I/O that no compute hid" if known else "I/O"
+    says = "unoverlapped I/O" if known else "I/O"
     width, height, bars = 720, 60, []
     end = sum(row["length_ns"] for row in timeline) or 1
     for row in timeline:
@@ -288,5 +290,5 @@ def picture(timeline: List[Dict[str, Any]]) -> str:
     return (f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
             f'aria-label="{says}{", and compute" if known else ""}">'
             f'<rect y="{height - 1}" width="{width}" height="1" fill="#9fb0c0"/>{"".join(bars)}</svg>'
-            f"<p><small>red: {says}{', grey: compute' if known else ''}; upward: share of the time; "
+            f"<p><small>red: {says}{', grey: compute' if known else ''}; height: share of time; "
             f"{end / 1e9:.3g} s</small></p>")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Runs when Python starts under `faultline run --python-spans LIST`, which puts this directory first
-# on PYTHONPATH and LIST (torch, dftracer) into FAULTLINE_PYTHON_SPANS. Must change nothing else for
+# on PYTHONPATH and LIST (torch, dftracer) in FAULTLINE_PYTHON_SPANS. Must change nothing else for
 # the program: its own sitecustomize still runs, and this directory is removed from sys.path again.
-# Works with any Python 3; does nothing in one that is too old for the package.
+# Must work with any Python 3; does nothing if it is too old for the package.
 
 import os
 import sys
@@ -15,7 +15,7 @@ def _install(here):
     wanted = os.environ.get("FAULTLINE_PYTHON_SPANS", "").split(",")
     package = os.path.dirname(here)
     if package not in sys.path:
-        sys.path.append(package)  # last: a package of the program itself takes precedence
+        sys.path.append(package)  # last: the program's own packages take precedence
     if "dftracer" in wanted:
         from faultline import _dftracer, _hooks
         _hooks.when_missing("dftracer", os.path.join(here, "dftracer"))
@@ -39,6 +39,6 @@ def _chain():
 
 try:
     _install(os.path.dirname(os.path.abspath(__file__)))
-except Exception as error:  # the program runs on, unmarked
+except Exception as error:  # the program continues without spans
     sys.stderr.write("faultline: Python spans are off: %s: %s\n" % (type(error).__name__, error))
 _chain()

@@ -16,9 +16,9 @@
 #endif
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
-#define OPEN_MAX 1024 /* how often one object may be open; more begins are ignored */
+#define OPEN_MAX 1024 /* open begins of one object; further ones are ignored */
 
-/* A begin that waits for its end. */
+/* A begin that has not ended yet. */
 struct open {
 	uint64_t id;
 	unsigned long thread;
@@ -29,7 +29,7 @@ struct open {
  * latest begin of its own thread, or else to the latest of any.
  */
 struct span {
-	PyObject_VAR_HEAD	/* as many values as there are keywords */
+	PyObject_VAR_HEAD	/* one value per keyword */
 		PyObject *name; /* str */
 	PyObject *category;	/* str or NULL */
 	PyObject *keywords;	/* tuple of the keywords' names, or NULL */
@@ -62,11 +62,11 @@ static int is_argument(PyObject *key)
 	return !is_key(key, name_key) && !is_key(key, category_key);
 }
 
-/* Sets one of the two named parameters, each of which may be given once. */
+/* Sets one of the two named parameters. Raises if it was given before. */
 static int take(PyObject **parameter, PyObject *key, PyObject *value)
 {
 	if (*parameter) {
-		PyErr_Format(PyExc_TypeError, "%U is given twice", key);
+		PyErr_Format(PyExc_TypeError, "got multiple values for argument '%U'", key);
 		return -1;
 	}
 	if (!PyUnicode_Check(value)) {
@@ -85,8 +85,8 @@ static int take_all(struct given *given, PyObject *const *args, Py_ssize_t count
 
 	*given = (struct given) { .keywords = keywords, .values = args + count };
 	if (count > 2) {
-		PyErr_SetString(PyExc_TypeError,
-				"after name and category, arguments have keywords");
+		PyErr_SetString(PyExc_TypeError, "takes at most 2 positional arguments (name, "
+						 "category); pass others by keyword");
 		return -1;
 	}
 	if ((count > 0 && take(&given->name, name_key, args[0])) ||
@@ -100,7 +100,7 @@ static int take_all(struct given *given, PyObject *const *args, Py_ssize_t count
 			return -1;
 	}
 	if (!given->name) {
-		PyErr_SetString(PyExc_TypeError, "a name is needed");
+		PyErr_SetString(PyExc_TypeError, "missing required argument 'name'");
 		return -1;
 	}
 	return 0;
@@ -261,7 +261,7 @@ static PyObject *span_make(const struct given *given)
 
 static PyObject *span_new(PyTypeObject *type, PyObject *positional, PyObject *keywords)
 {
-	PyErr_SetString(PyExc_TypeError, "span() makes these");
+	PyErr_SetString(PyExc_TypeError, "Span cannot be created directly; use span()");
 	return NULL;
 }
 
@@ -324,7 +324,8 @@ static PyObject *span_call(PyObject *self, PyObject *positional, PyObject *keywo
 	PyObject *module, *function = NULL, *decorated = NULL;
 
 	if (PyTuple_Size(positional) != 1 || (keywords && PyDict_Size(keywords))) {
-		PyErr_SetString(PyExc_TypeError, "a span decorates one function");
+		PyErr_SetString(PyExc_TypeError,
+				"a span takes exactly one argument, the function to decorate");
 		return NULL;
 	}
 	module = PyImport_ImportModule("faultline._decorate");
@@ -359,24 +360,26 @@ static PyObject *span_get_category(PyObject *self, void *unused)
 static PyMethodDef span_methods[] = {
 	{ "__enter__", span_begin, METH_NOARGS, NULL },
 	{ "__exit__", FAST(span_exit), METH_FASTCALL, NULL },
-	{ "begin", span_begin, METH_NOARGS, "Begins it, and returns it. A second begin() nests." },
+	{ "begin", span_begin, METH_NOARGS,
+	  "Begins the span and returns this object. Calls nest." },
 	{ "end", span_end, METH_NOARGS,
-	  "Ends what the latest begin() of this thread began, or of any thread. Without one: "
-	  "nothing." },
-	{ "_copy", span_copy, METH_NOARGS, "A span of the same name, category and arguments." },
+	  "Ends the latest begin() of this thread, or else of any thread. Does nothing if no span "
+	  "is open." },
+	{ "_copy", span_copy, METH_NOARGS,
+	  "Returns a span with the same name, category and arguments." },
 	{ NULL, NULL, 0, NULL },
 };
 
 static PyGetSetDef span_attributes[] = {
-	{ "name", span_get_name, NULL, "Its name, whole.", NULL },
-	{ "category", span_get_category, NULL, "Its category, or \"\".", NULL },
+	{ "name", span_get_name, NULL, "The name, not truncated.", NULL },
+	{ "category", span_get_category, NULL, "The category, or \"\" if there is none.", NULL },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 #include "span_doc.h"
 
 static PyType_Slot span_slots[] = {
-	{ Py_tp_doc, "What span() returns." },
+	{ Py_tp_doc, "A span, as returned by span()." },
 	{ Py_tp_new, span_new },
 	{ Py_tp_dealloc, span_free },
 	{ Py_tp_traverse, span_traverse },
@@ -464,8 +467,9 @@ static PyObject *record(PyObject *self, PyObject *const *args, Py_ssize_t count,
 	struct given given;
 
 	if (count != 4) {
-		PyErr_SetString(PyExc_TypeError, "record() takes name, category, start_ns and "
-						 "end_ns; arguments have keywords");
+		PyErr_SetString(PyExc_TypeError,
+				"record() takes exactly 4 positional arguments (name, category, "
+				"start_ns, end_ns); pass others by keyword");
 		return NULL;
 	}
 	if (take_all(&given, args, 2, NULL) || take_time(args[2], &start_ns) ||
@@ -517,7 +521,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module = {
 	PyModuleDef_HEAD_INIT,
 	.m_name = "faultline._core",
-	.m_doc = "Spans, and the probes that tell of them.",
+	.m_doc = "Spans and their USDT probes.",
 	.m_methods = functions,
 	.m_slots = module_slots,
 };

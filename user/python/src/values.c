@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Packs Python values as msgpack: numbers, texts, bytes, and lists and dictionaries of them. */
+/* Packs Python values as msgpack: numbers, strings, bytes, and lists and dicts of them. */
 #include "values.h"
 
-#define DEPTH_MAX 4	  /* nested lists and dictionaries; deeper values become their repr */
+#define DEPTH_MAX 4	  /* nested lists and dicts; deeper values become their repr */
 #define REPR_BYTES 200	  /* of a repr, at most */
-#define ELEMENTS_MAX 1024 /* more elements fit into no argument buffer */
+#define ELEMENTS_MAX 1024 /* more cannot fit in an argument buffer */
 
 static int pack_value(struct args_pack *pack, PyObject *value, int depth);
 
@@ -136,7 +136,7 @@ static int pack_mapping(struct args_pack *pack, PyObject *value, int depth)
 	return status;
 }
 
-/* Packs numbers of other libraries (numpy's scalars) by the conversions that they offer. */
+/* Packs numbers of other libraries (numpy's scalars) by the conversions they offer. */
 static int pack_other(struct args_pack *pack, PyObject *value)
 {
 	PyObject *number = NULL;

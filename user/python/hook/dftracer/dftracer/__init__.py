@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements DFTracer's names, so that code annotated for it emits Faultline's spans. On the path
-only under `faultline run --python-spans dftracer`; writes no file, installs no signal handler."""
+"""Implements DFTracer's API, so that code annotated for it emits Faultline spans. On the path only
+under `faultline run --python-spans dftracer`; writes no files and installs no signal handlers."""

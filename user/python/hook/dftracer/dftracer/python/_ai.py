@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """ai: a tree of names for the usual phases of training jobs, such as ai.compute.forward. Each works
-as decorator, block, loop, or with start() and stop()."""
+as a decorator, a block, a loop, or with start() and stop()."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class DFTracerAI(Marker):
 
     def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None,
                image_size: Any = None, args: Optional[Dict[str, Any]] = None) -> DFTracerAI:
-        """Sets arguments of open blocks and of what begins from now on, here and in children."""
+        """Sets arguments of open and later blocks, here and in children."""
         self.set(args, epoch=epoch, step=step, image_idx=image_idx, image_size=image_size)
         for child in self._children.values():
             child.update(epoch, step, image_idx, image_size, args)
@@ -152,7 +152,7 @@ class DFTracerAI(Marker):
 
     @property
     def init(self) -> DFTracerAI:
-        """For initialization: `@ai.checkpoint.init` above an __init__."""
+        """Marks initialization: `@ai.checkpoint.init` above an __init__."""
         return self.derive(INIT_NAME)
 
     def create_children(self, names: Dict[str, Any]) -> None:

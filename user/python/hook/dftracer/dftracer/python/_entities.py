@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""DFTracer's entities and relations: which data is used by what. Faultline sees the files
+"""DFTracer's entities and relations: which code uses which data. Faultline sees the files
 themselves, so these names have no effect."""
 
 import enum

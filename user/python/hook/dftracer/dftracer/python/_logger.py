@@ -21,7 +21,7 @@ __all__ = ["dft_fn", "dftracer", "get_default_args"]
 class dftracer:
     """The process's logger. There is no log file: initialising and finalising do nothing."""
 
-    _faultline = True  # a stand-in: must not be listened to
+    _faultline = True  # a replacement: must not be hooked
     _instance: Optional[dftracer] = None
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class dftracer:
         return dftracer.get_instance()
 
     def get_time(self) -> int:
-        """Returns microseconds since the epoch, as DFTracer does; 0 if it is switched off."""
+        """Returns microseconds since the epoch, as DFTracer does; 0 if it is disabled."""
         return time.time_ns() // 1000 if DFTRACER_ENABLE else 0
 
     def enter_event(self) -> None:
@@ -52,7 +52,7 @@ class dftracer:
                   int_args: Optional[Dict[str, Any]] = None,
                   float_args: Optional[Dict[str, Any]] = None,
                   string_args: Optional[Dict[str, Any]] = None, **other: Any) -> None:
-        """Records a span that has ended: its start from get_time(), and its duration in us."""
+        """Records a span that has ended. Its start is from get_time(), its duration in us."""
         if DFTRACER_ENABLE and faultline.enabled():
             args = {str(key): plain(value) for given in (int_args, float_args, string_args)
                     for key, value in (given or {}).items()}
@@ -119,7 +119,7 @@ class dft_fn(Marker):
 
     def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None,
                image_size: Any = None, args: Optional[Dict[str, Any]] = None) -> dft_fn:
-        """Sets arguments of the open block, and of what begins from now on."""
+        """Sets arguments of open and later blocks."""
         self.set(args, epoch=epoch, step=step, image_idx=image_idx, image_size=image_size)
         return self
 
@@ -141,7 +141,7 @@ class dft_fn(Marker):
              **options: Any) -> Iterator[Any]:
         return self.loop(func, f"{name}.iter", f"{name}.yield", iter_name)
 
-    # --- entities: there are none
+    # --- entities: not used by Faultline
 
     def uses(self, type: Any, key: Any, store: Any = EntityStore.MEMORY, uri: Any = "") -> int:
         return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Common to dft_fn and the ai objects: a name, a category, arguments that change, and when blocks
+"""Shared by dft_fn and the ai objects: a name, a category, arguments that change, and when blocks
 began. As in DFTracer, a span is recorded when it has ended, with the arguments at that time."""
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Marker:
         self._enable = enable
         self._arguments = {key: value for key, value in arguments.items() if value is not None}
         self._blocks: List[Block] = []
-        self._made_ns = monotonic_ns()  # or last reset outside of a block
+        self._made_ns = monotonic_ns()  # or last reset outside a block
 
     def __getstate__(self) -> Dict[str, Any]:
-        return {**self.__dict__, "_blocks": []}  # another process has begun nothing
+        return {**self.__dict__, "_blocks": []}  # another process has no open blocks
 
     def on(self) -> bool:
         return DFTRACER_ENABLE and self._enable and faultline.enabled()
@@ -57,7 +57,7 @@ class Marker:
     # --- blocks: one object may have several open, nested or in several threads
 
     def _block(self) -> Optional[Block]:
-        """Returns the latest that this thread began, or else the latest of any."""
+        """Returns the latest open block of this thread, or else of any thread."""
         thread = threading.get_ident()
         for block in reversed(self._blocks):
             if block.thread == thread:
@@ -86,7 +86,7 @@ class Marker:
         return self
 
     def reset(self) -> Any:
-        """Restarts the time; what was open is not recorded."""
+        """Restarts the clock; the time so far is not recorded."""
         block = self._block()
         if block is None:
             self._made_ns = monotonic_ns()
@@ -97,8 +97,8 @@ class Marker:
     # --- arguments
 
     def set(self, args: Optional[Dict[str, Any]], **named: Any) -> Dict[str, Any]:
-        """Keeps arguments for what is recorded from now on, including open blocks. Returns those
-        that were given."""
+        """Sets arguments of spans recorded from now on, open blocks included. Returns the given
+        ones."""
         given = {key: value for key, value in named.items() if value is not None}
         given.update(args or {})
         self._arguments.update(given)
@@ -128,8 +128,8 @@ class Marker:
              count: str) -> Iterator[Any]:
         """Yields the items: each wait for one is a span called `wait`, each run of the loop's body
         one called `block`, both with the number of the iteration. As in DFTracer, the first wait
-        begins before iter() is called; a wait that reaches the end is no span, and neither is a run
-        of the body that leaves the loop."""
+        begins before iter() is called; a wait that reaches the end makes no span, and neither does
+        a run of the body that leaves the loop."""
         number, start_ns = 1, monotonic_ns()
         for item in iterable:
             if wait is not None:
