@@ -43,7 +43,7 @@ CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
 
 CORE_SOURCES := user/log.c user/arena.c user/units.c user/words.c \
 	$(wildcard user/trace/*.c user/analysis/*.c user/analysis/*/*.c user/output/*.c)
-CAPTURE_SOURCES := $(wildcard user/capture/*.c)
+CAPTURE_SOURCES := $(wildcard user/capture/*/*.c)
 MONITOR_SOURCES := $(wildcard user/monitor/*.c user/top/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))

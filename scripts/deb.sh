@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Debian packages: made from the tree, looked through by lintian, used in a fresh Debian.
-# Knows what a package's control files need filled in; must not know how anything is built.
+# Builds Debian packages from the tree, checks them with lintian, and tries them in a fresh Debian.
+# Fills in their control files; the build itself is up to make.
 #
-# usage: deb.sh build VERSION DIRECTORY   leaves the packages in DIRECTORY (make deb)
-#        deb.sh control VERSION PLACE     leaves the control files as PLACE/debian, and builds nothing
-#        deb.sh check DIRECTORY           as root: lintian, then installs, uses and removes them in a
-#                                         minimal Debian; exit status 77 where none can be had
-# MAINTAINER is who answers for the packages ("Name <address>").
+# usage: deb.sh build VERSION DIRECTORY   writes the packages to DIRECTORY (make deb)
+#        deb.sh control VERSION PLACE     writes the control files to PLACE/debian, builds nothing
+#        deb.sh check DIRECTORY           as root: runs lintian, then installs, uses and removes them in
+#                                         a minimal Debian; exits with 77 if none is available
+# MAINTAINER is the maintainer of the packages ("Name <address>").
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
@@ -24,7 +24,7 @@ skip() {
 	exit 77
 }
 
-# When the sources are from: that of the newest commit, else of the newest file.
+# The date of the sources: of the newest commit, else of the newest file.
 source_epoch() {
 	echo "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null ||
 		find bpf user vmlinux Makefile -type f -printf '%Ts\n' | sort -n | tail -n 1)}"
@@ -56,7 +56,7 @@ build() {
 	cp -R Makefile README.md CONTRIBUTING.md CHANGELOG.md LICENSE bpf user vmlinux tests scripts "$place"
 	find "$place" -name __pycache__ -prune -exec rm -r {} +
 	control "$version" "$place"
-	# What make has said to this make is not meant for the one in there.
+	# The variables of an outer make are not meant for the inner one.
 	(cd "$place" && env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u CC -u CFLAGS -u LDFLAGS \
 		dpkg-buildpackage -b -us -uc >../log 2>&1) ||
 		fail "dpkg-buildpackage failed: $(tail -n 15 "$directory/log")"
@@ -67,7 +67,7 @@ build() {
 
 root=
 
-# Ends whatever a test may have left mounted there.
+# Unmounts what a test may have left mounted there.
 leave() {
 	local place
 	for place in sys/fs/bpf sys proc dev; do
@@ -84,7 +84,7 @@ make_root() {
 	mkdir -p "$root"
 	mmdebstrap --quiet --mode=root --variant=minbase --skip=check/empty,cleanup/apt bookworm "$root" \
 		"${MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
-		skip "no fresh Debian can be had: $(tail -n 1 "$root.log")"
+		skip "no fresh Debian is available: $(tail -n 1 "$root.log")"
 	mount -t proc proc "$root/proc"
 	mount --bind /sys "$root/sys"
 	mount --bind /dev "$root/dev"
@@ -111,7 +111,7 @@ files_of_packages() {
 check() {
 	local directory=$1 left
 	lintian --fail-on error,warning --allow-root "$directory"/*.changes
-	echo "lintian: no error, no warning"
+	echo "lintian: no errors, no warnings"
 	make_root
 	files_in_root >"$root.before"
 	mkdir "$root/packages"
@@ -127,8 +127,8 @@ check() {
 		fail "the packages cannot be removed: $(tail -n 5 "$root.log")"
 	left=$(comm -13 "$root.before" <(files_in_root) | comm -23 - <(files_of_packages) |
 		grep faultline || true)
-	[ -z "$left" ] || fail "removed, there is still: $left"
-	echo "installed, used, removed: nothing is left"
+	[ -z "$left" ] || fail "files left after removal: $left"
+	echo "installed, used and removed, with nothing left"
 }
 
 case ${1:-}.$# in

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # From nothing to a first report: installs what is missing, builds, makes a data set, runs a
 # training job's loader over it on a cold cache under faultline, prints the report.
-# Must not know how anything of that is done inside.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
@@ -37,8 +36,8 @@ cool() {
 	sync "$1" && dd if="$1" iflag=nocache count=0 status=none
 }
 
-# A directory whose files lie on storage and not in memory alone (tmpfs, an overlay over it): a
-# file there can be cooled. Sets `place` to a new directory in it.
+# Finds a directory whose files are on storage, not only in memory (tmpfs, an overlay on it), so that
+# their pages can be evicted. Sets `place` to a new directory in it.
 choose_place() {
 	local top
 	for top in "${TMPDIR:-/var/tmp}" /var/tmp /tmp "$PWD" "$HOME"; do
@@ -55,15 +54,15 @@ choose_place() {
 
 as_root=() reads_as=
 if [ "$(id -u)" != 0 ]; then
-	sudo -v 2>/dev/null || fail "only root may trace: run it as root"
+	sudo -v 2>/dev/null || fail "tracing requires root; run this as root"
 	as_root=(sudo)
 elif [ -n "${SUDO_UID:-}" ] && [ ${#owner[@]} = 0 ]; then
-	# All is root's: the job is to read what root writes, and its trace lies where root builds.
+	# Everything is root's: the job must read what root writes, and its trace is where root builds.
 	unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 	reads_as="sudo "
 fi
 
-say "Packages: what building and a Python loader need"
+say "Packages for building and for a Python loader"
 scripts/setup.sh build demo || fail "packages are missing"
 
 say "Build: make"
@@ -75,7 +74,7 @@ choose_place
 [ ${#owner[@]} = 0 ] || chown "$SUDO_UID:$SUDO_GID" "$place"
 tokens=$place/tokens.bin
 trace=$build/demo.flt
-say "Data: $data_mib MiB of 16-bit tokens in $tokens ($(stat -f -c %T "$place")), then out of memory"
+say "Data: $data_mib MiB of 16-bit tokens in $tokens ($(stat -f -c %T "$place")), evicted from memory"
 head -c "${data_mib}M" /dev/urandom >"$tokens"
 cool "$tokens"
 before=$(resident "$tokens")
@@ -103,10 +102,10 @@ print(f"""\
 {path}:
   through memory  {mmap["fetched_bytes"] / MIB:8.1f} MiB in {mmap["faults"]:,} page faults \
 ({mmap["major"]:,} major), {mmap["time_ns"] / 1e9:.2f} s of waiting
-  through read()  {row["read"]["bytes"] / MIB:8.1f} MiB: all that a tracer of system calls can see
-  page cache      {(int(after) - int(before)) / MIB:8.1f} MiB more of it than before the job, by \
+  through read()  {row["read"]["bytes"] / MIB:8.1f} MiB: all that a system call tracer sees
+  page cache      {(int(after) - int(before)) / MIB:8.1f} MiB more than before the job, by \
 fincore(1)
 Events lost: {lost}.""")
 PYTHON
 	fail "the report does not show the file that the job read"
-echo "The trace is kept in $trace: try ${reads_as}$build/faultline print $trace, $build/faultline report --help."
+echo "The trace is in $trace; try ${reads_as}$build/faultline print $trace, $build/faultline report --help."

@@ -1,36 +1,35 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Boots the oldest and the newest kernels for as long as there is time. Fails when something was
-# compared there and is wrong; what cannot be had (a package, a kernel, a boot, the time) is told as
-# skipped. Must not know what is compared, nor how a guest is made.
+# Boots the oldest and the newest kernels within a time limit. Fails if a check fails there; reports
+# what is unavailable (a package, a kernel, a boot, time) as skipped.
 #
-# usage: guests.sh SECONDS   (to be done in; `make programs` was run before)
+# usage: guests.sh SECONDS   (time limit; run after `make programs`)
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 . scripts/within.sh
 
 kernels='5.10 6.1 7.2'
 jobs='--only refused --only calls --only fault-chosen'
-least=120 # seconds below which it is not worth beginning
-rest=20   # for ending what does not end by itself
+least=120 # minimum of seconds
+rest=20   # seconds for stopping what does not end by itself
 
 within $least "$@"
 [ "$(uname -m)" = x86_64 ] || skip "no kernels are named for $(uname -m)"
 
-# Interrupted, apt stops fetching and ends what it is installing.
-echo "==> Packages: what guests need"
+# When interrupted, apt stops fetching and finishes what it is installing.
+echo "==> Packages for guests"
 timeout -s INT -k 60 $(($1 / 2)) scripts/setup.sh vm || skip "packages are missing"
 
 left=$(($1 - SECONDS - rest))
 [ $left -gt $rest ] || skip "no time is left"
-echo "==> Guests: make vmtest, for $left s at most"
+echo "==> Guests: make vmtest, at most $left s"
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 timeout -s INT -k $((rest / 2)) $left \
 	make -s vmtest VM="$kernels" VMFLAGS="--within $left --quick --parallel 2 $jobs" \
 	2>&1 </dev/null | tee "$said" && exit 0
 if grep -q ' FAIL: ' "$said"; then
-	echo "guests.sh: Faultline is wrong on another kernel" >&2
+	echo "guests.sh: checks fail on another kernel" >&2
 	exit 1
 fi
-skip "the guests did not come to their end"
+skip "the guests did not finish"

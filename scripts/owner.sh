@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Sourced by what root runs and what builds, in the top directory. Who builds by sudo in a checkout of
-# their own is to go on without it: sets `owner` to the words that run a command as them. It is empty
-# for whoever is not root, for root, and by sudo where all is root's already.
-# Must not know what is built.
+# Sourced, in the top directory, by scripts that build and may run under sudo. Sets `owner` to the
+# prefix that runs a command as the caller of sudo, if the build directory is theirs. It is empty
+# without root, for root itself, and if root owns the build directory.
 owner=()
 if [ "$(id -u)" = 0 ] && [ -n "${SUDO_UID:-}" ] && [ -n "${SUDO_GID:-}" ]; then
 	built=${BUILD:-build}

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Installs what Faultline needs from Debian's packages: what is missing, and nothing else.
-# Knows which packages a purpose needs; must not know how anything is built or run.
+# Installs the Debian packages that a purpose needs, as far as they are missing.
 #
 # usage: setup.sh PROFILE...   (build, test, demo, bench, deb, clang-19, vm, vm-arm64)
-# When nothing is missing it neither asks for root nor touches the network.
+# If nothing is missing, it requires neither root nor the network.
 set -euo pipefail
 
 packages() {
@@ -45,13 +44,13 @@ installed() {
 [ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, demo, bench, deb, clang-19, vm, vm-arm64)"
 needed=()
 for profile; do
-	list=$(packages "$profile") || fail "no profile '$profile'; there are build, test, demo, bench, deb, clang-19, vm, vm-arm64"
+	list=$(packages "$profile") || fail "unknown profile '$profile'; profiles are build, test, demo, bench, deb, clang-19, vm, vm-arm64"
 	read -ra more <<<"$list"
 	needed+=("${more[@]}")
 done
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-	fail "this is no Debian; install what these packages hold and run make: ${needed[*]}"
+	fail "not a Debian system; install the equivalents of these packages and run make: ${needed[*]}"
 fi
 
 missing=()
@@ -73,7 +72,7 @@ trap 'rm -f "$log"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Another apt may be at work on a machine that has just started: wait for its lock. A configuration
+# Another apt may be running on a machine that has just started: wait for its lock. A configuration
 # file that was changed here stays as it is: without a terminal, dpkg would ask and fail.
 apt_get() {
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -q -y \
@@ -82,23 +81,23 @@ apt_get() {
 }
 
 update() {
-	echo "    updating the list of packages"
-	apt_get update || failed "update the list of packages"
+	echo "    updating the package lists"
+	apt_get update || failed "update the package lists"
 }
 
 failed() {
 	why=$(grep '^E: ' "$log" | head -n 1) || why="no reason was given"
 	kept=$(mktemp --suffix=.log) && cp "$log" "$kept"
-	fail "apt-get could not $1: ${why#E: } (all it said: $kept)"
+	fail "apt-get could not $1: ${why#E: } (log: $kept)"
 }
 
-echo "    installing ${#missing[@]} of Debian's packages: ${missing[*]}"
+echo "    installing ${#missing[@]} Debian packages: ${missing[*]}"
 install=(install --no-install-recommends "${missing[@]}")
 if ! apt-cache show "${missing[@]}" >/dev/null 2>&1; then
 	update
 elif apt_get "${install[@]}"; then
 	exit 0
 else
-	update # the list of packages is there, and too old to install from
+	update # the package lists exist, but are too old to install from
 fi
 apt_get "${install[@]}" || failed "install ${missing[*]}"

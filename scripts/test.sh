@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # From nothing to all tests passed: installs what is missing, builds, runs make test.
-# Must not know which packages, which files or which tests there are.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 . scripts/owner.sh
@@ -12,10 +11,10 @@ fail() {
 }
 
 if [ "$(id -u)" != 0 ] && ! sudo -v 2>/dev/null; then
-	fail "only root may trace: run it as root (make test-unit needs no root)"
+	fail "tracing requires root; run this as root (make test-unit does not require it)"
 fi
 
-echo "==> Packages: what building and testing need"
+echo "==> Packages for building and testing"
 scripts/setup.sh build test || fail "packages are missing"
 
 echo "==> Build: make programs"

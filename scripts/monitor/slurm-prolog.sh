@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Prolog of Slurm (slurm.conf: Prolog=...), as root on each node before a job: sees that faultline
-# monitor watches, and has it started if it does not. Whatever comes of it, the job is started: this
-# always ends with 0, for a prolog that fails drains the node.
+# Slurm prolog (slurm.conf: Prolog=...), run as root on each node before a job: checks that faultline
+# monitor is watching, and starts it if not. Always exits with 0, because a failing prolog drains the
+# node.
 #
-# FAULTLINE_URL   where the monitor answers (http://127.0.0.1:9918)
+# FAULTLINE_URL   address of the monitor (http://127.0.0.1:9918)
 set -uo pipefail
 
 url=${FAULTLINE_URL:-http://127.0.0.1:9918}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The monitoring service: what it takes itself, and what it costs who is watched, and who is not.
+"""The monitoring service: its own cost, and its cost for watched and for unwatched programs.
 
-Must not know how it works. A node is never quite idle: how many processes were started meanwhile
-stands beside what the service took. Ratios are of pairs of one run, as everywhere.
+A node is never quite idle: the number of processes started during a measurement is printed next to
+the service's cost. Ratios are of pairs of one run, as everywhere.
 """
 import http.client
 import os
@@ -19,7 +19,7 @@ IDLE_SECONDS, SCRAPES = 10, 20
 
 
 class Monitor:
-    """The service, from when it watches."""
+    """The service, from the moment it watches."""
 
     def __init__(self, bench):
         self.socket = f"{bench.scratch}/monitor"
@@ -36,7 +36,7 @@ class Monitor:
         self.process.wait()
 
     def cpu(self):
-        """Seconds of the processor that it has taken."""
+        """CPU seconds that it has used."""
         return taken_so_far(self.process.pid)
 
     def resident(self):
@@ -55,7 +55,7 @@ class Monitor:
         return time.monotonic() - began, text
 
     def lost(self):
-        """Records and sums that found no room."""
+        """Lost records and sums."""
         return sum(float(line.rsplit(" ", 1)[1]) for line in self.scrape()[1].splitlines()
                    if line.startswith("faultline_events_lost_total{"))
 
@@ -100,8 +100,8 @@ def neighbours(bench, say):
 
 
 def watched(bench, say):
-    """Hot preads of two threads: events of a run, and sums of the monitor, in turn. What the
-    service takes beside nothing is left out, as what a run takes to begin and to end."""
+    """Hot preads of two threads: events of a run and sums of the monitor, alternating. Subtracts
+    the service's idle cost, and a run's cost of starting and ending."""
     say("monitor: hot 4 KiB pread, 2 threads, and as events")
     program = f"{bench.build}/tests/bench/hotread"
     argv, short = ([program, f"{bench.scratch}/hot", "2", seconds] for seconds in ("2", "0.001"))

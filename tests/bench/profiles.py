@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Mode profile by mode trace, and the flight recorder by both: what each costs the traced program,
-the tracer itself, and the disk.
+"""Mode profile against mode trace, and the flight recorder against both: the cost of each for the
+traced program, the tracer itself, and the disk.
 
-Must not know how any of them works. Runs take turns; what the tracer takes to start and to stop,
-which is the same for all, is left out of its own CPU time: what is left of a run in mode profile is
-less than the one start differs from the next, so there it is measured in the midst of one.
+Runs alternate. The tracer's CPU time excludes starting and stopping, which are the same for all. In
+mode profile the rest is less than the variation between starts, so it is measured during the run.
 """
 import os
 import statistics
@@ -21,7 +20,7 @@ SECONDS, SETTLED, WINDOW = "3.2", 1, 2  # of the program; from its start; of the
 
 
 def one(bench, mode, argv):
-    """ns an operation, share of a processor that the tracer takes meanwhile, bytes of the trace."""
+    """ns per operation, the tracer's share of a CPU during the run, bytes of the trace."""
     tracer = tracers.Faultline(f"{bench.build}/faultline", "--mode", mode)
     with subprocess.Popen(tracer.wrap(None, argv, bench.trace), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, text=True) as process:
@@ -52,15 +51,15 @@ def measure(bench, say):
                statistics.median(sums[2] / events[2] for events, sums in rows), "ratio", OWN)
 
 
-# --- the flight recorder, which is attached: so are the others here ---
+# --- the flight recorder, which attaches, as the others do here ---
 
 ATTACHED = {"events": (), "sums": ("--mode", "profile"),
             "flight": ("--flight", "64M", "--flight-when", "stall=100%:1h")}
 
 
 def attached(bench, options, argv):
-    """Of a program that goes on once somebody is attached: ns an operation, and seconds that who is
-    attached computed."""
+    """For a program that starts once a tracer is attached: ns per operation, and the tracer's
+    CPU seconds."""
     before = computed()
     remove(bench.trace)
     with subprocess.Popen(["sh", "-c", 'read go; exec "$@"', "sh", *argv], stdin=subprocess.PIPE,

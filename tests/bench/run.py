@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What tracing costs: programs that time themselves, run untraced and traced in turn.
+"""The cost of tracing: self-timing programs, run untraced and traced in turn.
 
-Must not know how a tracer works, nor judge by absolute times: a ratio is the median over pairs
-A B A B of one run on one machine; beside it stands the best traced time by the best untraced one,
-which suffers less from what else the machine does, and the same for programs that do nothing where
-a tracer attaches: nobody can be cheaper. Prints tables; the same as JSON goes to BUILD/bench.json.
+Ratios are medians over pairs A B A B of one run on one machine; absolute times are not judged. Next
+to them are the ratio of the best traced to the best untraced time, which suffers less from other
+load, and the same for empty programs attached where a tracer attaches, a lower bound for any
+tracer. Prints tables, and writes the same as JSON to BUILD/bench.json.
 """
 import argparse
 import dataclasses
@@ -37,11 +37,11 @@ class Workload:
     name: str
     program: str
     arguments: tuple  # {dir}: the scratch directory, {device}: a loop device, {s}: seconds to run
-    calls: tuple = ()  # system calls that a rival has to trace for the same picture
+    calls: tuple = ()  # system calls that a rival must trace for the same information
     faults: bool = False
     target: float = None  # of the ratio; None: measured, not promised
     rivals: bool = False  # run the other tracers on it too
-    times: int = 1  # so many times as long as the others
+    times: int = 1  # run time relative to the others
 
 
 WORKLOADS = [
@@ -62,7 +62,7 @@ WORKLOADS = [
     Workload("loader of images, 2 workers", "loader", ("{dir}/loader", "500", "{s}"), faults=True,
              target=1.01, times=4),
 ]
-# What the layer of block devices adds to all the others.
+# Additional cost of the block layer.
 BLOCK_WORKLOADS = [
     Workload("block layer: 4 KiB direct pread, loop device", "queue", ("{device}", "single", "{s}"),
              target=1.05),
@@ -75,12 +75,12 @@ NEIGHBOUR, STARTING = "hot pread, untraced neighbour", "start and stop"
 BYTES_PER_EVENT = 8
 RUN_MEMORY_BYTES = 64 * MIB
 REPORT_EVENTS_PER_S = 20_000_000
-REPORT_TWO_CPUS = 1.7  # as fast as on one; of what one must reach, too
+REPORT_TWO_CPUS = 1.7  # speed-up over one CPU; also scales the one-CPU target
 EXPORT_EVENTS_PER_S = 500_000
-# Of exports that use several CPUs: events a second as the clock has it, bytes of the file an event.
+# Exports that use several CPUs: events per second of wall time, bytes of the file per event.
 EXPORTS = [("perfetto", 3_000_000, 25), ("sqlite", 500_000, None)]
 START_SECONDS = 0.12  # to start and to stop, above the command's own time
-READER_GROWTH = 1.25  # what "does not grow" allows for four times the events
+READER_GROWTH = 1.25  # maximum counted as "does not grow" for four times the events
 
 
 class Bench:
@@ -97,7 +97,7 @@ class Bench:
         self.trace = f"{scratch}/bench.flt"
         self.traced_events = self.traced_bytes = self.lost = 0
 
-    # --- running things ---
+    # --- running programs ---
 
     def argv(self, workload, seconds):
         fill = {"dir": self.scratch, "device": self.device, "s": str(seconds * workload.times)}
@@ -105,20 +105,20 @@ class Bench:
                 *(argument.format(**fill) for argument in workload.arguments)]
 
     def time(self, argv):
-        """Runs a program, maybe under a tracer; its own ns per operation."""
+        """Runs a program, possibly under a tracer; its own ns per operation."""
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         return ns_each(argv, done)
 
     def own_cpu(self, argv):
-        """Of a program that says what it needed itself, under a tracer: its own ns per operation,
-        the seconds that the tracer computes, its start and end included, and those of the run."""
+        """For a self-measuring program under a tracer: its own ns per operation, the tracer's
+        CPU seconds, including its start and end, and the run's seconds."""
         before, began = computed(), time.monotonic()
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         used, took = computed() - before, time.monotonic() - began
         return ns_each(argv, done), used - said_cpu(argv, done), took
 
     def start_and_stop(self):
-        """Seconds that a command which does nothing takes longer under Faultline."""
+        """Extra seconds that a command which does nothing takes under Faultline."""
         say("starting and stopping")
         pairs = [(wall(["true"]), wall(self.faultline.wrap(None, ["true"], self.trace)))
                  for _ in range(self.options.pairs)]
@@ -126,7 +126,7 @@ class Bench:
         return [traced - plain for plain, traced in pairs]
 
     def pairs(self, workload, tracer, seconds, count, after=lambda: None, beside=None):
-        """Untraced, or under the tracer `beside`, and traced."""
+        """Pairs of runs untraced, or under the tracer `beside`, and traced."""
         out = f"{self.scratch}/{'bench.flt' if tracer is self.faultline else 'rival.out'}"
         plain = self.argv(workload, seconds)
         traced = tracer.wrap(workload, plain, out)
@@ -141,7 +141,7 @@ class Bench:
         return pairs
 
     def time_traced(self, argv):
-        """The same under Faultline; what it records is counted like the rest."""
+        """The same under Faultline; its recording is counted like the rest."""
         took = self.time(self.faultline.wrap(None, argv, self.trace))
         self.note_trace()
         return took
@@ -153,7 +153,7 @@ class Bench:
         return [f"{self.build}/faultline", "export", "-q", "--to", "chrome", "-o", "-", self.trace]
 
     def report(self):
-        """What a report says of the last trace."""
+        """A report's data on the last trace."""
         done = subprocess.run(self.report_argv(), capture_output=True, text=True, check=True)
         return json.loads(done.stdout)["trace"]
 
@@ -163,7 +163,7 @@ class Bench:
         self.traced_bytes += os.path.getsize(self.trace)
         self.lost += about["lost"]["total"]
 
-    # --- what is measured ---
+    # --- measurements ---
 
     def prepare(self):
         block = os.urandom(MIB)
@@ -172,7 +172,7 @@ class Bench:
                 file.write(block)
         os.sync()
         self.device = loop_device(f"{self.scratch}/big")
-        for workload in WORKLOADS:  # makes the files, and finds out what does not work here
+        for workload in WORKLOADS:  # makes the files, and finds out which do not work here
             if self.wants(workload.name):
                 self.time(self.argv(workload, 0.1))
 
@@ -212,7 +212,7 @@ class Bench:
             subprocess.run(["losetup", "-d", self.device], check=False)
 
     def floor(self, workload, floor):
-        """The ratio of bests under programs that do nothing; None where they cannot be attached."""
+        """The ratio of bests under empty programs; None if they cannot be attached."""
         try:
             return ratios(self.pairs(workload, floor, self.options.seconds,
                                      max(3, self.options.pairs // 2)))["best_ratio"]
@@ -296,7 +296,7 @@ class Bench:
                          small * READER_GROWTH)
 
     def two_cpus(self, argv):
-        """What a command takes on one CPU and on two, s: the best of pairs, one after another."""
+        """Seconds that a command takes on one CPU and on two: the best of alternating pairs."""
         cpus = sorted(os.sched_getaffinity(0))[:2]
         times = {1: [], 2: []}
         for _ in range(self.options.pairs):
@@ -306,7 +306,7 @@ class Bench:
         return min(times[1]), min(times[2])
 
     def exports(self, count):
-        """How fast the last trace of so many events is written in other formats, and how large."""
+        """Speed and size of exports of the last trace, which has this many events."""
         out = f"{self.scratch}/exported"
         for to, least, most_bytes in EXPORTS:
             say(f"export to {to}")
@@ -320,8 +320,8 @@ class Bench:
             remove(out)
 
     def many_kinds(self):
-        """Reports of made-up traces: calls, faults and failed opens of many processes in turn, and
-        the same with spans."""
+        """Reports on synthetic traces: calls, faults and failed opens of many processes in turn,
+        and the same with spans."""
         say("reports of traces of many kinds")
         argv = [f"{self.build}/tests/bench/bench_report", str(self.options.events), self.scratch]
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -345,7 +345,8 @@ class Bench:
             self.traced_events, self.traced_bytes, self.lost = of_all
 
     def sizes(self):
-        """What is no ratio of one program's time: its parts, each of which can be had alone."""
+        """Measurements other than ratios of one program's time: in parts that can run
+        separately."""
         parts = [("spans", self.spans)]
         for name, measure in (("modes trace and profile", profiles.measure),
                               ("flight recorder", profiles.measure_flight),
@@ -355,7 +356,7 @@ class Bench:
         return [part for name, part in parts if self.wants(name)]
 
     def run_memory(self, events):
-        """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
+        """Peak resident memory of `faultline run`, and the rings' share, in bytes."""
         argv = [f"{self.build}/tests/bench/hotread", f"{self.scratch}/hot", "2", "0",
                 str(events // 2)]
         peak = rings = 0
@@ -368,8 +369,8 @@ class Bench:
         return peak, rings
 
     def reader_memory(self, argv):
-        """Peak resident memory of a command that reads the last trace, bytes, and its processor
-        time, s."""
+        """Peak resident memory of a command that reads the last trace, bytes, and its CPU time,
+        s."""
         reader = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         peak = pid = 0
         while not pid:
@@ -383,7 +384,7 @@ class Bench:
 
 
 def loop_device(path):
-    """One over a file; None where there are none to be had."""
+    """A loop device over a file; None if unavailable."""
     try:
         done = subprocess.run(["losetup", "--find", "--show", "--direct-io=on", path],
                               capture_output=True, text=True)
@@ -393,7 +394,7 @@ def loop_device(path):
 
 
 def measured(part, failures):
-    """The rows of a part; one that fails takes neither them nor the other parts along."""
+    """The rows of a part; if it fails, the other parts and its own earlier rows are kept."""
     rows = []
     try:
         for row in part():
@@ -434,7 +435,7 @@ def main():
     if os.geteuid() != 0:
         sys.exit("bench: only root may trace: sudo make bench")
     for name in ("SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND"):
-        os.environ.pop(name, None)  # what is traced runs as root, as what is not traced does
+        os.environ.pop(name, None)  # traced programs run as root, as untraced ones do
     load = os.getloadavg()[0]
     if load > 0.5:
         say(f"load average {load:.1f}: others are at work on this machine; ratios will be noisy")

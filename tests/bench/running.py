@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Running programs, and what they say of themselves and take.
-
-Must not know what is measured, nor what it is compared with.
-"""
+"""Runs programs, and reads their own results and resource usage."""
 import os
 import resource
 import subprocess
@@ -21,13 +18,13 @@ def wall(argv, **how):
 
 
 def computed():
-    """Seconds of the processor that all have taken who were started and have ended."""
+    """CPU seconds of all ended children."""
     taken = resource.getrusage(resource.RUSAGE_CHILDREN)
     return taken.ru_utime + taken.ru_stime
 
 
 def taken_so_far(pid):
-    """Seconds of the processor that the threads of a process have taken which live."""
+    """CPU seconds of a process's living threads."""
     total, tasks = 0, f"/proc/{pid}/task"
     for task in os.listdir(tasks):
         with open(f"{tasks}/{task}/schedstat") as file:
@@ -36,7 +33,7 @@ def taken_so_far(pid):
 
 
 def start_ready(program, command, *arguments):
-    """Faultline, from when it has told that it is ready: its process, and what it told."""
+    """Faultline, from the moment it reports ready: its process, and its message."""
     reader, writer = os.pipe()
     process = subprocess.Popen([program, command, "--ready-fd", str(writer), *arguments],
                                stdin=subprocess.DEVNULL, pass_fds=[writer])
@@ -46,7 +43,7 @@ def start_ready(program, command, *arguments):
 
 
 def ns_each(argv, done):
-    """What a program that has run said at its end."""
+    """The last result that a finished program printed."""
     for line in reversed(done.stdout.splitlines()):
         words = line.split()
         if len(words) == 2 and words[1].isdigit():
@@ -55,7 +52,7 @@ def ns_each(argv, done):
 
 
 def said_cpu(argv, done):
-    """Seconds of the processor that a program which has run says it took itself."""
+    """CPU seconds that a finished program reports for itself."""
     own = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("cpu ")]
     if done.returncode or not own:
         raise Failed(f"{' '.join(argv)} did not say what it needed: {last_line(done.stderr)}")
@@ -81,7 +78,7 @@ def peak_rss(pid):
 
 
 def mapped_rss(pid, *names):
-    """Resident bytes of the mappings in whose names one of `names` occurs."""
+    """Resident bytes of the mappings whose names contain one of `names`."""
     total, counted = 0, False
     try:
         with open(f"/proc/{pid}/smaps") as maps:

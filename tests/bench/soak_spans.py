@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tracers at once, again and again, on a machine without an idle CPU: is a span ever missed?
+"""Runs several tracers at once, over and over, without an idle CPU, to find missed spans.
 
 usage: BUILD=DIR tests/bench/soak_spans.py [--rounds 500] [--tracers 4]
 
-Each round starts as many tracers at the same moment, each with a program of sixty spans, and asks
-each trace for all sixty. The program is found by its tracer in turn as its own command, behind a
-shell, and as a library that is opened. Prints what was missed, and a sum; exits 1 if anything was.
+Each round starts the tracers at the same moment, each with a program of sixty spans, and expects
+all sixty in each trace. In turn, the program is the tracer's own command, runs behind a shell, and
+loads the library at run time. Prints the missed spans and a sum; exits with 1 if any were missed.
 """
 import argparse
 import collections
@@ -40,7 +40,7 @@ def start(directory, number, way, before):
 
 
 def outcome(path):
-    """What a trace holds of the sixty: begun, unfinished, lost."""
+    """The number of the sixty in a trace: begun, unfinished, lost."""
     report = harness.report_of(path)
     rows = report["spans"] or []
     return (
@@ -51,7 +51,7 @@ def outcome(path):
 
 
 def play(number, tracers):
-    """One round; how many traces had what."""
+    """One round; how many traces had each result."""
     directory = machine().new_dir()
     way, before = WAYS[number % len(WAYS)]
     jobs = [start(directory, i, way, before) for i in range(tracers)]

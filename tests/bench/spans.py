@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What marking a span costs the program, while nobody listens and while Faultline does.
+"""The cost of marking a span for the program, without a listener and under Faultline.
 
-Must not know how programs are run under a tracer. What hitting two probes costs on this kernel is
-measured beside it, in turn: what Faultline adds is what comes on top of that.
+The cost of hitting two probes on this kernel is measured alternately: Faultline's share is the
+rest.
 """
 import os
 import statistics
@@ -16,14 +16,14 @@ TRACED_ON_FLOOR_NS = 1500
 
 
 def with_dftracer():
-    """Whether DFTracer itself is there; ours of that name stands on no path here."""
+    """True if DFTracer itself is installed; our module of that name is not on this path."""
     found = subprocess.run([PYTHON, "-c", "import dftracer.python"], capture_output=True)
     return found.returncode == 0
 
 
 def measure(bench, say):
-    """Yields (name, ns or ratio, unit, target or None). `bench` times a command line, untraced or
-    as traced, and knows where things were built."""
+    """Yields (name, ns or ratio, unit, target or None). `bench` times a command line, untraced
+    or traced, and knows the build directory."""
     seconds = str(bench.options.seconds)
     c = f"{bench.build}/tests/bench/spans"
     python = ["env", f"PYTHONPATH={bench.build}/python", PYTHON, LOOP, "faultline", seconds]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Spans from Python in a loop; prints "ns-per-span spans", without what the loop alone takes.
-Must not know whether anybody traces it.
+"""Spans from Python in a loop, with or without a tracer; prints "ns-per-span spans", less the cost
+of the loop itself.
 
 usage: spans_loop.py faultline|dftracer SECONDS
 """

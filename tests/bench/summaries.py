@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One report of a thousand nodes: of the traces of all, and of a summary of each.
+"""One report of a thousand nodes: from all of their traces, and from a summary of each.
 
-Must not know what a summary holds. There are eight real runs; what a thousand nodes would bring are
-copies of their traces, which differ in nothing, so that names and processes are fewer than they
-would be.
+The traces are copies of those of eight real runs, so they have fewer distinct names and processes
+than a thousand real nodes would.
 """
 import os
 import shutil

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows of what was measured, and the tables that are printed of them.
-
-Must not know how anything is measured.
-"""
+"""Rows of measurements, and the tables printed from them."""
 import statistics
 
 MIB = 2**20
@@ -33,7 +30,7 @@ def figure(name, unit, value, target, at_least=False):
 
 
 def figures(measured):
-    """Of (name, value, unit, target or None)."""
+    """From (name, value, unit, target or None)."""
     return (figure(name, unit, value, target) for name, value, unit, target in measured)
 
 

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The tracers that a benchmark is run under: how each is called, and when it cannot be.
-
-Must not know what the programs do nor how their costs are compared.
-"""
+"""The tracers to benchmark under: how each is run, and when it cannot be."""
 import os
 import shutil
 
 TRACEFS = "/sys/kernel/tracing"
-# Event tools need tracefs. Where it is not mounted, mount it for the tool alone.
+# Event tools need tracefs. If it is not mounted, mount it only for the tool.
 WITH_TRACEFS = ["unshare", "-m", "sh", "-c",
                 f'mount -t tracefs tracefs {TRACEFS} && exec "$@"', "sh"]
 
 
 class Tracer:
-    """A tracer: `wrap(workload, argv, out)` is the command line that runs argv under it, writing
-    what it records to the file `out`; `why_not(workload)` is None or why it cannot."""
+    """A tracer: `wrap(workload, argv, out)` is the command line that runs argv under it and
+    records to the file `out`; `why_not(workload)` is None or the reason it cannot run."""
 
     name = None
     program = None
@@ -51,7 +48,7 @@ class Faultline(Tracer):
 
 
 class Floor(Tracer):
-    """No tracer: programs that do nothing, where a tracer attaches (floor.c)."""
+    """No tracer: empty programs where a tracer attaches (floor.c)."""
 
     needs_tracefs = False
 

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Damages one column of one block of a trace at a time, and has everything read the result: the
+"""Damages one column of one block of a trace at a time, and has every reader read the result: the
 fuzzer's program, which is built with sanitizers, and each command of faultline that reads traces.
 
 usage: damage_columns.py --reader FUZZ_READER [OPTION...] TRACE...
     --faultline FILE   have the commands of this program read them, too
-    --block TEXT       damage only blocks whose kinds hold it
-    --every N          of the ways to damage them, try only each Nth
+    --block TEXT       damage only blocks whose kind contains TEXT
+    --every N          try only every Nth way to damage them
 
-A fuzzer does not find such damage: a block is compressed, has a checksum, and is what the index
-says, so all but the one column is as it was written. Exit status 1 names the damage and the command.
+A fuzzer does not find such damage: a block is compressed, has a checksum, and must match the index,
+so everything except the one column is unchanged. Exit status 1 names the damage and the command.
 """
 import argparse
 import os
@@ -60,7 +60,7 @@ def is_column(value):
 
 
 def frames_of(data):
-    """What each frame of a trace holds, without its tail."""
+    """The content of each frame of a trace, without its tail."""
     frames = []
     while data:
         if struct.unpack_from("<I", data)[0] == SKIPPABLE:
@@ -77,15 +77,15 @@ def numbers(column):
 
 
 def indexed(block, moved):
-    """An index with the new places of its blocks."""
+    """An index with the new offsets of its blocks."""
     places = [moved.get(int(place), place) for place in numbers(block["offset"])]
     data = numpy.array(places, "<u8").tobytes()
     return {**block, "offset": {**block["offset"], b"type": "<u8", b"data": data}}
 
 
 def written(frames, places, damaged=None, block=None):
-    """A trace of these frames, one of them replaced; `places` are their places in the trace as it
-    was, which indexes name."""
+    """A trace of these frames, one of them replaced; `places` are their original offsets, as in
+    the indexes."""
     out, moved, last = b"", {}, {}
     compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)
     for number, frame in enumerate(frames):
@@ -98,7 +98,7 @@ def written(frames, places, damaged=None, block=None):
         out += compressor.compress(
             msgpack.packb(frame, use_bin_type=True, unicode_errors="surrogateescape")
         )
-    # The fuzzer's program makes a page of files of such a length.
+    # The fuzzer's program makes a page for files of such a length.
     padding = -(len(out) + 8 + TAIL.size) % 16
     out += struct.pack("<II", SKIPPABLE, padding) + bytes(padding)
     size = len(out) + TAIL.size
@@ -107,7 +107,7 @@ def written(frames, places, damaged=None, block=None):
 
 
 def places_of(data):
-    """Where the frames of a trace begin."""
+    """Offsets of a trace's frames."""
     places, at = [], 0
     while at < len(data):
         if struct.unpack_from("<I", data, at)[0] == SKIPPABLE:
@@ -121,7 +121,7 @@ def places_of(data):
 
 
 def damaged_traces(data, kind):
-    """(name, trace) of each way to damage one column of one block whose kind holds that."""
+    """(name, trace) for each way to damage one column of one block whose kind contains `kind`."""
     frames, places = frames_of(data), places_of(data)
     for number, frame in enumerate(frames):
         if kind not in str(frame.get("block")):
@@ -153,7 +153,7 @@ def commands(trace, whole, scratch):
 
 
 def check(path, whole, options, scratch):
-    """What died of a trace, as text, or None."""
+    """What crashed on a trace, as text, or None."""
     tried = [[options.reader, path]]
     if options.faultline:
         tried += [[options.faultline, *words] for words in commands(path, whole, scratch)]

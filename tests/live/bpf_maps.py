@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Maps that a process of the program under test holds: what a test fills or forges there."""
+"""BPF maps of a running process of the program under test, for tests that fill or forge them."""
 import ctypes
 import os
 import re
@@ -28,12 +28,12 @@ def maps_of(pid):
 
 
 def fill_maps(pid, *names):
-    """Fills maps of a process: an array's places are taken then, a hash takes no more. Yields how
-    many entries each took."""
+    """Fills maps of a process: all slots of an array are occupied, a hash takes no more. Yields
+    how many entries each took."""
     maps = maps_of(pid)
     value = ctypes.create_string_buffer(b"\1" * 256)
     for name in names:
-        # Keys of an array are its indices, those of the hash no addresses.
+        # Array keys are indices; hash keys are not addresses.
         key = (ctypes.c_uint64 * 2)()
         while not libbpf.bpf_map_update_elem(maps[name], ctypes.byref(key), value, 0):
             key[0] += 1
@@ -61,7 +61,7 @@ class Array:
         os.close(self.fd)
 
     def values(self):
-        """All of them, by index, of up to so many."""
+        """All values, by index, up to a maximum."""
         count = ctypes.c_uint32(1 << 15)
         keys, last = (ctypes.c_uint32 * count.value)(), ctypes.c_uint32()
         room = ctypes.create_string_buffer(count.value * self.size)

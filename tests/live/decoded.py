@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A trace, decoded from its documented form (zstd, msgpack, msgpack-numpy) and not by Faultline. Knows
-nothing of how it was made."""
+"""A trace decoded from its documented format (zstd, msgpack, msgpack-numpy), without Faultline."""
 import collections
 import functools
 import os
@@ -12,7 +11,8 @@ import numpy
 
 
 class Trace:
-    """A trace as any msgpack library sees it. Columns of a kind of row: rows("syscall").pid etc."""
+    """A trace as any msgpack library reads it. Columns of a kind of row: rows("syscall").pid
+    etc."""
 
     STRINGS = ("path", "path2", "comm", "command", "cgroup", "name", "category", "args",
                "filesystem")
@@ -45,7 +45,7 @@ class Trace:
 
     @functools.lru_cache(maxsize=None)
     def rows(self, kind):
-        """Columns by name, as arrays; `time` from t0 and dts. Rows in order of their time."""
+        """Columns by name, as arrays; `time` from t0 and dts. Rows sorted by time."""
         columns = {}
         blocks = self.blocks.get(kind, [])
         for name in blocks[0] if blocks else []:
@@ -67,7 +67,8 @@ class Trace:
         return sum(block["n"] for block in self.blocks.get(kind, []))
 
     def dicts(self, kind):
-        """The rows of a kind one by one, with names for numbers; for kinds with few rows."""
+        """The rows of a kind one by one, with numbers resolved to names; for kinds with few
+        rows."""
         rows = self.rows(kind)
         if rows is None:
             return
@@ -87,11 +88,11 @@ class Trace:
         return {row["id"]: row for row in self.dicts("file")}
 
     def file_ids(self, path):
-        """Ids of the files that ever had this path."""
+        """IDs of the files that ever had this path."""
         return {row["id"] for row in self.dicts("file") if row["path"] == os.fsencode(path)}
 
     def calls(self, path=None, **wanted):
-        """System calls, of both kinds of rows, in order of time; of one file if a path is given."""
+        """System calls, from both kinds of rows, sorted by time; of one file if a path is given."""
         ids = self.file_ids(path) if path is not None else None
         found = [
             row
@@ -102,7 +103,7 @@ class Trace:
         return sorted(found, key=lambda row: row["time"])
 
     def look_ups(self, ops):
-        """Absolute paths named by calls of these names, with their results."""
+        """Absolute paths passed to calls of these names, with their results."""
         for row in self.dicts("syscall_path"):
             if row["op"] in ops:
                 path = row["path"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Flight recorders, and jobs whose end they write."""
+"""Flight recorders, and jobs whose last operations they write."""
 import glob
 import os
 import signal
@@ -11,8 +11,8 @@ from harness import Trace, machine
 
 MIB = 1 << 20
 
-# Reads byte after byte: the offset of each read says how many were before it. A line on standard
-# input begins it, one on standard output says that it is done, another line ends it.
+# Reads byte after byte, so that the offset of each read is the number of earlier ones. Starts on a
+# line of input, prints a line when done, ends on another line of input.
 COUNTING = """
 import os, sys
 path, count = sys.argv[1], int(sys.argv[2])
@@ -24,7 +24,7 @@ os.write(1, b"done\\n")
 sys.stdin.readline()
 """
 
-# Brings pages of a file in by touching them, again and again, until it is killed.
+# Faults pages of a file in by touching them, over and over, until killed.
 FAULTING = """
 import mmap, os, sys
 f = os.open(sys.argv[1], os.O_RDONLY)
@@ -39,7 +39,7 @@ while True:
 """
 
 
-# Without the faults on a program whose pages others took out of the cache meanwhile.
+# Excludes faults on a program whose pages were evicted from the cache.
 CALLS = ["--layers", "task,syscall"]
 
 
@@ -48,7 +48,7 @@ def python(script, *arguments):
 
 
 class Job:
-    """A program that waits for a line before it begins, and for another one before it ends."""
+    """A program that waits for a line before it begins, and for another before it ends."""
 
     def __init__(self, *command, **options):
         self.process = machine().start(
@@ -70,7 +70,7 @@ class Job:
 
 
 def whole(path):
-    """A trace that has its end; None as long as it is being written."""
+    """A trace that has its end; None while it is being written."""
     try:
         trace = Trace(path)
     except (FileNotFoundError, StopIteration):
@@ -79,7 +79,7 @@ def whole(path):
 
 
 class Recorder:
-    """faultline attach --flight, from when it says that it records."""
+    """faultline attach --flight, from the moment it reports that it records."""
 
     def __init__(self, *arguments, output="flight.flt", command="attach", directory=None, said="recording",
                  **options):
@@ -98,8 +98,8 @@ class Recorder:
         return sorted(glob.glob(f"{self.directory}/*.flt"), key=os.path.getmtime)
 
     def ask_and_wait(self, count=1, again=False):
-        """Until there are so many traces, each with its end; the last one. `again`: what was asked
-        for before may not be done with."""
+        """Waits for `count` complete traces and returns the last. `again`: repeats the request,
+        since an earlier one may have been refused."""
         self.ask()
 
         def is_there():
@@ -117,7 +117,7 @@ class Recorder:
         return [trace for trace in map(whole, self.traces()) if trace]
 
     def end(self):
-        """Of the recording: status and what was said."""
+        """Ends the recording: status and messages."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         said = self.process.communicate(timeout=harness.LIMIT)[1]
@@ -129,7 +129,7 @@ def lost(trace):
 
 
 def counted_bytes(directory, name="data", size=4 * MIB):
-    """A file that costs no disk, whose bytes can be counted by reading them."""
+    """A file without disk blocks, whose bytes can be counted by reading them."""
     path = f"{directory}/{name}"
     with open(path, "w") as file:
         file.truncate(size)

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the live tests stand on: the program under test, scratch file systems, and oracles.
+"""Common parts of the live tests: the program under test, scratch file systems, and oracles.
 
-A live test runs a workload under Faultline on this kernel and holds what Faultline says against
-what others say about the same run: strace, getrusage, mincore, /proc/self/io, the workload's own
-account. Nothing here asserts anything; nothing here knows how Faultline works inside. Traces are
-decoded from their documented form (decoded.py) and not by Faultline.
-
-A number that readahead, scheduling or another program may change is never compared with a
-constant, only with an oracle of the same run.
+A live test runs a workload under Faultline on this kernel and compares Faultline's output with
+other sources on the same run: strace, getrusage, mincore, /proc/self/io, the workload's own
+account. Nothing here asserts anything, or depends on how Faultline works inside. Traces are decoded
+from their documented format (decoded.py), without Faultline. Numbers that readahead, scheduling or
+another program may change are never compared with constants, only with an oracle of the same run.
 """
 import atexit
 import ctypes
@@ -32,10 +30,10 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(TOP, os.environ.get("BUILD", "build"))
 PYTHON = "/usr/bin/python3"
 NOBODY = 65534
-LIMIT = 120  # seconds; only to end what hangs
+LIMIT = 120  # seconds; only to end hanging programs
 
-# What Faultline records, by the kernel's names: the list of its issue, kept by hand. sync, which
-# never fails and makes everybody wait, stands in test_recipes.py.
+# Recorded calls by the kernel's names, listed by hand as specified. sync, which never fails and
+# blocks every program, is in test_recipes.py.
 RECORDED = """
     read pread64 readv preadv preadv2 write pwrite64 writev pwritev pwritev2
     open openat openat2 creat close stat fstat lstat newfstatat statx access faccessat faccessat2
@@ -49,7 +47,8 @@ RECORDED = """
     execve statfs fstatfs flock fcntl_getlk fcntl_setlk fcntl_setlkw
     fcntl_ofd_getlk fcntl_ofd_setlk fcntl_ofd_setlkw""".split()
 
-# Calls of which some requests are recorded, as calls of their own: which, as strace names them.
+# Calls for which only some requests are recorded, as calls of their own: the requests by strace's
+# names.
 REQUESTS = {
     "fcntl": ("F_GETLK", "F_SETLK", "F_SETLKW", "F_OFD_GETLK", "F_OFD_SETLK", "F_OFD_SETLKW"),
     "ioctl": ("FICLONE", "FICLONERANGE", "FIDEDUPERANGE"),
@@ -57,10 +56,10 @@ REQUESTS = {
 
 
 class Broken(Exception):
-    """The test could not be made, for a reason that is not the program under test."""
+    """The test could not run, for a reason other than the program under test."""
 
 
-# --- a place to work in --------------------------------------------------------------------------
+# --- scratch space -------------------------------------------------------------------------------
 
 
 def run(*command, **options):
@@ -76,7 +75,7 @@ def run(*command, **options):
 
 
 class Machine:
-    """Everything that the tests make outside of themselves, and its removal."""
+    """Everything that the tests create outside of themselves, and its removal."""
 
     def __init__(self):
         self.top = tempfile.mkdtemp(prefix="faultline-live-", dir="/var/tmp")
@@ -84,7 +83,7 @@ class Machine:
         self.mounts, self.loops, self.jobs, self.made = [], [], [], 0
         self.limits = {}
         atexit.register(self.remove)
-        # Copies: a build that goes on meanwhile changes no test, and any user may run them.
+        # Copies: a concurrent build does not affect the tests, and any user may run them.
         self.bin = os.path.join(self.top, "bin")
         os.mkdir(self.bin)
         program = os.environ.get("FAULTLINE", os.path.join(BUILD, "faultline"))
@@ -93,7 +92,7 @@ class Machine:
             for name in os.listdir(os.path.join(BUILD, "tests/live")):
                 if "." not in name:
                     shutil.copy(os.path.join(BUILD, "tests/live", name), self.bin)
-            # Beside the program, where it looks for its start-up hook.
+            # Next to the program, where it looks for its start-up hook.
             shutil.copytree(os.path.join(BUILD, "python"), os.path.join(self.bin, "python"))
         except FileNotFoundError as error:
             raise Broken(f"{error.filename} is not there; run make programs") from None
@@ -118,31 +117,31 @@ class Machine:
         return self.mount_image(where, 1 << 30)
 
     def mount_image(self, kind, size):
-        """A file system of its own in a file, through a loop device."""
+        """A separate file system in an image file, through a loop device."""
         image = os.path.join(self.top, f"{kind}-{len(self.mounts)}.img")
         with open(image, "wb") as file:
             file.truncate(size)
         run(f"mkfs.{kind}", *{"ext4": ["-q", "-F"], "xfs": ["-q"], "btrfs": ["-q"]}[kind], image)
         device = self.new_loop(image)
-        # The default is so large that a small file comes in whole, whatever is touched.
+        # The default is so large that a small file is read whole, whatever is touched.
         with open(f"/sys/block/{os.path.basename(device)}/queue/read_ahead_kb", "w") as file:
             file.write("128")
         return self.mount("-t", kind, device)
 
     def new_device(self, size):
-        """A block device of random bytes that nobody has mounted."""
+        """An unmounted block device of random bytes."""
         image = random_file(os.path.join(self.new_dir(), "device.img"), size)
         return self.new_loop(image)
 
     def new_loop(self, path, *options):
-        """A loop device over a file, or over another device."""
+        """A loop device over a file or another device."""
         device = run("losetup", "--find", "--show", *options, path).decode().strip()
         self.loops.append(device)
         return device
 
     def limit_dirty(self, device, size):
-        """Lets about so many bytes be dirty of a device; False when this kernel cannot. The limits
-        outlive a loop device's detaching, for whoever gets its number next: remove() undoes them."""
+        """Limits a device's dirty bytes; False if this kernel cannot. The limits outlive a loop
+        device and apply to the next with its number: remove() resets them."""
         with open(f"/sys/block/{os.path.basename(device)}/dev") as file:
             of = f"/sys/class/bdi/{file.read().strip()}"
         if not os.path.exists(f"{of}/max_bytes"):
@@ -163,14 +162,14 @@ class Machine:
         return path
 
     def start(self, command, **options):
-        """A process that is ended with the tests if it did not end before."""
+        """A process that is killed after the tests if still running."""
         job = subprocess.Popen(command, **options)
         self.jobs.append(job)
         return job
 
     def start_ready(self, command, *arguments, by=None, **options):
-        """Faultline, from when it has told that it is ready: its process, and what it told. `by`: the
-        command line that starts it, without its own arguments."""
+        """Faultline, from the moment it reports ready: its process, and its ready message. `by`:
+        the command line that starts it, without its own arguments."""
         reader, writer = os.pipe()
         job = self.start([*(by or [self.faultline]), command, "--ready-fd", str(writer), *arguments],
                          stdin=subprocess.DEVNULL, pass_fds=[writer], **options)
@@ -189,7 +188,7 @@ class Machine:
                 file.write(value)
         self.limits.clear()
         for path in reversed(self.mounts):
-            for _ in range(50):  # a job that was left behind may still be in it for a moment
+            for _ in range(50):  # a leftover job may briefly still be in it
                 if subprocess.run(["umount", path], stderr=subprocess.DEVNULL).returncode == 0:
                     break
                 time.sleep(0.1)
@@ -209,7 +208,7 @@ def machine():
 
 
 def wait_until(condition, seconds=LIMIT):
-    """Waits for a condition; False when it did not come in a time that only a hang needs."""
+    """Waits for a condition; False after a time that only a hang exceeds."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -224,7 +223,7 @@ def python_path(**more):
 
 
 def static_program(name):
-    """A workload without a dynamic loader, whose calls would be in no account."""
+    """A workload without a dynamic loader, whose calls its account would not include."""
     path = machine().program(f"{name}-static")
     if not os.path.exists(path):
         source = os.path.join(TOP, "tests/live", f"{name}.c")
@@ -233,7 +232,7 @@ def static_program(name):
 
 
 def device_number(path):
-    """Of a block device, as rows have it."""
+    """A block device's number, as in the rows."""
     number = os.stat(path).st_rdev
     return os.major(number) << 20 | os.minor(number)
 
@@ -244,7 +243,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def resident_bytes(path):
-    """How much of a file, or of a block device, is in the page cache, by mincore."""
+    """How much of a file or block device is in the page cache, by mincore."""
     fd = os.open(path, os.O_RDONLY)
     size = os.lseek(fd, 0, os.SEEK_END)
     if size == 0:
@@ -265,7 +264,7 @@ def resident_bytes(path):
 
 
 def cool(path):
-    """Takes a file out of the page cache."""
+    """Evicts a file from the page cache."""
     fd = os.open(path, os.O_RDONLY)
     os.fsync(fd)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -276,14 +275,14 @@ def cool(path):
 
 
 def cache_drops():
-    """How often anybody has emptied the page cache of this machine."""
+    """The kernel's counters of drop_caches on this machine."""
     with open("/proc/vmstat") as file:
         return [line for line in file if line.startswith("drop_")]
 
 
 def reclaims_what_is_cold():
-    """DAMON looks at memory by its addresses: pages that are read ahead into what was cold before
-    are taken away again before anybody has touched them."""
+    """DAMON monitors memory by address: it may evict pages read ahead into cold regions before
+    they are used."""
     try:
         with open("/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds") as file:
             return int(file.read()) > 0
@@ -292,15 +291,15 @@ def reclaims_what_is_cold():
 
 
 def undisturbed(action, is_right, tries=5):
-    """What `action` returns. When it is not right and somebody emptied the machine's page cache
-    meanwhile, it is done again: that is what other tests on the same machine do. So it is where the
-    kernel takes away what is cold."""
+    """Returns the result of `action`. Repeats it if it is not right and the page cache was
+    dropped in between, as other tests on the same machine do, or if the kernel reclaims cold
+    memory."""
     for _ in range(tries):
         before = cache_drops()
         result = action()
         if is_right(result):
             return result
-        # The kernel counts a drop at its end, which may take its time.
+        # The kernel counts a drop when it finishes, which may take a while.
         if not reclaims_what_is_cold() and not wait_until(lambda: cache_drops() != before, 2):
             return result
     if reclaims_what_is_cold():
@@ -309,9 +308,9 @@ def undisturbed(action, is_right, tries=5):
 
 
 def counted_right(action, is_right):
-    """What `action` returns, of five times the first that is right, or the last. There are machines
-    whose kernel runs no BPF program above some of its threads, in interrupts neither: ends of
-    requests, some in a row, reach no program of ours there."""
+    """Returns the first right result of up to five runs of `action`, or the last. Some kernels
+    run no BPF program on top of some of their threads, not even in interrupts: several
+    request completions in a row may then be missed."""
     for _ in range(5):
         result = action()
         if is_right(result):
@@ -328,7 +327,7 @@ def random_file(path, size):
 
 
 def has_uring():
-    """Whether this kernel has io_uring and lets us use it: the workload for it says so."""
+    """True if this kernel has io_uring and permits its use, according to the workload."""
     directory = machine().new_dir()
     data = random_file(f"{directory}/data", 64 << 10)
     done = subprocess.run([machine().program("uring"), data, f"{directory}/out.json"])
@@ -339,7 +338,7 @@ def has_uring():
 
 
 def strace_counts(command, **options):
-    """{call: (count, errors)} of a command and all its children, of all system calls."""
+    """{call: (count, errors)} of all system calls of a command and its children."""
     with tempfile.NamedTemporaryFile("r", dir=machine().top) as out:
         run(
             "strace",
@@ -362,11 +361,11 @@ def strace_counts(command, **options):
 
 
 def strace_requests(command, **options):
-    """{call_request: (count, errors)} of REQUESTS, of a command and all its children."""
+    """{call_request: (count, errors)} of REQUESTS, for a command and its children."""
     directory = machine().new_dir()
     run(
         "strace",
-        "-ff",  # a file for each thread: no line is broken by another's
+        "-ff",  # a file per thread: lines do not interleave
         "-qq",
         "-e",
         "trace=" + ",".join(REQUESTS),
@@ -390,10 +389,10 @@ def strace_requests(command, **options):
 
 
 def expected_counts(program, *arguments):
-    """{call: (count, errors)} that is to be recorded of a program that is given a new directory."""
+    """{call: (count, errors)} to be recorded for a program that is given a new directory."""
     counts = strace_counts([program, machine().new_dir(), *arguments])
     counts.update(strace_requests([program, machine().new_dir(), *arguments]))
-    # The exec of the program itself: before it nothing is recorded.
+    # The exec of the program itself: recording starts after it.
     count, errors = counts["execve"]
     return {**counts, "execve": (count - 1, errors)}
 
@@ -414,7 +413,7 @@ def faultline(*arguments, **options):
 
 
 class Traced:
-    """Something that leaves a trace at `path`."""
+    """A run that leaves a trace at `path`."""
 
     @functools.cached_property
     def report(self):
@@ -426,7 +425,7 @@ class Traced:
 
 
 class Recording(Traced):
-    """One run of a command under `faultline run`, and what Faultline says about it."""
+    """A run of a command under `faultline run`, with its trace and report."""
 
     def __init__(self, command, *arguments, trace=None, status=0, **options):
         self.path = trace or os.path.join(machine().new_dir(), "trace.flt")
@@ -439,7 +438,7 @@ class Recording(Traced):
             )
 
     def operations(self):
-        """{call: (count, errors)} as the report has them."""
+        """{call: (count, errors)} from the report."""
         return {
             row["op"]: (row["count"], row["errors"])
             for row in self.report["operations"]
@@ -455,8 +454,8 @@ class Recording(Traced):
 
 
 def new_cgroup(test, hierarchy="", name=""):
-    """A new cgroup in the hierarchy of this controller ("" is the second version's), which goes with
-    the test; skips it where there is no such hierarchy."""
+    """A new cgroup in this controller's hierarchy ("" is cgroup v2), removed after the test;
+    skips the test if there is no such hierarchy."""
     with open("/proc/self/mountinfo") as file:
         for line in file:
             place, system = line.split(" - ")
@@ -479,7 +478,7 @@ def remove_cgroup(path):
 
 
 def in_cgroup(group, *command):
-    """A command line that goes there and on with an exec, as engines start containers."""
+    """A command line that enters the cgroup and then execs, as container engines do."""
     return ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', group, *command]
 
 
@@ -489,7 +488,7 @@ def below_root(group):
 
 
 class Attached(Traced):
-    """faultline attach, from when it says that it records."""
+    """faultline attach, from the moment it reports that it records."""
 
     def __init__(self, *arguments):
         self.path = os.path.join(machine().new_dir(), "trace.flt")
@@ -500,7 +499,7 @@ class Attached(Traced):
             raise AssertionError(f"not ready: {self.end()[1]}")
 
     def end(self, number=None):
-        """Waits for its end, asked for by a signal if one is given: status and stderr."""
+        """Waits for its end, after sending a signal if one is given: status and stderr."""
         if number:
             self.process.send_signal(number)
         stderr = self.process.communicate(timeout=LIMIT)[1]
@@ -508,7 +507,7 @@ class Attached(Traced):
 
 
 def followed(report):
-    """Processes of a report without the kernel, which joins them whenever it writes back."""
+    """Processes of a report without the kernel, which appears whenever it writes back."""
     return [row for row in report["processes"] if row["pid"]]
 
 
@@ -525,23 +524,23 @@ ACCOUNTS = ("read", "write", "mmap", "indirect", "unattributed")
 
 
 def fetched(row):
-    """Bytes brought into the page cache of a file of the report to be read, by whatever method."""
+    """Bytes fetched into the page cache for reads of a file, by any method."""
     return sum(row[account]["fetched_bytes"] or 0 for account in ACCOUNTS if row[account])
 
 
 def created(row):
-    """... and bytes that were newly cached by writing."""
+    """Bytes newly cached by writes."""
     return sum(row[account]["created_bytes"] or 0 for account in ACCOUNTS if row[account])
 
 
 def account(path):
-    """What a workload says about itself."""
+    """A workload's own account."""
     with open(path) as file:
         return json.load(file)
 
 
 def as_user(uid, *command):
-    """A command line that runs `command` with the rights of a user and none of root's."""
+    """A command line that runs `command` with a user's privileges and none of root's."""
     return [
         "setpriv",
         f"--reuid={uid}",

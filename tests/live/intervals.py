@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Sets of moments as sorted lists of intervals that do not touch, and how long they are.
-
-The oracle's own; knows nothing of what the intervals stand for.
+"""Sets of moments as sorted lists of disjoint intervals, and their lengths; independent of
+Faultline's own code.
 """
 
 
 def union(intervals):
-    """Of (start, end) in any order; empty ones count as nothing."""
+    """The union of (start, end) pairs in any order; empty ones do not count."""
     joined = []
     for start, end in sorted(intervals):
         if start >= end:
@@ -23,7 +22,7 @@ def measure(joined):
 
 
 def minus(left, right):
-    """Of two unions: what is in the left one alone."""
+    """The difference of two unions: the left one without the right one."""
     rest = []
     right = [*right, [float("inf"), float("inf")]]
     at = 0

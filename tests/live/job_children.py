@@ -3,7 +3,7 @@
 
 usage: job_children.py METHOD DIR OUT     METHOD: fork, spawn, forkserver
 
-Each worker reads DIR/N for its own N. OUT: {N: pid of the worker}. Knows nothing of Faultline.
+Each worker reads DIR/N for its own N. OUT: {N: PID of the worker}.
 """
 import json
 import multiprocessing

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A job that was annotated for DFTracer, in the ways that its manual shows.
+"""A job annotated for DFTracer, in the ways that its manual shows.
 
-usage: job_dftracer.py DIR OUT    DIR/data is read; OUT: how often what was called. Knows nothing of
-Faultline: what answers to DFTracer's names is on the path or is not.
+usage: job_dftracer.py DIR OUT    DIR/data is read; OUT: how often each function was called. Runs
+with or without a module that provides DFTracer's names.
 """
 import json
 import sys

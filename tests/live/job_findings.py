@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Does one thing that a finding speaks of, or its sound sibling, with data that is there already.
+"""Does one thing that a finding is about, or its sound sibling, with existing data.
 
 usage: job_findings.py NAME (bad|sound) DIR
 
-DIR/large (64 MiB) and DIR/small (1 MiB) are files; `prepare` says which cases want them cold.
-Marks spans, where the package `faultline` is, for the cases that are about phases.
+DIR/large (64 MiB) and DIR/small (1 MiB) are files; `prepare` says which cases need them cold.
+Marks spans, if the package `faultline` is available, for the cases about phases.
 """
 import contextlib
 import ctypes
@@ -48,7 +48,7 @@ class Job:
         return mmap.mmap(self.open(), 0, flags, rights)
 
     def processes(self, count, work):
-        """Runs work(number) in so many processes at once."""
+        """Runs work(number) in `count` concurrent processes."""
         pids = []
         for number in range(count):
             pid = os.fork()
@@ -70,7 +70,7 @@ class Job:
             memory[numbers.randrange(LARGE)]
 
     def mmap_faults(self):
-        """As where faults are summed up, out of their order."""
+        """For aggregated faults: the order does not matter."""
         self.mmap_random()
 
     def mmap_single(self):
@@ -88,7 +88,7 @@ class Job:
             memory[at]
 
     def mmap_strided(self):
-        """A column of a matrix that is stored by rows, or all of it."""
+        """A column of a matrix stored by rows, or the whole matrix."""
         memory = self.map()
         for row in range(0, LARGE, 256 << 10):
             if self.bad:
@@ -103,14 +103,14 @@ class Job:
             memory[at]
 
     def mmap_minor_faults(self):
-        """A fault may map as much as 2 MiB: 32 of them for each mapping at least."""
+        """A fault may map up to 2 MiB: at least 32 faults per mapping."""
         for _ in range(400 if self.bad else 1):
             memory = self.map()
             for at in range(0, LARGE, 16 * mmap.PAGESIZE):
                 memory[at]
 
     def mmap_copied(self):
-        """Weights that are changed in place, or in memory that they were read into."""
+        """Weights changed in place, or in memory that they were read into."""
         memory = bytearray(LARGE)
         if self.bad:
             memory = self.map(rights=mmap.PROT_READ | mmap.PROT_WRITE)
@@ -158,8 +158,8 @@ class Job:
                 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def load_waits(self):
-        """Beside what else it does, here waiting, or before that; past the cache, which keeps
-        nothing of it."""
+        """In a concurrent thread while the program waits, or before that; O_DIRECT, which leaves
+        nothing in the cache."""
         fd, memory = self.open(flags=os.O_RDONLY | os.O_DIRECT), mmap.mmap(-1, 4 * MIB)
 
         def load():
@@ -201,7 +201,7 @@ class Job:
                 os.pread(fd, 100, 0)
 
     def listed_again(self):
-        """For what is new in a directory of 500 files, or once."""
+        """Lists a directory of 500 files to look for new ones, or lists it once."""
         directory = f"{self.directory}/listed"
         os.makedirs(directory, exist_ok=True)
         for number in range(500):
@@ -219,7 +219,7 @@ class Job:
             os.path.exists(f"{self.directory}/none/{number}")
 
     def imports(self):
-        """Opens modules again and again, as workers that start anew do, or some of them once."""
+        """Opens modules over and over, as restarting workers do, or some of them once."""
         from importlib.machinery import SourceFileLoader
 
         directory = f"{self.directory}/lib/python3"
@@ -233,7 +233,8 @@ class Job:
                 SourceFileLoader("module", path).get_data(path)
 
     def worker_start(self):
-        """Runs a program that imports some modules again and again, or once and does more itself."""
+        """Runs a program that imports some modules over and over, or once and then works longer
+        itself."""
         import subprocess
         import sys
 
@@ -241,7 +242,7 @@ class Job:
             subprocess.run([sys.executable, "-c", "import asyncio, json, unittest"], check=True)
         sum(range(0 if self.bad else 30_000_000))
 
-    # --- writes, and calls that cost without moving much
+    # --- writes, and calls that cost time but move little data
 
     def fsync_often(self):
         fd = self.open("log", os.O_WRONLY | os.O_CREAT)
@@ -250,7 +251,7 @@ class Job:
             os.fsync(fd)
 
     def save_waits(self):
-        """As long as it computes, here by waiting, or beside that."""
+        """While it computes, simulated by waiting, or concurrently with that."""
 
         fd, state = self.open("saved", os.O_WRONLY | os.O_CREAT), bytes(32 * MIB)
 
@@ -289,7 +290,7 @@ class Job:
             os.write(fd, b"x" * 100)
 
     def shared_writes(self):
-        """Each into its own part, of one file or of its own."""
+        """Each writes its own part, of a shared file or of its own file."""
         def work(number):
             fd = self.open("results" if self.bad else f"results{number}",
                            os.O_WRONLY | os.O_CREAT)
@@ -305,8 +306,7 @@ class Job:
             work() if self.bad else time.sleep(0.1)
 
     def read_bound(self):
-        """New parts of a large file that has no blocks, past the cache, in processes beside the
-        first."""
+        """New parts of a large sparse file, with O_DIRECT, in child processes."""
         def work(number):
             fd = self.open("sparse", os.O_RDWR | os.O_CREAT | os.O_DIRECT)
             memory = mmap.mmap(-1, 32 * MIB)
@@ -317,7 +317,7 @@ class Job:
         self.processes(2, work)
 
     def mmap_bound(self):
-        """New parts of a large file that has no blocks, populated while the program waits."""
+        """New parts of a large sparse file, populated while the program waits."""
         fd = self.open("mapped", os.O_RDWR | os.O_CREAT)
         os.ftruncate(fd, 1 << 40)
         offsets = iter(range(0, 1 << 40, 32 * MIB))
@@ -331,7 +331,7 @@ class Job:
         self.for_a_while(populate)
 
     def write_bound(self):
-        """Over the same few pages, in processes beside the first."""
+        """Overwrites the same few pages, in child processes."""
         def work(number):
             fd, data = self.open(f"results{number}", os.O_WRONLY | os.O_CREAT), bytes(MIB)
             self.for_a_while(lambda: os.pwrite(fd, data, 0))
@@ -358,7 +358,7 @@ class Job:
             os.preadv(fd, [memoryview(memory)[:size]], number * size % LARGE)
 
     def lock_wait(self):
-        """One has the lock until the other waits for it."""
+        """One holds the lock until the other waits for it."""
         locked, unlocked = os.pipe(), os.pipe()
 
         def is_waited_for(inode):
@@ -368,7 +368,7 @@ class Job:
         def hold(fd):
             fcntl.flock(fd, fcntl.LOCK_EX)
             os.write(locked[1], b"x")
-            for _ in range(1000):  # ms; a place where nobody can see it is no reason to hang
+            for _ in range(1000):  # ms; do not hang if /proc/locks cannot show it
                 if is_waited_for(os.fstat(fd).st_ino):
                     break
                 time.sleep(0.001)
@@ -413,7 +413,7 @@ class Job:
             libc.syscall(426, ring, 1, 0, 0, None, 0)
 
     def shallow_queue(self):
-        """Direct reads by libaio: one at a time, or many."""
+        """Direct reads through libaio: one at a time, or many."""
         setup, submit, getevents = {"aarch64": (0, 2, 4)}.get(os.uname().machine, (206, 209, 208))
         depth, libc = 1 if self.bad else 16, ctypes.CDLL(None, use_errno=True)
         fd, memory = self.open(flags=os.O_RDONLY | os.O_DIRECT), mmap.mmap(-1, depth * 4096)
@@ -527,7 +527,8 @@ class Job:
         self.processes(2 if self.bad else 1, work)
 
     def ranks_uneven(self):
-        """No rank marks spans; one reads eight times as much, or all read as much as it does."""
+        """No rank marks spans; one reads eight times as much as the others, or all read as much
+        as it does."""
         def work(rank):
             os.environ["RANK"] = str(rank)
             count = 2400 if rank == 2 else 300 if self.bad else 2400
@@ -539,7 +540,7 @@ class Job:
 
 
 def prepare(name, directory):
-    """Makes what the cases need, in memory; returns the files that are to be cold."""
+    """Creates the cases' files, cached; returns the files that must be cold."""
     for file, size in (("large", LARGE), ("small", SMALL)):
         path = f"{directory}/{file}"
         if not os.path.exists(path):

@@ -4,7 +4,7 @@
 usage: job_names.py DIR BIND OUT     BIND is DIR/bound, mounted elsewhere
 
 OUT: {case: {"ino": .., "bytes": read from it, "path": hex of its absolute path}} and, under
-"missing", {case: hex of a path that was looked up in vain}. Knows nothing of Faultline.
+"missing", {case: hex of a path whose lookup failed}.
 """
 import json
 import os
@@ -15,7 +15,7 @@ cases, missing, size = {}, {}, 100
 
 
 def make(path):
-    """A file of a length that no other has."""
+    """A file of unique length."""
     global size
     size += 1
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
@@ -25,7 +25,7 @@ def make(path):
 
 
 def read(case, fd, path):
-    """Reads all of a file and writes down what it should be called."""
+    """Reads a whole file and writes down its expected name."""
     count = 0
     while data := os.read(fd, 4096):
         count += len(data)
@@ -57,7 +57,7 @@ def names():
 
 
 def long_path():
-    """About 4,000 bytes, the most that a system call takes."""
+    """About 4,000 bytes, the maximum for a system call."""
     path = top
     while len(path) < 3850:
         path = os.path.join(path, b"d" * 200)
@@ -67,7 +67,7 @@ def long_path():
 
 
 def deep_path():
-    """Of 700 parts: too deep for many a reader."""
+    """700 components: too deep for many readers."""
     here = os.getcwd()
     path = top
     os.chdir(top)
@@ -81,13 +81,13 @@ def deep_path():
 
 
 def other_ways():
-    """One file each, because a file keeps the name by which it was opened first."""
+    """One file each, because a file keeps the name by which it was first opened."""
     target = make(os.path.join(top, b"target"))
     os.symlink(target, os.path.join(top, b"link"))
     read("symlink", os.open(os.path.join(top, b"link"), os.O_RDONLY), target)
 
     bound = os.path.join(bind, b"in-bind")
-    make(os.path.join(top, b"bound", b"in-bind"))  # known by this name first
+    make(os.path.join(top, b"bound", b"in-bind"))  # first known by this name
     make(bound + b"-only")
     read("bind", os.open(bound + b"-only", os.O_RDONLY), bound + b"-only")
 
@@ -112,7 +112,7 @@ def other_ways():
 
 
 def gone():
-    """Files whose name goes while they are open, or that never had one."""
+    """Files whose name is removed while they are open, or that never had one."""
     path = make(os.path.join(top, b"unlinked"))
     fd = os.open(path, os.O_RDONLY)
     os.unlink(path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A rank of an MPI job: computes in steps, while a worker process of its own reads a file.
+"""A rank of an MPI job: computes in steps, while its worker process reads a file.
 
-usage: mpirun -n N job_ranks.py DIR OUT    %r in OUT stands for the rank; DIR/data-RANK is made
+usage: mpirun -n N job_ranks.py DIR OUT    %r in OUT stands for the rank; creates DIR/data-RANK
 """
 import json
 import multiprocessing

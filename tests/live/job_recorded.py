@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tells of spans when they are over: true ones, and some whose times cannot be.
+"""Records spans after they have ended: real ones, and some with impossible times.
 
 usage: job_recorded.py DIR OUT    DIR/0 is read inside of the span "true", DIR/1 after it
-OUT: the times that were told, and those of this program around them; ns of CLOCK_MONOTONIC.
+OUT: the times recorded, and this program's times around them; ns of CLOCK_MONOTONIC.
 """
 import json
 import os

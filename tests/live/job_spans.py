@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Marks spans from Python in one way: in threads, in tasks, in processes; reads a file in each.
+"""Marks spans from Python in one of several ways: in threads, tasks or processes; reads a file in
+each.
 
 usage: job_spans.py WAY DIR OUT
 
-DIR holds files named 0, 1, ... of lengths of their own. OUT: the spans as this program saw them,
-and which process or thread read which file. Without the package `faultline` it does the same.
+DIR holds files named 0, 1, ... of distinct lengths. OUT: the spans as this program saw them, and
+which process or thread read which file. Works the same without the package `faultline`.
 """
 import asyncio
 import contextlib
@@ -93,7 +94,7 @@ def way_tasks(directory):
 
 
 def work_apart(directory, number, queue):
-    """Reads once in no span of its own, and once in one."""
+    """Reads once outside any span of its own, and once inside one."""
     log.spans.clear()
     read(directory, number)
     with log.span(f"worker {number}", "data"):

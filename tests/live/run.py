@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs the live tests: a line for each, what went wrong after it, a sum at the end.
+"""Runs the live tests: prints a line for each, with failures below it, and a sum at the end.
 
 usage: BUILD=DIR tests/live/run.py [-v] [NAME...]
 
-NAMEs choose tests whose full names (test_faults.Faults.test_threads) hold one of them. Needs root,
-the workloads (make programs), strace, and loop devices; harness.py says how the tests are made.
+NAMEs select tests whose full names (test_faults.Faults.test_threads) contain one of them. Needs
+root, the workloads (make programs), strace, and loop devices; harness.py describes the tests.
 """
 import os
 import sys
@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 
 
 class Lines(unittest.TestResult):
-    """A line for each test as it ends; what failed in a test's parts stands below it."""
+    """A line for each test as it ends; failed subtests follow below it."""
 
     def __init__(self):
         super().__init__()
@@ -31,7 +31,7 @@ class Lines(unittest.TestResult):
     def addFailure(self, test, error):
         if isinstance(test, unittest.TestCase):
             self.troubles.append((test, error))
-        else:  # what a class needs before its tests; they are not run
+        else:  # class-level setup failed; its tests are not run
             self.startTest(test)
             self.troubles.append((test, error))
             self.stopTest(test)

@@ -20,7 +20,7 @@
 #define BUFFER (256 << 10)
 #define PHASES_MAX 256
 
-/* --- what was done --- */
+/* --- the account --- */
 
 struct phase {
 	const char *name, *category;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""report --fail-above on recorded jobs: a job that reads more than before fails the check by just as
-much as it was told to read; the same job once more does not."""
+"""report --fail-above on recorded jobs: a job that reads more than before fails the check by
+exactly the additional amount; a repeated run passes."""
 
 import json
 import unittest
@@ -8,7 +8,7 @@ import unittest
 from harness import Recording, faultline, machine, random_file
 
 BLOCK = 65536
-# What does not change from run to run of one program, however busy the machine is.
+# Measures that are stable across runs of one program, however busy the machine.
 STABLE = "read,written,operations,errors"
 
 
@@ -35,7 +35,7 @@ class Allowed(unittest.TestCase):
     def test_more(self):
         rows = self.check(STABLE, 3, self.more, self.once)
         self.assertEqual(rows["read"]["now"] - rows["read"]["before"], 10 * BLOCK)
-        # dd reads and writes a block at a time; of=/dev/null is no file
+        # dd reads and writes a block at a time; of=/dev/null is not a regular file
         self.assertEqual(rows["operations"]["now"] - rows["operations"]["before"], 10)
         states = {name: row["state"] for name, row in rows.items()}
         self.assertEqual(states, {"read": "worse", "operations": "worse", "written": "within",

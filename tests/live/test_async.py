@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What goes by io_uring and libaio is told operation by operation; where that is not recorded, the
-report says how much of it there was."""
+"""io_uring and libaio operations are reported individually; where they are not recorded, the
+report gives their number."""
 import collections
 import json
 import os
@@ -12,8 +12,8 @@ import harness
 from harness import Recording, account, faultline, machine
 
 
-UNFINISHED, SILENT = 1 << 12, 1 << 21  # as the manual page of traces has them
-ONLY_COUNTED = ("io_uring_nop", "io_uring_provide_buffers")  # they are about no file
+UNFINISHED, SILENT = 1 << 12, 1 << 21  # as in the man page of the trace format
+ONLY_COUNTED = ("io_uring_nop", "io_uring_provide_buffers")  # they have no file
 WITHOUT = "--layers=task,syscall,fault,pagecache,span"
 
 
@@ -48,7 +48,7 @@ class NotRecorded(unittest.TestCase):
 
 class Forms(unittest.TestCase):
     def recording(self, types="all"):
-        """Of the workload that uses all forms, with what it says of itself, a row each."""
+        """Runs the workload that uses all forms; its account has a row each."""
         directory = machine().new_dir()
         out = f"{directory}/out"
         recording = Recording([machine().program("uring_forms"), directory, out],
@@ -60,7 +60,7 @@ class Forms(unittest.TestCase):
             return recording, [json.loads(line) for line in file]
 
     def path(self, trace, row, file, directory, path):
-        """What a row is about: a path that it names, or its file."""
+        """The path that a row names, or its file's."""
         if row[path]:
             above = trace.files[row[directory]]["path"] if row[directory] else b""
             return os.fsdecode(os.path.join(above, row[path]))
@@ -68,8 +68,9 @@ class Forms(unittest.TestCase):
         return os.fsdecode(known["path"]) if known["mode"] >> 12 == 0o10 else ""
 
     def test_each_is_told(self):
-        """Linked and cancelled, with registered files, silent, by path, by a child on its parent's
-        ring, many at once, cut off by the end of a process; addresses of requests come again."""
+        """Linked and cancelled requests, registered files, suppressed completions, paths, a
+        child on its parent's ring, many at once, cut off by process exit; request addresses
+        repeat."""
         recording, truth = self.recording()
         names = ("pid", "op", "path", "path2", "flags", "offset", "asked", "result")
         counted = collections.Counter(row["op"] for row in truth)
@@ -89,7 +90,7 @@ class Forms(unittest.TestCase):
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
 
     def test_unfinished_files(self):
-        """What waits for something else than files when its process ends is told with them alone."""
+        """Requests pending on pipes at process exit are only reported with that file type."""
         for types, count in (("reg", 0), ("reg,fifo", 1)):
             recording, _ = self.recording(types)
             files = recording.trace.files
@@ -98,7 +99,7 @@ class Forms(unittest.TestCase):
             self.assertEqual([row["asked"] for row in rows], [4096] * count)
 
     def test_times(self):
-        """Each lies within the run; one that is silent has no duration."""
+        """Each lies within the run; one without a completion has no duration."""
         recording, _ = self.recording()
         totals = recording.trace.totals
         for row in recording.trace.dicts("async"):
@@ -108,10 +109,10 @@ class Forms(unittest.TestCase):
 
 
 class Crowded(unittest.TestCase):
-    """What is remembered of operations in flight is limited: others have been put there before."""
+    """The maps of operations in flight are limited: the test fills them with others."""
 
     def record(self, *full):
-        """A run in which these maps are full, by name: what its workload says, and the report."""
+        """A run with these maps full: the workload's count, and the report."""
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 64 << 10), f"{directory}/out.json"
         trace = f"{directory}/trace.flt"
@@ -136,13 +137,13 @@ class Crowded(unittest.TestCase):
         return sum(wanted.values()), harness.Trace(trace).row_count("async"), report
 
     def test_places(self):
-        """There is room elsewhere: nothing is lost."""
+        """A fallback has room: nothing is lost."""
         count, told, report = self.record("async_places")
         self.assertEqual(told, count)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_full(self):
-        """There is none: what is lost is counted, and so are its bytes."""
+        """No room at all: lost operations are counted, and so are their bytes."""
         count, told, report = self.record("async_places", "async_flight")
         self.assertEqual(told, 0)
         self.assertEqual(report["trace"]["lost"]["by_layer"]["async"], count)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Bytes from storage belong to the operation of io_uring or libaio that reads them, held against
-mincore: also where other operations are submitted with it."""
+"""Bytes from storage are attributed to the io_uring or libaio operation that reads them,
+compared with mincore, even with other operations in the same submission."""
 import os
 import unittest
 
@@ -11,7 +11,7 @@ ROUNDS, BLOCK = 16, 65536
 
 
 def overlay():
-    """The top of a new overlay, whose files lie in a layer on another file system."""
+    """The top of a new overlay whose files are in a layer on another file system."""
     below = machine().new_dir("ext4")
     layers = [f"{below}/{name}" for name in ("lower", "upper", "work")]
     for layer in layers:
@@ -21,7 +21,7 @@ def overlay():
 
 
 class Mixed(unittest.TestCase):
-    """Two cold files are read and a third is written, by operations that are submitted together."""
+    """Two cold files are read and a third is written, by operations of the same submission."""
 
     def check(self, way, pattern, where="root"):
         directory = overlay() if where == "overlay" else machine().new_dir(where)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Attaching to what runs already: what it does from then on, by its own account, and nothing else."""
+"""Attaching to running processes: records exactly what they do from then on, by their own
+account."""
 import ctypes
 import mmap
 import os
@@ -12,14 +13,14 @@ import harness
 from harness import Attached, account, machine
 from test_device_findings import limit_reads, throttle
 
-COUNTED = 17  # bytes that reads ask for which a job counts
+COUNTED = 17  # length of reads that a job counts
 BEFORE = 1 << 13  # flag of a call
 FAULT_BEFORE = 1 << 11
 PRESENT, JOINED = 2, 4  # flags of an exec
 
 
 class Shared:
-    """Memory that a job has, too: struct shared of present.c."""
+    """Memory shared with a job: struct shared of present.c."""
 
     def __init__(self, path):
         self.path = path
@@ -46,7 +47,8 @@ class Shared:
 
 class Attach(unittest.TestCase):
     def job(self, mode, size=1 << 20, env=None):
-        """A workload that waits for its start: (process, path of its file, shared memory, account)."""
+        """A workload that waits for its start: (process, path of its file, shared memory,
+        account)."""
         directory = machine().new_dir()
         path = harness.random_file(f"{directory}/data", size)
         shared = Shared(f"{directory}/shared")
@@ -61,7 +63,7 @@ class Attach(unittest.TestCase):
         return [row for row in trace.calls(path, op="pread64") if row["asked"] == COUNTED]
 
     def finish(self, attached, job, number=None, alone=True):
-        """`alone`: nothing was recorded but what the test has made."""
+        """`alone`: nothing but the test's own operations was recorded."""
         status, stderr = attached.end(number)
         self.assertEqual(status, 0, stderr)
         self.assertEqual(job.wait(timeout=harness.LIMIT), 0)
@@ -71,7 +73,8 @@ class Attach(unittest.TestCase):
         return stderr
 
     def test_work_from_then_on(self):
-        """Reads of three threads and the faults of a fourth, on a file open and mapped before."""
+        """Reads of three threads and the faults of a fourth, on a file opened and mapped
+        beforehand."""
         job, path, shared, out = self.job("work", 8 << 20, {"RANK": "3"})
         harness.cool(path)
         attached = Attached("-p", str(job.pid))
@@ -98,7 +101,8 @@ class Attach(unittest.TestCase):
         self.assertIn(f"process {job.pid} (", about["targets"][0])
 
     def test_in_a_namespace_of_pids(self):
-        """As in a container: the number is the caller's, and what is told is of that process."""
+        """As in a container: the PID is relative to the caller's namespace, and the right
+        process is recorded."""
         unshare = ["unshare", "--pid", "--fork", "--mount-proc"]
         if subprocess.run([*unshare, "true"], stderr=subprocess.DEVNULL).returncode:
             self.skipTest("this machine lets nobody make a namespace")
@@ -159,7 +163,7 @@ class Attach(unittest.TestCase):
             self.assertEqual(len(self.counted(attached.trace, path)), shared.counted)
 
     def test_not_itself(self):
-        """Of the whole machine: neither Faultline nor what it has started."""
+        """With --all, neither Faultline nor its own children are recorded."""
         attached = Attached("--all")
         time.sleep(0.3)
         status, stderr = attached.end(signal.SIGINT)
@@ -171,7 +175,7 @@ class Attach(unittest.TestCase):
             self.assertNotIn(attached.path.encode(), row.get("command", b""))
 
     def test_storm_of_processes(self):
-        """Processes and threads that are born while it attaches: none is missed."""
+        """Processes and threads born during the attach: none is missed."""
         self.check_storm("-p", "{pid}")
 
     def test_whole_machine(self):
@@ -194,13 +198,14 @@ class Attach(unittest.TestCase):
         self.assertIn("before", printed)
 
     def hold(self, where):
-        """A control group whose reads of a device, or of what a file lies on, wait, and what lets them
-        go on."""
+        """A cgroup whose reads of a device (or a file's device) block, and a function to release
+        them."""
         group = throttle(self, where, 1, "bps")
         return group, lambda: limit_reads(group, where, 0, "bps")
 
     def test_fault_that_began_before(self):
-        """One that waits for its page since before: told as such, with no time, and once."""
+        """A fault waiting for its page since before the attach: flagged, without a time, and
+        reported once."""
         directory = machine().new_dir("ext4")
         path, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
         shared = Shared(f"{machine().new_dir()}/shared")
@@ -225,7 +230,8 @@ class Attach(unittest.TestCase):
                          account(out)["major"])
 
     def test_operations_that_were_in_flight(self):
-        """Those of io_uring that were submitted before are counted as such; all others are told."""
+        """io_uring requests submitted before the attach are counted as such; all others are
+        reported."""
         device, out = machine().new_device(4 << 20), f"{machine().new_dir()}/out.json"
         group, go_on = self.hold(device)
         job = machine().start(harness.in_cgroup(group, machine().program("uring"), device, out, "direct"))
@@ -248,7 +254,7 @@ class Attach(unittest.TestCase):
         self.assertEqual([row["dur"] for row in enters], [0])
 
     def stands_in(self, pid, call):
-        """Whether a thread of the process stands in the call."""
+        """True if a thread of the process is blocked in the call."""
         number = {"flock": "73" if os.uname().machine == "x86_64" else "32",
                   "io_uring_enter": "426"}[call]
         for tid in os.listdir(f"/proc/{pid}/task"):
@@ -261,7 +267,7 @@ class Attach(unittest.TestCase):
         return False
 
     def test_children_and_what_they_execute(self):
-        """A shell that ran already starts programs."""
+        """An already running shell starts programs."""
         directory = machine().new_dir()
         path = harness.random_file(f"{directory}/data", 50_000)
         os.mkfifo(f"{directory}/go")
@@ -276,7 +282,7 @@ class Attach(unittest.TestCase):
         names = sorted(row["comm"] for row in harness.followed(attached.report))
         self.assertEqual([name for name in names if name != "sh"], ["cat", "cat", "wc"])
 
-    # --- its end ---
+    # --- ending ---
 
     def test_ends_by_signal_and_leaves_it_alone(self):
         job, _, shared, _ = self.job("storm")
@@ -307,7 +313,7 @@ class Attach(unittest.TestCase):
         self.assertEqual((row["exit_code"], row["signal"]), (128 + 9, 9))
 
     def test_target_ends_meanwhile(self):
-        """Whenever it ends: either it was there in time, or one line says that it was not."""
+        """Whenever it ends: either it was attached in time, or one line says that it was not."""
         for tenths in range(6):
             job = machine().start(["sleep", str(tenths / 10)])
             path = f"{machine().new_dir()}/trace.flt"
@@ -325,7 +331,7 @@ class Attach(unittest.TestCase):
         return harness.new_cgroup(self, hierarchy, name)
 
     def check_cgroup(self, hierarchy):
-        """Who is in it, who joins it, and not who is beside it."""
+        """Processes in the cgroup and those that join it, but no others."""
         group = self.cgroup(hierarchy)
         jobs = [self.job("work") for _ in range(3)]
         inside, late, outside = jobs
@@ -342,7 +348,7 @@ class Attach(unittest.TestCase):
         sleeper.wait()
         trace = attached.trace
         self.assertEqual(len(self.counted(trace, inside[1])), inside[2].counted)
-        # Its threads are met a moment after the first of the process.
+        # Its threads are found slightly later than the process's main thread.
         first = [row for row in trace.dicts("exec") if row["pid"] == late[0].pid]
         self.assertEqual([row["flags"] for row in first], [JOINED])
         row = next(row for row in trace.dicts("exec") if row["pid"] == sleeper.pid)
@@ -352,7 +358,7 @@ class Attach(unittest.TestCase):
                          {inside[0].pid, late[0].pid, sleeper.pid})
 
     def test_cgroup_vanishes(self):
-        """When the last has left it: the recording ends, and is whole."""
+        """When the last process has left: the recording ends and is complete."""
         for hierarchy in "", "pids":
             group = self.cgroup(hierarchy)
             sleeper = machine().start(["sleep", "1000"])
@@ -381,7 +387,7 @@ class Attach(unittest.TestCase):
         self.check_cgroup("name=systemd")
 
     def test_moves_itself_and_reads(self):
-        """As engines start containers: into the cgroup, and on with an exec."""
+        """As container engines do: into the cgroup, then exec."""
         group = self.cgroup("")
         path = harness.random_file(f"{machine().new_dir()}/data", 30_000)
         holder = machine().start(["sleep", "60"])
@@ -394,7 +400,7 @@ class Attach(unittest.TestCase):
         holder.wait()
         status, stderr = attached.end()
         self.assertEqual(status, 0, stderr)
-        self.assertIn("has no process any more", stderr)
+        self.assertIn("has no processes left", stderr)
         row = next(row for row in attached.report["files"] if row["path"] == path)
         self.assertEqual((row["read"]["bytes"], row["processes"]), (600_000, 20))
 
@@ -419,7 +425,7 @@ class Attach(unittest.TestCase):
     # --- spans ---
 
     def test_spans_of_what_runs(self):
-        """Those that begin from then on are told; the one that was open is said to have been."""
+        """Spans that begin afterwards are recorded; the one already open is reported as such."""
         directory = machine().new_dir()
         os.mkfifo(f"{directory}/go")
         script = (
@@ -454,24 +460,24 @@ class Attach(unittest.TestCase):
         gone.wait()
         me = str(os.getpid())
         self.assertIn("no such process", self.refused("-p", str(gone.pid)))
-        self.assertIn("is a thread of the kernel", self.refused("-p", "2"))
-        self.assertIn("give one of", self.refused())
-        self.assertIn("only one of", self.refused("-p", me, "--cgroup", "/"))
-        self.assertIn("only one of", self.refused("--all", "--container", "abcdef123456"))
-        self.assertIn("no time", self.refused("-p", me, "-d", "0"))
-        self.assertIn("either by -p or without it", self.refused("-p", me, me))
+        self.assertIn("is a kernel thread", self.refused("-p", "2"))
+        self.assertIn("no target given", self.refused())
+        self.assertIn("mutually exclusive", self.refused("-p", me, "--cgroup", "/"))
+        self.assertIn("mutually exclusive", self.refused("--all", "--container", "abcdef123456"))
+        self.assertIn("duration must be positive", self.refused("-p", me, "-d", "0"))
+        self.assertIn("either with -p or as arguments", self.refused("-p", me, me))
         self.assertIn("not a comma-separated PID list", self.refused("sleep"))
         self.assertIn("no such process", self.refused(str(gone.pid)))
-        self.assertIn("is not open", self.refused("-p", me, "--ready-fd", "77"))
+        self.assertIn("not an open file descriptor", self.refused("-p", me, "--ready-fd", "77"))
         for pids in ("", "x", "1,", "-1", "0", "1 2", "99999999999"):
             self.assertIn("not a comma-separated PID list", self.refused("-p", pids))
-        self.assertIn("no number of a job", self.refused("--slurm-job", "12.x"))
+        self.assertIn("not a job ID", self.refused("--slurm-job", "12.x"))
         self.assertIn("on this node", self.refused("--slurm-job", "4000000000"))
         self.assertIn("on this node", self.refused("--container", "0123456789ab"))
         self.assertIn("No such file", self.refused("--cgroup", "/no/such/cgroup"))
         self.assertIn("not a cgroup", self.refused("--cgroup", "/tmp"))
-        self.assertIn("no control group is named", self.refused("--cgroup", ""))
-        self.assertIn("no process is in", self.refused("--cgroup", self.cgroup("")))
+        self.assertIn("the path is empty", self.refused("--cgroup", ""))
+        self.assertIn("has no processes", self.refused("--cgroup", self.cgroup("")))
 
     def test_other_users_processes(self):
         if os.getuid():

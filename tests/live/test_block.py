@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests to block devices, held against /proc/diskstats on loop devices that nobody else uses, and
-each bio's file and place against what was read and written."""
+"""Block requests compared with /proc/diskstats on dedicated loop devices, and each bio's file
+and offset compared with the reads and writes."""
 import collections
 import functools
 import os
@@ -16,12 +16,12 @@ from harness import Recording, machine
 
 MIB = 1 << 20
 KINDS = ("read", "write", "discard", "flush")
-# Where /proc/diskstats has, of each of these: how many, merged, sectors.
+# Fields of /proc/diskstats for each kind: count, merges, sectors.
 FIELDS = {"read": (0, 1, 2), "write": (4, 5, 6), "discard": (11, 12, 13), "flush": (15, None, None)}
 
 
 def difference(before, after):
-    """{kind: (requests, merges, sectors)}, of two lines of /proc/diskstats."""
+    """{kind: (requests, merges, sectors)}, from two lines of /proc/diskstats."""
     before, after = ([int(word) for word in line.split()[3:]] for line in (before, after))
     return {
         kind: tuple(0 if at is None else after[at] - before[at] for at in FIELDS[kind])
@@ -30,7 +30,7 @@ def difference(before, after):
 
 
 def told(report, device):
-    """The same as the report has it, for whomever they were."""
+    """The report's counts for the device, whoever caused them."""
     for row in report["devices"]:
         if row["name"] == os.path.basename(device):
             sums = row["all"]
@@ -42,10 +42,10 @@ def told(report, device):
 
 
 class Counted:
-    """A job that notes what the kernel has counted of a device at its beginning and at its end, when
-    the recording has begun and goes on: nobody else's look at the device is then in one count
-    alone. A request's end is counted after whoever waited for it has gone on: two looks must agree,
-    with nothing in progress. udev, where it runs, looks at what was changed."""
+    """A job that records the kernel's device counters at its beginning and end, both inside the
+    recording: other accesses to the device are then in both counts. A request is counted only
+    after its waiter has continued: two successive readings must agree, with nothing in
+    flight. If udev runs, it probes changed devices."""
 
     SCRIPT = """
 look() {
@@ -77,7 +77,7 @@ look after
 
 @functools.lru_cache(maxsize=None)
 def device(kind):
-    """A file system that is mounted by the job alone: between jobs nothing happens on its device."""
+    """A file system mounted only by the job: between jobs its device is idle."""
     image = os.path.join(machine().new_dir(), "image")
     with open(image, "wb") as file:
         file.truncate(1 << 30)
@@ -108,8 +108,8 @@ class Work:
                 f'mount -t overlay -o {layers} none "$1/files"; cd /',
                 'umount "$1/files"; umount "$1/base"',
             )
-        # Mounts of its own: whoever copied ours meanwhile would put off the end of the last commit.
-        # In a chroot, whose root is no mount, they are shared as that one's is.
+        # A private mount namespace: a concurrent copy of ours would delay the final commit. In a
+        # chroot, whose root is not a mount point, mounts stay shared.
         own = "mount --make-rprivate / 2>/dev/null || true"
         job = Counted(self.device, "\n".join((own, around[0], script, around[1])), self.top,
                       self.device, *arguments)
@@ -123,7 +123,7 @@ class Work:
                                      lambda made: told(made.recording.report, made.device) == made.seen)
 
     def bios(self):
-        """Those of the device, with the paths of their files."""
+        """The device's bios, with the paths of their files."""
         trace = self.recording.trace
         files = {number: os.fsdecode(row["path"] or b"") for number, row in trace.files.items()}
         number = harness.device_number(self.device)
@@ -150,7 +150,8 @@ cd /
 
 
 class Totals(unittest.TestCase):
-    """All that a device did, exactly as the kernel counts it. One test per file system, below."""
+    """All requests of a device, exactly as the kernel counts them. One test per file system,
+    below."""
 
     def check(self, kind):
         work = Work.exact(kind, MIXED)
@@ -161,7 +162,8 @@ class Totals(unittest.TestCase):
         self.assertEqual(work.recording.report["trace"]["lost"]["total"], 0)
 
     def test_bare_device(self):
-        """Reads of the device itself, by whole and by part of a page, and through its cache."""
+        """Reads of the device itself, of whole pages and of parts, with O_DIRECT and through its
+        cache."""
         bare = machine().new_device(32 * MIB)
         self.check_bare(
             'dd if="$1" of=/dev/null bs=1M count=8 iflag=direct status=none; '
@@ -178,7 +180,7 @@ class Totals(unittest.TestCase):
         return recording
 
     def test_failed(self):
-        """Of a device that has lost half of what it lies on."""
+        """Reads of a device whose backing file was cut in half."""
         bare = machine().new_device(4 * MIB)
         image = harness.run("losetup", "-nO", "BACK-FILE", bare).decode().strip()
         os.truncate(image, 2 * MIB)
@@ -191,7 +193,7 @@ class Totals(unittest.TestCase):
         self.assertEqual(row["read"]["requests"], row["all"]["read"]["requests"])
 
     def test_device_goes(self):
-        """In mid-run, and another one comes under its number."""
+        """A device vanishes during the run, and another gets its number."""
         bare = machine().new_device(4 * MIB)
         image = harness.run("losetup", "-nO", "BACK-FILE", bare).decode().strip()
         script = (
@@ -202,15 +204,14 @@ class Totals(unittest.TestCase):
 
 
 class Crowded(unittest.TestCase):
-    """What is remembered of bios on their way, and of devices, is limited: others have been put there
-    before."""
+    """The maps of bios in flight and of devices are limited: the test fills them with others."""
 
     READS = 50
     DEVICE = struct.Struct("<Q32s")  # struct device_place
     DEVICES_LOG = 9
 
     def record(self, *full):
-        """A run in which these maps are full, by name: the report, and the rows of its bios."""
+        """A run with these maps full: the report, and its bios' rows."""
         bare = machine().new_device(4 * MIB)
 
         def fill(pid):
@@ -222,7 +223,7 @@ class Crowded(unittest.TestCase):
         return report, bios
 
     def record_filled(self, bare, fill):
-        """A run whose maps are filled by a call: the report, the job, and the rows of its bios."""
+        """A run whose maps are filled by a call: the report, the job, and its bios' rows."""
         trace = f"{machine().new_dir()}/trace.flt"
         script = f'echo; read line; dd if="$1" of=/dev/null bs=4k count={self.READS} iflag=direct'
         job = Counted(bare, script, bare)
@@ -238,7 +239,8 @@ class Crowded(unittest.TestCase):
                              if row["dev"] == number]
 
     def record_crowded(self, free):
-        """A run in which so many places are free for devices: the last that its own comes to."""
+        """A run in which `count` device slots are free: the last ones that its own device is
+        hashed to."""
         bare = machine().new_device(4 * MIB)
         number = os.stat(bare).st_rdev
         number = os.major(number) << 20 | os.minor(number)
@@ -253,26 +255,26 @@ class Crowded(unittest.TestCase):
         return bare, *self.record_filled(bare, fill)
 
     def test_places(self):
-        """There is room elsewhere: nothing is lost."""
+        """A fallback has room: nothing is lost."""
         report, bios = self.record("bio_places")
         self.assertEqual([row["sector"] for row in bios], [8 * i for i in range(self.READS)])
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_full(self):
-        """There is none: all that is lost is counted, and so is what the device did."""
+        """No room at all: all lost bios are counted, and so are the device's requests."""
         report, bios = self.record("bio_places", "bio_marks")
         self.assertEqual(bios, [])
         self.assertGreaterEqual(report["trace"]["lost"]["by_layer"]["block"], self.READS)
 
     def test_devices(self):
-        """One whose place is another's is found all the same. There are others than ours."""
+        """A device whose slot is taken is still found. Other devices are active, too."""
         bare, report, job, bios = self.record_crowded(16)
         self.assertEqual(told(report, bare), job.seen())
         self.assertEqual([row["sector"] for row in bios], [8 * i for i in range(self.READS)])
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_too_many_devices(self):
-        """What cannot be counted, nor told whose it is, is counted as lost."""
+        """Requests that cannot be counted or attributed are counted as lost."""
         bare, report, _, bios = self.record_crowded(0)
         self.assertEqual(bios, [])
         self.assertNotIn(os.path.basename(bare), [row["name"] for row in report["devices"]])
@@ -280,14 +282,14 @@ class Crowded(unittest.TestCase):
 
 
 class Stale(unittest.TestCase):
-    """A bio whose end nobody saw leaves its mark at an address that comes again. Such marks are made
-    up here: what a call that waits reads of a device has its bio on the stack, at an address of few.
-    Some more come by themselves: see harness.counted_right().
+    """A missed bio completion leaves a mark at an address that is reused. The test forges such
+    marks: blocking reads of a device have their bio on the stack, at one of a few addresses.
+    A few real ones may occur as well: see harness.counted_right().
     """
 
     BLOCK, BLOCKS = 65536, 256
     PLACE = struct.Struct("<QQQQqIIIIII")  # struct bio_place
-    BIO, SECTOR = 0, 3  # of its fields
+    BIO, SECTOR = 0, 3  # indices of its fields
     READER = f"""
 import mmap, os, select, sys
 file, done = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT), 0
@@ -308,25 +310,25 @@ print(done)
 """
 
     def test_in_flight(self):
-        """One that comes before a bio's end is not that bio's: there is no record of it. A place is
-        written often, so that it is in time for some bio that comes there."""
+        """A mark forged before a bio's completion does not match it: the bio has no record. Each
+        slot is written many times, to hit some bio in time."""
         reads, rows, unseen = self.read(
             4, lambda *entry: [self.put(*entry) for _ in range(5000)], lambda: None)
         self.assertLess(len(rows), reads)
         self.assertGreaterEqual(len(rows) + unseen, reads)
 
     def test_afterwards(self):
-        """One that is there when a bio is queued is counted; the bio is told."""
+        """A mark present when a bio is queued is counted; the bio is recorded."""
         seen = {}
-        # Of so many some are of the reader's stack: those of a device below are anywhere.
+        # Some of so many are the reader's stack bios; those of an underlying device are anywhere.
         reads, rows, unseen = self.read(
             6, seen.__setitem__, lambda: [self.put(*entry) for entry in seen.items()])
         self.assertGreater(len(rows) + unseen, reads)
 
     def read(self, marks, met, between):
-        """A run that reads a device. `met` is called with places and marks of bios that have been
-        seen there, so many times; `between` when the reader has stopped, which
-        then reads on. Returns how many reads there were, the rows of bios, how many are missing."""
+        """A run that reads a device. `met` is called with the slots and marks of bios seen
+        there; `between` while the reader is stopped, before it continues. Returns the number
+        of reads, the bios' rows, and the number missing."""
         self.known = set()
         bare, trace = machine().new_device(self.BLOCK * self.BLOCKS), machine().new_dir() + "/trace"
         run = machine().start(
@@ -348,12 +350,12 @@ print(done)
         self.assertGreater(unseen, 0)
         self.assertEqual(report["trace"]["lost"]["by_layer"]["block"], 0)
         said = [row["text"] for row in report["caveats"] if row["id"] == "bios"]
-        if unseen >= 0.02 * len(rows):  # fewer change no answer
+        if unseen >= 0.02 * len(rows):  # fewer do not matter
             self.assertIn(f"{unseen} block I/Os have no completion event", said[0])
         return reads, rows, unseen
 
     def test_at_the_end(self):
-        """One whose address never comes again is told as on its way."""
+        """A mark whose address is never reused is reported as in flight."""
         bare, trace = machine().new_device(self.BLOCK), machine().new_dir() + "/trace"
         run = machine().start([machine().faultline, "run", "-q", "-o", trace, "--", harness.PYTHON,
                                "-S", "-c", self.READER, bare],
@@ -361,7 +363,7 @@ print(done)
         run.stdout.readline()
         with bpf_maps.Array(run.pid, "bio_places") as places:
             free = [i for i, value in enumerate(places.values()) if not any(value[:8])][:3]
-            for place in free:  # addresses of none, which belong elsewhere
+            for place in free:  # addresses of no bio, which hash elsewhere
                 places.put(place, self.PLACE.pack(place + 1, *[0] * 10))
         run.communicate(b"\n\n")
         report = harness.report_of(trace)
@@ -371,25 +373,25 @@ print(done)
                       [row["text"] for row in report["caveats"] if row["id"] == "bios-under-way"][0])
 
     def next_mark(self):
-        """The place of a bio that is on its way, and what is there."""
+        """The slot of a bio in flight, and its contents."""
         while True:
             self.known |= {i for i, value in enumerate(self.places.values()) if any(value[:8])}
-            for place in list(self.known) * 100:  # by now that was a while ago: it will come again
+            for place in list(self.known) * 100:  # seen a while ago: it will be reused
                 fields = self.PLACE.unpack(self.places.get(place))
                 if fields[self.BIO]:
                     return place, fields
 
     def put(self, place, fields):
-        """A mark for that bio's address, as of another one."""
+        """A mark for that bio's address, as if of another bio."""
         forged = list(fields)
         forged[self.SECTOR] = self.BLOCKS * self.BLOCK
         self.places.put(place, self.PLACE.pack(*forged))
 
 
 class Files(unittest.TestCase):
-    """Whose bytes a bio carries, when others have written them back in requests of many files."""
+    """Attribution of a bio's bytes when others write them back in requests of many files."""
 
-    COUNT, BYTES = 2000, 5000  # of which the second page is not whole
+    COUNT, BYTES = 2000, 5000  # the second page is partial
 
     def check(self, kind):
         work = Work.exact(kind, f"""
@@ -413,7 +415,7 @@ for i in range({self.COUNT}):
         self.assertEqual(told(work.recording.report, work.device), work.seen)
 
     def check_direct(self, kind):
-        """Each read of a few blocks is a bio of the file, whatever memory it goes to."""
+        """Each read of a few blocks is a bio of the file, whatever memory it reads into."""
         places = [4096 * at for at in random.sample(range(4096), 1500)]
         job = f"""
 import mmap, os, sys
@@ -437,8 +439,8 @@ for at in {places}:
         self.assertEqual(told(work.recording.report, work.device), work.seen)
 
     def check_part(self, kind):
-        """What is written to a part of a block has its place, and so has what comes after; the zeros
-        that the file system writes around it have none."""
+        """A write to part of a block has its offset, and so has what follows; the zeros that the
+        file system writes around it have none."""
         work = Work.exact(kind, """
             cd "$1/files"
             dd if=/dev/zero of=part bs=512 count=1 seek=3 oflag=direct status=none
@@ -453,13 +455,14 @@ for at in {places}:
 
 
 class Device(unittest.TestCase):
-    """A block device is a file, too: each bio of direct I/O to it has its place, also of what is
-    carried out when the call that asked for it is over."""
+    """A block device is a file, too: each bio of direct I/O to it has its offset, even if it
+    runs after the call that requested it has returned."""
 
     BLOCKS, ROUNDS = 8, 11  # of the workload: with io_uring, a polled ring and libaio
 
     def bios(self, *command):
-        """Offset and size of each, by offset; an empty word of the command is the device."""
+        """Offset and size of each, by offset; an empty word of the command stands for the
+        device."""
         device = machine().new_device(32 * MIB)
         recording = Recording([word or device for word in command], status=None)
         if recording.done.returncode == 77:
@@ -480,7 +483,7 @@ class Device(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("fio"), "fio is not installed (scripts/setup.sh test)")
     def test_many_bios(self):
-        """Reads that one bio cannot hold."""
+        """Reads too large for one bio."""
         bios = self.bios("fio", "--name=job", "--filename", "", "--ioengine=libaio", "--direct=1",
                          "--rw=read", "--bs=4m", "--iodepth=4", "--size=32m", "--output=/dev/null")
         ends = [offset + count for offset, count in bios]
@@ -490,7 +493,7 @@ class Device(unittest.TestCase):
 
 
 class Kernel(unittest.TestCase):
-    """What no process has queued: files that are written back, and metadata by journals."""
+    """Bios queued by no process: file writeback, and journal metadata."""
 
     SIZE = 8 * MIB
 
@@ -501,7 +504,7 @@ class Kernel(unittest.TestCase):
         number = harness.device_number(work.device)
         told = [row for row in work.recording.trace.dicts("device") if row["dev"] == number][-1]
         bios = [bio for bio in work.bios() if bio["op"] == "request_write"]
-        # All that the device wrote was a file's, or metadata that somebody is known for.
+        # Everything written was file data or metadata with a known owner.
         self.assertEqual(sum(bio["bytes"] for bio in bios) + told["kernel_metadata_bytes"],
                          512 * work.seen["write"][2])
         self.assertGreater(told["kernel_metadata_bytes"], 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Bytes read and written, held against the program's own sums and the kernel's /proc/self/io."""
+"""Bytes read and written, compared with the program's own sums and the kernel's /proc/self/io."""
 import os
 import unittest
 
@@ -15,7 +15,7 @@ class Bytes(unittest.TestCase):
         out = f"{directory}.json"
         recording = Recording([static_program("sums"), directory, out])
         sums, report = harness.account(out), recording.report
-        # Beside its work it read /proc/self/io twice and wrote its account, in one piece.
+        # The program also read /proc/self/io twice and wrote its account with a single call.
         sums["read"]["bytes"] += sums["proc_bytes"]
         sums["read"]["count"] += 2
         sums["write"]["bytes"] += os.path.getsize(out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Counts and errors of every recorded system call, held against strace's of the same program."""
+"""Counts and errors of every recorded system call, compared with strace's for the same program."""
 import errno
 import re
 import subprocess
@@ -19,7 +19,7 @@ class Calls(unittest.TestCase):
         return harness.expected_counts(machine().program("calls"), *others)
 
     def compare(self, ours, theirs):
-        """Of the calls that must be recorded, and of whatever else is."""
+        """Compares the calls that must be recorded, and any others that were."""
         for call in sorted({*RECORDED, *ours}):
             with self.subTest(call):
                 self.assertEqual(ours.get(call), theirs.get(call), "(count, errors)")
@@ -33,13 +33,13 @@ class Calls(unittest.TestCase):
                 self.assertGreater(errors, 0, "made badly")
 
     def test_every_call(self):
-        """Processes and threads at the same time; files, directories, and calls with no file."""
+        """Concurrent processes and threads; files, directories, and calls without a file."""
         recording = self.recorded()
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
         self.compare(recording.operations(), self.counted())
 
     def test_rows_are_the_counts(self):
-        """The rows of the trace, counted one by one, are the kernel's totals."""
+        """The trace's rows, counted one by one, equal the kernel's totals."""
         recording = self.recorded()
         rows = {}
         for row in recording.trace.calls():
@@ -48,7 +48,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(rows, recording.operations())
 
     def test_other_files_are_left_out(self):
-        """Calls on pipes, sockets and devices change nothing by default."""
+        """Calls on pipes, sockets and devices do not change the counts by default."""
         self.compare(self.recorded(others=["others"]).operations(), self.counted())
 
     def test_all_file_types(self):
@@ -58,7 +58,7 @@ class Calls(unittest.TestCase):
         )
 
     def test_one_file_type(self):
-        """--file-types dir: of all reads only those of directories, and those of no file."""
+        """--file-types dir: only reads of directories, and calls without a file."""
         ours = self.recorded("--file-types", "dir").operations()
         whole = self.counted()
         self.assertEqual(ours["getdents64"][0], whole["getdents64"][0] - 9)  # those on a file
@@ -66,7 +66,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(ours["rename"], whole["rename"], "paths are of no type")
 
     def test_32_bit_calls(self):
-        """Calls of the 32-bit kind are counted under a name that says that they are not decoded."""
+        """32-bit calls are counted under a name that marks them as not decoded."""
         directory = machine().new_dir()
         file = harness.random_file(f"{directory}/data", 4096)
         command = [machine().program("compat"), file, "37"]
@@ -109,16 +109,16 @@ for _ in range(3):
         fcntl.fcntl(fd, fcntl.F_SETLKW, 0)
     except OSError:
         pass
-"""  # 38: F_OFD_SETLKW, which not every Python names
-NOWAIT = 1 << 14  # of the flags of a call
+"""  # 38: F_OFD_SETLKW, which not every Python defines
+NOWAIT = 1 << 14  # a call flag
 PROFILE_NOWAIT = 1 << 6
 
 
 class AskedFor(unittest.TestCase):
-    """What calls ask for beyond bytes."""
+    """Call flags besides bytes."""
 
     def test_locks(self):
-        """Which of the calls of flock would not have waited."""
+        """Which flock calls were nonblocking."""
         file = harness.random_file(f"{machine().new_dir()}/lock", 4096)
         recording = Recording([harness.PYTHON, "-c", LOCKS, file])
         rows = recording.trace.calls(file, op="flock")
@@ -129,7 +129,7 @@ class AskedFor(unittest.TestCase):
         self.assertEqual(printed.count("nowait"), 15, printed)
 
     def test_record_locks(self):
-        """Giving a lock back never waits; of what cannot be read nothing is said."""
+        """Unlocking never blocks; an unreadable argument leaves the flag unset."""
         file = harness.random_file(f"{machine().new_dir()}/lock", 4096)
         recording = Recording([harness.PYTHON, "-c", RECORD_LOCKS, file])
         told = {op: [(bool(row["flags"] & NOWAIT), row["result"])
@@ -141,7 +141,7 @@ class AskedFor(unittest.TestCase):
         })
 
     def summed_up(self, program, *ops):
-        """How many calls of these there were, by whether they would not have waited."""
+        """Counts of these calls, by whether they were nonblocking."""
         file = harness.random_file(f"{machine().new_dir()}/lock", 4096)
         trace = Recording([harness.PYTHON, "-c", program, file], "--mode", "profile").trace
         counts = {}
@@ -170,11 +170,11 @@ for advice in (0, 1, 2, 3, 4, 14, 20, 21, 22):
 """
 ADVICE_WORDS = ["normal", "random", "sequential", "willneed", "dontneed", "noreuse"]
 MADVICE_WORDS = [*ADVICE_WORDS[:5], "other advice", "cold", "pageout", "populate"]
-DROPS, KEEPS = 1 << 7, 1 << 8  # of the flags of sums
+DROPS, KEEPS = 1 << 7, 1 << 8  # flags of sums
 
 
 class Advice(unittest.TestCase):
-    """What fadvise and madvise advise."""
+    """The advice given by fadvise and madvise."""
 
     def test_each(self):
         file = harness.random_file(f"{machine().new_dir()}/data", 1 << 16)

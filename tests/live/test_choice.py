@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""--include and --exclude: excluded operations appear in no row and no total, but are counted."""
+"""--include and --exclude: excluded operations appear in no row or total, but are counted."""
 import os
 import unittest
 
@@ -73,7 +73,7 @@ class Choice(unittest.TestCase):
     def test_flight(self):
         done = faultline("run", "--flight", "8M", "--include", "/x", "--", "true")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn(b"--include, --exclude: not with --flight", done.stderr)
+        self.assertIn(b"--include, --exclude and --flight are mutually exclusive", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The first command of the README, by root and by a user's sudo: it says itself whether the report
-shows what the page cache holds."""
+"""The README's first command, run by root and by a user's sudo: it verifies that the report
+matches the page cache."""
 import os
 import subprocess
 import unittest
@@ -11,7 +11,7 @@ from harness import machine
 
 class Demo(unittest.TestCase):
     def demo(self, **environment):
-        # As make names it: what it has built is up to date by that name.
+        # make's own name for it, so that it counts as up to date.
         build = os.path.relpath(harness.BUILD, harness.TOP)
         done = subprocess.run(
             [f"{harness.TOP}/scripts/demo.sh"],
@@ -29,6 +29,6 @@ class Demo(unittest.TestCase):
         self.assertNotIn(": try sudo ", self.demo())
 
     def test_by_sudo(self):
-        """Of a user who may not read what root builds."""
+        """For a user who may not read root's builds."""
         self.assertIn(": try sudo ", self.demo(SUDO_UID="65534", SUDO_GID="65534",
                                                SUDO_USER="nobody", SUDO_COMMAND="demo.sh"))

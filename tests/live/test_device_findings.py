@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Findings about block devices, told of real programs on loop devices of their own, and not of
+"""Findings about block devices, triggered by real programs on dedicated loop devices, but not by
 their sound siblings."""
 import os
 import shutil
@@ -10,9 +10,9 @@ import harness
 from harness import Recording, machine
 
 MIB = 1 << 20
-HELD_BACK = 1 << 10  # a flag of bios
+HELD_BACK = 1 << 10  # a bio flag
 
-# Processes that each read a part of a device, MiB by MiB, once all are there.
+# Processes that each read a part of a device, MiB by MiB, once all have started.
 READER = """
 import mmap, os, sys
 path, processes, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -36,15 +36,15 @@ def reader(device, processes, count):
 
 
 def limit_reads(group, place, most, what="iops"):
-    """Reads by a control group of a device, or of what a file lies on: so many a second (what="bps":
-    bytes), 0: any."""
+    """Limits a cgroup's reads of a device, or of a file's device, per second (what="bps":
+    bytes); 0: no limit."""
     number = os.stat(place).st_rdev or os.stat(place).st_dev
     with open(f"{group}/blkio.throttle.read_{what}_device", "w") as file:
         file.write(f"{os.major(number)}:{os.minor(number)} {most}")
 
 
 def throttle(test, place, most, what="iops"):
-    """A new control group whose reads are limited so; skips the test where none can be."""
+    """A new cgroup with limited reads; skips the test if limits are unavailable."""
     try:
         group = harness.new_cgroup(test, "blkio")
         limit_reads(group, place, most, what)
@@ -58,7 +58,8 @@ class DeviceFindings(unittest.TestCase):
         self.device = machine().new_device(64 * MIB)
 
     def set_queue(self, name, value):
-        """Until the test is over: it outlives the device, for whoever gets its number next."""
+        """Until the test ends: the setting outlives the device, for the next one with its
+        number."""
         path = f"/sys/block/{os.path.basename(self.device)}/queue/{name}"
 
         def write(text):
@@ -78,14 +79,14 @@ class DeviceFindings(unittest.TestCase):
         }
 
     def evidence(self, name, command, is_right):
-        """Of a finding that is told; with all requests in it."""
+        """Evidence of a finding that was reported; with all requests included."""
         return harness.counted_right(lambda: self.found(command).get(name, {}).get("evidence"),
                                      lambda found: found and is_right(found))
 
     def hold_back(self, operations):
-        """From now on the device lies on one whose requests are held back, to so many a second,
-        for whom the words that are returned stand before a shell's command: however busy the
-        machine is, who reads waits for the device."""
+        """Places the device on top of one limited to this many requests a second for a cgroup.
+        Returns the words to put before a shell command to run it in that cgroup: its reads
+        then wait for the device, however busy the machine is."""
         upper = machine().new_loop(self.device, "--direct-io=on")
         group = throttle(self, self.device, operations)
         self.device = upper
@@ -102,7 +103,7 @@ class DeviceFindings(unittest.TestCase):
         self.assertNotIn("device-slow", self.found(["sh", "-c", f"exec {self.read(22)}"]))
 
     def test_held_back_direct(self):
-        """What a limit holds back is queued by a kernel thread; it is the reader's all the same."""
+        """Throttled bios are queued by a kernel thread, but belong to the reader."""
         file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
         group = throttle(self, file, 8 * MIB, "bps")
         harness.cool(file)
@@ -136,7 +137,7 @@ class DeviceFindings(unittest.TestCase):
         self.check_held_back([harness.PYTHON, "-S", "-c", script, file], file, group, "read")
 
     def test_held_back_uring(self):
-        """Direct io_uring reads belong to whoever submitted them."""
+        """Direct io_uring reads belong to the submitting process."""
         if not (shutil.which("fio") and harness.has_uring()):
             self.skipTest("no fio, or no io_uring")
         file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
@@ -153,8 +154,7 @@ class DeviceFindings(unittest.TestCase):
         self.assertEqual({row["pid"] for row in rows}, readers)
 
     def test_held_back(self):
-        """A cold file that a program may not read as fast as the device, which no limit of its own
-        makes late, and one that it may."""
+        """A cold file read under a limit below the device's speed, and one without a limit."""
         file = harness.random_file(f"{machine().new_dir('ext4')}/file", 8 * MIB)
         group = throttle(self, file, 8 * MIB, "bps")
         for held_back, how in (True, []), (True, ["iflag=direct"]), (False, []):
@@ -166,7 +166,7 @@ class DeviceFindings(unittest.TestCase):
             self.assertEqual("held-back" in [row["id"] for row in found], held_back)
 
     def test_rank_slow(self):
-        """Three ranks that read as much, one of them from a device that is limited."""
+        """Three ranks that read the same amount, one of them from a limited device."""
         slow = harness.random_file(f"{machine().new_dir('ext4')}/2", 4 * MIB)
         directory = machine().new_dir()
         fast = [harness.random_file(f"{directory}/{rank}", 4 * MIB) for rank in range(2)]
@@ -180,7 +180,7 @@ class DeviceFindings(unittest.TestCase):
         self.assertEqual((found[0]["evidence"]["rank"], found[0]["evidence"]["path"]), (2, slow))
 
     def test_metadata_cold(self):
-        """Directories that nobody has looked at since the file system was made, and in memory."""
+        """Directories not accessed since the file system was made, and cached ones."""
         tree = machine().mount("-t", "tmpfs", "tmpfs")
         for number in range(40):
             os.mkdir(f"{tree}/{number}")
@@ -194,7 +194,7 @@ class DeviceFindings(unittest.TestCase):
         self.assertNotIn("metadata-cold", self.found(["find", tree, "-type", "f"]))
 
     def test_errors(self):
-        """Reads of a device over a file that was cut off under it."""
+        """Reads of a device whose backing file was cut short."""
         image = f"{machine().new_dir()}/image"
         with open(image, "wb") as file:
             file.truncate(64 * MIB)
@@ -206,7 +206,7 @@ class DeviceFindings(unittest.TestCase):
         self.assertGreaterEqual(evidence["reads"], 1)
 
     def test_overloaded(self):
-        """Forty processes at a device that takes four requests at a time."""
+        """Forty processes on a device that takes four requests at a time."""
         held_back = self.hold_back(80)
         self.set_queue("nr_requests", 4)
         forty = " & ".join(self.read(3, 3 * i) for i in range(40))
@@ -245,8 +245,8 @@ class DeviceFindings(unittest.TestCase):
         self.assertNotIn("device-shared", self.found(reader(self.device, 2, 60)))
 
     def test_others(self):
-        """Who are not of the run, which has requests there most of its time: long reads, so that
-        there is little else for a busy machine to draw out."""
+        """Other processes outside the run, which has requests in flight most of the time: reads
+        are long, so that a busy machine delays little else."""
         read = f"dd if={self.device} of=/dev/null bs=16M iflag=direct status=none"
         others = machine().start(["sh", "-c", f"while {read}; do :; done"],
                                  stderr=subprocess.DEVNULL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How a run ends: the job is never harmed, and what was recorded until then can be read."""
+"""How a run ends: the job is never harmed, and everything recorded until then is readable."""
 import fcntl
 import os
 import re
@@ -31,7 +31,7 @@ def children_of(pid):
 
 
 def is_alive(pid):
-    """Running; not merely waiting to be buried."""
+    """True if it is running, not just a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
@@ -40,7 +40,7 @@ def is_alive(pid):
 
 
 class Running:
-    """A job of some seconds under faultline, met while it is running."""
+    """A job of a few seconds under faultline, caught while it is running."""
 
     def __init__(self, seconds, at_signal="default", arguments=(), **options):
         self.directory = machine().new_dir()
@@ -75,7 +75,7 @@ class Running:
             raise AssertionError("the job did not start")
         if self.tracer.poll() is not None:
             raise AssertionError(f"the job did not start: {self.talk()}")
-        # A tracer may have threads or helpers; the job is the one that was executed.
+        # A tracer may have threads or helpers; the job is the process that was execed.
         self.job = next(
             pid
             for pid in children_of(self.tracer.pid)
@@ -101,11 +101,11 @@ class Ending(unittest.TestCase):
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_kill_tracer(self):
-        """The job goes on and ends well; what was recorded until shortly before can be read."""
+        """The job continues and ends normally; everything up to shortly before is readable."""
         running = Running(300, "exit")
         programs = self.programs_of(running.tracer.pid)
         self.assertGreater(len(programs), 0)
-        # What happened after the start is in the file while the job goes on, by itself.
+        # Events after the start reach the file while the job runs, without any request.
         begun_ns = time.monotonic_ns()
 
         def is_flushed():
@@ -132,7 +132,7 @@ class Ending(unittest.TestCase):
         self.assertIn(b"incomplete", b" ".join(text.stdout.splitlines()[:24]).lower())
 
     def test_kill_idle(self):
-        """How long a job ran that did nothing at its end is known up to the last flush."""
+        """If a job was idle at the end, its known duration extends to the last flush."""
         directory = machine().new_dir()
         started_ns = time.monotonic_ns()
         tracer = machine().start(
@@ -155,13 +155,13 @@ class Ending(unittest.TestCase):
         trace = Trace(path)
         every = [trace.rows(kind) for kind in trace.blocks]
         start = min(int(rows.time[0]) for rows in every)
-        # what happened after the last flush that is whole may have been written, too
+        # events after the last complete flush may have been written, too
         end = max(int((rows.time + getattr(rows, "dur", 0)).max()) for rows in every)
         self.assertIs(report["trace"]["complete"], False)
         self.assertEqual(report["trace"]["duration_ns"], max(trace.flushed, end) - start)
 
     def programs_of(self, pid):
-        """Numbers of the BPF programs that a process holds."""
+        """IDs of the BPF programs that a process holds."""
         programs = set()
         for fd in os.listdir(f"/proc/{pid}/fdinfo"):
             with open(f"/proc/{pid}/fdinfo/{fd}") as file:
@@ -197,7 +197,7 @@ class Ending(unittest.TestCase):
                 self.check_whole(running, 128 + number)
 
     def test_job_answers_signal(self):
-        """A job that ends in its own way upon a signal has its own exit status."""
+        """A job that handles a signal in its own way keeps its own exit status."""
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number.name):
                 running = Running(30, "exit")
@@ -207,7 +207,7 @@ class Ending(unittest.TestCase):
                 self.check_whole(running, 3)
 
     def test_other_signals(self):
-        """SIGUSR1 is the job's as well, and would end it; SIGWINCH and SIGCHLD harm nobody."""
+        """SIGUSR1 is passed on and would end the job; SIGWINCH and SIGCHLD harm nothing."""
         running = Running(30)
         for number in (signal.SIGWINCH, signal.SIGCHLD, signal.SIGCONT):
             running.tracer.send_signal(number)
@@ -217,7 +217,7 @@ class Ending(unittest.TestCase):
         self.assertEqual(running.wait(), 128 + signal.SIGUSR1)
 
     def test_terminal_interrupt(self):
-        """Control-C in a terminal goes to the job once, though the terminal tells both."""
+        """Ctrl-C in a terminal reaches the job once, though the terminal signals both."""
         master, slave = os.openpty()
         self.addCleanup(os.close, master)
 
@@ -233,7 +233,8 @@ class Ending(unittest.TestCase):
         self.check_whole(running, 0)
 
     def test_second_interrupt(self):
-        """The tracer ends at once with a whole trace; a job that does not care goes on."""
+        """The tracer ends at once with a complete trace; a job that ignores the signal
+        continues."""
         running = Running(60, "ignore")
         running.tracer.send_signal(signal.SIGINT)
         time.sleep(0.5)
@@ -260,8 +261,8 @@ class Ending(unittest.TestCase):
         return recording, account(out)["reads"], data
 
     def test_disk_full(self):
-        """The job goes on; one line says it and names the file; what was kept can be read, and the
-        totals know of all."""
+        """The job continues; one line reports it and names the file; the part written is
+        readable, and the totals are complete."""
         recording, reads, data = self.record_on_full_disk()
         self.assertEqual(reads, 2_000_000)
         said = [line for line in recording.stderr.splitlines() if "space" in line.lower()]
@@ -279,7 +280,7 @@ class Ending(unittest.TestCase):
         self.assertGreaterEqual(trace["lost"]["by_layer"]["syscall"], reads - kept)
 
     def test_disk_full_before(self):
-        """A job that fills the disk by itself, all at once, leaves room for the totals."""
+        """A job that fills the disk at once leaves the space reserved for the totals."""
         small = machine().mount("-t", "tmpfs", "-o", "size=4M", "tmpfs")
         data = harness.random_file(f"{machine().new_dir()}/data", 1 << 20)
         script = 'cat /dev/zero >"$0/fill" 2>/dev/null; exec "$@" 9'
@@ -294,7 +295,7 @@ class Ending(unittest.TestCase):
         self.assertGreaterEqual(recording.report["totals"]["read"]["count"], 1_000_000)
 
     def test_room_again(self):
-        """When there is room again, the trace goes on."""
+        """When there is space again, the trace continues."""
         small = machine().mount("-t", "tmpfs", "-o", "size=4M", "tmpfs")
         harness.random_file(f"{small}/filler", 3 << 20)
         directory = machine().new_dir()
@@ -316,7 +317,7 @@ class Ending(unittest.TestCase):
         self.assertEqual(recording.trace.totals["exit_code"], 0)
 
     def test_root_reserve(self):
-        """The blocks that a file system keeps for root are not for traces, not even root's."""
+        """Blocks reserved for root are not used for traces, not even root's."""
         image = f"{machine().new_dir()}/image"
         with open(image, "wb") as file:
             file.truncate(16 << 20)
@@ -333,8 +334,8 @@ class Ending(unittest.TestCase):
         self.assertGreaterEqual(after.f_bfree, reserve)
 
     def test_what_is_left_has_names(self):
-        """What a file number stands for is in the file before the rows that use it, as are the
-        processes: the end of a trace that is cut takes no name from what is left."""
+        """Files and processes are written before the rows that use them: a truncated trace has
+        names for all its rows."""
         recording, _, data = self.record_on_full_disk()
         rows = recording.trace.rows("syscall")
         self.assertEqual(set(rows.file.tolist()) - {0} - set(recording.trace.files), set())
@@ -377,14 +378,14 @@ class Ending(unittest.TestCase):
                 self.assertIs(recording.report["trace"]["complete"], True)
 
     def test_streams(self):
-        """stdin, stdout and stderr are the job's."""
+        """stdin, stdout and stderr belong to the job."""
         data = os.urandom(1 << 20)
         recording = Recording(["sh", "-c", "cat; echo to stderr >&2"], "-q", stdin=None, input=data)
         self.assertEqual(recording.done.stdout, data)
         self.assertEqual(recording.stderr, "to stderr\n")
 
     def test_summary(self):
-        """Without a terminal nothing but the closing summary, on stderr."""
+        """Without a terminal, prints nothing but the closing summary, on stderr."""
         recording = Recording(["true"])
         self.assertEqual(recording.done.stdout, b"")
         self.assertIn(recording.path, recording.stderr)
@@ -392,7 +393,7 @@ class Ending(unittest.TestCase):
         self.assertNotIn("\x1b", recording.stderr)
 
     def test_recorded_for_a_time(self):
-        """The recording ends early and is complete; faultline exits with the status of the command."""
+        """The recording ends early and is complete; faultline exits with the command's status."""
         directory = machine().new_dir()
         early, late = (harness.random_file(f"{directory}/{name}", 5000)
                        for name in ("early", "late"))
@@ -407,7 +408,7 @@ class Ending(unittest.TestCase):
             file.write("go")
         said = job.communicate()[1]
         self.assertEqual(job.returncode, 7)
-        self.assertIn(b"the command goes on untraced", said)
+        self.assertIn(b"the command continues untraced", said)
         report = harness.report_of(trace)
         paths = {row["path"] for row in report["files"]}
         self.assertIn(early, paths)
@@ -418,7 +419,7 @@ class Ending(unittest.TestCase):
         return not done.returncode and b"incomplete" not in done.stderr
 
     def test_delay(self):
-        """What is done before is not recorded; what the command forked before is followed."""
+        """Activity before the delay is not recorded; processes forked before it are followed."""
         place = machine().new_dir()
         for name in ("before", "after", "child"):
             harness.random_file(f"{place}/{name}", 4096)
@@ -428,7 +429,7 @@ class Ending(unittest.TestCase):
         trace = f"{place}/trace.flt"
         run = machine().start([machine().faultline, "run", "-q", "--delay", "1", "-o", trace, "--",
                                "sh", "-c", script, place], stdout=subprocess.DEVNULL)
-        # Its header is written when it begins, and then who is there is looked for.
+        # Its header is written at the start, then existing processes are searched.
         self.addCleanup(lambda: open(f"{place}/go", "w").close())
         self.assertTrue(wait_until(lambda: os.path.exists(trace) and os.path.getsize(trace) > 0))
         time.sleep(1)
@@ -446,15 +447,15 @@ class Ending(unittest.TestCase):
         self.assertFalse(os.path.exists(f"{place}/none.flt"))
 
     def test_one_duration(self):
-        """The summary of the run and the report say the same of how long the command ran."""
+        """The run's summary and the report agree on how long the command ran."""
         recording = Recording(["true"])
         screen = faultline("report", recording.path).stdout.decode()
         said = re.search(r"^Ran (.+?), \d+ process", screen, re.MULTILINE).group(1)
         self.assertIn(f"faultline: {said}, ", recording.stderr)
 
     def test_job_sees_no_difference(self):
-        """Descriptors, signals, limits, environment: as if there were no tracer, but for the
-        variable that tells libraries with markers whom to ask."""
+        """Descriptors, signals, limits, environment: as without a tracer, except for the
+        variable that tells marker libraries where to connect."""
         script = """
             ls -l /proc/self/fd | awk '{ print $9 }'
             grep -E '^(Sig|Shd|Cap|NoNew|Seccomp|Umask|Groups|Uid|Gid|Cpus_allowed)' \\
@@ -471,8 +472,8 @@ class Ending(unittest.TestCase):
         self.assertEqual(seen, alone.stdout.decode().splitlines())
 
     def test_ignored_children(self):
-        """Who called ignores that children end: Faultline is told all the same, and its command
-        finds it as without it."""
+        """The caller ignores SIGCHLD: Faultline still notices exits, and its command finds it
+        ignored."""
         command = ["grep", "SigIgn", "/proc/self/status"]
         options = {"stdout": subprocess.PIPE, "timeout": harness.LIMIT,
                    "preexec_fn": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)}
@@ -481,8 +482,8 @@ class Ending(unittest.TestCase):
         self.assertEqual(Recording(command, **options).done.stdout, alone)
 
     def test_calls_beyond_the_end(self):
-        """What outlives the command makes calls while programs are detached one after the other:
-        none of those is lost."""
+        """Processes that outlive the command make calls while programs are detached one by one:
+        no call is lost."""
         program = (
             "import os, time\n"
             "file = os.open('/dev/null', os.O_RDONLY)\n"
@@ -501,7 +502,7 @@ class Ending(unittest.TestCase):
             time.sleep(0.6)
 
     def test_children_that_outlive(self):
-        """The run ends with the command; the summary names who goes on."""
+        """The run ends with the command; the summary names the processes still running."""
         directory = machine().new_dir()
         recording = Recording(
             ["sh", "-c", 'sleep 60 >/dev/null 2>&1 & echo $! >"$0/pid"', directory]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Page faults and what they bring in, held against getrusage and mincore of the same cold run."""
+"""Page faults and the data they fetch, compared with getrusage and mincore for the same cold
+run."""
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from harness import Recording, fetched, machine
 
 DATA_BYTES = 24 << 20
 SPARSE_BYTES = 5 << 30
-# Bring pages in without any fault, or with faults that no mapping of the data can be told from.
+# Modes without any faults, or with faults that cannot be attributed to the data's mapping.
 WITHOUT_FAULTS = (
     "pread",
     "read",
@@ -28,7 +29,7 @@ def resident(truth):
 
 
 class Faults(unittest.TestCase):
-    """One test per file system and way; made below."""
+    """One test per file system and mode; generated below."""
 
     def make_data(self, directory, mode):
         path = f"{directory}/data"
@@ -84,13 +85,13 @@ class Faults(unittest.TestCase):
             self.check_offsets(recording, data, truth)
 
     def all_fetched(self, recording, path):
-        """Of a file by its number and not by its name, so that only the amount is judged here."""
+        """Bytes of a file by inode rather than name, so that only the amount is judged here."""
         ino = os.stat(path).st_ino
         return sum(fetched(row) for row in recording.report["files"] if row["ino"] == ino)
 
     def check_offsets(self, recording, data, truth):
-        """One thread's faults are at pages that it touched, in the order of the touches; at one
-        again, where it was written back before the store was made."""
+        """One thread's faults are at the pages it touched, in touch order; a page repeats if it
+        was written back before the store."""
         rows = recording.trace.rows("fault")
         ids = recording.trace.file_ids(data)
         pages = [
@@ -115,7 +116,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(listed.stdout.split(), MODES)
 
     def test_cold_program(self):
-        """The pages of a program that a child executes, from the disk."""
+        """The pages of a program that a child execs, from disk."""
         directory = machine().new_dir()
         program = shutil.copy(harness.PYTHON, f"{directory}/program")
 
@@ -132,8 +133,8 @@ class Faults(unittest.TestCase):
         self.assertEqual(fetched(recording.file(program)), in_cache)
 
     def test_anonymous_memory(self):
-        """Faults on memory that is no file's are totals, and with those on files what the kernel
-        counted for the threads that ended: all of a child's, at most all of everybody's."""
+        """Anonymous faults are totals. Together with file faults they match the kernel's counts
+        for ended threads: at least a child's, at most everything."""
         script = (
             "import mmap\n"
             "m = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
@@ -150,12 +151,12 @@ class Faults(unittest.TestCase):
         ends = recording.trace.rows("exit")
         counted = dict(zip(ends.pid.tolist(), (ends.major + ends.minor).tolist()))
         self.assertEqual(len(counted), 2)
-        # The kernel counts some faults that it makes itself, for a new stack, and tells nobody.
+        # The kernel counts some faults of its own, for a new stack, without any event.
         self.assertGreaterEqual(faults, max(counted.values()) * 0.99)
         self.assertLessEqual(faults, sum(counted.values()))
 
     def test_one_place_of_many_kinds(self):
-        """A place where mapping follows mapping: each fault is on the one that stands there then."""
+        """Successive mappings at one address: each fault belongs to the mapping at that time."""
         rounds = 200
         script = (
             "import ctypes, mmap, os, sys\n"

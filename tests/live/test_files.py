@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which file, under which name, at which offset: held against the job's own account."""
+"""Files, their names and offsets, compared with the job's own account."""
 import collections
 import json
 import os
@@ -16,14 +16,14 @@ UNLINKED = 8  # flag of calls
 
 class Offsets(unittest.TestCase):
     def compare(self, way, calls):
-        """How many calls there were, and those whose (call, offset, result) is not true."""
+        """The number of calls, and those whose (call, offset, result) is wrong."""
         directory = machine().new_dir()
         data, out = f"{directory}/data", f"{directory}/out.json"
         recording = Recording([machine().program("offsets"), data, out, way])
         truth, ours = collections.defaultdict(list), collections.defaultdict(list)
         for tid, *rest in account(out):
             truth[tid].append(rest)
-        first = min(truth)  # the main thread filled the file before: its writes come first
+        first = min(truth)  # the main thread filled the file first: skip its writes
         for row in recording.trace.calls(data):
             if row["op"] in calls:
                 ours[row["tid"]].append([row["op"], row["offset"], row["result"]])
@@ -35,13 +35,13 @@ class Offsets(unittest.TestCase):
         return len(pairs), [pair for pair in pairs if pair[0] != pair[1]]
 
     def test_positioned(self):
-        """pread64, preadv, preadv2 from four threads: exactly where they were made."""
+        """pread64, preadv, preadv2 from four threads: exact offsets."""
         count, wrong = self.compare("positioned", ("pread64", "preadv", "preadv2"))
         self.assertEqual(count, 12000)
         self.assertEqual(wrong[:3], [], f"{len(wrong)} of {count} (true, recorded)")
 
     def test_alone(self):
-        """Every call of one thread that reads or writes, with positions, appends and -1."""
+        """Every read and write call of one thread, with positions, appends and -1."""
         count, wrong = self.compare(
             "alone",
             (
@@ -61,9 +61,9 @@ class Offsets(unittest.TestCase):
         self.assertEqual(wrong[:3], [], f"{len(wrong)} of {count} (true, recorded)")
 
     def test_shared_descriptor(self):
-        """Threads that read one descriptor. The kernel lets go of the position before the call is
-        over, so that a few may be told wrong: a thousandth is usual; by the position at
-        their entry a sixth to a half would be."""
+        """Threads that read one descriptor. The kernel releases the position before the call
+        ends, so a few offsets may be wrong: a thousandth is usual; positions at entry would
+        give a sixth to a half."""
         count, wrong = self.compare("shared", ("read", "readv"))
         self.assertGreaterEqual(count, 3000)
         self.assertLess(len(wrong), count / 50, f"{wrong[:3]} (true, recorded)")
@@ -85,7 +85,7 @@ os.pread(f, 10, 3)
 """
 
     def test_each_goes_to_the_end(self):
-        """Linux ignores the offset of a write to a file that is open with O_APPEND."""
+        """Linux ignores the offset of a write to a file opened with O_APPEND."""
         path = f"{machine().new_dir()}/log"
         recording = Recording([harness.PYTHON, "-S", "-c", self.JOB, path])
         calls = [(row["offset"], row["result"]) for row in recording.trace.calls(path)
@@ -97,7 +97,7 @@ os.pread(f, 10, 3)
 
 class Sizes(unittest.TestCase):
     def test_last_known(self):
-        """A file's size is the last that the trace can know, however large it was before."""
+        """A file's size is the last one that the trace can know, however large it was before."""
         directory = machine().new_dir()
         script = """
 import mmap, os, sys
@@ -144,7 +144,7 @@ if waits:
         self.assertEqual(told, truth)
 
     def test_each_is_the_inodes_own(self):
-        """Of files that end with their process, too; in whatever way they came to their size."""
+        """Sizes of files that end with their process, however the size came about."""
         for mode in ("trace", "profile"):
             with self.subTest(mode):
                 directory = machine().new_dir()
@@ -154,7 +154,7 @@ if waits:
                 self.check_true(recording, directory)
 
     def test_of_files_that_stay_open(self):
-        """The recording ends, the job goes on."""
+        """The recording ends, the job continues."""
         directory = machine().new_dir()
         job = machine().start(
             [harness.PYTHON, "-S", "-c", self.JOB, directory, "waits"],
@@ -211,8 +211,8 @@ with open(f"{top}/{at}/a/model", "rb") as file: file.read()
 
 class Many(unittest.TestCase):
     def test_each_has_its_own(self):
-        """More files than can have places of their own where they are looked up: read twice, by
-        descriptors of their own, each has its bytes and nobody else's, and is one file."""
+        """More files than the lookup table has slots: each is read twice, through separate
+        descriptors, has exactly its own bytes, and counts as one file."""
         top = machine().new_dir()
         job = (
             "import os, sys\n"
@@ -236,8 +236,8 @@ class Many(unittest.TestCase):
         self.assertEqual(len({(row["dev"], row["ino"], row["generation"]) for row in ids}), 4000)
 
     def test_memory_without_a_name(self):
-        """Memory that is shared without a name lies in a file that the kernel makes for it, a new
-        one each time: the program knows of none."""
+        """Anonymous shared memory is a file that the kernel creates each time: the program does
+        not see it."""
         job = (
             "import mmap\n"
             "for i in range(300):\n"
@@ -255,7 +255,7 @@ class Many(unittest.TestCase):
 
 
 class Names(unittest.TestCase):
-    """One run of job_names.py, looked at from many sides."""
+    """One run of job_names.py, checked in many ways."""
 
     maxDiff = None
     seen = None
@@ -285,7 +285,7 @@ class Names(unittest.TestCase):
         return recording, cases, missing, os.fsencode(top)
 
     def row_of(self, case):
-        """The file row of a case: of this inode, and with these bytes read from it."""
+        """The file row of a case: with this inode, and these bytes read from it."""
         trace, read = self.recording.trace, collections.Counter()
         for row in trace.calls(op="read"):
             read[row["file"]] += max(row["result"], 0)
@@ -321,7 +321,7 @@ class Names(unittest.TestCase):
                 self.assertEqual(row["flags"], 0)
 
     def test_deep(self):
-        """Whole, or said to be cut and right as far as it goes."""
+        """Complete, or flagged as cut and correct as far as it goes."""
         case = self.cases["deep"]
         row = self.row_of(case)
         if row["flags"] & PATH_CUT:
@@ -331,7 +331,7 @@ class Names(unittest.TestCase):
             self.assertEqual(row["path"], case["path"])
 
     def test_chroot(self):
-        """As the process sees it or as everybody else does; the inode is the same."""
+        """As the process sees it or as all others do; the inode is the same."""
         case = self.cases["chroot"]
         self.assertIn(self.row_of(case)["path"], (case["path"], b"/inside"))
 
@@ -368,7 +368,7 @@ class Names(unittest.TestCase):
         )
 
     def test_no_name(self):
-        """What never had a path is given none that could be taken for one."""
+        """A file that never had a path has a name that cannot be mistaken for one."""
         row = self.row_of(self.cases["memfd"])
         self.assertTrue(row["flags"] & NAMELESS)
         self.assertIn(b"memfd:a-memfd", row["path"])
@@ -402,7 +402,7 @@ class Names(unittest.TestCase):
                 self.assertIn(path, printed)
 
     def test_report_of_hostile_names(self):
-        """JSON stays JSON, text stays harmless, and no byte of a name is lost."""
+        """JSON stays valid, text stays harmless, and no byte of a name is lost."""
         paths = {
             bytes.fromhex(row["path_hex"]) if row.get("path_hex") else row["path"].encode()
             for row in self.recording.report["files"]
@@ -429,8 +429,8 @@ class Names(unittest.TestCase):
             self.assertEqual(recording.done.stdout, file.read())
 
     def test_overlay(self):
-        """Files of an overlay, as containers have them, are known by their names in it: read, and
-        mapped, which goes past the overlay to the file below."""
+        """Overlay files, as in containers, have their names in the overlay: when read, and when
+        mapped, which bypasses the overlay for the lower file."""
         layers = {name: machine().new_dir() for name in ("lower", "upper", "work")}
         for name in ("read", "mapped"):
             harness.random_file(f"{layers['lower']}/{name}", 3 << 20)
@@ -467,7 +467,7 @@ class Names(unittest.TestCase):
         self.assertGreater(recording.file(f"{merged}/mapped")["mmap"]["faults"], 0)
 
     def test_kinds_without_paths(self):
-        """What is no file has an honest name: its kind, and its number or the kernel's name."""
+        """Non-files have descriptive names: their kind, and their number or the kernel's name."""
         script = (
             "import os, socket\n"
             "a, b = os.pipe()\n"

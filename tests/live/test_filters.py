@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Behind a filter, a number is either right or unknown: never 0 for what the filter cannot judge."""
+"""Behind a filter, a number is either right or unknown: never 0 for anything that the filter
+cannot judge."""
 import json
 import unittest
 
@@ -61,13 +62,13 @@ class Filters(unittest.TestCase):
                     self.assertEqual(totals[group] is None, group in unknown)
 
     def test_what_passes(self):
-        """All reads of the job are of the one file, by the one call."""
+        """All reads of the job are of this file, by this call."""
         read = self.report("--op", "pread64,request_read", "--file", self.data)["totals"]
         self.assertEqual(read["read"]["bytes"], SIZE)
         self.assertEqual(read["storage_read"]["bytes"], SIZE)
 
     def test_waiting(self):
-        """Where a call waited is the same behind every filter that lets the call pass."""
+        """A call's wait breakdown is the same behind every filter that the call passes."""
         def waited(*options):
             rows = self.report("--slowest", "1000", *options)["slowest"]
             return [(row["device_ns"], row["queue_ns"], row["other_ns"]) for row in rows
@@ -81,7 +82,7 @@ class Filters(unittest.TestCase):
                     self.assertEqual(waited(*options), whole)
 
     def test_devices(self):
-        """What devices did for the job is unknown where requests do not pass."""
+        """Device work for the job is unknown if requests do not pass the filter."""
         for options in ("--op", "pread64"), ("--method", "syscall"):
             report = self.report(*options)
             for table in "devices", "device_users", "device_heat":

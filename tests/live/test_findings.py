@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Each finding is told of a real program that does what it is about, and not of its sound sibling."""
+"""Each finding is triggered by a real program with its problem, and not by the sound sibling."""
 import concurrent.futures
 import json
 import os
@@ -17,7 +17,7 @@ ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "de
              "requests-small", "flushes", "device-shared", "metadata-cold", "device-errors",
              "held-back", "killed", "still-waiting", "rank-slow"}
 
-# Holds until its sibling is there, too, and writes to a file for half a second.
+# Waits until its sibling is ready too, then writes to a file for half a second.
 WRITER = """import os, sys, time
 own, other, path = sys.argv[1:]
 fd = os.open(path, os.O_WRONLY | os.O_CREAT)
@@ -29,7 +29,7 @@ while time.monotonic() < began + 0.5:
     os.pwrite(fd, bytes(2 << 20), 0)
 """
 
-# What a finding is about may be that something was not asked for.
+# Some findings are about options that were left out.
 OPTIONS = {"async-not-traced": ["--layers=task,syscall,fault,pagecache,span"],
            "mmap-faults": ["--mode=profile"]}
 
@@ -58,8 +58,8 @@ class Findings(unittest.TestCase):
         self.assertNotIn(name, found)
 
     def test_tracer_cost(self):
-        """A program that does nothing but call, and one that calls now and then. What is told is a
-        share of the time that passed: on a busy machine it may be as little as not to be told."""
+        """A program that only makes calls, and one that rarely does. The finding depends on a
+        share of elapsed time: on a busy machine it may be too low to report."""
         file = harness.random_file(f"{self.directory}/hot", 1 << 20)
         calls = 400_000
         ahead = ["nice", "-n", "-20", machine().program("hotread"), file, f"{self.directory}/out"]
@@ -77,15 +77,15 @@ class Findings(unittest.TestCase):
         self.assertNotIn("tracer-cost", [row["id"] for row in recording.report["findings"]])
 
     def test_dropped_by_itself(self):
-        """What the job itself dropped, after which it came again, is told as that."""
+        """Data that the job itself dropped and fetched again is reported as such."""
         found = harness.undisturbed(lambda: self.findings("fetched-again", "bad"),
                                     lambda rows: "fetched-again" in rows)
-        self.assertEqual(found["fetched-again"]["evidence"]["dropped"], 1)  # not by the last one
-        self.assertIn("dropped it itself, by 1 call of POSIX_FADV_DONTNEED",
+        self.assertEqual(found["fetched-again"]["evidence"]["dropped"], 1)  # not the last one
+        self.assertIn("dropped it with 1 POSIX_FADV_DONTNEED call",
                       found["fetched-again"]["says"])
 
     def test_holes_are_not_loaded(self):
-        """A file that is nothing but a hole is read at the cost of its pages: no device reads."""
+        """Reading a file that is one hole costs only its pages: no device reads."""
         file = f"{machine().new_dir('ext4')}/hole"
         with open(file, "wb") as made:
             made.truncate(512 << 20)
@@ -96,7 +96,7 @@ class Findings(unittest.TestCase):
         self.assertNotIn("load-waits", [row["id"] for row in recording.report["findings"]])
 
     def test_small_files_written(self):
-        """Many files of a write each are what is small, not the writes."""
+        """With many files of one write each, the files are small, not the writes."""
         place = f"{self.directory}/written"
         os.mkdir(place)
         self.addCleanup(shutil.rmtree, place)
@@ -106,11 +106,11 @@ class Findings(unittest.TestCase):
         recording = Recording([harness.PYTHON, "-c", text])
         found = {row["id"]: row for row in recording.report["findings"]}["small-writes"]
         self.assertEqual(found["evidence"]["each_file"], 1)
-        self.assertTrue(found["advice"].startswith("with no more than 1 write to a file, pack"))
+        self.assertTrue(found["advice"].startswith("Pack the data of files with ≤ 1 write into"))
 
     def test_imports_by_path(self):
-        """What importlib asks of each directory of sys.path, all of which are there, before it looks
-        for a module; and the same of a data set's."""
+        """importlib's stat calls on each sys.path directory before it looks for a module, all
+        successful; and the same on a data set's directories."""
         place = f"{self.directory}/asked"
         self.addCleanup(shutil.rmtree, place)
         for name in ("lib/python3/site-packages", "shards"):
@@ -127,8 +127,8 @@ class Findings(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("fio"), "fio is not installed (scripts/setup.sh test)")
     def test_random_reads_by_a_ring(self):
-        """Drawn at random, past memory, more than the file has; the same in order; and drawn from
-        memory in part. What is drawn is not told as read again."""
+        """Random reads with O_DIRECT, more than the file has; the same in order; and random
+        reads partly from the page cache. Random ones are not reported as rereads."""
         if not harness.has_uring():
             self.skipTest("io_uring may not be used here")
         file = harness.random_file(f"{self.directory}/drawn", 32 << 20)
@@ -153,8 +153,8 @@ class Findings(unittest.TestCase):
                                                           lambda rows: "random-reads" in rows))
 
     def test_holes(self):
-        """A sparse file that is read at random: no device has anything of it. Of one with data a
-        device reads all."""
+        """A sparse file read at random: no device reads. If it has data, a device reads all of
+        it."""
         sparse = f"{self.directory}/sparse"
         with open(sparse, "wb") as file:
             file.truncate(256 << 20)
@@ -178,8 +178,8 @@ class Findings(unittest.TestCase):
         self.assertIn("random-reads", rows)
 
     def test_ranks_uneven_by_mappings(self):
-        """One rank maps and touches far more of a file of its own than the others do, or all touch
-        as much. No rank marks spans."""
+        """One rank touches far more of its own mapped file than the others, or all touch as
+        much. No rank marks spans."""
         for rank in range(4):
             harness.random_file(f"{self.directory}/shard{rank}", 32 << 20)
         rank = ("import mmap, os, sys\n"
@@ -224,7 +224,8 @@ class Findings(unittest.TestCase):
         job = [harness.PYTHON, "-S", "-c", script]
         recording = Recording(harness.in_cgroup(group, *job), stdout=subprocess.PIPE)
         self.assertIn("swapped", [row["id"] for row in recording.report["findings"]])
-        # The rest are on files; a few pages may be swapped in before its exec and after its word.
+        # The rest are on files; a few pages may be swapped in before its exec and after its
+        # message.
         totals = recording.report["totals"]
         major = totals["anonymous_faults"]["major"] + totals["shmem_faults"]["major"]
         on_files = totals["mmap_read"]["major"] + totals["mmap_write"]["major"]
@@ -233,7 +234,7 @@ class Findings(unittest.TestCase):
         self.assertNotIn("swapped", [row["id"] for row in Recording(job).report["findings"]])
 
     def ranks_that_write(self, paths):
-        """The findings of two programs, each traced by itself, that write to these files."""
+        """Findings on two programs, traced separately, that write to these files."""
         place = harness.machine().new_dir()
         present = [f"{place}/{rank}" for rank in range(2)]
         with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -244,7 +245,7 @@ class Findings(unittest.TestCase):
         return {row["id"]: row for row in json.loads(done.stdout)["findings"]}
 
     def test_shared_writes_ranks(self):
-        """Of one file, or each of its own."""
+        """Both to one file, or each to its own."""
         name, paths = "shared-writes-ranks", [f"{self.directory}/rank{rank}" for rank in range(2)]
         found = harness.undisturbed(lambda: self.ranks_that_write(paths[:1] * 2),
                                     lambda rows: name in rows)
@@ -253,7 +254,7 @@ class Findings(unittest.TestCase):
         self.assertNotIn(name, self.ranks_that_write(paths))
 
     def test_all_have_cases(self):
-        """Of those that --explain knows."""
+        """As listed by --explain."""
         done = faultline("report", "--explain", "list")
         names = {line.split()[0] for line in done.stdout.decode().splitlines()}
         self.assertIn("mmap-random", names)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""fio counts what it does: operations and bytes of each of its engines are held against what
-Faultline says of the files that it does them to, and of the methods that nobody else uses."""
+"""fio's own counts: operations and bytes of each of its engines are compared with Faultline's,
+by file and by methods that no other program uses."""
 import collections
 import json
 import os
@@ -12,7 +12,7 @@ from harness import Recording, machine, random_file
 
 SIZE = 8 << 20
 
-# Each on a file of its own, all at once: name, engine, options.
+# Each on its own file, all concurrent: name, engine, options.
 JOBS = [
     ("psync", "psync", ["rw=randrw", "bs=8k"]),
     ("psync-direct", "psync", ["rw=randread", "bs=4k", "direct=1"]),
@@ -33,15 +33,15 @@ JOBS = [
 METHODS = {"io_uring": "io_uring", "libaio": "libaio"}
 
 
-# As the manual page of traces has them.
+# As in the man page of the trace format.
 DIRECT, FIXED_BUFFER, FIXED_FILE, POLLED = (1 << bit for bit in (0, 16, 17, 20))
 
 
 @unittest.skipUnless(shutil.which("fio"), "fio is not installed (scripts/setup.sh test)")
 class Fio(unittest.TestCase):
     def fio(self, jobs, *options):
-        """Runs jobs at once under Faultline. Returns the recording, what fio says by name of the
-        job, and the path of each job's file."""
+        """Runs concurrent jobs under Faultline. Returns the recording, fio's results by job
+        name, and the path of each job's file."""
         directory = machine().new_dir()
         command = ["fio", "--output-format=json", f"--output={directory}/out.json", "--loops=2",
                    f"--size={SIZE}", "--thread=0", "--randrepeat=1", *options]
@@ -51,18 +51,18 @@ class Fio(unittest.TestCase):
             harness.cool(paths[name])
             command += [f"--name={name}", f"--filename={paths[name]}", f"--ioengine={engine}",
                         *(f"--{option}" for option in more)]
-        # Room for all of it, however long others keep the reader from its CPU.
+        # Room for everything, however long the reader is kept off its CPU.
         recording = Recording(command, "--buffer", "64M")
         with open(f"{directory}/out.json") as file:
             text = file.read()
-        # What it has to say to people comes first.
+        # Its messages precede the JSON.
         told = {job["jobname"]: job for job in json.loads(text[text.index("{\n"):])["jobs"]}
         for job in told.values():
             self.assertEqual(job["error"], 0, job["jobname"])
         return recording, told, paths
 
     def jobs(self):
-        """Those that this kernel can run."""
+        """The jobs that this kernel can run."""
         return JOBS if harness.has_uring() else [job for job in JOBS if job[1] != "io_uring"]
 
     def test_counts_and_bytes_are_those_of_fio(self):
@@ -86,7 +86,7 @@ class Fio(unittest.TestCase):
         self.assertEqual(recording.report["totals"]["async"]["submissions_not_traced"], 0)
 
     def test_what_the_ways_are_called(self):
-        """Registered buffers and files, direct, polled: as the job was told to do it."""
+        """Registered buffers and files, direct, polled: as the job was configured."""
         wanted = {
             "uring-fixed": ("io_uring_read_fixed", DIRECT | FIXED_BUFFER | FIXED_FILE),
             "uring-files": ("io_uring_read", FIXED_FILE),
@@ -108,8 +108,7 @@ class Fio(unittest.TestCase):
                                  {wanted[name]: told[name]["read"]["total_ios"]})
 
     def test_cold_files_are_fetched_by_their_operations(self):
-        """Each whole file once, in order: what comes into the cache is on the account of its reads,
-        and of nobody else's."""
+        """Each file read whole, once, in order: all data fetched is attributed to its reads."""
         jobs = [(name, engine, [*more, "loops=1", "rw=read", "bs=64k"])
                 for name, engine, more in self.jobs() if name in ("uring-read", "uring-worker")]
         jobs.append(("mapped", "mmap", ["loops=1", "rw=read", "bs=4k"]))

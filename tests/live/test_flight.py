@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The flight recorder: what it writes is the end of what programs did, by their own account."""
+"""The flight recorder: its traces are the end of what programs did, by their own account."""
 import glob
 import os
 import signal
@@ -25,7 +25,7 @@ class Flight(unittest.TestCase):
         return first
 
     def test_end(self):
-        """What wrapped is counted, what is there is the end of it, and has its names."""
+        """Overwritten records are counted; those left are the last ones, with their names."""
         count = 100_000
         path = counted_bytes(machine().new_dir())
         job = Job(*python(COUNTING, path, count), env={**os.environ, "RANK": "3"})
@@ -57,11 +57,11 @@ class Flight(unittest.TestCase):
         self.assertIn("SIGUSR2", text)
 
     def test_notes(self):
-        """What the kernel side could not see stands in the trace of the time in which that was."""
+        """Data that the kernel side could not see is noted in the trace of the same period."""
         job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 100))
         recorder = Recorder("--flight", "4M", "--flight-every", "0", "-p", str(job.pid), *CALLS)
         before = recorder.ask_and_wait()
-        # One on each CPU.
+        # One per CPU.
         cpus = bpf_maps.libbpf.libbpf_num_possible_cpus()
         with bpf_maps.Array(recorder.process.pid, "notes", 8 * cpus) as notes:
             notes.put(BIO_END_UNSEEN, struct.pack("<Q", 1) * cpus)
@@ -75,7 +75,7 @@ class Flight(unittest.TestCase):
         self.assertEqual((lost(before), lost(after)), (0, 0))
 
     def test_all(self):
-        """What did not wrap is there, call by call: as strace counts the same program."""
+        """Without wrapping, every call is present: the same counts as strace's."""
         job = Job("sh", "-c", 'read line; "$0" "$1"; echo done; read line', machine().program("calls"), machine().new_dir())
         recorder = Recorder("--flight", "16M", "-p", str(job.pid))
         job.work()
@@ -90,7 +90,7 @@ class Flight(unittest.TestCase):
             number, errors = found.get(row["op"], (0, 0))
             found[row["op"]] = (number + 1, errors + (-4096 < row["result"] < 0))
         number, errors = found["execve"]
-        found["execve"] = (number - 1, errors)  # by the shell: strace begins after that
+        found["execve"] = (number - 1, errors)  # one by the shell: strace begins after it
         expected = harness.expected_counts(machine().program("calls"))
         for call, counts in found.items():
             self.assertEqual(counts, expected.get(call), call)
@@ -106,7 +106,7 @@ class Flight(unittest.TestCase):
         self.assertFalse([row for row in report["files"] if not row["path"]])
 
     def test_while_they_write(self):
-        """Traces made while all CPUs write have no gap, nor anything torn."""
+        """Traces written while all CPUs are active have no gaps or torn records."""
         count = 1_000_000
         directory = machine().new_dir()
         paths = [counted_bytes(directory, f"data{number}") for number in range(3)]
@@ -124,7 +124,7 @@ class Flight(unittest.TestCase):
         for trace in recorder.whole():
             self.assertEqual(lost(trace), 0)
             for path, job in zip(paths, jobs):
-                # A call that was preempted for long may be the last one, not finished.
+                # The last call may be unfinished if it was preempted for long.
                 offsets = [row["offset"] for row in trace.calls(path, op="pread64")
                            if not row["flags"] & UNFINISHED]
                 seen += len(offsets)
@@ -134,7 +134,7 @@ class Flight(unittest.TestCase):
         self.assertGreater(seen, 0)
 
     def test_past(self):
-        """A process, a file and a span that were there long before the trace begins are named."""
+        """A process, a file and a span from long before the trace begins have names."""
         count = 60_000
         directory = machine().new_dir()
         path = counted_bytes(directory)
@@ -152,7 +152,7 @@ class Flight(unittest.TestCase):
         self.assertEqual([row["path"] for row in report["files"]], [path])
 
     def test_twice(self):
-        """One a minute: who asks again is told, and gets nothing."""
+        """One a minute: another request is refused with a message."""
         job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 10))
         recorder = Recorder("--flight", "4M", "-p", str(job.pid))
         job.work()
@@ -165,7 +165,7 @@ class Flight(unittest.TestCase):
         self.assertIn("too soon", said)
 
     def test_keep(self):
-        """The last two stay, others of the directory too."""
+        """The last two stay, and so do other files of the directory."""
         job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 10))
         directory = machine().new_dir()
         with open(f"{directory}/flight-1.flt", "w") as file:
@@ -186,7 +186,8 @@ class Flight(unittest.TestCase):
             self.assertEqual(file.read(), "somebody's")
 
     def test_run(self):
-        """Of a command: the signal is ours, its own are handed on, and its status is told."""
+        """For a command: the signal is handled here, others are passed on, and its status is
+        returned."""
         directory = machine().new_dir()
         run = machine().start(
             [machine().faultline, "run", "--flight", "4M", "-o", f"{directory}/f.flt", "--", "sh",
@@ -200,7 +201,7 @@ class Flight(unittest.TestCase):
         self.assertEqual(run.returncode, 7)
 
     def test_owner(self):
-        """A command of another user: the traces are that user's."""
+        """A command of another user: the traces belong to that user."""
         directory = machine().new_dir()
         os.chown(directory, harness.NOBODY, harness.NOBODY)
         run = machine().start(
@@ -215,7 +216,8 @@ class Flight(unittest.TestCase):
         self.assertEqual((found.st_uid, found.st_mode & 0o777), (harness.NOBODY, 0o600))
 
     def test_full_disk(self):
-        """It is said, nobody is harmed, and the next one is whole when there is room."""
+        """The failure is reported, the job unharmed, and the next trace complete once there is
+        space."""
         place = machine().mount("-t", "tmpfs", "-o", "size=64k", "none")
         with open(f"{place}/filler", "wb") as file:
             file.write(bytes(40 << 10))
@@ -224,7 +226,7 @@ class Flight(unittest.TestCase):
                             directory=place)
         job.work()
         recorder.ask()
-        for line in b"flight recorder: process", b"recording":  # that it is ready
+        for line in b"flight recorder: process", b"recording":  # ready
             self.assertIn(line, recorder.process.stderr.readline())
         said = recorder.process.stderr.readline()
         self.assertIn(b"No space left", said)
@@ -235,14 +237,14 @@ class Flight(unittest.TestCase):
         self.assertEqual(recorder.end()[0], 0)
 
     def test_no_directory(self):
-        """It is said, and the recorder lives on."""
+        """The failure is reported, and the recorder continues."""
         place = machine().new_dir()
         job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 10))
         recorder = Recorder("--flight", "4M", "--flight-every", "0", "-p", str(job.pid),
                             directory=f"{place}/later")
         job.work()
         recorder.ask()
-        for line in b"flight recorder: process", b"recording":  # that it is ready
+        for line in b"flight recorder: process", b"recording":  # ready
             self.assertIn(line, recorder.process.stderr.readline())
         self.assertIn(b"directory does not exist", recorder.process.stderr.readline())
         self.assertIn(b"recording continues", recorder.process.stderr.readline())
@@ -279,7 +281,7 @@ class Triggers(unittest.TestCase):
         return Recorder("--flight", "4M", "-p", str(pid), *arguments)
 
     def test_slow(self):
-        """A read that waits long for its device; one that does not asks for nothing."""
+        """A read that waits long for its device triggers; one that does not, does not."""
         device = machine().new_device(64 * MIB)
         group = throttle(self, device, 1)
         cached = harness.random_file(f"{machine().new_dir()}/data", MIB)
@@ -302,7 +304,7 @@ class Triggers(unittest.TestCase):
             max(row["dur"] for row in trace.calls(device, op="read")), 1_500_000_000)
 
     def test_major_faults(self):
-        """Who takes them all the time, not who takes none."""
+        """A process that faults all the time triggers, one that does not, does not."""
         data = harness.random_file(f"{machine().new_dir('ext4')}/data", 2 * MIB)
         harness.cool(data)
         faulting = machine().start(python(FAULTING, data))
@@ -322,7 +324,7 @@ class Triggers(unittest.TestCase):
         self.assertGreater(int((faults.flags & 1).sum()), 0)
 
     def test_stall(self):
-        """Who does nothing but read, not who waits for a line."""
+        """A process that does nothing but read triggers, one that waits for input does not."""
         data = harness.random_file(f"{machine().new_dir()}/data", MIB)
         out = f"{machine().new_dir()}/out.json"
         busy = machine().start([static_program("hotread"), data, out, "2", "seconds", "60"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The flight recorder of the monitoring service: what it writes is the end of what programs did, by
+"""The monitoring service's flight recorder: its traces are the end of what programs did, by
 their own account."""
 import json
 import os
@@ -13,7 +13,7 @@ from flights import COUNTING, MIB, Job, Recorder, counted_bytes, lost, python
 from harness import faultline, machine
 from watched import OverSocket
 
-# Two processes, of which now the one reads for a while and then the other; tells who they are.
+# Two processes that read alternately, each for a while; prints their PIDs.
 BY_TURNS = """
 import os, sys, time
 file = os.open(sys.argv[1], os.O_RDONLY)
@@ -31,7 +31,7 @@ while os.read(mine, 1):
 
 
 class Monitor(unittest.TestCase):
-    """The same of the whole machine, where others do things, too."""
+    """The same for the whole machine, where others are active, too."""
 
     def setUp(self):
         self.directory = machine().new_dir()
@@ -45,13 +45,13 @@ class Monitor(unittest.TestCase):
         return self.request("POST", "/flight")
 
     def metrics(self):
-        """Numbers of the flight recorder."""
+        """Metrics of the flight recorder."""
         lines = self.request("GET", "/metrics")[1].decode().splitlines()
         return {name.removeprefix("faultline_flight_"): float(number) for name, number in
                 (line.rsplit(" ", 1) for line in lines if line.startswith("faultline_flight_"))}
 
     def living(self, cgroup):
-        """Processes that the service knows there."""
+        """Number of living processes that the service lists in a cgroup."""
         told = json.loads(self.request("GET", "/jobs?jobs=4096&processes=0&files=0")[1])
         return sum(job["living"] for job in told["jobs"] if job["cgroup"] == cgroup)
 
@@ -64,8 +64,8 @@ class Monitor(unittest.TestCase):
         return answer.status, said
 
     def test_end(self):
-        """By a request and by a signal, of a program that was there before and of one that was not;
-        counters go on."""
+        """On request and on a signal, for a program that already ran and a new one; counters
+        continue."""
         count = 5000
         paths = [counted_bytes(self.directory, name) for name in ("one", "two")]
         jobs = [Job(*python(COUNTING, paths[0], count))]
@@ -94,8 +94,8 @@ class Monitor(unittest.TestCase):
             self.assertIn(path.encode(), process["command"])
 
     def test_of_chosen_jobs(self):
-        """What they do alone, by who was in one before, who comes into one, and what they start; the
-        memory is theirs, whatever others do."""
+        """Only the chosen cgroup's activity: of processes already in it, those that enter, and
+        their children; the buffers are theirs, whatever others do."""
         chosen, other = [harness.new_cgroup(self) for _ in range(2)]
         count = 2000
         names = ("before", "late", "child", "others")
@@ -107,7 +107,7 @@ class Monitor(unittest.TestCase):
         jobs = [job(chosen, "before")]
         recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(chosen)}*")
         jobs += [job(chosen, "late"), job(other, "others"), job(chosen, "child", "sh", "-c", '"$@"; :', "sh")]
-        # Who moves is known by the exec that follows; the shell of "child" is the fourth.
+        # A moved process is noticed at its next exec; the shell of "child" is the fourth.
         self.assertTrue(harness.wait_until(lambda: self.living(harness.below_root(chosen)) == 4))
         for each in jobs:
             each.work()
@@ -125,7 +125,7 @@ class Monitor(unittest.TestCase):
         self.assertEqual(trace.calls(paths["others"]), [])
 
     def test_limits_of_chosen_jobs(self):
-        """Of programs, too, that have ended when sums are read."""
+        """Includes programs that have ended by the time sums are read."""
         chosen = harness.new_cgroup(self)
         data = harness.random_file(f"{self.directory}/data", 8 * MIB)
         recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(chosen)}*", "--interval",
@@ -138,7 +138,7 @@ class Monitor(unittest.TestCase):
         self.assertRegex(recorder.whole()[0].header["flight"]["reason"], "stall of ")
 
     def test_limits_of_cgroups(self):
-        """One that programs come and go in, none of them there for long, by its path."""
+        """A cgroup of short-lived programs, chosen by path."""
         group = harness.new_cgroup(self)
         data = harness.random_file(f"{self.directory}/data", 8 * MIB)
         recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(group)}", "--interval",
@@ -154,7 +154,7 @@ class Monitor(unittest.TestCase):
         self.assertEqual(recorder.end()[0], 0)
 
     def test_limits_of_cgroups_moved_into(self):
-        """By where processes are now. None of them reads for long without a break."""
+        """By the processes' current cgroups. None reads continuously for long."""
         group = harness.new_cgroup(self)
         data = harness.random_file(f"{self.directory}/data", 8 * MIB)
         recorder = self.recorder("--interval", "200ms", "--flight-when", "stall=20%:2s",
@@ -185,15 +185,15 @@ class Monitor(unittest.TestCase):
         self.assertEqual(len(recorder.traces()), 1)
 
     def test_none(self):
-        """Without a recorder nobody is promised a trace."""
+        """Without a recorder no trace is offered."""
         recorder = Recorder("--listen", f"unix:{self.socket}", command="monitor", said="watching ",
                             directory=self.directory)
         self.assertEqual(self.post()[0], 404)
         self.assertEqual(recorder.end()[0], 0)
 
     def test_restart(self):
-        """A service that has begun again keeps as many as it says, those of before too, and none of
-        somebody else; what was asked for and what became of it are metrics."""
+        """A restarted service keeps its limit of traces, including earlier ones, and none of
+        anyone else's; requests and their results are metrics."""
         with open(f"{self.directory}/f-1.flt", "w") as file:
             file.write("somebody's")
         started = time.time()
@@ -211,7 +211,7 @@ class Monitor(unittest.TestCase):
         recorder = self.recorder("--flight-every", "1h", "--flight-keep", "2")
         self.assertEqual(self.metrics()["last_trace_time_seconds"], 0)
         self.assertEqual(self.post()[0], 202)
-        # Who asks before it is written is answered with the same trace.
+        # A request made before it is written is answered with the same trace.
         self.assertTrue(harness.wait_until(lambda: self.metrics()["traces_total"] == 1))
         self.assertEqual(self.post()[0], 429)
         told = self.metrics()

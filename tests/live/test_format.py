@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The trace file is what its documentation says: zstd and msgpack, for anybody's libraries."""
+"""The trace file matches its documentation: zstd and msgpack, readable with any libraries."""
 import json
 import os
 import subprocess
@@ -36,14 +36,14 @@ class Format(unittest.TestCase):
         return kinds
 
     def test_same_events(self):
-        """zstd, msgpack and msgpack_numpy give what faultline prints, event by event."""
+        """zstd, msgpack and msgpack_numpy yield what faultline prints, event by event."""
         printed, trace = self.printed(), self.recording.trace
         self.assertEqual(set(printed), set(trace.blocks))
         for kind in trace.blocks:
             with self.subTest(kind):
                 decoded = []
                 for row in trace.dicts(kind):
-                    if kind != "file":  # whose path is no path that a call was given
+                    if kind != "file":  # its path was not passed to a call
                         row = {RENAMED.get(name, name): value for name, value in row.items()}
                     else:
                         row["time_ns"] = row.pop("time")
@@ -65,7 +65,7 @@ class Format(unittest.TestCase):
         self.assertEqual(times, sorted(times))
 
     def test_print_selects(self):
-        """--layer, --pid and --file take what they say from the whole, no more and no less."""
+        """--layer, --pid and --file select exactly the matching events."""
         whole = [
             json.loads(line)
             for line in faultline(
@@ -108,7 +108,7 @@ class Format(unittest.TestCase):
         self.assertEqual(header["command"][0], machine().program("calls"))
 
     def test_frames(self):
-        """Ordinary zstd frames with checksums: one flipped bit is noticed by zstd itself."""
+        """Ordinary zstd frames with checksums: zstd itself detects one flipped bit."""
         done = subprocess.run(["zstd", "-tq", self.recording.path])
         self.assertEqual(done.returncode, 0)
         with open(self.recording.path, "rb") as file:
@@ -126,11 +126,11 @@ class Format(unittest.TestCase):
         self.assertNotEqual(done.stdout + done.stderr, b"")
 
     def test_clocks(self):
-        """Wall time of the trace's start, and rows between start and end."""
+        """Wall-clock time of the trace's start, and rows between start and end."""
         trace, report = self.recording.trace, self.recording.report
         start, end = trace.totals["start_ns"], trace.totals["end_ns"]
         for kind in trace.blocks:
-            if kind not in ("file", "device"):  # told when they were met, or after the end
+            if kind not in ("file", "device"):  # recorded when first seen, or after the end
                 self.assertGreaterEqual(int(trace.rows(kind).time[0]), start, kind)
                 self.assertLessEqual(int(trace.rows(kind).time[-1]), end, kind)
         wall = os.stat(self.recording.path).st_mtime_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Files that differ in nothing that their inodes say: told apart, and each under what stat says."""
+"""Files whose inodes look identical are kept apart, each under the identity that stat reports."""
 import os
 import re
 import subprocess
@@ -32,7 +32,7 @@ print(json.dumps(inodes))
         return machine().mount("-t", "overlay", "-o", options, "overlay"), layers["lower"]
 
     def test_made_again(self):
-        """A file that is deleted and made again is another one, whatever its number."""
+        """A file that is deleted and recreated is another file, whatever its inode number."""
         path = f"{self.new_overlay()[0]}/checkpoint"
         recording = Recording([harness.PYTHON, "-S", "-c", self.AGAIN, path])
         rows = [row for row in recording.report["files"] if row["path"] == path]
@@ -41,7 +41,7 @@ print(json.dumps(inodes))
             self.assertIn(str(row["ino"]), recording.done.stdout.decode())
 
     def test_copied_up(self):
-        """A file that is copied up between a read and a write stays the same one."""
+        """A file that is copied up between a read and a write remains the same file."""
         merged, lower = self.new_overlay()
         harness.random_file(f"{lower}/data", MIB)
         script = (
@@ -55,7 +55,7 @@ print(json.dumps(inodes))
 
 class Fuse(unittest.TestCase):
     def test_one_number_for_all(self):
-        """Files of a daemon that gives all of them the same inode number."""
+        """Files of a FUSE daemon that gives all of them the same inode number."""
         mount, count = machine().new_dir(), 6
         daemon = machine().start(
             [machine().program("fuse_alike"), mount, str(count)], stdout=subprocess.PIPE
@@ -77,7 +77,7 @@ class Fuse(unittest.TestCase):
 
 
 class Turns(unittest.TestCase):
-    """File ids wrap around after 2^31 files, and no id ever stands for two of them."""
+    """File IDs wrap around after 2^31 files, and no ID ever stands for two of them."""
 
     READER = """
 import os, sys
@@ -133,7 +133,7 @@ class Btrfs(unittest.TestCase):
         self.top = machine().mount_image("btrfs", 256 * MIB)
 
     def test_snapshot(self):
-        """A snapshot has its origin's inodes; the subvolume, which stat tells, is another."""
+        """A snapshot has its origin's inodes; its subvolume, which stat reports, differs."""
         origin, snapshot = f"{self.top}/origin", f"{self.top}/snapshot"
         harness.run("btrfs", "subvolume", "create", origin)
         harness.random_file(f"{origin}/data", MIB)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Bad input gets one clear line on stderr and the right exit status, and no job is run for it."""
+"""Bad input gets one clear line on stderr and the right exit status, and no job is run."""
 import os
 import resource
 import shutil
@@ -15,7 +15,8 @@ USAGE, NO_TRACING, NOT_RUNNABLE, NOT_FOUND = 2, 125, 126, 127
 
 class Input(unittest.TestCase):
     def refused(self, done, status, *words):
-        """The command failed as it should, and said why in one line that holds these words."""
+        """The command failed as expected, and gave the reason in one line that holds these
+        words."""
         text = done.stderr.decode()
         self.assertEqual(done.returncode, status, text)
         self.assertEqual(len(text.splitlines()), 1, text)
@@ -46,18 +47,19 @@ class Input(unittest.TestCase):
         self.not_run(self.run_for("-o", ""), NO_TRACING, "-o", "empty")
 
     def test_small_stack(self):
-        """256 KiB of stack are less than the longest list of groups there can be."""
+        """256 KiB of stack are less than the longest possible list of groups."""
         directory = machine().new_dir()
         os.chown(directory, NOBODY, NOBODY)
         small = lambda: resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, 256 << 10))
         Recording(["true"], "-u", "nobody", trace=f"{directory}/trace.flt", preexec_fn=small)
 
     def limited(self, what, soft, hard):
-        """The options of a command that is limited so."""
+        """The options of a command with this limit."""
         return {"preexec_fn": lambda: resource.setrlimit(what, (soft, hard))}
 
     def test_limits(self):
-        """What is too little is told as that; up to where it may go a limit is raised, for Faultline alone."""
+        """Limits that are too low are reported as such; limits are raised up to the hard limit,
+        for Faultline only."""
         for count in (20, 100):
             few = self.limited(resource.RLIMIT_NOFILE, count, count)
             self.not_run(self.run_for(**few), NO_TRACING, "ulimit -n", str(count))
@@ -116,7 +118,7 @@ class Input(unittest.TestCase):
         self.assertEqual(os.listdir(directory), [], "neither the command's mark nor an empty trace")
 
     def test_root_of_a_namespace(self):
-        """Who is root in a user namespace alone has all capabilities, by name."""
+        """Root only in a user namespace has all capabilities in name."""
         inside = ["unshare", "--user", "--map-root-user"]
         if subprocess.run([*inside, "true"], capture_output=True).returncode:
             self.skipTest("no user namespaces can be made here")
@@ -165,7 +167,7 @@ class Input(unittest.TestCase):
         self.assertIn(b"CAP_BPF", done.stdout + done.stderr)
 
     def test_no_type_information(self):
-        """A kernel without BTF, as a mount that hides it makes it look."""
+        """A kernel without BTF, simulated by a mount that hides it."""
         mark = os.path.join(machine().new_dir(), "was-run")
         hidden = 'mount --make-rprivate /sys && mount -t tmpfs none /sys/kernel/btf && exec "$@"'
         done = subprocess.run(
@@ -173,7 +175,7 @@ class Input(unittest.TestCase):
                 "unshare",
                 "--mount",
                 "--propagation",
-                "unchanged",  # of a chroot's root it cannot be changed
+                "unchanged",  # impossible for the root of a chroot
                 "sh",
                 "-c",
                 hidden,
@@ -195,7 +197,7 @@ class Input(unittest.TestCase):
         self.assertFalse(os.path.exists(f"{mark}.flt"))
 
     def test_old_kernel(self):
-        """What the verifier of a kernel before 5.17 answers to bpf_loop, put into its mouth."""
+        """The verifier's answer to bpf_loop before 5.17, simulated."""
         mark = os.path.join(machine().new_dir(), "was-run")
         done = subprocess.run(
             [
@@ -238,10 +240,10 @@ class Input(unittest.TestCase):
         place = machine().mount("--bind", directory)
         harness.run("mount", "-o", "remount,bind,ro", place)
         self.not_run(self.run_for("-o", f"{place}/x.flt"), NO_TRACING, f"{place}/x.flt")
-        self.not_run(self.run_for(cwd=place), NO_TRACING)  # the default name, in a place like that
+        self.not_run(self.run_for(cwd=place), NO_TRACING)  # the default name, in such a directory
 
     def test_output_best_effort(self):
-        """Better no trace than no job: it runs untraced, and what stood there stays."""
+        """Better no trace than no job: it runs untraced, and the existing file stays."""
         directory = machine().new_dir()
         there = harness.random_file(f"{directory}/there", 100)
         with open(there, "rb") as file:
@@ -307,7 +309,7 @@ class Input(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, b""))
                 self.assertIn(b"Usage: faultline", done.stdout)
 
-    # --- who runs the command, whose the trace is ---
+    # --- the command's user, and the trace's owner ---
 
     def test_sudo(self):
         directory = machine().new_dir()
@@ -332,7 +334,8 @@ class Input(unittest.TestCase):
         self.assertEqual({row["uid"] for row in recording.trace.dicts("exec")}, {NOBODY})
 
     def test_sudo_leaves_nothing(self):
-        """A command that cannot be run leaves no trace in the directory of who called sudo."""
+        """A command that cannot be run leaves no trace in the directory of the user who called
+        sudo."""
         directory = machine().new_dir()
         os.chown(directory, NOBODY, NOBODY)
         done = faultline(
@@ -398,7 +401,7 @@ class Input(unittest.TestCase):
                 with self.subTest(command=command, name=name):
                     done = faultline(command, f"{directory}/{name}")
                     self.refused(done, USAGE, f"{directory}/{name}")
-                    if name == "empty":  # what is left of a recording that was killed early
+                    if name == "empty":  # the remains of a recording that was killed early
                         self.assertIn(b"before it could write", done.stderr)
             with self.subTest(command=command):
                 self.refused(faultline(command), USAGE, "trace")
@@ -407,7 +410,8 @@ class Input(unittest.TestCase):
                 )
 
     def test_cut_trace(self):
-        """Cut anywhere it is read as far as it goes, and says so; or is refused with one line."""
+        """Truncated anywhere, it is read as far as possible, with a note; or is refused with one
+        line."""
         recording = Recording(["sh", "-c", "ls /usr/bin | wc -l"])
         size = os.path.getsize(recording.path)
         cut = f"{machine().new_dir()}/cut.flt"
@@ -435,7 +439,7 @@ class Input(unittest.TestCase):
                 self.assertEqual(faultline("print", cut).returncode, done.returncode)
 
     def test_two_traces(self):
-        """Traces of one job are reported as one."""
+        """Traces of one job are reported together."""
         directory = machine().new_dir()
         data = harness.random_file(f"{directory}/data", 50_000)
         for name in "ab":

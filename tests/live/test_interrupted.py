@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Calls that signals interrupt: one call to the program is one in the report, and one that never
-ends is told up to where it was cut."""
+"""Calls interrupted by signals: one call of the program is one in the report, and a call that
+never ends is reported up to where it was cut off."""
 import unittest
 
 from harness import Recording, account, machine
 
-UNFINISHED = 1 << 12  # of the flags of a call
+UNFINISHED = 1 << 12  # a call flag
 EINTR = -4
 
 
@@ -24,8 +24,8 @@ class Interrupted(unittest.TestCase):
         self.assertEqual(self.recording.report["trace"]["lost"]["total"], 0)
 
     def test_locks(self):
-        """Made again after a handler, or given up with EINTR: what the program counts. The calls
-        of the handlers are calls for themselves."""
+        """Restarted after a handler, or failed with EINTR: as the program counts. Calls made by
+        the handlers are separate calls."""
         ours = self.recording.operations()
         for call in ("flock", "fcntl_setlk", "fcntl_setlkw"):
             with self.subTest(call):
@@ -39,14 +39,14 @@ class Interrupted(unittest.TestCase):
         self.assertEqual([len(calls), len(errors)], self.account["read"])
 
     def test_results(self):
-        """No number of the kernel's own (-512 and its like) is anybody's result."""
+        """Kernel-internal restart codes (-512 etc.) are never results."""
         for row in self.recording.trace.calls():
             self.assertFalse(-600 < row["result"] < -133, row)
             if row["op"] in ("flock", "fcntl_setlkw"):
                 self.assertIn(row["result"], (0, EINTR))
 
     def test_whole_time(self):
-        """A call that was made again lasts from its first beginning: all handlers ran inside."""
+        """A restarted call lasts from its first start: all handlers ran inside it."""
         trace = self.recording.trace
         handlers = [row["time"] for row in trace.calls(self.lock, op="fstat")]
         for op in ("flock", "fcntl_setlkw"):

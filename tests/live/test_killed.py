@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Processes that a signal kills: the report says how many, of what, and names the file."""
+"""Processes killed by a signal: the report gives their number, the cause, and the file."""
 import os
 import subprocess
 import unittest
@@ -24,7 +24,7 @@ print(*sorted(os.wait()[1] for _ in range(3)))
 """
 
 
-# Takes memory in a thread of its own, once it is in the cgroup.
+# Allocates memory in a thread of its own, once it is in the cgroup.
 HUNGRY = """
 import os, sys, threading
 open(f"{sys.argv[1]}/cgroup.procs", "w").write(str(os.getpid()))
@@ -60,7 +60,7 @@ class Killed(unittest.TestCase):
         self.assertIn("tmpfs of 4.0 MiB", first["text"])
 
     def test_out_of_memory(self):
-        """The kernel's own count of the cgroup is the oracle; a thread of the victim has done it."""
+        """The cgroup's own OOM count is the oracle; a thread of the victim triggered it."""
         group = harness.new_cgroup(self, "memory")
         if not os.path.exists(f"{group}/memory.limit_in_bytes"):
             self.skipTest("no memory controller of the first version")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Layers that are off give null and never 0, and the others work without them."""
+"""Layers that are off give null, never 0, and the others work without them."""
 import json
 import os
 import re
@@ -65,7 +65,7 @@ class Layers(unittest.TestCase):
             self.assertIsNone(row["unattributed"]["fetched_bytes"])
 
     def test_code_is_told_for_markers(self):
-        """... alone: each mapping of a library would wake the reader for nothing."""
+        """Otherwise each library mapping would wake the reader for nothing."""
         for layers, told in ("task,syscall,span", True), ("task,syscall,fault", False):
             recording = Recording([harness.PYTHON, "-c", "pass"], "--layers", layers)
             code, = [kind for kind in recording.trace.totals["kinds"] if kind["kind"] == "code"]
@@ -104,7 +104,7 @@ class Layers(unittest.TestCase):
         self.check_cache(*seen, True)
 
     def test_task(self):
-        """Who ran, when, and nothing else."""
+        """Process lifetimes only."""
         recording, report, _ = self.record("task")
         self.check_syscalls(recording, report, None, False)
         for name in ("mmap_read", "mmap_write", "anonymous_faults"):
@@ -116,8 +116,8 @@ class Layers(unittest.TestCase):
 
 
 class Vfs(unittest.TestCase):
-    """The layer that neither kernels without kprobes nor those that refuse fentry can have: there
-    it is off, for a reason that names both, and the rest goes on."""
+    """The VFS layer is unavailable if the kernel lacks kprobes and refuses fentry: it is then
+    off, for a reason that names both, and the rest continues."""
 
     @staticmethod
     def checked():
@@ -136,7 +136,7 @@ class Vfs(unittest.TestCase):
                              truth[name]["bytes"], name)
 
     def test_beside_calls(self):
-        """On or off, each byte is counted once."""
+        """On or off, each byte counts once."""
         recording, truth, directory = self.record("--layers", "syscall,vfs")
         layer, checked = recording.report["trace"]["layers"]["vfs"], self.checked()
         self.assertEqual(layer["state"], checked["state"])
@@ -152,11 +152,11 @@ class Vfs(unittest.TestCase):
                          [])
 
     def test_alone(self):
-        """Nothing else was asked for: where it cannot be had that is refused, as of any layer."""
+        """The only requested layer: if unavailable, the run is refused, as for any layer."""
         if self.checked()["state"] != "on":
             done = faultline("run", "-o", f"{machine().new_dir()}/out.flt", "--layers", "vfs", "--", "true")
             self.assertEqual(done.returncode, 125)
-            self.assertIn(b"not recording without vfs", done.stderr)
+            self.assertIn(b"unavailable layers: vfs", done.stderr)
         recording, truth, directory = self.record("--layers", "vfs", "--best-effort")
         totals = recording.report["totals"]
         self.assertIsNone(totals["metadata"])
@@ -166,7 +166,7 @@ class Vfs(unittest.TestCase):
             self.assertEqual((totals["read"], totals["write"], totals["sync"]), (None,) * 3)
 
     def test_a_changed_function(self):
-        """One that takes other arguments than it did is told as that."""
+        """A tracepoint with a changed signature is reported as such."""
         done = faultline("check", "--format", "json", "--force-changed", "sys_enter,vfs_read")
         syscall = json.loads(done.stdout)["layers"]["syscall"]
         self.assertEqual((syscall["state"], syscall["attach"]), ("on", "tp"))
@@ -178,11 +178,11 @@ class Vfs(unittest.TestCase):
 
 
 class Missing(unittest.TestCase):
-    """A tracepoint that is missing, or hands on something else than it did: it is not attached to,
-    the layer does without it or is off, and says why; what does not need it goes on as before."""
+    """A tracepoint that is missing or has a changed signature is not attached to; its layer
+    works without it or is off, and gives the reason; everything else continues."""
 
-    # By what stands in for each other: the layers that are off without it, those that are on and say
-    # what they lack, and what then stands nowhere in the report.
+    # By groups of alternatives: the layers that are off without them, those that stay on and report
+    # a limitation, and the report's numbers that then become null.
     NEEDED = {
         "task_newtask": ("", "task: io_uring worker threads", ""),
         "mark_victim": ("", "task: OOM victims", ""),
@@ -207,13 +207,13 @@ class Missing(unittest.TestCase):
         "io_uring_submit_req,io_uring_submit_sqe": ("async", "", ""),
         "io_uring_complete": ("async", "", ""),
     }
-    # Without these there is nothing that could be recorded, or attached to.
+    # Without these nothing can be recorded, or attached to.
     FOLLOWED = ("sched_process_fork", "sched_process_exec", "sched_process_exit")
     ATTACHED = {
         "cgroup_attach_task": "processes that move into a cgroup are not detected",
         "cgroup_mkdir": "short-lived cgroups have no names",
     }
-    # Where the report has what a layer measures of any job.
+    # Where the report has a layer's values for any job.
     MEASURED = {"syscall": "read", "fault": "anonymous_faults", "pagecache": "unattributed",
                 "block": "storage_read"}
 
@@ -224,12 +224,12 @@ class Missing(unittest.TestCase):
 
     @classmethod
     def record(cls, *arguments):
-        """A job that reads a file past the page cache."""
+        """A job that reads a file with O_DIRECT."""
         command = ["dd", f"if={cls.data}", "of=/dev/null", "bs=4k", "iflag=direct"]
         return Recording(command, "--best-effort", *arguments)
 
     def check_layers(self, recording, off, lacking, why):
-        """States, reasons, and what is not known; returns the report."""
+        """Checks states, reasons and unknown values; returns the report."""
         report = recording.report
         whole, layers = (one.report["trace"]["layers"] for one in (self.whole, recording))
         lacks = dict([lacking.split(": ")]) if lacking else {}
@@ -256,7 +256,7 @@ class Missing(unittest.TestCase):
         return report
 
     def test_every_tracepoint_is_here(self):
-        """... to which a program is attached, by its section."""
+        """All tracepoints with a program attached, by section."""
         sections = harness.run("readelf", "-SW", f"{harness.BUILD}/bpf/faultline.bpf.o").decode()
         found = set(re.findall(r"\?(?:tp_btf|tp|raw_tp)/(?:\w+/)?(\w+)", sections))
         known = {name for names in self.NEEDED for name in names.split(",")}
@@ -290,7 +290,7 @@ class Missing(unittest.TestCase):
                 self.assertEqual(os.listdir(os.path.dirname(mark)), [])
 
     def test_attaching(self):
-        """What runs can be attached to, but who moves is not noticed; or it cannot."""
+        """Attaching works, but moved processes are not noticed; or it fails."""
         job, trace = machine().start(["sleep", "60"]), f"{machine().new_dir()}/trace.flt"
         attach = ["attach", "-o", trace, "-d", "0.1s", "-p", str(job.pid), "--force-absent"]
         done = faultline(*attach, "task")
@@ -314,7 +314,7 @@ class Missing(unittest.TestCase):
                                   f"tracepoint {name} has a different signature in this kernel")
 
     def test_io_uring(self):
-        """By its record, then; where that is gone, too, not at all."""
+        """Falls back to the record's fields; without these, the layer is off."""
         for changed, state in (
             ("io_uring_complete", {"state": "on", "attach": "tp"}),
             ("io_uring_submit_req,io_uring_submit_sqe", {"state": "on"}),
@@ -328,7 +328,7 @@ class Missing(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """The kernel takes no program of a layer: a supervisor refuses them in its place."""
+    """The kernel rejects all programs of a layer: simulated by a supervisor that refuses them."""
 
     SYSCALL = "fl_sys_enter,fl_sys_exit,fl_enter_tp,fl_exit_tp"
     FAULT = "fl_fault_start,fl_fault_tp,fl_fault_end,fl_fault_enter"
@@ -366,7 +366,7 @@ class Refused(unittest.TestCase):
                 self.assertFalse(os.path.exists(self.trace), "a trace was left")
 
     def test_best_effort(self):
-        """More programs than one are refused, and what is left is recorded."""
+        """Several programs are refused, and the rest is recorded."""
         done = self.run_without(f"{self.SYSCALL},{self.FAULT}", "--best-effort")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(os.path.exists(self.mark))
@@ -375,7 +375,7 @@ class Refused(unittest.TestCase):
         self.assertEqual((states["task"], states["pagecache"]), ("on", "on"))
 
     def test_another_variant(self):
-        """What is refused is done in another way, and nothing is said."""
+        """A refused program is replaced by an alternative, silently."""
         done = self.run_without("fl_sys_enter,fl_fault_start")
         self.assertEqual(done.returncode, 0, done.stderr)
         layers = harness.report_of(self.trace)["trace"]["layers"]
@@ -383,13 +383,13 @@ class Refused(unittest.TestCase):
         self.assertNotIn("refuses", done.stderr)
 
     def test_not_asked_for(self):
-        """A layer that nobody asked for is not missed."""
+        """A layer that was not requested is not missed."""
         done = self.run_without(self.FAULT, "--layers", "syscall")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.states()["syscall"], "on")
 
     def test_an_optional_part(self):
-        """Without it the layer goes on, and says what it lacks."""
+        """Without it the layer works, and reports a limitation."""
         done = self.run_without("fl_filemap,fl_filemap_fn,fl_filemap_kp")
         self.assertEqual(done.returncode, 0, done.stderr)
         fault = harness.report_of(self.trace)["trace"]["layers"]["fault"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Nothing is lost with the default buffers, and with tiny ones nothing is lost in silence."""
+"""Nothing is lost with the default buffers, and with tiny ones nothing is lost silently."""
 import os
 import re
 import signal
@@ -36,7 +36,7 @@ class Loss(unittest.TestCase):
         )
 
     def test_tiny_buffers(self):
-        """Written and lost together are the kernel's count, which is the program's own."""
+        """Written plus lost equals the kernel's count, which equals the program's own."""
         for reads in ("300000", "1000000", "3000000"):
             recording, reads, _ = self.record("reads", reads, arguments=["--buffer", "4K"])
             lost = recording.report["trace"]["lost"]
@@ -78,14 +78,14 @@ class Loss(unittest.TestCase):
                 self.check_adds_up(recording, reads)
 
     def check_adds_up(self, recording, reads):
-        """What was written and what was lost are together what was made, kind by kind."""
+        """Written plus lost equals the number generated, for each kind."""
         lost = recording.report["trace"]["lost"]
         self.assertEqual(recording.operations()["pread64"], (reads, 0))
         kinds = recording.trace.totals["kinds"]
         for kind in kinds:
             with self.subTest(kind["kind"]):
                 self.assertEqual(kind["events"], kind["written"] + kind["lost"])
-                if kind["kind"] != "environment":  # which becomes part of the rows of others
+                if kind["kind"] != "environment":  # becomes part of other rows
                     self.assertEqual(kind["written"], recording.trace.row_count(kind["kind"]))
         self.assertEqual(lost["total"], sum(kind["lost"] for kind in kinds))
         self.assertEqual(lost["total"], sum(n or 0 for n in lost["by_layer"].values()))
@@ -93,7 +93,7 @@ class Loss(unittest.TestCase):
         self.assertEqual(calls, sum(count for count, _ in recording.operations().values()))
 
     def flood(self, what, count):
-        """A recording with tiny buffers, what it lost by kind, and the directory."""
+        """A recording with tiny buffers, its losses by kind, and the directory."""
         directory = machine().new_dir()
         recording = Recording(
             [machine().program("flood"), what, directory, str(count)], "--buffer", "4K"
@@ -101,7 +101,7 @@ class Loss(unittest.TestCase):
         return recording, {k["kind"]: k for k in recording.trace.totals["kinds"]}, directory
 
     def test_identities_have_their_room(self):
-        """Path calls by the thousand are lost; no process is, nor the name of a file."""
+        """Thousands of path calls are lost; no process is, nor a file's name."""
         count = 100
         recording, kinds, directory = self.flood("looks", count)
         self.assertGreater(kinds["syscall_path"]["lost"], 0, "nothing was lost: tests nothing")
@@ -113,8 +113,8 @@ class Loss(unittest.TestCase):
         self.assertEqual(wanted - paths, set())
 
     def test_a_lost_name_is_told_again(self):
-        """Names of 3,000 bytes come while nobody takes them; whoever opens the file next
-        tells it."""
+        """Names of 3,000 bytes arrive while nothing drains; the next open of the file records it
+        again."""
         count = 400
         recording, kinds, directory = self.flood("names", count)
         self.assertGreater(kinds["file"]["lost"], 0, "nothing was lost: tests nothing")
@@ -130,13 +130,14 @@ class Loss(unittest.TestCase):
         self.assertIn(os.fsencode(path), looked)
 
     def left_standing(self, times, read):
-        """A recording, and the number that read has there."""
+        """A recording, and the number of read in it."""
         recording = Recording([machine().program("standing"), str(times), str(read)])
         names = [operation["name"] for operation in recording.trace.header["operations"]]
         return recording, names.index("read")
 
     def test_a_call_left_standing(self):
-        """The end of a call was not seen: the next call is not taken for it, and it is lost."""
+        """The end of a call was missed: the next call is not mistaken for it, and it counts as
+        lost."""
         times = 25
         alone, read = self.left_standing(0, 0)
         recording, _ = self.left_standing(times, read)
@@ -152,7 +153,7 @@ class Loss(unittest.TestCase):
         )
 
     def test_lower_bounds(self):
-        """Where events were lost, times say that they are lower bounds; elsewhere none does."""
+        """If events were lost, times are marked as lower bounds; otherwise none is."""
         read = self.left_standing(0, 0)[1]
         for times, lossy in ((0, False), (1, True)):
             recording = self.left_standing(times, read)[0]
@@ -164,7 +165,7 @@ class Loss(unittest.TestCase):
             self.assertEqual("I/O ≥" in text, lossy, text)
 
     def check_words(self, recording, lost):
-        """Both the summary of the run and the first screen of the report say how many."""
+        """Both the run's summary and the report's first screen give the number."""
         done = faultline("report", recording.path)
         screen = b"\n".join(done.stdout.splitlines()[:FIRST_SCREEN]).decode()
         for where, text in (("run", recording.stderr), ("report", screen)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a trace says of the machine, of file systems and of advice: held against /proc and /sys."""
+"""A trace's data on the machine, file systems and advice: compared with /proc and /sys."""
 import mmap
 import os
 import subprocess
@@ -17,7 +17,7 @@ for advice in (mmap.MADV_NORMAL, mmap.MADV_RANDOM, mmap.MADV_SEQUENTIAL):
         memory.madvise(advice)
         memory[advice * 1000000]
 """
-RANDOM, SEQUENTIAL = 1 << 9, 1 << 10  # of fault rows
+RANDOM, SEQUENTIAL = 1 << 9, 1 << 10  # flags of fault rows
 
 
 def number(path):
@@ -32,7 +32,7 @@ def vmstat(name):
 
 class Machine(unittest.TestCase):
     def test_files(self):
-        """The type of their file system, and how far an open file reads ahead."""
+        """The type of their file system, and the readahead window of an open file."""
         for kind in ("ext4", "xfs"):
             with self.subTest(kind):
                 path = f"{machine().new_dir(kind)}/file"
@@ -69,13 +69,13 @@ class Machine(unittest.TestCase):
         self.assertEqual((limits["memory_bytes"], about["memory_bytes"]), (total, total))
         self.assertEqual(about["cpus"], os.sysconf("SC_NPROCESSORS_ONLN"))
         self.assertEqual(about["dirty_bytes"], limits["dirty_bytes"])
-        # It moves with the memory that is free.
+        # It varies with free memory.
         self.assertLess(abs(limits["dirty_bytes"] - before), total / 4)
         self.assertLess(limits["dirty_background_bytes"], max(before, after))
 
     @staticmethod
     def remove(cgroup):
-        """Whoever listened to spans may be on its way out."""
+        """A span listener may still be exiting."""
         for _ in range(600):
             try:
                 return os.rmdir(cgroup)
@@ -84,7 +84,7 @@ class Machine(unittest.TestCase):
         os.rmdir(cgroup)
 
     def test_cgroup(self):
-        """The least limit of the cgroup and those around it."""
+        """The lowest limit of the cgroup and its ancestors."""
         try:
             outer = f"/sys/fs/cgroup/memory/faultline-test-{os.getpid()}"
             limit = "memory.limit_in_bytes"

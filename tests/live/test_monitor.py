@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The monitoring service: what it tells of jobs is what they did by their own account, and strace's."""
+"""The monitoring service: its job metrics match the jobs' own accounts, and strace's."""
 import importlib.util
 import json
 import os
@@ -53,12 +53,12 @@ for line in sys.stdin:
 
 @unittest.skipUnless(importlib.util.find_spec("prometheus_client"), "no python3-prometheus-client")
 class Monitor(Watching):
-    # --- what it tells ---
+    # --- metrics ---
 
     def test_calls_as_strace(self):
         """Operations and their errors by kind, of processes and threads."""
         watched, group = self.watch(), harness.new_cgroup(self)
-        # Without a loader, whose calls on one file the shell makes under the same pid, too.
+        # Without a dynamic loader, whose calls on one file the shell makes under the same PID, too.
         expected = harness.expected_counts(static_program("calls"))
         self.run_in(group, static_program("calls"), machine().new_dir())
         samples = watched.scrape()
@@ -72,7 +72,7 @@ class Monitor(Watching):
         self.assertEqual(watched.end(), 0)
 
     def test_bytes_as_accounted(self):
-        """Bytes by method are what the program's calls returned, O_DIRECT and sendfile too;
+        """Bytes by method are the sum of the calls' results, including O_DIRECT and sendfile;
         the histogram has every operation."""
         watched, group = self.watch(), harness.new_cgroup(self)
         directory, out = machine().new_dir("ext4"), f"{machine().new_dir()}/out.json"
@@ -98,7 +98,7 @@ class Monitor(Watching):
                               command="sums-static", **job)
         read = samples.sum("faultline_io_bytes_total", method="syscall", op="read", command="sums-static",
                            **job)
-        # And what /proc/self/io says is read, and its account written.
+        # Plus reading /proc/self/io, and writing the account.
         for seen, op in (read, "read"), (written, "write"):
             self.assertGreaterEqual(seen, truth[op]["bytes"])
             self.assertLess(seen, truth[op]["bytes"] + 4096)
@@ -107,7 +107,7 @@ class Monitor(Watching):
         self.assertEqual(labels, {"root"})
 
     def test_faults(self):
-        """Major faults are getrusage's; what they brought in is what mincore finds."""
+        """Major faults match getrusage; the bytes they fetched match mincore."""
         watched, directory = self.watch(), machine().new_dir("ext4")
         data = harness.random_file(f"{directory}/data", 8 << 20)
         out = f"{directory}/out.json"
@@ -128,7 +128,7 @@ class Monitor(Watching):
         self.assertGreater(truth["major"], 0)
 
     def test_spans(self):
-        """Those that a program marks, as long as its own clock says; one that goes on, too."""
+        """Spans marked by a program, with durations by its own clock, including an open one."""
         watched = self.watch("--layers", "task,syscall,fault,pagecache,span")
         group, out = harness.new_cgroup(self), f"{machine().new_dir()}/out"
         job = machine().start(
@@ -141,17 +141,17 @@ class Monitor(Watching):
         seconds = samples.sum("faultline_span_seconds_total", **job_labels)
         self.assertGreaterEqual(seconds, truth["within_ns"] / 1e9)
         self.assertLessEqual(seconds, truth["around_ns"] / 1e9)
-        # the one that is open
+        # the open one
         job_labels = {**job_labels, "name": "epoch", "category": "epoch"}
         first = samples.sum("faultline_span_seconds_total", **job_labels)
         self.assertGreater(watched.scrape().sum("faultline_span_seconds_total", **job_labels), first)
         self.assertEqual(samples.sum("faultline_spans_total", **job_labels), 0)
-        job.communicate()  # it ends within
+        job.communicate()  # it ends in the meantime
         self.assertEqual(watched.scrape().sum("faultline_spans_total", **job_labels), 1)
         self.assertEqual(watched.end(), 0)
 
     def test_devices_as_diskstats(self):
-        """Bytes by device, of one that nobody else uses."""
+        """Bytes by device, for a dedicated one."""
         watched, device = self.watch(), machine().new_device(4 << 20)
         name = os.path.basename(device)
 
@@ -178,10 +178,10 @@ class Monitor(Watching):
         self.assertGreaterEqual(kernels["read"], 4 << 20)
         self.assertEqual(ours, kernels)
 
-    # --- of whom ---
+    # --- attribution ---
 
     def test_labels(self):
-        """Containers, pods and batch jobs, in hierarchies of the first version and the second."""
+        """Containers, pods and batch jobs, in cgroup v1 and v2 hierarchies."""
         watched, number = self.watch(), "0123456789abcdef" * 4
         uid = "6f1e1d2c-0a1b-4c2d-8e3f-0123456789ab"
         groups = {
@@ -198,7 +198,7 @@ class Monitor(Watching):
                 groups[harness.new_cgroup(self, hierarchy, "/slurm/uid_0/job_7")] = {"slurm_job": "7"}
         jobs = []
         for count, group in enumerate(groups, 100):
-            # Of the first version's cgroups nobody knows once all are gone that were in them.
+            # The path of a v1 cgroup is unknown once all its processes have exited.
             jobs.append(machine().start(in_cgroup(group, "sh", "-c", '"$0" "$@"; echo; read line',
                                                   *self.hotread(count)),
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE))
@@ -220,7 +220,7 @@ class Monitor(Watching):
                        for line in file)
 
     def test_moved(self):
-        """Who ran already, and is moved while it runs, counts where it is."""
+        """A process that already ran and is moved counts in its current cgroup."""
         group = harness.new_cgroup(self)
         gate = 'read line; exec "$0" "$@"'
         job = machine().start(["sh", "-c", gate, *self.hotread(300)], stdin=subprocess.PIPE)
@@ -231,7 +231,7 @@ class Monitor(Watching):
         self.assertEqual(self.reads_of(watched.scrape(), group), 300)
 
     def test_moved_between_readings(self):
-        """Who is moved to and fro while it runs, without an exec, counts where it is at once."""
+        """A process moved to and fro without an exec counts in its current cgroup at once."""
         watched, groups = self.watch("--interval", "60s"), [harness.new_cgroup(self) for _ in "ab"]
         data = harness.random_file(f"{machine().new_dir()}/data", 1 << 20)
         job = machine().start(in_cgroup(groups[0], sys.executable, "-c", READS_AS_TOLD, data),
@@ -255,7 +255,7 @@ class Monitor(Watching):
                            method="syscall")
 
     def start_as(self, pid, group, command):
-        """Starts a command under that pid; None when somebody else got it."""
+        """Starts a command with that PID; None if another process got it."""
         with open("/proc/sys/kernel/ns_last_pid", "w") as file:
             file.write(str(pid - 1))
         job = machine().start(["sh", "-c", 'read line; echo $$ >"$0/cgroup.procs" && exec "$@"',
@@ -267,7 +267,8 @@ class Monitor(Watching):
         return None
 
     def reuse_pid(self, watched, between):
-        """Two programs of two jobs under one pid, on one file and CPU: what is booked on each."""
+        """Two programs of two jobs under one PID, on one file and CPU: the amounts booked on
+        each."""
         first, second = harness.new_cgroup(self), harness.new_cgroup(self)
         data = harness.random_file(f"{machine().new_dir()}/data", 1 << 20)
         job = machine().start(in_cgroup(first, "taskset", "-c", "0", *self.hotread(1000, data)))
@@ -291,13 +292,13 @@ class Monitor(Watching):
         self.assertEqual((first, second), (1000, 2000))
 
     def test_pid_comes_again_between_readings(self):
-        """They are told apart by when they began, though nobody has looked in between."""
+        """They are distinguished by start time, with no reading in between."""
         watched = self.watch("--interval", "60s")
         *_, first, second = self.reuse_pid(watched, lambda: None)
         self.assertEqual((first, second), (1000, 2000))
 
     def test_short_processes(self):
-        """Hundreds that are gone before anybody looks, in two jobs at once: each has its own."""
+        """Hundreds that exit before any reading, in two concurrent jobs: each job has its own."""
         watched = self.watch()
         groups = {harness.new_cgroup(self): 300, harness.new_cgroup(self): 200}
         data = harness.random_file(f"{machine().new_dir()}/data", 1 << 20)
@@ -312,8 +313,8 @@ class Monitor(Watching):
             self.assertEqual(self.reads_of(samples, group), 7 * count)
 
     def test_many_cgroups(self):
-        """A thousand, with thousands of short processes by turns: the service goes on reading
-        meanwhile, and each has its own reads. What is not certain is nobody's."""
+        """A thousand cgroups, with thousands of short-lived processes in turn: the service keeps
+        reading, and each has its own reads. Uncertain operations are attributed to none."""
         watched, parent = self.watch(), harness.new_cgroup(self)
         for number in range(1000):
             os.mkdir(f"{parent}/{number}")
@@ -341,7 +342,7 @@ class Monitor(Watching):
         self.assertLessEqual(uncertain, told["node"]["uncertain_operations"])
         self.assertLess(uncertain, sum(expected) / 10)
 
-    # --- how it lasts ---
+    # --- long runs ---
 
     def test_only_grows(self):
         watched, group = self.watch(), harness.new_cgroup(self)
@@ -356,7 +357,7 @@ class Monitor(Watching):
         self.assertGreater(readings, 3)
 
     def test_stopped(self):
-        """While it is stopped sums go on: none is lost, and each is whose it was."""
+        """While it is stopped sums continue: none is lost, and each is booked on its owner."""
         watched = self.watch()
         groups = [harness.new_cgroup(self) for _ in range(2)]
         watched.scrape()
@@ -370,8 +371,8 @@ class Monitor(Watching):
             self.assertEqual(self.reads_of(samples, group), count)
 
     def test_stopped_beside_short_processes(self):
-        """Who began and ended while it was stopped, and was told of in buffers that were full: the
-        sums say who it was."""
+        """Processes that began and ended while it was stopped, and whose records met full
+        buffers: the sums identify them."""
         def lost_of(samples):
             return samples.sum("faultline_events_lost_total", kind="exec")
 
@@ -394,7 +395,7 @@ class Monitor(Watching):
                                          command="swarm-static"), reads, number)
 
     def test_cgroup_vanishes(self):
-        """Before anybody has looked where it was: its path was taken when it was made."""
+        """Removed before any reading: its path was taken when it was created."""
         watched, parent = self.watch(), harness.new_cgroup(self)
         group, work = f"{parent}/gone", self.hotread(321)
         os.mkdir(group)
@@ -409,7 +410,7 @@ class Monitor(Watching):
         self.assertEqual(watched.end(), 0)
 
     def test_cgroups_of_one_command(self):
-        """A hundred that are made, used once and removed: each has its own reads."""
+        """A hundred that are created, used once and removed: each has its own reads."""
         watched, parent = self.watch(), harness.new_cgroup(self)
         data = harness.random_file(f"{machine().new_dir()}/data", 1 << 20)
         before = watched.scrape().sum("faultline_uncertain_operations_total")
@@ -421,11 +422,11 @@ class Monitor(Watching):
         samples = watched.scrape()
         for number in range(100):
             self.assertEqual(self.reads_of(samples, f"{parent}/{number}"), 10 + number)
-        # what has no name is counted: here it can be but others' of the machine
+        # unattributed operations are counted: here they can only be other processes'
         self.assertLess(samples.sum("faultline_uncertain_operations_total") - before, 1000)
 
     def test_killed_and_started_again(self):
-        """Nothing stays behind; what is counted begins anew."""
+        """Nothing is left behind; counters restart."""
         group, work = harness.new_cgroup(self), self.hotread(100)
         first = self.watch()
         self.run_in(group, *work)
@@ -434,7 +435,7 @@ class Monitor(Watching):
         self.assertEqual(first.end(signal.SIGKILL), -9)
         self.assertEqual(
             sorted(os.listdir("/sys/fs/bpf")) if os.path.isdir("/sys/fs/bpf") else [], pinned)
-        second = self.watch(listen=first.address)  # the socket is still there
+        second = self.watch(listen=first.address)  # the socket still exists
         samples = second.scrape()
         self.assertEqual(self.reads_of(samples, group), 0)
         self.run_in(group, *work)
@@ -449,7 +450,7 @@ class Monitor(Watching):
         self.assertIn("ended by SIGINT", watched.said())
 
     def test_jobs_go(self):
-        """Some time after its last process a job is told no more; meanwhile it is."""
+        """Some time after its last process exits a job is no longer reported; until then it is."""
         watched, group = self.watch("--retire", "2s"), harness.new_cgroup(self)
         self.run_in(group, *self.hotread(50))
         self.assertEqual(self.reads_of(watched.scrape(), group), 50)
@@ -459,7 +460,7 @@ class Monitor(Watching):
         self.assertGreater(watched.scrape().sum("faultline_jobs_ended_total"), 0)
 
     def test_series_are_bounded(self):
-        """However many jobs there are: what has no room is told together."""
+        """However many jobs there are: those beyond the limit are grouped."""
         watched = Watched("--max-series", "1000", "--profile-slots", "131072")
         self.addCleanup(self.stop, watched)
         parent, data = harness.new_cgroup(self), harness.random_file(

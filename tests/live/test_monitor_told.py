@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The monitoring service: how it tells what it knows, and what it is asked that makes no sense."""
+"""The monitoring service: its output formats, and invalid requests."""
 import importlib.util
 import json
 import os
@@ -18,7 +18,7 @@ from watching import Watching
 @unittest.skipUnless(importlib.util.find_spec("prometheus_client"), "no python3-prometheus-client")
 class Told(Watching):
     def test_formats(self):
-        """Both pass the parsers and the linter of Prometheus; OpenMetrics has units and an end."""
+        """Both pass Prometheus' parsers and linter; OpenMetrics has units and an end."""
         from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
         watched = self.watch()
@@ -49,7 +49,7 @@ class Told(Watching):
 
     @unittest.skipUnless(shutil.which("prometheus"), "no prometheus")
     def test_prometheus(self):
-        """A real one scrapes it, and has what the program has done."""
+        """A real Prometheus scrapes it, and has the program's activity."""
         watched, group = self.watch(listen="127.0.0.1:0"), harness.new_cgroup(self)
         directory = machine().new_dir()
         with open(f"{directory}/prometheus.yml", "w") as file:
@@ -84,9 +84,9 @@ class Told(Watching):
             return one.getsockname()[1]
 
     def test_textfile(self):
-        """Whole at any moment, and gone at the end."""
+        """Complete at any moment, and removed at the end."""
         path = f"{machine().new_dir()}/faultline.prom"
-        # Whoever may write there can leave what an open waits at.
+        # Anyone who may write there can leave a file that blocks an open.
         os.mkfifo(f"{os.path.dirname(path)}/.faultline.prom.tmp")
         watched = self.watch("--textfile", path, listen="none")
         self.assertTrue(harness.wait_until(lambda: os.path.exists(path)))
@@ -99,7 +99,7 @@ class Told(Watching):
         self.assertEqual(os.listdir(os.path.dirname(path)), [])
 
     def test_textfile_in_a_full_directory(self):
-        """Said once, and watched on; nothing is left of what did not fit."""
+        """Reported once, and the service continues; no partial file is left."""
         where = machine().mount("-t", "tmpfs", "-o", "size=4k", "none")
         watched = self.watch("--textfile", f"{where}/faultline.prom")
         self.assertTrue(harness.wait_until(lambda: "No space left" in watched.said()))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The monitoring service as its systemd unit starts it, without systemd: as nobody, with the
-capabilities that the unit names and no others; what it says to who started it; that it makes no
-system call that the unit forbids. The pages are asked of the running service."""
+"""The monitoring service as its systemd unit starts it, without systemd: as nobody, with exactly
+the unit's capabilities; its notifications to the service manager; and no system call that the
+unit forbids. The running service also serves the pages."""
 import contextlib
 import http.client
 import json
@@ -17,7 +17,7 @@ import harness
 from harness import NOBODY, TOP, machine, wait_until
 
 UNIT = os.path.join(TOP, "scripts/monitor/faultline-monitor.service")
-# A process of somebody else: reads as often as it is told to, so much at a time.
+# A process of another user: reads on demand, a given size at a time.
 READER = """
 import os, sys
 fd = os.open(sys.argv[1], os.O_RDONLY)
@@ -35,13 +35,13 @@ def setting(name):
 
 
 def with_proc(option):
-    """What puts a command behind it into a /proc of its own, with this hidepid."""
+    """A command prefix that gives a command its own /proc with this hidepid."""
     return ("unshare", "--mount", "sh", "-c",
             f'mount -t proc -o hidepid={option} proc /proc && exec "$@"', "sh")
 
 
 def seeing_all():
-    """The same where this machine's /proc hides processes of others."""
+    """The same if this machine's /proc hides other users' processes."""
     with open("/proc/self/mounts") as file:
         hidden = any(line.split()[1] == "/proc" and "hidepid" in line for line in file)
     return with_proc("off") if hidden else ()
@@ -76,7 +76,7 @@ class Service:
         self.words.close()
 
     def heard(self):
-        """The next thing that it says: {name: value}."""
+        """Its next notification: {name: value}."""
         return dict(line.split("=", 1) for line in self.words.recv(4096).decode().split("\n") if line)
 
     def ready(self):
@@ -85,7 +85,7 @@ class Service:
         return re.search(r"listening at (\S+)", heard["STATUS"]).group(1)
 
     def stop(self):
-        """Exit status, and what it said on stderr."""
+        """Exit status, and its stderr."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(harness.LIMIT), self.process.stderr.read()
 
@@ -140,9 +140,9 @@ class MonitorUnit(unittest.TestCase):
             reads(1)
             self.assertTrue(wait_until(lambda: told()[0] is not None))
             told()
-            before = told()[2]  # a reading that began after the first of them had ended: all up to now
+            before = told()[2]  # a reading that began after the first had ended: everything so far
             reads(3000)
-            # its own reads of lines are not of a file: they are not counted
+            # its own input lines are not file reads: they are not counted
             self.assertTrue(wait_until(lambda: told()[2]["count"] - before["count"] >= 3000))
             job, process, after = told()
             self.assertEqual((after["count"] - before["count"], after["bytes"] - before["bytes"]),
@@ -185,14 +185,14 @@ class MonitorUnit(unittest.TestCase):
                 self.assertEqual(service.heard(), {"WATCHDOG": "1"})
             self.assertEqual(service.stop()[0], 0)
         with Service("--listen", "none", watchdog_usec=600000, watchdog_pid="1") as service:
-            service.ready()  # the signs are wanted of another process
+            service.ready()  # the notifications must come from another process
             service.words.settimeout(2)
             with self.assertRaises(TimeoutError):
                 service.heard()
             self.assertEqual(service.stop()[0], 0)
 
     def test_hidden_processes(self):
-        """Where /proc hides them from the service's user, it says so; not where it does not."""
+        """If /proc hides them from the service's user, it reports that; otherwise it does not."""
         for option, hides in ("invisible", True), ("off", False):
             own = with_proc(option)
             if subprocess.run([*own, "true"], stderr=subprocess.DEVNULL).returncode:
@@ -203,7 +203,7 @@ class MonitorUnit(unittest.TestCase):
                 self.assertEqual((status, "(hidepid)" in remarks), (0, hides), remarks)
 
     def test_spans_take_more(self):
-        """They are off, with the reason, and all else is watched."""
+        """They are off, with the reason, and everything else is watched."""
         with Service("--listen", "127.0.0.1:0", "--layers", "task,syscall,fault,span") as service:
             address = service.ready()
             metrics = ask(address, "/metrics")[1]
@@ -232,14 +232,14 @@ class MonitorUnit(unittest.TestCase):
         made = {match.group(1) for line in lines[begun:] if (match := re.match(r"\d+ +(\w+)\(", line))}
         self.assertIn("bpf", made)
         self.assertEqual(made - self.allowed(setting("SystemCallFilter")), set())
-        # families of sockets
+        # socket address families
         sockets = {match.group(1) for line in lines[begun:]
                    if (match := re.search(r"\bsocket\((\w+)", line))}
         self.assertEqual(sockets - set(setting("RestrictAddressFamilies")), set())
 
     @staticmethod
     def allowed(words):
-        """System calls that a SystemCallFilter lets through, as systemd itself spells it out."""
+        """System calls permitted by a SystemCallFilter, expanded as by systemd itself."""
         calls, groups = set(), list(words)
         while groups:
             word = groups.pop()

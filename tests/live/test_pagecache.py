@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What came into the page cache, why and on whose account, held against mincore."""
+"""Data entering the page cache, its cause and its owner, compared with mincore."""
 import json
 import os
 import shutil
@@ -16,7 +16,8 @@ def python(script, *arguments):
 
 
 class CreatedOrFetched(unittest.TestCase):
-    """From storage or made by a write: two numbers. One test per file system; made below."""
+    """Bytes from storage and bytes created by writes are separate numbers. One test per file
+    system; generated below."""
 
     JOB = """
 import os, sys
@@ -71,7 +72,7 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
 
         recording, resident = harness.undisturbed(record, is_right)
         rows = seen_of(recording)
-        # Its page is there already when the call changes it, but for the rest of it.
+        # The call changes a page that is already cached except for the rest of it.
         self.assertEqual((fetched(rows[part]), created(rows[part])), (0, 0))
         self.assertEqual(rows[part]["write"]["read_for_write_bytes"], 4096)
         for path in (cold,):
@@ -79,7 +80,7 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
             self.assertGreater(resident[path], 0)
         for path in (small, large, sent, copied):
             if path == copied and where == "xfs":
-                continue  # shares the blocks: nothing comes into the cache
+                continue  # shares the blocks: nothing enters the cache
             with self.subTest(os.path.basename(path)):
                 self.assertEqual(fetched(rows[path]), 0)
                 self.assertEqual(created(rows[path]), resident[path])
@@ -104,8 +105,8 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
         self.check("xfs")
 
     def check_partial(self, where, way, mode):
-        """What writes read from storage to complete pages, against what the kernel says that the
-        process read: all else that it reads is in memory already."""
+        """Bytes that writes read from storage to complete pages, compared with the kernel's
+        count for the process: everything else that it reads is cached already."""
         directory = machine().new_dir(where)
         out, path = f"{directory}/out.json", harness.random_file(f"{directory}/data", 16 * MIB)
         command = [machine().program("partial"), way, path, out]
@@ -140,7 +141,7 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
                         self.check_partial(where, way, mode)
 
     def test_dedupe(self):
-        """To compare two files the kernel reads both of them, with the locks of a writer held."""
+        """To compare two files the kernel reads both, holding write locks."""
         directory = machine().new_dir("xfs")
         paths = [harness.random_file(f"{directory}/first", 2 * MIB), f"{directory}/second"]
         shutil.copy(*paths)
@@ -164,7 +165,7 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
             self.assertEqual(recording.file(path)["created_bytes"], 0, path)
 
     def test_only_writes(self):
-        """A job that reads nothing of its own brings nothing in from storage for it."""
+        """A job that reads nothing itself fetches nothing from storage."""
         out = f"{machine().new_dir('ext4')}/out"
         recording = Recording(["dd", "if=/dev/zero", f"of={out}", "bs=1M", "count=16"])
         write = recording.report["totals"]["write"]
@@ -174,7 +175,7 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
 
 
 class NoStorage(unittest.TestCase):
-    """File systems that live in memory: nothing is fetched and nothing is to be written back."""
+    """File systems in memory: nothing is fetched and nothing needs writeback."""
 
     STORES = """
 import mmap, os, sys
@@ -214,10 +215,10 @@ for at in range(0, len(m), 4096): m[at] = 1
 
 
 class OtherFiles(unittest.TestCase):
-    """Pages of a file that is not the call's own: on the call's account, under a name of their own."""
+    """Pages of a file other than the call's own: charged to the call, in a row of their own."""
 
     def check(self, make, command_of, paths_of, seen_of):
-        """Pages of each path against mincore; nothing of them is on nobody's account."""
+        """Compares the pages of each path with mincore; none of them is unattributed."""
 
         def record():
             made = make()
@@ -253,7 +254,7 @@ class OtherFiles(unittest.TestCase):
         seen_of(recording, made, resident, rows)
 
     def calls_of(self, recording, file):
-        """{call: bytes} that brought pages of a file of the report in on the side."""
+        """{call: bytes} for calls that indirectly fetched pages of a file of the report."""
         names = [operation["name"] for operation in recording.trace.header["operations"]]
         ids = {
             number for number, row in recording.trace.files.items()
@@ -297,7 +298,7 @@ for at in range(0, len(m), 1 << 20): os.write(out, memoryview(m)[at:at + (1 << 2
         self.check(make, lambda made: python(self.DIRECT, *made), lambda made: made[:1], look)
 
     def test_copy_up(self):
-        """An overlay copies a file up while it is opened for writing."""
+        """An overlay copies a file up when it is opened for writing."""
 
         def make():
             layers = {name: machine().new_dir("ext4") for name in ("lower", "upper", "work")}
@@ -362,8 +363,8 @@ sys.exit(moved != 2 << 20)
         self.check(make, lambda made: python(self.VM_READ, *made), lambda made: made, look)
 
     def test_on_nobodys_account(self):
-        """What a call that is not recorded brings in (vmsplice, from a mapping) is unattributed: it
-        stands in the totals and on the first screen, with its file."""
+        """Data fetched by a call that is not recorded (vmsplice, from a mapping) is
+        unattributed: it appears in the totals and on the first screen, with its file."""
         path = harness.random_file(f"{machine().new_dir('ext4')}/data", 2 * MIB)
         harness.cool(path)
         script = """
@@ -390,7 +391,7 @@ sys.exit(moved <= 0)
             record, lambda seen: fetched(seen[0].file(path)) == seen[1]
         )
         if recording.report["trace"]["layers"]["fault"]["attach"] == "fentry":
-            return  # there it is a fault like any other
+            return  # there it is an ordinary fault
         row, totals = recording.file(path), recording.report["totals"]["unattributed"]
         self.assertEqual(row["unattributed"]["fetched_bytes"], resident)
         self.assertGreater(resident, 0)
@@ -401,7 +402,7 @@ sys.exit(moved <= 0)
 
 
 class BlockDevice(unittest.TestCase):
-    """A device's node may lie in memory; what is mapped through it does not."""
+    """A device node may lie in memory; data mapped through it does not."""
 
     TOUCHES = """
 import mmap, os, resource, sys
@@ -414,7 +415,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)
 
     def test_mapped(self):
         device = machine().new_device(16 * MIB)
-        held = os.open(device, os.O_RDONLY)  # its cache goes with who has it open last
+        held = os.open(device, os.O_RDONLY)  # its cache is dropped when the last opener closes it
         self.addCleanup(os.close, held)
 
         def record():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces that go through pipes: from the run to a report on another machine, say."""
+"""Traces through pipes, for example from the run to a report on another machine."""
 import json
 import os
 import subprocess
@@ -23,7 +23,7 @@ class Pipes(unittest.TestCase):
         self.assertEqual(row["read"]["bytes"], 123_456)
 
     def test_run_to_report(self):
-        """What the job prints on its standard output goes elsewhere, and not into the trace."""
+        """The job's standard output goes elsewhere, and not into the trace."""
         with open(f"{self.directory}/stderr", "wb") as stderr:
             tracer = machine().start(
                 self.run_it, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr
@@ -47,7 +47,7 @@ class Pipes(unittest.TestCase):
         self.assertNotIn("-", os.listdir(os.getcwd()))
 
     def test_to_file(self):
-        """A trace that came through a pipe is one like any other; standard input may be a file."""
+        """A trace that came through a pipe is an ordinary one; standard input may be a file."""
         path = f"{self.directory}/trace.flt"
         for output in ('"$@" | cat >"$OUT"', '"$@" >"$OUT"', '"$@" >>"$OUT"'):
             with self.subTest(output):
@@ -67,7 +67,7 @@ class Pipes(unittest.TestCase):
                 self.assertIn(self.data.encode(), printed.stdout)
 
     def test_reader_goes(self):
-        """Nobody reads the pipe any more: the job goes on."""
+        """The pipe's reader is gone: the job continues."""
         done = subprocess.run(
             ["bash", "-c", '"$@" | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}', "sh", *self.run_it[:-2]]
             + ['for i in 1 2 3 4 5 6 7 8 9; do cat "$0" >/dev/null; sleep 0.3; done; exit 5']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Calls that bring in what is mapped, or that reach files in unusual ways: each is recorded."""
+"""Calls that populate mappings, or that access files in unusual ways: each is recorded."""
 import unittest
 
 import harness
@@ -10,7 +10,7 @@ MIB = 1 << 20
 
 class Populate(unittest.TestCase):
     def check(self, way, op, own):
-        """`own`: the call is about the file, and has its pages on its own account."""
+        """`own`: the call is about the file, so its pages are charged to it."""
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 64 * MIB), f"{directory}/out.json"
 
@@ -32,7 +32,7 @@ class Populate(unittest.TestCase):
         self.assertEqual(row["unattributed"]["fetched_bytes"], 0)
         calls = [each for each in recording.report["operations"] if each["op"] == op]
         self.assertGreaterEqual(calls[0]["count"], 1)
-        # The call is most of what the program waits for, and counts as I/O.
+        # The program mostly waits for the call, and the call counts as I/O.
         took_ns = account(out)["took_ns"]
         self.assertGreater(calls[0]["thread_time_ns"], 0.5 * took_ns)
         self.assertGreater(recording.report["totals"]["io"]["time_ns"], 0.5 * took_ns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""No process of a job is lost, however it came to be: each reads a file that no other reads."""
+"""No process of a job is lost, however it was created: each reads a file that no other reads."""
 import os
 import subprocess
 import unittest
@@ -12,14 +12,14 @@ JOB = os.path.join(harness.TOP, "tests/live/job_children.py")
 
 class Processes(unittest.TestCase):
     def files(self, names):
-        """A directory with a file of a length of its own for each name."""
+        """A directory with a file of unique length for each name."""
         directory = machine().new_dir()
         for i, name in enumerate(names):
             harness.random_file(f"{directory}/{name}", 10_000 + 1000 * i)
         return directory
 
     def check_readers(self, recording, directory, pids):
-        """{file name: pid that read it}; pids may be None where nobody knows them."""
+        """Checks {file name: PID of its reader}; PIDs may be None if unknown."""
         listed = {row["pid"]: row for row in recording.report["processes"]}
         for name, pid in pids.items():
             with self.subTest(name):
@@ -54,7 +54,7 @@ class Processes(unittest.TestCase):
         self.check_multiprocessing("forkserver")
 
     def test_a_thread_executes_a_program(self):
-        """It goes on under the process's id; its own ends, once, and the process no sooner."""
+        """It continues under the process's ID; its own ID ends, once, and the process no sooner."""
         out = f"{machine().new_dir()}/out.json"
         recording = Recording([machine().program("reborn"), out])
         born = account(out)
@@ -67,7 +67,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(forked - {row["tid"] for row in rows}, set())
 
     def test_more_threads_than_slots(self):
-        """Whose slot is another's is followed all the same, and so is what it executes."""
+        """A task whose slot is taken is still followed, and so are its execs."""
         threads = 5000
         directory = machine().new_dir()
         path, out = f"{directory}/pages", f"{directory}/out.json"
@@ -84,8 +84,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
 
     def test_strangers_beside_it(self):
-        """The kernel gives the stack of a process that has ended to the next that begins, whosesoever
-        it is."""
+        """The kernel gives an ended process's stack to the next new process, whoever owns it."""
         directory = self.files(["own", "strange"])
         readers = 300
         loop = "while [ $n -gt 0 ]; do n=$((n - 1)); cat %s/%s > /dev/null; done"
@@ -171,7 +170,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(len(ends), 200)
 
     def test_ends(self):
-        """Exit codes and signals of children; who is whose child."""
+        """Exit codes and signals of children, and their parents."""
         script = """
             sh -c 'echo $$ >"$0/code"; exit 7' "$0"
             sh -c 'echo $$ >"$0/signal"; kill -9 $$' "$0"
@@ -212,8 +211,8 @@ class Processes(unittest.TestCase):
                 self.assertEqual(ranks[reader], rank)
 
     def test_rank_by_precedence(self):
-        """The first variable that is a number counts, the first of each name; whatever is long or cut
-        is none. The tracer gets no other value of the environment."""
+        """The first variable that is a number counts, and of each name the first; overlong or
+        cut values do not count. The tracer reads no other value of the environment."""
         for given, rank in (({"RANK": "no", "SLURM_PROCID": "7"}, 7), ({"RANK": "", "PMI_RANK": "8"}, 8),
                             ({"RANK": "1234567890123", "PMIX_RANK": "9"}, 9), ({"XRANK": "1", "RANKS": "2"}, None),
                             ({"LONG": "x" * 4094 + "RANK=5"}, None), ({"LONG": "x" * 9000, "RANK": "5"}, 5),
@@ -224,7 +223,7 @@ class Processes(unittest.TestCase):
                 self.assertEqual(row["rank"], rank)
 
     def test_long_command_line(self):
-        """Longer than is kept: cut, not lost; the environment behind it is read all the same."""
+        """Longer than the limit: cut, not lost; the environment behind it is still read."""
         environment = {
             **{k: v for k, v in os.environ.items() if "RANK" not in k},
             **{f"FILLER_{i}": "x" * 1000 for i in range(80)},
@@ -236,7 +235,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(row["command"][:3], ["true", "y" * 1000, "y" * 1000])
 
     def test_two_runs_at_once(self):
-        """Each sees its own job, all of it, and nothing of the other's."""
+        """Each sees its own job, completely, and nothing of the other's."""
         runs = {}
         for name in "ab":
             directory = machine().new_dir()
@@ -282,7 +281,7 @@ class Processes(unittest.TestCase):
             self.assertEqual(row["read"]["bytes"], os.path.getsize(f"{directory}/data"))
 
     def test_own_namespaces(self):
-        """A container's process has two numbers: it is known by that of the machine."""
+        """A container's process has two PIDs: the machine's is reported."""
         directory = self.files(["data"])
         command = ["unshare", "--pid", "--fork", "--mount-proc", "cat", f"{directory}/data"]
         if subprocess.run([*command[:-2], "true"], stderr=subprocess.DEVNULL).returncode:

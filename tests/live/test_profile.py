@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Mode profile: sums are those of the events of the same program, of strace, of the program itself."""
+"""Mode profile: totals equal those of the same program's events, of strace, of the program
+itself."""
 import json
 import os
 import signal
@@ -26,7 +27,7 @@ for i in range(30000):
 
 
 def counts_of(row):
-    """What of a row of a table no clock and no cache changes."""
+    """The values of a table's row that do not depend on clocks or caches."""
     found = {}
     for name, value in row.items():
         if isinstance(value, dict) and name not in ("mmap", "mmap_read", "mmap_write", "pattern"):
@@ -45,7 +46,7 @@ def by_method(recording):
 
 
 def by_file(recording, directory):
-    """Of the files in a directory, by their names in it."""
+    """Counts of the files in a directory, by their names in it."""
     return {
         row["path"][len(directory) :]: counts_of(row)
         for row in recording.report["files"]
@@ -73,7 +74,7 @@ class Profile(unittest.TestCase):
         return Recording([machine().program("calls"), directory], *arguments), directory
 
     def check_whole(self, recording):
-        """What stands by process, and by file where there is one, are the kernel's own counts."""
+        """Sums by process, and by file where there is one, equal the kernel's own counts."""
         report, processes = recording.report, harness.followed(recording.report)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
         self.assertEqual(report["trace"]["unaccounted"], 0)
@@ -93,7 +94,7 @@ class Profile(unittest.TestCase):
 
     def test_as_events_and_strace(self):
         """Every call, in processes and threads: by class, method, file and process."""
-        # What requests to devices are for is told with events alone.
+        # Attribution of device requests needs events.
         layers = ("--layers", "syscall,fault,pagecache")
         events, its = self.record_calls(*layers)
         sums, ours = self.record_calls(*PROFILE, *layers)
@@ -109,7 +110,7 @@ class Profile(unittest.TestCase):
         self.assertEqual(sums.trace.row_count("syscall") + sums.trace.row_count("syscall_path"), 0)
 
     def test_bytes(self):
-        """Bytes by method are those that the program's calls returned, O_DIRECT and sendfile too."""
+        """Bytes by method are the sum of the calls' results, including O_DIRECT and sendfile."""
         directory, out = machine().new_dir("ext4"), f"{machine().new_dir()}/out.json"
         recording = Recording([machine().program("sums"), directory, out], *PROFILE)
         self.check_whole(recording)
@@ -125,7 +126,7 @@ class Profile(unittest.TestCase):
             )
 
     def test_faults(self):
-        """Major faults are getrusage's, and what all faults brought in is what mincore finds."""
+        """Major faults match getrusage, and the bytes that all faults fetched match mincore."""
         directory = machine().new_dir("ext4")
         data, out = harness.random_file(f"{directory}/data", 8 << 20), f"{directory}/out.json"
 
@@ -143,7 +144,7 @@ class Profile(unittest.TestCase):
         self.assertEqual(harness.fetched(row), truth["resident"] * truth["page_bytes"])
 
     def test_what_is_not_known(self):
-        """Null in JSON, said in the text; never 0."""
+        """Null in JSON, noted in the text; never 0."""
         recording, _ = self.record_calls(*PROFILE)
         report = recording.report
         self.assertEqual(report["trace"]["mode"], "profile")
@@ -163,8 +164,8 @@ class Profile(unittest.TestCase):
         self.assertIn("summed over threads", first)
 
     def test_exported(self):
-        """A database has the sums of operations, and findings with what is known of their cost; that
-        it has no event of theirs is said."""
+        """A database has the totals of operations, and findings with their cost as far as known;
+        it notes that their events are missing."""
         recording = Recording(["/usr/bin/python3", "-c", SMALL_READS, machine().new_dir()], *PROFILE)
         self.assertTrue(recording.report["findings"])
         path = os.path.join(machine().new_dir(), "a.db")
@@ -185,7 +186,7 @@ class Profile(unittest.TestCase):
             database.execute(f"SELECT * FROM {view[0]}").fetchall()
 
     def test_spans(self):
-        """Spans are told as ever; what was done in them is not known."""
+        """Spans are recorded as usual; the I/O inside them is unknown."""
         directory = machine().new_dir()
         job = [machine().program("span_marks"), f"{directory}/account", "threads"]
         sums, events = Recording(job, *PROFILE), Recording(job)
@@ -198,7 +199,7 @@ class Profile(unittest.TestCase):
         for row in sums.report["spans"]:
             self.assertGreater(row["time_ns"], 0)
             self.assertIsNone(row["io_time_ns"])
-        # The same of spans; of I/O meanwhile nothing, and no 0.
+        # The same values for spans; concurrent I/O is null, not 0.
         for table in "overlap", "epochs", "steps":
             self.assertEqual(sums.report[table] is None, events.report[table] is None, table)
         for row in (sums.report["steps"] or []) + (sums.report["epochs"] or []):
@@ -206,7 +207,8 @@ class Profile(unittest.TestCase):
             self.assertIsNone(row["read_bytes"])
 
     def test_few_slots(self):
-        """What has no slot of its own is among the others; together they are all."""
+        """Files without a slot of their own are in the "other" group; together they are
+        complete."""
         directory = machine().new_dir()
         paths = [f"{directory}/{number:04d}" for number in range(300)]
         for path in paths:
@@ -232,7 +234,7 @@ class Profile(unittest.TestCase):
         self.assertIn("--profile-slots", faultline("report", few.path).stdout.decode())
 
     def test_stopped_tracer(self):
-        """While nobody reads them, sums go on: none is lost, and all are right."""
+        """While nothing reads them, sums continue: none is lost, and all are right."""
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
         path = f"{directory}/trace.flt"
@@ -251,7 +253,7 @@ class Profile(unittest.TestCase):
         self.assertEqual((row["read"]["count"], row["read"]["bytes"]), (reads, reads * 4096))
 
     def test_attached(self):
-        """Of what runs already, from when it says that it records."""
+        """For running processes, from the moment it reports that it records."""
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
         script = 'read line; exec "$0" "$@"'
@@ -266,7 +268,7 @@ class Profile(unittest.TestCase):
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_course(self):
-        """Sums are told as they grow: what happened first stands before what happened last."""
+        """Sums are written as they grow: earlier activity comes before later activity."""
         directory = machine().new_dir()
         data = harness.random_file(f"{directory}/data", 1 << 20)
         script = 'cat "$0" "$0" >/dev/null; sleep 0.6; cat "$0" >/dev/null'
@@ -287,7 +289,7 @@ class Profile(unittest.TestCase):
         )
 
     def test_auto(self):
-        """One process does much and is summed up; the other is told call by call."""
+        """One very active process is aggregated; the other is recorded call by call."""
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
         script = '"$0" "$1" "$2" 2 reads 200000; cat "$1" >/dev/null'

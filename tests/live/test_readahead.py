@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What was fetched ahead and what of it was used, held against mincore and the job's own account."""
+"""Readahead and how much of it was used, compared with mincore and the job's own account."""
 import json
 import random
 import unittest
@@ -31,7 +31,7 @@ def pages_of(accesses):
 
 class Readahead(unittest.TestCase):
     def record(self, where, program, accesses):
-        """The row of a file of which nothing was cached, and what is cached of it afterwards."""
+        """The row of an initially uncached file, and how much of it is cached afterwards."""
         path = harness.random_file(f"{machine().new_dir(where)}/data", SIZE)
 
         def action():
@@ -53,7 +53,7 @@ class Readahead(unittest.TestCase):
         self.assertEqual(row["unseen_bytes"], 0)
 
     def accesses(self):
-        """Runs of reads in order, so that the kernel reads ahead, at places of their own."""
+        """Runs of sequential reads, which trigger readahead, at distinct offsets."""
         numbers = random.Random(7)
         return [
             [at + i * 5000, 5000]
@@ -62,8 +62,8 @@ class Readahead(unittest.TestCase):
         ]
 
     def test_mapping(self):
-        """Of a mapping only the pages that were faulted on are known to be used; no more than 64 KiB
-        around each may have been, for a page that is brought in alone is no part of a large one."""
+        """In a mapping only faulted pages are known to be used; at most 64 KiB around each may
+        have been, since a page fetched on its own is not part of a large folio."""
         accesses = [[at, 1] for at in range(PAGE, SIZE, SIZE // 4)]
         row, cached = self.record("ext4", MAPPER, accesses)
         self.assertEqual(row["asked_bytes"] + row["ahead_bytes"], cached)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The commands of faultline-recipes(7), run as they stand there: recipes in a place set up as they
-say, rows for those who come from other tools on the trace of a job whose calls are known. What comes
-out must hold the answer; ten seconds of attaching are one here. What this machine has not (Slurm,
-kubectl) is played by a few lines."""
+"""The commands of faultline-recipes(7), run as printed: recipes in a directory set up as
+described, and the other tools' rows on the trace of a job with known calls. The output must
+hold the answer; attaching for ten seconds is shortened to one. Short scripts stand in for
+tools that this machine lacks (Slurm, kubectl)."""
 
 import csv
 import importlib.util
@@ -18,7 +18,7 @@ from harness import Recording, cool, machine, random_file
 
 PAGE = os.path.join(harness.TOP, "user/command/faultline-recipes.7")
 MIB = 1 << 20
-# Of the job for those who come from other tools: sizes of its files, how often it does what.
+# The job for the other tools' rows: file sizes, and how often it does each operation.
 READ, SMALL, STREAM = 32 * MIB, 16 * MIB, 2 * MIB
 RANDOM_READS, LOCKS, MISSING, WRITES = 40, 5, 7, 100
 
@@ -26,7 +26,7 @@ RANDOM_READS, LOCKS, MISSING, WRITES = 40, 5, 7, 100
 
 
 def plain(text):
-    """What a reader sees of roff text."""
+    """The text that a reader of roff sees."""
     return re.sub(r"\\(-|e|&|f[A-Z])", lambda m: {"-": "-", "e": "\\"}.get(m[1], ""), text)
 
 
@@ -55,7 +55,7 @@ RECIPES, TOOLS, NOT_RUN = read_page()
 
 # --- where commands run --------------------------------------------------------------------------
 
-# Root needs no sudo; what a user's takes away and gets back is tested in test_users.py.
+# Root needs no sudo; test_users.py tests what sudo removes and Faultline restores.
 PLAYED = {
     "sudo": 'exec "$@"',
     "srun": 'for i in 0 1; do SLURM_PROCID=$i "$@" & all+=($!); done\n'
@@ -111,7 +111,7 @@ class Place:
         return path
 
     def type(self, commands, **environment):
-        """What the commands print; all of them must succeed."""
+        """The output of the commands; all of them must succeed."""
         commands = commands.replace(" -d 10 ", " -d 1 ")
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], cwd=self.directory,
                               env={**self.environment, **environment}, stdin=subprocess.DEVNULL,
@@ -122,7 +122,7 @@ class Place:
         return done.stdout
 
     def worker(self):
-        """A process that reads and writes while somebody attaches to it."""
+        """A process that reads and writes, to attach to."""
         path = random_file(self.path("worked-on"), 100_000)
         return machine().start(["/usr/bin/python3", "-S", "-c", WORK, path])
 
@@ -133,7 +133,7 @@ def stop(job):
 
 
 def cells(text):
-    """Rows of a table that was printed as text, each as its words."""
+    """Rows of a table printed as text, as lists of words."""
     return [re.split(r" {2,}", line.strip()) for line in text.splitlines() if line.strip()]
 
 
@@ -154,7 +154,7 @@ class Recipes(unittest.TestCase):
 
     def test_all_are_tested(self):
         known = {name[len("test_"):] for name in dir(self) if name.startswith("test_")}
-        self.assertEqual(set(RECIPES) - known, {"notebook_cell", "ci_budget"})  # in others' tests
+        self.assertEqual(set(RECIPES) - known, {"notebook_cell", "ci_budget"})  # tested elsewhere
         self.assertEqual(len(NOT_RUN), 1, NOT_RUN)
 
     def test_pytorch(self):
@@ -172,8 +172,8 @@ class Recipes(unittest.TestCase):
         self.assertGreater(os.path.getsize(self.place.path("train.html")), 100_000)
 
     def test_safetensors(self):
-        """A file of the format: length of the head, the head in JSON, tensors; it is mapped, and each
-        tensor is looked at, as the package does."""
+        """A safetensors file: header length, JSON header, tensors; mapped, with each tensor
+        touched, as the package does."""
         head = b'{"w": {"dtype": "F32", "shape": [2097152], "data_offsets": [0, 8388608]}}'
         path = random_file(self.place.path("model.safetensors"), 8 * MIB)
         with open(path, "r+b") as file:
@@ -195,7 +195,7 @@ class Recipes(unittest.TestCase):
             out = self.type("safetensors")
             os.unlink(self.place.path("load.flt"))
             return [int(word) for word in re.findall(r"page faults .* (\d)\.\d MiB ", out)]
-        # all of it came by faults, once: 8.0 MiB, but for what read() of the head brought
+        # faults fetched all of it, once: 8.0 MiB, less what read() of the header fetched
         self.assertTrue(harness.undisturbed(fetched, lambda mib: mib and mib[0] in (7, 8)))
 
     def shards(self):
@@ -212,13 +212,13 @@ class Recipes(unittest.TestCase):
         self.check_ranks(out)
 
     def check_ranks(self, out):
-        """Rank 1 read twice what rank 0 read, and the report tells them apart."""
+        """Rank 1 read twice as much as rank 0, and the report shows them separately."""
         rows = [line for line in out.splitlines() if re.search(r"\d \w*i?B.* [01]$", line)]
         sizes = {line.split()[-1]: re.findall(r"[\d.]+ [KM]iB", line) for line in rows}
         self.assertEqual(set(sizes), {"0", "1"}, out)
         mib = {rank: [float(size.split()[0]) / (1024 if "K" in size else 1) for size in found]
                for rank, found in sizes.items()}
-        # beside Python's own modules, which both read
+        # besides Python's own modules, which both read
         more = [b - a for a in mib["0"] for b in mib["1"]]
         self.assertTrue(any(abs(1_000_000 / MIB - mib) < 0.06 for mib in more), out)
 
@@ -235,7 +235,7 @@ class Recipes(unittest.TestCase):
         self.check_ranks(self.type("mpi_node"))
 
     def cgroup(self, below):
-        """A cgroup of that name with a worker in it; or it is skipped."""
+        """A cgroup of that name with a worker in it; skips the test if impossible."""
         top = "/sys/fs/cgroup"
         for found in (os.path.join(top, name) for name in ("unified", "pids", "cpu", "")):
             try:
@@ -258,7 +258,7 @@ class Recipes(unittest.TestCase):
                 try:
                     os.rmdir(path)
                 except OSError:
-                    break  # others have groups in it
+                    break  # others have cgroups in it
                 path = os.path.dirname(path)
 
         self.addCleanup(remove)
@@ -281,7 +281,7 @@ class Recipes(unittest.TestCase):
         worker = self.place.worker()
         self.type("notebook", PID=str(worker.pid))
         stop(worker)
-        # the last line of a cell is shown by its _repr_html_; calls is what the cell made of it
+        # a notebook shows a cell's last line by its _repr_html_; calls is set by the cell
         cell = RECIPES["notebook_cell"].rstrip().rsplit("\n", 1)
         self.assertEqual(cell[1], "trace")
         self.place.write("cell.py", cell[0] + "\nprint(calls.index[0], trace._repr_html_())\n")
@@ -304,7 +304,7 @@ class Recipes(unittest.TestCase):
             self.type("ci")
 
 
-# --- those who come from other tools -------------------------------------------------------------
+# --- coming from other tools ---------------------------------------------------------------------
 
 JOB = f"""
 import os
@@ -344,7 +344,7 @@ for i in range(3):
 
 
 class OtherTools(unittest.TestCase):
-    """Each method checks what the row of a tool prints."""
+    """Each method checks the output for one tool's row."""
 
     @classmethod
     def setUpClass(cls):
@@ -434,7 +434,7 @@ class OtherTools(unittest.TestCase):
         out = self.type("blktrace")
         path = self.place.path("table")
         self.assertGreaterEqual(len(re.findall(rf'\(python3\) request_read "{path}" offset', out)),
-                                RANDOM_READS)  # bios name the place in the file
+                                RANDOM_READS)  # bios have the offset in the file
         self.assertRegex(out, r"request \d+ dev 7:\d+.* sector \d+ .*queue .*<")
 
     def test_opensnoop(self):
@@ -445,7 +445,7 @@ class OtherTools(unittest.TestCase):
 
     def test_fileslower(self):
         out = self.type("fileslower")
-        # a read of 32 MiB takes longer than that, from wherever
+        # a read of 32 MiB takes longer than that, from anywhere
         self.assertRegex(out, rf'\(python3\) pread64 "{self.place.path("data")}" offset 0 asked {READ} ')
         self.assertNotRegex(out, r"<\d+(\.\d)? (us|ns)>")
 
@@ -502,7 +502,7 @@ class OtherTools(unittest.TestCase):
         self.assertEqual(out.count(f'(python3) fsync "{self.place.path("written")}" = 0 <'), 3)
 
     def test_cachestat(self):
-        """Of what was read, seconds together, storage brought the half."""
+        """Over all seconds, half of the bytes read came from storage."""
         sizes = {"B": 1, "KiB": 1 << 10, "MiB": MIB}
         asked = had = 0
         for row in cells(self.type("cachestat")):
@@ -518,11 +518,11 @@ class OtherTools(unittest.TestCase):
         share = float(next(word for word in row if word.endswith("%"))[:-1])
         self.assertGreater(share, 45)
         self.assertLess(share, 55)
-        self.assertIn("812 KiB", row)  # pages that writes made: 200, and 3 for 3000 bytes each
+        self.assertIn("812 KiB", row)  # pages that writes created: 200, and 3 for 3000 bytes each
 
     def test_readahead(self):
-        """Of a file that is read from its start, the half of it, some was there before it was asked
-        for. How much is the kernel's affair; the table says the same as the JSON report."""
+        """Half of a file is read from its start, and some of it was fetched ahead. The amount is
+        up to the kernel; the table matches the JSON report."""
         path = self.place.path("stream")
         (row,) = [row for row in cells(self.type("readahead")) if row[-1] == path]
         (ours,) = [row for row in self.recording.report["readahead"] if row["path"] == path]
@@ -539,7 +539,7 @@ class OtherTools(unittest.TestCase):
             self.assertRegex(line, r"\(python3\) request_read .* bytes 4\.0 KiB .*<.*>")
 
     def test_biolatency(self):
-        """All requests of a kind are in one class of latency."""
+        """All requests of a kind are in one latency bucket."""
         rows = [row for row in cells(self.type("biolatency"))
                 if row[0] == self.device["name"] and "read" in row and "latency_ns" in row]
         requests = sum(int(row[-1].replace(",", "")) for row in rows)
@@ -549,7 +549,8 @@ class OtherTools(unittest.TestCase):
         (row,) = [row for row in cells(self.type("biopattern")) if row[0] == self.device["name"]]
         sequential, random = (int(word.replace(",", "")) for word in row[1:3])
         self.assertEqual(sequential + random, self.device["read"]["requests"] - 1)
-        # those of the table, but for what lay where the one before ended; data came in order
+        # the table's random reads, except those that continue the previous one; file data came in
+        # order
         self.assertGreaterEqual(random, RANDOM_READS - 1)
         self.assertGreaterEqual(sequential, 1)
 

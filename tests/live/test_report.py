@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The numbers of a report, made once more from the rows of its trace in another way."""
+"""A report's numbers, recomputed from the trace's rows in another way."""
 import json
 import os
 import pwd
@@ -42,7 +42,7 @@ class Report(unittest.TestCase):
         return union_ns(starts, starts + self.rows["dur"][chosen])
 
     def test_totals(self):
-        """Of the families whose rows belong to nothing else."""
+        """Families whose rows count nowhere else."""
         for name in ("metadata", "sync"):
             with self.subTest(name):
                 chosen, ours = self.families == name, self.report["totals"][name]
@@ -96,7 +96,7 @@ class Report(unittest.TestCase):
                     self.assertLessEqual(row[name], int(high * 1.1) + 1, name)
 
     def test_files_add_up(self):
-        """Bytes of all files are the totals': none is counted twice, none is forgotten."""
+        """The files' bytes add up to the totals: none counts twice, none is missing."""
         for op in ("read", "write"):
             self.assertEqual(
                 sum(row[op]["bytes"] for row in self.report["files"]),
@@ -108,7 +108,8 @@ class Report(unittest.TestCase):
         )
 
     def test_pattern(self):
-        """In Darshan's words: at or past the end of the one before, exactly there, or before it."""
+        """In Darshan's words: at or past the end of the previous one, exactly there, or before
+        it."""
         directory = machine().new_dir()
         data = f"{directory}/data"
         script = (
@@ -116,7 +117,7 @@ class Report(unittest.TestCase):
             "fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
             "os.ftruncate(fd, 1 << 20)\n"
             "for i in range(10): os.pread(fd, 1000, i * 1000)\n"  # nine are consecutive
-            "for i in range(20, 27): os.pread(fd, 1000, i * 2000)\n"  # seven are past a hole
+            "for i in range(20, 27): os.pread(fd, 1000, i * 2000)\n"  # seven skip a gap
             "for i in range(5): os.pread(fd, 1000, 3000 - i)\n"
         )  # five go back
         row = Recording(["/usr/bin/python3", "-c", script, data]).file(data)
@@ -124,7 +125,8 @@ class Report(unittest.TestCase):
         self.assertEqual({name: row["pattern"][name] for name in expected}, expected)
 
     def test_pattern_of_each_open(self):
-        """Two descriptors take turns, each in order; a duplicate continues, a new open starts over."""
+        """Two descriptors take turns, each in order; a duplicate continues, a new open starts
+        over."""
         data = f"{machine().new_dir()}/data"
         with open(data, "wb") as out:
             out.truncate(1 << 20)
@@ -148,7 +150,7 @@ class Report(unittest.TestCase):
         self.assertEqual({name: row["pattern"][name] for name in expected}, expected)
 
     def test_page(self):
-        """run --html leaves the page of the trace beside it, for who the command ran as."""
+        """run --html leaves the trace's page next to it, owned by the command's user."""
         directory = machine().new_dir()
         os.chmod(directory, 0o777)
         page, trace = f"{directory}/page.html", f"{directory}/trace.flt"
@@ -166,7 +168,8 @@ class Report(unittest.TestCase):
         names = [column["name"] for column in tables["totals"]["columns"]]
         totals = dict(zip(names, tables["totals"]["rows"][0]))
         self.assertEqual(totals["read.bytes"], report_of(trace)["totals"]["read"]["bytes"])
-        # Made later, through sudo: theirs, too, where a link leads, and only where they may write.
+        # Made later, through sudo: owned by the user, too, through a symlink, and only where the
+        # user may write.
         link, real = f"{directory}/link.html", f"{directory}/real.html"
         nobody = {**os.environ, "SUDO_UID": str(pwd.getpwnam("nobody").pw_uid)}
         with open(real, "w", encoding="utf-8"):
@@ -185,7 +188,7 @@ class Report(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"Permission denied", done.stderr)
         os.chmod(directory, 0o777)
-        # What could not be started leaves neither.
+        # A command that could not be started leaves neither.
         page, trace = f"{directory}/page2.html", f"{directory}/trace2.flt"
         done = faultline("run", "-o", trace, "--html", page, "--", f"{directory}/none")
         self.assertEqual(done.returncode, 127)

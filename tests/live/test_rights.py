@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the tracer may do, and with whose rights: its threads, its streams, programs that gain rights."""
+"""The tracer's privileges: of its threads, its streams, and with setuid programs."""
 import glob
 import os
 import shutil
@@ -13,14 +13,14 @@ import unittest
 import harness
 from harness import NOBODY, Recording, faultline, machine, wait_until
 
-# Numbers of capabilities, as in <linux/capability.h>.
+# Capability numbers from <linux/capability.h>.
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_SYS_ADMIN = 2, 5, 19, 21
 CAP_PERFMON, CAP_BPF = 38, 39
 TRACING_CAPABILITIES = (CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF)
 
 
 def threads_of(pid):
-    """{tid: what /proc says of it}, of all threads of a process."""
+    """{tid: its /proc status}, for all threads of a process."""
     threads = {}
     for tid in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{tid}/status") as file:
@@ -35,7 +35,7 @@ def bits(hexadecimal):
 
 class Threads(unittest.TestCase):
     def run_as(self, uid):
-        """A run for a user in full course, as {tid: status} of the tracer."""
+        """A run for a user in progress: {tid: status} of the tracer."""
         directory = machine().new_dir()
         os.chown(directory, uid, uid)
         tracer = machine().start(
@@ -49,7 +49,7 @@ class Threads(unittest.TestCase):
         self.addCleanup(tracer.send_signal, signal.SIGTERM)
         started = lambda: os.path.exists(f"{directory}/started") or tracer.poll() is not None
         self.assertTrue(wait_until(started))
-        # Each gives its own up as it begins, the first one when the command has begun.
+        # Each thread drops its privileges as it starts, the main one once the command runs.
         self.assertTrue(wait_until(lambda: self.settled(tracer.pid)), threads_of(tracer.pid))
         return threads_of(tracer.pid)
 
@@ -60,8 +60,8 @@ class Threads(unittest.TestCase):
         )
 
     def test_capabilities(self):
-        """Each thread keeps what it needs; the one that writes nothing at all, the one that looks control
-        groups up by their numbers what opens them."""
+        """Each thread keeps only what it needs; the writer nothing at all, and the thread that
+        looks up cgroups by ID only the capability to open them."""
         allowed = {CAP_BPF, CAP_KILL}
         attaching = allowed | {CAP_PERFMON}  # to CPUs that come online
         for uid in (0, NOBODY):
@@ -76,11 +76,11 @@ class Threads(unittest.TestCase):
                 self.assertTrue(all(capabilities <= attaching for capabilities in more), more)
 
     def test_writer_is_the_owner(self):
-        """Whose trace it is, is whose disk quota counts; and root's reserve is not touched."""
+        """The trace counts towards its owner's disk quota, and root's reserve is not used."""
         for uid, names in ((NOBODY, ("Uid", "Gid")), (0, ())):
             with self.subTest(uid):
                 threads = self.run_as(uid)
-                # Who looks cgroups up has no capability either, and writes no file.
+                # The cgroup lookup thread has no capability either, and writes no file.
                 (writer,) = [t for t in threads.values()
                              if not bits(t["CapPrm"]) and t["Uid"].split()[3] != "0"]
                 for name in names:
@@ -88,9 +88,9 @@ class Threads(unittest.TestCase):
 
 
 class Lent(unittest.TestCase):
-    """A program that lends capabilities to whoever executes it, as the README installs it."""
+    """A program with file capabilities, installed as in the README."""
 
-    # Started so that each waits for its input; a command that traces needs its capabilities.
+    # Commands that wait for input; a command that traces needs its capabilities.
     READING = {
         "report": ["-"],
         "print": ["-"],
@@ -119,7 +119,7 @@ class Lent(unittest.TestCase):
         return job
 
     def check_powerless(self, job):
-        """Once it waits for its input, in all of its threads."""
+        """Waits until all of its threads wait for input."""
         waits = lambda: all(t["State"].startswith("S") for t in threads_of(job.pid).values())
         self.assertTrue(wait_until(lambda: job.poll() is not None or self.is_ours(job) and waits()))
         self.assertIsNone(job.poll())
@@ -160,12 +160,12 @@ class Lent(unittest.TestCase):
                 )
                 self.assertNotEqual(done.returncode, 0)
                 self.assertIn(b"Permission denied", done.stderr)
-        # Root needs no program to lend it anything.
+        # Root needs no file capabilities.
         os.chown(trace, NOBODY, NOBODY)
         self.assertEqual(faultline("report", trace).returncode, 0)
 
     def test_tracers_cannot_be_traced(self):
-        """What /proc shows of a process that others of its user may trace belongs to that user."""
+        """The /proc entries of a process that its user may trace belong to that user."""
         target = machine().start(["sleep", "100"], user=NOBODY)
         self.addCleanup(target.wait)
         self.addCleanup(target.kill)
@@ -186,7 +186,8 @@ class Lent(unittest.TestCase):
                 self.assertIsNone(job.poll())
 
     def test_ambient(self):
-        """Capabilities that a service manager gives leave /proc to the user, unless that is changed."""
+        """With capabilities from a service manager, /proc still belongs to the user, unless
+        changed."""
         given = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+kill"
         job = machine().start(
             ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
@@ -201,7 +202,7 @@ class Lent(unittest.TestCase):
 
 
 class Requests(unittest.TestCase):
-    """SIGUSR2 asks a flight recorder for a trace. Nobody else may die of it."""
+    """SIGUSR2 asks a flight recorder for a trace. It must not kill any other command."""
 
     def ask(self, *arguments, **options):
         job, _ = machine().start_ready(*arguments, stderr=subprocess.PIPE, **options)
@@ -241,7 +242,7 @@ class Requests(unittest.TestCase):
         self.assertIn("SIGUSR2 ignored", said)
 
     def test_how_to_ask(self):
-        """The line that is printed works."""
+        """The printed command line works."""
         directory = machine().new_dir()
         script = f"touch {directory}/begun; exec sleep 100"
         job = machine().start(
@@ -260,7 +261,7 @@ class Requests(unittest.TestCase):
 
 
 class Privileged(unittest.TestCase):
-    """Programs that gain rights at their exec: their caller's trace must not tell what they read."""
+    """setuid programs: their caller's trace must not reveal what they read."""
 
     def setUp(self):
         self.directory = machine().new_dir()
@@ -270,7 +271,7 @@ class Privileged(unittest.TestCase):
         os.chown(f"{self.directory}/theirs", NOBODY, NOBODY)
 
     def program(self, name, mode, capability=None):
-        """A reader of files with a mode, or file capabilities, of its own."""
+        """A copy of cat with a mode or file capabilities of its own."""
         path = f"{self.directory}/{name}"
         shutil.copy("/bin/cat", path)
         os.chmod(path, mode)
@@ -290,8 +291,8 @@ class Privileged(unittest.TestCase):
         )
 
     def test_not_followed(self):
-        """The plain program before and after it is recorded; what it reads is not, even though it
-        does read it."""
+        """The plain program before and after it is recorded; its reads are not, although they
+        happen."""
         plain = harness.random_file(f"{self.directory}/plain", 20_000)
         for name, mode, capability in (
             ("setuid", 0o4755, None),
@@ -326,7 +327,7 @@ class Privileged(unittest.TestCase):
         self.assertEqual(len(recording.report["trace"]["not_followed"]), 1)
 
     def test_root_sees_all(self):
-        """To root nothing is hidden; and a user's own programs gain nothing."""
+        """Nothing is hidden from root, and a user's own programs gain no privileges."""
         program = self.program("setuid", 0o4755)
         recording = self.record([program, self.secret], 0)
         self.assertEqual(recording.file(self.secret)["read"]["bytes"], 30_000)
@@ -341,7 +342,8 @@ class Privileged(unittest.TestCase):
 
 class Streams(unittest.TestCase):
     def test_closed_streams(self):
-        """What is printed never goes into the trace, and the job finds closed what was closed."""
+        """Printed output never goes into the trace, and descriptors closed for the job stay
+        closed."""
         data = harness.random_file(f"{machine().new_dir()}/data", 50_000)
         script = 'for fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] && echo $fd >&8; done; cat "$1" >&9'
         for redirections, closed in (
@@ -369,7 +371,7 @@ class Streams(unittest.TestCase):
                     self.assertEqual(set(file.read().split()), set("012") - set(closed))
 
     def test_closed_output(self):
-        """What cannot be printed is said by the exit status."""
+        """Output that cannot be printed is reflected in the exit status."""
         trace = Recording(["true"]).path
         done = subprocess.run(
             ["sh", "-c", '"$@" >&-', "sh", machine().faultline, "report", trace],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Example jobs as users run them, with and without spans: the same results, and a report that says
-what the jobs' own logs say."""
+"""Example jobs as users run them, with and without spans: the same results, and a report that
+matches the jobs' own logs."""
 import os
 import shutil
 import subprocess
@@ -32,14 +32,14 @@ def by_name(report):
 
 class Near(unittest.TestCase):
     def near(self, said, right, what):
-        """A span of ours lies inside of the phase that the job logs, and leaves little of it: but
-        between the two clocks that are read others may have the processor for a while."""
+        """One of our spans lies inside the phase that the job logs, and covers most of it; but
+        others may take the CPU between the two clock readings."""
         self.assertLessEqual(said, right, what)
         self.assertGreater(said, max(0.5 * right - 100_000_000, 0), what)
 
 
 class Torch(Near):
-    """Jobs that know nothing of Faultline, under --python-spans torch."""
+    """Unmodified jobs under --python-spans torch."""
 
     @classmethod
     def setUpClass(cls):
@@ -89,7 +89,7 @@ class Torch(Near):
         self.near(compute, times["compute"], "compute")
         self.near(rows["torch.save"]["time_ns"], times["save"], "checkpoint")
         self.assertGreater(rows["torch.save"]["write_bytes"], 1 << 20)
-        # All of the tokens came by page faults, and no read() of them was made.
+        # All tokens came by page faults, and none by read().
         row = recording.file(data)
         self.assertEqual(row["read"]["bytes"], 0)
         self.assertGreater(row["mmap"]["fetched_bytes"], 0)
@@ -124,7 +124,7 @@ class Torch(Near):
         sizes = sum(row["read"]["bytes"] for row in images)
         self.assertGreaterEqual(rows["item"]["read_bytes"], sizes)
         self.assertEqual(rows["item"]["inherited"], 0)
-        # What workers do before their first item is done while the job waits for a batch.
+        # Workers' activity before their first item counts while the job waits for a batch.
         self.assertGreater(rows["fetch"]["inherited"], 0)
         (epoch,) = recording.report["epochs"]  # one pass over the loader
         self.assertEqual((epoch["epoch"], epoch["samples"]), (0, 48))
@@ -141,7 +141,7 @@ class Torch(Near):
 
 
 class Checkpoint(Near):
-    """Its I/O is hidden behind compute when a thread writes it, and is not when the job waits."""
+    """Its I/O is hidden behind compute if a thread writes it, and not if the job waits."""
 
     def record(self, how):
         directory = machine().new_dir("ext4")
@@ -177,13 +177,13 @@ class Checkpoint(Near):
 
     def test_asynchronous(self):
         overlap, written = self.record("async")
-        # Two steps follow on each; a disk that is slow beyond them is nobody's fault.
-        # How much of it is the scheduler's to say; `test_synchronous` sees none.
+        # Each is followed by two steps; a disk slower than that is acceptable. How much is hidden
+        # depends on the scheduler; `test_synchronous` expects none.
         self.assertLess(written["unoverlapped_ns"], written["time_ns"])
         self.assertLess(overlap["unoverlapped_app_io_ns"], overlap["app_io_ns"])
 
     def test_without_listener(self):
-        """The same job, with nobody there and without the package: it runs."""
+        """The same job without a tracer or the package: it runs."""
         directory = machine().new_dir()
         harness.run(
             PYTHON, job("checkpoint"), "sync", directory, f"{directory}/out", env=python_path()
@@ -192,10 +192,10 @@ class Checkpoint(Near):
 
 
 class Ranks(Near):
-    """Two ranks on one machine: told apart, and each worker belongs to its own."""
+    """Two ranks on one machine are distinguished, and each worker belongs to its own."""
 
     def check(self, report, pids, name, count):
-        """{rank: pid of its first process}."""
+        """{rank: PID of its first process}."""
         overlap = report["overlap"]
         self.assertEqual([row["rank"] for row in overlap["by_rank"]], [0, 1])
         for row in overlap["by_rank"]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Spans that C programs mark, held against what the programs say they called, and when.
+"""Spans marked by C programs, compared with the programs' own log of their calls and times.
 
-The library is built into them, linked, opened, or part of a program without a dynamic loader.
+The library is compiled in, linked, loaded at run time, or part of a static program.
 """
 import collections
 import functools
@@ -16,7 +16,7 @@ import harness
 from harness import Recording, machine
 
 CUT, UNREAD = 1, 2  # flags of rows
-NAME, CATEGORY, ARGS = 255, 63, 1024  # bytes that are kept
+NAME, CATEGORY, ARGS = 255, 63, 1024  # byte limits
 
 LIBRARY = "libfaultline.so.0"
 WAYS_TO_BUILD = {
@@ -29,13 +29,13 @@ WAYS_TO_BUILD = {
 
 @functools.lru_cache(maxsize=None)
 def library():
-    """A copy of the shared library, which a build that goes on meanwhile does not change."""
+    """A copy of the shared library, which a concurrent build does not change."""
     return shutil.copy(os.path.join(harness.BUILD, LIBRARY), machine().bin)
 
 
 @functools.lru_cache(maxsize=None)
 def program(way):
-    """The program that marks spans, with the library in it in this way."""
+    """The program that marks spans, with the library included in this way."""
     library()
     path = machine().program(f"span_marks {way}")
     words = {"build": harness.BUILD, "bin": machine().bin}
@@ -54,7 +54,7 @@ def lines(path):
 
 
 def marks(trace):
-    """Rows of spans in the order of their time, each with what it is."""
+    """Span rows sorted by time, each with its kind."""
     found = [
         {"what": what, **row}
         for kind, what in (("span_begin", "begin"), ("span_end", "end"), ("instant", "instant"))
@@ -71,8 +71,8 @@ def by_thread(rows, time):
 
 
 def write_endless(source, path, more=16000, name_bytes=4 << 20):
-    """A copy of a program that runs as it does, with many sections before those that it has, and a
-    table of their names that no NUL ends."""
+    """A working copy of a program with many sections prepended, and an unterminated table of
+    their names."""
     with open(source, "rb") as file:
         whole = bytearray(file.read())
     (table,) = struct.unpack_from("<Q", whole, 40)
@@ -100,7 +100,7 @@ class Marked(unittest.TestCase):
         return recording, lines(out)
 
     def check(self, recording, calls, named=True):
-        """One row for each call that is none of nothing, at its time, on its thread."""
+        """One row for each call except ends of ID 0, at its time, on its thread."""
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
         rows = by_thread(marks(recording.trace), "time")
         calls = by_thread((c for c in calls if c["what"] != "end" or c["id"]), "before")
@@ -139,7 +139,7 @@ class Marked(unittest.TestCase):
         self.check(recording, calls)
 
     def check_report(self, recording, calls, unfinished=()):
-        """Each span is counted once; of those that the program did not end, that is said."""
+        """Each span counts once; those that the program did not end are reported as such."""
         rows = {row["name"]: row for row in recording.report["spans"]}
         begun = [call["name"] for call in calls if call["what"] == "begin"]
         counts = {name: row["count"] for name, row in rows.items() if row["count"]}
@@ -180,7 +180,7 @@ class Marked(unittest.TestCase):
         self.check_report(recording, calls, ["before the exec"])
 
     def test_first(self):
-        """The very first span of a program is seen, each time, by however it has the library."""
+        """The very first span of a program is seen every time, however the library is included."""
         for way in WAYS_TO_BUILD:
             for i in range(5):
                 layers = ["--layers", "span"] if i else []
@@ -188,7 +188,8 @@ class Marked(unittest.TestCase):
                     self.check(*self.record("one", way, *layers, env=self.environment()))
 
     def test_started_later(self):
-        """By a shell, while a first one was seen already, and by copies that nobody saw."""
+        """Started by a shell, after a first one was already seen, and from copies not seen
+        before."""
         directory = machine().new_dir()
         script = """
             "$0" "$1/a" nested
@@ -226,7 +227,7 @@ class Marked(unittest.TestCase):
             self.assertEqual(seen[name]["flags"], 0, name)
 
     def test_names_printed(self):
-        """Whatever stands in them: JSON stays JSON, and a terminal is told nothing."""
+        """Whatever they contain: JSON stays valid, and nothing reaches a terminal unescaped."""
         recording, _ = self.record("names")
         for command in ("print", "report"):
             done = harness.faultline(command, "--format", "json", recording.path)
@@ -239,7 +240,7 @@ class Marked(unittest.TestCase):
             done.stdout.decode()
 
     def test_own_mounts(self):
-        """The library lies on a mount that only the program sees."""
+        """The library is on a mount that only the program sees."""
         if subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode:
             self.skipTest("no mounts of its own for a program here (in a chroot, say)")
         script = """
@@ -255,7 +256,7 @@ class Marked(unittest.TestCase):
         self.check(recording, calls)
 
     def test_without_notes(self):
-        """Nothing to be seen, nothing breaks; and the program does not wait for long."""
+        """Nothing can be seen, nothing breaks, and the program does not wait long."""
         place = machine().new_dir()
         stripped = f"{place}/stripped.so"
         harness.run("objcopy", "-R", ".note.stapsdt", library(), stripped)
@@ -268,7 +269,7 @@ class Marked(unittest.TestCase):
                 self.assertEqual(marks(recording.trace), [])
 
     def test_spoilt_notes(self):
-        """Notes of random bytes, and notes that were cut: the program runs as without them."""
+        """Notes of random bytes, and truncated notes: the program runs as without them."""
         place = machine().new_dir()
         notes = f"{place}/notes"
         harness.run("objcopy", f"--dump-section=.note.stapsdt={notes}", library(), "/dev/null")
@@ -295,7 +296,7 @@ class Marked(unittest.TestCase):
                 self.assertEqual(recording.report["trace"]["exit_code"], 0)
 
     def test_beside_files_that_are_long_to_look_into(self):
-        """Programs that ask, too, from files with section names that never end: nobody waits."""
+        """Programs that connect from files with endless section names: nothing blocks."""
         directory = machine().new_dir()
         script = """
             for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
@@ -312,8 +313,8 @@ class Marked(unittest.TestCase):
         self.check(recording, calls + ignored)
 
     def test_layer_off(self):
-        """The library does not wait for who will not come. A program of its own: the kernel may still
-        be detaching the last one's markers."""
+        """The library does not wait for a tracer without the layer. Uses a separate program: the
+        kernel may still be detaching the previous one's markers."""
         copy = shutil.copy(program("built in"), machine().new_dir())
         recording, calls = self.record("nested", None, "--layers", "task,syscall", program=copy)
         self.assertEqual({call["id"] for call in calls}, {0})
@@ -322,7 +323,7 @@ class Marked(unittest.TestCase):
 
 
 class Forged(unittest.TestCase):
-    """Probes that no library of ours fires."""
+    """Probes as our library never fires them."""
 
     HONEST = (b"honest", b"honest", b"\x81\xa1k\x01", 0)
     PLAIN = (b"honest", b"honest", b"", 0)
@@ -373,7 +374,7 @@ class Forged(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_beside_an_honest_one(self):
-        """Another process's spans are what they are without the forger, ids and all."""
+        """Another process's spans are unaffected by the forger, including IDs."""
         directory = machine().new_dir()
         script = '"$0" "$2/forged" 500 & "$1" "$2/calls" threads; wait'
         forger = machine().program("span_forger")
@@ -388,7 +389,7 @@ class Forged(unittest.TestCase):
         self.assertEqual({row["name"] for row in seen if row["what"] == "begin"}, {b"threaded"})
         forged = lines(f"{directory}/forged")
         self.assertEqual(len(marks(recording.trace)) - len(seen), 3 * len(forged))
-        # It waits to be found, and asks nobody: nobody can know what it marked before.
+        # It waits to be found without connecting: what it marked before is unknown.
         self.assertEqual(recording.report["trace"]["lost"]["total"], 1)
         self.assertEqual(recording.report["trace"]["lost"]["by_layer"]["span"], 1)
 

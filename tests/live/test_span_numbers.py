@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a report says of spans and of overlap, computed once more from the program's own log of its
-phases and from the trace's operations, by another program and another algebra."""
+"""A report's span and overlap numbers, recomputed from the program's own log of its phases and
+the trace's operations, with separate code and another algorithm."""
 import collections
 import functools
 import json
@@ -20,7 +20,7 @@ TOLERANCE_NS, TOLERANCE = 2_000_000, 0.01
 
 
 def is_io(row):
-    """A mapping that is made or goes is no I/O, unless the call itself brought something in."""
+    """Mapping and unmapping is not I/O, unless the call itself fetched something."""
     if row["kind"] == "fault":
         return True
     if row["kind"] not in ("syscall", "syscall_path"):
@@ -73,8 +73,8 @@ class Numbers(unittest.TestCase):
     # --- oracles ---
 
     def owner(self, row, begin, end):
-        """The phase that an operation belongs to, by the log: the innermost of its thread, else of
-        its process, else of its parent's."""
+        """The phase that an operation belongs to, by the log: the innermost of its thread, else
+        of its process, else of its parent."""
         covering = [p for p in self.phases if p[begin] <= row["time_ns"] < p[end]]
         for mine in (
             lambda p: p["pid"] == row["pid"] and p["tid"] == row["tid"],
@@ -88,8 +88,8 @@ class Numbers(unittest.TestCase):
 
     @functools.cached_property
     def owned(self):
-        """{name: (its operations, and some that may be: they began while a span was begun or
-        ended, which is a moment that the log does not know)}."""
+        """{name: (its operations, and possible ones: they began while a span was being begun or
+        ended, at a moment that the log does not resolve)}."""
         owned = {name: ([], []) for name in (*self.spans, None)}
         for row in self.rows:
             names = {self.owner(row, "start", "end"), self.owner(row, "begun", "ending")}
@@ -98,7 +98,7 @@ class Numbers(unittest.TestCase):
         return owned
 
     def between(self, said, name, value, wanted=lambda row: True):
-        """What is said of a phase is the sum over its operations, and maybe over some others."""
+        """A phase's number is the sum over its operations, and possibly over some of the others."""
         sure, maybe = (sum(map(value, filter(wanted, rows))) for rows in self.owned[name])
         self.assertLessEqual(sure, said)
         self.assertLessEqual(said, sure + maybe)
@@ -134,7 +134,7 @@ class Numbers(unittest.TestCase):
                 self.near(row["max_ns"], max(ends[name]), "longest")
 
     def test_bytes(self):
-        """Exactly those that the program wrote down; libraries are read before the first span."""
+        """Exactly the bytes in the program's log; libraries are read before the first span."""
         for name, row in self.spans.items():
             with self.subTest(name):
                 right = self.log["bytes"].get(name, {"read": 0, "write": 0})
@@ -166,14 +166,14 @@ class Numbers(unittest.TestCase):
                 self.near(row["io_thread_time_ns"], sum(b - a for a, b in mine), "thread time")
 
     def test_none_twice(self):
-        """Of all operations each is in one span or in none."""
+        """Each operation is in one span or in none."""
         said = sum(row["operations"] for row in self.spans.values())
         sure, maybe = (len(rows) for rows in self.owned[None])
         self.assertLessEqual(len(self.rows) - sure - maybe, said)
         self.assertLessEqual(said, len(self.rows) - sure)
 
     def test_inherited(self):
-        """A child's operations outside of its own spans, and no others."""
+        """Only a child's operations outside of its own spans."""
         for name, row in self.spans.items():
             with self.subTest(name):
                 if name == "item":
@@ -200,7 +200,7 @@ class Numbers(unittest.TestCase):
 
     def test_overlap(self):
         self.check_overlap(self.report["overlap"])
-        # It is about something: I/O was hidden, and other I/O was not.
+        # Not trivial: some I/O was hidden, some was not.
         said = self.report["overlap"]
         self.assertGreater(said["unoverlapped_io_ns"], 0)
         self.assertGreater(said["io_ns"] - said["unoverlapped_io_ns"], 0)
@@ -227,7 +227,7 @@ class Numbers(unittest.TestCase):
         self.near(sum(row["time_ns"] for row in said), measure(faults), "faults")
 
     def test_steps(self):
-        """One row a step, in order: time, I/O meanwhile, and what of it no compute hid."""
+        """One row per step, in order: its time, its I/O, and how much of that no compute hid."""
         phases = [p for p in self.phases if p["name"] == "step"]
         io = union(interval(row) for row in self.rows)
         steps = sorted(self.report["steps"], key=lambda row: row["index"])
@@ -243,7 +243,7 @@ class Numbers(unittest.TestCase):
             self.near(row["stall_ns"], 0, "stall: the step is compute")
 
     def test_text(self):
-        """The same for people."""
+        """The same in text."""
         done = harness.faultline("report", self.recording.path)
         self.assertEqual(done.returncode, 0)
         text = done.stdout.decode()
@@ -253,7 +253,7 @@ class Numbers(unittest.TestCase):
 
 class NoCompute(unittest.TestCase):
     def test_overlap_is_unknown(self):
-        """Without compute spans nobody can know it; a job without spans has none."""
+        """Unknown without compute spans; a job without spans has none."""
         directory = machine().new_dir()
         recording = Recording(
             [machine().program("span_marks"), f"{directory}/calls", "nested"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Spans that Python programs mark themselves, held against the programs' own log."""
+"""Spans that Python programs mark themselves, compared with the programs' own logs."""
 import os
 import subprocess
 import unittest
@@ -25,7 +25,8 @@ class Python(unittest.TestCase):
         return recording, log, directory
 
     def check_rows(self, recording, log):
-        """Each span of the log is a begin and an end in the trace, there and then, and no more."""
+        """Each span of the log is a begin and an end in the trace at the logged times, and
+        nothing more."""
         lost = recording.report["trace"]["lost"]
         self.assertEqual(lost["total"], 0, lost)
         begins = list(recording.trace.dicts("span_begin"))
@@ -48,19 +49,19 @@ class Python(unittest.TestCase):
                 self.assertLessEqual(end["time"], span["after"])
 
     def check_bytes(self, recording, directory, owners):
-        """{span: files that were read in it}: it read at least those, and they are in no other."""
+        """{span: files read in it}: it read at least those, and no other span did."""
         rows = {row["name"]: row for row in recording.report["spans"]}
         for name, numbers in owners.items():
             bytes_of_files = sum(os.path.getsize(f"{directory}/{n}") for n in numbers)
             with self.subTest(name):
-                # Python reads its modules in whatever span it first needs them.
+                # Python reads modules in whichever span first needs them.
                 self.assertGreaterEqual(rows[name]["read_bytes"], bytes_of_files)
                 self.assertLess(rows[name]["read_bytes"] - bytes_of_files, self.modules(recording))
         return rows
 
     @staticmethod
     def modules(recording):
-        """Bytes read that were of no file of ours, and one more."""
+        """Bytes read from files that are not ours, plus one."""
         return 1 + sum(
             row["read"]["bytes"]
             for row in recording.report["files"]
@@ -80,8 +81,8 @@ class Python(unittest.TestCase):
         self.assertEqual({row["inherited"] for row in rows.values()}, {0})
 
     def test_tasks(self):
-        """Of three that are open on a thread the one that began last has the reads: Faultline does
-        not know of tasks. It loses none and takes none twice."""
+        """Of three open spans on a thread, the most recently begun one has the reads: Faultline
+        does not track tasks. None is lost, and none counts twice."""
         recording, _, directory = self.record("tasks")
         sizes = [os.path.getsize(f"{directory}/{n}") for n in range(3)]
         rows = [row for row in recording.report["spans"] if row["name"].startswith("task")]
@@ -109,12 +110,12 @@ class Python(unittest.TestCase):
         self.check_processes("forkserver")
 
     def test_told_when_over(self):
-        """A span that is recorded afterwards has the operations of its time; no time is taken for
-        later than now or for earlier than the process."""
+        """A span recorded afterwards has the operations of its time; times in the future or
+        before the process started are rejected."""
         self.check_told_when_over()
 
     def check_told_when_over(self, ahead_s=0):
-        """In a program whose clock is so far ahead of the host's."""
+        """In a program whose clock is ahead of the host's by `ahead_s`."""
         directory = machine().new_dir()
         for i in range(2):
             harness.random_file(f"{directory}/{i}", 20_000 + 1000 * i)
@@ -142,7 +143,7 @@ class Python(unittest.TestCase):
                 self.check_told_when_over(ahead_s)
 
     def test_dftracer(self):
-        """A job that was annotated for DFTracer, and cannot even be imported without it."""
+        """A job annotated for DFTracer, which cannot be imported without it."""
         directory = machine().new_dir()
         harness.random_file(f"{directory}/data", 10_000)
         out = f"{directory}/out.json"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""No span is missed, whoever else listens and however busy the machine is; and what programs do to
-the tracer that looks for their markers is bounded."""
+"""No span is missed, however many listeners there are and however busy the machine; and programs
+can only affect the tracer's marker search within limits."""
 import os
 import re
 import shutil
@@ -29,7 +29,7 @@ def stop(jobs):
 
 class Tracers(unittest.TestCase):
     def check(self, path, calls):
-        """Each call that the program made is in the trace, and the trace says that none is lost."""
+        """Each call that the program made is in the trace, and the trace reports no loss."""
         report = harness.report_of(path)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
         self.assertEqual(
@@ -50,7 +50,7 @@ class Tracers(unittest.TestCase):
         return job, path, out
 
     def test_several_at_once(self):
-        """Four tracers of one program and one library, on a machine that is busy: each its own."""
+        """Four tracers of one program and one library on a busy machine: each sees its own."""
         shell = ["sh", "-c", '"$@"; exit $?', "sh"]
         program("opened"), program("built in"), library()
         self.addCleanup(stop, busy())
@@ -68,7 +68,7 @@ class Tracers(unittest.TestCase):
                     self.check(path, calls)
 
     def test_one_inside_another(self):
-        """Both are asked, and both have all."""
+        """Both are contacted, and both have everything."""
         directory = machine().new_dir()
         out, inner = f"{directory}/calls", f"{directory}/inner.flt"
         for way in ("built in", "opened"):
@@ -82,7 +82,7 @@ class Tracers(unittest.TestCase):
                 self.check(inner, lines(out))
 
     def test_end_without_a_begin(self):
-        """A begin that nobody heard is seen by its end; an end that comes twice is no loss."""
+        """A missed begin is noticed by its end; a duplicate end is not a loss."""
         script = """
 import ctypes, os, sys
 library = ctypes.CDLL(sys.argv[1])
@@ -104,7 +104,8 @@ end(span + 7)"""
         self.assertIn(b"1 events were lost (span_begin 1)", screen)
 
     def test_descriptors(self):
-        """A program that closes and counts them finds those that it would find without a tracer."""
+        """A program that closes and counts its descriptors finds the same ones as without a
+        tracer."""
         script = """
 import os
 os.closerange(3, 1000)
@@ -117,7 +118,7 @@ print(os.listdir("/proc/self/fd"), faultline.enabled())"""
         self.assertEqual(recording.done.stdout, b"['0', '1', '2', '3'] True\n")
 
     def test_tracer_dies(self):
-        """Who asks a tracer that has been killed goes on, and nobody waits for it."""
+        """A program that contacts a killed tracer continues without waiting."""
         directory = machine().new_dir()
         script = 'echo $$ >"$0/pid"; read go <"$0/fifo"; "$@"; echo $? >"$0/status"'
         os.mkfifo(f"{directory}/fifo")
@@ -140,7 +141,7 @@ print(os.listdir("/proc/self/fd"), faultline.enabled())"""
 
 
 def listener_of(tracer):
-    """The process of a tracer that looks into what programs map; None if there is none yet."""
+    """The tracer's helper process that inspects mapped files; None if there is none yet."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat") as file:
@@ -154,8 +155,8 @@ def listener_of(tracer):
 
 class Harm(unittest.TestCase):
     def test_buffers_are_not_handed_down(self):
-        """What looks into files of others, in processes of its own that it forks, has none of the
-        buffers that the tracer shares with the kernel; the programs' variables are smaller."""
+        """Helpers that inspect other users' files run in forked processes without the buffers
+        shared with the kernel; the BPF programs' variables are smaller."""
         trace = f"{machine().new_dir()}/trace.flt"
         for mode in ("trace", "profile"):
             job = machine().start(
@@ -176,8 +177,8 @@ class Harm(unittest.TestCase):
             self.assertLess(mapped[1], 1 << 20)
 
     def test_ended_unseen(self):
-        """Programs that have ended before anyone came to look whether they mark spans: counted, and
-        that there were no spans is not said."""
+        """Programs that ended before they were checked for markers are counted, and the report
+        does not claim there were no spans."""
         directory = machine().new_dir()
         fifos = [f"{directory}/go", f"{directory}/on"]
         for fifo in fifos:
@@ -199,14 +200,14 @@ class Harm(unittest.TestCase):
             fifo.write("on\n")
         self.assertEqual(job.wait(), 0)
         report = harness.report_of(f"{directory}/trace.flt")
-        # Looks at one of them may wait at the end, and then count each.
+        # Checks of one of them may wait until the end, and then count each.
         self.assertGreaterEqual(report["trace"]["notes"]["programs_ended_unseen"], 3)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
         said = harness.faultline("report", "--table", "levels", f"{directory}/trace.flt").stdout
         self.assertIn(b"programs ended before Faultline knew whether they", said)
 
     def test_many_files(self):
-        """Copies of the library beyond those that are listened to: told, counted, and survived."""
+        """Copies of the library beyond the limit: reported, counted, and survived."""
         directory = machine().new_dir()
         for i in range(FILES):
             shutil.copy(library(), f"{directory}/{i}.so")
@@ -224,7 +225,7 @@ print(sum(map(bool, spans)))"""
         recording = Recording([PYTHON, "-c", script, directory, str(FILES)])
         heard = int(recording.done.stdout)
         self.assertLessEqual(heard, FILES_MOST)
-        self.assertGreaterEqual(heard, FILES_MOST - 8)  # others of ours are attached to beforehand
+        self.assertGreaterEqual(heard, FILES_MOST - 8)  # others of ours are attached to first
         (row,) = [row for row in recording.report["spans"] if row["name"] == "s"]
         self.assertEqual((row["count"], row["unfinished"]), (heard, 0))
         lost = recording.report["trace"]["lost"]
@@ -235,8 +236,8 @@ print(sum(map(bool, spans)))"""
         self.assertIn(said, screen)
 
     def test_names_that_lead_elsewhere(self):
-        """A mapped file that was removed, with something else at the name that /proc/PID/maps shows
-        for it: nobody opens that, and the file itself is looked into."""
+        """A mapped file that was removed, with another file at the name that /proc/PID/maps
+        shows: that one is not opened, and the mapped file itself is inspected."""
         directory = machine().new_dir()
         os.chmod(directory, 0o777)
         shutil.copy(library(), f"{directory}/lib.so")
@@ -270,8 +271,8 @@ print(opened)"""
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
 
     def test_files_that_claim_much(self):
-        """A library of some KiB that claims notes of 3 GB, and one with notes that are none: the
-        spans of a sound one beside them are all there."""
+        """A library of a few KiB that claims notes of 3 GB, and one with invalid notes: all
+        spans of a valid one next to them are recorded."""
         directory = machine().new_dir()
         with open(library(), "rb") as file:
             text = bytearray(file.read())

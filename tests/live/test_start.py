@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What starting costs, by what can be counted: no test may depend on how fast a machine is."""
+"""The cost of starting, in countable terms: tests must not depend on a machine's speed."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ INSTRUCTIONS_MOST = 110_000
 
 
 def verified_instructions(pid):
-    """Of each BPF program that a process holds, by its id."""
+    """Information on each BPF program that a process holds, by ID."""
     found = {}
     for descriptor in os.listdir(f"/proc/{pid}/fdinfo"):
         try:
@@ -42,8 +42,8 @@ class Start(unittest.TestCase):
         self.assertLess(sum(found.values()), INSTRUCTIONS_MOST, found)
 
     def test_a_refused_place(self):
-        """Whether a program can be attached shows when it is: then the rest goes on without. On one
-        CPU one thread makes all calls, and always the same ones."""
+        """Whether a program can be attached only shows at the attempt: if not, the rest
+        continues without it. On one CPU one thread makes all calls, in a fixed order."""
         directory = machine().new_dir()
         calls, trace = f"{directory}/calls", f"{directory}/trace.flt"
         command = [machine().faultline, "run", "-q", "-o", trace, "--force", "--", "true"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What stores through shared mappings dirty, held against the pages that were stored to and against
-what the kernel says that the job will have written (write_bytes of /proc/self/io)."""
+"""Pages dirtied by stores through shared mappings, compared with the pages stored to and with
+the kernel's estimate of the job's writes (write_bytes of /proc/self/io)."""
 import unittest
 
 import harness
@@ -31,7 +31,7 @@ print(json.dumps({"pages": pages, "write_bytes": write_bytes() - before}))
 
 
 class Stores(unittest.TestCase):
-    """One test per file system, way and whether the file is in the cache; made below."""
+    """One test per file system, way and whether the file is cached; generated below."""
 
     def record(self, data, way, warm):
         recording = Recording([harness.PYTHON, "-S", "-c", JOB, data, way, warm])
@@ -53,7 +53,7 @@ class Stores(unittest.TestCase):
         self.assertEqual(method[0]["bytes"], dirtied)
 
     def test_private(self):
-        """Nothing of it reaches the file, and that is known."""
+        """Nothing of it reaches the file, and the report has 0."""
         data = harness.random_file(f"{machine().new_dir('ext4')}/data", MIB)
         harness.cool(data)
         recording, _ = self.record(data, "private", "cold")
@@ -66,7 +66,7 @@ class Stores(unittest.TestCase):
         self.assertEqual(truth["pages"] * 4096, 8 * MIB)
 
     def test_not_known(self):
-        """Without the layer of faults it is null."""
+        """Without the fault layer it is null."""
         data = harness.random_file(f"{machine().new_dir('ext4')}/data", MIB)
         script = [harness.PYTHON, "-S", "-c", JOB, data, "all", "cold"]
         recording = Recording(script, "--layers", "syscall,pagecache")

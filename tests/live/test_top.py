@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""faultline top without a monitor and beside one: what it shows of a program is what that did."""
+"""faultline top with and without a monitor: its output for a program matches what the program
+did."""
 import fcntl
 import json
 import os
@@ -29,7 +30,7 @@ for line in sys.stdin:
 
 
 class Frames:
-    """What top prints, frame by frame."""
+    """top's output, frame by frame."""
 
     def __init__(self, *arguments, program=None):
         self.process = machine().start(
@@ -58,7 +59,7 @@ class Frames:
 
 
 def amount(frame, row, column):
-    """What was done between two frames, from a rate that is rounded."""
+    """The amount between two frames, from a rounded rate."""
     return row[column] * frame["node"]["interval_ns"] / 1e9
 
 
@@ -85,7 +86,7 @@ class Top(unittest.TestCase):
         self.assertEqual(self.program.stdout.readline(), "done\n")
 
     def check(self, *arguments, **options):
-        """The program's reads come in frames, none twice and none missing."""
+        """The program's reads appear in frames, none twice and none missing."""
         for subject, is_it in (("processes", lambda row: row["pid"] == self.program.pid),
                                ("files", lambda row: row["path"] == self.path)):
             frames = Frames("--show", subject, *arguments, **options)
@@ -97,7 +98,7 @@ class Top(unittest.TestCase):
                     frame = frames.next()
                     for row in filter(is_it, frame[subject]):
                         read += amount(frame, row, "read_bytes")
-                        # Python may touch pages of its own for the first time.
+                        # Python may touch some of its pages for the first time.
                         calls += amount(frame, row, "operations") - amount(frame, row, "faults")
                         error += frame["node"]["interval_ns"] / 1e9
                 self.assertAlmostEqual(read, READS * BYTES, delta=1 + error)
@@ -110,7 +111,8 @@ class Top(unittest.TestCase):
         self.check("--connect", "none")
 
     def test_of_another_user(self):
-        """Root is shown what anybody does; whom the program's file lends its capabilities, his own."""
+        """Root sees everyone's activity; a user of a program with file capabilities only their
+        own."""
         lent = [*AS_NOBODY, capable(machine().new_dir(), CAPABILITIES)]
         frames = Frames("--show", "processes", "--connect", "none", program=lent)
         try:
@@ -137,7 +139,7 @@ class Top(unittest.TestCase):
             self.assertEqual(monitor.wait(harness.LIMIT), 0)
 
     def test_gives_the_terminal_back(self):
-        """Threads that watch the machine do not take the signals that end it."""
+        """Threads that watch the machine do not take the signals meant to end it."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         before, drawn = termios.tcgetattr(slave), b""

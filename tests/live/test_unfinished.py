@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Faults that never end, because the thread ends in the middle or gets SIGBUS: they are told with
-their bytes and the time up to there, held against mincore and the job's own clock."""
+"""Faults that never end, because the thread exits during them or gets SIGBUS: reported with
+their bytes and the time until then, compared with mincore and the job's own clock."""
 import os
 import unittest
 
@@ -23,7 +23,8 @@ class CutOff(unittest.TestCase):
             return int(file.read().split()[0])
 
     def test_threads_at_the_end(self):
-        """32 threads fault a cold mapping while the process ends: all that came is told."""
+        """32 threads fault a cold mapping while the process ends: all fetched bytes are
+        reported."""
         data = harness.random_file(f"{machine().new_dir('ext4')}/data", 192 * MIB)
         cut = 0
 
@@ -31,7 +32,7 @@ class CutOff(unittest.TestCase):
             harness.cool(data)
             command = [machine().program("cutshort"), "exit", data, "32", str(milliseconds)]
             recording = Recording(command)
-            # What was on its way when the process ended may still be.
+            # Reads in flight when the process ended may continue.
             harness.wait_until(lambda: not self.reads_in_flight(data), 10)
             return recording, harness.resident_bytes(data)
 
@@ -47,7 +48,7 @@ class CutOff(unittest.TestCase):
         self.assertGreater(cut, 0, "none was cut off: the test does not test")
 
     def test_sigbus(self):
-        """A touch behind the file's end is a fault, as long as the touch took and not longer."""
+        """A touch beyond the file's end is a fault, exactly as long as the touch."""
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", MIB), f"{directory}/out.json"
         recording = Recording([machine().program("cutshort"), "sigbus", data, out, "100"])
@@ -61,7 +62,7 @@ class CutOff(unittest.TestCase):
         self.assertGreaterEqual(recording.file(data)["mmap"]["faults"], 100)
 
     def test_killed_while_it_waits(self):
-        """The time of a fault that a slow disk keeps waiting until the job is killed."""
+        """The time of a fault that waits for a slow disk until the job is killed."""
         data = harness.random_file(f"{machine().new_dir('ext4')}/data", 16 * MIB)
         began = f"{machine().new_dir()}/began"
         group = throttle(self, data, 65536, "bps")
@@ -87,8 +88,8 @@ class CutOff(unittest.TestCase):
 
 class Mappings(unittest.TestCase):
     def test_while_others_change(self):
-        """Other threads change the mappings meanwhile: no fault on the file becomes one on
-        anonymous memory. One whose mapping could not be found is counted as that."""
+        """Other threads change the mappings concurrently: no fault on the file becomes an
+        anonymous one. Faults whose mapping was not found are counted as such."""
         data = harness.random_file(f"{machine().new_dir()}/data", 8 * MIB)
         recording = Recording([machine().program("churn"), data, "150"])
         counted, report = int(recording.done.stdout), recording.report

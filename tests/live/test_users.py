@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""As users call it: under sudo, with file capabilities, in a terminal. The job must find what it would
-find without a tracer."""
+"""Run as users do: under sudo, with file capabilities, in a terminal. The job's environment must
+be as without a tracer."""
 import fcntl
 import importlib.util
 import os
@@ -15,15 +15,15 @@ import harness
 from harness import NOBODY, below_root, in_cgroup, machine, static_program, wait_until
 from watched import ROOM, Watched
 
-# What `run` needs, as numbers of <linux/capability.h>: DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF; and
-# SYS_ADMIN for spans, which the kernel lets have as many threads as it wants.
+# Capabilities that `run` needs, as numbers of <linux/capability.h>: DAC_READ_SEARCH, SYS_PTRACE,
+# PERFMON, BPF; and SYS_ADMIN for spans, with which the kernel ignores the thread limit.
 CAPABILITIES = (2, 19, 38, 39)
 SYS_ADMIN = 21
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 
 
 def capable(directory, numbers=CAPABILITIES + (SYS_ADMIN,)):
-    """A copy of the program that has file capabilities."""
+    """A copy of the program with file capabilities."""
     program = f"{directory}/faultline"
     shutil.copy(machine().faultline, program)
     low = sum(1 << number for number in numbers if number < 32)
@@ -33,7 +33,7 @@ def capable(directory, numbers=CAPABILITIES + (SYS_ADMIN,)):
 
 
 class Environment(unittest.TestCase):
-    """sudo and the dynamic loader take away what a job needs; it gets that back."""
+    """sudo and the dynamic loader remove variables that a job needs; it gets them back."""
 
     MINE = {
         "RANK": "7",
@@ -54,14 +54,15 @@ class Environment(unittest.TestCase):
         os.chown(self.directory, NOBODY, NOBODY)
         self.own = f"{self.directory}/bin"
         os.mkdir(self.own)
-        # Found in the user's PATH alone, and another of that name is found in root's.
+        # Exists only in the user's PATH; root's PATH has another program of that name.
         with open(f"{self.own}/ls", "w") as file:
             file.write("#!/bin/sh\nenv -0\n")
         os.chmod(f"{self.own}/ls", 0o755)
         self.environment = {**self.MINE, "PATH": f"{self.own}:/usr/sbin:/usr/bin:/sbin:/bin"}
 
     def as_nobody(self, command, **more):
-        """Runs a command as a user with nothing of root's, who may use sudo without a password."""
+        """Runs a command as a user without root's privileges, who may use sudo without a
+        password."""
         sudoers = f"{machine().new_dir()}/sudoers"
         with open(sudoers, "w") as file:
             file.write(
@@ -87,7 +88,7 @@ class Environment(unittest.TestCase):
         )
 
     def seen(self, done):
-        """The environment that the job printed, but for what `env` and a tracer add to it."""
+        """The environment that the job printed, without what `env` and a tracer add."""
         self.assertEqual(done.returncode, 0, done.stderr)
         pairs = [entry.partition(b"=") for entry in done.stdout.split(b"\0") if entry]
         seen = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
@@ -113,18 +114,18 @@ class Environment(unittest.TestCase):
         self.assertEqual({row["uid"] for row in trace.dicts("exec")}, {NOBODY})
 
     def test_set_for_the_job(self):
-        """What is set on sudo's command line, or behind it, is meant for the job."""
+        """Variables set on sudo's command line, or after it, are meant for the job."""
         done = self.sudo(tracer=["GIVEN=1", "env", "RANK=9"])
         self.assertEqual(self.seen(done), {**self.environment, "GIVEN": "1", "RANK": "9"})
 
     def test_turned_off(self):
-        """As sudo made it; and found in the PATH that sudo gave."""
+        """As sudo made it, and found in the PATH that sudo gave."""
         done = self.sudo("--env-from-sudo=no")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"trace.flt", done.stdout, "the ls of root's PATH")
 
     def test_other_user(self):
-        """Another user than who called sudo gets nothing of the caller's."""
+        """A user other than the one who called sudo gets none of the caller's variables."""
         for user in ("root", "daemon"):
             with self.subTest(user):
                 shutil.rmtree(f"{self.directory}/out", ignore_errors=True)
@@ -138,7 +139,7 @@ class Environment(unittest.TestCase):
                 self.assertEqual([name for name in seen if name in ("RANK", "PYTHONPATH")], [])
 
     def test_root_changed_its_mind(self):
-        """When root says by itself for whom it runs, that user gets nothing of another's."""
+        """If root itself sets the target user, that user gets none of anyone else's variables."""
         uid = "1"
         done = self.sudo(tracer=["env", f"SUDO_UID={uid}"])
         self.assertNotIn(b"/my/python", done.stdout)
@@ -151,8 +152,8 @@ class Environment(unittest.TestCase):
         self.assertNotIn("PYTHONPATH", self.seen(done))
 
     def test_file_capabilities(self):
-        """The loader takes LD_LIBRARY_PATH and its like away from a program with capabilities; the
-        job has none, and gets them."""
+        """The loader removes LD_LIBRARY_PATH etc. from a program with capabilities; the job has
+        no capabilities and gets them."""
         program = capable(self.directory)
         command = [program, "run", "--force", "-o", f"{self.directory}/trace.flt", "--", "ls"]
         done = self.as_nobody(command)
@@ -165,13 +166,13 @@ class Environment(unittest.TestCase):
 
 @unittest.skipUnless(importlib.util.find_spec("prometheus_client"), "no python3-prometheus-client")
 class WholeNode(unittest.TestCase):
-    """What others do, the service tells whom somebody has given the capabilities; not whoever
-    executes a program that has them."""
+    """The service reports other users' activity to callers who were granted capabilities, not to
+    callers of a program with file capabilities."""
 
     CHOSEN = "+bpf,+perfmon,+sys_ptrace,+dac_read_search"
 
     def reads_told(self, *by):
-        """Of 4,321 reads of this user's and as many of root's: how many are told, by user."""
+        """Of 4,321 reads each by this user and by root: the number reported, by user."""
         watched = Watched(by=[*AS_NOBODY, *by], *ROOM)
         self.addCleanup(watched.end)
         told = {}
@@ -190,25 +191,25 @@ class WholeNode(unittest.TestCase):
     def test_file_capabilities(self):
         told, said = self.reads_told(capable(machine().new_dir(), CAPABILITIES))
         self.assertEqual(told, {"nobody": 4321, "root": 0})
-        self.assertIn("only what this user does", said)
+        self.assertIn("only this user's processes", said)
 
     def test_given_by_who_starts_it(self):
-        """Also where the program has some of its own, which then take the place of those."""
+        """Also if the program has file capabilities, which then replace the granted ones."""
         for program in machine().faultline, capable(machine().new_dir(), CAPABILITIES):
             with self.subTest(program):
                 told, said = self.reads_told(f"--inh-caps={self.CHOSEN}",
                                              f"--ambient-caps={self.CHOSEN}", program)
                 self.assertEqual(told, {"nobody": 4321, "root": 4321})
-                self.assertNotIn("only what this user does", said)
+                self.assertNotIn("only this user's processes", said)
 
 
 class Threads(unittest.TestCase):
-    # Nobody else's: how many threads a user has is counted for all that runs as that user.
+    # A dedicated UID: the thread limit counts everything that runs as that user.
     USER = 48131
 
     def test_too_few(self):
-        """However few threads a user may have: the command is not run, and 125 and a line say so, or it
-        is, and is recorded. Nothing is left of a refused one."""
+        """However low the user's thread limit: either the command is not run, with 125 and a
+        message, or it is run and recorded. Nothing is left of a refused one."""
         directory = machine().new_dir()
         program = capable(directory, CAPABILITIES)
         os.chown(directory, self.USER, self.USER)
@@ -237,14 +238,14 @@ class Threads(unittest.TestCase):
 
 class Terminal(unittest.TestCase):
     def start(self, command, stdout=None, *arguments):
-        """A run that leads the session of a terminal of its own; its terminal's other end."""
+        """A run that leads the session of its own terminal; and the terminal's other end."""
         master, slave = os.openpty()
         directory = machine().new_dir()
 
         def take_terminal():
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, around the tests, ignores it
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup around the tests ignores it
 
         tracer = machine().start(
             [machine().faultline, "run", "-o", f"{directory}/trace.flt", *arguments, "--"]
@@ -258,7 +259,7 @@ class Terminal(unittest.TestCase):
         return tracer, master, directory
 
     def test_hangup(self):
-        """The terminal goes: the job is told, as it would be without a tracer between."""
+        """The terminal goes away: the job gets SIGHUP, as without a tracer in between."""
         script = 'trap "echo hup >$1/told; exit 4" HUP; touch $1/started; while :; do sleep 0.1; done'
         tracer, master, directory = self.start(script)
         self.assertTrue(wait_until(lambda: os.path.exists(f"{directory}/started")))
@@ -273,7 +274,7 @@ class Terminal(unittest.TestCase):
         while True:
             try:
                 piece = os.read(master, 4096)
-            except OSError:  # nobody has the other end any more
+            except OSError:  # the other end has been closed
                 break
             if not piece:
                 break
@@ -283,7 +284,7 @@ class Terminal(unittest.TestCase):
         return text
 
     def test_live_line(self):
-        """It stays out of what the job prints, unless it is asked for."""
+        """It stays out of the job's output, unless requested."""
         wait = "echo begins; sleep 2.5; echo ends"
         text = self.printed(wait)
         self.assertNotIn(b"\x1b[K", text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Every way to record a layer that works on this kernel, beside the one that is chosen: for other
-kernels it is the chosen one."""
+"""Every variant of a layer that works on this kernel, in addition to the chosen one: on other
+kernels it is the one chosen."""
 import unittest
 
 import harness
@@ -61,7 +61,7 @@ class Variants(unittest.TestCase):
             self.assertEqual(row["mmap"]["major"], truth["major"])
 
     def test_processes(self):
-        """Copies of a program tell of each process once."""
+        """Copies of a program report each process once."""
         script = "for i in $(seq 50); do /bin/true; done; (exec sh -c 'exec /bin/true')"
         seen = {
             variants: self.recorded(variants, ["sh", "-c", script]).trace

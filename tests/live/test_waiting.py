@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Calls and page faults that hang on a frozen file system, and have not returned when the recording
-ends, or when somebody looks."""
+"""Calls and page faults that hang on a frozen file system, and have not returned when the
+recording ends or is inspected."""
 import json
 import os
 import shutil
@@ -24,7 +24,7 @@ print("open", flush=True)
 sys.stdin.readline()
 os.pwrite(file, b"x", 0)
 """
-# The same through a mapping: the store has to tell the file system first.
+# The same through a mapping: the store has to notify the file system first.
 STORE = """
 import mmap, os, sys
 file = os.open(sys.argv[1], os.O_RDWR)
@@ -61,7 +61,7 @@ class Frozen(unittest.TestCase):
         return job
 
     def blocked(self, pid):
-        """Whether its first thread sleeps in the kernel without being interruptible."""
+        """True if its main thread is in uninterruptible sleep."""
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rsplit(")", 1)[1].split()[0] == "D"
 
@@ -85,7 +85,7 @@ class Frozen(unittest.TestCase):
         return attached
 
     def start_ready(self, script):
-        """The job, which goes on to what hangs once its input ends."""
+        """The job, which proceeds to the hanging operation once its input ends."""
         job = self.start(harness.PYTHON, "-S", "-c", script, self.path, stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE)
         self.addCleanup(job.stdout.close)
@@ -98,7 +98,7 @@ class Frozen(unittest.TestCase):
         harness.wait_until(lambda: self.blocked(job.pid), 10)
 
     def test_open_before_attach(self):
-        """The call was under way when the recording began: its path is in the program's memory."""
+        """The call was in flight when the recording began: its path is in the program's memory."""
         self.freeze()
         job = self.start(harness.PYTHON, "-S", "-c", OPEN, self.path)
         harness.wait_until(lambda: self.blocked(job.pid), 10)
@@ -118,7 +118,7 @@ class Frozen(unittest.TestCase):
         self.check(attached, "pwrite64", job.pid, 1_000_000_000)
 
     def test_uring_after_attach(self):
-        """An io_uring write that hangs, which no thread waits for in a call."""
+        """A hanging io_uring write, for which no thread waits in a call."""
         if not (shutil.which("fio") and harness.has_uring()):
             self.skipTest("no fio, or no io_uring")
         with open(self.path, "wb") as file:
@@ -164,13 +164,13 @@ class Frozen(unittest.TestCase):
         self.check_fault(attached, job.pid, self.path)
 
     def test_fault_before_attach(self):
-        """The faulting address is only on the kernel's stack, so the file is not known."""
+        """The faulting address is only on the kernel's stack, so the file is unknown."""
         job = self.start_ready(STORE)
         self.hang(job)
         self.check_fault(self.attach(job.pid), job.pid, None)
 
     def watch(self, pid):
-        """What top says of a process in its fourth frame."""
+        """top's row for a process in its fourth frame."""
         top = subprocess.run(
             [machine().faultline, "top", "--connect", "none", "--batch", "--show", "processes", "--format",
              "json", "--interval", "0.5", "-n", "4"],
@@ -183,7 +183,7 @@ class Frozen(unittest.TestCase):
         return [row for row in frames[-1]["processes"] if row["pid"] == pid]
 
     def test_top(self):
-        """What began before it was watched counts from then on."""
+        """Operations begun before the watch count from then on."""
         for script, op in ((WRITE, "pwrite64"), (STORE, "fault")):
             with self.subTest(op):
                 job = self.start_ready(script)
@@ -198,7 +198,7 @@ class Frozen(unittest.TestCase):
                 job.wait()
 
     def test_flight(self):
-        """A condition is met while the call hangs, and the trace has that call."""
+        """A trigger fires while the call hangs, and the trace has that call."""
         for condition, why in ((["--flight-when", "stall=50%:1"], "stall"),
                                (["--flight-slower", "1100ms"], "has not returned")):
             with self.subTest(why):

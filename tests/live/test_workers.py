@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Threads that the kernel makes to do what a process asked for are followed like its own."""
+"""Kernel-created threads that work for a process are followed like its own."""
 import unittest
 
 import harness
@@ -17,7 +17,7 @@ class Workers(unittest.TestCase):
         return recording, account(out)
 
     def test_faults(self):
-        """The worker's faults on the memory that it copies to, against the kernel's own count."""
+        """The worker's faults on the destination memory, compared with the kernel's own count."""
         directory = machine().new_dir()
         file = harness.random_file(f"{directory}/file", MIB)
         memory = harness.random_file(f"{directory}/memory", MIB)
@@ -37,8 +37,8 @@ class Workers(unittest.TestCase):
         self.assertEqual(names, {b"worker"}, "the kernel's name for it is not the process's")
 
     def test_file_of_a_layer(self):
-        """What a worker reads through an overlay comes into the cache of a file below; it is the
-        file that was opened to whom that is told."""
+        """A worker's reads through an overlay fill the cache of a lower file; they are
+        attributed to the opened file."""
         layers = {name: machine().new_dir("ext4") for name in ("lower", "upper", "work")}
         below = harness.random_file(f"{layers['lower']}/data", 2 * MIB)
         memory = harness.random_file(f"{layers['upper']}/memory", 2 * MIB)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writeback: what is written of each file, held against what the job wrote, the device's own counters
-and /proc/PID/io; when it was written, against the job's own clock; that threads which write are made
-to wait, against their own account of the time that their writes and stores took."""
+"""Writeback: the bytes written per file, compared with the job's writes, the device's own
+counters and /proc/PID/io; the times, with the job's own clock; and the throttling of writers,
+with their own account of how long their writes and stores took."""
 import collections
 import functools
 import os
@@ -11,10 +11,10 @@ import harness
 from harness import Recording, machine, run
 
 MIB = 1 << 20
-TICK_NS = 10_000_000  # at the most: a sleep ends with a tick, the first of which may come at once
+TICK_NS = 10_000_000  # upper bound: a sleep ends on a tick, and the first may come at once
 
-# Writes until it has been at it for a second or has written 64 MiB, and then, for another second,
-# stores to what it wrote; tells how long each of the two took.
+# Writes for a second or up to 64 MiB, then for another second stores to what it wrote; prints how
+# long each of the two took.
 JOB = """
 import json, mmap, os, sys, time
 f = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_TRUNC)
@@ -33,7 +33,7 @@ print(json.dumps({"write": wrote - start, "fault": time.monotonic_ns() - wrote})
 
 @functools.lru_cache(maxsize=None)
 def narrow(kind):
-    """A file system on a device of which the kernel lets about a MiB be dirty."""
+    """A file system on a device with a dirty limit of about 1 MiB."""
     path = machine().mount_image(kind, 512 * MIB)
     if not machine().limit_dirty(machine().loops[-1], MIB):
         raise unittest.SkipTest("this kernel limits what is dirty of a device by shares alone")
@@ -42,7 +42,7 @@ def narrow(kind):
 
 class Throttled(unittest.TestCase):
     def record(self, path):
-        """A recording of JOB; its pauses; and how long the pauses of each operation were, in all."""
+        """A recording of JOB; its pauses; and the total pause time per operation."""
         recording = Recording([harness.PYTHON, "-S", "-c", JOB, path])
         names = [row["name"] for row in recording.trace.header["operations"]]
         pauses, told = list(recording.trace.dicts("throttle")), collections.Counter()
@@ -52,8 +52,8 @@ class Throttled(unittest.TestCase):
 
     def check(self, kind):
         path = f"{narrow(kind)}/data"
-        # The kernel pauses a writer or a store only if the device is behind just then. On a machine
-        # whose processors are busy with other work, the device may keep up with the writes.
+        # The kernel pauses a writer or a store only if the device is behind at that moment. On a
+        # machine whose CPUs are busy, the device may keep up with the writes.
         recording, names, pauses, told = harness.counted_right(
             lambda: self.record(path), lambda done: "write" in done[3])
         took = harness.json.loads(recording.done.stdout)
@@ -89,7 +89,7 @@ class Throttled(unittest.TestCase):
         self.check("xfs")
 
     def test_nobody_waits(self):
-        """A job that writes nothing: none, and that is known."""
+        """A job that writes nothing has a known 0."""
         recording = Recording(["/bin/true"])
         self.assertEqual(recording.report["totals"]["throttled"], {"pauses": 0, "pause_ns": 0})
 
@@ -99,10 +99,10 @@ class Throttled(unittest.TestCase):
 
 
 def on_device(place):
-    """What the device of a file system has written so far; nobody else uses it."""
+    """Bytes that a file system's device has written so far; it is a dedicated device."""
     number = os.stat(place).st_dev
     path = f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/stat"
-    if not os.path.exists(path):  # btrfs tells of a device of its own making
+    if not os.path.exists(path):  # btrfs reports a virtual device
         with open("/proc/self/mountinfo") as file:
             device = [line.split(" - ")[1].split()[1] for line in file if f" {place} " in line][0]
         path = f"/sys/block/{os.path.basename(device)}/stat"
@@ -111,7 +111,7 @@ def on_device(place):
 
 
 class Written(unittest.TestCase):
-    """Files are synced by the job itself: then all of it has reached the device when it ends."""
+    """The job itself syncs its files: everything has reached the device when it ends."""
 
     KINDS = ("ext4", "xfs", "btrfs")
 
@@ -123,11 +123,12 @@ class Written(unittest.TestCase):
         self.assertEqual(len(rows), 1)
         return rows[0]
 
-    OWN = 8 * MIB  # what a file system writes of its own, at the most
+    OWN = 8 * MIB  # upper bound of a file system's own writes
 
     def record(self, kind, job, is_right, prepare=lambda path: None):
-        """A recording of a job that is given the path of a new file, which was prepared, and the
-        file's row; of several the first that is right by its device_bytes, and saw all reach it."""
+        """A recording of a job that is given the path of a new, prepared file, and the file's
+        row; repeated until device_bytes are right and all bytes were seen to reach the
+        device."""
 
         def once():
             path = f"{self.place(kind)}/data"
@@ -174,14 +175,15 @@ print(json.dumps({"wrote": wrote, "synced": time.monotonic_ns(), "io": io}))
                 self.assertEqual(
                     row["after_ns"], row["last_reached_ns"] - row["last_dirtied_ns"]
                 )
-                # Nobody writes back so little by itself in that time, but if it does: no matter.
+                # Such small amounts are hardly written back in that time, but if so, it does not
+                # matter.
                 self.assertLessEqual(row["delay_ns"], row["longest_delay_ns"])
                 self.assertLessEqual(
                     row["longest_delay_ns"], row["last_reached_ns"] - row["first_dirtied_ns"]
                 )
 
     def test_left_behind(self):
-        """What is not synced is in memory alone when the command ends, or has been written."""
+        """Unsynced data is only in memory when the command ends, or has been written."""
         job = "import os, sys; os.write(os.open(sys.argv[1], os.O_RDWR | os.O_CREAT), bytes(8 << 20))"
         for kind in self.KINDS:
             with self.subTest(kind):
@@ -192,7 +194,7 @@ print(json.dumps({"wrote": wrote, "synced": time.monotonic_ns(), "io": io}))
                 self.assertEqual(row["unwritten_bytes"] + row["device_bytes"], 8 * MIB)
 
     def test_two_writers(self):
-        """One syncs for both."""
+        """One process syncs for both."""
         job = """
 import os, sys
 f = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
@@ -215,8 +217,8 @@ os.fsync(f)
                 )
 
     def test_stores(self):
-        """Pages here and there: written is what the device wrote, and how much more than was stored
-        to lies between the two bounds."""
+        """Scattered pages: bytes written equal the device's, and the excess over the bytes
+        stored to lies between the two bounds."""
         job = """
 import mmap, os, random, sys
 f = os.open(sys.argv[1], os.O_RDWR)
@@ -252,7 +254,7 @@ print(len(places))
                     self.assertEqual(totals["dirtied_bytes"], row["dirtied_bytes"])
 
     def test_compressed(self):
-        """What btrfs compresses is little on the device, and all of it has left the cache."""
+        """btrfs compression: few bytes reach the device, but all have left the cache."""
         place = machine().mount_image("btrfs", 256 * MIB)
         run("mount", "-o", "remount,compress-force=zstd", place)
         job = """
@@ -273,7 +275,7 @@ print(os.fstat(f).st_size)
         self.assertEqual(row["unwritten_bytes"], 0)
 
     def test_scattered_stores(self):
-        """A page of each large folio: a finding, where the file system makes folios large."""
+        """One page of each large folio: a finding, if the file system uses large folios."""
         job = """
 import mmap, os, sys
 f = os.open(sys.argv[1], os.O_RDWR)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""faultline monitor at work, and what it tells: read by Prometheus' own parsers."""
+"""Runs faultline monitor, and reads its metrics with Prometheus' own parsers."""
 import http.client
 import os
 import signal
@@ -10,7 +10,7 @@ import harness
 from harness import machine
 
 OPEN = "application/openmetrics-text; version=1.0.0"
-ROOM = ("--max-series", "1000000", "--profile-slots", "131072")  # whatever else runs here
+ROOM = ("--max-series", "1000000", "--profile-slots", "131072")  # for all that runs here
 
 
 class OverSocket(http.client.HTTPConnection):
@@ -25,8 +25,8 @@ class OverSocket(http.client.HTTPConnection):
 
 
 class Watched:
-    """The service, from when it watches. `listen`: where, if not at a socket of its own; `by`: see
-    start_ready."""
+    """The service, from the moment it watches. `listen`: the address, by default a socket of its
+    own; `by`: see start_ready."""
 
     def __init__(self, *arguments, listen=None, by=None):
         self.directory = machine().new_dir()
@@ -61,7 +61,7 @@ class Watched:
             connection.close()
 
     def scrape(self):
-        time.sleep(0.05)  # what was read just now is not read again
+        time.sleep(0.05)  # very recent readings are not repeated
         return Samples(self.get("/metrics")[2])
 
     def end(self, number=signal.SIGTERM):
@@ -70,7 +70,7 @@ class Watched:
 
 
 class Samples:
-    """What one scrape tells: {(name, labels): value}."""
+    """The result of one scrape: {(name, labels): value}."""
 
     def __init__(self, text):
         from prometheus_client.parser import text_string_to_metric_families
@@ -85,7 +85,7 @@ class Samples:
                 self.all[key] = sample.value
 
     def find(self, name, /, **labels):
-        """Values of samples that have these labels, by all of theirs."""
+        """Values of samples that have these labels, by all of their labels."""
         wanted = set(labels.items())
         return {dict_of: value for (found, dict_of), value in self.all.items()
                 if found == name and wanted <= dict_of}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What tests of the monitoring service have in common: one that ends with the test, and a job of
-which it is known what it reads."""
+"""Shared by tests of the monitoring service: a service that ends with the test, and a job with a
+known number of reads."""
 import signal
 import subprocess
 import unittest
@@ -29,7 +29,7 @@ class Watching(unittest.TestCase):
                        timeout=harness.LIMIT)
 
     def hotread(self, reads, data=None):
-        """A program that reads so often: its command line."""
+        """The command line of a program that reads this often."""
         directory = machine().new_dir()
         data = data or harness.random_file(f"{directory}/data", 1 << 20)
         return [static_program("hotread"), data, f"{directory}/out.json", "1", "reads", str(reads)]

@@ -120,7 +120,7 @@ class Browser:
             else:
                 return answer.get("result", {})
 
-    # --- what tests do ---
+    # --- for tests ---
 
     def resize(self, width, height):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,

@@ -353,7 +353,7 @@ class Chrome(InPlace):
             parse(file.read())
         copy = self.path("copy.flt")
         shutil.copy(trace("nest.flt"), copy)
-        self.refused("--force", "-o", copy, copy, naming="the trace itself")
+        self.refused("--force", "-o", copy, copy, naming="is one of the traces")
         self.assertEqual(os.path.getsize(copy), os.path.getsize(trace("nest.flt")))
 
     def refused(self, *arguments, naming, to=("--to", "chrome")):

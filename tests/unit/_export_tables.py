@@ -89,13 +89,13 @@ class Tables(InPlace):
             self.assertEqual(done.returncode, 0, done)
             told = [line for line in done.stderr.decode().splitlines() if "cannot be made" in line]
             self.assertEqual(len(told), 1, done.stderr)
-            self.assertIn("the table ranks cannot be made of this trace: ", told[0])
+            self.assertIn("table ranks cannot be made from this trace: ", told[0])
             self.assertIn("aggregated", told[0])
             self.assertEqual(os.path.getsize(os.path.join(out, f"ranks.{to}")), 0)
             self.assertGreater(os.path.getsize(os.path.join(out, f"operations.{to}")), 0)
         done = call("export", "--to", "csv", "--table", "ranks", "-o", "-", trace("sums.flt"))
         self.assertEqual((done.returncode, done.stdout), (0, b""))
-        self.assertIn(b"the table ranks cannot be made", done.stderr)
+        self.assertIn(b"table ranks cannot be made", done.stderr)
         done = call("export", "--to", "csv", "-o", self.path("whole"), trace("whole.flt"))
         self.assertNotIn(b"cannot be made", done.stderr)
 

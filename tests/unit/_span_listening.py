@@ -42,7 +42,7 @@ class Event:
 
 
 def environment(**more):
-    """The tests' environment, with the package importable and only `more` of Faultline's variables."""
+    """The tests' environment; the package is importable, only `more` of our variables are set."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("FAULTLINE_")}
     return {**kept, "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", **more}
 

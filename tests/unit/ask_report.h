@@ -19,7 +19,7 @@ MADE struct report *made_report(struct trace_reader *const *readers, size_t coun
 	return report;
 }
 
-/* --- questions --- */
+/* --- queries --- */
 
 MADE const struct cell *ask(const struct report *report, const char *name, size_t row,
 			    const char *column)

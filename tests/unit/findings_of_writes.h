@@ -8,7 +8,7 @@
 
 #include "findings_made.h"
 
-/* --- writing, and calls that cost without moving much --- */
+/* --- writes, and calls that cost time but move little data --- */
 
 static void fsync_often(struct made_trace *made, bool sound)
 {

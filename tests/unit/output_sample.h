@@ -148,10 +148,9 @@ static inline void sample_rows(struct made_trace *sample)
 	sample_file(sample, SAMPLE_MODEL, "/out/model.pt", 0, 0);
 	sample_parent(sample);
 	sample_child(sample);
-	sample->operations[M_ANONYMOUS] =
-		(struct trace_operation_total) { .count = 1234,
-						 .thread_time_ns = 2500000,
-						 .major_faults = TRACE_NOT_COUNTED };
+	sample->operations[M_ANONYMOUS] = (struct trace_operation_total) {
+		.count = 1234, .thread_time_ns = 2500000, .major_faults = TRACE_NOT_COUNTED
+	};
 }
 
 /* Ends the trace and closes it. `lost` system calls are counted but not written. */

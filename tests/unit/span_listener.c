@@ -328,7 +328,7 @@ static void write_hit(pid_t tid, const struct probe *probe, const struct user_re
 	close(memory);
 }
 
-/* --- following --- */
+/* --- tracing --- */
 
 /* Returns the signal to resume the stopped thread with. */
 static int stopped(pid_t tid, int status)

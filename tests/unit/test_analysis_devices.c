@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/heat.h"
+#include "analysis/devices/heat.h"
 #include "ask_report.h"
 #include "output/text.h"
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/rollup.h"
+#include "analysis/shared/rollup.h"
 #include "ask_report.h"
 
 /* --- out of memory --- */
@@ -183,7 +183,7 @@ static void test_damaged_block(void **state)
 		assert_int_equal(report_make(&report, &made.reader, names, 1, NULL, &error), 0);
 		CHECK(report, "trace", 0, "lost.total", 1);
 		assert_non_null(strstr(trace_reader_damage(made.reader), "damaged at byte"));
-		assert_non_null(strstr(trace_reader_damage(made.reader), "1 row is left out"));
+		assert_non_null(strstr(trace_reader_damage(made.reader), "1 row is skipped"));
 		report_free(report);
 		made_close(&made);
 	}
@@ -247,7 +247,7 @@ static void test_lost_names(void **state)
 	 * Names come before the rows that use them: the preceding byte is part of their checksum.
 	 */
 	report = report_flipped(&made, ~0ull, -1);
-	assert_non_null(strstr(trace_reader_damage(made.reader), "2 names are left out"));
+	assert_non_null(strstr(trace_reader_damage(made.reader), "2 names are skipped"));
 	check_text(report, "files", 0, "path", "(name lost, dev 8:1 inode 123)");
 	check_text(report, "files", 1, "path", "(name lost, dev 8:1 inode 9)");
 	check_null(report, "files", 2, "path");

@@ -379,7 +379,7 @@ static void test_threads_in_turn(void **state)
 	made_close(&made);
 }
 
-/* A fault on the last page does not raise the file's size beyond what it reports. */
+/* A fault on the last page does not raise the file's size beyond the reported one. */
 static void test_size_of_a_mapped_file(void **state)
 {
 	struct made_trace made;

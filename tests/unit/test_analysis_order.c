@@ -357,7 +357,7 @@ static void test_progress(void **state)
 	made_close(&made);
 }
 
-/* --- less memory than rows that overlap --- */
+/* --- less memory than overlapping rows need --- */
 
 /* All events of a trace, with at most `most` bytes in memory or one block more. */
 static struct event *collect(struct made_trace *made, size_t most, size_t *count)

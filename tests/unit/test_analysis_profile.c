@@ -379,7 +379,7 @@ static void test_findings(void **state)
 		int row = row_of_finding(report, cases[i].id);
 
 		assert_false(table->absent);
-		assert_non_null(strstr(table->note, "need operations one by one"));
+		assert_non_null(strstr(table->note, "require --mode trace"));
 		if (row >= 0)
 			fail_msg("%s, which is sound", cases[i].id);
 		report_free(report);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/fetched_map.h"
+#include "analysis/files/fetched_map.h"
 #include "ask_report.h"
 
 #define KIB 1024ull

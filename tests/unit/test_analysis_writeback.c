@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/rollup.h"
+#include "analysis/shared/rollup.h"
 #include "ask_report.h"
 
 #define PAGE 4096ull

@@ -62,7 +62,7 @@ def names_of_headers():
 
 
 def main():
-    with open(os.path.join(TOP, "user/capture/calls.c")) as file:
+    with open(os.path.join(TOP, "user/capture/calls/calls.c")) as file:
         recorded = set(re.findall(r"^\s*(?:CALL|REQUEST)\((\w+),", file.read(), re.M))
     groups = [recorded, NO_FILE, MEMORY_ONLY, NAMES_ONLY, ADMINISTRATION, GONE]
     names, failed = names_of_headers(), False

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/cgroup_names.h"
+#include "capture/names/cgroup_names.h"
 
 #define NUMBER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdee"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/decode.h"
+#include "capture/drain/decode.h"
 #include "trace_sample.h"
 
 #define PAGE_BYTES 4096

@@ -18,11 +18,11 @@
 #include <cmocka.h>
 
 #include "bpf/event.h"
-#include "capture/flight_log.h"
-#include "capture/flight_memory.h"
-#include "capture/flight_names.h"
-#include "capture/flight_past.h"
-#include "capture/flight_triggers.h"
+#include "capture/flight/flight_log.h"
+#include "capture/drain/flight_memory.h"
+#include "capture/flight/flight_names.h"
+#include "capture/flight/flight_past.h"
+#include "capture/flight/flight_triggers.h"
 #include "log.h"
 
 /* --- memory --- */

@@ -18,13 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/flight_files.h"
-#include "capture/flight_kept.h"
+#include "capture/flight/flight_files.h"
+#include "capture/flight/flight_kept.h"
 #include "log.h"
 #include "trace/writer.h"
 #include "trace_sample.h"
 
-/* --- its own --- */
+/* --- files of this run --- */
 
 static void test_keep_words(void **state)
 {

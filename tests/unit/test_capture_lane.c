@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bpf/event.h"
-#include "capture/lane.h"
+#include "capture/drain/lane.h"
 
 #define LANES 2
 #define SLOTS 64

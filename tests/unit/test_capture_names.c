@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "bpf/event.h"
-#include "capture/cgroups.h"
-#include "capture/names.h"
-#include "capture/probes.h"
-#include "capture/selection.h"
-#include "capture/tracefile.h"
+#include "capture/names/cgroups.h"
+#include "capture/names/names.h"
+#include "capture/support/probes.h"
+#include "capture/support/selection.h"
+#include "capture/host/tracefile.h"
 
 /* --- paths --- */
 
@@ -111,7 +111,7 @@ static void test_ranks(void **state)
 	assert_int_equal(rank_of("RANK=1", 4), -1); /* truncated */
 }
 
-/* --- words --- */
+/* --- option values --- */
 
 static void test_selection(void **state)
 {

@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/confined.h"
-#include "capture/notes.h"
+#include "capture/usdt/confined.h"
+#include "capture/usdt/notes.h"
 
 #define RESIDENT_MOST_KB (256 << 10) /* of a reader, whose limit is 64 MiB */
 

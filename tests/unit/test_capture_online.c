@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "capture/online.h"
+#include "capture/host/online.h"
 
 #define CPUS 8
 #define GONE(cpu) "offline@/devices/system/cpu/cpu" cpu "\0ACTION=offline"

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/profile.h"
+#include "capture/drain/profile.h"
 
 #define SLOTS 1024u
 

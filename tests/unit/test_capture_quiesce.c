@@ -86,7 +86,7 @@ static long made_up_syscall(long number, ...)
 #define sched_getaffinity made_up_sched_getaffinity
 #define sched_setaffinity made_up_sched_setaffinity
 #define syscall made_up_syscall
-#include "capture/quiesce.c"
+#include "capture/drain/quiesce.c"
 
 static void machine(uint64_t are_online, uint64_t may, unsigned int are_present)
 {

@@ -11,9 +11,9 @@
 
 #include <fcntl.h>
 
-#include "capture/askers.h"
-#include "capture/marker_programs.h"
-#include "capture/span_ends.h"
+#include "capture/markers/clients.h"
+#include "capture/markers/marker_programs.h"
+#include "capture/drain/span_ends.h"
 
 static void test_unbegun(void **state)
 {
@@ -96,57 +96,57 @@ static void test_whose_turn_it_is(void **state)
 {
 	static const uint64_t costs[] = { 20 << 20, 20 << 20, 0, 5000, 30 << 20, 5000, 0 };
 	static const pid_t turns[] = { 3, 7, 4, 6, 1, 2, 5 };
-	static struct askers askers;
+	static struct clients clients;
 	const size_t count = sizeof(costs) / sizeof(costs[0]);
 
-	assert_null(askers_next(&askers));
+	assert_null(clients_next(&clients));
 	for (size_t i = 0; i < count; i++) {
-		assert_true(askers_have_room(&askers));
-		askers_add(&askers, open_null(), i + 1);
-		assert_null(askers_next(&askers)); /* they have not asked yet */
+		assert_true(clients_have_room(&clients));
+		clients_add(&clients, open_null(), i + 1);
+		assert_null(clients_next(&clients)); /* they have not asked yet */
 	}
 	for (size_t i = count; i-- > 0;)
-		askers_ask(&askers.all[i], i % 2 ? -1 : open_null(), costs[i]);
+		clients_ask(&clients.all[i], i % 2 ? -1 : open_null(), costs[i]);
 	for (size_t i = 0; i < count; i++) {
-		struct asker *next = askers_next(&askers);
+		struct client *next = clients_next(&clients);
 
 		assert_non_null(next);
 		assert_int_equal(next->pid, turns[i]);
-		askers_drop(&askers, next);
+		clients_drop(&clients, next);
 	}
-	assert_int_equal(askers.count, 0);
+	assert_int_equal(clients.count, 0);
 }
 
 /* Silent ones make room; those that have asked are kept. */
-static void test_silent_askers(void **state)
+static void test_silent_clients(void **state)
 {
-	static struct askers askers;
+	static struct clients clients;
 
-	for (int i = 0; i < ASKERS_MAX; i++) {
-		assert_true(askers_have_room(&askers));
-		askers_add(&askers, open_null(), i + 1);
+	for (int i = 0; i < CLIENTS_MAX; i++) {
+		assert_true(clients_have_room(&clients));
+		clients_add(&clients, open_null(), i + 1);
 		if (i % 2)
-			askers_ask(&askers.all[i], open_null(), 1);
+			clients_ask(&clients.all[i], open_null(), 1);
 	}
-	assert_true(askers_have_room(&askers));
-	assert_int_equal(askers.count, ASKERS_MAX / 2);
-	while (askers.count < ASKERS_MAX) {
-		askers_add(&askers, open_null(), 1000);
-		askers_ask(&askers.all[askers.count - 1], -1, 1);
+	assert_true(clients_have_room(&clients));
+	assert_int_equal(clients.count, CLIENTS_MAX / 2);
+	while (clients.count < CLIENTS_MAX) {
+		clients_add(&clients, open_null(), 1000);
+		clients_ask(&clients.all[clients.count - 1], -1, 1);
 	}
-	assert_false(askers_have_room(&askers));
-	assert_int_equal(askers.count, ASKERS_MAX);
-	assert_int_equal(askers_next(&askers)->pid, 2);
-	while (askers.count)
-		askers_drop(&askers, askers.all);
+	assert_false(clients_have_room(&clients));
+	assert_int_equal(clients.count, CLIENTS_MAX);
+	assert_int_equal(clients_next(&clients)->pid, 2);
+	while (clients.count)
+		clients_drop(&clients, clients.all);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unbegun),	      cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_late_programs), cmocka_unit_test(test_whose_turn_it_is),
-		cmocka_unit_test(test_silent_askers),
+		cmocka_unit_test(test_unbegun),	       cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_late_programs),  cmocka_unit_test(test_whose_turn_it_is),
+		cmocka_unit_test(test_silent_clients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,9 +16,9 @@
 
 #include "bpf/event.h"
 #include "bpf/faultline.skel.h"
-#include "capture/calls.h"
-#include "capture/decode.h"
-#include "capture/probes.h"
+#include "capture/calls/calls.h"
+#include "capture/drain/decode.h"
+#include "capture/support/probes.h"
 
 /* Number of parts that list a program. */
 static int parts_with(const char *program)

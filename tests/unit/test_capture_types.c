@@ -22,7 +22,7 @@
 
 #include "bpf/event.h"
 #include "bpf/faultline.skel.h"
-#include "capture/types.h"
+#include "capture/support/types.h"
 
 static struct btf *kernel, *thin;
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/dirty_map.h"
+#include "analysis/devices/dirty_map.h"
 #include "tests/random.h"
 
 #define PAGE 4096ull

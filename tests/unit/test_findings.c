@@ -235,8 +235,7 @@ static void test_mmap_random(void **state)
 	check_text(report, "findings", row, "severity", "high");
 	CHECK(report, "findings", row, "cost_ns", 100 * MS);
 	CHECK(report, "findings", row, "cost_bytes", 100 * MIB);
-	check_text(report, "findings", row, "title",
-		   "page faults on tokens.bin, read at random through a mapping");
+	check_text(report, "findings", row, "title", "Random mmap reads of tokens.bin");
 	assert_int_equal(evidence(report, row, "major")->uint, 100);
 	assert_int_equal(evidence(report, row, "fetched_each")->uint, MIB);
 	assert_int_equal(evidence(report, row, "files")->uint, 1);

@@ -80,23 +80,21 @@ static const struct {
 	uint64_t flags, bytes;
 	const char *says, *advice;
 } drops[] = {
-	{ BETWEEN, TRACE_OP_DONTNEED, 0,
-	  "the job dropped it itself, by 1 call of POSIX_FADV_DONTNEED",
-	  "leave the 1 call of POSIX_FADV_DONTNEED out while the data is still to be read" },
+	{ BETWEEN, TRACE_OP_DONTNEED, 0, "the job dropped it with 1 POSIX_FADV_DONTNEED call",
+	  "Remove the 1 POSIX_FADV_DONTNEED call while the data is still to be read" },
 	{ BETWEEN, TRACE_OP_DONTNEED, FILE_BYTES,
-	  "the job dropped it itself, by 1 call of POSIX_FADV_DONTNEED",
-	  "leave the 1 call of POSIX_FADV_DONTNEED out while the data is still to be read" },
+	  "the job dropped it with 1 POSIX_FADV_DONTNEED call",
+	  "Remove the 1 POSIX_FADV_DONTNEED call while the data is still to be read" },
 	/* The advice explains none or only part of it, or is of another kind. */
 	{ LAST, TRACE_OP_DONTNEED, 0, "memory did not hold it", NULL },
 	{ BETWEEN, TRACE_OP_DONTNEED, MIB, "memory did not hold it", NULL },
 	{ BETWEEN, TRACE_OP_SEQUENTIAL, 0, "memory did not hold it", NULL },
 	{ NEVER, 0, 0, "memory did not hold it", NULL },
 	/* From an older trace. */
-	{ BETWEEN, 0, 0,
-	  "memory did not hold it, or the job dropped it itself: it called fadvise 1 time",
-	  "give the job more memory (limit of its cgroup), read less at random, or evict what is "
-	  "done with (POSIX_FADV_DONTNEED on other files); if its 1 call of fadvise are "
-	  "POSIX_FADV_DONTNEED, leave them out while the data is still to be read" },
+	{ BETWEEN, 0, 0, "memory did not hold it, or the job dropped it with 1 fadvise call",
+	  "Give the job more memory (cgroup limit), read less at random, or evict data that is "
+	  "done with (POSIX_FADV_DONTNEED on other files); if its 1 fadvise call is "
+	  "POSIX_FADV_DONTNEED, remove the advice while the data is still to be read" },
 };
 
 static void test_dropped(void **state)
@@ -108,15 +106,14 @@ static void test_dropped(void **state)
 		size_t row = find_row(report, "findings", "id", "fetched-again");
 		char says[200];
 
-		snprintf(says, sizeof(says), "128 MiB came from storage of 64.0 MiB: %s",
+		snprintf(says, sizeof(says), "128 MiB from storage for 64.0 MiB of data: %s",
 			 drops[i].says);
 		check_text(report, "findings", row, "says", says);
 		check_text(report, "findings", row, "advice",
 			   drops[i].advice ? drops[i].advice
-					   : "give the job more memory (limit of its cgroup), read "
-					     "less at random, "
-					     "or evict what is done with (POSIX_FADV_DONTNEED on "
-					     "other files)");
+					   : "Give the job more memory (cgroup limit), read less "
+					     "at random, or evict data that is done with "
+					     "(POSIX_FADV_DONTNEED on other files)");
 		report_free(report);
 		made_close(&made);
 	}
@@ -169,13 +166,12 @@ static void test_mapped(void **state)
 			.dev = 1, .bytes = 128 * MIB);
 		made_finish(&made, 10, END);
 		report = made_report(&made.reader, 1);
-		check_text(
-			report, "findings", find_row(report, "findings", "id", "mmap-random"),
-			"advice",
-			advised ? "it was given MADV_RANDOM 1 time already: samples of 1 MiB and "
-				  "more, or MADV_WILLNEED ahead of use"
-				: "MADV_RANDOM, or samples of 1 MiB and more, or MADV_WILLNEED "
-				  "ahead of use");
+		check_text(report, "findings", find_row(report, "findings", "id", "mmap-random"),
+			   "advice",
+			   advised ? "Use larger samples (≥ 1 MiB), or MADV_WILLNEED ahead of use; "
+				     "MADV_RANDOM was already set 1 time"
+				   : "Use MADV_RANDOM, larger samples (≥ 1 MiB), or MADV_WILLNEED "
+				     "ahead of use");
 		report_free(report);
 		made_close(&made);
 	}
@@ -203,10 +199,10 @@ static void test_walked(void **state)
 		report = made_report(&made.reader, 1);
 		row = find_row(report, "findings", "id", "mmap-single");
 		check_text(report, "findings", row, "advice",
-			   advised ? "leave out MADV_RANDOM, given 1 time: the faults follow the "
-				     "file, and readahead would serve them"
-				   : "MADV_WILLNEED on what comes next, several threads or "
-				     "processes at once, or an order that follows the file");
+			   advised ? "Remove MADV_RANDOM (set 1 time): the faults are sequential, "
+				     "and readahead would serve them"
+				   : "Use MADV_WILLNEED on upcoming data, several threads or "
+				     "processes, or access in file order");
 		report_free(report);
 		made_close(&made);
 	}

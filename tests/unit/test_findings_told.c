@@ -58,7 +58,7 @@ static void make_script(struct made_trace *made)
 static void test_example(void **state)
 {
 	check_told(make_script, "many-small-files", "title",
-		   "many small files are read, such as 0.jpg");
+		   "Many small files are read, such as 0.jpg");
 }
 
 /* A database's commits: the journal is created and removed each time, and the directory synced. */
@@ -76,7 +76,7 @@ static void make_commits(struct made_trace *made)
 static void test_directory(void **state)
 {
 	check_told(make_commits, "fsync-often", "title",
-		   "the run waits for syncs of log and 1 file more");
+		   "Run waits for syncs of log and 1 more file");
 }
 
 /* Read twice from storage; the job calls fadvise in between. */
@@ -105,18 +105,18 @@ static void test_dropped(void **state)
 	size_t row = find_row(report, "findings", "id", "fetched-again");
 
 	check_text(report, "findings", row, "says",
-		   "97.0 MiB came from storage of 64.0 MiB: memory did not hold it, or the job "
-		   "dropped it itself: it called fadvise 2 times");
+		   "97.0 MiB from storage for 64.0 MiB of data: memory did not hold it, or the job "
+		   "dropped it with 2 fadvise calls");
 	CHECK(report, "files", find_row(report, "files", "path", "/data/a"), "advised", 2);
 	report_free(report);
 	made_close(&made);
 	report = made_of(&made, make_not_held);
 	row = find_row(report, "findings", "id", "fetched-again");
 	check_text(report, "findings", row, "says",
-		   "96.0 MiB came from storage of 64.0 MiB: memory did not hold it");
+		   "96.0 MiB from storage for 64.0 MiB of data: memory did not hold it");
 	check_text(report, "findings", row, "advice",
-		   "give the job more memory (limit of its cgroup), read less at random, or evict "
-		   "what is done with (POSIX_FADV_DONTNEED on other files)");
+		   "Give the job more memory (cgroup limit), read less at random, or evict data "
+		   "that is done with (POSIX_FADV_DONTNEED on other files)");
 	report_free(report);
 	made_close(&made);
 }
@@ -149,15 +149,14 @@ static void test_small_files_written(void **state)
 	size_t row = find_row(report, "findings", "id", "small-writes");
 
 	check_text(report, "findings", row, "says",
-		   "2,000 writes of 100 B on average, 10.0 ms in all; 1 to a file");
+		   "2,000 writes of 100 B on average, 10.0 ms in total; 1 per file");
 	check_text(report, "findings", row, "advice",
-		   "with no more than 1 write to a file, pack what they hold into few large files "
-		   "(tar shards, HDF5, LMDB), and buffer in the program and write 1 MiB and more "
-		   "at a time");
+		   "Pack the data of files with ≤ 1 write into a few large files (tar shards, "
+		   "HDF5, LMDB), and buffer in the program and write ≥ 1 MiB at a time");
 	report_free(report);
 	made_close(&made);
 	check_told(make_log, "small-writes", "advice",
-		   "buffer in the program and write 1 MiB and more at a time");
+		   "Buffer in the program and write ≥ 1 MiB at a time");
 }
 
 static void make_populated(struct made_trace *made)
@@ -175,12 +174,11 @@ static void make_populated_from_memory(struct made_trace *made)
 /* Cached data has no device bandwidth; populated mappings had no faults. */
 static void test_bound_by_memory(void **state)
 {
-	check_told(make_populated, "mmap-bound", "says",
-		   "300 ms in calls that map, populate or lock; 256 MiB came from storage, at 853 "
-		   "MiB/s");
+	check_told(
+		make_populated, "mmap-bound", "says",
+		"300 ms in calls that map, populate or lock; 256 MiB from storage, at 853 MiB/s");
 	check_told(make_populated_from_memory, "mmap-bound", "says",
-		   "300 ms in 1 fault and in calls that map, populate or lock; 0 B came from "
-		   "storage");
+		   "300 ms in 1 fault and in calls that map, populate or lock; 0 B from storage");
 }
 
 static void make_many_read(struct made_trace *made)
@@ -205,10 +203,8 @@ static void test_bound_by_many(void **state)
 {
 	check_told(
 		make_many_read, "read-bound", "title",
-		"the run waits for reads, most of all of 7.npy, one of many, which takes 5.2% of "
-		"that");
-	check_told(make_one_read, "read-bound", "title",
-		   "the run waits for reads, most of all of a");
+		"Run waits for reads, most of all of 7.npy, one of many files (5.2% of that time)");
+	check_told(make_one_read, "read-bound", "title", "Run waits for reads, most of all of a");
 }
 
 /* Small sequential reads, one in 256 of which waits, for a request issued late. */
@@ -235,8 +231,8 @@ static void test_held_back(void **state)
 	size_t row = find_row(report, "findings", "id", "held-back");
 
 	check_text(report, "findings", row, "says",
-		   "16.0 MiB of 1 file at 54.8 MiB/s; 272 ms of 292 ms had passed when the device "
-		   "was asked: 16 requests came to it late");
+		   "16.0 MiB from 1 file, at 54.8 MiB/s; threads waited 272 ms of 292 ms before "
+		   "the device received their 16 requests");
 	assert_int_equal(row_of_finding(report, "small-reads-storage"), -1);
 	report_free(report);
 	made_close(&made);
@@ -313,10 +309,10 @@ static void test_worker(void **state)
 	report = made_report(&made.reader, 1);
 	row = find_row(report, "findings", "id", "worker-slow");
 	check_text(report, "findings", row, "title",
-		   "worker 22 of the data loader is slower than the others");
+		   "Worker 22 of the data loader is slower than the others");
 	check_text(report, "findings", row, "says",
-		   "40.0 ms for each of its 10 spans, against a median of 10.0 ms of 4 workers; "
-		   "I/O took 50.0 ms of its 400 ms");
+		   "40.0 ms for each of its 10 spans, median 10.0 ms of 4 workers; I/O took 50.0 "
+		   "ms of its 400 ms");
 	check_text(report, "findings", row, "severity", "note");
 	report_free(report);
 	made_close(&made);
@@ -345,7 +341,7 @@ static void test_start_comes_second(void **state)
 
 	check_text(report, "findings", 0, "id", "failed-lookups");
 	check_text(report, "findings", 0, "says",
-		   "2,000 look-ups failed, 2,000 of them in /data, such as /data/last.ckpt");
+		   "2,000 lookups failed, 2,000 of them in /data, such as /data/last.ckpt");
 	check_text(report, "findings", 1, "id", "cold-start");
 	check_text(report, "findings", 1, "severity", "high");
 	report_free(report);
@@ -386,13 +382,11 @@ static void make_syncs_of_many(struct made_trace *made)
 /* One file of many in a group does not stand for the whole group. */
 static void test_files_beside_the_named(void **state)
 {
-	check_told(make_load_of_one, "load-waits", "title",
-		   "the program stands still while it reads sample");
+	check_told(make_load_of_one, "load-waits", "title", "Program blocks reading sample");
 	check_told(make_load_of_many, "load-waits", "title",
-		   "the program stands still while it reads sample, which takes 3.1% of that, "
-		   "and other files");
+		   "Program blocks reading sample (3.1% of that time) and other files");
 	check_told(make_syncs_of_many, "fsync-often", "title",
-		   "the run waits for syncs of sample and 99 files more");
+		   "Run waits for syncs of sample and 99 more files");
 }
 
 static void make_ranks_that_sync(struct made_trace *made)
@@ -412,8 +406,8 @@ static void make_again_direct(struct made_trace *made)
 static void test_again_direct(void **state)
 {
 	check_told(make_again_direct, "read-again", "says",
-		   "192 MiB were read of 65.0 MiB; 100.0% of them came from storage, 192 MiB with "
-		   "O_DIRECT, which leaves nothing in memory");
+		   "192 MiB were read from 65.0 MiB of data; 100.0% from storage, 192 MiB with "
+		   "O_DIRECT, which caches nothing");
 }
 
 /* A rank's writes, each starting 0.5 ms after the other rank's, or right after they end. */
@@ -452,8 +446,8 @@ static void test_shared_across(void **state)
 			check_text(
 				report, "findings",
 				find_row(report, "findings", "id", "shared-writes-ranks"), "says",
-				"100 writes of 8.0 KiB began while one of another trace wrote to "
-				"the same file: they waited 1.0 ms each, 100 ms in all");
+				"100 writes of 8.0 KiB began while another trace's process wrote "
+				"to the same file; they waited 1.0 ms each, 100 ms in total");
 		report_free(report);
 		for (int rank = 0; rank < 2; rank++)
 			made_close(&made[rank]);
@@ -493,8 +487,8 @@ static void test_shared_across_threads(void **state)
 	report = made_report(readers, 3);
 	check_text(report, "findings", find_row(report, "findings", "id", "shared-writes-ranks"),
 		   "says",
-		   "100 writes of 8.0 KiB began while one of another trace wrote to the same file: "
-		   "they waited 3.4 ms each, 160 ms in all");
+		   "100 writes of 8.0 KiB began while another trace's process wrote to the same "
+		   "file; they waited 3.4 ms each, 160 ms in total");
 	report_free(report);
 	for (int rank = 0; rank < 3; rank++)
 		made_close(&made[rank]);
@@ -504,7 +498,7 @@ static void test_shared_across_threads(void **state)
 static void test_who_syncs(void **state)
 {
 	check_told(make_ranks_that_sync, "fsync-often", "says",
-		   "240 fsync calls and their like, 500 us each, 30.0 ms in all, by 4 processes: "
+		   "240 fsync and similar calls of 500 us each, 30.0 ms in total, by 4 processes: "
 		   "60 by process 20, rank 0");
 }
 

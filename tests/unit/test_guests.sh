@@ -19,9 +19,9 @@ grep -q "setup vm" "$top/out"
 
 # What is found wrong fails, also when the runner does not come to its end.
 plays bin/make <<<'echo "6.1  syscall  tp  calls  FAIL: 2, expected 3"; exit 2'
-expect 1 "wrong on another kernel" 200
+expect 1 "checks fail on another kernel" 200
 plays bin/make <<<'echo "6.1  syscall  tp  calls  FAIL: 2, expected 3"; kill $$'
-expect 1 "wrong on another kernel" 200
+expect 1 "checks fail on another kernel" 200
 
 # What cannot be had does not.
 plays bin/make <<<'echo "7.2  -  -  -  skipped: no kernel"; exit 0'
@@ -46,6 +46,6 @@ plays scripts/setup.sh <<<'sleep 1000'
 expect 0 "skipped: packages" 2
 plays scripts/setup.sh <<<'exit 0'
 plays bin/make <<<'trap "" INT; echo "6.1  a  b  c  FAIL: 2"; sleep 1000; sleep 1000'
-expect 1 "wrong on another kernel" 12
+expect 1 "checks fail on another kernel" 12
 sed -i 's/^rest=.*/rest=20/' "$top/scripts/guests.sh"
 expect 0 "skipped: no time is left" 25

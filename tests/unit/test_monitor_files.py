@@ -258,7 +258,7 @@ class Slurm(InPlace):
         url = self.unused()
         self.assertEqual(self.script("slurm-epilog.sh", url, SLURM_JOB_ID="42")[0], 0)
         self.assertEqual(os.listdir(f"{self.place}/kept"), [])
-        self.assertIn("could not be kept", self.called())
+        self.assertIn("cannot save its numbers", self.called())
         for job in "", "x", "../../etc/x", "1;2":
             self.assertEqual(self.script("slurm-epilog.sh", url, SLURM_JOB_ID=job)[0], 0)
         self.assertEqual(os.listdir(f"{self.place}/kept"), [])

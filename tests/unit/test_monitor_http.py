@@ -234,7 +234,7 @@ class Limits(Base):
             self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
 
     def test_who_reads_slowly_delays_nobody(self):
-        """The slowest client gives way to a new one; those within their time stay."""
+        """The client connected longest gives way to a new one; those within their time stay."""
         with Server("127.0.0.1:0", "--ms", "60000", "--bytes", "20000000") as server:
             slow = self.slow_readers(server, 3)
             time.sleep(2.5)  # over a thirtieth of a response's time limit
@@ -303,7 +303,7 @@ class Limits(Base):
                 self.assertIn(b"200 OK", caller.recv(4096))
             for _ in range(20):
                 status, body, headers = server.ask("GET", "/bytes")
-                self.assertEqual((status, body), (503, b"too many callers; try again later\n"))
+                self.assertEqual((status, body), (503, b"too many clients; try again later\n"))
                 self.assertEqual(headers["Retry-After"], "2")
             # idle clients give way
             time.sleep(2.2)
@@ -314,7 +314,7 @@ class Limits(Base):
                 caller.close()
 
     def test_the_idle_give_way_when_descriptors_run_out(self):
-        """Even if a slot were free."""
+        """Idle clients give way even if a slot is free but no descriptor is."""
         with Server("127.0.0.1:0", "--callers", "200") as server:
             resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (60, 60))
             idle = [server.connect() for _ in range(150)]
@@ -424,16 +424,16 @@ class Guarded(Base):
     def test_token_files(self):
         listen = "127.0.0.1:0"
         for mode in 0o640, 0o604, 0o620, 0o602, 0o666:
-            self.check_refused("others may read or change it", listen, "--token-file",
+            self.check_refused("others can read or change it", listen, "--token-file",
                                self.token_file(mode=mode))
-        for text, words in (("", "holds 0 characters"), ("short\n", "holds 5 characters"),
+        for text, words in (("", "has 0 characters"), ("short\n", "has 5 characters"),
                             ("two\nlines of characters\n", "printable"), ("blank " * 9, "printable"),
                             ("x" * 257, "more than 256"), ("x" * 5000, "more than 256")):
             self.check_refused(words, listen, "--token-file", self.token_file(text))
         self.check_refused("No such file", listen, "--token-file", self.path("none"))
-        self.check_refused("no regular file", listen, "--token-file", self.place)
+        self.check_refused("not a regular file", listen, "--token-file", self.place)
         os.mkfifo(self.path("fifo"))
-        self.check_refused("no regular file", listen, "--token-file", self.path("fifo"))
+        self.check_refused("not a regular file", listen, "--token-file", self.path("fifo"))
 
 
 class Places(Base):
@@ -441,9 +441,9 @@ class Places(Base):
         for listen in ("", "9918", ":9918", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:-1",
                        "127.0.0.1:65536", "127.0.0.1:99180", "::1:9918", "[::1]", "[::1]9918", "[]:1",
                        "300.1.1.1:80", "some.name:80", "[127.0.0.1:80", "127.0.0.1:80 "):
-            self.check_refused("is no address with a port", listen)
-        self.check_refused("names no path", "unix:")
-        self.check_refused("107 bytes at most", "unix:/" + "x" * 107)
+            self.check_refused("not ADDRESS:PORT", listen)
+        self.check_refused("the path is empty", "unix:")
+        self.check_refused("exceeds 107 bytes", "unix:/" + "x" * 107)
         self.check_refused("Cannot assign requested address", "192.0.2.1:0")
 
     def test_a_port_in_use(self):
@@ -476,7 +476,7 @@ class Places(Base):
             self.assertEqual(server.address, "unix:" + path)
             self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o660)
             self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
-            self.check_refused("another program answers there", "unix:" + path)
+            self.check_refused("another program listens there", "unix:" + path)
             self.assertEqual(server.ask("GET", "/bytes")[0], 200)
         self.assertFalse(os.path.exists(path))
 
@@ -495,11 +495,11 @@ class Places(Base):
         path = self.path("file")
         with open(path, "w") as file:
             file.write("kept")
-        self.check_refused("which is no socket", "unix:" + path)
+        self.check_refused("is not a socket", "unix:" + path)
         with open(path) as file:
             self.assertEqual(file.read(), "kept")
         os.symlink(self.path("nowhere"), self.path("link"))
-        self.check_refused("which is no socket", "unix:" + self.path("link"))
+        self.check_refused("is not a socket", "unix:" + self.path("link"))
         self.check_refused("No such file", "unix:" + self.path("none/s"))
 
     def test_another_one_s_socket_is_left(self):
@@ -531,7 +531,7 @@ class Library(unittest.TestCase):
                                   timeout=20)
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stdout, "")
-        self.assertRegex(done.stderr, r"\A[^\n]*HTTP cannot be served: [^\n]*libmicrohttpd[^\n]*\n\Z")
+        self.assertRegex(done.stderr, r"\A[^\n]*cannot serve HTTP: [^\n]*libmicrohttpd[^\n]*\n\Z")
 
 
 if __name__ == "__main__":

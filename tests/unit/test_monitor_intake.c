@@ -325,7 +325,7 @@ static void test_moved_and_gone(void **state)
 	rmdir(root);
 }
 
-/* --- how it lasts --- */
+/* --- long runs --- */
 
 #define PIDS 30000u
 #define CGROUPS 500u

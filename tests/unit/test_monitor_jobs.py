@@ -227,7 +227,7 @@ class Other(InPlace):
     def test_alive_and_ready(self):
         with Served() as served:
             self.assertEqual(served.ask("/healthz")[:2], (200, b"alive\n"))
-            self.assertEqual(served.ask("/readyz")[:2], (503, b"not ready: nothing was read yet\n"))
+            self.assertEqual(served.ask("/readyz")[:2], (503, b"not ready: no reading yet\n"))
             served.read()
             self.assertEqual(served.ask("/readyz")[:2], (200, b"ready\n"))
 
@@ -257,7 +257,7 @@ class Other(InPlace):
         with Served("--token-file", self.token()) as served:
             self.assertEqual(served.ask("/flight", "POST")[0], 401)
             self.assertEqual(served.ask("/flight", "POST", Authorization="Bearer a-token-of-sixteen-or-more")[
-                :2], (404, b"nothing is recorded in flight (--flight SIZE)\n"))
+                :2], (404, b"no flight recorder (requires --flight SIZE)\n"))
             self.assertEqual(served.ask("/flight", Authorization="Bearer a-token-of-sixteen-or-more")[0], 405)
         for status, answer in ((0, (202, b"writing to /somewhere\n")), (-11, (429, b"not now\n")),
                                (-28, (500, b"not now\n"))):

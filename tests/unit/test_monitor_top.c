@@ -367,12 +367,12 @@ static void test_screen(void **state)
 	static const char expected[] =
 		"faultline top  12:34:56  unix:/run/faultline.sock\n"
 		"all: 9.5% in I/O, 522 ops/s, 2.0 MiB read/s, 20.0 KiB written/s\n"
-		"3 further jobs are left out of this list\n"
-		"                               in                       by\n"
+		"3 more jobs not shown\n"
+		"                               in\n"
 		"job                           I/O  ops/s   read/s   mmap/s  written/s  faults/s\n"
 		"/system.slice/train.service  9.5%    522  2.0 MiB  146 KiB   20.0 KiB        15\n"
 		"\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
-		"j jobs  p processes  f files  <> by: in I/O  / filter  h help  q quit\n";
+		"j jobs  p processes  f files  <> sort: in I/O  / filter  h help  q quit\n";
 	struct controls controls;
 	struct shown shown;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compiler assumptions that would break the BPF object: tables are filled after compilation."""
+"""The compiler must not assume values of BPF tables, which are filled after compilation."""
 import glob
 import os
 import re
@@ -42,9 +42,8 @@ def layout(path):
 
 class Tables(unittest.TestCase):
     def test_none_is_taken_for_zeros(self):
-        """Tables are read without volatile, so the compiler must not know their zeros: as symbols
-        that may be replaced, they are safe. Otherwise Clang 19 drops a system call's whole
-        recording."""
+        """Tables are weak symbols: they are read without volatile, and the compiler must not assume
+        that they stay zero. Otherwise Clang 19 drops a system call's whole recording."""
         found = sorted(tables())
         self.assertIn("calls", found)
         for path in OBJECT, PROBE_READ:

@@ -97,9 +97,9 @@ class Reading(InPlace):
     def test_bad_recording_options(self):
         """Invalid numbers, or options that the mode does not use: nothing is run."""
         for options, naming in (
-            (("--mode", "profile", "--profile-slots", "0"), "--profile-slots: between 1 and"),
-            (("--mode", "profile", "--interval", "1ms"), "--interval: between 10.0 ms and 1h 00m"),
-            (("--mode", "auto", "--auto-rate", "0"), "--auto-rate: between 1 and"),
+            (("--mode", "profile", "--profile-slots", "0"), "--profile-slots: must be between 1 and"),
+            (("--mode", "profile", "--interval", "1ms"), "--interval: must be between 10.0 ms and 1h 00m"),
+            (("--mode", "auto", "--auto-rate", "0"), "--auto-rate: must be between 1 and"),
             (("--mode", "profile", "--auto-rate", "5"), "--auto-rate requires --mode auto"),
             (("--auto-rate", "5"), "--auto-rate requires --mode auto"),
             (("--profile-slots", "16"), "--profile-slots requires --mode profile or --mode auto"),
@@ -111,25 +111,25 @@ class Reading(InPlace):
 
     def test_numbers_out_of_bounds(self):
         for command, *options, naming in (
-            ("monitor", "--interval", "5ms", "--interval: between 100 ms and 1m 00s"),
+            ("monitor", "--interval", "5ms", "--interval: must be between 100 ms and 1m 00s"),
             ("monitor", "--retire", "2d", "--retire 2d: not a time"),
-            ("monitor", "--retire", "25h", "--retire: between 1.0 s and 1d 00h"),
-            ("monitor", "--max-series", "999", "--max-series: between 1,000 and 1,000,000"),
-            ("monitor", "--profile-slots", "0", "--profile-slots: between 1 and 1,048,576"),
-            ("top", "--interval", "99ms", "--interval: 100 ms at least"),
-            ("top", "-n", "0", "--count: 1 at least"),
-            ("report", "--slowest", "0", SAMPLE, "--slowest: between 1 and 1,000"),
-            ("report", "--slowest", "1001", SAMPLE, "--slowest: between 1 and 1,000"),
-            ("report", "--memory", "0", SAMPLE, "--memory: 1.0 MiB at least"),
-            ("summarize", "--rows", "65537", SAMPLE, "--rows: between 1 and 65,536"),
-            ("summarize", "--memory", "0", SAMPLE, "--memory: 1.0 MiB at least"),
+            ("monitor", "--retire", "25h", "--retire: must be between 1.0 s and 1d 00h"),
+            ("monitor", "--max-series", "999", "--max-series: must be between 1,000 and 1,000,000"),
+            ("monitor", "--profile-slots", "0", "--profile-slots: must be between 1 and 1,048,576"),
+            ("top", "--interval", "99ms", "--interval: must be at least 100 ms"),
+            ("top", "-n", "0", "--count: must be at least 1"),
+            ("report", "--slowest", "0", SAMPLE, "--slowest: must be between 1 and 1,000"),
+            ("report", "--slowest", "1001", SAMPLE, "--slowest: must be between 1 and 1,000"),
+            ("report", "--memory", "0", SAMPLE, "--memory: must be at least 1.0 MiB"),
+            ("summarize", "--rows", "65537", SAMPLE, "--rows: must be between 1 and 65,536"),
+            ("summarize", "--memory", "0", SAMPLE, "--memory: must be at least 1.0 MiB"),
         ):
             with self.subTest(command=command, options=options):
                 self.refused(command, *options, naming=naming)
 
     def test_no_operands(self):
         for command in "monitor", "top", "check":
-            self.refused(command, "it", naming=f"it: {command} takes no operands")
+            self.refused(command, "it", naming=f"it: {command} takes no arguments")
 
     def test_help(self):
         """No line is wider than the terminal, and no option is cut."""
@@ -163,12 +163,12 @@ class Reading(InPlace):
 
     def test_fail_above_refused(self):
         for asked, naming in (
-            ("nothing", "no such measure; known are findings, time"),
+            ("nothing", "no such measure; use one of findings, time"),
             ("files.size_bytes", "no such measure"),
             ("", "no such measure"),
             ("read,,io", "no such measure"),
-            ("trace.command", "neither a time"),
-            ("time=3x", "time=3x: allow a part of what was before (10%), a time"),
+            ("trace.command", "not a time, a number"),
+            ("time=3x", "time=3x: not a limit; use a percentage (10%), a time"),
             ("time=10%+5%", "time=10%+5%"),
             ("read=", "bytes (64M)"),
             ("read=-1", "bytes (64M)"),
@@ -194,10 +194,10 @@ class Reading(InPlace):
         read = sample["totals"]["read"]["bytes"]
         for asked, status, state, naming in (
             (f"read={read}", 0, "within", b""),
-            (f"time=1h,read={read - 1}", 3, "worse", b"worse than is allowed: read\n"),
+            (f"time=1h,read={read - 1}", 3, "worse", b"limits exceeded: read\n"),
             ("totals.storage_read.requests=9", 1, "not known", b"totals.storage_read.requests\n"),
-            ("totals.storage_read.requests=9,errors", 3, "worse", b"worse than is allowed: errors\n"),
-            ("io=1h", 1, "not known", b"nothing is proved: io\n"),  # events were lost
+            ("totals.storage_read.requests=9,errors", 3, "worse", b"limits exceeded: errors\n"),
+            ("io=1h", 1, "not known", b"so not checked: io\n"),  # events were lost
         ):
             with self.subTest(asked):
                 done = call("report", "--format", "json", "--fail-above", asked, SAMPLE)
@@ -330,7 +330,7 @@ class Reading(InPlace):
             done = subprocess.run([program, command], cwd=os.path.dirname(path),
                                   capture_output=True)
             self.assertEqual((done.returncode, done.stderr),
-                             (0, b"faultline: new.flt is the newest trace here\n"))
+                             (0, b"faultline: using new.flt, the newest trace in this directory\n"))
             self.assertEqual(done.stdout, call(command, self.path("new.flt"), columns=100).stdout
                              if command == "print" else done.stdout)
             os.mkdir(self.path(command))
@@ -684,7 +684,7 @@ class Reading(InPlace):
                          [e for e in every if 101 in (e.get("pid"), e.get("child_pid"))])
         done = call("print", "--pid", "0", SAMPLE)
         self.assertEqual((done.returncode, done.stdout), (1, b""))
-        self.assertIn(b"no event is as asked for", done.stderr)
+        self.assertIn(b"no events match these filters", done.stderr)
         for glob in "/data/*", "*.pt", "/data/t?ain.bin":
             wanted = [e for e in every if any(fnmatch.fnmatchcase(e.get(key, ""), glob)
                                               for key in ("path", "path2"))]

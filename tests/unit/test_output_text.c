@@ -153,7 +153,7 @@ static void test_other(void **state)
 	assert_int_equal(count_lines(render(table, 100, 7)), 2 + 2 + 1);
 	assert_int_equal(count_lines(render(table, 100, 0)), 2 + COUNT(times) + 1);
 	row[2] = (struct cell) { .type = CELL_NULL }; /* unknown for one makes the group's unknown
- */
+						       */
 	assert_non_null(strstr(render(table, 100, 20), "9.7 ms   0.7%      -        -  other"));
 	table_free(table);
 }
@@ -378,16 +378,11 @@ static void test_colour(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_aligned),
-		cmocka_unit_test(test_other),
-		cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_view),
-		cmocka_unit_test(test_nothing_to_show),
-		cmocka_unit_test(test_record),
-		cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_colour),
+		cmocka_unit_test(test_aligned), cmocka_unit_test(test_other),
+		cmocka_unit_test(test_shares),	cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_view),	cmocka_unit_test(test_nothing_to_show),
+		cmocka_unit_test(test_record),	cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_paths),	cmocka_unit_test(test_colour),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #include "analysis/model/filter.h"
 #include "analysis/model/plan.h"
-#include "analysis/rollup.h"
+#include "analysis/shared/rollup.h"
 #include "analysis/table/select.h"
 #include "ask_report.h"
 #include "output/csv.h"

@@ -52,7 +52,7 @@ static void test_runs_that_overlap(void **state)
 	check_random(60, false);
 }
 
-/* --- single things --- */
+/* --- details --- */
 
 /* A summary of a single trace loses nothing: timeline, findings and text are the same. */
 static void test_one_trace(void **state)
@@ -444,8 +444,8 @@ static void test_dropped_for_another(void **state)
 	}
 	parts = report_on(summaries, job.names, job.count);
 	check_text(parts, "findings", find_row(parts, "findings", "id", "fetched-again"), "says",
-		   "128 MiB came from storage of 64.0 MiB: the job dropped it itself, by 2 calls "
-		   "of POSIX_FADV_DONTNEED");
+		   "128 MiB from storage for 64.0 MiB of data: the job dropped it with 2 "
+		   "POSIX_FADV_DONTNEED calls");
 	report_free(parts);
 	free_parted(&parted);
 	free_job(&job);
@@ -500,7 +500,7 @@ static void test_files_of_one_run(void **state)
 		says = ask(parts, "findings", find_row(parts, "findings", "id", "small-writes"),
 			   "says")
 			       ->text;
-		assert_int_equal(!both, !!strstr(says, "; 3 to a file"));
+		assert_int_equal(!both, !!strstr(says, "; 3 per file"));
 		report_free(parts);
 		free_parted(&parted);
 		free_job(&job);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/rollup.h"
+#include "analysis/shared/rollup.h"
 #include "random_job.h"
 
 static void check_refused(struct trace_reader *reader, const struct report_options *options,

@@ -146,8 +146,8 @@ class Batch(unittest.TestCase):
 
     def test_whoever_answers(self):
         for answer, said in (
-                ((200, "<html>"), "makes no sense"), ((200, ""), "makes no sense"),
-                ((200, "{}"), "makes no sense"), ((503, "busy"), "503"), ((404, "no"), "404")):
+                ((200, "<html>"), "cannot parse"), ((200, ""), "cannot parse"),
+                ((200, "{}"), "cannot parse"), ((503, "busy"), "503"), ((404, "no"), "404")):
             with Monitor(lambda asked, answer=answer: answer) as monitor:
                 done = top("--batch", "-n", "1", "--connect", monitor.where)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
@@ -166,7 +166,7 @@ class Batch(unittest.TestCase):
                     caller.sendall(answer)
                 said = process.communicate(timeout=WAIT)
             self.assertEqual((process.returncode, said),
-                             (1, ("", "faultline: what answers there is no monitor of faultline\n")))
+                             (1, ("", "faultline: the server is not a faultline monitor\n")))
 
     def test_nobody_takes_the_call(self):
         with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as server:
@@ -206,7 +206,7 @@ class Batch(unittest.TestCase):
 
     def test_bad_input(self):
         for arguments, said in ((["--connect", "nonsense"], "--connect nonsense"),
-                                (["--connect", "unix:"], "names no path"),
+                                (["--connect", "unix:"], "the path is empty"),
                                 (["--sort", "nothing"], "--sort nothing"),
                                 (["--interval", "1us"], "--interval"),
                                 (["--show", "all"], "--show"), (["operand"], "operand")):
@@ -316,20 +316,20 @@ class Live(unittest.TestCase):
             terminal.press("\033")
             terminal.until(lambda text: "shard-2" in text)
             terminal.press(">\033[C")
-            terminal.until(lambda text: "by: read/s" in text)
+            terminal.until(lambda text: "sort: read/s" in text)
             terminal.press("<")
-            terminal.until(lambda text: "by: ops/s" in text)
+            terminal.until(lambda text: "sort: ops/s" in text)
             terminal.press("h")
-            terminal.until(lambda text: "stand still" in text)
+            terminal.until(lambda text: "pause, resume" in text)
             terminal.press("h")
             terminal.until(lambda text: "shard-2" in text)
             terminal.press(" ")
-            terminal.until(lambda text: "stands still" in text)
+            terminal.until(lambda text: "(paused)" in text)
             asked = monitor.asked
             time.sleep(0.5)
             self.assertLessEqual(monitor.asked, asked + 1)
             terminal.press(" ")
-            terminal.until(lambda text: "stands still" not in text)
+            terminal.until(lambda text: "(paused)" not in text)
             terminal.press("q")
             self.assertEqual(terminal.end(), 0)
             self.given_back(terminal)

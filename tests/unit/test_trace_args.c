@@ -384,14 +384,14 @@ static void test_lying_kinds(void **state)
 
 	assert_null(trace_reader_incomplete(reader));
 	check_text(reader, 1, "");
-	assert_non_null(strstr(trace_reader_string_error(reader), "not what its index says"));
+	assert_non_null(strstr(trace_reader_string_error(reader), "does not match the index"));
 	trace_reader_close(reader);
 	free(sample.bytes);
 
 	sample = forge(&blocks[1], 1, &offset);
 	reader = open_bytes(sample.bytes, sample.length);
 	assert_null(trace_reader_incomplete(reader));
-	assert_non_null(strstr(trace_reader_damage(reader), "not what its index says"));
+	assert_non_null(strstr(trace_reader_damage(reader), "does not match the index"));
 	check_text(reader, 2, "");
 	trace_reader_close(reader);
 	free(sample.bytes);

@@ -95,7 +95,7 @@ static void test_deep_nesting(void **state)
 	check_object_with(&pack, true, 2);
 }
 
-/* --- an index that lies --- */
+/* --- a lying index --- */
 
 struct index_forgery {
 	int kind_at;	 /* index of the second entry in the list of kinds */

@@ -119,7 +119,7 @@ static void test_names_first(void **state)
 	free(sample.bytes);
 }
 
-/* --- a disk that fails --- */
+/* --- failing disks --- */
 
 static void test_no_space_at_all(void **state)
 {

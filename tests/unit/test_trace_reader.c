@@ -122,9 +122,8 @@ static void check_cuts(struct sample_bytes *sample)
 			assert_int_equal(err, -EINVAL);
 			assert_string_equal(
 				error.text,
-				cut ? "is cut inside its header, or is not a Faultline trace"
-				    : "is empty: whatever recorded it was ended before it could "
-				      "write");
+				cut ? "is truncated in its header, or is not a Faultline trace"
+				    : "is empty: the recorder ended before it could write");
 			free(copy);
 			continue;
 		}
@@ -353,7 +352,7 @@ static void test_damaged_strings(void **state)
 	sample.bytes[at - 1] ^= 0xff;
 	assert_int_equal(trace_reader_open_memory(&reader, sample.bytes, sample.length, &error), 0);
 	assert_non_null(trace_reader_damage(reader));
-	assert_non_null(strstr(trace_reader_damage(reader), "; 1 name is left out"));
+	assert_non_null(strstr(trace_reader_damage(reader), "; 1 name is skipped"));
 	assert_int_equal(trace_reader_string(reader, 1).length, 0);
 	trace_reader_close(reader);
 	free(sample.bytes);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs of guests on programs that stand in for others: where system calls are not recorded, for the
-calls of libaio and for libraries that are opened after the start; where a tracepoint has changed,
-its classic form. Knows nothing of virtual machines."""
+"""Guest jobs for programs that replace others: when system calls are not recorded, for libaio's
+calls and for libraries opened after the start; when a tracepoint has changed, its classic
+form."""
 import collections
 import json
 
@@ -9,14 +9,14 @@ from async_io import ASYNC, FORMS, async_reads, judge_forms
 from devices import THROTTLE, judge_throttled
 from job import VARIANTS, Job, check, equal
 
-# Processes that open a library at a place of its own, under a tracer that they cannot ask: each
-# waits a moment to be listened to. Who was has told so, by ids that are not 0.
+# Processes that open a library at a path of its own, under a tracer that they cannot contact: each
+# waits a moment for a listener. If it had one, its IDs are not 0.
 OPENED_TRIES = 10
 OPENED = """cp /lib/libfaultline.so.0 /mnt/marks.so
 $RUN --layers span --force-changed %%s -- sh -c 'for i in $(seq %d); do
 FAULTLINE_RUN=nobody SPAN_LIBRARY=/mnt/marks.so span_opened account$i nested || exit
 grep -q "begin.*\\"id\\": 0" account$i || break; done'""" % OPENED_TRIES
-# By which program a library is noticed, and what is taken for changed so that it is that one.
+# The program that notices a library, and the tracepoint declared changed so that it is used.
 NOTICED = {"fl_code": "raw_syscalls/sys_exit", "fl_code_tp": "sys_exit"}
 CALLS = {"tp_btf": {"fl_aio_enter", "fl_aio_exit"}, "tp": {"fl_aio_enter_tp", "fl_aio_exit_tp"}}
 
@@ -27,7 +27,7 @@ def attached(results, programs):
 
 
 def attached_alone(results, programs):
-    """The programs were there, and no layer but theirs and that of processes."""
+    """The programs were attached, and no layers but theirs and the process layer."""
     attached(results, programs)
     layers = results.report()["trace"]["layers"]
     others = [name for name in ("syscall", "fault", "pagecache", "block", "vfs")
@@ -36,7 +36,7 @@ def attached_alone(results, programs):
 
 
 def judge_reads(results):
-    """Of the file's reads by system calls nothing is known: these are told one by one."""
+    """The file's reads by system calls are unknown; these are reported individually."""
     wanted, lost = async_reads(results, results.report())
     rows = [row for row in results.printed("async") if row.get("path") == "/mnt/async"]
     count = sum(wanted.values())
@@ -54,9 +54,9 @@ def asynchronous(variant, judge):
 
 def noticed_by(program):
     def judge_opened(results):
-        """Of a process that was listened to spans are told, each once: all of them, or it is said
-        that some may be missing, for a probe's semaphore is raised a moment before its program
-        runs. Of those before it no more than they began."""
+        """Spans of a process with a listener are reported once each: all of them, or the report
+        notes possible gaps, since a probe's semaphore is raised slightly before its program
+        runs. From before that, at most as many as were begun."""
         attached_alone(results, {program})
         lost = results.report()["trace"]["lost"]["total"]
         begun = collections.defaultdict(collections.Counter)
@@ -88,7 +88,7 @@ def judge_throttled_tp(results):
 
 
 def for_kernel(quick):
-    """The jobs of a kernel that is supported."""
+    """The jobs for a supported kernel."""
     if quick:
         return []
     jobs = []

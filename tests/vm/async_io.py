@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs of guests on io_uring and libaio, against what the workloads say that they asked for. Knows
-nothing of virtual machines."""
+"""Guest jobs for io_uring and libaio, compared with the workloads' own accounts."""
 import collections
 import json
 
@@ -10,13 +9,13 @@ ASYNC = """head -c 65536 /dev/urandom >/mnt/async
 $RUN -- uring /mnt/async account"""
 FORMS = """mkdir -p /mnt/forms
 $RUN --file-types all -- uring_forms /mnt/forms account"""
-# Of a request of io_uring, as the workload says it and as it is printed.
+# An io_uring request, as in the workload's account and as printed.
 FORM = ("pid", "op", "path", "path2", "flags", "offset", "asked", "result")
 
 
 def async_reads(results, report):
-    """Reads by io_uring, with and without a thread that polls, and by libaio: each by its method.
-    Returns how many there were, and what was lost."""
+    """Reads by io_uring, with and without a polling thread, and by libaio: each by its method.
+    Returns the expected counts, and the losses."""
     truth = results.account()
     lost = told_losses(results, report)
     wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
@@ -37,7 +36,7 @@ def judge_async(results):
 
 
 def judge_forms(results):
-    """Requests of io_uring and libaio in all forms, each as the workload says that it was."""
+    """io_uring and libaio requests in all forms, each as in the workload's account."""
     lines = (results.text("account") or "").splitlines()
     truth = collections.Counter(
         tuple(row[name] for name in FORM) for row in map(json.loads, lines)

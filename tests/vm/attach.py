@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs of guests on attaching to what runs already: a storm of short processes that counts what it
-reads from when it is told that it is recorded; and to CPUs that come in mid-run. Knows nothing of
-virtual machines."""
+"""Guest jobs for attaching to running processes: a storm of short-lived processes that counts
+its reads from the moment it is recorded; and to CPUs that come online during the run."""
 from job import VARIANTS, Job, attach_of, check, equal, fetched, file_row, told_losses
 
-UNTIMED = 1 << 8  # of faults, as the manual page of traces has it
-COUNTED = 17  # bytes that reads ask for which the workload counts
+UNTIMED = 1 << 8  # of faults, as in the man page of the trace format
+COUNTED = 17  # length of reads that the workload counts
 
 STORM = """head -c 65536 /dev/urandom >/mnt/present; head -c 4096 /dev/zero >/mnt/shared; echo 0 >ready
 %(start)s & job=$!
@@ -24,8 +23,8 @@ GROUP = """mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null; mkdir -p /sys/fs/cg
     "to": "--cgroup /sys/fs/cgroup/job",
     "end": "",
 }
-# A CPU that comes after the start, and one that goes and comes back at once; what runs there alone,
-# once it was noticed where it must be.
+# A CPU that comes online after the start, and one that goes offline and back at once; operations
+# that run only there, after the CPU was noticed where required.
 CPUS = """cpu=/sys/devices/system/cpu/cpu1/online; [ -f $cpu ] || exit 77
 head -c 1048576 /dev/urandom >/mnt/hot; for n in 1 2; do fresh /mnt/late$n 4; done; fresh /mnt/other 4
 echo 2 >/proc/sys/kernel/perf_event_paranoid; echo 0 >$cpu; export cpu RUN; $RUN -- sh -c 'for n in 1 2; do echo 1 >$cpu
@@ -49,8 +48,8 @@ def judge_present(results):
 
 
 def judge_cpus(results):
-    """What is done on a CPU that has come is recorded as elsewhere, once that was noticed with the
-    times of its faults, too; where a fault has none it is said."""
+    """Operations on a new CPU are recorded as elsewhere, with fault times once it was noticed;
+    faults without a time are flagged."""
     report = results.report()
     lost = told_losses(results, report)
     for name in ("late1", "late2"):
@@ -71,7 +70,7 @@ def judge_cpus(results):
 
 
 def for_kernel(quick):
-    """The jobs of a kernel that is supported."""
+    """The jobs for a supported kernel."""
     jobs = [Job("task", "chosen", name, script, judge_present)
             for name, script in (("attach-pid", PROCESS), ("attach-cgroup", GROUP),
                                  ("attach-all", MACHINE))]

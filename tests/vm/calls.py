@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs of guests on system calls: each is told once or counted as lost, against strace and the
-programs' own counts, in both modes and by a flight recorder. Knows nothing of virtual machines."""
+"""Guest jobs for system calls: each is reported once or counted as lost, compared with strace
+and the programs' own counts, in both modes and with a flight recorder."""
 import collections
 
 from job import call_counts, check, equal, file_row, strace_counts, told_losses
 
-# Addresses that are no matter of luck: where they do not suit arm64's libraries the loader trims
-# them.
+# Addresses that do not vary: where they do not suit arm64's libraries, the loader trims them.
 CALLS = """echo 0 >/proc/sys/kernel/randomize_va_space
 rm -rf /mnt/c; mkdir /mnt/c
 strace -f -qq -c -U name,calls,errors -o strace /bin/calls /mnt/c || exit
@@ -31,7 +30,7 @@ status=$?; mv trace-1.flt trace.flt; exit $status""" % (COUNTED_BYTES, COUNTED, 
 def judge_calls(results):
     report, theirs = results.report(), strace_counts(results.text("strace"))
     check(theirs, f"strace counted nothing: {results.said()}")
-    # strace has one name for all that fcntl and ioctl do, and counts the first execve, too.
+    # strace has a single name for all fcntl and ioctl requests, and also counts the first execve.
     ours = {op: counts for op, counts in call_counts(report).items()
             if not op.startswith(("fcntl_", "ioctl_"))}
     count, errors = theirs.get("execve", (1, 0))
@@ -54,7 +53,7 @@ def judge_tiny(results):
     report, reads = results.report(), results.account()["reads"]
     lost = report["trace"]["lost"]
     check(lost["total"] > 0, "nothing was lost: this tests nothing")
-    # The dynamic loader reads its libraries by the same call.
+    # The dynamic loader reads its libraries with the same call.
     count, errors = call_counts(report)["pread64"]
     check(reads <= count < reads + 20 and not errors, f"{count} reads counted of {reads}")
     counted = sum(count for count, _ in call_counts(report).values())
@@ -64,19 +63,20 @@ def judge_tiny(results):
 
 
 def judge_crowd(results):
-    """Many threads on few CPUs: what the kernel passed over is told, and nothing else is missing."""
+    """Many threads on few CPUs: events that the kernel skipped are reported as lost, and nothing
+    else is missing."""
     report = results.report()
     reads = sum(results.account(name)["reads"] for name in results.names("account*"))
     lost = report["trace"]["lost"]["by_layer"].get("syscall") or 0
     count = file_row(report, "/mnt/hot")["read"]["count"]
-    # What is lost may be other calls.
+    # The lost ones may be other calls.
     check(count <= reads <= count + lost, f"{count} counted and {lost} lost of {reads} reads")
     return f"{count} counted, {lost} lost of {reads}"
 
 
 def judge_sums(results):
-    """Mode profile, many threads on few CPUs: the file's sums are the program's own count, and the
-    processes' sums the kernel's."""
+    """Mode profile, many threads on few CPUs: the file's totals equal the program's own count,
+    and the processes' totals the kernel's."""
     report, reads = results.report(), results.account()["reads"]
     equal(report["trace"]["mode"], "profile", "mode")
     equal(report["trace"]["unaccounted"], 0, "unaccounted")
@@ -92,8 +92,8 @@ def judge_sums(results):
 
 
 def judge_flight(results):
-    """What a flight recorder kept of several processes that read byte after byte: their ends, in
-    which nothing is missing that is not told."""
+    """A flight recorder's records of several processes that read byte after byte: their ends,
+    with no unreported gaps."""
     report = results.report()
     trace = report["trace"]
     equal(trace["flight"]["reason"], "SIGUSR2", "why it was written")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Builds Faultline for another architecture, with Debian's packages of that architecture unpacked
-below a directory: nothing is installed, and no root is needed. Knows what make needs, and no test."""
+"""Cross-builds Faultline with Debian packages of the other architecture unpacked into a
+directory: installs nothing, and needs no root."""
 import os
 import shutil
 import subprocess
@@ -8,8 +8,8 @@ import subprocess
 import kernels
 
 COMPILERS = {"arm64": "aarch64-linux-gnu-gcc"}
-# To build with, and to run in a guest: what faultline, strace, busybox and the tools that make
-# devices and file systems link to.
+# For the build, and for the guest: libraries of faultline, strace, busybox and the tools that make
+# devices and file systems.
 PACKAGES = """libc6 libc6-dev linux-libc-dev libgcc-s1 libcrypt1 libbpf-dev libbpf1 libelf-dev libelf1
     zlib1g zlib1g-dev libzstd1 libzstd-dev libjson-c5 libjson-c-dev libmsgpackc2 libmsgpack-dev
     libsqlite3-0 libsqlite3-dev libdeflate0 libdeflate-dev
@@ -22,7 +22,7 @@ PACKAGES = """libc6 libc6-dev linux-libc-dev libgcc-s1 libcrypt1 libbpf-dev libb
 
 
 def suite():
-    """This machine's own release, whose versions of the libraries the sources are for."""
+    """This machine's own release, whose library versions the sources target."""
     with open("/etc/os-release") as file:
         for line in file:
             if line.startswith("VERSION_CODENAME="):
@@ -31,14 +31,14 @@ def suite():
 
 
 def sysroot(packages):
-    """A directory that stands for / of the other architecture."""
+    """A directory that serves as / of the other architecture."""
     packages.all_names()
     files = [packages.download(name, suite()) for name in PACKAGES]
     return packages.unpack(files, "sysroot")
 
 
 def build(packages, top, where, programs):
-    """Builds `programs` (paths below `where`); returns the directory that stands for /."""
+    """Builds `programs` (paths below `where`); returns the sysroot directory."""
     compiler = COMPILERS[packages.architecture]
     if not shutil.which(compiler):
         raise kernels.Unavailable(f"{compiler} is missing: scripts/setup.sh vm-arm64 installs it")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs of guests on block devices and on a writer that waits for one, against the kernel's own
-counts and its own trace. Knows nothing of virtual machines."""
+"""Guest jobs for block devices and for a throttled writer, compared with the kernel's own counts
+and its own trace."""
 from job import check, equal, told_losses
 
-# Fields of /sys/block/*/stat, and what a row of a device calls them.
+# Fields of /sys/block/*/stat, and their names in a device's row.
 STAT = {0: "read_requests", 1: "read_merges", 2: "read_bytes", 4: "write_requests",
         5: "write_merges", 6: "write_bytes", 15: "flush_requests"}
-# A virtual disk, which has a cache to be flushed, and a device in which nothing takes less than
-# NULL_NS. It is waited for reads ahead that are still on their way.
+# A virtual disk with a volatile cache, and a device on which nothing takes less than NULL_NS. The
+# job waits for readahead still in flight.
 NULL_DEVICE = "nullb0"
 DEVICES = ("vdb", NULL_DEVICE)
 NULL_NS, SECTOR_BYTES = 1000000, 512
@@ -20,8 +20,8 @@ dd if=/dev/$name of=/dev/null bs=1M count=8 skip=32
 dd if=/dev/zero of=/dev/$name bs=1M count=8 seek=48 conv=fsync,notrunc) & done; wait
 until grep -q "^ *0 *0$" /sys/block/$name/inflight; do sleep 0.1; done; done'
 for name in %(names)s; do cat /sys/block/$name/stat >after-$name; done"""
-# Of which little may be dirty on the whole machine; as it was afterwards. On a disk that is slower
-# than any writer; how often one was made to wait the kernel's own trace tells.
+# With a low machine-wide dirty limit, restored afterwards. On a disk slower than any writer; the
+# kernel's own trace gives the number of pauses.
 THROTTLED, TICK_NS = "/mnt/slow/throttled", 10000000
 THROTTLE = """rmmod null_blk 2>/dev/null
 load null_blk gb=1 nr_devices=1 memory_backed=1 irqmode=2 completion_nsec=20000000 hw_queue_depth=1 || exit 77
@@ -40,7 +40,7 @@ def block(programs):
 
 
 def judge_devices(results):
-    """What devices did that nobody else uses, by the kernel's own counts of them."""
+    """Requests of dedicated devices, compared with the kernel's own counts."""
     report, missing = results.report(), 0
     lost = told_losses(results, report)
     rows = results.printed("block")
@@ -67,7 +67,7 @@ def judge_devices(results):
 
 
 def judge_throttled(results):
-    """A writer that waits for writeback: the pauses that it was told lie within its calls."""
+    """A writer that waits for writeback: its recorded pauses lie within its calls."""
     report = results.report()
     lost = told_losses(results, report)
     pauses, totals = results.printed("throttle"), report["totals"]["throttled"]

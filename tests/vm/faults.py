@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs of guests on mapped files: what faults and calls bring in, against mincore and getrusage.
-Knows nothing of virtual machines."""
+"""Guest jobs for mapped files: data fetched by faults and calls, compared with mincore and
+getrusage."""
 from job import NotRun, check, equal, fetched, file_row, told_losses
 
-# Ways of the workload `mapper`: all but one that wants more memory than a guest has.
+# Modes of the workload `mapper`: all except one that needs more memory than a guest has.
 MODES = """sequential random advised_random private_write shared_write populate mlock mlock2
     populate_read populate_write willneed fork threads write_from direct_write_from read_into pread
     read readahead fadvise sendfile""".split()
-# In these the kernel itself takes the faults for a call that does not map: only fentry shows them.
+# In these the kernel itself takes the faults for a call that does not map: only fentry sees them.
 PINNED = ["direct_write_from"]
 QUICK_MODES = ["random", "shared_write", "populate", "threads", "read_into", "pread"]
 DATA_MIB = 4
@@ -22,7 +22,7 @@ $RUN -- sh -c 'for i in 0 1 2 3; do mapper threads /mnt/data$i account$i & done;
 
 
 def judge_mapper(results):
-    """One recording of several processes, each of which brings in a file of its own."""
+    """One recording of several processes, each of which reads its own file into the cache."""
     report = results.report()
     lost, missing = told_losses(results, report), 0
     modes = results.text("modes").split()
@@ -46,7 +46,7 @@ def judge_mapper(results):
 
 
 def judge_fault_crowd(results):
-    """Several processes that fault at once: each file's pages are its own."""
+    """Several processes that fault concurrently: each file has its own pages."""
     report = results.report()
     lost = report["trace"]["lost"]["by_layer"]
     told = missing = major = 0

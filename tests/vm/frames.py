@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How deep the frames of the BPF object go: over each chain of calls, what the kernel adds up before
-it takes a program, and refuses above 512 bytes. Kernels since 6.13 give each function of some
-programs a stack of its own, so that those do not show what older ones refuse.
+"""Stack depth of the BPF object: for each call chain, the sum that the kernel computes before it
+accepts a program, and rejects above 512 bytes. Since 6.13, kernels give each function of some
+programs a stack of its own, and so do not show what older ones reject.
 
 usage: tests/vm/frames.py OBJECT      the deepest chain of each program, deepest first
 """
@@ -10,12 +10,12 @@ import collections
 import struct
 import sys
 
-STACK_BYTES = 512  # of all frames of a chain
+STACK_BYTES = 512  # for all frames of a chain
 FRAMES = 8
 ROUND_BYTES = 32
 FRAME_POINTER = 10
 LOAD, STORES, MOVE, ADD, CALL, LOAD_ADDRESS = 1, (2, 3), 0xBF, 0x07, 0x85, 0x18
-TO_FUNCTION = 1  # what the source register of such a call says
+TO_FUNCTION = 1  # source register of such a call
 SYMTAB, REL, FUNC, SECTION, CODE = 2, 9, 2, 3, 4
 
 Function = collections.namedtuple("Function", "name depth calls is_program")
@@ -51,8 +51,8 @@ class Elf:
 
 
 def callee(elf, section, at):
-    """Section and offset of the function that the instruction there calls, or hands to the kernel to
-    be called; None: it does neither."""
+    """Section and offset of the function that the instruction calls, or passes to the kernel as
+    a callback; None otherwise."""
     code, registers, _, number = struct.unpack_from("<BBhi", elf.contents[section], at)
     symbol = elf.relocations.get((section, at))
     if code == CALL and registers >> 4 == TO_FUNCTION:
@@ -66,7 +66,7 @@ def callee(elf, section, at):
 
 
 def read_function(elf, symbol):
-    """One pass over it: the lowest address below the frame pointer, and whom it calls."""
+    """A single pass: the lowest address below the frame pointer, and the functions called."""
     name, _, section, start, length = symbol
     code = elf.contents[section]
     lowest, calls, places, at = 0, set(), {}, start
@@ -78,7 +78,7 @@ def read_function(elf, symbol):
         if base == FRAME_POINTER:
             lowest = min(lowest, offset)
         calls.add(callee(elf, section, at))
-        # A place on the stack is made by a move and an addition; what lies there begins there.
+        # A stack address is computed by a move and an addition; the object begins there.
         if op == MOVE and source in places:
             places[target] = places[source]
         elif op == ADD and target in places:
@@ -100,7 +100,7 @@ def functions(path):
 
 
 def deepest(all_of_them, at, known):
-    """(bytes, [names]) of the deepest chain from there, the longest one of those."""
+    """(bytes, [names]) of the deepest chain from there, the longest of several."""
     if at not in known:
         one = all_of_them[at]
         own = max(-(-one.depth // ROUND_BYTES), 1) * ROUND_BYTES

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Boots a kernel in QEMU with programs of this machine, runs a plan of jobs in it, and hands back
-what they wrote. Knows nothing of what the jobs are."""
+"""Boots a kernel in QEMU with programs of this machine, runs a plan of jobs in it, and returns
+their output."""
 import functools
 import glob
 import os
@@ -10,11 +10,11 @@ import subprocess
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Modules that a job can ask for: load NAME [OPTION...]
+# Modules that a job can request: load NAME [OPTION...]
 LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug",
             "nfsd", "nfsv4", "nvme", "btrfs")
-# The disks of virtio in their order, vda first: the jobs' files, one to be written to as it is, and
-# what the guest leaves; and one of NVMe.
+# The virtio disks in order, vda first: the jobs' files, one for raw writes, and the guest's output;
+# plus one NVMe disk.
 DISKS, XFS_MIB = {"scratch": 512, "bare": 256, "kept": 256}, 300
 MEMORY_MIB, CPUS = 1536, 2
 KEPT_BLOCK = 65536  # guest.sh
@@ -33,7 +33,7 @@ ARCHITECTURES = {
 
 
 def needed_libraries(path):
-    """What the dynamic loader will look for, and the loader itself."""
+    """The libraries that the dynamic loader will look for, and the loader itself."""
     text = subprocess.run(
         ["readelf", "-dlW", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ).stdout
@@ -41,10 +41,10 @@ def needed_libraries(path):
 
 
 class Root:
-    """The file system that a guest starts from."""
+    """The initial file system of a guest."""
 
     def __init__(self, architecture, places):
-        """`places`: directories that stand for / when a library is looked for."""
+        """`places`: root directories in which libraries are searched."""
         self.top = tempfile.mkdtemp(prefix="faultline-vm-")
         self.architecture, self.places = architecture, places
         for name in ("bin", "proc", "sys", "dev", "tmp", "mnt", "out", "root", "modules"):
@@ -60,7 +60,7 @@ class Root:
             shutil.copy(source, target)
 
     def find(self, path):
-        """A file by its path or, without one, in the directories of libraries."""
+        """A file by its path or, without one, in the library directories."""
         triplet = self.architecture.triplet
         for place in self.places:
             for directory in ("", f"/usr/lib/{triplet}/", f"/lib/{triplet}/", "/usr/bin/", "/bin/"):
@@ -90,7 +90,7 @@ class Root:
             self.add_libraries(found)
 
     def add_modules(self, kernel, listed, *names):
-        """Modules and what they need; the list of that name tells the order of loading."""
+        """Modules and their dependencies; the list file gives the load order."""
         order = []
 
         def add(name):
@@ -144,7 +144,7 @@ def tool(name):
 
 
 def unpack(disk, top):
-    """What guest.sh has left on the disk: a directory for each job that has ended, below `top`."""
+    """Unpacks what guest.sh left on the disk: a directory for each ended job, below `top`."""
     at = 0
     with open(disk, "rb") as file:
         while True:
@@ -158,7 +158,7 @@ def unpack(disk, top):
 
 
 class Outcome:
-    """What a guest left: a directory for each job that ended in it, and its console."""
+    """A guest's output: a directory for each job that ended in it, and its console."""
 
     def __init__(self, top, console, reason):
         self.top, self.console, self.reason = top, console, reason
@@ -177,7 +177,7 @@ class Outcome:
         return sorted(os.path.basename(path) for path in glob.glob(f"{self.top}/out/*"))
 
     def missing(self):
-        """The jobs that ended by the console's word, but of which nothing is here."""
+        """The jobs that ended according to the console, but left no output."""
         ended = re.findall(r"^vm: [\d.]+ s: (\S+): \d+$", self.console, re.M)
         return sorted(set(ended) - set(self.jobs()))
 
@@ -186,7 +186,7 @@ class Outcome:
 
 
 def boot(kernel, root, plan, seconds, parameters="", cpu="max"):
-    """Boots, runs the plan, and returns the Outcome; `reason` is None when all jobs were run."""
+    """Boots, runs the plan, and returns the Outcome; `reason` is None if all jobs were run."""
     work = tempfile.mkdtemp(prefix="faultline-vm-")
     try:
         return boot_in(work, kernel, root, plan, seconds, parameters, cpu)
@@ -196,13 +196,13 @@ def boot(kernel, root, plan, seconds, parameters="", cpu="max"):
 
 
 def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
-    """The same, in a directory that the Outcome then has."""
+    """The same, in a directory that the Outcome then owns."""
     arch = root.architecture
     shutil.copy(os.path.join(HERE, "guest.sh"), os.path.join(root.top, "init"))
     os.chmod(os.path.join(root.top, "init"), 0o755)
     with open(os.path.join(root.top, "plan"), "w") as file:
         file.write(plan)
-    # Checksums of file systems, by a name that they do not depend on but ask for.
+    # File-system checksums, requested at run time without a module dependency.
     sums = ("crc32c_generic", "crc32c_cryptoapi")
     root.add_modules(kernel, "at-start", "virtio_pci", "virtio_blk", "ext4", *sums)
     for name in LOADABLE:
@@ -218,7 +218,7 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     command += ["-accel", "tcg,thread=single", "-smp", str(CPUS), "-nodefaults", "-no-user-config"]
     command += ["-display", "none", "-no-reboot", "-kernel", kernel.image]
     command += ["-initrd", f"{work}/initramfs", "-serial", f"file:{work}/console"]
-    # A slow host makes the guest believe that its timer does not work: it must not look.
+    # On a slow host the guest's timer check would fail: skip it.
     always = "panic=-1 quiet no_timer_check"
     command += ["-append", f"console={arch.console} {always} {parameters}"]
     for name in DISKS:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a job of a guest is: a workload under `faultline run` and an account of the same work by
-somebody else, which are held against each other here, from the trace that the guest leaves. Knows
-neither what the workloads are nor virtual machines.
+"""A guest job: a workload under `faultline run` and an independent account of the same work, with
+which the trace that the guest leaves is compared.
 
-No number is compared that readahead or scheduling may change, but with an account of the same run.
+Numbers that readahead or scheduling may change are only compared with an account of the same run.
 """
 import glob
 import json
@@ -19,17 +18,17 @@ VARIANTS = {
     "async": ["tp_btf", "tp"],
     "vfs": ["fentry", "kprobe"],
 }
-ATTACHED = " is attached to "  # what faultline -v says of each program
-LIMIT = 900  # seconds for one job; only to end what hangs
-WORKLOAD_ABSENT = "77"  # exit status of tests/live/uring.c where it cannot run
-TOOL_ABSENT = "76"  # exit status of `need` in a guest, whose last words name what is not there
+ATTACHED = " is attached to "  # printed by faultline -v for each program
+LIMIT = 900  # seconds for one job; only to end hanging ones
+WORKLOAD_ABSENT = "77"  # exit status of tests/live/uring.c if it cannot run
+TOOL_ABSENT = "76"  # exit status of `need` in a guest, whose last words name the missing tool
 WORKLOAD_BROKEN = "99"  # exit status of tests/live/live.h
-# Of a job's events: what may be told as lost where the kernel passes no program over.
+# Maximum share of a job's events that may be lost on kernels that skip no program.
 LOST_AT_MOST = 0.1
 
 
 class Wrong(Exception):
-    """What Faultline says is not what happened."""
+    """Faultline's output is wrong."""
 
 
 def check(condition, text):
@@ -42,18 +41,18 @@ def equal(got, expected, what):
 
 
 class Absent(Exception):
-    """The kernel has not what the variant hooks to; the text says what."""
+    """The kernel lacks the variant's hook; the text gives the reason."""
 
 
 class NotRun(Exception):
-    """The guest was too slow for it, or what the job takes for granted was not so."""
+    """The guest was too slow for it, or an assumption of the job did not hold."""
 
 
 class Results:
-    """A job's files, and Faultline's words on its trace."""
+    """A job's files, and Faultline's output on its trace."""
 
     def __init__(self, outcome, job, faultline, passed_over=False):
-        """`passed_over`: the kernel goes without a program while that is preempted."""
+        """`passed_over`: the kernel skips a program that is being preempted."""
         self.outcome, self.job, self.faultline = outcome, job, faultline
         self.passed_over = passed_over
 
@@ -61,11 +60,11 @@ class Results:
         return self.outcome.read(self.job, name)
 
     def names(self, pattern):
-        """Of the job's files, those of such names."""
+        """The job's files that match a pattern."""
         return [os.path.basename(path) for path in glob.glob(self.outcome.path(self.job, pattern))]
 
     def said(self):
-        """What the job said on stderr, without the names of the programs that were attached."""
+        """The job's stderr, without the lines on attached programs."""
         lines = (self.text("stderr") or "").splitlines()
         return "\n".join(line for line in lines if ATTACHED not in line).strip()
 
@@ -75,7 +74,8 @@ class Results:
         return {line.split()[1] for line in lines if ATTACHED in line}
 
     def ended_well(self):
-        """The job's exit status, or why its variant cannot be had on this kernel."""
+        """Checks the job's exit status, or raises the reason its variant is unavailable on this
+        kernel."""
         status, said = (self.text("status") or "").strip(), self.said()
         if status == "125" and "does not exist in this kernel" in said:
             raise Absent(said.split(" is off: ")[-1].splitlines()[0])
@@ -90,7 +90,7 @@ class Results:
         equal(status, "0", f"exit status ({said})")
 
     def chosen(self, job):
-        """Which variant it was, where the choice was Faultline's."""
+        """The variant, if Faultline chose it."""
         if job.variant != "chosen" or job.layer not in VARIANTS:
             return ""
         return f" ({self.report()['trace']['layers'][job.layer]['attach']})"
@@ -148,13 +148,13 @@ def file_row(report, path):
 
 
 def fetched(row):
-    """Bytes brought into the page cache for a file, by whatever operation or none."""
+    """Bytes brought into the page cache for a file, by any operation or none."""
     return row["fetched_bytes"] + row["created_bytes"]
 
 
 def told_losses(results, report):
-    """Events told to be lost. What is passed over depends on when the kernel preempts: then there
-    are bounds, but no equality."""
+    """Events reported as lost. If the kernel skips preempted programs, the number depends on
+    preemption: only bounds hold."""
     lost, events = report["trace"]["lost"], report["trace"]["events"]
     check(results.passed_over or lost["total"] <= LOST_AT_MOST * events,
           f"{lost['total']} of {events} events lost ({lost['by_layer']})")
@@ -162,7 +162,7 @@ def told_losses(results, report):
 
 
 class Job:
-    """`judge` takes the Results, and returns what to say when all is well."""
+    """`judge` takes the Results, and returns the message for success."""
 
     def __init__(self, layer, variant, name, script, judge):
         self.layer, self.variant, self.name = layer, variant, name
@@ -173,7 +173,7 @@ class Job:
         return "-".join((self.layer, self.variant, self.name)).replace("*", "x").replace("+", "_")
 
     def plan(self):
-        """A line for the guest."""
+        """The guest's command line."""
         force = f"--force-variant {self.layer}={self.variant}" if self.variant != "chosen" else ""
         head = f"RUN='/bin/faultline run -v -o trace.flt {force}'; "
         script = (head + self.script).replace("'", "'\\''")

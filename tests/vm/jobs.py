@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which jobs a guest is given, by what its kernel is. Knows nothing of virtual machines."""
+"""Chooses a guest's jobs by its kernel."""
 from async_io import ASYNC, FORMS, judge_async, judge_forms
 from calls import (CALLS, CROWD, ENDS, FLIGHT, SUMS, TINY, judge_calls, judge_crowd, judge_flight,
                    judge_sums, judge_tiny)
@@ -23,7 +23,7 @@ def judge_refusal(results):
 
 
 def for_kernel(quick):
-    """The jobs of a kernel that is supported, the most telling first."""
+    """The jobs for a supported kernel, the most informative first."""
     mapped = mapper(QUICK_MODES)
     jobs = [Job("fault", "chosen", "mapped", mapped if quick else mapper(MODES), judge_mapper)]
     jobs += [Job("syscall", v, "calls", CALLS, judge_calls) for v in VARIANTS["syscall"]]
@@ -44,7 +44,7 @@ def for_kernel(quick):
 
 
 def for_crowd():
-    """The jobs of a kernel that preempts whatever it can."""
+    """The jobs for a fully preemptible kernel."""
     jobs = [Job("syscall", v, "crowd", CROWD, judge_crowd)
             for v in ("chosen", *VARIANTS["syscall"])]
     jobs += [Job("syscall", v, "ends", ENDS, judge_crowd) for v in VARIANTS["syscall"]]

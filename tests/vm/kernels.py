@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Debian's kernels: found, fetched, unpacked, and kept. Lists of packages and cache are of their
-own; the mirror is that of this machine's package sources. Knows nothing of virtual machines."""
+"""Finds, fetches, unpacks and caches Debian kernels. Package lists and cache are separate from
+the machine's; the mirror is the one in its package sources."""
 import glob
 import http.client
 import os
@@ -13,17 +13,17 @@ import relocations
 
 SUITES = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports")
 FALLBACK_MIRROR = "http://deb.debian.org/debian"
-LIMIT = 600  # seconds for one call of apt, or one package
+LIMIT = 600  # seconds for one apt call, or one package
 FLAVOURS = {"": "cloud-{}", "rt": "rt-{}", "16k": "{}-16k"}
-SILENCE = 30  # seconds in which a mirror says nothing
+SILENCE = 30  # seconds without data from a mirror
 
 
 class Unavailable(Exception):
-    """What was asked for cannot be had here; the text says why."""
+    """The request cannot be met here; the text gives the reason."""
 
 
 def mirror():
-    """The first of this machine's package sources that has Debian's own suites."""
+    """The first of this machine's package sources with Debian's own suites."""
     for path in [*glob.glob("/etc/apt/sources.list.d/*.sources"), "/etc/apt/sources.list"]:
         try:
             with open(path) as file:
@@ -39,10 +39,10 @@ def mirror():
 
 
 class Packages:
-    """Debian's packages of one architecture, below a directory."""
+    """Debian packages of one architecture, in a directory."""
 
     def __init__(self, top, architecture, until=None):
-        """`until`: when, by time.monotonic(), whatever is not there counts as unavailable."""
+        """`until`: time.monotonic() after which missing packages count as unavailable."""
         self.top = os.path.join(os.path.abspath(top), architecture)
         self.architecture = architecture
         self.url = mirror()
@@ -85,7 +85,7 @@ class Packages:
         )
 
     def all_names(self):
-        """Names of all packages; a suite that the mirror does not have is left out."""
+        """Names of all packages; suites missing on the mirror are left out."""
         if self.names is not None:
             return self.names
         os.makedirs(self.top, exist_ok=True)
@@ -114,7 +114,7 @@ class Packages:
         return have[0]
 
     def from_pool(self, pattern):
-        """The newest package of a kind that lies in the pool but in no list, fetched."""
+        """Fetches the newest package of a kind from the pool if no list has it."""
         found = set()
         for source in (f"linux-signed-{self.architecture}", "linux"):
             try:
@@ -136,7 +136,7 @@ class Packages:
         return path
 
     def read(self, url):
-        """What a URL holds, all of it, in the time that is left."""
+        """The complete contents of a URL, within the remaining time."""
         self.seconds_left()
         text = b""
         try:
@@ -177,8 +177,8 @@ def newest(names, pattern):
 
 
 class Kernel:
-    """An unpacked kernel: its image, its modules, its name. `asked` is a version, such as 6.12, and
-    perhaps a flavour: 6.12-rt."""
+    """An unpacked kernel: its image, its modules, its name. `asked` is a version, for example
+    6.12, optionally with a flavour: 6.12-rt."""
 
     def __init__(self, packages, asked):
         version, _, flavour = asked.partition("-")
@@ -186,7 +186,7 @@ class Kernel:
             raise Unavailable(f"no flavour {flavour}; there are {', '.join(filter(None, FLAVOURS))}")
         named = FLAVOURS[flavour].format(packages.architecture)
         wanted = rf"{re.escape(version)}\.[0-9+~.a-z]*(-[0-9]+)?-{named}"
-        # From 6.19 on the image is empty and stands beside linux-binary and linux-modules.
+        # From 6.19 on the image package is empty and split into linux-binary and linux-modules.
         name = newest(packages.all_names(), f"linux-binary-{wanted}")
         if name:
             files = [packages.download(name)]
@@ -218,7 +218,7 @@ class Kernel:
         return path
 
     def module(self, name):
-        """The path of a module's file; None when it is built in."""
+        """The path of a module's file; None if it is built in."""
         spelt = re.sub("[-_]", "[-_]", name)
         found = glob.glob(f"{self.top}/**/{spelt}.ko*", recursive=True)
         return found[0] if found else None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs for the monitoring service: that it counts what strace counts, what of it runs for a
-neighbour whose calls do no I/O, and what it keeps of chosen jobs. Knows nothing of virtual machines."""
+"""Guest jobs for the monitoring service: it counts what strace counts; its overhead for a
+process without I/O; and its flight recording of chosen jobs."""
 import re
 
 from job import Job, check, equal, strace_counts, told_losses
@@ -15,7 +15,7 @@ strace -f -qq -c -U name,calls,errors -o strace hotread /mnt/hot account 3 reads
 hotread /mnt/hot account 3 reads 500 || exit
 sleep 0.1; wget -q -O metrics http://127.0.0.1:9918/metrics || exit
 kill $pid; wait $pid"""
-# How often programs of ours ran, by the kernel's own count, for so many calls.
+# Runs of our programs, by the kernel's own count, for a number of calls.
 NEIGHBOUR = """echo 1 >/proc/sys/kernel/bpf_stats_enabled
 for layer in vfs syscall; do rm -f ready
 %s
@@ -23,9 +23,9 @@ runs() { cat /proc/$pid/fdinfo/* | awk '/^run_cnt/ { all += $2 } END { print all
 before=$(runs); neighbour asks 1 >asked || exit; echo "$before $(runs) $(cat asked)" >$layer
 kill $pid; wait $pid || exit; done""" % (START % "task,$layer")
 
-# Shells in control groups of the second version, with which nothing else of a machine is limited,
-# read byte after byte: in chosen ones, one that was there before, one that comes, and a child of one
-# that comes; and in another.
+# Shells in cgroup v2 groups without controllers, which read byte after byte: in the chosen ones, a
+# process that was there before, one that enters, and a child of one that enters; and one in another
+# group.
 KEPT, LEFT = {"before": "chosen", "late": "chosen", "child": "more"}, {"other": "others"}
 FLIGHT_OF = """mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null; of=/sys/fs/cgroup; mkdir -p $of/chosen $of/more $of/others
 for n in %s; do seq 400 >/mnt/of-$n; mkfifo go-$n; done; jobs=
@@ -66,7 +66,7 @@ def judge_calls(results):
 
 
 def judge_neighbour(results):
-    """By functions of the VFS nothing runs; by tracepoints of all calls two programs each."""
+    """With VFS functions nothing runs; with tracepoints on all calls, two programs each."""
     share = {}
     for layer in ("vfs", "syscall"):
         before, after, _, ops = (float(word) for word in results.text(layer).split())
@@ -81,7 +81,7 @@ def judge_neighbour(results):
 
 
 def judge_flight_of(results):
-    """What the jobs of the set did, each byte that they read, and nothing of others."""
+    """Everything the chosen jobs did, each byte they read, and nothing of others."""
     lost = told_losses(results, results.report())
     size = sum(len(f"{number}\n") for number in range(1, 401))
     rows = [row for row in results.printed("syscall") if row["op"] == "read" and row["result"] == 1]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs of guests on processes: each is followed, however it was made, and told once. Knows nothing
-of virtual machines."""
+"""Guest jobs for processes: each is followed, however it was created, and reported once."""
 from job import check, equal, file_row, told_losses
 
 READERS = """mkdir -p /mnt/readers; n=10000

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The programs and functions of a BPF object: their names, who calls whom, and how much of the stack
-each takes. Knows nothing of what they are for."""
+"""The programs and functions of a BPF object: names, calls, and stack depth of each."""
 import struct
 
-STACK_UNIT = 32  # what the verifier rounds a function's part of the stack up to
+STACK_UNIT = 32  # the verifier rounds a function's stack use up to this
 INSTRUCTION = 8
 SYMBOLS, REL, FUNCTION, EXECUTABLE = 2, 9, 2, 4
 R10 = 10
 CALL, MOVE, ADD, WIDE = 0x85, 0xBF, 0x07, 0x18
-TO_FUNCTION = 1  # source register of a call that is none of a helper
-LOADS = {1}  # classes of instructions: LDX, by its source; ST and STX, by their destination
+TO_FUNCTION = 1  # source register of a call to a BPF function, not a helper
+LOADS = {1}  # instruction classes: LDX, by its source; ST and STX, by their destination
 STORES = {2, 3}
 
 
@@ -33,7 +32,7 @@ class Object:
             if info & 15 == FUNCTION and self.heads[section][2] & EXECUTABLE:
                 text = names[name : names.index(b"\0", name)].decode()
                 self.functions[section, value // INSTRUCTION] = text, length // INSTRUCTION
-        self.targets = {}  # (section, instruction): symbol that it is relocated by
+        self.targets = {}  # (section, instruction): symbol of its relocation
         for head in self.heads:
             if head[1] == REL:
                 for offset, info in struct.iter_unpack("<QQ", self.part(head)):
@@ -43,7 +42,7 @@ class Object:
         return self.data[head[4] : head[4] + head[5]]
 
     def instructions(self, section, first):
-        """code, destination, source, offset, immediate of each of a function's."""
+        """code, destination, source, offset, immediate of each of a function's instructions."""
         _, count = self.functions[section, first]
         data = self.part(self.heads[section])
         at = first * INSTRUCTION
@@ -53,8 +52,8 @@ class Object:
             yield code, registers & 15, registers >> 4, offset, immediate
 
     def called(self, section, number, code, source, immediate):
-        """The function that an instruction calls, or hands to a helper to be called; None for what
-        is none of ours."""
+        """The function that an instruction calls, or passes to a helper as a callback; None if
+        it is not one of ours."""
         target = self.targets.get((section, number))
         if code == CALL and source == TO_FUNCTION:
             if not target:
@@ -69,7 +68,7 @@ class Object:
     def function(self, section, first):
         """A function's own depth, and the functions that it calls."""
         deepest, callees = 0, set()
-        frame = {R10: 0}  # registers that point into the frame, and where
+        frame = {R10: 0}  # registers that point into the frame, and their offsets
         for i, (code, to, source, offset, immediate) in enumerate(self.instructions(section, first)):
             kind = code & 7
             base = source if kind in LOADS else to if kind in STORES else None
@@ -85,12 +84,12 @@ class Object:
                 frame[to] = frame[source]
             elif code == CALL:
                 frame = {register: at for register, at in frame.items() if register > 5}
-            elif kind not in STORES and kind not in (5, 6):  # all but jumps write to `to`
+            elif kind not in STORES and kind not in (5, 6):  # all except jumps write to `to`
                 frame.pop(to, None)
         return deepest, callees
 
     def deepest(self, function):
-        """The deepest chain of calls from a function on: bytes, and names with their depths."""
+        """The deepest call chain from a function on: bytes, and names with their depths."""
         own, callees = self.function(*function)
         own = max(1, -(-own // STACK_UNIT)) * STACK_UNIT
         below = max((self.deepest(callee) for callee in callees), default=(0, []))
@@ -102,7 +101,7 @@ class Object:
         return names[name : names.index(b"\0", name)].decode()
 
     def programs(self):
-        """What the kernel calls: all that lies in a section of its own, not where functions do."""
+        """Entry points: all functions in sections of their own rather than in .text."""
         for section, first in self.functions:
             if self.section(section) != ".text":
                 yield section, first

@@ -1,37 +1,37 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which of the BPF object's relocations a kernel's types cannot satisfy, found without running that
-kernel: what libbpf does when it loads the object, from the same two sections. A relocation that does
-not resolve makes the kernel refuse every program that reaches it, unless a look whether the field
-is there comes before it: those are listed here, and no others may be left over.
+"""Finds the BPF object's relocations that a kernel's types cannot satisfy, without running that
+kernel: does what libbpf does when it loads the object, from the same two sections. An unresolved
+relocation makes the kernel reject every program that reaches it, unless the program first checks
+that the field exists: those are listed here, and no others may remain.
 
-usage: tests/vm/relocations.py OBJECT BTF...      BTF: such as /sys/kernel/btf/vmlinux
+usage: tests/vm/relocations.py OBJECT BTF...      BTF: for example /sys/kernel/btf/vmlinux
 """
 import re
 import struct
 import subprocess
 import sys
 
-# Of each of these, one at least must be there: the object takes the one that is.
+# At least one of each set must exist: the object uses that one.
 ALTERNATIVES = [
     {"dentry.d_u.d_alias", "dentry.d_alias"},  # the union lost its name in 7.1
-    {"folio._flags_1", "folio._folio_order"},  # the order of a folio, before and since 6.6
+    {"folio._flags_1", "folio._folio_order"},  # a folio's order, before and since 6.6
     {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
     {"page.compound_head", "page.compound_info"},  # renamed in 7.2
     {"mm_struct.flags", "mm_struct.flags.__mm_flags"},  # a struct since 6.18
     # Records of classic tracepoints, since and before 6.4.
     {"trace_event_raw_io_uring_submit_req.req", "trace_event_raw_io_uring_submit_sqe.req"},
-    # Files that are registered with a ring, since and before 6.13.
+    # Files registered with a ring, since and before 6.13.
     *({there, before}
       for there in ("io_ring_ctx.file_table.data.nr", "io_ring_ctx.file_table.data.nodes")
       for before in ("io_ring_ctx.file_table.files", "io_ring_ctx.nr_user_files")),
     {"io_rsrc_node.file_ptr", "io_fixed_file.file_ptr"},
-    # Names that a request of io_uring comes with, since and before 7.0.
+    # File names of io_uring requests, since and before 7.0.
     *({f"{name}.__incomplete_filename", name}
       for name in ("io_open.filename", "io_statx.filename", "io_unlink.filename",
                    "io_mkdir.filename", "io_rename.oldpath", "io_rename.newpath")),
 ]
-# These may be missing: the object looks first, and does without.
+# These may be missing: the object checks first, and works without them.
 OPTIONAL = {
     "backing_file": "overlay files' own kind of file, since 6.5",
     "backing_file.user_path": "was real_path before 6.8",
@@ -41,10 +41,10 @@ OPTIONAL = {
     "rw_semaphore.owner": "not on PREEMPT_RT",
     "inode.i_rwsem.owner": "not on PREEMPT_RT",
     "iomap_dio_simple": "since 7.3",
-    # Records of classic tracepoints of page faults, by two names.
+    # Records of classic page-fault tracepoints, under two names.
     "trace_event_raw_exceptions": "x86 only",
     "trace_event_raw_x86_exceptions": "x86 only",
-    # File systems that are modules have types of their own, which come when they are loaded.
+    # File systems built as modules have types of their own, available once loaded.
     "btrfs_bio": "a module's",
     "btrfs_inode": "a module's",
     "btrfs_root": "a module's",
@@ -57,7 +57,7 @@ OPTIONAL = {
 KINDS = dict(enumerate("void int ptr array struct union enum fwd typedef volatile const restrict "
                        "func func_proto var datasec float decl_tag type_tag enum64".split()))
 FIELD, TYPE, ENUM = {0, 1, 2, 3, 4, 5}, {7, 8, 9, 12}, {10, 11}
-EXISTS = {2, 8, 10, 12}  # these say whether; they never fail
+EXISTS = {2, 8, 10, 12}  # existence checks, which never fail
 
 
 class Type:
@@ -117,7 +117,8 @@ def essential(name):
 
 
 def access_path(btf, number, access):
-    """The names of an access such as 0:3:1, and the types on the way; indices of arrays as numbers."""
+    """The names of an access path, for example 0:3:1, and the types on the way; array indices as
+    numbers."""
     steps = [int(step) for step in access.split(":")][1:]
     names, number = [], btf.plain(number)
     for step in steps:
@@ -133,7 +134,7 @@ def access_path(btf, number, access):
 
 
 def find_member(btf, number, name):
-    """The plain type of a member, also of an unnamed struct or union inside."""
+    """The plain type of a member, also inside an unnamed struct or union."""
     for member, target in btf.types[number].members:
         target = btf.plain(target)
         if member == name:
@@ -146,7 +147,7 @@ def find_member(btf, number, name):
 
 
 def resolves(kernel, kind, local, names):
-    """Whether a type of the kernel has what the relocation asks for."""
+    """True if a kernel type satisfies the relocation."""
     for number in kernel.names.get((essential(local.name), local.kind), ()):
         if kind in TYPE:
             return True
@@ -187,7 +188,7 @@ def section(path, wanted):
 
 
 def relocations(path):
-    """All of an object: {(access as text): (kind, local type, names)}, once each."""
+    """All relocations of an object: {(access as text): (kind, local type, names)}, once each."""
     btf, data = Btf(section(path, ".BTF")), section(path, ".BTF.ext")
     length = struct.unpack_from("<I", data, 4)[0]
     start, size = struct.unpack_from("<II", data, 24)
@@ -209,13 +210,13 @@ def relocations(path):
             else:
                 names = []
             text = ".".join([essential(local.name), *map(str, names)])
-            if kind not in EXISTS and kind != 6:  # 6 is the id in the object's own types
+            if kind not in EXISTS and kind != 6:  # 6 is the ID in the object's own types
                 found[text, kind] = (kind, local, names)
     return btf, found
 
 
 def unresolved(object_path, kernel):
-    """What the kernel's types cannot satisfy and nobody expects: a list of texts, sorted."""
+    """Unexpected relocations that the kernel's types cannot satisfy: a sorted list of texts."""
     missing, there = set(), set()
     for (text, _), (kind, local, names) in relocations(object_path)[1].items():
         (there if resolves(kernel, kind, local, names) else missing).add(text)
@@ -229,11 +230,11 @@ def guarded(text, missing, there):
     return any(text in group and group & there - missing for group in ALTERNATIVES)
 
 
-# --- types out of a kernel's image ---
+# --- types from a kernel's image ---
 
 
 def unpacked(data):
-    """What is packed inside an image, and the image itself."""
+    """The image itself, and its decompressed contents."""
     yield data
     for magic, command in (
         (b"\xfd7zXZ\0", ["xz", "-dcq"]),
@@ -243,7 +244,7 @@ def unpacked(data):
     ):
         at = data.find(magic)
         while at >= 0:
-            # What follows the packed part makes the tool complain after it has done its work.
+            # Trailing data makes the tool complain after it has done its work.
             done = subprocess.run(
                 command, input=data[at:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )

@@ -1,22 +1,22 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Boots Debian kernels in QEMU and holds what Faultline records there against strace, mincore,
+"""Boots Debian kernels in QEMU and compares Faultline's recordings there with strace, mincore,
 getrusage and the workloads' own accounts: each layer in each variant that the kernel has. Prints
 kernel, layer, variant and result. Needs no root and no KVM (scripts/setup.sh vm).
 
 usage: tests/vm/run.py [OPTION...] [VERSION...]
-    --arch amd64|arm64   what the guests are; what is not this machine's is built first
-    --quick              fewer jobs, and each kernel but once
+    --arch amd64|arm64   guest architecture; cross-builds if it is not this machine's
+    --quick              fewer jobs, and each kernel only once
     --parallel N         guests at a time (one per processor: each is emulated by one thread)
-    --seconds N          begin no job later in a guest's life; those left are skipped
-    --within N           be done in N seconds: what then is not run is skipped, and so is a guest
-                         that does not start; of one that is cut off, what has ended is compared
-    --cache DIR          where packages are kept (build/vm)
-    --only TEXT          those jobs whose names (syscall-tp-calls) hold it; may be given again
-    --keep               leave what the guests wrote
+    --seconds N          begin no job later in a guest's life; the rest is skipped
+    --within N           finish in N seconds: jobs not run by then are skipped, and so are guests
+                         that do not start; if one is cut off, its finished jobs are compared
+    --cache DIR          package cache (build/vm)
+    --only TEXT          jobs whose names (syscall-tp-calls) contain it; repeatable
+    --keep               keep the guests' output
 
-VERSION is such as 6.12, or 6.12-rt (PREEMPT_RT), or on arm64 6.12-16k (pages of 16 KiB); all of the
-matrix by default. What cannot be fetched is skipped, and said to be.
+VERSION is for example 6.12, 6.12-rt (PREEMPT_RT), or on arm64 6.12-16k (16 KiB pages); by default
+all of the matrix. Kernels that cannot be fetched are skipped, with a message.
 """
 import argparse
 import concurrent.futures
@@ -42,27 +42,27 @@ import vfs
 from job import LIMIT, Absent, NotRun, Results, Wrong
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# The versions, and what a guest of it needs said.
+# The versions, and the parameters that their guests need.
 MATRIX = {"amd64": ["5.10", "6.1", "6.12", "6.18", "7.2"], "arm64": ["6.1", "6.12", "7.2"]}
 TOO_OLD = ("5.10",)
-# Where tracepoint programs may be preempted, and are passed over meanwhile.
+# Kernels that may preempt tracepoint programs, and skip them in the meantime.
 PASSING_OVER = ("7.2",)
 HERE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
-# A CPU without cmpxchg16b for those whose allocator misuses it under emulation.
+# A CPU without cmpxchg16b for kernels whose allocator misuses it under emulation.
 CPUS = {("amd64", "6.12"): "max,-cx16"}
-# Authenticated pointers as arm64 has them take most of the emulation's time.
+# arm64's standard pointer authentication takes most of the emulation's time.
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
 WORKLOADS = ("live/calls", "live/mapper", "live/spawner", "live/span_marks", "live/hotread",
              "live/uring", "live/uring_forms", "live/span_opened", "live/present", "live/moves",
              "bench/neighbour")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
-BEGINS = 0.85  # of a guest's time: what then is begun may end by itself
+BEGINS = 0.85  # of a guest's time: jobs begun later may be cut off
 WITHIN_REST = 15  # seconds of --within for judging and ending
 
 
 class Table:
-    """Lines of results, and their sum."""
+    """Prints result lines, and their sum."""
 
     def __init__(self):
         self.passed = self.failed = self.absent = self.late = 0
@@ -76,14 +76,15 @@ class Table:
         self.line(kernel, "-", "-", "-", f"skipped: {reason}")
 
     def tell_never_attached(self, options):
-        """The programs that no guest has run: no test knows whether they work."""
+        """The programs that no guest has run: untested ones."""
         code = programs.Object(os.path.join(options.build, "bpf/faultline.bpf.o"))
         every = {code.functions[function][0] for function in code.programs()}
         left = ", ".join(sorted(every - self.attached)) or "none"
         print(f"{len(every)} programs, never attached: {left}")
 
     def judge_types(self, kernel, label, options):
-        """Whether the kernel's types have all that the BPF object reads: no boot is needed."""
+        """Checks that the kernel's types have everything that the BPF object reads, without a
+        boot."""
         left, there = [], 0
         with open(kernel.btf, "rb") as file:
             types = relocations.Btf(file.read())
@@ -96,7 +97,7 @@ class Table:
         self.line(label, "-", "-", "relocations", result)
 
     def judge(self, kernel, job, results):
-        """Only what Faultline says wrongly is a failure, or says so that it cannot be read."""
+        """Only wrong or unreadable output of Faultline is a failure."""
         self.attached |= results.attached()
         try:
             results.ended_well()
@@ -116,11 +117,11 @@ def make_root(architecture, build, places, workloads):
     root.add_program(os.path.join(build, "faultline"))
     for name in workloads:
         root.add_program(os.path.join(build, "tests", name))
-    # One that marks spans, for a program that opens it.
+    # The library that marks spans, for a program that opens it.
     root.put(os.path.join(build, "libfaultline.so.0"), "/lib/libfaultline.so.0")
-    # The C library opens it when a thread ends by itself.
+    # The C library opens it when a thread exits.
     root.add_library("libgcc_s.so.1")
-    # ... and the program itself, for the service.
+    # The library that the monitoring service needs.
     root.add_library("libmicrohttpd.so.12")
     busybox, strace = root.find("busybox"), root.find("strace")
     root.put(busybox, "/bin/busybox")
@@ -128,7 +129,7 @@ def make_root(architecture, build, places, workloads):
     for name in ("/sbin/dmsetup", "/sbin/mke2fs", "/sbin/mkfs.btrfs", "/sbin/blkzone"):
         if root.find(name):
             root.add_program(root.find(name))
-    # By its path, for the shell can do it by itself.
+    # By path, since the shell has a builtin of this name.
     root.put(busybox, "/usr/bin/true")
     return root
 
@@ -154,7 +155,7 @@ def run_guest(kernel, label, todo, options, table, parameters=""):
     try:
         plan = f"SECONDS_LEFT={begin}\n" + "".join(job.plan() for job in todo)
         cpu = CPUS.get((options.arch, kernel.version), CPU[options.arch])
-        # Emulation on a busy machine may fail before anything of ours was run: that is no verdict.
+        # Emulation on a busy machine may fail before any of our code runs: that is no verdict.
         for left in reversed(range(BOOTS)):
             outcome = guest.boot(kernel, root, plan, end, parameters, cpu)
             if "vm: " in outcome.console or options.within or not left:
@@ -189,7 +190,7 @@ def run_guest(kernel, label, todo, options, table, parameters=""):
 
 
 def guests_of(version, packages, options, table):
-    """The guests that a kernel is booted for: (kernel, label, jobs, parameters) of each."""
+    """The guests to boot for a kernel: (kernel, label, jobs, parameters) of each."""
     kernel = kernels.Kernel(packages, version)
     print(f"=== {kernel.name}", flush=True)
     if version in TOO_OLD:
@@ -203,7 +204,7 @@ def guests_of(version, packages, options, table):
 
 
 def run_matrix(versions, packages, options, table):
-    """Runs guests in parallel, those with the most jobs first, so that the processors stay busy."""
+    """Runs guests in parallel, those with the most jobs first, to keep the CPUs busy."""
     guests = []
     for version in versions:
         try:
@@ -250,7 +251,7 @@ def main():
     try:
         packages.all_names()
     except (kernels.Unavailable, OSError, subprocess.SubprocessError):
-        pass  # each kernel then says why it is skipped
+        pass  # each kernel then reports why it is skipped
     run_matrix(options.versions or MATRIX[options.arch], packages, options, table)
     table.tell_never_attached(options)
     print(

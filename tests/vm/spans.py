@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs of guests on spans of the application, against what the workload says that it marked. Knows
-nothing of virtual machines."""
+"""Guest jobs for application spans, compared with the workload's own account."""
 import json
 
 from job import check, equal, told_losses
@@ -22,7 +21,7 @@ def judge_spans(results):
     for row in report["spans"] or []:
         told[row["name"]] = told.get(row["name"], 0) + row["count"]
     if lost:
-        # As in judge_calls: counted by the kernel side, or late by the tracer's own word.
+        # As in judge_calls: counted by the kernel side, or late according to the tracer.
         said = [row["text"] for row in report["caveats"] if row["id"] in ("lost", "spans")]
         missing = [count - told.get(name, 0) for name, count in begun.items()]
         check(set(told) <= set(begun) and min(missing) >= 0, f"more spans than begun: {told}")
@@ -35,7 +34,7 @@ def judge_spans(results):
 
 
 def judge_span_crowd(results):
-    """Each span is its own thread's, whoever was preempted while it was told."""
+    """Each span belongs to its own thread, whatever was preempted while it was recorded."""
     lost = told_losses(results, results.report())
     calls = [json.loads(line) for line in (results.text("account") or "").splitlines()]
     begun = {(call["tid"], call["id"]) for call in calls if call["what"] == "begin"}

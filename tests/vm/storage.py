@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs of guests on block devices that come in mid-run, lie on others, or fail: what is told of them
-against the kernel's own counts, device by device. Knows nothing of virtual machines."""
+"""Guest jobs for block devices that appear during the run, are stacked, or fail: compared with
+the kernel's own counts, device by device."""
 import collections
 import re
 
@@ -8,20 +8,20 @@ from devices import SECTOR_BYTES, STAT
 from job import Job, check, told_losses
 
 BLOCK_BYTES, DIRECT_BYTES = 4096, 4 << 20
-PART, DIRECT = 1 << 8, 1 << 5  # as the manual page of traces has them
-READ_ROUNDS = 11  # the workload `uring` reads each of its blocks so often: 5 rounds by each, 1 polled
+PART, DIRECT = 1 << 8, 1 << 5  # as in the man page of the trace format
+READ_ROUNDS = 11  # how often `uring` reads each of its blocks: 5 rounds by each, 1 polled
 STACKED_FILE = "/mnt/stacked/data"
-# What `uring` reads past the page cache, and its account of that.
+# Files that `uring` reads with O_DIRECT, and its account of that.
 READ_DIRECTLY = {STACKED_FILE: "account", "/dev/nullb2p2": "account-part",
                  "/dev/md_job": "account-md"}
 
 
 def difference(results, device):
-    """{column: what the kernel counted in the meantime}; `device` may name a partition, too."""
+    """{column: the kernel's count in between}; `device` may also be a partition."""
     before, after = (results.text(f"{when}-{device.replace('/', '-')}") for when in
                      ("before", "after"))
     check(before is not None and after, f"no counts of {device}: {results.said()}")
-    before = before.split() or ["0"] * 17  # it was not there
+    before = before.split() or ["0"] * 17  # it did not exist
     return {
         column: (int(after.split()[field]) - int(before[field]))
         * (SECTOR_BYTES if column.endswith("_bytes") else 1)
@@ -39,7 +39,7 @@ def check_counts(results, names, lost):
         if name.startswith("dm-"):  # there the kernel counts a flush as a write
             ours["write_requests"] += ours.pop("flush_requests")
             theirs.pop("flush_requests")
-        elif name.startswith("md"):  # there it does not, but each piece that it cuts off a bio
+        elif name.startswith("md"):  # there it does not, but counts each piece split off a bio
             theirs["flush_requests"] = ours["flush_requests"]
             for column in ("read_requests", "write_requests"):
                 theirs[column] = min(theirs[column], ours[column])
@@ -50,7 +50,7 @@ def check_counts(results, names, lost):
 
 
 def judge_late(results):
-    """Drivers and file systems that are loaded when the recording has begun long ago."""
+    """Drivers and file systems loaded long after the recording began."""
     lost = told_losses(results, results.report())
     check_counts(results, ("nvme0n1", "nullb0"), lost)
     wanted = {f"/mnt/x/f{i}": 8192 for i in range(1, 101)}
@@ -65,8 +65,8 @@ def judge_late(results):
     wrong = {path: (written[path], size) for path, size in wanted.items()
              if (written[path] > size if lost else written[path] != size)}
     check(not wrong, f"(told, written): {wrong}")
-    # Which file of an overlay's layer is read ahead for which of the overlay's own is not known
-    # where that came later: then it has its own name.
+    # If the overlay module came later, lower files read ahead cannot be mapped to overlay files,
+    # and keep their own names.
     for name, size in (("direct", 20 * 65536), ("f1", 8192)):
         told = read[f"/mnt/merged/{name}"] + read[f"/mnt/x/{name}"]
         check(told == size or (lost and told <= size), f"{told} bytes read of {name}, not {size}")
@@ -74,7 +74,7 @@ def judge_late(results):
 
 
 def judge_stacked(results):
-    """Devices that lie on others, and partitions: named as in /sys/block, each with its counts."""
+    """Stacked devices and partitions: named as in /sys/block, each with its counts."""
     lost = told_losses(results, results.report())
     devices = ("nullb0", "nullb1", "nullb2", "md_job", "dm-0")
     check_counts(results, devices, lost)
@@ -83,7 +83,7 @@ def judge_stacked(results):
         part = [row for row in requests if row["part"] == int(results.text(f"number-{number}"))]
         theirs = difference(results, f"nullb2/nullb2p{number}")
         for side in ("read", "write"):
-            # An empty write that flushes is told as what it does; the kernel counts it as a write.
+            # An empty flushing write is recorded as a flush; the kernel counts it as a write.
             names = ("request_write", "request_flush") if side == "write" else ("request_read",)
             own = [row for row in part if row["op"] in names]
             ours = {f"{side}_requests": len(own),
@@ -96,10 +96,11 @@ def judge_stacked(results):
 
 
 def direct_places(results, path):
-    """{operation: {place in the file: how often}}, by blocks, of what went past the page cache."""
+    """{operation: {file offset: count}}, by block, for O_DIRECT requests."""
     places = collections.defaultdict(collections.Counter)
     for row in results.printed("block"):
-        # Where none is told, a file system writes zeros ahead of the data, or a call waits for it.
+        # Bios without an offset are zeros that a file system writes ahead of the data, or a call
+        # waits for them.
         if (row["kind"] == "bio" and row.get("path") == path and row["flags"] & DIRECT
                 and row["offset"] >= 0):
             for at in range(row["offset"], row["offset"] + row["bytes"], BLOCK_BYTES):
@@ -108,8 +109,8 @@ def direct_places(results, path):
 
 
 def check_direct(results, lost):
-    """What goes past the page cache to a file, or a device, that lies on others is the file's, and
-    at its place, whoever has cut it up: written by calls, read by io_uring and libaio."""
+    """O_DIRECT requests to a file or device on stacked devices belong to the file, at its
+    offset, however they are split: written by calls, read by io_uring and libaio."""
     for path, account in READ_DIRECTLY.items():
         truth, places = results.account(account), direct_places(results, path)
         blocks = (truth["io_uring"] + truth["libaio"] + truth["polled"]) // READ_ROUNDS
@@ -125,8 +126,8 @@ def check_direct(results, lost):
 
 
 def judge_failing(results):
-    """Requests that the driver gives back, that end in parts, or fail, as the kernel's own tracer
-    and the disk's driver count them."""
+    """Requests requeued by the driver, completed in parts, or failed, as counted by the kernel's
+    own tracer and the disk's driver."""
     lost = told_losses(results, results.report())
     row = check_counts(results, ("sda",), lost)["sda"]
     requests = [request for request in results.printed("block")
@@ -148,8 +149,8 @@ def judge_failing(results):
 
 
 def judge_zoned(results):
-    """What is appended to zones has its place on the disk from there, in its file from its writer:
-    as the kernel's own tracer saw each request end, and each block of a file once."""
+    """Zone appends have the disk position from the completion, and the file offset from the
+    writer: as the kernel's own tracer saw each request end, and each block of a file once."""
     lost = told_losses(results, results.report())
     row = check_counts(results, ("nullb0",), lost)["nullb0"]
     traced = collections.Counter(
@@ -166,7 +167,7 @@ def judge_zoned(results):
     check(not placed - traced, f"not at its place: {dict((placed - traced).most_common(5))}")
     for path, size in ZONED_FILES.items():
         wanted = collections.Counter(range(size // BLOCK_BYTES))
-        if written[path]["somewhere"] and path == ZONED_DIRECT:  # up to 6.1 the bio does not tell
+        if written[path]["somewhere"] and path == ZONED_DIRECT:  # not in the bio up to 6.1
             wanted = collections.Counter({"somewhere": size // BLOCK_BYTES})
         check(not written[path] - wanted and (lost or not wanted - written[path]),
               f"{path}: blocks {written[path].most_common(5)} of {len(wanted)}")
@@ -175,7 +176,7 @@ def judge_zoned(results):
     return f"{sum(placed.values())} bios in {sum(traced.values())} requests, each at its place"
 
 
-# The driver of NVMe where it is a module, and else the device, which is taken from it before.
+# The NVMe driver if it is a module, otherwise the device, which is unbound beforehand.
 LATE = """pci=/sys/bus/pci/drivers/nvme; export late=$(cd $pci && ls -d 0000:*)
 [ -z "$late" ] || echo $late >$pci/unbind; until [ ! -e /dev/nvme0n1 ]; do sleep 0.1; done
 [ -n "$late" ] || [ -f /modules/nvme.ko ] || exit 77
@@ -194,7 +195,7 @@ dd if=/mnt/merged/direct of=/dev/null bs=64k iflag=direct; cat /mnt/merged/f1
 umount /mnt/merged; umount /mnt/x'; s=$?
 for name in nvme0n1 nullb0; do cat /sys/block/$name/stat >after-$name; done; exit $s"""
 
-# Two partitions, of which the first begins at 1 MiB and the second at 33 MiB, of 32 MiB each.
+# Two partitions of 32 MiB each, at 1 MiB and at 33 MiB.
 STACKED = """need dmsetup mke2fs || exit; rmmod null_blk 2>/dev/null; load null_blk nr_devices=3 gb=1 memory_backed=1 cache_size=64 || exit 77
 load raid0 && load dm_mod || exit 77
 printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\000\\000\\000\\000\\001\\000' >table
@@ -225,8 +226,8 @@ counts after
 DM_DISABLE_UDEV=1 dmsetup remove line; echo clear >/sys/block/md_job/md/array_state
 exit $s"""
 
-# A disk of 64 MiB that fails at sector 4660, gives each seventh request back for some of them, and
-# moves less than each fifth is to move for others. The kernel's tracer says how often.
+# A disk of 64 MiB that fails at sector 4660; for some requests requeues every seventh, and for
+# others transfers every fifth only partly. The kernel's tracer gives the numbers.
 FAILING = """[ -f /modules/scsi_debug.ko ] || exit 77; load sd_mod; load scsi_debug dev_size_mb=64 delay=0 || exit 77
 until [ -b /dev/sda ]; do sleep 0.1; done; sleep 1
 debug=/sys/bus/pseudo/drivers/scsi_debug; cd /sys/kernel; mount -t tracefs none tracing; cd tracing
@@ -244,7 +245,7 @@ cat /sys/block/sda/stat >after-sda;
 cat /sys/kernel/tracing/trace >traced; umount /sys/kernel/tracing
 rmmod scsi_debug; exit $s"""
 
-# Zones of 16 MiB, appended to by the driver or, since 6.10, by the block layer in its stead.
+# Zones of 16 MiB, with appends by the driver or, since 6.10, emulated by the block layer.
 ZONED_FILES = {f"/mnt/zoned/f{i}": 37 * BLOCK_BYTES for i in range(1, 21)}
 EMULATED = "zone_append_max_sectors=0"
 ZONED_DIRECT = "/mnt/zoned/direct"
@@ -266,7 +267,7 @@ cat /sys/kernel/tracing/trace >traced; umount /sys/kernel/tracing; rmmod null_bl
 
 
 def for_kernel(quick):
-    """The jobs of a kernel that is supported."""
+    """The jobs for a supported kernel."""
     return [Job("block", "chosen", "late", LATE, judge_late),
             Job("block", "chosen", "stacked", STACKED, judge_stacked),
             Job("block", "chosen", "failing", FAILING, judge_failing),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs for the VFS layer, which cannot be had wherever kernels lack kprobes and BPF trampolines:
-what was moved to and from files against the workload's own account, and that no byte of it is told
-twice. Knows nothing of virtual machines."""
+"""Guest jobs for the VFS layer, which is unavailable if kernels lack kprobes and BPF
+trampolines: bytes moved to and from files, compared with the workload's own account; no byte
+counts twice."""
 import json
 import re
 
@@ -12,11 +12,11 @@ from job import Absent, Job, NotRun, check, equal, file_row, told_losses
 VARIANTS = ALL_VARIANTS["vfs"]
 FILE_BYTES = 1 << 20
 STEP, PIECE = 3 * 4096, 4096
-UNENDED_READERS = 60  # more than the kernel sees the returns of at a time
-# Files of the workload `moves` that are read, and written, by calls that the account names.
+UNENDED_READERS = 60  # more than the kernel tracks returns for at a time
+# Files of the workload `moves` read and written by calls that its account names.
 READ = {"pread": "pread", "preadv": "preadv"}
 WRITTEN = {"write": "write", "append": "append", "writev": "writev"}
-# ... and from file to file: where the bytes of an account go.
+# Files moved file to file: where an account's bytes go.
 MOVED = {"sent": "sent_to", "spliced": "spliced_to", "copied": "copied_to"}
 
 
@@ -27,7 +27,7 @@ def apart(report):
 
 
 def moved(report, directory, account, calls):
-    """Each file's bytes, once; how often only where the calls themselves are counted."""
+    """Each file's bytes, once; counts only if the calls themselves are counted."""
     for name, of in READ.items():
         row, truth = file_row(report, f"{directory}/{name}"), account[of]
         equal((row["read"]["count"], row["read"]["bytes"]), (truth["calls"], truth["bytes"]), name)
@@ -80,7 +80,7 @@ def judge_alone(results):
 
 
 def judge_with_calls(results):
-    """With system calls: what those tell is not told again, what is below them stands apart."""
+    """With system calls: their operations do not count again; those below them are separate."""
     report, account = results.report(), results.account()
     before = results.report("without.flt")
     equal(told_losses(results, report), 0, "events lost")
@@ -107,7 +107,7 @@ def judge_with_calls(results):
 
 
 def judge_overlay(results):
-    """On an overlay the outermost operation is the operation; the layer's file stands apart."""
+    """On an overlay the outermost operation counts; the lower file's is separate."""
     status, account = results.report(), results.account()
     equal(told_losses(results, status), 0, "events lost")
     moved(status, "/mnt/merged", account, calls=results.job.endswith("calls"))
@@ -123,7 +123,7 @@ def judge_overlay(results):
 
 
 def judge_changed(results):
-    """A function that takes other arguments is not attached to, and the rest goes on."""
+    """A function with a changed signature is not attached to, and the rest continues."""
     report = results.report()
     layer = report["trace"]["layers"]["vfs"]
     equal(layer["state"], "off", "the layer")
@@ -137,7 +137,7 @@ def judge_changed(results):
 
 
 def judge_loop(results):
-    """What a thread of the kernel reads for a loop device is the kernel's."""
+    """A kernel thread's reads for a loop device belong to the kernel."""
     report = results.report()
     equal(told_losses(results, report), 0, "events lost")
     device = file_row(report, results.text("device").strip())
@@ -152,8 +152,8 @@ def judge_loop(results):
 
 
 def judge_workers(results):
-    """What io workers sync and splice are the requests of io_uring, and stands apart; where those
-    are not recorded it is told, once."""
+    """Syncs and splices by io workers belong to the io_uring requests, and are separate; if
+    requests are not recorded they are reported, once."""
     judge_forms(results)
     lines = [json.loads(line) for line in results.text("account").splitlines()]
     syncs = sum(row["op"] == "io_uring_fsync" for row in lines)
@@ -175,7 +175,8 @@ def judge_workers(results):
 
 
 def judge_nfsd(results):
-    """What a server in the kernel reads and writes for the job is the kernel's, as it counts it."""
+    """The in-kernel server's reads and writes for the job belong to the kernel, as it counts
+    them."""
     report = results.report()
     equal(told_losses(results, report), 0, "events lost")
     before, after = (results.text(name).split()[1:3] for name in ("before", "after"))
@@ -195,7 +196,7 @@ def judge_nfsd(results):
 
 
 def judge_unended(results):
-    """Reads of which most end with nobody there to see it: each is told as it was, or lost."""
+    """Reads whose returns are mostly missed: each is reported correctly, or as lost."""
     expected = "fl_vfs_cut_tp" if results.passed_over else "fl_vfs_cut"
     check(expected in results.attached(), f"{expected} is not attached")
     rows = [row for row in results.printed("vfs")
@@ -226,8 +227,8 @@ losetup -d $(cat device); exit $s"""
 WORKERS = """mkdir -p /mnt/forms
 $RUN --file-types all --layers syscall,async,vfs -- uring_forms /mnt/forms account || exit
 faultline run -q -o alone.flt --layers vfs --best-effort -- uring_forms /mnt/forms other"""
-# An NFS 4 server on this machine, with the upcalls of its daemons answered by hand. Nobody can open a
-# file during its grace period, which is 90 s by default and 10 s at the least.
+# An NFS 4 server on this machine, with its daemons' upcalls answered by hand. Opens fail during its
+# grace period, 90 s by default and 10 s at minimum.
 NFSD = f"""load nfsd; load nfsv4; [ -d /proc/fs/nfsd ] && grep -q nfs4 /proc/filesystems || exit 77
 mkdir -p /mnt/export /mnt/n; dd if=/dev/urandom of=/mnt/export/data bs={FILE_BYTES} count=1
 mount -t nfsd nfsd /proc/fs/nfsd; cd /proc/fs/nfsd
@@ -242,9 +243,9 @@ $RUN --layers syscall,vfs -- sh -c "dd if=/mnt/n/data of=/dev/null bs=64k
 dd if=/dev/zero of=/mnt/n/made bs=64k count={FILE_BYTES >> 16} conv=fsync"; s=$?
 grep ^io /proc/net/rpc/nfsd >after
 umount /mnt/n; echo 0 >/proc/fs/nfsd/threads; umount /proc/fs/nfsd; exit $s"""
-# Each waits for the end of one file, by the same function at the same time: which of them sleep is
-# looked at by a shell that is not recorded. Then they end, or have other calls of the VFS first, on
-# files that are not recorded.
+# All wait for the end of one file, in the same function at the same time: a shell that is not
+# recorded checks which of them sleep. Then they end, or first make other VFS calls, on files that
+# are not recorded.
 UNENDED = """mkfifo fifo; echo other >other
 (exec 3<>fifo; tries=600; until grep -ls pipe_read /proc/[0-9]*/wchan >asleep; [ $(wc -l <asleep) -ge %d ] || [ $tries = 0 ]; do
 sleep 0.1; tries=$((tries - 1)); done) &

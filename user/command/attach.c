@@ -8,13 +8,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/cgroup_names.h"
-#include "capture/cgroup_target.h"
-#include "capture/host.h"
-#include "capture/privileges.h"
-#include "capture/proc.h"
-#include "capture/selection.h"
-#include "capture/watch.h"
+#include "capture/names/cgroup_names.h"
+#include "capture/follow/cgroup_target.h"
+#include "capture/host/host.h"
+#include "capture/host/privileges.h"
+#include "capture/host/proc.h"
+#include "capture/support/selection.h"
+#include "capture/follow/watch.h"
 #include "command/command.h"
 #include "command/options.h"
 #include "command/ready_fd.h"

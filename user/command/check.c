@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "capture/probes.h"
-#include "capture/selection.h"
-#include "capture/session.h"
+#include "capture/support/probes.h"
+#include "capture/support/selection.h"
+#include "capture/session/session.h"
 #include "command/command.h"
 #include "command/options.h"
 

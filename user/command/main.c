@@ -11,7 +11,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "capture/privileges.h"
+#include "capture/host/privileges.h"
 #include "command/command.h"
 #include "command/suggest.h"
 #include "command/terms.h"

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/host.h"
-#include "capture/privileges.h"
-#include "capture/proc.h"
-#include "capture/recorded_header.h"
-#include "capture/selection.h"
+#include "capture/host/host.h"
+#include "capture/host/privileges.h"
+#include "capture/host/proc.h"
+#include "capture/recorder/recorded_header.h"
+#include "capture/support/selection.h"
 #include "command/command.h"
 #include "command/options.h"
 #include "command/ready_fd.h"

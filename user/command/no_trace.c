@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/calls.h"
-#include "capture/probes.h"
+#include "capture/calls/calls.h"
+#include "capture/support/probes.h"
 #include "trace/writer.h"
 
 /* A compute span: without one, I/O has nothing to overlap with, and no columns for it. */

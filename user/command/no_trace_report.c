@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The report of an empty trace: which tables and columns exist. */
 #include "analysis/report/report.h"
-#include "analysis/rollup.h"
+#include "analysis/shared/rollup.h"
 #include "command/no_trace.h"
 
 int no_trace_report(struct report **report, struct trace_reader **reader,

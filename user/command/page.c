@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/child.h"
-#include "capture/privileges.h"
+#include "capture/follow/child.h"
+#include "capture/host/privileges.h"
 #include "command/command.h"
 #include "command/output_file.h"
 #include "log.h"

@@ -9,10 +9,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "capture/host.h"
-#include "capture/privileges.h"
-#include "capture/selection.h"
-#include "capture/tracefile.h"
+#include "capture/host/host.h"
+#include "capture/host/privileges.h"
+#include "capture/support/selection.h"
+#include "capture/host/tracefile.h"
 #include "log.h"
 #include "output/style.h"
 #include "units.h"
@@ -344,7 +344,8 @@ void recording_ask(void *context)
 	case FLIGHT_WAITS:
 		break; /* for the previous one */
 	case FLIGHT_TOO_SOON:
-		log_warning("SIGUSR2 ignored: at most one trace per %s (see --flight-every)",
+		log_warning("SIGUSR2 ignored: too soon after the last trace; at most one per %s "
+			    "(see --flight-every)",
 			    units_ns(every, recording->flight_options.every_ns));
 		break;
 	}

@@ -5,12 +5,12 @@
 
 #include <limits.h>
 
-#include "capture/child.h"
-#include "capture/flight_recorder.h"
-#include "capture/markers.h"
-#include "capture/recorded_header.h"
-#include "capture/recorder.h"
-#include "capture/session.h"
+#include "capture/follow/child.h"
+#include "capture/flight/flight_recorder.h"
+#include "capture/markers/markers.h"
+#include "capture/recorder/recorded_header.h"
+#include "capture/recorder/recorder.h"
+#include "capture/session/session.h"
 #include "command/options.h"
 #include "command/recording_flight.h"
 

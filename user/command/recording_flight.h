@@ -3,8 +3,8 @@
 #ifndef FAULTLINE_RECORDING_FLIGHT_H
 #define FAULTLINE_RECORDING_FLIGHT_H
 
-#include "capture/flight.h"
-#include "capture/session.h"
+#include "capture/flight/flight.h"
+#include "capture/session/session.h"
 #include "command/options.h"
 
 /* Says how to request a trace, once the flight recorder is ready. */

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/chain.h"
+#include "analysis/devices/chain.h"
 #include "analysis/report/report.h"
-#include "analysis/rollup.h"
+#include "analysis/shared/rollup.h"
 #include "analysis/table/select.h"
 #include "analysis/report/summary.h"
 #include "command/command.h"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "analysis/report/report.h"
-#include "capture/privileges.h"
-#include "capture/tracefile.h"
+#include "capture/host/privileges.h"
+#include "capture/host/tracefile.h"
 #include "command/page.h"
 #include "command/progress.h"
 #include "log.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/privileges.h"
-#include "capture/selection.h"
+#include "capture/host/privileges.h"
+#include "capture/support/selection.h"
 #include "command/command.h"
 #include "command/options.h"
 #include "log.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/report/summary.h"
-#include "capture/host.h"
+#include "capture/host/host.h"
 #include "command/command.h"
 #include "log.h"
 
@@ -153,8 +153,8 @@ static int check_twice(char *const *paths, size_t count)
 	for (size_t i = 1; i < known && !status; i++) {
 		if (given[i].dev != given[i - 1].dev || given[i].ino != given[i - 1].ino)
 			continue;
-		log_error("%s: same trace as %s; give each trace once", paths[given[i].place],
-			  paths[given[i - 1].place]);
+		log_error("%s: is the same trace as %s; give each trace once",
+			  paths[given[i].place], paths[given[i - 1].place]);
 		status = EXIT_USAGE;
 	}
 	free(given);

@@ -16,7 +16,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "capture/host.h"
+#include "capture/host/host.h"
 #include "log.h"
 #include "monitor/http_state.h"
 

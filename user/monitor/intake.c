@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/calls.h"
-#include "capture/decode.h"
-#include "capture/names.h"
-#include "capture/proc.h"
+#include "capture/calls/calls.h"
+#include "capture/drain/decode.h"
+#include "capture/names/names.h"
+#include "capture/host/proc.h"
 #include "grow.h"
 #include "monitor/job_labels.h"
 #include "monitor/process_facts.h"

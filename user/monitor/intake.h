@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "bpf/event.h"
-#include "capture/decode.h"
-#include "capture/in_flight.h"
+#include "capture/drain/decode.h"
+#include "capture/session/in_flight.h"
 #include "monitor/ledger.h"
 
 struct intake;

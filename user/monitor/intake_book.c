@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/calls.h"
-#include "capture/proc.h"
+#include "capture/calls/calls.h"
+#include "capture/host/proc.h"
 #include "grow.h"
 #include "monitor/process_facts.h"
 

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "capture/cgroups.h"
+#include "capture/names/cgroups.h"
 #include "monitor/classes.h"
 #include "monitor/intake.h"
 #include "monitor/span_times.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/cgroup_names.h"
+#include "capture/names/cgroup_names.h"
 
 void job_labels_of(const char *cgroup, struct job_labels *labels)
 {

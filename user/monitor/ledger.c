@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/host.h"
+#include "capture/host/host.h"
 
 #define FILE_NAMES_LEAST 32768
 

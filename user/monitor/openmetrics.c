@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/probes.h"
+#include "capture/support/probes.h"
 #include "output/escape.h"
 #include "units.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/host.h"
+#include "capture/host/host.h"
 #include "monitor/jobs_json.h"
 #include "monitor/rates.h"
 

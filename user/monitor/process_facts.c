@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/host.h"
-#include "capture/proc.h"
+#include "capture/host/host.h"
+#include "capture/host/proc.h"
 
 #define TEXT_BYTES 16384
 #define STAT_BEFORE_START 19 /* fields between the state, which follows the name, and the start */

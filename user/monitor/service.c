@@ -11,12 +11,12 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "capture/decode.h"
-#include "capture/flight.h"
-#include "capture/child.h"
-#include "capture/host.h"
-#include "capture/markers.h"
-#include "capture/privileges.h"
+#include "capture/drain/decode.h"
+#include "capture/flight/flight.h"
+#include "capture/follow/child.h"
+#include "capture/host/host.h"
+#include "capture/markers/markers.h"
+#include "capture/host/privileges.h"
 #include "log.h"
 #include "monitor/intake.h"
 

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/flight.h"
-#include "capture/session.h"
+#include "capture/flight/flight.h"
+#include "capture/session/session.h"
 #include "monitor/job_choice.h"
 #include "monitor/ledger.h"
 

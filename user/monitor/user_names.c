@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/host.h"
-#include "capture/privileges.h"
+#include "capture/host/host.h"
+#include "capture/host/privileges.h"
 
 #define PLACES 1024 /* one for all users with the same hash; the last one has it */
 #define ENTRY_BYTES 4096

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/course.h"
+#include "analysis/phases/course.h"
 #include "output/escape.h"
 #include "units.h"
 

@@ -55,8 +55,8 @@ struct chrome_slice {
 	struct trace_string name, category;
 	struct chrome_place place;
 	uint64_t start_ns, end_ns; /* relative to the window's base */
-	const char *cut; /* truncated end: "start", "end", "both"; or NULL */
-	uint64_t async;	 /* 0: nests on its thread; else a unique id */
+	const char *cut;	   /* truncated end: "start", "end", "both"; or NULL */
+	uint64_t async;		   /* 0: nests on its thread; else a unique id */
 };
 
 /* Sets the times and `cut`. Returns false if the slice is outside the window. */

@@ -16,8 +16,7 @@
 /* Device ids that no process has: above all pids, below CHROME_PID_STEP. */
 #define CHROME_DEVICE_PID 5000000
 #define CHROME_DEVICE_STEP 1000
-#define CHROME_ARROWS                                                                              \
-	8192 /* slots for arrows with one end, by id */
+#define CHROME_ARROWS 8192 /* slots for arrows with one end, by id */
 
 struct chrome_device {
 	uint32_t host, dev;

@@ -35,7 +35,7 @@ static const struct {
 	{ ", at least", "≥ " }, { ", at most", "≤ " }, { " at least", "≥ " }, { " at most", "≤ " }
 };
 
-/* "major faults of a file at least", 16: "≥ 16: major faults of a file". */
+/* "major faults of a file, at least", 16: "≥ 16: major faults of a file". */
 static void write_threshold(struct sink *out, const struct finding_threshold *threshold,
 			    bool with_source)
 {

@@ -25,7 +25,6 @@ struct grid_options {
 	uint64_t io_ns;
 };
 
-
 /*
  * Shows the columns of the table's view that are not empty, most important first, as many as fit
  * and at most GRID_COLUMNS_MOST. Rows are sorted by the view's sort column, followed by its share;

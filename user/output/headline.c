@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/access.h"
-#include "analysis/caveats.h"
-#include "analysis/trace_table.h"
+#include "analysis/totals/access.h"
+#include "analysis/totals/caveats.h"
+#include "analysis/run/trace_table.h"
 #include "output/escape.h"
 #include "output/grid.h"
 #include "units.h"

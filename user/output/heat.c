@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/heat.h"
+#include "analysis/devices/heat.h"
 #include "output/escape.h"
 #include "units.h"
 

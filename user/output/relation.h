@@ -40,8 +40,8 @@ struct relation_row {
 	uint32_t process;		/* of the event or span; PROCESS_UNKNOWN for none */
 	uint64_t span;			/* serial of the enclosing span; 0: none */
 	const struct relation_span *of; /* for a span's row */
-	struct sink *made; /* holds a text made for this row, one at a time */
-	char devices[2][UNITS_TEXT]; /* likewise */
+	struct sink *made;		/* holds a text made for this row, one at a time */
+	char devices[2][UNITS_TEXT];	/* likewise */
 };
 
 struct relation_column;

@@ -4,10 +4,10 @@
 
 #include <ctype.h>
 
-#include "analysis/access.h"
-#include "analysis/caveats.h"
+#include "analysis/totals/access.h"
+#include "analysis/totals/caveats.h"
 #include "analysis/finding/finding.h"
-#include "analysis/trace_table.h"
+#include "analysis/run/trace_table.h"
 #include "output/bars.h"
 #include "output/grid.h"
 #include "output/headline.h"

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "analysis/access.h"
-#include "analysis/trace_table.h"
+#include "analysis/totals/access.h"
+#include "analysis/run/trace_table.h"
 #include "output/cells.h"
 #include "output/escape.h"
 #include "output/heat.h"

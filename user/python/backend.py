@@ -114,8 +114,8 @@ def build(directory):
 
 
 def warn(reason):
-    print(f"faultline: built the Python package without its extension: spans do nothing ({reason}); "
-          "install a C compiler, Python's headers (python3-dev) and <sys/sdt.h> "
+    print(f"faultline: built the package without its extension; spans do nothing ({reason}). "
+          "Install a C compiler, Python's headers (python3-dev) and <sys/sdt.h> "
           "(systemtap-sdt-dev)", file=sys.stderr)
 
 

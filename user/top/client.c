@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "capture/host.h"
+#include "capture/host/host.h"
 #include "monitor/endpoint.h"
 
 #define PIECE_BYTES 65536

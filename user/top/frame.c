@@ -36,13 +36,13 @@ static const struct table_column rate_columns[] = {
 	  PER_SECOND(written_bytes), 0 },
 	{ "faults", "faults/s", UNIT_COUNT, "page faults on files, per second", PER_SECOND(faults),
 	  0 },
-	{ "mmap_bytes", "by mmap/s", UNIT_BYTES,
+	{ "mmap_bytes", "mmap/s", UNIT_BYTES,
 	  "bytes brought into the page cache by page faults, per second", PER_SECOND(mmap_bytes),
 	  0 },
 	{ "fetched_bytes", "fetched/s", UNIT_BYTES,
 	  "bytes brought into the page cache by reads and faults, per second",
 	  PER_SECOND(fetched_bytes), 0 },
-	{ "fetched_by_asked", "of asked", UNIT_SHARE,
+	{ "fetched_by_asked", "of reads", UNIT_SHARE,
 	  "bytes brought in by reads through the page cache, as a share of the bytes they read; "
 	  "above 100 %: readahead not yet read",
 	  TABLE_REAL(struct row, fetched_by_asked), 0 },
@@ -81,8 +81,8 @@ static const struct table_column waits_columns[] = {
 #define NAME_COLUMNS 4
 #define USER_COLUMN                                                                                \
 	{                                                                                          \
-		"user", "user", UNIT_NONE, "owner of the processes", TABLE_TEXT(struct row, user), \
-			0                                                                          \
+		"user", "user", UNIT_NONE, "owner of these processes",                             \
+			TABLE_TEXT(struct row, user), 0                                            \
 	}
 
 static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {

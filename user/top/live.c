@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/host.h"
+#include "capture/host/host.h"
 #include "log.h"
 #include "output/ascii.h"
 #include "output/json.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/host.h"
+#include "capture/host/host.h"
 #include "monitor/jobs_json.h"
 
 struct own {

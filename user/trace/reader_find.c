@@ -265,7 +265,7 @@ static int read_first_header(struct trace_reader *reader, uint64_t *next, struct
 
 	if (!reader->input.size)
 		return trace_fail(error, -EINVAL,
-				  "is empty: the recorder was killed before it could write");
+				  "is empty: the recorder ended before it could write");
 	err = input_frame(&reader->input, &reader->buffers, 0, 0, &content, next, error);
 	if (err == -ENODATA)
 		return trace_fail(error, -EINVAL,

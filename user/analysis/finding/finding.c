@@ -10,10 +10,10 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_text.h"
 #include "analysis/finding/finding_weight.h"
-#include "analysis/levels.h"
-#include "analysis/overlap.h"
+#include "analysis/phases/levels.h"
+#include "analysis/phases/overlap.h"
 #include "analysis/model/path.h"
-#include "analysis/measured.h"
+#include "analysis/shared/measured.h"
 #include "arena.h"
 #include "grow.h"
 
@@ -306,35 +306,32 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 			 0, 0 },
 	[FINDING_SEVERITY] = { "severity", "severity", UNIT_NONE,
 			       "high, medium, low or note, by cost", get_severity, 0, 0 },
-	[FINDING_TITLE] = { "title", "what", UNIT_NONE, "what it is",
+	[FINDING_TITLE] = { "title", "what", UNIT_NONE, "what was found",
 			    TABLE_LITERAL(struct finding, title), 0 },
 	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS,
-			      "time that it took and that no compute hid", get_cost, 0, 0 },
-	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, "bytes that it moved",
+			      "time that it took, unless overlapped by compute", get_cost, 0, 0 },
+	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, "bytes moved",
 				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
 	[FINDING_COST_IS] = { "cost_is", NULL, UNIT_NONE,
-			      "how cost_ns is meant: measured; estimated (the part of it that "
-			      "compute hid is that of its class); at least, where the program "
-			      "works on what it gets, which the change saves, too, or where events "
-			      "were "
-			      "lost; at most, of "
-			      "operations that were summed up over threads",
+			      "kind of cost_ns: measured; estimated (assuming its class's overlap "
+			      "with compute); at least (the change also saves work on the data, or "
+			      "events were lost); at most (operations were summed over threads)",
 			      TABLE_LITERAL(struct finding, cost_is), 0 },
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE,
-				 "how sure it is: high, medium or low", get_confidence, 0, 0 },
-	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE, "the numbers that it goes by",
+				 "confidence: high, medium or low", get_confidence, 0, 0 },
+	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE, "numbers that it is based on",
 				      get_evidence, 0, 0 },
-	[FINDING_SAYS] = { "says", NULL, UNIT_NONE, "the same in words",
+	[FINDING_SAYS] = { "says", NULL, UNIT_NONE, "the evidence in words",
 			   TABLE_LITERAL(struct finding, says), 0 },
 	[FINDING_ADVICE] = { "advice", NULL, UNIT_NONE, "what to change",
 			     TABLE_LITERAL(struct finding, advice), 0 },
-	[FINDING_MORE] = { "more", NULL, UNIT_NONE, "a command that shows more",
+	[FINDING_MORE] = { "more", NULL, UNIT_NONE, "command that shows more",
 			   TABLE_LITERAL(struct finding, more), 0 },
 	[FINDING_HOST] = { "host", NULL, UNIT_NONE,
-			   "where it was; of several summaries, where it cost most",
+			   "host; for several summaries, the one with the highest cost",
 			   TABLE_LITERAL(struct finding, host), 0 },
 	[FINDING_RUNS] = { "runs", NULL, UNIT_COUNT,
-			   "1; of several summaries, how many of them tell it, if not all together "
+			   "1; for several summaries, the number that have it, unless all together "
 			   "do",
 			   TABLE_UINT(struct finding, runs), 0 },
 };
@@ -363,8 +360,8 @@ static int tell_unasked(struct table *table)
 	for (size_t i = 0; i < finding_rule_count; i++)
 		unasked += finding_rules[i]->sums == FINDING_OF_EVENTS;
 	snprintf(note, sizeof(note),
-		 "%zu of %zu kinds of findings need operations one by one (--mode trace) and were "
-		 "not looked for; costs are at most what is told",
+		 "%zu of %zu kinds of findings require --mode trace and were not checked; costs "
+		 "are upper bounds",
 		 unasked, finding_rule_count);
 	return table_set_note(table, note);
 }
@@ -483,7 +480,7 @@ static int remake(const struct report *report, struct table *table)
 
 const struct analysis analysis_findings = {
 	.name = "findings",
-	.meaning = "what costs time, by which evidence, and what to do about it",
+	.meaning = "what costs time, with evidence and advice",
 	.title = "Findings",
 	.shown = "cost_ns,cost_bytes,severity,confidence,id,title",
 	.shape = TABLE_LIST,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings: what in a run costs time, by which evidence, and what to do about it.
+ * Findings: what costs time in a run, with evidence and advice.
  *
  * A finding is a row, a struct finding_rule; all of them are in the registry in finding_list.c,
  * which is the only list. To add one:
@@ -11,8 +11,9 @@
  *     are like it. Rules of one kind share a file, finding_KIND.c.
  *  2. Describe the evidence: a struct of the rule's own with columns, as for any table. They are
  * the members of "evidence" in JSON, and the texts may name them.
- *  3. Write the texts: title (what it is), says (the evidence in one line), advice (one line), more
- *     (a command that shows more). "{faults}" stands for the evidence of that column, in its unit.
+ *  3. Write the texts: title (a noun phrase or statement), says (the evidence in one line), advice
+ *     (one line that starts with a verb), more (a command that shows more). "{faults}" stands for
+ *     the evidence of that column, in its unit.
  *  4. Put every number that the rule compares with into the list in finding_threshold.h, with its
  *     source, and name it in the rule's `thresholds`: --explain prints them.
  *  5. Declare it below, add it to the registry, and add to tests/unit/test_findings_rules.c a
@@ -25,9 +26,9 @@
 #ifndef FAULTLINE_FINDING_H
 #define FAULTLINE_FINDING_H
 
-#include "analysis/measured.h"
-#include "analysis/finding_threshold.h"
-#include "analysis/io_patterns.h"
+#include "analysis/shared/measured.h"
+#include "analysis/shared/finding_threshold.h"
+#include "analysis/files/io_patterns.h"
 
 /* How sure the rule is that the evidence means what the title says. */
 enum finding_confidence { FINDING_GUESS, FINDING_LIKELY, FINDING_SURE };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about io_uring and libaio. */
-#include "analysis/methods.h"
+#include "analysis/totals/methods.h"
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
 
@@ -16,12 +16,11 @@ static const struct table_column queue_evidence[] = {
 	  0 },
 	{ "side", "side", UNIT_NONE, "read or write", TABLE_LITERAL(struct queue, side), 0 },
 	{ "count", "count", UNIT_COUNT, "operations", TABLE_UINT(struct queue, count), 0 },
-	{ "each_ns", "each", UNIT_NS, "time of an operation on average",
+	{ "each_ns", "each", UNIT_NS, "average time per operation",
 	  TABLE_UINT(struct queue, each_ns), 0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	{ "time_ns", "time", UNIT_NS, "time with at least one operation in flight",
 	  TABLE_UINT(struct queue, time_ns), 0 },
-	{ "depth", "depth", UNIT_NONE,
-	  "operations under way at once on average, while there were any",
+	{ "depth", "depth", UNIT_NONE, "average operations in flight while there were any",
 	  TABLE_REAL(struct queue, depth), 0 },
 };
 
@@ -87,14 +86,12 @@ const struct finding_rule finding_shallow_queue = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct queue, queue_evidence),
 	FINDING_THRESHOLDS(shallow_thresholds),
-	.title = "{method} is given too little at once: the queue is shallow",
-	.says = "{count} operations ({side}), {each_ns} each, {depth} at once on average, "
-		"{time_ns} in "
-		"all",
-	.advice = "keep 16 and more in flight: submit the next before the first is reaped",
+	.title = "Low {method} queue depth",
+	.says = "{count} operations ({side}) of {each_ns} each, {depth} in flight on average, "
+		"{time_ns} in total",
+	.advice = "Keep ≥ 16 operations in flight: submit the next before reaping the first",
 	.more = "faultline report --table methods TRACE",
-	.rule = "What io_uring and libaio are for is to let operations wait at the same time. With "
-		"one "
-		"or two in flight each pays the device's latency alone, as a call of pread does. "
-		"Operations that the page cache serves at once need no queue.",
+	.rule = "io_uring and libaio let operations wait concurrently. With one or two in flight, "
+		"each pays the full device latency, as a pread call does. Operations that the page "
+		"cache serves immediately need no queue.",
 };

@@ -5,7 +5,7 @@
  */
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_files.h"
-#include "analysis/totals.h"
+#include "analysis/totals/totals.h"
 
 #include <math.h>
 
@@ -26,25 +26,23 @@ struct bound {
 	}
 
 static const struct table_column bound_evidence[] = {
-	{ "path", "path", UNIT_NONE, "the file with the most time", TABLE_TEXT(struct bound, path),
-	  0 },
+	{ "path", "path", UNIT_NONE, "file with the most time", TABLE_TEXT(struct bound, path), 0 },
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct bound, file), 0 },
-	NUMBER(others, "others", COUNT, "files beside it, but for programs; null: none"),
+	NUMBER(others, "others", COUNT, "other files, programs excluded; null: none"),
 	NUMBER(count, "count", COUNT,
-	       "calls on these files, or faults; null: no fault, but calls that map"),
-	NUMBER(bytes, "bytes", BYTES, "bytes that they moved; of faults null"),
-	NUMBER(bytes_each, "each", BYTES, "bytes of a call, on average; of faults null"),
+	       "calls or faults on these files; null: no faults, only calls that map"),
+	NUMBER(bytes, "bytes", BYTES, "bytes moved; null for faults"),
+	NUMBER(bytes_each, "each", BYTES, "average bytes per call; null for faults"),
 	NUMBER(storage_bytes, "from storage", BYTES,
-	       "of what was read: brought into memory, or read past it"),
+	       "bytes read from storage, into or past the page cache"),
 	NUMBER(time_ns, "time", NS,
-	       "time with at least one such call or fault under way, of any file; faults: but "
-	       "programs"),
-	NUMBER(bandwidth, "bandwidth", BYTES, "bytes in a second of that time; null: none"),
-	{ "at_once", "at once", UNIT_NONE, "calls under way in that time, on average",
+	       "time with at least one such call or fault in flight, on any file; for faults, "
+	       "programs excluded"),
+	NUMBER(bandwidth, "bandwidth", BYTES, "bytes per second of that time; null: none"),
+	{ "at_once", "at once", UNIT_NONE, "average calls in flight in that time",
 	  TABLE_REAL(struct bound, at_once), 0 },
 	{ "of_file", "of file", UNIT_SHARE,
-	  "the part of the time on these files that the named one took; null: half of it and "
-	  "more",
+	  "share of the time on these files spent on the named one; null: half or more",
 	  TABLE_REAL(struct bound, of_file), 0 },
 };
 
@@ -202,19 +200,18 @@ const struct finding_rule finding_read_bound = {
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
-	.title = "the run waits for reads, most of all of {file}"
-		 "[, one of many, which takes {of_file} of that]",
-	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} at once "
-		"on average; {storage_bytes} came from storage[; {others:file|files} more]",
-	.advice = "where the device is busy (--table devices): fewer bytes, kept in memory, or a "
-		  "faster one; where it is not: more reads at once, ahead of use",
+	.title = "Run waits for reads, most of all of {file}[, one of many files ({of_file} of "
+		 "that time)]",
+	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} in "
+		"flight on average; {storage_bytes} from storage[; {others:more file|more files}]",
+	.advice = "Read less, keep data in memory or use a faster device if the device is busy "
+		  "(--table devices); if it is not, issue more reads at once, ahead of use",
 	.more = "faultline report --table devices TRACE",
-	.rule = "Told where reads are felt and no finding on reads says so much of them: their "
-		"size "
-		"and order are not what makes them slow. Then it is the device, a limit of the "
-		"job's group, memory, processors that others use, or that too few are under way. "
-		"Where no span tells of compute, what threads read beside it counts as if the run "
-		"waited.",
+	.rule = "Reported if reads take a noticeable part of the run and no finding about reads "
+		"accounts for it: neither their size nor their order makes them slow. The cause is "
+		"then the device, a limit of the job's cgroup, memory, CPUs that others use, or "
+		"too few reads in flight. Without compute spans, reads by threads next to "
+		"computation count as if the run waited.",
 };
 
 const struct finding_rule finding_write_bound = {
@@ -226,20 +223,20 @@ const struct finding_rule finding_write_bound = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
-	.title = "the run waits for writes, most of all to {file}"
-		 "[, one of many, which takes {of_file} of that]",
-	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} at "
-		"once on average[; {others:file|files} more]",
-	.advice =
-		"where the device is busy (--table devices): fewer bytes, less often, or a "
-		"faster one; where it is not: write beside what comes next, a thread for it; where "
-		"one does, mark compute by spans: only what it does not hide costs",
+	.title = "Run waits for writes, most of all to {file}[, one of many files ({of_file} of "
+		 "that time)]",
+	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} in "
+		"flight on average[; {others:more file|more files}]",
+	.advice = "Write less, less often or to a faster device if the device is busy (--table "
+		  "devices); if it is not, write in a separate thread during the next work; if a "
+		  "thread already does, mark compute with spans, because only unoverlapped writes "
+		  "cost time",
 	.more = "faultline report --table devices TRACE",
-	.rule = "Told where writes are felt and no finding on writes says so much of them. They go "
-		"to memory, until there is more to be written back than the kernel allows, or its "
-		"journal waits; then they wait for the device, or for memory and processors that "
-		"others use. Where no span tells of compute, what threads write beside it counts "
-		"as if the run waited.",
+	.rule = "Reported if writes take a noticeable part of the run and no finding about writes "
+		"accounts for it. Writes go to memory until more is dirty than the kernel allows, "
+		"or until its journal waits; then they wait for the device, or for memory and CPUs "
+		"that others use. Without compute spans, writes by threads next to computation "
+		"count as if the run waited.",
 };
 
 const struct finding_rule finding_mmap_bound = {
@@ -251,18 +248,16 @@ const struct finding_rule finding_mmap_bound = {
 	.class = IO_MMAP_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
-	.title = "the run waits for mapped files, most of all for {file}"
-		 "[, one of many, which takes {of_file} of that]",
+	.title = "Run waits for mapped files, most of all for {file}[, one of many files "
+		 "({of_file} of that time)]",
 	.says = "{time_ns} in [{count:fault|faults} and in ]calls that map, populate or lock; "
-		"{storage_bytes} came from storage[, at {bandwidth}/s][; {others:file|files} "
-		"more]",
-	.advice =
-		"let a thread map and populate beside what comes before, map what is needed alone, "
-		"or keep it in memory between runs; where the device is busy (--table devices), "
-		"fewer bytes or a faster one",
+		"{storage_bytes} from storage[, at {bandwidth}/s][; {others:more file|more files}]",
+	.advice = "Map and populate in a separate thread during earlier work, map only what is "
+		  "needed, or keep it in memory between runs; if the device is busy (--table "
+		  "devices), read less or use a faster device",
 	.more = "faultline report --table devices TRACE",
-	.rule = "Told where mappings are felt and no finding on them says so much: a file "
-		"that MAP_POPULATE or mlock brings in as a whole, in order and fast, still takes "
-		"its time, and the program waits for the call. Programs and libraries do not "
-		"count.",
+	.rule = "Reported if mappings take a noticeable part of the run and no finding about them "
+		"accounts for it: a file that MAP_POPULATE or mlock reads as a whole, in order and "
+		"fast, still takes its time, and the program waits for the call. Programs and "
+		"libraries do not count.",
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The finding about processes killed by a signal. */
-#include "analysis/deaths.h"
+#include "analysis/processes/deaths.h"
 #include "analysis/finding/finding.h"
-#include "analysis/trace_text.h"
+#include "analysis/shared/trace_text.h"
 
 struct killed {
 	const char *signal, *hint;
@@ -13,21 +13,20 @@ struct killed {
 static const struct table_column killed_evidence[] = {
 	{ "signal", "signal", UNIT_NONE, "signal that killed them",
 	  TABLE_LITERAL(struct killed, signal), 0 },
-	{ "died", "died", UNIT_COUNT, "processes that it killed", TABLE_UINT(struct killed, died),
+	{ "died", "died", UNIT_COUNT, "processes killed by it", TABLE_UINT(struct killed, died),
 	  0 },
 	{ "processes", "processes", UNIT_COUNT, "all processes of the run",
 	  TABLE_UINT(struct killed, processes), 0 },
-	{ "oom", "by the OOM killer", UNIT_COUNT, "processes among them that the OOM killer chose",
+	{ "oom", "by the OOM killer", UNIT_COUNT, "processes chosen by the OOM killer",
 	  TABLE_UINT(struct killed, oom), 0 },
 	{ "comm", "name", UNIT_NONE, "name of one of them", TABLE_TEXT(struct killed, comm), 0 },
-	{ "path", "path", UNIT_NONE, "mapped file whose page could not be had",
+	{ "path", "path", UNIT_NONE, "mapped file with a page that could not be provided",
 	  TABLE_TEXT(struct killed, path), 0 },
-	{ "filesystem", "file system", UNIT_NONE, "type of the file system it is on",
+	{ "filesystem", "file system", UNIT_NONE, "its file system type",
 	  TABLE_TEXT(struct killed, filesystem), 0 },
-	{ "capacity_bytes", "size", UNIT_BYTES,
-	  "what that file system holds at most, if it is tmpfs",
+	{ "capacity_bytes", "size", UNIT_BYTES, "capacity of that file system, if it is tmpfs",
 	  TABLE_UINT(struct killed, capacity_bytes), 0 },
-	{ "offset", "offset", UNIT_BYTES, "where in the file", TABLE_UINT(struct killed, offset),
+	{ "offset", "offset", UNIT_BYTES, "offset in the file", TABLE_UINT(struct killed, offset),
 	  0 },
 	{ "hint", "likely cause", UNIT_NONE, "where to look for the cause",
 	  TABLE_LITERAL(struct killed, hint), 0 },
@@ -73,14 +72,14 @@ const struct finding_rule finding_killed = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct killed, killed_evidence),
 	.title = "{died} of {processes:process|processes} died: {signal}",
-	.says = "{comm}[ touched {path}][ on {filesystem}][ of {capacity_bytes}][ at {offset}]: "
+	.says = "{comm}[ accessed {path}][ on {filesystem}][ of {capacity_bytes}][ at {offset}]: "
 		"{hint}",
-	.advice = "a worker that died takes the run with it: for SIGBUS on tmpfs, enlarge /dev/shm "
-		  "(docker run --shm-size, mount -o remount,size=) or use fewer workers; for "
-		  "SIGKILL, raise the memory limit or use less memory",
+	.advice = "Enlarge /dev/shm (docker run --shm-size, mount -o remount,size=) or use fewer "
+		  "workers for SIGBUS on tmpfs; raise the memory limit or use less memory for "
+		  "SIGKILL; a worker that dies takes the run with it",
 	.caveat = "killed",
 	.more = "faultline report --table processes TRACE",
-	.rule = "A signal that means a crash, a full file system or a lack of memory ended "
-		"processes of the run. SIGTERM, SIGINT, SIGHUP and SIGPIPE do not count: programs "
-		"are stopped by them. For SIGBUS, the file is the one whose fault failed.",
+	.rule = "A signal that indicates a crash, a full file system or a lack of memory ended "
+		"processes of the run. SIGTERM, SIGINT, SIGHUP and SIGPIPE do not count: they are "
+		"normal ways to stop programs. For SIGBUS, the file is the one whose fault failed.",
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The finding about block devices that several programs use. */
-#include "analysis/device_users.h"
-#include "analysis/devices.h"
+#include "analysis/devices/device_users.h"
+#include "analysis/devices/devices.h"
 #include "analysis/finding/finding.h"
-#include "analysis/processes.h"
-#include "analysis/trace_text.h"
+#include "analysis/processes/processes.h"
+#include "analysis/shared/trace_text.h"
 
 struct shared {
 	struct table_text device, first, second;
@@ -13,21 +13,20 @@ struct shared {
 };
 
 static const struct table_column shared_evidence[] = {
-	{ "device", "device", UNIT_NONE, "its name in /sys/block",
-	  TABLE_TEXT(struct shared, device), 0 },
-	{ "first", "first", UNIT_NONE, "the program that used it most",
+	{ "device", "device", UNIT_NONE, "name in /sys/block", TABLE_TEXT(struct shared, device),
+	  0 },
+	{ "first", "first", UNIT_NONE, "program that used it most",
 	  TABLE_TEXT(struct shared, first), 0 },
-	{ "first_bytes", "bytes", UNIT_BYTES, "that it moved",
+	{ "first_bytes", "bytes", UNIT_BYTES, "bytes that this program moved",
 	  TABLE_UINT(struct shared, first_bytes), 0 },
-	{ "second", "second", UNIT_NONE, "the program that used it most besides, or others",
+	{ "second", "second", UNIT_NONE, "program with the second most use, or others",
 	  TABLE_TEXT(struct shared, second), 0 },
-	{ "second_pid", NULL, UNIT_NONE, "its pid; null: they are not of the run",
+	{ "second_pid", NULL, UNIT_NONE, "PID of the second program; null: outside the run",
 	  TABLE_UINT(struct shared, second_pid), 0 },
-	{ "second_bytes", "bytes", UNIT_BYTES, "that it moved",
+	{ "second_bytes", "bytes", UNIT_BYTES, "bytes that this program moved",
 	  TABLE_UINT(struct shared, second_bytes), 0 },
 	{ "shared_ns", "with others", UNIT_NS,
-	  "time with requests of two programs of the run under way; null: of others it is not "
-	  "known",
+	  "time with requests of two programs of the run in flight; null: unknown for others",
 	  TABLE_UINT(struct shared, shared_ns), 0 },
 };
 
@@ -150,19 +149,17 @@ const struct finding_rule finding_device_shared = {
 	.find = find_shared,
 	FINDING_EVIDENCE(struct shared, shared_evidence),
 	FINDING_THRESHOLDS(shared_thresholds),
-	.title = "{first} and {second} use {device} at the same time",
-	.says = "{first} moved {first_bytes}, {second} {second_bytes} there[; both had requests "
-		"there at once for {shared_ns}]",
-	.advice = "keep their data on different devices, or run one after the other; ionice and "
-		  "cgroups (io.max, io.weight) give one of them less",
+	.title = "{first} and {second} share {device}",
+	.says = "{first} moved {first_bytes}, {second} {second_bytes}[; both had requests in "
+		"flight for {shared_ns}]",
+	.advice = "Keep their data on different devices or run one after the other; limit one of "
+		  "them with ionice or cgroups (io.max, io.weight)",
 	.more = "faultline report --table device_users TRACE",
 	.rule = "Requests of two programs wait for each other at a device, and on a disk each "
-		"turns the other's reading in order into seeking. Programs are told apart by what "
-		"the "
-		"run's command has started: its own workers are one program, ranks of one job are, "
-		"and the kernel, which writes back later, is none. Of what others did, who are not "
-		"of the run, the device tells how much and not when: then the run must wait for "
-		"its own "
-		"requests for a good part of it; what the kernel writes of "
-		"file systems' own metadata is left out.",
+		"turns the other's sequential reads into seeks. A program is what the run's "
+		"command started: its own workers belong to it, ranks of one job are one program, "
+		"and the kernel, which writes back later, does not count. For others outside the "
+		"run, the device reports how much they moved but not when: then the run must wait "
+		"for its own requests for a large part of its time, and the kernel's writes of "
+		"file system metadata are excluded.",
 };

@@ -5,13 +5,13 @@
  */
 #include <string.h>
 
-#include "analysis/chain.h"
-#include "analysis/devices.h"
-#include "analysis/methods.h"
+#include "analysis/devices/chain.h"
+#include "analysis/devices/devices.h"
+#include "analysis/totals/methods.h"
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
-#include "analysis/totals.h"
-#include "analysis/trace_text.h"
+#include "analysis/totals/totals.h"
+#include "analysis/shared/trace_text.h"
 #include "arena.h"
 #include "units.h"
 
@@ -37,13 +37,13 @@ struct device_errors {
 };
 
 static const struct table_column errors_evidence[] = {
-	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	{ "device", "device", UNIT_NONE, "name in /sys/block",
 	  TABLE_TEXT(struct device_errors, device), 0 },
-	{ "reads", "reads", UNIT_COUNT, "requests of the run that read and failed",
+	{ "reads", "reads", UNIT_COUNT, "failed read requests of the run",
 	  TABLE_UINT(struct device_errors, reads), 0 },
-	{ "writes", "writes", UNIT_COUNT, "those that write",
+	{ "writes", "writes", UNIT_COUNT, "failed write requests of the run",
 	  TABLE_UINT(struct device_errors, writes), 0 },
-	{ "requests", "requests", UNIT_COUNT, "that the run had there, failed or not",
+	{ "requests", "requests", UNIT_COUNT, "all requests of the run to this device",
 	  TABLE_UINT(struct device_errors, requests), 0 },
 };
 
@@ -77,16 +77,14 @@ const struct finding_rule finding_device_errors = {
 	.find = find_errors,
 	.of_runs = true,
 	FINDING_EVIDENCE(struct device_errors, errors_evidence),
-	.title = "{device} fails: requests of the run ended in errors",
-	.says = "{reads} that read and {writes} that write failed, of {requests} requests",
-	.advice =
-		"see the kernel's log (dmesg) for which and why, and check the device and what was "
-		"written there before its data is trusted",
+	.title = "{device} fails requests of the run",
+	.says = "{reads} reads and {writes} writes failed, of {requests} requests",
+	.advice = "Check the kernel log (dmesg) and the device, and verify what was written before "
+		  "trusting its data",
 	.more = "faultline report --table devices TRACE",
-	.rule = "A request that fails is a read that brings nothing, which ends in EIO or, through "
-		"a "
-		"mapping, in SIGBUS, or data that was written and is not kept, of which a program "
-		"learns at its next fsync, if it calls any.",
+	.rule = "A failed read returns no data: it ends in EIO or, through a mapping, in SIGBUS. A "
+		"failed write loses data, and a program learns of it only at its next fsync, if it "
+		"calls any.",
 };
 
 /* --- slow, or overloaded --- */
@@ -101,30 +99,31 @@ struct queue_waits {
 };
 
 static const struct table_column waits_evidence[] = {
-	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	{ "device", "device", UNIT_NONE, "name in /sys/block",
 	  TABLE_TEXT(struct queue_waits, device), 0 },
 	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct queue_waits, op), 0 },
 	{ "requests", "requests", UNIT_COUNT,
-	  "of the run, that read, or that somebody waits for who writes",
+	  "requests of the run that read, or that a writer waits for",
 	  TABLE_UINT(struct queue_waits, requests), 0 },
-	{ "bytes_each", "each", UNIT_BYTES, "bytes of one on average",
+	{ "bytes_each", "each", UNIT_BYTES, "average bytes per request",
 	  TABLE_UINT(struct queue_waits, bytes_each), 0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	{ "time_ns", "time", UNIT_NS, "time with at least one of them in flight",
 	  TABLE_UINT(struct queue_waits, time_ns), 0 },
-	{ "bandwidth", "bandwidth", UNIT_BYTES, "bytes in a second of that time",
+	{ "bandwidth", "bandwidth", UNIT_BYTES, "bytes per second of that time",
 	  TABLE_UINT(struct queue_waits, bandwidth), 0 },
 	{ "queue_each_ns", "queue", UNIT_NS,
-	  "time of a part of one before the driver had it, on average",
+	  "average time of a request part until the driver received it",
 	  TABLE_UINT(struct queue_waits, queue_each_ns), 0 },
-	{ "service_each_ns", "service", UNIT_NS, "time from then to its end, on average",
+	{ "service_each_ns", "service", UNIT_NS, "average time from then to its completion",
 	  TABLE_UINT(struct queue_waits, service_each_ns), 0 },
-	{ "service_p50_ns", NULL, UNIT_NS, "half of the requests were with the device for less",
+	{ "service_p50_ns", NULL, UNIT_NS, "median service time of a request",
 	  TABLE_UINT(struct queue_waits, service_p50_ns), 0 },
-	{ "share", "queue's share", UNIT_SHARE, "share of the queue in the time of parts",
+	{ "share", "queue's share", UNIT_SHARE,
+	  "share of the time of request parts spent in the queue",
 	  TABLE_REAL(struct queue_waits, share), 0 },
 	{ "at_once", "at once", UNIT_NONE,
-	  "threads with requests under way on average while there were any, or operations of "
-	  "io_uring and libaio",
+	  "average threads with requests in flight while there were any, or io_uring and libaio "
+	  "operations",
 	  TABLE_REAL(struct queue_waits, at_once), 0 },
 };
 
@@ -243,17 +242,17 @@ const struct finding_rule finding_device_slow = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	FINDING_THRESHOLDS(slow_thresholds),
-	.title = "{device} is slow to {op}",
-	.says = "half of {requests} requests of {bytes_each} were with the device for "
-		"{service_p50_ns} and more; some were under way for {time_ns}, at {bandwidth}/s",
-	.advice = "keep the data on a faster device or in memory, or let nobody wait for it: read "
-		  "ahead, in larger pieces, more of them at once; write beside other work",
+	.title = "{device}: slow {op} requests",
+	.says = "half of {requests} requests of {bytes_each} spent ≥ {service_p50_ns} at the "
+		"device; requests were in flight for {time_ns}, at {bandwidth}/s",
+	.advice = "Keep the data on a faster device or in memory, or hide the wait: read ahead, in "
+		  "larger pieces, more at once; write during other work",
 	.more = "faultline report --table device_heat TRACE",
-	.rule = "Service time is what passes between the driver's taking a request and its end: "
-		"the device, and what it lies on, a network or another file. A program that waits "
-		"for one request after the other gets no more of them done than this allows, "
-		"whatever the device's bandwidth. A queue within the device, of other hosts or "
-		"programs, counts as its service.",
+	.rule = "Service time runs from when the driver receives a request to its completion: the "
+		"device and what is behind it, such as a network or another file. A program that "
+		"waits for one request at a time completes no more of them than this allows, "
+		"whatever the device's bandwidth. A queue inside the device, including that of "
+		"other hosts or programs, counts as service time.",
 };
 
 static bool is_overloaded(const struct queue_waits *waits)
@@ -280,22 +279,20 @@ const struct finding_rule finding_device_overloaded = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	FINDING_THRESHOLDS(overloaded_thresholds),
-	.title = "{device} is asked to {op} more than it can",
-	.says = "{requests} requests of {bytes_each}, of {at_once} operations at once on average: "
-		"{bandwidth}/s; their parts waited {queue_each_ns} for the driver and were served "
-		"in {service_each_ns}",
-	.advice = "the device is the limit, and more at once bring nothing: ask it for less (once, "
-		  "packed, kept in memory), spread files over several devices or a faster one, or "
-		  "see who else uses it",
+	.title = "{device} is overloaded with {op} requests",
+	.says = "{requests} requests of {bytes_each} from {at_once} concurrent operations on "
+		"average, at {bandwidth}/s; request parts waited {queue_each_ns} for the driver "
+		"and took {service_each_ns} at the device",
+	.advice = "Request less (read once, pack, keep in memory), spread files over several "
+		  "devices or a faster one, or find who else uses the device; it is the limit, so "
+		  "more concurrency does not help",
 	.more = "faultline report --table device_users TRACE",
-	.rule = "A device takes so many requests at a time and leaves the others in the queue. "
-		"Once they wait there for longer than it serves them, more of them at once bring "
-		"nothing but longer waits, and fewer bring as much in less. Devices with deep "
-		"queues of their own take all there "
-		"is: then the wait is part of their service. Several requests of one operation, "
-		"such "
-		"as a large window that a single thread has read ahead, are no overload: what is "
-		"wrong then is the window.",
+	.rule = "A device accepts a limited number of requests at a time and leaves the others in "
+		"the queue. Once requests wait there longer than they are served, more concurrency "
+		"only lengthens the wait, and less concurrency achieves as much. Devices with deep "
+		"queues of their own accept everything: then the wait is part of their service "
+		"time. Several requests of one operation, such as a large window that a single "
+		"thread reads ahead, are not an overload: then the window is the problem.",
 };
 
 /* --- small requests --- */
@@ -312,18 +309,18 @@ static const struct table_column pieces_evidence[] = {
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct pieces, file), 0 },
 	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct pieces, files), 0 },
 	{ "operations", "operations", UNIT_COUNT,
-	  "of all of them, those that moved 128 KiB and more and waited for requests",
+	  "operations on these files that moved ≥ 128 KiB and waited for requests",
 	  TABLE_UINT(struct pieces, operations), 0 },
-	{ "bytes_each", "each", UNIT_BYTES, "bytes of an operation on average",
+	{ "bytes_each", "each", UNIT_BYTES, "average bytes per operation",
 	  TABLE_UINT(struct pieces, bytes_each), 0 },
-	{ "requests", "requests", UNIT_COUNT, "that these became",
+	{ "requests", "requests", UNIT_COUNT, "requests that these were split into",
 	  TABLE_UINT(struct pieces, requests), 0 },
-	{ "request_bytes_each", "bytes", UNIT_BYTES, "bytes of one on average",
+	{ "request_bytes_each", "bytes", UNIT_BYTES, "average bytes per request",
 	  TABLE_UINT(struct pieces, request_bytes_each), 0 },
-	{ "requests_each", "requests each", UNIT_NONE, "requests of an operation",
+	{ "requests_each", "requests each", UNIT_NONE, "average requests per operation",
 	  TABLE_REAL(struct pieces, requests_each), 0 },
 	{ "time_ns", "time", UNIT_NS,
-	  "of the operations' time, that with requests in the queue or at the device",
+	  "time of these operations with requests in the queue or at the device",
 	  TABLE_UINT(struct pieces, time_ns), 0 },
 };
 
@@ -381,15 +378,15 @@ const struct finding_rule finding_requests_small = {
 	.find = find_pieces,
 	FINDING_EVIDENCE(struct pieces, pieces_evidence),
 	FINDING_THRESHOLDS(pieces_thresholds),
-	.title = "what {file} is asked for at once goes to the device in small pieces",
+	.title = "Large I/O on {file} is split into small requests",
 	.says = "{operations} operations of {bytes_each} became {requests} requests of "
-		"{request_bytes_each}, {requests_each} each; on {files:file|files}",
-	.advice = "see max_sectors_kb in /sys/block, whether the file is in many pieces "
-		  "(filefrag), and for mappings and O_DIRECT whether memory is (huge pages)",
+		"{request_bytes_each}, {requests_each} each, on {files:file|files}",
+	.advice = "Check max_sectors_kb in /sys/block, fragmentation of the file (filefrag) and, "
+		  "for mappings and O_DIRECT, of memory (huge pages)",
 	.more = "faultline report --slowest 20 TRACE",
-	.rule = "A large read or write is cut into requests where the device takes no larger ones, "
-		"where the file's blocks lie apart, or where pages are brought in one by one. "
-		"Each piece has costs of its own, at the device and on the processor.",
+	.rule = "A large read or write is split if the device accepts no larger requests, if the "
+		"file's blocks are not contiguous, or if pages are read one by one. Each request "
+		"has its own cost, at the device and on the CPU.",
 };
 
 /* --- flushes --- */
@@ -400,17 +397,17 @@ struct flushes {
 };
 
 static const struct table_column flushes_evidence[] = {
-	{ "device", "device", UNIT_NONE, "its name in /sys/block",
-	  TABLE_TEXT(struct flushes, device), 0 },
-	{ "flushes", "flushes", UNIT_COUNT, "that it did, for whomever",
-	  TABLE_UINT(struct flushes, flushes), 0 },
-	{ "flush_ns", "time", UNIT_NS, "their time, summed up",
-	  TABLE_UINT(struct flushes, flush_ns), 0 },
-	{ "each_ns", "each", UNIT_NS, "of one, on average", TABLE_UINT(struct flushes, each_ns),
+	{ "device", "device", UNIT_NONE, "name in /sys/block", TABLE_TEXT(struct flushes, device),
 	  0 },
-	{ "syncs", "syncs", UNIT_COUNT, "syncs of the run, and its writes with O_SYNC",
+	{ "flushes", "flushes", UNIT_COUNT, "flushes by the device, for any process",
+	  TABLE_UINT(struct flushes, flushes), 0 },
+	{ "flush_ns", "time", UNIT_NS, "time summed over flushes",
+	  TABLE_UINT(struct flushes, flush_ns), 0 },
+	{ "each_ns", "each", UNIT_NS, "average time per flush", TABLE_UINT(struct flushes, each_ns),
+	  0 },
+	{ "syncs", "syncs", UNIT_COUNT, "syncs of the run, O_SYNC writes included",
 	  TABLE_UINT(struct flushes, syncs), 0 },
-	{ "sync_ns", "their time", UNIT_NS, "time with at least one of them under way",
+	{ "sync_ns", "their time", UNIT_NS, "time with at least one of them in flight",
 	  TABLE_UINT(struct flushes, sync_ns), 0 },
 };
 
@@ -468,17 +465,15 @@ const struct finding_rule finding_flushes = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct flushes, flushes_evidence),
 	FINDING_THRESHOLDS(flushes_thresholds),
-	.title = "syncs wait for {device} to flush its cache",
-	.says = "{flushes} flushes, {each_ns} each, {flush_ns} in all; the run's {syncs} syncs and "
-		"synchronous writes took {sync_ns}",
-	.advice =
-		"sync once for many writes; a device whose cache survives a loss of power needs no "
-		"flushes (write_cache in /sys/block)",
+	.title = "Syncs wait for {device} to flush its cache",
+	.says = "{flushes} flushes of {each_ns} each, {flush_ns} in total; the run's {syncs} syncs "
+		"and synchronous writes took {sync_ns}",
+	.advice = "Sync once for many writes, or use a device whose cache survives a power loss: "
+		  "it needs no flushes (write_cache in /sys/block)",
 	.more = "faultline report --table devices TRACE",
-	.rule = "What is synced has to be on the medium, and not in a cache of the device that a "
-		"loss "
-		"of power empties: so a sync ends with a flush, which writes out all that the "
-		"device holds, others' data as well. A journal's commit has one or two: more "
-		"than that for each sync of the run are others', and do not count. The time of one "
-		"is told by the device, whoever asked for it.",
+	.rule = "Synced data must be on the medium, not in a device cache that a power loss "
+		"empties. A sync therefore ends with a flush, which writes out everything in the "
+		"device's cache, data of others included. A journal commit has one or two flushes: "
+		"more than that per sync of the run belong to others and do not count. The device "
+		"measures the time of a flush, whoever requested it.",
 };

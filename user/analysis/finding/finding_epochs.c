@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about epochs: whether later ones read from storage again. */
-#include "analysis/epochs.h"
+#include "analysis/phases/epochs.h"
 #include "analysis/finding/finding_files.h"
-#include "analysis/measured.h"
+#include "analysis/shared/measured.h"
 
 struct epochs_evidence {
 	uint64_t epochs, first_bytes, last_bytes, later_bytes, last_read_bytes, memory_bytes;
@@ -11,17 +11,18 @@ struct epochs_evidence {
 
 static const struct table_column epochs_columns[] = {
 	{ "epochs", "epochs", UNIT_COUNT, "epochs", TABLE_UINT(struct epochs_evidence, epochs), 0 },
-	{ "first_bytes", "first", UNIT_BYTES, "from storage in the first epoch",
+	{ "first_bytes", "first", UNIT_BYTES, "bytes from storage in the first epoch",
 	  TABLE_UINT(struct epochs_evidence, first_bytes), 0 },
-	{ "last_bytes", "last", UNIT_BYTES, "from storage in the last one",
+	{ "last_bytes", "last", UNIT_BYTES, "bytes from storage in the last epoch",
 	  TABLE_UINT(struct epochs_evidence, last_bytes), 0 },
-	{ "later_bytes", "later", UNIT_BYTES, "from storage in all but the first",
+	{ "later_bytes", "later", UNIT_BYTES, "bytes from storage in all epochs but the first",
 	  TABLE_UINT(struct epochs_evidence, later_bytes), 0 },
-	{ "last_read_bytes", "read", UNIT_BYTES, "read by calls in the last one",
+	{ "last_read_bytes", "read", UNIT_BYTES, "bytes read by calls in the last epoch",
 	  TABLE_UINT(struct epochs_evidence, last_read_bytes), 0 },
-	{ "memory_bytes", "memory", UNIT_BYTES, "memory of the host, or the limit of the cgroup",
+	{ "memory_bytes", "memory", UNIT_BYTES, "memory of the host, or the cgroup's limit",
 	  TABLE_UINT(struct epochs_evidence, memory_bytes), 0 },
-	{ "of_first", "of the first", UNIT_SHARE, "last of first",
+	{ "of_first", "of the first", UNIT_SHARE,
+	  "bytes from storage in the last epoch relative to the first",
 	  TABLE_REAL(struct epochs_evidence, of_first), 0 },
 };
 
@@ -96,16 +97,14 @@ const struct finding_rule finding_epoch_storage = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
 	FINDING_THRESHOLDS(epoch_storage_thresholds),
-	.title = "each epoch comes from storage again, although the data would fit into memory",
-	.says = "{first_bytes} came from storage in the first epoch, {last_bytes} in the last of "
-		"{epochs}; there are {memory_bytes} of memory",
-	.advice =
-		"do not drop what was read (O_DIRECT, POSIX_FADV_DONTNEED); copy the data to local "
-		"disk or /dev/shm first; see who else needs the memory",
+	.title = "Each epoch is read from storage again, although the data fits in memory",
+	.says = "{first_bytes} from storage in the first epoch, {last_bytes} in the last of "
+		"{epochs}; memory has {memory_bytes}",
+	.advice = "Avoid dropping data after reading it (O_DIRECT, POSIX_FADV_DONTNEED), copy the "
+		  "data to local disk or /dev/shm first, or find what else uses the memory",
 	.more = "faultline report --table epochs TRACE",
-	.rule = "What the first epoch read would fit into memory, and yet later ones read it from "
-		"storage again: it is read past the page cache, dropped on purpose, or pushed out "
-		"by "
+	.rule = "The data of the first epoch fits in memory, yet later epochs read it from storage "
+		"again: it bypasses the page cache, is dropped on purpose, or is evicted by "
 		"others.",
 };
 
@@ -135,14 +134,12 @@ const struct finding_rule finding_epoch_memory = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
 	FINDING_THRESHOLDS(epoch_memory_thresholds),
-	.title = "from the second epoch on the data comes from memory, not from storage",
-	.says = "{first_bytes} came from storage in the first epoch, {last_bytes} in the last, "
-		"which "
+	.title = "Data comes from memory, not storage, after the first epoch",
+	.says = "{first_bytes} from storage in the first epoch, {last_bytes} in the last, which "
 		"read {last_read_bytes}",
-	.advice =
-		"judge storage by the first epoch; to measure storage, use data larger than memory "
-		"or drop caches between epochs",
+	.advice = "Judge storage by the first epoch; to measure storage, use data larger than "
+		  "memory or drop caches between epochs",
 	.more = "faultline report --table epochs TRACE",
-	.rule = "The page cache holds the data after the first epoch. That is as it should be for "
-		"training, and misleads a benchmark of storage.",
+	.rule = "The page cache holds the data after the first epoch. That is good for training, "
+		"but misleading in a storage benchmark.",
 };

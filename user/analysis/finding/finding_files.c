@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/advice.h"
+#include "analysis/files/advice.h"
 #include "analysis/finding/finding_weight.h"
-#include "analysis/readahead.h"
-#include "analysis/reopens.h"
-#include "analysis/totals.h"
-#include "analysis/trace_table.h"
+#include "analysis/files/readahead.h"
+#include "analysis/files/reopens.h"
+#include "analysis/totals/totals.h"
+#include "analysis/run/trace_table.h"
 #include "trace/flags.h"
 
 #define NUMBER(name, unit, meaning)                                                                \
@@ -22,51 +22,51 @@
 
 const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	{ "path", "path", UNIT_NONE,
-	  "the file with the most time; of many small files one whose name ends as most do",
+	  "file with the most time; for many small files, one with the most common extension",
 	  TABLE_TEXT(struct alike, path), 0 },
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct alike, file), 0 },
-	NUMBER(files, COUNT, "files that are used so"),
-	NUMBER(others, COUNT, "of them beside the one that is named; null: none"),
-	NUMBER(processes, COUNT, "processes that used the one that most did"),
-	NUMBER(opens, COUNT, "times that they were opened"),
-	NUMBER(metadata, COUNT, "metadata calls on them"),
-	NUMBER(count, COUNT, "operations, or faults"),
+	NUMBER(files, COUNT, "files that match"),
+	NUMBER(others, COUNT, "matching files other than the named one; null: none"),
+	NUMBER(processes, COUNT, "processes that used the file shared by the most"),
+	NUMBER(opens, COUNT, "opens of these files"),
+	NUMBER(metadata, COUNT, "metadata calls on these files"),
+	NUMBER(count, COUNT, "operations or faults"),
 	NUMBER(bytes, BYTES, "bytes moved by calls"),
-	NUMBER(fetched_bytes, BYTES, "bytes that they brought in from storage"),
-	NUMBER(created_bytes, BYTES, "bytes that writes newly cached"),
+	NUMBER(fetched_bytes, BYTES, "bytes that these read from storage"),
+	NUMBER(created_bytes, BYTES, "bytes newly cached by writes"),
 	NUMBER(major, COUNT, "major faults"),
 	NUMBER(minor, COUNT, "minor faults"),
-	NUMBER(size_bytes, BYTES, "size of the files"),
-	NUMBER(size_each, BYTES, "size of a file, on average"),
-	NUMBER(bytes_each, BYTES, "bytes of an operation, on average"),
-	NUMBER(fetched_each, BYTES, "bytes brought in for a major fault, on average"),
-	NUMBER(readahead_bytes, BYTES, "most that the file may read ahead at first"),
-	NUMBER(again_bytes, BYTES, "bytes read beyond the sizes of the files"),
+	NUMBER(size_bytes, BYTES, "total size of the files"),
+	NUMBER(size_each, BYTES, "average file size"),
+	NUMBER(bytes_each, BYTES, "average bytes per operation"),
+	NUMBER(fetched_each, BYTES, "average bytes from storage per major fault"),
+	NUMBER(readahead_bytes, BYTES, "initial limit on readahead for the file"),
+	NUMBER(again_bytes, BYTES, "bytes read in excess of the file sizes"),
 	NUMBER(direct_bytes, BYTES, "bytes read with O_DIRECT; null: none"),
-	NUMBER(storage_bytes, BYTES, "bytes that came from storage, into memory or past it"),
-	NUMBER(copied_bytes, BYTES, "bytes that stores to private mappings copied; null: none"),
+	NUMBER(storage_bytes, BYTES, "bytes from storage, into or past the page cache"),
+	NUMBER(copied_bytes, BYTES, "bytes copied by stores to private mappings; null: none"),
 	NUMBER(advised, COUNT,
-	       "calls of fadvise on them that fetched nothing, whatever they advised; null: none"),
+	       "fadvise calls on these files that read nothing, whatever the advice; null: none"),
 	NUMBER(dropped, COUNT,
-	       "calls of fadvise that dropped what came from storage again; null: none, or not all "
-	       "that came again"),
-	NUMBER(random, COUNT, "calls of madvise that said MADV_RANDOM of them; null: none"),
+	       "fadvise calls that dropped the data that was read from storage again; null: none, "
+	       "or not all of that data"),
+	NUMBER(random, COUNT, "madvise calls with MADV_RANDOM on these files; null: none"),
 	NUMBER(misadvised, COUNT,
-	       "of these, where the files were walked in order all the same; null: none"),
-	NUMBER(time_ns, NS, "time in them"),
-	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
+	       "such calls if the files were nevertheless read in order; null: none"),
+	NUMBER(time_ns, NS, "time in these operations"),
+	NUMBER(bandwidth, BYTES, "bytes per second of that time"),
 	{ "consecutive", "consecutive", UNIT_SHARE,
-	  "accesses that begin where the last one ended, reads where the last read did",
+	  "share of accesses that start where the last one ended (for reads: the last read)",
 	  TABLE_REAL(struct alike, consecutive), 0 },
 	{ "backward", "backward", UNIT_SHARE,
-	  "accesses that lie before the last one of their thread, reads before its last read, "
-	  "faults by 1 MiB and more",
+	  "share of accesses before the last one of their thread (for reads: its last read; for "
+	  "faults: by ≥ 1 MiB)",
 	  TABLE_REAL(struct alike, backward), 0 },
-	{ "fetched_share", "from storage", UNIT_SHARE, "share of the bytes that came from storage",
+	{ "fetched_share", "from storage", UNIT_SHARE, "share of bytes from storage",
 	  TABLE_REAL(struct alike, fetched_share), 0 },
 	{ "reopen_ns", "reopen_ns", UNIT_NS,
-	  "from opens to the first read of something that was not read after an open before: what "
-	  "is parsed in between counts as well; null: less than the metadata calls, or not known",
+	  "time from opens to the first read that did not follow an earlier open, parsing "
+	  "included; null: less than the metadata calls, or unknown",
 	  TABLE_UINT(struct alike, reopen_ns), 0 },
 };
 

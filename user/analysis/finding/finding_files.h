@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_FINDING_FILES_H
 #define FAULTLINE_FINDING_FILES_H
 
-#include "analysis/files.h"
+#include "analysis/files/files.h"
 #include "analysis/finding/finding.h"
 
 /* Evidence of such a rule; numbers are sums over all files that match it. */

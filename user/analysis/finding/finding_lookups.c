@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The finding about failed path lookups. */
-#include "analysis/failed_lookups.h"
+#include "analysis/files/failed_lookups.h"
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
-#include "analysis/totals.h"
+#include "analysis/totals/totals.h"
 
 struct failed {
 	struct table_text directory, example;
@@ -11,14 +11,15 @@ struct failed {
 };
 
 static const struct table_column failed_evidence[] = {
-	{ "directory", "directory", UNIT_NONE, "where most of them failed",
+	{ "directory", "directory", UNIT_NONE, "directory with the most failures",
 	  TABLE_TEXT(struct failed, directory), 0 },
-	{ "example", "example", UNIT_NONE, "one of them", TABLE_TEXT(struct failed, example), 0 },
-	{ "count", "count", UNIT_COUNT, "calls that named a path and failed",
+	{ "example", "example", UNIT_NONE, "one of the paths", TABLE_TEXT(struct failed, example),
+	  0 },
+	{ "count", "count", UNIT_COUNT, "calls with a path that failed",
 	  TABLE_UINT(struct failed, count), 0 },
-	{ "there", "there", UNIT_COUNT, "of them in that directory",
+	{ "there", "there", UNIT_COUNT, "failures in that directory",
 	  TABLE_UINT(struct failed, there), 0 },
-	{ "time_ns", "time", UNIT_NS, "time in them, summed over threads",
+	{ "time_ns", "time", UNIT_NS, "thread time in these calls",
 	  TABLE_UINT(struct failed, time_ns), 0 },
 };
 
@@ -66,13 +67,13 @@ const struct finding_rule finding_failed_lookups = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct failed, failed_evidence),
 	FINDING_THRESHOLDS(failed_thresholds),
-	.title = "files are looked for where they are not",
-	.says = "{count} look-ups failed, {there} of them in {directory}, such as {example}",
-	.advice = "remember what is not there, shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, "
-		  "sys.path), or put local disk first",
+	.title = "Failed path lookups",
+	.says = "{count} lookups failed, {there} of them in {directory}, such as {example}",
+	.advice = "Remember which files do not exist, shorten search paths (PYTHONPATH, "
+		  "LD_LIBRARY_PATH, sys.path), or put local disk first",
 	.more = "faultline report --table failed_lookups TRACE",
-	.rule = "Searching a list of directories asks for the file in each until it is found. On a "
-		"shared file system each look-up that fails is a round trip, for every process of "
-		"every node. What is looked for to be run, such as modules, counts where the job's "
-		"own files alone are too few.",
+	.rule = "A search through a list of directories tries each one until it finds the file. On "
+		"a shared file system each failed lookup is a round trip, for every process of "
+		"every node. Lookups of programs and modules count only if the job's own files "
+		"have too few.",
 };

@@ -2,7 +2,7 @@
 /* The finding about memory that was swapped out. */
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
-#include "analysis/totals.h"
+#include "analysis/totals/totals.h"
 
 struct swapped {
 	uint64_t major, count, time_ns;
@@ -10,11 +10,11 @@ struct swapped {
 
 static const struct table_column swapped_evidence[] = {
 	{ "major", "major", UNIT_COUNT,
-	  "major faults of threads that ended, by the kernel's count, but for those on files",
+	  "major faults of ended threads by the kernel's count, excluding those on files",
 	  TABLE_UINT(struct swapped, major), 0 },
-	{ "count", "count", UNIT_COUNT, "all faults on memory that has no file, or one of tmpfs",
+	{ "count", "count", UNIT_COUNT, "all faults on memory without a file, or with one on tmpfs",
 	  TABLE_UINT(struct swapped, count), 0 },
-	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
+	{ "time_ns", "time", UNIT_NS, "thread time of these faults",
 	  TABLE_UINT(struct swapped, time_ns), 0 },
 };
 
@@ -64,16 +64,15 @@ const struct finding_rule finding_swapped = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct swapped, swapped_evidence),
 	FINDING_THRESHOLDS(swapped_thresholds),
-	.title = "the run waits for its own memory, which was swapped out",
+	.title = "Run waits for its own memory, which was swapped out",
 	.says = "{major:major fault|major faults} on memory without a file; {count} faults on such "
-		"memory took {time_ns}, summed over threads",
-	.advice =
-		"give it more memory (the machine, the limit of its cgroup), or let it need less: "
-		"fewer workers, smaller batches, files mapped in place of copies",
+		"memory took {time_ns} of thread time",
+	.advice = "Give it more memory (machine, cgroup limit) or reduce its need: fewer workers, "
+		  "smaller batches, mapped files instead of copies",
 	.more = "faultline report --table totals TRACE",
-	.rule = "A page of a program's own that memory had no room for comes back from the swap "
-		"device when it is touched: a major fault without a file. The kernel counts major "
-		"faults of a thread, of which those on files are known; the rest are of swapped "
-		"memory. Their time is that of all faults on such memory, the first touch of each "
-		"page among them: at most so much.",
+	.rule = "A page of a program's own memory that was swapped out is read back from the swap "
+		"device when it is accessed: a major fault without a file. The kernel counts the "
+		"major faults of each thread; those on files are known, so the rest are on swapped "
+		"memory. Their time is that of all faults on such memory, including the first "
+		"access to each page: an upper bound.",
 };

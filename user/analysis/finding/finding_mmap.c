@@ -72,20 +72,19 @@ const struct finding_rule finding_mmap_random = {
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
-	.title = "page faults on {file}, read at random through a mapping",
-	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each "
-		"(readahead {readahead_bytes}); "
-		"{backward} of the faults went backward, {consecutive} followed the one before[; "
-		"{others:file|files} more like it]",
-	.advice =
-		"[it was given MADV_RANDOM {random:time|times} already: ||MADV_RANDOM, or ]samples "
-		"of 1 MiB and more, or MADV_WILLNEED ahead of use",
+	.title = "Random mmap reads of {file}",
+	.says = "{major} major faults read {fetched_bytes} from storage, {fetched_each} each "
+		"(readahead {readahead_bytes}); {backward} jump backward, {consecutive} are "
+		"sequential[; {others:more such file|more such files}]",
+	.advice = "[Use larger samples (≥ 1 MiB), or MADV_WILLNEED ahead of use; MADV_RANDOM was "
+		  "already set {random:time|times}||Use MADV_RANDOM, larger samples (≥ 1 MiB), or "
+		  "MADV_WILLNEED ahead of use]",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
-	.rule = "A fault on a page that is not cached reads a window of the file around it, on the "
-		"assumption that what lies near is needed next. A program that jumps uses little "
-		"of it and waits for all of it. With MADV_RANDOM (mmap.madvise in Python) only the "
-		"page itself is read; with larger samples, more of what was read is used; "
-		"MADV_WILLNEED on the next samples reads them while this one is computed with.",
+	.rule = "A fault on an uncached page reads a window of the file around it, because nearby "
+		"data is usually needed next. A program that jumps uses little of each window but "
+		"waits for all of it. With MADV_RANDOM (mmap.madvise in Python) only the page "
+		"itself is read; with larger samples, more of each window is used; MADV_WILLNEED "
+		"on the next samples reads them while the current one is processed.",
 };
 
 /* --- in order --- */
@@ -145,17 +144,18 @@ const struct finding_rule finding_mmap_strided = {
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(strided_thresholds),
-	.title = "{file} is read in strides through a mapping",
-	.says = "{count} faults leave out what lies between them, and readahead fetched it all: "
-		"{fetched_bytes} from storage[; {others:file|files} more like it]",
-	.advice = "[It was given MADV_RANDOM {random:time|times} already: store ||Use "
-		  "MADV_RANDOM, or pread() what is needed, or store ]what is read together side "
-		  "by side (a copy by columns, or chunks)",
+	.title = "Strided mmap reads of {file}",
+	.says = "{count} faults skip the data between them, but readahead read all of it: "
+		"{fetched_bytes} from storage[; {others:more such file|more such files}]",
+	.advice = "[Store data that is read together contiguously (by column, or in chunks); "
+		  "MADV_RANDOM was already set {random:time|times}||Use MADV_RANDOM, pread() only "
+		  "what is needed, or store data that is read together contiguously (by column, or "
+		  "in chunks)]",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
-	.rule = "A fault maps the pages around its own, 64 KiB in all, so that a scan faults at "
-		"the start of 64 KiB only. Faults elsewhere skip pages that the program does not "
-		"use, such as the other columns of a matrix that is stored by rows. Readahead "
-		"fetches these pages as well.",
+	.rule = "A fault maps the pages around its own, 64 KiB in total, so a sequential scan "
+		"faults only at the start of each 64 KiB. Faults elsewhere skip pages that the "
+		"program does not use, such as the other columns of a matrix stored by rows. "
+		"Readahead reads these pages as well.",
 };
 
 /* --- reads of the whole file in order, by serial faults --- */
@@ -194,17 +194,16 @@ const struct finding_rule finding_mmap_in_order = {
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(in_order_thresholds),
-	.title = "{file} is loaded through a mapping, one fault after the other",
-	.says = "{fetched_bytes} came from storage by {count} faults, at {bandwidth}/s of "
-		"waiting[; {others:file|files} more like it]",
-	.advice = "[leave out MADV_RANDOM, given {misadvised:time|times}, or ||]"
-		  "MADV_POPULATE_READ or MADV_WILLNEED before use, several threads, or read() into "
-		  "memory",
+	.title = "Serial page-fault loading of {file}",
+	.says = "{fetched_bytes} from storage by {count} faults, at {bandwidth}/s while waiting[; "
+		"{others:more such file|more such files}]",
+	.advice = "[Remove MADV_RANDOM (set {misadvised:time|times}), or use ||Use "
+		  "]MADV_POPULATE_READ or MADV_WILLNEED before use, several threads, or read() "
+		  "into memory",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
-	.rule = "A file that is needed as a whole (weights of a model: safetensors, torch.load "
-		"with "
-		"mmap) comes in windows of readahead, and at the edge of each the program stands "
-		"still. Told ahead, or read by several threads, the device is kept busy.",
+	.rule = "A file that is needed as a whole (model weights: safetensors, torch.load with "
+		"mmap) is read in readahead windows, and the program blocks at the edge of each. "
+		"Advice ahead of use, or reads by several threads, keep the device busy.",
 };
 
 /* --- single pages, as after MADV_RANDOM --- */
@@ -246,19 +245,16 @@ const struct finding_rule finding_mmap_single = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(single_thresholds),
-	.title = "page faults on {file}, each of which waits for a page or a few",
-	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} "
-		"each[, at {bandwidth}/s of waiting]"
-		"[; {others:file|files} more like it]",
-	.advice = "[leave out MADV_RANDOM, given {misadvised:time|times}: the faults follow the "
-		  "file, and readahead would serve them||MADV_WILLNEED on what comes next, several "
-		  "threads or processes at once, or an order that follows the file]",
+	.title = "Page-by-page mmap reads of {file}",
+	.says = "{major} major faults read {fetched_bytes} from storage, {fetched_each} each[, at "
+		"{bandwidth}/s while waiting][; {others:more such file|more such files}]",
+	.advice = "[Remove MADV_RANDOM (set {misadvised:time|times}): the faults are sequential, "
+		  "and readahead would serve them||Use MADV_WILLNEED on upcoming data, several "
+		  "threads or processes, or access in file order]",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
-	.rule = "Without readahead (MADV_RANDOM, or a window of next to nothing) a fault brings "
-		"what "
-		"is needed and no more, and waits a whole round to the device for it, one after "
-		"the "
-		"other. Told ahead, or asked for by several at once, the device works on many.",
+	.rule = "Without readahead (MADV_RANDOM, or a tiny window) a fault reads only what is "
+		"needed and waits a full device round trip for it, one after another. With advice "
+		"ahead of use, or requests from several threads, the device works on many at once.",
 };
 
 /* Returns whether its counts are enough for one of the rules above. */
@@ -318,16 +314,16 @@ const struct finding_rule finding_mmap_stores = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(store_thresholds),
-	.title = "stores to {file} through a mapping fault page by page",
-	.says = "{minor} faults, most of which made a page dirty, took {time_ns}"
-		"[; {others:file|files} more like it]",
-	.advice = "sync (msync, flush) less often, write() what changed in large pieces, or keep "
-		  "the state in plain memory between saves",
+	.title = "Page-by-page stores to {file} through a mapping",
+	.says = "{minor} faults, most of which dirtied a page, took {time_ns}[; {others:more such "
+		"file|more such files}]",
+	.advice = "Sync (msync, flush) less often, write() changes in large pieces, or keep the "
+		  "state in ordinary memory between saves",
 	.more = "faultline report --table files TRACE",
-	.rule = "The first store to a page of a shared mapping faults, so that the file system "
-		"knows of it. Once the page is written back, by msync or by the kernel in time, it "
-		"is made read-only, and the next store to it faults again: a state that is changed "
-		"as a whole and flushed at each step pays for each of its pages each time.",
+	.rule = "The first store to a page of a shared mapping faults so that the file system "
+		"learns of it. Once msync or the kernel has written the page back, the page is "
+		"read-only again, and the next store to it faults again: state that is changed as "
+		"a whole and flushed at each step pays for every page each time.",
 };
 
 /* --- stores to private mappings, each of which copies a page --- */
@@ -365,22 +361,18 @@ const struct finding_rule finding_mmap_copied = {
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(copied_thresholds),
-	.title = "stores to {file} through a private mapping copy it page by page",
-	.says = "{count} faults, most of them stores, took {time_ns} and copied {copied_bytes} "
-		"into "
-		"memory of the processes' own; {fetched_bytes} came from storage"
-		"[; {others:file|files} more like it]",
-	.advice = "read() into plain memory what is to be changed, or MADV_POPULATE_WRITE before; "
-		  "where nothing should change, find what stores to it",
+	.title = "Stores to {file} through a private mapping copy it page by page",
+	.says = "{count} faults, mostly stores, took {time_ns} and copied {copied_bytes} into "
+		"private memory; {fetched_bytes} from storage[; {others:more such file|more such "
+		"files}]",
+	.advice = "Use read() into ordinary memory for data to be changed, or MADV_POPULATE_WRITE "
+		  "beforehand; if nothing should change, find what stores to it",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
 	.rule = "A private mapping (MAP_PRIVATE, np.memmap with mode 'c', torch.load with mmap) "
-		"shares "
-		"the page cache until it is stored to: the first store to each page faults, and "
-		"the "
-		"kernel copies the page for that process alone. Weights that are changed in place "
-		"pay for each of their pages, and each worker after a fork keeps a copy of its "
-		"own. "
-		"Plain memory takes as much, but comes in huge pages and large reads.",
+		"shares the page cache until it is stored to: the first store to each page faults, "
+		"and the kernel copies the page for that process. Weights changed in place pay for "
+		"each of their pages, and each worker after a fork keeps its own copy. Ordinary "
+		"memory takes as much space, but is filled by huge pages and large reads.",
 };
 
 /* --- minor faults on cached data --- */
@@ -415,16 +407,15 @@ const struct finding_rule finding_mmap_minor = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(minor_thresholds),
-	.title = "a storm of minor faults on {file}, for what is in memory",
+	.title = "Minor-fault storm on cached {file}",
 	.says = "{minor} minor faults in up to {processes} processes took {time_ns}; "
-		"{fetched_bytes} came from storage[; {others:file|files} more like it]",
-	.advice = "map once and keep it, let workers inherit it (fork after MAP_POPULATE), or huge "
-		  "pages",
+		"{fetched_bytes} from storage[; {others:more such file|more such files}]",
+	.advice = "Map once and keep the mapping, let workers inherit it (fork after "
+		  "MAP_POPULATE), or use huge pages",
 	.more = "faultline report --table processes TRACE",
 	.rule = "The data is in memory, but each process that maps it takes a fault for every few "
-		"pages, anew for each worker. A mapping that is populated once, or that lives as "
-		"long "
-		"as the worker, does so once.",
+		"pages, and so does every new worker. A mapping that is populated once, or that "
+		"lives as long as the worker, pays once.",
 };
 
 /* --- summed faults, whose order is unknown --- */
@@ -463,14 +454,15 @@ const struct finding_rule finding_mmap_summed = {
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(summed_thresholds),
-	.title = "page faults on {file}, which is read from storage through a mapping",
-	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each; "
-		"in what order was not recorded",
-	.advice = "record a part of the run with --mode trace, which tells: at random, MADV_RANDOM "
-		  "or larger samples; in order, MADV_WILLNEED ahead, or MADV_POPULATE_READ",
+	.title = "Page-fault reads of {file} from storage",
+	.says = "{major} major faults read {fetched_bytes} from storage, {fetched_each} each; "
+		"their order was not recorded",
+	.advice = "Record part of the run with --mode trace to see the order: if random, use "
+		  "MADV_RANDOM or larger samples; if sequential, use MADV_WILLNEED ahead of use or "
+		  "MADV_POPULATE_READ",
 	.more = "faultline report --table files TRACE",
-	.rule = "Told of mode profile alone, which sums up faults and does not keep their order. A "
-		"fault that waits for storage brings a window of the file around it. A program "
-		"that jumps uses little of it; one that goes through the file stands still at "
-		"each edge.",
+	.rule = "Reported only in profile mode, which aggregates faults without their order. A "
+		"fault that waits for storage reads a window of the file around it. A program that "
+		"jumps uses little of it; one that reads in order blocks at the edge of each "
+		"window.",
 };

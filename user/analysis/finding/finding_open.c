@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about opening files and looking them up. */
 
-#include "analysis/access.h"
-#include "analysis/chain.h"
-#include "analysis/failed_lookups.h"
+#include "analysis/totals/access.h"
+#include "analysis/devices/chain.h"
+#include "analysis/files/failed_lookups.h"
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_weight.h"
-#include "analysis/loaded.h"
-#include "analysis/measured.h"
-#include "analysis/totals.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/shared/measured.h"
+#include "analysis/totals/totals.h"
 
 /* --- loading programs --- */
 
@@ -52,17 +52,17 @@ const struct finding_rule finding_cold_start = {
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(loaded_thresholds),
-	.title = "programs, libraries and modules come from storage",
-	.says = "{fetched_bytes} of {files:file|files}[, at {bandwidth}/s of waiting]; most of it "
-		"for {file}",
-	.advice = "keep them on a local disk and in memory (what ran before is cached), import "
+	.title = "Programs, libraries and modules are read from storage",
+	.says = "{fetched_bytes} from {files:file|files}[, at {bandwidth}/s while waiting]; most "
+		"time on {file}",
+	.advice = "Keep them on local disk and in memory (an earlier run caches them), import "
 		  "less, or fork workers from a process that has loaded them",
 	.more = "faultline report --file '*.so*' TRACE",
-	.rule = "A program that starts on a cold page cache waits for its libraries, page by page "
-		"as it touches them, and for its modules, one small file after the other. It costs "
-		"each node once, and each start where memory does not keep them, or where they "
-		"lie on a shared file system. What the job does with its own data stands before it "
-		"if that costs half as much or more.",
+	.rule = "A program that starts with a cold page cache waits for its libraries, page by "
+		"page as it touches them, and for its modules, one small file after another. It "
+		"costs each node once, and each start if memory does not keep them or they are on "
+		"a shared file system. Findings on the job's own data rank first if they cost half "
+		"as much or more.",
 };
 
 /* --- many small files --- */
@@ -119,19 +119,16 @@ const struct finding_rule finding_small_files = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_files_thresholds),
-	.title = "many small files are read, such as {file}",
+	.title = "Many small files are read, such as {file}",
 	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
-		"calls, "
-		"{fetched_bytes} from storage[, at {bandwidth}/s]",
-	.advice =
-		"pack them into few large files (tar shards, HDF5, LMDB, Parquet; of Zarr and its "
-		"like, larger chunks), or open and read several at once, ahead of use",
+		"calls, {fetched_bytes} from storage[, at {bandwidth}/s]",
+	.advice = "Pack them into a few large files (tar shards, HDF5, LMDB, Parquet; larger "
+		  "chunks for Zarr and the like), or open and read several at once, ahead of use",
 	.more = "faultline report --by pattern TRACE",
-	.rule = "Each file costs an open, a look at its size, a close, and on a cold cache a read "
-		"of its inode and its directory besides its data; readahead never gets going. "
-		"Shared file systems add round trips to servers for each of these. Files that took "
-		"longer to be written are small writes (small-writes) and metadata "
-		"(metadata-heavy).",
+	.rule = "Each file costs an open, a stat, a close and, with a cold cache, reads of its "
+		"inode and directory besides its data; readahead never ramps up. Shared file "
+		"systems add server round trips for each. Files that took longer to write are "
+		"covered by small-writes and metadata-heavy.",
 };
 
 /* --- files opened repeatedly --- */
@@ -188,15 +185,15 @@ const struct finding_rule finding_opened_again = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(opened_again_thresholds),
-	.title = "{file} is opened and closed again and again",
-	.says = "{opens} opens of {files:file|files}, {metadata} metadata calls on them[; it took "
-		"{reopen_ns} from opens to the first read of anything new]",
-	.advice = "open it once for each process and keep it open (in a worker: at its start)",
+	.title = "{file} is opened and closed repeatedly",
+	.says = "{opens} opens of {files:file|files}, {metadata} metadata calls on them[; "
+		"{reopen_ns} from opens to the first read of new data]",
+	.advice = "Open it once per process and keep it open (in a worker: at its start)",
 	.more = "faultline report --table files TRACE",
-	.rule = "A data set that opens its file in __getitem__ pays for the open, and often for a "
-		"header that is parsed anew, with each sample. On shared file systems each open "
-		"asks a server. If it is more, the cost is the time from each open to "
-		"the first read that no earlier open was followed by: that includes parsing.",
+	.rule = "A dataset that opens its file in __getitem__ pays for the open, and often for "
+		"parsing a header again, with each sample. On shared file systems each open "
+		"contacts a server. The cost is the time from each open to the first read that did "
+		"not follow an earlier open, if that is more: it includes parsing.",
 };
 
 /* --- directories listed repeatedly --- */
@@ -234,17 +231,16 @@ const struct finding_rule finding_listed_again = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(listed_again_thresholds),
-	.title = "{path} is listed again and again",
+	.title = "{path} is listed repeatedly",
 	.says = "{opens} opens of {files:directory|directories}, {metadata} metadata calls on "
-		"them, most of their time in reading what they hold",
-	.advice = "list it once and remember what it holds (a manifest beside the data), look for "
-		  "what is new by name or have the kernel tell (inotify), or spread the files over "
-		  "more directories",
+		"them, most of their time in reading entries",
+	.advice =
+		"List it once and keep the result (a manifest next to the data), look up new files "
+		"by name or watch for them (inotify), or spread the files over more directories",
 	.more = "faultline report --table files --columns path,opens,list.count,list.time_ns TRACE",
-	.rule = "Whoever lists a directory reads all of its entries, whether one is new or none, "
-		"and holds it meanwhile: what creates and removes files there waits. A glob for "
-		"each step, epoch or sample is such. On shared file systems the entries come from "
-		"a server each time.",
+	.rule = "Listing a directory reads all of its entries, even if none is new, and locks it: "
+		"creating and removing files there waits. A typical cause is a glob at each step, "
+		"epoch or sample. On shared file systems the entries come from a server each time.",
 };
 
 /* --- more metadata than data --- */
@@ -261,27 +257,27 @@ static const struct table_column metadata_evidence[] = {
 	{ "time_ns", "time", UNIT_NS, "time in metadata calls",
 	  TABLE_UINT(struct metadata, time_ns), 0 },
 	{ "data_ns", "data", UNIT_NS,
-	  "time in calls that read or write, and in faults on files that are no programs",
+	  "time in reads, writes and faults, faults on programs excluded",
 	  TABLE_UINT(struct metadata, data_ns), 0 },
 	{ "count", "count", UNIT_COUNT, "metadata calls", TABLE_UINT(struct metadata, count), 0 },
-	{ "errors", "errors", UNIT_COUNT, "of them failed", TABLE_UINT(struct metadata, errors),
+	{ "errors", "errors", UNIT_COUNT, "failed metadata calls",
+	  TABLE_UINT(struct metadata, errors), 0 },
+	{ "call", "call", UNIT_NONE, "call with the most time", TABLE_TEXT(struct metadata, call),
 	  0 },
-	{ "call", "call", UNIT_NONE, "the call with the most time",
-	  TABLE_TEXT(struct metadata, call), 0 },
-	{ "call_count", "calls", UNIT_COUNT, "how often it was made",
+	{ "call_count", "calls", UNIT_COUNT, "number of these calls",
 	  TABLE_UINT(struct metadata, call_count), 0 },
 	{ "place", "place", UNIT_PATH,
-	  "the directory with the most time; of several summaries not known",
+	  "directory with the most time; unknown for several summaries",
 	  TABLE_TEXT(struct metadata, place), 0 },
-	{ "directory", "directory", UNIT_NONE, "where most look-ups failed; null: none did",
+	{ "directory", "directory", UNIT_NONE, "directory with the most failed lookups; null: none",
 	  TABLE_TEXT(struct metadata, directory), 0 },
-	{ "failed", "failed", UNIT_COUNT, "how many failed there",
+	{ "failed", "failed", UNIT_COUNT, "failed lookups there",
 	  TABLE_UINT(struct metadata, failed), 0 },
-	{ "share", "share", UNIT_SHARE, "of that time and the data's",
+	{ "share", "share", UNIT_SHARE, "share of metadata in the time of metadata and data",
 	  TABLE_REAL(struct metadata, share), 0 },
 	{ "of_modules", "of modules", UNIT_SHARE,
-	  "of the calls' time, summed over threads: on modules of Python, and where they lie or "
-	  "are looked for",
+	  "share of the calls' thread time spent on Python modules and the directories that hold "
+	  "or are searched for them",
 	  TABLE_REAL(struct metadata, of_modules), 0 },
 };
 
@@ -416,20 +412,17 @@ const struct finding_rule finding_metadata = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	FINDING_THRESHOLDS(metadata_thresholds),
-	.title = "calls that open, name, describe or remove files take more time than their data",
+	.title = "Metadata calls take longer than data I/O",
 	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
-		"leads "
-		"with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
-	.advice =
-		"fewer of the calls that lead: keep files open, make and remove fewer, pack small "
-		"ones, list directories once and remember what stat told, reserve or punch larger "
-		"pieces (fallocate), start fewer programs (execve), leave out owners, times and "
-		"attributes that nobody needs",
+		"leads with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
+	.advice = "Reduce the calls that lead: keep files open, create and remove fewer, pack "
+		  "small ones, list directories once and cache stat results, reserve or punch "
+		  "larger pieces (fallocate), start fewer programs (execve), skip unneeded owners, "
+		  "times and attributes",
 	.more = "faultline report --table operations TRACE",
-	.rule = "Calls that open, stat, list, change, remove or lock move no data. Where they take "
-		"the "
-		"most time, "
-		"the layout of the data or the way it is looked up costs more than reading it.",
+	.rule = "Calls that open, stat, list, change, remove or lock move no data. If they take "
+		"the most time, the data layout or the way files are looked up costs more than "
+		"reading the data.",
 };
 
 /* --- imported modules --- */
@@ -472,21 +465,18 @@ const struct finding_rule finding_imports = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	FINDING_THRESHOLDS(imports_thresholds),
-	.title = "finding Python's modules to import takes time",
-	.says = "{of_modules} of the time of {count} metadata calls, {time_ns} in all; {call} "
-		"leads "
-		"with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
-	.advice =
-		"import less, or when it is needed; fewer directories in sys.path; the packages on "
-		"a local disk, in one image (squashfs, zip); fork workers from a process that "
-		"has imported them",
+	.title = "Python imports spend time finding modules",
+	.says = "{of_modules} of the time of {count} metadata calls, {time_ns} in total; {call} "
+		"leads with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
+	.advice = "Import less, or only when needed; shorten sys.path; keep packages on a local "
+		  "disk, in one image (squashfs, zip); fork workers from a process that has "
+		  "imported them",
 	.more = "faultline report --table operations TRACE",
-	.rule = "An import looks through the directories of sys.path until it finds the module, "
-		"stats each of them anew for each module, and "
-		"opens, stats and closes its file: some calls for each of thousands of modules, by "
-		"each process that starts anew. Programs and workers that start often pay each "
-		"time; on a shared file system each call asks a server. A start that takes less "
-		"is not told.",
+	.rule = "An import searches the directories of sys.path until it finds the module, stats "
+		"each directory again for each module, and opens, stats and closes the file: "
+		"several calls for each of thousands of modules, in each process that starts from "
+		"scratch. Programs and workers that start often pay each time; on a shared file "
+		"system each call contacts a server. Shorter starts are ignored.",
 };
 
 /* --- cold metadata --- */
@@ -497,18 +487,18 @@ struct cold_names {
 };
 
 static const struct table_column cold_names_evidence[] = {
-	{ "count", "count", UNIT_COUNT, "metadata calls that waited for requests of their own",
+	{ "count", "count", UNIT_COUNT, "metadata calls that waited for their own requests",
 	  TABLE_UINT(struct cold_names, count), 0 },
-	{ "requests", "requests", UNIT_COUNT, "parts of requests that they waited for",
+	{ "requests", "requests", UNIT_COUNT, "request parts that these waited for",
 	  TABLE_UINT(struct cold_names, requests), 0 },
-	{ "time_ns", "time", UNIT_NS, "time of these in the queue or at the device",
+	{ "time_ns", "time", UNIT_NS, "time of these parts in the queue or at the device",
 	  TABLE_UINT(struct cold_names, time_ns), 0 },
-	{ "each_ns", "each", UNIT_NS, "the same of a call, on average",
+	{ "each_ns", "each", UNIT_NS, "average of that time per call",
 	  TABLE_UINT(struct cold_names, each_ns), 0 },
-	{ "place", "place", UNIT_PATH, "the directory with the most time in metadata calls",
+	{ "place", "place", UNIT_PATH, "directory with the most time in metadata calls",
 	  TABLE_TEXT(struct cold_names, place), 0 },
 	{ "programs", "programs", UNIT_PATH,
-	  "the same where programs, libraries or modules lie; null: it is data",
+	  "that directory if it holds programs, libraries or modules; null: it holds data",
 	  TABLE_TEXT(struct cold_names, programs), 0 },
 };
 
@@ -566,16 +556,16 @@ const struct finding_rule finding_cold_names = {
 	.told_by = cold_names_told_by,
 	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
 	FINDING_THRESHOLDS(cold_names_thresholds),
-	.title = "names, directories and inodes come from storage",
-	.says = "{count:call|calls} that open, list or look up waited for the device, {each_ns} "
-		"each[; most time in {place}]",
-	.advice = "[what is started from {programs}: keep it on a local disk and in memory, start "
-		  "fewer programs, import less; data: ]list a directory once and keep the list, "
-		  "pack small files into few large ones, or look names up ahead, in several "
-		  "threads",
+	.title = "Cold metadata: names, directories and inodes are read from storage",
+	.says = "{count:metadata call|metadata calls} waited for the device, {each_ns} each[; most "
+		"time in {place}]",
+	.advice = "[Keep programs in {programs} on a local disk and in memory, start fewer of "
+		  "them, import less; for data, list ||List ]a directory once and keep the list, "
+		  "pack small files into a few large ones, or look up names ahead of use, in "
+		  "several threads",
 	.more = "faultline report --slowest 50 TRACE",
-	.rule = "What names and describes files lies on the device as they do. A call that needs a "
-		"directory or an inode that memory does not hold waits a whole round for it, one "
-		"after the other, and nothing is read ahead as it is of data. It costs each node "
-		"once, and again where memory does not keep it.",
+	.rule = "File names and inodes are stored on the device like data. A call that needs a "
+		"directory or inode that is not in memory waits a full round trip for it, one "
+		"after another, and there is no readahead as there is for data. It costs each node "
+		"once, and again if memory does not keep it.",
 };

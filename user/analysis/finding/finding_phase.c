@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "analysis/finding/finding.h"
-#include "analysis/levels.h"
-#include "analysis/processes.h"
-#include "analysis/measured.h"
+#include "analysis/phases/levels.h"
+#include "analysis/processes/processes.h"
+#include "analysis/shared/measured.h"
 
 /* --- checkpoints --- */
 
@@ -22,17 +22,18 @@ struct data_waits {
 static const struct table_column waits_columns[] = {
 	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct data_waits, count), 0 },
 	{ "time_ns", "time", UNIT_NS, "time in them", TABLE_UINT(struct data_waits, time_ns), 0 },
-	{ "unhidden_ns", "unoverlapped", UNIT_NS, "the part of it without compute",
+	{ "unhidden_ns", "unoverlapped", UNIT_NS, "part of that time without compute",
 	  TABLE_UINT(struct data_waits, unhidden_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, "the part of that with I/O of the job under way",
+	{ "io_ns", "I/O", UNIT_NS, "part of the unoverlapped time with I/O of the job in flight",
 	  TABLE_UINT(struct data_waits, io_ns), 0 },
-	{ "work_ns", "other work", UNIT_NS, "the part of that without, if it is most of it",
+	{ "work_ns", "other work", UNIT_NS,
+	  "part of the unoverlapped time without I/O, if it is most of it",
 	  TABLE_UINT(struct data_waits, work_ns), 0 },
-	{ "workers", "workers", UNIT_COUNT, "spans of processes that load data for others",
+	{ "workers", "workers", UNIT_COUNT, "spans of data loader workers",
 	  TABLE_UINT(struct data_waits, workers), 0 },
-	{ "of_run", "of the run", UNIT_SHARE, "unoverlapped part of the run",
+	{ "of_run", "of the run", UNIT_SHARE, "unoverlapped share of the run",
 	  TABLE_REAL(struct data_waits, of_run), 0 },
-	{ "io_share", "I/O", UNIT_SHARE, "I/O of the unoverlapped part",
+	{ "io_share", "I/O", UNIT_SHARE, "share of I/O in the unoverlapped time",
 	  TABLE_REAL(struct data_waits, io_share), 0 },
 };
 
@@ -94,19 +95,17 @@ const struct finding_rule finding_sync_checkpoint = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(checkpoint_thresholds),
-	.title = "the job waits for its checkpoints",
-	.says = "{time_ns} in spans of checkpoints ({count}); compute stood still for "
-		"{unhidden_ns} of it[, {work_ns} of which was no I/O]",
-	.advice =
-		"[most of it ({work_ns}) is building the checkpoint, not writing it: use a "
-		"format that only copies (safetensors; no pickle, no compression), or save a copy "
-		"from another process||write the checkpoint beside the next steps (a thread, or an "
-		"asynchronous save)]",
+	.title = "Checkpoints block training",
+	.says = "{time_ns} in checkpoint spans ({count}); compute was idle for {unhidden_ns}[, "
+		"{work_ns} of it without I/O]",
+	.advice = "[Use a format that only copies (safetensors; no pickle, no compression), or "
+		  "save a copy from another process: most of the time ({work_ns}) goes into "
+		  "building the checkpoint, not writing it||Write the checkpoint during the next "
+		  "steps (in a thread, or with an asynchronous save)]",
 	.more = "faultline report --table spans TRACE",
-	.rule = "While spans of category checkpoint lasted, no span of category compute did. A "
-		"copy "
-		"of the state in memory that a thread writes lets training go on. Where most of "
-		"the time is not I/O, it goes to pickling, compressing or copying the state. A "
+	.rule = "While spans of category checkpoint were open, no span of category compute was. If "
+		"a thread writes a copy of the state in memory, training can continue. If most of "
+		"the time is not I/O, it is spent pickling, compressing or copying the state. A "
 		"thread does not help then: it competes with training for Python's interpreter "
 		"lock.",
 };
@@ -181,17 +180,13 @@ const struct finding_rule finding_loader_io = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
-	.title = "the loop waits for data, and the loader for I/O",
-	.says = "{unhidden_ns} ({of_run} of the run) without compute, in {count:span|spans} around "
-		"data; I/O took "
-		"{io_share} of that",
-	.advice =
-		"more loader workers, a larger prefetch, and see the findings on files: the loader "
-		"is bound by I/O",
+	.title = "Data loader is I/O-bound",
+	.says = "{unhidden_ns} ({of_run} of the run) without compute in {count:data span|data "
+		"spans}; I/O took {io_share} of that",
+	.advice = "Add workers or increase prefetch, and see the findings on files",
 	.more = "faultline report --table epochs TRACE",
 	.rule = "While the training loop waited in spans of category data, nothing computed, and "
-		"most "
-		"of that time some thread of the job was in an I/O call or a page fault.",
+		"for most of that time a thread of the job was in an I/O call or a page fault.",
 };
 
 /* Workers prepare nothing while they start. */
@@ -205,18 +200,15 @@ const struct finding_rule finding_loader_work = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
-	.title = "the loop waits for data that is being prepared: not for I/O",
-	.says = "{unhidden_ns} ({of_run} of the run) without compute, in {count:span|spans} around "
-		"data; I/O took "
-		"{io_share} of that",
-	.advice =
-		"more loader workers, or cheaper decoding and augmentation (prepared once, on the "
-		"GPU); faster storage would not help",
+	.title = "Data loader is CPU-bound",
+	.says = "{unhidden_ns} ({of_run} of the run) without compute in {count:data span|data "
+		"spans}; I/O took {io_share} of that",
+	.advice = "Add workers, or make decoding and augmentation cheaper (prepare data once, or "
+		  "use the GPU); faster storage would not help",
 	.more = "faultline report --table levels TRACE",
 	.rule = "While the training loop waited in spans of category data, nothing computed, and "
-		"for "
-		"most of that time no thread of the job was in an I/O call or a page fault: the "
-		"loader decodes, transforms, collates, or hands over.",
+		"for most of that time no thread of the job was in an I/O call or a page fault: "
+		"the loader decodes, transforms, collates or hands over data.",
 };
 
 const struct finding_rule finding_loader_idle = {
@@ -227,11 +219,12 @@ const struct finding_rule finding_loader_idle = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(idle_thresholds),
-	.title = "the loader's workers are idle for most of the run",
-	.says = "the loop waited for data for {of_run} of the run; {workers} spans of workers",
-	.advice = "fewer workers would do, and leave processors and memory to others",
+	.title = "Data loader workers are idle for most of the run",
+	.says = "the loop waited for data for {of_run} of the run; {workers} worker spans",
+	.advice = "Use fewer workers, which leaves CPUs and memory to others",
 	.more = "faultline report --table levels TRACE",
-	.rule = "The loop hardly ever waits, and the workers work for less than half of the run.",
+	.rule = "The loop hardly ever waits, and the workers are busy for less than half of the "
+		"run.",
 };
 
 /* --- workers --- */
@@ -242,21 +235,21 @@ struct workers {
 };
 
 static const struct table_column workers_columns[] = {
-	{ "workers", "workers", UNIT_COUNT, "processes that load data for others",
+	{ "workers", "workers", UNIT_COUNT, "data loader workers",
 	  TABLE_UINT(struct workers, workers), 0 },
-	{ "pid", "pid", UNIT_NONE, "the one with the longest spans, on average",
+	{ "pid", "pid", UNIT_NONE, "worker with the longest average span",
 	  TABLE_UINT(struct workers, pid), 0 },
 	{ "rank", "rank", UNIT_NONE, "its rank", TABLE_UINT(struct workers, rank), 0 },
-	{ "spans", "spans", UNIT_COUNT, "its spans, without those in others",
+	{ "spans", "spans", UNIT_COUNT, "its spans, nested ones excluded",
 	  TABLE_UINT(struct workers, spans), 0 },
-	{ "each_ns", "each", UNIT_NS, "time of one, on average",
-	  TABLE_UINT(struct workers, each_ns), 0 },
-	{ "median_ns", "median", UNIT_NS, "the same of all workers; of two, of the other one",
+	{ "each_ns", "each", UNIT_NS, "average time per span", TABLE_UINT(struct workers, each_ns),
+	  0 },
+	{ "median_ns", "median", UNIT_NS,
+	  "median of that average over all workers; with two, the other one's",
 	  TABLE_UINT(struct workers, median_ns), 0 },
 	{ "time_ns", "time", UNIT_NS, "time in its spans", TABLE_UINT(struct workers, time_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, "its I/O, summed over threads",
-	  TABLE_UINT(struct workers, io_ns), 0 },
-	{ "beyond", "beyond", UNIT_SHARE, "part of its time a span that is beyond the median",
+	{ "io_ns", "I/O", UNIT_NS, "thread time of its I/O", TABLE_UINT(struct workers, io_ns), 0 },
+	{ "beyond", "beyond", UNIT_SHARE, "share of its average span above the median",
 	  TABLE_REAL(struct workers, beyond), 0 },
 };
 
@@ -356,17 +349,16 @@ const struct finding_rule finding_worker_slow = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct workers, workers_columns),
 	FINDING_THRESHOLDS(workers_thresholds),
-	.title = "worker {pid} of the data loader is slower than the others",
-	.says = "{each_ns} for each of its {spans} spans, against a median of {median_ns} of "
-		"{workers} workers[; I/O took {io_ns} of its {time_ns}]",
-	.advice = "see what it reads that the others do not: larger samples, another directory or "
-		  "device; a loader that keeps the order of samples waits for its slowest worker",
+	.title = "Worker {pid} of the data loader is slower than the others",
+	.says = "{each_ns} for each of its {spans} spans, median {median_ns} of {workers} "
+		"workers[; I/O took {io_ns} of its {time_ns}]",
+	.advice = "Check what it reads that the others do not: larger samples, another directory "
+		  "or device; a loader that keeps samples in order waits for its slowest worker",
 	.more = "faultline report --by process TRACE",
-	.rule = "The loop waits for data, and one worker, or few of many, took longer for each of "
-		"its "
-		"spans of data or preprocess than the others did, together by as much of the run "
-		"as a wait is told from. What that costs is part of what "
-		"waiting for data costs, which other findings tell.",
+	.rule = "The loop waits for data, and one worker, or a few of many, took longer per span "
+		"of category data or preprocess than the others; the total excess is as large a "
+		"share of the run as a wait for data must be to be reported. Its cost is part of "
+		"the cost of waiting for data, which other findings report.",
 };
 
 /* --- compute --- */
@@ -378,12 +370,15 @@ struct training {
 
 static const struct table_column training_columns[] = {
 	{ "window_ns", "training", UNIT_NS,
-	  "from the first compute to the end of the last; of several ranks on average",
+	  "time from the start of the first compute span to the end of the last; averaged over "
+	  "ranks",
 	  TABLE_UINT(struct training, window_ns), 0 },
-	{ "compute_ns", "compute", UNIT_NS, "time with compute within",
+	{ "compute_ns", "compute", UNIT_NS, "compute time within training",
 	  TABLE_UINT(struct training, compute_ns), 0 },
-	{ "idle_ns", "idle", UNIT_NS, "time without", TABLE_UINT(struct training, idle_ns), 0 },
-	{ "used", "used", UNIT_SHARE, "compute of training", TABLE_REAL(struct training, used), 0 },
+	{ "idle_ns", "idle", UNIT_NS, "time in training without compute",
+	  TABLE_UINT(struct training, idle_ns), 0 },
+	{ "used", "used", UNIT_SHARE, "share of training spent in compute",
+	  TABLE_REAL(struct training, used), 0 },
 };
 
 /* Averages over ranks, or uses the job if there are none. */
@@ -429,10 +424,11 @@ const struct finding_rule finding_accelerator = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct training, training_columns),
 	FINDING_THRESHOLD(THRESHOLD_ACCELERATOR_USED),
-	.title = "what computes is in use for {used} of training",
-	.says = "it stood still for {idle_ns} of the {window_ns} from its first work to its last",
-	.advice = "see the findings above for why; let loading and saving go on beside compute",
+	.title = "Accelerator {used} busy during training",
+	.says = "idle for {idle_ns} of the {window_ns} between its first work and its last",
+	.advice = "See the findings above for the cause; overlap loading and saving with compute",
 	.more = "faultline report --table epochs TRACE",
-	.rule = "Between the begin of the first span of compute and the end of the last, less than "
-		"nine tenths were compute. This says how much there is to be had, not by what.",
+	.rule = "Between the start of the first compute span and the end of the last, less than "
+		"nine tenths of the time was compute. This shows how much there is to gain, not "
+		"how.",
 };

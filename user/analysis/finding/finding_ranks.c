@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/finding/finding_files.h"
-#include "analysis/processes.h"
-#include "analysis/measured.h"
+#include "analysis/processes/processes.h"
+#include "analysis/shared/measured.h"
 #include "grow.h"
 
 /* What ranks are compared by. */
@@ -64,11 +64,11 @@ struct ranks {
 
 static const struct table_column ranks_columns[] = {
 	{ "ranks", "ranks", UNIT_COUNT, "ranks", TABLE_UINT(struct ranks, ranks), 0 },
-	{ "slowest", "slowest", UNIT_NONE, "the rank with the most unoverlapped I/O",
+	{ "slowest", "slowest", UNIT_NONE, "rank with the most unoverlapped I/O",
 	  TABLE_UINT(struct ranks, slowest), 0 },
 	{ "slowest_ns", "its I/O", UNIT_NS, "its unoverlapped I/O",
 	  TABLE_UINT(struct ranks, slowest_ns), 0 },
-	{ "median_ns", "median", UNIT_NS, "of all ranks; of two, the other one's",
+	{ "median_ns", "median", UNIT_NS, "median of all ranks; with two, the other one's",
 	  TABLE_UINT(struct ranks, median_ns), 0 },
 };
 
@@ -130,15 +130,13 @@ const struct finding_rule finding_stragglers = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct ranks, ranks_columns),
 	FINDING_THRESHOLDS(ranks_thresholds),
-	.title = "rank {slowest} waits for I/O longer than the others, who wait for it",
-	.says = "{slowest_ns} of unoverlapped I/O, against a median of {median_ns} of {ranks} "
-		"ranks",
-	.advice =
-		"balance files over ranks, let no rank read or write for all, see that rank's node",
+	.title = "Rank {slowest} is an I/O straggler",
+	.says = "{slowest_ns} of unoverlapped I/O, median {median_ns} of {ranks} ranks",
+	.advice = "Balance files over ranks, let no rank read or write for all, and check that "
+		  "rank's node",
 	.more = "faultline report --table overlap TRACE",
-	.rule = "Ranks that train together wait for the slowest one at each step. What one waits "
-		"for "
-		"I/O beyond the others, all wait.",
+	.rule = "Ranks that train together wait for the slowest one at each step. If one waits "
+		"longer for I/O, all of them do.",
 };
 
 /* --- ranks that move more than others, without compute spans --- */
@@ -150,19 +148,18 @@ struct uneven {
 
 static const struct table_column uneven_columns[] = {
 	{ "ranks", "ranks", UNIT_COUNT, "ranks", TABLE_UINT(struct uneven, ranks), 0 },
-	{ "rank", "rank", UNIT_NONE, "the rank that moves most", TABLE_UINT(struct uneven, rank),
-	  0 },
+	{ "rank", "rank", UNIT_NONE, "rank that moves the most bytes",
+	  TABLE_UINT(struct uneven, rank), 0 },
 	{ "bytes", "bytes", UNIT_BYTES,
-	  "bytes that its calls read and wrote, and that came through mappings from storage, of "
-	  "files that it alone mapped",
+	  "bytes read and written by its calls, plus bytes from storage through mappings of files "
+	  "that only it mapped",
 	  TABLE_UINT(struct uneven, bytes), 0 },
-	{ "median_bytes", "median", UNIT_BYTES, "of all ranks; of two, the other one's",
+	{ "median_bytes", "median", UNIT_BYTES, "median of all ranks; with two, the other one's",
 	  TABLE_UINT(struct uneven, median_bytes), 0 },
 	{ "moving_ns", "its time", UNIT_NS,
-	  "time of its processes in reads, in writes and in syncs, and in faults on these files, "
-	  "summed up",
+	  "time in reads, writes, syncs and faults on these files, summed over its processes",
 	  TABLE_UINT(struct uneven, moving_ns), 0 },
-	{ "median_ns", "median", UNIT_NS, "of all ranks; of two, the other one's",
+	{ "median_ns", "median", UNIT_NS, "median of all ranks; with two, the other one's",
 	  TABLE_UINT(struct uneven, median_ns), 0 },
 };
 
@@ -342,19 +339,16 @@ const struct finding_rule finding_ranks_uneven = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct uneven, uneven_columns),
 	FINDING_THRESHOLDS(uneven_thresholds),
-	.title = "rank {rank} reads and writes more than the others, who may wait for it",
-	.says = "{bytes} in {moving_ns}, against a median of {median_bytes} in {median_ns} of "
-		"{ranks} ranks",
-	.advice =
-		"give each rank as many bytes (files or samples by rank, as a distributed sampler "
-		"does), and let no rank read or write for all",
+	.title = "Rank {rank} reads and writes more than the others, which may wait for it",
+	.says = "{bytes} in {moving_ns}, median {median_bytes} in {median_ns} of {ranks} ranks",
+	.advice = "Give each rank the same number of bytes (files or samples by rank, as a "
+		  "distributed sampler does), and let no rank read or write for all",
 	.more = "faultline report --by rank TRACE",
-	.rule = "No rank told of compute, so that only what each of them moved can be compared: "
-		"one "
+	.rule = "No rank marked compute, so only the bytes that each moved can be compared: one "
 		"read and wrote more than the others and took longer for it, summed over its "
-		"processes. Ranks that train together wait for the slowest one at each step. Of "
-		"mapped files those count that one rank alone mapped, by what came from storage "
-		"and the time of its faults: of others a page costs whoever touches it first.",
+		"processes. Ranks that train together wait for the slowest one at each step. "
+		"Mapped files count only if a single rank mapped them, by bytes from storage and "
+		"time of faults: in others a page costs the rank that touches it first.",
 };
 
 /* --- ranks that take longer than others to move as much --- */
@@ -371,12 +365,12 @@ struct slow_rank {
 
 static const struct table_column slow_columns[] = {
 	SLOW(ranks, "ranks", COUNT, "ranks"),
-	SLOW(rank, "rank", NONE, "the rank that takes longest"),
-	SLOW(bytes, "bytes", BYTES, "bytes that it read and wrote, as of ranks-uneven"),
-	SLOW(median_bytes, "median", BYTES, "of all ranks; of two, the other one's"),
-	SLOW(moving_ns, "its time", NS, "time that this took, summed up over its processes"),
-	SLOW(median_ns, "median", NS, "of all ranks; of two, the other one's"),
-	{ "path", "path", UNIT_PATH, "the data file with the most time in the run",
+	SLOW(rank, "rank", NONE, "rank that takes the longest"),
+	SLOW(bytes, "bytes", BYTES, "bytes that it read and wrote, as in ranks-uneven"),
+	SLOW(median_bytes, "median", BYTES, "median of all ranks; with two, the other one's"),
+	SLOW(moving_ns, "its time", NS, "time that this took, summed over its processes"),
+	SLOW(median_ns, "median", NS, "median of all ranks; with two, the other one's"),
+	{ "path", "path", UNIT_PATH, "data file with the most time in the run",
 	  TABLE_TEXT(struct slow_rank, path), 0 },
 };
 
@@ -418,16 +412,14 @@ const struct finding_rule finding_rank_slow = {
 	.of_runs = true,
 	FINDING_EVIDENCE(struct slow_rank, slow_columns),
 	FINDING_THRESHOLDS(uneven_thresholds),
-	.title = "rank {rank} takes longer than the others to read and write as much",
-	.says = "{bytes} in {moving_ns}, against a median of {median_bytes} in {median_ns} of "
-		"{ranks} ranks[; {path} took longest]",
-	.advice = "Move its data to a device as fast as that of the others, and see the limits "
+	.title = "Rank {rank} takes longer than the others to read and write as much",
+	.says = "{bytes} in {moving_ns}, median {median_bytes} in {median_ns} of {ranks} ranks[; "
+		"{path} took longest]",
+	.advice = "Move its data to a device as fast as that of the others, and check the limits "
 		  "(io.max) and other users of its device",
 	.more = "faultline report --by rank TRACE",
-	.rule = "No rank told of compute, so that only what each of them moved can be compared: "
-		"one "
-		"read and wrote no more than the others, nor brought more from storage, but took "
-		"longer for it. A slow or busy "
-		"device, a limit on it or a server far away does that. Ranks that train together "
-		"wait for the slowest one at each step.",
+	.rule = "No rank marked compute, so only the bytes that each moved can be compared: one "
+		"read and wrote no more than the others, and read no more from storage, but took "
+		"longer for it. A slow or busy device, a limit on it or a distant server can cause "
+		"this. Ranks that train together wait for the slowest one at each step.",
 };

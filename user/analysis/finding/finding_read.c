@@ -2,7 +2,7 @@
 /* Findings about files read with system calls; finding_mmap.c covers mappings. */
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_weight.h"
-#include "analysis/totals.h"
+#include "analysis/totals/totals.h"
 
 static uint64_t cost_again(const struct alike *alike)
 {
@@ -56,21 +56,22 @@ struct held_back {
 };
 
 static const struct table_column held_evidence[] = {
-	{ "path", "path", UNIT_NONE, "the file that is held back longest",
+	{ "path", "path", UNIT_NONE, "file whose reads are throttled longest",
 	  TABLE_TEXT(struct held_back, path), 0 },
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct held_back, file), 0 },
 	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct held_back, files), 0 },
-	{ "time_ns", "time", UNIT_NS, "time in reads of the files and in faults on them",
+	{ "time_ns", "time", UNIT_NS, "time in reads of these files and faults on them",
 	  TABLE_UINT(struct held_back, time_ns), 0 },
-	{ "held_ns", "held back", UNIT_NS,
-	  "of it, with none of the files' requests under way, up to those that came late",
+	{ "held_ns", "throttled", UNIT_NS,
+	  "time in reads while no request for these files was in flight, until a late one was",
 	  TABLE_UINT(struct held_back, held_ns), 0 },
-	{ "requests", "requests", UNIT_COUNT, "parts of requests that came late",
+	{ "requests", "requests", UNIT_COUNT, "request parts that came late",
 	  TABLE_UINT(struct held_back, requests), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes of these", TABLE_UINT(struct held_back, bytes), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, "bytes that came from storage, late or not",
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of these requests",
+	  TABLE_UINT(struct held_back, bytes), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES, "bytes from storage, late or not",
 	  TABLE_UINT(struct held_back, fetched_bytes), 0 },
-	{ "bandwidth", "bandwidth", UNIT_BYTES, "the same in a second of that time",
+	{ "bandwidth", "bandwidth", UNIT_BYTES, "bytes from storage per second of read time",
 	  TABLE_UINT(struct held_back, bandwidth), 0 },
 };
 
@@ -126,19 +127,18 @@ const struct finding_rule finding_held_back = {
 	.find = find_held_back,
 	FINDING_EVIDENCE(struct held_back, held_evidence),
 	FINDING_THRESHOLD(THRESHOLD_HELD_BACK),
-	.title = "reads of {file} are held back before they reach the device",
-	.says = "{fetched_bytes} of {files:file|files} at {bandwidth}/s; {held_ns} of {time_ns} "
-		"had passed when the device was asked: {requests} requests came to it late",
-	.advice = "see the limits on I/O of its cgroup (io.max, blkio.throttle.*), which a "
-		  "container, a batch system or systemd sets; raise them, or read less: once, "
-		  "packed, kept in memory",
+	.title = "Reads of {file} are throttled",
+	.says = "{fetched_bytes} from {files:file|files}, at {bandwidth}/s; threads waited "
+		"{held_ns} of {time_ns} before the device received their {requests} requests",
+	.advice = "Raise the cgroup's I/O limit (io.max, blkio.throttle.*), which a container, a "
+		  "batch system or systemd sets, or read less: once, packed, kept in memory",
 	.more = "faultline report --table devices TRACE",
-	.rule = "Requests for what the run read were queued by others than its threads, while "
-		"these waited and the device had nothing to do for them, and most of the reads' "
-		"time passed so. A control group's limit on bytes or requests a second works like "
-		"that; a device that hands requests on to another after a while looks alike. "
-		"Neither the device nor the size of reads is the reason then; but of a limit on "
-		"requests larger ones need fewer.",
+	.rule = "Requests for data that the run read were queued by other threads, while the run's "
+		"own threads waited and the device had no requests for them; most of the read time "
+		"passed this way. A cgroup limit on bytes or requests per second has this effect; "
+		"a device that forwards requests to another one after a delay looks the same. "
+		"Neither the device nor the size of reads is the cause then, but with a limit on "
+		"requests, larger reads need fewer.",
 };
 
 /* --- small reads from storage --- */
@@ -180,18 +180,17 @@ const struct finding_rule finding_small_reads_storage = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_storage_thresholds),
-	.title = "small reads of {file}, from storage",
-	.says = "{count} reads of {bytes_each} on average brought {fetched_bytes} from storage[, "
-		"at "
-		"{bandwidth}/s; {consecutive} followed the one before]"
-		"[; {others:file|files} more like it]",
-	.advice = "read 1 MiB and more at a time, or posix_fadvise(WILLNEED) ahead; buffer in the "
-		  "program",
+	.title = "Small reads of {file} from storage",
+	.says = "{count} reads of {bytes_each} on average, {fetched_bytes} from storage[, at "
+		"{bandwidth}/s; {consecutive} are sequential][; {others:more such file|more such "
+		"files}]",
+	.advice = "Read ≥ 1 MiB at a time, or use posix_fadvise(WILLNEED) ahead of use; buffer in "
+		  "the program",
 	.more = "faultline report --table operations TRACE",
-	.rule = "Each read that the page cache cannot serve waits for the device. Small ones in "
-		"order profit from readahead, but the wait comes again at each window; small ones "
-		"with gaps wait at nearly each call. Larger reads, or reads told ahead, let the "
-		"device work while the program computes.",
+	.rule = "Each read that the page cache cannot serve waits for the device. Small sequential "
+		"reads benefit from readahead, but wait again at each window; small reads with "
+		"gaps wait at nearly each call. With larger reads, or advice ahead of use, the "
+		"device works while the program computes.",
 };
 
 /* --- small reads from the page cache --- */
@@ -236,13 +235,13 @@ const struct finding_rule finding_small_reads_cached = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_cached_thresholds),
-	.title = "small reads of {file}, from memory: what they cost is the calls",
+	.title = "Small reads of {file} from memory: call overhead dominates",
 	.says = "{count} reads of {bytes_each} on average, {fetched_share} of the bytes from "
-		"storage[; {others:file|files} more like it]",
-	.advice = "read more at a time, through a buffer, or map the file into memory",
+		"storage[; {others:more such file|more such files}]",
+	.advice = "Read more at a time, through a buffer, or map the file into memory",
 	.more = "faultline report --table files TRACE",
-	.rule = "The data is in memory already. A call costs some hundred nanoseconds whatever it "
-		"reads, so that reads of a few KiB spend most of their time on being calls.",
+	.rule = "The data is already in memory. A call costs some hundred nanoseconds whatever it "
+		"reads, so reads of a few KiB spend most of their time on the call itself.",
 };
 
 /* --- random or backward reads of a large file --- */
@@ -303,20 +302,19 @@ const struct finding_rule finding_random_reads = {
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
-	.title = "{file} is read at random, from storage",
-	.says = "{count} reads of {bytes_each}, {backward} of them backward, brought "
-		"{storage_bytes} from storage[, {direct_bytes} of it with O_DIRECT], at "
-		"{bandwidth}/s[; {others:file|files} more like it]",
-	.advice = "read larger pieces, sort the reads, keep more of them under way (threads, "
-		  "io_uring, posix_fadvise WILLNEED ahead), or shuffle in memory",
+	.title = "Random reads of {file} from storage",
+	.says = "{count} reads of {bytes_each}, {backward} of them backward, {storage_bytes} from "
+		"storage[ ({direct_bytes} with O_DIRECT)], at {bandwidth}/s[; {others:more such "
+		"file|more such files}]",
+	.advice = "Read larger pieces, sort the reads, keep more of them in flight (threads, "
+		  "io_uring, posix_fadvise WILLNEED ahead of use), or shuffle in memory",
 	.more = "faultline print --file '*/{file}' TRACE",
-	.rule = "Readahead serves what comes in order. Reads that jump each wait for the device, "
-		"one after the other. Several at once (threads, io_uring), larger pieces, or an "
-		"order that follows the file use the device better. With O_DIRECT, where nothing "
-		"is read ahead, small ones count alone. Holes of a sparse file come from no "
-		"device: on file systems that read as many bytes as they have (ext4, xfs), where "
-		"the devices' requests were recorded and are far fewer, nothing counts as from "
-		"storage.",
+	.rule = "Readahead serves sequential reads. Reads that jump each wait for the device, one "
+		"after another. Concurrent reads (threads, io_uring), larger pieces or file order "
+		"use the device better. With O_DIRECT, which has no readahead, only small reads "
+		"count. Holes of a sparse file come from no device: on file systems that read as "
+		"many bytes as they return (ext4, xfs), nothing counts as from storage if device "
+		"requests were recorded and are far fewer.",
 };
 
 /* --- repeated reads --- */
@@ -405,18 +403,18 @@ const struct finding_rule finding_read_again = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
-	.title = "{file} is read again and again",
-	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage"
-		"[, {direct_bytes} with O_DIRECT, which leaves nothing in memory]"
-		"[; {others:file|files} more like it]",
-	.advice = "keep what was read (and decoded) in memory, or read each part once; a benchmark "
-		  "that goes round its file means to",
+	.title = "{file} is read repeatedly",
+	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[, "
+		"{direct_bytes} with O_DIRECT, which caches nothing][; {others:more such file|more "
+		"such files}]",
+	.advice = "Keep what was read (and decoded) in memory, or read each part once; a benchmark "
+		  "may read its file repeatedly on purpose",
 	.more = "faultline report --table files TRACE",
-	.rule = "More bytes were read than the file has. What comes from memory costs calls and "
-		"copies, what does not costs the device, too; a second epoch is one reason, a "
-		"header that is parsed for each sample another. With O_DIRECT each time is one of "
-		"the device: the program has to keep what it needs again. Parts that are drawn at "
-		"random, from storage, are another matter: see random-reads.",
+	.rule = "More bytes were read than the file has. Reads from memory cost calls and copies, "
+		"other reads also cost device time; a second epoch is one cause, a header parsed "
+		"for each sample another. With O_DIRECT each read goes to the device: the program "
+		"has to keep what it needs again. For parts drawn at random from storage, see "
+		"random-reads.",
 };
 
 const struct finding_rule finding_read_by_several = {
@@ -429,13 +427,14 @@ const struct finding_rule finding_read_by_several = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(several_thresholds),
-	.title = "{file} is read as a whole by each of {processes} processes",
-	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage"
-		"[; {others:file|files} more like it]",
-	.advice = "let each rank or worker read its own part (shard), or share one copy in memory",
+	.title = "{file} is read in full by each of {processes} processes",
+	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[; "
+		"{others:more such file|more such files}]",
+	.advice = "Let each rank or worker read its own part (shard), or share one copy in memory",
 	.more = "faultline report --table processes TRACE",
-	.rule = "About as many times the file's size was read as it has readers. On one host the "
-		"page cache serves all but the first; across hosts each copy comes from storage.",
+	.rule = "The bytes read are about the file's size times the number of its readers. On one "
+		"host the page cache serves all but the first; across hosts each copy comes from "
+		"storage.",
 };
 
 const struct finding_rule finding_fetched_again = {
@@ -447,24 +446,20 @@ const struct finding_rule finding_fetched_again = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
-	.title = "{file}[ and {others:file|files} more] came from storage more than once",
-	.says = "{fetched_bytes} came from storage of {size_bytes}: "
-		"[the job dropped it itself, by {dropped:call|calls} of POSIX_FADV_DONTNEED"
-		"||memory did not hold it]"
-		"[, or the job dropped it itself: it called fadvise {advised:time|times}]",
-	.advice =
-		"[leave the {dropped:call|calls} of POSIX_FADV_DONTNEED out while the data is "
-		"still "
-		"to be read||give the job more memory (limit of its cgroup), read less at random, "
-		"or "
-		"evict what is done with (POSIX_FADV_DONTNEED on other files)]"
-		"[; if its {advised:call|calls} of fadvise are POSIX_FADV_DONTNEED, leave them out "
-		"while the data is still to be read]",
+	.title = "{file}[ and {others:more file|more files}] came from storage more than once",
+	.says = "{fetched_bytes} from storage for {size_bytes} of data: [the job dropped it with "
+		"{dropped:POSIX_FADV_DONTNEED call|POSIX_FADV_DONTNEED calls}||memory did not hold "
+		"it][, or the job dropped it with {advised:fadvise call|fadvise calls}]",
+	.advice = "[Remove the {dropped:POSIX_FADV_DONTNEED call|POSIX_FADV_DONTNEED calls} while "
+		  "the data is still to be read||Give the job more memory (cgroup limit), read "
+		  "less at random, or evict data that is done with (POSIX_FADV_DONTNEED on other "
+		  "files)][; if its {advised:fadvise call is|fadvise calls are} "
+		  "POSIX_FADV_DONTNEED, remove the advice while the data is still to be read]",
 	.more = "faultline report --table files TRACE",
-	.rule = "What was read once stays in the page cache until memory is needed. When more came "
-		"from storage than the file has, parts of it were thrown out in between, or it was "
-		"read with O_DIRECT. The job itself throws them out by POSIX_FADV_DONTNEED; it is "
-		"said to where such calls named as much as came again, and more came after them. "
-		"Where operations were summed up, or by an older trace, it is not known which "
-		"calls of fadvise those are, or when they were made.",
+	.rule = "Data that was read stays in the page cache until memory is needed. If more came "
+		"from storage than the file has, parts of it were evicted in between, or it was "
+		"read with O_DIRECT. The job itself evicts data with POSIX_FADV_DONTNEED; it is "
+		"reported as the cause if such calls named as much as was read again, and more was "
+		"read after them. In aggregated or older traces, the kind and time of fadvise "
+		"calls are unknown.",
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about wasted readahead. */
 #include "analysis/finding/finding.h"
-#include "analysis/loaded.h"
-#include "analysis/readahead.h"
-#include "analysis/trace_text.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/files/readahead.h"
+#include "analysis/shared/trace_text.h"
 
 struct unused {
 	struct table_text path, file; /* the one with the most unused bytes */
@@ -14,22 +14,21 @@ struct unused {
 };
 
 static const struct table_column unused_evidence[] = {
-	{ "path", "path", UNIT_NONE, "path of the file with the most",
+	{ "path", "path", UNIT_NONE, "path of the file with the most unused bytes",
 	  TABLE_TEXT(struct unused, path), 0 },
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct unused, file), 0 },
 	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct unused, files), 0 },
-	{ "fetched_bytes", "fetched", UNIT_BYTES, "brought into the page cache of all of them",
+	{ "fetched_bytes", "fetched", UNIT_BYTES, "bytes of these files read into the page cache",
 	  TABLE_UINT(struct unused, fetched_bytes), 0 },
 	{ "unused_bytes", "unused", UNIT_BYTES,
-	  "of it, fetched ahead and neither read nor near a fault later",
+	  "bytes read ahead and neither read nor near a later fault",
 	  TABLE_UINT(struct unused, unused_bytes), 0 },
 	{ "unseen_bytes", "unseen", UNIT_BYTES,
-	  "of it, mapped around a fault: whether it was used is not known, and it is not counted",
+	  "bytes mapped around a fault: their use is unknown, and they are not counted",
 	  TABLE_UINT(struct unused, unseen_bytes), 0 },
-	{ "window_bytes", "may be ahead", UNIT_BYTES,
-	  "most that the file may be read ahead at first", TABLE_UINT(struct unused, window_bytes),
-	  0 },
-	{ "share", "share", UNIT_SHARE, "of what was fetched that was not used",
+	{ "window_bytes", "readahead", UNIT_BYTES, "initial limit on readahead for the file",
+	  TABLE_UINT(struct unused, window_bytes), 0 },
+	{ "share", "share", UNIT_SHARE, "unused share of the bytes read",
 	  TABLE_REAL(struct unused, share), 0 },
 };
 
@@ -89,18 +88,16 @@ const struct finding_rule finding_readahead_unused = {
 	.find = find_unused,
 	FINDING_EVIDENCE(struct unused, unused_evidence),
 	FINDING_THRESHOLDS(unused_thresholds),
-	.title = "what was read ahead of {file} was not used",
-	.says = "{unused_bytes} of {fetched_bytes} from storage, {share}, were neither read nor "
-		"faulted "
-		"on later (readahead up to {window_bytes}); on {files:file|files}",
-	.advice = "POSIX_FADV_RANDOM or MADV_RANDOM where access is random, a smaller "
-		  "read_ahead_kb, or read larger pieces in order",
+	.title = "Wasted readahead on {file}",
+	.says = "{unused_bytes} of {fetched_bytes} from storage ({share}) were neither read nor "
+		"faulted on later (readahead up to {window_bytes}), on {files:file|files}",
+	.advice = "Use POSIX_FADV_RANDOM or MADV_RANDOM for random access, lower read_ahead_kb, or "
+		  "read larger pieces in order",
 	.more = "faultline report --table readahead TRACE",
-	.rule = "The kernel guesses that a program goes on reading where it is, and fetches ahead, "
-		"around a fault as well. Where the guess is wrong the device moves bytes that "
-		"nobody "
-		"uses, which others, and the program's own next access, have to wait for. What a "
-		"fault maps around its page may be used without anybody seeing it, and does not "
-		"count as unused. Programs, libraries and modules are left out: who loads them "
-		"cannot be told how to read.",
+	.rule = "The kernel assumes that a program continues reading where it is, and reads ahead, "
+		"also around a fault. If the assumption is wrong, the device moves bytes that "
+		"nothing uses, and other programs, as well as the program's own next access, have "
+		"to wait for them. Pages mapped around a fault may be used without being observed, "
+		"so they do not count as unused. Programs, libraries and modules are excluded: how "
+		"they are loaded cannot be changed.",
 };

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analysis/finding/finding_files.h"
-#include "analysis/measured.h"
-#include "analysis/trace_table.h"
+#include "analysis/shared/measured.h"
+#include "analysis/run/trace_table.h"
 #include "arena.h"
 
 /* Returns the layers that some of the runs recorded. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The finding about programs that are started repeatedly. */
 #include "analysis/finding/finding.h"
-#include "analysis/starts.h"
+#include "analysis/processes/starts.h"
 
 struct again {
 	struct table_text program;
@@ -11,16 +11,16 @@ struct again {
 static const struct table_column again_evidence[] = {
 	{ "program", "program", UNIT_NONE, "name of the processes",
 	  TABLE_TEXT(struct again, program), 0 },
-	{ "processes", "processes", UNIT_COUNT, "how often it was started",
+	{ "processes", "processes", UNIT_COUNT, "number of starts",
 	  TABLE_UINT(struct again, processes), 0 },
-	{ "parent_pid", "started by", UNIT_NONE, "process that started it",
+	{ "parent_pid", "started by", UNIT_NONE, "PID of the process that started it",
 	  TABLE_UINT(struct again, parent_pid), 0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of them starting",
+	{ "time_ns", "time", UNIT_NS, "time with at least one start in progress",
 	  TABLE_UINT(struct again, time_ns), 0 },
-	{ "each_ns", "each", UNIT_NS, "time that a start takes, on average",
-	  TABLE_UINT(struct again, each_ns), 0 },
+	{ "each_ns", "each", UNIT_NS, "average time per start", TABLE_UINT(struct again, each_ns),
+	  0 },
 	{ "files_each", "files each", UNIT_COUNT,
-	  "libraries and modules that a start opens, on average",
+	  "average number of libraries and modules opened per start",
 	  TABLE_UINT(struct again, files_each), 0 },
 };
 
@@ -66,20 +66,18 @@ const struct finding_rule finding_worker_start = {
 	.find = find_again,
 	FINDING_EVIDENCE(struct again, again_evidence),
 	FINDING_THRESHOLDS(again_thresholds),
-	.title = "{program} is started {processes} times and loads its modules anew each time",
-	.says = "a start takes {each_ns} and opens {files_each:library or module|libraries and "
-		"modules}; {time_ns} passed with at least one of them starting, by process "
-		"{parent_pid}",
-	.advice = "Start it once: let one process do all the work. For PyTorch's workers, set "
-		  "persistent_workers=True, or fork them (multiprocessing_context='fork' or "
+	.title = "{program} is started {processes} times and reloads its modules each time",
+	.says = "each start takes {each_ns} and opens {files_each:library or module|libraries and "
+		"modules}; {time_ns} with starts in progress, by process {parent_pid}",
+	.advice = "Start it once and let one process do all the work; for PyTorch workers, set "
+		  "persistent_workers=True or fork them (multiprocessing_context='fork', or "
 		  "'forkserver' with the modules preloaded)",
 	.more = "faultline report --table starts TRACE",
-	.rule = "A process that runs a program of its own loads its libraries and imports its "
-		"modules before it does anything else, even if all of them are in memory: that "
-		"costs the CPU more than storage. Workers that are spawned (multiprocessing's "
-		"'spawn') do so, each of them in each epoch unless they persist, and so does a "
-		"script that runs a program for each file. A start ends with the last library or "
-		"module that is loaded before data is read. The longest start is not counted, for "
-		"one is needed, unless the process that starts them has itself loaded as much: "
-		"then a fork would have it for nothing.",
+	.rule = "A process that executes a program loads its libraries and imports its modules "
+		"before it does anything else. Even if all of them are in memory, this costs CPU "
+		"time, more than storage time. Spawned workers (multiprocessing's 'spawn') do so "
+		"in each epoch unless they persist, and so does a script that runs a program for "
+		"each file. A start ends with the last library or module loaded before data is "
+		"read. The longest start is not counted, because one is needed, unless the parent "
+		"process has loaded as much itself: then a fork would cost nothing.",
 };

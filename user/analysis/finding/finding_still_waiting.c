@@ -5,8 +5,8 @@
 #include <errno.h>
 
 #include "analysis/finding/finding.h"
-#include "analysis/processes.h"
-#include "analysis/trace_text.h"
+#include "analysis/processes/processes.h"
+#include "analysis/shared/trace_text.h"
 
 struct hung {
 	struct table_text comm, path;
@@ -15,18 +15,18 @@ struct hung {
 };
 
 static const struct table_column hung_evidence[] = {
-	{ "comm", "name", UNIT_NONE, "name of the program", TABLE_TEXT(struct hung, comm), 0 },
-	{ "pid", "pid", UNIT_NONE, "process id", TABLE_UINT(struct hung, pid), 0 },
-	{ "tid", "tid", UNIT_NONE, "thread id", TABLE_UINT(struct hung, tid), 0 },
+	{ "comm", "name", UNIT_NONE, "program name", TABLE_TEXT(struct hung, comm), 0 },
+	{ "pid", "pid", UNIT_NONE, "process ID", TABLE_UINT(struct hung, pid), 0 },
+	{ "tid", "tid", UNIT_NONE, "thread ID", TABLE_UINT(struct hung, tid), 0 },
 	{ "op", "call", UNIT_NONE, "call that has not returned", TABLE_LITERAL(struct hung, op),
 	  0 },
-	{ "path", "path", UNIT_NONE, "file that it is about", TABLE_TEXT(struct hung, path), 0 },
+	{ "path", "path", UNIT_NONE, "file of the call", TABLE_TEXT(struct hung, path), 0 },
 	{ "waited_ns", "waited", UNIT_NS,
-	  "time in flight; from the start of the recording if it began before that",
+	  "time in flight; from the start of the recording if it began earlier",
 	  TABLE_UINT(struct hung, time_ns), 0 },
 	{ "bound", "bound", UNIT_NONE, "≥ if it began before the recording",
 	  TABLE_LITERAL(struct hung, bound), 0 },
-	{ "calls", "calls", UNIT_COUNT, "all calls and page faults that had not returned",
+	{ "calls", "calls", UNIT_COUNT, "number of calls and page faults that had not returned",
 	  TABLE_UINT(struct hung, calls), 0 },
 };
 
@@ -81,11 +81,10 @@ const struct finding_rule finding_hung = {
 	.title = "{comm} ({pid}) is still waiting in {op}[ for {path}]",
 	.says = "thread {tid} had waited {bound}{waited_ns} when the recording ended; {calls:call|"
 		"calls} had not returned",
-	.advice =
-		"see where it waits in the kernel (cat /proc/PID/task/TID/stack), and whether the "
-		"file system is frozen, its server unreachable, or the file locked",
+	.advice = "Check where it waits in the kernel (cat /proc/PID/task/TID/stack), and whether "
+		  "the file system is frozen, its server unreachable or the file locked",
 	.more = "faultline print TRACE",
 	.rule = "A call that has not returned when the recording ends is recorded up to that "
-		"point. "
-		"One that began before the recording counts from the start of the recording.",
+		"point. One that began before the recording counts from the start of the "
+		"recording.",
 };

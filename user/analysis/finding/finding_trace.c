@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about the trace itself: what it lacks, and what tracing cost. */
 #include "analysis/finding/finding.h"
-#include "analysis/loss.h"
-#include "analysis/measured.h"
-#include "analysis/totals.h"
-#include "analysis/trace_table.h"
+#include "analysis/run/loss.h"
+#include "analysis/shared/measured.h"
+#include "analysis/totals/totals.h"
+#include "analysis/run/trace_table.h"
 
 struct loss {
 	uint64_t lost, events;
@@ -13,15 +13,14 @@ struct loss {
 };
 
 static const struct table_column loss_evidence[] = {
-	{ "lost", "lost", UNIT_COUNT, "events that were lost", TABLE_UINT(struct loss, lost), 0 },
+	{ "lost", "lost", UNIT_COUNT, "lost events", TABLE_UINT(struct loss, lost), 0 },
 	{ "events", "events", UNIT_COUNT, "all events, the lost ones included",
 	  TABLE_UINT(struct loss, events), 0 },
-	{ "share", "share", UNIT_SHARE, "lost of all", TABLE_REAL(struct loss, share), 0 },
-	{ "cause", "cause", UNIT_NONE, "of most of them, as lost.cause of the trace",
+	{ "share", "share", UNIT_SHARE, "share of lost events", TABLE_REAL(struct loss, share), 0 },
+	{ "cause", "cause", UNIT_NONE, "main cause, as in lost.cause of the trace",
 	  TABLE_LITERAL(struct loss, cause), 0 },
-	{ "why", "why", UNIT_NONE, "the same in words", TABLE_LITERAL(struct loss, why), 0 },
-	{ "remedy", "remedy", UNIT_NONE, "what to do about it", TABLE_LITERAL(struct loss, remedy),
-	  0 },
+	{ "why", "why", UNIT_NONE, "the cause in words", TABLE_LITERAL(struct loss, why), 0 },
+	{ "remedy", "remedy", UNIT_NONE, "how to avoid it", TABLE_LITERAL(struct loss, remedy), 0 },
 };
 
 static const struct loss_cause *cause_of(const struct cell *cell)
@@ -50,7 +49,8 @@ static int find_loss(struct findings *findings, const struct finding_rule *rule)
 	loss.share = finding_share(loss.lost, loss.events);
 	loss.cause = cause ? cause->name : NULL;
 	loss.why = cause ? cause->why : NULL;
-	loss.remedy = cause ? cause->remedy : "record with a larger --buffer, or fewer --layers";
+	loss.remedy =
+		cause ? cause->remedy : "record with a larger --buffer, or with fewer --layers";
 	if (loss.share >= threshold(THRESHOLD_LOSS_HIGH))
 		verdict.severity = FINDING_HIGH;
 	return finding_add(findings, rule, &loss, &verdict);
@@ -65,15 +65,15 @@ const struct finding_rule finding_loss = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct loss, loss_evidence),
 	FINDING_THRESHOLDS(loss_thresholds),
-	.title = "events were lost: tables of files, processes and spans lack them",
+	.title = "Events were lost: tables of files, processes and spans lack them",
 	.says = "{lost} of {events} events ({share})[: {why}]; counts and bytes of the totals are "
 		"exact, times are lower bounds",
 	.advice = "{remedy}",
 	.caveat = "lost",
 	.more = "faultline report --table trace TRACE",
-	.rule = "The kernel counts every event before it can be lost. Totals come from there and "
-		"are exact; all that goes by single events, such as times and the table of files, "
-		"is without the lost ones.",
+	.rule = "The kernel counts every event before it can be lost. Totals come from these "
+		"counts and are exact; everything based on single events, such as times and the "
+		"table of files, excludes lost events.",
 };
 
 /* --- asynchronous I/O that is not recorded --- */
@@ -83,10 +83,10 @@ struct untraced {
 };
 
 static const struct table_column untraced_evidence[] = {
-	{ "count", "count", UNIT_COUNT, "operations handed over by io_uring_enter and io_submit",
+	{ "count", "count", UNIT_COUNT, "operations submitted by io_uring_enter and io_submit",
 	  TABLE_UINT(struct untraced, count), 0 },
 	{ "polled_rings", "polled rings", UNIT_COUNT,
-	  "rings that the kernel polls, whose operations nobody counts",
+	  "rings polled by the kernel, whose operations are not counted",
 	  TABLE_UINT(struct untraced, polled_rings), 0 },
 };
 
@@ -112,15 +112,16 @@ const struct finding_rule finding_untraced_async = {
 	.of_runs = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct untraced, untraced_evidence),
-	.title = "I/O goes by io_uring or libaio, whose operations are not recorded",
-	.says = "{count} operations were handed over, and {polled_rings} rings are polled: "
-		"their bytes and times are in no number here",
-	.advice =
-		"compare with /proc/PID/io; let the program use read and write while it is traced",
+	.title = "Operations of io_uring or libaio are not recorded",
+	.says = "{count} operations were submitted, and {polled_rings} rings are polled; no number "
+		"here includes their bytes and times",
+	.advice = "Compare with /proc/PID/io, or let the program use read and write while it is "
+		  "traced",
 	.caveat = "async",
 	.more = "faultline report --table operations TRACE",
-	.rule = "Operations of io_uring and libaio are done by no system call of their own. What "
-		"their pages brought into the cache is told as unattributed, the rest is not seen.",
+	.rule = "Operations of io_uring and libaio have no system calls of their own. The pages "
+		"that they bring into the cache are reported as unattributed; the rest is not "
+		"visible.",
 };
 
 /* --- cost of tracing --- */
@@ -132,9 +133,9 @@ struct tracing {
 
 static const struct table_column tracing_evidence[] = {
 	{ "events", "events", UNIT_COUNT, "all events", TABLE_UINT(struct tracing, events), 0 },
-	{ "cost_ns", "cost", UNIT_NS, "what they cost in all, estimated",
+	{ "cost_ns", "cost", UNIT_NS, "their estimated total cost",
 	  TABLE_UINT(struct tracing, cost_ns), 0 },
-	{ "of_run", "of the run", UNIT_SHARE, "the same by the run and the processors in use",
+	{ "of_run", "of the run", UNIT_SHARE, "that cost relative to the run and the CPUs in use",
 	  TABLE_REAL(struct tracing, of_run), 0 },
 };
 
@@ -188,11 +189,11 @@ const struct finding_rule finding_tracer_cost = {
 	.find = find_cost,
 	FINDING_EVIDENCE(struct tracing, tracing_evidence),
 	FINDING_THRESHOLDS(tracing_thresholds),
-	.title = "tracing itself cost a part of this run that matters",
-	.says = "{events} events, about {cost_ns} in all: {of_run} of the run",
-	.advice = "take times as upper bounds, and record fewer --layers or --file-types",
+	.title = "Tracing takes a noticeable part of this run",
+	.says = "{events} events cost about {cost_ns} in total: {of_run} of the run",
+	.advice = "Treat times as upper bounds, and record fewer --layers or --file-types",
 	.more = "faultline report --table trace TRACE",
-	.rule = "An estimate: the number of events by what one costs. A job that makes millions of "
-		"tiny calls runs slower under a tracer; its counts and bytes are exact all the "
-		"same.",
+	.rule = "An estimate: the number of events times the cost of one. A job that makes "
+		"millions of tiny calls runs slower under a tracer; its counts and bytes are still "
+		"exact.",
 };

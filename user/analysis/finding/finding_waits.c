@@ -2,10 +2,10 @@
 /* Findings about programs that block while they write or read, where no spans show it. */
 #include <math.h>
 
-#include "analysis/activity.h"
+#include "analysis/phases/activity.h"
 #include "analysis/finding/finding_files.h"
-#include "analysis/processes.h"
-#include "analysis/trace_text.h"
+#include "analysis/processes/processes.h"
+#include "analysis/shared/trace_text.h"
 
 struct waits {
 	struct table_text path, file;
@@ -27,17 +27,17 @@ struct waits {
 
 /* Common columns: who waited, and for what. */
 #define WHO                                                                                        \
-	TEXT("path", path, "what most of the time in a row went to"),                              \
+	TEXT("path", path, "file with the longest time in consecutive calls"),                     \
 		TEXT("file", file, "its name"),                                                    \
 		{ "of_file",                                                                       \
 		  "of file",                                                                       \
 		  UNIT_SHARE,                                                                      \
-		  "the part of the time in a row; null: half of it and more",                      \
+		  "share of the time in these consecutive calls; null: half or more",              \
 		  TABLE_REAL(struct waits, of_file),                                               \
 		  0 },                                                                             \
-		NUMBER("pid", "pid", NONE, "the process that waited longest", pid),                \
+		NUMBER("pid", "pid", NONE, "process that waited longest", pid),                    \
 		NUMBER("others", "others", COUNT,                                                  \
-		       "processes beside it that waited, too; null: none", others)
+		       "other processes that waited as well; null: none", others)
 
 /* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
  * none does. */
@@ -99,11 +99,11 @@ static int add(struct findings *findings, const struct finding_rule *rule, enum 
 
 static const struct table_column saves_evidence[] = {
 	WHO,
-	NUMBER("writes", "writes", COUNT, "its writes of more than 4 KiB each", calls),
-	NUMBER("bytes", "bytes", BYTES, "bytes of these", bytes),
+	NUMBER("writes", "writes", COUNT, "its writes of more than 4 KiB", calls),
+	NUMBER("bytes", "bytes", BYTES, "bytes of these writes", bytes),
 	NUMBER("syncs", "syncs", COUNT, "its syncs", syncs),
-	NUMBER("time_ns", "time", NS, "time of its first thread in both", time_ns),
-	NUMBER("bandwidth", "bandwidth", BYTES, "bytes in a second of that time", bandwidth),
+	NUMBER("time_ns", "time", NS, "time of its first thread in writes and syncs", time_ns),
+	NUMBER("bandwidth", "bandwidth", BYTES, "bytes per second of that time", bandwidth),
 };
 
 /*
@@ -144,31 +144,31 @@ const struct finding_rule finding_save_waits = {
 	.find = find_saves,
 	FINDING_EVIDENCE(struct waits, saves_evidence),
 	FINDING_THRESHOLDS(saves_thresholds),
-	.title = "the program stands still while it writes {file}"
-		 "[, which takes {of_file} of that, and other files]",
-	.says = "the first thread of process {pid} wrote {bytes} in {writes:write|writes} and "
-		"{syncs:sync|syncs}, at {bandwidth}/s[; {others:process|processes} more do so]",
-	.advice = "write it beside what comes next (a thread or an asynchronous save that has a "
+	.title = "Program blocks writing {file}[ ({of_file} of that time) and other files]",
+	.says = "first thread of process {pid} wrote {bytes} in {writes:write|writes} and "
+		"{syncs:sync|syncs}, at {bandwidth}/s[; {others:more process|more processes} like "
+		"it]",
+	.advice = "Write during the next work (in a thread, or with an asynchronous save of a "
 		  "copy), less often, or to a faster device",
 	.more = "faultline report --table writeback TRACE",
-	.rule = "A thread that writes or syncs does nothing else meanwhile. This goes by the first "
-		"threads of programs, which write much at one go and spend time outside of I/O, "
-		"too: what they write could be written beside that. Threads that save "
-		"beside the first one, and processes forked for it, are passed over. Spans of "
-		"categories compute and checkpoint say for certain who waited. Where operations "
-		"were summed up it goes by programs of a single thread.",
+	.rule = "A thread that writes or syncs does nothing else. The rule considers the first "
+		"threads of programs that write much in one go and also spend time outside I/O: "
+		"their writes could overlap with that. Threads that save next to the first one, "
+		"and processes forked for it, are ignored. Spans of categories compute and "
+		"checkpoint show for certain what waited. For aggregated operations, only "
+		"single-threaded programs are considered.",
 };
 
 /* --- blocking reads --- */
 
 static const struct table_column loads_evidence[] = {
 	WHO,
-	NUMBER("reads", "reads", COUNT, "its reads of more than 64 KiB each", calls),
-	NUMBER("bytes", "bytes", BYTES, "bytes of these", bytes),
-	NUMBER("fetched_bytes", "from storage", BYTES, "bytes that they brought from storage",
+	NUMBER("reads", "reads", COUNT, "its reads of more than 64 KiB", calls),
+	NUMBER("bytes", "bytes", BYTES, "bytes of these reads", bytes),
+	NUMBER("fetched_bytes", "from storage", BYTES, "bytes that these read from storage",
 	       fetched_bytes),
-	NUMBER("time_ns", "time", NS, "time of its first thread in them", time_ns),
-	NUMBER("bandwidth", "bandwidth", BYTES, "bytes in a second of that time", bandwidth),
+	NUMBER("time_ns", "time", NS, "time of its first thread in these reads", time_ns),
+	NUMBER("bandwidth", "bandwidth", BYTES, "bytes per second of that time", bandwidth),
 };
 
 /* Much was read, in order and from storage. */
@@ -213,22 +213,21 @@ const struct finding_rule finding_load_waits = {
 	.told_by = loads_told_by,
 	FINDING_EVIDENCE(struct waits, loads_evidence),
 	FINDING_THRESHOLDS(loads_thresholds),
-	.title = "the program stands still while it reads {file}"
-		 "[, which takes {of_file} of that, and other files]",
-	.says = "the first thread of process {pid} read {bytes} in {reads:read|reads}, at "
-		"{bandwidth}/s; {fetched_bytes} came from storage"
-		"[; {others:process|processes} more do so]",
-	.advice = "read in several threads, or ahead, beside what comes before (posix_fadvise "
-		  "WILLNEED); or map what is large (safetensors, torch.load(mmap=True)) and use "
+	.title = "Program blocks reading {file}[ ({of_file} of that time) and other files]",
+	.says = "first thread of process {pid} read {bytes} in {reads:read|reads}, at "
+		"{bandwidth}/s; {fetched_bytes} from storage[; {others:more process|more "
+		"processes} like it]",
+	.advice = "Read in several threads, or ahead of use during earlier work (posix_fadvise "
+		  "WILLNEED); or map large files (safetensors, torch.load(mmap=True)) and use "
 		  "MADV_WILLNEED",
 	.more = "faultline report --slowest 20 TRACE",
-	.rule = "A thread that reads does nothing else meanwhile, and one thread that reads in "
-		"order asks the device for little at once: what readahead brings is copied before "
-		"the next is asked for. This goes by the first threads of programs, which read "
-		"much from storage in large pieces, in order: a model or a checkpoint that is "
+	.rule = "A thread that reads does nothing else, and a single thread that reads in order "
+		"requests little from the device at once: readahead data is copied before the next "
+		"data is requested. The rule considers the first threads of programs that read "
+		"much from storage in large pieces, in order: a model or checkpoint that is "
 		"loaded, data that no worker reads ahead, files that are copied to where they are "
-		"used. Threads that read beside the first one, and processes forked for it, are "
-		"passed over, and so is what only holes of files were read of. Spans of category "
-		"data say for certain who waited. Where operations "
-		"were summed up it goes by programs of a single thread, whatever the order.",
+		"used. Threads that read next to the first one, and processes forked for it, are "
+		"ignored, and so are reads of holes only. Spans of category data show for certain "
+		"what waited. For aggregated operations, only single-threaded programs are "
+		"considered, whatever the order.",
 };

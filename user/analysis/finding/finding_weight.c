@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "analysis/totals.h"
+#include "analysis/totals/totals.h"
 
 /* Returns the bytes from storage, over all classes. */
 static uint64_t all_fetched_bytes(const struct measured *measured)

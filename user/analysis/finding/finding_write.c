@@ -5,7 +5,7 @@
  */
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_weight.h"
-#include "analysis/processes.h"
+#include "analysis/processes/processes.h"
 
 struct calls {
 	struct table_text path, file;
@@ -24,22 +24,22 @@ struct calls {
 		"path",                                                                            \
 		"path",                                                                            \
 		UNIT_NONE,                                                                         \
-		"the file with the most time",                                                     \
+		"file with the most time",                                                         \
 		TABLE_TEXT(struct calls, path),                                                    \
 		0                                                                                  \
 	},                                                                                         \
 		{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct calls, file), 0 },      \
 		NUMBER(files, "files", COUNT,                                                      \
-		       "files that it was done to; null: several summaries tell of some",          \
+		       "files with such calls; null: some of several summaries lack them",         \
 		       struct calls),                                                              \
 		NUMBER(other_files, "other files", COUNT,                                          \
-		       "the others of these; null: none, or not known", struct calls),             \
+		       "other files with such calls; null: none, or unknown", struct calls),       \
 		NUMBER(count, "count", COUNT, "calls", struct calls),                              \
-		NUMBER(bytes, "bytes", BYTES, "bytes that they moved", struct calls),              \
-		NUMBER(bytes_each, "each", BYTES, "bytes of a call, on average", struct calls),    \
-		NUMBER(time_ns, "time", NS, "time with at least one of them under way",            \
+		NUMBER(bytes, "bytes", BYTES, "bytes moved", struct calls),                        \
+		NUMBER(bytes_each, "each", BYTES, "average bytes per call", struct calls),         \
+		NUMBER(time_ns, "time", NS, "time with at least one call in flight",               \
 		       struct calls),                                                              \
-		NUMBER(each_ns, "each", NS, "time of a call, on average", struct calls)
+		NUMBER(each_ns, "each", NS, "average time per call", struct calls)
 
 static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
 
@@ -101,13 +101,13 @@ struct syncs {
 
 static const struct table_column syncs_evidence[] = {
 	CALLS_COLUMNS,
-	NUMBER(processes, "processes", COUNT, "processes that sync; null: one alone", struct syncs),
-	NUMBER(pid, "pid", NONE, "the process with the most of them", struct syncs),
+	NUMBER(processes, "processes", COUNT, "processes that sync; null: only one", struct syncs),
+	NUMBER(pid, "pid", NONE, "process with the most syncs", struct syncs),
 	NUMBER(rank, "rank", NONE, "its rank", struct syncs),
-	NUMBER(most, "most", COUNT, "how many it made", struct syncs),
-	NUMBER(written_bytes, "written", BYTES, "bytes that it wrote", struct syncs),
+	NUMBER(most, "most", COUNT, "number of its syncs", struct syncs),
+	NUMBER(written_bytes, "written", BYTES, "bytes that this process wrote", struct syncs),
 	NUMBER(in_a_row, "in a row", COUNT,
-	       "those of one process, or of such that ran one after the other", struct syncs),
+	       "syncs of one process, or of processes that ran one after another", struct syncs),
 };
 
 /* If both have as many, the one that began first. */
@@ -199,17 +199,16 @@ const struct finding_rule finding_fsync_often = {
 	.class = IO_SYNC,
 	FINDING_EVIDENCE(struct syncs, syncs_evidence),
 	FINDING_THRESHOLDS(syncs_thresholds),
-	.title = "the run waits for syncs of {file}[ and {other_files:file|files} more]",
-	.says = "{count} fsync calls and their like, {each_ns} each, {time_ns} in all"
-		"[, by {processes:process|processes}: {most} by process {pid}][, rank {rank}]",
-	.advice =
-		"sync once for many writes, at the end of a checkpoint, or in a thread of its own",
+	.title = "Run waits for syncs of {file}[ and {other_files:more file|more files}]",
+	.says = "{count} fsync and similar calls of {each_ns} each, {time_ns} in total[, by "
+		"{processes:process|processes}: {most} by process {pid}][, rank {rank}]",
+	.advice = "Sync once for many writes, at the end of a checkpoint, or in a separate thread",
 	.more = "faultline print --file '*/{file}' TRACE",
-	.rule = "fsync waits until the device has all that was written, and its journal, too. "
-		"Often means that each small write pays for a whole round to the device: many "
-		"syncs, or several whose waiting is a part of the run that is felt, but for such "
-		"that each end much that was written: a save, by whichever thread. Those of "
-		"processes that ran side by side, as ranks do, do not add up: one of each is one.",
+	.rule = "fsync waits until the device has all written data and the journal. If it is "
+		"called often, each small write pays for a full device round trip. Reported are "
+		"many syncs, or several that together take a noticeable part of the run, unless "
+		"each ends a large write: a save, by any thread. Syncs of processes that ran side "
+		"by side, as ranks do, do not add up: one in each counts as one.",
 };
 
 const struct finding_rule finding_sync_writes = {
@@ -222,11 +221,11 @@ const struct finding_rule finding_sync_writes = {
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SYNC_WRITES),
 	.title = "{file} is open with O_SYNC: each write waits for storage",
-	.says = "{count} writes of {bytes_each}, {each_ns} each, {time_ns} in all",
-	.advice = "open without O_SYNC or O_DSYNC and call fdatasync when it matters",
+	.says = "{count} writes of {bytes_each}, {each_ns} each, {time_ns} in total",
+	.advice = "Open without O_SYNC or O_DSYNC, and call fdatasync when it matters",
 	.more = "faultline print --file '*/{file}' TRACE",
-	.rule = "With O_SYNC or O_DSYNC a write returns when the device has it, one after the "
-		"other. The same guarantee at a checkpoint's end costs one fdatasync.",
+	.rule = "With O_SYNC or O_DSYNC each write returns only when the device has the data, one "
+		"after another. One fdatasync at the end of a checkpoint gives the same guarantee.",
 };
 
 /* --- concurrent writes to one file --- */
@@ -240,19 +239,19 @@ const struct finding_rule finding_shared_writes = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
-	.title = "several write {file} at once, and wait for each other",
+	.title = "Concurrent writes to {file} wait for each other",
 	.says = "{count} writes of {bytes_each} began while another thread or process wrote to the "
-		"same file: they waited {each_ns} each, {time_ns} in all",
-	.advice =
-		"a file for each rank or thread (joined later), one writer that the others hand "
-		"their data to, or O_DIRECT where the file system lets such writes go side by side",
+		"same file; they waited {each_ns} each, {time_ns} in total",
+	.advice = "Use one file per rank or thread (joined later), one writer that receives the "
+		  "others' data, or O_DIRECT if the file system allows concurrent direct writes",
 	.more = "faultline print --op write --file '*/{file}' TRACE",
-	.rule = "A write through the page cache holds the lock of its file as long as it lasts, "
-		"also where it waits for storage: of several that write to one file one gets on at "
-		"a time, at whatever offset. Told is the time of writes up to where the last write "
-		"by another thread that began before them ended. Which of them had the lock is not "
-		"recorded. Direct writes, pipes, devices and stores through mappings do not count, "
-		"nor do writers that were traced apart: see shared-writes-ranks.",
+	.rule = "A write through the page cache holds the lock of its file for its whole duration, "
+		"also while it waits for storage: only one of several writers to a file makes "
+		"progress at a time, at whatever offset. The reported time is that of writes up to "
+		"the end of the last write by another thread that began before them. Which of them "
+		"had the lock is not recorded. Direct writes, pipes, devices and stores through "
+		"mappings do not count, nor do writers that were traced separately: see "
+		"shared-writes-ranks.",
 };
 
 /* Threads of ranks may wait for each other, too: the same writes are reported once. */
@@ -267,17 +266,16 @@ const struct finding_rule finding_shared_across = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
-	.title = "ranks that were traced one by one write {file} at once, and wait for each other",
-	.says = "{count} writes of {bytes_each} began while one of another trace wrote to the same "
-		"file: they waited {each_ns} each, {time_ns} in all",
-	.advice = "a file for each rank (joined later), one writer that the others hand their data "
-		  "to, or O_DIRECT where the file system lets such writes go side by side",
+	.title = "Concurrent writes to {file} by separately traced ranks wait for each other",
+	.says = "{count} writes of {bytes_each} began while another trace's process wrote to the "
+		"same file; they waited {each_ns} each, {time_ns} in total",
+	.advice = "Use one file per rank (joined later), one writer that receives the others' "
+		  "data, or O_DIRECT if the file system allows concurrent direct writes",
 	.more = "faultline print --op write --file '*/{file}' TRACE...",
-	.rule = "As shared-writes, of several traces that are read together: writes to one file, "
-		"on "
-		"one host, the same device, inode and generation, that began while another trace's "
-		"went on. Of ranks on other hosts it is not known, nor of summaries, which do not "
-		"have the writes one by one.",
+	.rule = "Like shared-writes, for several traces that are read together: writes to one file "
+		"on one host, with the same device, inode and generation, that began during a "
+		"write of another trace. It is unknown for ranks on other hosts, and for "
+		"summaries, which lack single writes.",
 };
 
 /* --- writes that read first --- */
@@ -290,7 +288,7 @@ struct partial_writes {
 static const struct table_column partial_writes_evidence[] = {
 	CALLS_COLUMNS,
 	NUMBER(read_for_write_bytes, "read for write", BYTES,
-	       "bytes that they read from storage first", struct partial_writes),
+	       "bytes that these writes first read from storage", struct partial_writes),
 };
 
 static int find_partial_writes(struct findings *findings, const struct finding_rule *rule)
@@ -318,16 +316,16 @@ const struct finding_rule finding_partial_writes = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct partial_writes, partial_writes_evidence),
 	FINDING_THRESHOLD(THRESHOLD_PARTIAL_WRITES),
-	.title = "writes to {file}[ and {other_files:file|files} more] read from storage first",
-	.says = "{count} writes of {bytes_each} on average changed parts of pages that were not in "
-		"memory: they read {read_for_write_bytes} to complete them, {each_ns} each, "
-		"{time_ns} in all",
+	.title =
+		"Writes to {file}[ and {other_files:more file|more files}] read from storage first",
+	.says = "{count} writes of {bytes_each} on average changed parts of uncached pages and "
+		"read {read_for_write_bytes} to complete them, {each_ns} each, {time_ns} in total",
 	.advice = "Write whole pages (offset and length in multiples of 4 KiB), or read the file "
-		  "into memory before it is changed",
+		  "into memory before changing it",
 	.more = "faultline report --table io_patterns TRACE",
-	.rule = "The page cache holds whole pages. A write that changes a part of one whose file "
-		"has it on storage, and not in memory, waits until the rest of it is read. The "
-		"bytes are those that such writes read from block devices.",
+	.rule = "The page cache holds whole pages. A write that changes part of a page that is in "
+		"storage but not in memory waits until the rest of the page is read. The bytes are "
+		"those that such writes read from block devices.",
 };
 
 /* --- small writes --- */
@@ -342,8 +340,8 @@ struct small_writes {
 
 static const struct table_column small_writes_evidence[] = {
 	CALLS_COLUMNS,
-	NUMBER(each_file, "each file", COUNT,
-	       "writes to each file, on average; null: many, or not known", struct small_writes),
+	NUMBER(each_file, "each file", COUNT, "average writes per file; null: many, or unknown",
+	       struct small_writes),
 };
 
 static int find_small_writes(struct findings *findings, const struct finding_rule *rule)
@@ -378,17 +376,17 @@ const struct finding_rule finding_small_writes = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct small_writes, small_writes_evidence),
 	FINDING_THRESHOLDS(small_writes_thresholds),
-	.title = "small writes to {file}[ and {other_files:file|files} more]",
-	.says = "{count} writes of {bytes_each} on average, {time_ns} in all"
-		"[; {each_file} to a file]",
-	.advice = "[with no more than {each_file:write|writes} to a file, pack what they hold into "
-		  "few large files (tar shards, HDF5, LMDB), and ]buffer in the program and write "
-		  "1 MiB and more at a time",
+	.title = "Small writes to {file}[ and {other_files:more file|more files}]",
+	.says = "{count} writes of {bytes_each} on average, {time_ns} in total[; {each_file} per "
+		"file]",
+	.advice = "[Pack the data of files with ≤ {each_file:write|writes} into a few large files "
+		  "(tar shards, HDF5, LMDB), and buffer ||Buffer ]in the program and write ≥ 1 MiB "
+		  "at a time",
 	.more = "faultline report --table operations TRACE",
-	.rule = "Writes of at most 4 KiB: each costs a call and takes the file's lock, and a page "
-		"that is not written whole may have to be read first. Files that get few such "
-		"writes are small themselves: no buffer makes their writes larger, but one file "
-		"in place of many does.",
+	.rule = "Writes of up to 4 KiB: each costs a call and takes the file's lock, and a partly "
+		"written page may have to be read first. Files that get few such writes are small "
+		"themselves: no buffer makes their writes larger, but one file instead of many "
+		"does.",
 };
 
 /* The same reads are reported once. */
@@ -404,13 +402,13 @@ const struct finding_rule finding_small_direct = {
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SMALL_REQUESTS),
-	.title = "small direct I/O on {file}: each call waits for the device",
-	.says = "{count} direct reads and writes of {bytes_each}, {each_ns} each, {time_ns} in all",
-	.advice = "larger requests, or many at once (io_uring, threads); or drop O_DIRECT",
+	.title = "Small direct I/O on {file}: each call waits for the device",
+	.says = "{count} direct reads and writes of {bytes_each}, {each_ns} each, {time_ns} in "
+		"total",
+	.advice = "Use larger requests or many at once (io_uring, threads), or drop O_DIRECT",
 	.more = "faultline report --table operations TRACE",
-	.rule = "With O_DIRECT nothing is read ahead, kept or gathered: a request of less than 64 "
-		"KiB "
-		"pays the device's latency for little data, one after the other.",
+	.rule = "With O_DIRECT nothing is read ahead, cached or merged: a request of less than 64 "
+		"KiB pays the device's latency for little data, one after another.",
 };
 
 /* --- calls that wait or fail --- */
@@ -425,16 +423,15 @@ const struct finding_rule finding_locks = {
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_LOCKS),
-	.title = "waiting for locks of {file}",
-	.says = "{count} calls of flock and fcntl waited, {each_ns} each, {time_ns} in all",
-	.advice =
-		"one writer for each file, a file for each rank, or locks held for a shorter time",
+	.title = "Lock waits on {file}",
+	.says = "{count} flock and fcntl calls waited {each_ns} each, {time_ns} in total",
+	.advice = "Use one writer per file or one file per rank, or hold locks for a shorter time",
 	.more = "faultline print --file '*/{file}' TRACE",
-	.rule = "A lock of a file makes whoever comes second wait for the first. On shared file "
-		"systems even a free lock is a round trip to a server. Calls that took less than "
-		"10 us found the lock free, and do not count; nor do those that do not wait "
-		"(F_SETLK, F_OFD_SETLK, flock with LOCK_NB or LOCK_UN, whatever gives a lock "
-		"back) on file systems whose locks the kernel itself keeps.",
+	.rule = "A file lock makes each later caller wait for the first. On shared file systems "
+		"even a free lock is a server round trip. Calls that took less than 10 us found "
+		"the lock free and do not count; nor do calls that do not wait (F_SETLK, "
+		"F_OFD_SETLK, flock with LOCK_NB or LOCK_UN, any release of a lock) on file "
+		"systems whose locks the kernel itself keeps.",
 };
 
 const struct finding_rule finding_failed_calls = {
@@ -447,15 +444,13 @@ const struct finding_rule finding_failed_calls = {
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_FAILED_CALLS),
-	.title = "calls that fail take time",
-	.says = "{count} calls failed, {each_ns} each, {time_ns} in all[, most of it on {path}]",
-	.advice =
-		"see which ones and why: names that do not exist, rights, full file systems, locks "
-		"that are taken",
+	.title = "Failed calls take time",
+	.says = "{count} calls failed, {each_ns} each, {time_ns} in total[, mostly on {path}]",
+	.advice = "Check which calls fail and why: missing names, permissions, full file systems, "
+		  "locks held by others",
 	.more = "faultline report --table operations TRACE",
-	.rule = "A call that fails does nothing for the program, but may still ask a server or "
-		"wait. "
-		"What counts here is time, whatever the error.",
+	.rule = "A failed call does nothing for the program, but may still contact a server or "
+		"wait. The rule considers time, whatever the error.",
 };
 
 const struct finding_rule finding_short_reads = {
@@ -467,12 +462,14 @@ const struct finding_rule finding_short_reads = {
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SHORT_READS),
-	.title = "reads get nothing, or less than they ask for",
-	.says = "{count} reads got {bytes_each} each[, on {files:file|files}]; {time_ns} in all",
-	.advice = "ask for what is there: know the sizes, read whole records, do not read on at "
-		  "the end of a file",
+	.title = "Reads return nothing, or less than requested",
+	.says = "{count} reads returned {bytes_each} each[, on {files:file|files}]; {time_ns} in "
+		"total",
+	.advice = "Request only what is there: know the sizes, read whole records, and stop at the "
+		  "end of a file",
 	.more = "faultline print --op read --file '*/{file}' TRACE",
-	.rule = "Counted are reads that got nothing, as at the end of a file, and those that got "
-		"less although the file went on: its file system gives less at a time. A read to "
-		"the end of a file is none. Each is a call that another has to repeat.",
+	.rule = "This counts reads that returned nothing, as at the end of a file, and reads that "
+		"returned less although the file continues, because its file system returns less "
+		"at a time. A read up to the end of a file does not count. Each is a call that has "
+		"to be repeated.",
 };

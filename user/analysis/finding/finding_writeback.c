@@ -4,9 +4,9 @@
  * was stored.
  */
 #include "analysis/finding/finding.h"
-#include "analysis/totals.h"
-#include "analysis/trace_text.h"
-#include "analysis/writeback.h"
+#include "analysis/totals/totals.h"
+#include "analysis/shared/trace_text.h"
+#include "analysis/devices/writeback.h"
 
 /* --- throttled writers --- */
 
@@ -18,21 +18,21 @@ struct throttled {
 };
 
 static const struct table_column throttled_evidence[] = {
-	{ "path", "path", UNIT_NONE, "path of the file whose writers waited most",
+	{ "path", "path", UNIT_NONE, "path of the file whose writers waited longest",
 	  TABLE_TEXT(struct throttled, path), 0 },
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct throttled, file), 0 },
-	{ "pauses", "pauses", UNIT_COUNT, "times that a thread that writes was told to sleep",
+	{ "pauses", "pauses", UNIT_COUNT, "times that a writing thread was throttled",
 	  TABLE_UINT(struct throttled, pauses), 0 },
-	{ "pause_ns", "throttled", UNIT_NS, "for how long, summed over threads",
+	{ "pause_ns", "throttled", UNIT_NS, "throttled time, summed over threads",
 	  TABLE_UINT(struct throttled, pause_ns), 0 },
-	{ "file_pause_ns", NULL, UNIT_NS, "the same of that file",
+	{ "file_pause_ns", NULL, UNIT_NS, "throttled time on that file",
 	  TABLE_UINT(struct throttled, file_pause_ns), 0 },
-	{ "written_bytes", "written", UNIT_BYTES, "written and stored to files in all",
+	{ "written_bytes", "written", UNIT_BYTES, "bytes written and stored to all files",
 	  TABLE_UINT(struct throttled, written_bytes), 0 },
 	{ "dirty_bytes", NULL, UNIT_BYTES,
-	  "above so much that is dirty writers wait, on the whole machine",
+	  "dirty bytes of the whole machine above which writers wait",
 	  TABLE_UINT(struct throttled, dirty_bytes), 0 },
-	{ "share", "of the time", UNIT_SHARE, "of the time of writes and stores",
+	{ "share", "of the time", UNIT_SHARE, "share of write and store time",
 	  TABLE_REAL(struct throttled, share), 0 },
 };
 
@@ -96,19 +96,17 @@ const struct finding_rule finding_throttled = {
 	.find = find_throttled,
 	FINDING_EVIDENCE(struct throttled, throttled_evidence),
 	FINDING_THRESHOLDS(throttled_thresholds),
-	.title = "writes wait because too much waits to be written back",
-	.says = "threads that write were told to sleep {pauses} times, {pause_ns} in all, {share} "
-		"of the time of their writes and stores; most for {file}",
-	.advice = "begin writing back earlier (sync_file_range, or fdatasync now and then, in a "
-		  "thread "
-		  "of its own), write less or with O_DIRECT, or to a faster device; "
-		  "vm.dirty_bytes and a cgroup's memory limit say how much may wait",
+	.title = "Writers are throttled: too much data waits for writeback",
+	.says = "writing threads were throttled {pauses} times, {pause_ns} in total, {share} of "
+		"the time of their writes and stores; most for {file}",
+	.advice = "Start writeback earlier (sync_file_range, or fdatasync now and then, in a "
+		  "separate thread), write less, or use O_DIRECT or a faster device; "
+		  "vm.dirty_bytes and a cgroup's memory limit set how much may be dirty",
 	.more = "faultline report --table writeback TRACE",
-	.rule = "A write goes into the page cache and is over, until more is dirty than the kernel "
-		"allows for the machine, the device or the cgroup. From then on writers are told "
-		"to "
-		"sleep, so that they write no faster than the device does. A checkpoint that is "
-		"smaller than the limit is written at the speed of memory, a larger one is not.",
+	.rule = "A write is done once its data is in the page cache, until more is dirty than the "
+		"kernel allows for the machine, the device or the cgroup. From then on writers "
+		"sleep, so that they write no faster than the device does. A checkpoint below this "
+		"limit is written at memory speed, a larger one is not.",
 };
 
 /* --- write amplification by sparse stores --- */
@@ -122,26 +120,26 @@ struct amplified {
 };
 
 static const struct table_column amplified_evidence[] = {
-	{ "path", "path", UNIT_NONE, "path of the file with the most in excess",
+	{ "path", "path", UNIT_NONE, "path of the file with the most excess bytes",
 	  TABLE_TEXT(struct amplified, path), 0 },
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct amplified, file), 0 },
-	{ "filesystem", "file system", UNIT_NONE, "type of the file system that it is on",
+	{ "filesystem", "file system", UNIT_NONE, "its file system type",
 	  TABLE_TEXT(struct amplified, filesystem), 0 },
 	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct amplified, files), 0 },
 	{ "changed_bytes", "changed", UNIT_BYTES,
-	  "written by calls, and pages that were faulted on to be stored to",
+	  "bytes written by calls, plus pages that stores faulted on",
 	  TABLE_UINT(struct amplified, changed_bytes), 0 },
-	{ "device_bytes", "written", UNIT_BYTES, "written to the device for it",
+	{ "device_bytes", "written", UNIT_BYTES, "bytes written to the device for these",
 	  TABLE_UINT(struct amplified, device_bytes), 0 },
-	{ "excess_bytes", "in excess", UNIT_BYTES, "what was written beyond that",
+	{ "excess_bytes", "in excess", UNIT_BYTES, "bytes written to the device beyond that",
 	  TABLE_UINT(struct amplified, excess_bytes), 0 },
-	{ "times", "times", UNIT_NONE, "written as a multiple of changed, at most",
+	{ "times", "times", UNIT_NONE, "upper bound on written as a multiple of changed",
 	  TABLE_REAL(struct amplified, times), 0 },
 	{ "times_least", "at least", UNIT_NONE,
-	  "the same if all pages of each large folio were stored to",
+	  "the same multiple if all pages of each large folio were stored to",
 	  TABLE_REAL(struct amplified, times_least), 0 },
 	{ "inside", "inside", UNIT_SHARE,
-	  "stores that made a large folio dirty from elsewhere than its first page",
+	  "share of stores that dirtied a large folio outside its first page",
 	  TABLE_REAL(struct amplified, inside), 0 },
 };
 
@@ -221,17 +219,16 @@ const struct finding_rule finding_amplified = {
 	.find = find_amplified,
 	FINDING_EVIDENCE(struct amplified, amplified_evidence),
 	FINDING_THRESHOLDS(amplified_thresholds),
-	.title = "stores to {file} write much more than they change",
-	.says = "{device_bytes} were written to the device for {changed_bytes} of pages that were "
-		"stored to: {times} times as much, at least {times_least} times; on "
-		"{files:file|files}",
-	.advice = "change neighbouring pages together, write single pages by pwrite in place of a "
-		  "mapping, or sync less often; advise MADV_RANDOM, so that folios stay small",
+	.title = "Write amplification by stores to {file}",
+	.says = "{device_bytes} written to the device for {changed_bytes} of changed pages: up to "
+		"{times} times as much, ≥ {times_least} times, on {files:file|files}",
+	.advice = "Change adjacent pages together, use pwrite for single pages instead of a "
+		  "mapping, or sync less often; use MADV_RANDOM so that folios stay small",
 	.more = "faultline report --table writeback TRACE",
-	.rule = "A store through a mapping makes a whole folio dirty, which may be many pages, and "
-		"the whole folio is written back. Stores that are far from each other so write "
-		"much more than they change, the more the larger the file system makes its "
-		"folios. Newer kernels map a folio whole at its first fault: how many of its pages "
-		"were stored to is not known then, and the rule goes by where in the folio the "
-		"first store was; stores one after the other begin at its start.",
+	.rule = "A store through a mapping dirties a whole folio, which may be many pages, and the "
+		"whole folio is written back. Scattered stores therefore write much more than they "
+		"change, and more so the larger the file system makes its folios. Newer kernels "
+		"map a whole folio at its first fault: how many of its pages were stored to is "
+		"then unknown, and the rule uses the position of the first store in the folio; "
+		"sequential stores begin at its start.",
 };

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "analysis/activity.h"
+#include "analysis/phases/activity.h"
 
 void picture_course_init(struct picture_course *course, const struct job *job,
 			 const struct picture_axis *axis)

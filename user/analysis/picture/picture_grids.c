@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/files.h"
-#include "analysis/loaded.h"
-#include "analysis/trace_text.h"
+#include "analysis/files/files.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/shared/trace_text.h"
 
 #define OFFSET_BYTES_LEAST 4096
 

@@ -7,7 +7,7 @@
 #define FAULTLINE_PICTURE_GRIDS_H
 
 #include "analysis/picture/picture_sums.h"
-#include "analysis/size_class.h"
+#include "analysis/shared/size_class.h"
 
 /* Half powers of two, from 64 ns; the first and the last are open. */
 #define PICTURE_LATENCIES 60

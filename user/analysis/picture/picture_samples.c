@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/measured.h"
+#include "analysis/shared/measured.h"
 
 const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {
 	&analysis_epochs,      &analysis_readahead,

@@ -7,7 +7,7 @@
 #ifndef FAULTLINE_PICTURE_SAMPLES_H
 #define FAULTLINE_PICTURE_SAMPLES_H
 
-#include "analysis/measured.h"
+#include "analysis/shared/measured.h"
 #include "analysis/picture/picture_axis.h"
 
 #define PICTURE_SAMPLED 7	/* tables */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/devices.h"
-#include "analysis/files.h"
-#include "analysis/processes.h"
-#include "analysis/measured.h"
-#include "analysis/spans.h"
+#include "analysis/devices/devices.h"
+#include "analysis/files/files.h"
+#include "analysis/processes/processes.h"
+#include "analysis/shared/measured.h"
+#include "analysis/phases/spans.h"
 #include "grow.h"
 
 const size_t picture_sums_most[PICTURE_KEYS] = {

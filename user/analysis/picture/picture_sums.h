@@ -8,8 +8,8 @@
 #ifndef FAULTLINE_PICTURE_SUMS_H
 #define FAULTLINE_PICTURE_SUMS_H
 
-#include "analysis/measured.h"
-#include "analysis/files.h"
+#include "analysis/shared/measured.h"
+#include "analysis/files/files.h"
 #include "analysis/picture/picture_axis.h"
 #include "analysis/picture/picture_parts.h"
 

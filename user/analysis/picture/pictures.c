@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/activity.h"
-#include "analysis/files.h"
-#include "analysis/totals.h"
+#include "analysis/phases/activity.h"
+#include "analysis/files/files.h"
+#include "analysis/totals/totals.h"
 
 #define NAME_BYTES_MOST 4096
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/access.h"
-#include "analysis/course.h"
+#include "analysis/totals/access.h"
+#include "analysis/phases/course.h"
 #include "analysis/finding/finding.h"
 #include "analysis/base/map.h"
-#include "analysis/paths.h"
-#include "analysis/trace_table.h"
+#include "analysis/files/paths.h"
+#include "analysis/run/trace_table.h"
 #include "grow.h"
 
 enum { BEFORE, NOW, SIDES };

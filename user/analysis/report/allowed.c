@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/trace_table.h"
+#include "analysis/run/trace_table.h"
 #include "units.h"
 
 #define SAYS_MOST 512

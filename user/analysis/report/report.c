@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/activity.h"
-#include "analysis/analysis.h"
-#include "analysis/groups.h"
+#include "analysis/phases/activity.h"
+#include "analysis/shared/analysis.h"
+#include "analysis/totals/groups.h"
 #include "analysis/report/lower_bounds.h"
 #include "analysis/picture/pictures.h"
 #include "analysis/report/report_parts.h"

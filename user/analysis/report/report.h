@@ -7,7 +7,7 @@
 #ifndef FAULTLINE_REPORT_H
 #define FAULTLINE_REPORT_H
 
-#include "analysis/measured.h"
+#include "analysis/shared/measured.h"
 #include "analysis/model/gpu.h"
 #include "trace/reader.h"
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/caveats.h"
-#include "analysis/clocks.h"
+#include "analysis/totals/caveats.h"
+#include "analysis/run/clocks.h"
 #include "analysis/base/clock.h"
 #include "analysis/report/report_parts.h"
-#include "analysis/trace_table.h"
+#include "analysis/run/trace_table.h"
 #include "grow.h"
 #include "units.h"
 #include "words.h"
@@ -349,7 +349,7 @@ int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t c
 
 /* --- finishing --- */
 
-/* "1 of 3 runs has none of it (the application marked no spans); 12 files share the last row" */
+/* "1 of 3 runs has no such data (no spans were marked); 12 files did not fit ..." */
 static int set_note(struct report_sum *sum, size_t number, struct table *table)
 {
 	const struct summand *summand = &sum->summands[number];

@@ -4,17 +4,17 @@
 
 #include <string.h>
 
-#include "analysis/trace_table.h"
+#include "analysis/run/trace_table.h"
 #include "trace/writer.h"
 
 #define LEVEL 9 /* of zstd: summaries are small and written once */
 
 _Static_assert(CELL_NULL == 0 && CELL_UINT == 1 && CELL_INT == 2 && CELL_REAL == 3 &&
 		       CELL_BOOL == 4 && CELL_TEXT == 5 && CELL_TEXTS == 6 && CELL_TABLE == 7,
-	       "columns.h tells them by these numbers");
+	       "columns.h identifies them by these numbers");
 _Static_assert(UNIT_NONE == 0 && UNIT_COUNT == 1 && UNIT_BYTES == 2 && UNIT_NS == 3 &&
 		       UNIT_SHARE == 4 && UNIT_PATH == 5,
-	       "columns.h tells them by these numbers");
+	       "columns.h identifies them by these numbers");
 
 struct summary_writer {
 	struct trace_writer *writer;

@@ -33,7 +33,7 @@ def path_list(paths: Paths) -> List[str]:
 
 def read(paths: Paths) -> "Trace":
     """Reads a trace, or several as one job: `read("job.flt").calls`. Reads only headers and indexes
-    at first. Damaged or incomplete traces raise a TraceWarning, and the rest is read."""
+    at first. Damaged or incomplete traces issue a TraceWarning; the rest is read."""
     return Trace(path_list(paths))
 
 
@@ -203,7 +203,7 @@ class Trace:
         """Returns the output of `faultline report --format json` as a dict, or one of its tables as
         a DataFrame: the columns and types that `--list-columns` prints, even without rows, followed
         by members that are not columns. If the trace lacks the data for the table, the frame is
-        empty and a TraceWarning is raised."""
+        empty and a TraceWarning is issued."""
         if table is None:
             return self._report
         tables = [name for name, rows in self._report.items() if not isinstance(rows, int)]
@@ -233,8 +233,8 @@ class Trace:
         if report["trace"]["duration_ns"] is None:
             return "No findings: the trace has no events"
         if self._is_summed():
-            return ("No findings: no known problem costs \u2265 0.2% of the run; findings that need single "
-                    "operations were not checked, because operations were aggregated")
+            return ("No findings: no known problem costs \u2265 0.2% of the run; findings that "
+                    "need single operations were not checked, because operations were aggregated")
         if all(row["time_ns"] is None for row in report["access"] or []):
             return "No findings: no I/O layer was recorded"
         return "No findings: no known problem costs \u2265 0.2% of the run"

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Splits the time of calls and faults: their own requests were queued, at a device, or neither
+ * (locks, another task's readahead, the CPU).
+ *
+ * An operation's own bios are those that its thread queued during the operation, and those for the
+ * same file that the thread queued earlier and that had not completed: a thread may wait later for
+ * what it read ahead. A bio queued in a fault within a call belongs to both. All times are clipped
+ * to the operation.
+ */
+#include "analysis/devices/chain_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/longest.h"
+#include "grow.h"
+
+#define BEFORE 32 /* latest bios kept per thread */
+#define THREADS_MOST (1u << 16)
+#define LATE_THREADS 256 /* threads checked for waiting on bios that others queued */
+
+struct service_time {
+	uint64_t from, to;
+};
+
+/* An operation in progress. */
+struct waiting {
+	bool open;
+	struct chain_operation operation;
+	uint32_t label;		      /* of its span, or SPAN_NONE */
+	struct interval_union flight; /* of its bios, from queueing to completion */
+	struct service_time *device;
+	size_t device_count, device_room;
+};
+
+enum { IN_CALL, IN_FAULT, LEVELS };
+
+struct thread {
+	struct waiting of[LEVELS];
+	/* Latest operations of the current batch, not yet begun because nothing has queried them:
+	 * most are replaced by the next operation before that. */
+	const struct event *latest[LEVELS];
+	struct thread *next; /* next thread that has any */
+	struct chain_bio before[BEFORE];
+	uint32_t before_next;
+	uint64_t before_end; /* latest end of any bio ever in `before` */
+};
+
+int chain_begin(const struct job *job, void **state)
+{
+	struct chain *chain = calloc(1, sizeof(*chain));
+
+	if (!chain)
+		return -ENOMEM;
+	*state = chain;
+	chain->job = job;
+	map_init(&chain->numbers, 2, 1);
+	chain->slowest = calloc(CHAIN_SLOWEST_MOST, sizeof(*chain->slowest));
+	return chain->slowest ? 0 : -ENOMEM;
+}
+
+void chain_end(void *state)
+{
+	struct chain *chain = state;
+
+	for (size_t i = 0; i < chain->thread_count; i++) {
+		for (int level = 0; level < LEVELS; level++)
+			free(chain->threads[i]->of[level].device);
+		free(chain->threads[i]);
+	}
+	free(chain->threads);
+	map_free(&chain->numbers);
+	free(chain->files);
+	free(chain->labels);
+	free(chain->pieces);
+	free(chain->late);
+	free(chain->slowest);
+	free(chain);
+}
+
+/* Sets *thread to NULL if there are too many threads. */
+static int look_up_thread(struct chain *chain, const struct event *event, struct thread **thread)
+{
+	const uint64_t key[2] = { event->process, event->thread };
+	uint64_t *number;
+	bool added;
+
+	*thread = NULL;
+	number = map_find(&chain->numbers, key);
+	if (number) {
+		*thread = chain->threads[*number];
+		return 0;
+	}
+	if (chain->thread_count == THREADS_MOST)
+		return 0;
+	if (!GROW(chain->threads, chain->thread_room, chain->thread_count + 1))
+		return -ENOMEM;
+	*thread = calloc(1, sizeof(**thread));
+	number = *thread ? map_add(&chain->numbers, key, &added) : NULL;
+	if (!number) {
+		free(*thread);
+		return -ENOMEM;
+	}
+	*number = chain->thread_count;
+	chain->threads[chain->thread_count++] = *thread;
+	return 0;
+}
+
+static inline struct found_thread *lately_found(struct chain *chain, const struct event *event)
+{
+	return &chain->lately[(event->thread ^ event->process << 5) % LATELY];
+}
+
+/* Returns NULL if the entry holds another thread. */
+static inline struct thread *thread_of(const struct found_thread *found, const struct event *event)
+{
+	return found->process == event->process && found->thread == event->thread ? found->is
+										  : NULL;
+}
+
+static inline int find_thread(struct chain *chain, const struct event *event,
+			      struct thread **thread)
+{
+	struct found_thread *found = lately_found(chain, event);
+	int status;
+
+	*thread = thread_of(found, event);
+	if (*thread)
+		return 0;
+	status = look_up_thread(chain, event, thread);
+	*found = (struct found_thread) { event->process, event->thread, *thread };
+	return status;
+}
+
+/* --- completing operations --- */
+
+static int compare_stretches(const void *left, const void *right)
+{
+	uint64_t a = ((const struct service_time *)left)->from,
+		 b = ((const struct service_time *)right)->from;
+
+	return a > b ? 1 : a < b ? -1 : 0;
+}
+
+static uint64_t device_time(struct waiting *waiting)
+{
+	struct interval_union device = { 0 };
+
+	if (waiting->device_count)
+		qsort(waiting->device, waiting->device_count, sizeof(*waiting->device),
+		      compare_stretches);
+	for (size_t i = 0; i < waiting->device_count; i++)
+		interval_add(&device, waiting->device[i].from, waiting->device[i].to);
+	return device.measure;
+}
+
+static void add_time(struct chain_time *sum, const struct chain_time *time)
+{
+	sum->count++;
+	sum->time_ns += time->time_ns;
+	sum->queue_ns += time->queue_ns;
+	sum->device_ns += time->device_ns;
+	sum->bios += time->bios;
+	sum->bytes += time->bytes;
+}
+
+static int add_pieces(struct chain *chain, const struct chain_operation *operation)
+{
+	struct chain_pieces *pieces;
+
+	if (operation->bytes < CHAIN_MUCH_BYTES || operation->file == FILE_NONE)
+		return 0;
+	if (!GROW(chain->pieces, chain->piece_room, (size_t)operation->file + 1))
+		return -ENOMEM;
+	pieces = &chain->pieces[operation->file];
+	pieces->operations++;
+	pieces->bytes += operation->bytes;
+	pieces->time_ns += operation->time.device_ns + operation->time.queue_ns;
+	pieces->requests += operation->requests;
+	pieces->request_bytes += operation->time.bytes;
+	return 0;
+}
+
+/* Adds an operation that has bios of its own. */
+static int add_operation(struct chain *chain, const struct waiting *waiting)
+{
+	const struct chain_time *time = &waiting->operation.time;
+	const struct operation *operation = &chain->job->operations[waiting->operation.operation];
+	uint32_t file = waiting->operation.file;
+
+	/* Punching a hole or truncating a file waits for the file's writeback. */
+	if (operation->family == TRACE_METADATA && !operation->resizes)
+		add_time(&chain->names, time);
+	if (file != FILE_NONE) {
+		if (!GROW(chain->files, chain->file_room, (size_t)file + 1))
+			return -ENOMEM;
+		add_time(&chain->files[file], time);
+		if (add_pieces(chain, &waiting->operation))
+			return -ENOMEM;
+	}
+	if (waiting->label == SPAN_NONE)
+		return 0;
+	if (!GROW(chain->labels, chain->label_room, (size_t)waiting->label + 1))
+		return -ENOMEM;
+	add_time(&chain->labels[waiting->label], time);
+	return 0;
+}
+
+static int settle(struct chain *chain, struct waiting *waiting)
+{
+	struct chain_time *time = &waiting->operation.time;
+
+	waiting->open = false;
+	if (time->bios) {
+		time->device_ns = device_time(waiting);
+		time->queue_ns = clock_subtract(waiting->flight.measure, time->device_ns);
+	}
+	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MOST, &waiting->operation,
+		     sizeof(waiting->operation));
+	return time->bios ? add_operation(chain, waiting) : 0;
+}
+
+/* --- during the walk --- */
+
+static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
+{
+	struct chain_operation *operation = &waiting->operation;
+	uint64_t from = bio->start > operation->start ? bio->start : operation->start;
+	uint64_t to = bio->end < operation->end ? bio->end : operation->end;
+	uint64_t issued = bio->issued > from ? bio->issued : from;
+
+	if (operation->time.bios < CHAIN_BIOS_KEPT)
+		operation->kept[operation->time.bios] = *bio;
+	if (!operation->time.bios || bio->request != operation->last_request)
+		operation->requests++;
+	operation->last_request = bio->request;
+	operation->time.bios++;
+	operation->time.bytes += bio->bytes;
+	interval_add(&waiting->flight, from, to);
+	if (issued >= to)
+		return 0;
+	if (!GROW(waiting->device, waiting->device_room, waiting->device_count + 1))
+		return -ENOMEM;
+	waiting->device[waiting->device_count++] = (struct service_time) { issued, to };
+	return 0;
+}
+
+/* Returns since when an operation on the file of a part that another thread queued has waited with
+ * no bio of its own in flight; the part's start if no operation waits. */
+static uint64_t waits_since(const struct chain *chain, const struct event *event)
+{
+	uint64_t since = event->start;
+
+	for (size_t i = 0; i < chain->thread_count && i < LATE_THREADS; i++)
+		for (int level = 0; level < LEVELS; level++) {
+			const struct waiting *waiting = &chain->threads[i]->of[level];
+			const struct chain_operation *operation = &waiting->operation;
+			uint64_t from = operation->start;
+
+			if (!waiting->open || operation->file != event->file ||
+			    operation->end <= event->start)
+				continue;
+			if (waiting->flight.end > from)
+				from = waiting->flight.end;
+			if (from < since)
+				since = from;
+		}
+	return since;
+}
+
+/* Takes a bio queued by a kernel thread, for the run or not, or by a program outside the run. */
+static int take_late(struct chain *chain, const struct event *event)
+{
+	struct chain_late *late;
+	uint64_t since;
+
+	if (chain->job->operations[event->operation].use != DEVICE_READS ||
+	    event->file == FILE_NONE)
+		return 0;
+	if (!GROW(chain->late, chain->late_room, (size_t)event->file + 1))
+		return -ENOMEM;
+	late = &chain->late[event->file];
+	since = waits_since(chain, event);
+	if (since < event->start) {
+		late->parts++;
+		late->bytes += event->bytes;
+		interval_add(&late->time, since > late->done ? since : late->done, event->start);
+	}
+	if (event->end > late->done)
+		late->done = event->end;
+	return 0;
+}
+
+static int take_bio(struct chain *chain, const struct event *event)
+{
+	const struct chain_bio bio = {
+		.start = event->start,
+		.end = event->end,
+		.issued = clock_add(event->start, event_value(event, BIO_QUEUE)),
+		.bytes = event->bytes,
+		.request = event_value(event, BIO_REQUEST),
+		.dev = event_value(event, BIO_DEV),
+		.file = event->file,
+		.operation = event->operation,
+	};
+	struct thread *thread;
+	int status;
+
+	if (!event_value(event, BIO_PID))
+		return take_late(chain, event);
+	if (event_value(event, BIO_FLAGS) & TRACE_BLOCK_HELD_BACK && take_late(chain, event))
+		return -ENOMEM;
+	if (event->file < chain->late_room && event->end > chain->late[event->file].done)
+		chain->late[event->file].done = event->end;
+	status = find_thread(chain, event, &thread);
+	if (status)
+		return status;
+	if (!thread) {
+		chain->beyond++;
+		return 0;
+	}
+	thread->before[thread->before_next++ % BEFORE] = bio;
+	if (bio.end > thread->before_end)
+		thread->before_end = bio.end;
+	for (int level = 0; level < LEVELS && !status; level++) {
+		struct waiting *waiting = &thread->of[level];
+
+		if (waiting->open && bio.start >= waiting->operation.start &&
+		    bio.start <= waiting->operation.end)
+			status = add_bio(waiting, &bio);
+	}
+	return status;
+}
+
+/* Sets everything except the kept bios: `time.bios` says how many of them are valid. */
+static void begin_operation(struct chain_operation *operation, const struct event *event)
+{
+	operation->time = (struct chain_time) { .time_ns = event->end - event->start };
+	operation->start = event->start;
+	operation->end = event->end;
+	operation->bytes = event->bytes;
+	operation->offset = event->offset;
+	operation->process = event->process;
+	operation->thread = event->thread;
+	operation->file = event->file;
+	operation->operation = event->operation;
+	operation->asked = (struct path_asked) { 0 };
+	if (event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH)
+		operation->asked = path_asked_by(event);
+	operation->requests = operation->last_request = 0;
+}
+
+static int begin_waiting(struct chain *chain, struct thread *thread, struct waiting *waiting,
+			 const struct event *event)
+{
+	int status = 0;
+
+	waiting->open = true;
+	waiting->label = open_spans_label(&chain->job->spans, &chain->job->processes,
+					  event->process, event->thread);
+	waiting->flight = (struct interval_union) { 0 };
+	waiting->device_count = 0;
+	begin_operation(&waiting->operation, event);
+	for (uint32_t i = 0; i < BEFORE && thread->before_end > event->start && !status; i++) {
+		const struct chain_bio *bio = &thread->before[(thread->before_next + i) % BEFORE];
+
+		if (bio->end > event->start && bio->file == event->file && event->file != FILE_NONE)
+			status = add_bio(waiting, bio);
+	}
+	return status;
+}
+
+/* Begins the latest operations of all threads: they may be queried from now on. */
+static int begin_latest(struct chain *chain)
+{
+	int status = 0;
+
+	for (; chain->listed && !status; chain->listed = chain->listed->next) {
+		struct thread *thread = chain->listed;
+
+		for (int level = 0; level < LEVELS && !status; level++)
+			if (thread->latest[level])
+				status = begin_waiting(chain, thread, &thread->of[level],
+						       thread->latest[level]);
+		memset(thread->latest, 0, sizeof(thread->latest));
+	}
+	return status;
+}
+
+static inline bool is_slow(const struct chain *chain, const struct event *event)
+{
+	return chain->slowest_count < CHAIN_SLOWEST_MOST ||
+	       event->end - event->start > chain->slowest->time.time_ns;
+}
+
+/* The thread went on and no bio came: only the duration matters. */
+static void settle_latest(struct chain *chain, struct waiting *waiting, const struct event *event)
+{
+	if (!is_slow(chain, event))
+		return;
+	begin_operation(&waiting->operation, event);
+	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MOST, &waiting->operation,
+		     sizeof(waiting->operation));
+}
+
+static inline int level_of(const struct event *event)
+{
+	return event->flags & EVENT_FAULT ? IN_FAULT : IN_CALL;
+}
+
+/* Fast path for nearly all operations: the previous one is still the thread's latest, so no bio has
+ * come since, and it was not slow. Returns false and does nothing in all other cases. */
+static inline bool take_quick(struct chain *chain, const struct event *event)
+{
+	struct thread *thread = thread_of(lately_found(chain, event), event);
+	int level = level_of(event);
+
+	if (!thread || !thread->latest[level] || is_slow(chain, thread->latest[level]))
+		return false;
+	thread->latest[level] = event;
+	return true;
+}
+
+static int take_operation(struct chain *chain, const struct event *event)
+{
+	int level = level_of(event), status;
+	struct waiting *waiting;
+	struct thread *thread;
+
+	status = find_thread(chain, event, &thread);
+	if (status || !thread)
+		return status;
+	if (thread->before_end > event->start && chain->listed)
+		status = begin_latest(chain);
+	waiting = &thread->of[level];
+	if (thread->latest[level])
+		settle_latest(chain, waiting, thread->latest[level]);
+	else if (waiting->open)
+		status = settle(chain, waiting);
+	if (thread->before_end > event->start)
+		return status ? status : begin_waiting(chain, thread, waiting, event);
+	if (!thread->latest[IN_CALL] && !thread->latest[IN_FAULT]) {
+		thread->next = chain->listed;
+		chain->listed = thread;
+	}
+	thread->latest[level] = event;
+	return status;
+}
+
+int chain_add_events(void *state, const struct event *events, size_t count)
+{
+	struct chain *chain = state;
+	int status = 0;
+
+	if (!(chain->job->layers & JOB_PARTS))
+		return 0;
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (event->flags & EVENT_BIO)
+			status = begin_latest(chain) ? -ENOMEM : take_bio(chain, event);
+		else if (event->flags & (EVENT_CALL | EVENT_FAULT) &&
+			 !(event->flags & EVENT_SECOND) && !take_quick(chain, event))
+			status = take_operation(chain, event);
+	}
+	return status ? status : begin_latest(chain);
+}
+
+int chain_settle_until(void *state, uint64_t time_ns)
+{
+	struct chain *chain = state;
+	int status = 0;
+
+	for (size_t i = 0; i < chain->thread_count && !status; i++)
+		for (int level = 0; level < LEVELS && !status; level++)
+			if (chain->threads[i]->of[level].open &&
+			    chain->threads[i]->of[level].operation.end < time_ns)
+				status = settle(chain, &chain->threads[i]->of[level]);
+	return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * State of a chain, shared only by chain*.c.
+ */
+#ifndef FAULTLINE_CHAIN_STATE_H
+#define FAULTLINE_CHAIN_STATE_H
+
+#include "analysis/devices/chain.h"
+#include "analysis/base/map.h"
+
+struct thread;
+
+/* A recently used thread, indexed by the low bits of process and thread. */
+#define LATELY 256
+struct found_thread {
+	uint32_t process, thread;
+	struct thread *is; /* NULL: no such thread */
+};
+
+struct chain {
+	const struct job *job;
+	struct map numbers; /* process, tid -> thread */
+	struct thread **threads;
+	size_t thread_count, thread_room;
+	struct found_thread lately[LATELY];
+	struct thread *listed; /* threads with latest operations */
+	uint64_t beyond;       /* bios of threads beyond THREADS_MOST */
+	struct chain_time *files, *labels, names;
+	size_t file_room, label_room;
+	struct chain_pieces *pieces; /* by file */
+	size_t piece_room;
+	struct chain_late *late; /* by file */
+	size_t late_room;
+	struct chain_operation *slowest; /* a heap: the fastest of them first */
+	size_t slowest_count;
+};
+
+/* Callbacks of an analysis. */
+int chain_begin(const struct job *job, void **state);
+int chain_add_events(void *state, const struct event *events, size_t count);
+void chain_end(void *state);
+/* Completes the operations that ended before `time_ns`: every event that started before then has
+ * been passed, so their bios are all known. Returns 0 or -ENOMEM. */
+int chain_settle_until(void *state, uint64_t time_ns);
+
+/* For struct sampled: the entries of a list of times that have operations, and the values of
+ * one. */
+void chain_times_numbers(const struct chain_time *times, size_t room, uint64_t *numbers,
+			 size_t count);
+void chain_times_at(const struct chain_time *times, size_t room, uint64_t number,
+		    uint64_t values[SAMPLED_MOST]);
+/* Members that all these lists share. */
+#define CHAIN_SAMPLED                                                                              \
+	.columns = { "time_ns", "device_ns", "queue_ns", "other_ns", "count", "bios", "bytes" },   \
+	.begin = chain_begin, .passing = &analysis_latency_breakdown.passing, .end = chain_end,    \
+	.settle = chain_settle_until, .filled = &analysis_latency_breakdown
+
+#endif

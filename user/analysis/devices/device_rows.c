@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Columns that the table "devices" needs for findings on merged reports, and reading them back.
+ */
+#include <stdio.h>
+
+#include "analysis/devices/devices.h"
+#include "analysis/shared/measured.h"
+
+/* Of requests that a thread waits for. */
+static const struct table_column waited_columns[] = {
+	{ "requests", NULL, UNIT_COUNT,
+	  "requests that a thread waits for: all reads, and synchronous writes",
+	  TABLE_UINT(struct device_waits, requests), 0 },
+	{ "bytes", NULL, UNIT_BYTES, "bytes of the run in requests that a thread waits for",
+	  TABLE_UINT(struct device_waits, bytes), 0 },
+	{ "parts", NULL, UNIT_COUNT, "bios of requests that a thread waits for",
+	  TABLE_UINT(struct device_waits, parts), 0 },
+	{ "queue_ns", NULL, UNIT_NS, "time until the driver received these bios, summed over bios",
+	  TABLE_UINT(struct device_waits, part_queue_ns), 0 },
+	{ "service_ns", NULL, UNIT_NS,
+	  "time from the driver's receipt to completion, summed over these bios",
+	  TABLE_UINT(struct device_waits, part_service_ns), 0 },
+	{ "time_ns", NULL, UNIT_NS, "time with at least one of these bios in flight",
+	  TABLE_UINT(struct device_waits, time.measure), 0 },
+	{ "thread_time_ns", NULL, UNIT_NS,
+	  "time with at least one of these bios in flight per thread, summed over threads",
+	  TABLE_UINT(struct device_waits, threads_time_ns), 0 },
+};
+
+int device_rows_add_waits(struct table *table, enum device_use use, size_t base)
+{
+	char name[24];
+	const struct table_group group = { name, NULL, 0, TABLE_COLUMNS(waited_columns) };
+
+	snprintf(name, sizeof(name), "%s.waited", device_use_names[use]);
+	return table_add_group(table, &group, base);
+}
+
+/* A placeholder for an unknown value sets *open. */
+static uint64_t number_at(const struct table *table, size_t row, const char *group,
+			  const char *name, bool *open)
+{
+	char column[64];
+	uint64_t value;
+
+	snprintf(column, sizeof(column), "%s.%s", group, name);
+	*open |= !table_number(table, row, column, &value);
+	return value;
+}
+
+static struct trace_string text_at(const struct table *table, size_t row, const char *name)
+{
+	int number = table_find_column(table, name);
+	const struct cell *cell = number < 0 ? NULL : &table_row(table, row)[number];
+
+	if (!cell || cell->type != CELL_TEXT)
+		return (struct trace_string) { NULL, 0 };
+	return (struct trace_string) { cell->text, cell->length };
+}
+
+static void read_waits(const struct table *table, size_t row, const char *use,
+		       struct device_waits *waits, bool *open)
+{
+	char group[32];
+
+	snprintf(group, sizeof(group), "%s.waited", use);
+#define READ(name) number_at(table, row, group, name, open)
+	*waits = (struct device_waits) {
+		.requests = READ("requests"),
+		.bytes = READ("bytes"),
+		.parts = READ("parts"),
+		.part_queue_ns = READ("queue_ns"),
+		.part_service_ns = READ("service_ns"),
+		.time.measure = READ("time_ns"),
+		.threads_time_ns = READ("thread_time_ns"),
+		.service_p50_ns = number_at(table, row, use, "service_p50_ns", open),
+	};
+#undef READ
+}
+
+static void read_use(const struct table *table, size_t row, enum device_use use,
+		     struct device_view *view)
+{
+	const char *name = device_use_names[use];
+	char all[32];
+
+	snprintf(all, sizeof(all), "all.%s", name);
+	view->all_bytes += number_at(table, row, all, "bytes", &view->all_open);
+	view->all_requests += number_at(table, row, all, "requests", &view->all_open);
+	view->own_bytes += number_at(table, row, name, "bytes", &view->own_open);
+	view->own_requests += number_at(table, row, name, "requests", &view->own_open);
+	view->failed[use] = number_at(table, row, name, "errors", &view->own_open);
+	read_waits(table, row, name, &view->waits[use], &view->waits_open);
+}
+
+bool device_rows_view(const struct report *report, size_t number, struct device_view *view)
+{
+	const struct table *table = report_by(report, &analysis_devices);
+	const char *flush = "all.flush";
+	int all = table_find_column(table, "all.flush.requests");
+
+	if (number >= table->row_count)
+		return false;
+	*view = (struct device_view) { .name = text_at(table, number, "name") };
+	if (!view->name.bytes)
+		view->name = text_at(table, number, "dev");
+	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++)
+		read_use(table, number, use, view);
+	view->all_known = all >= 0 && table_row(table, number)[all].type == CELL_UINT;
+	view->flushes = number_at(table, number, flush, "requests", &view->all_open);
+	view->flush_ns = number_at(table, number, flush, "time_ns", &view->all_open);
+	return true;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "device_users": a device's requests by the programs of the run that issued them.
+ */
+#include "analysis/devices/device_users.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/device_list.h"
+#include "analysis/shared/trace_text.h"
+#include "grow.h"
+#include "units.h"
+
+#define USERS_MOST 64 /* per device; further users count as the last one */
+#define GENERATIONS_MOST 4096
+
+struct used_device {
+	struct device_user users[USERS_MOST];
+	size_t count;
+	struct interval_union shared;
+};
+
+struct device_users {
+	const struct job *job;
+	struct device_list list;
+	struct used_device *all[DEVICES_MOST]; /* indexed as in `list` */
+	uint32_t *roots; /* per process, cached; PROCESS_NONE: not yet known */
+	size_t root_room;
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct device_users *users = calloc(1, sizeof(*users));
+
+	if (!users)
+		return -ENOMEM;
+	users->job = users->list.job = job;
+	*state = users;
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct device_users *users = state;
+
+	for (size_t i = 0; i < users->list.count; i++)
+		free(users->all[i]);
+	free(users->roots);
+	free(users);
+}
+
+/* --- owners --- */
+
+/* Returns the program below the run's command that a process belongs to, or the command. */
+static uint32_t find_root(const struct job *job, uint32_t process)
+{
+	const struct process *processes = job->processes.processes;
+	uint32_t below = process;
+
+	for (int i = 0; i < GENERATIONS_MOST; i++) {
+		uint32_t parent = processes[process].parent;
+
+		if (parent == PROCESS_NONE || parent == PROCESS_UNKNOWN)
+			break;
+		below = process;
+		process = parent;
+	}
+	return processes[below].executed ? below : process;
+}
+
+static int root_of(struct device_users *users, uint32_t process, uint32_t *root)
+{
+	size_t known = users->root_room;
+
+	if (process >= known) {
+		if (!GROW(users->roots, users->root_room, (size_t)process + 1))
+			return -ENOMEM;
+		for (size_t i = known; i < users->root_room; i++)
+			users->roots[i] = PROCESS_NONE;
+	}
+	if (users->roots[process] == PROCESS_NONE)
+		users->roots[process] = find_root(users->job, process);
+	*root = users->roots[process];
+	return 0;
+}
+
+/* Sets *found to NULL if there are too many devices. */
+static int find_device(struct device_users *users, const struct event *event,
+		       struct used_device **found)
+{
+	size_t number = device_list_add(&users->list, event, REQUEST_DEV);
+
+	*found = NULL;
+	if (number == DEVICES_MOST)
+		return 0;
+	if (!users->all[number])
+		users->all[number] = calloc(1, sizeof(*users->all[number]));
+	*found = users->all[number];
+	return *found ? 0 : -ENOMEM;
+}
+
+/* --- during the walk --- */
+
+/*
+ * Requests of different programs overlap from the start of the later one to the earlier end. Later
+ * overlaps start later, so the measure of their union is exact (see interval.h).
+ */
+static void add_time(struct used_device *device, struct device_user *user,
+		     const struct event *event)
+{
+	uint64_t others_end = 0;
+
+	for (size_t i = 0; i < device->count; i++) {
+		const struct device_user *other = &device->users[i];
+
+		if (other != user && other->process != PROCESS_UNKNOWN &&
+		    other->time.end > others_end)
+			others_end = other->time.end;
+	}
+	if (user->process != PROCESS_UNKNOWN)
+		interval_add(&device->shared, event->start,
+			     event->end < others_end ? event->end : others_end);
+	interval_add(&user->time, event->start, event->end);
+}
+
+static int add_request(struct device_users *users, const struct event *event)
+{
+	struct used_device *device;
+	struct device_user *user;
+	uint32_t root;
+	size_t i = 0;
+
+	if (find_device(users, event, &device) || root_of(users, event->process, &root))
+		return -ENOMEM;
+	if (!device)
+		return 0;
+	while (i < device->count && device->users[i].process != root)
+		i++;
+	if (i == USERS_MOST)
+		i--;
+	user = &device->users[i];
+	if (i == device->count) {
+		user->process = root;
+		device->count++;
+	}
+	user->bytes += event->bytes;
+	if (!(event->flags & EVENT_SECOND)) {
+		user->requests++;
+		user->sizes[size_class(event_value(event, REQUEST_BYTES))]++;
+	}
+	add_time(device, user, event);
+	return 0;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct device_users *users = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (event->flags & EVENT_REQUEST)
+			status = add_request(users, event);
+		else if (event->flags & EVENT_DEVICE)
+			device_list_name(&users->list, event);
+	}
+	return status;
+}
+
+/* --- the table --- */
+
+struct line {
+	const char *host;
+	struct table_text name, comm;
+	char dev[UNITS_TEXT];
+	uint64_t pid, requests, bytes, time_ns, shared_ns, sizes[SIZE_CLASSES];
+};
+
+static int get_dev(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	return table_set_literal(table, cell, ((const struct line *)row)->dev);
+}
+
+static const struct table_column columns[] = {
+	{ "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
+	  TABLE_TEXT(struct line, name), 0 },
+	{ "dev", NULL, UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
+	{ "host", NULL, UNIT_NONE, "host of the device", TABLE_LITERAL(struct line, host), 0 },
+	{ "pid", "pid", UNIT_NONE,
+	  "process ID of a program started by the run's command, or of the command itself; null: "
+	  "the kernel",
+	  TABLE_UINT(struct line, pid), 0 },
+	{ "comm", "program", UNIT_NONE, "name of the program", TABLE_TEXT(struct line, comm), 0 },
+	{ "requests", "requests", UNIT_COUNT,
+	  "requests whose first bio the program or one of its descendants queued",
+	  TABLE_UINT(struct line, requests), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in these requests",
+	  TABLE_UINT(struct line, bytes), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of these requests in flight",
+	  TABLE_UINT(struct line, time_ns), 0 },
+	{ "shared_ns", "shared", UNIT_NS,
+	  "time during which the device had requests of two or more programs of the run in flight, "
+	  "the kernel excluded",
+	  TABLE_UINT(struct line, shared_ns), 0 },
+};
+
+static int add_line(const struct device_users *users, struct table *table, size_t number,
+		    const struct device_user *user)
+{
+	const struct job *job = users->job;
+	const struct listed_device *device = &users->list.devices[number];
+	struct line line = {
+		.host = device_list_host(&users->list, device),
+		.name = { device->name.bytes, device->name.length },
+		.comm = { "kernel", 6 },
+		.pid = TABLE_NO_UINT,
+		.requests = user->requests,
+		.bytes = user->bytes,
+		.time_ns = user->time.measure,
+		.shared_ns = users->all[number]->shared.measure,
+	};
+
+	memcpy(line.sizes, user->sizes, sizeof(line.sizes));
+	units_device(line.dev, device->dev);
+	if (user->process != PROCESS_UNKNOWN) {
+		line.pid = job->processes.processes[user->process].pid;
+		line.comm = trace_text(job_comm(job, user->process));
+	}
+	return table_add(table, &line);
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct device_users *users = state;
+	int status;
+
+	if (job_lacks_requests(users->job)) {
+		table->absent = true;
+		return table_set_note(table, job_lacks_requests(users->job));
+	}
+	status = table_add_columns(table, TABLE_COLUMNS(columns));
+	if (!status)
+		status = size_class_add_columns(table, "requests in this size class",
+						offsetof(struct line, sizes));
+	for (size_t i = 0; i < users->list.count; i++)
+		for (size_t j = 0; j < users->all[i]->count && !status; j++)
+			status = add_line(users, table, i, &users->all[i]->users[j]);
+	return status;
+}
+
+bool device_users_of(const struct measured *measured, size_t number, struct device_users_view *view)
+{
+	const struct device_users *users = measured_state(measured, &analysis_device_users);
+	const struct used_device *device;
+
+	if (number >= users->list.count)
+		return false;
+	device = users->all[number];
+	*view = (struct device_users_view) {
+		.name = users->list.devices[number].name,
+		.dev = users->list.devices[number].dev,
+		.users = device->users,
+		.count = device->count,
+		.shared_ns = device->shared.measure,
+	};
+	return true;
+}
+
+/* --- sampling --- */
+
+#define NUMBER(device, user) ((uint64_t)(device) << 32 | (user))
+
+/* A second pass finds devices and their users in the same order. */
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct device_users *users = filled;
+
+	for (size_t i = 0; i < users->list.count; i++)
+		for (size_t j = 0; j < users->all[i]->count && count; j++, count--)
+			*numbers++ = NUMBER(i, j);
+}
+
+/* Returns the measure of a union before `now_ns`; every interval in it must begin before then. */
+static uint64_t time_until(const struct interval_union *time, uint64_t now_ns)
+{
+	return time->measure - clock_subtract(time->end, now_ns);
+}
+
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct device_users *users = state;
+	size_t i = number >> 32, j = (uint32_t)number;
+	const struct device_user *user;
+
+	if (i >= users->list.count || !users->all[i] || j >= users->all[i]->count)
+		return;
+	user = &users->all[i]->users[j];
+	values[0] = user->requests;
+	values[1] = user->bytes;
+	values[2] = time_until(&user->time, now_ns);
+	values[3] = time_until(&users->all[i]->shared, now_ns);
+}
+
+static const struct sampled sampled = {
+	.columns = { "requests", "bytes", "time_ns", "shared_ns" },
+	.begin = begin,
+	.passing = &analysis_device_users.passing,
+	.end = end,
+	.filled = &analysis_device_users,
+	.numbers = numbers,
+	.at = at,
+};
+
+const struct analysis analysis_device_users = {
+	.name = "device_users",
+	.title = "Device users",
+	.meaning = "device requests by program of the run, and how long programs shared a device",
+	.shown = "name,pid,comm,time_ns,requests,bytes,shared_ns",
+	.by = "time_ns",
+	.share = "of all",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
+	.columns = {
+		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
+		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,
+	},
+	.fill = fill,
+	.end = end,
+	.sampled = &sampled,
+	.merging = { .keys = "name,host,dev,pid,comm",
+		     .lost = "shared_ns",
+		     .sorted = "name",
+		     .many = "users" },
+};

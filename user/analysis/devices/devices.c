@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "devices": requests to block devices, those of the run and all that the devices served.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/device_list.h"
+#include "analysis/devices/device_unseen.h"
+#include "analysis/devices/devices.h"
+#include "analysis/base/histogram.h"
+#include "analysis/base/map.h"
+#include "units.h"
+
+/* Requests that contain bios of the run, or all requests of the device. */
+struct device_sum {
+	uint64_t requests, bytes, merges, requeues, errors;
+	uint64_t time_ns; /* summed over requests, from creation to completion */
+	/* For the run's requests: that time split before and after the driver received them, where
+	 * the latest created request ends, and how many began where the previous one ended, or
+	 * elsewhere. */
+	uint64_t queue_ns, service_ns;
+	uint64_t end_sector;
+	uint64_t sequential, random;
+};
+
+#define DEVICE_NUMBERS_MOST 16
+
+/* A small set of device numbers. */
+struct numbers {
+	uint32_t devs[DEVICE_NUMBERS_MOST];
+	unsigned int count;
+};
+
+struct device {
+	size_t number;	       /* index in the list */
+	struct numbers served; /* st_dev of the files that it holds */
+	struct numbers parts;  /* its partitions that received requests */
+	struct device_waits waits[DEVICE_USES];
+	struct device_sum own[DEVICE_USES], all[DEVICE_USES];
+	/* Of `all`: from traces that ended before `trace`, and the lower bound from other
+	 * traces. */
+	struct device_sum before[DEVICE_USES], least[DEVICE_USES];
+	struct device_unseen unseen;
+	uint32_t trace; /* that the latest sums come from */
+	bool all_known;
+	struct histogram *latency[DEVICE_USES], *service[DEVICE_USES]; /* NULL: no requests */
+};
+
+#define WAITERS_MOST (1u << 16)
+
+struct devices {
+	const struct job *job;
+	/* Device and use, process, tid -> union of the thread's parts: measure, end. */
+	struct map waiters;
+	struct device_list list;
+	struct device *all[DEVICES_MOST]; /* indexed as in the list until the table is filled */
+	uint64_t beyond;		  /* requests of devices beyond DEVICES_MOST */
+};
+
+/* A table row. */
+struct sum_line {
+	uint64_t requests, bytes, merges, requeues, errors, time_ns, queue_ns, service_ns;
+	uint64_t max_ns, sequential, random;
+	const struct histogram *latency, *service; /* NULL: no requests, or unknown */
+};
+
+struct line {
+	char dev[UNITS_TEXT];
+	const struct numbers *served, *parts;
+	const char *host;
+	struct table_text name;
+	struct sum_line own[DEVICE_USES], all[DEVICE_USES];
+	struct device_waits waits[DEVICE_USES];
+	struct device_unseen unseen;
+};
+
+static int get_dev(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	return table_set_literal(table, cell, ((const struct line *)row)->dev);
+}
+
+static int set_numbers(struct table *table, struct cell *cell, const struct numbers *numbers)
+{
+	char texts[DEVICE_NUMBERS_MOST][UNITS_TEXT];
+	struct cell cells[DEVICE_NUMBERS_MOST];
+
+	for (unsigned int i = 0; i < numbers->count; i++) {
+		units_device(texts[i], numbers->devs[i]);
+		cells[i] = (struct cell) { .type = CELL_TEXT,
+					   .length = strlen(texts[i]),
+					   .text = texts[i] };
+	}
+	return table_set_texts(table, cell, cells, numbers->count);
+}
+
+static int get_served(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
+{
+	return set_numbers(table, cell, ((const struct line *)row)->served);
+}
+
+static int get_parts(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
+{
+	return set_numbers(table, cell, ((const struct line *)row)->parts);
+}
+
+static const struct table_column own_columns[] = {
+	{ "requests", "", UNIT_COUNT, "completed requests that contain bytes of the run",
+	  TABLE_UINT(struct sum_line, requests), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in completed requests",
+	  TABLE_UINT(struct sum_line, bytes), 0 },
+	{ "queue_ns", "queue", UNIT_NS,
+	  "time from creation until the driver received the request, summed over requests",
+	  TABLE_UINT(struct sum_line, queue_ns), 0 },
+	{ "service_ns", "service", UNIT_NS,
+	  "time from the driver's receipt to completion, summed over requests",
+	  TABLE_UINT(struct sum_line, service_ns), 0 },
+	{ "p50_ns", NULL, UNIT_NS, "median latency of a request, queue and service",
+	  TABLE_P50(struct sum_line, latency), 0 },
+	{ "p99_ns", NULL, UNIT_NS, "99th percentile of request latency, queue and service",
+	  TABLE_P99(struct sum_line, latency), 0 },
+	{ "max_ns", NULL, UNIT_NS, "longest request latency, queue and service",
+	  TABLE_UINT(struct sum_line, max_ns), 0 },
+	{ "service_p50_ns", NULL, UNIT_NS, "median service time of a request",
+	  TABLE_P50(struct sum_line, service), 0 },
+	{ "service_p99_ns", NULL, UNIT_NS, "99th percentile of request service time",
+	  TABLE_P99(struct sum_line, service), 0 },
+	{ "merges", NULL, UNIT_COUNT, "bios merged into a request that already had one",
+	  TABLE_UINT(struct sum_line, merges), 0 },
+	{ "errors", NULL, UNIT_COUNT, "requests of the run that failed",
+	  TABLE_UINT(struct sum_line, errors), 0 },
+	{ "sequential", NULL, UNIT_COUNT,
+	  "requests that start where the previously created one ends; the first is neither "
+	  "sequential nor random",
+	  TABLE_UINT(struct sum_line, sequential), 0 },
+	{ "random", NULL, UNIT_COUNT,
+	  "requests that do not start where the previously created one ends",
+	  TABLE_UINT(struct sum_line, random), 0 },
+};
+
+static const struct table_column all_columns[] = {
+	{ "requests", "", UNIT_COUNT,
+	  "completed requests of any process, as in /proc/diskstats; bios if the device has no "
+	  "requests",
+	  TABLE_UINT(struct sum_line, requests), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by requests of any process",
+	  TABLE_UINT(struct sum_line, bytes), 0 },
+	{ "merges", NULL, UNIT_COUNT, "bios and requests merged into another request",
+	  TABLE_UINT(struct sum_line, merges), 0 },
+	{ "requeues", NULL, UNIT_COUNT, "times the driver returned a request to get it again later",
+	  TABLE_UINT(struct sum_line, requeues), 0 },
+	{ "errors", NULL, UNIT_COUNT, "requests of any process that failed",
+	  TABLE_UINT(struct sum_line, errors), 0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time from creation to completion, summed over requests of any process",
+	  TABLE_UINT(struct sum_line, time_ns), 0 },
+};
+
+static const struct table_column columns[] = {
+	{ "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
+	  TABLE_TEXT(struct line, name), 0 },
+	{ "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
+	{ "host", NULL, UNIT_NONE, "host of the device", TABLE_LITERAL(struct line, host), 0 },
+	{ "st_devs", NULL, UNIT_NONE,
+	  "st_dev of the files whose bytes the device moved; on overlay and btrfs it differs from "
+	  "the device's own number",
+	  get_served, 0, 0 },
+	{ "partitions", NULL, UNIT_NONE, "partitions of the device that received requests",
+	  get_parts, 0, 0 },
+	{ "unseen.reads", NULL, UNIT_COUNT,
+	  "reads in /proc/diskstats without a completion event (lower bound); no other number "
+	  "includes them",
+	  TABLE_UINT(struct line, unseen.requests[DEVICE_READS]), 0 },
+	{ "unseen.read_bytes", NULL, UNIT_BYTES, "bytes of reads without a completion event",
+	  TABLE_UINT(struct line, unseen.bytes[DEVICE_READS]), 0 },
+	{ "unseen.writes", NULL, UNIT_COUNT,
+	  "writes in /proc/diskstats without a completion event (lower bound); no other number "
+	  "includes them",
+	  TABLE_UINT(struct line, unseen.requests[DEVICE_WRITES]), 0 },
+	{ "unseen.write_bytes", NULL, UNIT_BYTES, "bytes of writes without a completion event",
+	  TABLE_UINT(struct line, unseen.bytes[DEVICE_WRITES]), 0 },
+};
+
+static const char *const use_titles[DEVICE_USES] = { "reads", "writes", "discards", "flushes" };
+
+static int begin(const struct job *job, void **state)
+{
+	struct devices *devices = calloc(1, sizeof(*devices));
+
+	if (!devices)
+		return -ENOMEM;
+	devices->job = devices->list.job = job;
+	map_init(&devices->waiters, 3, 2);
+	*state = devices;
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct devices *devices = state;
+
+	for (size_t i = 0; i < devices->list.count && devices->all[i]; i++) {
+		for (int use = 0; use < DEVICE_USES; use++) {
+			free(devices->all[i]->latency[use]);
+			free(devices->all[i]->service[use]);
+		}
+		free(devices->all[i]);
+	}
+	map_free(&devices->waiters);
+	free(devices);
+}
+
+/* Finds or adds a device. Sets *found to NULL if there are too many. */
+static int find(struct devices *devices, const struct event *event, unsigned int column,
+		struct device **found)
+{
+	size_t number = device_list_add(&devices->list, event, column);
+
+	*found = NULL;
+	if (number == DEVICES_MOST)
+		return 0;
+	if (!devices->all[number]) {
+		devices->all[number] = calloc(1, sizeof(*devices->all[number]));
+		if (!devices->all[number])
+			return -ENOMEM;
+		devices->all[number]->number = number;
+	}
+	*found = devices->all[number];
+	return 0;
+}
+
+/* --- requests of the run --- */
+
+static void add_number(struct numbers *numbers, uint32_t dev)
+{
+	for (unsigned int i = 0; i < numbers->count; i++)
+		if (numbers->devs[i] == dev)
+			return;
+	if (numbers->count < DEVICE_NUMBERS_MOST)
+		numbers->devs[numbers->count++] = dev;
+}
+
+static bool is_waited_for(enum device_use use, uint64_t flags)
+{
+	return use == DEVICE_READS || use == DEVICE_FLUSHES || flags & TRACE_BLOCK_SYNC;
+}
+
+/* Threads beyond WAITERS_MOST are treated as if they had not waited. */
+static int add_waiter(struct devices *devices, struct device *device, enum device_use use,
+		      const struct event *event)
+{
+	const uint64_t key[3] = { device->number * DEVICE_USES + use, event->process,
+				  event->thread };
+	bool room = devices->waiters.count < WAITERS_MOST, added;
+	uint64_t *found =
+		room ? map_add(&devices->waiters, key, &added) : map_find(&devices->waiters, key);
+	struct interval_union time;
+
+	if (!found)
+		return room ? -ENOMEM : 0;
+	time = (struct interval_union) { .measure = found[0], .end = found[1] };
+	interval_add(&time, event->start, event->end);
+	device->waits[use].threads_time_ns += time.measure - found[0];
+	found[0] = time.measure;
+	found[1] = time.end;
+	return 0;
+}
+
+static int add_wait_of_bio(struct devices *devices, struct device *device, enum device_use use,
+			   const struct event *event)
+{
+	uint64_t queue_ns = event_value(event, BIO_QUEUE), time_ns = event->end - event->start;
+	struct device_waits *waits = &device->waits[use];
+
+	if (!is_waited_for(use, event_value(event, BIO_FLAGS)))
+		return 0;
+	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
+	waits->parts++;
+	waits->part_queue_ns += queue_ns;
+	waits->part_service_ns += time_ns - queue_ns;
+	interval_add(&waits->time, event->start, event->end);
+	return add_waiter(devices, device, use, event);
+}
+
+/* Bios show which file systems a device holds, and how long there was something to wait for. */
+static int add_bio(struct devices *devices, const struct event *event)
+{
+	enum device_use use = devices->job->operations[event->operation].use;
+	struct device *device;
+
+	if (find(devices, event, BIO_DEV, &device))
+		return -ENOMEM;
+	if (!device)
+		return 0;
+	if (event->file != FILE_NONE && event->file != FILE_UNKNOWN)
+		add_number(&device->served, devices->job->files.files[event->file].dev);
+	return use == DEVICE_USES ? 0 : add_wait_of_bio(devices, device, use, event);
+}
+
+/* Requests come in the order of their creation. */
+static void add_place(struct device_sum *sum, const struct event *event)
+{
+	uint64_t sector = event_value(event, REQUEST_SECTOR);
+
+	if (sum->requests > 1 && sector == sum->end_sector)
+		sum->sequential++;
+	else if (sum->requests > 1)
+		sum->random++;
+	sum->end_sector = sector + event_value(event, REQUEST_BYTES) / TRACE_SECTOR_BYTES;
+}
+
+static int add_request(struct devices *devices, const struct event *event)
+{
+	uint64_t queue_ns = event_value(event, REQUEST_QUEUE);
+	uint64_t time_ns = event->end - event->start;
+	enum device_use use = devices->job->operations[event->operation].use;
+	struct device *device;
+	struct device_sum *sum;
+
+	if (use == DEVICE_USES)
+		return 0;
+	if (find(devices, event, REQUEST_DEV, &device))
+		return -ENOMEM;
+	if (!device) {
+		devices->beyond++;
+		return 0;
+	}
+	if (event_value(event, REQUEST_PART) != event_value(event, REQUEST_DEV))
+		add_number(&device->parts, event_value(event, REQUEST_PART));
+	sum = &device->own[use];
+	sum->bytes += event->bytes;
+	if (event->flags & EVENT_SECOND) /* part of a request that completes later */
+		return 0;
+	if (!sum->requests++) {
+		device->latency[use] = calloc(1, sizeof(struct histogram));
+		device->service[use] = calloc(1, sizeof(struct histogram));
+	}
+	if (!device->latency[use] || !device->service[use])
+		return -ENOMEM;
+	add_place(sum, event);
+	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
+	sum->time_ns += time_ns;
+	sum->queue_ns += queue_ns;
+	sum->service_ns += time_ns - queue_ns;
+	sum->merges += clock_subtract(event_value(event, REQUEST_BIOS), 1);
+	sum->errors += event->flags & EVENT_FAILED ? 1 : 0;
+	histogram_add(device->latency[use], time_ns);
+	histogram_add(device->service[use], time_ns - queue_ns);
+	if (is_waited_for(use, event_value(event, REQUEST_FLAGS))) {
+		device->waits[use].requests++;
+		device->waits[use].bytes += event->bytes;
+		device->waits[use].queue_ns += queue_ns;
+		device->waits[use].service_ns += time_ns - queue_ns;
+	}
+	return 0;
+}
+
+/* --- device sums --- */
+
+#define COUNTS(ID)                                                                                 \
+	{                                                                                          \
+		DEVICE_##ID##_REQUESTS, DEVICE_##ID##_BYTES, DEVICE_##ID##_MERGES,                 \
+			DEVICE_##ID##_REQUEUES, DEVICE_##ID##_ERRORS, DEVICE_##ID##_TIME           \
+	}
+
+static const struct {
+	unsigned int requests, bytes, merges, requeues, errors, time;
+} counts_of[DEVICE_USES] = { COUNTS(READ), COUNTS(WRITE), COUNTS(DISCARD), COUNTS(FLUSH) };
+
+/* A trace that began after the previous one had ended adds to its sums. Overlapping traces count
+ * partly the same requests: the sum is at least that of the largest one. */
+static void change_trace(const struct devices *devices, struct device *device, uint32_t trace)
+{
+	const struct job_trace *traces = devices->job->traces;
+
+	if (!device->all_known || device->trace == trace) {
+		device->trace = trace;
+		return;
+	}
+	if (traces[trace].start_ns >= traces[device->trace].end_ns)
+		memcpy(device->before, device->all, sizeof(device->before));
+	memcpy(device->least, device->all, sizeof(device->least));
+	device->trace = trace;
+}
+
+static uint64_t more_of(uint64_t before, uint64_t now, uint64_t least)
+{
+	uint64_t sum = clock_add(before, now);
+
+	return sum > least ? sum : least;
+}
+
+/* The last row in a trace holds its sums. */
+static int add_sums(struct devices *devices, const struct event *event)
+{
+	struct device *device;
+
+	if (find(devices, event, DEVICE_DEV, &device))
+		return -ENOMEM;
+	if (!device)
+		return 0;
+	change_trace(devices, device, event->block->trace);
+	device->all_known = true;
+	device_list_name(&devices->list, event);
+	device_unseen_add(&device->unseen, event);
+	for (int use = 0; use < DEVICE_USES; use++) {
+		const struct device_sum *before = &device->before[use];
+		const struct device_sum *least = &device->least[use];
+
+#define MORE(member, column)                                                                       \
+	.member = more_of(before->member, event_value(event, counts_of[use].column), least->member)
+		device->all[use] = (struct device_sum) {
+			MORE(requests, requests), MORE(bytes, bytes),	MORE(merges, merges),
+			MORE(requeues, requeues), MORE(errors, errors), MORE(time_ns, time),
+		};
+#undef MORE
+	}
+	return 0;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (event->flags & EVENT_REQUEST)
+			status = add_request(state, event);
+		else if (event->flags & EVENT_BIO)
+			status = add_bio(state, event);
+		else if (event->flags & EVENT_DEVICE)
+			status = add_sums(state, event);
+	}
+	return status;
+}
+
+/* --- the table --- */
+
+static struct sum_line line_of(const struct device *device, const struct device_sum *sum,
+			       bool known, int use)
+{
+	struct sum_line line;
+
+	if (!known) {
+		memset(&line, 0xff, sizeof(line)); /* TABLE_NO_UINT everywhere */
+		line.latency = line.service = NULL;
+		return line;
+	}
+	line = (struct sum_line) {
+		.requests = sum->requests,
+		.bytes = sum->bytes,
+		.merges = sum->merges,
+		.requeues = sum->requeues,
+		.errors = sum->errors,
+		.time_ns = sum->time_ns,
+		.queue_ns = sum->queue_ns,
+		.service_ns = sum->service_ns,
+		.sequential = sum->sequential,
+		.random = sum->random,
+		.max_ns = device->latency[use] ? device->latency[use]->max : TABLE_NO_UINT,
+		.latency = device->latency[use],
+		.service = device->service[use],
+	};
+	return line;
+}
+
+static int add_own_columns(struct table *table, int use)
+{
+	const struct table_group own = { device_use_names[use], use_titles[use], JOB_EVENTS,
+					 TABLE_COLUMNS(own_columns) };
+	int status = table_add_group(table, &own,
+				     offsetof(struct line, own) + use * sizeof(struct sum_line));
+
+	if (status || use > DEVICE_WRITES || !(table->recorded & JOB_EVENTS))
+		return status;
+	return device_rows_add_waits(
+		table, use, offsetof(struct line, waits) + use * sizeof(struct device_waits));
+}
+
+static int add_columns(struct table *table)
+{
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	for (int use = 0; use < DEVICE_USES && !status; use++)
+		status = add_own_columns(table, use);
+	for (int use = 0; use < DEVICE_USES && !status; use++) {
+		char name[24], title[24];
+		const struct table_group all = { name, title, 0, TABLE_COLUMNS(all_columns) };
+
+		snprintf(name, sizeof(name), "all.%s", device_use_names[use]);
+		snprintf(title, sizeof(title), "all %s", use_titles[use]);
+		status = table_add_group(
+			table, &all, offsetof(struct line, all) + use * sizeof(struct sum_line));
+	}
+	return status;
+}
+
+static int compare_devices(const void *left, const void *right)
+{
+	uint64_t times[2] = { 0 };
+
+	for (int use = 0; use < DEVICE_USES; use++) {
+		times[0] += (*(struct device *const *)left)->own[use].time_ns;
+		times[1] += (*(struct device *const *)right)->own[use].time_ns;
+	}
+	return times[0] > times[1] ? -1 : times[0] < times[1];
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct devices *devices = state;
+	struct words unseen = { .used = 0 };
+	int status;
+
+	if (job_lacks_requests(devices->job)) {
+		table->absent = true;
+		return table_set_note(table, job_lacks_requests(devices->job));
+	}
+	/* Only mode profile leaves requests out; with sums of some processes they are still
+	 * recorded. */
+	table->recorded = devices->job->layers | (devices->job->all_summed ? 0 : JOB_EVENTS);
+	status = add_columns(table);
+	qsort(devices->all, devices->list.count, sizeof(*devices->all), compare_devices);
+	for (size_t i = 0; i < devices->list.count && !status; i++) {
+		const struct device *device = devices->all[i];
+		const struct listed_device *listed = &devices->list.devices[device->number];
+		struct line line = { .name = { listed->name.bytes, listed->name.length },
+				     .served = &device->served,
+				     .parts = &device->parts,
+				     .host = device_list_host(&devices->list, listed) };
+
+		units_device(line.dev, listed->dev);
+		for (int use = 0; use < DEVICE_USES; use++) {
+			line.waits[use] = device->waits[use];
+			line.own[use] = line_of(device, &device->own[use], true, use);
+			line.all[use] = line_of(device, &device->all[use], device->all_known, use);
+		}
+		line.unseen = device->unseen;
+		status = table_add(table, &line);
+		if (!status)
+			device_unseen_mark(table, &device->unseen);
+		device_unseen_say(&unseen, line.name, &device->unseen);
+	}
+	if (!status && unseen.used)
+		status = table_set_note(table, unseen.bytes);
+	if (!status && devices->job->all_summed && devices->list.count)
+		status = table_set_note(
+			table,
+			"all activity of the devices, by any process: the run's own part requires "
+			"individual requests, which were not recorded (use --mode trace)");
+	if (!status && devices->beyond) {
+		char note[96], number[UNITS_TEXT];
+
+		snprintf(note, sizeof(note), "%s requests of further devices are omitted",
+			 units_count(number, devices->beyond));
+		status = table_set_note(table, note);
+	}
+	return status;
+}
+
+uint64_t devices_unseen(const struct measured *measured, enum device_use use)
+{
+	const struct devices *devices = measured_state(measured, &analysis_devices);
+	uint64_t unseen = 0;
+
+	for (size_t i = 0; devices && i < devices->list.count; i++)
+		unseen += devices->all[i]->unseen.requests[use];
+	return unseen;
+}
+
+bool devices_view(const struct measured *measured, size_t number, struct device_view *view)
+{
+	const struct devices *devices = measured_state(measured, &analysis_devices);
+	const struct listed_device *listed;
+	const struct device *device;
+
+	if (!measured->job)
+		return device_rows_view(measured->report, number, view);
+	if (number >= devices->list.count)
+		return false;
+	device = devices->all[number];
+	listed = &devices->list.devices[device->number];
+	*view = (struct device_view) {
+		.host = listed->host,
+		.dev = listed->dev,
+		.name = listed->name,
+		.all_known = device->all_known,
+		.flushes = device->all[DEVICE_FLUSHES].requests,
+		.flush_ns = device->all[DEVICE_FLUSHES].time_ns,
+	};
+	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++) {
+		view->all_bytes += device->all[use].bytes;
+		view->own_bytes += device->own[use].bytes;
+		view->all_requests += device->all[use].requests;
+		view->own_requests += device->own[use].requests;
+		view->failed[use] = device->own[use].errors;
+	}
+	for (int use = 0; use < DEVICE_USES; use++) {
+		view->waits[use] = device->waits[use];
+		if (device->service[use])
+			view->waits[use].service_p50_ns =
+				histogram_percentile(device->service[use], 50);
+	}
+	return true;
+}
+
+const struct analysis analysis_devices = {
+	.name = "devices",
+	.title = "Devices",
+	.meaning = "requests to block devices: the run's own, and those of any process",
+	.shown = "name,dev,read.requests,read.bytes,write.requests,write.bytes,flush.requests,"
+		 "read.service_ns,write.service_ns,read.queue_ns,write.queue_ns",
+	.shown_of_sums = "name,dev,all.read.requests,all.read.bytes,all.read.time_ns,"
+			 "all.write.requests,all.write.bytes,all.write.time_ns,all.flush.requests",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.of_sums = true,
+	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_BIO | EVENT_DEVICE },
+	.columns = {
+		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
+				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART |
+				  1ull << REQUEST_FLAGS | 1ull << REQUEST_SECTOR |
+				  1ull << REQUEST_BYTES,
+		[TRACE_BIO] = 1ull << BIO_DEV | 1ull << BIO_QUEUE | 1ull << BIO_FLAGS,
+		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
+	},
+	.fill = fill,
+	.end = end,
+	.merging = { .keys = "name,host,dev",
+		     .added = "*.queue_ns,*.service_ns",
+		     .unions = "all.*",
+		     .unknown = "*.sequential,*.random", /* runs are concatenated there */
+		     .listed = "st_devs,partitions",
+		     .sorted = "name",
+		     .many = "devices" },
+};

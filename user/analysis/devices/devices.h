@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Activity of block devices, for the table "devices" and for findings.
+ */
+#ifndef FAULTLINE_DEVICES_H
+#define FAULTLINE_DEVICES_H
+
+#include "analysis/shared/measured.h"
+#include "analysis/base/interval.h"
+
+/* A device's requests of one kind that a thread waits for: all reads, and synchronous writes and
+ * flushes. */
+struct device_waits {
+	uint64_t requests, bytes, queue_ns, service_ns; /* summed over requests */
+	uint64_t parts; /* the same for their parts, which may also wait to become a request */
+	uint64_t part_queue_ns, part_service_ns;
+	uint64_t service_p50_ns;    /* of all requests of this kind */
+	struct interval_union time; /* with at least one part of any request in flight */
+	uint64_t threads_time_ns;   /* the same per thread, summed over threads */
+};
+
+struct device_view {
+	uint32_t host, dev;
+	struct trace_string name;
+	struct device_waits waits[DEVICE_USES];
+	/* All activity of the device, including other processes; false: unknown. */
+	bool all_known;
+	uint64_t all_bytes, own_bytes; /* reads and writes; own: by the run */
+	uint64_t all_requests, own_requests;
+	uint64_t failed[DEVICE_WRITES + 1]; /* failed reads and writes of the run */
+	uint64_t flushes, flush_ns;
+	/* Merged reports: not every report knows the device's total activity, the run's share, or
+	 * the wait times. */
+	bool all_open, own_open, waits_open;
+};
+
+/* Returns false past the last device. For merged reports (measured->job is NULL) the values come
+ * from their tables, and `host` and `dev` are unknown. */
+bool devices_view(const struct measured *measured, size_t number, struct device_view *view);
+
+/* --- for devices.c --- */
+
+/* Adds columns for a struct device_waits at offset `base` of a row. Returns 0 or -ENOMEM. */
+int device_rows_add_waits(struct table *table, enum device_use use, size_t base);
+/* For merged reports. */
+bool device_rows_view(const struct report *report, size_t number, struct device_view *view);
+
+/* Returns the requests of all devices that the kernel counted but that have no completion event;
+ * reads or writes. */
+uint64_t devices_unseen(const struct measured *measured, enum device_use use);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "device_heat": requests of the run by creation time, and by latency or size in classes that
+ * double. Memory does not depend on the number of requests.
+ */
+#include "analysis/devices/heat.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/model/device_list.h"
+#include "analysis/devices/devices.h"
+#include "units.h"
+
+enum measure { BY_LATENCY, BY_SIZE, MEASURES };
+
+#define CLASSES 26 /* from 1 us to half a minute; from 4 KiB to 64 GiB */
+
+static const struct {
+	const char *name;
+	uint64_t first; /* upper bound of the first class */
+} measures[MEASURES] = {
+	[BY_LATENCY] = { HEAT_LATENCY, 1000 },
+	[BY_SIZE] = { HEAT_SIZE, 4096 },
+};
+
+struct map_of {
+	uint64_t counts[CLASSES][HEAT_STRETCHES];
+};
+
+struct heated {
+	struct map_of *of[DEVICE_USES][MEASURES]; /* NULL: no requests */
+};
+
+struct heat {
+	const struct job *job;
+	uint64_t stretch_ns;
+	struct device_list list;
+	struct heated devices[DEVICES_MOST]; /* indexed as in the list */
+	uint64_t beyond;		     /* requests of devices beyond DEVICES_MOST */
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct heat *heat = calloc(1, sizeof(*heat));
+
+	if (!heat)
+		return -ENOMEM;
+	heat->job = heat->list.job = job;
+	heat->stretch_ns = clock_subtract(job->end_ns, job->start_ns) / HEAT_STRETCHES + 1;
+	*state = heat;
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct heat *heat = state;
+
+	for (size_t i = 0; i < heat->list.count; i++)
+		for (int use = 0; use < DEVICE_USES; use++)
+			for (int measure = 0; measure < MEASURES; measure++)
+				free(heat->devices[i].of[use][measure]);
+	free(heat);
+}
+
+/* --- during the walk --- */
+
+/* Classes include their upper bound; each is twice as wide as the previous one. */
+static unsigned int class_of(enum measure measure, uint64_t value)
+{
+	unsigned int class = 0;
+
+	for (uint64_t upto = measures[measure].first; class < CLASSES - 1 && value > upto;
+	     upto *= 2)
+		class ++;
+	return class;
+}
+
+static int add(struct heated *heated, enum device_use use, enum measure measure, uint64_t value,
+	       size_t stretch)
+{
+	struct map_of **map = &heated->of[use][measure];
+
+	if (!*map)
+		*map = calloc(1, sizeof(**map));
+	if (!*map)
+		return -ENOMEM;
+	(*map)->counts[class_of(measure, value)][stretch]++;
+	return 0;
+}
+
+static int add_request(struct heat *heat, const struct event *event)
+{
+	const struct job *job = heat->job;
+	enum device_use use = job->operations[event->operation].use;
+	size_t stretch = clock_subtract(event->start, job->start_ns) / heat->stretch_ns;
+	struct heated *heated;
+	size_t number;
+	int status;
+
+	if (use == DEVICE_USES || event->flags & EVENT_SECOND)
+		return 0;
+	number = device_list_add(&heat->list, event, REQUEST_DEV);
+	if (number == DEVICES_MOST) {
+		heat->beyond++;
+		return 0;
+	}
+	heated = &heat->devices[number];
+	if (stretch >= HEAT_STRETCHES)
+		stretch = HEAT_STRETCHES - 1;
+	status = add(heated, use, BY_LATENCY, event->end - event->start, stretch);
+	if (!status && use != DEVICE_FLUSHES)
+		status = add(heated, use, BY_SIZE, event_value(event, REQUEST_BYTES), stretch);
+	return status;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct heat *heat = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (event->flags & EVENT_REQUEST)
+			status = add_request(heat, event);
+		else if (event->flags & EVENT_DEVICE)
+			device_list_name(&heat->list, event);
+	}
+	return status;
+}
+
+/* --- the table --- */
+
+struct time_line {
+	uint64_t start_ns, requests;
+};
+
+static const struct table_column time_columns[HEAT_TIME_COLUMNS] = {
+	[HEAT_TIME_START] = { "start_ns", NULL, UNIT_NS,
+			      "start of the interval, since the start of the run",
+			      TABLE_UINT(struct time_line, start_ns), 0 },
+	[HEAT_TIME_REQUESTS] = { "requests", NULL, UNIT_COUNT,
+				 "requests of the class created in the interval",
+				 TABLE_UINT(struct time_line, requests), 0 },
+};
+
+struct line {
+	struct table_text name;
+	char dev[UNITS_TEXT];
+	const char *op, *measure;
+	uint64_t above, upto, requests, stretch_ns;
+	const uint64_t *counts;
+};
+
+static int get_dev(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	return table_set_literal(table, cell, ((const struct line *)row)->dev);
+}
+
+/* Intervals without requests are left out. */
+static int get_over_time(struct table *table, struct cell *cell, const void *row,
+			 const struct table_column *column)
+{
+	const struct line *line = row;
+	struct table *list;
+	int status = table_set_table(table, cell, TABLE_LIST, &list);
+
+	if (!status)
+		status = table_add_columns(list, TABLE_COLUMNS(time_columns));
+	for (size_t i = 0; i < HEAT_STRETCHES && !status; i++) {
+		const struct time_line of = { i * line->stretch_ns, line->counts[i] };
+
+		if (of.requests)
+			status = table_add(list, &of);
+	}
+	return status;
+}
+
+static const struct table_column columns[HEAT_COLUMNS] = {
+	[HEAT_NAME] = { "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
+			TABLE_TEXT(struct line, name), 0 },
+	[HEAT_DEV] = { "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0,
+		       0 },
+	[HEAT_OP] = { "op", "op", UNIT_NONE, "read, write, discard or flush",
+		      TABLE_LITERAL(struct line, op), 0 },
+	[HEAT_MEASURE] = { "measure", "measure", UNIT_NONE,
+			   "measured quantity and its unit: latency_ns (queue and service) or "
+			   "size_bytes",
+			   TABLE_LITERAL(struct line, measure), 0 },
+	[HEAT_ABOVE] = { "above", "above", UNIT_NONE,
+			 "exclusive lower bound of the class, in the unit of measure",
+			 TABLE_UINT(struct line, above), 0 },
+	[HEAT_UPTO] = { "upto", "up to", UNIT_NONE,
+			"inclusive upper bound of the class, in the unit of measure; null: no "
+			"bound",
+			TABLE_UINT(struct line, upto), 0 },
+	[HEAT_REQUESTS] = { "requests", "requests", UNIT_COUNT, "requests of the run in the class",
+			    TABLE_UINT(struct line, requests), 0 },
+	[HEAT_STRETCH] = { "stretch_ns", NULL, UNIT_NS, "length of an interval of over_time",
+			   TABLE_UINT(struct line, stretch_ns), 0 },
+	[HEAT_OVER_TIME] = { "over_time", "over time", UNIT_NONE,
+			     "requests of the class by interval of the run; intervals without any "
+			     "are omitted",
+			     get_over_time, 0, 0 },
+};
+
+static uint64_t sum_of(const uint64_t counts[HEAT_STRETCHES])
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < HEAT_STRETCHES; i++)
+		sum += counts[i];
+	return sum;
+}
+
+/* Adds a row for each class from the first to the last one with a request. */
+static int add_map(struct table *table, struct line *line, const struct map_of *map,
+		   enum measure measure)
+{
+	size_t first = 0, last = CLASSES - 1;
+	int status = 0;
+
+	while (!sum_of(map->counts[first]))
+		first++;
+	while (!sum_of(map->counts[last]))
+		last--;
+	line->measure = measures[measure].name;
+	for (size_t class = first; class <= last && !status; class ++) {
+		line->above = class ? measures[measure].first << (class - 1) : 0;
+		line->upto = class < CLASSES - 1 ? measures[measure].first << class : TABLE_NO_UINT;
+		line->counts = map->counts[class];
+		line->requests = sum_of(line->counts);
+		status = table_add(table, line);
+	}
+	return status;
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct heat *heat = state;
+	int status;
+
+	if (job_lacks_requests(heat->job)) {
+		table->absent = true;
+		return table_set_note(table, job_lacks_requests(heat->job));
+	}
+	status = table_add_columns(table, columns, HEAT_COLUMNS);
+	for (size_t i = 0; i < heat->list.count && !status; i++) {
+		const struct listed_device *device = &heat->list.devices[i];
+		const struct heated *heated = &heat->devices[i];
+		struct line line = { .name = { device->name.bytes, device->name.length },
+				     .stretch_ns = heat->stretch_ns };
+
+		units_device(line.dev, device->dev);
+		for (int use = 0; use < DEVICE_USES; use++) {
+			line.op = device_use_names[use];
+			for (int measure = 0; measure < MEASURES && !status; measure++)
+				if (heated->of[use][measure])
+					status = add_map(table, &line, heated->of[use][measure],
+							 measure);
+		}
+	}
+	if (!status && heat->beyond) {
+		char note[96], number[UNITS_TEXT];
+
+		snprintf(note, sizeof(note), "%s requests of further devices are omitted",
+			 units_count(number, heat->beyond));
+		status = table_set_note(table, note);
+	}
+	return status;
+}
+
+const struct analysis analysis_device_heat = {
+	.name = "device_heat",
+	.title = "Requests over time",
+	.meaning = "latency and size of device requests over the run",
+	.shown = "name,op,measure,above,upto,requests,over_time",
+	.shape = TABLE_LIST,
+	.heat = true,
+	.begin = begin,
+	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
+	.columns = {
+		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
+		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,
+	},
+	.fill = fill,
+	.end = end,
+	.merging = { .alone = true },
+};

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "latency_breakdown", by file; the columns that split time into device, queue and other, for
+ * every table that has them; and results for other analyses.
+ */
+#include "analysis/devices/chain_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "units.h"
+
+/* Where the time was spent. */
+static const struct table_column where[] = {
+	{ "device_ns", "at device", UNIT_NS,
+	  "part of the operations' time with at least one of their own requests at a device, "
+	  "summed over threads",
+	  TABLE_UINT(struct chain_line, time.device_ns), 0 },
+	{ "queue_ns", "in queue", UNIT_NS,
+	  "part of the operations' time with some of their own requests queued and none at a "
+	  "device, summed over threads",
+	  TABLE_UINT(struct chain_line, time.queue_ns), 0 },
+	{ "other_ns", "other", UNIT_NS,
+	  "part of the operations' time with none of their own requests in flight (locks, I/O of "
+	  "other tasks, CPU), summed over threads",
+	  TABLE_UINT(struct chain_line, other_ns), 0 },
+};
+
+int chain_add_columns(struct table *table)
+{
+	return table_add_columns(table, TABLE_COLUMNS(where));
+}
+
+static const struct table_column whole[] = {
+	{ "time_ns", NULL, UNIT_NS,
+	  "time of operations that had requests of their own in flight, summed over threads",
+	  TABLE_UINT(struct chain_line, time.time_ns), 0 },
+};
+
+int chain_add_group(struct table *table, size_t base)
+{
+	const unsigned int needs = JOB_PARTS | JOB_EVENTS;
+	const struct table_group time = { "waiting", NULL, needs, TABLE_COLUMNS(whole) };
+	const struct table_group parts = { "waiting", "waiting", needs, TABLE_COLUMNS(where) };
+	int status = table_add_group(table, &time, base);
+
+	/* Without the layer the first group stands for both. */
+	if (!status && (table->recorded & needs) == needs)
+		status = table_add_group(table, &parts, base);
+	return status;
+}
+
+struct chain_line chain_line(const struct chain_time *time)
+{
+	return (struct chain_line) {
+		.time = *time,
+		.other_ns = clock_subtract(time->time_ns, time->queue_ns + time->device_ns),
+	};
+}
+
+/* --- the table --- */
+
+struct line {
+	struct chain_line chain;
+	struct table_text path;
+	const char *host; /* NULL: no file */
+};
+
+static const struct table_column first_columns[] = {
+	{ "count", "operations", UNIT_COUNT,
+	  "calls and faults that had requests of their own in flight",
+	  TABLE_UINT(struct line, chain.time.count), 0 },
+	{ "time_ns", "time", UNIT_NS, "time of these operations, summed over threads",
+	  TABLE_UINT(struct line, chain.time.time_ns), 0 },
+};
+
+static const struct table_column last_columns[] = {
+	{ "bios", "bios", UNIT_COUNT,
+	  "bios of these operations: contiguous parts of files in requests",
+	  TABLE_UINT(struct line, chain.time.bios), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by these bios",
+	  TABLE_UINT(struct line, chain.time.bytes), 0 },
+	{ "host", NULL, UNIT_NONE, "host of the file", TABLE_LITERAL(struct line, host), 0 },
+	{ "path", "file", UNIT_PATH, "path of the file; null for operations without a file",
+	  TABLE_TEXT(struct line, path), 0 },
+};
+
+static const char *host_of(const struct job *job, uint32_t file)
+{
+	return job->traces[job->files.files[file].trace].header->host;
+}
+
+static int compare_slowness(const void *left, const void *right)
+{
+	const struct chain_operation *a = left, *b = right;
+
+	if (a->time.time_ns != b->time.time_ns)
+		return a->time.time_ns > b->time.time_ns ? -1 : 1;
+	return a->start > b->start ? 1 : a->start < b->start ? -1 : 0;
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct chain *chain = state;
+	size_t most;
+	int status;
+
+	if (!(chain->job->layers & JOB_PARTS)) {
+		table->absent = true;
+		return table_set_note(table, "requests to block devices were not recorded");
+	}
+	status = chain_settle_until(chain, UINT64_MAX);
+	qsort(chain->slowest, chain->slowest_count, sizeof(*chain->slowest), compare_slowness);
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(first_columns));
+	if (!status)
+		status = chain_add_columns(table);
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
+	most = job_rows_most(chain->job, table->column_count);
+	for (size_t file = 0; file < chain->file_room && !status; file++) {
+		struct line line = { .chain = chain_line(&chain->files[file]) };
+		struct trace_string path;
+
+		if (!line.chain.time.count)
+			continue;
+		if (!most--)
+			return table_set_note(table, "further files are omitted");
+		path = file_table_name(&chain->job->files, file);
+		line.path = (struct table_text) { path.bytes, path.length };
+		if (file != FILE_UNKNOWN)
+			line.host = host_of(chain->job, file);
+		status = table_add(table, &line);
+	}
+	if (!status && chain->beyond) {
+		char note[96], number[UNITS_TEXT];
+
+		snprintf(note, sizeof(note), "%s bios of further threads are omitted",
+			 units_count(number, chain->beyond));
+		status = table_set_note(table, note);
+	}
+	return status;
+}
+
+const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+
+	*count = chain->slowest_count;
+	return chain->job->layers & JOB_PARTS ? chain->slowest : NULL;
+}
+
+const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+
+	*count = chain->piece_room;
+	return chain->pieces;
+}
+
+const struct chain_late *chain_late_of_files(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+
+	*count = chain->late_room;
+	return chain->late;
+}
+
+const struct chain_time *chain_of_files(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+
+	*count = chain ? chain->file_room : 0;
+	return chain ? chain->files : NULL;
+}
+
+const struct chain_time *chain_of_names(const struct measured *measured)
+{
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+
+	return &chain->names;
+}
+
+const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+
+	*count = chain ? chain->label_room : 0;
+	return chain ? chain->labels : NULL;
+}
+
+/* --- sampling --- */
+
+void chain_times_numbers(const struct chain_time *times, size_t room, uint64_t *numbers,
+			 size_t count)
+{
+	for (size_t i = 0; i < room && count; i++) {
+		if (!times[i].count)
+			continue;
+		*numbers++ = i;
+		count--;
+	}
+}
+
+void chain_times_at(const struct chain_time *times, size_t room, uint64_t number,
+		    uint64_t values[SAMPLED_MOST])
+{
+	const struct chain_time *time;
+
+	if (number >= room)
+		return;
+	time = &times[number];
+	values[0] = time->time_ns;
+	values[1] = time->device_ns;
+	values[2] = time->queue_ns;
+	values[3] = clock_subtract(time->time_ns, time->queue_ns + time->device_ns);
+	values[4] = time->count;
+	values[5] = time->bios;
+	values[6] = time->bytes;
+}
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct chain *chain = filled;
+
+	chain_times_numbers(chain->files, chain->file_room, numbers, count);
+}
+
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct chain *chain = state;
+
+	chain_times_at(chain->files, chain->file_room, number, values);
+}
+
+static const struct sampled sampled = { CHAIN_SAMPLED, .numbers = numbers, .at = at };
+
+const struct analysis analysis_latency_breakdown = {
+	.name = "latency_breakdown",
+	.title = "Waiting for storage, by file",
+	.meaning = "time of operations split into device, queue and other, by file",
+	.shown = "path,time_ns,device_ns,queue_ns,other_ns,count,bios,bytes",
+	.by = "time_ns",
+	.shape = TABLE_LIST,
+	.begin = chain_begin,
+	.passing.events = chain_add_events,
+	.columns = { [TRACE_BIO] = 1ull << BIO_FLAGS | 1ull << BIO_QUEUE | 1ull << BIO_REQUEST |
+				   1ull << BIO_DEV | 1ull << BIO_PID },
+	.fill = fill,
+	.end = chain_end,
+	.sampled = &sampled,
+	.merging = { .keys = "path,host",
+		     .added = "time_ns,device_ns,queue_ns,other_ns",
+		     .sorted = "-time_ns",
+		     .many = "files" },
+};

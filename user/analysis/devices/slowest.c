@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tables "slowest" and "span_latency": the results of chain.c by operation and by span.
+ */
+
+#include "analysis/devices/chain_state.h"
+#include "units.h"
+
+#define SLOWEST 10 /* default number of rows */
+
+struct line {
+	struct chain_line chain;
+	const struct job *job;
+	const struct chain_operation *operation;
+	const char *name;
+	uint64_t start_ns, pid, tid, offset, bytes;
+	struct table_text path;
+};
+
+struct bio_line {
+	const char *op;
+	char dev[UNITS_TEXT];
+	uint64_t request, start_ns, bytes, queue_ns, service_ns;
+};
+
+static int get_bio_dev(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
+{
+	return table_set_literal(table, cell, ((const struct bio_line *)row)->dev);
+}
+
+static const struct table_column bio_columns[] = {
+	{ "op", "op", UNIT_NONE, "kind of block I/O", TABLE_LITERAL(struct bio_line, op), 0 },
+	{ "dev", "number", UNIT_NONE, "major:minor of the device", get_bio_dev, 0, 0 },
+	{ "request", "request", UNIT_NONE, "number of the request that contains the bio",
+	  TABLE_UINT(struct bio_line, request), 0 },
+	{ "start_ns", "queued", UNIT_NS,
+	  "when the bio was queued, since the start of the operation",
+	  TABLE_INT(struct bio_line, start_ns), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by the bio",
+	  TABLE_UINT(struct bio_line, bytes), 0 },
+	{ "queue_ns", "queue", UNIT_NS, "time until the driver received the bio",
+	  TABLE_UINT(struct bio_line, queue_ns), 0 },
+	{ "service_ns", "service", UNIT_NS, "time from the driver's receipt to completion",
+	  TABLE_UINT(struct bio_line, service_ns), 0 },
+};
+
+static int get_requests(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
+{
+	const struct line *line = row;
+	const struct chain_operation *operation = line->operation;
+	struct table *list;
+	int status = table_set_table(table, cell, TABLE_LIST, &list);
+
+	if (!status)
+		status = table_add_columns(list, TABLE_COLUMNS(bio_columns));
+	for (size_t i = 0; i < CHAIN_BIOS_KEPT && i < operation->time.bios && !status; i++) {
+		const struct chain_bio *bio = &operation->kept[i];
+		uint64_t issued = bio->issued < bio->end ? bio->issued : bio->end;
+		struct bio_line of = {
+			.op = line->job->operations[bio->operation].name,
+			.request = bio->request,
+			.start_ns = bio->start - operation->start,
+			.bytes = bio->bytes,
+			.queue_ns = issued - bio->start,
+			.service_ns = bio->end - issued,
+		};
+
+		units_device(of.dev, bio->dev);
+		status = table_add(list, &of);
+	}
+	return status;
+}
+
+static const struct table_column first_columns[] = {
+	{ "op", "operation", UNIT_NONE, "kernel name of the call, or kind of fault",
+	  TABLE_LITERAL(struct line, name), 0 },
+	{ "start_ns", "at", UNIT_NS, "start of the operation, since the start of the run",
+	  TABLE_UINT(struct line, start_ns), 0 },
+	{ "pid", "pid", UNIT_NONE, "process ID", TABLE_UINT(struct line, pid), 0 },
+	{ "tid", NULL, UNIT_NONE, "thread ID", TABLE_UINT(struct line, tid), 0 },
+	{ "offset", NULL, UNIT_NONE, "offset of the operation in the file, in bytes",
+	  TABLE_UINT(struct line, offset), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by the operation; null for faults",
+	  TABLE_UINT(struct line, bytes), 0 },
+	{ "time_ns", "time", UNIT_NS, "duration of the operation",
+	  TABLE_UINT(struct line, chain.time.time_ns), 0 },
+};
+
+static const struct table_column last_columns[] = {
+	{ "bios", "bios", UNIT_COUNT,
+	  "bios of the operation: contiguous parts of files in its requests",
+	  TABLE_UINT(struct line, chain.time.bios), 0 },
+	{ "requests", NULL, UNIT_NONE, "first bios of the operation", get_requests, 0, 0 },
+	{ "path", "file", UNIT_PATH,
+	  "path of the file, or path argument of a call without a file (one that creates, removes "
+	  "or does not find it)",
+	  TABLE_TEXT(struct line, path), 0 },
+};
+
+/* The text is valid until `joined` is reused. */
+static struct table_text path_of(const struct job *job, const struct chain_operation *operation,
+				 char joined[PATH_JOIN_BYTES])
+{
+	const struct path_asked *asked = &operation->asked;
+	struct trace_string path = file_table_name(&job->files, operation->file);
+
+	if (asked->path)
+		return (struct table_text) { joined, path_join(&job->files, asked->trace,
+							       asked->dir, asked->path, joined) };
+	return (struct table_text) { path.bytes, path.length };
+}
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	const struct job *job = measured->job;
+	size_t count;
+	const struct chain_operation *slowest = chain_slowest(measured, &count);
+	size_t most = job->slowest ? job->slowest : SLOWEST;
+	char joined[PATH_JOIN_BYTES];
+	int status;
+
+	if (!slowest) {
+		table->absent = true;
+		return table_set_note(table, "requests to block devices were not recorded");
+	}
+	status = table_add_columns(table, TABLE_COLUMNS(first_columns));
+	if (!status)
+		status = chain_add_columns(table);
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
+	for (size_t i = 0; i < count && i < most && !status; i++) {
+		const struct chain_operation *operation = &slowest[i];
+		bool known = operation->process != PROCESS_UNKNOWN;
+		struct line line = {
+			.chain = chain_line(&operation->time),
+			.job = job,
+			.operation = operation,
+			.name = job->operations[operation->operation].name,
+			.start_ns = clock_subtract(operation->start, job->start_ns),
+			.pid = known ? job->processes.processes[operation->process].pid
+				     : TABLE_NO_UINT,
+			.tid = operation->thread,
+			.offset =
+				operation->offset < 0 ? TABLE_NO_UINT : (uint64_t)operation->offset,
+			.bytes = event_moves_bytes(job->operations[operation->operation].family)
+					 ? operation->bytes
+					 : TABLE_NO_UINT,
+			.path = path_of(job, operation, joined),
+		};
+
+		status = table_add(table, &line);
+	}
+	return status;
+}
+
+const struct analysis analysis_slowest = {
+	.name = "slowest",
+	.title = "Slowest operations",
+	.meaning = "the slowest operations, with their time split into device, queue and other",
+	.shown = "op,time_ns,path,device_ns,queue_ns,other_ns,start_ns,pid,bytes,bios",
+	.shape = TABLE_LIST,
+	.conclude = conclude,
+	.merging = { .moments = "start_ns",
+		     .sorted = "-time_ns",
+		     .top = true,
+		     .many = "operations" },
+};
+
+/* --- by span --- */
+
+struct span_line {
+	struct chain_line chain;
+	struct table_text name, category;
+};
+
+static const struct table_column first_span_columns[] = {
+	{ "name", "span", UNIT_NONE, "name of the span", TABLE_TEXT(struct span_line, name), 0 },
+	{ "category", "category", UNIT_NONE, "category of the span",
+	  TABLE_TEXT(struct span_line, category), 0 },
+	{ "count", "operations", UNIT_COUNT,
+	  "calls and faults in the span that had requests of their own in flight",
+	  TABLE_UINT(struct span_line, chain.time.count), 0 },
+	{ "time_ns", "time", UNIT_NS, "time of these operations, summed over threads",
+	  TABLE_UINT(struct span_line, chain.time.time_ns), 0 },
+};
+
+static const struct table_column last_span_columns[] = {
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by their requests",
+	  TABLE_UINT(struct span_line, chain.time.bytes), 0 },
+};
+
+static int conclude_spans(const struct measured *measured, struct table *table)
+{
+	const struct job *job = measured->job;
+	size_t count;
+	const struct chain_time *labels = chain_of_labels(measured, &count);
+	int status;
+
+	if ((job->layers & (JOB_PARTS | JOB_SPAN)) != (JOB_PARTS | JOB_SPAN)) {
+		table->absent = true;
+		return table_set_note(table, "requires the layers block and span");
+	}
+	status = table_add_columns(table, TABLE_COLUMNS(first_span_columns));
+	if (!status)
+		status = chain_add_columns(table);
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(last_span_columns));
+	for (size_t i = 0; i < count && !status; i++) {
+		const struct label *label = &job->labels.labels[i];
+		struct span_line line = { .chain = chain_line(&labels[i]) };
+
+		if (!labels[i].count)
+			continue;
+		line.name = (struct table_text) { label->name.bytes, label->name.length };
+		line.category =
+			(struct table_text) { label->category.bytes, label->category.length };
+		status = table_add(table, &line);
+	}
+	return status;
+}
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct chain *chain = filled;
+
+	chain_times_numbers(chain->labels, chain->label_room, numbers, count);
+}
+
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct chain *chain = state;
+
+	chain_times_at(chain->labels, chain->label_room, number, values);
+}
+
+static const struct sampled sampled = { CHAIN_SAMPLED, .numbers = numbers, .at = at };
+
+const struct analysis analysis_chain_spans = {
+	.name = "span_latency",
+	.title = "Waiting for storage, by span",
+	.meaning = "time of operations split into device, queue and other, by span",
+	.shown = "name,time_ns,device_ns,queue_ns,other_ns,count,bytes,category",
+	.by = "time_ns",
+	.shape = TABLE_LIST,
+	.conclude = conclude_spans,
+	.sampled = &sampled,
+	.merging = { .keys = "name,category",
+		     .added = "time_ns,device_ns,queue_ns,other_ns",
+		     .sorted = "-time_ns",
+		     .many = "spans" },
+};

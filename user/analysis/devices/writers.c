@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Sums by file and writer, and the nested tables that list a file's writers.
+ */
+#include "analysis/devices/writers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/shared/trace_text.h"
+
+#define SUM_WORDS (sizeof(struct writer_sums) / sizeof(uint64_t))
+
+void writer_sums_add(struct writer_sums *sums, const struct writer_sums *more)
+{
+	sums->call_bytes += more->call_bytes;
+	sums->stored_bytes += more->stored_bytes;
+	sums->dirtied_bytes += more->dirtied_bytes;
+	sums->pauses += more->pauses;
+	sums->pause_ns += more->pause_ns;
+}
+
+void writers_init(struct writers *writers, const struct job *job)
+{
+	writers->job = job;
+	for (int by = 0; by < WRITERS_KEYS; by++)
+		map_init(&writers->sums[by], 1, SUM_WORDS);
+}
+
+void writers_free(struct writers *writers)
+{
+	for (int by = 0; by < WRITERS_KEYS; by++)
+		map_free(&writers->sums[by]);
+}
+
+static int add(struct writers *writers, enum writers_by by, uint32_t file, uint32_t who,
+	       const struct writer_sums *sums)
+{
+	uint64_t key = (uint64_t)file << 32 | who;
+	bool added;
+	void *found = map_add(&writers->sums[by], &key, &added);
+
+	if (!found)
+		return -ENOMEM;
+	writer_sums_add(found, sums);
+	return 0;
+}
+
+int writers_add(struct writers *writers, const struct event *event, const struct writer_sums *sums)
+{
+	const struct job *job = writers->job;
+	uint32_t label;
+	int status = add(writers, WRITERS_BY_PROCESS, event->file, event->process, sums);
+
+	if (status || !(job->layers & JOB_SPAN))
+		return status;
+	label = open_spans_label(&job->spans, &job->processes, event->process, event->thread);
+	return label == SPAN_NONE ? 0 : add(writers, WRITERS_BY_SPAN, event->file, label, sums);
+}
+
+static int compare_writers(const void *left, const void *right)
+{
+	const struct writer *a = left, *b = right;
+	uint64_t a_bytes = writer_sums_bytes(&a->sums), b_bytes = writer_sums_bytes(&b->sums);
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a_bytes != b_bytes)
+		return a_bytes > b_bytes ? -1 : 1;
+	return a->who < b->who ? -1 : a->who > b->who;
+}
+
+struct writer *writers_list(const struct writers *writers, enum writers_by by, size_t *count)
+{
+	struct writer *list = reallocarray(NULL, writers->sums[by].count + 1, sizeof(*list));
+	const uint64_t *key;
+	uint64_t *value;
+	size_t at = 0;
+
+	*count = 0;
+	while (list && map_next(&writers->sums[by], &at, &key, &value))
+		list[(*count)++] = (struct writer) {
+			.file = *key >> 32,
+			.who = (uint32_t)*key,
+			.sums = *(const struct writer_sums *)value,
+		};
+	if (list)
+		qsort(list, *count, sizeof(*list), compare_writers);
+	return list;
+}
+
+/* --- tables within --- */
+
+struct line {
+	struct writer_sums sums;
+	uint64_t device_bytes, pid;
+	struct table_text name, category;
+};
+
+static const struct table_column sum_columns[] = {
+	{ "written_bytes", NULL, UNIT_BYTES, "bytes written by calls",
+	  TABLE_UINT(struct line, sums.call_bytes), JOB_SYSCALL },
+	{ "stored_bytes", NULL, UNIT_BYTES, "bytes of pages faulted on by stores",
+	  TABLE_UINT(struct line, sums.stored_bytes), JOB_FAULT },
+	{ "dirtied_bytes", NULL, UNIT_BYTES, "bytes of whole folios dirtied by stores",
+	  TABLE_UINT(struct line, sums.dirtied_bytes), JOB_DIRTIED },
+	{ "pause_ns", NULL, UNIT_NS, "time the writer was throttled, summed over threads",
+	  TABLE_UINT(struct line, sums.pause_ns), JOB_THROTTLED },
+	{ "device_bytes", NULL, UNIT_BYTES,
+	  "bytes of the file written to the device, by the writer's share of the dirtied bytes",
+	  TABLE_UINT(struct line, device_bytes), JOB_BLOCK },
+};
+
+static const struct table_column process_columns[] = {
+	{ "pid", NULL, UNIT_NONE, "process ID", TABLE_UINT(struct line, pid), 0 },
+	{ "comm", NULL, UNIT_NONE, "name of the process", TABLE_TEXT(struct line, name), 0 },
+};
+
+static const struct table_column span_columns[] = {
+	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct line, name), 0 },
+	{ "category", NULL, UNIT_NONE, "category of the span", TABLE_TEXT(struct line, category),
+	  0 },
+};
+
+static uint64_t share_of(const struct writer_list *list, const struct writer *writer)
+{
+	if (list->device_bytes == TABLE_NO_UINT || !list->all_bytes)
+		return TABLE_NO_UINT;
+	return (unsigned __int128)list->device_bytes * writer_sums_bytes(&writer->sums) /
+	       list->all_bytes;
+}
+
+static void name_process(const struct job *job, uint32_t who, struct line *line)
+{
+	line->pid = job->processes.processes[who].pid;
+	line->name = trace_text(job_comm(job, who));
+}
+
+static void name_span(const struct job *job, uint32_t who, struct line *line)
+{
+	line->name = trace_text(job->labels.labels[who].name);
+	line->category = trace_text(job->labels.labels[who].category);
+}
+
+static int get_list(struct table *table, struct cell *cell, const struct writer_list *list,
+		    const struct table_column *columns, size_t column_count,
+		    void (*name)(const struct job *job, uint32_t who, struct line *line))
+{
+	struct table *within;
+	int status = table_set_table(table, cell, TABLE_LIST, &within);
+
+	if (status)
+		return status;
+	within->recorded = table->recorded;
+	status = table_add_columns(within, columns, column_count);
+	if (!status)
+		status = table_add_columns(within, TABLE_COLUMNS(sum_columns));
+	for (size_t i = 0; i < list->count && !status; i++) {
+		struct line line = {
+			.sums = list->of[i].sums,
+			.device_bytes = share_of(list, &list->of[i]),
+		};
+
+		name(list->writers->job, list->of[i].who, &line);
+		status = table_add(within, &line);
+	}
+	return status;
+}
+
+int writers_get_processes(struct table *table, struct cell *cell, const void *row,
+			  const struct table_column *column)
+{
+	return get_list(table, cell, (const void *)((const char *)row + column->key),
+			TABLE_COLUMNS(process_columns), name_process);
+}
+
+int writers_get_spans(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
+{
+	return get_list(table, cell, (const void *)((const char *)row + column->key),
+			TABLE_COLUMNS(span_columns), name_span);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "failed_lookups": calls with a path that failed (open, stat, access ...), by directory.
+ * Shows searches for modules and libraries. Excludes lost events.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/files/failed_lookups.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/shared/measured.h"
+#include "arena.h"
+#include "grow.h"
+#include "analysis/model/path.h"
+
+/* A hostile trace could name a directory in each row; directories beyond this share a row. */
+#define DIRECTORIES_MOST 65536
+#define TEXTS_SHARE 16 /* ... and beyond this fraction of the memory for their paths */
+
+struct directory {
+	const char *path, *example;
+	size_t length, example_length;
+	uint64_t count, enoent, thread_time_ns;
+	uint32_t number; /* before sorting */
+};
+
+struct lookups {
+	const struct job *job;
+	bool opens[JOB_OPERATIONS_MOST]; /* per operation: it opens a file */
+	struct directory *directories;	 /* entry 0 stands for all beyond DIRECTORIES_MOST */
+	size_t count, room;
+	uint32_t *rows;			    /* of the table, by directory number */
+	size_t text_bytes, text_bytes_most; /* of paths and examples */
+	struct map numbers;		    /* hash of the path -> number */
+	struct path_memory memory;
+	struct arena arena;
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct lookups *lookups = calloc(1, sizeof(*lookups));
+
+	if (!lookups)
+		return -ENOMEM;
+	*state = lookups;
+	lookups->job = job;
+	lookups->text_bytes_most = job->memory_bytes / TEXTS_SHARE;
+	map_init(&lookups->numbers, 1, 1);
+	for (size_t i = 0; i < job->operation_count; i++)
+		lookups->opens[i] = !strncmp(job->operations[i].name, "open", 4);
+	lookups->room = 64;
+	lookups->count = 1;
+	lookups->directories = calloc(lookups->room, sizeof(*lookups->directories));
+	return lookups->directories ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct lookups *lookups = state;
+
+	map_free(&lookups->numbers);
+	arena_free(&lookups->arena);
+	free(lookups->directories);
+	free(lookups->rows);
+	path_memory_free(&lookups->memory);
+	free(lookups);
+}
+
+/* Adds the directory of a path that becomes its example. */
+static int add_directory(struct lookups *lookups, const char *path, size_t length, size_t whole)
+{
+	struct directory *directory;
+
+	if (!GROW(lookups->directories, lookups->room, lookups->count + 1))
+		return -ENOMEM;
+	lookups->text_bytes += length + whole;
+	directory = &lookups->directories[lookups->count];
+	*directory = (struct directory) { .length = length,
+					  .example_length = whole,
+					  .number = lookups->count++ };
+	directory->path = arena_text(&lookups->arena, path, length);
+	directory->example = arena_text(&lookups->arena, path, whole);
+	return directory->path && directory->example ? 0 : -ENOMEM;
+}
+
+/* Paths with the same 64-bit hash, under a seed of this run, are taken as equal. */
+static int find_directory(struct lookups *lookups, const struct path_asked *asked, uint32_t *number)
+{
+	char path[PATH_JOIN_BYTES];
+	size_t whole = path_join(&lookups->job->files, asked->trace, asked->dir, asked->path, path);
+	size_t length = path_directory(path, whole);
+	uint64_t key = map_hash_bytes(&lookups->numbers, path, length), *found;
+	bool added;
+
+	found = map_find(&lookups->numbers, &key);
+	if (found) {
+		*number = *found;
+		return 0;
+	}
+	if (lookups->count > DIRECTORIES_MOST ||
+	    lookups->text_bytes + length + whole > lookups->text_bytes_most) {
+		*number = 0;
+		return 0;
+	}
+	found = map_add(&lookups->numbers, &key, &added);
+	if (!found)
+		return -ENOMEM;
+	*found = lookups->count;
+	*number = lookups->count;
+	return add_directory(lookups, path, length, whole);
+}
+
+/* Returns in *number the directory of a failed look-up. */
+static int number_of(struct lookups *lookups, const struct event *event, uint32_t *number)
+{
+	const struct path_asked asked = path_asked_by(event);
+	uint32_t *known = path_memory_of(&lookups->memory, &asked);
+	int status = 0;
+
+	if (!known)
+		return -ENOMEM;
+	if (!*known) {
+		status = find_directory(lookups, &asked, number);
+		if (status)
+			return status;
+		*known = *number + 1;
+	}
+	*number = *known - 1;
+	return 0;
+}
+
+/* A program that opens each name as a directory (glob, walks) asks whether it is one: ENOTDIR is
+ * the answer, not a failure. */
+static bool is_answered(const struct lookups *lookups, const struct event *event)
+{
+	return lookups->opens[event->operation] &&
+	       event_value(event, SYSCALL_RESULT) == (uint64_t)-ENOTDIR;
+}
+
+static int add_failure(void *state, const struct event *event)
+{
+	struct lookups *lookups = state;
+	struct directory *directory;
+	uint32_t number;
+	int status;
+
+	if (is_answered(lookups, event))
+		return 0;
+	status = number_of(lookups, event, &number);
+	if (status)
+		return status;
+	directory = &lookups->directories[number];
+	directory->count++;
+	directory->enoent += event_value(event, SYSCALL_RESULT) == (uint64_t)-ENOENT;
+	directory->thread_time_ns += event->end - event->start;
+	return 0;
+}
+
+/* Errors that mean that nothing has this name or that it is unreachable. Other errors are about
+ * what was found (readlink of a regular file, mkdir of an existing directory). */
+static bool is_no_way(uint64_t result)
+{
+	static const int errors[] = { ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ESTALE };
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (result == (uint64_t)-errors[i])
+			return true;
+	return false;
+}
+
+/* Returns the error of a failed look-up; 0 for any other event. */
+static uint64_t failed_with(const struct event *event)
+{
+	uint64_t result;
+
+	if (event->class != IO_METADATA || !(event->flags & EVENT_FAILED) ||
+	    event_kind(event) != TRACE_SYSCALL_PATH || !event_value(event, SYSCALL_PATH_PATH))
+		return 0;
+	result = event_value(event, SYSCALL_RESULT);
+	return is_no_way(result) ? result : 0;
+}
+
+static bool is_failure(const struct event *event)
+{
+	return failed_with(event);
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct lookups *lookups = state;
+
+	return path_memory_tell(&lookups->memory, events, count, is_failure, add_failure, lookups);
+}
+
+/* --- the table --- */
+
+/* A table row. */
+struct line {
+	struct table_text directory, example;
+	uint64_t count, enoent, other, thread_time_ns;
+};
+
+static const struct table_column columns[] = {
+	{ "directory", "directory", UNIT_PATH, "directory of the path",
+	  TABLE_TEXT(struct line, directory), 0 },
+	{ "count", "count", UNIT_COUNT, "failed calls with a path in this directory",
+	  TABLE_UINT(struct line, count), 0 },
+	{ "enoent", "not found", UNIT_COUNT,
+	  "calls that failed because the name does not exist (ENOENT)",
+	  TABLE_UINT(struct line, enoent), 0 },
+	{ "other", "other errors", UNIT_COUNT, "calls that failed with another error",
+	  TABLE_UINT(struct line, other), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "time of the calls, summed over threads",
+	  TABLE_UINT(struct line, thread_time_ns), 0 },
+	{ "example", "for example", UNIT_PATH, "first path in the directory on which a call failed",
+	  TABLE_TEXT(struct line, example), 0 },
+};
+
+static int compare_directories(const void *left, const void *right)
+{
+	const struct directory *a = left, *b = right;
+	size_t least = a->length < b->length ? a->length : b->length;
+	int order;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	order = least ? memcmp(a->path, b->path, least) : 0;
+	return order ? order : a->length < b->length ? -1 : a->length > b->length;
+}
+
+/* A relative path whose directory is unknown has no directory. */
+static int add_line(struct table *table, const struct directory *directory)
+{
+	const struct line line = {
+		.directory = { directory->length ? directory->path : NULL, directory->length },
+		.example = { directory->example, directory->example_length },
+		.count = directory->count,
+		.enoent = directory->enoent,
+		.other = directory->count - directory->enoent,
+		.thread_time_ns = directory->thread_time_ns,
+	};
+
+	return table_add(table, &line);
+}
+
+static int set_note(struct table *table, const struct lookups *lookups)
+{
+	char note[160];
+
+	snprintf(note, sizeof(note),
+		 "failures beyond the first %zu directories share the row without a directory or "
+		 "an example (raise report --memory)",
+		 lookups->count - 1);
+	return table_set_note(table, note);
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct lookups *lookups = state;
+	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
+
+	if (!status && lookups->job->lost)
+		status = table_set_note(table, "excludes lost events");
+	if (!status && lookups->directories[0].count)
+		status = set_note(table, lookups);
+	if (!(lookups->job->layers & JOB_SYSCALL)) {
+		table->absent = true;
+		return status ? status : table_set_note(table, "system calls were not recorded");
+	}
+	lookups->rows = calloc(lookups->count, sizeof(*lookups->rows));
+	if (!lookups->rows)
+		return -ENOMEM;
+	qsort(lookups->directories, lookups->count, sizeof(*lookups->directories),
+	      compare_directories);
+	for (size_t i = 0; i < lookups->count && !status; i++) {
+		lookups->rows[lookups->directories[i].number] = i;
+		if (lookups->directories[i].count) /* directories without failures come last */
+			status = add_line(table, &lookups->directories[i]);
+	}
+	return status;
+}
+
+/* Marked: ENOENT. */
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	struct lookups *lookups = state;
+	uint64_t result = failed_with(event);
+	uint32_t number;
+	int status;
+
+	if (!result || is_answered(lookups, event))
+		return 0;
+	status = number_of(lookups, event, &number);
+	if (status)
+		return status;
+	rows[0] = (struct row_of) { lookups->rows[number], result == (uint64_t)-ENOENT, NULL };
+	return 1;
+}
+
+/* Negative if `a` sorts before `b`; a missing text sorts before all others. */
+static int compare_texts(struct table_text a, struct table_text b)
+{
+	size_t least = a.length < b.length ? a.length : b.length;
+	int order = least ? memcmp(a.bytes, b.bytes, least) : 0;
+
+	return order ? order : a.length < b.length ? -1 : a.length > b.length;
+}
+
+/* A directory is classified by its example path. */
+struct lookups_view failed_lookups_worst(const struct report *report, enum lookups_of of)
+{
+	const struct table *table = report_by(report, &analysis_failed_lookups);
+	struct lookups_view view = { 0 };
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		bool many = table->folded && row + 1 == table->row_count;
+		struct line line = { .count = 0 };
+
+		table_read_row(table, row, &line);
+		if (of == LOOKUPS_OF_DATA && loaded_is(line.example))
+			continue;
+		view.all_count += line.count;
+		view.all_thread_time_ns += line.thread_time_ns;
+		if (many || line.count < view.count ||
+		    (line.count == view.count &&
+		     compare_texts(line.directory, view.directory) >= 0))
+			continue;
+		view.count = line.count;
+		view.directory = line.directory;
+		view.example = line.example;
+	}
+	return view;
+}
+
+const struct analysis analysis_failed_lookups = {
+	.name = "failed_lookups",
+	.meaning = "failed calls with a path argument, by directory",
+	.title = "Failed path lookups",
+	.shown = "directory,count,enoent,other,thread_time_ns",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing = { .apart = true, .events = add_events, .matters = EVENT_FAILED },
+	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
+	.fill = fill,
+	.rows_of = rows_of,
+	.end = end,
+	.merging = { .keys = "directory",
+		     .first = "example",
+		     .sorted = "-count",
+		     .many = "directories",
+		     .fixed = columns,
+		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
+};

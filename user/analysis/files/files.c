@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "files": activity by file, and access patterns. Excludes lost events.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/files/file_use.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/base/longest.h"
+#include "analysis/shared/measure.h"
+#include "analysis/shared/measured.h"
+#include "units.h"
+#include "words.h"
+
+/* Per use: its measure in the roll-up, its table columns, and the columns shown in the text
+ * report. */
+#define CALL_COLUMNS                                                                               \
+	(MEASURE_COUNT | MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED |        \
+	 MEASURE_READ_FOR_WRITE)
+#define STILL_COLUMNS (MEASURE_COUNT | MEASURE_TIME)
+#define FAULT_COLUMNS                                                                              \
+	(MEASURE_COUNT | MEASURE_MAJOR | MEASURE_FETCHED | MEASURE_CREATED | MEASURE_DIRTIED |     \
+	 MEASURE_TIME)
+
+static const struct {
+	unsigned int measure;
+	unsigned int columns, titled;
+} uses[USES] = {
+	[USE_READ] = { IO_READ, CALL_COLUMNS, MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED },
+	[USE_WRITE] = { IO_WRITE, CALL_COLUMNS,
+			MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED },
+	[USE_MMAP] = { MEASURE_MMAP, FAULT_COLUMNS,
+		       FAULT_COLUMNS & ~(MEASURE_CREATED | MEASURE_DIRTIED) },
+	[USE_METADATA] = { IO_METADATA, STILL_COLUMNS, STILL_COLUMNS },
+	[USE_SYNC] = { IO_SYNC, STILL_COLUMNS, MEASURE_TIME },
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct file_uses *files = calloc(1, sizeof(*files));
+
+	*state = files;
+	return files ? file_uses_init(files, job) : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	file_uses_free(state);
+	free(state);
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	return file_uses_add(state, events, count);
+}
+
+static int add_series(void *state, const struct event_series *series)
+{
+	return file_uses_add_series(state, series);
+}
+
+/* --- the table --- */
+
+static int get_dev(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const struct file_view *view = row;
+	char text[UNITS_TEXT];
+
+	return view->known ? table_set_literal(table, cell, units_device(text, view->dev)) : 0;
+}
+
+static const struct table_column first_columns[] = {
+	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct file_view, path), 0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "I/O time on the file, the sum of its read, write, mmap, metadata and sync times",
+	  TABLE_UINT(struct file_view, time_ns), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes read from storage into the page cache by any operation, readahead included",
+	  TABLE_UINT(struct file_view, fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", "newly cached", UNIT_BYTES,
+	  "bytes of new page-cache pages filled by writes",
+	  TABLE_UINT(struct file_view, created_bytes), JOB_PAGECACHE },
+	{ "host", NULL, UNIT_NONE, "host of the file", TABLE_LITERAL(struct file_view, host), 0 },
+	{ "dev", NULL, UNIT_NONE, "device of the file, as major:minor", get_dev, 0, 0 },
+	{ "ino", NULL, UNIT_NONE, "inode number of the file", TABLE_UINT(struct file_view, ino),
+	  0 },
+	{ "size_bytes", "size", UNIT_BYTES,
+	  "last known size of the file, or the end of the furthest access if larger",
+	  TABLE_UINT(struct file_view, size_bytes), 0 },
+	{ "deleted", "deleted", UNIT_NONE, "whether the file was deleted and had no name left",
+	  TABLE_MAYBE(struct file_view, deleted), 0 },
+	{ "filesystem", NULL, UNIT_NONE, "file system type of the file",
+	  TABLE_TEXT(struct file_view, filesystem), 0 },
+	{ "readahead_bytes", NULL, UNIT_BYTES, "initial readahead limit of an open file",
+	  TABLE_UINT(struct file_view, readahead_bytes), 0 },
+	{ "processes", "processes", UNIT_COUNT, "processes that used the file",
+	  TABLE_UINT(struct file_view, processes), 0 },
+	{ "opens", "opens", UNIT_COUNT, "times the file was opened",
+	  TABLE_UINT(struct file_view, opens), 0 },
+};
+
+#define PATTERN(which, member) TABLE_UINT(struct file_view, patterns[which][member])
+#define JUMPS(which, member) TABLE_UINT(struct file_view, jumps[which].member)
+
+/* Columns after the groups. */
+static const struct table_column last_columns[] = {
+	{ "unattributed.fetched_bytes", "unattributed from storage", UNIT_BYTES,
+	  "bytes read from storage into the page cache, attributed to no operation",
+	  TABLE_UINT(struct file_view, unattributed.fetched_bytes), JOB_OTHER_PAGES },
+	{ "unattributed.created_bytes", "unattributed newly cached", UNIT_BYTES,
+	  "bytes newly cached by writes, attributed to no operation",
+	  TABLE_UINT(struct file_view, unattributed.created_bytes), JOB_OTHER_PAGES },
+	{ "indirect.fetched_bytes", "indirect from storage", UNIT_BYTES,
+	  "bytes read from storage into the page cache by operations on another file",
+	  TABLE_UINT(struct file_view, indirect.fetched_bytes), JOB_OTHER_PAGES },
+	{ "indirect.created_bytes", "indirect newly cached", UNIT_BYTES,
+	  "bytes newly cached by operations on another file",
+	  TABLE_UINT(struct file_view, indirect.created_bytes), JOB_OTHER_PAGES },
+	{ "mmap.written_pages", "pages dirtied", UNIT_COUNT,
+	  "pages dirtied by stores through mappings, counted in whole folios",
+	  TABLE_UINT(struct file_view, written_pages), JOB_DIRTIED },
+	{ "pattern.sequential", "sequential", UNIT_COUNT,
+	  "read and write calls that start at or past the end of the process's previous read or "
+	  "write through the same open file description",
+	  PATTERN(BY_CALLS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
+	{ "pattern.consecutive", NULL, UNIT_COUNT,
+	  "read and write calls that start exactly at the end of the process's previous read or "
+	  "write",
+	  PATTERN(BY_CALLS, CONSECUTIVE), JOB_SYSCALL | JOB_EVENTS },
+	{ "pattern.random", "random", UNIT_COUNT,
+	  "read and write calls that start before the end of the process's previous read or write",
+	  PATTERN(BY_CALLS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.sequential", NULL, UNIT_COUNT,
+	  "reads that start at or past the end of the process's previous read through the same "
+	  "open file description, writes ignored",
+	  PATTERN(BY_READS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.consecutive", NULL, UNIT_COUNT,
+	  "reads that start exactly at the end of the process's previous read",
+	  PATTERN(BY_READS, CONSECUTIVE), JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.random", NULL, UNIT_COUNT,
+	  "reads that start before the end of the process's previous read",
+	  PATTERN(BY_READS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
+	{ "mmap.pattern.sequential", "mmap sequential", UNIT_COUNT,
+	  "faults at or past the end of the previously faulted page",
+	  PATTERN(BY_FAULTS, SEQUENTIAL), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.pattern.consecutive", NULL, UNIT_COUNT,
+	  "faults on the page right after the previously faulted one",
+	  PATTERN(BY_FAULTS, CONSECUTIVE), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.pattern.random", "mmap random", UNIT_COUNT,
+	  "faults before the end of the previously faulted page", PATTERN(BY_FAULTS, RANDOM),
+	  JOB_FAULT | JOB_EVENTS },
+	{ "pattern.followed", NULL, UNIT_COUNT,
+	  "read and write calls after an earlier one by the same thread", JUMPS(BY_CALLS, known),
+	  JOB_SYSCALL | JOB_EVENTS },
+	{ "pattern.backward", NULL, UNIT_COUNT,
+	  "read and write calls that start before the end of the thread's previous one",
+	  JUMPS(BY_CALLS, back), JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.followed", NULL, UNIT_COUNT,
+	  "reads after an earlier one by the same thread", JUMPS(BY_READS, known),
+	  JOB_SYSCALL | JOB_EVENTS },
+	{ "read.pattern.backward", NULL, UNIT_COUNT,
+	  "reads that start before the end of the thread's previous one", JUMPS(BY_READS, back),
+	  JOB_SYSCALL | JOB_EVENTS },
+	{ "mmap.pattern.followed", NULL, UNIT_COUNT,
+	  "faults after an earlier one by the same thread", JUMPS(BY_FAULTS, known),
+	  JOB_FAULT | JOB_EVENTS },
+	{ "mmap.pattern.backward", NULL, UNIT_COUNT,
+	  "faults more than 1 MiB before the thread's previous one", JUMPS(BY_FAULTS, back),
+	  JOB_FAULT | JOB_EVENTS },
+	{ "mmap.pattern.several", NULL, UNIT_NONE, "whether several threads faulted on the file",
+	  TABLE_BOOL(struct file_view, jumps[BY_FAULTS].several), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.faulted_bytes", NULL, UNIT_BYTES,
+	  "bytes read from storage by faults, map calls excluded",
+	  TABLE_UINT(struct file_view, faulted_bytes), JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
+	{ "mmap.aligned_faults", NULL, UNIT_COUNT,
+	  "faults at multiples of 64 KiB; a fault also maps the pages around it, so a scan faults "
+	  "only there",
+	  TABLE_UINT(struct file_view, aligned_faults), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.copied_pages", "pages copied", UNIT_COUNT,
+	  "pages copied on stores to private mappings, one per fault",
+	  TABLE_UINT(struct file_view, copied_pages), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.copied_bytes", NULL, UNIT_BYTES,
+	  "bytes of pages copied on stores to private mappings; the copies are private memory",
+	  TABLE_UINT(struct file_view, copied_bytes), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.first_rank", NULL, UNIT_NONE, "lowest rank that mapped the file; null: none",
+	  TABLE_UINT(struct file_view, first_rank), JOB_FAULT },
+	{ "mmap.last_rank", NULL, UNIT_NONE, "highest rank that mapped the file; null: none",
+	  TABLE_UINT(struct file_view, last_rank), JOB_FAULT },
+	{ "direct_bytes", NULL, UNIT_BYTES, "bytes read with O_DIRECT",
+	  TABLE_UINT(struct file_view, direct_bytes), JOB_MOVED },
+	{ "advised", NULL, UNIT_COUNT,
+	  "fadvise calls that fetched nothing and whose advice is unknown",
+	  TABLE_UINT(struct file_view, advised), JOB_SYSCALL },
+	{ "list.count", NULL, UNIT_COUNT, "calls that list the entries of the directory",
+	  TABLE_UINT(struct file_view, listed), JOB_SYSCALL },
+	{ "list.time_ns", NULL, UNIT_NS, "time with at least one listing call in progress",
+	  TABLE_UINT(struct file_view, listing_ns), JOB_SYSCALL },
+	{ "lock.time_ns", NULL, UNIT_NS,
+	  "time with at least one call in progress that locks the file or waits for the lock",
+	  TABLE_UINT(struct file_view, locking_ns), JOB_SYSCALL },
+};
+
+/* A file of the table, with its sort key. */
+struct line {
+	uint64_t time_ns;
+	uint32_t file;
+};
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? -1 : 1;
+	return a->file < b->file ? -1 : 1;
+}
+
+static uint64_t time_of(const struct file_uses *files, uint32_t file)
+{
+	struct tally tally;
+	uint64_t time_ns = 0;
+
+	for (size_t i = 0; i < USES; i++) {
+		file_uses_tally(files, file, i, &tally);
+		time_ns += tally.time.measure;
+	}
+	return time_ns;
+}
+
+/* Which files get a row: all with more time than this, and `equals` of those with exactly this
+ * time. */
+struct choice {
+	uint64_t time_ns;
+	size_t equals, count;
+};
+
+/* Chooses the `most` files with the most time; all files if only one would be left out. */
+static int choose(const struct file_uses *files, size_t most, struct choice *choice)
+{
+	uint32_t count = files->job->files.count;
+	uint64_t *longest = calloc(most < count ? most : count, sizeof(*longest));
+	size_t used = 0, kept = 0;
+
+	if (!longest)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t time_ns = time_of(files, i);
+
+		if (!file_uses_any(files, i))
+			continue;
+		longest_keep(longest, &kept, most, &time_ns, sizeof(time_ns));
+		used++;
+	}
+	*choice = (struct choice) { .equals = used, .count = used };
+	if (used > most + 1) {
+		*choice = (struct choice) { .time_ns = longest[0], .count = most };
+		for (size_t i = 0; i < most; i++)
+			choice->equals += longest[i] == longest[0];
+	}
+	free(longest);
+	return 0;
+}
+
+/* Returns the last recorded size, or the end of the furthest access if the file has grown since. A
+ * fault only shows that the file reaches into its page. */
+static uint64_t size_of(const struct file *file, const struct file_use *use,
+			const struct file_use_more *more, uint64_t page_bytes)
+{
+	uint64_t called = use->furthest, faulted = more->furthest;
+	uint64_t size = more->truncated ? more->size_bytes : file->size_bytes;
+
+	if (called > size)
+		size = called;
+	return faulted >= page_bytes && faulted - page_bytes >= size ? faulted : size;
+}
+
+static void set_identity(struct file_view *view, const struct file_uses *files, uint32_t number)
+{
+	const struct file *file = &files->job->files.files[number];
+	const struct file_use *use = &files->uses[number];
+	const struct job_trace *trace = &files->job->traces[file->trace];
+	struct trace_string type = file_table_filesystem(&files->job->files, number);
+
+	view->known = true;
+	view->ino = file->ino;
+	view->size_bytes =
+		size_of(file, use, file_uses_more(files, number), trace->header->page_bytes);
+	view->deleted = use->unlinked || (file->flags & TRACE_FILE_DELETED);
+	view->host = trace->header->host;
+	if (type.length)
+		view->filesystem = (struct table_text) { type.bytes, type.length };
+	if (file->readahead_bytes)
+		view->readahead_bytes = file->readahead_bytes;
+	view->dev = file->dev;
+}
+
+/* Cached: there may be a million files, and several callers. */
+static bool is_loaded(const struct job *job, struct file_use *use, struct table_text path)
+{
+	if (!use->known)
+		use->loaded = loaded_in(&job->files, path);
+	use->known = true;
+	return use->loaded;
+}
+
+static struct file_view view_of(const struct file_uses *files, uint32_t number)
+{
+	uint64_t page_bytes;
+	struct trace_string path;
+	struct file_use *use = &files->uses[number];
+	const struct file_use_more *more = file_uses_more(files, number);
+	struct file_view view = {
+		.ino = TABLE_NO_UINT,
+		.size_bytes = TABLE_NO_UINT,
+		.readahead_bytes = TABLE_NO_UINT,
+		.processes = use->processes,
+		.opens = use->opens,
+		.unattributed = more->unattributed,
+		.indirect = more->indirect,
+		.written_pages = TABLE_NO_UINT,
+		.deleted = -1,
+		.faulted_bytes = more->faulted_bytes,
+		.direct_bytes = more->direct_bytes,
+		.advised = more->advised,
+		.listed = more->listing.count,
+		.listing_ns = more->listing.time.measure,
+		.locking_ns = more->locking.time.measure,
+		.aligned_faults = more->aligned,
+		.copied_pages = more->copied,
+		.first_rank = more->ranks[0] - 1, /* TABLE_NO_UINT if none */
+		.last_rank = more->ranks[1] - 1,
+	};
+
+	for (size_t i = 0; i < ACCESSES; i++) {
+		const struct order *order = file_uses_order(files, number, i);
+
+		memcpy(view.patterns[i], order->patterns, sizeof(order->patterns));
+		view.jumps[i] = (struct jump_sums) { order->known, order->back, order->others };
+	}
+	for (size_t i = 0; i < USES; i++) {
+		file_uses_tally(files, number, i, &view.tallies[i]);
+		view.time_ns += view.tallies[i].time.measure;
+		view.fetched_bytes += view.tallies[i].fetched_bytes;
+		view.created_bytes += view.tallies[i].created_bytes;
+	}
+	view.fetched_bytes += more->unattributed.fetched_bytes + more->indirect.fetched_bytes;
+	view.created_bytes += more->unattributed.created_bytes + more->indirect.created_bytes;
+	path = file_table_name(&files->job->files, number);
+	if (path.length)
+		view.path = (struct table_text) { path.bytes, path.length };
+	view.loaded = is_loaded(files->job, use, view.path);
+	view.lost = file_table_is_lost(&files->job->files, number);
+	if (number != FILE_UNKNOWN)
+		set_identity(&view, files, number);
+	page_bytes = files->job->traces[files->job->files.files[number].trace].header->page_bytes;
+	view.copied_bytes = page_bytes * more->copied;
+	if (page_bytes)
+		view.written_pages = view.tallies[USE_MMAP].dirtied_bytes / page_bytes;
+	return view;
+}
+
+uint32_t files_count(const struct measured *measured)
+{
+	return measured->job ? measured->job->files.count
+			     : report_by(measured->report, &analysis_files)->row_count;
+}
+
+/* Reads a file's row from a merged report. */
+static struct file_view view_of_row(const struct table *table, size_t row)
+{
+	struct file_view view = {
+		.ino = TABLE_NO_UINT,
+		.size_bytes = TABLE_NO_UINT,
+		.readahead_bytes = TABLE_NO_UINT,
+		.first_rank = TABLE_NO_UINT,
+		.last_rank = TABLE_NO_UINT,
+		.patterns[BY_READS] = { TABLE_NO_UINT },
+		.deleted = -1,
+	};
+
+	table_read_row(table, row, &view);
+	if (view.patterns[BY_READS][SEQUENTIAL] == TABLE_NO_UINT) {
+		/* Summaries of older versions do not have these columns. */
+		memcpy(view.patterns[BY_READS], view.patterns[BY_CALLS], sizeof(*view.patterns));
+		view.jumps[BY_READS] = view.jumps[BY_CALLS];
+	}
+	view.known = view.ino != TABLE_NO_UINT;
+	view.loaded = loaded_is(view.path);
+	return view;
+}
+
+bool files_used(const struct measured *measured, uint32_t file, struct file_view *view)
+{
+	const struct file_uses *files = measured_state(measured, &analysis_files);
+
+	if (!measured->job) {
+		*view = view_of_row(report_by(measured->report, &analysis_files), file);
+		return true;
+	}
+	if (!file_uses_any(files, file))
+		return false;
+	*view = view_of(files, file);
+	return true;
+}
+
+static struct chain_line waiting_of(const struct measured *measured, uint32_t file)
+{
+	size_t count;
+	const struct chain_time *times = chain_of_files(measured, &count);
+
+	return file < count ? chain_line(&times[file]) : (struct chain_line) { 0 };
+}
+
+static void add_pages(struct page_sums *sums, const struct page_sums *more)
+{
+	sums->events += more->events;
+	sums->fetched_bytes += more->fetched_bytes;
+	sums->created_bytes += more->created_bytes;
+}
+
+/* The files without a row of their own. */
+struct others {
+	struct file_view view;
+	struct chain_time waiting;
+	size_t count;
+};
+
+static void add_to_others(struct others *others, const struct file_view *view,
+			  const struct chain_time *waiting)
+{
+	struct file_view *sum = &others->view;
+
+	others->count++;
+	others->waiting.time_ns += waiting->time_ns;
+	others->waiting.device_ns += waiting->device_ns;
+	others->waiting.queue_ns += waiting->queue_ns;
+	sum->time_ns += view->time_ns;
+	sum->fetched_bytes += view->fetched_bytes;
+	sum->created_bytes += view->created_bytes;
+	sum->opens += view->opens;
+	sum->size_bytes += view->known ? view->size_bytes : 0;
+	sum->written_pages += view->written_pages;
+	for (size_t i = 0; i < USES; i++)
+		tally_fold(&sum->tallies[i], &view->tallies[i]);
+	for (size_t i = 0; i < ACCESSES; i++) {
+		for (size_t j = 0; j < PATTERNS; j++)
+			sum->patterns[i][j] += view->patterns[i][j];
+		sum->jumps[i].known += view->jumps[i].known;
+		sum->jumps[i].back += view->jumps[i].back;
+		sum->jumps[i].several |= view->jumps[i].several;
+	}
+	sum->faulted_bytes += view->faulted_bytes;
+	sum->direct_bytes += view->direct_bytes;
+	sum->advised += view->advised;
+	sum->listed += view->listed;
+	sum->listing_ns += view->listing_ns;
+	sum->locking_ns += view->locking_ns;
+	sum->aligned_faults += view->aligned_faults;
+	sum->copied_pages += view->copied_pages;
+	sum->copied_bytes += view->copied_bytes;
+	add_pages(&sum->unattributed, &view->unattributed);
+	add_pages(&sum->indirect, &view->indirect);
+}
+
+static int add_others(struct table *table, struct others *others)
+{
+	char name[64];
+	int length = snprintf(name, sizeof(name), "other (%zu files)", others->count);
+
+	others->view.path = (struct table_text) { name, length };
+	others->view.waiting = chain_line(&others->waiting);
+	others->view.ino = others->view.readahead_bytes = others->view.processes = TABLE_NO_UINT;
+	others->view.first_rank = others->view.last_rank = TABLE_NO_UINT;
+	others->view.deleted = -1;
+	table->folded = others->count;
+	return table_add(table, &others->view);
+}
+
+static int set_note(struct table *table, const struct file_uses *files)
+{
+	const struct job *job = files->job;
+	char count[UNITS_TEXT], most[UNITS_TEXT];
+	struct words note = { .used = 0 };
+
+	if (job->lost)
+		words_clause(&note, "excludes lost events");
+	if (job->files.beyond)
+		words_clause(&note,
+			     "%s file identities beyond the first %s did not fit in memory: their "
+			     "activity is in the row without a path (raise report --memory)",
+			     units_count(count, job->files.beyond),
+			     units_count(most, job->files.most));
+	if (files->beyond)
+		words_clause(&note,
+			     "%s accesses by process and file pairs beyond the first %s did not "
+			     "fit in memory: they count for no pattern, and process counts are "
+			     "lower bounds (raise report --memory)",
+			     units_count(count, files->beyond),
+			     units_count(most, files->pairs_most));
+	return note.used ? table_set_note(table, note.bytes) : 0;
+}
+
+static int add_columns(struct table *table, unsigned int recorded)
+{
+	int status = table_add_columns(table, TABLE_COLUMNS(first_columns));
+
+	table->recorded = recorded;
+	for (size_t i = 0; i < USES && !status; i++)
+		status = measure_add_columns(
+			table, uses[i].measure, uses[i].columns, uses[i].titled,
+			offsetof(struct file_view, tallies) + i * sizeof(struct tally));
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
+	return status ? status : chain_add_group(table, offsetof(struct file_view, waiting));
+}
+
+/* Sums up files without a row; returns the number of files with one. */
+static size_t make_lines(const struct measured *measured, struct choice choice, struct line *lines,
+			 struct others *others)
+{
+	const struct file_uses *files = measured_state(measured, &analysis_files);
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < files->job->files.count; i++) {
+		uint64_t time_ns = time_of(files, i);
+		struct chain_line waiting;
+		struct file_view view;
+
+		if (!file_uses_any(files, i))
+			continue;
+		if (time_ns > choice.time_ns ||
+		    (time_ns == choice.time_ns && choice.equals && choice.equals--)) {
+			lines[count++] = (struct line) { time_ns, i };
+			continue;
+		}
+		waiting = waiting_of(measured, i);
+		view = view_of(files, i);
+		add_to_others(others, &view, &waiting.time);
+	}
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	return count;
+}
+
+static size_t rows_most(const struct job *job, const struct table *table)
+{
+	size_t most = job_rows_most(job, table->column_count);
+
+	return job->file_rows && job->file_rows < most ? job->file_rows : most;
+}
+
+/* Must run after the waits of operations are known. */
+static int conclude(const struct measured *measured, struct table *table)
+{
+	const struct file_uses *files = measured_state(measured, &analysis_files);
+	struct others others = { .count = 0 };
+	struct choice choice = { 0 };
+	struct line *lines;
+	size_t count;
+	int status = add_columns(table, files->job->layers);
+
+	if (!status)
+		status = set_note(table, files);
+	if (!status)
+		status = choose(files, rows_most(files->job, table), &choice);
+	if (status)
+		return status;
+	lines = calloc(choice.count + 1, sizeof(*lines));
+	if (!lines)
+		return -ENOMEM;
+	count = make_lines(measured, choice, lines, &others);
+	for (size_t i = 0; i < count && !status; i++) {
+		struct file_view view = view_of(files, lines[i].file);
+
+		view.waiting = waiting_of(measured, lines[i].file);
+		status = table_add(table, &view);
+	}
+	if (others.count && !status)
+		status = add_others(table, &others);
+	free(lines);
+	return status;
+}
+
+static int add_all_columns(struct table *like)
+{
+	return add_columns(like, ~0u);
+}
+
+/* Adds missing columns for files_used(). */
+static int remake(const struct report *report, struct table *table)
+{
+	return table_adopt(table, add_all_columns);
+}
+
+const struct analysis analysis_files = {
+	.name = "files",
+	.meaning = "I/O on each file, with access patterns",
+	.title = "Files",
+	.shown = "path,time_ns,fetched_bytes,read.bytes,mmap.faults,write.bytes,opens,"
+		 "pattern.random,metadata.count,size_bytes,processes,mmap.major",
+	.by = "time_ns",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.of_sums = true,
+	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.conclude = conclude,
+	.end = end,
+	.merging = { .keys = "path,host,dev,ino",
+		     .added = "waiting.*",
+		     .any = "deleted",
+		     .least = "mmap.first_rank",
+		     .most = "mmap.last_rank",
+		     .same = "size_bytes,readahead_bytes",
+		     .unknown = "mmap.pattern.several",
+		     .sorted = "-time_ns",
+		     .many = "files" },
+	.remake = remake,
+};

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "paths": where I/O went, with similar files grouped: files with the same extension in a
+ * directory or below it, /proc and /sys, files without a path, and loaded programs, libraries and
+ * modules. Calls with a path that end without a file (stat, unlink, missing files) count for the
+ * directory that they search.
+ *
+ * Files with the same path, one after the other or on several hosts, share a row. Times are sums
+ * over files of their merged times: files used at the same time each count.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/files/files.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/files/paths_state.h"
+#include "analysis/model/walk.h"
+#include "grow.h"
+
+/* --- paths --- */
+
+static int add_path(struct paths *paths, struct table_text path, const struct path_sums *sums)
+{
+	if (!GROW(paths->all, paths->room, paths->count + 1))
+		return -ENOMEM;
+	paths->all[paths->count] = (struct path_row) { path, paths->count, *sums };
+	paths->count++;
+	return 0;
+}
+
+/* Several files may have had the same path in turn, e.g. a journal that every transaction
+ * recreates. */
+static int add_file(struct paths *paths, struct table_text path, const struct path_sums *sums,
+		    uint32_t *target)
+{
+	const uint64_t key = map_hash_bytes(&paths->by_hash, path.bytes, path.length);
+	bool added;
+	uint64_t *row = map_add(&paths->by_hash, &key, &added);
+
+	if (!row)
+		return -ENOMEM;
+	if (added)
+		*row = paths->count;
+	*target = TARGET(TO_PATH, *row);
+	if (!added) {
+		path_sums_add(&paths->all[*row].sums, sums);
+		return 0;
+	}
+	return add_path(paths, path, sums);
+}
+
+/* Adds to a kind of files, or to a path, on its own or in its group. */
+static int add_sums_of(struct paths *paths, enum path_kind special, uint32_t number,
+		       struct table_text path, const struct path_sums *sums, uint32_t *target)
+{
+	struct group *group;
+
+	if (special != PATH_KINDS) {
+		path_sums_add(&paths->special[special], sums);
+		*target = TARGET(TO_SPECIAL, special);
+		return 0;
+	}
+	number = path_groups_root(paths, number);
+	group = &paths->groups[number];
+	if (!group->deep && group->files < ALIKE)
+		return add_file(paths, path, sums, target);
+	path_sums_add(&group->sums, sums);
+	*target = TARGET(TO_GROUP, number);
+	return 0;
+}
+
+static int sum_files(struct paths *paths)
+{
+	uint32_t count = files_count(paths->measured);
+	struct file_view file;
+	int status = 0;
+
+	for (uint32_t i = 0; i < count && !status; i++) {
+		uint32_t *target = &paths->kept->files[i];
+		struct path_sums sums;
+
+		if (!files_used(paths->measured, i, &file))
+			continue;
+		sums = path_sums_of(&file);
+		status = add_sums_of(paths, path_kind_of_file(&file), *target, file.path, &sums,
+				     target);
+	}
+	for (size_t i = 0; i < paths->looked_count && !status; i++) {
+		const struct looked *looked = &paths->looked[i];
+
+		status = add_sums_of(paths, looked->special, looked->group, looked->path,
+				     &looked->sums, &paths->kept->looked[looked->number]);
+	}
+	return status;
+}
+
+static int add_groups(struct paths *paths)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < paths->group_count && !status; i++) {
+		struct group *group = &paths->groups[i];
+		const char *stars = group->deep ? "/**" : "/*";
+		size_t length = group->directory.length + strlen(stars) + group->extension.length;
+		char *path;
+
+		if (!group->sums.operations && !group->sums.files)
+			continue;
+		group->row = paths->count;
+		path = arena_alloc(&paths->arena, length + 1);
+		if (!path)
+			return -ENOMEM;
+		memcpy(path, group->directory.bytes, group->directory.length);
+		strcpy(path + group->directory.length, stars);
+		memcpy(path + group->directory.length + strlen(stars), group->extension.bytes,
+		       group->extension.length);
+		status = add_path(paths, (struct table_text) { path, length }, &group->sums);
+	}
+	for (size_t i = 0; i < PATH_KINDS && !status; i++) {
+		const char *name = path_kind_names[i];
+
+		paths->special_rows[i] = paths->count;
+		if (paths->special[i].operations || paths->special[i].files)
+			status = add_path(paths, (struct table_text) { name, strlen(name) },
+					  &paths->special[i]);
+	}
+	return status;
+}
+
+/* The kind of a directory "/a/b" is that of the files in it. */
+static int list_looked(struct paths *paths, struct rollup *directories)
+{
+	paths->looked = calloc(directories->count + 1, sizeof(*paths->looked));
+	if (!paths->looked)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < directories->count; i++) {
+		struct looked *looked = &paths->looked[paths->looked_count];
+		struct table_text name = rollup_name(directories, i), inside;
+		char *path;
+
+		if (!rollup_used(directories, i))
+			continue;
+		looked->number = i;
+		path = arena_alloc(&paths->arena, name.length + 1);
+		if (!path)
+			return -ENOMEM;
+		if (name.length)
+			memcpy(path, name.bytes, name.length);
+		path[name.length] = '/';
+		inside = (struct table_text) { path, name.length + 1 };
+		looked->special = path_kind_of(inside, loaded_is(inside));
+		looked->path = (struct table_text) { path, name.length > 1 ? name.length : 1 };
+		for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++) {
+			const struct tally *tally = rollup_tally(directories, i, class);
+
+			looked->sums.time_ns += tally->time.measure;
+			looked->sums.operations += tally->count;
+		}
+		if (!name.length)
+			looked->special = PATH_PATHLESS;
+		paths->looked_count++;
+	}
+	return 0;
+}
+
+static int make_paths(struct paths *paths)
+{
+	struct kept *kept = paths->kept;
+	int status = list_looked(paths, &kept->directories);
+
+	if (status)
+		return status;
+	kept->file_count = files_count(paths->measured);
+	kept->looked_count = kept->directories.count;
+	kept->files = calloc(kept->file_count + 1, sizeof(*kept->files));
+	kept->looked = calloc(kept->looked_count + 1, sizeof(*kept->looked));
+	if (!kept->files || !kept->looked)
+		return -ENOMEM;
+	status = path_groups_make(paths);
+	if (!status)
+		status = sum_files(paths);
+	return status ? status : add_groups(paths);
+}
+
+/* --- during the walk --- */
+
+static int begin(const struct job *job, void **state)
+{
+	struct kept *kept = calloc(1, sizeof(*kept));
+
+	*state = kept;
+	if (!kept)
+		return -ENOMEM;
+	rollup_init(&kept->directories, job, rollup_find_key("directory"), 0);
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct kept *kept = state;
+
+	rollup_free(&kept->directories);
+	free(kept->files);
+	free(kept->looked);
+	free(kept->file_ends_ns);
+	free(kept->looked_ends_ns);
+	free(kept);
+}
+
+static bool names_path(const struct event *event)
+{
+	return event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct rollup *rollup = &((struct kept *)state)->directories;
+
+	return path_memory_tell(&rollup->paths, events, count, names_path, rollup_event, rollup);
+}
+
+/* --- the table --- */
+
+static const struct table_column columns[PATH_COLUMNS] = {
+	[PATH_TIME] = { "time_ns", "time", UNIT_NS, "I/O time, summed over the files",
+			TABLE_UINT(struct path_row, sums.time_ns), 0 },
+	[PATH_OPERATIONS] = { "operations", "operations", UNIT_COUNT, "calls and faults",
+			      TABLE_UINT(struct path_row, sums.operations), 0 },
+	[PATH_READ] = { "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
+			TABLE_UINT(struct path_row, sums.read_bytes), JOB_MOVED },
+	[PATH_WRITTEN] = { "write_bytes", "written", UNIT_BYTES,
+			   "bytes written by calls and dirtied by stores",
+			   TABLE_UINT(struct path_row, sums.write_bytes), JOB_MOVED },
+	[PATH_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
+			   "bytes read from storage into the page cache, unattributed reads "
+			   "included",
+			   TABLE_UINT(struct path_row, sums.fetched_bytes), JOB_PAGECACHE },
+	[PATH_CREATED] = { "created_bytes", "newly cached", UNIT_BYTES,
+			   "bytes of new page-cache pages filled by writes",
+			   TABLE_UINT(struct path_row, sums.created_bytes), JOB_PAGECACHE },
+	[PATH_FILES] = { "files", "files", UNIT_COUNT, "number of files in the row",
+			 TABLE_UINT(struct path_row, sums.files), 0 },
+	[PATH_PATH] = { "path", "path", UNIT_PATH,
+			"file, pattern of similar files (* in a directory, ** below it), or kind "
+			"of files; a directory includes lookups in it",
+			TABLE_TEXT(struct path_row, path), 0 },
+};
+
+static int compare_paths(const void *left, const void *right)
+{
+	const struct path_row *a = left, *b = right;
+	size_t least = a->path.length < b->path.length ? a->path.length : b->path.length;
+
+	if (a->sums.time_ns != b->sums.time_ns)
+		return a->sums.time_ns > b->sums.time_ns ? -1 : 1;
+	if (a->sums.fetched_bytes != b->sums.fetched_bytes)
+		return a->sums.fetched_bytes > b->sums.fetched_bytes ? -1 : 1;
+	return memcmp(a->path.bytes, b->path.bytes, least);
+}
+
+/* Replaces each target by its row in the table plus 1; 0: none. `rows` maps unsorted path numbers
+ * to rows. */
+static void find_rows(const struct paths *paths, const uint32_t *rows, uint32_t *targets,
+		      size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t to = targets[i] % TO_KINDS, number = targets[i] / TO_KINDS;
+
+		if (to == TO_SPECIAL)
+			number = paths->special_rows[number];
+		else if (to == TO_GROUP)
+			number = paths->groups[number].row;
+		targets[i] = to == TO_NONE ? 0 : rows[number] + 1;
+	}
+}
+
+static int fill_table(struct paths *paths, struct table *table)
+{
+	uint32_t *rows = calloc(paths->count + 1, sizeof(*rows));
+	int status = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	if (paths->count)
+		qsort(paths->all, paths->count, sizeof(*paths->all), compare_paths);
+	for (size_t i = 0; i < paths->count && !status; i++) {
+		rows[paths->all[i].number] = i;
+		status = table_add(table, &paths->all[i]);
+	}
+	find_rows(paths, rows, paths->kept->files, paths->kept->file_count);
+	find_rows(paths, rows, paths->kept->looked, paths->kept->looked_count);
+	free(rows);
+	return status;
+}
+
+static int find_ends(struct kept *kept)
+{
+	kept->file_ends_ns = calloc(kept->file_count * USES + 1, sizeof(*kept->file_ends_ns));
+	kept->looked_ends_ns = calloc(kept->looked_count + 1, sizeof(*kept->looked_ends_ns));
+	return kept->file_ends_ns && kept->looked_ends_ns ? 0 : -ENOMEM;
+}
+
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	struct kept *kept = state;
+	uint64_t *end_ns;
+	uint32_t row, group;
+
+	if (!kept->file_ends_ns && find_ends(kept))
+		return -ENOMEM;
+	if (event->file < kept->file_count) {
+		if (event->class == IO_NONE &&
+		    (event->flags & (EVENT_PAGECACHE | EVENT_INDIRECT)) != EVENT_PAGECACHE)
+			return 0;
+		row = kept->files[event->file];
+		end_ns = &kept->file_ends_ns[event->file * USES];
+		if (event->class != IO_NONE)
+			end_ns += files_use_of(event->class);
+	} else {
+		if (event->class == IO_NONE || event_kind(event) != TRACE_SYSCALL_PATH)
+			return 0;
+		if (kept->directories.key->group_of(&kept->directories, event, &group))
+			return -ENOMEM;
+		if (group >= kept->looked_count)
+			return 0;
+		row = kept->looked[group];
+		end_ns = &kept->looked_ends_ns[group];
+	}
+	rows[0] = (struct row_of) { .row = row - 1, .end_ns = end_ns };
+	return row ? 1 : 0;
+}
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	struct paths paths = { .measured = measured,
+			       .kept = measured_state(measured, &analysis_paths) };
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	table->recorded = measured->job->layers;
+	map_init(&paths.numbers, 3, 1);
+	number_index_init(&paths.seen, path_groups_hash);
+	map_init(&paths.by_hash, 1, 1);
+	if (!status)
+		status = make_paths(&paths);
+	if (!status)
+		status = fill_table(&paths, table);
+	map_free(&paths.numbers);
+	number_index_free(&paths.seen);
+	map_free(&paths.by_hash);
+	arena_free(&paths.arena);
+	free(paths.looked);
+	free(paths.groups);
+	free(paths.all);
+	return status;
+}
+
+const struct analysis analysis_paths = {
+	.name = "paths",
+	.meaning = "I/O by path, with similar files grouped",
+	.title = "Paths",
+	.shown = "path,time_ns,fetched_bytes,read_bytes,write_bytes,operations,files,created_bytes",
+	.by = "time_ns",
+	.of_sums = true,
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing = { .apart = true, .events = add_events, .matters = WALK_CLASS(IO_METADATA) },
+	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
+	.conclude = conclude,
+	.rows_of = rows_of,
+	.end = end,
+	.merging = { .keys = "path",
+
+		     .unknown = "files",
+		     .sorted = "-time_ns",
+		     .many = "paths",
+		     .fixed = columns,
+		     .fixed_count = PATH_COLUMNS },
+};

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "readahead": how much of each file was fetched before it was requested, and how much of
+ * that was read or faulted on later.
+ *
+ * Fetched data are the parts of read requests, except O_DIRECT and metadata. A page counts as
+ * requested if an operation in progress on the file reads it, writes part of it or faults on it.
+ * All other pages were read ahead; a later read or fault shows that a page is used. This is exact
+ * to the page for reads. A fault also maps the pages around its own, and large folios as a whole;
+ * whether those pages are used cannot be seen, so they are counted separately.
+ */
+#include "analysis/files/readahead.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/files/fetched_map.h"
+#include "analysis/shared/trace_text.h"
+#include "grow.h"
+#include "units.h"
+
+#define MAP_SHARE 16	   /* fraction of the job's memory for the page map */
+#define UNDER_WAY_MOST 256 /* operations remembered per file */
+#define SERVED_NS 20000	   /* a faster one that fetched nothing did not wait */
+#define BUSY_FIRST 1024	   /* busy files before idle ones are freed */
+
+enum asks { ASKS, ADVISES, MAPS };
+
+/* An operation that may not have ended yet. */
+struct under_way {
+	uint64_t end_ns;
+	struct page_range pages; /* that it requests; ignored for advice */
+	uint32_t thread;
+	uint8_t asks;
+	bool fault, small; /* small: it fetches single-page folios */
+};
+
+struct read_file {
+	struct readahead_sums sums;
+	struct under_way *under_way;
+	size_t count, room;
+	uint64_t elsewhere_bytes; /* fetched by operations that do not name the pages they use */
+	uint64_t ahead_pages;	  /* in the map, neither used nor gone; 0: no need to look */
+};
+
+struct readahead {
+	const struct job *job;
+	struct read_file **files; /* by file number; NULL: nothing was fetched */
+	/* Files that may have operations in progress, and how many did at the last check. */
+	uint32_t *busy;
+	size_t busy_count, busy_room, busy_left;
+	struct fetched_map map;
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct readahead *readahead = calloc(1, sizeof(*readahead));
+
+	if (!readahead)
+		return -ENOMEM;
+	*state = readahead;
+	readahead->job = job;
+	fetched_map_init(&readahead->map, job->memory_bytes / MAP_SHARE);
+	readahead->files = calloc(job->files.count, sizeof(*readahead->files));
+	return readahead->files ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct readahead *readahead = state;
+
+	for (size_t i = 0; readahead->files && i < readahead->job->files.count; i++) {
+		if (readahead->files[i])
+			free(readahead->files[i]->under_way);
+		free(readahead->files[i]);
+	}
+	free(readahead->files);
+	free(readahead->busy);
+	fetched_map_free(&readahead->map);
+	free(readahead);
+}
+
+/* --- operations --- */
+
+static struct read_file *file_of(struct readahead *readahead, uint32_t number)
+{
+	if (!readahead->files[number])
+		readahead->files[number] = calloc(1, sizeof(*readahead->files[number]));
+	return readahead->files[number];
+}
+
+static void forget_ended(struct read_file *file, uint64_t now_ns)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < file->count; i++)
+		if (file->under_way[i].end_ns >= now_ns)
+			file->under_way[left++] = file->under_way[i];
+	file->count = left;
+}
+
+/* Frees files whose operations have all ended: there may be a million files, each read once. */
+static void forget_idle(struct readahead *readahead, uint64_t now_ns)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < readahead->busy_count; i++) {
+		uint32_t number = readahead->busy[i];
+		struct read_file *file = readahead->files[number];
+
+		forget_ended(file, now_ns);
+		if (file->count) {
+			readahead->busy[left++] = number;
+			continue;
+		}
+		free(file->under_way);
+		file->under_way = NULL;
+		file->room = 0;
+		if (!file->sums.fetched_bytes && !file->elsewhere_bytes) {
+			free(file);
+			readahead->files[number] = NULL;
+		}
+	}
+	readahead->busy_count = readahead->busy_left = left;
+}
+
+static int remember(struct readahead *readahead, uint32_t number, const struct under_way *operation,
+		    uint64_t now_ns)
+{
+	struct read_file *file;
+
+	if (readahead->busy_count >= 2 * readahead->busy_left + BUSY_FIRST)
+		forget_idle(readahead, now_ns);
+	file = file_of(readahead, number);
+	if (!file)
+		return -ENOMEM;
+	if (!file->room) {
+		if (!GROW(readahead->busy, readahead->busy_room, readahead->busy_count + 1))
+			return -ENOMEM;
+		readahead->busy[readahead->busy_count++] = number;
+	}
+	if (file->count == file->room)
+		forget_ended(file, now_ns);
+	if (file->count == UNDER_WAY_MOST)
+		memmove(file->under_way, file->under_way + 1,
+			--file->count * sizeof(*file->under_way));
+	if (!GROW(file->under_way, file->room, file->count + 1))
+		return -ENOMEM;
+	file->under_way[file->count++] = *operation;
+	return 0;
+}
+
+static enum asks asks_of(const struct job *job, const struct event *event)
+{
+	enum trace_family family = job->operations[event->operation].family;
+
+	return family == TRACE_ADVICE ? ADVISES : family == TRACE_MAP ? MAPS : ASKS;
+}
+
+/* Returns the pages that an operation requests: a fault its page, a call its whole range. */
+static struct page_range asked_by(const struct event *event)
+{
+	uint64_t asked = event->asked_bytes > event->bytes ? event->asked_bytes : event->bytes;
+
+	return page_range_of(event->offset, event->flags & EVENT_FAULT ? 1 : asked);
+}
+
+static void use(struct readahead *readahead, struct read_file *file, uint32_t number,
+		struct page_range pages)
+{
+	uint64_t used = fetched_map_use(&readahead->map, number, pages);
+
+	file->ahead_pages -= used;
+	file->sums.used_bytes += used * FETCHED_PAGE;
+}
+
+/* Marks pages that were read ahead as used by an operation. */
+static void use_ahead(struct readahead *readahead, struct read_file *file,
+		      const struct event *event)
+{
+	enum asks asks = asks_of(readahead->job, event);
+
+	if (event->flags & EVENT_FAULT) {
+		struct page_range page = asked_by(event);
+
+		use(readahead, file, event->file, page);
+		fetched_map_around(&readahead->map, event->file, page.from);
+	} else if (asks == MAPS) {
+		fetched_map_unseen(&readahead->map, event->file, asked_by(event));
+	} else if (asks == ASKS && event->class == IO_READ) {
+		use(readahead, file, event->file, page_range_of(event->offset, event->bytes));
+	}
+}
+
+static inline void look_ahead(struct readahead *readahead, const struct event *event)
+{
+	struct read_file *file = readahead->files[event->file];
+
+	if (file && file->ahead_pages)
+		use_ahead(readahead, file, event);
+}
+
+static int add_operation(struct readahead *readahead, const struct event *event)
+{
+	struct under_way operation;
+
+	look_ahead(readahead, event);
+	if (!event->fetched_bytes && event->end - event->start < SERVED_NS)
+		return 0;
+	operation = (struct under_way) {
+		.end_ns = event->end,
+		.pages = asked_by(event),
+		.thread = event->thread,
+		.asks = asks_of(readahead->job, event),
+		.fault = event->flags & EVENT_FAULT,
+		.small = event->flags & EVENT_FAULT && event->major,
+	};
+	return remember(readahead, event->file, &operation, event->start);
+}
+
+/* --- fetched pages --- */
+
+/* How operations in progress relate to a page. */
+struct wanted {
+	bool asked, advised, unseen;
+	bool large;
+};
+
+static struct wanted wanted_of(const struct read_file *file, const struct event *event,
+			       uint64_t page)
+{
+	struct wanted wanted = { .large = true };
+
+	for (size_t i = 0; i < file->count; i++) {
+		const struct under_way *operation = &file->under_way[i];
+		bool inside = page >= operation->pages.from && page < operation->pages.to;
+
+		if (operation->end_ns < event->start)
+			continue;
+		if (operation->asks == ASKS)
+			wanted.asked |= inside;
+		else
+			wanted.advised = true;
+		wanted.unseen |= operation->asks == MAPS;
+		if (operation->fault)
+			wanted.unseen |= page / FETCHED_AROUND_PAGES ==
+					 operation->pages.from / FETCHED_AROUND_PAGES;
+		if (operation->small && operation->thread == event->thread)
+			wanted.large = false;
+	}
+	return wanted;
+}
+
+/* Returns the first page after `page` to which operations in progress may relate differently. */
+static uint64_t next_change(const struct read_file *file, uint64_t page, uint64_t end)
+{
+	for (size_t i = 0; i < file->count; i++) {
+		const struct page_range *pages = &file->under_way[i].pages;
+		uint64_t around = pages->from & ~(FETCHED_AROUND_PAGES - 1ull);
+		const uint64_t changes[] = { pages->from, pages->to, around,
+					     around + FETCHED_AROUND_PAGES };
+
+		for (size_t j = 0; j < sizeof(changes) / sizeof(changes[0]); j++)
+			if (changes[j] > page && changes[j] < end)
+				end = changes[j];
+	}
+	return end;
+}
+
+/* Adds pages to which operations in progress relate alike. */
+static int add_stretch(struct readahead *readahead, uint32_t number, struct page_range pages,
+		       const struct wanted *wanted)
+{
+	struct read_file *file = readahead->files[number];
+	struct readahead_sums *sums = &file->sums;
+	uint64_t bytes = (pages.to - pages.from) * FETCHED_PAGE;
+	struct fetched_rest again = { 0 };
+	uint64_t beyond = readahead->map.beyond;
+	int status;
+
+	if (wanted->asked) {
+		sums->asked_bytes += bytes;
+		return 0;
+	}
+	sums->ahead_bytes += bytes;
+	if (wanted->advised)
+		sums->advised_bytes += bytes;
+	status = fetched_map_add(&readahead->map, number, pages, wanted->large, &again);
+	/* These pages had left the page cache. */
+	sums->unused_bytes += again.unused * FETCHED_PAGE;
+	sums->unseen_bytes += again.unseen * FETCHED_PAGE;
+	beyond = readahead->map.beyond - beyond;
+	file->ahead_pages += pages.to - pages.from - again.unused - again.unseen - beyond;
+	if (wanted->unseen)
+		fetched_map_unseen(&readahead->map, number, pages);
+	return status;
+}
+
+static int add_fetched(struct readahead *readahead, const struct event *event)
+{
+	struct read_file *file = file_of(readahead, event->file);
+	struct page_range pages = page_range_of(event->offset, event->bytes);
+	int status = 0;
+
+	if (!file)
+		return -ENOMEM;
+	file->sums.fetched_bytes += event->bytes;
+	if (event->offset < 0 || event_value(event, BIO_FLAGS) & TRACE_BLOCK_COMPRESSED) {
+		file->sums.unplaced_bytes += event->bytes;
+		return 0;
+	}
+	forget_ended(file, event->start);
+	while (pages.from < pages.to && !status) {
+		uint64_t to = next_change(file, pages.from, pages.to);
+		struct wanted wanted = wanted_of(file, event, pages.from);
+
+		status = add_stretch(readahead, event->file, (struct page_range) { pages.from, to },
+				     &wanted);
+		pages.from = to;
+	}
+	return status;
+}
+
+static bool is_fetched(const struct readahead *readahead, const struct event *event)
+{
+	return event->flags & EVENT_BIO && event->bytes &&
+	       readahead->job->operations[event->operation].use != DEVICE_WRITES &&
+	       !(event_value(event, BIO_FLAGS) & (TRACE_BLOCK_DIRECT | TRACE_BLOCK_META));
+}
+
+static bool is_operation(const struct event *event)
+{
+	return event->class != IO_NONE && event->class != IO_METADATA && event->class != IO_SYNC &&
+	       !(event->flags & (EVENT_FAILED | EVENT_DIRECT));
+}
+
+/* Bytes fetched by an operation on another file, by no operation, or by one that is neither a read
+ * nor a write (a deduplication). Whether they are used is unknown. */
+static inline uint64_t brought_unseen(const struct event *event)
+{
+	bool unseen = event->flags & EVENT_PAGECACHE || event->class == IO_METADATA ||
+		      event->class == IO_SYNC;
+
+	return unseen ? event->fetched_bytes : 0;
+}
+
+static int add_elsewhere(struct readahead *readahead, const struct event *event)
+{
+	struct read_file *file = file_of(readahead, event->file);
+
+	if (!file)
+		return -ENOMEM;
+	file->elsewhere_bytes += event->fetched_bytes;
+	return 0;
+}
+
+static inline bool has_file(const struct event *event)
+{
+	return event->file != FILE_NONE && event->file != FILE_UNKNOWN;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct readahead *readahead = state;
+	int status = 0;
+
+	if (!(readahead->job->layers & JOB_BLOCK))
+		return 0;
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (!has_file(event))
+			continue;
+		if (brought_unseen(event))
+			status = add_elsewhere(readahead, event);
+		else if (is_operation(event))
+			status = add_operation(readahead, event);
+		else if (is_fetched(readahead, event))
+			status = add_fetched(readahead, event);
+	}
+	return status;
+}
+
+/* Fast path for operations that did not wait: only pages read ahead of them matter. */
+static int add_series(void *state, const struct event_series *series)
+{
+	struct readahead *readahead = state;
+	const struct event *events = series->events, *end = events + series->count;
+
+	if (!(readahead->job->layers & JOB_BLOCK))
+		return 0;
+	if (!is_operation(events) || series->sums.fetched_bytes || series->longest_ns >= SERVED_NS)
+		return add_events(state, events, series->count);
+	for (const struct event *event = events; event < end; event++)
+		if (has_file(event))
+			look_ahead(readahead, event);
+	return 0;
+}
+
+/* --- the table --- */
+
+struct line {
+	struct readahead_sums sums;
+	struct table_text path;
+	uint64_t window_bytes;
+	double used; /* share */
+};
+
+#define SUM(member) TABLE_UINT(struct line, sums.member)
+
+static const struct table_column columns[] = {
+	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct line, path), 0 },
+	{ "fetched_bytes", "fetched", UNIT_BYTES,
+	  "bytes read from storage into the page cache by block reads", SUM(fetched_bytes), 0 },
+	{ "asked_bytes", "requested", UNIT_BYTES,
+	  "fetched bytes in pages that an operation in progress reads or faults on",
+	  SUM(asked_bytes), 0 },
+	{ "ahead_bytes", "ahead", UNIT_BYTES,
+	  "fetched bytes in pages that no operation had requested yet", SUM(ahead_bytes), 0 },
+	{ "advised_bytes", "by advice", UNIT_BYTES,
+	  "bytes fetched ahead because a call advised it (readahead, fadvise, madvise, populate)",
+	  SUM(advised_bytes), 0 },
+	{ "used_bytes", "used", UNIT_BYTES, "bytes fetched ahead and read or faulted on later",
+	  SUM(used_bytes), 0 },
+	{ "unseen_bytes", "unknown", UNIT_BYTES,
+	  "bytes fetched ahead whose use cannot be observed: mapped around a fault or by a map "
+	  "call and never faulted on, or fetched by an operation on another file",
+	  SUM(unseen_bytes), 0 },
+	{ "unused_bytes", "unused", UNIT_BYTES,
+	  "bytes fetched ahead and not used by the end of the recording", SUM(unused_bytes), 0 },
+	{ "used", "used share", UNIT_SHARE, "share of the bytes fetched ahead that were used",
+	  TABLE_REAL(struct line, used), 0 },
+	{ "unplaced_bytes", NULL, UNIT_BYTES,
+	  "bytes fetched at an unknown offset: compressed, or not in pages of the file",
+	  SUM(unplaced_bytes), 0 },
+	{ "window_bytes", "window", UNIT_BYTES, "initial readahead limit of an open file",
+	  TABLE_UINT(struct line, window_bytes), 0 },
+};
+
+/* It is unknown which pages these are, so this many of the unused ones become unknown. */
+static void count_elsewhere(struct read_file *file)
+{
+	struct readahead_sums *sums = &file->sums;
+	uint64_t unseen = file->elsewhere_bytes < sums->unused_bytes ? file->elsewhere_bytes
+								     : sums->unused_bytes;
+
+	sums->unused_bytes -= unseen;
+	sums->unseen_bytes += unseen;
+}
+
+/* Pages left in the map were not used. */
+static void count_rest(struct readahead *readahead)
+{
+	struct fetched_rest rest;
+
+	for (size_t at = 0; fetched_map_next(&readahead->map, &at, &rest);) {
+		struct readahead_sums *sums = &readahead->files[rest.file]->sums;
+
+		sums->unused_bytes += rest.unused * FETCHED_PAGE;
+		sums->unseen_bytes += rest.unseen * FETCHED_PAGE;
+	}
+	for (uint32_t i = 0; i < readahead->job->files.count; i++)
+		if (readahead->files[i])
+			count_elsewhere(readahead->files[i]);
+}
+
+static const char *missing(const struct job *job)
+{
+	if (job_lacks_requests(job))
+		return job_lacks_requests(job);
+	if ((job->layers & (JOB_SYSCALL | JOB_FAULT)) != (JOB_SYSCALL | JOB_FAULT))
+		return "requires the layers syscall and fault, which show what is used";
+	if (job->chosen)
+		return "requires all events: a filter hides use by other processes";
+	return NULL;
+}
+
+static int set_note(const struct readahead *readahead, struct table *table)
+{
+	char note[160], number[UNITS_TEXT];
+
+	if (readahead->job->lost)
+		return table_set_note(table, "excludes lost events: more may have been used");
+	if (!readahead->map.beyond)
+		return 0;
+	snprintf(note, sizeof(note),
+		 "%s fetched ahead did not fit in memory: their use is unknown (raise report "
+		 "--memory)",
+		 units_bytes(number, readahead->map.beyond * FETCHED_PAGE));
+	return table_set_note(table, note);
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct readahead *readahead = state;
+	const struct job *job = readahead->job;
+	const char *reason = missing(job);
+	size_t most;
+	int status;
+
+	if (reason) {
+		table->absent = true;
+		return table_set_note(table, reason);
+	}
+	count_rest(readahead);
+	status = table_add_columns(table, TABLE_COLUMNS(columns));
+	if (!status)
+		status = set_note(readahead, table);
+	most = job_rows_most(job, table->column_count);
+	for (uint32_t i = 0; i < job->files.count && !status; i++) {
+		struct line line = { .window_bytes = job->files.files[i].readahead_bytes,
+				     .used = NAN };
+
+		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
+			continue;
+		if (!most--)
+			return table_set_note(table, "further files are omitted");
+		line.sums = readahead->files[i]->sums;
+		line.path = trace_text(file_table_name(&job->files, i));
+		if (!line.window_bytes)
+			line.window_bytes = TABLE_NO_UINT;
+		if (line.sums.ahead_bytes)
+			line.used = (double)line.sums.used_bytes / line.sums.ahead_bytes;
+		status = table_add(table, &line);
+	}
+	return status;
+}
+
+bool readahead_of(const struct measured *measured, uint32_t file, struct readahead_sums *sums)
+{
+	const struct readahead *readahead = measured_state(measured, &analysis_readahead);
+
+	/* Aggregated data has no events to walk. */
+	if (!readahead || missing(measured->job) || !readahead->files[file])
+		return false;
+	*sums = readahead->files[file]->sums;
+	return sums->fetched_bytes;
+}
+
+/* --- sampling --- */
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct readahead *readahead = filled;
+
+	for (uint32_t i = 0; i < readahead->job->files.count && count; i++) {
+		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
+			continue;
+		*numbers++ = i;
+		count--;
+	}
+}
+
+/* A page read ahead counts as used when it is requested, whenever it was fetched. */
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct readahead *readahead = state;
+	const struct readahead_sums *sums;
+
+	if (!readahead->files[number])
+		return;
+	sums = &readahead->files[number]->sums;
+	values[0] = sums->fetched_bytes;
+	values[1] = sums->asked_bytes;
+	values[2] = sums->ahead_bytes;
+	values[3] = sums->advised_bytes;
+	values[4] = sums->used_bytes;
+}
+
+static const struct sampled sampled = {
+	.columns = { "fetched_bytes", "asked_bytes", "ahead_bytes", "advised_bytes", "used_bytes" },
+	.begin = begin,
+	.passing = &analysis_readahead.passing,
+	.end = end,
+	.filled = &analysis_readahead,
+	.numbers = numbers,
+	.at = at,
+};
+
+const struct analysis analysis_readahead = {
+	.name = "readahead",
+	.title = "Readahead",
+	.meaning = "data fetched ahead of requests, by file, and how much of it was used",
+	.shown = "path,fetched_bytes,ahead_bytes,used_bytes,unseen_bytes,unused_bytes,used",
+	.by = "fetched_bytes",
+	.share = "of all",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing = { .apart = true, .events = add_events, .series = add_series },
+	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
+	.fill = fill,
+	.end = end,
+	.sampled = &sampled,
+	.merging = { .keys = "path",
+		     .single = "path", /* runs do not know each other's activity */
+		     .same = "window_bytes",
+		     .sorted = "-fetched_bytes",
+		     .many = "files" },
+};

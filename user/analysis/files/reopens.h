@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "reopens": files that a process opens repeatedly, and how long each open takes until the
+ * first read of something that was not read after earlier opens: the time for e.g. the header, the
+ * footer or the directory of an archive. Includes the time to parse them.
+ */
+#ifndef FAULTLINE_REOPENS_H
+#define FAULTLINE_REOPENS_H
+
+#include "analysis/shared/measured.h"
+
+/* Returns the time with at least one thread between opening a data file and its first new read; 0
+ * if there is none. */
+uint64_t reopens_time_ns(const struct measured *measured);
+
+#endif

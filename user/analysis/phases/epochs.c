@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "epochs": the passes over the data, by rank: duration, compute, waiting for data, bytes
+ * read, and bytes read from storage.
+ *
+ * Which spans are epochs is decided at the end: spans named "epoch" (for a loop marked with
+ * DFTracer, its body); otherwise spans of category "epoch", e.g. the passes over a DataLoader that
+ * the PyTorch hook marks; otherwise spans with an argument "epoch": an epoch reaches from the first
+ * to the last span with its number.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/epochs.h"
+#include "analysis/phases/progress.h"
+#include "analysis/shared/measured.h"
+#include "analysis/model/span_args.h"
+#include "analysis/phases/pace.h"
+#include "grow.h"
+
+#define EPOCHS_MOST 4096 /* rows per claim; further ones are only counted */
+#define LOOKS_MOST 8	 /* after this many spans without the argument a label is skipped */
+
+/* What makes a span an epoch; the last claim that any span has decides. */
+enum claim { CLAIM_ARGUMENT, CLAIM_CATEGORY, CLAIM_NAME, CLAIMS };
+
+struct epoch {
+	uint32_t group;
+	int64_t number; /* TABLE_NO_INT: no number given */
+	uint64_t begin_ns, end_ns;
+	struct progress from, done;
+	struct pace pace_from, pace;
+};
+
+/* State of an open span. */
+struct begun {
+	int64_t number;
+	struct progress before;
+	struct pace pace;
+	size_t place; /* index + 1 of its epoch among those known by arguments; 0: none */
+};
+
+struct epochs {
+	const struct job *job;
+	struct epoch *of[CLAIMS];
+	size_t count[CLAIMS], room[CLAIMS], more[CLAIMS];
+	struct paces paces[CLAIMS];
+	struct begun *begun; /* per open span */
+	size_t slot_room;
+	uint8_t *looks;	    /* per label */
+	uint8_t *claims;    /* per label: its claim + 1; 0: not yet known */
+	struct map numbers; /* group and number -> index + 1 among epochs known by arguments */
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct epochs *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	*state = all;
+	all->job = job;
+	map_init(&all->numbers, 2, 1);
+	all->looks = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->looks));
+	all->claims = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->claims));
+	return all->looks && all->claims ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct epochs *all = state;
+
+	for (int i = 0; i < CLAIMS; i++) {
+		free(all->of[i]);
+		paces_free(&all->paces[i]);
+	}
+	free(all->begun);
+	free(all->looks);
+	free(all->claims);
+	map_free(&all->numbers);
+	free(all);
+}
+
+/* --- during the walk --- */
+
+static enum claim find_claim(const struct label *label)
+{
+	if (label_names_epoch(label))
+		return CLAIM_NAME;
+	return label_of_epochs(label) ? CLAIM_CATEGORY : CLAIM_ARGUMENT;
+}
+
+/* Caches find_claim per label. */
+static enum claim claim_of(struct epochs *all, uint32_t label)
+{
+	if (!all->claims[label])
+		all->claims[label] = find_claim(&all->job->labels.labels[label]) + 1;
+	return all->claims[label] - 1;
+}
+
+/* Returns the number that a span carries; a DFTracer loop counts its passes. */
+static int64_t number_of(struct epochs *all, const struct label *label, enum claim claim,
+			 uint32_t number, const struct event *event)
+{
+	uint8_t *looks = &all->looks[number];
+	int64_t told;
+	size_t length;
+
+	if (*looks == LOOKS_MOST)
+		return TABLE_NO_INT;
+	if (claim == CLAIM_NAME && label_is_loop_body(label, &length) &&
+	    span_args_int(all->job, event, "count", &told))
+		return told;
+	if (span_args_int(all->job, event, "epoch", &told)) {
+		*looks = 0;
+		return told;
+	}
+	++*looks;
+	return TABLE_NO_INT;
+}
+
+/* Appends an epoch to a list; sets *added to NULL if the list is full. */
+static int add(struct epochs *all, enum claim claim, const struct epoch *epoch,
+	       struct epoch **added)
+{
+	*added = NULL;
+	if (all->count[claim] == EPOCHS_MOST) {
+		all->more[claim]++;
+		return 0;
+	}
+	if (!GROW(all->of[claim], all->room[claim], all->count[claim] + 1))
+		return -ENOMEM;
+	*added = &all->of[claim][all->count[claim]++];
+	**added = *epoch;
+	return 0;
+}
+
+/* Adds a span with a number to its epoch, which may have begun earlier. */
+static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
+{
+	const uint64_t key[] = { epoch->group, epoch->number };
+	struct epoch *made;
+	uint64_t *known;
+	bool added;
+
+	if (all->count[CLAIM_ARGUMENT] == EPOCHS_MOST) {
+		known = map_find(&all->numbers, key);
+		*place = known ? *known : 0;
+		all->more[CLAIM_ARGUMENT] += !known;
+		return 0;
+	}
+	known = map_add(&all->numbers, key, &added);
+	if (!known || (added && add(all, CLAIM_ARGUMENT, epoch, &made)))
+		return -ENOMEM;
+	*place = *known;
+	if (!added)
+		return 0;
+	*place = *known = all->count[CLAIM_ARGUMENT];
+	return paces_begin(&all->paces[CLAIM_ARGUMENT], epoch->group);
+}
+
+/* Stores the state at the start of a span that is an epoch or belongs to one. */
+static int remember(struct epochs *all, enum claim claim, const struct span *span,
+		    struct begun *begun)
+{
+	const struct job *job = all->job;
+	uint32_t group = activities_group(job->activities, span->process);
+
+	begun->before = progress_at(job, group, span->begin_ns);
+	begun->pace = paces_of(&all->paces[claim], group);
+	if (claim != CLAIM_ARGUMENT)
+		return paces_begin(&all->paces[claim], group);
+	return join(all,
+		    &(struct epoch) { .group = group,
+				      .number = begun->number,
+				      .begin_ns = span->begin_ns,
+				      .end_ns = span->begin_ns,
+				      .from = begun->before,
+				      .pace_from = begun->pace },
+		    &begun->place);
+}
+
+static int follow_paces(struct epochs *all, uint32_t slot, bool begins)
+{
+	int status = 0;
+
+	for (int i = 0; i < CLAIMS && !status; i++)
+		status = begins ? paces_span_begun(&all->paces[i], all->job, slot)
+				: paces_span_ended(&all->paces[i], all->job, slot);
+	return status;
+}
+
+static int span_begun(void *state, uint32_t slot, const struct event *event)
+{
+	struct epochs *all = state;
+	const struct job *job = all->job;
+	const struct span *span = &job->spans.slots[slot];
+	const struct label *label = &job->labels.labels[span->label];
+	enum claim claim = claim_of(all, span->label);
+	struct begun *begun;
+	int status;
+
+	if (!GROW(all->begun, all->slot_room, all->job->spans.room))
+		return -ENOMEM;
+	begun = &all->begun[slot];
+	*begun = (struct begun) { .number = number_of(all, label, claim, span->label, event) };
+	status = follow_paces(all, slot, true);
+	if (status || (claim == CLAIM_ARGUMENT && begun->number == TABLE_NO_INT))
+		return status;
+	return remember(all, claim, span, begun);
+}
+
+static int span_ended(void *state, uint32_t slot, const struct event *event)
+{
+	struct epochs *all = state;
+	const struct job *job = all->job;
+	const struct span *span = &job->spans.slots[slot];
+	const struct begun *begun = &all->begun[slot];
+	enum claim claim = claim_of(all, span->label);
+	struct epoch *epoch = NULL;
+	struct progress now;
+	struct pace pace;
+	int status = follow_paces(all, slot, false);
+
+	if (status)
+		return status;
+	if (claim != CLAIM_ARGUMENT)
+		status = add(
+			all, claim,
+			&(struct epoch) { .group = activities_group(job->activities, span->process),
+					  .number = begun->number,
+					  .begin_ns = span->begin_ns,
+					  .end_ns = span->end_ns,
+					  .from = begun->before,
+					  .pace_from = begun->pace },
+			&epoch);
+	else if (begun->place)
+		epoch = &all->of[CLAIM_ARGUMENT][begun->place - 1];
+	if (!epoch)
+		return status;
+	now = progress_at(job, epoch->group, span->end_ns);
+	epoch->end_ns = span->end_ns;
+	epoch->done = progress_between(&epoch->from, &now);
+	pace = paces_of(&all->paces[claim], epoch->group);
+	epoch->pace.time_ns = pace.time_ns - epoch->pace_from.time_ns;
+	epoch->pace.compute_ns = pace.compute_ns - epoch->pace_from.compute_ns;
+	return 0;
+}
+
+/* --- the table --- */
+
+/* A table row. */
+struct line {
+	int64_t epoch, rank;
+	uint64_t start_ns, time_ns, compute_ns, wait_ns, io_ns, unoverlapped_io_ns;
+	uint64_t read_bytes, fetched_bytes, samples;
+	double from_memory, samples_per_second, utilization, compute_time_share, compute_share;
+};
+
+/* Unknown shares and rates are negative. */
+static int get_known(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
+{
+	double value = *(const double *)((const char *)row + column->key);
+
+	if (value >= 0)
+		cell_real(cell, value);
+	return 0;
+}
+
+#define KNOWN(member) get_known, offsetof(struct line, member)
+
+static const struct table_column columns[] = {
+	{ "epoch", "epoch", UNIT_NONE,
+	  "number of the epoch, as given by the program or counted from 0",
+	  TABLE_INT(struct line, epoch), 0 },
+	{ "rank", "rank", UNIT_NONE, "rank that ran the epoch", TABLE_INT(struct line, rank), 0 },
+	{ "start_ns", NULL, UNIT_NS, "start of the epoch, since the start of the run",
+	  TABLE_UINT(struct line, start_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "duration of the epoch", TABLE_UINT(struct line, time_ns),
+	  0 },
+	{ "compute_ns", NULL, UNIT_NS, "compute time during the epoch",
+	  TABLE_UINT(struct line, compute_ns), 0 },
+	{ "wait_ns", "waiting for data", UNIT_NS,
+	  "time in spans of category data during the epoch, workers excluded",
+	  TABLE_UINT(struct line, wait_ns), 0 },
+	{ "io_ns", NULL, UNIT_NS, "I/O time during the epoch", TABLE_UINT(struct line, io_ns),
+	  JOB_EVENTS },
+	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS,
+	  "I/O time outside compute during the epoch", TABLE_UINT(struct line, unoverlapped_io_ns),
+	  JOB_EVENTS },
+	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls during the epoch",
+	  TABLE_UINT(struct line, read_bytes), JOB_MOVED | JOB_EVENTS },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes read from storage into the page cache by read calls and page faults",
+	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE | JOB_EVENTS },
+	{ "from_memory", "from memory", UNIT_SHARE,
+	  "share of the bytes read by calls that came from the page cache", KNOWN(from_memory),
+	  JOB_SYSCALL | JOB_PAGECACHE | JOB_EVENTS },
+	{ "samples", "samples", UNIT_COUNT, "dataset items: innermost spans that each produce one",
+	  TABLE_UINT(struct line, samples), 0 },
+	{ "samples_per_second", "samples/s", UNIT_NONE,
+	  "samples divided by the duration of the epoch in seconds", KNOWN(samples_per_second), 0 },
+	{ "utilization", "utilization", UNIT_SHARE,
+	  "accelerator utilization as DLIO defines it: compute time divided by elapsed time, from "
+	  "the end of the first step's compute to the end of the last step's, excluding evaluation "
+	  "and checkpoints that the job waits for",
+	  KNOWN(utilization), 0 },
+	{ "compute_time_share", NULL, UNIT_SHARE,
+	  "compute time divided by the duration of the epoch", KNOWN(compute_time_share), 0 },
+	{ "compute_share", NULL, UNIT_SHARE,
+	  "compute time divided by the sum of compute time and time waiting for data",
+	  KNOWN(compute_share), 0 },
+};
+
+static double share(double part, double whole)
+{
+	return whole > 0 ? part / whole : -1;
+}
+
+/* An epoch of one step has no pace: the whole epoch is used. */
+static double utilization(const struct epoch *epoch, bool computes)
+{
+	if (!computes)
+		return -1;
+	if (epoch->pace.time_ns)
+		return share(epoch->pace.compute_ns, epoch->pace.time_ns);
+	return share(epoch->done.compute_ns, clock_subtract(epoch->end_ns, epoch->begin_ns));
+}
+
+static int compare_by_rank(const void *left, const void *right)
+{
+	const struct epoch *a = left, *b = right;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+static int compare_by_time(const void *left, const void *right)
+{
+	const struct epoch *a = left, *b = right;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->group < b->group ? -1 : a->group > b->group;
+}
+
+/* Epochs without a number are counted, per rank. */
+static void count_epochs(struct epoch *epochs, size_t count)
+{
+	int64_t next = 0;
+
+	qsort(epochs, count, sizeof(*epochs), compare_by_rank);
+	for (size_t i = 0; i < count; i++) {
+		if (!i || epochs[i].group != epochs[i - 1].group)
+			next = 0;
+		if (epochs[i].number == TABLE_NO_INT)
+			epochs[i].number = next;
+		next++;
+	}
+	qsort(epochs, count, sizeof(*epochs), compare_by_time);
+}
+
+static int add_row(struct table *table, const struct job *job, const struct epoch *epoch)
+{
+	const struct activity_group *groups = job->activities->groups;
+	const struct activity *of = groups[ACTIVITY_JOB].of;
+	const struct progress *done = &epoch->done;
+	uint64_t time_ns = clock_subtract(epoch->end_ns, epoch->begin_ns);
+	uint64_t cached = clock_subtract(done->read_bytes, done->read_fetched_bytes);
+	bool computes = of[ACTIVITY_COMPUTE].count, waits = of[ACTIVITY_DATA].count;
+	bool has_items = of[ACTIVITY_ITEM].count;
+	const struct line line = {
+		.epoch = epoch->number,
+		.rank = epoch->group == ACTIVITY_JOB ? TABLE_NO_INT : groups[epoch->group].rank,
+		.start_ns = clock_subtract(epoch->begin_ns, job->start_ns),
+		.time_ns = time_ns,
+		.compute_ns = computes ? done->compute_ns : TABLE_NO_UINT,
+		.wait_ns = waits ? done->wait_ns : TABLE_NO_UINT,
+		.io_ns = done->io_ns,
+		.unoverlapped_io_ns = computes ? done->io_ns - done->hidden_ns : TABLE_NO_UINT,
+		.read_bytes = done->read_bytes,
+		.fetched_bytes = done->read_fetched_bytes + done->mmap_fetched_bytes,
+		.samples = has_items ? done->items : TABLE_NO_UINT,
+		.from_memory = share(cached, done->read_bytes),
+		.samples_per_second = has_items ? share(done->items, time_ns / 1e9) : -1,
+		.utilization = utilization(epoch, computes),
+		.compute_time_share = computes ? share(done->compute_ns, time_ns) : -1,
+		.compute_share = computes && waits
+					 ? share(done->compute_ns, done->compute_ns + done->wait_ns)
+					 : -1,
+	};
+
+	return table_add(table, &line);
+}
+
+static enum claim claim_that_decides(const struct epochs *all)
+{
+	enum claim claim = CLAIM_NAME;
+
+	while (claim > CLAIM_ARGUMENT && !all->count[claim])
+		claim--;
+	return claim;
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct epochs *all = state;
+	const struct job *job = all->job;
+	enum claim claim = claim_that_decides(all);
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+	char note[128];
+
+	table->recorded = job->layers;
+	if (!status && !all->count[claim]) {
+		table->absent = true;
+		return table_set_note(
+			table,
+			!(job->layers & JOB_SPAN) && !job->activities->wanted
+				? "application spans were not recorded"
+				: "no span represents an epoch, by name, category or argument");
+	}
+	count_epochs(all->of[claim], all->count[claim]);
+	for (size_t i = 0; i < all->count[claim] && !status; i++)
+		status = add_row(table, job, &all->of[claim][i]);
+	if (status || !all->more[claim])
+		return status;
+	snprintf(note, sizeof(note), "first %d epochs; %zu more are omitted", EPOCHS_MOST,
+		 all->more[claim]);
+	return table_set_note(table, note);
+}
+
+/* Ranks share epochs with the same number. */
+struct epochs_view epochs_view(const struct report *report)
+{
+	const struct table *table = report_by(report, &analysis_epochs);
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	struct epochs_view view = { 0 };
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct line line = { .epoch = 0 };
+
+		table_read_row(table, row, &line);
+		first = line.epoch < first ? line.epoch : first;
+		last = line.epoch > last ? line.epoch : last;
+	}
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct line line = { .epoch = 0 };
+
+		table_read_row(table, row, &line);
+		if (line.epoch == first) {
+			view.first_read_bytes += line.read_bytes;
+			view.first_fetched_bytes += line.fetched_bytes;
+		} else {
+			view.later_fetched_bytes += line.fetched_bytes;
+		}
+		if (line.epoch == last) {
+			view.last_read_bytes += line.read_bytes;
+			view.last_fetched_bytes += line.fetched_bytes;
+		}
+	}
+	view.epochs = table->row_count ? (uint64_t)last - (uint64_t)first + 1 : 0;
+	return view;
+}
+
+/* --- sampling --- */
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = i;
+}
+
+/* Values of a row's epoch up to `now_ns`. */
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct epochs *all = filled;
+	const struct epoch *epoch = &all->of[claim_that_decides(all)][number];
+	struct progress done = epoch->done;
+
+	if (now_ns <= epoch->begin_ns)
+		return;
+	if (now_ns < epoch->end_ns) {
+		done = progress_of(state, epoch->group, now_ns);
+		done = progress_between(&epoch->from, &done);
+	}
+	values[0] = (now_ns < epoch->end_ns ? now_ns : epoch->end_ns) - epoch->begin_ns;
+	values[1] = done.compute_ns;
+	values[2] = done.wait_ns;
+	values[3] = done.io_ns;
+	values[4] = done.io_ns - done.hidden_ns;
+	values[5] = done.read_bytes;
+	values[6] = done.read_fetched_bytes + done.mmap_fetched_bytes;
+	values[7] = done.items;
+}
+
+static const struct sampled sampled = {
+	.columns = { "time_ns", "compute_ns", "wait_ns", "io_ns", "unoverlapped_io_ns",
+		     "read_bytes", "fetched_bytes", "samples" },
+	.begin = activities_begin_again,
+	.passing = &activities_calls,
+	.end = activities_end_again,
+	.filled = &analysis_epochs,
+	.numbers = numbers,
+	.at = at,
+};
+
+const struct analysis analysis_epochs = {
+	.name = "epochs",
+	.meaning = "epochs: time, compute, waiting for data, and bytes from storage",
+	.title = "Epochs",
+	.shown = "epoch,rank,time_ns,wait_ns,unoverlapped_io_ns,samples,samples_per_second,"
+		 "fetched_bytes,read_bytes,from_memory,utilization",
+	.shape = TABLE_LIST,
+	.of_sums = true,
+	.begin = begin,
+	.passing.span_begun = span_begun,
+	.passing.span_ended = span_ended,
+	.columns[TRACE_SPAN_BEGIN] = 1ull << SPAN_BEGIN_ARGS,
+	.fill = fill,
+	.end = end,
+	.sampled = &sampled,
+	.merging = { .keys = "epoch,rank",
+		     .named = "rank",
+		     .own = true,
+		     .moments = "start_ns",
+		     .sorted = "start_ns",
+		     .many = "epochs",
+		     .fixed = columns,
+		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the job's spans covered and for how long, for findings on the table "levels".
+ */
+#ifndef FAULTLINE_LEVELS_H
+#define FAULTLINE_LEVELS_H
+
+#include "analysis/phases/activity.h"
+#include "analysis/shared/measured.h"
+
+struct level_view {
+	uint64_t count, time_ns;
+	uint64_t unhidden_ns; /* outside compute; 0 if nothing computed */
+	uint64_t io_ns;	      /* data, checkpoints: with I/O, outside compute; else 0 */
+};
+
+/*
+ * For activities that are spans. Returns false if unknown: in merged reports (measured->job is
+ * NULL) of runs that overlapped.
+ */
+bool levels_view(const struct measured *measured, enum activity_of which, struct level_view *view);
+
+#endif

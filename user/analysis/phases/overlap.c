@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "overlap": I/O during compute and I/O outside it, for the job and for each rank. Absent
+ * without compute.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/activity.h"
+#include "analysis/phases/overlap.h"
+#include "analysis/shared/measured.h"
+
+static int begin(const struct job *job, void **state)
+{
+	const struct job **kept = malloc(sizeof(*kept));
+
+	if (!kept)
+		return -ENOMEM;
+	*kept = job;
+	*state = kept;
+	return 0;
+}
+
+/* --- values of a group: a row of "overlap" or "ranks" --- */
+
+struct spread {
+	uint64_t min, median, max;
+};
+
+enum { SPREAD_COMPUTE, SPREAD_IO, SPREAD_UNOVERLAPPED_IO, SPREADS };
+
+struct class_line {
+	uint64_t count, bytes, time_ns, unoverlapped_ns;
+};
+
+struct line {
+	int64_t rank;
+	uint64_t compute_ns, io_ns, unoverlapped_io_ns, unoverlapped_compute_ns;
+	uint64_t app_io_ns, unoverlapped_app_io_ns, unoverlapped_app_compute_ns;
+	/* Only for the job: */
+	int64_t slowest_rank;
+	struct class_line classes[IO_CLASS_COUNT];
+	struct spread spreads[SPREADS];
+	const struct activity_group *const *ranks; /* sorted by rank */
+	size_t rank_count;
+};
+
+static const struct table_column rank_column = {
+	"rank", "rank", UNIT_NONE, "rank of the job", TABLE_INT(struct line, rank), 0
+};
+
+static const struct table_column measures[] = {
+	{ "compute_ns", "compute", UNIT_NS,
+	  "time covered by compute (compute spans and GPU activity)",
+	  TABLE_UINT(struct line, compute_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, "time with at least one operation or fault in progress",
+	  TABLE_UINT(struct line, io_ns), JOB_EVENTS },
+	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "I/O time outside compute",
+	  TABLE_UINT(struct line, unoverlapped_io_ns), JOB_EVENTS },
+	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, "compute time without I/O",
+	  TABLE_UINT(struct line, unoverlapped_compute_ns), JOB_EVENTS },
+	{ "app_io_ns", "app I/O", UNIT_NS, "time in the application's own I/O spans",
+	  TABLE_UINT(struct line, app_io_ns), 0 },
+	{ "unoverlapped_app_io_ns", "unoverlapped app I/O", UNIT_NS,
+	  "time in the application's own I/O spans outside compute",
+	  TABLE_UINT(struct line, unoverlapped_app_io_ns), 0 },
+	{ "unoverlapped_app_compute_ns", "compute without app I/O", UNIT_NS,
+	  "compute time outside the application's own I/O spans",
+	  TABLE_UINT(struct line, unoverlapped_app_compute_ns), 0 },
+};
+
+static struct line line_of(const struct activity_group *group)
+{
+	const struct activity *compute = &group->of[ACTIVITY_COMPUTE];
+	const struct activity *io = &group->of[ACTIVITY_IO];
+	const struct activity *app_io = &group->of[ACTIVITY_APP_IO];
+
+	return (struct line) {
+		.rank = group->rank,
+		.slowest_rank = TABLE_NO_INT,
+		.compute_ns = compute->time_ns,
+		.io_ns = io->time_ns,
+		.unoverlapped_io_ns = activity_unhidden_ns(io),
+		.unoverlapped_compute_ns = compute->time_ns - io->hidden_ns,
+		.app_io_ns = app_io->time_ns,
+		.unoverlapped_app_io_ns = activity_unhidden_ns(app_io),
+		.unoverlapped_app_compute_ns = compute->time_ns - app_io->hidden_ns,
+	};
+}
+
+/* --- classes of I/O --- */
+
+static const struct {
+	const char *name;
+	unsigned int needs; /* JOB_* */
+	bool still;	    /* moves no bytes */
+} classes[IO_CLASS_COUNT] = {
+	[IO_READ] = { "read", JOB_MOVED, false },
+	[IO_WRITE] = { "write", JOB_MOVED, false },
+	[IO_METADATA] = { "metadata", JOB_SYSCALL, true },
+	[IO_SYNC] = { "sync", JOB_MOVED, true },
+	[IO_MMAP_READ] = { "mmap_read", JOB_FAULT | JOB_PAGECACHE, false },
+	[IO_MMAP_WRITE] = { "mmap_write", JOB_FAULT | JOB_PAGECACHE, false },
+};
+
+static const struct table_column class_columns[] = {
+	{ "count", NULL, UNIT_COUNT, "number of operations", TABLE_UINT(struct class_line, count),
+	  JOB_EVENTS },
+	{ "bytes", NULL, UNIT_BYTES, "bytes moved; for faults, bytes read from storage",
+	  TABLE_UINT(struct class_line, bytes), JOB_EVENTS },
+	{ "time_ns", NULL, UNIT_NS, "time with at least one operation of the class in progress",
+	  TABLE_UINT(struct class_line, time_ns), JOB_EVENTS },
+	{ "unoverlapped_ns", NULL, UNIT_NS,
+	  "time with at least one operation of the class in progress, outside compute",
+	  TABLE_UINT(struct class_line, unoverlapped_ns), JOB_EVENTS },
+};
+
+static int add_class_columns(struct table *table, unsigned int class)
+{
+	const struct table_group group = { classes[class].name, NULL, 0,
+					   TABLE_COLUMNS(class_columns) };
+
+	return table_add_group(table, &group,
+			       offsetof(struct line, classes) + class * sizeof(struct class_line));
+}
+
+static struct class_line class_of(const struct job *job, const struct activity_group *group,
+				  unsigned int class)
+{
+	const struct activity *activity = &group->of[ACTIVITY_CLASS + class];
+	unsigned int needs = classes[class].needs, layer = needs & ~JOB_PAGECACHE;
+	bool bytes = !classes[class].still && (job->layers & needs) == needs;
+
+	if (!(job->layers & layer))
+		return (struct class_line) { TABLE_NO_UINT, TABLE_NO_UINT, TABLE_NO_UINT,
+					     TABLE_NO_UINT };
+	return (struct class_line) {
+		.count = activity->count,
+		.bytes = bytes ? activity->bytes : TABLE_NO_UINT,
+		.time_ns = activity->time_ns,
+		.unoverlapped_ns = activity_unhidden_ns(activity),
+	};
+}
+
+/* --- ranks --- */
+
+static int compare_ranks(const void *left, const void *right)
+{
+	const struct activity_group *const *a = left, *const *b = right;
+
+	return (*a)->rank < (*b)->rank ? -1 : (*a)->rank > (*b)->rank;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static int get_ranks(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
+{
+	const struct line *job = row;
+	struct table *list;
+	int status = table_set_table(table, cell, TABLE_LIST, &list);
+
+	if (!status)
+		list->recorded = table->recorded;
+	if (!status)
+		status = table_add_column(list, &rank_column);
+	if (!status)
+		status = table_add_columns(list, TABLE_COLUMNS(measures));
+	for (size_t i = 0; i < job->rank_count && !status; i++) {
+		const struct line line = line_of(job->ranks[i]);
+
+		status = table_add(list, &line);
+	}
+	return status;
+}
+
+/* Columns with a spread over ranks. */
+static const struct {
+	const char *name;
+	size_t offset; /* in struct line */
+} spread[SPREADS] = {
+	[SPREAD_COMPUTE] = { "spread.compute_ns", offsetof(struct line, compute_ns) },
+	[SPREAD_IO] = { "spread.io_ns", offsetof(struct line, io_ns) },
+	[SPREAD_UNOVERLAPPED_IO] = { "spread.unoverlapped_io_ns",
+				     offsetof(struct line, unoverlapped_io_ns) },
+};
+
+static const struct table_column spread_columns[] = {
+	{ "min", NULL, UNIT_NS, "minimum over ranks", TABLE_UINT(struct spread, min), 0 },
+	{ "median", NULL, UNIT_NS, "median over ranks", TABLE_UINT(struct spread, median), 0 },
+	{ "max", NULL, UNIT_NS, "maximum over ranks", TABLE_UINT(struct spread, max), 0 },
+};
+
+static int add_spread_columns(struct table *table)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < SPREADS && !status; i++) {
+		unsigned int needs = i == SPREAD_COMPUTE ? 0 : JOB_EVENTS;
+		const struct table_group group = { spread[i].name, NULL, needs,
+						   TABLE_COLUMNS(spread_columns) };
+
+		status = table_add_group(
+			table, &group, offsetof(struct line, spreads) + i * sizeof(struct spread));
+	}
+	return status;
+}
+
+static int set_spreads(struct line *job)
+{
+	uint64_t *sorted = reallocarray(NULL, job->rank_count + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < SPREADS; i++) {
+		for (size_t j = 0; j < job->rank_count; j++) {
+			const struct line line = line_of(job->ranks[j]);
+
+			sorted[j] = *(const uint64_t *)((const char *)&line + spread[i].offset);
+		}
+		qsort(sorted, job->rank_count, sizeof(*sorted), compare_numbers);
+		job->spreads[i] = (struct spread) { sorted[0], sorted[(job->rank_count - 1) / 2],
+						    sorted[job->rank_count - 1] };
+	}
+	free(sorted);
+	return 0;
+}
+
+/* The slowest rank is the one with the most unoverlapped I/O. */
+static int set_ranks(struct line *job, const struct activity_group **ranks,
+		     const struct activities *all)
+{
+	uint64_t most = 0;
+
+	job->rank_count = all->group_count - 1;
+	job->ranks = ranks;
+	if (!job->rank_count) {
+		memset(job->spreads, 0xff, sizeof(job->spreads)); /* TABLE_NO_UINT */
+		return 0;
+	}
+	for (size_t i = 0; i < job->rank_count; i++)
+		ranks[i] = &all->groups[i + 1];
+	qsort(ranks, job->rank_count, sizeof(*ranks), compare_ranks);
+	for (size_t i = 0; i < job->rank_count; i++) {
+		const struct line line = line_of(ranks[i]);
+
+		if (i && line.unoverlapped_io_ns <= most)
+			continue;
+		most = line.unoverlapped_io_ns;
+		job->slowest_rank = line.rank;
+	}
+	return set_spreads(job);
+}
+
+/* --- the table --- */
+
+static const struct table_column slowest_column = { "slowest_rank",
+						    "slowest rank",
+						    UNIT_NONE,
+						    "rank with the most unoverlapped I/O",
+						    TABLE_INT(struct line, slowest_rank),
+						    JOB_EVENTS };
+static const struct table_column ranks_column = {
+	"by_rank", NULL, UNIT_NONE, "compute, I/O and unoverlapped times of each rank",
+	get_ranks, 0,	 0
+};
+
+static int add_columns(struct table *table)
+{
+	int status = table_add_columns(table, TABLE_COLUMNS(measures));
+
+	for (unsigned int i = 0; i < IO_CLASS_COUNT && !status; i++)
+		status = add_class_columns(table, i);
+	if (!status)
+		status = table_add_column(table, &slowest_column);
+	if (!status)
+		status = add_spread_columns(table);
+	return status ? status : table_add_column(table, &ranks_column);
+}
+
+static int add_job(struct table *table, const struct job *job)
+{
+	const struct activities *all = job->activities;
+	const struct activity_group *group = &all->groups[ACTIVITY_JOB];
+	const struct activity_group **ranks =
+		reallocarray(NULL, all->group_count, sizeof(const struct activity_group *));
+	struct line line = line_of(group);
+	int status;
+
+	if (!ranks)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
+		line.classes[i] = class_of(job, group, i);
+	status = set_ranks(&line, ranks, all);
+	if (!status)
+		status = table_add(table, &line);
+	free(ranks);
+	return status;
+}
+
+static int fill(void *state, struct table *table)
+{
+	const struct job *job = *(const struct job **)state;
+	const struct activities *all = job->activities;
+	int status;
+
+	if (!all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count) {
+		table->absent = true;
+		return table_set_note(table, all->wanted || job->layers & JOB_SPAN
+						     ? "no span of category compute: overlap is "
+						       "unknown"
+						     : "application spans were not recorded");
+	}
+	table->recorded = job->layers;
+	status = add_columns(table);
+	if (!status && job->lost)
+		status = table_set_note(table, "excludes lost events");
+	return status ? status : add_job(table, job);
+}
+
+/* --- the table "ranks" --- */
+
+static int fill_ranks(void *state, struct table *table)
+{
+	const struct job *job = *(const struct job **)state;
+	const struct activities *all = job->activities;
+	bool computes = all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
+	int status;
+
+	if (job->summed && all->group_count <= 1) {
+		table->absent = true;
+		return table_set_note(table,
+				      "operations were aggregated, and no rank marked spans");
+	}
+	table->recorded = job->layers;
+	status = table_add_column(table, &rank_column);
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(measures));
+	for (size_t i = 1; i < all->group_count && !status; i++) {
+		struct line line = line_of(&all->groups[i]);
+
+		if (!computes)
+			line.compute_ns = line.unoverlapped_io_ns = line.unoverlapped_compute_ns =
+				line.unoverlapped_app_io_ns = line.unoverlapped_app_compute_ns =
+					TABLE_NO_UINT;
+		status = table_add(table, &line);
+	}
+	return status;
+}
+
+/* --- sampling --- */
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = i + 1;
+}
+
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	static const enum activity_of which[] = { ACTIVITY_COMPUTE, ACTIVITY_IO, ACTIVITY_APP_IO };
+	const struct activities *all = state;
+	struct activity_sum sums[3];
+
+	if (number >= all->group_count)
+		return;
+	activities_at(state, number, now_ns, which, 3, sums);
+	values[0] = sums[0].time_ns;
+	values[1] = sums[1].time_ns;
+	values[2] = sums[1].time_ns - sums[1].hidden_ns;
+	values[3] = sums[0].time_ns - sums[1].hidden_ns;
+	values[4] = sums[2].time_ns;
+	values[5] = sums[2].time_ns - sums[2].hidden_ns;
+	values[6] = sums[0].time_ns - sums[2].hidden_ns;
+}
+
+static const struct sampled sampled = {
+	.columns = { "compute_ns", "io_ns", "unoverlapped_io_ns", "unoverlapped_compute_ns",
+		     "app_io_ns", "unoverlapped_app_io_ns", "unoverlapped_app_compute_ns" },
+	.begin = activities_begin_again,
+	.passing = &activities_calls,
+	.end = activities_end_again,
+	.filled = &analysis_ranks,
+	.numbers = numbers,
+	.at = at,
+};
+
+/* --- reading back --- */
+
+/* Returns a number of a row; 0 if unknown. */
+static uint64_t number_at(const struct table *table, size_t row, const char *name)
+{
+	uint64_t number;
+
+	table_number(table, row, name, &number);
+	return number;
+}
+
+static bool is_known(const struct table *table, const char *name)
+{
+	int column = table_find_column(table, name);
+
+	for (size_t row = 0; column >= 0 && row < table->row_count; row++) {
+		const struct cell *cell = &table_row(table, row)[column];
+
+		if (cell->type != CELL_UINT || cell->summed)
+			return false;
+	}
+	return column >= 0 && table->row_count && !table->cut;
+}
+
+bool overlap_of(const struct report *report, enum io_class class, struct overlap_view *view)
+{
+	const struct table *table = report_by(report, &analysis_overlap);
+	char time[64], unoverlapped[64];
+
+	snprintf(time, sizeof(time), "%s.time_ns", classes[class].name);
+	snprintf(unoverlapped, sizeof(unoverlapped), "%s.unoverlapped_ns", classes[class].name);
+	if (!table->row_count || table_find_column(table, time) < 0 ||
+	    table_find_column(table, unoverlapped) < 0)
+		return false;
+	*view = (struct overlap_view) { number_at(table, 0, time),
+					number_at(table, 0, unoverlapped) };
+	return view->time_ns;
+}
+
+/* --- merging reports --- */
+
+/* Ranks have their own table, from which the values over all ranks are computed. */
+static int remake_spreads(const struct table *ranks, struct table *table)
+{
+	static const size_t parts[] = { offsetof(struct spread, min),
+					offsetof(struct spread, median),
+					offsetof(struct spread, max) };
+	uint64_t *sorted = reallocarray(NULL, ranks->row_count + 1, sizeof(*sorted));
+	size_t last = ranks->row_count - 1;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < SPREADS; i++) {
+		const char *name = spread[i].name + strlen("spread.");
+		struct spread found;
+
+		if (!is_known(ranks, name))
+			continue;
+		for (size_t row = 0; row < ranks->row_count; row++)
+			sorted[row] = number_at(ranks, row, name);
+		qsort(sorted, ranks->row_count, sizeof(*sorted), compare_numbers);
+		found = (struct spread) { sorted[0], sorted[last / 2], sorted[last] };
+		for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++) {
+			char column[64];
+			int number;
+
+			snprintf(column, sizeof(column), "%s.%s", spread[i].name,
+				 spread_columns[j].name);
+			number = table_find_column(table, column);
+			if (number >= 0)
+				cell_uint(&table->cells[number],
+					  *(const uint64_t *)((const char *)&found + parts[j]));
+			if (number >= 0)
+				table->cells[number].summed = false;
+		}
+	}
+	free(sorted);
+	return 0;
+}
+
+static int remake(const struct report *report, struct table *table)
+{
+	const struct table *ranks = report_by(report, &analysis_ranks);
+	int slowest = table_find_column(table, slowest_column.name);
+	int all = table_find_column(table, ranks_column.name);
+	const struct cell within = { .type = CELL_TABLE, .table = ranks };
+	uint64_t most = 0;
+
+	if (!table->row_count || ranks->absent)
+		return 0;
+	for (size_t row = 0; row < ranks->row_count && slowest >= 0; row++) {
+		uint64_t time_ns = number_at(ranks, row, measures[2].name);
+		const struct cell *rank = table_row(ranks, row);
+
+		if ((row && time_ns <= most) || !is_known(ranks, measures[2].name))
+			continue;
+		most = time_ns;
+		table->cells[slowest] = *rank;
+	}
+	if (all >= 0 && table_copy_cell(table, &table->cells[all], &within))
+		return -ENOMEM;
+	return remake_spreads(ranks, table);
+}
+
+const struct analysis analysis_ranks = {
+	.name = "ranks",
+	.meaning = "I/O overlapped and not overlapped by compute, by rank",
+	.title = "Ranks, most unoverlapped I/O first",
+	.shape = TABLE_LIST,
+	.shown = "rank,unoverlapped_io_ns,io_ns,compute_ns,unoverlapped_compute_ns,app_io_ns,"
+		 "unoverlapped_app_io_ns",
+	.by = "unoverlapped_io_ns",
+	.text_only = true,
+	.of_sums = true,
+	.begin = begin,
+	.fill = fill_ranks,
+	.end = free,
+	.sampled = &sampled,
+	.merging = { .keys = "rank",
+		     .apart = "unoverlapped*",
+		     .named = "rank",
+		     .own = true,
+		     .sorted = "rank",
+		     .many = "ranks" },
+};
+
+const struct analysis analysis_overlap = {
+	.name = "overlap",
+	.meaning = "I/O overlapped and not overlapped by compute, for the job",
+	.shape = TABLE_RECORD,
+	.of_sums = true,
+	.begin = begin,
+	.fill = fill,
+	.end = free,
+	.merging = { .whole = true,
+		     .apart = "*unoverlapped_ns,unoverlapped*",
+		     .unknown = "slowest_rank,spread.*,by_rank" },
+	.remake = remake,
+};

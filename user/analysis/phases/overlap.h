@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The job's I/O outside compute, for findings on the table "overlap".
+ */
+#ifndef FAULTLINE_OVERLAP_H
+#define FAULTLINE_OVERLAP_H
+
+#include "analysis/shared/analysis.h"
+#include "analysis/model/event.h"
+
+struct overlap_view {
+	uint64_t time_ns, unoverlapped_ns;
+};
+
+/* Reads the table; must run after it is filled. Returns false if there was no compute or the class
+ * was not recorded. */
+bool overlap_of(const struct report *report, enum io_class class, struct overlap_view *view);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Share of training time that a rank computes: accelerator utilization as DLIO defines it. Must be
+ * updated during the walk, after the activities.
+ *
+ * Time counts from the end of one compute span to the end of the next. This leaves out the first
+ * step of an epoch, with the wait for starting workers, and everything after the last step. A
+ * checkpoint that the job waits for and an evaluation are not part of training: after them, the
+ * next step counts as a first step again. (DLIO: statscounter.py, compute_metrics_train, with
+ * metric_exclude_start_steps at its default of 1.)
+ */
+#ifndef FAULTLINE_PACE_H
+#define FAULTLINE_PACE_H
+
+#include "analysis/phases/activity.h"
+
+/* Running sums; subtract two of them for the time between. */
+struct pace {
+	uint64_t time_ns, compute_ns;
+};
+
+struct paces {
+	struct pace_group {
+		struct pace sum;
+		uint64_t ended_ns,
+			compute_ns;   /* end of the last compute span; compute time until then */
+		bool in_step;	      /* there was a compute span */
+		uint64_t evaluations; /* open ones */
+	} * groups;
+	size_t room;
+};
+
+/* Functions that return int return 0 or -ENOMEM. */
+void paces_free(struct paces *paces);
+/* Makes the next compute span of the group (activities_group) its first. */
+int paces_begin(struct paces *paces, uint32_t group);
+/* A span begins, or has ended. */
+int paces_span_begun(struct paces *paces, const struct job *job, uint32_t slot);
+int paces_span_ended(struct paces *paces, const struct job *job, uint32_t slot);
+/* Sums of a group. */
+struct pace paces_of(const struct paces *paces, uint32_t group);
+
+#endif

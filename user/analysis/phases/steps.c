@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "steps": the spans that represent steps of a training loop, one by one: duration, I/O of
+ * the rank and unoverlapped I/O.
+ *
+ * Which spans are steps is decided at the end: the bodies of a loop over a data loader, as DFTracer
+ * marks them; otherwise spans named "step"; otherwise spans of category "step"; otherwise, of the
+ * spans in which compute spans began and which are neither compute nor epochs, the most frequent
+ * ones, and among equally frequent ones those that took longer, because they enclose the others. If
+ * those are fewer than the intervals between the ends of a process's "optimizer.step" spans (which
+ * PyTorch marks in programs without spans of their own), the intervals are the steps.
+ *
+ * A step that is the body of a loop ("fetch.block") includes the preceding wait for its data
+ * ("fetch.iter").
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/shared/analysis.h"
+#include "analysis/base/histogram.h"
+#include "analysis/base/longest.h"
+#include "analysis/phases/progress.h"
+#include "grow.h"
+#include "units.h"
+#include "words.h"
+
+#define STEPS_MOST 4096	  /* only the longest are kept */
+#define SERIES_MOST 32	  /* labels that may be steps ... */
+#define SERIES_GUESSED 16 /* ... of those, labels with no step name or category */
+#define DEPTH_MOST 64
+#define NAME_MOST 255 /* bytes of a name in the note */
+
+/* Of the first two, the more frequent one decides. */
+enum claim {
+	CLAIM_NONE,
+	CLAIM_COMPUTE_INSIDE,
+	CLAIM_BETWEEN,
+	CLAIM_CATEGORY,
+	CLAIM_NAME,
+	CLAIM_LOOP,
+};
+
+struct step {
+	uint64_t time_ns; /* must come first: see longest.h */
+	uint64_t begin_ns;
+	uint64_t index; /* within its rank */
+	int64_t rank;
+	struct progress done;
+};
+
+/* The end of a process's last optimizer step, or the start of its loop's wait. */
+struct mark {
+	uint64_t time_ns;
+	struct progress done;
+};
+#define MARK_WORDS (sizeof(struct mark) / sizeof(uint64_t))
+
+struct series {
+	uint32_t label;
+	enum claim claim;
+	uint64_t time_ns;
+	struct histogram durations;
+	struct step *steps; /* a heap, the shortest first */
+	size_t count, room;
+	uint64_t *indices; /* steps so far, by group of ranks */
+	size_t index_room;
+};
+
+struct steps {
+	const struct job *job;
+	struct series *series[SERIES_MOST];
+	size_t series_count, guessed;
+	uint32_t *series_of;	 /* per label: index + 1; 0: none */
+	uint8_t *claims;	 /* per label: its claim + 1; 0: not yet known */
+	struct progress *before; /* per open span: progress when it began */
+	size_t slot_room;
+	struct map marks; /* process, loop (0: none) -> struct mark */
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct steps *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	*state = all;
+	all->job = job;
+	map_init(&all->marks, 2, MARK_WORDS);
+	all->series_of = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->series_of));
+	all->claims = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->claims));
+	return all->series_of && all->claims ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct steps *all = state;
+
+	for (size_t i = 0; i < all->series_count; i++) {
+		free(all->series[i]->steps);
+		free(all->series[i]->indices);
+		free(all->series[i]);
+	}
+	map_free(&all->marks);
+	free(all->series_of);
+	free(all->claims);
+	free(all->before);
+	free(all);
+}
+
+/* --- during the walk --- */
+
+static enum claim find_claim(const struct label *label)
+{
+	size_t length;
+
+	if (label->meaning == CATEGORY_DATALOADER && label_is_loop_body(label, &length))
+		return CLAIM_LOOP;
+	if (label_is(label, "step"))
+		return CLAIM_NAME;
+	if (label_is(label, "optimizer.step"))
+		return CLAIM_BETWEEN;
+	return label->meaning == CATEGORY_STEP ? CLAIM_CATEGORY : CLAIM_NONE;
+}
+
+/* Caches find_claim per label. */
+static enum claim claim_of(struct steps *all, uint32_t label)
+{
+	if (!all->claims[label])
+		all->claims[label] = find_claim(&all->job->labels.labels[label]) + 1;
+	return all->claims[label] - 1;
+}
+
+static int add_series(struct steps *all, uint32_t label, enum claim claim)
+{
+	struct series *series;
+
+	if (all->series_of[label] || all->series_count == SERIES_MOST ||
+	    (claim == CLAIM_COMPUTE_INSIDE && all->guessed == SERIES_GUESSED))
+		return 0;
+	series = calloc(1, sizeof(*series));
+	if (!series)
+		return -ENOMEM;
+	series->label = label;
+	series->claim = claim;
+	all->guessed += claim == CLAIM_COMPUTE_INSIDE;
+	all->series[all->series_count++] = series;
+	all->series_of[label] = all->series_count;
+	return 0;
+}
+
+/* For spans in which compute began. */
+static bool may_be_step(const struct label *label)
+{
+	return label->meaning != CATEGORY_COMPUTE && !label_names_epoch(label) &&
+	       !label_of_epochs(label);
+}
+
+/* Compute began: any enclosing span may be a step. */
+static int claim_around(struct steps *all, uint32_t slot)
+{
+	const struct open_spans *spans = &all->job->spans;
+	int status = 0;
+
+	for (int i = 0; i < DEPTH_MOST && !status; i++) {
+		uint32_t label;
+
+		slot = open_spans_parent(spans, slot);
+		if (slot == SPAN_NONE)
+			break;
+		label = spans->slots[slot].label;
+		if (may_be_step(&all->job->labels.labels[label]))
+			status = add_series(all, label, CLAIM_COMPUTE_INSIDE);
+	}
+	return status;
+}
+
+static struct mark *mark_of(struct steps *all, uint64_t process, uint64_t loop, bool *added)
+{
+	const uint64_t key[] = { process, loop };
+
+	return (struct mark *)map_add(&all->marks, key, added);
+}
+
+/* Returns a nonzero hash of the loop's name, the first `length` bytes of the label's name. */
+static uint64_t loop_of(const struct steps *all, const struct label *label, size_t length)
+{
+	return map_hash_bytes(&all->marks, label->name.bytes, length) | 1;
+}
+
+/* Marks the start of a loop's wait. */
+static int mark_wait(struct steps *all, uint32_t slot)
+{
+	const struct span *span = &all->job->spans.slots[slot];
+	const struct label *label = &all->job->labels.labels[span->label];
+	struct mark *mark;
+	size_t length;
+	bool added;
+
+	if (!label_is_loop_wait(label, &length))
+		return 0;
+	mark = mark_of(all, span->process, loop_of(all, label, length), &added);
+	if (!mark)
+		return -ENOMEM;
+	*mark = (struct mark) { span->begin_ns, all->before[slot] };
+	return 0;
+}
+
+/* Sets where a step that is a span begins: for a loop body, with the loop's wait. */
+static int begin_of(struct steps *all, uint32_t slot, struct mark *from)
+{
+	const struct span *span = &all->job->spans.slots[slot];
+	const struct label *label = &all->job->labels.labels[span->label];
+	const struct mark *wait;
+	size_t length;
+	bool added;
+
+	*from = (struct mark) { span->begin_ns, all->before[slot] };
+	if (!label_is_loop_body(label, &length))
+		return 0;
+	wait = mark_of(all, span->process, loop_of(all, label, length), &added);
+	if (!wait)
+		return -ENOMEM;
+	if (!added && wait->time_ns <= span->begin_ns)
+		*from = *wait;
+	return 0;
+}
+
+static int span_begun(void *state, uint32_t slot, const struct event *event)
+{
+	struct steps *all = state;
+	const struct job *job = all->job;
+	const struct span *span = &job->spans.slots[slot];
+	const struct label *label = &job->labels.labels[span->label];
+	enum claim claim = claim_of(all, span->label);
+	int status = 0;
+
+	if (!GROW(all->before, all->slot_room, job->spans.room))
+		return -ENOMEM;
+	if (claim != CLAIM_NONE)
+		status = add_series(all, span->label, claim);
+	if (!status && label->meaning == CATEGORY_COMPUTE)
+		status = claim_around(all, slot);
+	all->before[slot] =
+		progress_at(job, activities_group(job->activities, span->process), span->begin_ns);
+	return status ? status : mark_wait(all, slot);
+}
+
+static int keep(struct series *series, const struct step *step)
+{
+	if (series->count < STEPS_MOST && !GROW(series->steps, series->room, series->count + 1))
+		return -ENOMEM;
+	longest_keep(series->steps, &series->count, STEPS_MOST, step, sizeof(*step));
+	return 0;
+}
+
+/* Numbers the steps of each group. */
+static int next_index(struct series *series, uint32_t group, uint64_t *index)
+{
+	if (!GROW(series->indices, series->index_room, (size_t)group + 1))
+		return -ENOMEM;
+	*index = series->indices[group]++;
+	return 0;
+}
+
+/* Adds the step from `from` to the end of `span`. */
+static int add_step(struct series *series, const struct job *job, const struct span *span,
+		    const struct mark *from, const struct progress *now)
+{
+	struct step step = {
+		.begin_ns = from->time_ns,
+		.time_ns = clock_subtract(span->end_ns, from->time_ns),
+		.rank = job->processes.processes[span->process].rank,
+		.done = progress_between(&from->done, now),
+	};
+	int status =
+		next_index(series, activities_group(job->activities, span->process), &step.index);
+
+	series->time_ns += step.time_ns;
+	histogram_add(&series->durations, step.time_ns);
+	return status ? status : keep(series, &step);
+}
+
+static int span_ended(void *state, uint32_t slot, const struct event *event)
+{
+	struct steps *all = state;
+	const struct job *job = all->job;
+	const struct span *span = &job->spans.slots[slot];
+	struct series *series;
+	struct mark from, now, *last;
+	bool first;
+	int status;
+
+	if (!all->series_of[span->label])
+		return 0;
+	series = all->series[all->series_of[span->label] - 1];
+	now.time_ns = span->end_ns;
+	now.done = progress_at(job, activities_group(job->activities, span->process), span->end_ns);
+	if (series->claim != CLAIM_BETWEEN) {
+		status = begin_of(all, slot, &from);
+		return status ? status : add_step(series, job, span, &from, &now.done);
+	}
+	last = mark_of(all, span->process, 0, &first);
+	if (!last)
+		return -ENOMEM;
+	status = first ? 0 : add_step(series, job, span, last, &now.done);
+	*last = now;
+	return status;
+}
+
+/* --- the table --- */
+
+/* A table row. */
+struct line {
+	struct table_text name;
+	int64_t rank;
+	uint64_t index, start_ns, time_ns, compute_ns, wait_ns, io_ns, stall_ns;
+	uint64_t read_bytes, mmap_fetched_bytes;
+	bool outlier;
+};
+
+static const struct table_column columns[] = {
+	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct line, name), 0 },
+	{ "rank", "rank", UNIT_NONE, "rank that ran the step", TABLE_INT(struct line, rank), 0 },
+	{ "index", "step", UNIT_NONE, "number of the step in its rank",
+	  TABLE_UINT(struct line, index), 0 },
+	{ "start_ns", "start", UNIT_NS, "start of the step, since the start of the run",
+	  TABLE_UINT(struct line, start_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "duration of the step", TABLE_UINT(struct line, time_ns), 0 },
+	{ "compute_ns", "compute", UNIT_NS, "compute time during the step",
+	  TABLE_UINT(struct line, compute_ns), 0 },
+	{ "wait_ns", "waiting for data", UNIT_NS, "time in spans of category data during the step",
+	  TABLE_UINT(struct line, wait_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, "I/O time during the step", TABLE_UINT(struct line, io_ns),
+	  JOB_EVENTS },
+	{ "stall_ns", "unoverlapped I/O", UNIT_NS, "I/O time outside compute during the step",
+	  TABLE_UINT(struct line, stall_ns), JOB_EVENTS },
+	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls during the step",
+	  TABLE_UINT(struct line, read_bytes), JOB_MOVED | JOB_EVENTS },
+	{ "mmap_fetched_bytes", "mmap from storage", UNIT_BYTES,
+	  "bytes read from storage into the page cache by page faults during the step",
+	  TABLE_UINT(struct line, mmap_fetched_bytes), JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
+	{ "outlier", "outlier", UNIT_NONE, "whether the step took much longer than the others",
+	  TABLE_BOOL(struct line, outlier), 0 },
+};
+
+static const struct series *choose(const struct steps *all)
+{
+	const struct series *best = NULL;
+
+	for (size_t i = 0; i < all->series_count; i++) {
+		const struct series *series = all->series[i];
+		uint64_t count = series->durations.count;
+
+		if (!count)
+			continue;
+		if (!best || series->claim > best->claim ||
+		    (series->claim == best->claim &&
+		     (count > best->durations.count ||
+		      (count == best->durations.count && series->time_ns > best->time_ns))))
+			best = series;
+	}
+	return best;
+}
+
+/*
+ * Returns the limit for outliers: the median plus five times the distance to the upper quartile,
+ * which for symmetric times is their median absolute deviation; the margin is at least a tenth of
+ * the median.
+ */
+static uint64_t outlier_limit(const struct series *series)
+{
+	uint64_t median = histogram_percentile(&series->durations, 50);
+	uint64_t deviation = histogram_percentile(&series->durations, 75) - median;
+	uint64_t margin = deviation > UINT64_MAX / 5 ? UINT64_MAX : 5 * deviation;
+
+	return clock_add(median, margin > median / 10 ? margin : median / 10);
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+	const struct step *a = left, *b = right;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static int add_row(struct table *table, const struct job *job, const struct label *label,
+		   const struct step *step, bool outlier)
+{
+	const struct activity *of = job->activities->groups[ACTIVITY_JOB].of;
+	bool computes = of[ACTIVITY_COMPUTE].count, waits = of[ACTIVITY_DATA].count;
+	const struct line line = {
+		.name = { label->name.bytes, label->name.length },
+		.rank = step->rank >= 0 ? step->rank : TABLE_NO_INT,
+		.index = step->index,
+		.start_ns = clock_subtract(step->begin_ns, job->start_ns),
+		.time_ns = step->time_ns,
+		.compute_ns = computes ? step->done.compute_ns : TABLE_NO_UINT,
+		.wait_ns = waits ? step->done.wait_ns : TABLE_NO_UINT,
+		.io_ns = step->done.io_ns,
+		.stall_ns = computes ? step->done.io_ns - step->done.hidden_ns : TABLE_NO_UINT,
+		.read_bytes = step->done.read_bytes,
+		.mmap_fetched_bytes = step->done.mmap_fetched_bytes,
+		.outlier = outlier,
+	};
+
+	return table_add(table, &line);
+}
+
+/* "1,000 spans "step": median 12.3 ms, p99 20.1 ms, longest 1.2 s" */
+static int set_note(struct table *table, const struct series *series, const struct label *label,
+		    uint64_t limit, size_t outliers)
+{
+	const struct histogram *durations = &series->durations;
+	int length = label->name.length < NAME_MOST ? label->name.length : NAME_MOST;
+	char count[UNITS_TEXT], median[UNITS_TEXT], p99[UNITS_TEXT], longest[UNITS_TEXT];
+	struct words note = { .used = 0 };
+
+	words_clause(&note, "%s spans \"%.*s\": median %s, p99 %s, longest %s",
+		     units_count(count, durations->count), length, label->name.bytes,
+		     units_ns(median, histogram_percentile(durations, 50)),
+		     units_ns(p99, histogram_percentile(durations, 99)),
+		     units_ns(longest, durations->max));
+	words_clause(&note, "%zu are outliers, longer than %s", outliers, units_ns(median, limit));
+	if (durations->count > series->count)
+		words_clause(&note, "only the %s longest are listed",
+			     units_count(count, series->count));
+	return table_set_note(table, note.bytes);
+}
+
+static int fill(void *state, struct table *table)
+{
+	const struct steps *all = state;
+	const struct job *job = all->job;
+	const struct series *series = choose(all);
+	const struct label *label;
+	size_t outliers = 0;
+	uint64_t limit;
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	table->recorded = job->layers;
+	if (status)
+		return status;
+	if (!series) {
+		table->absent = true;
+		return table_set_note(table, !(job->layers & JOB_SPAN) && !job->activities->wanted
+						     ? "application spans were not recorded"
+						     : "no span represents a step: none is named "
+						       "so, and none contains compute");
+	}
+	label = &job->labels.labels[series->label];
+	limit = outlier_limit(series);
+	qsort(series->steps, series->count, sizeof(*series->steps), compare_steps);
+	for (size_t i = 0; i < series->count && !status; i++) {
+		bool outlier = series->steps[i].time_ns > limit;
+
+		outliers += outlier;
+		status = add_row(table, job, label, &series->steps[i], outlier);
+	}
+	return status ? status : set_note(table, series, label, limit, outliers);
+}
+
+const struct analysis analysis_steps = {
+	.name = "steps",
+	.meaning = "training steps, the longest",
+	.title = "Outlier steps",
+	.only = "outlier",
+	.shape = TABLE_LIST,
+	.of_sums = true,
+	.begin = begin,
+	.passing.span_begun = span_begun,
+	.passing.span_ended = span_ended,
+	.fill = fill,
+	.end = end,
+	.merging = { .moments = "start_ns", .sorted = "start_ns", .many = "steps" },
+};

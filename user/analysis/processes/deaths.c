@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Counts the processes killed by each fatal signal, and finds the file that one of them accessed.
+ */
+#include "analysis/processes/deaths.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "analysis/processes/processes.h"
+
+/* Most informative signals first. SIGTERM, SIGINT, SIGHUP and SIGPIPE are left out: they are normal
+ * ways to stop a program. */
+static const struct {
+	uint32_t number;
+	const char *name, *hint;
+} fatal[] = {
+	{ SIGBUS, "SIGBUS",
+	  "the file system was full (see df), or the file is shorter than its mapping" },
+	{ SIGKILL, "SIGKILL",
+	  "unless someone sent it, memory ran out: see dmesg, and oom_kill in the cgroup's "
+	  "memory.events" },
+	{ SIGSEGV, "SIGSEGV", "the program crashed: see its core dump" },
+	{ SIGABRT, "SIGABRT", "the program aborted: see its messages" },
+	{ SIGILL, "SIGILL", "the program was built for a different CPU" },
+	{ SIGFPE, "SIGFPE", "the program crashed: see its core dump" },
+	{ SIGSYS, "SIGSYS", "seccomp blocked a system call" },
+	{ SIGXCPU, "SIGXCPU", "the CPU time limit was reached (ulimit -t)" },
+	{ SIGXFSZ, "SIGXFSZ", "the file size limit was reached (ulimit -f)" },
+};
+/* Replace the hint if the kernel reported the cause. */
+#define OOM_ALL                                                                                    \
+	"killed by the OOM killer: memory ran out, or the cgroup reached its limit "               \
+	"(memory.max)"
+#define OOM_SOME                                                                                   \
+	"some were killed by the OOM killer: memory ran out, or the cgroup reached its "           \
+	"limit "                                                                                   \
+	"(memory.max)"
+#define TMPFS_FULL "the file system is full, or the file is shorter than its mapping"
+#define FATAL (sizeof(fatal) / sizeof(fatal[0]))
+
+static bool was_killed_by(const struct process *process, uint32_t signal)
+{
+	return process->ended && WIFSIGNALED(process->status) &&
+	       WTERMSIG(process->status) == signal;
+}
+
+/* Process 0 stands for unknown processes. */
+static void count_deaths(const struct measured *measured, uint32_t signal, struct death *death)
+{
+	const struct process_table *table = &measured->job->processes;
+
+	for (uint32_t i = 1; i < table->count; i++) {
+		struct failed_fault fault;
+
+		/* Other users' processes on a shared device do not belong to the run. */
+		if (table->processes[i].guessed)
+			continue;
+		death->processes++;
+		if (!was_killed_by(&table->processes[i], signal))
+			continue;
+		if (!death->died++)
+			death->first = i;
+		death->oom += table->processes[i].oom;
+		if (death->file != FILE_UNKNOWN || signal != SIGBUS)
+			continue;
+		fault = processes_failed_fault(measured, i);
+		if (fault.file == FILE_UNKNOWN)
+			continue;
+		death->first = i;
+		death->file = fault.file;
+		death->offset = fault.offset;
+		death->capacity_bytes =
+			measured->job->files.files[fault.file].capacity_kib * 1024ull;
+	}
+}
+
+bool deaths_by_signal(const struct measured *measured, size_t number, struct death *death)
+{
+	for (size_t i = 0; i < FATAL; i++) {
+		*death = (struct death) {
+			.signal = fatal[i].name,
+			.hint = fatal[i].hint,
+			.file = FILE_UNKNOWN,
+			.offset = -1,
+		};
+		count_deaths(measured, fatal[i].number, death);
+		if (death->oom)
+			death->hint = death->oom == death->died ? OOM_ALL : OOM_SOME;
+		else if (death->capacity_bytes)
+			death->hint = TMPFS_FULL;
+		if (death->died && !number--)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Processes killed by a signal, by signal: only signals that mean a crash, a full file system or
+ * lack of memory, not signals that ask a program to stop.
+ */
+#ifndef FAULTLINE_DEATHS_H
+#define FAULTLINE_DEATHS_H
+
+#include "analysis/shared/measured.h"
+
+struct death {
+	const char *signal; /* "SIGBUS" */
+	const char *hint;   /* where to look for the cause */
+	uint64_t died, processes;
+	uint64_t oom;	/* killed by the OOM killer */
+	uint32_t first; /* one of the killed, by number in the process table */
+	/* File of its last fault, if that fault failed; FILE_UNKNOWN: unknown. */
+	uint32_t file;
+	int64_t offset;		 /* in the file; -1: unknown */
+	uint64_t capacity_bytes; /* of the file's tmpfs; 0: unknown */
+};
+
+/* Gets the `number`th signal that killed processes; false past the last one. */
+bool deaths_by_signal(const struct measured *measured, size_t number, struct death *death);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Saves and loads by process. Counts only a program's first thread: other threads, and processes
+ * forked for saving that do not exec, do not block the program.
+ */
+#include "analysis/processes/process_waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/shared/finding_threshold.h"
+#include "analysis/files/io_patterns.h"
+#include "grow.h"
+
+/* A run of consecutive calls on one file. */
+struct file_row {
+	uint32_t file;
+	uint64_t time_ns, end; /* end: of the last call, offset in the file */
+};
+
+struct process_waiting {
+	struct process_wait sums;
+	struct file_row now, longest;
+};
+
+#define WAITING_MOST 65536 /* processes; further ones are left out */
+
+void process_waits_init(struct process_waits *waits, const struct job *job,
+			enum process_waits_for what)
+{
+	*waits = (struct process_waits) {
+		.job = job,
+		.what = what,
+		.small_bytes = what == PROCESS_SAVES ? IO_PATTERN_SMALL_WRITE_BYTES
+						     : threshold(THRESHOLD_SMALL_READ),
+	};
+	map_init(&waits->numbers, 1, 1);
+}
+
+void process_waits_free(struct process_waits *waits)
+{
+	map_free(&waits->numbers);
+	free(waits->all);
+}
+
+/* Sets *waiting to NULL if there are too many. */
+static int find_waiting(struct process_waits *waits, uint32_t process,
+			struct process_waiting **waiting)
+{
+	const uint64_t key = process;
+	uint64_t *number = map_find(&waits->numbers, &key);
+	bool added;
+
+	*waiting = NULL;
+	if (!number && waits->count < WAITING_MOST) {
+		if (!GROW(waits->all, waits->room, waits->count + 1))
+			return -ENOMEM;
+		number = map_add(&waits->numbers, &key, &added);
+		if (!number)
+			return -ENOMEM;
+		*number = waits->count;
+		waits->all[waits->count++] = (struct process_waiting) {
+			.sums.process = process,
+			.now.file = FILE_NONE,
+			.longest.file = FILE_NONE,
+		};
+	}
+	if (number)
+		*waiting = &waits->all[*number];
+	return 0;
+}
+
+/* A sync, or a write that is not known to be O_SYNC. */
+static bool is_save(const struct event *event)
+{
+	return event->class == IO_SYNC ||
+	       (event->class == IO_WRITE && (event->flags & EVENT_SUMMED ||
+					     !(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC)));
+}
+
+/* Compares each call's size; for aggregated calls, the average. */
+static bool is_small(const struct process_waits *waits, const struct event *event)
+{
+	return event->class != IO_SYNC && event->bytes / event_count(event) <= waits->small_bytes;
+}
+
+/* For aggregated calls, only if the process has no other thread. */
+static bool is_first_thread(const struct process *process, const struct event *event)
+{
+	return event->flags & EVENT_SUMMED ? process->executed && !process->threads
+					   : event->thread == process->pid;
+}
+
+static bool is_wait(const struct process_waits *waits, const struct event *event)
+{
+	const struct process *process = &waits->job->processes.processes[event->process];
+
+	return (waits->what == PROCESS_SAVES ? is_save(event) : event->class == IO_READ) &&
+	       event_count(event) && !is_small(waits, event) && event->process != PROCESS_UNKNOWN &&
+	       is_first_thread(process, event) &&
+	       (process->executed || process->parent == PROCESS_NONE) &&
+	       !file_table_is_on(&waits->job->files, event->file, FILE_SYSTEM_IN_MEMORY);
+}
+
+static void add_to_row(struct process_waiting *waiting, const struct event *event)
+{
+	const uint64_t begins = event->offset < 0 ? 0 : event->offset;
+
+	if (waiting->now.file != event->file || !waiting->sums.rows) {
+		waiting->now = (struct file_row) { .file = event->file };
+		waiting->sums.rows++;
+	} else if (!(event->flags & EVENT_SUMMED) && begins < waiting->now.end) {
+		waiting->sums.back++;
+	}
+	waiting->now.end = begins + event->bytes;
+	waiting->now.time_ns += event_time_ns(event);
+	if (waiting->now.time_ns >= waiting->longest.time_ns)
+		waiting->longest = waiting->now;
+}
+
+int process_waits_take(struct process_waits *waits, const struct event *event)
+{
+	struct process_waiting *waiting;
+	int status;
+
+	if (!(event->flags & EVENT_CALL) ||
+	    event->flags & (EVENT_SECOND | EVENT_FAILED | EVENT_CLASSES) || !is_wait(waits, event))
+		return 0;
+	status = find_waiting(waits, event->process, &waiting);
+	if (status || !waiting)
+		return status;
+	if (event->class == IO_SYNC)
+		waiting->sums.syncs += event_count(event);
+	else
+		waiting->sums.calls += event_count(event);
+	waiting->sums.bytes += event->bytes;
+	waiting->sums.fetched_bytes +=
+		event->flags & EVENT_DIRECT ? event->bytes : event->fetched_bytes;
+	waiting->sums.time_ns += event_time_ns(event);
+	add_to_row(waiting, event);
+	return 0;
+}
+
+bool process_waits_view(const struct process_waits *waits, size_t number, struct process_wait *wait)
+{
+	if (number >= waits->count)
+		return false;
+	*wait = waits->all[number].sums;
+	wait->file = waits->all[number].longest.file;
+	wait->row_ns = waits->all[number].longest.time_ns;
+	return true;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "programs": processes with the same name and rank grouped, if there are many. Times are
+ * sums over processes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/base/map.h"
+#include "analysis/processes/processes.h"
+#include "grow.h"
+
+#define PROCESSES_LEAST 12 /* fewer are easy to read one by one */
+
+struct program_row {
+	struct table_text name;
+	int64_t rank;	 /* TABLE_NO_INT: none */
+	uint32_t number; /* before sorting */
+	uint64_t processes, time_ns, read_bytes, write_bytes, fetched_bytes, metadata_calls;
+};
+
+struct programs {
+	struct program_row *all;
+	size_t count, room;
+	struct map numbers; /* name hash and rank -> number */
+	/* Per process, if there are many: its program, from 1; where its time ends in plots. */
+	uint32_t *program_of;
+	uint64_t *ends_ns;
+	size_t process_count;
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct programs *programs = calloc(1, sizeof(*programs));
+
+	*state = programs;
+	if (!programs)
+		return -ENOMEM;
+	map_init(&programs->numbers, 2, 1);
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct programs *programs = state;
+
+	map_free(&programs->numbers);
+	free(programs->all);
+	free(programs->program_of);
+	free(programs->ends_ns);
+	free(programs);
+}
+
+static struct program_row *program_of(struct programs *programs, struct table_text name,
+				      int64_t rank)
+{
+	uint64_t key[2] = { map_hash_bytes(&programs->numbers, name.bytes, name.length), rank };
+	uint64_t *number;
+	bool added;
+
+	if (!GROW(programs->all, programs->room, programs->count + 1))
+		return NULL;
+	number = map_add(&programs->numbers, key, &added);
+	if (!number)
+		return NULL;
+	if (added) {
+		*number = programs->count++;
+		programs->all[*number] = (struct program_row) {
+			.name = name, .number = *number, .rank = rank >= 0 ? rank : TABLE_NO_INT
+		};
+	}
+	return &programs->all[*number];
+}
+
+static int add_process(struct programs *programs, const struct measured *measured, uint32_t number)
+{
+	const struct process *process = &measured->job->processes.processes[number];
+	struct trace_string comm = job_comm(measured->job, number);
+	struct program_row *program = program_of(
+		programs, (struct table_text) { comm.bytes, comm.length }, process->rank);
+
+	if (!program)
+		return -ENOMEM;
+	programs->program_of[number] = program->number + 1;
+	program->processes++;
+	program->time_ns += processes_tally(measured, number, MEASURE_IO)->time.measure;
+	program->read_bytes += processes_tally(measured, number, IO_READ)->bytes;
+	program->write_bytes += processes_tally(measured, number, IO_WRITE)->bytes;
+	program->metadata_calls += processes_tally(measured, number, IO_METADATA)->count;
+	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
+		program->fetched_bytes += processes_tally(measured, number, i)->fetched_bytes;
+	return 0;
+}
+
+static const struct table_column columns[] = {
+	{ "name", "program", UNIT_NONE, "name of the program", TABLE_TEXT(struct program_row, name),
+	  0 },
+	{ "rank", "rank", UNIT_NONE, "rank of its processes", TABLE_INT(struct program_row, rank),
+	  0 },
+	{ "processes", "processes", UNIT_COUNT, "processes of that name and rank",
+	  TABLE_UINT(struct program_row, processes), 0 },
+	{ "time_ns", "time", UNIT_NS, "I/O time, summed over processes",
+	  TABLE_UINT(struct program_row, time_ns), 0 },
+	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
+	  TABLE_UINT(struct program_row, read_bytes), JOB_MOVED },
+	{ "write_bytes", "written", UNIT_BYTES, "bytes written by calls",
+	  TABLE_UINT(struct program_row, write_bytes), JOB_MOVED },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes read from storage into the page cache, readahead included",
+	  TABLE_UINT(struct program_row, fetched_bytes), JOB_PAGECACHE },
+	{ "metadata_calls", "metadata calls", UNIT_COUNT, "number of metadata calls",
+	  TABLE_UINT(struct program_row, metadata_calls), JOB_SYSCALL },
+};
+
+static int compare_programs(const void *left, const void *right)
+{
+	const struct program_row *a = left, *b = right;
+
+	return a->time_ns > b->time_ns ? -1 : a->time_ns < b->time_ns;
+}
+
+static int add_programs(struct programs *programs, const struct measured *measured,
+			struct table *table)
+{
+	size_t count = measured->job->processes.count;
+	uint32_t *rows;
+	int status = 0;
+
+	programs->process_count = count;
+	programs->program_of = calloc(count, sizeof(*programs->program_of));
+	if (!programs->program_of)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < count && !status; i++)
+		status = add_process(programs, measured, i);
+	rows = calloc(programs->count + 1, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	if (programs->count)
+		qsort(programs->all, programs->count, sizeof(*programs->all), compare_programs);
+	for (size_t i = 0; i < programs->count && !status; i++) {
+		rows[programs->all[i].number + 1] = i + 1;
+		status = table_add(table, &programs->all[i]);
+	}
+	for (uint32_t i = 0; i < count && !status; i++)
+		programs->program_of[i] = rows[programs->program_of[i]];
+	free(rows);
+	return status;
+}
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	table->recorded = measured->job->layers;
+	if (status || measured->job->processes.count <= PROCESSES_LEAST)
+		return status;
+	return add_programs(measured_state(measured, &analysis_programs), measured, table);
+}
+
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	struct programs *programs = state;
+	uint32_t number = event->process;
+
+	if (event->class == IO_NONE || number >= programs->process_count ||
+	    !programs->program_of[number])
+		return 0;
+	if (!programs->ends_ns)
+		programs->ends_ns = calloc(programs->process_count, sizeof(*programs->ends_ns));
+	if (!programs->ends_ns)
+		return -ENOMEM;
+	rows[0] = (struct row_of) { .row = programs->program_of[number] - 1,
+				    .end_ns = &programs->ends_ns[number] };
+	return 1;
+}
+
+const struct analysis analysis_programs = {
+	.name = "programs",
+	.meaning = "processes grouped by name and rank, if there are many",
+	.title = "Programs",
+	.of_sums = true,
+	.shape = TABLE_LIST,
+	.by = "time_ns",
+	.text_only = true,
+	.begin = begin,
+	.conclude = conclude,
+	.rows_of = rows_of,
+	.end = end,
+	.merging = { .alone = true },
+};

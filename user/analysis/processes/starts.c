@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "starts". A process that has started may wait a long time for work, so a start ends with
+ * the last file that the process loads, not with the first data that it reads.
+ */
+#include "analysis/processes/starts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/base/interval.h"
+#include "analysis/base/map.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/model/path.h"
+#include "analysis/processes/processes.h"
+#include "analysis/shared/trace_text.h"
+#include "grow.h"
+
+/* A process that loads nothing for this long has started. */
+#define PAUSE_NS 2000000000ull
+
+/* The role of a file in the start of a process. */
+enum file_part { PART_UNKNOWN, PART_LOADED, PART_DATA, PART_NEITHER };
+
+struct start {
+	uint64_t last_ns; /* end of the last access to a loaded file; 0: none yet */
+	uint64_t files;
+	bool over;
+};
+
+/* Starts of one name by one parent. */
+struct started {
+	struct starts_view view;
+	struct interval_union time;
+};
+
+struct starts {
+	const struct job *job;
+	uint8_t *parts;	   /* enum file_part, per file */
+	struct start *all; /* by process number */
+	size_t count, room;
+	struct started *groups; /* filled at the end */
+	size_t group_count, group_room;
+	struct map places; /* parent and name -> index in groups */
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct starts *starts = calloc(1, sizeof(*starts));
+
+	if (!starts)
+		return -ENOMEM;
+	*state = starts;
+	starts->job = job;
+	map_init(&starts->places, 2, 1);
+	starts->parts = calloc(job->files.count + 1, 1);
+	return starts->parts ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct starts *starts = state;
+
+	free(starts->parts);
+	free(starts->all);
+	free(starts->groups);
+	map_free(&starts->places);
+	free(starts);
+}
+
+/* --- during the walk --- */
+
+/* Configuration files are neither: programs read them while they start. */
+static enum file_part part_of(const struct job *job, uint32_t file)
+{
+	static const char *const settings[] = { "/etc/", "/usr/", "/proc/", "/sys/" };
+	const struct trace_string path = file_table_path(&job->files, file);
+
+	if (loaded_in(&job->files, trace_text(path)))
+		return PART_LOADED;
+	if (loaded_is(trace_text(path))) /* may be the program itself */
+		return PART_NEITHER;
+	if (!S_ISREG(job->files.files[file].mode) || !path.length)
+		return PART_NEITHER;
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (path_begins(path.bytes, path.length, settings[i]))
+			return PART_NEITHER;
+	return PART_DATA;
+}
+
+static struct start *start_of(struct starts *starts, uint32_t process)
+{
+	if (process >= starts->count) {
+		size_t count = process + 1ul;
+
+		if (!GROW(starts->all, starts->room, count))
+			return NULL;
+		memset(starts->all + starts->count, 0,
+		       (count - starts->count) * sizeof(*starts->all));
+		starts->count = count;
+	}
+	return &starts->all[process];
+}
+
+static void add_event(struct starts *starts, struct start *start, const struct event *event)
+{
+	uint8_t *part = &starts->parts[event->file];
+
+	if (*part == PART_UNKNOWN)
+		*part = part_of(starts->job, event->file);
+	if (start->last_ns && event->start > start->last_ns + PAUSE_NS) {
+		start->over = true;
+		return;
+	}
+	if (*part == PART_LOADED) {
+		start->last_ns = event->end > start->last_ns ? event->end : start->last_ns;
+		start->files += event->flags & EVENT_OPENS ? 1 : 0;
+	} else if (*part == PART_DATA &&
+		   (event->class == IO_READ || event->class == IO_MMAP_READ)) {
+		start->over = true;
+	}
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct starts *starts = state;
+
+	for (const struct event *event = events; event < events + count; event++) {
+		struct start *start;
+
+		if (event->file == FILE_NONE || event->file == FILE_UNKNOWN ||
+		    event->class == IO_NONE || event->process == PROCESS_UNKNOWN ||
+		    event->flags & EVENT_FAILED)
+			continue;
+		start = start_of(starts, event->process);
+		if (!start)
+			return -ENOMEM;
+		if (!start->over)
+			add_event(starts, start, event);
+	}
+	return 0;
+}
+
+/* All events of a series belong to one process. */
+static int add_series(void *state, const struct event_series *series)
+{
+	const struct starts *starts = state;
+	uint32_t process = series->events->process;
+
+	if (process < starts->count && starts->all[process].over)
+		return 0;
+	return add_events(state, series->events, series->count);
+}
+
+/* --- the table --- */
+
+static const struct table_column columns[] = {
+	{ "program", "program", UNIT_NONE, "name of the program",
+	  TABLE_TEXT(struct starts_view, program), 0 },
+	{ "parent_pid", "started by", UNIT_NONE, "process ID of the parent",
+	  TABLE_UINT(struct starts_view, parent_pid), 0 },
+	{ "processes", "processes", UNIT_COUNT, "processes that executed the program",
+	  TABLE_UINT(struct starts_view, processes), 0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of these processes starting up: from its start to the last "
+	  "library or module that it loads before it reads data or loads nothing for 2 s",
+	  TABLE_UINT(struct starts_view, time_ns), 0 },
+	{ "thread_time_ns", "summed", UNIT_NS, "startup time summed over these processes",
+	  TABLE_UINT(struct starts_view, thread_time_ns), 0 },
+	{ "longest_ns", "longest", UNIT_NS, "longest startup time of one process",
+	  TABLE_UINT(struct starts_view, longest_ns), 0 },
+	{ "files", "files loaded", UNIT_COUNT,
+	  "libraries and modules that these processes opened during startup, in total",
+	  TABLE_UINT(struct starts_view, files), 0 },
+};
+
+/* Returns NULL if out of memory. */
+static struct started *group_of(struct starts *starts, const struct process *process,
+				uint32_t number)
+{
+	const struct process_table *table = &starts->job->processes;
+	const uint64_t key[] = { (uint64_t)process->trace << 32 | process->parent, process->comm };
+	struct started *group;
+	bool added;
+	uint64_t *place = map_add(&starts->places, key, &added);
+
+	if (!place)
+		return NULL;
+	if (!added)
+		return &starts->groups[*place];
+	if (!GROW(starts->groups, starts->group_room, starts->group_count + 1))
+		return NULL;
+	*place = starts->group_count;
+	group = &starts->groups[starts->group_count++];
+	*group = (struct started) {
+		.view = { .needless = true,
+			  .program = trace_text(job_comm(starts->job, number)),
+			  .parent_pid = process->parent == PROCESS_NONE
+						? TABLE_NO_UINT
+						: table->processes[process->parent].pid },
+	};
+	return group;
+}
+
+#define AS_MUCH 0.75 /* minimum share of a child's files that its parent has loaded */
+
+/* Whether the parent has loaded about as much itself, so that a fork would have been enough. */
+static bool has_loaded(const struct starts *starts, uint32_t parent, const struct start *start)
+{
+	return parent < starts->count && starts->all[parent].files >= AS_MUCH * start->files;
+}
+
+/* Processes are nearly in order of start time, so the union misses little. */
+static int group_starts(struct starts *starts)
+{
+	const struct process_table *table = &starts->job->processes;
+
+	for (size_t i = 1; i < starts->count && i < table->count; i++) {
+		const struct process *process = &table->processes[i];
+		const struct start *start = &starts->all[i];
+		struct started *group;
+		uint64_t time_ns;
+
+		if (!process->executed || process->guessed || start->last_ns <= process->start_ns)
+			continue;
+		group = group_of(starts, process, i);
+		if (!group)
+			return -ENOMEM;
+		time_ns = start->last_ns - process->start_ns;
+		interval_add(&group->time, process->start_ns, start->last_ns);
+		group->view.needless &= has_loaded(starts, process->parent, start);
+		group->view.processes++;
+		group->view.files += start->files;
+		group->view.time_ns = group->time.measure;
+		group->view.thread_time_ns += time_ns;
+		if (time_ns > group->view.longest_ns)
+			group->view.longest_ns = time_ns;
+	}
+	return 0;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct starts_view *one = &((const struct started *)a)->view;
+	const struct starts_view *other = &((const struct started *)b)->view;
+
+	if (one->time_ns != other->time_ns)
+		return one->time_ns > other->time_ns ? -1 : 1;
+	return one->parent_pid < other->parent_pid ? -1 : 1;
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct starts *starts = state;
+	int status = group_starts(starts);
+
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(columns));
+	if (starts->group_count)
+		qsort(starts->groups, starts->group_count, sizeof(*starts->groups), compare_groups);
+	for (size_t i = 0; i < starts->group_count && !status; i++)
+		status = table_add(table, &starts->groups[i].view);
+	return status;
+}
+
+bool starts_of(const struct measured *measured, size_t number, struct starts_view *view)
+{
+	const struct starts *starts = measured_state(measured, &analysis_starts);
+
+	if (!starts || number >= starts->group_count)
+		return false;
+	*view = starts->groups[number].view;
+	return true;
+}
+
+const struct analysis analysis_starts = {
+	.name = "starts",
+	.meaning = "startup time of programs, by parent process",
+	.title = NULL, /* only with --table, and for findings */
+	.shown = "program,parent_pid,processes,time_ns,longest_ns,files",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing = { .apart = true, .events = add_events, .series = add_series },
+	.fill = fill,
+	.end = end,
+	/* Processes of different runs do not start each other. */
+	.merging = { .sorted = "-time_ns", .many = "programs" },
+};

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "trace": what ran, where and for how long, what was recorded and what was lost.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/run/loss.h"
+#include "analysis/run/trace_table.h"
+#include "analysis/run/header_texts.h"
+#include "analysis/base/map.h"
+#include "analysis/shared/measured.h"
+
+#define LAYERS_MOST 64
+#define NOTES_MOST 32
+#define NAME_MOST 32 /* bytes of a name that becomes part of a column name */
+
+/* A layer of any trace. Lost events are known only for complete traces. */
+struct layer_row {
+	const char *name, *attach, *reason;
+	const char *state; /* "on" or "off" */
+	bool listed;	   /* in a header, so it can be switched, unlike file identities */
+	bool on;
+	uint64_t lost;
+};
+
+struct about {
+	struct header_texts texts; /* must come first: its getters use it */
+	struct layer_row layers[LAYERS_MOST];
+	size_t layer_count;
+	struct trace_note notes[NOTES_MOST]; /* counts of complete traces */
+	size_t note_count;
+	uint64_t rows; /* of incomplete traces, where only rows can be counted */
+	int64_t exit_code;
+	uint64_t start_ns, duration_ns, events, survivors, lost, unaccounted, processes, ranks;
+	uint64_t overwritten; /* by flight recorders */
+	uint64_t cpus, memory_bytes, cgroup_memory_bytes, dirty_bytes;
+	bool complete, lower_bounds;
+	const char *cause; /* main cause of loss */
+};
+
+/* --- layers --- */
+
+/* Layer names become column names: only plausible names are accepted. */
+static bool name_fits(const char *name)
+{
+	size_t length =
+		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+
+	return length && length <= NAME_MOST && !name[length];
+}
+
+static struct layer_row *layer_of(struct about *about, const char *name)
+{
+	if (!name_fits(name))
+		return NULL;
+	for (size_t i = 0; i < about->layer_count; i++)
+		if (!strcmp(about->layers[i].name, name))
+			return &about->layers[i];
+	if (about->layer_count == LAYERS_MOST)
+		return NULL;
+	about->layers[about->layer_count].name = name;
+	return &about->layers[about->layer_count++];
+}
+
+/* A layer is on if any trace has it; the reason why it is off in another trace is kept. */
+static void take_layers(struct about *about, const struct job_trace *trace)
+{
+	for (size_t i = 0; i < trace->header->layer_count; i++) {
+		const struct trace_layer *from = &trace->header->layers[i];
+		struct layer_row *layer = layer_of(about, from->name);
+
+		if (!layer)
+			continue;
+		layer->listed = true;
+		layer->on |= from->on;
+		if (!layer->attach)
+			layer->attach = from->attach;
+		if (!layer->reason)
+			layer->reason = from->reason;
+	}
+	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++) {
+		const struct trace_kind_total *kind = &trace->totals->kinds[i];
+		struct layer_row *layer = kind->events ? layer_of(about, kind->layer) : NULL;
+
+		if (layer)
+			layer->lost = clock_add(layer->lost, kind->lost);
+	}
+}
+
+/* --- notes --- */
+
+static void name_note(struct about *about, const char *name)
+{
+	for (size_t i = 0; i < about->note_count; i++)
+		if (!strcmp(about->notes[i].name, name))
+			return;
+	if (about->note_count == NOTES_MOST || !name_fits(name))
+		return;
+	about->notes[about->note_count++].name = name;
+}
+
+/* Known notes, and any others found in traces: a missing note means 0, or unknown if a trace has no
+ * end. */
+static void take_notes(struct about *about)
+{
+	static const char *const known[] = { TRACE_NOTE_UNFOLLOWED,    TRACE_NOTE_UNTIMED,
+					     TRACE_NOTE_ENDED_UNSEEN,  TRACE_NOTE_ASYNC_BEFORE,
+					     TRACE_NOTE_SPANS_BEFORE,  TRACE_NOTE_BIOS_UNSEEN,
+					     TRACE_NOTE_BIOS_UNDER_WAY };
+	const struct job *job = about->texts.job;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		name_note(about, known[i]);
+	for (size_t i = 0; i < job->trace_count; i++)
+		for (size_t j = 0; job->traces[i].totals && j < job->traces[i].totals->note_count;
+		     j++)
+			name_note(about, job->traces[i].totals->notes[j].name);
+	for (size_t i = 0; i < about->note_count; i++)
+		about->notes[i].count =
+			job->complete ? job_count_notes(job, about->notes[i].name) : TABLE_NO_UINT;
+}
+
+static int add_note_column(struct table *table, const struct about *about, size_t number)
+{
+	size_t base = offsetof(struct about, notes) + number * sizeof(struct trace_note);
+	char name[NAME_MOST + sizeof("notes.")];
+	const struct table_column column = {
+		name,
+		NULL,
+		UNIT_COUNT,
+		"times this limitation of the recording occurred",
+		table_get_uint,
+		base + offsetof(struct trace_note, count),
+		0,
+	};
+
+	snprintf(name, sizeof(name), "notes.%s", about->notes[number].name);
+	return table_add_column(table, &column);
+}
+
+/* --- numbers --- */
+
+/* Returns 0 only if all commands exited with 0; otherwise the first other status. TABLE_NO_INT if
+ * any is unknown. */
+static int64_t exit_code_of(const struct job *job)
+{
+	int64_t code = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		if (!totals || totals->exit_code < 0)
+			return TABLE_NO_INT;
+		if (!code)
+			code = totals->exit_code;
+	}
+	return code;
+}
+
+static uint64_t count_events(const struct about *about)
+{
+	uint64_t events = about->rows;
+
+	for (size_t i = 0; i < about->texts.job->trace_count; i++) {
+		const struct trace_totals *totals = about->texts.job->traces[i].totals;
+
+		for (size_t j = 0; totals && j < totals->kind_count; j++)
+			events = clock_add(events, totals->kinds[j].events);
+	}
+	return events;
+}
+
+/* Counts processes, except the placeholder for unknown ones, and their ranks. */
+static int count_processes(struct about *about)
+{
+	const struct process_table *table = &about->texts.job->processes;
+	struct map ranks;
+	int status = 0;
+
+	map_init(&ranks, 1, 0);
+	for (size_t i = 1; i < table->count && !status; i++) {
+		uint64_t rank = table->processes[i].rank;
+		bool added;
+
+		about->processes++;
+		if (table->processes[i].rank >= 0 && !map_add(&ranks, &rank, &added))
+			status = -ENOMEM;
+	}
+	about->ranks = ranks.count;
+	map_free(&ranks);
+	return status;
+}
+
+static uint64_t count_overwritten(const struct job *job)
+{
+	uint64_t overwritten = TABLE_NO_UINT;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_flight *flight = &job->traces[i].header->flight;
+
+		if (flight->reason)
+			overwritten = clock_add(overwritten == TABLE_NO_UINT ? 0 : overwritten,
+						flight->overwritten);
+	}
+	return overwritten;
+}
+
+static uint64_t count_survivors(const struct job *job)
+{
+	uint64_t survivors = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		survivors += job->traces[i].totals ? job->traces[i].totals->survivor_count : 0;
+	return survivors;
+}
+
+/* Returns the number of rows of a kind in the trace. */
+static uint64_t count_rows(const struct job_trace *trace, const char *kind)
+{
+	size_t blocks = trace_reader_block_count(trace->reader);
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < blocks; i++) {
+		const struct trace_block_info *info = trace_reader_block_info(trace->reader, i);
+
+		if (!strcmp(trace_schemas[info->kind].kind, kind))
+			rows += info->rows;
+	}
+	return rows;
+}
+
+static bool has_rows(const char *kind)
+{
+	for (int i = 0; i < TRACE_KIND_COUNT; i++)
+		if (!strcmp(trace_schemas[i].kind, kind))
+			return true;
+	return false;
+}
+
+uint64_t trace_unaccounted(const struct job *job)
+{
+	uint64_t unaccounted = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		if (trace_reader_damage(job->traces[i].reader))
+			continue; /* rows lost to damage are counted elsewhere */
+		for (size_t j = 0; totals && j < totals->kind_count; j++) {
+			const struct trace_kind_total *kind = &totals->kinds[j];
+			uint64_t there = has_rows(kind->kind)
+						 ? count_rows(&job->traces[i], kind->kind)
+						 : kind->written;
+			uint64_t told = clock_add(there, kind->lost);
+
+			unaccounted =
+				clock_add(unaccounted, told > kind->events ? told - kind->events
+									   : kind->events - told);
+		}
+	}
+	return unaccounted;
+}
+
+static int begin(const struct job *job, void **state)
+{
+	struct about *about = calloc(1, sizeof(*about));
+
+	if (!about)
+		return -ENOMEM;
+	about->texts.job = job;
+	*state = about;
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct job_trace *trace = &job->traces[i];
+		size_t blocks = trace_reader_block_count(trace->reader);
+
+		take_layers(about, trace);
+		for (size_t j = 0; j < blocks && !trace->totals; j++)
+			about->rows += trace_reader_block_info(trace->reader, j)->rows;
+	}
+	return 0;
+}
+
+/* --- the table --- */
+
+static const struct table_column columns[] = {
+	[ABOUT_FILES] = { "files", "files", UNIT_NONE, "names of the trace files", header_get_list,
+			  HEADER_NAME, 0 },
+	[ABOUT_HOSTS] = { "hosts", "hosts", UNIT_NONE, "hosts on which the traces were recorded",
+			  header_get_list, HEADER_HOST, 0 },
+	[ABOUT_KERNEL] = { "kernel", "kernel", UNIT_NONE, "kernel versions of the hosts",
+			   header_get_joined, HEADER_KERNEL, 0 },
+	[ABOUT_COMMAND] = { "command", "command", UNIT_NONE, "command that was run",
+			    header_get_command, 0, 0 },
+	[ABOUT_EXIT] = { "exit_code", "exit status", UNIT_NONE,
+			 "exit status of the command; of several, the first nonzero one",
+			 TABLE_INT(struct about, exit_code), 0 },
+	[ABOUT_START] = { "start_unix_ns", NULL, UNIT_NONE, "start of the run, in ns since 1970",
+			  TABLE_UINT(struct about, start_ns), 0 },
+	[ABOUT_DURATION] = { "duration_ns", "duration", UNIT_NS, "duration of the run",
+			     TABLE_UINT(struct about, duration_ns), 0 },
+	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, "recording mode", header_get_joined,
+			 HEADER_MODE, 0 },
+	[ABOUT_COMPLETE] = { "complete", "complete", UNIT_NONE, "whether all traces are complete",
+			     TABLE_BOOL(struct about, complete), 0 },
+	[ABOUT_INCOMPLETE] = { "incomplete_reason", "why incomplete", UNIT_NONE,
+			       "why a trace is incomplete", header_get_joined, HEADER_INCOMPLETE,
+			       0 },
+	[ABOUT_EVENTS] = { "events", "events", UNIT_COUNT, "number of events, lost ones included",
+			   TABLE_UINT(struct about, events), 0 },
+	/* For an incomplete trace it is unknown how many are missing: null, not 0. */
+	[ABOUT_SURVIVORS] = { "survivors", "processes that outlived the run", UNIT_COUNT,
+			      "processes still running when the recording ended",
+			      TABLE_UINT(struct about, survivors), 0 },
+	[ABOUT_NOT_FOLLOWED] = { "not_followed", "programs not followed", UNIT_NONE,
+				 "setuid programs that were not followed", header_get_not_followed,
+				 0, 0 },
+	[ABOUT_PROCESSES] = { "processes", "processes", UNIT_COUNT, "number of processes that ran",
+			      TABLE_UINT(struct about, processes), 0 },
+	[ABOUT_RANKS] = { "ranks", "ranks", UNIT_COUNT, "number of ranks among the processes",
+			  TABLE_UINT(struct about, ranks), 0 },
+	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, "events that were lost",
+			 TABLE_UINT(struct about, lost), 0 },
+	[ABOUT_LOST_CAUSE] = { "lost.cause", "why lost", UNIT_NONE,
+			       "main cause of lost events: buffers (events arrived too fast), "
+			       "stopped (Faultline was blocked), disk (no space for the trace) or "
+			       "damage; null: none lost, or an older trace",
+			       TABLE_LITERAL(struct about, cause), 0 },
+	[ABOUT_BEGUN_BY] = { "start", "start", UNIT_NONE,
+			     "run: started with its command; attach: attached to running processes",
+			     header_get_joined, HEADER_START, 0 },
+	[ABOUT_TARGETS] = { "targets", "attached to", UNIT_NONE,
+			    "targets that the recording attached to", header_get_targets, 0, 0 },
+	{ "flight.reason", "written by a flight recorder", UNIT_NONE,
+	  "why a flight recorder wrote the trace; null for other traces", header_get_joined,
+	  HEADER_FLIGHT, 0 },
+	{ "flight.overwritten", "overwritten", UNIT_COUNT,
+	  "earlier records that a flight recorder overwrote; null for other traces",
+	  TABLE_UINT(struct about, overwritten), 0 },
+	{ "cpus", NULL, UNIT_COUNT, "CPUs of the host; of several hosts, the fewest",
+	  TABLE_UINT(struct about, cpus), 0 },
+	{ "memory_bytes", NULL, UNIT_BYTES, "memory of the host; of several hosts, the least",
+	  TABLE_UINT(struct about, memory_bytes), 0 },
+	{ "cgroup_memory_bytes", NULL, UNIT_BYTES,
+	  "memory limit of the cgroup, if any; of several, the lowest",
+	  TABLE_UINT(struct about, cgroup_memory_bytes), 0 },
+	{ "dirty_bytes", NULL, UNIT_BYTES,
+	  "dirty memory above which writers are throttled, at the start; of several hosts, the "
+	  "lowest",
+	  TABLE_UINT(struct about, dirty_bytes), 0 },
+	{ "unaccounted", NULL, UNIT_COUNT,
+	  "events that are neither in the traces nor counted as lost, or in the traces but not "
+	  "counted",
+	  TABLE_UINT(struct about, unaccounted), 0 },
+	{ "times_are_lower_bounds", NULL, UNIT_NONE,
+	  "whether events are missing, which makes times and shares of the run lower bounds",
+	  TABLE_BOOL(struct about, lower_bounds), 0 },
+};
+
+static const struct table_column layer_columns[] = {
+	{ "state", "state", UNIT_NONE, "whether the layer was on or off",
+	  TABLE_LITERAL(struct layer_row, state), 0 },
+	{ "attach", "attached by", UNIT_NONE, "how the layer was attached",
+	  TABLE_LITERAL(struct layer_row, attach), 0 },
+	{ "reason", "note", UNIT_NONE, "why the layer is off, or what it lacks",
+	  TABLE_LITERAL(struct layer_row, reason), 0 },
+};
+
+/* Rows of a layer in unreadable blocks. */
+static uint64_t damaged_rows(const struct job *job, const char *layer)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			if (!strcmp(trace_schemas[kind].layer, layer))
+				rows += trace_reader_damaged_rows(job->traces[i].reader, kind);
+	return rows;
+}
+
+static bool is_damaged(const struct job *job)
+{
+	for (size_t i = 0; i < job->trace_count; i++)
+		if (trace_reader_damage(job->traces[i].reader))
+			return true;
+	return false;
+}
+
+/* Adds lost events for every layer, and recording details for layers listed in a header. */
+static int add_layer_columns(struct table *table, struct about *about, size_t number)
+{
+	struct layer_row *layer = &about->layers[number];
+	size_t base = offsetof(struct about, layers) + number * sizeof(*layer);
+	char name[96], title[96];
+	const struct table_column lost = {
+		name,
+		title,
+		UNIT_COUNT,
+		"lost events of the layer",
+		table_get_uint,
+		base + offsetof(struct layer_row, lost),
+		0,
+	};
+	const struct table_group group = { name, title, 0, TABLE_COLUMNS(layer_columns) };
+	int status;
+
+	snprintf(name, sizeof(name), "lost.by_layer.%s", layer->name);
+	snprintf(title, sizeof(title), "lost events of %s", layer->name);
+	if ((!layer->on && layer->listed) || !about->texts.job->complete)
+		layer->lost = TABLE_NO_UINT;
+	else
+		layer->lost += damaged_rows(about->texts.job, layer->name);
+	status = table_add_column(table, &lost);
+	if (status || !layer->listed)
+		return status;
+	layer->state = layer->on ? "on" : "off";
+	snprintf(name, sizeof(name), "layers.%s", layer->name);
+	snprintf(title, sizeof(title), "layer %s", layer->name);
+	return table_add_group(table, &group, base);
+}
+
+/* 0 means unknown and is ignored. */
+static void take_least(uint64_t *least, uint64_t value)
+{
+	if (value && value < *least)
+		*least = value;
+}
+
+static void tell_limits(struct about *about)
+{
+	about->cpus = about->memory_bytes = TABLE_NO_UINT;
+	about->cgroup_memory_bytes = about->dirty_bytes = TABLE_NO_UINT;
+	for (size_t i = 0; i < about->texts.job->trace_count; i++) {
+		const struct trace_header *header = about->texts.job->traces[i].header;
+
+		take_least(&about->cpus, header->cpus);
+		take_least(&about->memory_bytes, header->memory_bytes);
+		take_least(&about->cgroup_memory_bytes, header->cgroup_memory_bytes);
+		take_least(&about->dirty_bytes, header->dirty_bytes);
+	}
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct about *about = state;
+	const struct job *job = about->texts.job;
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	for (size_t i = 0; i < about->layer_count && !status; i++)
+		status = add_layer_columns(table, about, i);
+	take_notes(about);
+	for (size_t i = 0; i < about->note_count && !status; i++)
+		status = add_note_column(table, about, i);
+	tell_limits(about);
+	if (!status)
+		status = count_processes(about);
+	about->exit_code = exit_code_of(job);
+	about->start_ns = job->start_ns;
+	/* For a trace with nothing but a header, only the start is known. */
+	about->duration_ns = job->complete || job->end_ns > job->start_ns
+				     ? clock_subtract(job->end_ns, job->start_ns)
+				     : TABLE_NO_UINT;
+	about->complete = job->complete && !is_damaged(job);
+	about->events = count_events(about);
+	about->overwritten = count_overwritten(job);
+	about->survivors = job->complete ? count_survivors(job) : TABLE_NO_UINT;
+	about->cause = loss_cause_of(job) ? loss_cause_of(job)->name : NULL;
+	about->lost = job->complete ? job->lost : TABLE_NO_UINT;
+	about->unaccounted = job->complete ? trace_unaccounted(job) : TABLE_NO_UINT;
+	about->lower_bounds = !job->complete || job->lost;
+	return status ? status : table_add(table, about);
+}
+
+/* --- merging reports --- */
+
+static bool starts(const char *name, const char *start)
+{
+	return !strncmp(name, start, strlen(start));
+}
+
+/* If one trace has no end, these totals are unknown. */
+static void forget_ends(struct table *table)
+{
+	const struct cell *complete = &table->cells[ABOUT_COMPLETE];
+
+	if (complete->type != CELL_BOOL || complete->flag)
+		return;
+	for (size_t i = 0; i < table->column_count; i++) {
+		const char *name = table->columns[i].name;
+
+		if (starts(name, "lost.") || starts(name, "notes.") || !strcmp(name, "survivors") ||
+		    !strcmp(name, "unaccounted"))
+			table->cells[i] = (struct cell) { .type = CELL_NULL };
+	}
+}
+
+/* Several runs may have the same ranks: counts them in the table "processes". */
+static int count_ranks(const struct report *report, struct cell *ranks)
+{
+	const struct table *processes = report_by(report, &analysis_processes);
+	int column = table_find_column(processes, "rank"), status = 0;
+	struct map known;
+
+	if (column < 0)
+		return 0;
+	map_init(&known, 1, 0);
+	for (size_t row = 0; row < processes->row_count && !status; row++) {
+		const struct cell *rank = &table_row(processes, row)[column];
+		bool added;
+
+		if (rank->type == CELL_INT && !map_add(&known, &rank->uint, &added))
+			status = -ENOMEM;
+	}
+	cell_uint(ranks, known.count);
+	ranks->summed = false;
+	ranks->at_least = processes->folded;
+	map_free(&known);
+	return status;
+}
+
+static int remake(const struct report *report, struct table *table)
+{
+	if (!table->row_count)
+		return 0;
+	forget_ends(table);
+	return count_ranks(report, &table->cells[ABOUT_RANKS]);
+}
+
+const struct analysis analysis_trace = {
+	.name = "trace",
+	.meaning = "what ran, where and how long, what was recorded and what was lost",
+	.title = "Trace",
+	.of_sums = true,
+	.shape = TABLE_RECORD,
+	.begin = begin,
+	.fill = fill,
+	.end = free,
+	.merging = { .listed = "files,hosts,not_followed",
+		     .joined = "kernel,mode,start,incomplete_reason,flight.reason,lost.cause",
+		     .first = "command,targets,*.attach,*.reason",
+		     .most = "*.state", /* "on" sorts after "off" */
+		     .least = "start_unix_ns,cpus,memory_bytes,cgroup_memory_bytes,dirty_bytes",
+		     .status = "exit_code",
+		     .any = "times_are_lower_bounds",
+		     .all = "complete",
+		     .unknown = "ranks",
+		     .fixed = columns,
+		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
+	.remake = remake,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "trace": its columns, for code that prints what ran; more columns follow these.
+ */
+#ifndef FAULTLINE_TRACE_TABLE_H
+#define FAULTLINE_TRACE_TABLE_H
+
+#include "analysis/shared/analysis.h"
+
+enum about_column {
+	ABOUT_FILES,
+	ABOUT_HOSTS,
+	ABOUT_KERNEL,
+	ABOUT_COMMAND,
+	ABOUT_EXIT,
+	ABOUT_START,
+	ABOUT_DURATION,
+	ABOUT_MODE,
+	ABOUT_COMPLETE,
+	ABOUT_INCOMPLETE,
+	ABOUT_EVENTS,
+	ABOUT_SURVIVORS,
+	ABOUT_NOT_FOLLOWED,
+	ABOUT_PROCESSES,
+	ABOUT_RANKS,
+	ABOUT_LOST,
+	ABOUT_LOST_CAUSE,
+	ABOUT_BEGUN_BY,
+	ABOUT_TARGETS,
+};
+
+/* Returns the number of events that the kernel counted but that are neither in the trace nor lost,
+ * or that are in the trace uncounted. Nonzero for complete traces means a bug. */
+uint64_t trace_unaccounted(const struct job *job);
+
+#endif

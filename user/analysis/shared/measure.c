@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The measures of I/O and their columns.
+ */
+#include "analysis/shared/measure.h"
+
+#define SUM(member) TABLE_UINT(struct tally, member)
+#define NEVER ~0u /* never recorded: null */
+
+struct measure_part {
+	unsigned int bit; /* MEASURE_* */
+	struct table_column column;
+};
+
+#define TIMES                                                                                      \
+	{ MEASURE_TIME,                                                                            \
+	  { "time_ns", "time", UNIT_NS,                                                            \
+	    "time with any such operation in progress (union over threads)", SUM(time.measure),    \
+	    0 } },                                                                                 \
+	{                                                                                          \
+		MEASURE_THREAD_TIME,                                                               \
+		{                                                                                  \
+			"thread_time_ns", "thread time", UNIT_NS, "time summed over threads",      \
+				SUM(thread_time_ns), 0                                             \
+		}                                                                                  \
+	}
+
+#define CACHED                                                                                     \
+	{ MEASURE_FETCHED,                                                                         \
+	  { "fetched_bytes", "from storage", UNIT_BYTES,                                           \
+	    "bytes read into the page cache from storage", SUM(fetched_bytes), JOB_PAGECACHE } },  \
+	{                                                                                          \
+		MEASURE_CREATED,                                                                   \
+		{                                                                                  \
+			"created_bytes", "newly cached", UNIT_BYTES,                               \
+				"bytes newly cached by writes", SUM(created_bytes), JOB_PAGECACHE  \
+		}                                                                                  \
+	}
+
+#define ERRORS                                                                                     \
+	{                                                                                          \
+		MEASURE_ERRORS,                                                                    \
+		{                                                                                  \
+			"errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0   \
+		}                                                                                  \
+	}
+
+#define MOVING                                                                                     \
+	{ MEASURE_COUNT, { "count", "count", UNIT_COUNT, "operations", SUM(count), 0 } }, ERRORS,  \
+		{ MEASURE_BYTES,                                                                   \
+		  { "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program",     \
+		    SUM(bytes), 0 } },                                                             \
+		TIMES, CACHED
+
+/* Calls that move bytes. */
+static const struct measure_part moving[] = { MOVING };
+
+static const struct measure_part writing[] = {
+	MOVING,
+	{ MEASURE_READ_FOR_WRITE,
+	  { "read_for_write_bytes", "read for write", UNIT_BYTES,
+	    "bytes read from storage to complete partially written pages",
+	    SUM(read_for_write_bytes), JOB_READ_FOR_WRITE } },
+};
+
+/* Calls that do not. */
+static const struct measure_part still[] = {
+	{ MEASURE_COUNT, { "count", "calls", UNIT_COUNT, "number of operations", SUM(count), 0 } },
+	ERRORS,
+	{ MEASURE_BYTES,
+	  { "bytes", NULL, UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	    NEVER } },
+	TIMES,
+	CACHED,
+};
+
+static const struct measure_part faults[] = {
+	{ MEASURE_COUNT,
+	  { "faults", "faults", UNIT_COUNT, "number of page faults", SUM(count), 0 } },
+	{ MEASURE_MAJOR,
+	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
+	CACHED,
+	TIMES,
+};
+
+/* Whole folios: an upper bound of what was stored, and what will be written back. */
+static const struct measure_part stores[] = {
+	{ MEASURE_COUNT,
+	  { "faults", "faults", UNIT_COUNT, "number of page faults", SUM(count), 0 } },
+	{ MEASURE_MAJOR,
+	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
+	CACHED,
+	{ MEASURE_DIRTIED,
+	  { "dirtied_bytes", "dirtied", UNIT_BYTES,
+	    "bytes dirtied by stores through mappings, in whole folios", SUM(dirtied_bytes),
+	    JOB_DIRTIED } },
+	TIMES,
+};
+
+static const struct measure_part times[] = { TIMES };
+
+#define PARTS(list) (list), sizeof(list) / sizeof((list)[0])
+
+static const struct {
+	const char *name, *title;
+	unsigned int needs; /* JOB_* */
+	const struct measure_part *parts;
+	size_t count;
+} measures[MEASURES] = {
+	[IO_READ] = { "read", "read", JOB_MOVED, PARTS(moving) },
+	[IO_WRITE] = { "write", "write", JOB_MOVED, PARTS(writing) },
+	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, PARTS(still) },
+	[IO_SYNC] = { "sync", "sync", JOB_MOVED, PARTS(still) },
+	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, PARTS(faults) },
+	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, PARTS(stores) },
+	[MEASURE_MMAP] = { "mmap", "mmap", JOB_FAULT, PARTS(stores) },
+	[MEASURE_IO] = { "io", "all I/O", JOB_IO, PARTS(times) },
+};
+
+const char *measure_name(unsigned int measure)
+{
+	return measures[measure].name;
+}
+
+int measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
+			unsigned int titled, size_t base)
+{
+	struct table_column chosen[sizeof(writing) / sizeof(writing[0])];
+	struct table_group group = {
+		.name = measures[measure].name,
+		.title = measures[measure].title,
+		.needs = measures[measure].needs,
+		.columns = chosen,
+	};
+
+	for (size_t i = 0; i < measures[measure].count; i++) {
+		const struct measure_part *part = &measures[measure].parts[i];
+
+		if (!(part->bit & columns))
+			continue;
+		chosen[group.count] = part->column;
+		if (!(part->bit & titled))
+			chosen[group.count].title = NULL;
+		group.count++;
+	}
+	return table_add_group(table, &group, base);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "access": one row per access method and per class of calls that move no bytes, ordered by
+ * time, then unattributed page-cache fills. Each byte is counted in one row. The only measurement
+ * of its own is which directories metadata calls look up; the rest comes from other analyses.
+ */
+#include "analysis/totals/access.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/totals/methods.h"
+#include "analysis/table/merging_cells.h"
+#include "analysis/shared/rollup.h"
+#include "analysis/totals/totals.h"
+#include "units.h"
+#include "words.h"
+
+/* Calls and directories named in the note when metadata leads. */
+#define LEADING_CALLS 3
+#define LEADING_PLACES 2
+#define PLACE_MOST 120	/* bytes of a directory's name */
+#define PLACE_SHARE 0.1 /* minimum share of metadata time */
+
+/* A table row. */
+struct line {
+	const char *name;
+	uint64_t time_ns, count, errors, bytes, fetched_bytes, created_bytes, thread_time_ns;
+	double share;
+};
+
+static const struct table_column columns[ACCESS_COLUMNS] = {
+	[ACCESS_NAME] = { "name", "how", UNIT_NONE,
+			  "access method, or class of calls that move no bytes",
+			  TABLE_LITERAL(struct line, name), 0 },
+	[ACCESS_TIME] = { "time_ns", "time", UNIT_NS,
+			  "time with at least one such operation in progress (union over threads)",
+			  TABLE_UINT(struct line, time_ns), JOB_IO },
+	[ACCESS_SHARE] = { "share", "of I/O", UNIT_SHARE, "share of all I/O time",
+			   TABLE_REAL(struct line, share), 0 },
+	[ACCESS_COUNT] = { "count", "ops", UNIT_COUNT, "calls and faults",
+			   TABLE_UINT(struct line, count), 0 },
+	[ACCESS_ERRORS] = { "errors", "errors", UNIT_COUNT, "calls that failed",
+			    TABLE_UINT(struct line, errors), 0 },
+	[ACCESS_BYTES] = { "bytes", "by calls", UNIT_BYTES, "bytes moved by calls",
+			   TABLE_UINT(struct line, bytes), 0 },
+	[ACCESS_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
+			     "bytes read from storage into the page cache, readahead included",
+			     TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	[ACCESS_CREATED] = { "created_bytes", "newly cached", UNIT_BYTES,
+			     "bytes of new page-cache pages filled by writes",
+			     TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
+	[ACCESS_THREAD_TIME] = { "thread_time_ns", "thread time", UNIT_NS,
+				 "operation time summed over threads",
+				 TABLE_UINT(struct line, thread_time_ns), 0 },
+};
+
+/* Rows by method and side. */
+static const struct {
+	enum io_method method;
+	enum method_side side;
+	const char *name;
+	unsigned int needs;
+} paths[] = {
+	{ METHOD_MMAP, SIDE_READ, "page faults", JOB_FAULT },
+	{ METHOD_MMAP, SIDE_WRITE, "page faults, writing", JOB_FAULT },
+	{ METHOD_SYSCALL, SIDE_READ, "read()", JOB_MOVED },
+	{ METHOD_SYSCALL, SIDE_WRITE, "write()", JOB_MOVED },
+	{ METHOD_DIRECT, SIDE_READ, "read(), O_DIRECT", JOB_MOVED },
+	{ METHOD_DIRECT, SIDE_WRITE, "write(), O_DIRECT", JOB_MOVED },
+	{ METHOD_SPLICE, SIDE_READ, "sendfile, splice: read", JOB_MOVED },
+	{ METHOD_SPLICE, SIDE_WRITE, "sendfile, splice: write", JOB_MOVED },
+	{ METHOD_URING, SIDE_READ, "io_uring reads", JOB_ASYNC },
+	{ METHOD_URING, SIDE_WRITE, "io_uring writes", JOB_ASYNC },
+	{ METHOD_LIBAIO, SIDE_READ, "libaio reads", JOB_ASYNC },
+	{ METHOD_LIBAIO, SIDE_WRITE, "libaio writes", JOB_ASYNC },
+	{ METHOD_KERNEL, SIDE_READ, "kernel reads", JOB_VFS },
+	{ METHOD_KERNEL, SIDE_WRITE, "kernel writes", JOB_VFS },
+	{ METHOD_UNKNOWN, SIDE_READ, "lost read calls", JOB_MOVED },
+	{ METHOD_UNKNOWN, SIDE_WRITE, "lost write calls", JOB_MOVED },
+};
+#define PATHS (sizeof(paths) / sizeof(paths[0]))
+
+/* Rows by class, for classes that move no bytes. */
+static const struct {
+	enum io_class class;
+	const char *name;
+} classes[] = { { IO_METADATA, "metadata" }, { IO_SYNC, "sync" } };
+#define CLASSES (sizeof(classes) / sizeof(classes[0]))
+
+#define LINES (PATHS + CLASSES)
+
+static struct line line_of(const char *name, const struct tally *tally)
+{
+	return (struct line) {
+		.name = name,
+		.time_ns = tally->time.measure,
+		.count = tally->count,
+		.errors = tally->errors,
+		.bytes = tally->bytes,
+		.fetched_bytes = tally->fetched_bytes,
+		.created_bytes = tally->created_bytes,
+		.thread_time_ns = tally->thread_time_ns,
+	};
+}
+
+static size_t make_lines(const struct measured *measured, struct line *lines)
+{
+	unsigned int layers = measured->job->layers;
+	size_t count = 0;
+
+	for (size_t i = 0; i < PATHS; i++) {
+		const struct tally tally = methods_tally(measured, paths[i].method, paths[i].side);
+		struct line *line = &lines[count];
+
+		if ((layers & paths[i].needs) != paths[i].needs ||
+		    !(tally.count | tally.fetched_bytes | tally.created_bytes | tally.bytes))
+			continue;
+		*line = line_of(paths[i].name, &tally);
+		/* Bytes accessed through a mapping are not recorded. */
+		if (paths[i].method == METHOD_MMAP)
+			line->bytes = TABLE_NO_UINT;
+		if (paths[i].method == METHOD_UNKNOWN)
+			line->time_ns = TABLE_NO_UINT;
+		count++;
+	}
+	for (size_t i = 0; i < CLASSES && layers & JOB_MOVED; i++) {
+		const struct tally tally = totals_class(measured, classes[i].class);
+
+		if (!tally.count)
+			continue;
+		lines[count] = line_of(classes[i].name, &tally);
+		lines[count++].bytes = TABLE_NO_UINT;
+	}
+	return count;
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	uint64_t a = ((const struct line *)left)->time_ns,
+		 b = ((const struct line *)right)->time_ns;
+
+	a = a == TABLE_NO_UINT ? 0 : a;
+	b = b == TABLE_NO_UINT ? 0 : b;
+	return a > b ? -1 : a < b;
+}
+
+static void add_known(uint64_t *sum, uint64_t number)
+{
+	*sum += number == TABLE_NO_UINT ? 0 : number;
+}
+
+/* The first row: the sum of the rows below, without unattributed fills. */
+static struct line sum_up(const struct measured *measured, const struct line *lines, size_t count)
+{
+	const struct tally *all = totals_all(measured);
+	struct line sum = {
+		.name = "all I/O",
+		.time_ns = all->time.measure,
+		.share = all->time.measure ? 1 : NAN,
+		.thread_time_ns = all->thread_time_ns,
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		add_known(&sum.count, lines[i].count);
+		add_known(&sum.errors, lines[i].errors);
+		add_known(&sum.bytes, lines[i].bytes);
+		add_known(&sum.fetched_bytes, lines[i].fetched_bytes);
+		add_known(&sum.created_bytes, lines[i].created_bytes);
+	}
+	return sum;
+}
+
+/* Adds page-cache fills of files that are not the subject of an operation. */
+static int add_pages(struct table *table, const struct measured *measured)
+{
+	static const char *const names[TOTALS_PAGES] = {
+		[TOTALS_INDIRECT] = "indirect",
+		[TOTALS_UNATTRIBUTED] = "unattributed",
+	};
+	int status = 0;
+
+	for (int i = TOTALS_PAGES - 1; i >= 0 && !status; i--) {
+		const struct trace_operation_total *pages = totals_pages(measured, i);
+		const struct line line = {
+			.name = names[i],
+			.time_ns = TABLE_NO_UINT,
+			.share = NAN,
+			.count = pages->count,
+			.errors = TABLE_NO_UINT,
+			.bytes = TABLE_NO_UINT,
+			.fetched_bytes = pages->fetched_bytes,
+			.created_bytes = pages->created_bytes,
+			.thread_time_ns = TABLE_NO_UINT,
+		};
+
+		if (pages->count)
+			status = table_add(table, &line);
+	}
+	return status;
+}
+
+static int compare_operations(const void *left, const void *right)
+{
+	const struct operation *const *a = left, *const *b = right;
+	uint64_t first = (*a)->seen.thread_time_ns + (*a)->unseen.thread_time_ns;
+	uint64_t second = (*b)->seen.thread_time_ns + (*b)->unseen.thread_time_ns;
+
+	return first > second ? -1 : first < second;
+}
+
+/* --- when metadata leads: the top calls and directories --- */
+
+static bool is_metadata(const struct event *event)
+{
+	return event->class == IO_METADATA;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct rollup *rollup = state;
+
+	return path_memory_tell(&rollup->paths, events, count, is_metadata, rollup_event, rollup);
+}
+
+/* Returns the directory with the most metadata time below `below_ns`; empty if no such directory
+ * has a name. */
+static struct table_text leading_place(struct rollup *directories, uint64_t below_ns,
+				       const struct tally **tally)
+{
+	struct table_text place = { NULL, 0 };
+	uint64_t most_ns = 0;
+	uint32_t leading = 0;
+
+	for (uint32_t group = 0; group < directories->count; group++) {
+		uint64_t time_ns = rollup_tally(directories, group, IO_METADATA)->time.measure;
+
+		if (time_ns <= most_ns || time_ns >= below_ns ||
+		    !rollup_name(directories, group).length)
+			continue;
+		most_ns = time_ns;
+		leading = group;
+	}
+	if (most_ns)
+		place = rollup_name(directories, leading);
+	*tally = rollup_tally(directories, leading, IO_METADATA);
+	return place;
+}
+
+struct table_text access_metadata_place(const struct measured *measured)
+{
+	const struct tally *tally;
+
+	if (!measured->job)
+		return (struct table_text) { NULL, 0 };
+	return leading_place(measured_state(measured, &analysis_access), UINT64_MAX, &tally);
+}
+
+static void add_calls(struct words *note, const struct job *job)
+{
+	const struct operation *calls[JOB_OPERATIONS_MOST];
+	char time[UNITS_TEXT], number[UNITS_TEXT];
+	size_t count = 0;
+
+	for (size_t i = 0; i < job->operation_count && count < JOB_OPERATIONS_MOST; i++)
+		if (job->operations[i].family == TRACE_METADATA)
+			calls[count++] = &job->operations[i];
+	qsort(calls, count, sizeof(calls[0]), compare_operations);
+	for (size_t i = 0; i < count && i < LEADING_CALLS; i++) {
+		const struct operation *call = calls[i];
+		uint64_t calls_made = call->seen.count + call->unseen.count;
+
+		if (calls_made)
+			words_add(note, "%s %.32s %s in %s calls", i ? "," : "", call->name,
+				  units_ns(time,
+					   call->seen.thread_time_ns + call->unseen.thread_time_ns),
+				  units_count(number, calls_made));
+	}
+}
+
+static void add_places(struct words *note, struct rollup *directories, uint64_t all_ns)
+{
+	char time[UNITS_TEXT], number[UNITS_TEXT];
+	uint64_t below_ns = UINT64_MAX;
+
+	for (int i = 0; i < LEADING_PLACES; i++) {
+		const struct tally *tally;
+		struct table_text place = leading_place(directories, below_ns, &tally);
+
+		below_ns = tally->time.measure;
+		if (!place.length || below_ns < PLACE_SHARE * all_ns)
+			return;
+		words_add(note, "%s %.*s %s in %s calls", i ? "," : "; in directories",
+			  PLACE_MOST < place.length ? PLACE_MOST : (int)place.length, place.bytes,
+			  units_ns(time, below_ns), units_count(number, tally->count));
+	}
+}
+
+static int set_note(struct table *table, const struct measured *measured)
+{
+	struct words note = { .used = 0 };
+
+	words_add(&note, "most I/O time is metadata:");
+	add_calls(&note, measured->job);
+	add_places(&note, measured_state(measured, &analysis_access),
+		   totals_class(measured, IO_METADATA).time.measure);
+	return table_set_note(table, note.bytes);
+}
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	uint64_t all_ns = totals_all(measured)->time.measure;
+	struct line lines[LINES], all;
+	size_t count = make_lines(measured, lines);
+	int status = table_add_columns(table, columns, ACCESS_COLUMNS);
+
+	table->recorded = measured->job->layers;
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	all = sum_up(measured, lines, count);
+	if (!status && count && !strcmp(lines[0].name, "metadata"))
+		status = set_note(table, measured);
+	if (!status)
+		status = table_add(table, &all);
+	for (size_t i = 0; i < count && !status; i++) {
+		lines[i].share = lines[i].time_ns == TABLE_NO_UINT || !all_ns
+					 ? NAN
+					 : (double)lines[i].time_ns / all_ns;
+		status = table_add(table, &lines[i]);
+	}
+	return status ? status : add_pages(table, measured);
+}
+
+/* --- merging reports --- */
+
+/* The first row is the sum; the last rows have no time. */
+static int compare_times(const struct table *table, size_t a, size_t b, const void *context)
+{
+	const struct cell *first = &table_row(table, a)[ACCESS_TIME];
+	const struct cell *second = &table_row(table, b)[ACCESS_TIME];
+
+	if (!a || !b || first->type != second->type || first->type != CELL_UINT)
+		return !a ? -1 : !b ? 1 : first->type == second->type ? 0 : first->type ? -1 : 1;
+	if (first->uint != second->uint)
+		return first->uint > second->uint ? -1 : 1;
+	return merge_compare(&table_row(table, a)[ACCESS_NAME], &table_row(table, b)[ACCESS_NAME]);
+}
+
+static int remake(const struct report *report, struct table *table)
+{
+	struct cell *all = table->row_count ? &table->cells[ACCESS_TIME] : NULL;
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct cell *cells = table_row(table, row);
+		const struct cell *time = &cells[ACCESS_TIME];
+
+		cells[ACCESS_SHARE] = (struct cell) { .type = CELL_NULL };
+		if (time->type != CELL_UINT || all->type != CELL_UINT || !all->uint)
+			continue;
+		cell_real(&cells[ACCESS_SHARE], (double)time->uint / all->uint);
+		cells[ACCESS_SHARE].summed = time->summed || all->summed;
+	}
+	return table_sort(table, compare_times, NULL);
+}
+
+uint64_t access_io_ns(const struct table *access)
+{
+	/* The first row is all I/O. */
+	const struct cell *time = access->row_count ? &access->cells[ACCESS_TIME] : NULL;
+
+	return time && time->type == CELL_UINT ? time->uint : 0;
+}
+
+const struct analysis analysis_access = {
+	.name = "access",
+	.meaning = "I/O time and bytes by access method and class of calls",
+	.title = "By method",
+	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes",
+	.shape = TABLE_LIST,
+	.begin = rollup_begin_directories,
+	.of_sums = true,
+	.passing = { .apart = true,
+		     .sums = true,
+		     .events = add_events,
+		     .matters = WALK_CLASS(IO_METADATA) },
+	.conclude = conclude,
+	.end = rollup_end,
+	.merging = { .keys = "name", .fixed = columns, .fixed_count = ACCESS_COLUMNS },
+	.remake = remake,
+};

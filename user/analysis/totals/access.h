@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "access": time and bytes by access method and I/O class.
+ */
+#ifndef FAULTLINE_ACCESS_H
+#define FAULTLINE_ACCESS_H
+
+#include "analysis/shared/measured.h"
+
+enum access_column {
+	ACCESS_NAME,
+	ACCESS_TIME,
+	ACCESS_SHARE,
+	ACCESS_COUNT,
+	ACCESS_ERRORS,
+	ACCESS_BYTES,
+	ACCESS_FETCHED,
+	ACCESS_CREATED,
+	ACCESS_THREAD_TIME,
+	ACCESS_COLUMNS,
+};
+
+/* Returns the run's I/O time from the finished table; 0: unknown. */
+uint64_t access_io_ns(const struct table *access);
+/* Returns the directory with the most metadata time; empty if no directory has a name. Valid until
+ * the next call. */
+struct table_text access_metadata_place(const struct measured *measured);
+
+#endif

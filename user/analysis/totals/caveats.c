@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "caveats". The first screen shows all of them: caveats that make numbers wrong come before
+ * caveats that only leave something out.
+ */
+#include "analysis/totals/caveats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/run/clocks.h"
+#include "analysis/processes/deaths.h"
+#include "analysis/run/loss.h"
+#include "analysis/processes/processes.h"
+#include "analysis/shared/measured.h"
+#include "analysis/totals/totals.h"
+#include "analysis/run/trace_table.h"
+#include "units.h"
+#include "words.h"
+
+/* --- conditions: each writes its caveat, or nothing --- */
+
+static void say_lost(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	const struct loss_cause *cause = loss_cause_of(job);
+	const char *between = " (";
+	char count[UNITS_TEXT];
+
+	if (!job->lost)
+		return;
+	words_add(text, "%s events were lost", units_count(count, job->lost));
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		for (size_t j = 0; totals && j < totals->kind_count && job->trace_count == 1; j++) {
+			if (!totals->kinds[j].lost)
+				continue;
+			words_add(text, "%s%s %s", between, totals->kinds[j].kind,
+				  units_count(count, totals->kinds[j].lost));
+			between = ", ";
+		}
+	}
+	words_add(text,
+		  "%s%s%s: times and shares of the run are lower bounds (≥), and tables of files "
+		  "and processes exclude these events; counts and bytes in the totals are exact",
+		  *between == ',' ? ")" : "", cause ? " because " : "", cause ? cause->why : "");
+	words_add(text, "; to avoid this, %s",
+		  cause ? cause->remedy : "record with a larger --buffer");
+}
+
+static void say_incomplete(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const char *why = trace_reader_incomplete(job->traces[i].reader);
+
+		if (!why)
+			continue;
+		words_add(text,
+			  "incomplete: %s; the number of lost events is unknown, as are counts "
+			  "taken at the end",
+			  why);
+		return;
+	}
+}
+
+static void say_damaged(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const char *what = trace_reader_damage(job->traces[i].reader);
+
+		if (!what)
+			continue;
+		words_add(text, "%s", what);
+		return;
+	}
+}
+
+/* Files listed in tables without their names. */
+static void say_names(struct words *text, const struct measured *measured)
+{
+	const struct file_table *files = &measured->job->files;
+	char count[UNITS_TEXT];
+
+	if (files->lost_count)
+		words_add(text,
+			  "the names of %s %s were lost: tables identify %s by device and inode",
+			  units_count(count, files->lost_count),
+			  files->lost_count == 1 ? "file" : "files",
+			  files->lost_count == 1 ? "it" : "them");
+	if (files->lost_rows)
+		words_clause(text, "%s %s that named files %s lost: these files share one row",
+			     units_count(count, files->lost_rows),
+			     files->lost_rows == 1 ? "row" : "rows",
+			     files->lost_rows == 1 ? "is" : "are");
+}
+
+static void say_header(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	size_t copies = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		copies += trace_reader_header_is_copy(job->traces[i].reader);
+	if (copies)
+		words_add(text,
+			  "%s damaged at the start: the copy of the header was used, nothing is "
+			  "missing",
+			  job->trace_count == 1 ? "the trace is" : "traces are");
+}
+
+/* Events of one kind, or of the whole layer if `kind` is NULL. */
+static uint64_t count_events(const struct trace_totals *totals, const char *layer, const char *kind)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < totals->kind_count; i++)
+		if (!strcmp(totals->kinds[i].layer, layer) &&
+		    (!kind || !strcmp(totals->kinds[i].kind, kind)))
+			events += totals->kinds[i].events;
+	return events;
+}
+
+static bool is_on(const struct trace_header *header, const char *layer)
+{
+	for (size_t i = 0; i < header->layer_count; i++)
+		if (!strcmp(header->layers[i].name, layer))
+			return header->layers[i].on;
+	return false;
+}
+
+/* Every program that starts opens its libraries and faults in its own pages: a layer that saw none
+ * of that may not be working. */
+static void say_unseen(struct words *text, const struct measured *measured)
+{
+	static const struct {
+		const char *layer, *what;
+	} seen[] = { { "syscall", "system call on a file" }, { "fault", "page fault on a file" } };
+	const struct job *job = measured->job;
+
+	if (job_count_notes(job, TRACE_NOTE_LEFT_OUT))
+		return;
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_header *header = job->traces[i].header;
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		if (!totals || strcmp(header->mode, "trace") || strcmp(header->start, "run") ||
+		    !count_events(totals, "task", "exec"))
+			continue;
+		for (size_t j = 0; j < sizeof(seen) / sizeof(seen[0]); j++)
+			if (is_on(header, seen[j].layer) &&
+			    !count_events(totals, seen[j].layer, NULL))
+				words_clause(text, "no %s was recorded", seen[j].what);
+		if (text->used) {
+			words_add(text, ": either the programs made none, which is possible if "
+					"they are static, or this build's probes do not work here; "
+					"check with strace -c");
+			return;
+		}
+	}
+}
+
+static void say_not_followed(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	size_t count = 0;
+
+	for (size_t i = 0; i < job->processes.count; i++) {
+		const struct process *process = &job->processes.processes[i];
+		struct trace_string comm;
+
+		if (!process->not_followed || count++ >= 3)
+			continue;
+		comm = job_comm(job, i);
+		words_add(text, "%s%.*s (%u)", count == 1 ? "setuid programs not followed: " : ", ",
+			  (int)comm.length, comm.bytes, process->pid);
+	}
+	if (count > 3)
+		words_add(text, " and %zu more", count - 3);
+}
+
+/* "2 of 5 processes died: SIGBUS, python3 at 3.0 MiB of /dev/shm/torch_0 (tmpfs); ..." */
+static void say_killed(struct words *text, const struct measured *measured)
+{
+	const struct file_table *files = &measured->job->files;
+	char died[UNITS_TEXT], processes[UNITS_TEXT], offset[UNITS_TEXT], size[UNITS_TEXT];
+	struct death death;
+
+	for (size_t i = 0; deaths_by_signal(measured, i, &death); i++) {
+		struct trace_string comm = job_comm(measured->job, death.first);
+
+		words_clause(text, "%s of %s %s died: %s, %.*s", units_count(died, death.died),
+			     units_count(processes, death.processes),
+			     death.processes == 1 ? "process" : "processes", death.signal,
+			     (int)comm.length, comm.bytes);
+		if (death.file != FILE_UNKNOWN) {
+			struct trace_string path = file_table_name(files, death.file);
+			struct trace_string kind = file_table_filesystem(files, death.file);
+
+			words_add(text, " at %s of %.*s", units_bytes(offset, death.offset),
+				  (int)path.length, path.bytes);
+			if (kind.length)
+				words_add(text, " (%.*s%s%s)", (int)kind.length, kind.bytes,
+					  death.capacity_bytes ? " of " : "",
+					  death.capacity_bytes
+						  ? units_bytes(size, death.capacity_bytes)
+						  : "");
+		}
+		words_add(text, "; %s", death.hint);
+	}
+}
+
+static void say_survivors(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	size_t count = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		count += job->traces[i].totals ? job->traces[i].totals->survivor_count : 0;
+	if (count)
+		words_add(text, "%zu %s the run; later activity was not traced", count,
+			  count == 1 ? "process outlived" : "processes outlived");
+}
+
+static void say_spans(struct words *text, const struct measured *measured)
+{
+	const struct open_spans *spans = &measured->job->spans;
+	uint64_t unheard = 0;
+	char count[UNITS_TEXT];
+
+	if (spans->refused)
+		words_add(text, "%s spans are missing: too many were open at once",
+			  units_count(count, spans->refused));
+	for (size_t i = 0; i < measured->job->trace_count; i++) {
+		const struct trace_totals *totals = measured->job->traces[i].totals;
+
+		for (size_t j = 0; totals && j < totals->kind_count; j++)
+			if (!strcmp(totals->kinds[j].kind, "unheard_program"))
+				unheard += totals->kinds[j].lost;
+	}
+	if (unheard)
+		words_clause(
+			text,
+			"%s times a program may have marked spans before Faultline attached to it",
+			units_count(count, unheard));
+}
+
+/* I/O through interfaces that are not traced. */
+static void say_async(struct words *text, const struct measured *measured)
+{
+	const struct submissions submissions = totals_submissions(measured);
+	char count[UNITS_TEXT];
+
+	if (submissions.uring)
+		words_add(text, "io_uring: %s submissions, not traced",
+			  units_count(count, submissions.uring));
+	if (submissions.libaio)
+		words_clause(text, "libaio: %s submissions, not traced",
+			     units_count(count, submissions.libaio));
+	if (submissions.polled_rings)
+		words_clause(text, "io_uring: %s %s polled by the kernel (submissions not counted)",
+			     units_count(count, submissions.polled_rings),
+			     submissions.polled_rings == 1 ? "ring was" : "rings were");
+	if (text->used)
+		words_add(text, ": this I/O is not included");
+}
+
+static void say_unaccounted(struct words *text, const struct measured *measured)
+{
+	uint64_t events = measured->job->complete ? trace_unaccounted(measured->job) : 0;
+	char count[UNITS_TEXT];
+
+	if (events)
+		words_add(text,
+			  "%s events are neither in the trace nor counted as lost: these numbers "
+			  "may be wrong; this is a bug in Faultline, please report it",
+			  units_count(count, events));
+}
+
+/* Operations whose calls are counted but not decoded. */
+static void say_undecoded(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	char count[UNITS_TEXT];
+
+	for (size_t i = 0; i < job->operation_count; i++) {
+		const struct operation *operation = &job->operations[i];
+		uint64_t calls = operation->seen.count + operation->unseen.count;
+
+		if (operation->family == TRACE_UNDECODED && calls)
+			words_clause(text, "%s calls of %s were counted but not decoded",
+				     units_count(count, calls), operation->name);
+	}
+}
+
+#define UNSEEN_SHARE                                                                               \
+	0.01 /* of completed bios: fewer change no conclusion and are reported elsewhere */
+
+static uint64_t count_bios(const struct job *job)
+{
+	uint64_t bios = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		if (job->traces[i].totals)
+			bios += count_events(job->traces[i].totals, "block", "bio");
+	return bios;
+}
+
+static void say_bios(struct words *text, const struct measured *measured)
+{
+	uint64_t bios = job_count_notes(measured->job, TRACE_NOTE_BIOS_UNSEEN);
+	char count[UNITS_TEXT];
+
+	if (bios && bios >= UNSEEN_SHARE * count_bios(measured->job))
+		words_add(text,
+			  "%s block I/Os have no completion event; storage totals and request "
+			  "tables exclude them",
+			  units_count(count, bios));
+}
+
+static void say_bios_under_way(struct words *text, const struct measured *measured)
+{
+	uint64_t bios = job_count_notes(measured->job, TRACE_NOTE_BIOS_UNDER_WAY);
+	char count[UNITS_TEXT];
+
+	if (bios)
+		words_add(text,
+			  "%s %s known to be in flight when the recording ended; storage totals "
+			  "exclude that I/O",
+			  units_count(count, bios),
+			  bios == 1 ? "block I/O was" : "block I/Os were");
+}
+
+/* By --include and --exclude. */
+static void say_left_out(struct words *text, const struct measured *measured)
+{
+	uint64_t operations = job_count_notes(measured->job, TRACE_NOTE_LEFT_OUT);
+	char count[UNITS_TEXT];
+
+	if (operations)
+		words_add(text,
+			  "%s operations on files that --include and --exclude filter out are not "
+			  "counted, except in device numbers",
+			  units_count(count, operations));
+}
+
+static void say_unfollowed(struct words *text, const struct measured *measured)
+{
+	uint64_t children = job_count_notes(measured->job, TRACE_NOTE_UNFOLLOWED);
+	char count[UNITS_TEXT];
+
+	if (children)
+		words_add(text,
+			  "%s child processes could not be followed: their activity is missing",
+			  units_count(count, children));
+}
+
+/* Faults whose start or end was missed, and faults whose mapping was not found. */
+static void say_faults(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	uint64_t untimed = job_count_notes(job, TRACE_NOTE_UNTIMED), unknown = 0;
+	char count[UNITS_TEXT];
+
+	for (size_t i = 0; i < job->operation_count && job->complete; i++)
+		if (job->operations[i].family == TRACE_ANONFAULT &&
+		    !strcmp(job->operations[i].name, "unknown_fault"))
+			unknown += job->operations[i].unseen.count;
+	if (untimed)
+		words_add(text,
+			  "%s faults have no duration because their start or end was missed: fault "
+			  "times are lower bounds",
+			  units_count(count, untimed));
+	if (unknown)
+		words_clause(text,
+			     "%s faults are on unknown mappings: some may be on files, and file "
+			     "tables exclude them",
+			     units_count(count, unknown));
+}
+
+/* Earlier records are gone; reports why the recorder was dumped at that moment. */
+static void say_flight(struct words *text, const struct job *job)
+{
+	const struct trace_flight *flight = &job->traces[0].header->flight;
+	char time[UNITS_TEXT], count[UNITS_TEXT];
+
+	words_add(text, "the last %s of a flight recorder, written because of: %s",
+		  units_ns(time, clock_subtract(job->end_ns, job->start_ns)), flight->reason);
+	if (flight->overwritten)
+		words_add(text, "; %s earlier records were overwritten",
+			  units_count(count, flight->overwritten));
+}
+
+/* Processes that were already running have a past that was not recorded. */
+static void say_attached(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	uint64_t async = job_count_notes(job, TRACE_NOTE_ASYNC_BEFORE);
+	uint64_t spans = job_count_notes(job, TRACE_NOTE_SPANS_BEFORE);
+	char count[UNITS_TEXT];
+	size_t attached = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		attached += !strcmp(job->traces[i].header->start, "attach");
+	if (!attached)
+		return;
+	if (job->trace_count == 1 && job->traces[0].header->flight.reason) {
+		say_flight(text, job);
+		return;
+	}
+	words_add(text, "attached to running processes: earlier activity is not included");
+	if (async)
+		words_add(text, "; neither are %s io_uring operations that were already in flight",
+			  units_count(count, async));
+	if (spans)
+		words_add(text, "; %s spans that were already open are not included",
+			  units_count(count, spans));
+}
+
+static void say_clocks(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	struct host_time *hosts;
+	size_t count = 0;
+
+	if (!job->many_hosts)
+		return;
+	hosts = calloc(job->trace_count, sizeof(*hosts));
+	for (size_t i = 0; hosts && i < job->trace_count; i++) {
+		const struct job_trace *trace = &job->traces[i];
+		struct host_time *host = &hosts[trace->host]; /* index of its host's first trace */
+
+		if (!host->host)
+			*host = (struct host_time) { trace->header->host, trace->start_ns, 0 };
+		if (trace->start_ns < host->start_ns)
+			host->start_ns = trace->start_ns;
+		if (trace->end_ns > host->end_ns)
+			host->end_ns = trace->end_ns;
+	}
+	for (size_t i = 0; hosts && i < job->trace_count; i++)
+		if (hosts[i].host)
+			hosts[count++] = hosts[i];
+	clocks_say_apart(text, hosts, count);
+	free(hosts);
+}
+
+/* Aggregated data gives amounts by process and file, but no times and no overlap. */
+static void say_summed(struct words *text, const struct measured *measured)
+{
+	const struct processes_sums sums = processes_sums(measured);
+	const struct job *job = measured->job;
+	char count[UNITS_TEXT], other[UNITS_TEXT];
+
+	if (!job->summed)
+		return;
+	words_add(text, "aggregated in the kernel: ");
+	if (job->all_summed)
+		words_add(text, "all operations (mode profile)");
+	else if (sums.processes == 1)
+		words_add(text, "%s operations of process %u, which made many",
+			  units_count(count, sums.operations),
+			  (unsigned int)job->processes.processes[sums.first].pid);
+	else
+		words_add(text, "%s operations of %llu processes that made many",
+			  units_count(count, sums.operations), (unsigned long long)sums.processes);
+	words_add(
+		text,
+		"; times are thread times; overlap with compute, I/O by span, access patterns and "
+		"the slowest operations are unknown, and findings that need them are not checked");
+	if (sums.other)
+		words_add(text,
+			  "; %s of %s operations are not broken down by file (increase "
+			  "--profile-slots)",
+			  units_count(other, sums.other), units_count(count, sums.operations));
+}
+
+/* Caveats that make numbers wrong, and the death of a process, are warnings. */
+static const struct caveat {
+	const char *id;
+	const char *weight;
+	void (*say)(struct words *text, const struct measured *measured);
+} caveats[] = {
+	{ "killed", "warning", say_killed },	{ "incomplete", "warning", say_incomplete },
+	{ "damaged", "warning", say_damaged },	{ "names", "warning", say_names },
+	{ "lost", "warning", say_lost },	{ "unaccounted", "warning", say_unaccounted },
+	{ "unseen", "warning", say_unseen },	{ "not-followed", "warning", say_not_followed },
+	{ "async", "warning", say_async },	{ "undecoded", "warning", say_undecoded },
+	{ "spans", "warning", say_spans },	{ "unfollowed", "warning", say_unfollowed },
+	{ "faults", "warning", say_faults },	{ "bios", "warning", say_bios },
+	{ CLOCKS_CAVEAT, "note", say_clocks },	{ "attached", "note", say_attached },
+	{ "left-out", "note", say_left_out },	{ "header", "note", say_header },
+	{ "survivors", "note", say_survivors }, { "bios-under-way", "note", say_bios_under_way },
+	{ "summed", "note", say_summed },
+};
+
+/* A table row. */
+struct line {
+	const char *id, *weight;
+	struct table_text text;
+};
+
+static const struct table_column columns[CAVEAT_COLUMNS] = {
+	[CAVEAT_ID] = { "id", "caveat", UNIT_NONE, "name of the caveat",
+			TABLE_LITERAL(struct line, id), 0 },
+	[CAVEAT_WEIGHT] = { "weight", "weight", UNIT_NONE,
+			    "warning: numbers are incomplete, or processes were killed; note: for "
+			    "information only",
+			    TABLE_LITERAL(struct line, weight), 0 },
+	[CAVEAT_TEXT] = { "text", "what", UNIT_NONE, "text of the caveat",
+			  TABLE_TEXT(struct line, text), 0 },
+};
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	int status = table_add_columns(table, columns, CAVEAT_COLUMNS);
+
+	for (size_t i = 0; i < sizeof(caveats) / sizeof(caveats[0]) && !status; i++) {
+		struct words text = { .used = 0 };
+		struct line line = { caveats[i].id, caveats[i].weight, { text.bytes, 0 } };
+
+		caveats[i].say(&text, measured);
+		line.text.length = text.used;
+		if (text.used)
+			status = table_add(table, &line);
+	}
+	return status;
+}
+
+/* --- merging reports --- */
+
+static size_t weight_of(const struct cell *id)
+{
+	size_t i = 0;
+
+	while (i < sizeof(caveats) / sizeof(caveats[0]) &&
+	       (id->type != CELL_TEXT || strcmp(id->text, caveats[i].id)))
+		i++;
+	return i;
+}
+
+static int compare_caveats(const struct table *table, size_t a, size_t b, const void *context)
+{
+	const struct cell *id = &table->cells[a * CAVEAT_COLUMNS + CAVEAT_ID];
+	const struct cell *other = &table->cells[b * CAVEAT_COLUMNS + CAVEAT_ID];
+	size_t first = weight_of(id), second = weight_of(other);
+
+	/* Caveats of a newer version come last, by name. */
+	if (first == second && id->type == CELL_TEXT && other->type == CELL_TEXT)
+		return strcmp(id->text, other->text);
+	return first < second ? -1 : first > second;
+}
+
+/* Keeps the first of each kind and adds the number of others; the sum of lost events comes from the
+ * table "trace". */
+static int tell_alike(const struct report *report, struct table *table, struct cell *row,
+		      size_t alike)
+{
+	const struct cell *lost = &report_by(report, &analysis_trace)->cells[ABOUT_LOST];
+	struct words text = { .used = 0 };
+	char count[UNITS_TEXT];
+
+	if (!strcmp(row[CAVEAT_ID].text, "lost") && lost->type == CELL_UINT)
+		words_add(&text,
+			  "%s events were lost in total: times and shares of the run are lower "
+			  "bounds (≥); counts and bytes in the totals are exact",
+			  units_count(count, lost->uint));
+	else if (alike)
+		words_add(&text, "%.400s; and %zu more like this", row[CAVEAT_TEXT].text, alike);
+	return text.used ? table_set_literal(table, &row[CAVEAT_TEXT], text.bytes) : 0;
+}
+
+static int remake(const struct report *report, struct table *table)
+{
+	size_t kept = 0, next;
+	int status = 0;
+
+	if (table->column_count != CAVEAT_COLUMNS)
+		return 0;
+	status = table_sort(table, compare_caveats, NULL);
+	for (size_t row = 0; row < table->row_count && !status; row = next) {
+		struct cell *cells = &table->cells[row * CAVEAT_COLUMNS];
+
+		for (next = row + 1; next < table->row_count; next++)
+			if (compare_caveats(table, row, next, NULL))
+				break;
+		if (cells[CAVEAT_ID].type != CELL_TEXT || cells[CAVEAT_TEXT].type != CELL_TEXT)
+			continue;
+		status = tell_alike(report, table, cells, next - row - 1);
+		memmove(&table->cells[kept++ * CAVEAT_COLUMNS], cells,
+			CAVEAT_COLUMNS * sizeof(*cells));
+	}
+	table->row_count = kept;
+	return status;
+}
+
+const struct analysis analysis_caveats = {
+	.name = "caveats",
+	.meaning = "known gaps and errors in the other tables",
+	.of_sums = true,
+	.shape = TABLE_LIST,
+	.conclude = conclude,
+	.merging = { .keys = "id,text",
+		     .same = "weight",
+		     .many = "caveats",
+		     .fixed = columns,
+		     .fixed_count = CAVEAT_COLUMNS },
+	.remake = remake,
+};

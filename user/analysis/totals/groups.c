@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * I/O by a key, with a row for events that belong to no group.
+ */
+#include "analysis/totals/groups.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+struct groups {
+	const struct job *job;
+	struct rollup rollup;
+	/* Events without a group. They get their own row, so that the table adds up; NULL if every
+	 * event has a group. */
+	struct groups *rest;
+	uint64_t *pauses_ns; /* by group */
+	size_t pauses_room;
+	struct through_cache *cached; /* by group */
+	size_t cached_room;
+};
+
+/* Bytes that calls read through the page cache, and how many of them came from storage. */
+struct through_cache {
+	uint64_t read_bytes, fetched_bytes;
+};
+
+/* A group as the columns see it. */
+struct line {
+	struct table_text name;
+	uint64_t time_ns, thread_time_ns, operations, fetched_bytes, created_bytes, pause_ns;
+	double from_memory;
+	struct tally tallies[MEASURES];
+};
+
+static const unsigned int shown[] = { IO_READ, IO_WRITE, IO_METADATA, IO_SYNC, MEASURE_MMAP };
+#define SHOWN (sizeof(shown) / sizeof(shown[0]))
+
+static const struct table_column columns[] = {
+	{ "name", "name", UNIT_PATH, "name of the group", TABLE_TEXT(struct line, name), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault in progress",
+	  TABLE_UINT(struct line, time_ns), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "operation time summed over threads",
+	  TABLE_UINT(struct line, thread_time_ns), 0 },
+	{ "operations", "operations", UNIT_COUNT, "calls and faults",
+	  TABLE_UINT(struct line, operations), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes read from storage into the page cache, readahead included",
+	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", "newly cached", UNIT_BYTES,
+	  "bytes of new page-cache pages filled by writes", TABLE_UINT(struct line, created_bytes),
+	  JOB_PAGECACHE },
+	{ "from_memory", "from memory", UNIT_SHARE,
+	  "share of the bytes read by calls, O_DIRECT excluded, that came from the page cache",
+	  TABLE_REAL(struct line, from_memory), JOB_PAGECACHE },
+	{ "pause_ns", "throttled", UNIT_NS,
+	  "time writers were throttled because of too many dirty pages, summed over threads",
+	  TABLE_UINT(struct line, pause_ns), JOB_THROTTLED },
+};
+
+int groups_new(struct groups **groups, const struct job *job, const struct rollup_key *key)
+{
+	*groups = calloc(1, sizeof(**groups));
+	if (!*groups)
+		return -ENOMEM;
+	(*groups)->job = job;
+	rollup_init(&(*groups)->rollup, job, key, ROLLUP_ALL | ROLLUP_FAULTS);
+	return key->none ? groups_new(&(*groups)->rest, job, rollup_find_key("job")) : 0;
+}
+
+void groups_free(struct groups *groups)
+{
+	if (!groups)
+		return;
+	groups_free(groups->rest);
+	rollup_free(&groups->rollup);
+	free(groups->pauses_ns);
+	free(groups->cached);
+	free(groups);
+}
+
+/* Throttling is part of the time of operations that are already in the group. */
+static int add_pause(struct groups *groups, uint32_t group, const struct event *event)
+{
+	if (!GROW(groups->pauses_ns, groups->pauses_room, (size_t)group + 1))
+		return -ENOMEM;
+	groups->pauses_ns[group] += event_time_ns(event);
+	return 0;
+}
+
+static int add_cached(struct groups *groups, uint32_t group, const struct event *event)
+{
+	if (!GROW(groups->cached, groups->cached_room, (size_t)group + 1))
+		return -ENOMEM;
+	groups->cached[group].read_bytes += event->bytes;
+	groups->cached[group].fetched_bytes += event->fetched_bytes;
+	return 0;
+}
+
+static int add_event(struct groups *groups, uint32_t group, const struct event *event)
+{
+	if (event->class != IO_NONE && (rollup_make_room(&groups->rollup, (size_t)group + 1) ||
+					rollup_add(&groups->rollup, group, event)))
+		return -ENOMEM;
+	if (event->flags & EVENT_THROTTLED)
+		return add_pause(groups, group, event);
+	return event->class == IO_READ && !(event->flags & EVENT_DIRECT)
+		       ? add_cached(groups, group, event)
+		       : 0;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct groups *groups = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		uint32_t group;
+
+		if (event->class == IO_NONE && !(event->flags & EVENT_THROTTLED))
+			continue;
+		status = groups->rollup.key->group_of(&groups->rollup, event, &group);
+		if (!status && group != ROLLUP_NONE)
+			status = add_event(groups, group, event);
+		else if (!status && groups->rest)
+			status = add_event(groups->rest, 0, event);
+	}
+	return status;
+}
+
+const struct walk_calls groups_calls = { .events = add_events, .sums = true };
+
+/* Readahead may fetch more of a file than is read; NAN: nothing was read. */
+static double share_from_memory(const struct groups *groups, uint32_t group)
+{
+	const struct through_cache *cached;
+
+	if (group >= groups->cached_room || !groups->cached[group].read_bytes)
+		return NAN;
+	cached = &groups->cached[group];
+	return (double)clock_subtract(cached->read_bytes, cached->fetched_bytes) /
+	       cached->read_bytes;
+}
+
+static struct line line_of(struct groups *groups, uint32_t group)
+{
+	const struct tally *all = rollup_tally(&groups->rollup, group, MEASURE_IO);
+	struct line line = {
+		.name = rollup_name(&groups->rollup, group),
+		.time_ns = all->time.measure,
+		.thread_time_ns = all->thread_time_ns,
+		.pause_ns = group < groups->pauses_room ? groups->pauses_ns[group] : 0,
+		.from_memory = share_from_memory(groups, group),
+	};
+
+	for (size_t i = 0; i < SHOWN; i++) {
+		struct tally *tally = &line.tallies[shown[i]];
+
+		*tally = *rollup_tally(&groups->rollup, group, shown[i]);
+		line.operations += tally->count;
+		line.fetched_bytes += tally->fetched_bytes;
+		line.created_bytes += tally->created_bytes;
+	}
+	return line;
+}
+
+static int add_columns(struct table *table)
+{
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	for (size_t i = 0; i < SHOWN && !status; i++)
+		status = measure_add_columns(table, shown[i], ~0u, ~0u,
+					     offsetof(struct line, tallies) +
+						     shown[i] * sizeof(struct tally));
+	return status;
+}
+
+static int add_rest(struct groups *groups, struct table *table)
+{
+	const struct rollup_key *key = groups->rollup.key;
+	struct line line = line_of(groups->rest, 0);
+	const char *name = key->none;
+
+	/* Calls aggregated in the kernel do not show whether a span was open. */
+	if (groups->job->summed && key == rollup_find_key("span"))
+		name = "(no span, or unknown)";
+	line.name = (struct table_text) { name, strlen(name) };
+	return table_add(table, &line);
+}
+
+/* Keys whose groups have a natural order. */
+static bool is_ordered(const struct rollup_key *key)
+{
+	return key == rollup_find_key("second") || key == rollup_find_key("rank");
+}
+
+int groups_fill(struct groups *groups, struct table **table)
+{
+	const struct rollup *rollup = &groups->rollup;
+	int status = table_new(table, rollup->key->name, rollup->key->meaning, TABLE_LIST);
+
+	if (status)
+		return status;
+	(*table)->recorded = groups->job->layers;
+	status = add_columns(*table);
+	for (uint32_t i = 0; i < rollup->count && !status; i++) {
+		struct line line;
+
+		if (!rollup_used(rollup, i))
+			continue;
+		line = line_of(groups, i);
+		status = table_add(*table, &line);
+	}
+	if (!status && groups->rest && rollup_used(&groups->rest->rollup, 0))
+		status = add_rest(groups, *table);
+	if (!status && rollup->others)
+		status = table_set_note(*table,
+					"groups beyond the limit share the row without a name");
+	if (!status)
+		status = table_show(*table,
+				    "name,time_ns,fetched_bytes,read.bytes,write.bytes,mmap.faults,"
+				    "metadata.count,operations,thread_time_ns,pause_ns",
+				    is_ordered(rollup->key) ? NULL : "time_ns", NULL, NULL);
+	return status;
+}

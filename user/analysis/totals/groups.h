@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "groups": I/O by a key of the user's choice, see rollup_keys.
+ */
+#ifndef FAULTLINE_GROUPS_H
+#define FAULTLINE_GROUPS_H
+
+#include "analysis/shared/analysis.h"
+#include "analysis/shared/rollup.h"
+
+struct groups;
+
+/* Returns 0 or -ENOMEM. */
+int groups_new(struct groups **groups, const struct job *job, const struct rollup_key *key);
+void groups_free(struct groups *groups); /* accepts NULL */
+extern const struct walk_calls groups_calls;
+/* Makes a table named after the key, most time first. Returns 0 or -ENOMEM. */
+int groups_fill(struct groups *groups, struct table **table);
+
+#endif

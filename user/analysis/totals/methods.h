@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * I/O by access method, for the table "methods" and for findings.
+ */
+#ifndef FAULTLINE_METHODS_H
+#define FAULTLINE_METHODS_H
+
+#include "analysis/shared/measured.h"
+#include "analysis/model/tally.h"
+
+#define METHODS (METHOD_UNKNOWN + 1)
+
+enum method_side { SIDE_READ, SIDE_WRITE, SIDES };
+
+/* Includes lost events, except in merged time. For merged reports (measured->job is NULL) only
+ * counts, bytes and times are set. */
+struct tally methods_tally(const struct measured *measured, enum io_method method,
+			   enum method_side side);
+
+#endif

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "totals": the job's I/O by class and, for each class, by method. A class is the sum of its
+ * methods, except for merged time.
+ *
+ * Counts, errors, bytes and thread time are exact even if events were lost: what the kernel counted
+ * beyond the trace's rows is added. For a complete trace the sum equals the kernel's own count; an
+ * incomplete trace has only its rows. The class of a lost event is known because the kernel counts
+ * by operation. Merged time can only come from rows.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/devices/devices.h"
+#include "analysis/shared/measure.h"
+#include "analysis/shared/measured.h"
+#include "analysis/totals/totals.h"
+#include "analysis/devices/writeback.h"
+
+enum { STORAGE_READ, STORAGE_WRITE, STORAGE_SIDES };
+
+struct totals {
+	const struct job *job;
+	struct submissions submissions;
+	struct submissions told; /* the same; TABLE_NO_UINT if unknown */
+	struct tally paths[IO_CLASS_COUNT][METHOD_NONE + 1];
+	struct interval_union classes[IO_CLASS_COUNT], all; /* merged over methods */
+	struct tally tallies[MEASURES];			    /* all methods; set at the end */
+	struct trace_operation_total memory[TOTALS_MEMORY_FAULTS];
+	struct trace_operation_total pages[TOTALS_PAGES];
+	struct trace_operation_total storage[STORAGE_SIDES];
+	struct trace_operation_total throttled;
+	uint64_t stores_bytes; /* written back because of stores through mappings */
+};
+
+#define ALL_COLUMNS (~0u)
+#define MOVING_TITLED (ALL_COLUMNS & ~MEASURE_CREATED)
+#define WRITING_TITLED (ALL_COLUMNS & ~MEASURE_READ_FOR_WRITE)
+#define STILL_TITLED (MEASURE_COUNT | MEASURE_ERRORS | MEASURE_TIME | MEASURE_THREAD_TIME)
+
+/* In table order, with the columns shown in the text report. */
+static const struct {
+	unsigned int measure, titled;
+} shown[] = {
+	{ MEASURE_IO, ALL_COLUMNS },	  { IO_READ, MOVING_TITLED },
+	{ IO_WRITE, WRITING_TITLED },	  { IO_METADATA, STILL_TITLED },
+	{ IO_SYNC, STILL_TITLED },	  { IO_MMAP_READ, MOVING_TITLED },
+	{ IO_MMAP_WRITE, MOVING_TITLED },
+};
+
+#define SUM_OF_OPERATION(member) TABLE_UINT(struct trace_operation_total, member)
+
+static const struct table_column memory_fields[] = {
+	{ "count", NULL, UNIT_COUNT, "faults without a file",
+	  TABLE_UINT(struct trace_operation_total, count), 0 },
+	{ "major", "major", UNIT_COUNT,
+	  "major faults without a file, which waited for pages to be swapped in",
+	  TABLE_UINT(struct trace_operation_total, major_faults), 0 },
+	{ "time_ns", "thread time", UNIT_NS, "time of faults without a file, summed over threads",
+	  TABLE_UINT(struct trace_operation_total, thread_time_ns), 0 },
+};
+
+static const struct {
+	const char *operation;
+	struct table_group group;
+} memory_faults[TOTALS_MEMORY_FAULTS] = {
+	[TOTALS_ANONYMOUS] = { "anonymous_fault",
+			       { "anonymous_faults", "anonymous faults", 0,
+				 TABLE_COLUMNS(memory_fields) } },
+	[TOTALS_SHMEM] = { "shmem_fault",
+			   { "shmem_faults", "shared memory faults", 0,
+			     TABLE_COLUMNS(memory_fields) } },
+	[TOTALS_UNKNOWN] = { "unknown_fault",
+			     { "unknown_faults", "faults on unknown mappings", 0,
+			       TABLE_COLUMNS(memory_fields) } },
+};
+
+/* Page-cache fills of files that are not an operation's own. */
+static const struct table_column page_fields[] = {
+	{ "events", "events", UNIT_COUNT, "times pages were added to the page cache",
+	  SUM_OF_OPERATION(count), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes read from storage into the page cache, readahead included",
+	  SUM_OF_OPERATION(fetched_bytes), 0 },
+	{ "created_bytes", "newly cached", UNIT_BYTES,
+	  "bytes of new page-cache pages filled by writes", SUM_OF_OPERATION(created_bytes), 0 },
+};
+
+static const struct {
+	enum trace_family family;
+	struct table_group group;
+} page_groups[TOTALS_PAGES] = {
+	[TOTALS_UNATTRIBUTED] = { TRACE_CACHE,
+				  { "unattributed", "unattributed", JOB_OTHER_PAGES,
+				    TABLE_COLUMNS(page_fields) } },
+	[TOTALS_INDIRECT] = { TRACE_INDIRECT,
+			      { "indirect", "indirect", JOB_OTHER_PAGES,
+				TABLE_COLUMNS(page_fields) } },
+};
+
+/* Part of the time of the calls and faults that it happens in. */
+static const struct table_column throttled_fields[] = {
+	{ "pauses", "pauses", UNIT_COUNT, "times the kernel throttled a writing thread",
+	  SUM_OF_OPERATION(count), 0 },
+	{ "pause_ns", "thread time", UNIT_NS,
+	  "time writers were throttled because of too many dirty pages, summed over threads",
+	  SUM_OF_OPERATION(thread_time_ns), 0 },
+};
+static const struct table_group throttled_group = { "throttled", "throttled", JOB_THROTTLED,
+						    TABLE_COLUMNS(throttled_fields) };
+
+static const struct table_column async_fields[] = {
+	{ "submissions_not_traced", "submissions, not traced", UNIT_COUNT,
+	  "operations submitted to io_uring and libaio that are not traced; the bytes they moved "
+	  "are unknown",
+	  TABLE_UINT(struct submissions, all), 0 },
+	{ "io_uring", NULL, UNIT_COUNT, "untraced operations submitted to io_uring",
+	  TABLE_UINT(struct submissions, uring), 0 },
+	{ "libaio", NULL, UNIT_COUNT, "untraced operations submitted to libaio",
+	  TABLE_UINT(struct submissions, libaio), 0 },
+	{ "polled_rings", NULL, UNIT_COUNT,
+	  "rings polled by the kernel; most submissions to them are not even counted",
+	  TABLE_UINT(struct submissions, polled_rings), 0 },
+};
+static const struct table_group async_group = { "async", "asynchronous", JOB_SYSCALL,
+						TABLE_COLUMNS(async_fields) };
+
+/* The run's part of requests. */
+static const struct table_column storage_fields[] = {
+	{ "requests", "requests", UNIT_COUNT, "completed requests that contain bytes of the run",
+	  SUM_OF_OPERATION(count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in completed requests",
+	  SUM_OF_OPERATION(bytes), 0 },
+};
+
+static const struct {
+	const char *operation;
+	struct table_group group;
+} storage_groups[STORAGE_SIDES] = {
+	{ "request_read",
+	  { "storage_read", "read from devices", JOB_BLOCK, TABLE_COLUMNS(storage_fields) } },
+	{ "request_write",
+	  { "storage_write", "written to devices", JOB_BLOCK, TABLE_COLUMNS(storage_fields) } },
+};
+
+/* Groups of the table's only row, for plots: measures, followed by ... */
+enum {
+	GROUP_PAGES = MEASURES,
+	GROUP_THROTTLED = GROUP_PAGES + TOTALS_PAGES,
+	GROUP_STORAGE,
+	GROUPS = GROUP_STORAGE + STORAGE_SIDES,
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct totals *totals = calloc(1, sizeof(*totals));
+
+	if (!totals)
+		return -ENOMEM;
+	totals->job = job;
+	*state = totals;
+	return 0;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct totals *totals = state;
+
+	for (const struct event *event = events; event < events + count; event++) {
+		if (event->class == IO_NONE)
+			continue;
+		tally_add(&totals->paths[event->class][event->method], event);
+		if (!(event->flags & EVENT_TIMED))
+			continue;
+		tally_merge_time(&totals->classes[event->class], event);
+		tally_merge_time(&totals->all, event);
+	}
+	return 0;
+}
+
+static int add_series(void *state, const struct event_series *series)
+{
+	struct totals *totals = state;
+	const struct event *event = series->events;
+
+	event_series_add(&totals->paths[event->class][event->method], series);
+	if (event->flags & EVENT_TIMED) {
+		event_series_merge_time(&totals->classes[event->class], series);
+		event_series_merge_time(&totals->all, series);
+	}
+	return 0;
+}
+
+/* Lost events have a class and a method, too. */
+static void add_unseen(struct totals *totals)
+{
+	for (size_t i = 0; i < totals->job->operation_count; i++) {
+		const struct operation *operation = &totals->job->operations[i];
+		struct event_unseen places[2];
+		size_t count = event_unseen(operation, places);
+
+		for (size_t j = 0; j < count; j++)
+			tally_add_unseen(&totals->paths[places[j].class][places[j].method],
+					 &operation->unseen, &places[j]);
+	}
+}
+
+static void sum_up(struct totals *totals)
+{
+	struct tally *all = &totals->tallies[MEASURE_IO];
+
+	add_unseen(totals);
+	for (size_t i = 0; i < IO_CLASS_COUNT; i++) {
+		struct tally *class = &totals->tallies[i];
+
+		for (size_t method = 0; method <= METHOD_NONE; method++)
+			tally_fold(class, &totals->paths[i][method]);
+		class->time = totals->classes[i];
+		all->thread_time_ns += class->thread_time_ns;
+	}
+	all->time = totals->all;
+}
+
+static void add_submissions(struct totals *totals)
+{
+	struct submissions *sums = &totals->submissions;
+
+	for (size_t i = 0; i < totals->job->operation_count; i++) {
+		const struct operation *operation = &totals->job->operations[i];
+		uint64_t count = operation->seen.submissions + operation->unseen.submissions;
+
+		if (operation->family != TRACE_SUBMITS)
+			continue;
+		if (operation->polls) {
+			sums->polled_rings += operation->seen.submissions;
+			if (!(totals->job->layers & JOB_ASYNC))
+				sums->polled_rings +=
+					operation->unseen.count - operation->unseen.errors;
+			continue;
+		}
+		sums->all += count;
+		if (!strcmp(operation->name, "io_submit"))
+			sums->libaio += count;
+		else
+			sums->uring += count;
+	}
+}
+
+/* Submissions are counted in the kernel and known only from its totals: zero is unknown if the
+ * totals are missing. */
+static void tell_submissions(struct totals *totals)
+{
+	struct submissions *told = &totals->told;
+	uint64_t *counts[] = { &told->all, &told->uring, &told->libaio, &told->polled_rings };
+
+	*told = totals->submissions;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (totals->job->filtered & JOB_SYSCALL || (!*counts[i] && !totals->job->complete))
+			*counts[i] = TABLE_NO_UINT;
+}
+
+/* The kernel's totals are complete only at the end of every trace. */
+static const struct operation *find_memory_faults(const struct job *job, const char *name)
+{
+	if (!job->complete || !(job->layers & JOB_FAULT) || job->filtered & JOB_FAULT)
+		return NULL;
+	for (size_t i = 0; i < job->operation_count; i++)
+		if (!strcmp(job->operations[i].name, name) &&
+		    job->operations[i].family == TRACE_ANONFAULT)
+			return &job->operations[i];
+	return NULL;
+}
+
+static int add_memory_fault_columns(struct table *table, struct totals *totals, size_t i)
+{
+	const struct table_column nothing = { .name = memory_faults[i].group.name };
+	const struct operation *operation =
+		find_memory_faults(totals->job, memory_faults[i].operation);
+
+	if (!operation)
+		return table_add_column(table, &nothing);
+	totals->memory[i] = operation->unseen;
+	return table_add_group(table, &memory_faults[i].group,
+			       offsetof(struct totals, memory) +
+				       i * sizeof(struct trace_operation_total));
+}
+
+static void add_pages(struct totals *totals)
+{
+	for (size_t i = 0; i < totals->job->operation_count; i++) {
+		const struct operation *operation = &totals->job->operations[i];
+
+		for (size_t j = 0; j < TOTALS_PAGES; j++) {
+			struct trace_operation_total *pages = &totals->pages[j];
+
+			if (operation->family != page_groups[j].family)
+				continue;
+			pages->count += operation->seen.count + operation->unseen.count;
+			pages->fetched_bytes +=
+				operation->seen.fetched_bytes + operation->unseen.fetched_bytes;
+			pages->created_bytes +=
+				operation->seen.created_bytes + operation->unseen.created_bytes;
+		}
+	}
+}
+
+static void add_throttled(struct totals *totals)
+{
+	for (size_t i = 0; i < totals->job->operation_count; i++) {
+		const struct operation *operation = &totals->job->operations[i];
+
+		if (operation->family != TRACE_DELAY)
+			continue;
+		totals->throttled.count += operation->seen.count + operation->unseen.count;
+		totals->throttled.thread_time_ns +=
+			operation->seen.thread_time_ns + operation->unseen.thread_time_ns;
+	}
+}
+
+static void add_storage(struct totals *totals)
+{
+	for (size_t i = 0; i < totals->job->operation_count; i++) {
+		const struct operation *operation = &totals->job->operations[i];
+
+		for (size_t j = 0; j < STORAGE_SIDES; j++) {
+			if (operation->family != TRACE_STORAGE ||
+			    strcmp(operation->name, storage_groups[j].operation))
+				continue;
+			totals->storage[j].count += operation->seen.count + operation->unseen.count;
+			totals->storage[j].bytes += operation->seen.bytes + operation->unseen.bytes;
+		}
+	}
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct totals *totals = state;
+
+	sum_up(totals);
+	add_pages(totals);
+	add_throttled(totals);
+	add_submissions(totals);
+	add_storage(totals);
+	tell_submissions(totals);
+	return 0;
+}
+
+/* Follows the other columns of mmap_write, if there are any. */
+static const struct table_column stores_column = {
+	"mmap_write.written_back_bytes",
+	"mmap write written back",
+	UNIT_BYTES,
+	"bytes written to devices because of stores through mappings, by the stores' share of each "
+	"file's dirtied bytes",
+	TABLE_UINT(struct totals, stores_bytes),
+	JOB_DIRTIED | JOB_BLOCK,
+};
+
+/* Adds the columns of tallies by measure at offset `base` of the rows. */
+static int add_measures(struct table *table, unsigned int recorded, size_t base)
+{
+	int status = 0;
+
+	table->recorded = recorded;
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !status; i++)
+		status = measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
+					     base + shown[i].measure * sizeof(struct tally));
+	return status;
+}
+
+/* Requests without a completion event may belong to the run. */
+static void mark_storage(const struct measured *measured, struct table *table)
+{
+	static const enum device_use uses[STORAGE_SIDES] = { DEVICE_READS, DEVICE_WRITES };
+
+	for (size_t i = 0; i < table->column_count; i++)
+		for (size_t side = 0; side < STORAGE_SIDES; side++) {
+			const char *name = storage_groups[side].group.name;
+
+			if (devices_unseen(measured, uses[side]) &&
+			    !strncmp(table->columns[i].name, name, strlen(name)) &&
+			    table->cells[i].type == CELL_UINT)
+				table->cells[i].at_least = true;
+		}
+}
+
+/* Adds results of other tables, too. */
+static int conclude(const struct measured *measured, struct table *table)
+{
+	struct totals *totals = measured_state(measured, &analysis_totals);
+	int status = add_measures(table, totals->job->layers, offsetof(struct totals, tallies));
+
+	totals->stores_bytes = writeback_of_stores(measured);
+	if (!status && totals->job->layers & JOB_FAULT)
+		status = table_add_column(table, &stores_column);
+	for (size_t i = 0; i < TOTALS_PAGES && !status; i++)
+		status = table_add_group(table, &page_groups[i].group,
+					 offsetof(struct totals, pages) +
+						 i * sizeof(struct trace_operation_total));
+	if (!status)
+		status = table_add_group(table, &throttled_group,
+					 offsetof(struct totals, throttled));
+	for (size_t i = 0; i < TOTALS_MEMORY_FAULTS && !status; i++)
+		status = add_memory_fault_columns(table, totals, i);
+	if (!status)
+		status = table_add_group(table, &async_group, offsetof(struct totals, told));
+	for (size_t i = 0; i < STORAGE_SIDES && !status; i++)
+		status = table_add_group(table, &storage_groups[i].group,
+					 offsetof(struct totals, storage) +
+						 i * sizeof(struct trace_operation_total));
+	if (!status)
+		status = table_add(table, totals);
+	if (!status)
+		mark_storage(measured, table);
+	return status;
+}
+
+static uint32_t group_of_request(const struct totals *totals, const struct event *event)
+{
+	const char *name = totals->job->operations[event->operation].name;
+
+	for (size_t i = 0; i < STORAGE_SIDES; i++)
+		if (!strcmp(name, storage_groups[i].operation))
+			return GROUP_STORAGE + i;
+	return GROUPS;
+}
+
+/* Marked: events that are not operations. */
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	uint32_t group = GROUPS;
+
+	if (event->class != IO_NONE) {
+		rows[0] = (struct row_of) { .row = event->class };
+		rows[1] = (struct row_of) { .row = MEASURE_IO };
+		return event->flags & EVENT_TIMED ? 2 : 1;
+	}
+	if (event->flags & EVENT_PAGECACHE)
+		group = GROUP_PAGES +
+			(event->flags & EVENT_INDIRECT ? TOTALS_INDIRECT : TOTALS_UNATTRIBUTED);
+	else if (event->flags & EVENT_THROTTLED)
+		group = GROUP_THROTTLED;
+	else if (event->flags & EVENT_REQUEST)
+		group = group_of_request(state, event);
+	rows[0] = (struct row_of) { .row = group, .marked = true };
+	return group < GROUPS ? 1 : 0;
+}
+
+const char *totals_group(uint32_t row)
+{
+	if (row < MEASURES)
+		return measure_name(row);
+	if (row < GROUP_THROTTLED)
+		return page_groups[row - GROUP_PAGES].group.name;
+	return row == GROUP_THROTTLED ? throttled_group.name
+				      : storage_groups[row - GROUP_STORAGE].group.name;
+}
+
+struct submissions totals_submissions(const struct measured *measured)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+	struct submissions told = { 0 };
+	const struct table *table;
+
+	if (measured->job)
+		return totals->submissions;
+	table = report_by(measured->report, &analysis_totals);
+	for (size_t i = 0; i < async_group.count && table->row_count; i++) {
+		const struct table_column *column = &async_fields[i];
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s.%s", async_group.name, column->name);
+		table_number(table, 0, name, (uint64_t *)((char *)&told + column->key));
+	}
+	return told;
+}
+
+struct tally totals_class(const struct measured *measured, enum io_class class)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+	struct tally told[MEASURES] = { 0 };
+	const struct table *table;
+
+	if (measured->job)
+		return totals->tallies[class];
+	table = report_by(measured->report, &analysis_totals);
+	if (table->row_count)
+		table_read_row(table, 0, told);
+	return told[class];
+}
+
+const struct tally *totals_path(const struct measured *measured, enum io_class class,
+				enum io_method method)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->paths[class][method];
+}
+
+const struct tally *totals_all(const struct measured *measured)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->tallies[MEASURE_IO];
+}
+
+const struct trace_operation_total *totals_pages(const struct measured *measured,
+						 enum totals_pages which)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->pages[which];
+}
+
+const struct trace_operation_total *totals_memory(const struct measured *measured,
+						  enum totals_memory which)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->memory[which];
+}
+
+const struct trace_operation_total *totals_throttled(const struct measured *measured)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->throttled;
+}
+
+static int add_all_measures(struct table *like)
+{
+	return add_measures(like, ~0u, 0);
+}
+
+/* Adds missing columns for totals_class(). */
+static int remake(const struct report *report, struct table *table)
+{
+	return table_adopt(table, add_all_measures);
+}
+
+const struct analysis analysis_totals = {
+	.name = "totals",
+	.meaning = "the job's I/O by class; counts and bytes are exact even if events were lost",
+	.shape = TABLE_RECORD,
+	.begin = begin,
+	.of_sums = true,
+	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.fill = fill,
+	.conclude = conclude,
+	.rows_of = rows_of,
+	.end = free,
+	.merging = { .added = "throttled.pause_ns,anonymous_faults.time_ns,shmem_faults.time_ns,"
+			      "unknown_faults.time_ns" },
+	.remake = remake,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The job's I/O by class, for the table "totals" and for findings.
+ */
+#ifndef FAULTLINE_TOTALS_H
+#define FAULTLINE_TOTALS_H
+
+#include "analysis/shared/measured.h"
+#include "analysis/model/tally.h"
+
+/* Includes lost events, except in merged time. */
+struct tally totals_class(const struct measured *measured, enum io_class class);
+
+/* The I/O of a class by one method, which may be METHOD_UNKNOWN or METHOD_NONE. */
+const struct tally *totals_path(const struct measured *measured, enum io_class class,
+				enum io_method method);
+
+/* All classes together: only its times are meaningful. */
+const struct tally *totals_all(const struct measured *measured);
+
+/* Page-cache fills of files that are not the subject of an operation. */
+enum totals_pages { TOTALS_UNATTRIBUTED, TOTALS_INDIRECT, TOTALS_PAGES };
+const struct trace_operation_total *totals_pages(const struct measured *measured,
+						 enum totals_pages which);
+
+/* Faults known only from the kernel's totals: on anonymous memory, on tmpfs and the like, or on
+ * unknown mappings. Zeros if unknown. */
+enum totals_memory { TOTALS_ANONYMOUS, TOTALS_SHMEM, TOTALS_UNKNOWN, TOTALS_MEMORY_FAULTS };
+const struct trace_operation_total *totals_memory(const struct measured *measured,
+						  enum totals_memory which);
+
+/* Pauses of throttled writers, and their time, which is part of their calls' and faults' time. */
+const struct trace_operation_total *totals_throttled(const struct measured *measured);
+
+/* Operations submitted to the kernel that are not traced. */
+struct submissions {
+	uint64_t all, uring, libaio;
+	uint64_t polled_rings; /* submitted to without a call: not counted */
+};
+/* Works for merged reports too (measured->job is NULL). */
+struct submissions totals_submissions(const struct measured *measured);
+
+/* Returns the column name of a group in the table's only row; plots have these groups instead of
+ * rows. */
+const char *totals_group(uint32_t group);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include "capture/calls/file_choice.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+void file_choice_init(struct file_choice *choice, const struct file_globs *globs,
+		      unsigned int page_bytes)
+{
+	memset(choice, 0, sizeof(*choice));
+	choice->globs = *globs;
+	choice->sums.page_bytes = page_bytes;
+}
+
+void file_choice_free(struct file_choice *choice)
+{
+	free(choice->files);
+}
+
+static bool is_any(const char *const *globs, size_t count, const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!fnmatch(globs[i], path, FNM_NOESCAPE))
+			return true;
+	return false;
+}
+
+static bool is_other_path(const struct file_choice *choice, const char *path)
+{
+	const struct file_globs *globs = &choice->globs;
+
+	return is_any(globs->exclude, globs->exclude_count, path) ||
+	       (globs->include_count && !is_any(globs->include, globs->include_count, path));
+}
+
+void file_choice_name(struct file_choice *choice, uint32_t id, const char *path)
+{
+	if (GROW(choice->files, choice->room, (size_t)id + 1))
+		choice->files[id] =
+			is_other_path(choice, path) ? FILE_CHOICE_LEFT : FILE_CHOICE_KEPT;
+}
+
+static bool is_other(const struct file_choice *choice, uint32_t id)
+{
+	return id < choice->room && choice->files[id] == FILE_CHOICE_LEFT;
+}
+
+/* A call without a file may still name a path, of a file that is missing or was not opened. */
+static bool is_other_call(const struct file_choice *choice, const struct event_syscall *call,
+			  const char *text, size_t path_bytes)
+{
+	char path[EVENT_PATH_BYTES + 1];
+
+	if (call->file || !path_bytes || path_bytes >= sizeof(path))
+		return is_other(choice, call->file);
+	memcpy(path, text, path_bytes);
+	path[path_bytes] = '\0';
+	return is_other_path(choice, path);
+}
+
+static bool is_other_record(const struct file_choice *choice, const struct event_header *record)
+{
+	const struct event_syscall_path *path = (const void *)record;
+	const struct event_async *async = (const void *)record;
+
+	switch (record->kind) {
+	case RECORD_SYSCALL:
+		return is_other(choice, ((const struct event_syscall *)record)->file);
+	case RECORD_SYSCALL_PATH:
+		return is_other_call(choice, &path->call, path->text, path->path_bytes);
+	case RECORD_ASYNC:
+		return is_other_call(choice, &async->call, async->text, async->path_bytes);
+	case RECORD_VFS:
+		return is_other(choice, ((const struct event_vfs *)record)->file);
+	case RECORD_PAGECACHE:
+		return is_other(choice, ((const struct event_pagecache *)record)->file);
+	case RECORD_THROTTLE:
+		return is_other(choice, ((const struct event_throttle *)record)->file);
+	default:
+		return false;
+	}
+}
+
+/* Dirtied pages count as a separate operation. */
+static void add_dirtied(struct file_choice *choice, uint64_t pages)
+{
+	struct trace_operation_total *total = &choice->sums.totals[OP_DIRTIED];
+
+	total->count += pages != 0;
+	total->bytes += pages * choice->sums.page_bytes;
+}
+
+bool file_choice_leaves_record(struct file_choice *choice, const struct event_header *record)
+{
+	if (!is_other_record(choice, record))
+		return false;
+	choice->records[record->kind]++;
+	choice->operations++;
+	op_sums_add_record(&choice->sums, record);
+	if (record->kind == RECORD_SYSCALL || record->kind == RECORD_SYSCALL_PATH)
+		add_dirtied(choice, ((const struct event_syscall *)record)->dirtied_pages);
+	return true;
+}
+
+bool file_choice_leaves_slot(struct file_choice *choice, const struct lane_slot *slot)
+{
+	const bool fault = slot->call.op == OP_FAULT;
+
+	if (!is_other(choice, slot->call.file))
+		return false;
+	choice->records[fault ? RECORD_FAULT : RECORD_SYSCALL]++;
+	choice->operations++;
+	op_sums_add_slot(&choice->sums, slot);
+	if (fault)
+		add_dirtied(choice, slot->fault.dirtied_pages);
+	return true;
+}
+
+bool file_choice_leaves_profile(struct file_choice *choice, const struct profile_slot *added)
+{
+	if (!is_other(choice, added->key.file))
+		return false;
+	choice->operations += added->sums.count;
+	op_sums_add_profile(&choice->sums, added);
+	return true;
+}

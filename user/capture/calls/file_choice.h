@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Chooses the files to record by globs on their paths, and sums up the operations on all others.
+ */
+#ifndef FAULTLINE_FILE_CHOICE_H
+#define FAULTLINE_FILE_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/calls/op_sums.h"
+
+/* Matched by fnmatch against the whole path; * matches slashes, too. */
+struct file_globs {
+	const char *const *include, *const *exclude;
+	size_t include_count, exclude_count;
+};
+
+enum { FILE_CHOICE_UNKNOWN, FILE_CHOICE_KEPT, FILE_CHOICE_LEFT };
+
+struct file_choice {
+	struct file_globs globs;
+	uint8_t *files; /* FILE_CHOICE_* by id */
+	size_t room;
+	/* What was left out: */
+	struct op_sums sums;
+	uint64_t records[RECORD_KIND_COUNT];
+	uint64_t operations; /* records and summed-up operations */
+};
+
+/* The globs must outlive the choice. */
+void file_choice_init(struct file_choice *choice, const struct file_globs *globs,
+		      unsigned int page_bytes);
+void file_choice_free(struct file_choice *choice);
+
+/* Whether all files are recorded. */
+static inline bool file_globs_take_all(const struct file_globs *globs)
+{
+	return !globs->include_count && !globs->exclude_count;
+}
+
+/* Sets the path of an id from now on. If out of memory, the file is recorded. */
+void file_choice_name(struct file_choice *choice, uint32_t id, const char *path);
+
+static inline bool file_choice_knows(const struct file_choice *choice, uint32_t id)
+{
+	return id < choice->room && choice->files[id] != FILE_CHOICE_UNKNOWN;
+}
+
+/* Return true, and count the operations, if the record, slot or sum is left out. Operations without
+ * a file, or on files whose path is not known, are kept. */
+bool file_choice_leaves_record(struct file_choice *choice, const struct event_header *record);
+bool file_choice_leaves_slot(struct file_choice *choice, const struct lane_slot *slot);
+bool file_choice_leaves_profile(struct file_choice *choice, const struct profile_slot *added);
+
+#endif

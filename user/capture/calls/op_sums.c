@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include "capture/calls/op_sums.h"
+
+#include "capture/calls/calls.h"
+
+static bool moves_bytes(uint32_t op)
+{
+	size_t count;
+	const struct trace_operation *operations = calls_operations(&count);
+
+	switch (op < count ? operations[op].family : TRACE_OTHER) {
+	case TRACE_READ:
+	case TRACE_WRITE:
+	case TRACE_TRANSFER:
+	case TRACE_KERNEL_READ:
+	case TRACE_KERNEL_WRITE:
+	case TRACE_SPLICE_READ:
+	case TRACE_SPLICE_WRITE:
+		return true;
+	case TRACE_APART:
+		return op != OP_VFS_APART + VFS_FSYNC_RANGE;
+	default:
+		return false;
+	}
+}
+
+static struct trace_operation_total *total_of(struct op_sums *sums, uint32_t op)
+{
+	return &sums->totals[op < OP_TABLE_SIZE ? op : OP_NONE];
+}
+
+static void count_result(struct op_sums *sums, uint32_t op, int64_t result, uint64_t duration_ns)
+{
+	struct trace_operation_total *total = total_of(sums, op);
+
+	total->count++;
+	total->thread_time_ns += duration_ns;
+	if (result < 0 && result >= -4095)
+		total->errors++;
+	else if (result > 0 && moves_bytes(op))
+		total->bytes += result;
+	else if (result > 0 && calls_submits(op))
+		total->submissions += result;
+}
+
+static void count_pages(struct op_sums *sums, uint32_t op, uint64_t fetched, uint64_t created)
+{
+	struct trace_operation_total *total = total_of(sums, op);
+
+	total->fetched_bytes += fetched * sums->page_bytes;
+	total->created_bytes += created * sums->page_bytes;
+}
+
+static void count_call(struct op_sums *sums, const struct event_syscall *call)
+{
+	count_result(sums, call->op, call->result, call->duration_ns);
+	count_pages(sums, call->op, call->fetched_pages, call->created_pages);
+	total_of(sums, call->op)->read_for_write_bytes += call->read_for_write_bytes;
+}
+
+static void count_request(struct op_sums *sums, const struct event_request *request)
+{
+	struct trace_operation_total *total = total_of(sums, request->op);
+	bool whole = !(request->flags & TRACE_BLOCK_PART);
+
+	total->count += whole;
+	total->errors += whole && request->status;
+	total->bytes += request->own_bytes;
+	total->thread_time_ns += request->duration_ns;
+}
+
+void op_sums_add_record(struct op_sums *sums, const struct event_header *record)
+{
+	const struct event_pagecache *pages = (const void *)record;
+	const struct event_vfs *vfs = (const void *)record;
+
+	switch (record->kind) {
+	case RECORD_SYSCALL:
+	case RECORD_SYSCALL_PATH:
+	case RECORD_ASYNC:
+		count_call(sums, (const struct event_syscall *)record);
+		break;
+	case RECORD_VFS:
+		count_result(sums, vfs->op, vfs->result, vfs->duration_ns);
+		break;
+	case RECORD_PAGECACHE:
+		count_result(sums, pages->op ? OP_INDIRECT : OP_PAGECACHE, 0, 0);
+		count_pages(sums, pages->op ? OP_INDIRECT : OP_PAGECACHE, pages->fetched_pages,
+			    pages->created_pages);
+		break;
+	case RECORD_THROTTLE:
+		count_result(sums, OP_THROTTLED, 0,
+			     ((const struct event_throttle *)record)->pause_ns);
+		break;
+	case RECORD_REQUEST:
+		count_request(sums, (const struct event_request *)record);
+		break;
+	default:
+		break;
+	}
+}
+
+void op_sums_add_slot(struct op_sums *sums, const struct lane_slot *slot)
+{
+	if (slot->call.op == OP_FAULT) {
+		count_result(sums, OP_FAULT, 0, slot->fault.duration_ns);
+		count_pages(sums, OP_FAULT, slot->fault.fetched_pages, 0);
+	} else {
+		count_result(sums, slot->call.op, slot->call.result, slot->call.duration_ns);
+		count_pages(sums, slot->call.op, slot->call.fetched_pages,
+			    slot->call.created_pages);
+	}
+}
+
+void op_sums_add_profile(struct op_sums *sums, const struct profile_slot *added)
+{
+	struct trace_operation_total *total = total_of(sums, added->key.op);
+
+	total->count += added->sums.count;
+	total->errors += added->sums.errors;
+	total->bytes += added->sums.bytes;
+	total->thread_time_ns += added->sums.time_ns;
+	total->read_for_write_bytes +=
+		(uint64_t)added->sums.read_for_write_sectors * TRACE_SECTOR_BYTES;
+	count_pages(sums, added->key.op, added->sums.fetched_pages, added->sums.created_pages);
+}

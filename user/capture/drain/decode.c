@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Opens and closes the decoder, and takes or refuses records.
+ */
+#include "capture/drain/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture/names/cgroups.h"
+#include "capture/drain/decode_state.h"
+#include "capture/calls/file_choice.h"
+#include "capture/drain/span_ends.h"
+
+bool decoder_is_whole(const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	const struct decode_kind *kind;
+
+	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT)
+		return false;
+	kind = &decode_kinds[header->kind];
+	return kind->take && size >= kind->size &&
+	       (!kind->text_bytes || kind->text_bytes(record) <= size - kind->size);
+}
+
+void decoder_take(void *context, unsigned int ring, const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	struct decoder *decoder = context;
+
+	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT || ring >= decoder->rings)
+		return;
+	if (!decoder_is_whole(record, size)) {
+		decoder->refused[header->kind]++;
+		return;
+	}
+	decoder->taken[header->kind]++;
+	if (decoder->choice && file_choice_leaves_record(decoder->choice, header))
+		return;
+	decode_kinds[header->kind].take(decoder, ring, record);
+}
+
+uint64_t decoder_taken(const struct decoder *decoder, enum record_kind kind)
+{
+	return decoder->taken[kind];
+}
+
+uint64_t decoder_refused(const struct decoder *decoder, enum record_kind kind)
+{
+	return decoder->refused[kind];
+}
+
+uint64_t decoder_unbegun(const struct decoder *decoder)
+{
+	return span_ends_unbegun(decoder->span_ends);
+}
+
+uint64_t decoder_begun_before(const struct decoder *decoder)
+{
+	return span_ends_before(decoder->span_ends);
+}
+
+enum trace_kind decoder_kind(enum record_kind kind)
+{
+	return decode_kinds[kind].kind;
+}
+
+const char *decoder_kind_name(enum record_kind kind)
+{
+	return decode_kinds[kind].name;
+}
+
+const char *decoder_kind_layer(enum record_kind kind)
+{
+	return decode_kinds[kind].layer;
+}
+
+int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int rings,
+		 unsigned int page_bytes)
+{
+	struct decoder *decoder = calloc(1, sizeof(*decoder));
+	int err = -ENOMEM;
+
+	if (!decoder)
+		return -ENOMEM;
+	decoder->span_ends = span_ends_make();
+	if (decoder->span_ends)
+		err = cgroups_open(&decoder->cgroups, NULL);
+	if (err) {
+		decoder_close(decoder);
+		return err;
+	}
+	decoder->writer = writer;
+	decoder->rings = rings;
+	decoder->page_bytes = page_bytes;
+	decoder_fill_call_fields(decoder->call_fields, page_bytes);
+	*out = decoder;
+	return 0;
+}
+
+void decoder_close(struct decoder *decoder)
+{
+	if (!decoder)
+		return;
+	span_ends_free(decoder->span_ends);
+	cgroups_close(decoder->cgroups);
+	free(decoder);
+}
+
+void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context)
+{
+	decoder->tell_code = tell;
+	decoder->tell_context = context;
+}
+
+void decoder_choose_files(struct decoder *decoder, struct file_choice *choice)
+{
+	decoder->choice = choice;
+}
+
+uint64_t decoder_start_ns(const struct decoder *decoder)
+{
+	return decoder->start_ns;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Decodes records to rows: one function and one table row per kind of record.
+ */
+#include "capture/drain/decode_state.h"
+#include "capture/calls/file_choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/names/cgroups.h"
+#include "capture/names/names.h"
+#include "capture/host/proc.h"
+#include "capture/drain/span_ends.h"
+
+/* Copies corresponding fields from `event` to `row`, by the lists in columns.h. */
+#define COPY_HEAD(field) event->header.field
+#define COPY_FIELD(field) event->field
+#define COPY_PAGES(field) (uint64_t) event->field * decoder->page_bytes
+#define COPY_RARE(field) COPY_FIELD(field)
+#define COPY_RARE_PAGES(field) COPY_PAGES(field)
+#define COPY_BY_HAND 0
+#define COPY(id, name, type, unit, source, meaning) row[id] = COPY_##source;
+
+static void fill_call(const struct decoder *decoder, const struct event_syscall *event,
+		      uint64_t *row)
+{
+	TRACE_COLUMNS_SYSCALL(COPY)
+}
+
+/* `address` 0: an exec. */
+static void tell_code(struct decoder *decoder, const struct event_header *header, uint64_t address,
+		      uint64_t bytes)
+{
+	if (decoder->tell_code)
+		decoder->tell_code(decoder->tell_context, header->pid, address, bytes,
+				   header->time_ns);
+}
+
+static void take_syscall(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	uint64_t row[SYSCALL_COLUMNS];
+
+	fill_call(decoder, record, row);
+	trace_writer_append(decoder->writer, TRACE_SYSCALL, ring, row);
+}
+
+static void fill_paths(const struct decoder *decoder, const char *text, size_t bytes, size_t bytes2,
+		       uint64_t *row)
+{
+	row[SYSCALL_PATH_PATH] = trace_writer_string(decoder->writer, text, bytes);
+	row[SYSCALL_PATH_PATH2] = trace_writer_string(decoder->writer, text + bytes, bytes2);
+}
+
+static void take_syscall_path(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_syscall_path *event = record;
+	uint64_t row[SYSCALL_PATH_COLUMNS];
+
+	fill_call(decoder, &event->call, row);
+	TRACE_COLUMNS_PATHS(COPY)
+	fill_paths(decoder, event->text, event->path_bytes, event->path2_bytes, row);
+	trace_writer_append(decoder->writer, TRACE_SYSCALL_PATH, ring, row);
+}
+
+static void take_async(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_async *event = record;
+	uint64_t row[ASYNC_COLUMNS];
+
+	fill_call(decoder, &event->call, row);
+	TRACE_COLUMNS_PATHS(COPY)
+	fill_paths(decoder, event->text, event->path_bytes, event->path2_bytes, row);
+	trace_writer_append(decoder->writer, TRACE_ASYNC, ring, row);
+}
+
+static void take_vfs(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_vfs *event = record;
+	uint64_t row[VFS_COLUMNS];
+
+	TRACE_COLUMNS_VFS(COPY)
+	trace_writer_append(decoder->writer, TRACE_VFS, ring, row);
+}
+
+static void take_pagecache(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_pagecache *event = record;
+	uint64_t row[PAGECACHE_COLUMNS];
+
+	TRACE_COLUMNS_PAGECACHE(COPY)
+	row[PAGECACHE_CALL] = event->op ? event->op + 1 : 0;
+	trace_writer_append(decoder->writer, TRACE_PAGECACHE, ring, row);
+}
+
+static void take_throttle(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_throttle *event = record;
+	uint64_t row[THROTTLE_COLUMNS];
+
+	TRACE_COLUMNS_THROTTLE(COPY)
+	row[THROTTLE_CALL] = event->op ? event->op + 1 : 0;
+	trace_writer_append(decoder->writer, TRACE_THROTTLE, ring, row);
+}
+
+static void take_fork(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_fork *event = record;
+	uint64_t row[FORK_COLUMNS];
+
+	TRACE_COLUMNS_FORK(COPY)
+	if (event->child_pid == event->child_tid)
+		span_ends_fork(decoder->span_ends, event->header.pid, event->child_pid);
+	trace_writer_append(decoder->writer, TRACE_FORK, ring, row);
+}
+
+static uint64_t comm_string(struct decoder *decoder, const char *comm)
+{
+	return trace_writer_string(decoder->writer, comm, strnlen(comm, EVENT_COMM_BYTES));
+}
+
+/* Returns false while the cgroup is being looked up. */
+static bool write_exec(struct decoder *decoder, struct waiting_exec *exec, bool wait)
+{
+	char cgroup[PATH_MAX];
+
+	if (!cgroups_path(decoder->cgroups, exec->cgroup_id, wait, cgroup))
+		return false;
+	exec->row[EXEC_CGROUP] = trace_writer_string(decoder->writer, cgroup, strlen(cgroup));
+	trace_writer_append(decoder->writer, TRACE_EXEC, exec->ring, exec->row);
+	return true;
+}
+
+void decoder_settle(struct decoder *decoder, bool wait)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < decoder->waiting_count; i++)
+		if (!write_exec(decoder, &decoder->waiting[i], wait))
+			decoder->waiting[left++] = decoder->waiting[i];
+	decoder->waiting_count = left;
+}
+
+/* Reads a command line that the kernel side could not, because another process moved this one. */
+static uint64_t ask_command(struct decoder *decoder, uint32_t pid)
+{
+	size_t bytes;
+	char *text = proc_arguments(pid, EVENT_COMMAND_BYTES, &bytes);
+	uint64_t string = trace_writer_string(decoder->writer, text ? text : "", bytes);
+
+	free(text);
+	return string;
+}
+
+static void take_exec(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_exec *event = record;
+	struct waiting_exec exec = { .cgroup_id = event->cgroup_id, .ring = ring };
+	size_t bytes = event->command_bytes;
+	uint64_t *row = exec.row;
+
+	while (bytes && !event->command[bytes - 1])
+		bytes--;
+	TRACE_COLUMNS_EXEC(COPY)
+	row[EXEC_COMM] = comm_string(decoder, event->comm);
+	row[EXEC_COMMAND] = bytes || !(event->flags & TRACE_EXEC_JOINED)
+				    ? trace_writer_string(decoder->writer, event->command, bytes)
+				    : ask_command(decoder, event->header.pid);
+	row[EXEC_RANK] = names_rank(&event->ranks);
+	/* CPU buffers are drained in turn: a child's exec may come before the command's. */
+	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)
+		decoder->start_ns = event->header.time_ns;
+	if (event->flags & (TRACE_EXEC_PRESENT | TRACE_EXEC_JOINED))
+		span_ends_present(decoder->span_ends, event->header.pid);
+	if (!(event->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
+		tell_code(decoder, &event->header, 0, 0);
+	if (write_exec(decoder, &exec, false))
+		return;
+	if (decoder->waiting_count == WAITING_MAX)
+		decoder_settle(decoder, true);
+	decoder->waiting[decoder->waiting_count++] = exec;
+}
+
+static void take_exit(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_exit *event = record;
+	uint64_t row[EXIT_COLUMNS];
+
+	TRACE_COLUMNS_EXIT(COPY)
+	row[EXIT_CODE] = (uint32_t)event->code;
+	row[EXIT_COMM] = comm_string(decoder, event->comm);
+	trace_writer_append(decoder->writer, TRACE_EXIT, ring, row);
+}
+
+static void take_file(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_file *event = record;
+	char path[NAMES_PATH_BYTES + 1];
+	size_t path_bytes = names_path(event, path);
+	uint64_t row[FILE_COLUMNS];
+
+	TRACE_COLUMNS_FILE(COPY)
+	row[FILE_FILESYSTEM] =
+		trace_writer_string(decoder->writer, event->filesystem,
+				    strnlen(event->filesystem, sizeof(event->filesystem)));
+	row[FILE_PATH] = trace_writer_string(decoder->writer, path, path_bytes);
+	trace_writer_append(decoder->writer, TRACE_FILE, ring, row);
+	path[path_bytes] = '\0';
+	if (decoder->choice)
+		file_choice_name(decoder->choice, event->id, path);
+}
+
+/* Fills three columns, from the name on, with the three consecutive texts of a record. */
+static void fill_texts(const struct decoder *decoder, const struct event_span *event,
+		       uint64_t *columns)
+{
+	const char *category = event->text + event->name_bytes;
+	struct trace_writer *writer = decoder->writer;
+
+	columns[0] = trace_writer_string(writer, event->text, event->name_bytes);
+	columns[1] = trace_writer_string(writer, category, event->category_bytes);
+	columns[2] = trace_writer_args(writer, category + event->category_bytes, event->args_bytes);
+}
+
+#define IN_ORDER(first) (first##_CATEGORY == first##_NAME + 1 && first##_ARGS == first##_NAME + 2)
+_Static_assert(IN_ORDER(SPAN_BEGIN) && IN_ORDER(INSTANT), "fill_texts fills three columns");
+
+static void take_span_begin(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_span *event = record;
+	uint64_t row[SPAN_BEGIN_COLUMNS];
+
+	TRACE_COLUMNS_SPAN_BEGIN(COPY)
+	fill_texts(decoder, event, &row[SPAN_BEGIN_NAME]);
+	span_ends_begin(decoder->span_ends, event->header.pid, event->id);
+	trace_writer_append(decoder->writer, TRACE_SPAN_BEGIN, ring, row);
+}
+
+static void take_span_end(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_span_end *event = record;
+	uint64_t row[SPAN_END_COLUMNS];
+
+	TRACE_COLUMNS_SPAN_END(COPY)
+	span_ends_end(decoder->span_ends, event->header.pid, event->id);
+	trace_writer_append(decoder->writer, TRACE_SPAN_END, ring, row);
+}
+
+static void take_instant(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_span *event = record;
+	uint64_t row[INSTANT_COLUMNS];
+
+	TRACE_COLUMNS_INSTANT(COPY)
+	fill_texts(decoder, event, &row[INSTANT_NAME]);
+	trace_writer_append(decoder->writer, TRACE_INSTANT, ring, row);
+}
+
+static void take_code(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_code *event = record;
+
+	tell_code(decoder, &event->header, event->address, event->bytes);
+}
+
+/* Returns the size of the bio record that follows; 0: none. */
+static size_t request_bytes(const void *record)
+{
+	const struct event_request *event = record;
+
+	return event->header.size == sizeof(struct event_request_single) ? sizeof(struct event_bio)
+									 : 0;
+}
+
+static void take_request(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_request *event = record;
+	uint64_t row[REQUEST_COLUMNS];
+
+	if (request_bytes(record))
+		decoder_take(decoder, ring, event + 1, sizeof(struct event_bio));
+	TRACE_COLUMNS_REQUEST(COPY)
+	trace_writer_append(decoder->writer, TRACE_REQUEST, ring, row);
+}
+
+static void take_bio(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_bio *event = record;
+	uint64_t row[BIO_COLUMNS];
+
+	TRACE_COLUMNS_BIO(COPY)
+	trace_writer_append(decoder->writer, TRACE_BIO, ring, row);
+}
+
+static void take_device(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_device *event = record;
+	const char *name = event->name.text;
+	uint64_t row[DEVICE_COLUMNS];
+
+	TRACE_COLUMNS_DEVICE(COPY)
+	row[DEVICE_NAME] =
+		trace_writer_string(decoder->writer, name, strnlen(name, sizeof(event->name.text)));
+	trace_writer_append(decoder->writer, TRACE_DEVICE, ring, row);
+}
+
+/* --- bytes after a record's fields --- */
+
+static size_t path_bytes(const void *record)
+{
+	const struct event_syscall_path *event = record;
+
+	return (size_t)event->path_bytes + event->path2_bytes;
+}
+
+static size_t async_bytes(const void *record)
+{
+	const struct event_async *event = record;
+
+	return (size_t)event->path_bytes + event->path2_bytes;
+}
+
+static size_t exec_bytes(const void *record)
+{
+	return ((const struct event_exec *)record)->command_bytes;
+}
+
+static size_t file_bytes(const void *record)
+{
+	return ((const struct event_file *)record)->names_bytes;
+}
+
+static size_t span_bytes(const void *record)
+{
+	const struct event_span *event = record;
+
+	return (size_t)event->name_bytes + event->category_bytes + event->args_bytes;
+}
+
+/* --- the table --- */
+
+const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
+	[RECORD_NONE] = { "none", "none", TRACE_KIND_COUNT, 0, NULL },
+	[RECORD_SYSCALL] = { "syscall", "syscall", TRACE_SYSCALL, sizeof(struct event_syscall),
+			     take_syscall },
+	[RECORD_SYSCALL_PATH] = { "syscall_path", "syscall", TRACE_SYSCALL_PATH,
+				  sizeof(struct event_syscall_path), take_syscall_path,
+				  path_bytes },
+	[RECORD_FAULT] = { "fault", "fault", TRACE_FAULT, 0, NULL }, /* only in slots */
+	[RECORD_PAGECACHE] = { "pagecache", "pagecache", TRACE_PAGECACHE,
+			       sizeof(struct event_pagecache), take_pagecache },
+	[RECORD_FORK] = { "fork", "task", TRACE_FORK, sizeof(struct event_fork), take_fork },
+	[RECORD_EXEC] = { "exec", "task", TRACE_EXEC, sizeof(struct event_exec), take_exec,
+			  exec_bytes },
+	[RECORD_EXIT] = { "exit", "task", TRACE_EXIT, sizeof(struct event_exit), take_exit },
+	[RECORD_FILE] = { "file", "file", TRACE_FILE, sizeof(struct event_file), take_file,
+			  file_bytes },
+	[RECORD_SPAN_BEGIN] = { "span_begin", "span", TRACE_SPAN_BEGIN, sizeof(struct event_span),
+				take_span_begin, span_bytes },
+	[RECORD_SPAN_END] = { "span_end", "span", TRACE_SPAN_END, sizeof(struct event_span_end),
+			      take_span_end },
+	[RECORD_CODE] = { "code", "span", TRACE_KIND_COUNT, sizeof(struct event_code), take_code },
+	[RECORD_VFS] = { "vfs", "vfs", TRACE_VFS, sizeof(struct event_vfs), take_vfs },
+	[RECORD_INSTANT] = { "instant", "span", TRACE_INSTANT, sizeof(struct event_span),
+			     take_instant, span_bytes },
+	[RECORD_THROTTLE] = { "throttle", "pagecache", TRACE_THROTTLE,
+			      sizeof(struct event_throttle), take_throttle },
+	[RECORD_REQUEST] = { "request", "block", TRACE_REQUEST, sizeof(struct event_request),
+			     take_request, request_bytes },
+	[RECORD_BIO] = { "bio", "block", TRACE_BIO, sizeof(struct event_bio), take_bio },
+	[RECORD_DEVICE] = { "device", "block", TRACE_DEVICE, sizeof(struct event_device),
+			    take_device },
+	[RECORD_ASYNC] = { "async", "async", TRACE_ASYNC, sizeof(struct event_async), take_async,
+			   async_bytes },
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Internals of a decoder, shared by the decode*.c files only. Users include decode.h.
+ */
+#ifndef FAULTLINE_DECODE_STATE_H
+#define FAULTLINE_DECODE_STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/event.h"
+#include "capture/drain/decode.h"
+#include "trace/writer.h"
+
+struct cgroups;
+struct file_choice;
+struct span_ends;
+
+/* Execs whose cgroup is being looked up. */
+#define WAITING_MAX 256
+
+struct waiting_exec {
+	uint64_t row[EXEC_COLUMNS];
+	uint64_t cgroup_id;
+	unsigned int ring;
+};
+
+struct decoder {
+	struct trace_writer *writer;
+	struct cgroups *cgroups;
+	struct waiting_exec waiting[WAITING_MAX];
+	size_t waiting_count;
+	unsigned int page_bytes, rings;
+	struct trace_field call_fields[SYSCALL_COLUMNS];
+	uint64_t start_ns;
+	uint64_t taken[RECORD_KIND_COUNT], refused[RECORD_KIND_COUNT];
+	decoder_code_fn tell_code;
+	void *tell_context;
+	struct span_ends *span_ends;
+	struct file_choice *choice; /* NULL: all files are kept */
+};
+
+/* How to take a kind of record. */
+struct decode_kind {
+	const char *name, *layer;
+	enum trace_kind kind;
+	size_t size; /* of its fields */
+	void (*take)(struct decoder *decoder, unsigned int ring, const void *record);
+	size_t (*text_bytes)(const void *record); /* bytes after the fields; NULL: none */
+};
+extern const struct decode_kind decode_kinds[RECORD_KIND_COUNT];
+
+/* Fills in where a slot holds each column of a system call: SYSCALL_COLUMNS fields. */
+void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_bytes);
+
+#endif

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Takes records and requests; flight_write.c writes the traces.
+ *
+ * Calls and faults are in memory that the kernel side wraps by itself. Longer records, and those
+ * that describe state, come through the rings. File names are kept separately; everything else goes
+ * into a log that also wraps, and records evicted from it update the past.
+ */
+#include "capture/flight/flight_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/calls/calls.h"
+#include "capture/names/cgroups.h"
+#include "capture/flight/flight_kept.h"
+#include "capture/host/host.h"
+#include "capture/host/privileges.h"
+#include "capture/host/proc.h"
+#include "log.h"
+#include "units.h"
+
+#define LOOK_EVERY_NS 1000000000ull
+#define CGROUP_SHOWN 180 /* bytes of a path */
+#define SAID_BYTES (2 * FLIGHT_REASON_BYTES)
+#define WHO_ALL UINT64_MAX
+#define WHO_CGROUP (1ull << 63) /* combined with its id; otherwise a pid */
+
+/* --- requests --- */
+
+const char *const flight_causes[FLIGHT_CAUSES] = {
+	[FLIGHT_REQUEST] = "request",
+	[FLIGHT_SLOWER] = "slower",
+	[FLIGHT_WHEN] = "when",
+};
+
+/* Skips repeated requests of a trigger silently; status.passed_over counts them. */
+static enum flight_answer ask(struct flight *flight, enum flight_cause cause,
+			      const struct flight_reason *reason)
+{
+	enum flight_answer answer = FLIGHT_WILL;
+	uint64_t now_ns = host_now_ns();
+
+	pthread_mutex_lock(&flight->lock);
+	flight->status.asked[cause]++;
+	if (flight->asked)
+		answer = FLIGHT_WAITS;
+	else if (flight->asked_ns && now_ns - flight->asked_ns < flight->options.every_ns)
+		answer = FLIGHT_TOO_SOON;
+	if (answer == FLIGHT_WILL) {
+		flight->asked = true;
+		flight->asked_ns = now_ns;
+		flight->reason = *reason;
+		pthread_cond_broadcast(&flight->changed);
+	} else {
+		flight->status.passed_over++;
+	}
+	pthread_mutex_unlock(&flight->lock);
+	return answer;
+}
+
+enum flight_answer flight_ask(struct flight *flight, enum flight_cause cause, const char *why)
+{
+	struct flight_reason reason = { 0 };
+
+	snprintf(reason.why, sizeof(reason.why), "%s", why);
+	return ask(flight, cause, &reason);
+}
+
+void flight_status(struct flight *flight, struct flight_status *status)
+{
+	pthread_mutex_lock(&flight->lock);
+	*status = flight->status;
+	status->names = flight->names.files.count;
+	pthread_mutex_unlock(&flight->lock);
+}
+
+/* Formats a reason. Long paths keep their end, which is the most specific part. */
+static void say_reason(const struct flight *flight, const struct flight_reason *reason, char *out)
+{
+	char path[PATH_MAX] = "";
+	size_t length;
+
+	if (reason->cgroup)
+		cgroups_path(flight->cgroups, reason->cgroup, true, path);
+	length = strlen(path);
+	if (length)
+		snprintf(out, SAID_BYTES, "cgroup %s%s: %s", length > CGROUP_SHOWN ? "..." : "",
+			 path + (length > CGROUP_SHOWN ? length - CGROUP_SHOWN : 0), reason->why);
+	else
+		snprintf(out, SAID_BYTES, "%s%s%s", reason->who, reason->who[0] ? ": " : "",
+			 reason->why);
+}
+
+static void *write_thread(void *context)
+{
+	struct flight *flight = context;
+	int err = privileges_keep_writing(flight->options.uid, flight->options.gid);
+
+	if (err)
+		log_warning("the writer thread cannot drop privileges: %s", strerror(-err));
+	flight_kept_find(&flight->files, &flight->options.header);
+	pthread_mutex_lock(&flight->lock);
+	while (flight->asked || !flight->stop) {
+		struct flight_reason reason;
+		char said[SAID_BYTES];
+
+		if (!flight->asked) {
+			pthread_cond_wait(&flight->changed, &flight->lock);
+			continue;
+		}
+		reason = flight->reason;
+		flight->asked = false;
+		pthread_mutex_unlock(&flight->lock);
+		say_reason(flight, &reason, said);
+		flight_write(flight, said);
+		pthread_mutex_lock(&flight->lock);
+	}
+	pthread_mutex_unlock(&flight->lock);
+	return NULL;
+}
+
+/* --- records --- */
+
+/* Logs a loss as a record, so that the traces of its time include it. */
+static void log_loss(struct flight *flight, uint32_t kind, uint64_t count, uint64_t time_ns,
+		     uint64_t found_ns)
+{
+	const struct flight_loss loss = {
+		.header = { .time_ns = time_ns, .kind = RECORD_NONE, .size = sizeof(loss) },
+		.kind = kind,
+		.count = count,
+		.found_ns = found_ns,
+	};
+
+	flight_log_add(flight->log, 0, &loss, sizeof(loss));
+}
+
+static void log_record(struct flight *flight, unsigned int ring, const struct event_header *record)
+{
+	if (flight_record_is_identity(record))
+		flight_past_take(&flight->present, ring, record);
+	if (flight_log_add(flight->log, ring, record, record->size))
+		log_loss(flight, record->kind, 1, record->time_ns, record->time_ns);
+	else
+		flight->given += flight_record_is_event(record);
+}
+
+static void mark_live(void *names, uint32_t id)
+{
+	flight_names_mark(names, id, FLIGHT_NAME_LIVE);
+}
+
+static void mark_recorded(void *names, uint32_t id)
+{
+	flight_names_mark(names, id, FLIGHT_NAME_RECORDED);
+}
+
+/* Drops unused names. Searches the records in place: a copy might double the memory in use. */
+static void sweep_names(struct flight *flight)
+{
+	struct flight_names *names = &flight->names;
+	uint64_t dropped = names->dropped;
+	char room[UNITS_TEXT];
+	int err;
+
+	flight_names_unmark(names);
+	err = session_each_file_id(flight->session, mark_live, names);
+	if (!err) {
+		flight_memory_each_file(session_flight(flight->session), mark_recorded, names);
+		flight_log_walk(flight->log, flight_names_mark_record, names);
+	}
+	/* Without marks, the oldest names are dropped: memory stays bounded. */
+	if (flight_names_sweep(names))
+		log_debug("out of memory while sweeping file names");
+	if (names->dropped && !dropped)
+		log_warning(
+			"flight recorder: names of files in use exceed %s; traces will lack some",
+			units_bytes(room, FLIGHT_NAMES_BYTES));
+}
+
+/* A name that arrives while a trace is copied waits: the draining thread needs the lock. */
+static void take_file(struct flight *flight, const struct event_file *file)
+{
+	if (flight_names_add(&flight->names, file))
+		log_loss(flight, RECORD_FILE, 1, file->header.time_ns, file->header.time_ns);
+	if (flight_names_crowded(&flight->names))
+		sweep_names(flight);
+}
+
+static void tell_code(struct flight *flight, const struct event_header *header)
+{
+	const struct event_code *code = (const void *)header;
+
+	if (!flight->tell_code)
+		return;
+	if (header->kind == RECORD_CODE)
+		flight->tell_code(flight->tell_context, header->pid, code->address, code->bytes,
+				  header->time_ns);
+	else if (!(((const struct event_exec *)header)->flags &
+		   (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
+		flight->tell_code(flight->tell_context, header->pid, 0, 0, header->time_ns);
+}
+
+static void keep(struct flight *flight, unsigned int ring, const struct event_header *record)
+{
+	switch (record->kind) {
+	case RECORD_FILE:
+		take_file(flight, (const struct event_file *)record);
+		break;
+	case RECORD_CODE:
+		break;
+	default:
+		log_record(flight, ring, record);
+	}
+}
+
+void flight_take(void *context, unsigned int ring, const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	struct flight *flight = context;
+	bool whole;
+
+	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT)
+		return;
+	whole = header->size <= size && decoder_is_whole(record, header->size);
+	if (whole && (header->kind == RECORD_EXEC || header->kind == RECORD_CODE))
+		tell_code(flight, header);
+	pthread_mutex_lock(&flight->lock);
+	if (whole)
+		keep(flight, ring, header);
+	else
+		log_loss(flight, header->kind, 1, header->time_ns, header->time_ns);
+	pthread_mutex_unlock(&flight->lock);
+}
+
+void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context)
+{
+	flight->tell_code = tell;
+	flight->tell_context = context;
+}
+
+/* --- losses --- */
+
+/* Records a loss that happened since the last check. */
+static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost, uint64_t now_ns)
+{
+	if (lost > flight->told_lost[kind]) {
+		log_loss(flight, kind, lost - flight->told_lost[kind], flight->looked_ns, now_ns);
+		flight->told_lost[kind] = lost;
+	}
+}
+
+static void look_at_losses(struct flight *flight, uint64_t now_ns)
+{
+	struct kind_total kinds[RECORD_KIND_COUNT];
+	uint64_t notes[NOTE_COUNT];
+
+	if (session_totals(flight->session, NULL, kinds, notes))
+		return;
+	pthread_mutex_lock(&flight->lock);
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
+		note_loss(flight, kind, kinds[kind].lost, now_ns);
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		note_loss(flight, FLIGHT_LOSS_LAYER + layer, session_missed(flight->session, layer),
+			  now_ns);
+	for (int note = 0; note < NOTE_COUNT; note++)
+		note_loss(flight, FLIGHT_LOSS_NOTE + note, notes[note], now_ns);
+	flight->looked_ns = now_ns;
+	flight->awaited = false;
+	pthread_mutex_unlock(&flight->lock);
+}
+
+/* --- triggers --- */
+
+/* Names a process by its command line, or by `comm` (NULL: unknown) if it has exited. */
+static void name_process(uint32_t pid, const char *comm, char *out, size_t size)
+{
+	char command[64] = "";
+
+	if (proc_is_of_kernel_side())
+		proc_command(pid, command, sizeof(command));
+	if (!command[0] && comm)
+		snprintf(command, sizeof(command), "%.*s", EVENT_COMM_BYTES, comm);
+	snprintf(out, size, "process %" PRIu32 "%s%s%s", pid, command[0] ? " (" : "", command,
+		 command[0] ? ")" : "");
+}
+
+static void look_at_slow(struct flight *flight)
+{
+	char reason[FLIGHT_REASON_BYTES], who[128], time[UNITS_TEXT];
+	const struct trace_operation *operations;
+	struct flight_slow slow;
+	size_t count;
+
+	if (!session_take_slow(flight->session, &slow))
+		return;
+	operations = calls_operations(&count);
+	name_process(slow.pid, slow.comm, who, sizeof(who));
+	snprintf(reason, sizeof(reason), "%s by %s took %s",
+		 slow.op < count ? operations[slow.op].name : "an operation", who,
+		 units_ns(time, slow.duration_ns));
+	flight_ask(flight, FLIGHT_SLOWER, reason);
+}
+
+/* Reports the oldest operation that is newly slow. told_slow_ns prevents repeats. */
+void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list *list,
+			      uint64_t now_ns)
+{
+	char reason[FLIGHT_REASON_BYTES], who[128], time[UNITS_TEXT];
+	uint64_t slower_ns = flight->options.slower_ns, told_ns = flight->told_slow_ns;
+	const struct event_in_flight *oldest = NULL;
+	const struct trace_operation *operations;
+	size_t count;
+
+	for (size_t i = 0; slower_ns && i < list->count; i++) {
+		const struct event_in_flight *row = &list->rows[i];
+
+		if (!(row->flags & IN_FLIGHT_KEPT) || now_ns < row->start_ns + slower_ns ||
+		    row->start_ns <= told_ns)
+			continue;
+		if (!oldest || row->start_ns < oldest->start_ns)
+			oldest = row;
+		if (row->start_ns > flight->told_slow_ns)
+			flight->told_slow_ns = row->start_ns;
+	}
+	if (!oldest)
+		return;
+	operations = calls_operations(&count);
+	name_process(oldest->pid, NULL, who, sizeof(who));
+	snprintf(reason, sizeof(reason), "%s by %s has not returned for %s",
+		 oldest->op < count ? operations[oldest->op].name : "an operation", who,
+		 units_ns(time, now_ns - oldest->start_ns));
+	flight_ask(flight, FLIGHT_SLOWER, reason);
+}
+
+static bool losses_are_due(struct flight *flight, uint64_t now_ns)
+{
+	bool due;
+
+	pthread_mutex_lock(&flight->lock);
+	due = flight->awaited || now_ns >= flight->looked_ns + LOOK_EVERY_NS;
+	pthread_mutex_unlock(&flight->lock);
+	return due;
+}
+
+void flight_look(struct flight *flight, uint64_t now_ns)
+{
+	look_at_slow(flight);
+	if (losses_are_due(flight, now_ns))
+		look_at_losses(flight, now_ns);
+	pthread_mutex_lock(&flight->lock);
+	flight->drains++;
+	pthread_cond_broadcast(&flight->changed);
+	pthread_mutex_unlock(&flight->lock);
+}
+
+/* Whether the operation makes its thread wait. */
+static bool stalls(const struct profile_key *key)
+{
+	const struct trace_operation *operations;
+	size_t count;
+
+	operations = calls_operations(&count);
+	if (key->op >= count || key->flags & TRACE_PROFILE_UNTIMED)
+		return false;
+	switch (operations[key->op].family) {
+	case TRACE_READ:
+	case TRACE_WRITE:
+	case TRACE_METADATA:
+	case TRACE_SYNC:
+	case TRACE_MAP:
+	case TRACE_TRANSFER:
+	case TRACE_ADVICE:
+	case TRACE_FILEFAULT:
+		return strcmp(operations[key->op].layer, "async") != 0;
+	default:
+		return false;
+	}
+}
+
+/* Returns the current cgroup of a process, which may have moved since it started; 0: not known. */
+static uint64_t cgroup_of(struct flight *flight, uint32_t pid)
+{
+	uint64_t moves = session_moves(flight->session), cgroup;
+
+	if (flight_past_looks(&flight->present, pid, moves, host_now_ns())) {
+		cgroup = cgroups_of_process(flight->cgroups, pid);
+		if (cgroup)
+			flight_past_move(&flight->present, pid, cgroup);
+	}
+	return flight_past_cgroup(&flight->present, pid);
+}
+
+void flight_take_sums(void *context, const struct profile_slot *added)
+{
+	struct flight *flight = context;
+	uint64_t stall_ns, cgroup;
+
+	if (!flight->options.trigger_count)
+		return;
+	stall_ns = stalls(&added->key) ? added->sums.time_ns : 0;
+	cgroup = cgroup_of(flight, added->key.pid);
+	if (!cgroup && added->who.started_ns) /* it has exited, or is unknown */
+		cgroup = added->who.cgroup_id;
+	if (cgroup)
+		flight_triggers_add(flight->triggers, WHO_CGROUP | cgroup, added->sums.major_faults,
+				    stall_ns);
+	flight_triggers_add(flight->triggers, added->key.pid, added->sums.major_faults, stall_ns);
+	flight_triggers_add(flight->triggers, WHO_ALL, added->sums.major_faults, stall_ns);
+}
+
+void flight_end_sums(struct flight *flight, uint64_t now_ns)
+{
+	struct flight_reason reason = { 0 };
+	char name[128] = "exited processes";
+	uint32_t member;
+	uint64_t who;
+
+	if (!flight_triggers_end(flight->triggers, now_ns, &who, reason.why))
+		return;
+	if (who == WHO_ALL) {
+		strcpy(reason.who, "all processes");
+	} else if (who & WHO_CGROUP) {
+		reason.cgroup = who & ~WHO_CGROUP;
+		member = flight_past_member(&flight->present, reason.cgroup);
+		if (member)
+			name_process(member, NULL, name, sizeof(name));
+		snprintf(reason.who, sizeof(reason.who), "the cgroup of %s", name);
+	} else {
+		name_process(who, NULL, reason.who, sizeof(reason.who));
+	}
+	ask(flight, FLIGHT_WHEN, &reason);
+}
+
+/* --- open and close --- */
+
+int flight_open(struct flight **out, struct session *session, const struct flight_options *options)
+{
+	struct flight *flight = calloc(1, sizeof(*flight));
+	int err = -ENOMEM;
+
+	if (!flight)
+		goto fail;
+	flight->session = session;
+	flight->options = *options;
+	flight->files = (struct flight_files) { .pattern = options->pattern,
+						.pid = options->pid,
+						.keep = options->keep };
+	flight->start_ns = flight->looked_ns = host_now_ns();
+	pthread_mutex_init(&flight->lock, NULL);
+	pthread_cond_init(&flight->changed, NULL);
+	flight->triggers = flight_triggers_open(options->triggers, options->trigger_count);
+	if (!flight->triggers || (options->trigger_count && cgroups_open(&flight->cgroups, NULL)))
+		goto fail;
+	err = flight_log_open(&flight->log, session_flight_left(session), flight_past_take,
+			      &flight->past);
+	if (!err)
+		err = -pthread_create(&flight->thread, NULL, write_thread, flight);
+	if (err)
+		goto fail;
+	flight->started = true;
+	*out = flight;
+	return 0;
+fail:
+	log_error("cannot start the flight recorder: %s", strerror(-err));
+	flight_close(flight);
+	return err;
+}
+
+void flight_end(struct flight *flight)
+{
+	if (!flight || !flight->started)
+		return;
+	pthread_mutex_lock(&flight->lock);
+	flight->stop = true;
+	pthread_cond_broadcast(&flight->changed);
+	pthread_mutex_unlock(&flight->lock);
+	pthread_join(flight->thread, NULL);
+	flight->started = false;
+}
+
+void flight_close(struct flight *flight)
+{
+	if (!flight)
+		return;
+	flight_end(flight);
+	cgroups_close(flight->cgroups);
+	flight_triggers_close(flight->triggers);
+	flight_log_close(flight->log);
+	flight_past_free(&flight->past);
+	flight_past_free(&flight->present);
+	flight_names_free(&flight->names);
+	flight_files_free(&flight->files);
+	pthread_cond_destroy(&flight->changed);
+	pthread_mutex_destroy(&flight->lock);
+	free(flight);
+}

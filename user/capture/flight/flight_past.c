@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Applies records in order: a fork adds a process, an exec sets what it runs. */
+#include "capture/flight/flight_past.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPANS_MOST 65536 /* open at the same time */
+#define ENDS_MOST 65536	 /* without a begin; when full, all are dropped */
+#define LOOK_EVERY_NS 10000000000ull
+#define RECORD_BYTES (sizeof(struct event_exec) + EVENT_COMMAND_BYTES)
+
+struct past_process {
+	uint64_t looked_moves, looked_ns; /* when its cgroup was looked up; 0: never */
+	struct event_exec exec;
+	/* followed by exec.command_bytes bytes */
+};
+
+static char *command_of(struct past_process *process)
+{
+	return (char *)(process + 1);
+}
+
+void flight_past_free(struct flight_past *past)
+{
+	flight_table_free(&past->processes);
+	flight_table_free(&past->spans);
+	flight_table_free(&past->ends);
+	flight_table_free(&past->devices);
+}
+
+/* --- processes --- */
+
+static void keep(struct flight_past *past, uint32_t pid, const struct event_exec *exec,
+		 const char *command)
+{
+	struct past_process *process = malloc(sizeof(*process) + exec->command_bytes);
+
+	if (!process) {
+		past->refused++;
+		return;
+	}
+	process->looked_moves = process->looked_ns = 0;
+	process->exec = *exec;
+	memcpy(command_of(process), command, exec->command_bytes);
+	past->refused += flight_table_put(&past->processes, pid, 0, process) != 0;
+}
+
+static void take_exec(struct flight_past *past, const struct event_exec *exec)
+{
+	keep(past, exec->header.pid, exec, exec->command);
+}
+
+/* A process starts as a copy of its parent. */
+static void take_fork(struct flight_past *past, const struct event_fork *fork)
+{
+	struct past_process *parent = flight_table_find(&past->processes, fork->header.pid, 0);
+	struct event_exec exec = { 0 };
+
+	if (fork->child_pid != fork->child_tid)
+		return;
+	if (parent)
+		exec = parent->exec;
+	exec.ppid = fork->header.pid;
+	exec.started_ns = fork->header.time_ns;
+	keep(past, fork->child_pid, &exec, parent ? command_of(parent) : "");
+}
+
+static void drop_spans(struct flight_past *past, uint32_t pid)
+{
+	const struct flight_item *item;
+	size_t at = 0;
+
+	while ((item = flight_table_next(&past->spans, &at))) {
+		if (item->key != pid)
+			continue;
+		flight_table_remove(&past->spans, item->key, item->key2);
+		at--; /* later items may have moved up */
+	}
+}
+
+static void take_exit(struct flight_past *past, const struct event_exit *exit)
+{
+	if (!exit->process_ends)
+		return;
+	flight_table_remove(&past->processes, exit->header.pid, 0);
+	drop_spans(past, exit->header.pid);
+}
+
+bool flight_past_looks(struct flight_past *past, uint32_t pid, uint64_t moves, uint64_t now_ns)
+{
+	struct past_process *process = flight_table_find(&past->processes, pid, 0);
+
+	if (!process ||
+	    (process->looked_moves == moves && now_ns < process->looked_ns + LOOK_EVERY_NS))
+		return false;
+	process->looked_moves = moves;
+	process->looked_ns = now_ns;
+	return true;
+}
+
+void flight_past_move(struct flight_past *past, uint32_t pid, uint64_t cgroup)
+{
+	struct past_process *process = flight_table_find(&past->processes, pid, 0);
+
+	if (process)
+		process->exec.cgroup_id = cgroup;
+}
+
+uint64_t flight_past_cgroup(const struct flight_past *past, uint32_t pid)
+{
+	const struct past_process *process = flight_table_find(&past->processes, pid, 0);
+
+	return process ? process->exec.cgroup_id : 0;
+}
+
+uint32_t flight_past_member(const struct flight_past *past, uint64_t cgroup)
+{
+	const struct flight_item *item;
+	size_t at = 0;
+
+	while ((item = flight_table_next(&past->processes, &at)))
+		if (((const struct past_process *)item->value)->exec.cgroup_id == cgroup)
+			return item->key;
+	return 0;
+}
+
+/* --- spans and devices --- */
+
+static void keep_record(struct flight_past *past, struct flight_table *table, uint64_t key,
+			uint64_t key2, const struct event_header *record)
+{
+	void *copy = malloc(record->size);
+
+	if (copy)
+		memcpy(copy, record, record->size);
+	past->refused += !copy || flight_table_put(table, key, key2, copy);
+}
+
+static void take_begin(struct flight_past *past, const struct event_span *span)
+{
+	const struct event_header *end = flight_table_find(&past->ends, span->header.pid, span->id);
+	bool has_ended = end && end->time_ns >= span->header.time_ns;
+
+	flight_table_remove(&past->ends, span->header.pid, span->id);
+	/* Drops spans of unknown processes: their exit has already been seen, since records of
+	 * processes come before the rest. */
+	if (has_ended || !flight_table_find(&past->processes, span->header.pid, 0))
+		return;
+	if (past->spans.count < SPANS_MOST)
+		keep_record(past, &past->spans, span->header.pid, span->id, &span->header);
+	else
+		past->refused++;
+}
+
+/* Rings are drained one after the other, so an end may come shortly before its begin. Most ends
+ * without a begin belong to spans from before the recording. */
+static void take_end(struct flight_past *past, const struct event_span_end *end)
+{
+	if (flight_table_find(&past->spans, end->header.pid, end->id)) {
+		flight_table_remove(&past->spans, end->header.pid, end->id);
+		return;
+	}
+	if (past->ends.count == ENDS_MOST)
+		flight_table_free(&past->ends);
+	keep_record(past, &past->ends, end->header.pid, end->id, &end->header);
+}
+
+void flight_past_take(void *context, unsigned int lane, const struct event_header *record)
+{
+	struct flight_past *past = context;
+
+	switch (record->kind) {
+	case RECORD_EXEC:
+		take_exec(past, (const struct event_exec *)record);
+		break;
+	case RECORD_FORK:
+		take_fork(past, (const struct event_fork *)record);
+		break;
+	case RECORD_EXIT:
+		take_exit(past, (const struct event_exit *)record);
+		break;
+	case RECORD_SPAN_BEGIN:
+		take_begin(past, (const struct event_span *)record);
+		break;
+	case RECORD_SPAN_END:
+		take_end(past, (const struct event_span_end *)record);
+		break;
+	case RECORD_DEVICE:
+		keep_record(past, &past->devices, ((const struct event_device *)record)->dev, 0,
+			    record);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- output --- */
+
+static void tell_process(const struct flight_item *item, uint64_t from_ns, ring_record_fn take,
+			 void *context)
+{
+	_Alignas(8) char memory[RECORD_BYTES];
+	struct past_process *process = item->value;
+	struct event_exec *exec = (struct event_exec *)memory;
+
+	*exec = process->exec;
+	exec->header.kind = RECORD_EXEC;
+	exec->header.time_ns = from_ns;
+	exec->header.pid = exec->header.tid = item->key;
+	exec->header.size = sizeof(*exec) + exec->command_bytes;
+	if (!(exec->flags & TRACE_EXEC_NOT_FOLLOWED))
+		exec->flags = TRACE_EXEC_PRESENT;
+	memcpy(exec->command, command_of(process), exec->command_bytes);
+	take(context, 0, exec, exec->header.size);
+}
+
+void flight_past_tell(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
+		      void *context)
+{
+	const struct flight_item *item;
+	size_t at = 0;
+
+	while ((item = flight_table_next(&past->processes, &at)))
+		tell_process(item, from_ns, take, context);
+	at = 0;
+	while ((item = flight_table_next(&past->spans, &at))) {
+		struct event_header *begin = item->value;
+		uint64_t time_ns = begin->time_ns;
+
+		begin->time_ns = from_ns;
+		take(context, 0, begin, begin->size);
+		begin->time_ns = time_ns;
+	}
+	at = 0;
+	while ((item = flight_table_next(&past->devices, &at)))
+		take(context, 0, item->value, ((struct event_header *)item->value)->size);
+}
+
+void flight_past_subtract(const struct flight_past *past, struct event_device *device)
+{
+	const struct event_device *before = flight_table_find(&past->devices, device->dev, 0);
+	const uint64_t *from = before ? (const uint64_t *)&before->total : NULL;
+	uint64_t *counts = (uint64_t *)&device->total;
+
+	for (size_t i = 0; from && i < sizeof(device->total) / sizeof(*counts); i++)
+		counts[i] -= from[i];
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Internals of a flight recorder, shared by the flight*.c files only. Users include flight.h.
+ */
+#ifndef FAULTLINE_FLIGHT_STATE_H
+#define FAULTLINE_FLIGHT_STATE_H
+
+#include <pthread.h>
+
+#include "capture/flight/flight.h"
+#include "capture/flight/flight_dump.h"
+#include "capture/flight/flight_log.h"
+#include "capture/flight/flight_names.h"
+#include "capture/flight/flight_past.h"
+
+#define FLIGHT_WHO_BYTES 160
+
+struct cgroups;
+
+/* Why a trace is written. */
+struct flight_reason {
+	uint64_t cgroup;	    /* id of the cgroup that exceeded a limit; 0: none */
+	char who[FLIGHT_WHO_BYTES]; /* name to show if there is no cgroup path; "": none */
+	char why[FLIGHT_REASON_BYTES];
+};
+
+struct flight {
+	struct session *session;
+	struct flight_options options;
+	struct flight_files files; /* used by the writer thread */
+	uint64_t start_ns;
+	pthread_t thread;
+	bool started;
+
+	/* State of the draining thread. `lock` protects what the writer thread also uses. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct flight_log *log;
+	struct flight_past past;    /* state before the log */
+	struct flight_past present; /* processes at the end of the log */
+	struct flight_names names;
+	uint64_t given; /* events added to the log */
+	uint64_t drains;
+	bool awaited; /* a trace waits for a check for losses */
+	struct flight_triggers *triggers;
+	uint64_t told_lost[FLIGHT_LOSSES], looked_ns;
+	uint64_t told_slow_ns; /* slow operations begun by then have been reported */
+	decoder_code_fn tell_code;
+	void *tell_context;
+
+	/* Requests. */
+	bool stop, asked;
+	uint64_t asked_ns; /* time of the last accepted request; 0: none */
+	struct flight_reason reason;
+	struct cgroups *cgroups; /* NULL: no triggers */
+	struct flight_status status;
+};
+
+/* Writes a trace. Called on the writer thread. */
+void flight_write(struct flight *flight, const char *reason);
+
+#endif

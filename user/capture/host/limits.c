@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reads limits and mounts from /proc and the cgroup file systems.
+ */
+#include "capture/host/limits.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#define MOUNTS_MOST 1024
+#define LINE_BYTES 16384
+
+struct limits {
+	uint64_t memory_bytes, cgroup_memory_bytes;
+	uint64_t dirty_bytes, dirty_background_bytes;
+	struct trace_mount *mounts;
+	size_t count;
+};
+
+/* A line of mountinfo; texts point into it. */
+struct line {
+	unsigned int major, minor;
+	char *root, *path, *options, *type, *super_options;
+};
+
+/* --- mountinfo --- */
+
+/* Unescapes in place: white space and backslashes are escaped as three octal digits. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		unsigned int character;
+
+		if (*from == '\\' && sscanf(from + 1, "%3o", &character) == 1) {
+			*to++ = character;
+			from += 3;
+		} else {
+			*to++ = *from;
+		}
+	}
+	*to = 0;
+}
+
+/* "ID PARENT MAJOR:MINOR ROOT PATH OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS" */
+static bool take_line(char *text, struct line *line)
+{
+	char *rest, *words[6], *second = strstr(text, " - ");
+
+	if (!second)
+		return false;
+	*second = 0;
+	rest = text;
+	for (int i = 0; i < 6; i++) {
+		words[i] = strsep(&rest, " ");
+		if (!words[i])
+			return false;
+	}
+	if (sscanf(words[2], "%u:%u", &line->major, &line->minor) != 2)
+		return false;
+	line->root = words[3];
+	line->path = words[4];
+	line->options = words[5];
+	rest = second + strlen(" - ");
+	line->type = strsep(&rest, " ");
+	strsep(&rest, " ");
+	line->super_options = strsep(&rest, "\n");
+	if (!line->super_options)
+		return false;
+	unescape(line->root);
+	unescape(line->path);
+	return true;
+}
+
+/* Calls `take` for each mount until it returns nonzero, and returns that. */
+static int each_mount(int (*take)(void *context, struct line *line), void *context)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	char *text = malloc(LINE_BYTES);
+	struct line line;
+	int status = 0;
+
+	while (file && text && !status && fgets(text, LINE_BYTES, file))
+		if (take_line(text, &line))
+			status = take(context, &line);
+	free(text);
+	if (file)
+		fclose(file);
+	return status;
+}
+
+/* --- small files --- */
+
+static bool read_number(const char *path, uint64_t *number)
+{
+	FILE *file = fopen(path, "re");
+	bool found = file && fscanf(file, "%" SCNu64, number) == 1;
+
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Returns a page count from /proc/vmstat in bytes. */
+static uint64_t vmstat_bytes(const char *name)
+{
+	FILE *file = fopen("/proc/vmstat", "re");
+	uint64_t pages, found = 0;
+	char key[64];
+
+	while (file && fscanf(file, "%63s %" SCNu64, key, &pages) == 2)
+		if (!strcmp(key, name))
+			found = pages * sysconf(_SC_PAGESIZE);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* --- the cgroup --- */
+
+/* Where the hierarchy that limits memory is mounted, and which directory of it. */
+struct limit_hierarchy {
+	char mount[PATH_MAX], root[PATH_MAX];
+	bool is_first_version;
+};
+
+static bool has_option(const char *options, const char *option)
+{
+	size_t length = strlen(option);
+
+	for (const char *at = options; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, option, length) && (!at[length] || at[length] == ','))
+			return true;
+	}
+	return false;
+}
+
+/* If both versions are mounted, version 1 limits memory if it has that controller. */
+static int take_hierarchy(void *context, struct line *line)
+{
+	struct limit_hierarchy *hierarchy = context;
+	bool is_first = !strcmp(line->type, "cgroup") && has_option(line->super_options, "memory");
+
+	if (!is_first && strcmp(line->type, "cgroup2"))
+		return 0;
+	snprintf(hierarchy->mount, sizeof(hierarchy->mount), "%s", line->path);
+	snprintf(hierarchy->root, sizeof(hierarchy->root), "%s", line->root);
+	hierarchy->is_first_version = is_first;
+	return is_first;
+}
+
+/* Finds this process's cgroup in the hierarchy: "N:CONTROLLERS:PATH", or "0::PATH" in version 2. */
+static bool find_cgroup(const struct limit_hierarchy *hierarchy, char cgroup[PATH_MAX])
+{
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	char line[PATH_MAX + 256];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		char *rest = line, *controllers, *path;
+
+		strsep(&rest, ":");
+		controllers = strsep(&rest, ":");
+		path = strsep(&rest, "\n");
+		if (!path)
+			continue;
+		found = hierarchy->is_first_version ? has_option(controllers, "memory")
+						    : !*controllers;
+		snprintf(cgroup, PATH_MAX, "%s", path);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Returns the lowest limit of the cgroup and its ancestors; 0: none. */
+static uint64_t cgroup_memory(void)
+{
+	struct limit_hierarchy hierarchy = { 0 };
+	char cgroup[PATH_MAX], *below = cgroup;
+	uint64_t least = UINT64_MAX;
+
+	each_mount(take_hierarchy, &hierarchy);
+	if (!hierarchy.mount[0] || !find_cgroup(&hierarchy, cgroup))
+		return 0;
+	if (strcmp(hierarchy.root, "/") && !strncmp(cgroup, hierarchy.root, strlen(hierarchy.root)))
+		below += strlen(hierarchy.root);
+	for (;;) {
+		char path[2 * PATH_MAX + 64], *last;
+		uint64_t limit;
+
+		snprintf(path, sizeof(path), "%s%s/%s", hierarchy.mount, below,
+			 hierarchy.is_first_version ? "memory.limit_in_bytes" : "memory.max");
+		if (read_number(path, &limit) && limit < least)
+			least = limit;
+		last = strrchr(below, '/');
+		if (!last)
+			break;
+		*last = 0;
+	}
+	/* Version 1 uses a number near 2^63 for "no limit". */
+	return least < INT64_MAX - (1 << 20) ? least : 0;
+}
+
+/* --- mounts --- */
+
+static const char *const no_storage[] = {
+	"autofs", "binfmt_misc", "bpf",	       "cgroup",     "cgroup2",	  "configfs", "debugfs",
+	"devpts", "efivarfs",	 "fusectl",    "hugetlbfs",  "mqueue",	  "nsfs",     "proc",
+	"pstore", "ramfs",	 "rpc_pipefs", "securityfs", "selinuxfs", "sysfs",    "tracefs",
+};
+
+static uint64_t readahead_bytes(const struct line *line)
+{
+	char path[64];
+	uint64_t kilobytes = 0;
+
+	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", line->major,
+		 line->minor);
+	return read_number(path, &kilobytes) ? kilobytes * 1024 : 0;
+}
+
+static int take_mount(void *context, struct line *line)
+{
+	struct limits *limits = context;
+	struct trace_mount *mount = &limits->mounts[limits->count];
+	char *options = NULL;
+
+	for (size_t i = 0; i < sizeof(no_storage) / sizeof(no_storage[0]); i++)
+		if (!strcmp(line->type, no_storage[i]))
+			return 0;
+	if (limits->count == MOUNTS_MOST)
+		return 0;
+	/* Options of the mount and of the file system; the latter often repeat the first one. */
+	if (asprintf(&options, "%s,%s", line->options, line->super_options) < 0)
+		return -ENOMEM;
+	*mount = (struct trace_mount) {
+		.dev = line->major << 20 | line->minor,
+		.type = strdup(line->type),
+		.options = options,
+		.path = strdup(line->path),
+		.readahead_bytes = readahead_bytes(line),
+	};
+	limits->count++;
+	return mount->type && mount->path ? 0 : -ENOMEM;
+}
+
+int limits_open(struct limits **out)
+{
+	struct limits *limits = calloc(1, sizeof(*limits));
+	struct sysinfo info;
+	int err;
+
+	if (!limits)
+		return -ENOMEM;
+	limits->mounts = calloc(MOUNTS_MOST, sizeof(*limits->mounts));
+	err = limits->mounts ? each_mount(take_mount, limits) : -ENOMEM;
+	if (err) {
+		limits_close(limits);
+		return err;
+	}
+	if (!sysinfo(&info))
+		limits->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
+	limits->cgroup_memory_bytes = cgroup_memory();
+	limits->dirty_bytes = vmstat_bytes("nr_dirty_threshold");
+	limits->dirty_background_bytes = vmstat_bytes("nr_dirty_background_threshold");
+	*out = limits;
+	return 0;
+}
+
+void limits_close(struct limits *limits)
+{
+	if (!limits)
+		return;
+	for (size_t i = 0; limits->mounts && i < limits->count; i++) {
+		free((char *)limits->mounts[i].type);
+		free((char *)limits->mounts[i].options);
+		free((char *)limits->mounts[i].path);
+	}
+	free(limits->mounts);
+	free(limits);
+}
+
+void limits_describe(const struct limits *limits, struct trace_header *header)
+{
+	header->memory_bytes = limits->memory_bytes;
+	header->cgroup_memory_bytes = limits->cgroup_memory_bytes;
+	header->dirty_bytes = limits->dirty_bytes;
+	header->dirty_background_bytes = limits->dirty_background_bytes;
+	header->mounts = limits->mounts;
+	header->mount_count = limits->count;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Answers waiting programs first, then inspects what the kernel side has reported.
+ */
+#include "capture/markers/listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/markers/clients.h"
+#include "capture/host/host.h"
+#include "capture/markers/marker_files.h"
+#include "capture/markers/marker_programs.h"
+#include "capture/host/privileges.h"
+#include "span/tracer.h"
+
+#define PRIORITY (-10) /* programs wait for us */
+
+struct state {
+	const struct listener *listener;
+	struct uprobes uprobes;
+	struct marker_files *files;
+	struct marker_programs *programs;
+	struct marker_programs *unseen; /* that had exited or unmapped the file */
+	struct clients clients;
+	int heard; /* rounds with a connection or request since the last answer */
+};
+
+/* --- mappings --- */
+
+/* Finds the mapping at an address, as its name in /proc/PID/map_files. */
+static bool find_mapping(pid_t pid, uint64_t address, char *path, size_t size)
+{
+	unsigned long long start, end;
+	char *line = NULL;
+	bool found = false;
+	size_t room = 0;
+	FILE *maps;
+
+	snprintf(path, size, "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && !found && getline(&line, &room, maps) > 0)
+		found = sscanf(line, "%llx-%llx", &start, &end) == 2 && address >= start &&
+			address < end;
+	free(line);
+	if (maps)
+		fclose(maps);
+	if (found)
+		snprintf(path, size, "/proc/%d/map_files/%llx-%llx", pid, start, end);
+	return found;
+}
+
+static int open_mapped(pid_t pid, uint64_t address)
+{
+	char path[128];
+
+	return find_mapping(pid, address, path, sizeof(path)) ? marker_files_open(path) : -ENOENT;
+}
+
+static int open_looked_at(const struct listener_look *look)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE);
+	char path[128];
+	int fd;
+
+	if (!look->address) {
+		snprintf(path, sizeof(path), "/proc/%u/exe", look->pid);
+		return marker_files_open(path);
+	}
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", look->pid,
+		 (unsigned long long)look->address,
+		 (unsigned long long)(look->address + (look->bytes + page - 1) / page * page));
+	fd = marker_files_open(path);
+	/* The mapping may have been split or merged. */
+	return fd == -ENOENT ? open_mapped(look->pid, look->address) : fd;
+}
+
+/* Counts a refused file, and keeps the reason for the first one. */
+static void tell_refused(struct state *state, struct marker_file *file, int fd)
+{
+	struct listener_news *news = state->listener->news;
+	char link[64];
+	ssize_t length;
+
+	if (!file || !file->status || file->told)
+		return;
+	file->told = true;
+	if (atomic_fetch_add(&news->refused_files, 1))
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, news->refused_path, sizeof(news->refused_path) - 1);
+	news->refused_path[length > 0 ? length : 0] = 0;
+	atomic_store(&news->refused_status, file->status);
+}
+
+static void look_at(struct state *state, const struct listener_look *look, int fd)
+{
+	struct marker_file *file;
+
+	if (!marker_files_known(state->files, fd, &file) || !file)
+		return;
+	tell_refused(state, file, fd);
+	if (file->status || look->time_ns < file->since_ns)
+		marker_programs_set(state->programs, look->pid, file->number, PROGRAM_LATE);
+}
+
+/* --- requests --- */
+
+static void accept_asker(struct state *state)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	int fd = accept4(state->listener->asks, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	/* Anyone may connect; only followed processes are served. */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.pid <= 0 ||
+	    !session_follows(state->listener->session, peer.pid))
+		close(fd);
+	else
+		clients_add(&state->clients, fd, peer.pid);
+}
+
+/* Receives a request for the file mapped at the given address. Returns false if it is invalid. */
+static bool receive(struct state *state, struct client *client)
+{
+	struct tracer_ask question;
+	ssize_t got = recv(client->fd, &question, sizeof(question), 0);
+	int file;
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return true;
+	if (got != sizeof(question) || question.magic != TRACER_MAGIC)
+		return false;
+	file = open_mapped(client->pid, question.address);
+	clients_ask(client, file, file < 0 ? 0 : marker_files_cost(state->files, file));
+	return true;
+}
+
+/* Attaches to the requested file. */
+static int listen_to(struct state *state, const struct client *client, struct marker_file **file)
+{
+	if (client->file < 0)
+		return client->file;
+	*file = marker_files_attach(state->files, client->file);
+	tell_refused(state, *file, client->file);
+	return *file ? (*file)->status : -ENOENT;
+}
+
+static void answer(struct state *state, struct client *client)
+{
+	struct tracer_answer reply = { .magic = TRACER_MAGIC };
+	struct marker_file *file = NULL;
+
+	reply.status = listen_to(state, client, &file);
+	/* The client may have stopped waiting. */
+	if (send(client->fd, &reply, sizeof(reply), MSG_NOSIGNAL) != sizeof(reply))
+		reply.status = -ETIMEDOUT;
+	if (file)
+		marker_programs_set(state->programs, client->pid, file->number,
+				    reply.status ? PROGRAM_LATE : PROGRAM_ASKED);
+	clients_drop(&state->clients, client);
+}
+
+/*
+ * Receives requests, and answers the client whose turn it is. Returns false if nothing was received
+ * or answered. If no client waits for an answer, waits up to `wait_ms` (-1: forever) for requests
+ * or looks.
+ */
+static bool answer_clients(struct state *state, int wait_ms)
+{
+	struct clients *clients = &state->clients;
+	struct pollfd wait[2 + CLIENTS_MAX] = {
+		{ .fd = state->listener->looks, .events = POLLIN },
+		{ .fd = clients_have_room(clients) ? state->listener->asks : -1, .events = POLLIN },
+	};
+	size_t count = clients->count;
+	bool heard;
+
+	for (size_t i = 0; i < count; i++)
+		wait[2 + i] =
+			(struct pollfd) { .fd = clients->all[i].asked ? -1 : clients->all[i].fd,
+					  .events = POLLIN };
+	if (poll(wait, 2 + count, clients_next(clients) ? 0 : wait_ms) < 0)
+		return false;
+	heard = wait[1].revents;
+	for (size_t i = count; i-- > 0;) { /* backward: dropping one moves later ones */
+		if (!wait[2 + i].revents)
+			continue;
+		heard = true;
+		if (!receive(state, &clients->all[i]))
+			clients_drop(clients, &clients->all[i]);
+	}
+	if (wait[1].revents)
+		accept_asker(state);
+	/* Receives all pending requests first: the last one may be the cheapest. */
+	state->heard += heard;
+	if (!clients_next(clients) || (heard && state->heard < CLIENTS_MAX))
+		return heard;
+	state->heard = 0;
+	answer(state, clients_next(clients));
+	return true;
+}
+
+/* --- looks --- */
+
+static void take_looks(struct state *state)
+{
+	struct listener_look looks[NOTES_BATCH_MAX];
+	ssize_t got = read(state->listener->looks, looks, sizeof(looks));
+	int fds[NOTES_BATCH_MAX];
+	size_t count, opened = 0;
+
+	if (got == 0) {
+		/* Releases waiting programs first: the kernel's cleanup takes long. */
+		close(state->listener->asks);
+		while (state->clients.count)
+			clients_drop(&state->clients, state->clients.all);
+		_exit(0);
+	}
+	count = got > 0 ? got / sizeof(looks[0]) : 0;
+	for (size_t i = 0; i < count; i++) {
+		int fd = open_looked_at(&looks[i]);
+
+		if (fd == -ENOENT || fd == -ESRCH)
+			marker_programs_set(state->unseen, looks[i].pid, 0, PROGRAM_LATE);
+		if (fd < 0)
+			continue; /* it is gone, or not a regular file */
+		looks[opened] = looks[i];
+		fds[opened++] = fd;
+	}
+	marker_files_sift(state->files, fds, opened);
+	for (size_t i = 0; i < opened; i++) {
+		/* Programs wait for answers; nothing waits for the remaining looks. */
+		for (int n = 0; n < CLIENTS_MAX && answer_clients(state, 0); n++)
+			;
+		marker_files_attach(state->files, fds[i]);
+		look_at(state, &looks[i], fds[i]);
+		close(fds[i]);
+	}
+	state->listener->news->taken += count;
+}
+
+/* One round: requests and, only if there are none, looks. */
+static void serve(struct state *state)
+{
+	struct pollfd looks = { .fd = state->listener->looks, .events = POLLIN };
+
+	if (!answer_clients(state, -1) && poll(&looks, 1, 0) > 0)
+		take_looks(state);
+}
+
+/* --- the process --- */
+
+static int compare_fds(const void *left, const void *right)
+{
+	return *(const int *)left - *(const int *)right;
+}
+
+/* Closes all other descriptors: the command's pipes, the trace, and output pipes of our caller,
+ * whose readers wait for EOF. */
+static void close_others(const int *kept, size_t count)
+{
+	int sorted[16], from = 3, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	memcpy(sorted, kept, count * sizeof(*kept));
+	qsort(sorted, count, sizeof(*sorted), compare_fds);
+	for (size_t i = 0; i < count; i++) {
+		if (sorted[i] > from)
+			syscall(SYS_close_range, from, sorted[i] - 1, 0);
+		if (sorted[i] >= from)
+			from = sorted[i] + 1;
+	}
+	syscall(SYS_close_range, from, ~0u, 0);
+}
+
+static void attach_expected(struct state *state)
+{
+	const struct listener *listener = state->listener;
+
+	for (const char *const *path = listener->expected; *path; path++) {
+		int fd, gid = setfsgid(listener->gid), uid = setfsuid(listener->uid);
+
+		fd = marker_files_open(*path);
+		setfsuid(uid);
+		setfsgid(gid);
+		if (fd < 0)
+			continue;
+		tell_refused(state, marker_files_attach(state->files, fd), fd);
+		close(fd);
+	}
+}
+
+void listener_run(const struct listener *listener)
+{
+	struct session_markers markers = session_markers(listener->session);
+	const int kept[] = {
+		listener->asks, listener->looks, listener->ready,
+		markers.specs,	markers.tasks,	 bpf_program__fd(markers.program),
+	};
+	struct state *state = calloc(1, sizeof(*state));
+
+	prctl(PR_SET_NAME, "faultline-spans");
+	close_others(kept, sizeof(kept) / sizeof(kept[0]));
+	if (!state)
+		_exit(1);
+	if (setpriority(PRIO_PROCESS, 0, PRIORITY))
+		errno = 0; /* then programs wait a little longer */
+	privileges_keep_attaching();
+	state->listener = listener;
+	state->uprobes = (struct uprobes) { .program = markers.program,
+					    .specs = markers.specs,
+					    .multi = markers.multi };
+	state->files = marker_files_make(&state->uprobes);
+	state->programs = marker_programs_make(&listener->news->unheard);
+	state->unseen = marker_programs_make(&listener->news->unseen);
+	if (!state->files || !state->programs || !state->unseen)
+		_exit(1);
+	attach_expected(state);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* only now: a change of user clears it */
+	close(listener->ready);
+	for (;;)
+		serve(state);
+}

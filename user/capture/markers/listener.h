@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The process that listens to markers: it attaches to expected files, to files that programs ask
+ * for, and to files that processes map. It is a separate process because the kernel takes long to
+ * detach uprobes, and may take long to attach them; the end of a run waits for neither.
+ */
+#ifndef FAULTLINE_LISTENER_H
+#define FAULTLINE_LISTENER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "capture/session/session.h"
+
+/* Code that a process has mapped. */
+struct listener_look {
+	uint64_t time_ns, address, bytes; /* address 0: its program, after an exec */
+	uint32_t pid, pad;
+};
+
+/* Memory shared with the tracer. */
+struct listener_news {
+	_Atomic uint64_t unheard; /* programs whose spans may be missing, see marker_programs.h */
+	_Atomic uint64_t taken;	  /* looks handled */
+	_Atomic uint64_t unseen;  /* programs that exited before they were inspected */
+	_Atomic uint64_t refused_files; /* files with markers that are not attached to */
+	_Atomic int refused_status;	/* errno of the first one; set last */
+	char refused_path[256];
+};
+
+struct listener {
+	struct session *session;
+	struct listener_news *news;
+	const char *const *expected; /* NULL-terminated paths, chosen by the command's user, ... */
+	uid_t uid;		     /* ... and so opened with that user's rights */
+	gid_t gid;
+	int asks;  /* the listening socket of tracer.h */
+	int looks; /* pipe of struct listener_look; the listener exits at EOF */
+	int ready; /* closed when all expected files are attached to */
+};
+
+/* Never returns. Call in a separate process without other threads. */
+void __attribute__((noreturn)) listener_run(const struct listener *listener);
+
+#endif

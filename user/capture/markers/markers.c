@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The tracer's side of the process that listens to markers.
+ */
+#include "capture/markers/markers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/follow/child.h"
+#include "capture/follow/environment.h"
+#include "capture/markers/listener.h"
+#include "grow.h"
+#include "log.h"
+#include "span/tracer.h"
+
+#define EXPECTED_MAX 32	       /* files to listen to before the command runs */
+#define LOOKS_BYTES (1u << 20) /* of the pipe of pending looks */
+#define BACKLOG 4096	       /* programs that connect at once */
+#define READY_MS 10000
+#define LAST_LOOKS_MS 20 /* wait at the end for the last looks */
+
+struct markers {
+	struct listener_news *news;
+	pid_t pid;
+	int looks, ready;
+	uint64_t told;	 /* looks sent */
+	uint64_t untold; /* looks that did not fit into the pipe */
+	bool stopped, died;
+	char address[TRACER_NAME_BYTES + 32];
+	struct mapped *mapped; /* files inspected in processes that already ran */
+	size_t mapped_count, mapped_room;
+};
+
+/* --- expected files --- */
+
+struct expected {
+	char *const *environment; /* of the command */
+	const char *paths[EXPECTED_MAX + 1];
+	size_t count;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+expect(struct expected *expected, const char *format, ...)
+{
+	va_list list;
+	char *path;
+
+	if (expected->count == EXPECTED_MAX)
+		return;
+	va_start(list, format);
+	if (vasprintf(&path, format, list) >= 0)
+		expected->paths[expected->count++] = path;
+	va_end(list);
+}
+
+/* Expects a file in each directory of a variable like PATH. */
+static void expect_in(struct expected *expected, const char *variable, const char *name)
+{
+	const char *at = environment_get(expected->environment, variable);
+
+	while (at && *at) {
+		int length = strcspn(at, ":");
+
+		if (length)
+			expect(expected, "%.*s/%s", length, at, name);
+		at += length + (at[length] == ':');
+	}
+}
+
+/* Expects the program that execvp() will find. */
+static void expect_command(struct expected *expected, const char *command)
+{
+	const char *at = environment_get(expected->environment, "PATH");
+
+	if (strchr(command, '/')) {
+		expect(expected, "%s", command);
+		return;
+	}
+	while (at && *at) {
+		int length = strcspn(at, ":");
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%.*s/%s", length, at, command);
+		if (!access(path, X_OK)) {
+			expect(expected, "%s", path);
+			return;
+		}
+		at += length + (at[length] == ':');
+	}
+}
+
+/* Expects our own library and Python module: in the build tree, and as installed. */
+static void expect_own(struct expected *expected)
+{
+	static const char *const places[] = {
+		"libfaultline.so.0",
+		"python/faultline/_core.abi3.so",
+		"../lib/libfaultline.so.0",
+		"../lib/faultline/python/faultline/_core.abi3.so",
+	};
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char *slash;
+
+	if (length < 0)
+		return;
+	program[length] = 0;
+	slash = strrchr(program, '/');
+	if (slash)
+		*slash = 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		expect(expected, "%s/%s", program, places[i]);
+}
+
+static void expected_fill(struct expected *expected, const char *command)
+{
+	if (command)
+		expect_command(expected, command);
+	expect_own(expected);
+	expect_in(expected, "PYTHONPATH", "faultline/_core.abi3.so");
+	expect_in(expected, "LD_LIBRARY_PATH", "libfaultline.so.0");
+}
+
+static void expected_free(struct expected *expected)
+{
+	for (size_t i = 0; i < expected->count; i++)
+		free((char *)expected->paths[i]);
+}
+
+/* --- start --- */
+
+/* Opens a socket with an unguessable name, and writes its address in the format of tracer.h. */
+static int open_socket(char *text, size_t size)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char name[TRACER_NAME_BYTES];
+	struct stat namespace;
+	uint64_t random[2];
+	int fd, length, err;
+
+	if (stat("/proc/self/ns/net", &namespace) ||
+	    getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -errno;
+	length = snprintf(name, sizeof(name), "faultline-%d-%016llx%016llx", getpid(),
+			  (unsigned long long)random[0], (unsigned long long)random[1]);
+	snprintf(text, size, "%s@%llu", name, (unsigned long long)namespace.st_ino);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	memcpy(address.sun_path + 1, name, length);
+	if (!bind(fd, (struct sockaddr *)&address,
+		  offsetof(struct sockaddr_un, sun_path) + 1 + length) &&
+	    !listen(fd, BACKLOG))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/*
+ * Forks a child that sends no signal at its end and that an ordinary wait does not find: waiting
+ * for the command's children must not wait for it.
+ */
+static pid_t fork_apart(void)
+{
+	return syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+}
+
+static void close_pair(const int ends[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+}
+
+static int start(struct markers **out, struct session *session, const struct child_user *user,
+		 const char *command, char *const *environment)
+{
+	int looks[2] = { -1, -1 }, ready[2] = { -1, -1 }, err = 0;
+	struct markers *markers = calloc(1, sizeof(*markers));
+	struct listener listener = { .session = session, .asks = -1 };
+	struct expected expected = { .environment = environment };
+
+	if (!markers)
+		return -ENOMEM;
+	markers->looks = markers->ready = -1;
+	markers->news = mmap(NULL, sizeof(*markers->news), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (markers->news == MAP_FAILED || pipe2(looks, O_CLOEXEC) || pipe2(ready, O_CLOEXEC)) {
+		err = -errno;
+		goto out;
+	}
+	fcntl(looks[1], F_SETPIPE_SZ, LOOKS_BYTES); /* otherwise one page or sixteen */
+	fcntl(looks[1], F_SETFL, O_NONBLOCK);
+	listener.asks = open_socket(markers->address, sizeof(markers->address));
+	if (listener.asks < 0) {
+		err = listener.asks;
+		goto out;
+	}
+	expected_fill(&expected, command);
+	listener.news = markers->news;
+	listener.uid = user->uid;
+	listener.gid = user->gid;
+	listener.expected = expected.paths;
+	listener.looks = looks[0];
+	listener.ready = ready[1];
+	markers->pid = fork_apart();
+	if (!markers->pid)
+		listener_run(&listener);
+	if (markers->pid < 0) {
+		err = -errno;
+		goto out;
+	}
+	markers->looks = looks[1];
+	markers->ready = ready[0];
+	looks[1] = ready[0] = -1;
+	*out = markers;
+out:
+	expected_free(&expected);
+	close_pair(looks);
+	close_pair(ready);
+	if (listener.asks >= 0)
+		close(listener.asks);
+	if (err)
+		markers_close(markers);
+	return err;
+}
+
+int markers_start(struct markers **out, struct session *session, const struct child_user *user,
+		  const char *command, char *const *environment)
+{
+	int err;
+
+	if (!session_choice(session)->on[LAYER_SPAN])
+		return 0;
+	err = start(out, session, user, command, environment);
+	if (err)
+		log_error("cannot start the span listener: %s", strerror(-err));
+	return err;
+}
+
+void markers_await(struct markers *markers)
+{
+	struct pollfd wait;
+	int status;
+
+	if (!markers)
+		return;
+	wait = (struct pollfd) { .fd = markers->ready };
+	do
+		status = poll(&wait, 1, READY_MS);
+	while (status < 0 && errno == EINTR);
+	if (status <= 0)
+		log_warning("the span listener is slow to start; some spans may be missed");
+	close(markers->ready);
+	markers->ready = -1;
+}
+
+const char *markers_address(const struct markers *markers)
+{
+	return markers->address;
+}
+
+/* --- while it runs --- */
+
+void markers_look(void *context, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+{
+	struct markers *markers = context;
+	const struct listener_look look = { time_ns, address, bytes, pid, 0 };
+
+	if (markers->looks < 0)
+		return; /* the run has ended: nothing left to inspect */
+	if (write(markers->looks, &look, sizeof(look)) != sizeof(look))
+		markers->untold++;
+	else
+		markers->told++;
+}
+
+/* --- running processes --- */
+
+#define MAPPED_MOST 65536
+
+/* A file as in /proc/PID/maps. */
+struct mapped {
+	unsigned int major, minor;
+	unsigned long long inode;
+};
+
+static bool is_mapped_new(struct markers *markers, const struct mapped *file)
+{
+	for (size_t i = 0; i < markers->mapped_count; i++)
+		if (!memcmp(&markers->mapped[i], file, sizeof(*file)))
+			return false;
+	if (markers->mapped_count == MAPPED_MOST ||
+	    !GROW(markers->mapped, markers->mapped_room, markers->mapped_count + 1))
+		return true;
+	markers->mapped[markers->mapped_count++] = *file;
+	return true;
+}
+
+static void look_at(void *context, pid_t pid)
+{
+	struct markers *markers = context;
+	unsigned long long start, end;
+	char path[64], rights[8];
+	char *line = NULL;
+	size_t room = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && getline(&line, &room, maps) > 0) {
+		struct mapped file;
+
+		memset(&file, 0, sizeof(file));
+		if (sscanf(line, "%llx-%llx %7s %*x %x:%x %llu", &start, &end, rights, &file.major,
+			   &file.minor, &file.inode) == 6 &&
+		    file.inode && rights[2] == 'x' && is_mapped_new(markers, &file))
+			markers_look(markers, pid, start, end - start, UINT64_MAX);
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+}
+
+/* Returns the number of looks not handled yet. */
+static uint64_t waiting(const struct markers *markers)
+{
+	return markers->told - atomic_load(&markers->news->taken);
+}
+
+/* Waits up to `most_ms` for all looks to be handled. Returns whether they were. */
+static bool await_looks(const struct markers *markers, int most_ms)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (int ms = 0; ms < most_ms && waiting(markers) && !markers->died; ms++)
+		nanosleep(&pause, NULL);
+	return !waiting(markers);
+}
+
+void markers_look_at_attached(struct markers *markers, const struct session *session)
+{
+	if (!markers)
+		return;
+	session_each_attached(session, look_at, markers);
+	markers_await(markers);
+	if (!await_looks(markers, READY_MS))
+		log_warning("the span listener is slow to start; some spans may be missed");
+}
+
+/* --- end --- */
+
+static void say_troubles(const struct markers *markers)
+{
+	const struct listener_news *news = markers->news;
+	int status = atomic_load(&news->refused_status);
+
+	if (markers->died)
+		log_error("the span listener exited before the command; spans are missing");
+	if (status)
+		log_warning("%s marks spans that cannot be recorded: %s%s", news->refused_path,
+			    status == -ENOSPC	 ? "too many files mark spans"
+			    : status == -E2BIG	 ? "it has too many probes or sections"
+			    : status == -ENOTSUP ? "its probes are not supported"
+						 : strerror(-status),
+			    atomic_load(&news->refused_files) > 1
+				    ? "; other files are affected, too"
+				    : "");
+	if (markers_unheard(markers))
+		log_warning(
+			"%llu times a program may have marked spans before the listener attached",
+			(unsigned long long)markers_unheard(markers));
+}
+
+void markers_stop(struct markers *markers)
+{
+	if (!markers || markers->stopped || markers->pid <= 0)
+		return;
+	markers->died = waitpid(markers->pid, NULL, WNOHANG | __WCLONE) == markers->pid;
+	markers->stopped = true;
+	close(markers->looks);
+	markers->looks = -1;
+	await_looks(markers, LAST_LOOKS_MS);
+	say_troubles(markers);
+}
+
+uint64_t markers_unheard(const struct markers *markers)
+{
+	return markers ? atomic_load(&markers->news->unheard) + markers->untold + markers->died : 0;
+}
+
+uint64_t markers_unseen(const struct markers *markers)
+{
+	return markers ? atomic_load(&markers->news->unseen) + waiting(markers) : 0;
+}
+
+void markers_close(struct markers *markers)
+{
+	if (!markers)
+		return;
+	markers_stop(markers);
+	if (markers->ready >= 0)
+		close(markers->ready);
+	if (markers->news && markers->news != MAP_FAILED)
+		munmap(markers->news, sizeof(*markers->news));
+	free(markers->mapped);
+	free(markers);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Builds the header of a recording's trace.
+ */
+#ifndef FAULTLINE_RECORDED_HEADER_H
+#define FAULTLINE_RECORDED_HEADER_H
+
+#include "capture/session/session.h"
+#include "trace/header.h"
+
+struct limits;
+
+struct recorded_header {
+	struct trace_header header; /* points into `limits`, the session and static memory */
+	struct limits *limits;
+};
+
+/*
+ * Fills the header for an open session that runs `command` or attaches to `targets`; the other is
+ * NULL. Both, and `mode`, stay the caller's. Returns 0 or a negative errno.
+ */
+int recorded_header_open(struct recorded_header *recorded, const struct session *session,
+			 const char *mode, const char *const *command, const char *const *targets);
+void recorded_header_close(struct recorded_header *recorded); /* all zeroes is fine */
+
+#endif

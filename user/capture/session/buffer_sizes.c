@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include "capture/session/buffer_sizes.h"
+
+#include <errno.h>
+
+#include "bpf/event.h"
+
+#define BUFFER_BYTES_MAX (8u << 20)	  /* per CPU buffer, by default */
+#define BUFFERS_BYTES_MAX (256u << 20)	  /* of all CPU buffers, by default */
+#define BUFFER_BYTES_MIN (256u << 10)	  /* per CPU buffer, if there are many */
+#define RING_BYTES_MIN (64u << 10)	  /* per CPU buffer: any page size, the longest record */
+#define IDENTITIES_BYTES_MIN (256u << 10) /* of the ring that all CPU buffers share */
+#define IDENTITIES_BYTES_MAX (16u << 20)
+#define LANES_MAX 256
+#define SLOTS_MIN 32
+
+static uint64_t power_of_two_within(uint64_t most, uint64_t least)
+{
+	uint64_t power = least;
+
+	while (power * 2 <= most)
+		power *= 2;
+	return power;
+}
+
+/* One CPU buffer for each CPU, online or not: it may come online. Three quarters of a CPU buffer's
+ * memory are slots, the rest is its ring. */
+struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus)
+{
+	struct buffer_sizes sizes = { .lane_cpus = cpus, .lane_count = 1 };
+
+	while (sizes.lane_count < sizes.lane_cpus && sizes.lane_count < LANES_MAX)
+		sizes.lane_count *= 2;
+	if (!bytes) {
+		bytes = BUFFERS_BYTES_MAX / sizes.lane_count;
+		if (bytes > BUFFER_BYTES_MAX)
+			bytes = BUFFER_BYTES_MAX;
+		if (bytes < BUFFER_BYTES_MIN)
+			bytes = BUFFER_BYTES_MIN;
+	}
+	sizes.ring_bytes = power_of_two_within(bytes / 4, RING_BYTES_MIN);
+	sizes.slot_count = power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot), SLOTS_MIN);
+	bytes = bytes * sizes.lane_count / 8;
+	sizes.identities_bytes = power_of_two_within(
+		bytes < IDENTITIES_BYTES_MAX ? bytes : IDENTITIES_BYTES_MAX, IDENTITIES_BYTES_MIN);
+	return sizes;
+}
+
+void buffer_sizes_of_sums(struct buffer_sizes *sizes)
+{
+	uint64_t unused = sizes->slot_count * sizeof(struct lane_slot) * sizes->lane_count;
+
+	if (unused > IDENTITIES_BYTES_MAX)
+		unused = IDENTITIES_BYTES_MAX;
+	if (unused > sizes->identities_bytes)
+		sizes->identities_bytes = power_of_two_within(unused, sizes->identities_bytes);
+	sizes->slot_count = SLOTS_MIN;
+}
+
+#define FLIGHT_LOG_LEAST (512u << 10)
+
+uint64_t flight_least_bytes(const struct buffer_sizes *sizes)
+{
+	uint64_t slots = FLIGHT_SLOTS_LEAST(sizes->lane_count) * sizeof(struct lane_slot);
+
+	return slots + (slots / 3 > FLIGHT_LOG_LEAST ? slots / 3 : FLIGHT_LOG_LEAST);
+}
+
+int buffer_sizes_of_flight(struct buffer_sizes *sizes, uint64_t bytes)
+{
+	if (bytes < flight_least_bytes(sizes))
+		return -ENOSPC;
+	sizes->slot_count = power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot),
+						FLIGHT_SLOTS_LEAST(sizes->lane_count));
+	return 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Loads and attaches the best variants that the kernel accepts.
+ */
+#include "capture/session/session_state.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/faultline.skel.h"
+#include "capture/support/attach.h"
+#include "capture/support/load.h"
+#include "capture/support/probes.h"
+#include "capture/support/refusal.h"
+#include "capture/drain/ring.h"
+#include "log.h"
+
+#define VERIFIER_LOG_BYTES (1u << 20)
+
+/* Tries to load the variants that are chosen now. */
+static int load_chosen(struct session *session)
+{
+	struct faultline *skeleton = session_open_skeleton(session);
+	struct bpf_program *program;
+	int err;
+
+	if (!skeleton)
+		return -errno;
+	bpf_object__for_each_program(program, skeleton->obj) bpf_program__set_autoload(
+		program, probes_chosen(&session->choice, bpf_program__name(program)));
+	err = loader_load(session->loader, skeleton->skeleton, false);
+	if (err)
+		faultline__destroy(skeleton);
+	else
+		session->skeleton = skeleton;
+	return err;
+}
+
+/* Loads one program by itself. If it is refused, notes the program and the verifier's log. */
+static int try_alone(struct session *session, const char *name, char *verifier_log)
+{
+	struct faultline *skeleton = session_open_skeleton(session);
+	struct bpf_program *program;
+	int err, status = 0;
+
+	if (!skeleton)
+		return -errno;
+	bpf_object__for_each_program(program, skeleton->obj)
+	{
+		bool chosen = !strcmp(bpf_program__name(program), name);
+
+		bpf_program__set_autoload(program, chosen);
+		if (chosen)
+			bpf_program__set_log_buf(program, verifier_log, VERIFIER_LOG_BYTES);
+	}
+	verifier_log[0] = 0;
+	err = loader_load(session->loader, skeleton->skeleton, true);
+	if (err)
+		status = refusals_add(&session->refused, name, verifier_log, err);
+	faultline__destroy(skeleton);
+	return status;
+}
+
+/* Finds all chosen programs that the kernel refuses; libbpf stops at the first one. */
+static int find_refused(struct session *session)
+{
+	char *verifier_log = malloc(VERIFIER_LOG_BYTES);
+	int err = verifier_log ? 0 : -ENOMEM;
+
+	for (size_t p = 0; p < part_count && !err; p++) {
+		const struct variant *variant = session->choice.variants[p];
+
+		for (size_t i = 0; variant && !err && i < VARIANT_PROBES_MAX; i++)
+			if (variant->probes[i].program)
+				err = try_alone(session, variant->probes[i].program, verifier_log);
+	}
+	free(verifier_log);
+	return err;
+}
+
+/* Attaches what was loaded. If the kernel refuses a target, notes its program as refused and
+ * unloads everything. */
+static int attach_or_note(struct session *session)
+{
+	const struct probe *failed;
+	int err = attach_chosen(&session->attached, session->skeleton->obj, &session->choice,
+				session->cpus, &failed);
+	int status;
+
+	if (!err)
+		return 0;
+	log_debug("cannot attach %s to %s: %s", failed->program, failed->target, strerror(-err));
+	status = refusals_add(&session->refused, failed->program, "", err);
+	session_detach(session);
+	faultline__destroy(session->skeleton);
+	session->skeleton = NULL;
+	return status ? status : err;
+}
+
+static unsigned int uses_of(const struct session_options *options)
+{
+	return (options->attach.to ? 1u << USE_ATTACH : 0) |
+	       (options->in_flight ? 1u << USE_IN_FLIGHT : 0);
+}
+
+int session_load(struct session *session)
+{
+	for (;;) {
+		size_t refused = session->refused.count;
+		int err, status;
+
+		probes_choose(session->kernel, session->options.layers, uses_of(&session->options),
+			      &session->options.forced, &session->refused, &session->choice);
+		if (!session->choice.on[LAYER_TASK]) {
+			log_error("cannot follow processes: %s",
+				  session->choice.reason[LAYER_TASK]);
+			return -ENOTSUP;
+		}
+		err = load_chosen(session);
+		status = err ? find_refused(session) : 0;
+		if (!err) {
+			err = rings_wait_offered(session->rings);
+			if (err) {
+				session_say_no_buffers(session, err);
+				return err;
+			}
+		}
+		if (!err)
+			err = attach_or_note(session);
+		if (!err)
+			return 0;
+		if (status || session->refused.count == refused) {
+			log_error("the kernel rejects the BPF programs: %s; use -v for details",
+				  strerror(-err));
+			return err;
+		}
+		for (; refused < session->refused.count; refused++)
+			log_debug("the kernel rejects program %s (%s); trying without it",
+				  session->refused.rows[refused].program,
+				  session->refused.rows[refused].why);
+	}
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The state of a session. Only the files session*.c use it; others use session.h.
+ */
+#ifndef FAULTLINE_SESSION_STATE_H
+#define FAULTLINE_SESSION_STATE_H
+
+#include <stdbool.h>
+
+#include "capture/support/attach.h"
+#include "capture/session/buffer_sizes.h"
+#include "capture/support/probes.h"
+#include "capture/support/refusal.h"
+#include "capture/session/session.h"
+#include "trace/header.h"
+
+struct arming;
+struct device_stats;
+struct faultline;
+struct kernel;
+struct lanes;
+struct loader;
+struct online;
+struct profile;
+struct rings;
+struct waiting;
+
+struct session {
+	struct session_options options;
+	struct kernel *kernel;
+	struct loader *loader;
+	struct choice choice;
+	struct trace_layer layers[LAYER_COUNT];
+	struct faultline *skeleton;
+	struct rings *rings, *identities;
+	struct lanes *lanes; /* or, for a flight recorder: */
+	struct flight_memory *flight;
+	int cpus; /* possible ones: per-CPU maps have a value for each */
+	struct buffer_sizes sizes;
+	struct device_stats *device_stats; /* NULL: the block layer is off */
+	unsigned int profile_slots;
+	struct profile *profile; /* NULL: every event is recorded */
+	struct attached attached;
+	struct online *online; /* NULL: nothing depends on CPUs that come online */
+	struct refusals refused;
+	struct arming *arming;	     /* NULL: a command is run */
+	struct waiting *waiting;     /* NULL: calls in flight at the end are not recorded */
+	struct in_flight *in_flight; /* NULL: not watched */
+	bool multi;		     /* uprobes are attached by uprobe_multi links */
+};
+
+/* Opens the object and sets everything that must be set before loading, except which programs to
+ * load. Returns NULL and sets errno on failure. */
+struct faultline *session_open_skeleton(struct session *session);
+/* Chooses, loads and attaches the best variants that the kernel accepts. A program that the
+ * verifier refuses makes the whole load fail: retries without its variant until the load succeeds
+ * or nothing new is refused. Returns 0 or a negative errno, logged. */
+int session_load(struct session *session);
+/* Logs why there are no buffers. */
+void session_say_no_buffers(const struct session *session, int err);
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "capture/support/attach.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "capture/host/perf.h"
+#include "log.h"
+
+/* Stores a link; returns -errno if it is NULL. */
+static int keep_link(struct attached *attached, struct bpf_link *link)
+{
+	struct bpf_link **links;
+
+	if (!link)
+		return -errno;
+	links = realloc(attached->links, (attached->count + 1) * sizeof(*links));
+	if (!links) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	attached->links = links;
+	links[attached->count++] = link;
+	return 0;
+}
+
+/* Attaches to an event's descriptor, which the link then owns. Returns `fd` if that is an errno. */
+static int attach_event(struct attached *attached, struct bpf_program *program, int fd,
+			uint64_t cookie)
+{
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = cookie);
+	int err = fd < 0 ? fd
+			 : keep_link(attached,
+				     bpf_program__attach_perf_event_opts(program, fd, &options));
+
+	if (err && fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int attach_perf_on(struct attached *attached, struct bpf_program *program, const char *event,
+			  int cpu)
+{
+	return attach_event(attached, program, perf_open(event, cpu), perf_number(event));
+}
+
+static int attach_perf(struct attached *attached, struct bpf_program *program, const char *event,
+		       int cpus)
+{
+	int err = 0;
+
+	for (int cpu = 0; cpu < cpus && !err; cpu++) {
+		err = attach_perf_on(attached, program, event, cpu);
+		if (err == -ENODEV || err == -ENXIO) /* not online */
+			err = 0;
+	}
+	return err;
+}
+
+/* Runs a program, which returns 0 or a negative errno. */
+static int run_once(struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	int err = bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+
+	return err ? -errno : (int)options.retval;
+}
+
+bool attach_is_by_cpu(const struct choice *choice)
+{
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = choice->variants[p];
+
+		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX; i++)
+			if (variant->probes[i].program && variant->probes[i].hook == HOOK_PERF)
+				return true;
+	}
+	return false;
+}
+
+int attach_to_cpu(struct attached *attached, struct bpf_object *object, const struct choice *choice,
+		  int cpu)
+{
+	int err = 0;
+
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = choice->variants[p];
+
+		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && !err; i++) {
+			const struct probe *probe = &variant->probes[i];
+
+			if (probe->program && probe->hook == HOOK_PERF)
+				err = attach_perf_on(
+					attached,
+					bpf_object__find_program_by_name(object, probe->program),
+					probe->target, cpu);
+		}
+	}
+	return err;
+}
+
+static int attach_probe(struct attached *attached, struct bpf_object *object,
+			const struct probe *probe, int cpus)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(object, probe->program);
+
+	if (!program)
+		return -ENOENT;
+	switch (probe->hook) {
+	case HOOK_RUN:
+		return run_once(program);
+	case HOOK_ITER:
+		return 0; /* run on demand */
+	case HOOK_USDT:
+		return 0; /* attached by the listener, to markers in programs */
+	case HOOK_PERF:
+		return attach_perf(attached, program, probe->target, cpus);
+	case HOOK_RAW_TP:
+		return keep_link(attached,
+				 bpf_program__attach_raw_tracepoint(program, probe->target));
+	case HOOK_TP:
+		return attach_event(attached, program, perf_open_tracepoint(probe->target), 0);
+	case HOOK_KPROBE:
+	case HOOK_KRETPROBE:
+		return attach_event(attached, program,
+				    perf_open_kprobe(probe->target, probe->hook == HOOK_KRETPROBE),
+				    0);
+	default:
+		return keep_link(attached, bpf_program__attach_trace(program));
+	}
+}
+
+int attach_chosen(struct attached *attached, struct bpf_object *object, const struct choice *choice,
+		  int cpus, const struct probe **failed)
+{
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = choice->variants[p];
+
+		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program;
+		     i++) {
+			int err = attach_probe(attached, object, &variant->probes[i], cpus);
+
+			if (!err) {
+				log_debug("%s is attached to %s", variant->probes[i].program,
+					  variant->probes[i].target);
+				continue;
+			}
+			*failed = &variant->probes[i];
+			return err;
+		}
+	}
+	return 0;
+}
+
+void attached_free(struct attached *attached)
+{
+	/* In reverse: if a tracepoint's first program is detached while others stay, the kernel
+	 * waits for all running ones. */
+	for (size_t i = attached->count; i-- > 0;)
+		bpf_link__destroy(attached->links[i]);
+	free(attached->links);
+	*attached = (struct attached) { 0 };
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The probe table: one row per program, grouped by layer, part and variant.
+ */
+#include "capture/support/probes.h"
+
+#include <assert.h>
+
+const char *const layer_names[LAYER_COUNT] = {
+	[LAYER_TASK] = "task",		 [LAYER_SYSCALL] = "syscall", [LAYER_FAULT] = "fault",
+	[LAYER_PAGECACHE] = "pagecache", [LAYER_SPAN] = "span",	      [LAYER_BLOCK] = "block",
+	[LAYER_ASYNC] = "async",	 [LAYER_VFS] = "vfs",
+};
+
+/* Entry and exit of a function, by fentry/fexit or kprobe/kretprobe. */
+#define BY_FENTRY(name, target, of)                                                                \
+	{ "fl_" name "_in", HOOK_FENTRY, target, .signature = of },                                \
+	{                                                                                          \
+		"fl_" name "_out", HOOK_FEXIT, target, .signature = of                             \
+	}
+#define BY_KPROBE(name, target, of)                                                                \
+	{ "fl_" name "_kp", HOOK_KPROBE, target, .signature = of },                                \
+	{                                                                                          \
+		"fl_" name "_kr", HOOK_KRETPROBE, target, .signature = of                          \
+	}
+#define BUFFER "file*, char*, size_t, loff_t*"
+#define KERNEL_BUFFER "file*, void*, size_t, loff_t*"
+#define KERNEL_ITER "file*, iov_iter*, loff_t*"
+#define VECTOR "file*, iovec*, long unsigned int, loff_t*, rwf_t"
+#define ITER "file*, iov_iter*, loff_t*, rwf_t"
+#define IOCB "file*, kiocb*, iov_iter*"
+#define TO_PIPE "file*, loff_t*, pipe_inode_info*, size_t, unsigned int"
+#define FROM_PIPE "pipe_inode_info*, file*, loff_t*, size_t, unsigned int"
+#define FD_SYNC "unsigned int, int"
+#define FILE_SYNC "file*, int"
+#define RANGE "file*, loff_t, loff_t, int"
+/* A tracepoint whose arguments have these types. */
+#define TYPED(program, tracepoint, of)                                                             \
+	{                                                                                          \
+		program, HOOK_TP_BTF, tracepoint, .signature = of                                  \
+	}
+#define BIO_QUEUE(copy) TYPED("fl_bio_queue" copy, "block_bio_queue", "bio*")
+#define BIO_SPLIT(copy) TYPED("fl_bio_split" copy, "block_split", "bio*, unsigned int")
+#define BIO_DONE TYPED("fl_bio_done", "block_bio_complete", "request_queue*, bio*")
+#define RQ_ISSUE(copy) TYPED("fl_rq_issue" copy, "block_rq_issue", "request*")
+#define RQ_DONE(copy)                                                                              \
+	TYPED("fl_rq_done" copy, "block_rq_complete", "request*, blk_status_t, unsigned int")
+
+const struct part parts[] = {
+	{
+		.layer = LAYER_TASK,
+		.required = true,
+		.variants = { { "tp_btf",
+				.probes = { { "fl_fork", HOOK_TP_BTF, "sched_process_fork" },
+					    { "fl_exec", HOOK_TP_BTF, "sched_process_exec" },
+					    { "fl_exit", HOOK_TP_BTF, "sched_process_exit" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_fork", HOOK_TP_BTF, "sched_process_fork" },
+					    { "fl_fork_2", HOOK_TP_BTF, "sched_process_fork" },
+					    { "fl_fork_3", HOOK_TP_BTF, "sched_process_fork" },
+					    { "fl_exec", HOOK_TP_BTF, "sched_process_exec" },
+					    { "fl_exec_2", HOOK_TP_BTF, "sched_process_exec" },
+					    { "fl_exec_3", HOOK_TP_BTF, "sched_process_exec" },
+					    { "fl_exit", HOOK_TP_BTF, "sched_process_exit" },
+					    { "fl_exit_2", HOOK_TP_BTF, "sched_process_exit" },
+					    { "fl_exit_3", HOOK_TP_BTF,
+					      "sched_process_exit" } } } },
+	},
+	{
+		.layer = LAYER_TASK,
+		.without = "OOM victims are not identified",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_oom", HOOK_TP_BTF, "mark_victim", 2 } } },
+			      { "tp_btf",
+				.probes = { { "fl_oom_pid", HOOK_TP_BTF, "mark_victim", 1 } } } },
+	},
+	{
+		.layer = LAYER_TASK,
+		.without = "io_uring worker threads are not recorded",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_worker", HOOK_TP_BTF, "task_newtask" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_worker", HOOK_TP_BTF, "task_newtask" },
+					    { "fl_worker_2", HOOK_TP_BTF, "task_newtask" },
+					    { "fl_worker_3", HOOK_TP_BTF, "task_newtask" } } } },
+	},
+	{
+		.layer = LAYER_TASK,
+		.use = 1 << USE_ATTACH,
+		.without = "running processes cannot be attached to",
+		.variants = { { "iter", .probes = { { "fl_arm", HOOK_ITER, "task" } } } },
+	},
+	{
+		.layer = LAYER_TASK,
+		.use = 1 << USE_ATTACH,
+		.without = "processes that move into a cgroup are not detected",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_join", HOOK_TP_BTF, "cgroup_attach_task" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_join", HOOK_TP_BTF, "cgroup_attach_task" },
+					    { "fl_join_2", HOOK_TP_BTF, "cgroup_attach_task" },
+					    { "fl_join_3", HOOK_TP_BTF,
+					      "cgroup_attach_task" } } } },
+	},
+	{
+		.layer = LAYER_TASK,
+		.use = 1 << USE_ATTACH,
+		.without = "short-lived cgroups have no names",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_cgroup", HOOK_TP_BTF, "cgroup_mkdir" } } } },
+	},
+	{
+		.layer = LAYER_SYSCALL,
+		.required = true,
+		.variants = { { "tp_btf",
+				.probes = { { "fl_sys_enter", HOOK_TP_BTF, "sys_enter" },
+					    { "fl_sys_exit", HOOK_TP_BTF, "sys_exit" } } },
+			      { "tp",
+				.probes = { { "fl_enter_tp", HOOK_TP, "raw_syscalls/sys_enter" },
+					    { "fl_exit_tp", HOOK_TP,
+					      "raw_syscalls/sys_exit" } } } },
+	},
+	{
+		.layer = LAYER_SYSCALL,
+		.without = "calls cut short by thread exit are not recorded",
+		.variants = { { "tp_btf", .probes = { { "fl_call_cut", HOOK_TP_BTF,
+							"sched_process_exit" } } },
+			      { "tp", .probes = { { "fl_call_cut_tp", HOOK_TP,
+						    "sched/sched_process_exit" } } } },
+	},
+	{
+		.layer = LAYER_SYSCALL,
+		.without = "calls in flight at the end are not recorded",
+		.variants = { { "iter", .probes = { { "fl_waiting", HOOK_ITER, "task" } } } },
+	},
+	{
+		.layer = LAYER_ASYNC,
+		.without = "operations in flight at the end are not recorded",
+		.variants = { { "iter", .probes = { { "fl_async_waits", HOOK_ITER, "task" } } } },
+	},
+	{
+		.layer = LAYER_SYSCALL,
+		.use = 1 << USE_IN_FLIGHT,
+		.without = "calls are counted only after they return",
+		.variants = { { "iter", .probes = { { "fl_in_flight", HOOK_ITER, "task" } } } },
+	},
+	{
+		.layer = LAYER_FAULT,
+		.required = true,
+		.variants = { { "fentry",
+				.probes = { { "fl_fault_enter", HOOK_FENTRY, "handle_mm_fault" },
+					    { "fl_fault_leave", HOOK_FEXIT, "handle_mm_fault" } } },
+			      { "raw_tp+perf", .walks = true,
+				.probes = { { "fl_fault_start", HOOK_RAW_TP, "page_fault_user" },
+					    { "fl_fault_start", HOOK_RAW_TP, "page_fault_kernel" },
+					    { "fl_fault_end", HOOK_PERF, "page-faults-maj" },
+					    { "fl_fault_end", HOOK_PERF, "page-faults-min" } } },
+			      { "tp+perf", .walks = true,
+				.probes = { { "fl_fault_tp", HOOK_TP,
+					      "exceptions/page_fault_user" },
+					    { "fl_fault_tp", HOOK_TP,
+					      "exceptions/page_fault_kernel" },
+					    { "fl_fault_end", HOOK_PERF, "page-faults-maj" },
+					    { "fl_fault_end", HOOK_PERF, "page-faults-min" } } },
+			      { "kprobe+perf", .walks = true,
+				.probes = { { "fl_fault_kprobe", HOOK_KPROBE, "handle_mm_fault" },
+					    { "fl_fault_end", HOOK_PERF, "page-faults-maj" },
+					    { "fl_fault_end", HOOK_PERF, "page-faults-min" } } } },
+	},
+	{
+		.layer = LAYER_FAULT,
+		.without = "faults do not show whether they reached filemap_fault",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" },
+					    { "fl_filemap_2", HOOK_TP_BTF, "mm_filemap_fault" },
+					    { "fl_filemap_3", HOOK_TP_BTF, "mm_filemap_fault" } } },
+			      { "fentry",
+				.probes = { { "fl_filemap_fn", HOOK_FENTRY, "filemap_fault" } } },
+			      { "kprobe",
+				.probes = { { "fl_filemap_kp", HOOK_KPROBE, "filemap_fault" } } } },
+	},
+	{
+		.layer = LAYER_FAULT,
+		.without = "pages dirtied through mmap are not reported",
+		.variants = { { "tp_btf", .probes = { { "fl_dirtied", HOOK_TP_BTF,
+							"writeback_dirty_folio" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_dirtied", HOOK_TP_BTF, "writeback_dirty_folio" },
+					    { "fl_dirtied_2", HOOK_TP_BTF,
+					      "writeback_dirty_folio" },
+					    { "fl_dirtied_3", HOOK_TP_BTF,
+					      "writeback_dirty_folio" } } } },
+	},
+	{
+		.layer = LAYER_FAULT,
+		.without = "faults cut short by SIGBUS or thread exit are not recorded",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_fault_cut", HOOK_TP_BTF, "sched_process_exit" },
+					    { "fl_fault_signal", HOOK_TP_BTF,
+					      "signal_generate" } } },
+			      { "tp", .probes = { { "fl_fault_cut_tp", HOOK_TP,
+						    "sched/sched_process_exit" },
+						  { "fl_fault_sig_tp", HOOK_TP,
+						    "signal/signal_generate" } } } },
+	},
+	{
+		.layer = LAYER_PAGECACHE,
+		.required = true,
+		.variants = { { "tp_btf", .probes = { { "fl_page_add", HOOK_TP_BTF,
+							"mm_filemap_add_to_page_cache" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_page_add", HOOK_TP_BTF,
+					      "mm_filemap_add_to_page_cache" },
+					    { "fl_page_add_2", HOOK_TP_BTF,
+					      "mm_filemap_add_to_page_cache" },
+					    { "fl_page_add_3", HOOK_TP_BTF,
+					      "mm_filemap_add_to_page_cache" } } } },
+	},
+	{
+		.layer = LAYER_PAGECACHE,
+		.without = "dirty-page throttling of writers is not measured",
+		.variants = { { "tp_btf", .probes = { { "fl_throttled", HOOK_TP_BTF,
+							"balance_dirty_pages", 8 } } },
+			      { "tp_btf", .probes = { { "fl_throttled_12", HOOK_TP_BTF,
+							"balance_dirty_pages", 12 } } },
+			      { "tp", .probes = { { "fl_throttled_tp", HOOK_TP,
+						    "writeback/balance_dirty_pages" } } } },
+	},
+	{
+		.layer = LAYER_SPAN,
+		.required = true,
+		.variants = { { "usdt", .probes = { { "fl_marker", HOOK_USDT, "faultline:*" } } } },
+	},
+	{
+		.layer = LAYER_SPAN,
+		.without = "libraries loaded after program start are not detected",
+		.unless = 1u << LAYER_SYSCALL,
+		.variants = { { "tp_btf", .probes = { { "fl_code", HOOK_TP_BTF, "sys_exit" } } },
+			      { "tp", .probes = { { "fl_code_tp", HOOK_TP,
+						    "raw_syscalls/sys_exit" } } } },
+	},
+	{
+		.layer = LAYER_BLOCK,
+		.required = true,
+		.without = "classic tracepoints are no substitute: they do not identify requests",
+		.variants = { { "tp_btf",
+				.probes = { BIO_QUEUE(""), BIO_SPLIT(""), BIO_DONE, RQ_ISSUE(""),
+					    RQ_DONE(""), RQ_DONE("_2"), RQ_DONE("_3") } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { BIO_QUEUE(""), BIO_QUEUE("_2"), BIO_QUEUE("_3"),
+					    BIO_SPLIT(""), BIO_SPLIT("_2"), BIO_SPLIT("_3"),
+					    BIO_DONE, RQ_ISSUE(""), RQ_ISSUE("_2"), RQ_ISSUE("_3"),
+					    RQ_DONE(""), RQ_DONE("_2"), RQ_DONE("_3") } } },
+	},
+	{
+		.layer = LAYER_BLOCK,
+		.without = "merges and requeues are not counted",
+		.variants = { { "tp_btf",
+				.probes = { TYPED("fl_bio_back", "block_bio_backmerge", "bio*"),
+					    TYPED("fl_bio_front", "block_bio_frontmerge", "bio*"),
+					    TYPED("fl_rq_merge", "block_rq_merge", "request*"),
+					    TYPED("fl_rq_requeue", "block_rq_requeue",
+						  "request*") } } },
+	},
+	{
+		.layer = LAYER_BLOCK,
+		.without =
+			"asynchronous O_DIRECT I/O (io_uring, libaio) is not attributed to files",
+		.variants = { { "kallsyms", .probes = { { "fl_block_names", HOOK_RUN,
+							  "bpf_kallsyms_lookup_name" } } } },
+	},
+	{
+		.layer = LAYER_ASYNC,
+		.required = true,
+		.variants = { { "tp_btf", .probes = { TYPED("fl_uring_begin", "io_uring_submit_req",
+							    "io_kiocb*") } },
+			      { "tp_btf",
+				.probes = { TYPED("fl_uring_begin6", "io_uring_submit_sqe",
+						  "io_kiocb*, bool") } },
+			      { "tp", .probes = { { "fl_uring_b_tp", HOOK_TP,
+						    "io_uring/io_uring_submit_req" } } },
+			      { "tp", .probes = { { "fl_uring_b6_tp", HOOK_TP,
+						    "io_uring/io_uring_submit_sqe" } } } },
+	},
+	{
+		.layer = LAYER_ASYNC,
+		.required = true,
+		.variants = { { "tp_btf", .probes = { { "fl_uring_end", HOOK_TP_BTF,
+							"io_uring_complete", 3 } } },
+			      { "tp_btf", .probes = { { "fl_uring_end6", HOOK_TP_BTF,
+							"io_uring_complete", 7 } } },
+			      { "tp", .probes = { { "fl_uring_e_tp", HOOK_TP,
+						    "io_uring/io_uring_complete" } } } },
+	},
+	{
+		.layer = LAYER_ASYNC,
+		.required = true,
+		.unless = 1u << LAYER_SYSCALL,
+		.variants = { { "tp_btf",
+				.probes = { { "fl_aio_enter", HOOK_TP_BTF, "sys_enter" },
+					    { "fl_aio_exit", HOOK_TP_BTF, "sys_exit" } } },
+			      { "tp", .probes = { { "fl_aio_enter_tp", HOOK_TP,
+						    "raw_syscalls/sys_enter" },
+						  { "fl_aio_exit_tp", HOOK_TP,
+						    "raw_syscalls/sys_exit" } } } },
+	},
+	{
+		.layer = LAYER_ASYNC,
+		.without = "operations cut short by process exit are not recorded",
+		.variants = { { "tp_btf", .probes = { { "fl_async_cut", HOOK_TP_BTF,
+							"sched_process_exit" } } },
+			      { "tp", .probes = { { "fl_async_cut_tp", HOOK_TP,
+						    "sched/sched_process_exit" } } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.required = true,
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("kread", "__kernel_read", KERNEL_BUFFER),
+					    BY_FENTRY("kwrite", "__kernel_write_iter", KERNEL_ITER),
+					    BY_FENTRY("iread", "vfs_iter_read", ITER),
+					    BY_FENTRY("iwrite", "vfs_iter_write", ITER) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE("kread", "__kernel_read", KERNEL_BUFFER),
+					    BY_KPROBE("kwrite", "__kernel_write_iter", KERNEL_ITER),
+					    BY_KPROBE("iread", "vfs_iter_read", ITER),
+					    BY_KPROBE("iwrite", "vfs_iter_write", ITER) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "reads and writes by system calls are not recorded",
+		.unless = 1u << LAYER_SYSCALL,
+		.variants = { { "fentry", .probes = { BY_FENTRY("vread", "vfs_read", BUFFER),
+						      BY_FENTRY("vwrite", "vfs_write", BUFFER) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE("vread", "vfs_read", BUFFER),
+					    BY_KPROBE("vwrite", "vfs_write", BUFFER) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "vectored reads and writes by system calls are not recorded",
+		.unless = 1u << LAYER_SYSCALL,
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("vreadv", "vfs_readv", VECTOR),
+					    BY_FENTRY("vwritev", "vfs_writev", VECTOR) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE("vreadv", "vfs_readv", VECTOR),
+					    BY_KPROBE("vwritev", "vfs_writev", VECTOR) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "asynchronous I/O by stacked file systems and servers is not recorded",
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("cread", "vfs_iocb_iter_read", IOCB),
+					    BY_FENTRY("cwrite", "vfs_iocb_iter_write", IOCB) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE("cread", "vfs_iocb_iter_read", IOCB),
+					    BY_KPROBE("cwrite", "vfs_iocb_iter_write", IOCB) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "splice reads from files are not recorded",
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("sread", "filemap_splice_read", TO_PIPE),
+					    BY_FENTRY("sreadc", "copy_splice_read", TO_PIPE) } },
+			      { "fentry",
+				.probes = { BY_FENTRY("osread", "generic_file_splice_read",
+						      TO_PIPE) } },
+			      { "kprobe", .probes = { BY_KPROBE("sread", "filemap_splice_read",
+								TO_PIPE),
+						      BY_KPROBE("sreadc", "copy_splice_read",
+								TO_PIPE) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE(
+					"osread", "generic_file_splice_read", TO_PIPE) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "splice writes to files are not recorded",
+		.variants = { { "fentry", .probes = { BY_FENTRY("swrite", "iter_file_splice_write",
+								FROM_PIPE) } },
+			      { "kprobe", .probes = { BY_KPROBE("swrite", "iter_file_splice_write",
+								FROM_PIPE) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "syncs by the kernel itself are not recorded",
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("dsync", "do_fsync", FD_SYNC),
+					    BY_FENTRY("fsync", "vfs_fsync", FILE_SYNC),
+					    BY_FENTRY("vsync", "vfs_fsync_range", RANGE) } },
+			      { "fentry",
+				.probes = { BY_FENTRY("fsync", "vfs_fsync", FILE_SYNC),
+					    BY_FENTRY("vsync", "vfs_fsync_range", RANGE) } },
+			      { "kprobe", .probes = { BY_KPROBE("dsync", "do_fsync", FD_SYNC),
+						      BY_KPROBE("fsync", "vfs_fsync", FILE_SYNC),
+						      BY_KPROBE("vsync", "vfs_fsync_range",
+								RANGE) } },
+			      { "kprobe", .probes = { BY_KPROBE("fsync", "vfs_fsync", FILE_SYNC),
+						      BY_KPROBE("vsync", "vfs_fsync_range",
+								RANGE) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "operations without an observed end may be missing from the loss count",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_vfs_cut", HOOK_TP_BTF, "sched_process_exit" } } },
+			      { "tp", .probes = { { "fl_vfs_cut_tp", HOOK_TP,
+						    "sched/sched_process_exit" } } } },
+	},
+};
+const size_t part_count = sizeof(parts) / sizeof(parts[0]);
+
+static_assert(sizeof(parts) / sizeof(parts[0]) <= PARTS_MAX, "raise PARTS_MAX");

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Chooses variants from the probe table that this kernel supports.
+ */
+#include "capture/support/probes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *status_text(int status)
+{
+	if (status == -ENOENT)
+		return "does not exist in this kernel";
+	if (status == -EOPNOTSUPP)
+		return "is unavailable: this kernel has no kprobes";
+	if (status == -EPROTO)
+		return "has a different signature in this kernel";
+	if (status == -EPERM)
+		return "cannot be attached to: no permission (EPERM)";
+	return strerror(-status);
+}
+
+/* Returns whether `target` is in a comma-separated list; NULL is an empty list. */
+static bool is_listed(const char *list, const char *target)
+{
+	size_t length = strlen(target);
+
+	for (const char *word = list; word; word = strchr(word, ','), word += word ? 1 : 0)
+		if (!strncmp(word, target, length) && (!word[length] || word[length] == ','))
+			return true;
+	return false;
+}
+
+/* Covers every way to reach the target: tracepoint "sys_enter" is also "raw_syscalls/sys_enter". */
+static bool is_taken_for_absent(const struct forced_variants *forced, const char *target)
+{
+	const char *slash = strchr(target, '/');
+
+	return is_listed(forced->absent, slash ? slash + 1 : target);
+}
+
+static int probe_status(struct kernel *kernel, const struct probe *probe,
+			const struct forced_variants *forced)
+{
+	int status = is_taken_for_absent(forced, probe->target)
+			     ? -ENOENT
+			     : kernel_allows(kernel, probe->hook, probe->target);
+
+	if (status)
+		return status;
+	if (is_listed(forced->changed, probe->target) ||
+	    (probe->arguments &&
+	     kernel_tracepoint_arguments(kernel, probe->target) != probe->arguments) ||
+	    (probe->signature &&
+	     !kernel_has_signature(kernel, probe->hook, probe->target, probe->signature)))
+		return -EPROTO;
+	return 0;
+}
+
+static bool variant_works(struct kernel *kernel, const struct variant *variant,
+			  const struct forced_variants *forced, const struct refusals *refused,
+			  char *why, size_t size)
+{
+	static const char *const kinds[] = {
+		[HOOK_TP_BTF] = "tracepoint",  [HOOK_TP] = "tracepoint",
+		[HOOK_FENTRY] = "entry of",    [HOOK_FEXIT] = "exit of",
+		[HOOK_KPROBE] = "kprobe",      [HOOK_KRETPROBE] = "kretprobe",
+		[HOOK_PERF] = "perf event",    [HOOK_USDT] = "uprobe for",
+		[HOOK_RUN] = "helper",	       [HOOK_RAW_TP] = "tracepoint",
+		[HOOK_ITER] = "iterator over",
+	};
+
+	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {
+		snprintf(why + strlen(why), size - strlen(why),
+			 "%s%s: the VMA maple tree does not exist in this kernel",
+			 why[0] ? "; " : "", variant->name);
+		return false;
+	}
+	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++) {
+		const struct probe *probe = &variant->probes[i];
+		size_t used = strlen(why);
+		int status = probe_status(kernel, probe, forced);
+		const char *refusal = refusals_find(refused, probe->program);
+
+		if (!status && !refusal)
+			continue;
+		if (status)
+			snprintf(why + used, size - used, "%s%s: %s %s %s", used ? "; " : "",
+				 variant->name, kinds[probe->hook], probe->target,
+				 status_text(status));
+		else
+			snprintf(why + used, size - used, "%s%s: the kernel rejects program %s: %s",
+				 used ? "; " : "", variant->name, probe->program, refusal);
+		return false;
+	}
+	return true;
+}
+
+bool probes_preempted(const struct kernel *kernel, const struct variant *variant)
+{
+	for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
+		if (kernel_preempts(kernel, variant->probes[i].hook))
+			return true;
+	return false;
+}
+
+/* Returns whether the kernel may skip the variant's programs for other tasks while one of them is
+ * preempted. */
+static bool variant_passed_over(const struct kernel *kernel, const struct variant *variant)
+{
+	return !variant->copies && probes_preempted(kernel, variant);
+}
+
+/* A part that has the forced variant takes only that one. Other parts take the nearest match: with
+ * fault=kprobe+perf, a kprobe. */
+static bool variant_forced(const struct variant *variant, const char *forced)
+{
+	size_t length = strcspn(forced, "+");
+
+	return !strcmp(variant->name, forced) ||
+	       (!strncmp(variant->name, forced, length) && !variant->name[length]);
+}
+
+static const struct variant *choose_variant(struct kernel *kernel, const struct part *part,
+					    const struct forced_variants *all,
+					    const struct refusals *refused, char *why, size_t size)
+{
+	const char *forced = all->names[part->layer];
+	const struct variant *best = NULL;
+	bool must = false;
+
+	for (size_t v = 0; v < PART_VARIANTS_MAX && part->variants[v].name && forced[0]; v++)
+		must |= variant_forced(&part->variants[v], forced);
+	for (size_t v = 0; v < PART_VARIANTS_MAX && part->variants[v].name; v++) {
+		const struct variant *variant = &part->variants[v];
+
+		if (must && !variant_forced(variant, forced))
+			continue;
+		if (best && variant_passed_over(kernel, variant))
+			continue;
+		if (!variant_works(kernel, variant, all, refused, why, size))
+			continue;
+		if (must || !variant_passed_over(kernel, variant))
+			return variant;
+		best = variant;
+	}
+	return best;
+}
+
+static unsigned int on_mask(const struct choice *choice)
+{
+	unsigned int mask = 0;
+
+	for (size_t l = 0; l < LAYER_COUNT; l++)
+		mask |= choice->on[l] ? 1u << l : 0;
+	return mask;
+}
+
+void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses,
+		   const struct forced_variants *forced, const struct refusals *refused,
+		   struct choice *choice)
+{
+	memset(choice, 0, sizeof(*choice));
+	for (size_t l = 0; l < LAYER_COUNT; l++) {
+		choice->on[l] = layers & (1u << l);
+		if (!choice->on[l])
+			snprintf(choice->reason[l], sizeof(choice->reason[l]), "not requested");
+	}
+	for (size_t p = 0; p < part_count; p++) {
+		const struct part *part = &parts[p];
+		char *reason = choice->reason[part->layer], why[400] = "";
+		char *attach = choice->attach[part->layer];
+		size_t size = sizeof(choice->reason[0]);
+
+		if (!choice->on[part->layer] || part->unless & on_mask(choice) ||
+		    (part->use && !(part->use & uses)))
+			continue;
+		choice->variants[p] =
+			choose_variant(kernel, part, forced, refused, why, sizeof(why));
+		if (choice->variants[p]) {
+			if (part->required)
+				snprintf(attach, sizeof(choice->attach[0]), "%s",
+					 choice->variants[p]->name);
+			continue;
+		}
+		if (part->required) {
+			choice->on[part->layer] = false;
+			attach[0] = 0;
+		}
+		if (part->without)
+			snprintf(reason, size, "%s (%s)", part->without, why);
+		else
+			snprintf(reason, size, "%s", why);
+	}
+	for (size_t p = 0; p < part_count; p++)
+		if (!choice->on[parts[p].layer])
+			choice->variants[p] = NULL;
+}
+
+unsigned int probes_missing(const struct choice *choice, unsigned int layers)
+{
+	return layers & ~on_mask(choice);
+}
+
+static bool chosen(const struct choice *choice, const char *program, size_t length)
+{
+	for (size_t p = 0; p < part_count; p++) {
+		if (!choice->variants[p])
+			continue;
+		for (size_t i = 0; i < VARIANT_PROBES_MAX; i++) {
+			const char *name = choice->variants[p]->probes[i].program;
+
+			if (name && !strncmp(name, program, length))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool probes_chosen(const struct choice *choice, const char *program)
+{
+	return chosen(choice, program, strlen(program) + 1);
+}
+
+bool probes_chosen_like(const struct choice *choice, const char *begins)
+{
+	return chosen(choice, begins, strlen(begins));
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The probe table: which programs make up a layer, in which variants, best first.
+ */
+#ifndef FAULTLINE_PROBES_H
+#define FAULTLINE_PROBES_H
+
+#include "bpf/event.h"
+#include "capture/support/kernel.h"
+#include "capture/support/refusal.h"
+
+enum layer {
+	LAYER_TASK,
+	LAYER_SYSCALL,
+	LAYER_FAULT,
+	LAYER_PAGECACHE,
+	LAYER_SPAN,
+	LAYER_BLOCK,
+	LAYER_ASYNC,
+	LAYER_VFS,
+	LAYER_COUNT,
+};
+
+#define LAYERS_ALL ((1u << LAYER_COUNT) - 1)
+/* Recorded by default. The VFS layer adds little to system calls, and costs an extra record for
+ * each read and write of a file on an overlay. */
+#define LAYERS_DEFAULT (LAYERS_ALL & ~(1u << LAYER_VFS))
+/* A recording without one of these is refused unless the caller insists. */
+#define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
+
+/* Layer names as used by --layers, the trace and the report; indexed by enum layer. */
+extern const char *const layer_names[LAYER_COUNT];
+
+/* A program of the kernel side and what it attaches to. */
+struct probe {
+	const char *program;
+	enum hook hook;
+	const char *target;
+	int arguments;	       /* that the tracepoint must have; 0: any number */
+	const char *signature; /* of the target: see kernel_has_signature; NULL: any */
+};
+
+#define VARIANT_PROBES_MAX 13
+
+/* One implementation of a part of a layer. */
+struct variant {
+	const char *name; /* as shown in `check` and the trace */
+	bool copies;	  /* consecutive probes of one target are copies; one does the work */
+	bool walks;	  /* walks the kernel's maple tree of mappings */
+	struct probe probes[VARIANT_PROBES_MAX];
+};
+
+#define PART_VARIANTS_MAX 5
+
+/* Features that only some recordings use. */
+enum part_use {
+	USE_ATTACH,    /* record running processes, not a command */
+	USE_IN_FLIGHT, /* read operations in flight during the recording */
+};
+
+/*
+ * A part of a layer. The first variant that works is chosen, or none; variants whose programs the
+ * kernel may skip (kernel_preempts) are the last resort.
+ */
+struct part {
+	enum layer layer;
+	bool required;	     /* without it the layer is off */
+	const char *without; /* what is lost, or why there is no alternative; NULL: nothing */
+	unsigned int use;    /* mask of 1 << enum part_use: loaded only if one of these is used */
+	unsigned int unless; /* mask of layers; if one of them is on, this part is not needed */
+	struct variant variants[PART_VARIANTS_MAX]; /* best first */
+};
+
+extern const struct part parts[];
+extern const size_t part_count;
+
+/* The variant chosen for each part; for each layer, why it is off or what it lacks. */
+#define PARTS_MAX 40
+#define REASON_BYTES 512
+struct choice {
+	const struct variant *variants[PARTS_MAX]; /* NULL: none */
+	bool on[LAYER_COUNT];
+	char attach[LAYER_COUNT][64];
+	char reason[LAYER_COUNT][REASON_BYTES];
+};
+
+/* For tests: a forced variant for each layer (empty name: free choice), and lists (or NULL) of
+ * targets to treat as changed, and of tracepoints and functions, by bare name, to treat as
+ * absent. */
+struct forced_variants {
+	char names[LAYER_COUNT][16];
+	const char *changed, *absent;
+};
+
+/*
+ * Chooses variants for the layers in the mask; `uses` is a mask of 1 << enum part_use. `refused`
+ * (may be NULL) lists programs that the kernel refused although their targets can be attached to;
+ * variants with such programs are skipped.
+ */
+void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses,
+		   const struct forced_variants *forced, const struct refusals *refused,
+		   struct choice *choice);
+
+/* Returns whether programs of the variant may be preempted; false for NULL. */
+bool probes_preempted(const struct kernel *kernel, const struct variant *variant);
+
+/* Returns the layers of the mask that are off. */
+unsigned int probes_missing(const struct choice *choice, unsigned int layers);
+
+/* Returns whether a chosen variant contains this program. */
+bool probes_chosen(const struct choice *choice, const char *program);
+
+/* The same for any program whose name begins with `begins`. */
+bool probes_chosen_like(const struct choice *choice, const char *begins);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Converts lists of words to masks.
+ */
+#include "capture/support/selection.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "log.h"
+
+static const char *const file_types[] = { "reg", "dir", "blk", "chr", "fifo", "sock", "anon" };
+#define FILE_TYPE_COUNT (sizeof(file_types) / sizeof(file_types[0]))
+
+static int parse_list(const char *option, const char *list, const char *const *words, size_t count,
+		      unsigned int *mask)
+{
+	*mask = 0;
+	for (const char *word = list;; word++) {
+		size_t length = strcspn(word, ","), i;
+		char known[128] = "all";
+
+		for (i = 0; i < count; i++)
+			if (strlen(words[i]) == length && !strncmp(word, words[i], length))
+				break;
+		if (i < count) {
+			*mask |= 1u << i;
+		} else if (length == 3 && !strncmp(word, "all", 3)) {
+			*mask = (1u << count) - 1;
+		} else {
+			for (i = 0; i < count; i++)
+				snprintf(known + strlen(known), sizeof(known) - strlen(known),
+					 ", %s", words[i]);
+			log_error("%s %s: unknown '%.*s'; choose from %s", option, list,
+				  (int)length, word, known);
+			return -EINVAL;
+		}
+		word += length;
+		if (!*word)
+			return 0;
+	}
+}
+
+int selection_layers(const char *list, unsigned int *mask)
+{
+	if (list)
+		return parse_list("--layers", list, layer_names, LAYER_COUNT, mask);
+	*mask = LAYERS_DEFAULT;
+	return 0;
+}
+
+int selection_file_types(const char *list, unsigned int *mask)
+{
+	return parse_list("--file-types", list ? list : "reg,dir,blk", file_types, FILE_TYPE_COUNT,
+			  mask);
+}
+
+/* Returns whether a layer has the variant; if not, `known` receives the names of its variants. */
+static bool is_variant(enum layer layer, const char *name, char *known, size_t size)
+{
+	for (size_t p = 0; p < part_count; p++) {
+		if (!parts[p].required || parts[p].layer != layer)
+			continue;
+		for (size_t v = 0; v < PART_VARIANTS_MAX && parts[p].variants[v].name; v++) {
+			if (!strcmp(parts[p].variants[v].name, name))
+				return true;
+			snprintf(known + strlen(known), size - strlen(known), "%s%s",
+				 known[0] ? ", " : "", parts[p].variants[v].name);
+		}
+	}
+	return false;
+}
+
+bool selection_lists_variants(const char *word)
+{
+	if (!word || strcmp(word, "list") != 0)
+		return false;
+	for (size_t p = 0; p < part_count; p++)
+		for (size_t v = 0; parts[p].required && v < PART_VARIANTS_MAX; v++)
+			if (parts[p].variants[v].name)
+				printf("%s=%s\n", layer_names[parts[p].layer],
+				       parts[p].variants[v].name);
+	return true;
+}
+
+int selection_variants(const char *list, struct forced_variants *forced)
+{
+	memset(forced, 0, sizeof(*forced));
+	for (const char *word = list; word && *word; word += *word == ',') {
+		size_t length = strcspn(word, "=,"), layer = 0, rest;
+		char name[sizeof(forced->names[0])], known[128] = "";
+
+		while (layer < LAYER_COUNT && (strlen(layer_names[layer]) != length ||
+					       strncmp(word, layer_names[layer], length)))
+			layer++;
+		rest = strcspn(word, ",");
+		snprintf(name, sizeof(name), "%.*s",
+			 word[length] == '=' ? (int)(rest - length - 1) : 0, word + length + 1);
+		if (layer == LAYER_COUNT || !is_variant(layer, name, known, sizeof(known))) {
+			log_error("--force-variant %s: '%.*s' is not a known LAYER=VARIANT%s%s",
+				  list, (int)rest, word, known[0] ? "; variants: " : "", known);
+			return -EINVAL;
+		}
+		memcpy(forced->names[layer], name, sizeof(name));
+		word += rest;
+	}
+	return 0;
+}

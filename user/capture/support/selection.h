@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Parses what to record. NULL means the default. For an unknown word, logs it with the known ones
+ * and returns -EINVAL.
+ */
+#ifndef FAULTLINE_SELECTION_H
+#define FAULTLINE_SELECTION_H
+
+#include "capture/support/probes.h"
+
+/* "syscall,fault" to a mask of 1 << enum layer; LAYERS_DEFAULT by default. */
+int selection_layers(const char *list, unsigned int *mask);
+/* "reg,dir" or "all" to a mask of FILE_CLASS_*; reg,dir,blk by default. */
+int selection_file_types(const char *list, unsigned int *mask);
+/* "fault=kprobe+perf,syscall=tp": the variant that each of these layers must use. */
+int selection_variants(const char *list, struct forced_variants *forced);
+/* Prints all variants if the word is "list"; otherwise returns false. */
+bool selection_lists_variants(const char *word);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Runs a child that has given up every right to do harm.
+ */
+#include "capture/usdt/confined.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/host/host.h"
+#include "capture/host/privileges.h"
+
+#define MEMORY_BYTES (64ull << 20)
+#define SECONDS (CONFINED_LONGEST_NS / 1000000000)
+#define NOBODY 65534
+
+#ifndef P_PIDFD /* glibc before 2.36 */
+#define P_PIDFD 3
+#endif
+
+/* Existing mappings count, too: the tracer's buffers, and much more under a sanitizer. */
+static rlim_t memory_limit(void)
+{
+	unsigned long long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (!file)
+		return MEMORY_BYTES;
+	if (fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * sysconf(_SC_PAGESIZE) + MEMORY_BYTES;
+}
+
+static void limit(__rlimit_resource_t resource, rlim_t most)
+{
+	const struct rlimit both = { most, most };
+
+	setrlimit(resource, &both);
+}
+
+static void confine(void)
+{
+	limit(RLIMIT_AS, memory_limit());
+	limit(RLIMIT_CPU, SECONDS);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_NOFILE, 0);
+	/* Fails if we are not root, but then the user is unprivileged anyway. */
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		errno = 0;
+	privileges_drop_all();
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* only now: a change of user clears it */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* Reads the child's result. */
+static int take(int fd, char *out, size_t size, uint64_t until)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	size_t got = 0;
+
+	while (got < size) {
+		uint64_t now = host_now_ns();
+		ssize_t n;
+
+		if (now >= until)
+			return -ETIMEDOUT;
+		if (poll(&wait, 1, (until - now) / 1000000 + 1) <= 0)
+			continue;
+		n = read(fd, out + got, size - got);
+		if (!n)
+			return -EPROTO;
+		if (n > 0)
+			got += n;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+/* --- ending a child --- */
+
+/* Killed children that still hung in the kernel when last checked. Used by one thread only. */
+#define LEFT_MOST 16
+static int left[LEFT_MOST];
+static unsigned int left_count;
+
+static int open_child(pid_t pid)
+{
+	return syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* Whether the child has ended or is no longer ours: other code in this process may have reaped it,
+ * and its pid may have been reused. */
+static bool is_reaped(int child, int options)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_PIDFD, child, &info, WEXITED | options))
+		return errno == ECHILD;
+	return info.si_pid;
+}
+
+static void reap_left(void)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < left_count; i++) {
+		if (is_reaped(left[i], WNOHANG))
+			close(left[i]);
+		else
+			left[count++] = left[i];
+	}
+	left_count = count;
+}
+
+/* Without a pidfd the child ends by its limits. */
+static void end_child(int child, bool gone_wrong)
+{
+	if (child < 0)
+		return;
+	if (!gone_wrong) {
+		is_reaped(child, 0);
+	} else if (!is_reaped(child, WNOHANG)) {
+		syscall(SYS_pidfd_send_signal, child, SIGKILL, NULL, 0);
+		if (!is_reaped(child, WNOHANG) && left_count < LEFT_MOST) {
+			left[left_count++] = child;
+			return;
+		}
+	}
+	close(child);
+}
+
+uint64_t confined_most_ns(const struct confined_patience *patience)
+{
+	uint64_t most = CONFINED_SHARE_NS + patience->left_ns;
+
+	return most < CONFINED_LONGEST_NS ? most : CONFINED_LONGEST_NS;
+}
+
+void confined_took(struct confined_patience *patience, uint64_t took_ns)
+{
+	uint64_t beyond = took_ns > CONFINED_SHARE_NS ? took_ns - CONFINED_SHARE_NS : 0;
+
+	patience->left_ns -= beyond < patience->left_ns ? beyond : patience->left_ns;
+}
+
+int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size,
+		 struct confined_patience *patience)
+{
+	uint64_t begun = host_now_ns();
+	int ends[2], err, child;
+	pid_t pid;
+
+	if (size > CONFINED_BYTES_MAX) /* fits into a pipe: the child never blocks */
+		return -EINVAL;
+	reap_left();
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (!pid) {
+		confine();
+		work(context, out);
+		_exit(write(ends[1], out, size) != (ssize_t)size);
+	}
+	err = pid < 0 ? -errno : 0;
+	child = pid > 0 ? open_child(pid) : -1;
+	close(ends[1]);
+	if (!err)
+		err = take(ends[0], out, size, begun + confined_most_ns(patience));
+	close(ends[0]);
+	/* A child that hangs in the kernel is reaped later. */
+	end_child(child, err);
+	confined_took(patience, host_now_ns() - begun);
+	return err;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reads the notes of USDT probes of provider "faultline" from ELF files in confined processes.
+ * Their results are checked again here, and trusted only for the file that they describe.
+ */
+#include "capture/usdt/notes.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/usdt/confined.h"
+
+/* Limits on what is searched in a file. A linked program has a few dozen sections and segments, and
+ * at most a few hundred KiB of notes; searching more only wastes time. */
+#define SECTIONS_MAX 16384
+#define PARTS_MAX 1024
+#define NOTES_BYTES_MAX (4u << 20)
+
+static struct confined_patience patience = { CONFINED_PATIENCE_NS }; /* per-process time budget */
+
+static const struct {
+	const char *name;
+	int args;
+} kinds[MARKER_KIND_COUNT] = {
+	[MARKER_SPAN_BEGIN] = { "span_begin", 5 },
+	[MARKER_SPAN_END] = { "span_end", 1 },
+	[MARKER_SPAN_RECORD] = { "span_record", 7 },
+	[MARKER_INSTANT] = { "instant", 4 },
+};
+
+/* --- confined reading --- */
+
+/* Converts an address in the file's numbering to a file offset. Returns false if no segment with
+ * `flag` maps it. */
+static bool offset_of(Elf *elf, uint64_t address, unsigned int flag, uint64_t *offset)
+{
+	size_t count;
+	GElf_Phdr part;
+
+	if (elf_getphdrnum(elf, &count) || count > PARTS_MAX)
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, i, &part); i++) {
+		if (part.p_type != PT_LOAD || !(part.p_flags & flag) || address < part.p_vaddr ||
+		    address - part.p_vaddr >= part.p_filesz)
+			continue;
+		*offset = address - part.p_vaddr + part.p_offset;
+		return true;
+	}
+	return false;
+}
+
+/* Returns the next string of the description, or NULL if it is not terminated within it. */
+static const char *next_string(const char **at, const char *end)
+{
+	const char *text = *at, *stop = memchr(text, 0, end - text);
+
+	if (!stop)
+		return NULL;
+	*at = stop + 1;
+	return text;
+}
+
+/* A note holds three addresses, then provider, name and arguments, each with its NUL. `base` is the
+ * address of the section .stapsdt.base, which shows how far prelink moved the file. */
+static void take_note(Elf *elf, const char *description, size_t bytes, uint64_t base,
+		      struct markers_found *found)
+{
+	const char *at = description + 3 * sizeof(uint64_t), *end = description + bytes;
+	const char *provider, *name, *arguments;
+	uint64_t addresses[3];
+	struct marker *marker = &found->markers[found->count];
+	int kind = 0;
+
+	if (bytes < sizeof(addresses) || !(provider = next_string(&at, end)) ||
+	    strcmp(provider, "faultline") != 0)
+		return;
+	memcpy(addresses, description, sizeof(addresses));
+	name = next_string(&at, end);
+	arguments = name ? next_string(&at, end) : NULL;
+	while (arguments && kind < MARKER_KIND_COUNT && strcmp(kinds[kind].name, name) != 0)
+		kind++;
+	if (!arguments || kind == MARKER_KIND_COUNT)
+		return;
+	if (found->count == NOTES_MARKERS_MAX) {
+		found->status = -E2BIG;
+		return;
+	}
+	*marker = (struct marker) { .spec.kind = kind };
+	if (base && addresses[1])
+		addresses[0] += base - addresses[1];
+	if (notes_arguments(arguments, marker->spec.args) != kinds[kind].args ||
+	    !offset_of(elf, addresses[0], PF_X, &marker->offset) ||
+	    (addresses[2] && !offset_of(elf, addresses[2], PF_W, &marker->semaphore))) {
+		found->status = -ENOTSUP;
+		return;
+	}
+	found->count++;
+}
+
+static void take_notes(Elf *elf, Elf_Scn *section, uint64_t base, struct markers_found *found)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t at = 0, name, description;
+	GElf_Nhdr note;
+
+	/* Stop as soon as the file is refused. */
+	while (data && !found->status &&
+	       (at = gelf_getnote(data, at, &note, &name, &description)) > 0)
+		if (note.n_namesz == sizeof("stapsdt") &&
+		    !memcmp((const char *)data->d_buf + name, "stapsdt", sizeof("stapsdt")))
+			take_note(elf, (const char *)data->d_buf + description, note.n_descsz, base,
+				  found);
+}
+
+/* Finds a section by name. Reads names one by one, because their table may be arbitrarily long. */
+static Elf_Scn *section_named(int fd, Elf *elf, const char *wanted, GElf_Shdr *header)
+{
+	size_t names, length = strlen(wanted) + 1;
+	Elf_Scn *section = NULL;
+	GElf_Shdr table;
+	char name[32];
+
+	if (elf_getshdrstrndx(elf, &names) || !gelf_getshdr(elf_getscn(elf, names), &table))
+		return NULL;
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, header) && header->sh_name < table.sh_size &&
+		    pread(fd, name, length, table.sh_offset + header->sh_name) == (ssize_t)length &&
+		    !memcmp(name, wanted, length))
+			return section;
+	return NULL;
+}
+
+/* Must run before libelf allocates memory for each section. */
+static bool has_too_many(const Elf64_Ehdr *file)
+{
+	/* A count that does not fit here is 0; the section table then holds it. */
+	return file->e_shnum > SECTIONS_MAX || (!file->e_shnum && file->e_shoff);
+}
+
+static void read_notes(int fd, struct markers_found *found)
+{
+	Elf64_Ehdr file;
+	Elf_Scn *notes;
+	GElf_Shdr header;
+	uint64_t base = 0;
+	Elf *elf;
+
+	memset(found, 0, sizeof(*found));
+	if (pread(fd, &file, sizeof(file), 0) != sizeof(file) ||
+	    memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    file.e_ident[EI_DATA] != ELFDATA2LSB)
+		return;
+	if (has_too_many(&file)) {
+		found->status = -E2BIG;
+		return;
+	}
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf)
+		goto out;
+	notes = section_named(fd, elf, ".note.stapsdt", &header);
+	if (!notes || header.sh_type != SHT_NOTE)
+		goto out;
+	if (header.sh_size > NOTES_BYTES_MAX) {
+		found->status = -E2BIG;
+		goto out;
+	}
+	if (section_named(fd, elf, ".stapsdt.base", &header))
+		base = header.sh_addr;
+	take_notes(elf, notes, base, found);
+out:
+	elf_end(elf);
+}
+
+static void find_confined(void *context, void *out)
+{
+	read_notes(*(const int *)context, out);
+}
+
+struct waited_fds {
+	const int *fds;
+	size_t count;
+};
+
+static void suspect_confined(void *context, void *out)
+{
+	const struct waited_fds *batch = context;
+	unsigned char *suspected = out;
+	static struct markers_found found;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		read_notes(batch->fds[i], &found);
+		suspected[i] = found.count || found.status;
+	}
+}
+
+/* --- checking the results --- */
+
+/* Requires the one-byte nop of sdt.h. Linux 6.18 optimizes a longer one to a call, which crashed
+ * forked children. Anything else may not be the start of an instruction, and a breakpoint would
+ * corrupt it. */
+static bool is_nop(int fd, uint64_t offset)
+{
+#if defined(__x86_64__)
+	static const unsigned char nop[] = { 0x90 };
+#else
+	static const unsigned char nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
+#endif
+	unsigned char there[sizeof(nop)];
+
+	return pread(fd, there, sizeof(there), offset) == sizeof(there) &&
+	       !memcmp(there, nop, sizeof(nop));
+}
+
+static bool is_sound(const struct marker_spec *spec)
+{
+	const __u16 last = MARKER_REGISTERS_BYTES - sizeof(uint64_t);
+
+	if (spec->kind >= MARKER_KIND_COUNT)
+		return false;
+	for (size_t i = 0; i < MARKER_ARGS_MAX; i++)
+		if (spec->args[i].source > MARKER_MEMORY || spec->args[i].base > last ||
+		    spec->args[i].index > last)
+			return false;
+	return true;
+}
+
+void notes_find(int fd, struct markers_found *found)
+{
+	int err = confined_run(find_confined, &fd, found, sizeof(*found), &patience);
+
+	if (!err && found->count > NOTES_MARKERS_MAX)
+		err = -EPROTO;
+	for (uint32_t i = 0; !err && i < found->count; i++)
+		if (!is_sound(&found->markers[i].spec) || !is_nop(fd, found->markers[i].offset))
+			err = -ENOTSUP;
+	if (err) {
+		found->status = err;
+		found->count = 0;
+	}
+}
+
+void notes_suspect(const int *fds, size_t count, bool *suspected)
+{
+	struct waited_fds batch = { fds, count };
+	unsigned char out[NOTES_BATCH_MAX] = { 0 };
+	int err = confined_run(suspect_confined, &batch, out, sizeof(out), &patience);
+
+	/* Any file may have caused an error: suspect all, so that each is read by itself. */
+	for (size_t i = 0; i < count; i++)
+		suspected[i] = err || out[i];
+}
