@@ -42,10 +42,10 @@ CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -ldl -pthread
 CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
 
 CORE_SOURCES := user/log.c user/arena.c user/units.c user/words.c \
-	$(wildcard user/trace/*.c user/analysis/*.c user/analysis/*/*.c user/output/*.c)
+	$(wildcard user/trace/*.c user/analysis/*/*.c user/output/*/*.c)
 CAPTURE_SOURCES := $(wildcard user/capture/*/*.c)
-MONITOR_SOURCES := $(wildcard user/monitor/*.c user/top/*.c)
-COMMAND_SOURCES := $(wildcard user/command/*.c)
+MONITOR_SOURCES := $(wildcard user/monitor/*/*.c user/top/*.c)
+COMMAND_SOURCES := $(wildcard user/command/*.c user/command/*/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 LIVE_PROGRAMS := $(patsubst tests/live/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))

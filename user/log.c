@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output/escape.h"
+#include "output/base/escape.h"
 
 static enum log_level current_level = LOG_INFO;
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "monitor/http.h"
+#include "monitor/http/http.h"
 
 static void render_echo(void *context, const struct http_request *request,
 			struct http_answer *answer)

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "monitor/metrics.h"
-#include "monitor/pages.h"
+#include "monitor/service/metrics.h"
+#include "monitor/service/pages.h"
 
 static struct ledger *ledger;
 static uint64_t readings_asked;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "monitor/ledger.h"
+#include "monitor/ledger/ledger.h"
 
 static unsigned int six(enum ledger_op op, enum io_method method)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "output/json.h"
+#include "output/base/json.h"
 #include "tests/unit/perfetto.pb-c.h"
 
 static void fail(const char *what)

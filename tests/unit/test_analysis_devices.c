@@ -9,7 +9,7 @@
 
 #include "analysis/devices/heat.h"
 #include "ask_report.h"
-#include "output/text.h"
+#include "output/text/text.h"
 
 #define MS 1000000ull
 #define LOOP (7u << 20 | 3)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 #include "ask_report.h"
 
 #define DEV(major, minor) ((uint64_t)(major) << 20 | (minor))

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "analysis/model/gpu.h"
+#include "analysis/job/gpu.h"
 #include "ask_report.h"
 #include "tests/random.h"
 

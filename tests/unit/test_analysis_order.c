@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/cursor.h"
+#include "analysis/order/cursor.h"
 #include "ask_report.h"
 #include "tests/random.h"
 

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/series.h"
+#include "analysis/events/series.h"
 #include "ask_report.h"
-#include "output/json.h"
+#include "output/base/json.h"
 #include "tests/random.h"
 
 #define SEEDS 40

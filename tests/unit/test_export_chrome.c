@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "export_sample.h"
-#include "output/chrome.h"
-#include "output/chrome_threads.h"
+#include "output/timeline/chrome.h"
+#include "output/timeline/chrome_threads.h"
 
 static void test_export(void **state)
 {

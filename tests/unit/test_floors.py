@@ -9,7 +9,9 @@ USER = pathlib.Path(__file__).parents[2] / "user"
 FLOORS = [
     {"trace"},
     {"analysis/base"},
-    {"analysis/table", "analysis/model"},
+    {"analysis/table", "analysis/job"},
+    {"analysis/events"},
+    {"analysis/order"},
     {"analysis/shared"},
     {"analysis/run"},
     {"analysis/devices"},
@@ -18,7 +20,9 @@ FLOORS = [
     {"analysis/totals"},
     {"analysis/finding", "analysis/picture"},
     {"analysis/report"},
-    {"output"},
+    {"output/base"},
+    {"output/text", "output/rows", "output/tables", "output/timeline", "output/page"},
+    {"command/common"},
     {"command"},
 ]
 CAPTURE_FLOORS = [
@@ -29,7 +33,10 @@ CAPTURE_FLOORS = [
     {"capture/session"},
     {"capture/markers"},
     {"capture/flight", "capture/recorder"},
-    {"monitor"},
+    {"monitor/ledger", "monitor/http"},
+    {"monitor/intake"},
+    {"monitor/service"},
+    {"command/common"},
     {"command"},
 ]
 def levels(floors):

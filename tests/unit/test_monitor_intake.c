@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "made_ledger.h"
-#include "monitor/intake_state.h"
+#include "monitor/intake/intake_state.h"
 
 #define PARENT 4194400u /* above any live PID */
 #define LIMIT_S 600	/* deadlocking on one's own lock would hang */

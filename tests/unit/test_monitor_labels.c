@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "monitor/job_labels.h"
+#include "monitor/ledger/job_labels.h"
 
 #define NUMBER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"

@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "monitor/openmetrics.h"
-#include "monitor/process_facts.h"
-#include "monitor/textfile.h"
+#include "monitor/service/openmetrics.h"
+#include "monitor/intake/process_facts.h"
+#include "monitor/service/textfile.h"
 
 static void begin(struct ledger *ledger, uint32_t pid, const char *cgroup, const char *program)
 {

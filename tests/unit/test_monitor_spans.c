@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "made_ledger.h"
-#include "monitor/span_times.h"
+#include "monitor/intake/span_times.h"
 
 static void span_begins(struct span_times *times, uint32_t pid, uint64_t id, const char *name,
 			uint64_t time_ns)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/escape.h"
+#include "output/base/escape.h"
 #include "top/screen.h"
 #include "top/terminal.h"
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "made_ledger.h"
-#include "monitor/intake.h"
-#include "monitor/user_names.h"
+#include "monitor/intake/intake.h"
+#include "monitor/intake/user_names.h"
 
 #define PARENT 4194400u /* above any live PID */
 #define SLOW 77u

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "log.h"
-#include "output/escape.h"
+#include "output/base/escape.h"
 
 static char shown[4096];
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command/output_file.h"
+#include "command/common/output_file.h"
 
 static char directory[] = "/tmp/test_output_file.XXXXXX";
 

@@ -11,11 +11,11 @@
 #include <time.h>
 
 #include "analysis/report/report.h"
-#include "analysis/model/resolve.h"
-#include "analysis/model/walk.h"
-#include "output/json.h"
-#include "output/row.h"
-#include "output/text.h"
+#include "analysis/events/resolve.h"
+#include "analysis/order/walk.h"
+#include "output/base/json.h"
+#include "output/rows/row.h"
+#include "output/text/text.h"
 
 #define GOLDEN "tests/golden/"
 #define GOLDEN_TRACE GOLDEN "sample.flt"

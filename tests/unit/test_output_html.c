@@ -21,7 +21,7 @@
 
 #include "analysis/picture/pictures.h"
 #include "ask_report.h"
-#include "output/html.h"
+#include "output/page/html.h"
 #include "page_samples.h"
 #include "tests/random.h"
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "output/json.h"
+#include "output/base/json.h"
 
 #define TEXT(bytes)                                                                                \
 	{                                                                                          \

@@ -8,9 +8,9 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-#include "analysis/model/resolve.h"
-#include "analysis/model/walk.h"
-#include "output/row.h"
+#include "analysis/events/resolve.h"
+#include "analysis/order/walk.h"
+#include "output/rows/row.h"
 
 static char path[] = "/tmp/faultline-rows-XXXXXX";
 

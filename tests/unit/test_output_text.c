@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "output/escape.h"
-#include "output/text.h"
+#include "output/base/escape.h"
+#include "output/text/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/filter.h"
-#include "analysis/model/plan.h"
+#include "analysis/order/filter.h"
+#include "analysis/order/plan.h"
 #include "analysis/shared/rollup.h"
 #include "analysis/table/select.h"
 #include "ask_report.h"
-#include "output/csv.h"
+#include "output/tables/csv.h"
 #include "ranks_sample.h"
 
 /* --- selections --- */

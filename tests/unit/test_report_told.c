@@ -14,9 +14,9 @@
 
 #include "analysis/report/against.h"
 #include "ask_report.h"
-#include "output/escape.h"
-#include "output/screen.h"
-#include "output/text.h"
+#include "output/base/escape.h"
+#include "output/text/screen.h"
+#include "output/text/text.h"
 #include "ranks_sample.h"
 
 /* --- paths and caveats --- */

@@ -15,10 +15,10 @@
 #include "capture/host/proc.h"
 #include "capture/support/selection.h"
 #include "capture/follow/watch.h"
-#include "command/command.h"
-#include "command/options.h"
-#include "command/ready_fd.h"
-#include "command/recording.h"
+#include "command/common/command.h"
+#include "command/common/options.h"
+#include "command/common/ready_fd.h"
+#include "command/common/recording.h"
 #include "log.h"
 
 #define TARGET_BYTES 512 /* of a target's description */

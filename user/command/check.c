@@ -10,8 +10,8 @@
 #include "capture/support/probes.h"
 #include "capture/support/selection.h"
 #include "capture/session/session.h"
-#include "command/command.h"
-#include "command/options.h"
+#include "command/common/command.h"
+#include "command/common/options.h"
 
 struct check_options {
 	const char *format, *variants, *changed, *absent;

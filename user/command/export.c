@@ -6,20 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command/command.h"
-#include "command/export_target.h"
-#include "command/filters.h"
-#include "command/no_trace.h"
-#include "command/options.h"
-#include "command/progress.h"
-#include "command/traces.h"
+#include "command/common/command.h"
+#include "command/common/export_target.h"
+#include "command/common/filters.h"
+#include "command/common/no_trace.h"
+#include "command/common/options.h"
+#include "command/common/progress.h"
+#include "command/common/traces.h"
 #include "log.h"
-#include "output/chrome.h"
-#include "output/export_perfetto.h"
-#include "output/export_pfw.h"
-#include "output/export_speedscope.h"
-#include "output/export_sqlite.h"
-#include "output/export_tables.h"
+#include "output/timeline/chrome.h"
+#include "output/timeline/export_perfetto.h"
+#include "output/timeline/export_pfw.h"
+#include "output/timeline/export_speedscope.h"
+#include "output/tables/export_sqlite.h"
+#include "output/tables/export_tables.h"
 #include "units.h"
 
 struct export_request {

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "capture/host/privileges.h"
-#include "command/command.h"
-#include "command/suggest.h"
-#include "command/terms.h"
-#include "command/traces.h"
+#include "command/common/command.h"
+#include "command/common/suggest.h"
+#include "command/common/terms.h"
+#include "command/common/traces.h"
 #include "log.h"
 #include "trace/schema.h"
 

@@ -7,15 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/model/resolve.h"
-#include "analysis/model/walk.h"
-#include "command/command.h"
-#include "command/traces.h"
-#include "command/filters.h"
-#include "command/options.h"
-#include "command/progress.h"
+#include "analysis/events/resolve.h"
+#include "analysis/order/walk.h"
+#include "command/common/command.h"
+#include "command/common/traces.h"
+#include "command/common/filters.h"
+#include "command/common/options.h"
+#include "command/common/progress.h"
 #include "log.h"
-#include "output/row.h"
+#include "output/rows/row.h"
 
 struct print_request {
 	const char *format, *layer;

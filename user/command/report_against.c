@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "analysis/report/against.h"
-#include "command/command.h"
+#include "command/common/command.h"
 #include "command/report_request.h"
-#include "command/traces.h"
+#include "command/common/traces.h"
 #include "log.h"
-#include "output/headline.h"
-#include "output/json.h"
-#include "output/text.h"
+#include "output/text/headline.h"
+#include "output/base/json.h"
+#include "output/text/text.h"
 
 /* The tables of against_make come last. */
 static void write_compared(struct sink *out, const struct report *const runs[2],

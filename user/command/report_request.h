@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/model/filter.h"
+#include "analysis/order/filter.h"
 #include "analysis/report/report.h"
-#include "command/fail_above.h"
-#include "output/sink.h"
+#include "command/common/fail_above.h"
+#include "output/base/sink.h"
 #include "trace/error.h"
 
 struct report_request {

@@ -9,11 +9,11 @@
 
 #include "analysis/report/report.h"
 #include "analysis/report/summary.h"
-#include "command/command.h"
-#include "command/export_target.h"
-#include "command/options.h"
-#include "command/progress.h"
-#include "command/traces.h"
+#include "command/common/command.h"
+#include "command/common/export_target.h"
+#include "command/common/options.h"
+#include "command/common/progress.h"
+#include "command/common/traces.h"
 #include "log.h"
 
 struct summarize_request {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "capture/host/host.h"
-#include "monitor/endpoint.h"
+#include "monitor/http/endpoint.h"
 
 #define PIECE_BYTES 65536
 

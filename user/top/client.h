@@ -3,7 +3,7 @@
 #ifndef FAULTLINE_TOP_CLIENT_H
 #define FAULTLINE_TOP_CLIENT_H
 
-#include "output/sink.h"
+#include "output/base/sink.h"
 
 #define CLIENT_ANSWER_MOST (64 << 20)
 #define CLIENT_WAIT_S 2

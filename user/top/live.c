@@ -12,8 +12,8 @@
 
 #include "capture/host/host.h"
 #include "log.h"
-#include "output/ascii.h"
-#include "output/json.h"
+#include "output/base/ascii.h"
+#include "output/base/json.h"
 #include "top/screen.h"
 #include "top/terminal.h"
 

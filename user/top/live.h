@@ -3,7 +3,7 @@
 #ifndef FAULTLINE_TOP_LIVE_H
 #define FAULTLINE_TOP_LIVE_H
 
-#include "output/sink.h"
+#include "output/base/sink.h"
 #include "top/controls.h"
 
 /* Source of samples. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "capture/host/host.h"
-#include "monitor/jobs_json.h"
+#include "monitor/service/jobs_json.h"
 
 struct own {
 	struct service *service;

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "monitor/service.h"
-#include "output/sink.h"
+#include "monitor/service/service.h"
+#include "output/base/sink.h"
 
 struct own;
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "monitor/sums.h"
+#include "monitor/ledger/sums.h"
 
 struct json_object;
 

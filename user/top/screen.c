@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "output/cells.h"
-#include "output/escape.h"
-#include "output/grid.h"
+#include "output/base/cells.h"
+#include "output/base/escape.h"
+#include "output/text/grid.h"
 #include "units.h"
 
 #define HEAD_LINES 3

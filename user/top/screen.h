@@ -3,8 +3,8 @@
 #ifndef FAULTLINE_TOP_SCREEN_H
 #define FAULTLINE_TOP_SCREEN_H
 
-#include "output/sink.h"
-#include "output/style.h"
+#include "output/base/sink.h"
+#include "output/base/style.h"
 #include "top/controls.h"
 
 struct top_screen {

@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "output/sink.h"
+#include "output/base/sink.h"
 
 #define TAKE "\033[?1049h\033[?25l\033[?7l" /* second screen, no cursor, no line wrapping */
 #define GIVE "\033[?7h\033[?25h\033[?1049l"

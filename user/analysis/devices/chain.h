@@ -7,7 +7,7 @@
 
 #include "analysis/shared/measured.h"
 #include "analysis/base/interval.h"
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 
 #define CHAIN_BIOS_KEPT 16 /* per operation, for display */
 #define CHAIN_SLOWEST_MOST 1000

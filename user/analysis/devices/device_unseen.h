@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_DEVICE_UNSEEN_H
 #define FAULTLINE_DEVICE_UNSEEN_H
 
-#include "analysis/model/event.h"
+#include "analysis/events/event.h"
 #include "analysis/table/table.h"
 #include "words.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/device_list.h"
+#include "analysis/events/device_list.h"
 #include "analysis/shared/trace_text.h"
 #include "grow.h"
 #include "units.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/device_list.h"
+#include "analysis/events/device_list.h"
 #include "analysis/devices/device_unseen.h"
 #include "analysis/devices/devices.h"
 #include "analysis/base/histogram.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/model/device_list.h"
+#include "analysis/events/device_list.h"
 #include "analysis/devices/devices.h"
 #include "units.h"
 

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_WRITERS_H
 #define FAULTLINE_WRITERS_H
 
-#include "analysis/model/event.h"
+#include "analysis/events/event.h"
 #include "analysis/table/table.h"
 
 struct writer_sums {

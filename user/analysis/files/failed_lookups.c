@@ -13,7 +13,7 @@
 #include "analysis/shared/measured.h"
 #include "arena.h"
 #include "grow.h"
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 
 /* A hostile trace could name a directory in each row; directories beyond this share a row. */
 #define DIRECTORIES_MOST 65536

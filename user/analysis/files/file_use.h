@@ -8,7 +8,7 @@
 
 #include "analysis/files/files.h"
 #include "analysis/base/map.h"
-#include "analysis/model/series.h"
+#include "analysis/events/series.h"
 #include "arena.h"
 
 /* How much of the page cache a fault maps at once (fault_around_bytes). */

@@ -7,7 +7,7 @@
 
 #include "analysis/shared/measured.h"
 #include "analysis/devices/chain.h"
-#include "analysis/model/tally.h"
+#include "analysis/events/tally.h"
 #include "units.h"
 
 enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };

@@ -12,7 +12,7 @@
 
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/measured.h"
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 
 #define FILES_MOST 65536 /* pairs of a pattern and a file; further ones name no file */
 

@@ -6,7 +6,7 @@
 #define FAULTLINE_IO_PATTERNS_H
 
 #include "analysis/shared/measured.h"
-#include "analysis/model/tally.h"
+#include "analysis/events/tally.h"
 
 enum io_pattern {
 	IO_PATTERN_SYNC_WRITE,	  /* writes to files opened with O_SYNC or O_DSYNC */

@@ -10,7 +10,7 @@
 #include "analysis/shared/measured.h"
 #include "analysis/files/files.h"
 #include "analysis/base/map.h"
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
 #include "grow.h"
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 
 #define EXTENSION_MOST 8 /* bytes, including the dot */
 

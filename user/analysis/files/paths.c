@@ -15,7 +15,7 @@
 #include "analysis/files/files.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/files/paths_state.h"
-#include "analysis/model/walk.h"
+#include "analysis/order/walk.h"
 #include "grow.h"
 
 /* --- paths --- */

@@ -12,7 +12,7 @@
 #include "analysis/finding/finding_weight.h"
 #include "analysis/phases/levels.h"
 #include "analysis/phases/overlap.h"
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 #include "analysis/shared/measured.h"
 #include "arena.h"
 #include "grow.h"

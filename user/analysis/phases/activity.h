@@ -12,8 +12,8 @@
 #ifndef FAULTLINE_ACTIVITY_H
 #define FAULTLINE_ACTIVITY_H
 
-#include "analysis/model/gpu.h"
-#include "analysis/model/walk.h"
+#include "analysis/job/gpu.h"
+#include "analysis/order/walk.h"
 
 enum activity_of {
 	ACTIVITY_IO,					  /* all file operations and faults */

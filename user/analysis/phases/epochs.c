@@ -16,7 +16,7 @@
 #include "analysis/phases/epochs.h"
 #include "analysis/phases/progress.h"
 #include "analysis/shared/measured.h"
-#include "analysis/model/span_args.h"
+#include "analysis/events/span_args.h"
 #include "analysis/phases/pace.h"
 #include "grow.h"
 

@@ -6,7 +6,7 @@
 #define FAULTLINE_OVERLAP_H
 
 #include "analysis/shared/analysis.h"
-#include "analysis/model/event.h"
+#include "analysis/events/event.h"
 
 struct overlap_view {
 	uint64_t time_ns, unoverlapped_ns;

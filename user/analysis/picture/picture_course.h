@@ -8,7 +8,7 @@
 
 #include "analysis/picture/picture_axis.h"
 #include "analysis/picture/picture_parts.h"
-#include "analysis/model/walk.h"
+#include "analysis/order/walk.h"
 
 /* The union of all I/O follows its parts. */
 #define PICTURE_ALL PICTURE_PARTS

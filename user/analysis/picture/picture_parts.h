@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_PICTURE_PARTS_H
 #define FAULTLINE_PICTURE_PARTS_H
 
-#include "analysis/model/event.h"
+#include "analysis/events/event.h"
 
 enum picture_part {
 	PICTURE_READ,	/* read calls through the page cache */

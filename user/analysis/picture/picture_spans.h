@@ -5,7 +5,7 @@
 
 #include "analysis/base/map.h"
 #include "analysis/picture/picture_axis.h"
-#include "analysis/model/walk.h"
+#include "analysis/order/walk.h"
 
 #define PICTURE_SPANS 2500
 #define PICTURE_LANES 48	/* that are shown */

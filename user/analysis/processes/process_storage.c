@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/model/device_list.h"
+#include "analysis/events/device_list.h"
 #include "grow.h"
 
 void process_storages_init(struct process_storages *all, const struct job *job)

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_PROCESS_STORAGE_H
 #define FAULTLINE_PROCESS_STORAGE_H
 
-#include "analysis/model/event.h"
+#include "analysis/events/event.h"
 
 /* Bytes of requests, by the thread that queued them. */
 struct process_storage {

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_PROCESS_WAITS_H
 #define FAULTLINE_PROCESS_WAITS_H
 
-#include "analysis/model/event.h"
+#include "analysis/events/event.h"
 
 enum process_waits_for {
 	PROCESS_SAVES, /* writes of more than 4 KiB, except O_SYNC writes; and syncs */

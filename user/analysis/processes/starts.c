@@ -13,7 +13,7 @@
 #include "analysis/base/interval.h"
 #include "analysis/base/map.h"
 #include "analysis/shared/loaded.h"
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/trace_text.h"
 #include "grow.h"

@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_STILL_WAITING_H
 #define FAULTLINE_STILL_WAITING_H
 
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 
 struct still_waiting {
 	uint64_t calls;

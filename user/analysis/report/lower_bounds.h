@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_LOWER_BOUNDS_H
 #define FAULTLINE_LOWER_BOUNDS_H
 
-#include "analysis/model/job.h"
+#include "analysis/job/job.h"
 #include "analysis/table/table.h"
 
 /*

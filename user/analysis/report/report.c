@@ -14,7 +14,7 @@
 #include "analysis/picture/pictures.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/summed.h"
-#include "analysis/model/walk.h"
+#include "analysis/order/walk.h"
 
 /* In the order of the report. */
 /* clang-format off */

@@ -8,7 +8,7 @@
 #define FAULTLINE_REPORT_H
 
 #include "analysis/shared/measured.h"
-#include "analysis/model/gpu.h"
+#include "analysis/job/gpu.h"
 #include "trace/reader.h"
 
 struct report_options {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/filter.h"
+#include "analysis/order/filter.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_sum.h"
 #include "analysis/report/summary.h"

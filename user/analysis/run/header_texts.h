@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_HEADER_TEXTS_H
 #define FAULTLINE_HEADER_TEXTS_H
 
-#include "analysis/model/job.h"
+#include "analysis/job/job.h"
 #include "analysis/table/table.h"
 
 /* Must start a row whose columns use these getters. */

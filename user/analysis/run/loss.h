@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_LOSS_H
 #define FAULTLINE_LOSS_H
 
-#include "analysis/model/job.h"
+#include "analysis/job/job.h"
 
 struct loss_cause {
 	const char *name;   /* lost.cause in the report */

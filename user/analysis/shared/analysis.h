@@ -9,7 +9,7 @@
 #include "analysis/table/merging.h"
 #include "analysis/shared/sampled.h"
 #include "analysis/table/table.h"
-#include "analysis/model/walk.h"
+#include "analysis/order/walk.h"
 
 struct measured;
 struct report;

@@ -3,7 +3,7 @@
  * Recognizes files that are loaded to run a program, by path.
  */
 #include "analysis/shared/loaded.h"
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 
 #include <string.h>
 

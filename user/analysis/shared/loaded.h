@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/model/file_table.h"
+#include "analysis/job/file_table.h"
 #include "analysis/table/table.h"
 
 /* Programs, libraries and modules, and what the loader and the C library read at startup: name

@@ -6,7 +6,7 @@
 #define FAULTLINE_MEASURE_H
 
 #include "analysis/table/table.h"
-#include "analysis/model/tally.h"
+#include "analysis/events/tally.h"
 
 /* A measure is an enum io_class or one of these. */
 enum measure {

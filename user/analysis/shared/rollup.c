@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
 #include "grow.h"
 #include "units.h"

@@ -17,9 +17,9 @@
 #ifndef FAULTLINE_ROLLUP_H
 #define FAULTLINE_ROLLUP_H
 
-#include "analysis/model/series.h"
+#include "analysis/events/series.h"
 #include "analysis/shared/measure.h"
-#include "analysis/model/path.h"
+#include "analysis/events/path.h"
 #include "arena.h"
 
 #define ROLLUP_NONE UINT32_MAX /* an event that belongs to no group */

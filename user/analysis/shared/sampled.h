@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/model/walk.h"
+#include "analysis/order/walk.h"
 
 #define SAMPLED_MOST 8 /* columns of a table */
 

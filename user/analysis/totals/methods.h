@@ -6,7 +6,7 @@
 #define FAULTLINE_METHODS_H
 
 #include "analysis/shared/measured.h"
-#include "analysis/model/tally.h"
+#include "analysis/events/tally.h"
 
 #define METHODS (METHOD_UNKNOWN + 1)
 

@@ -6,7 +6,7 @@
 #define FAULTLINE_TOTALS_H
 
 #include "analysis/shared/measured.h"
-#include "analysis/model/tally.h"
+#include "analysis/events/tally.h"
 
 /* Includes lost events, except in merged time. */
 struct tally totals_class(const struct measured *measured, enum io_class class);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A plain list of devices: there are few.
+ */
+#include "analysis/events/device_list.h"
+
+static uint32_t host_of(const struct device_list *list, const struct event *event)
+{
+	return list->job->traces[event->block->trace].host;
+}
+
+static size_t find(const struct device_list *list, uint32_t host, uint32_t dev)
+{
+	size_t i = 0;
+
+	while (i < list->count && (list->devices[i].dev != dev || list->devices[i].host != host))
+		i++;
+	return i;
+}
+
+size_t device_list_add(struct device_list *list, const struct event *event, unsigned int column)
+{
+	uint32_t host = host_of(list, event), dev = event_value(event, column);
+	size_t number = find(list, host, dev);
+
+	if (number == list->count && number < DEVICES_MOST)
+		list->devices[list->count++] = (struct listed_device) { .host = host, .dev = dev };
+	return number;
+}
+
+void device_list_name(struct device_list *list, const struct event *event)
+{
+	size_t number = find(list, host_of(list, event), event_value(event, DEVICE_DEV));
+
+	if (number < list->count)
+		list->devices[number].name =
+			trace_reader_string(list->job->traces[event->block->trace].reader,
+					    event_value(event, DEVICE_NAME));
+}
+
+const char *device_list_host(const struct device_list *list, const struct listed_device *device)
+{
+	return list->job->traces[device->host].header->host;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Turns rows into events: the class and method of each operation family, the columns and the
+ * decoder of each row kind.
+ */
+#include "analysis/events/event.h"
+
+#include "analysis/events/event_decode.h"
+
+const char *const method_names[METHOD_COUNT + 1] = {
+	[METHOD_SYSCALL] = "syscall", [METHOD_DIRECT] = "direct",   [METHOD_MMAP] = "mmap",
+	[METHOD_SPLICE] = "splice",   [METHOD_URING] = "io_uring",  [METHOD_LIBAIO] = "libaio",
+	[METHOD_KERNEL] = "kernel",   [METHOD_UNKNOWN] = "unknown",
+};
+
+const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
+	[TRACE_READ] = { IO_READ, METHOD_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
+	[TRACE_WRITE] = { IO_WRITE, METHOD_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
+	[TRACE_METADATA] = { IO_METADATA, METHOD_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
+	[TRACE_SYNC] = { IO_SYNC, METHOD_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
+	/* Only if it brought pages in: see event_decode_calls. Never a fault. */
+	[TRACE_MAP] = { IO_MMAP_READ, METHOD_MMAP, EVENT_TIMED, false, false },
+	[TRACE_TRANSFER] = { IO_READ, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
+	/* Not an operation of its class, but the pages it fetches are for reads by the same
+	 * method. */
+	[TRACE_ADVICE] = { IO_READ, METHOD_SYSCALL, 0, false, false },
+	[TRACE_FILEFAULT] = { IO_MMAP_READ, METHOD_MMAP, EVENT_COUNTED | EVENT_TIMED, false,
+			      false },
+	[TRACE_ANONFAULT] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_CACHE] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_INDIRECT] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_STORES] = { IO_NONE, METHOD_NONE, 0, true, false },
+	[TRACE_UNDECODED] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_SUBMITS] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_OTHER] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_DELAY] = { IO_NONE, METHOD_NONE, 0, false, false },
+	[TRACE_STORAGE] = { IO_NONE, METHOD_NONE, 0, true, false },
+	[TRACE_KERNEL_READ] = { IO_READ, METHOD_KERNEL, EVENT_COUNTED | EVENT_TIMED, true, false },
+	[TRACE_KERNEL_WRITE] = { IO_WRITE, METHOD_KERNEL, EVENT_COUNTED | EVENT_TIMED, true,
+				 false },
+	[TRACE_SPLICE_READ] = { IO_READ, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
+	[TRACE_SPLICE_WRITE] = { IO_WRITE, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true,
+				 false },
+	[TRACE_APART] = { IO_NONE, METHOD_NONE, 0, true, false },
+};
+
+#define CALL_COLUMNS                                                                               \
+	(1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_TID |  \
+	 1ull << SYSCALL_OP | 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET |                      \
+	 1ull << SYSCALL_ASKED | 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS |                  \
+	 1ull << SYSCALL_FETCHED | 1ull << SYSCALL_CREATED | 1ull << SYSCALL_DIRTIED |             \
+	 1ull << SYSCALL_READ_FOR_WRITE | 1ull << SYSCALL_MAJOR | 1ull << SYSCALL_FAULT_FETCHED |  \
+	 1ull << SYSCALL_OPEN_FILE)
+
+/* For each row kind: the decoder, and the columns that events need. */
+static const struct {
+	void (*decode)(const struct event_chunk *chunk, struct event *events, size_t *count);
+	uint64_t columns;
+} kinds[TRACE_KIND_COUNT] = {
+	[TRACE_SYSCALL] = { event_decode_calls, CALL_COLUMNS },
+	[TRACE_SYSCALL_PATH] = { event_decode_calls, CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
+	[TRACE_ASYNC] = { event_decode_calls, CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
+	[TRACE_FAULT] = { event_decode_faults, 1ull << FAULT_TIME | 1ull << FAULT_DUR |
+						       1ull << FAULT_PID | 1ull << FAULT_TID |
+						       1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
+						       1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED |
+						       1ull << FAULT_DIRTIED },
+	[TRACE_PAGECACHE] = { event_decode_pagecache,
+			      1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE |
+				      1ull << PAGECACHE_BYTES | 1ull << PAGECACHE_CREATED |
+				      1ull << PAGECACHE_CALL },
+	[TRACE_FORK] = { event_decode_names, 1ull << FORK_TIME },
+	[TRACE_FILE] = { event_decode_names, 1ull << FILE_TIME },
+	[TRACE_EXEC] = { event_decode_execs, 1ull << EXEC_TIME | 1ull << EXEC_PID },
+	[TRACE_EXIT] = { event_decode_exits,
+			 1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_PROCESS },
+	[TRACE_SPAN_BEGIN] = { event_decode_span_begins,
+			       1ull << SPAN_BEGIN_TIME | 1ull << SPAN_BEGIN_PID |
+				       1ull << SPAN_BEGIN_TID | 1ull << SPAN_BEGIN_ID |
+				       1ull << SPAN_BEGIN_NAME | 1ull << SPAN_BEGIN_CATEGORY },
+	[TRACE_SPAN_END] = { event_decode_span_ends, 1ull << SPAN_END_TIME | 1ull << SPAN_END_PID |
+							     1ull << SPAN_END_TID |
+							     1ull << SPAN_END_ID },
+	[TRACE_INSTANT] = { event_decode_instants,
+			    1ull << INSTANT_TIME | 1ull << INSTANT_PID | 1ull << INSTANT_TID |
+				    1ull << INSTANT_NAME | 1ull << INSTANT_CATEGORY },
+	[TRACE_THROTTLE] = { event_decode_throttles,
+			     1ull << THROTTLE_TIME | 1ull << THROTTLE_PAUSE | 1ull << THROTTLE_PID |
+				     1ull << THROTTLE_TID | 1ull << THROTTLE_FILE },
+	[TRACE_REQUEST] = { event_decode_requests,
+			    1ull << REQUEST_TIME | 1ull << REQUEST_DUR | 1ull << REQUEST_PID |
+				    1ull << REQUEST_TID | 1ull << REQUEST_OP |
+				    1ull << REQUEST_FILE | 1ull << REQUEST_OWN_BYTES |
+				    1ull << REQUEST_STATUS | 1ull << REQUEST_FLAGS },
+	[TRACE_BIO] = { event_decode_bios, 1ull << BIO_TIME | 1ull << BIO_DUR | 1ull << BIO_PID |
+						   1ull << BIO_TID | 1ull << BIO_OP |
+						   1ull << BIO_FILE | 1ull << BIO_OFFSET |
+						   1ull << BIO_BYTES },
+	[TRACE_DEVICE] = { event_decode_devices, 1ull << DEVICE_ROW_TIME },
+	[TRACE_PROFILE] = { event_decode_profile, (1ull << PROFILE_COLUMNS) - 1 },
+	[TRACE_PROFILE_CLASS] = { event_decode_classes, (1ull << PROFILE_CLASS_COLUMNS) - 1 },
+	/* Not events, even if a forged trace has them here. */
+	[TRACE_SUMMARY_TABLE] = { event_decode_names, 1ull << SUMMARY_TABLE_TIME },
+	[TRACE_SUMMARY_COLUMN] = { event_decode_names, 1ull << SUMMARY_COLUMN_TIME },
+	[TRACE_SUMMARY_CELL] = { event_decode_names, 1ull << SUMMARY_CELL_TIME },
+	[TRACE_SUMMARY_CLASS] = { event_decode_names, 1ull << SUMMARY_CLASS_TIME },
+	[TRACE_VFS] = { event_decode_vfs,
+			1ull << VFS_TIME | 1ull << VFS_DUR | 1ull << VFS_PID | 1ull << VFS_TID |
+				1ull << VFS_OP | 1ull << VFS_FILE | 1ull << VFS_OFFSET |
+				1ull << VFS_ASKED | 1ull << VFS_RESULT | 1ull << VFS_FLAGS },
+};
+
+uint64_t event_columns(enum trace_kind kind)
+{
+	return kinds[kind].columns;
+}
+
+void event_decode(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	kinds[chunk->block->kind].decode(chunk, events, count);
+}
+
+/* Replaces the string ids of a span or instant with its label. */
+static int resolve_label(struct job *job, struct event *event)
+{
+	uint64_t name = event->name, category = event->category;
+
+	event->name = event->category = 0;
+	return labels_find(&job->labels, event->block->trace, name, category, &event->label);
+}
+
+int event_resolve(struct job *job, struct event *events, size_t count)
+{
+	int status = 0;
+
+	for (struct event *event = events; event < events + count && !status; event++) {
+		status = process_table_find(&job->processes, event->block->trace, event->process,
+					    event->start, &event->process);
+		if (!status && event->flags & (EVENT_SPAN_BEGIN | EVENT_INSTANT))
+			status = resolve_label(job, event);
+	}
+	return status;
+}
+
+size_t event_unseen(const struct operation *operation, struct event_unseen places[2])
+{
+	const struct family_rule *rule = &event_rules[operation->family];
+	bool asynchronous = operation->uring || operation->libaio;
+
+	if (operation->family == TRACE_STORES) {
+		places[0] = (struct event_unseen) { .class = IO_MMAP_WRITE,
+						    .method = METHOD_MMAP,
+						    .dirtied = true };
+		return 1;
+	}
+	if (rule->class == IO_NONE)
+		return 0;
+	places[0] = (struct event_unseen) {
+		.class = rule->class,
+		.method = rule->direct && !asynchronous ? METHOD_UNKNOWN
+							: event_method(operation, rule, 0),
+		.whole = rule->flags & EVENT_COUNTED,
+		.timed = true,
+		.fetched = true,
+		.created = true,
+	};
+	if (operation->family != TRACE_TRANSFER)
+		return 1;
+	places[1] = places[0];
+	places[1].class = IO_WRITE;
+	places[1].timed = places[1].fetched = places[0].created = false;
+	return 2;
+}
+
+bool event_moves_bytes(enum trace_family family)
+{
+	return event_rules[family].moves;
+}

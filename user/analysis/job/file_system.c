@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include "analysis/job/file_system.h"
+
+#include <string.h>
+
+static const struct {
+	const char *type;
+	unsigned int traits;
+} types[] = {
+	{ "ext2", FILE_SYSTEM_ON_BLOCKS | FILE_SYSTEM_LOCKS_HERE },
+	{ "ext3", FILE_SYSTEM_ON_BLOCKS | FILE_SYSTEM_LOCKS_HERE },
+	{ "ext4", FILE_SYSTEM_ON_BLOCKS | FILE_SYSTEM_LOCKS_HERE },
+	{ "xfs", FILE_SYSTEM_ON_BLOCKS | FILE_SYSTEM_LOCKS_HERE },
+	{ "bcachefs", FILE_SYSTEM_LOCKS_HERE },
+	{ "btrfs", FILE_SYSTEM_LOCKS_HERE },
+	{ "f2fs", FILE_SYSTEM_LOCKS_HERE },
+	{ "overlay", FILE_SYSTEM_LOCKS_HERE },
+	{ "zfs", FILE_SYSTEM_LOCKS_HERE },
+	{ "devtmpfs", FILE_SYSTEM_IN_MEMORY | FILE_SYSTEM_LOCKS_HERE },
+	{ "hugetlbfs", FILE_SYSTEM_IN_MEMORY | FILE_SYSTEM_LOCKS_HERE },
+	{ "ramfs", FILE_SYSTEM_IN_MEMORY | FILE_SYSTEM_LOCKS_HERE },
+	{ "tmpfs", FILE_SYSTEM_IN_MEMORY | FILE_SYSTEM_LOCKS_HERE },
+};
+
+unsigned int file_system_traits(struct trace_string type)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (type.length == strlen(types[i].type) &&
+		    !memcmp(type.bytes, types[i].type, type.length))
+			return types[i].traits;
+	return 0;
+}

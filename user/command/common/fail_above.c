@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Parses --fail-above, and turns the comparison into an exit status. */
+#include "command/common/fail_above.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/common/command.h"
+#include "command/common/no_trace.h"
+#include "log.h"
+#include "units.h"
+
+#define NAMES_MOST 512
+
+/* --- parsing --- */
+
+/* "10%" or "12.5%", as a share of 1. */
+static bool parse_share(const char *text, double *share)
+{
+	char *end;
+	double percent;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	percent = strtod(text, &end);
+	if (strcmp(end, "%") || percent > 1e6)
+		return false;
+	*share = percent / 100;
+	return true;
+}
+
+static bool parse_number(const char *text, enum table_unit unit, uint64_t *number)
+{
+	return unit == UNIT_NS ? units_read_time(text, number)
+			       : units_read_number(text, unit == UNIT_BYTES, number);
+}
+
+/* "10%", "64M", "10%+1s": each part at most once. Modifies the text. */
+static bool parse_growth(struct allowed *allowed, char *text)
+{
+	bool share = false, more = false;
+
+	for (char *part = text, *next; part; part = next) {
+		next = strchr(part, '+');
+		if (next)
+			*next++ = '\0';
+		if (!share && parse_share(part, &allowed->share))
+			share = true;
+		else if (!more && parse_number(part, allowed->unit, &allowed->more))
+			more = true;
+		else
+			return false;
+	}
+	return true;
+}
+
+static bool parse_severity(struct allowed *allowed, const char *text)
+{
+	for (int i = FINDING_NOTE; i <= FINDING_HIGH; i++) {
+		if (strcmp(finding_severities[i], text))
+			continue;
+		allowed->severity = i;
+		return true;
+	}
+	return false;
+}
+
+static int refuse_measure(const char *name, int why)
+{
+	char list[NAMES_MOST] = "findings";
+	size_t used = strlen(list);
+
+	if (why == -EINVAL) {
+		log_error("--fail-above %s: not a time, a number of bytes or a count", name);
+		return EXIT_USAGE;
+	}
+	for (const struct allowed_word *word = allowed_words; word->name && used < sizeof(list);
+	     word++)
+		used += snprintf(list + used, sizeof(list) - used, ", %s", word->name);
+	log_error("--fail-above %s: no such measure; use one of %s, or a column of a one-row "
+		  "table, such as totals.read.count (see --list-columns)",
+		  name, list);
+	return EXIT_USAGE;
+}
+
+static int refuse_allowance(const char *measure, const char *text, enum table_unit unit)
+{
+	log_error("--fail-above %s=%s: not a limit; use a percentage (10%%), %s, or both (10%%+%s)",
+		  measure, text,
+		  unit == UNIT_NS      ? "a time (250ms)"
+		  : unit == UNIT_BYTES ? "bytes (64M)"
+				       : "a count (100)",
+		  unit == UNIT_NS      ? "250ms"
+		  : unit == UNIT_BYTES ? "64M"
+				       : "100");
+	return EXIT_USAGE;
+}
+
+/* "MEASURE" or "MEASURE=ALLOWANCE". Modifies the text. */
+static int parse_one(struct allowed *allowed, const struct report *nothing, char *text,
+		     bool against)
+{
+	char *allowance = strchr(text, '='), *told = NULL;
+	int status;
+
+	if (allowance)
+		*allowance++ = '\0';
+	status = allowed_find(allowed, nothing, text);
+	if (status)
+		return refuse_measure(text, status);
+	if (!allowed->table.bytes) {
+		if (parse_severity(allowed, allowance ? allowance : "high"))
+			return 0;
+		log_error("--fail-above findings=%s: not one of note, low, medium, high",
+			  allowance);
+		return EXIT_USAGE;
+	}
+	if (!allowance)
+		return 0;
+	told = strdup(allowance); /* a copy, because parsing modifies it */
+	if (!parse_growth(allowed, allowance))
+		status = refuse_allowance(text, told ? told : "", allowed->unit);
+	free(told);
+	if (!status && allowed->share > 0 && !against) {
+		log_error("--fail-above %s: a percentage requires --against TRACE, the run to "
+			  "compare with",
+			  text);
+		status = EXIT_USAGE;
+	}
+	return status;
+}
+
+/* The measures are those of an empty report. */
+static int parse_list(struct fail_above *asked, const struct report *nothing, bool against)
+{
+	size_t most = 1;
+	int status = 0;
+
+	for (const char *at = asked->text; *at; at++)
+		most += *at == ',';
+	asked->list = calloc(most, sizeof(*asked->list));
+	if (!asked->list)
+		return EXIT_FAILED;
+	for (char *one = asked->text, *next; one && !status; one = next) {
+		next = strchr(one, ',');
+		if (next)
+			*next++ = '\0';
+		status = parse_one(&asked->list[asked->count++], nothing, one, against);
+	}
+	return status;
+}
+
+int fail_above_parse(struct fail_above *asked, const char *text, bool against)
+{
+	struct trace_reader *reader = NULL;
+	struct report *nothing = NULL;
+	int status = no_trace_report(&nothing, &reader, NULL);
+
+	asked->text = status ? NULL : strdup(text);
+	status = status || !asked->text ? EXIT_FAILED : parse_list(asked, nothing, against);
+	if (status == EXIT_FAILED)
+		log_error("--fail-above: out of memory");
+	report_free(nothing);
+	trace_reader_close(reader);
+	return status;
+}
+
+/* --- judging --- */
+
+int fail_above_judge(struct fail_above *asked, const struct report *before,
+		     const struct report *now)
+{
+	return allowed_make(&asked->table, &asked->state, asked->list, asked->count, before, now);
+}
+
+static void name_measures(const struct table *table, const char *state, char list[NAMES_MOST])
+{
+	const int column = table_find_column(table, "state"),
+		  name = table_find_column(table, "measure");
+	size_t used = 0;
+
+	list[0] = '\0';
+	for (size_t i = 0; i < table->row_count && used < NAMES_MOST; i++) {
+		const struct cell *row = table_row(table, i);
+
+		if (cell_is(&row[column], state))
+			used += snprintf(list + used, NAMES_MOST - used, "%s%.*s", used ? ", " : "",
+					 (int)row[name].length, row[name].text);
+	}
+}
+
+int fail_above_status(const struct fail_above *asked)
+{
+	char list[NAMES_MOST];
+
+	if (asked->state == ALLOWED_WITHIN)
+		return 0;
+	if (asked->state == ALLOWED_WORSE) {
+		name_measures(asked->table, "worse", list);
+		log_error("--fail-above: limits exceeded: %s", list);
+		return EXIT_WORSE;
+	}
+	name_measures(asked->table, "not known", list);
+	log_error("--fail-above: not measured in these traces, so not checked: %s", list);
+	return EXIT_FAILED;
+}
+
+void fail_above_free(struct fail_above *asked)
+{
+	table_free(asked->table);
+	free(asked->list);
+	free(asked->text);
+}

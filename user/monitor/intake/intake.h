@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Feeds the ledger from a session: records that identify processes and files, and sums of slots
+ * (bpf/event.h).
+ */
+#ifndef FAULTLINE_MONITOR_INTAKE_H
+#define FAULTLINE_MONITOR_INTAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/event.h"
+#include "capture/drain/decode.h"
+#include "capture/session/in_flight.h"
+#include "monitor/ledger/ledger.h"
+
+struct intake;
+
+/* The caller keeps owning the ledger; `rings` as for decoder_open. Returns 0 or a negative
+ * errno. */
+int intake_open(struct intake **intake, struct ledger *ledger, unsigned int rings,
+		unsigned int page_bytes);
+/* See cgroups_keep. */
+int intake_keep_cgroups(struct intake *intake, int fd);
+void intake_close(struct intake *intake); /* NULL is fine */
+
+/* Sets a callback for code that processes map. Without it, spans are not looked for. */
+void intake_tell_code(struct intake *intake, decoder_code_fn tell, void *context);
+
+/* Takes a record; a ring_record_fn whose context is the intake. Records are kept while the ledger
+ * is read or a cgroup is looked up; this waits only when too many are kept. */
+void intake_take(void *intake, unsigned int ring, const void *record, size_t size);
+
+/*
+ * Keeps what was added to a slot until intake_book; a profile_take_fn whose context is the intake.
+ * Its process may be identified only by later records, which must be taken in between.
+ */
+void intake_take_slot(void *intake, const struct profile_slot *added);
+/* Sets the operations in flight for the next intake_book; the caller keeps the list until then. */
+void intake_tell_in_flight(struct intake *intake, const struct in_flight_list *list);
+/* Sets the number of moves between cgroups as of when everything kept had been read. When it
+ * changes, the cgroups of active processes are looked up again. */
+void intake_tell_moves(struct intake *intake, uint64_t moves);
+/* Books what was kept, everything done before `until_ns`. Returns false, booking nothing, while the
+ * ledger is being read or a cgroup looked up: take further records, then try again. */
+bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns);
+/* All records from before `until_ns` have been taken: applies those that are kept, unless they
+ * still have to wait. Call often. */
+void intake_settle(struct intake *intake, uint64_t until_ns);
+/* Returns whether no live process is known with that pid; a profile_over_fn whose context is the
+ * intake. Only for the thread that takes records. */
+bool intake_is_over(void *intake, uint32_t pid);
+/* Returns how many processes have ended since the last booking. */
+unsigned int intake_ended(const struct intake *intake);
+/* Return the operations lost because their slots could not be kept, and the span records lost. */
+uint64_t intake_lost(const struct intake *intake);
+uint64_t intake_lost_spans(const struct intake *intake);
+/* Span records were lost: drops all open spans. */
+void intake_forget_spans(struct intake *intake);
+
+/* Records about processes were lost: the next booking checks which known processes still live.
+ * Those that do not ended after `since_ns`. */
+void intake_look_again(struct intake *intake, uint64_t since_ns);
+
+#endif

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Books sums, and identifies processes that no record announced. */
+#include "monitor/intake/intake_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/calls/calls.h"
+#include "capture/host/proc.h"
+#include "grow.h"
+#include "monitor/intake/process_facts.h"
+
+/* How often the cgroup of an active process is checked where moves are not reported. */
+#define LOOK_EVERY_NS 10000000000ull
+#define SLOTS_ALWAYS 2048 /* slots whose memory is kept; a busy second may need more once */
+#define BOOK_WITHIN_NS 10000000ull
+
+/* --- unannounced processes --- */
+
+/* Identifies an active process whose start was not reported. */
+static void adopt(struct intake *intake, uint32_t pid, uint64_t start_ns, uint64_t last_ns)
+{
+	struct process_facts facts;
+	size_t bytes = 0;
+	char *command, user[USER_NAME_BYTES];
+	struct ledger_who who = { .pid = pid, .user = user, .rank = -1 };
+
+	if (!process_look(pid, &facts) || facts.start_ns > last_ns ||
+	    (start_ns && !intake_is_start(facts.start_ns, start_ns)))
+		return;
+	command = proc_read(pid, "cmdline", EVENT_COMMAND_BYTES, &bytes);
+	who.uid = facts.uid;
+	user_name(intake->users, who.uid, user);
+	who.start_ns = facts.start_ns;
+	who.cgroup = facts.cgroup;
+	who.program = facts.comm;
+	who.command = command ? command : "";
+	who.command_bytes = bytes;
+	ledger_exec(intake->ledger, &who, facts.start_ns);
+	free(command);
+}
+
+struct look {
+	struct intake *intake;
+	uint64_t now_ns;
+};
+
+static void look_at(void *context, struct ledger_process *process)
+{
+	const struct look *look = context;
+
+	if (!intake_is_same(process->pid, process->start_ns))
+		ledger_vanish(look->intake->ledger, process, look->intake->look_since_ns);
+	else if (process->forked)
+		adopt(look->intake, process->pid, 0, look->now_ns);
+}
+
+void intake_look_again(struct intake *intake, uint64_t since_ns)
+{
+	if (!intake->look_again)
+		intake->look_since_ns = since_ns;
+	intake->look_again = true;
+}
+
+/* Caller holds the ledger's lock. */
+static void look_again(struct intake *intake, uint64_t now_ns)
+{
+	struct look look = { intake, now_ns };
+
+	if (intake->look_again && proc_is_of_kernel_side())
+		ledger_each_process(intake->ledger, look_at, &look);
+}
+
+void intake_tell_moves(struct intake *intake, uint64_t moves)
+{
+	intake->moves = moves;
+}
+
+void intake_take_slot(void *context, const struct profile_slot *added)
+{
+	struct intake *intake = context;
+
+	if (!GROW(intake->slots, intake->slot_room, intake->slot_count + 1)) {
+		intake->lost += added->sums.count;
+		return;
+	}
+	intake->slots[intake->slot_count++] = *added;
+}
+
+/*
+ * Finds who took a slot whose process was not reported: from the slot, or from other slots of the
+ * pid if all are of one process. Records are lost when something stalls for long, slots are not.
+ */
+static const struct profile_who *find_taker(const struct intake *intake,
+					    const struct profile_slot *slot)
+{
+	const struct profile_who *found = NULL;
+
+	if (slot->who.started_ns || !slot->key.pid)
+		return slot->who.started_ns ? &slot->who : NULL;
+	for (size_t i = 0; i < intake->slot_count; i++) {
+		const struct profile_who *who = &intake->slots[i].who;
+
+		if (intake->slots[i].key.pid != slot->key.pid || !who->started_ns)
+			continue;
+		if (found && found->started_ns != who->started_ns)
+			return NULL;
+		found = who;
+	}
+	return found && found->started_ns <= slot->last_ns ? found : NULL;
+}
+
+/* Returns whether the slot's process is unknown or incompletely known. */
+static bool wants_taker(const struct intake *intake, const struct profile_slot *slot)
+{
+	return intake->look_again ||
+	       !ledger_knows(intake->ledger, slot->key.pid, slot->who.started_ns, slot->last_ns);
+}
+
+static struct ledger_process *find_process(const struct intake *intake,
+					   const struct profile_slot *slot)
+{
+	return ledger_find_doer(intake->ledger, slot->key.pid, slot->who.started_ns, slot->first_ns,
+				slot->last_ns)
+		.process;
+}
+
+/* Returns whether any process changed its cgroup since this one was checked. */
+static bool may_be_elsewhere(const struct intake *intake, const struct ledger_process *process)
+{
+	return process && process->looked_moves != intake->moves;
+}
+
+/* Once the process is gone, only its slot may show where it was. */
+static bool wants_place(const struct intake *intake, const struct profile_slot *slot)
+{
+	return intake->one_hierarchy && may_be_elsewhere(intake, find_process(intake, slot));
+}
+
+struct taker {
+	struct ledger_who who; /* points into the members below */
+	char comm[EVENT_COMM_BYTES + 1], cgroup[PATH_MAX], user[USER_NAME_BYTES];
+};
+
+/* Returns false if unknown. */
+static bool tell_taker(struct intake *intake, const struct profile_slot *slot, struct taker *told)
+{
+	const struct profile_who *taker = find_taker(intake, slot);
+
+	if (!taker)
+		return false;
+	/* Both have been looked up. */
+	intake_name_cgroup(intake, taker->cgroup_id, true, told->cgroup);
+	user_name(intake->users, taker->uid, told->user);
+	memcpy(told->comm, taker->comm, EVENT_COMM_BYTES);
+	told->comm[EVENT_COMM_BYTES] = 0;
+	told->who = (struct ledger_who) {
+		.pid = slot->key.pid,
+		.uid = taker->uid,
+		.user = told->user,
+		.start_ns = taker->started_ns,
+		.cgroup = told->cgroup,
+		.program = told->comm,
+		.rank = -1,
+	};
+	return true;
+}
+
+/* Looks up cgroups and users of processes known only from their slots; returns whether all are
+ * known. */
+static bool look_up_takers(struct intake *intake)
+{
+	char path[PATH_MAX], user[USER_NAME_BYTES];
+	bool all = true;
+
+	for (size_t i = 0; i < intake->slot_count; i++) {
+		const struct profile_slot *slot = &intake->slots[i];
+
+		if (!slot->who.started_ns ||
+		    !(wants_taker(intake, slot) || wants_place(intake, slot)))
+			continue;
+		all &= cgroups_path(intake->cgroups, slot->who.cgroup_id, false, path);
+		all &= user_name(intake->users, slot->who.uid, user);
+	}
+	return all;
+}
+
+/* Moves a process to where it was when it took the slot. With several hierarchies that is
+ * unknown. */
+static void take_place(struct intake *intake, struct ledger_process *process,
+		       const struct profile_slot *slot)
+{
+	char cgroup[PATH_MAX];
+
+	if (!intake->one_hierarchy || !slot->who.started_ns)
+		return;
+	/* It has been looked up. */
+	intake_name_cgroup(intake, slot->who.cgroup_id, true, cgroup);
+	if (strcmp(cgroup, LEDGER_UNKNOWN) != 0)
+		ledger_move(intake->ledger, process, cgroup);
+}
+
+/* Returns whether the slot's pid still belongs to the process that took the slot. */
+static bool is_still(const struct profile_slot *slot, const struct ledger_process *process)
+{
+	return slot->who.started_ns ? intake_has_begun(process->pid, slot->who.started_ns)
+				    : intake_is_same(process->pid, process->start_ns);
+}
+
+/* Looks up a process that is unknown, was not checked for a while, or may have changed its
+ * cgroup. */
+static void look_at_doer(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
+{
+	struct ledger_process *process;
+	char cgroup[JOB_CGROUP_BYTES * 8];
+	bool moved;
+
+	if (!slot->key.pid)
+		return;
+	if (!ledger_knows(intake->ledger, slot->key.pid, slot->who.started_ns, slot->last_ns)) {
+		adopt(intake, slot->key.pid, slot->who.started_ns, slot->last_ns);
+		return;
+	}
+	process = find_process(intake, slot);
+	moved = may_be_elsewhere(intake, process);
+	if (!process || (!moved && now_ns < process->looked_ns + LOOK_EVERY_NS))
+		return;
+	if (!process->end_ns && process_cgroup(process->pid, cgroup, sizeof(cgroup)) &&
+	    is_still(slot, process)) {
+		process->looked_ns = now_ns;
+		process->looked_moves = intake->moves;
+		ledger_move(intake->ledger, process, cgroup);
+	} else if (moved) {
+		take_place(intake, process, slot);
+	}
+}
+
+/* Books what a transfer wrote. Its time is booked once, on the reading side if there is one. */
+static void book_written(struct intake *intake, const struct profile_slot *slot,
+			 const struct ledger_added *read)
+{
+	struct ledger_added written = *read;
+
+	written.op = LEDGER_WRITE;
+	written.file = slot->key.file2;
+	written.counts.fetched_bytes = 0;
+	written.counts.created_bytes = slot->sums.created_pages * (uint64_t)intake->page_bytes;
+	written.counts.read_for_write_bytes =
+		slot->sums.read_for_write_sectors * (uint64_t)TRACE_SECTOR_BYTES;
+	if (slot->key.file) {
+		written.counts.time_ns = 0;
+		written.latencies = NULL;
+	}
+	ledger_add(intake->ledger, &written);
+}
+
+static void book_io(struct intake *intake, const struct profile_slot *slot,
+		    const struct class *class, struct ledger_added *added)
+{
+	added->op = class->op;
+	added->method = class->method;
+	if (class->method == METHOD_MMAP)
+		added->counts.bytes =
+			class->op == LEDGER_READ
+				? added->counts.fetched_bytes
+				: (uint64_t)slot->sums.dirtied_pages * intake->page_bytes;
+	if (class->transfer && slot->key.file2) {
+		added->counts.created_bytes = 0;
+		added->counts.read_for_write_bytes = 0;
+		book_written(intake, slot, added);
+		if (!slot->key.file)
+			return;
+	}
+	ledger_add(intake->ledger, added);
+}
+
+static void book(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
+{
+	const struct class class = classes_of(intake->classes, slot->key.op, slot->key.flags);
+	const struct profile_sums *sums = &slot->sums;
+	const uint64_t page = intake->page_bytes;
+	struct taker taker;
+	struct ledger_added added = {
+		.pid = slot->key.pid,
+		.start_ns = slot->who.started_ns,
+		.file = slot->key.file,
+		.first_ns = slot->first_ns,
+		.last_ns = slot->last_ns,
+		.counts = { .count = class.counted ? sums->count : 0,
+			    .errors = class.counted ? sums->errors : 0,
+			    .bytes = sums->bytes,
+			    .fetched_bytes = sums->fetched_pages * page,
+			    .created_bytes = sums->created_pages * page,
+			    .read_for_write_bytes =
+				    sums->read_for_write_sectors * (uint64_t)TRACE_SECTOR_BYTES,
+			    .time_ns = class.timed ? sums->time_ns : 0,
+			    .major_faults = class.counted ? sums->major_faults : 0,
+			    .call_major_faults = class.counted ? 0 : sums->major_faults },
+		/* Operations whose ends were not seen have no known latency. */
+		.latencies = class.counted && class.timed ? sums->latencies : NULL,
+	};
+
+	if (class.what == CLASS_NONE)
+		return;
+	if (class.what == CLASS_ASIDE) {
+		ledger_add_unattributed(intake->ledger, added.file, added.counts.fetched_bytes,
+					added.counts.created_bytes);
+		return;
+	}
+	look_at_doer(intake, slot, now_ns);
+	if (wants_taker(intake, slot) && tell_taker(intake, slot, &taker))
+		added.who = &taker.who;
+	if (class.what == CLASS_THROTTLED)
+		ledger_add_throttled(intake->ledger, &added);
+	else
+		book_io(intake, slot, &class, &added);
+}
+
+/* --- operations in flight --- */
+
+void intake_tell_in_flight(struct intake *intake, const struct in_flight_list *list)
+{
+	intake->in_flight = list;
+}
+
+static void book_in_flight(struct intake *intake)
+{
+	const struct in_flight_list *list = intake->in_flight;
+	size_t count = list ? list->count : 0, operation_count;
+	const struct trace_operation *names = calls_operations(&operation_count);
+	struct ledger_in_flight *operations = calloc(count ? count : 1, sizeof(*operations));
+
+	for (size_t i = 0; operations && i < count; i++) {
+		struct event_in_flight *row = &list->rows[i];
+
+		row->path[IN_FLIGHT_PATH_BYTES - 1] = 0;
+		operations[i] = (struct ledger_in_flight) {
+			.pid = row->pid,
+			.tid = row->tid,
+			.process_start_ns = row->process_start_ns,
+			.since_ns = row->start_ns,
+			.op = row->op < operation_count ? names[row->op].name : "?",
+			.path = row->path[0] ? row->path : NULL,
+			.file = row->file,
+			.before = row->flags & IN_FLIGHT_BEFORE,
+		};
+	}
+	ledger_set_in_flight(intake->ledger, operations, operations ? count : 0);
+	free(operations);
+}
+
+bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
+{
+	if (!ledger_lock_within(intake->ledger, BOOK_WITHIN_NS))
+		return false;
+	if (!intake_catch_up(intake, false) || !look_up_takers(intake)) {
+		ledger_unlock(intake->ledger);
+		return false;
+	}
+	look_again(intake, now_ns);
+	for (size_t i = 0; i < intake->slot_count; i++)
+		book(intake, &intake->slots[i], now_ns);
+	span_times_settle(intake->spans, intake->ledger, until_ns, true);
+	intake->look_again = false;
+	intake->slot_count = 0;
+	if (intake->slot_room > SLOTS_ALWAYS) {
+		free(intake->slots);
+		intake->slots = NULL;
+		intake->slot_room = 0;
+	}
+	intake->ended = 0;
+	book_in_flight(intake);
+	ledger_settle(intake->ledger, until_ns, now_ns);
+	ledger_unlock(intake->ledger);
+	return true;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Caches user names by uid. */
+#include "monitor/intake/user_names.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/host/host.h"
+#include "capture/host/privileges.h"
+
+#define PLACES 1024 /* one for all users with the same hash; the last one has it */
+#define ENTRY_BYTES 4096
+
+enum look_up { NOT_ASKED, ASKED, ANSWERED };
+
+struct user {
+	char name[USER_NAME_BYTES];
+	uint64_t since_ns; /* when requested or answered */
+	enum look_up state;
+	uint32_t uid;
+};
+
+/* The thread may outlive its owner, waiting for an answer: the last to leave frees this. */
+struct user_names {
+	pthread_mutex_t lock;
+	pthread_cond_t asked;
+	bool stop;
+	unsigned int holders;
+	struct user users[PLACES];
+	struct user *queue[PLACES]; /* requested, each once */
+	unsigned int first, count;
+};
+
+static void let_go(struct user_names *names)
+{
+	bool last = !--names->holders;
+
+	pthread_mutex_unlock(&names->lock);
+	if (!last)
+		return;
+	pthread_cond_destroy(&names->asked);
+	pthread_mutex_destroy(&names->lock);
+	free(names);
+}
+
+static void look_up(uint32_t uid, char out[USER_NAME_BYTES])
+{
+	struct passwd entry, *found = NULL;
+	char bytes[ENTRY_BYTES];
+
+	if (!getpwuid_r(uid, &entry, bytes, sizeof(bytes), &found) && found && found->pw_name[0] &&
+	    strlen(found->pw_name) < USER_NAME_BYTES)
+		strcpy(out, found->pw_name);
+	else
+		snprintf(out, USER_NAME_BYTES, "%u", uid);
+}
+
+static void *work(void *context)
+{
+	struct user_names *names = context;
+	char name[USER_NAME_BYTES];
+
+	privileges_drop_all(); /* name service modules run in this thread */
+	pthread_mutex_lock(&names->lock);
+	while (!names->stop) {
+		struct user *user = names->queue[names->first];
+
+		if (!names->count) {
+			pthread_cond_wait(&names->asked, &names->lock);
+			continue;
+		}
+		names->first = (names->first + 1) % PLACES;
+		names->count--;
+		pthread_mutex_unlock(&names->lock);
+		look_up(user->uid, name); /* its slot is not reused until it is answered */
+		pthread_mutex_lock(&names->lock);
+		strcpy(user->name, name);
+		user->state = ANSWERED;
+		user->since_ns = host_now_ns();
+	}
+	let_go(names);
+	return NULL;
+}
+
+static void ask(struct user_names *names, struct user *user, uint32_t uid, uint64_t now_ns)
+{
+	*user = (struct user) { .uid = uid, .state = ASKED, .since_ns = now_ns };
+	names->queue[(names->first + names->count++) % PLACES] = user;
+	pthread_cond_signal(&names->asked);
+}
+
+bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES])
+{
+	struct user *user = &names->users[(uid * 0x9e3779b1u) >> 22];
+	uint64_t now_ns;
+	bool known;
+
+	pthread_mutex_lock(&names->lock);
+	now_ns = host_now_ns(); /* under the lock: later than any answer */
+	if (user->state == NOT_ASKED ||
+	    (user->state == ANSWERED &&
+	     (user->uid != uid || now_ns - user->since_ns > USER_NAMES_AGAIN_NS)))
+		ask(names, user, uid, now_ns);
+	if (user->state == ANSWERED)
+		strcpy(out, user->name);
+	else
+		snprintf(out, USER_NAME_BYTES, "%u", uid);
+	/* If another user's lookup holds the slot, waiting would take even longer. */
+	known = user->state == ANSWERED || now_ns - user->since_ns > USER_NAMES_WAIT_NS;
+	pthread_mutex_unlock(&names->lock);
+	return known;
+}
+
+int user_names_open(struct user_names **out)
+{
+	struct user_names *names = calloc(1, sizeof(*names));
+	pthread_t thread;
+	int err;
+
+	if (!names)
+		return -ENOMEM;
+	names->holders = 2;
+	pthread_mutex_init(&names->lock, NULL);
+	pthread_cond_init(&names->asked, NULL);
+	err = pthread_create(&thread, NULL, work, names);
+	if (err) {
+		names->holders = 1;
+		user_names_close(names);
+		return -err;
+	}
+	pthread_detach(thread);
+	*out = names;
+	return 0;
+}
+
+void user_names_close(struct user_names *names)
+{
+	if (!names)
+		return;
+	pthread_mutex_lock(&names->lock);
+	names->stop = true;
+	pthread_cond_signal(&names->asked);
+	let_go(names);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The ledger: opening, closing and booking. */
+#include "monitor/ledger/ledger_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/host/host.h"
+
+#define FILE_NAMES_LEAST 32768
+
+int ledger_open(struct ledger **out, const struct ledger_options *options)
+{
+	struct ledger *ledger = calloc(1, sizeof(*ledger));
+
+	if (!ledger)
+		return -ENOMEM;
+	ledger->options = *options;
+	ledger->file_names = file_names_open(FILE_NAMES_LEAST);
+	if (!ledger->file_names) {
+		free(ledger);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&ledger->lock, NULL);
+	*out = ledger;
+	return 0;
+}
+
+void ledger_close(struct ledger *ledger)
+{
+	if (!ledger)
+		return;
+	ledger_forget_ended(ledger, UINT64_MAX);
+	ledger_free_jobs(ledger);
+	sums_free(&ledger->node.sums);
+	sums_free(&ledger->node.folded_counts);
+	sums_free(&ledger->node.folded_latencies);
+	for (unsigned int i = 0; i < LEDGER_FILE_SYSTEMS_MOST; i++)
+		sums_free(&ledger->node.file_systems[i].sums);
+	free(ledger->node.devices);
+	ledger_forget_in_flight(ledger);
+	file_names_close(ledger->file_names);
+	pthread_mutex_destroy(&ledger->lock);
+	free(ledger);
+}
+
+void ledger_lock(struct ledger *ledger)
+{
+	pthread_mutex_lock(&ledger->lock);
+}
+
+bool ledger_lock_within(struct ledger *ledger, uint64_t most_ns)
+{
+	struct timespec until = host_after_ns(most_ns);
+
+	if (!pthread_mutex_trylock(&ledger->lock))
+		return true;
+	if (!most_ns)
+		return false;
+	return !pthread_mutex_clocklock(&ledger->lock, CLOCK_MONOTONIC, &until);
+}
+
+void ledger_unlock(struct ledger *ledger)
+{
+	pthread_mutex_unlock(&ledger->lock);
+}
+
+const struct ledger_job *ledger_jobs(const struct ledger *ledger)
+{
+	return ledger->jobs;
+}
+
+const struct ledger_node *ledger_node(const struct ledger *ledger)
+{
+	return &ledger->node;
+}
+
+uint64_t ledger_readings(const struct ledger *ledger, uint64_t *last_ns)
+{
+	*last_ns = ledger->read_ns;
+	return ledger->readings;
+}
+
+/* --- adding --- */
+
+static void add_latencies(struct ledger_cell *cell, const struct ledger_added *added)
+{
+	for (unsigned int i = 0; i < LEDGER_LATENCIES; i++)
+		cell->latencies[i] += added->latencies[i];
+}
+
+struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_added *added,
+			       bool latencies)
+{
+	struct ledger_cell *cell = sums_cell(sums, added->op, added->method, latencies);
+
+	if (!cell)
+		return NULL;
+	sums_add(&cell->counts, &added->counts);
+	if (cell->latencies && added->latencies)
+		add_latencies(cell, added);
+	return cell;
+}
+
+bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uint64_t series,
+			bool latencies)
+{
+	uint64_t most = ledger->options.max_series;
+
+	if ((job && job == ledger->other) || ledger->node.series_used + series > most ||
+	    (latencies && ledger->latency_series + series > most / 2)) {
+		ledger->node.series_folded += series;
+		return false;
+	}
+	ledger->node.series_used += series;
+	if (latencies)
+		ledger->latency_series += series;
+	return true;
+}
+
+/* Adds to a program's counts or a job's latencies. A cell without series of its own is also added
+ * to the folded sums. */
+static void add_series(struct ledger *ledger, const struct ledger_job *job,
+		       struct ledger_sums *sums, const struct ledger_added *added, bool latencies)
+{
+	const struct ledger_costs *costs = &ledger->options.costs;
+	unsigned int cells = sums->count;
+	struct ledger_cell *cell = ledger_put(sums, added, latencies);
+
+	if (!cell)
+		return;
+	if (sums->count > cells)
+		cell->folded = !ledger_take_series(
+			ledger, job,
+			latencies ? costs->latency : costs->cell(added->op, added->method),
+			latencies);
+	if (cell->folded)
+		ledger_put(latencies ? &ledger->node.folded_latencies : &ledger->node.folded_counts,
+			   added, latencies);
+}
+
+/* Finds the owner by `who` if the pid is unknown or incompletely known. */
+static void find_by_who(struct ledger *ledger, const struct ledger_added *added,
+			struct ledger_doer *doer)
+{
+	const struct ledger_who *who = added->who;
+	bool whole = strcmp(who->cgroup, LEDGER_UNKNOWN) != 0;
+
+	if (doer->process && doer->process->forked && whole)
+		*doer = (struct ledger_doer) { 0 };
+	if (!doer->job)
+		*doer = ledger_find_begun(ledger, added->pid, who->start_ns, added->last_ns, whole);
+	if (doer->job)
+		return;
+	doer->job = ledger_job_of(ledger, who->cgroup, who->uid, who->user, added->last_ns);
+	if (doer->job)
+		doer->command = ledger_command_of(doer->job, who->program, added->last_ns);
+}
+
+static struct ledger_doer find_doer(struct ledger *ledger, const struct ledger_added *added)
+{
+	struct ledger_doer doer = { 0 };
+
+	if (added->pid)
+		doer = ledger_find_doer(ledger, added->pid, added->start_ns, added->first_ns,
+					added->last_ns);
+	if (added->who && !doer.several)
+		find_by_who(ledger, added, &doer);
+	if (!doer.job) {
+		doer.job = ledger_unknown_job(ledger, added->last_ns);
+		if (doer.job)
+			doer.command = ledger_command_of(doer.job, LEDGER_UNKNOWN, added->last_ns);
+	}
+	return doer;
+}
+
+void ledger_add(struct ledger *ledger, const struct ledger_added *added)
+{
+	struct ledger_doer doer = find_doer(ledger, added);
+
+	ledger_put(&ledger->node.sums, added, true);
+	if (!doer.job || !strcmp(doer.job->labels.cgroup, LEDGER_UNKNOWN))
+		ledger->node.uncertain_operations += added->counts.count;
+	if (!doer.job)
+		return;
+	if (doer.job->last_ns < added->last_ns)
+		doer.job->last_ns = added->last_ns;
+	if (doer.command->last_ns < added->last_ns)
+		doer.command->last_ns = added->last_ns;
+	add_series(ledger, doer.job, &doer.job->sums, added, true);
+	add_series(ledger, doer.job, &doer.command->sums, added, false);
+	if (doer.process)
+		ledger_put(&doer.process->sums, added, false);
+	ledger_add_file(ledger, doer.job, added);
+}
+
+void ledger_add_throttled(struct ledger *ledger, const struct ledger_added *added)
+{
+	struct ledger_doer doer = find_doer(ledger, added);
+
+	sums_add(&ledger->node.throttled, &added->counts);
+	if (!doer.job)
+		return;
+	if (!doer.job->throttled.count)
+		doer.job->throttled_folded = !ledger_take_series(
+			ledger, doer.job, ledger->options.costs.throttled, false);
+	sums_add(&doer.job->throttled, &added->counts);
+	if (doer.job->throttled_folded)
+		sums_add(&ledger->node.folded_throttled, &added->counts);
+}
+
+void ledger_tell_device(struct ledger *ledger, const struct ledger_device *device)
+{
+	struct ledger_node *node = &ledger->node;
+	struct ledger_device *devices;
+
+	for (unsigned int i = 0; i < node->device_count; i++)
+		if (node->devices[i].dev == device->dev) {
+			node->devices[i] = *device;
+			return;
+		}
+	if (node->device_count == LEDGER_DEVICES_MOST ||
+	    !ledger_take_series(ledger, NULL, ledger->options.costs.device, false)) {
+		node->devices_folded = true;
+		return;
+	}
+	devices = realloc(node->devices, (node->device_count + 1) * sizeof(*devices));
+	if (!devices)
+		return;
+	node->devices = devices;
+	devices[node->device_count++] = *device;
+}
+
+size_t ledger_settle(struct ledger *ledger, uint64_t until_ns, uint64_t now_ns)
+{
+	ledger->readings++;
+	ledger->read_ns = now_ns;
+	ledger_forget_ended(ledger, until_ns);
+	return ledger_retire(ledger, until_ns);
+}

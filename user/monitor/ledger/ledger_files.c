@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Files of jobs: those with the most time individually, all others together; and the file systems
+ * they are on.
+ */
+#include "monitor/ledger/ledger_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- names --- */
+
+/* Returns the number of a file system. Without room, returns the last one, which is not counted and
+ * stands for all others. */
+static uint32_t find_file_system(struct ledger *ledger, const struct ledger_file_name *name)
+{
+	struct ledger_node *node = &ledger->node;
+	struct ledger_file_system *system;
+	uint32_t i;
+
+	for (i = 0; i < node->file_system_count; i++) {
+		system = &node->file_systems[i];
+		if (system->dev == name->dev &&
+		    !strncmp(system->type, name->filesystem, sizeof(system->type)))
+			return i;
+	}
+	if (i == LEDGER_FILE_SYSTEMS_MOST - 1 ||
+	    !ledger_take_series(ledger, NULL, ledger->options.costs.file_system, false)) {
+		strcpy(node->file_systems[LEDGER_FILE_SYSTEMS_MOST - 1].type, LEDGER_OTHER);
+		return LEDGER_FILE_SYSTEMS_MOST - 1;
+	}
+	system = &node->file_systems[node->file_system_count++];
+	system->dev = name->dev;
+	memcpy(system->type, name->filesystem, strnlen(name->filesystem, sizeof(system->type)));
+	return i;
+}
+
+void ledger_name_file(struct ledger *ledger, const struct ledger_file_name *name)
+{
+	size_t bytes = name->path_bytes, cut = 0;
+	struct file_name known = {
+		.id = name->id,
+		.dev = name->dev,
+		.generation = name->generation,
+		.ino = name->ino,
+	};
+
+	if (bytes >= LEDGER_PATH_BYTES)
+		cut = bytes - (LEDGER_PATH_BYTES - 1);
+	known.file_system = find_file_system(ledger, name);
+	known.path = strndup(name->path + cut, bytes - cut);
+	file_names_set(ledger->file_names, &known);
+}
+
+/* --- the files of a job --- */
+
+static bool is_file(const struct ledger_file *file, const struct file_name *name)
+{
+	return file->path && file->ino == name->ino && file->dev == name->dev &&
+	       file->generation == name->generation;
+}
+
+/* Folds a file into the others, which frees its slot. */
+static void fold(struct ledger_job *job, struct ledger_file *file)
+{
+	if (!file->path)
+		return;
+	sums_merge(&job->other_files, &file->sums);
+	job->other_file_count++;
+	sums_free(&file->sums);
+	free(file->path);
+	*file = (struct ledger_file) { 0 };
+}
+
+/* Returns the file's slot: its own, else a free one, else that of the file with the least time. */
+static struct ledger_file *find_file(struct ledger_job *job, const struct file_name *name)
+{
+	struct ledger_file *least = &job->files[0];
+
+	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
+		struct ledger_file *file = &job->files[i];
+
+		if (is_file(file, name))
+			return file;
+		if (least->path && (!file->path || file->time_ns < least->time_ns))
+			least = file;
+	}
+	fold(job, least);
+	least->path = strdup(name->path);
+	if (!least->path)
+		return NULL;
+	least->ino = name->ino;
+	least->dev = name->dev;
+	least->generation = name->generation;
+	return least;
+}
+
+void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
+		     const struct ledger_added *added)
+{
+	const struct file_name *name;
+	struct ledger_file *file;
+
+	if (!added->file)
+		return;
+	name = file_names_find(ledger->file_names, added->file);
+	file = name ? find_file(job, name) : NULL;
+	if (!file) {
+		ledger_put(&job->other_files, added, false);
+		return;
+	}
+	file->time_ns += added->counts.time_ns;
+	ledger_put(&file->sums, added, false);
+	ledger_put(&ledger->node.file_systems[name->file_system].sums, added, false);
+}
+
+void ledger_add_unattributed(struct ledger *ledger, uint32_t file, uint64_t fetched_bytes,
+			     uint64_t created_bytes)
+{
+	ledger->node.unattributed_fetched_bytes += fetched_bytes;
+	ledger->node.unattributed_created_bytes += created_bytes;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Internal state shared by ledger*.c. */
+#ifndef FAULTLINE_MONITOR_LEDGER_STATE_H
+#define FAULTLINE_MONITOR_LEDGER_STATE_H
+
+#include <pthread.h>
+
+#include "monitor/ledger/file_names.h"
+#include "monitor/ledger/ledger.h"
+
+#define PROCESS_CHAINS 4096
+#define JOB_CHAINS_LOG 10
+#define JOB_CHAINS (1 << JOB_CHAINS_LOG)
+
+struct ledger {
+	pthread_mutex_t lock;
+	struct ledger_options options;
+	struct ledger_node node;
+	struct ledger_job *jobs, *last_job;
+	struct ledger_job *unknown, *other;	   /* NULL: not needed yet */
+	struct ledger_job *job_chains[JOB_CHAINS]; /* by cgroup and user; without those two */
+	unsigned int job_count;
+	uint64_t job_ids;
+	struct ledger_process *chains[PROCESS_CHAINS]; /* by pid */
+	unsigned int process_count; /* including those that have ended but are still kept */
+	struct file_names *file_names;
+	struct ledger_in_flight *in_flight; /* sorted by pid, then by age */
+	size_t in_flight_count;
+	ledger_joined_fn *joined; /* NULL: no listener */
+	void *joined_context;
+	uint64_t latency_series; /* part of node.series_used */
+	uint64_t readings, read_ns;
+};
+
+/* ledger.c: adds to a cell, creating it if needed, with or without latencies. Returns NULL, adding
+ * nothing, if out of memory. */
+struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_added *added,
+			       bool latencies);
+
+/* ledger.c: takes that many series for a job (NULL: for the node); returns false if there is no
+ * room. */
+bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uint64_t series,
+			bool latencies);
+
+/* ledger_jobs.c: returns the job of a cgroup and user, creating it if needed; LEDGER_OTHER if there
+ * is no room, NULL if out of memory. */
+struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint32_t uid,
+				 const char *user, uint64_t time_ns);
+/* Returns the job LEDGER_UNKNOWN. */
+struct ledger_job *ledger_unknown_job(struct ledger *ledger, uint64_t time_ns);
+/* Returns the row of programs with that name; LEDGER_OTHER's if there is no room or they are called
+ * so, because names are unique. */
+struct ledger_command *ledger_command_of(struct ledger_job *job, const char *name,
+					 uint64_t time_ns);
+/* Retires jobs that are due at `until_ns`, but none to which a process still to be booked on, or
+ * its exec, refers. */
+size_t ledger_retire(struct ledger *ledger, uint64_t until_ns);
+void ledger_free_jobs(struct ledger *ledger);
+
+/* ledger_jobs.c: returns whether what was last active at `last_ns` is due to go. */
+bool ledger_is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns);
+
+/* ledger_spans.c: drops spans that are due; drops all. */
+void ledger_retire_spans(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns);
+void ledger_free_spans(struct ledger *ledger, struct ledger_job *job);
+
+/* ledger_in_flight.c: frees the operations in flight. */
+void ledger_forget_in_flight(struct ledger *ledger);
+
+/* ledger_files.c: books operations on a file of the job. */
+void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
+		     const struct ledger_added *added);
+
+/* ledger_processes.c: finds the process that started then, even if it has ended; with `told`, only
+ * if more than its fork is known. */
+struct ledger_doer ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				     uint64_t last_ns, bool told);
+/* Drops processes that ended before `until_ns`, once everything they did has been booked. */
+void ledger_forget_ended(struct ledger *ledger, uint64_t until_ns);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The page's data as JSON of bounded size: tables with their columns, and the data of pictures.
+ *
+ * Tables: {"name", "title", "meaning", "shape": "record"|"list", "note", "absent", "columns":
+ * [{"name", "title", "unit", "meaning"}], "shown": [column...], "by": column, "only": column,
+ * "rows": [[cell...]], "of": number of all rows}. A lower bound is {"least": number}, a nested
+ * table {"columns": [name...], "rows": ...}.
+ *
+ * Number lists of pictures are run-length encoded: -N stands for N zeros.
+ */
+#ifndef FAULTLINE_HTML_DATA_H
+#define FAULTLINE_HTML_DATA_H
+
+#include "analysis/picture/pictures.h"
+#include "analysis/table/table.h"
+#include "output/base/sink.h"
+
+/* Maximum bytes of all tables together, and of one table; rows of a table; bytes of a text. */
+#define HTML_TABLES_BYTES 640000
+#define HTML_TABLE_BYTES 90000
+#define HTML_ROWS_MOST 1000
+#define HTML_TEXT_BYTES 400
+/* Maximum bytes of one set of sums by stretch, and of those of one table's rows. */
+#define HTML_SET_BYTES 150000
+#define HTML_ROWS_BYTES 60000
+/* ... of those that do not follow from single events. */
+#define HTML_SAMPLES_BYTES 60000
+/* Maximum bytes of all maps of files. */
+#define HTML_MAPS_BYTES 640000
+
+/* Errors are kept in the sink. */
+void html_tables(struct sink *out, const struct table *const *tables, size_t count);
+void html_pictures(struct sink *out, const struct pictures *pictures);
+/* Writes a text as a JSON string, shortened in the middle. */
+void html_text(struct sink *out, const char *text, size_t length);
+
+#endif

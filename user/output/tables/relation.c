@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Builds table columns from the columns of the trace format. */
+#include "output/tables/relation.h"
+
+#include <stdio.h>
+
+#include "output/base/args.h"
+
+/* --- cells --- */
+
+void relation_text(struct cell *cell, struct trace_string text)
+{
+	if (!text.length)
+		return;
+	cell->type = CELL_TEXT;
+	cell->text = text.bytes;
+	cell->length = text.length;
+}
+
+void relation_literal(struct cell *cell, const char *text)
+{
+	if (text)
+		relation_text(cell, (struct trace_string) { text, strlen(text) });
+}
+
+const char *relation_class(unsigned int class)
+{
+	static const char *const names[IO_CLASS_COUNT + 1] = {
+		[IO_READ] = "read", [IO_WRITE] = "write",	  [IO_METADATA] = "metadata",
+		[IO_SYNC] = "sync", [IO_MMAP_READ] = "mmap_read", [IO_MMAP_WRITE] = "mmap_write",
+	};
+
+	return class <= IO_CLASS_COUNT ? names[class] : NULL;
+}
+
+/* --- getters of a trace's columns --- */
+
+/* Kinds that share a table may lack the last columns of its schema. */
+static bool has(const struct relation_row *row, const struct relation_column *column)
+{
+	return column->number < trace_schemas[row->resolved->kind].column_count;
+}
+
+static void get_time(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	cell_uint(cell, clock_subtract(row->event->start, row->base_ns));
+}
+
+static void get_uint(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (has(row, column))
+		cell_uint(cell, row->resolved->values[column->number]);
+}
+
+static void get_int(struct relation_row *row, const struct relation_column *column,
+		    struct cell *cell)
+{
+	if (has(row, column))
+		cell_int(cell, row->resolved->values[column->number]);
+}
+
+static void get_offset(struct relation_row *row, const struct relation_column *column,
+		       struct cell *cell)
+{
+	if (has(row, column) && (int64_t)row->resolved->values[column->number] >= 0)
+		cell_uint(cell, row->resolved->values[column->number]);
+}
+
+static void get_op(struct relation_row *row, const struct relation_column *column,
+		   struct cell *cell)
+{
+	relation_literal(cell, row->resolved->name);
+}
+
+/* The column holds the operation's number plus 1. */
+static void get_call(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	const struct trace_header *header = row->job->traces[row->event->block->trace].header;
+	uint64_t value = row->resolved->values[column->number];
+
+	if (value && value <= header->operation_count)
+		relation_literal(cell, header->operations[value - 1].name);
+}
+
+static void get_file(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	uint32_t file;
+
+	if (!has(row, column))
+		return;
+	file = file_table_find(&row->job->files, row->event->block->trace,
+			       row->resolved->values[column->number]);
+	if (file != FILE_NONE)
+		cell_uint(cell, file);
+}
+
+static void get_string(struct relation_row *row, const struct relation_column *column,
+		       struct cell *cell)
+{
+	if (has(row, column))
+		relation_text(cell, trace_reader_string(row->resolved->reader,
+							row->resolved->values[column->number]));
+}
+
+/* The path given in the row itself, made absolute; the file's own path is in its row in "files". */
+static void get_path(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (has(row, column) && row->resolved->values[column->number])
+		relation_text(cell, row->resolved->path);
+}
+
+static void get_path2(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	if (has(row, column) && row->resolved->values[column->number])
+		relation_text(cell, row->resolved->path2);
+}
+
+static void get_device(struct relation_row *row, const struct relation_column *column,
+		       struct cell *cell)
+{
+	char *text = row->devices[column->number == REQUEST_PART];
+
+	relation_literal(cell, units_device(text, row->resolved->values[column->number]));
+}
+
+static void get_args(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	struct trace_string args =
+		trace_reader_string(row->resolved->reader, row->resolved->values[column->number]);
+
+	relation_text(cell, args_json(row->made, args));
+}
+
+/* --- columns --- */
+
+void relation_add(struct relation *relation, const struct relation_column *column)
+{
+	if (relation->column_count < RELATION_COLUMNS_MOST)
+		relation->columns[relation->column_count++] = *column;
+}
+
+void relation_add_columns(struct relation *relation, const struct relation_column *columns,
+			  size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		relation_add(relation, &columns[i]);
+}
+
+/* Columns with a getter or meaning of their own, in any kind. */
+static const struct {
+	const char *name;
+	enum relation_type type;
+	relation_getter *get;
+	const char *refers;
+	unsigned int needs;
+	const char *meaning; /* NULL: as in the trace */
+} special[] = {
+	{ "op", RELATION_TEXT, get_op, NULL, 0, "operation" },
+	{ "call", RELATION_TEXT, get_call, NULL, 0, "operation that the task was in, if known" },
+	{ "offset", RELATION_UINT, get_offset, NULL, 0, "offset in the file" },
+	{ "file", RELATION_UINT, get_file, "files", 0, "file" },
+	{ "file2", RELATION_UINT, get_file, "files", 0,
+	  "file written by sendfile, splice and the like" },
+	{ "dir", RELATION_UINT, get_file, "files", 0, "directory that path is relative to" },
+	{ "dir2", RELATION_UINT, get_file, "files", 0, "directory that path2 is relative to" },
+	{ "path", RELATION_TEXT, get_path, NULL, 0,
+	  "path given to the call, made absolute; its file's own path is files.path" },
+	{ "path2", RELATION_TEXT, get_path2, NULL, 0, "second path of rename or link" },
+	{ "dev", RELATION_TEXT, get_device, NULL, 0, "whole device, major:minor" },
+	{ "part", RELATION_TEXT, get_device, NULL, 0, "partition, or the whole device" },
+	{ "args", RELATION_JSON, get_args, NULL, 0, "arguments, as an object" },
+	{ "fetched_bytes", RELATION_UINT, get_uint, NULL, JOB_PAGECACHE, NULL },
+	{ "fault_fetched_bytes", RELATION_UINT, get_uint, NULL, JOB_PAGECACHE, NULL },
+	{ "created_bytes", RELATION_UINT, get_uint, NULL, JOB_PAGECACHE, NULL },
+	{ "dirtied_bytes", RELATION_UINT, get_uint, NULL, JOB_DIRTIED, NULL },
+};
+
+static void make_column(struct relation_column *made, enum trace_kind kind, unsigned int number)
+{
+	static const struct {
+		enum relation_type type;
+		relation_getter *get;
+	} types[] = {
+		[TRACE_TIME] = { RELATION_UINT, get_time },
+		[TRACE_UINT] = { RELATION_UINT, get_uint },
+		[TRACE_INT] = { RELATION_INT, get_int },
+		[TRACE_STRING] = { RELATION_TEXT, get_string },
+	};
+	static const enum table_unit unit_of[] = { [TRACE_UNIT_NONE] = UNIT_NONE,
+						   [TRACE_UNIT_NS] = UNIT_NS,
+						   [TRACE_UNIT_BYTES] = UNIT_BYTES,
+						   [TRACE_UNIT_COUNT] = UNIT_COUNT };
+	const struct trace_column *column = &trace_schemas[kind].columns[number];
+	bool time = column->type == TRACE_TIME;
+
+	*made = (struct relation_column) {
+		.type = types[column->type].type,
+		.get = types[column->type].get,
+		.unit = unit_of[column->unit],
+		.meaning = time ? "start time, since the start of the run" : column->meaning,
+		.number = number,
+	};
+	snprintf(made->name, sizeof(made->name), "%s%s", time ? "time" : column->name,
+		 column->unit == TRACE_UNIT_NS ? "_ns" : "");
+	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
+		if (strcmp(special[i].name, column->name))
+			continue;
+		made->type = special[i].type;
+		made->get = special[i].get;
+		made->refers = special[i].refers;
+		made->needs = special[i].needs;
+		if (special[i].meaning)
+			made->meaning = special[i].meaning;
+	}
+}
+
+void relation_add_schema(struct relation *relation, enum trace_kind kind)
+{
+	for (unsigned int i = 0; i < trace_schemas[kind].column_count; i++) {
+		struct relation_column column;
+
+		make_column(&column, kind, i);
+		relation_add(relation, &column);
+	}
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The tables of spans, files and processes. */
+#include <sys/wait.h>
+
+#include "output/base/args.h"
+#include "output/base/json.h"
+#include "output/tables/relation.h"
+
+/* --- spans --- */
+
+static const struct span *span_of(const struct relation_row *row)
+{
+	return &row->job->spans.slots[row->number];
+}
+
+static const struct process *process_of(const struct relation_row *row)
+{
+	return &row->job->processes.processes[row->process];
+}
+
+static struct trace_string span_string(const struct relation_row *row, uint64_t id)
+{
+	return trace_reader_string(row->job->traces[process_of(row)->trace].reader, id);
+}
+
+static void get_span_id(struct relation_row *row, const struct relation_column *column,
+			struct cell *cell)
+{
+	cell_uint(cell, span_of(row)->serial);
+}
+
+static void get_span_parent(struct relation_row *row, const struct relation_column *column,
+			    struct cell *cell)
+{
+	if (span_of(row)->parent != SPAN_NONE)
+		cell_uint(cell, span_of(row)->parent_serial);
+}
+
+static void get_span_process(struct relation_row *row, const struct relation_column *column,
+			     struct cell *cell)
+{
+	if (row->process != PROCESS_UNKNOWN)
+		cell_uint(cell, row->process);
+}
+
+static void get_span_pid(struct relation_row *row, const struct relation_column *column,
+			 struct cell *cell)
+{
+	if (row->process != PROCESS_UNKNOWN)
+		cell_uint(cell, process_of(row)->pid);
+}
+
+static void get_span_tid(struct relation_row *row, const struct relation_column *column,
+			 struct cell *cell)
+{
+	cell_uint(cell, span_of(row)->thread);
+}
+
+static void get_span_name(struct relation_row *row, const struct relation_column *column,
+			  struct cell *cell)
+{
+	relation_text(cell, span_string(row, row->of->name));
+}
+
+static void get_span_category(struct relation_row *row, const struct relation_column *column,
+			      struct cell *cell)
+{
+	relation_text(cell, span_string(row, row->of->category));
+}
+
+static void get_span_time(struct relation_row *row, const struct relation_column *column,
+			  struct cell *cell)
+{
+	cell_uint(cell, clock_subtract(span_of(row)->begin_ns, row->base_ns));
+}
+
+static void get_span_dur(struct relation_row *row, const struct relation_column *column,
+			 struct cell *cell)
+{
+	cell_uint(cell, clock_subtract(span_of(row)->end_ns, span_of(row)->begin_ns));
+}
+
+static void get_span_unfinished(struct relation_row *row, const struct relation_column *column,
+				struct cell *cell)
+{
+	cell_bool(cell, span_of(row)->unfinished);
+}
+
+static void get_epoch(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	if (row->of->epoch != TABLE_NO_INT)
+		cell_int(cell, row->of->epoch);
+}
+
+static void get_step(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (row->of->step != TABLE_NO_INT)
+		cell_int(cell, row->of->step);
+}
+
+static void get_span_flags(struct relation_row *row, const struct relation_column *column,
+			   struct cell *cell)
+{
+	cell_uint(cell, row->of->flags);
+}
+
+static void get_span_args(struct relation_row *row, const struct relation_column *column,
+			  struct cell *cell)
+{
+	relation_text(cell, args_json(row->made, span_string(row, row->of->args)));
+}
+
+void relation_make_spans(struct relation *relation)
+{
+	static const struct relation_column columns[] = {
+		{ "id", RELATION_UINT, UNIT_NONE, "span id, in order of start", NULL, get_span_id,
+		  0, 0 },
+		{ "time_ns", RELATION_UINT, UNIT_NS, "start time, since the start of the run", NULL,
+		  get_span_time, 0, 0 },
+		{ "dur_ns", RELATION_UINT, UNIT_NS, "duration", NULL, get_span_dur, 0, 0 },
+		{ "pid", RELATION_UINT, UNIT_NONE, "process", NULL, get_span_pid, 0, 0 },
+		{ "tid", RELATION_UINT, UNIT_NONE, "thread that began it", NULL, get_span_tid, 0,
+		  0 },
+		{ "process", RELATION_UINT, UNIT_NONE, "process; unlike pids, never reused",
+		  "processes", get_span_process, 0, 0 },
+		{ "name", RELATION_TEXT, UNIT_NONE, "name", NULL, get_span_name, 0, 0 },
+		{ "category", RELATION_TEXT, UNIT_NONE, "category", NULL, get_span_category, 0, 0 },
+		{ "parent", RELATION_UINT, UNIT_NONE, "span that it began in", "spans",
+		  get_span_parent, 0, 0 },
+		{ "epoch", RELATION_INT, UNIT_NONE,
+		  "from an argument of the span or an enclosing one; else spans of that name, "
+		  "counted from 0 per rank",
+		  NULL, get_epoch, 0, 0 },
+		{ "step", RELATION_INT, UNIT_NONE, "step number, found in the same way", NULL,
+		  get_step, 0, 0 },
+		{ "unfinished", RELATION_BOOL, UNIT_NONE,
+		  "never ended: the program or the recording ended first", NULL,
+		  get_span_unfinished, 0, 0 },
+		{ "flags", RELATION_UINT, UNIT_NONE, "TRACE_SPAN_* of flags.h", NULL,
+		  get_span_flags, 0, 0 },
+		{ "args", RELATION_JSON, UNIT_NONE, "arguments, as an object", NULL, get_span_args,
+		  0, 0 },
+	};
+
+	RELATION_ADD(relation, columns);
+}
+
+/* --- files --- */
+
+static const struct file *file_of(const struct relation_row *row)
+{
+	return &row->job->files.files[row->number];
+}
+
+static void get_number(struct relation_row *row, const struct relation_column *column,
+		       struct cell *cell)
+{
+	cell_uint(cell, row->number);
+}
+
+static void get_file_path(struct relation_row *row, const struct relation_column *column,
+			  struct cell *cell)
+{
+	relation_text(cell, file_table_path(&row->job->files, row->number));
+}
+
+static void get_filesystem(struct relation_row *row, const struct relation_column *column,
+			   struct cell *cell)
+{
+	relation_text(cell, file_table_filesystem(&row->job->files, row->number));
+}
+
+static void get_file_host(struct relation_row *row, const struct relation_column *column,
+			  struct cell *cell)
+{
+	if (row->number != FILE_UNKNOWN)
+		relation_literal(cell, row->job->traces[file_of(row)->trace].header->host);
+}
+
+static void get_file_dev(struct relation_row *row, const struct relation_column *column,
+			 struct cell *cell)
+{
+	if (row->number != FILE_UNKNOWN)
+		relation_literal(cell, units_device(row->devices[0], file_of(row)->dev));
+}
+
+/* Members of a file, by column->number. */
+enum { FILE_AT_INO, FILE_AT_GENERATION, FILE_AT_SIZE, FILE_AT_MODE, FILE_AT_READAHEAD };
+
+static void get_file_number(struct relation_row *row, const struct relation_column *column,
+			    struct cell *cell)
+{
+	const struct file *file = file_of(row);
+	const uint64_t values[] = { file->ino, file->generation, file->size_bytes, file->mode,
+				    file->readahead_bytes };
+
+	if (row->number != FILE_UNKNOWN &&
+	    (column->number != FILE_AT_READAHEAD || file->readahead_bytes))
+		cell_uint(cell, values[column->number]);
+}
+
+static void get_deleted(struct relation_row *row, const struct relation_column *column,
+			struct cell *cell)
+{
+	if (row->number != FILE_UNKNOWN)
+		cell_bool(cell, file_of(row)->flags & TRACE_FILE_DELETED);
+}
+
+void relation_make_files(struct relation *relation)
+{
+	static const struct relation_column columns[] = {
+		{ "id", RELATION_UINT, UNIT_NONE,
+		  "id in other tables; 0 stands for all files that no row describes", NULL,
+		  get_number, 0, 0 },
+		{ "path", RELATION_TEXT, UNIT_NONE, "last known path", NULL, get_file_path, 0, 0 },
+		{ "host", RELATION_TEXT, UNIT_NONE, "host where it was seen", NULL, get_file_host,
+		  0, 0 },
+		{ "dev", RELATION_TEXT, UNIT_NONE, "device, major:minor", NULL, get_file_dev, 0,
+		  0 },
+		{ "ino", RELATION_UINT, UNIT_NONE, "inode", NULL, get_file_number, FILE_AT_INO, 0 },
+		{ "generation", RELATION_UINT, UNIT_NONE,
+		  "distinguishes files that had the same inode", NULL, get_file_number,
+		  FILE_AT_GENERATION, 0 },
+		{ "size_bytes", RELATION_UINT, UNIT_BYTES, "last known size", NULL, get_file_number,
+		  FILE_AT_SIZE, 0 },
+		{ "mode", RELATION_UINT, UNIT_NONE, "type and permission bits of st_mode", NULL,
+		  get_file_number, FILE_AT_MODE, 0 },
+		{ "deleted", RELATION_BOOL, UNIT_NONE, "had no name left", NULL, get_deleted, 0,
+		  0 },
+		{ "filesystem", RELATION_TEXT, UNIT_NONE, "filesystem type, if known", NULL,
+		  get_filesystem, 0, 0 },
+		{ "readahead_bytes", RELATION_UINT, UNIT_BYTES,
+		  "maximum readahead of an open file, if known", NULL, get_file_number,
+		  FILE_AT_READAHEAD, 0 },
+	};
+
+	RELATION_ADD(relation, columns);
+}
+
+/* --- processes --- */
+
+static bool known(const struct relation_row *row)
+{
+	return row->number != PROCESS_UNKNOWN;
+}
+
+static const struct process *this_process(const struct relation_row *row)
+{
+	return &row->job->processes.processes[row->number];
+}
+
+static void get_pid(struct relation_row *row, const struct relation_column *column,
+		    struct cell *cell)
+{
+	if (known(row))
+		cell_uint(cell, this_process(row)->pid);
+}
+
+static void get_ppid(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (known(row) && this_process(row)->ppid)
+		cell_uint(cell, this_process(row)->ppid);
+}
+
+static void get_parent(struct relation_row *row, const struct relation_column *column,
+		       struct cell *cell)
+{
+	if (known(row) && this_process(row)->parent != PROCESS_NONE)
+		cell_uint(cell, this_process(row)->parent);
+}
+
+static void get_rank(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (known(row) && this_process(row)->rank >= 0)
+		cell_int(cell, this_process(row)->rank);
+}
+
+static void get_host(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (known(row))
+		relation_literal(cell, row->job->traces[this_process(row)->trace].header->host);
+}
+
+static void get_start(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	if (known(row))
+		cell_uint(cell, clock_subtract(this_process(row)->start_ns, row->base_ns));
+}
+
+static void get_end(struct relation_row *row, const struct relation_column *column,
+		    struct cell *cell)
+{
+	if (known(row) && this_process(row)->ended)
+		cell_uint(cell, clock_subtract(this_process(row)->end_ns, row->base_ns));
+}
+
+static void get_exit_code(struct relation_row *row, const struct relation_column *column,
+			  struct cell *cell)
+{
+	if (known(row) && this_process(row)->ended && WIFEXITED((int)this_process(row)->status))
+		cell_int(cell, WEXITSTATUS((int)this_process(row)->status));
+}
+
+static void get_signal(struct relation_row *row, const struct relation_column *column,
+		       struct cell *cell)
+{
+	if (known(row) && this_process(row)->ended && WIFSIGNALED((int)this_process(row)->status))
+		cell_int(cell, WTERMSIG((int)this_process(row)->status));
+}
+
+static struct trace_string string_of(const struct relation_row *row, uint64_t id)
+{
+	return trace_reader_string(row->job->traces[this_process(row)->trace].reader, id);
+}
+
+static void get_comm(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (known(row))
+		relation_text(cell, string_of(row, this_process(row)->comm));
+}
+
+static void get_command(struct relation_row *row, const struct relation_column *column,
+			struct cell *cell)
+{
+	struct trace_string command;
+
+	if (!known(row))
+		return;
+	command = string_of(row, this_process(row)->command);
+	if (!command.length)
+		return;
+	row->made->used = 0;
+	json_words(row->made, command.bytes, command.length);
+	relation_text(cell, (struct trace_string) { row->made->buffer, row->made->used });
+}
+
+void relation_make_processes(struct relation *relation)
+{
+	static const struct relation_column columns[] = {
+		{ "id", RELATION_UINT, UNIT_NONE, "id in other tables; 0 stands for invalid pids",
+		  NULL, get_number, 0, 0 },
+		{ "pid", RELATION_UINT, UNIT_NONE, "process id", NULL, get_pid, 0, 0 },
+		{ "ppid", RELATION_UINT, UNIT_NONE, "process id of the parent", NULL, get_ppid, 0,
+		  0 },
+		{ "parent", RELATION_UINT, UNIT_NONE, "parent, if traced", "processes", get_parent,
+		  0, 0 },
+		{ "rank", RELATION_INT, UNIT_NONE, "own rank, or that of the nearest ancestor",
+		  NULL, get_rank, 0, 0 },
+		{ "host", RELATION_TEXT, UNIT_NONE, "host", NULL, get_host, 0, 0 },
+		{ "comm", RELATION_TEXT, UNIT_NONE, "program name", NULL, get_comm, 0, 0 },
+		{ "command", RELATION_JSON, UNIT_NONE, "command line, as a list", NULL, get_command,
+		  0, 0 },
+		{ "start_ns", RELATION_UINT, UNIT_NS, "start time, since the start of the run",
+		  NULL, get_start, 0, 0 },
+		{ "end_ns", RELATION_UINT, UNIT_NS, "end time, since the start of the run", NULL,
+		  get_end, 0, 0 },
+		{ "exit_code", RELATION_INT, UNIT_NONE, "exit status, unless a signal ended it",
+		  NULL, get_exit_code, 0, 0 },
+		{ "signal", RELATION_INT, UNIT_NONE, "signal that ended it", NULL, get_signal, 0,
+		  0 },
+	};
+
+	RELATION_ADD(relation, columns);
+}

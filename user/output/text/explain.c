@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Explains finding rules as text. */
+#include "output/text/explain.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "analysis/finding/finding_text.h"
+#include "output/text/grid.h"
+#include "units.h"
+
+static void write_value(struct sink *out, const struct finding_threshold *threshold)
+{
+	char text[UNITS_TEXT];
+
+	switch (threshold->unit) {
+	case UNIT_SHARE:
+		sink_text(out, units_share(text, threshold->value));
+		break;
+	case UNIT_BYTES:
+		sink_text(out, units_bytes(text, threshold->value));
+		break;
+	case UNIT_NS:
+		sink_text(out, units_ns(text, threshold->value));
+		break;
+	default:
+		sink_format(out, "%g", threshold->value);
+	}
+}
+
+/* Phrases that mark a bound, at the end or in a clause of their own. */
+static const struct {
+	const char *words, *sign;
+} bounds[] = {
+	{ ", at least", "≥ " }, { ", at most", "≤ " }, { " at least", "≥ " }, { " at most", "≤ " }
+};
+
+/* "major faults of a file, at least", 16: "≥ 16: major faults of a file". */
+static void write_threshold(struct sink *out, const struct finding_threshold *threshold,
+			    bool with_source)
+{
+	const char *meaning = threshold->meaning, *at = NULL, *rest = "", *sign = "";
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]) && !at; i++) {
+		at = strstr(meaning, bounds[i].words);
+		rest = at ? at + strlen(bounds[i].words) : "";
+		sign = at ? bounds[i].sign : "";
+	}
+	sink_format(out, "  %s", sign);
+	write_value(out, threshold);
+	sink_format(out, ": %.*s%s\n", at ? (int)(at - meaning) : (int)strlen(meaning), meaning,
+		    rest[0] == ',' && !rest[1] ? "" : rest);
+	if (with_source)
+		sink_format(out, "    source: %s\n", threshold->source);
+}
+
+static const char *general(struct arena *arena, const struct finding_rule *rule,
+			   const char *pattern)
+{
+	const char *text =
+		finding_text_general(arena, pattern, rule->evidence, rule->evidence_count);
+
+	return text ? text : "";
+}
+
+void explain_list(struct sink *out)
+{
+	struct arena arena = { 0 };
+	int width = 0;
+
+	for (size_t i = 0; i < finding_rule_count; i++)
+		if ((int)strlen(finding_rules[i]->id) > width)
+			width = strlen(finding_rules[i]->id);
+	for (size_t i = 0; i < finding_rule_count; i++)
+		sink_format(out, "%-*s  %s\n", width, finding_rules[i]->id,
+			    general(&arena, finding_rules[i], finding_rules[i]->title));
+	arena_free(&arena);
+}
+
+static void write_evidence(struct sink *out, const struct finding_rule *rule)
+{
+	sink_text(out, "\nEvidence:\n");
+	for (size_t i = 0; i < rule->evidence_count; i++)
+		sink_format(out, "  %-16s %s\n", rule->evidence[i].name, rule->evidence[i].meaning);
+}
+
+void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width, bool verbose)
+{
+	struct arena arena = { 0 };
+
+	sink_format(out, "%s: %s\n\n", rule->id, general(&arena, rule, rule->title));
+	grid_wrapped(out, rule->rule, width);
+	sink_text(out, "\nWhat to do:\n  ");
+	grid_indented(out, general(&arena, rule, rule->advice), width, 2);
+	sink_format(out, "\nSee also:\n  %s\n", general(&arena, rule, rule->more));
+	if (rule->threshold_count)
+		sink_text(out, "\nThresholds:\n");
+	for (size_t i = 0; i < rule->threshold_count; i++)
+		write_threshold(out, &finding_thresholds[rule->thresholds[i]], verbose);
+	if (verbose)
+		write_evidence(out, rule);
+	sink_format(out, "\nIn profile mode: %s\n",
+		    rule->sums == FINDING_OF_EVENTS ? "not reported"
+		    : rule->sums == FINDING_OF_SUMS ? "reported, with an upper bound on the cost"
+						    : "reported as in trace mode");
+	arena_free(&arena);
+}

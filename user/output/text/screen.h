@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The first screen of the text report, for a reader in a hurry: what ran, what it waits for and
+ * what to change, its timeline, and where time and bytes went.
+ */
+#ifndef FAULTLINE_SCREEN_H
+#define FAULTLINE_SCREEN_H
+
+#include "analysis/report/report.h"
+#include "output/base/style.h"
+
+#define SCREEN_PLACES 5 /* rows */
+
+/* Errors are kept in the sink. */
+void screen_write(struct sink *out, const struct report *report, const struct style *style);
+
+#endif

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Unoverlapped I/O by stack of span, file and call, in one pass.
+ *
+ * Where operations overlap, the time belongs to the one that began first: each counts for the part
+ * that no earlier one covers, so the parts add up to the length of the union. Parts are queued
+ * until the pass reaches them, and count where no compute span is open.
+ */
+#include "output/timeline/export_speedscope.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/order/walk.h"
+#include "grow.h"
+#include "output/base/json.h"
+
+#define NO_NODE 0 /* the root of all stacks */
+#define DEPTH_MOST 64
+
+enum frame_kind { FRAME_NO_SPAN, FRAME_SPAN, FRAME_FILE, FRAME_NO_FILE, FRAME_CALL };
+
+struct frame {
+	enum frame_kind kind;
+	uint64_t number; /* of a label, file or operation */
+};
+
+/* A stack: a frame on top of another stack. */
+struct node {
+	uint32_t parent, frame, depth;
+};
+
+/* A part of the I/O union whose end the pass has not reached. */
+struct stack_part {
+	uint64_t from_ns, until_ns;
+	uint32_t node;
+};
+
+/* The whole job, or one rank. */
+struct graph {
+	int64_t rank;			/* -1: the job */
+	uint64_t covered_ns, computing; /* end of the union; open compute spans */
+	bool computes;
+	struct stack_part *parts; /* [first, count) are pending, in time order */
+	size_t first, count, room;
+	uint64_t *weights, *all; /* by node: outside compute, and in total */
+	size_t node_room;
+};
+
+struct speedscope {
+	const struct export_options *options;
+	struct sink *out;
+	struct job job;
+	struct frame *frames;
+	size_t frame_count, frame_room;
+	struct map frame_numbers; /* kind, number -> frame */
+	struct node *nodes;
+	size_t node_count, node_room;
+	struct map node_numbers; /* parent, frame -> node */
+	uint32_t *span_nodes;	 /* by slot of the open span */
+	size_t span_room;
+	struct graph *graphs; /* 0 is the job */
+	size_t graph_count, graph_room;
+	struct map ranks; /* rank -> graph */
+};
+
+/* --- stacks --- */
+
+static int find_frame(struct speedscope *all, enum frame_kind kind, uint64_t number,
+		      uint32_t *frame)
+{
+	const uint64_t key[] = { kind, number };
+	bool added;
+	uint64_t *known = map_add(&all->frame_numbers, key, &added);
+
+	if (!known || (added && !GROW(all->frames, all->frame_room, all->frame_count + 1)))
+		return -ENOMEM;
+	if (added) {
+		*known = all->frame_count;
+		all->frames[all->frame_count++] = (struct frame) { kind, number };
+	}
+	*frame = *known;
+	return 0;
+}
+
+/* Finds or adds the stack of a frame on top of another. */
+static int push(struct speedscope *all, uint32_t parent, enum frame_kind kind, uint64_t number,
+		uint32_t *node)
+{
+	uint32_t frame;
+	int status = find_frame(all, kind, number, &frame);
+	const uint64_t key[] = { parent, status ? 0 : frame };
+	bool added;
+	uint64_t *known = status ? NULL : map_add(&all->node_numbers, key, &added);
+
+	if (!known || (added && !GROW(all->nodes, all->node_room, all->node_count + 1)))
+		return -ENOMEM;
+	if (added) {
+		*known = all->node_count;
+		all->nodes[all->node_count++] = (struct node) {
+			.parent = parent,
+			.frame = frame,
+			.depth = all->nodes[parent].depth + 1,
+		};
+	}
+	*node = *known;
+	return 0;
+}
+
+/* --- graphs --- */
+
+static int find_graph(struct speedscope *all, uint32_t process, size_t *number)
+{
+	int64_t rank = all->job.processes.processes[process].rank;
+	const uint64_t key[] = { rank };
+	bool added;
+	uint64_t *known;
+
+	*number = 0;
+	if (rank < 0)
+		return 0;
+	known = map_add(&all->ranks, key, &added);
+	if (!known || (added && !GROW(all->graphs, all->graph_room, all->graph_count + 1)))
+		return -ENOMEM;
+	if (added) {
+		*known = all->graph_count;
+		all->graphs[all->graph_count++] = (struct graph) { .rank = rank };
+	}
+	*number = *known;
+	return 0;
+}
+
+/* Accounts for the time up to `time_ns`, during which `computing` did not change. */
+static void advance(struct graph *graph, uint64_t time_ns)
+{
+	for (; graph->first < graph->count; graph->first++) {
+		struct stack_part *part = &graph->parts[graph->first];
+		uint64_t until_ns = part->until_ns < time_ns ? part->until_ns : time_ns;
+
+		if (until_ns > part->from_ns) {
+			graph->all[part->node] += until_ns - part->from_ns;
+			if (!graph->computing)
+				graph->weights[part->node] += until_ns - part->from_ns;
+			part->from_ns = until_ns;
+		}
+		if (part->until_ns > time_ns)
+			break;
+	}
+	if (graph->first == graph->count)
+		graph->first = graph->count = 0;
+}
+
+static int make_room(struct graph *graph, size_t nodes)
+{
+	size_t room = graph->node_room;
+
+	if (!GROW(graph->all, room, nodes) || !GROW(graph->weights, graph->node_room, nodes))
+		return -ENOMEM;
+	return 0;
+}
+
+static int add_part(struct speedscope *all, size_t number, const struct event *event, uint32_t node)
+{
+	struct graph *graph = &all->graphs[number];
+	uint64_t from_ns = event->start > graph->covered_ns ? event->start : graph->covered_ns;
+
+	if (make_room(graph, all->node_count))
+		return -ENOMEM;
+	advance(graph, event->start);
+	if (event->end <= from_ns)
+		return 0;
+	/* Occasionally move pending parts to the front. */
+	if (graph->first > 64 && graph->first > graph->count / 2) {
+		memmove(graph->parts, graph->parts + graph->first,
+			(graph->count - graph->first) * sizeof(*graph->parts));
+		graph->count -= graph->first;
+		graph->first = 0;
+	}
+	if (!GROW(graph->parts, graph->room, graph->count + 1))
+		return -ENOMEM;
+	graph->parts[graph->count++] = (struct stack_part) { from_ns, event->end, node };
+	graph->covered_ns = event->end;
+	return 0;
+}
+
+/* --- the walk --- */
+
+static int stack_of(struct speedscope *all, const struct event *event, uint32_t *node)
+{
+	uint32_t slot = SPAN_NONE;
+	bool inherited;
+	int status = 0;
+
+	if (all->job.spans.open)
+		slot = open_spans_find(&all->job.spans, &all->job.processes, event->process,
+				       event->thread, &inherited);
+	if (slot == SPAN_NONE)
+		status = push(all, NO_NODE, FRAME_NO_SPAN, 0, node);
+	else
+		*node = all->span_nodes[slot];
+	if (!status)
+		status = push(all, *node, event->file == FILE_NONE ? FRAME_NO_FILE : FRAME_FILE,
+			      event->file == FILE_NONE ? 0 : event->file, node);
+	return status ? status : push(all, *node, FRAME_CALL, event->operation, node);
+}
+
+static int take_event(struct speedscope *all, const struct event *event)
+{
+	uint32_t node;
+	size_t graph;
+	int status = stack_of(all, event, &node);
+
+	if (!status)
+		status = add_part(all, 0, event, node);
+	if (!status)
+		status = find_graph(all, event->process, &graph);
+	if (!status && graph)
+		status = add_part(all, graph, event, node);
+	return status;
+}
+
+static int take_events(void *state, const struct event *events, size_t count)
+{
+	struct speedscope *all = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++)
+		if (event->class != IO_NONE && event->flags & EVENT_TIMED)
+			status = take_event(all, event);
+	return status;
+}
+
+/* Records that compute begins (1) or ends (-1) in the job and in the span's rank. */
+static int compute(struct speedscope *all, const struct span *span, uint64_t time_ns, int change)
+{
+	size_t of[2] = { 0, 0 };
+	int status = find_graph(all, span->process, &of[1]);
+
+	for (int i = 0; i < (of[1] ? 2 : 1) && !status; i++) {
+		struct graph *graph = &all->graphs[of[i]];
+
+		status = make_room(graph, all->node_count);
+		if (status)
+			break;
+		advance(graph, time_ns);
+		graph->computing += change;
+		graph->computes = true;
+	}
+	return status;
+}
+
+static bool is_compute(const struct speedscope *all, const struct span *span)
+{
+	return all->job.labels.labels[span->label].meaning == CATEGORY_COMPUTE;
+}
+
+static int span_begun(void *state, uint32_t slot, const struct event *event)
+{
+	struct speedscope *all = state;
+	const struct span *span = &all->job.spans.slots[slot];
+	uint32_t parent = open_spans_parent(&all->job.spans, slot), below = NO_NODE;
+	int status;
+
+	if (!GROW(all->span_nodes, all->span_room, all->job.spans.room))
+		return -ENOMEM;
+	if (parent != SPAN_NONE)
+		below = all->span_nodes[parent];
+	if (all->nodes[below].depth < DEPTH_MOST)
+		status = push(all, below, FRAME_SPAN, span->label, &below);
+	else
+		status = 0;
+	all->span_nodes[slot] = below;
+	return status || !is_compute(all, span) ? status : compute(all, span, span->begin_ns, 1);
+}
+
+static int span_ended(void *state, uint32_t slot, const struct event *event)
+{
+	struct speedscope *all = state;
+	const struct span *span = &all->job.spans.slots[slot];
+
+	return is_compute(all, span) ? compute(all, span, span->end_ns, -1) : 0;
+}
+
+static int read_all(struct speedscope *all, struct trace_error *error)
+{
+	static const struct walk_calls calls = { .events = take_events,
+						 .span_begun = span_begun,
+						 .span_ended = span_ended };
+	const struct walk_consumer consumer = { &calls, all };
+	struct walk walk = {
+		.cursor.kinds = CURSOR_SPAN_KINDS | 1ull << TRACE_SYSCALL |
+				1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC |
+				1ull << TRACE_FAULT | 1ull << TRACE_VFS,
+		.consumers = &consumer,
+		.consumer_count = 1,
+		.progress = all->options->progress,
+		.context = all->options->context,
+	};
+	int status;
+
+	if (!GROW(all->nodes, all->node_room, 1) || !GROW(all->graphs, all->graph_room, 1))
+		return -ENOMEM;
+	all->node_count = all->graph_count = 1;
+	all->graphs[0].rank = -1;
+	status = filter_start(&walk.filter, all->options->filter, &all->job, error);
+	filter_set_cursor(walk.filter, &walk.cursor);
+	if (!status)
+		status = walk_run(&all->job, &walk, error);
+	filter_close(walk.filter);
+	for (size_t i = 0; i < all->graph_count && !status; i++) {
+		status = make_room(&all->graphs[i], all->node_count);
+		if (!status)
+			advance(&all->graphs[i], UINT64_MAX);
+	}
+	return status;
+}
+
+/* --- the file --- */
+
+static struct trace_string literal(const char *text)
+{
+	return (struct trace_string) { text, strlen(text) };
+}
+
+static struct trace_string frame_name(const struct speedscope *all, const struct frame *frame)
+{
+	struct trace_string name;
+
+	switch (frame->kind) {
+	case FRAME_SPAN:
+		name = all->job.labels.labels[frame->number].name;
+		return name.length ? name : literal("(no name)");
+	case FRAME_FILE:
+		name = file_table_name(&all->job.files, frame->number);
+		return name.length ? name : literal("(no path)");
+	case FRAME_CALL:
+		return literal(all->job.operations[frame->number].name);
+	case FRAME_NO_SPAN:
+		return literal("(no span)");
+	case FRAME_NO_FILE:
+		break;
+	}
+	return literal("(no file)");
+}
+
+static void write_stack(const struct speedscope *all, uint32_t node)
+{
+	uint32_t frames[DEPTH_MOST + 4];
+	size_t count = 0;
+
+	for (; node != NO_NODE; node = all->nodes[node].parent)
+		frames[count++] = all->nodes[node].frame;
+	sink_char(all->out, '[');
+	while (count) {
+		sink_uint(all->out, frames[--count]);
+		if (count)
+			sink_char(all->out, ',');
+	}
+	sink_char(all->out, ']');
+}
+
+static void write_graph(const struct speedscope *all, const struct graph *graph)
+{
+	const uint64_t *weights = all->graphs[0].computes ? graph->weights : graph->all;
+	struct sink *out = all->out;
+	const char *between = "";
+	uint64_t total = 0;
+
+	sink_text(out, "{\"type\":\"sampled\",\"name\":\"");
+	sink_text(out, all->graphs[0].computes ? "unoverlapped I/O" : "I/O (no compute spans)");
+	if (graph->rank >= 0)
+		sink_format(out, ", rank %" PRId64, graph->rank);
+	sink_text(out, "\",\"unit\":\"nanoseconds\",\"startValue\":0,\n\"samples\":[");
+	for (size_t i = 0; i < all->node_count; i++) {
+		if (!weights[i])
+			continue;
+		sink_text(out, between);
+		write_stack(all, i);
+		between = ",\n";
+	}
+	sink_text(out, "],\n\"weights\":[");
+	between = "";
+	for (size_t i = 0; i < all->node_count; i++) {
+		if (!weights[i])
+			continue;
+		sink_text(out, between);
+		sink_uint(out, weights[i]);
+		total = clock_add(total, weights[i]);
+		between = ",";
+	}
+	sink_text(out, "],\n\"endValue\":");
+	sink_uint(out, total);
+	sink_char(out, '}');
+}
+
+static void write_all(const struct speedscope *all)
+{
+	struct sink *out = all->out;
+
+	sink_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+		       "\"exporter\":\"faultline\",\"name\":");
+	json_text(out, all->job.traces[0].name, strlen(all->job.traces[0].name));
+	sink_text(out, ",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[");
+	for (size_t i = 0; i < all->frame_count; i++) {
+		struct trace_string name = frame_name(all, &all->frames[i]);
+
+		sink_text(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		json_text(out, name.bytes, name.length);
+		sink_char(out, '}');
+	}
+	sink_text(out, "]},\n\"profiles\":[");
+	for (size_t i = 0; i < all->graph_count; i++) {
+		sink_text(out, i ? ",\n" : "\n");
+		write_graph(all, &all->graphs[i]);
+	}
+	sink_text(out, "]}\n");
+}
+
+int export_speedscope(struct sink *out, struct trace_reader *const *traces,
+		      const char *const *names, size_t trace_count,
+		      const struct export_options *options, struct trace_error *error)
+{
+	struct speedscope all = { .options = options, .out = out };
+	int status = job_load(&all.job, traces, names, trace_count, error);
+
+	map_init(&all.frame_numbers, 2, 1);
+	map_init(&all.node_numbers, 2, 1);
+	map_init(&all.ranks, 1, 1);
+	if (!status)
+		status = read_all(&all, error);
+	if (!status) {
+		write_all(&all);
+		status = out->error;
+	}
+	for (size_t i = 0; i < all.graph_count; i++) {
+		free(all.graphs[i].parts);
+		free(all.graphs[i].weights);
+		free(all.graphs[i].all);
+	}
+	map_free(&all.frame_numbers);
+	map_free(&all.node_numbers);
+	map_free(&all.ranks);
+	free(all.frames);
+	free(all.nodes);
+	free(all.span_nodes);
+	free(all.graphs);
+	job_free(&all.job);
+	if (status == -ENOMEM)
+		snprintf(error->text, sizeof(error->text), "out of memory");
+	return status;
+}
+
+void export_speedscope_describe(struct sink *out)
+{
+	sink_text(
+		out,
+		"One JSON object in speedscope's file format: shared.frames, profiles.\n\n"
+		"  profiles  the job, then each rank, in nanoseconds: I/O time outside spans of\n"
+		"            category compute; while operations overlap, time counts for the one\n"
+		"            that began first. Without such spans: all I/O time\n"
+		"  samples   one stack each: spans from the outermost in, the file, the call\n"
+		"  weights   ns per stack; they add up to the report's unoverlapped_io_ns\n");
+}
