@@ -35,11 +35,18 @@ MSGPACK := $(if $(shell $(PKG_CONFIG) --exists msgpack-c && echo yes),msgpack-c,
 CORE_PACKAGES := $(MSGPACK) libzstd json-c zlib sqlite3 libdeflate
 
 CFLAGS ?= -O2 -g
+# Hardening, and names of source files that do not depend on where the tree lies.
+HARDENING ?= -fPIE -fstack-protector-strong $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
+	-ffile-prefix-map=$(CURDIR)=.
+LINK_HARDENING ?= -pie -Wl,-z,relro,-z,now
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. \
-	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -pthread
-CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -ldl -pthread
-CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
+	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(SANITIZE) -pthread
+# STATIC=1 links all libraries but the C library into the program.
+libraries_of = $(if $(STATIC),$(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lpthread -pthread,$(shell \
+	$(PKG_CONFIG) --libs --static $(1)))),$(shell $(PKG_CONFIG) --libs $(1)))
+CORE_LIBS = $(call libraries_of,$(CORE_PACKAGES)) -lm -ldl -pthread
+CAPTURE_LIBS = $(call libraries_of,$(CAPTURE_PACKAGES))
 
 CORE_SOURCES := user/log.c user/arena.c user/units.c user/words.c \
 	$(wildcard user/trace/*.c user/analysis/*/*.c user/output/*/*.c)
@@ -72,7 +79,7 @@ PROBE_READ_SKELETON := $(BUILD)/bpf/probe_read.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs test check bench soak fuzz vmtest install uninstall deb deb-check clean help format \
+.PHONY: all programs test check bench soak fuzz vmtest dist install uninstall deb deb-check clean help format \
 	FORCE
 
 all: $(BUILD)/faultline
@@ -88,13 +95,15 @@ help:
 	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm; VMARCH=arm64)'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
 	@echo 'deb      Debian packages (scripts/setup.sh deb); deb-check uses them in a fresh Debian'
+	@echo 'dist     a source archive and a program that needs only the C library'
 	@echo 'clean    remove $(BUILD)'
 
 # --- the kernel side ---------------------------------------------------------------------------
 
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Wall -Wextra \
 	-idirafter $(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch) \
-	-Wno-unused-parameter -Wno-missing-declarations -Wno-unused-function
+	-Wno-unused-parameter -Wno-missing-declarations -Wno-unused-function \
+	-ffile-prefix-map=$(CURDIR)=.
 
 # For machines other than this one only to see that it compiles.
 BPF_ARCHES := x86 arm64
@@ -166,7 +175,7 @@ LIBRARIES := $(BUILD)/libmonitor.a $(BUILD)/libcapture.a $(BUILD)/libcore.a
 
 # All objects: of two functions with one name a library would give the first it has, in silence.
 $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) \
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LINK_HARDENING) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) \
 		-Wl,--whole-archive $(LIBRARIES) -Wl,--no-whole-archive $(CAPTURE_LIBS) $(CORE_LIBS)
 
 # Reference pages, generated from the program's own lists of columns.
@@ -394,6 +403,23 @@ fuzz: $(FUZZ_PROGRAMS) $(BUILD)/faultline
 	$(Q)/usr/bin/python3 tests/fuzz/damage_columns.py --every $(FUZZ_EVERY) \
 		--reader $(FUZZ)/fuzz_reader --faultline $(BUILD)/faultline $(FUZZ_TRACES)
 
+# --- releases ---------------------------------------------------------------------------------
+
+# The committed sources, and a program that needs only the C library. The same sources and compiler
+# give the same bytes, wherever they are built.
+DIST := $(BUILD)/dist
+RELEASE := faultline-$(VERSION)
+dist:
+	$(Q)rm -rf $(DIST) && mkdir -p $(DIST)/source
+	$(call say,DIST,$(DIST)/$(RELEASE).tar.gz)git archive --prefix=$(RELEASE)/ HEAD | \
+		gzip -9n >$(DIST)/$(RELEASE).tar.gz
+	$(Q)tar -xzf $(DIST)/$(RELEASE).tar.gz -C $(DIST)/source
+	$(Q)$(MAKE) -C $(DIST)/source/$(RELEASE) BUILD=build STATIC=1 \
+		COMMIT=$(shell git rev-parse --short HEAD) build/faultline
+	$(call say,DIST,$(DIST)/$(RELEASE)-linux-$(ARCH))strip \
+		-o $(DIST)/$(RELEASE)-linux-$(ARCH) $(DIST)/source/$(RELEASE)/build/faultline
+	$(Q)rm -r $(DIST)/source && cd $(DIST) && sha256sum * >SHA256SUMS && cat SHA256SUMS
+
 # --- install -----------------------------------------------------------------------------------
 
 # Where everything goes; the loader's cache is the machine's, not that of a package being made.
@@ -444,7 +470,7 @@ install: all
 
 # What install has put there, and nothing else.
 uninstall:
-	rm -f $(BINARY) $(MAN) $(MAN_TRACE) $(MAN_RECIPES) $(COMPLETION) $(HEADER) $(PKGCONFIG)
+	rm -f $(BINARY) $(MAN) $(MAN_TRACE) $(MAN_REPORT) $(MAN_RECIPES) $(COMPLETION) $(HEADER) $(PKGCONFIG)
 	rm -f $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(LIB)/libfaultline.a $(LIB)/libfaultline.so $(LIB)/libfaultline.so.0
 	rm -f $(UNIT)
