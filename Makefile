@@ -48,7 +48,7 @@ libraries_of = $(if $(STATIC),$(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lp
 CORE_LIBS = $(call libraries_of,$(CORE_PACKAGES)) -lm -ldl -pthread
 CAPTURE_LIBS = $(call libraries_of,$(CAPTURE_PACKAGES))
 
-CORE_SOURCES := user/log.c user/arena.c user/units.c user/words.c \
+CORE_SOURCES := user/log.c user/arena.c user/units.c user/strbuf.c \
 	$(wildcard user/trace/*.c user/analysis/*/*.c user/output/*/*.c)
 CAPTURE_SOURCES := $(wildcard user/capture/*/*.c)
 MONITOR_SOURCES := $(wildcard user/monitor/*/*.c user/top/*.c)
@@ -281,7 +281,7 @@ $(BUILD)/tests/unit/perfetto_dump: tests/unit/perfetto_dump.c $(BUILD)/tests/uni
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -I$(BUILD) -o $@ $< $(BUILD)/tests/unit/perfetto.pb-c.c \
 		$(BUILD)/libcore.a $(CORE_LIBS) -lprotobuf-c
 
-$(BUILD)/tests/unit/test_output_file: $(BUILD)/user/command/output_file.o
+$(BUILD)/tests/unit/test_output_file: $(BUILD)/user/command/common/output_file.o
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
 

@@ -8,14 +8,14 @@
 
 /* --- libaio calls --- */
 
-static __always_inline int aio_entered(struct pt_regs *regs, long number)
+static __always_inline int aio_enter(struct pt_regs *regs, long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state;
 	struct call_args args;
 
 	if ((unsigned long)number >= CALL_TABLE_SIZE ||
-	    !(call_row(number).traits & CALL_AIO_SUBMIT) || in_compat_call(task))
+	    !(call_row(number).traits & CALL_AIO_SUBMIT) || call_is_compat(task))
 		return 0;
 	state = task_followed(task);
 	if (!state)
@@ -24,7 +24,7 @@ static __always_inline int aio_entered(struct pt_regs *regs, long number)
 	return aio_submit(state, &args);
 }
 
-static __always_inline int aio_exited(struct pt_regs *regs, long result)
+static __always_inline int aio_exit(struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	unsigned long number = SYSCALL_NUMBER(regs);
@@ -34,35 +34,35 @@ static __always_inline int aio_exited(struct pt_regs *regs, long result)
 	if (number >= CALL_TABLE_SIZE)
 		return 0;
 	traits = call_row(number).traits;
-	if (!(traits & (CALL_AIO_SUBMIT | CALL_AIO_REAP)) || in_compat_call(task) ||
+	if (!(traits & (CALL_AIO_SUBMIT | CALL_AIO_REAP)) || call_is_compat(task) ||
 	    !task_followed(task))
 		return 0;
 	call_args_read(&args, regs);
-	return aio_left(&args, traits, result);
+	return aio_end_call(&args, traits, result);
 }
 
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(fl_aio_enter, struct pt_regs *regs, long number)
 {
-	return aio_entered(regs, number);
+	return aio_enter(regs, number);
 }
 
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(fl_aio_exit, struct pt_regs *regs, long result)
 {
-	return aio_exited(regs, result);
+	return aio_exit(regs, result);
 }
 
 SEC("?tp/raw_syscalls/sys_enter")
 int fl_aio_enter_tp(struct trace_event_raw_sys_enter *call)
 {
-	return aio_entered(current_regs(), call->id);
+	return aio_enter(task_current_regs(), call->id);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
 int fl_aio_exit_tp(struct trace_event_raw_sys_exit *call)
 {
-	return aio_exited(current_regs(), call->ret);
+	return aio_exit(task_current_regs(), call->ret);
 }
 
 /* --- process exit --- */

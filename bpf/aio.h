@@ -9,7 +9,7 @@
 
 #include "async.h"
 
-#define AIO_MOST 65536 /* per call; above the limit of a context */
+#define AIO_MAX 65536 /* per call; above the limit of a context */
 #define AIO_COMMAND_POLL 5
 
 /* As in include/uapi/linux/aio_abi.h, little-endian. */
@@ -60,11 +60,11 @@ static __noinline int aio_begin(struct async_key *key, struct aio_walk *walk)
 	walk->state->async.writes |= begun.row.traits & ASYNC_WRITES;
 	begun.account.offset = begun.row.shape == ASYNC_RW ? iocb.offset : -1;
 	begun.fd = iocb.fd;
-	account_begin(&begun.account, begun.row.op, walk->now_ns);
+	op_account_begin(&begun.account, begun.row.op, walk->now_ns);
 	if (begun.row.traits & ASYNC_VECTOR)
-		begun.asked_bytes = vector_bytes(iocb.buffer, iocb.bytes);
+		begun.requested_bytes = vector_bytes(iocb.buffer, iocb.bytes);
 	else if (begun.row.shape == ASYNC_RW)
-		begun.asked_bytes = iocb.bytes;
+		begun.requested_bytes = iocb.bytes;
 	return async_put(key, &begun);
 }
 
@@ -89,7 +89,7 @@ static long aio_submit_step(__u32 i, struct aio_walk *walk)
 	if (!file.at)
 		operation->account.flags |= TRACE_OP_NO_FILE;
 	else if (!async_take_file(operation, &file, walk->state))
-		account_close(&operation->account);
+		op_account_close(&operation->account);
 	else
 		async_range_put(&key, &file);
 	/* It appends at the end of the file, whose position is not known yet. */
@@ -111,24 +111,24 @@ __noinline int aio_submit(struct task_state *state, struct call_args *args)
 	walk.mm = (__u64)TASK_POINTER(task, mm);
 	walk.context = call_arg(args, 1);
 	walk.array = call_arg(args, 3);
-	async_mark(&state->async, task->tgid);
-	bpf_loop(count > AIO_MOST ? AIO_MOST : count, aio_submit_step, &walk, 0);
+	async_mark_user(&state->async, task->tgid);
+	bpf_loop(count > AIO_MAX ? AIO_MAX : count, aio_submit_step, &walk, 0);
 	return 0;
 }
 
-static long aio_refused_step(__u32 i, struct aio_walk *walk)
+static long aio_reject_step(__u32 i, struct aio_walk *walk)
 {
 	struct async_key key = { .mm = walk->mm };
 
 	if (bpf_probe_read_user(&key.address, sizeof(key.address),
 				(void *)walk->array + i * sizeof(key.address)))
 		return 1;
-	async_take_out(&key);
+	async_remove(&key);
 	return 0;
 }
 
 /* The submitting call ends: the operations after those it accepted were not submitted. */
-static __noinline int aio_submitted(struct call_args *args, __s64 result)
+static __noinline int aio_end_submit(struct call_args *args, __s64 result)
 {
 	struct aio_walk walk = {
 		.mm = (__u64)TASK_POINTER(bpf_get_current_task_btf(), mm),
@@ -140,12 +140,12 @@ static __noinline int aio_submitted(struct call_args *args, __s64 result)
 		return 0;
 	count -= taken;
 	walk.array += taken * sizeof(__u64);
-	bpf_loop(count > AIO_MOST ? AIO_MOST : count, aio_refused_step, &walk, 0);
+	bpf_loop(count > AIO_MAX ? AIO_MAX : count, aio_reject_step, &walk, 0);
 	return 0;
 }
 
 /* Counts an operation for which there was no room when it was submitted. */
-static __noinline int aio_unknown(struct user_io_event *event)
+static __noinline int aio_count_unknown(struct user_io_event *event)
 {
 	struct async_row row;
 	__u16 opcode;
@@ -169,16 +169,16 @@ static long aio_reap_step(__u32 i, struct aio_walk *walk)
 	key.address = event.iocb;
 	done = async_find(&key);
 	if (!done || done->context != walk->context) {
-		aio_unknown(&event);
+		aio_count_unknown(&event);
 		return 0;
 	}
 	if (done->account.op)
-		async_tell(&key, done, event.result, walk->now_ns);
-	async_take_out(&key);
+		async_emit(&key, done, event.result, walk->now_ns);
+	async_remove(&key);
 	return 0;
 }
 
-static __noinline int aio_reaped(struct call_args *args, __s64 result)
+static __noinline int aio_reap(struct call_args *args, __s64 result)
 {
 	struct aio_walk walk = {
 		.mm = (__u64)TASK_POINTER(bpf_get_current_task_btf(), mm),
@@ -188,18 +188,18 @@ static __noinline int aio_reaped(struct call_args *args, __s64 result)
 	};
 
 	if (result > 0)
-		bpf_loop(result > AIO_MOST ? AIO_MOST : result, aio_reap_step, &walk, 0);
+		bpf_loop(result > AIO_MAX ? AIO_MAX : result, aio_reap_step, &walk, 0);
 	return 0;
 }
 
 /* Handles the end of a libaio call. Global, so it is verified once. */
-__noinline int aio_left(struct call_args *args, __u32 traits, __s64 result)
+__noinline int aio_end_call(struct call_args *args, __u32 traits, __s64 result)
 {
 	if (!args)
 		return 0;
 	if (traits & CALL_AIO_SUBMIT)
-		return aio_submitted(args, result);
-	return aio_reaped(args, result);
+		return aio_end_submit(args, result);
+	return aio_reap(args, result);
 }
 
 #endif

@@ -23,9 +23,9 @@ extern bool async_overfull; /* an operation in flight found no room */
 /* Counts an operation for which no record can be made. Global, so it is verified once. */
 __noinline int async_lose(__u32 op, __s64 result, bool moves)
 {
-	struct account account = { .op = op };
+	struct op_account account = { .op = op };
 
-	account_done(&account, 0, result, moves, true);
+	op_account_done(&account, 0, result, moves, true);
 	ring_lose(RECORD_ASYNC);
 	return 0;
 }
@@ -45,7 +45,7 @@ static __always_inline void async_fill(struct event_async *event, struct async_o
 	__builtin_memset(&event->call.duration_ns, 0, sizeof(*event) - sizeof(struct event_header));
 	event->call.duration_ns = duration_ns;
 	event->call.offset = done->account.offset;
-	event->call.asked_bytes = done->asked_bytes;
+	event->call.asked_bytes = done->requested_bytes;
 	event->call.result = result;
 	event->call.file = done->account.file;
 	event->call.op = done->account.op;
@@ -118,14 +118,14 @@ static __noinline int async_profile(struct async_operation *ended, __s64 result,
 			 (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
 			 (flags & TRACE_OP_SILENT ? TRACE_PROFILE_UNTIMED : 0) |
 			 profile_advice(flags);
-	done.asked = ended->asked_bytes;
+	done.requested_bytes = ended->requested_bytes;
 	done.sized = ended->row.traits & ASYNC_BYTES ? 1 : 0;
 	done.shared = 1;
 	return profile_add(&done);
 }
 
 /* Counts and records an operation that ends, or a part of it. */
-__noinline int async_tell(struct async_key *key, struct async_operation *done, __s64 result,
+__noinline int async_emit(struct async_key *key, struct async_operation *done, __s64 result,
 			  __u64 now_ns)
 {
 	struct async_names *names = NULL;
@@ -135,11 +135,11 @@ __noinline int async_tell(struct async_key *key, struct async_operation *done, _
 	if (!key || !done)
 		return 0;
 	at = *key;
-	duration_ns = account_duration_ns(&done->account, now_ns);
-	account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
-	if (profile_takes_all()) {
+	duration_ns = op_account_duration_ns(&done->account, now_ns);
+	op_account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
+	if (profile_aggregates_all()) {
 		async_profile(done, result, duration_ns);
-		if (!profile_tells(done->owner.pid)) {
+		if (!profile_also_records(done->owner.pid)) {
 			if (done->row.shape >= ASYNC_OPEN)
 				bpf_map_delete_elem(&async_names, &at);
 			return 0;
@@ -164,7 +164,7 @@ __noinline int async_tell(struct async_key *key, struct async_operation *done, _
  * visibly. */
 static __always_inline __s64 async_silent_result(struct async_operation *done)
 {
-	return done->row.traits & ASYNC_BYTES ? done->asked_bytes : 0;
+	return done->row.traits & ASYNC_BYTES ? done->requested_bytes : 0;
 }
 
 /* Removes an operation whose end was not seen. */
@@ -173,15 +173,15 @@ static __noinline int async_end_unseen(struct async_key *key, struct async_opera
 	if (!done->account.op)
 		; /* kind is not recorded */
 	else if (done->account.flags & TRACE_OP_SILENT)
-		async_tell(key, done, async_silent_result(done), 0);
+		async_emit(key, done, async_silent_result(done), 0);
 	else
 		async_lose(done->account.op, 0, false);
-	async_take_out(key);
+	async_remove(key);
 	return 0;
 }
 
 /* Notes that the process may have operations in flight when it exits. */
-static __always_inline void async_mark(struct async_task *task, __u32 pid)
+static __always_inline void async_mark_user(struct async_task *task, __u32 pid)
 {
 	if (task->user == pid)
 		return;
@@ -213,7 +213,7 @@ __noinline int async_take_file(struct async_operation *operation, struct address
 		return 1;
 	}
 	file_facts_of(file, &facts);
-	operation->account.file = file_id(&facts, false) & ~FILE_UNTOLD;
+	operation->account.file = file_id(&facts, false) & ~FILE_UNANNOUNCED;
 	return 1;
 }
 

@@ -10,10 +10,10 @@
 
 struct bpf_map;
 
-/* Ends all operations of a process that have been in flight for least_ns or longer. */
+/* Ends all operations of a process that have been in flight for min_ns or longer. */
 struct async_cut {
 	__u64 now_ns;
-	__u64 least_ns;
+	__u64 min_ns;
 	__s64 result; /* recorded as their result */
 	__u32 pid;
 };
@@ -32,7 +32,7 @@ static __always_inline bool uring_cut_file(struct async_operation *operation, vo
 		return false;
 	file_facts_of(file, &facts);
 	inode.at = (__u64)facts.inode;
-	operation->account.file = file_met(&inode);
+	operation->account.file = file_find_interned(&inode);
 	return true;
 }
 
@@ -41,7 +41,7 @@ static __noinline int async_cut_one(struct async_key *key, struct async_operatio
 {
 	struct async_key at = *key;
 
-	if (operation->account.start_ns + cut->least_ns > cut->now_ns)
+	if (operation->account.start_ns + cut->min_ns > cut->now_ns)
 		return 0;
 	if (operation->account.flags & TRACE_OP_SILENT || !operation->account.op) {
 		async_end_unseen(&at, operation);
@@ -49,8 +49,8 @@ static __noinline int async_cut_one(struct async_key *key, struct async_operatio
 	}
 	operation->account.flags |= TRACE_OP_UNFINISHED;
 	if (at.mm || uring_cut_file(operation, (void *)at.address))
-		async_tell(&at, operation, cut->result, cut->now_ns);
-	async_take_out(&at);
+		async_emit(&at, operation, cut->result, cut->now_ns);
+	async_remove(&at);
 	return 0;
 }
 
@@ -62,17 +62,17 @@ static long async_cut_step(struct bpf_map *map, struct async_key *key,
 	return 0;
 }
 
-static long async_cut_place(struct bpf_map *map, __u32 *number, struct async_place *place,
-			    struct async_cut *cut)
+static long async_cut_slot(struct bpf_map *map, __u32 *number, struct async_slot *slot,
+			   struct async_cut *cut)
 {
-	if (place->key.address && place->operation.owner.pid == cut->pid)
-		async_cut_one(&place->key, &place->operation, cut);
+	if (slot->key.address && slot->operation.owner.pid == cut->pid)
+		async_cut_one(&slot->key, &slot->operation, cut);
 	return 0;
 }
 
 static __always_inline void async_cut_all(struct async_cut *cut)
 {
-	bpf_for_each_map_elem(&async_places, async_cut_place, cut, 0);
+	bpf_for_each_map_elem(&async_places, async_cut_slot, cut, 0);
 	if (async_flight_count)
 		bpf_for_each_map_elem(&async_flight, async_cut_step, cut, 0);
 }

@@ -9,7 +9,7 @@
 #include "async_ranges.h"
 
 /* The request that an io worker is processing; 0: none. */
-static __always_inline __u64 worker_request(struct task_struct *task)
+static __always_inline __u64 async_worker_request(struct task_struct *task)
 {
 	void *worker = TASK_POINTER(task, worker_private);
 	struct io_wq_work *work = worker ? KREAD(io_worker, worker, cur_work) : NULL;
@@ -19,7 +19,7 @@ static __always_inline __u64 worker_request(struct task_struct *task)
 
 /* Whether the task may be carrying out operations: an io worker, or a task that has submitted some
  * and is not in an unrelated call. */
-static __always_inline bool carries_out(struct task_state *state, struct task_struct *task)
+static __always_inline bool async_may_carry_out(struct task_state *state, struct task_struct *task)
 {
 	__u32 number = state->call.number & (CALL_TABLE_SIZE - 1);
 
@@ -32,8 +32,8 @@ static __always_inline bool carries_out(struct task_state *state, struct task_st
 
 /* Returns the operation of an io worker, whose file may have been unknown when it was submitted;
  * NULL if it uses another file. */
-static __noinline struct async_operation *worker_operation(__u64 request,
-							   const struct page_add *add)
+static __noinline struct async_operation *async_worker_operation(__u64 request,
+								 const struct page_add *add)
 {
 	struct async_key key = { .address = request };
 	struct async_operation *operation = async_find(&key);
@@ -42,56 +42,59 @@ static __noinline struct async_operation *worker_operation(__u64 request,
 	if (!operation)
 		return NULL;
 	file = KREAD(io_kiocb, request, file);
-	if (operation->account.mapping != add->mapping && (!file || cache_of(file) != add->mapping))
+	if (operation->account.mapping != add->mapping &&
+	    (!file || file_page_cache(file) != add->mapping))
 		return NULL;
 	return operation;
 }
 
 /* Returns the operation that a task carries out when it adds a page; NULL: none. */
-static __noinline struct async_operation *async_carried_out(struct task_state *state,
-							    const struct page_add *add)
+static __noinline struct async_operation *async_find_current(struct task_state *state,
+							     const struct page_add *add)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct range_search search = { .add = add, .pid = task->tgid };
-	struct async_task *doing = &state->async;
+	struct async_task *submitter = &state->async;
 	struct async_operation *operation = NULL;
-	struct async_key key = doing->range.key;
+	struct async_key key = submitter->range.key;
 	__u64 request;
 
-	if (!carries_out(state, task))
+	if (!async_may_carry_out(state, task))
 		return NULL;
-	request = task->flags & PF_IO_WORKER ? worker_request(task) : 0;
+	request = task->flags & PF_IO_WORKER ? async_worker_request(task) : 0;
 	if (request)
-		return worker_operation(request, add);
+		return async_worker_operation(request, add);
 	/* Readahead adds one page after the other. */
-	if (key.address && doing->range.mapping == add->mapping && doing->next == add->index)
+	if (key.address && submitter->range.mapping == add->mapping &&
+	    submitter->next == add->index)
 		operation = async_find(&key);
 	if (operation && operation->account.mapping == add->mapping)
 		return operation;
 	if (!range_find(&search))
 		return NULL;
-	doing->range = search.best;
+	submitter->range = search.best;
 	return async_find(&search.best.key);
 }
 
 /* These functions are global, so each is verified once. Counts a page on the operation that adds
  * it; returns 0 if there is none. */
-__noinline int async_takes_page(struct task_state *state, struct page_add *add)
+__noinline int async_book_page(struct task_state *state, struct page_add *add)
 {
 	struct async_operation *operation;
 
 	if (!state || !add)
 		return 0;
-	operation = async_carried_out(state, add);
+	operation = async_find_current(state, add);
 	if (!operation)
 		return 0;
 	state->async.next = add->index + add->pages;
-	account_book(&operation->account, add->pages, operation->row.traits & ASYNC_WRITES);
+	op_account_book(&operation->account, add->pages, operation->row.traits & ASYNC_WRITES);
 	return 1;
 }
 
 /* Counts what is read to complete a page on the operation that writes the page, if there is one. */
-__noinline int async_reads_for_write(struct task_state *state, struct page_add *add, __u32 bytes)
+__noinline int async_book_read_for_write(struct task_state *state, struct page_add *add,
+					 __u32 bytes)
 {
 	struct async_operation *operation;
 
@@ -100,9 +103,9 @@ __noinline int async_reads_for_write(struct task_state *state, struct page_add *
 	/* Tasks that only read are common, and need no search. */
 	if (!state->async.writes && !(bpf_get_current_task_btf()->flags & PF_IO_WORKER))
 		return 0;
-	operation = async_carried_out(state, add);
+	operation = async_find_current(state, add);
 	if (operation && operation->row.traits & ASYNC_WRITES)
-		account_read_for_write(&operation->account, bytes);
+		op_account_read_for_write(&operation->account, bytes);
 	return 0;
 }
 

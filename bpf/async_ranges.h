@@ -39,7 +39,7 @@ static __always_inline struct range_slot *range_slot(__u64 mapping)
 
 /* Returns the page cache that reads and writes of a file fill; for an overlay file, that of the
  * layer's file. */
-static __always_inline __u64 cache_of(struct file *file)
+static __always_inline __u64 file_page_cache(struct file *file)
 {
 	struct inode *inode = KREAD(file, file, f_inode), *real;
 
@@ -64,7 +64,7 @@ __noinline int async_range_put(struct async_key *key, struct address *address)
 		return 0;
 	at = *key;
 	file = (struct file *)address->at;
-	mapping = cache_of(file);
+	mapping = file_page_cache(file);
 	operation = async_find(&at);
 	slot = range_slot(mapping);
 	if (!mapping || !operation || !slot)
@@ -77,7 +77,8 @@ __noinline int async_range_put(struct async_key *key, struct address *address)
 	range->mapping = 0; /* invalid until all fields are stored */
 	range->key = at;
 	range->first = offset / PAGE_BYTES;
-	range->last = (offset + operation->asked_bytes - !!operation->asked_bytes) / PAGE_BYTES;
+	range->last =
+		(offset + operation->requested_bytes - !!operation->requested_bytes) / PAGE_BYTES;
 	barrier();
 	range->mapping = mapping;
 	return 0;

@@ -14,7 +14,7 @@ __u64 attach_pass_ns = 0; /* start of the pass */
 volatile bool attach_again = false;
 
 /* Returns whether a thread's process has been reported: its leader is followed. */
-static __always_inline bool attach_is_told(struct task_struct *task)
+static __always_inline bool attach_is_reported(struct task_struct *task)
 {
 	struct task_slot *slot = task_slot(task->tgid);
 	__u64 leader = (__u64)TASK_POINTER(task, group_leader);
@@ -70,10 +70,10 @@ int fl_arm(struct bpf_iter__task *context)
 		}
 	}
 	address.at = (__u64)task;
-	if (task->flags & PF_EXITING || !attach_wants(&address))
+	if (task->flags & PF_EXITING || !attach_is_target(&address))
 		return 0;
 	now_ns = bpf_ktime_get_ns();
-	begun = follow(task, now_ns, true);
+	begun = task_follow(task, now_ns, true);
 	if (begun == FOLLOW_NO_MEMORY)
 		attach_unarmed++;
 	if (begun == FOLLOW_BEGUN) {
@@ -88,7 +88,7 @@ int fl_arm(struct bpf_iter__task *context)
 	} else {
 		return 0;
 	}
-	if (attach_is_told(task))
+	if (attach_is_reported(task))
 		return 0;
 	attach_describe(&row, (__u64)task);
 	row.local_pid = attach_local_pid((__u64)task);
@@ -111,50 +111,50 @@ struct {
 } cgroup_places SEC(".maps");
 
 /* The kernel holds cgroup_mutex here, so writers are serialized. */
-static __noinline int cgroup_keep_path(struct address *cgroup, struct address *path)
+static __noinline int cgroup_store_path(struct address *cgroup, struct address *path)
 {
 	__u64 root = (__u64)KREAD(cgroup, cgroup->at, root);
 	__u64 node = (__u64)KREAD(cgroup, cgroup->at, kn);
 	__u64 id = KREAD(kernfs_node, node, id);
 	__u32 index = id & (CGROUP_PLACES - 1);
-	struct cgroup_place *place = bpf_map_lookup_elem(&cgroup_places, &index);
+	struct cgroup_place *entry = bpf_map_lookup_elem(&cgroup_places, &index);
 	long length;
 
-	if (!place || place->id == id || KREAD(cgroup_root, root, hierarchy_id))
+	if (!entry || entry->id == id || KREAD(cgroup_root, root, hierarchy_id))
 		return 0;
-	__sync_lock_test_and_set(&place->id, 0);
-	length = bpf_probe_read_kernel_str(place->path, sizeof(place->path), (void *)path->at);
-	if (length > 0 && length < (long)sizeof(place->path)) /* otherwise it may be cut */
-		__sync_lock_test_and_set(&place->id, id);
+	__sync_lock_test_and_set(&entry->id, 0);
+	length = bpf_probe_read_kernel_str(entry->path, sizeof(entry->path), (void *)path->at);
+	if (length > 0 && length < (long)sizeof(entry->path)) /* otherwise it may be cut */
+		__sync_lock_test_and_set(&entry->id, id);
 	return 0;
 }
 
 SEC("?tp_btf/cgroup_mkdir")
 int BPF_PROG(fl_cgroup, struct cgroup *made, const char *path)
 {
-	struct address cgroup = { (__u64)made }, its_path = { (__u64)path };
+	struct address cgroup = { (__u64)made }, path_address = { (__u64)path };
 
-	return cgroup_keep_path(&cgroup, &its_path);
+	return cgroup_store_path(&cgroup, &path_address);
 }
 
 /* --- moves between cgroups --- */
 
 /* A process's first thread, or a single thread, has moved. */
-static __always_inline int joined(struct task_struct *task, bool threadgroup)
+static __always_inline int attach_join(struct task_struct *task, bool threadgroup)
 {
 	struct address address = { (__u64)task };
 
 	__sync_fetch_and_add(&attach_moves, 1);
-	if (attach_to != ATTACH_CGROUP || !attach_wants(&address))
+	if (attach_to != ATTACH_CGROUP || !attach_is_target(&address))
 		return 0;
-	switch (follow(task, bpf_ktime_get_ns(), true)) {
+	switch (task_follow(task, bpf_ktime_get_ns(), true)) {
 	case FOLLOW_BEGUN:
-		attach_tell(&address, task->tgid == bpf_get_current_task_btf()->tgid);
+		attach_report(&address, task->tgid == bpf_get_current_task_btf()->tgid);
 		if (!threadgroup)
 			ring_wake();
 		break;
 	case FOLLOW_NO_MEMORY:
-		note(NOTE_UNFOLLOWED);
+		note_add(NOTE_UNFOLLOWED);
 		break;
 	}
 	if (threadgroup) {
@@ -170,10 +170,10 @@ static __always_inline int joined(struct task_struct *task, bool threadgroup)
 	int BPF_PROG(name, struct cgroup *to, const char *path, struct task_struct *task,          \
 		     bool threadgroup)                                                             \
 	{                                                                                          \
-		struct address cgroup = { (__u64)to }, its_path = { (__u64)path };                 \
+		struct address cgroup = { (__u64)to }, path_address = { (__u64)path };             \
                                                                                                    \
-		cgroup_keep_path(&cgroup, &its_path);                                              \
-		return joined(task, threadgroup);                                                  \
+		cgroup_store_path(&cgroup, &path_address);                                         \
+		return attach_join(task, threadgroup);                                             \
 	}
 
 JOIN_PROGRAM(fl_join)

@@ -10,10 +10,10 @@
 #include "ring.h"
 #include "vmlinux/cgroup.h"
 
-#define ANCESTORS_MOST 32
+#define ANCESTORS_MAX 32
 #define TRACER_DEPTH 4
-#define CGROUP_DEPTH_MOST 32
-#define HIERARCHIES_MOST 32
+#define CGROUP_DEPTH_MAX 32
+#define HIERARCHIES_MAX 32
 #define MM_DUMPABLE 3 /* mask of mm_struct's flags */
 #define MM_DUMPABLE_BY_USER 1
 
@@ -31,7 +31,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, ATTACH_FAMILY_MOST);
+	__uint(max_entries, ATTACH_FAMILY_MAX);
 	__type(key, __u32);
 	__type(value, __u32);
 } attach_family SEC(".maps");
@@ -40,7 +40,7 @@ struct {
 
 static __always_inline bool attach_in_family(__u64 task)
 {
-	for (int i = 0; i < ANCESTORS_MOST; i++) {
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
 		__u32 process = KREAD(task_struct, task, tgid);
 
 		if (bpf_map_lookup_elem(&attach_family, &process))
@@ -61,7 +61,7 @@ static __always_inline __u64 attach_cgroup_of(__u64 task)
 		return (__u64)KREAD(css_set, set, dfl_cgrp);
 	head = (__u64)KFIELD(css_set, set, cgrp_links);
 	at = (__u64)KREAD(list_head, head, next);
-	for (int i = 0; i < HIERARCHIES_MOST && at != head; i++) {
+	for (int i = 0; i < HIERARCHIES_MAX && at != head; i++) {
 		__u64 link = at - bpf_core_field_offset(struct cgrp_cset_link, cgrp_link);
 		__u64 cgroup = (__u64)KREAD(cgrp_cset_link, link, cgrp);
 		__u64 root = (__u64)KREAD(cgroup, cgroup, root);
@@ -75,15 +75,15 @@ static __always_inline __u64 attach_cgroup_of(__u64 task)
 
 static __always_inline bool attach_in_cgroup(__u64 task)
 {
-	__u64 cgroup = attach_cgroup_of(task), above;
+	__u64 cgroup = attach_cgroup_of(task), parent;
 
-	for (int i = 0; i < CGROUP_DEPTH_MOST && cgroup; i++) {
+	for (int i = 0; i < CGROUP_DEPTH_MAX && cgroup; i++) {
 		__u64 node = (__u64)KREAD(cgroup, cgroup, kn);
 
 		if (KREAD(kernfs_node, node, id) == attach_cgroup)
 			return true;
-		above = (__u64)KREAD(cgroup, cgroup, self.parent);
-		cgroup = above ? (__u64)KREAD(cgroup_subsys_state, above, cgroup) : 0;
+		parent = (__u64)KREAD(cgroup, cgroup, self.parent);
+		cgroup = parent ? (__u64)KREAD(cgroup_subsys_state, parent, cgroup) : 0;
 	}
 	return false;
 }
@@ -91,7 +91,7 @@ static __always_inline bool attach_in_cgroup(__u64 task)
 /* --- whether it may be recorded --- */
 
 /* Whether the task belongs to the user, has no more rights than the user has, and is dumpable. */
-static __always_inline bool attach_may(__u64 task)
+static __always_inline bool attach_may_record(__u64 task)
 {
 	__u64 cred = (__u64)KREAD(task_struct, task, real_cred);
 	__u64 mm = (__u64)KREAD(task_struct, task, mm);
@@ -123,14 +123,15 @@ static __always_inline bool attach_is_tracer(__u64 task)
 }
 
 /* Whether to follow a task. Global, so it is verified once. */
-__noinline int attach_wants(struct address *task)
+__noinline int attach_is_target(struct address *task)
 {
 	__u64 at;
 
 	if (!task || !attach_tracer)
 		return 0;
 	at = task->at;
-	if (KREAD(task_struct, at, flags) & PF_KTHREAD || attach_is_tracer(at) || !attach_may(at))
+	if (KREAD(task_struct, at, flags) & PF_KTHREAD || attach_is_tracer(at) ||
+	    !attach_may_record(at))
 		return 0;
 	switch (attach_to) {
 	case ATTACH_PROCESSES:
@@ -185,24 +186,24 @@ static __always_inline __u32 attach_command(struct event_exec *record)
 
 /* Reports a process that joins the recording other than by a recorded fork. The command line of a
  * process other than the current one cannot be read here: the user side looks it up. */
-__noinline int attach_tell(struct address *task, bool is_current)
+__noinline int attach_report(struct address *task, bool is_current)
 {
 	struct event_exec *record = scratch_get();
-	struct attach_row who;
+	struct attach_row row;
 	__u64 bytes;
 
 	if (!record || !task) {
 		ring_lose(RECORD_EXEC);
 		goto out;
 	}
-	attach_describe(&who, task->at);
-	record->cgroup_id = who.cgroup_id;
-	record->cgroup_set = who.cgroup_set;
-	record->started_ns = who.started_ns;
+	attach_describe(&row, task->at);
+	record->cgroup_id = row.cgroup_id;
+	record->cgroup_set = row.cgroup_set;
+	record->started_ns = row.started_ns;
 	__builtin_memset(&record->ranks, 0, sizeof(record->ranks));
-	record->ppid = who.ppid;
-	record->uid = who.uid;
-	__builtin_memcpy(record->comm, who.comm, sizeof(record->comm));
+	record->ppid = row.ppid;
+	record->uid = row.uid;
+	__builtin_memcpy(record->comm, row.comm, sizeof(record->comm));
 	record->flags = TRACE_EXEC_JOINED;
 	bytes = is_current ? attach_command(record) : 0;
 	record->command_bytes = bytes;
@@ -210,7 +211,7 @@ __noinline int attach_tell(struct address *task, bool is_current)
 	if (bytes > EVENT_COMMAND_BYTES)
 		goto out;
 	ring_output(&record->header, RECORD_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes,
-		    (struct owner) { .pid = who.pid, .tid = who.tid });
+		    (struct owner) { .pid = row.pid, .tid = row.tid });
 out:
 	scratch_put(record);
 	return 0;
@@ -221,19 +222,19 @@ out:
  * child, and the parent, reported later, identifies it. Otherwise the child may start inside the
  * target.
  */
-static __always_inline int attach_forked(struct task_struct *parent, struct task_struct *child,
-					 __u64 now_ns)
+static __always_inline int attach_fork(struct task_struct *parent, struct task_struct *child,
+				       __u64 now_ns)
 {
 	struct address of_parent = { (__u64)parent }, of_child = { (__u64)child };
-	bool above = attach_wants(&of_parent);
+	bool parent_wanted = attach_is_target(&of_parent);
 	struct event_fork *event;
 	int begun;
 
-	if (!above && !attach_wants(&of_child))
+	if (!parent_wanted && !attach_is_target(&of_child))
 		return 0;
-	begun = follow(child, now_ns, false);
+	begun = task_follow(child, now_ns, false);
 	if (begun == FOLLOW_NO_MEMORY)
-		note(NOTE_UNFOLLOWED);
+		note_add(NOTE_UNFOLLOWED);
 	if (begun != FOLLOW_BEGUN)
 		return 0;
 	event = ring_reserve(RECORD_FORK, sizeof(*event), owner_of(parent));
@@ -243,8 +244,8 @@ static __always_inline int attach_forked(struct task_struct *parent, struct task
 		event->child_tid = child->pid;
 		ring_submit(event);
 	}
-	if (!above && child->tgid == child->pid)
-		attach_tell(&of_child, true); /* the child still has its parent's command line */
+	if (!parent_wanted && child->tgid == child->pid)
+		attach_report(&of_child, true); /* the child still has its parent's command line */
 	return 0;
 }
 

@@ -19,12 +19,12 @@ struct bio_mark {
 	__u32 bytes;
 	__u32 pid, tid; /* followed task that queued it; 0: the kernel */
 	__u32 flags;	/* TRACE_BLOCK_* */
-	__u32 disk;	/* see bio_disk(); may include BIO_TO_BE_PLACED */
+	__u32 disk;	/* see bio_disk(); may include BIO_SECTOR_PENDING */
 };
 
 /* The position within the zone is decided later: a zone append, which the block layer may turn into
  * a write (since 6.10). */
-#define BIO_TO_BE_PLACED 1
+#define BIO_SECTOR_PENDING 1
 
 /* Current fields of a bio that may be marked: addresses are reused. */
 struct bio_now {
@@ -34,18 +34,18 @@ struct bio_now {
 	__u32 disk;
 };
 
-#define BIO_PLACES_LOG 15
+#define BIO_SLOTS_LOG 15
 
-struct bio_place {
+struct bio_slot {
 	__u64 bio; /* 0: free */
 	struct bio_mark mark;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << BIO_PLACES_LOG);
+	__uint(max_entries, 1 << BIO_SLOTS_LOG);
 	__type(key, __u32);
-	__type(value, struct bio_place);
+	__type(value, struct bio_slot);
 } bio_places SEC(".maps");
 
 struct {
@@ -57,19 +57,19 @@ struct {
 
 extern volatile __u64 bio_marks_count; /* in the hash */
 
-static __always_inline struct bio_place *bio_place(__u64 bio)
+static __always_inline struct bio_slot *bio_slot(__u64 bio)
 {
-	__u32 key = bio * 0x9e3779b97f4a7c15 >> (64 - BIO_PLACES_LOG); /* 2^64 / golden ratio */
+	__u32 key = bio * 0x9e3779b97f4a7c15 >> (64 - BIO_SLOTS_LOG); /* 2^64 / golden ratio */
 
 	return bpf_map_lookup_elem(&bio_places, &key);
 }
 
 static __always_inline struct bio_mark *bio_mark_find(__u64 bio)
 {
-	struct bio_place *place = bio_place(bio);
+	struct bio_slot *slot = bio_slot(bio);
 
-	if (place && place->bio == bio)
-		return &place->mark;
+	if (slot && slot->bio == bio)
+		return &slot->mark;
 	return bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
 }
 
@@ -80,12 +80,12 @@ static __always_inline __u32 bio_disk(const void *disk)
 }
 
 /* Whether the mark belongs to that bio, which may be partly completed. */
-static __always_inline bool bio_mark_fits(const struct bio_mark *mark, const struct bio_now *now)
+static __always_inline bool bio_mark_matches(const struct bio_mark *mark, const struct bio_now *now)
 {
 	__u64 done = (now->sector - mark->sector) * TRACE_SECTOR_BYTES;
 
-	if (mark->disk & BIO_TO_BE_PLACED)
-		return mark->disk == (now->disk | BIO_TO_BE_PLACED);
+	if (mark->disk & BIO_SECTOR_PENDING)
+		return mark->disk == (now->disk | BIO_SECTOR_PENDING);
 	return mark->disk == now->disk && done <= mark->bytes && now->bytes <= mark->bytes - done;
 }
 
@@ -98,11 +98,12 @@ static __always_inline bool bio_mark_fits(const struct bio_mark *mark, const str
  */
 static __always_inline void bio_mark_stale(void)
 {
-	note(NOTE_BIO_END_UNSEEN);
+	note_add(NOTE_BIO_END_UNSEEN);
 }
 
 /* Puts a bio without a slot into the hash. */
-static __always_inline void bio_mark_crowded(__u64 bio, const struct bio_mark *mark, bool again)
+static __always_inline void bio_mark_put_overflow(__u64 bio, const struct bio_mark *mark,
+						  bool again)
 {
 	struct bio_mark copy = *mark; /* on the stack: up to 6.1, maps accept no other value */
 
@@ -123,22 +124,22 @@ static __always_inline void bio_mark_crowded(__u64 bio, const struct bio_mark *m
  */
 __noinline int bio_mark_put(struct address *at, struct bio_mark *mark, bool again)
 {
-	struct bio_place *place;
-	__u64 there;
+	struct bio_slot *slot;
+	__u64 holder;
 
 	if (!at || !mark)
 		return 0;
-	place = bio_place(at->at);
-	if (!place)
+	slot = bio_slot(at->at);
+	if (!slot)
 		return 0;
-	there = __sync_val_compare_and_swap(&place->bio, 0, at->at);
-	if (there && there != at->at) {
-		bio_mark_crowded(at->at, mark, again);
+	holder = __sync_val_compare_and_swap(&slot->bio, 0, at->at);
+	if (holder && holder != at->at) {
+		bio_mark_put_overflow(at->at, mark, again);
 		return 0;
 	}
-	if (there && !(again && place->mark.sector == mark->sector))
+	if (holder && !(again && slot->mark.sector == mark->sector))
 		bio_mark_stale();
-	place->mark = *mark;
+	slot->mark = *mark;
 	return 0;
 }
 
@@ -151,7 +152,7 @@ __noinline int bio_mark_share(struct address *at, struct bio_now *front)
 	if (!at || !front)
 		return 0;
 	mark = bio_mark_find(at->at);
-	if (!mark || !bio_mark_fits(mark, front))
+	if (!mark || !bio_mark_matches(mark, front))
 		return 0;
 	copy = *mark;
 	other.at = front->bio;
@@ -163,7 +164,7 @@ __noinline int bio_mark_share(struct address *at, struct bio_now *front)
  *
  * Does not compare: a stale mark at this address will not fit when this bio ends, and is dropped
  * with its time. If this bio is not marked but a later one in its request is, the request uses the
- * kernel's own issue time (request_done).
+ * kernel's own issue time (request_complete).
  */
 __noinline int bio_mark_issue(struct address *at, __u64 now_ns)
 {
@@ -178,29 +179,29 @@ __noinline int bio_mark_issue(struct address *at, __u64 now_ns)
  * concurrent callers only one gets 1, the others 0. */
 __noinline int bio_mark_take(struct bio_now *now, struct bio_mark *mark, bool ends)
 {
-	struct bio_place *place;
-	struct bio_mark *crowded;
+	struct bio_slot *slot;
+	struct bio_mark *overflow;
 	__u64 bio;
 
 	if (!now || !mark)
 		return 0;
 	bio = now->bio;
-	place = bio_place(bio);
-	if (place && place->bio == bio) {
-		*mark = place->mark;
-		if (ends && __sync_val_compare_and_swap(&place->bio, bio, 0) != bio)
+	slot = bio_slot(bio);
+	if (slot && slot->bio == bio) {
+		*mark = slot->mark;
+		if (ends && __sync_val_compare_and_swap(&slot->bio, bio, 0) != bio)
 			return 0;
 	} else {
-		crowded = bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
-		if (!crowded)
+		overflow = bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
+		if (!overflow)
 			return 0;
-		*mark = *crowded;
+		*mark = *overflow;
 		if (ends && bpf_map_delete_elem(&bio_marks, &bio))
 			return 0;
 		if (ends)
 			__sync_fetch_and_add(&bio_marks_count, -1);
 	}
-	if (bio_mark_fits(mark, now))
+	if (bio_mark_matches(mark, now))
 		return 1;
 	if (ends)
 		bio_mark_stale();

@@ -40,8 +40,8 @@ struct {
 } done_slots SEC(".maps");
 
 /* Returns whether this copy of the program is the first to see this request end, or this bio being
- * queued. Like copy_is_first, for events without a task. */
-static __always_inline bool done_is_first(__u64 request, __u32 copy)
+ * queued. Like task_copy_is_first, for events without a task. */
+static __always_inline bool block_copy_is_first(__u64 request, __u32 copy)
 {
 	__u32 key = (request >> 6 ^ request >> 16) & (DONE_SLOTS - 1);
 	struct done_slot *slot = bpf_map_lookup_elem(&done_slots, &key);
@@ -62,7 +62,7 @@ static __always_inline bool done_is_first(__u64 request, __u32 copy)
  *
  * Counts what a journal or a file system's thread writes for itself.
  */
-__noinline int count_metadata(struct address *disk, __u32 bytes)
+__noinline int device_count_metadata(struct address *disk, __u32 bytes)
 {
 	struct device_total *total =
 		disk ? device_total((struct gendisk *)disk->at, disk_dev((void *)disk->at)) : NULL;
@@ -74,7 +74,7 @@ __noinline int count_metadata(struct address *disk, __u32 bytes)
 
 /* Counts a bio to a device that has no requests. A flush is not a write, although the kernel counts
  * it as one for some such devices. */
-__noinline int count_bio(struct address *disk, __u32 opf, __u32 bytes)
+__noinline int device_count_bio(struct address *disk, __u32 opf, __u32 bytes)
 {
 	bool flush = !bytes && opf & 1u << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH);
 	struct device_counts *counts =
@@ -94,7 +94,7 @@ __noinline int count_bio(struct address *disk, __u32 opf, __u32 bytes)
  * back: the followed task that waits for it. The task's address is only compared; nothing is
  * trusted unless a slot confirms it. Returns whether there is such a task.
  */
-__noinline int mark_waiter(struct bio_mark *mark, struct address *bio)
+__noinline int bio_mark_by_waiter(struct bio_mark *mark, struct address *bio)
 {
 	struct task_slot *slot;
 	__u64 waiter;
@@ -118,7 +118,7 @@ __noinline int mark_waiter(struct bio_mark *mark, struct address *bio)
 
 /* The same for direct I/O that no task waits for: the owner is the submitter of the io_uring
  * request in flight. */
-__noinline int mark_submitter(struct bio_mark *mark, struct address *bio)
+__noinline int bio_mark_by_submitter(struct bio_mark *mark, struct address *bio)
 {
 	struct async_key key = {};
 	struct async_operation *operation;
@@ -138,7 +138,7 @@ __noinline int mark_submitter(struct bio_mark *mark, struct address *bio)
 }
 
 /* The same for reads into the page cache: the owner is the task that added the folio. */
-__noinline int mark_filler(struct bio_mark *mark, struct address *bio)
+__noinline int bio_mark_by_filler(struct bio_mark *mark, struct address *bio)
 {
 	__u64 page, head;
 	struct owner owner;
@@ -158,52 +158,53 @@ __noinline int mark_filler(struct bio_mark *mark, struct address *bio)
 	return 1;
 }
 
-static __always_inline int bio_queued(struct bio *bio, __u32 copy)
+static __always_inline int bio_queue(struct bio *bio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct gendisk *disk = KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk);
 	struct address at = { (__u64)bio }, whole = { (__u64)disk };
 	struct bio_mark mark = { .disk = bio_disk(disk) };
-	bool followed = state, hands_on;
+	bool followed = state, takes_bios;
 
 	mark.bytes = bio->bi_iter.bi_size;
 	/* Takes bios, not requests: it passes them to other devices, or is backed by memory. */
-	hands_on = !KREAD(request_queue, KREAD(gendisk, disk, queue), mq_ops);
-	above_begin(state, task);
-	if (hands_on) {
-		if (done_is_first(at.at, copy))
-			count_bio(&whole, bio->bi_opf, mark.bytes);
-		if (!state || !bio_end_tells(&at))
+	takes_bios = !KREAD(request_queue, KREAD(gendisk, disk, queue), mq_ops);
+	parent_bio_begin(state, task);
+	if (takes_bios) {
+		if (block_copy_is_first(at.at, copy))
+			device_count_bio(&whole, bio->bi_opf, mark.bytes);
+		if (!state || !bio_end_identifies_file(&at))
 			return 0;
 	}
 	mark.flags = block_flags(bio->bi_opf);
-	mark_file(&mark, &at, state, followed);
-	if (hands_on) {
+	bio_mark_file(&mark, &at, state, followed);
+	if (takes_bios) {
 		if (state)
-			above_keep(state, &at, &mark);
+			parent_bio_store(state, &at, &mark);
 		return 0;
 	}
 	if (followed) {
 		mark.pid = task->tgid;
 		mark.tid = task->pid;
-		if (reads_for_write(state, bio->bi_opf, &mark) && done_is_first(at.at, copy))
+		if (bio_reads_for_write(state, bio->bi_opf, &mark) &&
+		    block_copy_is_first(at.at, copy))
 			read_for_write(state, &at, &mark);
 	} else if (task->flags & PF_KTHREAD) {
-		followed = mark_waiter(&mark, &at) || mark_submitter(&mark, &at) ||
-			   (!(bio->bi_opf & 1) && mark_filler(&mark, &at));
+		followed = bio_mark_by_waiter(&mark, &at) || bio_mark_by_submitter(&mark, &at) ||
+			   (!(bio->bi_opf & 1) && bio_mark_by_filler(&mark, &at));
 		if (followed)
 			mark.flags |= TRACE_BLOCK_HELD_BACK;
 	}
 	if (!followed && !mark.file) {
 		if (mark.flags & TRACE_BLOCK_META && task->flags & PF_KTHREAD && bio->bi_opf & 1 &&
-		    done_is_first(at.at, copy))
-			count_metadata(&whole, mark.bytes);
+		    block_copy_is_first(at.at, copy))
+			device_count_metadata(&whole, mark.bytes);
 		return 0;
 	}
 	mark.sector = bio->bi_iter.bi_sector;
 	if ((bio->bi_opf & REQ_OP_MASK) == REQ_OP_ZONE_APPEND)
-		mark.disk |= BIO_TO_BE_PLACED;
+		mark.disk |= BIO_SECTOR_PENDING;
 	mark.queued_ns = bpf_ktime_get_ns();
 	bio_mark_put(&at, &mark, copy > 0);
 	return 0;
@@ -213,7 +214,7 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 	SEC("?tp_btf/block_bio_queue")                                                             \
 	int BPF_PROG(fl_bio_queue##suffix, struct bio *bio)                                        \
 	{                                                                                          \
-		return bio_queued(bio, copy);                                                      \
+		return bio_queue(bio, copy);                                                       \
 	}
 
 BIO_QUEUED_PROGRAM(, 0)
@@ -261,7 +262,7 @@ int BPF_PROG(fl_bio_done, struct request_queue *queue, struct bio *bio)
 	return 0;
 }
 
-static __always_inline int merged(struct gendisk *disk, __u32 opf)
+static __always_inline int request_merge(struct gendisk *disk, __u32 opf)
 {
 	struct device_counts *counts = device_counts(disk, device_class(opf));
 
@@ -273,24 +274,24 @@ static __always_inline int merged(struct gendisk *disk, __u32 opf)
 SEC("?tp_btf/block_bio_backmerge")
 int BPF_PROG(fl_bio_back, struct bio *bio)
 {
-	return merged(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk), bio->bi_opf);
+	return request_merge(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk), bio->bi_opf);
 }
 
 SEC("?tp_btf/block_bio_frontmerge")
 int BPF_PROG(fl_bio_front, struct bio *bio)
 {
-	return merged(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk), bio->bi_opf);
+	return request_merge(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk), bio->bi_opf);
 }
 
 SEC("?tp_btf/block_rq_merge")
 int BPF_PROG(fl_rq_merge, struct request *rq)
 {
-	return merged(KREAD(request_queue, KREAD(request, rq, q), disk), rq->cmd_flags);
+	return request_merge(KREAD(request_queue, KREAD(request, rq, q), disk), rq->cmd_flags);
 }
 
 /* --- requests --- */
 
-#define REQUEST_BIOS_MOST 4096
+#define REQUEST_BIOS_MAX 4096
 
 struct issue_walk {
 	struct address bio;
@@ -305,13 +306,13 @@ static long issue_step(__u32 i, struct issue_walk *walk)
 	return 0;
 }
 
-static __always_inline int request_issued(struct request *rq)
+static __always_inline int request_issue(struct request *rq)
 {
 	struct issue_walk walk = { .bio.at = (__u64)KREAD(request, rq, bio),
 				   .now_ns = bpf_ktime_get_ns() };
 
 	if (!issue_step(0, &walk) && walk.bio.at)
-		bpf_loop(REQUEST_BIOS_MOST, issue_step, &walk, 0);
+		bpf_loop(REQUEST_BIOS_MAX, issue_step, &walk, 0);
 	return 0;
 }
 
@@ -319,7 +320,7 @@ static __always_inline int request_issued(struct request *rq)
 	SEC("?tp_btf/block_rq_issue")                                                              \
 	int BPF_PROG(fl_rq_issue##suffix, struct request *rq)                                      \
 	{                                                                                          \
-		return request_issued(rq);                                                         \
+		return request_issue(rq);                                                          \
 	}
 
 REQUEST_ISSUED_PROGRAM()
@@ -340,7 +341,7 @@ int BPF_PROG(fl_rq_requeue, struct request *rq)
 /* A request that ends, in full or in part. */
 struct done_walk {
 	struct address bio; /* next bio */
-	__u64 left_bytes;
+	__u64 remaining_bytes;
 	__u64 end_ns, issued_ns;
 	__u64 queued_ns; /* earliest of the recorded bios */
 	__u64 request;	 /* number; 0: none of its bios is recorded */
@@ -353,7 +354,7 @@ struct done_walk {
 	__u32 flush; /* part of a flush sequence: its bio's bytes are already completed */
 };
 
-static __always_inline void fill_bio(struct event_bio *event, const struct done_walk *walk,
+static __always_inline void bio_fill(struct event_bio *event, const struct done_walk *walk,
 				     const struct bio_mark *mark, __u32 bytes, __u64 sector)
 {
 	event->header.time_ns = mark->queued_ns;
@@ -373,16 +374,16 @@ static __always_inline void fill_bio(struct event_bio *event, const struct done_
 }
 
 /* Global, like the functions below, so that the verifier checks it once, not on every path. */
-__noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 bytes, __u64 sector)
+__noinline int bio_send(struct done_walk *walk, struct bio_mark *mark, __u32 bytes, __u64 sector)
 {
 	struct event_bio *event;
 
-	if (!walk || !mark || (profile_takes_all() && !profile_tells(mark->pid)))
+	if (!walk || !mark || (profile_aggregates_all() && !profile_also_records(mark->pid)))
 		return 0;
 	event = ring_reserve(RECORD_BIO, sizeof(*event), (struct owner) { mark->pid, mark->tid });
 	if (!event)
 		return 0;
-	fill_bio(event, walk, mark, bytes, sector);
+	bio_fill(event, walk, mark, bytes, sector);
 	ring_submit(event);
 	return 0;
 }
@@ -419,18 +420,18 @@ static long done_step(__u32 i, struct done_loop *loop)
 		return 1;
 	bytes = now.bytes = KREAD(bio, now.bio, bi_iter.bi_size);
 	sector = now.sector = KREAD(bio, now.bio, bi_iter.bi_sector);
-	ends = walk->whole || bytes <= walk->left_bytes;
+	ends = walk->whole || bytes <= walk->remaining_bytes;
 	if (!ends)
-		bytes = walk->left_bytes; /* the rest ends later and keeps the mark */
+		bytes = walk->remaining_bytes; /* the rest ends later and keeps the mark */
 	if (!ends && !bytes)
 		return 1;
-	walk->left_bytes -= bytes;
+	walk->remaining_bytes -= bytes;
 	walk->bio.at = ends ? (__u64)KREAD(bio, now.bio, bi_next) : 0;
 	walk->bios++;
 	/* Copies of this program get here one after the other. */
 	if (!bio_mark_take(&now, &copy, ends))
 		return 0;
-	if (copy.disk & BIO_TO_BE_PLACED) {
+	if (copy.disk & BIO_SECTOR_PENDING) {
 		/* It is alone in its request, which has the final sector; the bio does not. */
 		sector = walk->sector;
 		copy.sector = sector - (copy.bytes - now.bytes) / TRACE_SECTOR_BYTES;
@@ -448,11 +449,11 @@ static long done_step(__u32 i, struct done_loop *loop)
 		return 0;
 	}
 	if (++walk->own_bios == 2)
-		send_bio(walk, &walk->first, walk->own_bytes, walk->first_sector);
+		bio_send(walk, &walk->first, walk->own_bytes, walk->first_sector);
 	if (copy.queued_ns < walk->queued_ns)
 		walk->queued_ns = copy.queued_ns;
 	walk->own_bytes += bytes;
-	send_bio(walk, &copy, bytes, sector);
+	bio_send(walk, &copy, bytes, sector);
 	return 0;
 }
 
@@ -461,32 +462,32 @@ __noinline int done_bios(struct done_walk *walk)
 	struct done_loop loop = { walk };
 
 	if (walk && !done_step(0, &loop) && walk->bio.at)
-		bpf_loop(REQUEST_BIOS_MOST, done_step, &loop, 0);
+		bpf_loop(REQUEST_BIOS_MAX, done_step, &loop, 0);
 	return 0;
 }
 
 /* Fast path, without a function call: a complete request with one bio, as most are. Returns false,
  * having done nothing, for any other request. */
-static __always_inline bool done_alone(struct done_walk *walk)
+static __always_inline bool done_single(struct done_walk *walk)
 {
 	struct bio_now now = { .bio = walk->bio.at, .disk = walk->disk };
-	struct bio_place *place;
+	struct bio_slot *slot;
 
 	if (!walk->whole || walk->flush || !now.bio || KREAD(bio, now.bio, bi_next))
 		return false;
-	place = bio_place(now.bio);
-	if (!place)
+	slot = bio_slot(now.bio);
+	if (!slot)
 		return false;
-	if (place->bio != now.bio)
+	if (slot->bio != now.bio)
 		return !bio_marks_count; /* the hash is empty too: not marked */
-	walk->first = place->mark;
-	if (walk->first.disk & BIO_TO_BE_PLACED)
+	walk->first = slot->mark;
+	if (walk->first.disk & BIO_SECTOR_PENDING)
 		return false;
-	if (__sync_val_compare_and_swap(&place->bio, now.bio, 0) != now.bio)
+	if (__sync_val_compare_and_swap(&slot->bio, now.bio, 0) != now.bio)
 		return true; /* taken by another program */
 	now.bytes = KREAD(bio, now.bio, bi_iter.bi_size);
 	now.sector = KREAD(bio, now.bio, bi_iter.bi_sector);
-	if (!bio_mark_fits(&walk->first, &now)) {
+	if (!bio_mark_matches(&walk->first, &now)) {
 		bio_mark_stale();
 		return true;
 	}
@@ -495,7 +496,7 @@ static __always_inline bool done_alone(struct done_walk *walk)
 	return true;
 }
 
-static __always_inline void fill_request(struct event_request *event, const struct done_walk *walk,
+static __always_inline void request_fill(struct event_request *event, const struct done_walk *walk,
 					 __u64 start_ns, __u32 part, __u32 error, __u32 bytes)
 {
 	event->header.time_ns = start_ns;
@@ -518,8 +519,9 @@ static __always_inline void fill_request(struct event_request *event, const stru
 }
 
 /* Sends one record for a request and its only bio of the run, as most requests have. */
-static __always_inline void send_single(const struct done_walk *walk, struct owner owner,
-					__u64 start_ns, __u32 part, __u32 error, __u32 bytes)
+static __always_inline void request_send_single(const struct done_walk *walk, struct owner owner,
+						__u64 start_ns, __u32 part, __u32 error,
+						__u32 bytes)
 {
 	struct kind_total *bios = ring_count(RECORD_BIO);
 	struct event_request_single *event = ring_reserve(RECORD_REQUEST, sizeof(*event), owner);
@@ -528,15 +530,15 @@ static __always_inline void send_single(const struct done_walk *walk, struct own
 		ring_count_lost(bios);
 		return;
 	}
-	fill_request(&event->request, walk, start_ns, part, error, bytes);
+	request_fill(&event->request, walk, start_ns, part, error, bytes);
 	event->bio.header = event->request.header;
 	event->bio.header.kind = RECORD_BIO;
 	event->bio.header.size = sizeof(event->bio);
-	fill_bio(&event->bio, walk, &walk->first, walk->own_bytes, walk->first_sector);
+	bio_fill(&event->bio, walk, &walk->first, walk->own_bytes, walk->first_sector);
 	ring_submit(event);
 }
 
-__noinline int send_request(struct done_walk *walk, struct address *request, __u32 error,
+__noinline int request_send(struct done_walk *walk, struct address *request, __u32 error,
 			    __u32 bytes)
 {
 	struct event_request *event;
@@ -564,31 +566,31 @@ __noinline int send_request(struct done_walk *walk, struct address *request, __u
 		count_add(&total->bytes, walk->own_bytes, true);
 		count_add(&total->time_ns, walk->end_ns - start_ns, true);
 	}
-	if (profile_takes_all() && !profile_tells(owner.pid))
+	if (profile_aggregates_all() && !profile_also_records(owner.pid))
 		return 0;
 	if (walk->own_bios == 1) {
-		send_single(walk, owner, start_ns, part, error, bytes);
+		request_send_single(walk, owner, start_ns, part, error, bytes);
 		return 0;
 	}
 	event = ring_reserve(RECORD_REQUEST, sizeof(*event), owner);
 	if (!event)
 		return 0;
-	fill_request(event, walk, start_ns, part, error, bytes);
+	request_fill(event, walk, start_ns, part, error, bytes);
 	ring_submit(event);
 	return 0;
 }
 
-static __always_inline int request_done(struct request *rq, int error, unsigned int bytes,
-					__u32 copy)
+static __always_inline int request_complete(struct request *rq, int error, unsigned int bytes,
+					    __u32 copy)
 {
-	struct done_walk walk = { .left_bytes = bytes };
+	struct done_walk walk = { .remaining_bytes = bytes };
 	struct address request = { (__u64)rq };
 	bool sequence = rq->rq_flags & flush_sequence;
 	struct device_counts *counts;
 	struct gendisk *disk;
 	__u32 class;
 
-	if (!done_is_first((__u64)rq, copy))
+	if (!block_copy_is_first((__u64)rq, copy))
 		return 0;
 	disk = KREAD(request_queue, KREAD(request, rq, q), disk);
 	class = device_class(rq->cmd_flags);
@@ -618,10 +620,10 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	walk.disk = bio_disk(disk);
 	walk.sector = rq->__sector;
 	walk.op = OP_REQUEST_READ + class;
-	if (!done_alone(&walk))
+	if (!done_single(&walk))
 		done_bios(&walk);
 	if (walk.request)
-		send_request(&walk, &request, (__u8)error, bytes);
+		request_send(&walk, &request, (__u8)error, bytes);
 	return 0;
 }
 
@@ -631,7 +633,7 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	SEC("?tp_btf/block_rq_complete")                                                           \
 	int BPF_PROG(fl_rq_done##suffix, struct request *rq, int error, unsigned int bytes)        \
 	{                                                                                          \
-		return request_done(rq, error, bytes, copy);                                       \
+		return request_complete(rq, error, bytes, copy);                                   \
 	}
 
 DONE_PROGRAM(, 0)

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_BPF_BLOCK_H
 #define FAULTLINE_BPF_BLOCK_H
 
-#include "above.h"
+#include "parent_bio.h"
 #include "file.h"
 
 #define PAGE_MAPPING_FLAGS 3ul /* in folio.mapping: anonymous memory, or not a file */
@@ -55,7 +55,7 @@ static __always_inline __u64 page_head(__u64 page)
 
 /* Returns the id of a file that the run has used, under the name it was opened by; 0 if it has not.
  * Global, so it is verified once instead of on every path. */
-__noinline __u32 file_met(struct address *inode)
+__noinline __u32 file_find_interned(struct address *inode)
 {
 	struct file_key key = {};
 	struct file_entry *entry;
@@ -63,16 +63,16 @@ __noinline __u32 file_met(struct address *inode)
 
 	if (!inode || !inode->at)
 		return 0;
-	id = layer_serves(inode);
+	id = layer_find_overlay(inode);
 	if (id)
 		return id;
 	file_key_of(&key, inode);
 	entry = file_find(&key);
-	return entry ? entry->id & ~FILE_UNTOLD : 0;
+	return entry ? entry->id & ~FILE_UNANNOUNCED : 0;
 }
 
 /* File systems keep their own blocks in the page cache of an internal inode. */
-static __always_inline bool holds_metadata(struct inode *inode)
+static __always_inline bool inode_holds_metadata(struct inode *inode)
 {
 	unsigned long magic = inode_magic(inode);
 
@@ -81,15 +81,15 @@ static __always_inline bool holds_metadata(struct inode *inode)
 }
 
 /* `followed`: a followed task queued it, so the file belongs to the run. */
-static __always_inline void mark_inode(struct bio_mark *mark, struct inode *inode, __u64 mapping,
-				       bool followed)
+static __always_inline void bio_mark_inode(struct bio_mark *mark, struct inode *inode,
+					   __u64 mapping, bool followed)
 {
 	struct address address = { mapping }, host = { (__u64)inode };
 
-	if (holds_metadata(inode))
+	if (inode_holds_metadata(inode))
 		mark->flags |= TRACE_BLOCK_META;
 	else
-		mark->file = file_met(&host);
+		mark->file = file_find_interned(&host);
 	if (followed && !mark->file && !(mark->flags & TRACE_BLOCK_META))
 		mark->file = file_id_of_mapping(&address);
 }
@@ -103,7 +103,7 @@ static __always_inline struct bio_vec *bio_vector(__u64 bio)
 
 /* Whether the bio starts in a page of neither a file nor a program: the file system's own
  * memory. */
-static __always_inline bool bio_is_nobodys(__u64 bio)
+static __always_inline bool bio_is_internal(__u64 bio)
 {
 	__u64 page = KNUMBER(bio_vec, bio_vector(bio), bv_page);
 
@@ -115,7 +115,7 @@ static __always_inline bool bio_is_nobodys(__u64 bio)
  *
  * Marks by the page in which the bio starts.
  */
-__noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool followed)
+__noinline int bio_mark_by_page(struct bio_mark *mark, struct address *bio, bool followed)
 {
 	__u64 page, mapping, head;
 	struct bio_vec *vector;
@@ -135,8 +135,8 @@ __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool fol
 	inode = KREAD(address_space, mapping, host);
 	if (!inode)
 		return 0;
-	mark_inode(mark, inode, mapping, followed);
-	done = bio_into_page(bio->at);
+	bio_mark_inode(mark, inode, mapping, followed);
+	done = bio_vector_done_bytes(bio->at);
 	if (done < 0)
 		return 0;
 	mark->offset =
@@ -153,7 +153,7 @@ static __always_inline bool bio_fills_block(const struct bio_mark *mark, __u64 b
 {
 	__u8 bits = KREAD(inode, KREAD(file, file, f_inode), i_blkbits);
 
-	return mark->bytes < 1u << (bits & 31) && bio_is_nobodys(bio);
+	return mark->bytes < 1u << (bits & 31) && bio_is_internal(bio);
 }
 
 /* Returns 8 bytes of kernel memory as a number, whatever struct they belong to: the fast path
@@ -168,8 +168,8 @@ static __always_inline __u64 number_at(__u64 at)
 
 /* Marks with the file of direct I/O, found by its iocb; NULL if there is none. `state`: of the task
  * that queues the bio, if it is followed; holds the files used last. */
-static __always_inline struct file *mark_by_iocb(struct bio_mark *mark, struct kiocb *iocb,
-						 struct task_state *state)
+static __always_inline struct file *bio_mark_by_iocb(struct bio_mark *mark, struct kiocb *iocb,
+						     struct task_state *state)
 {
 	struct file *file = KREAD(kiocb, iocb, ki_filp);
 	struct file_facts facts = {};
@@ -186,14 +186,15 @@ static __always_inline struct file *mark_by_iocb(struct bio_mark *mark, struct k
 	}
 	file_facts_of(file, &facts);
 	inode.at = (__u64)facts.inode;
-	mark->file = file_met(&inode);
+	mark->file = file_find_interned(&inode);
 	if (state && !mark->file)
-		mark->file = file_id(&facts, false) & ~FILE_UNTOLD;
+		mark->file = file_id(&facts, false) & ~FILE_UNANNOUNCED;
 	return file;
 }
 
 /* Marks by the control block of a direct call, which a bio of ext4, xfs and similar points to. */
-__noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, struct task_state *state)
+__noinline int bio_mark_by_direct(struct bio_mark *mark, struct address *bio,
+				  struct task_state *state)
 {
 	struct file *file;
 	long long size;
@@ -205,7 +206,7 @@ __noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, struct
 	block = (__u64)KREAD(bio, bio->at, bi_private);
 	iocb = (void *)NUMBER_OF(iomap_dio, block, iocb);
 	size = NUMBER_OF(iomap_dio, block, size);
-	file = mark_by_iocb(mark, iocb, state);
+	file = bio_mark_by_iocb(mark, iocb, state);
 	if (!file || bio_fills_block(mark, bio->at, file))
 		return 0;
 	if (!size)
@@ -215,7 +216,8 @@ __noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, struct
 }
 
 /* The same if the call has only one bio, which is part of its control block. */
-__noinline int mark_by_simple(struct bio_mark *mark, struct address *bio, struct task_state *state)
+__noinline int bio_mark_by_simple(struct bio_mark *mark, struct address *bio,
+				  struct task_state *state)
 {
 	__u64 block;
 	void *iocb;
@@ -224,7 +226,7 @@ __noinline int mark_by_simple(struct bio_mark *mark, struct address *bio, struct
 		return 0;
 	block = bio->at - bpf_core_field_offset(struct iomap_dio_simple, bio);
 	iocb = (void *)NUMBER_OF(iomap_dio_simple, block, iocb);
-	if (mark_by_iocb(mark, iocb, state))
+	if (bio_mark_by_iocb(mark, iocb, state))
 		mark->offset = KREAD(kiocb, iocb, ki_pos);
 	return 0;
 }
@@ -232,8 +234,8 @@ __noinline int mark_by_simple(struct bio_mark *mark, struct address *bio, struct
 /* The same for a block device, where the sector gives the offset. `first`: the bio is part of its
  * call's control block. Returns whether it found the file: synchronous calls have no iocb here, and
  * the caller uses the call's own file. */
-__noinline int mark_by_device(struct bio_mark *mark, struct address *bio, bool first,
-			      struct task_state *state)
+__noinline int bio_mark_by_device(struct bio_mark *mark, struct address *bio, bool first,
+				  struct task_state *state)
 {
 	__u64 block, start;
 	__u32 flags;
@@ -247,7 +249,7 @@ __noinline int mark_by_device(struct bio_mark *mark, struct address *bio, bool f
 		block = (__u64)KREAD(bio, bio->at, bi_private);
 	iocb = (void *)NUMBER_OF(blkdev_dio, block, iocb);
 	flags = NUMBER_OF(blkdev_dio, block, flags);
-	if (flags & BLKDEV_DIO_IS_SYNC || !mark_by_iocb(mark, iocb, state))
+	if (flags & BLKDEV_DIO_IS_SYNC || !bio_mark_by_iocb(mark, iocb, state))
 		return 0;
 	start = KREAD(block_device, KREAD(bio, bio->at, bi_bdev), bd_start_sect);
 	mark->offset = (KREAD(bio, bio->at, bi_iter.bi_sector) - start) * TRACE_SECTOR_BYTES;
@@ -255,7 +257,7 @@ __noinline int mark_by_device(struct bio_mark *mark, struct address *bio, bool f
 }
 
 /* Marks by the btrfs struct around the bio. Returns whether it found the file. */
-__noinline int mark_by_btrfs(struct bio_mark *mark, struct address *bio, bool followed)
+__noinline int bio_mark_by_btrfs(struct bio_mark *mark, struct address *bio, bool followed)
 {
 	struct btrfs_inode *owner = NULL;
 	struct inode *inode;
@@ -271,17 +273,17 @@ __noinline int mark_by_btrfs(struct bio_mark *mark, struct address *bio, bool fo
 	inode = (void *)owner + bpf_core_field_offset(struct btrfs_inode, vfs_inode);
 	if (inode_magic(inode) != BTRFS_MAGIC)
 		return 0;
-	mark_inode(mark, inode, (__u64)KREAD(inode, inode, i_mapping), followed);
+	bio_mark_inode(mark, inode, (__u64)KREAD(inode, inode, i_mapping), followed);
 	bpf_core_read(&mark->offset, sizeof(mark->offset),
 		      &((struct btrfs_bio *)around)->file_offset);
-	if (bio_is_nobodys(bio->at))
+	if (bio_is_internal(bio->at))
 		mark->flags |= TRACE_BLOCK_COMPRESSED;
 	return 1;
 }
 
 /* Whether a bio's completion function identifies its file. Global, so the verifier continues with
  * one result instead of six paths. */
-__noinline bool bio_end_tells(struct address *bio)
+__noinline bool bio_end_identifies_file(struct address *bio)
 {
 	__u64 end_io = bio ? (__u64)KREAD(bio, bio->at, bi_end_io) : 0;
 
@@ -292,8 +294,8 @@ __noinline bool bio_end_tells(struct address *bio)
 
 /* Fills in file, offset and the flags that the pages imply. `state`: of the task that queues the
  * bio, if it is followed. */
-static __always_inline void mark_file(struct bio_mark *mark, struct address *bio,
-				      struct task_state *state, bool followed)
+static __always_inline void bio_mark_file(struct bio_mark *mark, struct address *bio,
+					  struct task_state *state, bool followed)
 {
 	__u64 end_io = (__u64)KREAD(bio, bio->at, bi_end_io);
 	bool in_call = state && state->call.account.op && !state->fault.account.op;
@@ -306,22 +308,22 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 		return;
 	}
 	if (end_io && end_io == direct_end_io) {
-		mark_by_direct(mark, bio, state);
+		bio_mark_by_direct(mark, bio, state);
 		return;
 	}
 	if (end_io && end_io == direct_simple_end_io) {
-		mark_by_simple(mark, bio, state);
+		bio_mark_by_simple(mark, bio, state);
 		return;
 	}
 	if (end_io && (end_io == device_end_io || end_io == device_async_end_io) &&
-	    mark_by_device(mark, bio, end_io == device_async_end_io, state))
+	    bio_mark_by_device(mark, bio, end_io == device_async_end_io, state))
 		return;
-	if (above_is_of(state, bio)) {
-		mark_by_above(mark, bio, state);
+	if (parent_bio_matches(state, bio)) {
+		bio_mark_by_parent(mark, bio, state);
 		return;
 	}
-	if (!bio_end_tells(bio) || !mark_by_btrfs(mark, bio, followed)) {
-		mark_by_page(mark, bio, followed);
+	if (!bio_end_identifies_file(bio) || !bio_mark_by_btrfs(mark, bio, followed)) {
+		bio_mark_by_page(mark, bio, followed);
 		/* A file system may use the page cache all the same. */
 		if (direct && mark->file == state->call.account.file)
 			return;

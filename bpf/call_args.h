@@ -15,7 +15,7 @@
 #define MAP_POPULATE 0x8000
 #define PROT_WRITE 0x2
 #define PROT_EXEC 0x4
-#define ADVICE_ALIKE 6 /* advice below this has the same numbers in fadvise and madvise */
+#define ADVICE_COMMON_END 6 /* advice below this has the same numbers in fadvise and madvise */
 #define MADV_COLD 20
 #define MADV_PAGEOUT 21
 #define MADV_POPULATE_READ 22
@@ -86,7 +86,7 @@ static __always_inline struct call_row request_row(struct call_row row, __u32 nu
 	return row;
 }
 
-static __always_inline bool in_compat_call(struct task_struct *task)
+static __always_inline bool call_is_compat(struct task_struct *task)
 {
 #ifdef __TARGET_ARCH_x86
 	return task->thread_info.status & X86_TS_COMPAT;
@@ -98,7 +98,7 @@ static __always_inline bool in_compat_call(struct task_struct *task)
 /* TRACE_OP_* for an advice to fadvise or madvise. */
 static __always_inline __u32 advice_flags(__u32 advice, bool of_mapping)
 {
-	if (advice < ADVICE_ALIKE)
+	if (advice < ADVICE_COMMON_END)
 		return TRACE_OP_ADVISED << advice;
 	if (!of_mapping)
 		return TRACE_OP_OTHER_ADVICE;

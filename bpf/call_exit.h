@@ -13,10 +13,10 @@
 struct call_end {
 	__u64 duration_ns;
 	__s64 result;
-	__u64 asked;
+	__u64 requested_bytes;
 };
 
-static __always_inline bool has_position(struct task_state *state)
+static __always_inline bool call_has_position(struct task_state *state)
 {
 	struct inode *inode = KREAD(file, state->call.file, f_inode);
 	__u32 type = KREAD(inode, inode, i_mode) & S_IFMT;
@@ -27,21 +27,21 @@ static __always_inline bool has_position(struct task_state *state)
 /* Returns the file position before the call, or -1 if the call does not move it. Read at the exit,
  * minus the bytes moved: at the entry another thread may still be moving the same descriptor's
  * position. */
-static __always_inline __s64 file_offset(struct task_state *state, __u32 traits, __s64 result)
+static __always_inline __s64 call_file_offset(struct task_state *state, __u32 traits, __s64 result)
 {
-	if (!(traits & CALL_FPOS) || !state->call.file || !has_position(state))
+	if (!(traits & CALL_FPOS) || !state->call.file || !call_has_position(state))
 		return -1;
 	return KREAD(file, state->call.file, f_pos) - (result > 0 ? result : 0);
 }
 
-static __always_inline bool appends(const struct task_state *state)
+static __always_inline bool call_appends(const struct task_state *state)
 {
 	return state->call.account.flags & TRACE_OP_APPEND && state->call.file;
 }
 
 /* On Linux even pwrite() ignores its offset and appends if the file is open with O_APPEND. The size
  * is read at the exit, so another writer may already have changed it. */
-static __always_inline __s64 appended_at(struct task_state *state, __s64 result)
+static __always_inline __s64 call_append_offset(struct task_state *state, __s64 result)
 {
 	struct inode *inode = KREAD(file, state->call.file, f_inode);
 
@@ -49,8 +49,8 @@ static __always_inline __s64 appended_at(struct task_state *state, __s64 result)
 }
 
 /* Stores the offset of the read or write. */
-__noinline int exit_offset(struct task_state *state, const struct call_row *row,
-			   struct call_args *args, __s64 result)
+__noinline int call_exit_offset(struct task_state *state, const struct call_row *row,
+				struct call_args *args, __s64 result)
 {
 	__u32 traits;
 
@@ -76,19 +76,20 @@ __noinline int exit_offset(struct task_state *state, const struct call_row *row,
 		/* pwritev2 has its own flags as the last argument. */
 		if (traits & CALL_WRITE_FLAGS && call_arg(args, 6) & RWF_APPEND)
 			state->call.account.flags |= TRACE_OP_APPEND;
-		if (traits & CALL_WRITES && appends(state)) {
-			state->call.account.offset = appended_at(state, result);
+		if (traits & CALL_WRITES && call_appends(state)) {
+			state->call.account.offset = call_append_offset(state, result);
 			return 0;
 		}
 		state->call.account.offset = call_arg(args, row->offset);
 		if (state->call.account.offset != -1 || !(traits & CALL_FPOS))
 			return 0;
 	}
-	state->call.account.offset = file_offset(state, traits, result);
+	state->call.account.offset = call_file_offset(state, traits, result);
 	return 0;
 }
 
-static __always_inline __u64 exit_asked(const struct call_row *row, struct call_args *args)
+static __always_inline __u64 call_requested_bytes(const struct call_row *row,
+						  struct call_args *args)
 {
 	if (row->traits & CALL_OPEN_FLAGS || !row->length)
 		return 0;
@@ -97,8 +98,8 @@ static __always_inline __u64 exit_asked(const struct call_row *row, struct call_
 	return call_arg(args, row->length);
 }
 
-__noinline int exit_flags(struct task_state *state, const struct call_row *row,
-			  struct call_args *args)
+__noinline int call_exit_flags(struct task_state *state, const struct call_row *row,
+			       struct call_args *args)
 {
 	__u32 traits, flags = 0;
 
@@ -136,10 +137,10 @@ __noinline int exit_flags(struct task_state *state, const struct call_row *row,
 }
 
 static __always_inline void call_count(const struct task_state *state, const struct call_end *end,
-				       __u32 traits, const bool quick)
+				       __u32 traits, const bool nonpreemptible)
 {
-	account_done(&state->call.account, end->duration_ns, end->result, traits & CALL_BYTES,
-		     !quick && calls_preempted);
+	op_account_done(&state->call.account, end->duration_ns, end->result, traits & CALL_BYTES,
+			!nonpreemptible && calls_preempted);
 }
 
 /* In a frame of its own: the exit of calls with paths leads into the deepest call chain. */
@@ -150,7 +151,7 @@ __noinline int call_count_any(struct task_state *state, struct call_end *end, __
 	return 0;
 }
 
-static __always_inline void count_submissions(__u32 op, __u64 submissions)
+static __always_inline void call_count_submissions(__u32 op, __u64 submissions)
 {
 	struct op_total *total = op_total(op);
 
@@ -158,15 +159,15 @@ static __always_inline void count_submissions(__u32 op, __u64 submissions)
 		count_add(&total->submissions, submissions, calls_preempted);
 }
 
-static __always_inline void fill_call(struct event_syscall *event, const struct call_state *call,
+static __always_inline void call_fill(struct event_syscall *event, const struct call_state *call,
 				      struct task_struct *task, struct call_end *end)
 {
-	const struct account *account = &call->account;
+	const struct op_account *account = &call->account;
 
 	event->header.time_ns = account->start_ns;
 	event->duration_ns = end->duration_ns;
 	event->offset = account->offset;
-	event->asked_bytes = end->asked;
+	event->asked_bytes = end->requested_bytes;
 	event->result = end->result;
 	event->file = account->file;
 	event->op = account->op;
@@ -182,7 +183,7 @@ static __always_inline void fill_call(struct event_syscall *event, const struct 
 }
 
 /* Sends a call that does not fit into a slot. */
-__noinline int send_wide_call(struct task_state *state, struct call_end *end)
+__noinline int call_send_wide(struct task_state *state, struct call_end *end)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct event_syscall *event;
@@ -192,31 +193,31 @@ __noinline int send_wide_call(struct task_state *state, struct call_end *end)
 	event = ring_reserve(RECORD_SYSCALL, sizeof(*event), owner_of(task));
 	if (!event)
 		return 0;
-	fill_call(event, &state->call, task, end);
+	call_fill(event, &state->call, task, end);
 	ring_submit(event);
 	return 0;
 }
 
-static __always_inline void send_call(struct task_state *state, struct task_struct *task,
+static __always_inline void call_send(struct task_state *state, struct task_struct *task,
 				      struct call_end *end)
 {
-	const struct account *account = &state->call.account;
-	struct lane_place place;
+	const struct op_account *account = &state->call.account;
+	struct lane_reservation reservation;
 	struct lane_call *call;
 
-	if ((end->duration_ns | end->asked) >> 32 || state->call.fault_fetched_pages ||
+	if ((end->duration_ns | end->requested_bytes) >> 32 || state->call.fault_fetched_pages ||
 	    account->dirtied_pages || account->read_for_write_bytes ||
 	    (account->fetched_pages | account->created_pages | account->flags) >> 16 ||
 	    (__u32)task->maj_flt != state->call.major_start + state->call.major_seen) {
-		send_wide_call(state, end);
+		call_send_wide(state, end);
 		return;
 	}
-	if (!lane_take(&place, RECORD_SYSCALL))
+	if (!lane_reserve(&reservation, RECORD_SYSCALL))
 		return;
-	call = &place.slot->call;
+	call = &reservation.slot->call;
 	call->time_ns = account->start_ns;
 	call->offset = account->offset;
-	call->asked_bytes = end->asked;
+	call->asked_bytes = end->requested_bytes;
 	call->open_file = open_file_of(state->call.file);
 	call->result = end->result;
 	call->pid = state->pid;
@@ -227,7 +228,7 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	call->flags = account->flags;
 	call->fetched_pages = account->fetched_pages;
 	call->created_pages = account->created_pages;
-	lane_give(&place);
+	lane_publish(&reservation);
 }
 
 /* TRACE_PROFILE_* for a call. */
@@ -249,11 +250,11 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 	profile_fill(&done, &state->call.account, state->pid, end->duration_ns, end->result,
 		     traits & CALL_BYTES);
 	if (in_flight_summed && end->duration_ns >= IN_FLIGHT_ENDS_NS)
-		done.summed_ns = account_end_summed(&state->call.account, end->duration_ns);
+		done.summed_ns = op_account_end_summed(&state->call.account, end->duration_ns);
 	done.key.file2 = state->call.file2;
 	done.key.flags = profile_call_flags(state->call.account.flags, traits);
 	done.fault_fetched_pages = state->call.fault_fetched_pages;
-	done.asked = end->asked;
+	done.requested_bytes = end->requested_bytes;
 	done.sized = traits & CALL_BYTES ? 1 : 0;
 	done.waits = traits & (CALL_SUBMITS | CALL_AIO_REAP) ? 1 : 0;
 	done.shared = calls_preempted;
@@ -273,15 +274,15 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 
 /* Ends a call: adds its account to the totals, and sends its record. */
 static __always_inline void call_done(struct task_state *state, struct task_struct *task,
-				      struct call_end *end, __u32 traits, const bool quick)
+				      struct call_end *end, __u32 traits, const bool nonpreemptible)
 {
-	call_count(state, end, traits, quick);
-	if (profile_takes(task, state->call.account.start_ns)) {
+	call_count(state, end, traits, nonpreemptible);
+	if (profile_aggregates(task, state->call.account.start_ns)) {
 		profile_call(state, end, traits);
-		if (!profile_tells(state->pid))
+		if (!profile_also_records(state->pid))
 			return;
 	}
-	send_call(state, task, end);
+	call_send(state, task, end);
 }
 
 /* The same for any call, in a frame of its own: its exit leads into the deepest call chain. */

@@ -36,7 +36,7 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 	} else {
 		struct address address = { (__u64)file };
 
-		state->call.account.file = file_meet(state, &address, file_classes, refresh);
+		state->call.account.file = file_intern(state, &address, file_classes, refresh);
 		if (!state->call.account.file)
 			return false;
 		state->call.account.mapping = file_mapping(file, inode);
@@ -74,8 +74,8 @@ __noinline int call_take_any_fd(struct task_state *state, __u32 fd, bool refresh
 
 /* Takes the file of a plain call. A close is the last chance to see the final size of a file that
  * was written. */
-static __always_inline bool enter_plain(struct task_state *state, struct task_struct *task,
-					__u32 traits, __u32 fd)
+static __always_inline bool call_enter_plain(struct task_state *state, struct task_struct *task,
+					     __u32 traits, __u32 fd)
 {
 	struct file *file = file_of_fd(task, fd);
 
@@ -89,7 +89,7 @@ static __always_inline bool enter_plain(struct task_state *state, struct task_st
 
 /* Takes the files of any call. Returns its operation, 0 if it or the file's class is not
  * recorded. */
-__noinline int enter_any(struct task_state *state, struct call_args *args, __u32 number)
+__noinline int call_enter_any(struct task_state *state, struct call_args *args, __u32 number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct call_row row = call_row(number);
@@ -140,8 +140,8 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
  * had begun now. A descriptor that is closed by now was valid when the call was made. A call
  * interrupted by a signal ends later, or is restarted. Returns 0 if the call is not recorded.
  */
-__noinline int enter_late(struct task_state *state, struct call_args *args, __u32 number,
-			  __s64 result)
+__noinline int call_enter_late(struct task_state *state, struct call_args *args, __u32 number,
+			       __s64 result)
 {
 	struct call_row row;
 
@@ -151,21 +151,21 @@ __noinline int enter_late(struct task_state *state, struct call_args *args, __u3
 	row = call_row(number);
 	if (!row.op)
 		return 0;
-	account_open(&state->call.account);
+	op_account_open(&state->call.account);
 	state->call.file = 0;
 	state->call.file2 = 0;
 	state->call.fault_fetched_pages = 0;
 	state->call.major_seen = 0;
 	state->call.major_start = bpf_get_current_task_btf()->maj_flt;
 	if (row.fd && !row.path)
-		row.op = enter_any(state, args, number);
+		row.op = call_enter_any(state, args, number);
 	if (!row.op)
 		return 0;
 	if (result != -EBADF)
 		state->call.account.flags &= ~TRACE_OP_NO_FILE;
 	state->call.account.flags |= TRACE_OP_BEFORE;
 	state->call.number = number;
-	account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
+	op_account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
 	return 1;
 }
 

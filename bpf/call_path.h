@@ -9,8 +9,8 @@
 
 /* Returns the id of the directory that a path is relative to; 0 if the path is absolute or the
  * directory unknown. */
-static __always_inline __u32 dir_id(struct task_state *state, struct task_struct *task,
-				    struct call_args *args, __u32 argument, char first)
+static __always_inline __u32 call_dir_id(struct task_state *state, struct task_struct *task,
+					 struct call_args *args, __u32 argument, char first)
 {
 	struct file_facts facts = {};
 	struct fs_struct *fs = TASK_POINTER(task, fs);
@@ -38,13 +38,14 @@ static __always_inline __u32 dir_id(struct task_state *state, struct task_struct
 	if (known)
 		return known->id;
 	id = file_id(&facts, false);
-	if (!(id & FILE_UNTOLD))
+	if (!(id & FILE_UNANNOUNCED))
 		file_remember(state, (__u64)facts.dentry, facts.inode, 0, id);
-	return id & ~FILE_UNTOLD;
+	return id & ~FILE_UNANNOUNCED;
 }
 
 /* Appends a path to the record's text; returns its length without the NUL. */
-static __always_inline __u32 read_path(struct event_syscall_path *event, __u32 at, __u64 pointer)
+static __always_inline __u32 call_read_path(struct event_syscall_path *event, __u32 at,
+					    __u64 pointer)
 {
 	long bytes = bpf_probe_read_user_str(event->text + (at & (EVENT_PATH_BYTES - 1)),
 					     EVENT_PATH_BYTES, (void *)pointer);
@@ -70,22 +71,22 @@ __noinline int call_done_path(struct task_state *state, const struct call_row *r
 		ring_lose(RECORD_SYSCALL_PATH);
 		return 0;
 	}
-	fill_call(&event->call, &state->call, task, end);
+	call_fill(&event->call, &state->call, task, end);
 	event->file2 = state->call.file2;
 	event->dir = 0;
 	event->dir2 = 0;
 	event->path_bytes = 0;
 	event->path2_bytes = 0;
 	if (row->path) {
-		event->path_bytes = read_path(event, 0, call_arg(args, row->path));
-		event->dir = dir_id(state, task, args, row->path_dir, event->text[0]);
+		event->path_bytes = call_read_path(event, 0, call_arg(args, row->path));
+		event->dir = call_dir_id(state, task, args, row->path_dir, event->text[0]);
 	}
 	bytes = event->path_bytes;
 	if (row->path2) {
 		__u32 at = bytes & (EVENT_PATH_BYTES - 1);
 
-		event->path2_bytes = read_path(event, at, call_arg(args, row->path2));
-		event->dir2 = dir_id(state, task, args, row->path2_dir, event->text[at]);
+		event->path2_bytes = call_read_path(event, at, call_arg(args, row->path2));
+		event->dir2 = call_dir_id(state, task, args, row->path2_dir, event->text[at]);
 		bytes += event->path2_bytes;
 	}
 	BARRIER_VAR(bytes);

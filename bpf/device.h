@@ -12,7 +12,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, DEVICES_MOST);
+	__uint(max_entries, DEVICES_MAX);
 	__type(key, __u32);
 	__type(value, struct device_place);
 } device_places SEC(".maps");
@@ -21,14 +21,14 @@ struct {
  * costs a fraction of a hash lookup. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DEVICES_MOST);
+	__uint(max_entries, DEVICES_MAX);
 	__type(key, __u32);
 	__type(value, struct device_total);
 } devices SEC(".maps");
 
 static __always_inline __u32 device_home(__u32 dev)
 {
-	return dev * 0x9e3779b1 >> (32 - DEVICES_MOST_LOG); /* 2^32 / golden ratio */
+	return dev * 0x9e3779b1 >> (32 - DEVICES_MAX_LOG); /* 2^32 / golden ratio */
 }
 
 struct device_search {
@@ -39,17 +39,17 @@ struct device_search {
 
 static long device_step(__u32 i, struct device_search *search)
 {
-	__u32 number = (search->home + i) & (DEVICES_MOST - 1);
-	struct device_place *place = bpf_map_lookup_elem(&device_places, &number);
+	__u32 number = (search->home + i) & (DEVICES_MAX - 1);
+	struct device_place *slot = bpf_map_lookup_elem(&device_places, &number);
 	__u64 taken;
 
-	if (!place)
+	if (!slot)
 		return 1;
-	taken = place->taken;
+	taken = slot->taken;
 	if (!taken)
-		taken = __sync_val_compare_and_swap(&place->taken, 0, search->taken);
+		taken = __sync_val_compare_and_swap(&slot->taken, 0, search->taken);
 	if (!taken) /* keeps the name it had when first seen */
-		bpf_probe_read_kernel_str(place->name.text, sizeof(place->name.text),
+		bpf_probe_read_kernel_str(slot->name.text, sizeof(slot->name.text),
 					  KFIELD(gendisk, search->disk, disk_name));
 	else if (taken != search->taken)
 		return 0;
@@ -58,19 +58,19 @@ static long device_step(__u32 i, struct device_search *search)
 }
 
 /* Returns the number of a device that is new, or not at the index selected by its dev_t. If there
- * are too many devices, returns DEVICES_MOST and counts a lost record. Global, so it is verified
+ * are too many devices, returns DEVICES_MAX and counts a lost record. Global, so it is verified
  * once instead of on every path. */
 __noinline __u32 device_find(struct address *disk, __u32 dev)
 {
 	struct device_search search = { .taken = DEVICE_TAKEN(dev),
 					.home = device_home(dev),
-					.found = DEVICES_MOST };
+					.found = DEVICES_MAX };
 
 	if (!disk)
-		return DEVICES_MOST;
+		return DEVICES_MAX;
 	search.disk = disk->at;
-	bpf_loop(DEVICES_MOST, device_step, &search, 0);
-	if (search.found == DEVICES_MOST)
+	bpf_loop(DEVICES_MAX, device_step, &search, 0);
+	if (search.found == DEVICES_MAX)
 		ring_lose(RECORD_DEVICE);
 	return search.found;
 }
@@ -86,10 +86,10 @@ static __always_inline __u32 disk_dev(struct gendisk *disk)
 static __always_inline struct device_total *device_total(struct gendisk *disk, __u32 dev)
 {
 	__u32 number = device_home(dev);
-	struct device_place *place = bpf_map_lookup_elem(&device_places, &number);
+	struct device_place *slot = bpf_map_lookup_elem(&device_places, &number);
 	struct address address = { (__u64)disk };
 
-	if (!place || place->taken != DEVICE_TAKEN(dev))
+	if (!slot || slot->taken != DEVICE_TAKEN(dev))
 		number = device_find(&address, dev);
 	return bpf_map_lookup_elem(&devices, &number);
 }

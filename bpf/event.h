@@ -191,7 +191,7 @@ struct event_file {
 
 /* A file in the kernel side's tables, found by its identity. */
 struct file_entry {
-	__u32 id;	 /* 0: none; may include FILE_UNTOLD */
+	__u32 id;	 /* 0: none; may include FILE_UNANNOUNCED */
 	__u32 name_hash; /* hash of the announced path, changed by a rename; 0: none announced */
 	__s64 size_bytes;
 	__u32 turn; /* when the id was assigned: see file.h */
@@ -199,7 +199,7 @@ struct file_entry {
 };
 
 /* Flag in an id: the file's record was lost, so the id must not be remembered. */
-#define FILE_UNTOLD (1u << 31)
+#define FILE_UNANNOUNCED (1u << 31)
 
 /* For RECORD_SPAN_BEGIN, and with id 0 for RECORD_INSTANT. */
 struct event_span {
@@ -284,8 +284,8 @@ struct device_total {
 };
 
 #define DEVICE_NOT_COUNTED (~0ull)
-#define DEVICES_MOST_LOG 9
-#define DEVICES_MOST (1 << DEVICES_MOST_LOG)
+#define DEVICES_MAX_LOG 9
+#define DEVICES_MAX (1 << DEVICES_MAX_LOG)
 
 struct device_name {
 	char text[32];
@@ -367,7 +367,7 @@ enum attach_to {
 };
 
 #define ATTACH_ANYBODY (~0u)
-#define ATTACH_FAMILY_MOST 4096 /* named processes */
+#define ATTACH_FAMILY_MAX 4096 /* named processes */
 
 /* Mark on a named process. */
 enum attach_mark {

@@ -67,10 +67,10 @@ struct call_request {
  */
 #define URING_TABLE_SIZE 128
 #define AIO_TABLE_SIZE 16
-#define ASYNC_FLIGHT_MOST 32768 /* operations in flight */
-#define ASYNC_NAMES_MOST 1024	/* ... with paths */
-#define ASYNC_USERS_MOST 16384	/* processes that have any */
-#define ASYNC_MULTISHOT_MOST 8192
+#define ASYNC_FLIGHT_MAX 32768 /* operations in flight */
+#define ASYNC_NAMES_MAX 1024   /* ... with paths */
+#define ASYNC_USERS_MAX 16384  /* processes that have any */
+#define ASYNC_MULTISHOT_MAX 8192
 #define ASYNC_BYTES (1u << 0)	  /* a positive result is a byte count */
 #define ASYNC_WRITES (1u << 1)	  /* pages it adds to the cache count as created */
 #define ASYNC_VECTOR (1u << 2)	  /* uses an iovec */

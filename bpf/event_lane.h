@@ -75,11 +75,11 @@ struct lane_control {
  */
 #define FLIGHT_CHUNK 64
 #define FLIGHT_STALE_PART 16
-#define FLIGHT_CHOSEN_MOST 65536 /* processes, unless all are kept */
+#define FLIGHT_CHOSEN_MAX 65536 /* processes, unless all are kept */
 #define FLIGHT_BUSY (1ull << 63)
 #define FLIGHT_LANE_SHIFT 48
 #define FLIGHT_NUMBER_MASK ((1ull << FLIGHT_LANE_SHIFT) - 1)
-#define FLIGHT_SLOTS_LEAST(lanes) ((__u64)(lanes)*FLIGHT_CHUNK * FLIGHT_STALE_PART * 2)
+#define FLIGHT_SLOTS_MIN(lanes) ((__u64)(lanes)*FLIGHT_CHUNK * FLIGHT_STALE_PART * 2)
 
 /* The first slow operation since the reader last looked. */
 enum flight_slow_state { FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD };

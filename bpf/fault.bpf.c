@@ -26,19 +26,19 @@ static __always_inline void fault_begin(struct task_state *state, __u64 address,
 
 	/* An attempt with faults disabled, which the kernel repeats, or an unseen end. */
 	if (state->fault.account.op)
-		fault_settle(state, 0, false);
+		fault_end_unseen(state, 0, false);
 	if (state->call.account.op)
 		flags |= TRACE_FAULT_IN_CALL;
 	if (attach_to)
 		state->before &= ~BEFORE_FAULT;
 	state->fault.address = address;
-	account_open(&state->fault.account);
+	op_account_open(&state->fault.account);
 	state->fault.dirtied_mapping = 0;
 	state->fault.cut_ns = 0;
 	state->fault.account.flags = flags;
 	state->fault.count_start = task->maj_flt + task->min_flt;
 	state->fault.major_start = task->maj_flt;
-	account_begin(&state->fault.account, OP_FAULT, bpf_ktime_get_ns());
+	op_account_begin(&state->fault.account, OP_FAULT, bpf_ktime_get_ns());
 }
 
 /* --- end --- */
@@ -57,7 +57,7 @@ static __always_inline int fault_end(struct task_state *state, __u64 vma, bool m
 static __always_inline void fault_begin_unseen(struct task_state *state, __u64 address,
 					       __u64 now_ns)
 {
-	account_open(&state->fault.account);
+	op_account_open(&state->fault.account);
 	state->fault.dirtied_mapping = 0;
 	state->fault.cut_ns = 0;
 	state->fault.address = address;
@@ -66,14 +66,14 @@ static __always_inline void fault_begin_unseen(struct task_state *state, __u64 a
 		state->fault.account.flags |= TRACE_FAULT_BEFORE;
 		state->before &= ~BEFORE_FAULT;
 	} else {
-		note(NOTE_FAULT_UNTIMED);
+		note_add(NOTE_FAULT_UNTIMED);
 	}
-	account_begin(&state->fault.account, OP_FAULT, now_ns);
+	op_account_begin(&state->fault.account, OP_FAULT, now_ns);
 }
 
 /* --- variant: exception tracepoints and software perf events --- */
 
-static __always_inline int exception(unsigned long address, unsigned long error)
+static __always_inline int fault_begin_exception(unsigned long address, unsigned long error)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
@@ -93,7 +93,7 @@ static __always_inline int exception(unsigned long address, unsigned long error)
 SEC("?raw_tp")
 int fl_fault_start(struct bpf_raw_tracepoint_args *event)
 {
-	return exception(event->args[0], event->args[2]);
+	return fault_begin_exception(event->args[0], event->args[2]);
 }
 
 /* Serves both events; the cookie says which. */
@@ -109,7 +109,7 @@ int fl_fault_end(struct bpf_perf_event_data *event)
 		return 0;
 	if (!state->fault.account.op || (state->fault.address & page) != (event->addr & page)) {
 		if (state->fault.account.op)
-			fault_settle(state, 0, false);
+			fault_end_unseen(state, 0, false);
 		fault_begin_unseen(state, event->addr, now_ns);
 	}
 	return fault_end(state, vma_of_fault(state, state->fault.address), major, now_ns);
@@ -122,13 +122,13 @@ int fl_fault_tp(struct trace_event_raw_exceptions *fault)
 	struct trace_event_raw_x86_exceptions *older = (void *)fault;
 
 	if (bpf_core_type_exists(struct trace_event_raw_exceptions))
-		return exception(fault->address, fault->error_code);
-	return exception(older->address, older->error_code);
+		return fault_begin_exception(fault->address, fault->error_code);
+	return fault_begin_exception(older->address, older->error_code);
 }
 
 /* --- variant: entry and exit of handle_mm_fault --- */
 
-static __always_inline int handling(unsigned long address, unsigned int flags)
+static __always_inline int fault_begin_handling(unsigned long address, unsigned int flags)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
@@ -151,7 +151,7 @@ SEC("?fentry/handle_mm_fault")
 int BPF_PROG(fl_fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     struct pt_regs *regs)
 {
-	return handling(address, flags);
+	return fault_begin_handling(address, flags);
 }
 
 SEC("?fexit/handle_mm_fault")
@@ -170,7 +170,7 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 	if (!state->fault.account.op)
 		return 0;
 	if (result & VM_FAULT_ERROR)
-		return fault_settle(state, bpf_ktime_get_ns(), true);
+		return fault_end_unseen(state, bpf_ktime_get_ns(), true);
 	/* Major or minor, as mm_account_fault in mm/memory.c decides. */
 	major = result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_MAJOR) ||
 		flags & bpf_core_enum_value(enum fault_flag, FAULT_FLAG_TRIED);
@@ -189,21 +189,21 @@ SEC("?kprobe/handle_mm_fault")
 int BPF_KPROBE(fl_fault_kprobe, struct vm_area_struct *vma, unsigned long address,
 	       unsigned int flags, struct pt_regs *regs)
 {
-	return regs ? handling(address, flags) : 0;
+	return regs ? fault_begin_handling(address, flags) : 0;
 }
 
 /* --- faults without a regular end --- */
 
 /* The task gets a signal for its own memory access: SIGBUS ends the fault in flight, SIGSEGV means
- * that there was no mapping to fault on. The task's next event settles the fault. */
-static __always_inline int signalled(int signal)
+ * that there was no mapping to fault on. The task's next event ends the fault. */
+static __always_inline int fault_signal(int signal)
 {
 	struct task_state *state = task_followed(bpf_get_current_task_btf());
 
 	if (!state || !state->fault.account.op)
 		return 0;
 	state->fault.cut_ns = bpf_ktime_get_ns();
-	state->fault.cut_for_sure = signal == SIGBUS;
+	state->fault.cut_is_certain = signal == SIGBUS;
 	return 0;
 }
 
@@ -212,7 +212,7 @@ int BPF_PROG(fl_fault_signal, int signal, struct kernel_siginfo *info, struct ta
 {
 	if ((signal != SIGBUS && signal != SIGSEGV) || task != bpf_get_current_task_btf())
 		return 0;
-	return signalled(signal);
+	return fault_signal(signal);
 }
 
 SEC("?tp/signal/signal_generate")
@@ -223,7 +223,7 @@ int fl_fault_sig_tp(struct trace_event_raw_signal_generate *event)
 	if ((signal != SIGBUS && signal != SIGSEGV) ||
 	    event->pid != bpf_get_current_task_btf()->pid)
 		return 0;
-	return signalled(signal);
+	return fault_signal(signal);
 }
 
 /* The thread exits in the middle of a fault: it was killed while it waited. A fault in kernel mode
@@ -235,8 +235,8 @@ static __always_inline int fault_cut(void)
 
 	if (!state || !state->fault.account.op)
 		return 0;
-	return fault_settle(state, bpf_ktime_get_ns(),
-			    !(state->fault.account.flags & TRACE_FAULT_KERNEL));
+	return fault_end_unseen(state, bpf_ktime_get_ns(),
+				!(state->fault.account.flags & TRACE_FAULT_KERNEL));
 }
 
 SEC("?tp_btf/sched_process_exit")

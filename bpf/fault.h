@@ -13,10 +13,11 @@
 #include "vma.h"
 
 /* Counts a fault under `op`. Some kinds of faults are only counted. */
-static __always_inline void fault_done(struct account *account, __u32 op, __u64 end_ns)
+static __always_inline void fault_done(struct op_account *account, __u32 op, __u64 end_ns)
 {
 	account->op = op;
-	account_done(account, account_duration_ns(account, end_ns), 0, false, faults_preempted);
+	op_account_done(account, op_account_duration_ns(account, end_ns), 0, false,
+			faults_preempted);
 	if (account->flags & TRACE_FAULT_MAJOR) {
 		struct op_total *total = op_total(op);
 
@@ -26,17 +27,17 @@ static __always_inline void fault_done(struct account *account, __u32 op, __u64 
 }
 
 /* Adds a fault to its slot instead of sending a record. */
-__noinline int profile_fault(struct account *account, __u64 end_ns)
+__noinline int profile_fault(struct op_account *account, __u64 end_ns)
 {
 	const __u32 stores = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
-	__u64 duration_ns = account ? account_duration_ns(account, end_ns) : 0;
+	__u64 duration_ns = account ? op_account_duration_ns(account, end_ns) : 0;
 	struct profile_done done;
 
 	if (!account)
 		return 0;
 	profile_fill(&done, account, bpf_get_current_task_btf()->tgid, duration_ns, 0, false);
 	if (in_flight_summed && duration_ns >= IN_FLIGHT_ENDS_NS)
-		done.summed_ns = account_end_summed(account, duration_ns);
+		done.summed_ns = op_account_end_summed(account, duration_ns);
 	done.key.flags = ((account->flags & stores) == stores ? TRACE_PROFILE_STORES : 0) |
 			 (account->flags & TRACE_FAULT_UNLINKED ? TRACE_PROFILE_UNLINKED : 0);
 	done.failed = account->flags & TRACE_FAULT_UNFINISHED ? 1 : 0;
@@ -46,19 +47,19 @@ __noinline int profile_fault(struct account *account, __u64 end_ns)
 }
 
 /* Sends the record of a fault on a file; the account has the file's id. */
-static __always_inline void fault_record(const struct account *account, struct owner owner,
+static __always_inline void fault_record(const struct op_account *account, struct owner owner,
 					 __u64 end_ns)
 {
-	struct lane_place place;
+	struct lane_reservation reservation;
 	struct lane_fault *fault;
 
-	if (!lane_take(&place, RECORD_FAULT))
+	if (!lane_reserve(&reservation, RECORD_FAULT))
 		return;
 	lane_count(RECORD_FAULT, faults_preempted);
-	fault = &place.slot->fault;
+	fault = &reservation.slot->fault;
 	fault->time_ns = account->start_ns;
 	fault->offset = account->offset;
-	fault->duration_ns = account_duration_ns(account, end_ns);
+	fault->duration_ns = op_account_duration_ns(account, end_ns);
 	fault->dirtied_pages = account->dirtied_pages;
 	fault->pad = 0;
 	fault->pid = owner.pid;
@@ -68,17 +69,17 @@ static __always_inline void fault_record(const struct account *account, struct o
 	fault->op = OP_FAULT;
 	fault->pad2 = 0;
 	fault->fetched_pages = account->fetched_pages;
-	lane_give(&place);
+	lane_publish(&reservation);
 }
 
 /* Records a fault on a file that has ended. */
-static __always_inline void fault_send(struct account *account, __u64 end_ns)
+static __always_inline void fault_send(struct op_account *account, __u64 end_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (profile_takes(task, account->start_ns)) {
+	if (profile_aggregates(task, account->start_ns)) {
 		profile_fault(account, end_ns);
-		if (!profile_tells(task->tgid))
+		if (!profile_also_records(task->tgid))
 			return;
 	}
 	fault_record(account, owner_of(task), end_ns);
@@ -88,7 +89,7 @@ static __always_inline void fault_send(struct account *account, __u64 end_ns)
 static __always_inline void fault_take_mapping(struct task_state *state, __u64 vma,
 					       struct file *file, struct address_space *cache)
 {
-	struct account *account = &state->fault.account;
+	struct op_account *account = &state->fault.account;
 	__u64 page = state->fault.address & ~(PAGE_BYTES - 1);
 	unsigned long vm_flags = KREAD(vm_area_struct, vma, vm_flags);
 
@@ -108,7 +109,7 @@ static __always_inline void fault_take_mapping(struct task_state *state, __u64 v
 
 /* A failed fault on tmpfs is recorded like one on a file: if SIGBUS killed the process, it names
  * the file that was too short, or whose file system was full. */
-static __always_inline bool fault_is_shmem(const struct account *account, struct inode *host)
+static __always_inline bool fault_is_shmem(const struct op_account *account, struct inode *host)
 {
 	return inode_in_memory(host) && !(account->flags & TRACE_FAULT_UNFINISHED);
 }
@@ -116,7 +117,7 @@ static __always_inline bool fault_is_shmem(const struct account *account, struct
 /* Ends the fault in flight on the mapping at `vma` (0: unknown). */
 __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 {
-	struct account *account;
+	struct op_account *account;
 	struct address mapping;
 	struct file *file;
 
@@ -148,19 +149,19 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 	}
 	if (state->call.account.op)
 		state->call.fault_fetched_pages += account->fetched_pages;
-	account_close(account);
-	if (state->aside.account.op && !state->call.account.op)
-		aside_send(state);
+	op_account_close(account);
+	if (state->other_fill.account.op && !state->call.account.op)
+		other_fill_send(state);
 	return 0;
 }
 
 /*
  * Ends a fault whose end was not seen. The kernel counts a fault for its task when the fault is
  * done: a fault that was counted ended at an unknown time. Any other was cut off at `end_ns` (0:
- * unknown). An attempt with faults disabled, which the kernel repeats, never reaches a file; `sure`
- * rules out such an attempt.
+ * unknown). An attempt with faults disabled, which the kernel repeats, never reaches a file;
+ * `certain` rules out such an attempt.
  */
-__noinline int fault_settle(struct task_state *state, __u64 end_ns, bool sure)
+__noinline int fault_end_unseen(struct task_state *state, __u64 end_ns, bool certain)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
@@ -168,19 +169,19 @@ __noinline int fault_settle(struct task_state *state, __u64 end_ns, bool sure)
 		return 0;
 	if (state->fault.cut_ns) {
 		end_ns = state->fault.cut_ns;
-		sure = state->fault.cut_for_sure;
+		certain = state->fault.cut_is_certain;
 	}
 	if ((__u32)(task->maj_flt + task->min_flt) != state->fault.count_start) {
-		note(NOTE_FAULT_UNTIMED);
+		note_add(NOTE_FAULT_UNTIMED);
 		end_ns = 0;
 		if ((__u32)task->maj_flt != state->fault.major_start) {
 			state->fault.account.flags |= TRACE_FAULT_MAJOR;
 			state->call.major_seen++;
 		}
 	} else {
-		if (!sure && !state->fault.account.mapping) {
-			account_close(&state->fault.account);
-			return state->aside.account.op ? aside_send(state) : 0;
+		if (!certain && !state->fault.account.mapping) {
+			op_account_close(&state->fault.account);
+			return state->other_fill.account.op ? other_fill_send(state) : 0;
 		}
 		state->fault.account.flags |= TRACE_FAULT_UNFINISHED;
 	}

@@ -20,7 +20,7 @@ struct page_add {
 
 /* These functions are global, because they are needed once per file (bpf/file.h). Adds the
  * collected pages to their slot. */
-__noinline int profile_aside(struct account *account)
+__noinline int profile_other_fill(struct op_account *account)
 {
 	struct profile_done done;
 
@@ -33,20 +33,20 @@ __noinline int profile_aside(struct account *account)
 }
 
 /* Sends the collected pages when the operation ends. */
-__noinline int aside_send(struct task_state *state)
+__noinline int other_fill_send(struct task_state *state)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct event_pagecache *event;
-	struct account *account;
+	struct op_account *account;
 
-	if (!state || !state->aside.account.op)
+	if (!state || !state->other_fill.account.op)
 		return 0;
-	account = &state->aside.account;
-	account_done(account, 0, 0, false, true);
-	if (profile_takes(task, bpf_ktime_get_ns())) {
-		profile_aside(account);
-		if (!profile_tells(task->tgid)) {
-			account_close(account);
+	account = &state->other_fill.account;
+	op_account_done(account, 0, 0, false, true);
+	if (profile_aggregates(task, bpf_ktime_get_ns())) {
+		profile_other_fill(account);
+		if (!profile_also_records(task->tgid)) {
+			op_account_close(account);
 			return 0;
 		}
 	}
@@ -57,37 +57,38 @@ __noinline int aside_send(struct task_state *state)
 		event->file = account->file;
 		event->fetched_pages = account->fetched_pages;
 		event->created_pages = account->created_pages;
-		event->op = state->aside.during;
+		event->op = state->other_fill.during;
 		ring_submit(event);
 	}
-	account_close(account);
+	op_account_close(account);
 	return 0;
 }
 
 /* Pages of one file that are added during one operation are collected into one record. */
-__noinline int aside_add(struct task_state *state, struct page_add *add)
+__noinline int other_fill_add(struct task_state *state, struct page_add *add)
 {
-	struct account *account;
+	struct op_account *account;
 	struct address mapping;
 	__u32 during;
 
 	if (!state || !add)
 		return 0;
-	account = &state->aside.account;
+	account = &state->other_fill.account;
 	during = state->fault.account.op ? OP_FAULT : state->call.account.op;
-	if (!account->op || account->mapping != add->mapping || state->aside.during != during) {
-		aside_send(state);
+	if (!account->op || account->mapping != add->mapping ||
+	    state->other_fill.during != during) {
+		other_fill_send(state);
 		mapping.at = add->mapping;
-		account_open(account);
+		op_account_open(account);
 		account->mapping = add->mapping;
 		account->file = file_id_of_mapping(&mapping);
 		account->offset = add->index * PAGE_BYTES;
-		state->aside.during = during;
-		account_begin(account, during ? OP_INDIRECT : OP_PAGECACHE, 0);
+		state->other_fill.during = during;
+		op_account_begin(account, during ? OP_INDIRECT : OP_PAGECACHE, 0);
 	}
-	account_book(account, add->pages, add->locked);
+	op_account_book(account, add->pages, add->locked);
 	if (!during)
-		aside_send(state);
+		other_fill_send(state);
 	return 0;
 }
 

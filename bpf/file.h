@@ -32,18 +32,18 @@
  * while it is empty. A file that was evicted from the hash gets a new id when it is used again; the
  * reader merges ids with the same identity.
  */
-#define FILE_PLACES_LOG 16
+#define FILE_SLOTS_LOG 16
 
-struct file_place {
+struct file_table_slot {
 	struct file_entry entry; /* id 0: free */
 	struct file_key key;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << FILE_PLACES_LOG);
+	__uint(max_entries, 1 << FILE_SLOTS_LOG);
 	__type(key, __u32);
-	__type(value, struct file_place);
+	__type(value, struct file_table_slot);
 } file_places SEC(".maps");
 
 struct {
@@ -63,29 +63,30 @@ extern __u64 file_last_id;
 extern volatile __u32 file_turn;    /* the current turn */
 extern volatile bool files_crowded; /* the hash is not empty */
 
-static __always_inline struct file_place *file_place(const struct file_key *key)
+static __always_inline struct file_table_slot *file_table_slot(const struct file_key *key)
 {
 	__u64 number = key->ino ^ (__u64)key->generation << 32 ^ (__u64)key->dev << 20;
-	__u32 at = number * 0x9e3779b97f4a7c15 >> (64 - FILE_PLACES_LOG); /* 2^64 / golden ratio */
+	__u32 at = number * 0x9e3779b97f4a7c15 >> (64 - FILE_SLOTS_LOG); /* 2^64 / golden ratio */
 
 	return bpf_map_lookup_elem(&file_places, &at);
 }
 
-static __always_inline bool file_is_at(const struct file_place *place, const struct file_key *key)
+static __always_inline bool file_slot_matches(const struct file_table_slot *slot,
+					      const struct file_key *key)
 {
-	return place->entry.id && place->key.ino == key->ino &&
-	       *(const __u64 *)&place->key.dev == *(const __u64 *)&key->dev;
+	return slot->entry.id && slot->key.ino == key->ino &&
+	       *(const __u64 *)&slot->key.dev == *(const __u64 *)&key->dev;
 }
 
 /* Looks up a file by its key, which must be on the stack. Returns NULL if the file is new or its id
  * is too old. */
 static __always_inline struct file_entry *file_find(struct file_key *key)
 {
-	struct file_place *place = file_place(key);
+	struct file_table_slot *slot = file_table_slot(key);
 	struct file_entry *entry = NULL;
 
-	if (place && file_is_at(place, key))
-		entry = &place->entry;
+	if (slot && file_slot_matches(slot, key))
+		entry = &slot->entry;
 	else if (files_crowded)
 		entry = bpf_map_lookup_elem(&files, key);
 	return entry && file_turn - entry->turn < 2 ? entry : NULL;
@@ -151,7 +152,7 @@ static __always_inline void file_path(struct file *file, struct vfsmount **mnt,
 /* --- what an id stands for --- */
 
 /* A file without a path has a kernel-generated name on a mount of its own. */
-static __always_inline bool file_nameless(const struct file_facts *facts)
+static __always_inline bool file_is_nameless(const struct file_facts *facts)
 {
 	void *mount;
 
@@ -191,7 +192,7 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 }
 
 /* In a frame of its own, as file_describe is. */
-static __noinline struct file_making *file_making_get(void)
+static __noinline struct file_draft *file_draft_get(void)
 {
 	return scratch_get();
 }
@@ -200,17 +201,17 @@ static __noinline struct file_making *file_making_get(void)
 static __noinline int file_announce(struct file_facts *facts, struct file_key *key, __u32 id,
 				    __s64 size)
 {
-	struct file_making *making = file_making_get();
+	struct file_draft *draft = file_draft_get();
 	struct event_file *record;
 	struct path_walk *walk;
 	struct fs_struct *fs;
 	__u64 bytes;
 	long length;
 
-	if (!making)
+	if (!draft)
 		return ring_lose(RECORD_FILE) - 1;
-	record = (struct event_file *)making->record;
-	walk = &making->walk;
+	record = (struct event_file *)draft->record;
+	walk = &draft->walk;
 	/* Uses the arguments first: values that are live across a call take up stack (see
 	 * file_describe). */
 	record->size_bytes = size;
@@ -221,7 +222,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	path_begin(walk, facts);
 	if (!facts->dentry) {
 		record->flags |= TRACE_FILE_PATH_CUT;
-	} else if (file_nameless(facts)) {
+	} else if (file_is_nameless(facts)) {
 		record->flags |= TRACE_FILE_NAMELESS;
 		length = bpf_probe_read_kernel_str(record->names, NAME_SPACE,
 						   KREAD(dentry, facts->dentry, d_name.name));
@@ -233,7 +234,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 			walk->root_dentry = fs->root.dentry;
 			walk->root_mnt = fs->root.mnt;
 		}
-		bpf_loop(PATH_COMPONENTS_MAX, path_step, &making, 0);
+		bpf_loop(PATH_COMPONENTS_MAX, path_step, &draft, 0);
 		if (!walk->done || !facts->mnt)
 			record->flags |= TRACE_FILE_PATH_CUT;
 	}
@@ -247,7 +248,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	record->names_bytes = bytes;
 	length = ring_output(&record->header, RECORD_FILE, bpf_ktime_get_ns(),
 			     sizeof(*record) + bytes, owner_of(bpf_get_current_task_btf()));
-	scratch_put(making);
+	scratch_put(draft);
 	return length;
 }
 
@@ -257,10 +258,10 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
  * These functions are global, so each is verified once, and have frames of their own: the deepest
  * call chain must fit the kernel's 512 bytes of stack.
  *
- * Returns the id of a file, 0 if it is new. Sets FILE_UNTOLD if the record must be sent again
+ * Returns the id of a file, 0 if it is new. Sets FILE_UNANNOUNCED if the record must be sent again
  * because the name, or with `refresh` the size, has changed.
  */
-__noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bool refresh)
+__noinline __u32 file_check(struct file_key *key, __u32 name_hash, __s64 size, bool refresh)
 {
 	struct file_entry *entry;
 	struct file_key at; /* on the stack: up to 6.1, maps accept no other key */
@@ -272,41 +273,41 @@ __noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bo
 	if (!entry)
 		return 0;
 	/* A file first seen through its page cache gets its path when it is first opened. */
-	if (!(entry->id & FILE_UNTOLD) &&
+	if (!(entry->id & FILE_UNANNOUNCED) &&
 	    (refresh ? entry->name_hash == name_hash && entry->size_bytes == size
 		     : entry->name_hash || !name_hash))
 		return entry->id;
-	return entry->id | FILE_UNTOLD;
+	return entry->id | FILE_UNANNOUNCED;
 }
 
 /* Stores a file under a new id. */
-__noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
+__noinline int file_insert(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
 {
 	struct file_entry fresh = {
 		.id = id, .name_hash = name_hash, .size_bytes = size, .turn = file_turn
 	};
-	struct file_place *place;
+	struct file_table_slot *slot;
 	struct file_key at;
 
 	if (!key)
 		return 0;
 	at = *key;
-	place = file_place(&at);
+	slot = file_table_slot(&at);
 	/* Until both are stored, another CPU sees a slot of a different file and assigns a second
 	 * id, or sees a different name and size and sends the record again. */
-	if (place &&
-	    (file_is_at(place, &at) || !__sync_val_compare_and_swap(&place->entry.id, 0, id))) {
-		place->entry = fresh;
-		place->key = at;
+	if (slot && (file_slot_matches(slot, &at) ||
+		     !__sync_val_compare_and_swap(&slot->entry.id, 0, id))) {
+		slot->entry = fresh;
+		slot->key = at;
 		return 0;
 	}
 	files_crowded = true;
 	return bpf_map_update_elem(&files, &at, &fresh, BPF_ANY);
 }
 
-/* Stores the name and size that the record carried, for the next comparison. FILE_UNTOLD in the id
- * means that the record was lost: the next use of the file sends it again. */
-__noinline int file_note(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
+/* Stores the name and size that the record carried, for the next comparison. FILE_UNANNOUNCED in
+ * the id means that the record was lost: the next use of the file sends it again. */
+__noinline int file_update(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
 {
 	struct file_entry *entry;
 	struct file_key at;
@@ -324,7 +325,7 @@ __noinline int file_note(struct file_key *key, __u32 id, __u32 name_hash, __s64 
 }
 
 /* Returns an unused id. */
-static __always_inline __u32 file_draw_id(void)
+static __always_inline __u32 file_allocate_id(void)
 {
 	__u64 number = __sync_fetch_and_add(&file_last_id, 1) + 1;
 
@@ -332,10 +333,10 @@ static __always_inline __u32 file_draw_id(void)
 		file_turn = number >> FILE_TURN_LOG;
 		number = __sync_fetch_and_add(&file_last_id, 1) + 1; /* 0 means no file */
 	}
-	return number & ~FILE_UNTOLD;
+	return number & ~FILE_UNANNOUNCED;
 }
 
-/* Returns the id of a file, with FILE_UNTOLD if its record was lost: the next use tries again.
+/* Returns the id of a file, with FILE_UNANNOUNCED if its record was lost: the next use tries again.
  * `refresh` checks whether the file or a directory above it was renamed, or its size has
  * changed. */
 __noinline __u32 file_id(struct file_facts *facts, bool refresh)
@@ -349,19 +350,19 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 	file_key_of(&key, (struct address *)facts); /* the inode's address comes first */
 	size = KREAD(inode, facts->inode, i_size);
 	name_hash = refresh ? path_hash(facts) : !!facts->mnt;
-	id = file_look(&key, name_hash, size, refresh);
-	if (id && !(id & FILE_UNTOLD))
+	id = file_check(&key, name_hash, size, refresh);
+	if (id && !(id & FILE_UNANNOUNCED))
 		return id;
-	id &= ~FILE_UNTOLD;
+	id &= ~FILE_UNANNOUNCED;
 	if (!refresh)
 		name_hash = path_hash(facts);
 	if (!id) {
-		id = file_draw_id();
-		file_enter(&key, id, name_hash, size);
+		id = file_allocate_id();
+		file_insert(&key, id, name_hash, size);
 	}
 	if (file_announce(facts, &key, id, size))
-		id |= FILE_UNTOLD;
-	file_note(&key, id, name_hash, size);
+		id |= FILE_UNANNOUNCED;
+	file_update(&key, id, name_hash, size);
 	return id;
 }
 
@@ -377,7 +378,7 @@ static __always_inline struct known_file *file_known(struct task_state *state, _
 
 		if (known->address == address && known->inode == (__u64)inode &&
 		    known->turn == file_turn && known->ino == KREAD(inode, inode, i_ino) &&
-		    known->generation == (known->derived ? derived_generation(&at)
+		    known->generation == (known->derived ? inode_derived_generation(&at)
 							 : KREAD(inode, inode, i_generation)))
 			return known;
 	}
@@ -392,7 +393,7 @@ static __always_inline void file_remember(struct task_state *state, __u64 addres
 	known->address = address;
 	known->inode = (__u64)inode;
 	known->ino = KREAD(inode, inode, i_ino);
-	known->derived = derives_generation(inode);
+	known->derived = inode_derives_generation(inode);
 	known->generation = inode_generation(inode);
 	known->mapping = mapping;
 	known->id = id;
@@ -420,11 +421,11 @@ static __always_inline __u64 file_mapping(struct file *file, struct inode *inode
 
 /* Returns the id of an open file that the task does not remember; 0 if the file is in none of the
  * classes. `refresh`: see file_id. */
-__noinline __u32 file_meet(struct task_state *state, struct address *address, __u32 classes,
-			   bool refresh)
+__noinline __u32 file_intern(struct task_state *state, struct address *address, __u32 classes,
+			     bool refresh)
 {
 	struct file_facts facts = {};
-	struct address met;
+	struct address overlay;
 	struct inode *inode;
 	struct file *file;
 	__u32 id;
@@ -437,14 +438,14 @@ __noinline __u32 file_meet(struct task_state *state, struct address *address, __
 		return 0;
 	file_facts_of(file, &facts);
 	id = file_id(&facts, refresh);
-	if (!(id & FILE_UNTOLD)) {
+	if (!(id & FILE_UNANNOUNCED)) {
 		file_remember(state, address->at, inode, file_mapping(file, inode), id);
 		if (inode_magic(facts.inode) == OVERLAYFS_MAGIC) {
-			met.at = (__u64)facts.inode;
-			layer_link(&met, id);
+			overlay.at = (__u64)facts.inode;
+			layer_link(&overlay, id);
 		}
 	}
-	return id & ~FILE_UNTOLD;
+	return id & ~FILE_UNANNOUNCED;
 }
 
 static __always_inline __u32 file_id_of(struct task_state *state, struct file *file)
@@ -452,7 +453,7 @@ static __always_inline __u32 file_id_of(struct task_state *state, struct file *f
 	struct known_file *known = file_known(state, (__u64)file, KREAD(file, file, f_inode));
 	struct address address = { (__u64)file };
 
-	return known ? known->id : file_meet(state, &address, ~0u, false);
+	return known ? known->id : file_intern(state, &address, ~0u, false);
 }
 
 /* Returns the id of a file known only by its inode. */
@@ -466,7 +467,7 @@ static __always_inline __u32 file_id_by_inode(struct inode *inode)
 			alias - (bpf_core_field_exists(struct dentry___anonymous, d_alias)
 					 ? bpf_core_field_offset(struct dentry___anonymous, d_alias)
 					 : bpf_core_field_offset(struct dentry, d_u.d_alias));
-	return file_id(&facts, false) & ~FILE_UNTOLD;
+	return file_id(&facts, false) & ~FILE_UNANNOUNCED;
 }
 
 /* The same for the file itself, even if it backs an overlay file. */
@@ -486,7 +487,7 @@ __noinline __u32 file_id_of_mapping(struct address *mapping)
 	layer.at = (__u64)KREAD(address_space, mapping->at, host);
 	if (!layer.at)
 		return 0;
-	id = layer_serves(&layer);
+	id = layer_find_overlay(&layer);
 	return id ? id : file_id_by_inode((struct inode *)layer.at);
 }
 

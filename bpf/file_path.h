@@ -32,12 +32,12 @@ struct path_walk {
 };
 
 /* The record that describes an id, while it is being built. */
-struct file_making {
+struct file_draft {
 	__u8 record[sizeof(struct event_file) + EVENT_PATH_BYTES + NAME_SPACE];
 	struct path_walk walk;
 };
 
-_Static_assert(sizeof(struct file_making) <= SCRATCH_BYTES, "raise SCRATCH_BYTES");
+_Static_assert(sizeof(struct file_draft) <= SCRATCH_BYTES, "raise SCRATCH_BYTES");
 
 static __always_inline void path_begin(struct path_walk *walk, const struct file_facts *facts)
 {
@@ -46,16 +46,16 @@ static __always_inline void path_begin(struct path_walk *walk, const struct file
 		walk->mount = (void *)facts->mnt - bpf_core_field_offset(struct mount, mnt);
 }
 
-enum path_place {
+enum path_step_kind {
 	PATH_NAME,  /* the dentry's name is part of the path */
 	PATH_MOUNT, /* root of a mount: the walk continues at its mount point */
 	PATH_END,
 };
 
-static __always_inline enum path_place path_place(struct path_walk *walk, struct dentry *dentry,
-						  struct dentry *parent)
+static __always_inline enum path_step_kind
+path_classify(struct path_walk *walk, struct dentry *dentry, struct dentry *parent)
 {
-	void *mount = walk->mount, *above;
+	void *mount = walk->mount, *parent_mount;
 
 	if (!mount)
 		return dentry == parent ? PATH_END : PATH_NAME;
@@ -63,24 +63,24 @@ static __always_inline enum path_place path_place(struct path_walk *walk, struct
 		return PATH_END;
 	if (dentry != KREAD(mount, mount, mnt.mnt_root) && dentry != parent)
 		return PATH_NAME;
-	above = KREAD(mount, mount, mnt_parent);
-	if (above == mount)
+	parent_mount = KREAD(mount, mount, mnt_parent);
+	if (parent_mount == mount)
 		return PATH_END;
 	walk->dentry = KREAD(mount, mount, mnt_mountpoint);
-	walk->mount = above;
+	walk->mount = parent_mount;
 	return PATH_MOUNT;
 }
 
-static long path_step(__u32 i, struct file_making **context)
+static long path_step(__u32 i, struct file_draft **context)
 {
-	struct file_making *making = *context;
-	struct event_file *record = (struct event_file *)making->record;
-	struct path_walk *walk = &making->walk;
+	struct file_draft *draft = *context;
+	struct event_file *record = (struct event_file *)draft->record;
+	struct path_walk *walk = &draft->walk;
 	struct dentry *dentry = walk->dentry, *parent = KREAD(dentry, dentry, d_parent);
 	__u32 at = walk->bytes;
 	long length;
 
-	switch (path_place(walk, dentry, parent)) {
+	switch (path_classify(walk, dentry, parent)) {
 	case PATH_END:
 		walk->done = 1;
 		return 1;
@@ -106,7 +106,7 @@ static long path_hash_step(__u32 i, struct path_walk **context)
 	struct path_walk *walk = *context;
 	struct dentry *dentry = walk->dentry, *parent = KREAD(dentry, dentry, d_parent);
 
-	switch (path_place(walk, dentry, parent)) {
+	switch (path_classify(walk, dentry, parent)) {
 	case PATH_END:
 		return 1;
 	case PATH_MOUNT:

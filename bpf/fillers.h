@@ -35,7 +35,7 @@ static __always_inline struct filler *filler_at(__u64 mapping, __u64 index)
 }
 
 /* Global, so the verifier treats the mapping's address as a plain number. */
-__noinline int filler_note(struct page_add *add)
+__noinline int filler_store(struct page_add *add)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct filler *filler;

@@ -29,7 +29,7 @@ struct {
 extern const volatile bool flight_chooses;
 
 /* Whether the events of the process are kept. */
-static __always_inline bool flight_takes(__u32 pid)
+static __always_inline bool flight_keeps(__u32 pid)
 {
 	return flight_on && (!flight_chooses || bpf_map_lookup_elem(&flight_chosen, &pid));
 }
@@ -47,7 +47,7 @@ static __always_inline void flight_inherit(__u32 parent, __u32 child)
 		bpf_map_delete_elem(&flight_chosen, &child);
 }
 
-static __always_inline void flight_leave(__u32 pid)
+static __always_inline void flight_forget(__u32 pid)
 {
 	if (flight_chooses)
 		bpf_map_delete_elem(&flight_chosen, &pid);
@@ -56,7 +56,7 @@ static __always_inline void flight_leave(__u32 pid)
 #define FLIGHT_TRIES 16
 
 /* Whether a CPU buffer continues in its chunk, from number `at` on. */
-static __always_inline bool flight_goes_on(const struct lane_control *pool, __u64 at)
+static __always_inline bool flight_chunk_continues(const struct lane_control *pool, __u64 at)
 {
 	return at & (FLIGHT_CHUNK - 1) &&
 	       *(volatile __u64 *)&pool->given - at <= lane_slot_count / FLIGHT_STALE_PART;
@@ -69,7 +69,7 @@ static __always_inline bool flight_claim(struct lane_control *lane, struct lane_
 	for (int i = 0; i < FLIGHT_TRIES; i++) {
 		__u64 at = *(volatile __u64 *)&lane->given, next = at;
 
-		if (!flight_goes_on(pool, at))
+		if (!flight_chunk_continues(pool, at))
 			next = __sync_fetch_and_add(&pool->given, FLIGHT_CHUNK);
 		*number = next;
 		if (!lane_shared) {
@@ -101,9 +101,9 @@ static __always_inline bool flight_open(struct lane_slot *slot, __u64 number)
 }
 
 /* Returns a slot to fill and publish. Its number includes the number of the CPU buffer. */
-static __always_inline struct lane_slot *flight_take(struct lane_control *lane,
-						     __u32 number_of_lane, void *controls,
-						     void *slots, __u64 *number)
+static __always_inline struct lane_slot *flight_reserve(struct lane_control *lane,
+							__u32 lane_number, void *controls,
+							void *slots, __u64 *number)
 {
 	__u32 key = lane_mask + 1, index;
 	struct lane_control *pool = bpf_map_lookup_elem(controls, &key);
@@ -119,7 +119,7 @@ static __always_inline struct lane_slot *flight_take(struct lane_control *lane,
 		__sync_fetch_and_add(&lane->taken, 1);
 	else
 		lane->taken++;
-	*number |= (__u64)number_of_lane << FLIGHT_LANE_SHIFT;
+	*number |= (__u64)lane_number << FLIGHT_LANE_SHIFT;
 	return slot;
 }
 

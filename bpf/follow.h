@@ -9,7 +9,7 @@
 #include "state.h"
 
 /* Takes the slot of a task that begins to be followed; NULL if another task holds it. */
-static __always_inline struct task_slot *slot_take(struct task_struct *task, __u64 now_ns)
+static __always_inline struct task_slot *task_take_slot(struct task_struct *task, __u64 now_ns)
 {
 	struct task_slot *slot = task_slot(task->pid);
 	__u64 owner;
@@ -19,61 +19,61 @@ static __always_inline struct task_slot *slot_take(struct task_struct *task, __u
 	owner = slot->owner;
 	/* A task that exited and had the same address and thread id leaves a slot that looks like
 	 * this task's; nothing uses it any more. */
-	if (owner && !(slot->left_ns && (now_ns - slot->left_ns > SLOT_REST_NS ||
-					 slot_is_of(slot, task, task->pid))))
+	if (owner && !(slot->exited_ns && (now_ns - slot->exited_ns > SLOT_REST_NS ||
+					   task_slot_matches(slot, task, task->pid))))
 		return NULL;
 	if (__sync_val_compare_and_swap(&slot->owner, owner, (__u64)task) != owner)
 		return NULL;
-	slot->left_ns = 0;
+	slot->exited_ns = 0;
 	slot->regs = 0;
 	slot->tid = task->pid;
 	return slot;
 }
 
 /* Makes the address of the task's registers lead to its slot, or to nothing if `slot` is NULL. */
-static __always_inline void call_place_take(struct task_struct *task, struct task_slot *slot)
+static __always_inline void call_slot_take(struct task_struct *task, struct task_slot *slot)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct call_place *place = call_place(regs);
+	struct call_slot *entry = call_slot(regs);
 	__u64 owner;
 
-	if (!place)
+	if (!entry)
 		return;
-	owner = place->regs;
+	owner = entry->regs;
 	if (slot && owner != (__u64)regs) {
-		struct task_slot *other = task_slot(place->slot);
+		struct task_slot *other = task_slot(entry->tid);
 
 		/* An entry is only taken from a task that has exited. */
-		if (owner && other && other->regs == owner && !other->left_ns)
+		if (owner && other && other->regs == owner && !other->exited_ns)
 			slot = NULL;
-		else if (__sync_val_compare_and_swap(&place->regs, owner, (__u64)regs) != owner)
+		else if (__sync_val_compare_and_swap(&entry->regs, owner, (__u64)regs) != owner)
 			slot = NULL;
 	}
 	if (!slot) {
-		place->crowded = 1;
+		entry->overflow = 1;
 		if (owner == (__u64)regs)
-			place->regs = 0; /* it belongs to a task that had this stack before */
+			entry->regs = 0; /* it belongs to a task that had this stack before */
 		return;
 	}
 	slot->regs = (__u64)regs;
-	place->slot = slot->tid;
+	entry->tid = slot->tid;
 }
 
 /* Returns a fresh state for a task that begins to be followed; NULL if there is no memory. */
-static __always_inline struct task_state *state_take(struct task_struct *task, __u64 now_ns)
+static __always_inline struct task_state *task_take_state(struct task_struct *task, __u64 now_ns)
 {
-	struct task_slot *slot = slot_take(task, now_ns);
+	struct task_slot *slot = task_take_slot(task, now_ns);
 	struct task_state *state;
 
 	if (slot)
 		__builtin_memset(&slot->state, 0, sizeof(slot->state));
-	call_place_take(task, slot);
+	call_slot_take(task, slot);
 	if (slot) {
 		state = &slot->state;
 	} else {
 		slot = task_slot(task->pid);
 		if (slot)
-			slot->crowded = 1;
+			slot->overflow = 1;
 		state = bpf_task_storage_get(&crowded_states, task, 0,
 					     BPF_LOCAL_STORAGE_GET_F_CREATE);
 		if (!state)
@@ -84,13 +84,14 @@ static __always_inline struct task_state *state_take(struct task_struct *task, _
 	return state;
 }
 
-static __always_inline void mode_set(struct task_struct *task, struct task_state *state, __u32 mode)
+static __always_inline void task_set_mode(struct task_struct *task, struct task_state *state,
+					  __u32 mode)
 {
-	__u32 *told = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u32 *stored_mode = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	state->mode = mode;
-	if (told)
-		*told = mode;
+	if (stored_mode)
+		*stored_mode = mode;
 }
 
 /*
@@ -100,19 +101,19 @@ static __always_inline void mode_set(struct task_struct *task, struct task_state
  */
 enum { FOLLOW_BEGUN, FOLLOW_ALREADY, FOLLOW_ENDED, FOLLOW_NO_MEMORY };
 
-static __always_inline int follow(struct task_struct *task, __u64 now_ns, bool running)
+static __always_inline int task_follow(struct task_struct *task, __u64 now_ns, bool running)
 {
-	__u32 *told = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u32 *stored_mode = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct task_state *state;
 	struct task_slot *slot;
 
-	if (!told)
+	if (!stored_mode)
 		return FOLLOW_NO_MEMORY;
-	if (__sync_val_compare_and_swap(told, TASK_IGNORED, TASK_FOLLOWED) != TASK_IGNORED)
+	if (__sync_val_compare_and_swap(stored_mode, TASK_IGNORED, TASK_FOLLOWED) != TASK_IGNORED)
 		return FOLLOW_ALREADY;
-	state = state_take(task, now_ns);
+	state = task_take_state(task, now_ns);
 	if (!state) {
-		*told = TASK_IGNORED;
+		*stored_mode = TASK_IGNORED;
 		return FOLLOW_NO_MEMORY;
 	}
 	if (running) {
@@ -126,8 +127,8 @@ static __always_inline int follow(struct task_struct *task, __u64 now_ns, bool r
 		return FOLLOW_BEGUN;
 	state->mode = TASK_IGNORED;
 	slot = task_slot(task->pid);
-	if (slot && slot_is_of(slot, task, task->pid))
-		slot->left_ns = now_ns;
+	if (slot && task_slot_matches(slot, task, task->pid))
+		slot->exited_ns = now_ns;
 	return FOLLOW_ENDED;
 }
 

@@ -77,7 +77,7 @@ static __always_inline __u32 fuse_generation(struct inode *inode)
 	return generation ^ (__u32)node ^ (__u32)(node >> 32);
 }
 
-static __always_inline bool derives_generation(struct inode *inode)
+static __always_inline bool inode_derives_generation(struct inode *inode)
 {
 	unsigned long magic = inode_magic(inode);
 
@@ -86,7 +86,7 @@ static __always_inline bool derives_generation(struct inode *inode)
 
 /* Returns a generation for an inode whose own is unusable. For an overlay inode it is that of the
  * inode in the first layer, which differs if a number is reused, and survives a copy-up. */
-__noinline __u32 derived_generation(struct address *inode)
+__noinline __u32 inode_derived_generation(struct address *inode)
 {
 	struct inode *real;
 	void *overlay;
@@ -121,8 +121,8 @@ static __always_inline __u32 inode_generation(struct inode *inode)
 {
 	struct address address = { (__u64)inode };
 
-	if (derives_generation(inode))
-		return derived_generation(&address);
+	if (inode_derives_generation(inode))
+		return inode_derived_generation(&address);
 	return KREAD(inode, inode, i_generation);
 }
 

@@ -2,14 +2,14 @@
 /*
  * Lists calls and faults in flight while a recording runs, and adds their time so far to the sums,
  * so that an operation that hangs counts before it returns. The iterator runs while the tasks do,
- * and writes only summed_ns of their state (account.h).
+ * and writes only summed_ns of their state (op_account.h).
  */
 #include "call_exit.h"
 #include "in_flight.h"
 
 /* A task's operation in flight. */
 struct in_flight {
-	struct account *account;
+	struct op_account *account;
 	struct task_struct *task;
 	struct profile_key key;
 	__u64 start_ns;
@@ -31,13 +31,13 @@ static __always_inline void in_flight_sum(struct in_flight *found, __u64 now_ns)
 	profile_add_time(&found->key, found->task, found->start_ns, now_ns - from_ns);
 }
 
-static __always_inline int in_flight_found(struct in_flight *found, struct seq_file *out)
+static __always_inline int in_flight_send(struct in_flight *found, struct seq_file *out)
 {
 	struct task_struct *leader = TASK_POINTER(found->task, group_leader);
 	__u64 now_ns = bpf_ktime_get_ns();
 	struct event_in_flight *row;
 
-	if (!found->key.op || now_ns < found->start_ns + IN_FLIGHT_LEAST_NS)
+	if (!found->key.op || now_ns < found->start_ns + IN_FLIGHT_MIN_NS)
 		return 0;
 	in_flight_sum(found, now_ns);
 	row = scratch_get();
@@ -50,8 +50,8 @@ static __always_inline int in_flight_found(struct in_flight *found, struct seq_f
 	row->file = found->key.file;
 	row->op = found->key.op;
 	row->flags = (found->before ? IN_FLIGHT_BEFORE : 0) |
-		     (flight_takes(found->task->tgid) ? IN_FLIGHT_KEPT : 0);
-	if (!found->path || !path_of_task(row->path, sizeof(row->path), found->task, found->path))
+		     (flight_keeps(found->task->tgid) ? IN_FLIGHT_KEPT : 0);
+	if (!found->path || !path_read_task(row->path, sizeof(row->path), found->task, found->path))
 		row->path[0] = 0;
 	bpf_seq_write(out, row, sizeof(*row));
 	scratch_put(row);
@@ -68,13 +68,13 @@ static __always_inline __u32 in_flight_file(struct task_struct *task, __u32 fd)
 	if (!inode || !(file_class(inode) & file_classes))
 		return 0;
 	file_facts_of(file, &facts);
-	return file_id(&facts, true) & ~FILE_UNTOLD;
+	return file_id(&facts, true) & ~FILE_UNANNOUNCED;
 }
 
-static __always_inline void find_call(struct in_flight *found, struct task_state *state,
-				      struct call_args *args, __u64 number)
+static __always_inline void in_flight_find_call(struct in_flight *found, struct task_state *state,
+						struct call_args *args, __u64 number)
 {
-	struct account *account = &state->call.account;
+	struct op_account *account = &state->call.account;
 	struct call_row row;
 
 	found->account = account;
@@ -106,7 +106,8 @@ static __always_inline void find_call(struct in_flight *found, struct task_state
 }
 
 /* Finds the file of a fault; false if the fault is not on a file on storage. */
-static __always_inline bool find_fault_file(struct in_flight *found, struct fault_state *fault)
+static __always_inline bool in_flight_find_fault_file(struct in_flight *found,
+						      struct fault_state *fault)
 {
 	__u64 vma = vma_of_task_at(found->task, fault->address);
 	struct file *file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
@@ -125,10 +126,10 @@ static __always_inline bool find_fault_file(struct in_flight *found, struct faul
 	return mapping.at;
 }
 
-static __always_inline void find_fault(struct in_flight *found, struct task_state *state,
-				       __u64 number)
+static __always_inline void in_flight_find_fault(struct in_flight *found, struct task_state *state,
+						 __u64 number)
 {
-	struct account *account = &state->fault.account;
+	struct op_account *account = &state->fault.account;
 
 	found->account = account;
 	found->summed_ns = *(volatile __u64 *)&account->summed_ns;
@@ -137,8 +138,8 @@ static __always_inline void find_fault(struct in_flight *found, struct task_stat
 		found->start_ns = state->armed_ns;
 		found->before = 1;
 		found->key.op = OP_FAULT;
-	} else if (fault_lasts(&state->fault, found->task, number) &&
-		   find_fault_file(found, &state->fault)) {
+	} else if (fault_is_in_flight(&state->fault, found->task, number) &&
+		   in_flight_find_fault_file(found, &state->fault)) {
 		found->key.op = OP_FAULT;
 	}
 }
@@ -161,9 +162,9 @@ int fl_in_flight(struct bpf_iter__task *context)
 	call_args_read(&args, regs);
 	call.task = fault.task = task;
 	call.key.pid = fault.key.pid = task->tgid;
-	find_call(&call, state, &args, SYSCALL_NUMBER(regs));
-	in_flight_found(&call, context->meta->seq);
-	find_fault(&fault, state, SYSCALL_NUMBER(regs));
-	in_flight_found(&fault, context->meta->seq);
+	in_flight_find_call(&call, state, &args, SYSCALL_NUMBER(regs));
+	in_flight_send(&call, context->meta->seq);
+	in_flight_find_fault(&fault, state, SYSCALL_NUMBER(regs));
+	in_flight_send(&fault, context->meta->seq);
 	return 0;
 }

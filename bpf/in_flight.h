@@ -24,7 +24,7 @@ static __always_inline struct call_row call_before(struct task_state *state,
 
 	if (!attach_to || !(state->before & BEFORE_CALL) || !state->armed_ns)
 		return row;
-	if (!task->__state || in_compat_call(task) || number >= CALL_TABLE_SIZE)
+	if (!task->__state || call_is_compat(task) || number >= CALL_TABLE_SIZE)
 		return row;
 	row = call_row(number);
 	if (row.traits & CALL_REQUEST)
@@ -36,8 +36,8 @@ static __always_inline struct call_row call_before(struct task_state *state,
  * Whether the task is really in the fault that its state holds. The kernel counts a fault once it
  * is done. An attempt with faults disabled, which the kernel repeats, never reaches a file.
  */
-static __always_inline bool fault_lasts(struct fault_state *fault, struct task_struct *task,
-					__u64 number)
+static __always_inline bool fault_is_in_flight(struct fault_state *fault, struct task_struct *task,
+					       __u64 number)
 {
 	if (!fault->account.op || (__u32)(task->maj_flt + task->min_flt) != fault->count_start)
 		return false;
@@ -51,13 +51,13 @@ static __always_inline bool fault_before(struct task_state *state, struct task_s
 {
 	return attach_to && state->before & BEFORE_FAULT && state->armed_ns &&
 	       !state->fault.account.op && task->__state & TASK_UNINTERRUPTIBLE &&
-	       number >= CALL_TABLE_SIZE && !in_compat_call(task);
+	       number >= CALL_TABLE_SIZE && !call_is_compat(task);
 }
 
 /* Reads a path of at most `size` bytes, a constant, from the task's memory. Returns its length with
  * the NUL, 0 if it cannot be read. A longer path is cut. */
-static __always_inline __u32 path_of_task(char *text, const __u32 size, struct task_struct *task,
-					  __u64 pointer)
+static __always_inline __u32 path_read_task(char *text, const __u32 size, struct task_struct *task,
+					    __u64 pointer)
 {
 	long bytes;
 

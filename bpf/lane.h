@@ -45,7 +45,7 @@ static __always_inline void lane_count(__u32 kind, bool preempted)
 		count_add(&total->events, 1, preempted);
 }
 
-struct lane_place {
+struct lane_reservation {
 	struct lane_slot *slot;
 	__u64 number;
 };
@@ -84,35 +84,36 @@ static __always_inline bool lane_claim(struct lane_control *control, __u64 *numb
 
 /* Takes a slot to fill and publish. Returns false, and counts a lost record, if the buffer is
  * full. */
-static __always_inline bool lane_take(struct lane_place *place, __u32 kind)
+static __always_inline bool lane_reserve(struct lane_reservation *reservation, __u32 kind)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), lane = cpu & lane_mask, index;
 	struct lane_control *control = bpf_map_lookup_elem(&lane_controls, &lane);
 
 	/* A CPU that was plugged in later has no buffer of its own. */
 	if (flight_on && control && (lane_shared || cpu == lane)) {
-		place->slot =
-			flight_take(control, lane, &lane_controls, &lane_slots, &place->number);
-		if (place->slot)
+		reservation->slot = flight_reserve(control, lane, &lane_controls, &lane_slots,
+						   &reservation->number);
+		if (reservation->slot)
 			return true;
-	} else if (control && (lane_shared || cpu == lane) && lane_claim(control, &place->number)) {
-		index = lane * lane_slot_count + (place->number & (lane_slot_count - 1));
-		place->slot = bpf_map_lookup_elem(&lane_slots, &index);
-		if (place->slot)
+	} else if (control && (lane_shared || cpu == lane) &&
+		   lane_claim(control, &reservation->number)) {
+		index = lane * lane_slot_count + (reservation->number & (lane_slot_count - 1));
+		reservation->slot = bpf_map_lookup_elem(&lane_slots, &index);
+		if (reservation->slot)
 			return true;
 	}
 	ring_lose(kind);
 	return false;
 }
 
-static __always_inline void lane_give(const struct lane_place *place)
+static __always_inline void lane_publish(const struct lane_reservation *reservation)
 {
 #ifdef __TARGET_ARCH_x86
 	/* x86 keeps stores in order. */
 	asm volatile("" ::: "memory");
-	*(volatile __u64 *)&place->slot->ready = place->number + 1;
+	*(volatile __u64 *)&reservation->slot->ready = reservation->number + 1;
 #else
-	__sync_lock_test_and_set(&place->slot->ready, place->number + 1);
+	__sync_lock_test_and_set(&reservation->slot->ready, reservation->number + 1);
 #endif
 }
 

@@ -44,7 +44,7 @@ __noinline int layer_link(struct address *overlay, __u32 id)
 }
 
 /* Returns the id of the overlay file that an inode backs; 0: none used so far. */
-__noinline __u32 layer_serves(struct address *layer)
+__noinline __u32 layer_find_overlay(struct address *layer)
 {
 	struct file_key key = {};
 	__u32 *id;

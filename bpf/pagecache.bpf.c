@@ -22,7 +22,7 @@ static __always_inline __u32 folio_pages(struct folio *folio)
 	return 1u << (order & 31);
 }
 
-static __always_inline bool locked_by(struct inode *inode, struct task_struct *task)
+static __always_inline bool inode_locked_by(struct inode *inode, struct task_struct *task)
 {
 	if (!bpf_core_field_exists(struct rw_semaphore, owner))
 		return false; /* PREEMPT_RT */
@@ -31,20 +31,20 @@ static __always_inline bool locked_by(struct inode *inode, struct task_struct *t
 
 /* Returns whether the task holds the inode's lock for writing. An ioctl holds it to compare or move
  * data on storage (FIDEDUPERANGE, EXT4_IOC_MOVE_EXT). */
-static __always_inline bool locked_to_write(struct task_state *state, struct inode *inode,
-					    struct task_struct *task)
+static __always_inline bool inode_locked_to_write(struct task_state *state, struct inode *inode,
+						  struct task_struct *task)
 {
 	__u32 number = state->call.number & (CALL_TABLE_SIZE - 1);
 
 	if (state->call.account.op && calls[number].traits & CALL_REQUEST)
 		return false;
-	return locked_by(inode, task);
+	return inode_locked_by(inode, task);
 }
 
 /* Books pages of the file of the fault in flight; false: not of that file. */
-static __always_inline bool fault_takes_page(struct task_state *state, const struct page_add *add)
+static __always_inline bool fault_book_page(struct task_state *state, const struct page_add *add)
 {
-	struct account *fault = &state->fault.account;
+	struct op_account *fault = &state->fault.account;
 
 	if (!fault->op)
 		return false;
@@ -52,7 +52,7 @@ static __always_inline bool fault_takes_page(struct task_state *state, const str
 		fault->mapping = add->mapping;
 	if (fault->mapping != add->mapping)
 		return false;
-	account_book(fault, add->pages, false);
+	op_account_book(fault, add->pages, false);
 	return true;
 }
 
@@ -61,7 +61,7 @@ static __always_inline bool fault_takes_page(struct task_state *state, const str
  * fill the page cache of a layer's file: the first regular file that gets pages during the call,
  * for reading or writing as the call does.
  */
-static __always_inline bool call_takes_page(struct task_state *state, const struct page_add *add)
+static __always_inline bool call_book_page(struct task_state *state, const struct page_add *add)
 {
 	__u32 traits = calls[state->call.number & (CALL_TABLE_SIZE - 1)].traits;
 	bool writes = traits & CALL_WRITES;
@@ -72,7 +72,7 @@ static __always_inline bool call_takes_page(struct task_state *state, const stru
 	    (writes || !add->locked))
 		state->call.account.mapping = add->mapping;
 	if (state->call.file && state->call.account.mapping == add->mapping) {
-		account_book(&state->call.account, add->pages, writes);
+		op_account_book(&state->call.account, add->pages, writes);
 		return true;
 	}
 	if (!(traits & CALL_TRANSFER) || !state->call.file2)
@@ -81,7 +81,7 @@ static __always_inline bool call_takes_page(struct task_state *state, const stru
 		state->call.mapping2 = add->mapping;
 	if (state->call.mapping2 != add->mapping)
 		return false;
-	account_book(&state->call.account, add->pages, true);
+	op_account_book(&state->call.account, add->pages, true);
 	return true;
 }
 
@@ -94,13 +94,13 @@ static __always_inline bool call_maps_any(const struct task_state *state)
 	return state->call.account.op && calls[number].traits & CALL_MAPS_ANY;
 }
 
-static __always_inline int page_added(struct folio *folio, __u32 copy)
+static __always_inline int pagecache_add(struct folio *folio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct page_add add;
 
-	if (!state || !copy_is_first(state, (__u64)folio, copy))
+	if (!state || !task_copy_is_first(state, (__u64)folio, copy))
 		return 0;
 	add.mapping = (__u64)KREAD(folio, folio, mapping);
 	add.host = KREAD(address_space, add.mapping, host);
@@ -108,16 +108,16 @@ static __always_inline int page_added(struct folio *folio, __u32 copy)
 		return 0; /* hugetlbfs, ramfs: no storage to read from or write back to */
 	add.index = KREAD(folio, folio, index);
 	if (bios_held_back)
-		filler_note(&add);
+		filler_store(&add);
 	add.pages = folio_pages(folio);
-	add.locked = locked_to_write(state, add.host, task);
-	if (fault_takes_page(state, &add) || (async_recorded && async_takes_page(state, &add)))
+	add.locked = inode_locked_to_write(state, add.host, task);
+	if (fault_book_page(state, &add) || (async_recorded && async_book_page(state, &add)))
 		return 0;
-	if (call_takes_page(state, &add))
+	if (call_book_page(state, &add))
 		return 0;
 	if (call_maps_any(state))
 		state->call.fault_fetched_pages += add.pages;
-	aside_add(state, &add);
+	other_fill_add(state, &add);
 	return 0;
 }
 
@@ -125,7 +125,7 @@ static __always_inline int page_added(struct folio *folio, __u32 copy)
 	SEC("?tp_btf/mm_filemap_add_to_page_cache")                                                \
 	int BPF_PROG(fl_page_add##suffix, struct folio *folio)                                     \
 	{                                                                                          \
-		return page_added(folio, copy);                                                    \
+		return pagecache_add(folio, copy);                                                 \
 	}
 
 PAGE_ADD_PROGRAM(, 0)
@@ -134,7 +134,7 @@ PAGE_ADD_PROGRAM(_3, 2)
 
 /* --- the fault in flight needs a page that cannot be mapped right away --- */
 
-static __always_inline int filemap_reached(__u64 mapping, __u64 index)
+static __always_inline int fault_reach_filemap(__u64 mapping, __u64 index)
 {
 	struct task_state *state = task_followed(bpf_get_current_task_btf());
 
@@ -151,7 +151,7 @@ static __always_inline int filemap_reached(__u64 mapping, __u64 index)
 	SEC("?tp_btf/mm_filemap_fault")                                                            \
 	int BPF_PROG(fl_filemap##suffix, struct address_space *mapping, unsigned long index)       \
 	{                                                                                          \
-		return filemap_reached((__u64)mapping, index);                                     \
+		return fault_reach_filemap((__u64)mapping, index);                                 \
 	}
 
 FILEMAP_PROGRAM()
@@ -163,7 +163,7 @@ int BPF_PROG(fl_filemap_fn, struct vm_fault *fault)
 {
 	struct file *file = fault->vma->vm_file;
 
-	return file ? filemap_reached((__u64)file->f_mapping, fault->pgoff) : 0;
+	return file ? fault_reach_filemap((__u64)file->f_mapping, fault->pgoff) : 0;
 }
 
 SEC("?kprobe/filemap_fault")
@@ -172,8 +172,8 @@ int BPF_KPROBE(fl_filemap_kp, struct vm_fault *fault)
 	struct vm_area_struct *vma = KREAD(vm_fault, fault, vma);
 	struct file *file = KREAD(vm_area_struct, vma, vm_file);
 
-	return file ? filemap_reached((__u64)KREAD(file, file, f_mapping),
-				      KREAD(vm_fault, fault, pgoff))
+	return file ? fault_reach_filemap((__u64)KREAD(file, file, f_mapping),
+					  KREAD(vm_fault, fault, pgoff))
 		    : 0;
 }
 
@@ -184,14 +184,14 @@ int BPF_KPROBE(fl_filemap_kp, struct vm_fault *fault)
  * the file system dirties for itself. For a call that prepares mappings for stores, counts those of
  * its file. Write calls dirty what they write, so they are not counted.
  */
-static __always_inline int dirtied(struct folio *folio, __u64 mapping, __u32 copy)
+static __always_inline int pagecache_dirty(struct folio *folio, __u64 mapping, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct inode *host;
 
 	if (!state || !mapping || !(state->fault.account.op || state->call.account.op) ||
-	    !copy_is_first(state, (__u64)folio, copy))
+	    !task_copy_is_first(state, (__u64)folio, copy))
 		return 0;
 	if (!state->fault.account.op) {
 		__u32 traits = calls[state->call.number & (CALL_TABLE_SIZE - 1)].traits;
@@ -215,7 +215,7 @@ static __always_inline int dirtied(struct folio *folio, __u64 mapping, __u32 cop
 	SEC("?tp_btf/writeback_dirty_folio")                                                       \
 	int BPF_PROG(fl_dirtied##suffix, struct folio *folio, struct address_space *mapping)       \
 	{                                                                                          \
-		return dirtied(folio, (__u64)mapping, copy);                                       \
+		return pagecache_dirty(folio, (__u64)mapping, copy);                               \
 	}
 
 DIRTIED_PROGRAM(, 0)

@@ -62,7 +62,7 @@ __noinline int profile_is_fast(struct address *leader, __u32 pid, __u64 now_ns)
 }
 
 /* Whether operations of the task are aggregated instead of recorded one by one. */
-static __always_inline bool profile_takes(struct task_struct *task, __u64 now_ns)
+static __always_inline bool profile_aggregates(struct task_struct *task, __u64 now_ns)
 {
 	struct address leader;
 
@@ -74,7 +74,7 @@ static __always_inline bool profile_takes(struct task_struct *task, __u64 now_ns
 
 /* The same for operations in flight for other tasks than the current one; mode auto records
  * them. */
-static __always_inline bool profile_takes_all(void)
+static __always_inline bool profile_aggregates_all(void)
 {
 	return profile_mode == PROFILE_ON;
 }
@@ -84,9 +84,9 @@ static __always_inline bool profile_takes_all(void)
 /* A key as 64-bit words, as stored in a slot. Built in registers: an 8-byte load right after 4-byte
  * stores to the same place stalls. */
 struct profile_words {
-	__u64 who;   /* pid, file */
-	__u64 what;  /* file2, op, cpu */
-	__u64 flags; /* flags, start */
+	__u64 pid_file;
+	__u64 file2_op_cpu;
+	__u64 flags; /* and start */
 };
 
 _Static_assert(sizeof(struct profile_words) == sizeof(struct profile_key) &&
@@ -96,40 +96,41 @@ _Static_assert(sizeof(struct profile_words) == sizeof(struct profile_key) &&
 		       __builtin_offsetof(struct profile_key, cpu) == 14 &&
 		       __builtin_offsetof(struct profile_key, flags) == 16 &&
 		       __builtin_offsetof(struct profile_key, start) == 20,
-	       "words hold what the comments say");
+	       "words hold what their names say");
 
 #define PROFILE_WORD_LOW 0xffffffffull
 #define PROFILE_OP_SHIFT 32
 #define PROFILE_CPU_SHIFT 48
-#define PROFILE_BEGUN_SHIFT 32
+#define PROFILE_KEY_START_SHIFT 32
 
 static __always_inline struct profile_words profile_words(const struct profile_key *key)
 {
-	struct profile_words words = {
-		.who = key->pid | (__u64)key->file << 32,
-		.what = key->file2 | (__u64)key->op << PROFILE_OP_SHIFT |
-			(__u64)key->cpu << PROFILE_CPU_SHIFT,
+	struct profile_words key_words = {
+		.pid_file = key->pid | (__u64)key->file << 32,
+		.file2_op_cpu = key->file2 | (__u64)key->op << PROFILE_OP_SHIFT |
+				(__u64)key->cpu << PROFILE_CPU_SHIFT,
 		.flags = key->flags,
 	};
 
-	return words;
+	return key_words;
 }
 
 /* Every bit of the key affects the bits used, 32 and up. */
 static __always_inline __u32 profile_hash(const struct profile_words *key)
 {
-	__u64 who = key->who * 0x9e3779b97f4a7c15ull;
-	__u64 what = (key->what ^ key->flags << 24) * 0xff51afd7ed558ccdull;
+	__u64 first = key->pid_file * 0x9e3779b97f4a7c15ull;
+	__u64 second = (key->file2_op_cpu ^ key->flags << 24) * 0xff51afd7ed558ccdull;
 
-	return ((who ^ who >> 29 ^ what ^ what >> 32) * 0xc4ceb9fe1a85ec53ull) >> 32;
+	return ((first ^ first >> 29 ^ second ^ second >> 32) * 0xc4ceb9fe1a85ec53ull) >> 32;
 }
 
-static __always_inline bool profile_is_of(const struct profile_slot *slot,
-					  const struct profile_words *key)
+static __always_inline bool profile_slot_matches(const struct profile_slot *slot,
+						 const struct profile_words *key)
 {
-	const struct profile_words *words = (const struct profile_words *)&slot->key;
+	const struct profile_words *key_words = (const struct profile_words *)&slot->key;
 
-	return words->who == key->who && words->what == key->what && words->flags == key->flags &&
+	return key_words->pid_file == key->pid_file &&
+	       key_words->file2_op_cpu == key->file2_op_cpu && key_words->flags == key->flags &&
 	       slot->state == PROFILE_USED;
 }
 
@@ -158,15 +159,15 @@ static __always_inline void profile_begin(struct profile_slot *slot,
 	*(struct profile_words *)&slot->key = *key;
 	slot->first_ns = now_ns;
 	slot->last_ns = now_ns;
-	profile_identify(&slot->who, key->who);
+	profile_identify(&slot->who, key->pid_file);
 	/* Publishes the key before the slot counts as used. */
 	__sync_val_compare_and_swap(&slot->state, PROFILE_TAKING, PROFILE_USED);
 }
 
 /* Returns the index of a key's slot among `count` slots from `first` on. PROFILE_TAKEN: the slot
- * was free and must be initialized; PROFILE_NOWHERE: all slots in reach belong to other keys. */
+ * was free and must be initialized; PROFILE_NO_SLOT: all slots in reach belong to other keys. */
 #define PROFILE_TAKEN (1u << 30)
-#define PROFILE_NOWHERE (~0u)
+#define PROFILE_NO_SLOT (~0u)
 static __always_inline __u32 profile_find(const struct profile_words *key, __u32 first, __u32 count)
 {
 	__u32 hash = profile_hash(key);
@@ -177,14 +178,14 @@ static __always_inline __u32 profile_find(const struct profile_words *key, __u32
 
 		if (!slot)
 			break;
-		if (profile_is_of(slot, key))
+		if (profile_slot_matches(slot, key))
 			return index;
 		if (slot->state == PROFILE_FREE &&
 		    __sync_val_compare_and_swap(&slot->state, PROFILE_FREE, PROFILE_TAKING) ==
 			    PROFILE_FREE)
 			return index | PROFILE_TAKEN;
 	}
-	return PROFILE_NOWHERE;
+	return PROFILE_NO_SLOT;
 }
 
 /* TRACE_PROFILE_* for the advice given to fadvise. */
@@ -209,60 +210,63 @@ static __always_inline __u32 profile_variant(__u32 flags)
 /*
  * Finds or takes the slot of a key that is not at its home index. If there is none, the process's
  * remaining files share a slot per operation across all CPUs; if there is none either, all
- * processes share one per operation. PROFILE_OF_ALL: other CPUs may add to the slot at the same
+ * processes share one per operation. PROFILE_SHARED: other CPUs may add to the slot at the same
  * time.
  */
-#define PROFILE_OF_ALL (1u << 31)
-__noinline __u32 profile_place(struct profile_words *key, __u64 now_ns)
+#define PROFILE_SHARED (1u << 31)
+__noinline __u32 profile_take_slot(struct profile_words *key, __u64 now_ns)
 {
-	__u32 index, of_all = 0;
+	__u32 index, shared = 0;
 
 	if (!key)
-		return PROFILE_OF_ALL;
+		return PROFILE_SHARED;
 	index = profile_find(key, 0, profile_slot_count);
-	if (index == PROFILE_NOWHERE) {
-		of_all = PROFILE_OF_ALL;
-		key->what &= (1ull << PROFILE_CPU_SHIFT) - 1;
-		if (key->who & ~PROFILE_WORD_LOW)
-			key->who = (key->who & PROFILE_WORD_LOW) | (__u64)TRACE_FILE_OTHER << 32;
-		if (key->what & PROFILE_WORD_LOW)
-			key->what = (key->what & ~PROFILE_WORD_LOW) | TRACE_FILE_OTHER;
+	if (index == PROFILE_NO_SLOT) {
+		shared = PROFILE_SHARED;
+		key->file2_op_cpu &= (1ull << PROFILE_CPU_SHIFT) - 1;
+		if (key->pid_file & ~PROFILE_WORD_LOW)
+			key->pid_file = (key->pid_file & PROFILE_WORD_LOW) |
+					((__u64)TRACE_FILE_OTHER << 32);
+		if (key->file2_op_cpu & PROFILE_WORD_LOW)
+			key->file2_op_cpu =
+				(key->file2_op_cpu & ~PROFILE_WORD_LOW) | TRACE_FILE_OTHER;
 		key->flags &= ~(__u64)TRACE_PROFILE_UNLINKED;
 		index = profile_find(key, profile_slot_count, PROFILE_OTHERS);
 	}
-	if (index == PROFILE_NOWHERE)
+	if (index == PROFILE_NO_SLOT)
 		index = profile_slot_count + PROFILE_OTHERS +
-			(key->what >> PROFILE_OP_SHIFT & (OP_TABLE_SIZE - 1)) * PROFILE_VARIANTS +
+			(key->file2_op_cpu >> PROFILE_OP_SHIFT & (OP_TABLE_SIZE - 1)) *
+				PROFILE_VARIANTS +
 			profile_variant(key->flags);
 	if (index & PROFILE_TAKEN) {
 		index &= ~PROFILE_TAKEN;
 		profile_begin(bpf_map_lookup_elem(&profile_slots, &index), key, now_ns);
 	}
-	return index | of_all;
+	return index | shared;
 }
 
 /* What an operation adds to its slot. */
 struct profile_done {
 	struct profile_key key;
-	const struct account *account; /* the source of page counts */
+	const struct op_account *account; /* the source of page counts */
 	__u64 start_ns;
 	__u64 duration_ns;
 	__u64 bytes;
-	__u64 asked;
+	__u64 requested_bytes;
 	__u64 summed_ns; /* part of duration_ns that was added while in flight */
 	__u32 fault_fetched_pages;
 	__u32 major_faults;
 	__u8 failed;
-	__u8 sized;  /* `asked` is valid */
+	__u8 sized;  /* `requested_bytes` is valid */
 	__u8 shared; /* the slot has other writers: see count_add */
 	__u8 waits;  /* waits for operations that have their own records */
 	__u8 pad[4];
 };
 
 /* Whether an aggregated operation of the process is also recorded, for the flight recorder. */
-static __always_inline bool profile_tells(__u32 pid)
+static __always_inline bool profile_also_records(__u32 pid)
 {
-	return flight_takes(pid);
+	return flight_keeps(pid);
 }
 
 /* Bit length of a byte; bits_of() gives that of any number. */
@@ -287,16 +291,16 @@ static __always_inline __u32 bits_of(__u64 value)
 	return bits + bits_of_byte[value & 0xff];
 }
 
-static __always_inline void class_add(__u32 *classes, __u32 most, __u32 shift, __u64 value,
-				      bool shared)
+static __always_inline void profile_count_class(__u32 *classes, __u32 count, __u32 shift,
+						__u64 value, bool shared)
 {
 	__u32 bits = bits_of(value >> shift);
 
-	if (bits >= most)
-		bits = most - 1;
+	if (bits >= count)
+		bits = count - 1;
 	BARRIER_VAR(bits);
 	bits &= 31;
-	if (bits >= most)
+	if (bits >= count)
 		return;
 	if (shared)
 		__sync_fetch_and_add(&classes[bits], 1);
@@ -308,7 +312,7 @@ static __always_inline void class_add(__u32 *classes, __u32 most, __u32 shift, _
 static __always_inline void profile_put_rare(struct profile_sums *sums,
 					     const struct profile_done *done, bool shared)
 {
-	const struct account *account = done->account;
+	const struct op_account *account = done->account;
 
 	if (done->failed)
 		count_add(&sums->errors, 1, shared);
@@ -330,7 +334,7 @@ static __always_inline void profile_put_rare(struct profile_sums *sums,
 static __always_inline void profile_put(struct profile_slot *slot, const struct profile_done *done,
 					bool shared)
 {
-	const struct account *account = done->account;
+	const struct op_account *account = done->account;
 	struct profile_sums *sums = &slot->sums;
 
 	slot->last_ns = done->start_ns;
@@ -341,35 +345,35 @@ static __always_inline void profile_put(struct profile_slot *slot, const struct 
 	if (done->failed | done->fault_fetched_pages | done->major_faults | account->fetched_pages |
 	    account->created_pages | account->dirtied_pages | account->read_for_write_bytes)
 		profile_put_rare(sums, done, shared);
-	class_add(sums->latencies, PROFILE_LATENCIES, PROFILE_LATENCY_SHIFT, done->duration_ns,
-		  shared);
+	profile_count_class(sums->latencies, PROFILE_LATENCIES, PROFILE_LATENCY_SHIFT,
+			    done->duration_ns, shared);
 	if (done->sized)
-		class_add(sums->sizes, PROFILE_SIZES, PROFILE_SIZE_SHIFT,
-			  done->asked ? done->asked - 1 : 0, shared);
+		profile_count_class(sums->sizes, PROFILE_SIZES, PROFILE_SIZE_SHIFT,
+				    done->requested_bytes ? done->requested_bytes - 1 : 0, shared);
 }
 
 /* Reports a slow operation, unless the previous one has not been read yet. The reader polls often
  * enough to need no wake-up. */
-static __always_inline void profile_tell_slow(const struct profile_done *done)
+static __always_inline void profile_report_slow(const struct profile_done *done)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_struct *leader = TASK_POINTER(task, group_leader);
-	struct flight_slow *told = &flight_slow;
+	struct flight_slow *slow = &flight_slow;
 
 	if (done->waits || done->key.flags & TRACE_PROFILE_UNTIMED ||
-	    __sync_val_compare_and_swap(&told->state, FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING) !=
+	    __sync_val_compare_and_swap(&slow->state, FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING) !=
 		    FLIGHT_SLOW_NONE)
 		return;
-	told->start_ns = done->start_ns;
-	told->duration_ns = done->duration_ns;
-	told->pid = done->key.pid;
-	told->file = done->key.file;
-	told->op = done->key.op;
-	told->comm[0] = 0;
+	slow->start_ns = done->start_ns;
+	slow->duration_ns = done->duration_ns;
+	slow->pid = done->key.pid;
+	slow->file = done->key.file;
+	slow->op = done->key.op;
+	slow->comm[0] = 0;
 	if ((__u32)task->tgid == done->key.pid)
-		bpf_probe_read_kernel(told->comm, sizeof(told->comm),
+		bpf_probe_read_kernel(slow->comm, sizeof(slow->comm),
 				      KFIELD(task_struct, leader, comm));
-	__sync_val_compare_and_swap(&told->state, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD);
+	__sync_val_compare_and_swap(&slow->state, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD);
 }
 
 /* The key's start time, if the task belongs to the key's process. */
@@ -391,15 +395,15 @@ profile_slot(const struct profile_key *of, struct task_struct *task, __u64 start
 	struct profile_slot *slot;
 	__u32 index;
 
-	key.what |= (__u64)bpf_get_smp_processor_id() << PROFILE_CPU_SHIFT;
-	key.flags |= profile_start(task, of->pid) << PROFILE_BEGUN_SHIFT;
+	key.file2_op_cpu |= (__u64)bpf_get_smp_processor_id() << PROFILE_CPU_SHIFT;
+	key.flags |= profile_start(task, of->pid) << PROFILE_KEY_START_SHIFT;
 	index = profile_hash(&key) & (profile_slot_count - 1);
 	slot = bpf_map_lookup_elem(&profile_slots, &index);
-	if (!slot || !profile_is_of(slot, &key)) {
-		__u32 place = profile_place(&key, start_ns);
+	if (!slot || !profile_slot_matches(slot, &key)) {
+		__u32 found = profile_take_slot(&key, start_ns);
 
-		index = place & ~PROFILE_OF_ALL;
-		*shared |= place & PROFILE_OF_ALL ? 1 : 0;
+		index = found & ~PROFILE_SHARED;
+		*shared |= found & PROFILE_SHARED ? 1 : 0;
 		slot = bpf_map_lookup_elem(&profile_slots, &index);
 	}
 	return slot;
@@ -426,8 +430,8 @@ static __always_inline int profile_add(const struct profile_done *done)
 	struct profile_slot *slot;
 
 	if (flight_slower_ns && done->duration_ns >= flight_slower_ns &&
-	    flight_takes(done->key.pid))
-		profile_tell_slow(done);
+	    flight_keeps(done->key.pid))
+		profile_report_slow(done);
 	slot = profile_slot(&done->key, bpf_get_current_task_btf(), done->start_ns, &shared);
 	if (!slot)
 		return 0;
@@ -439,8 +443,9 @@ static __always_inline int profile_add(const struct profile_done *done)
 }
 
 /* Fills in what the account holds; the layer adds the rest. */
-static __always_inline void profile_fill(struct profile_done *done, const struct account *account,
-					 __u32 pid, __u64 duration_ns, __s64 result, bool in_bytes)
+static __always_inline void profile_fill(struct profile_done *done,
+					 const struct op_account *account, __u32 pid,
+					 __u64 duration_ns, __s64 result, bool in_bytes)
 {
 	__builtin_memset(done, 0, sizeof(*done));
 	done->key.pid = pid;

@@ -10,8 +10,8 @@
 
 /* Whether a bio that a followed task queues may be such a read: it reads pages of a file, and not
  * for a fault. */
-static __always_inline bool reads_for_write(struct task_state *state, __u32 opf,
-					    const struct bio_mark *mark)
+static __always_inline bool bio_reads_for_write(struct task_state *state, __u32 opf,
+						const struct bio_mark *mark)
 {
 	return !(opf & REQ_OP_MASK) && mark->file && mark->offset >= 0 &&
 	       !(mark->flags & (TRACE_BLOCK_META | TRACE_BLOCK_DIRECT)) && !state->fault.account.op;
@@ -38,7 +38,7 @@ __noinline int read_for_write(struct task_state *state, struct address *bio, str
 	if (!state || !bio || !mark)
 		return 0;
 	if (call_reads_for_write(state, mark)) {
-		account_read_for_write(&state->call.account, mark->bytes);
+		op_account_read_for_write(&state->call.account, mark->bytes);
 		return 0;
 	}
 	if (!async_recorded)
@@ -46,7 +46,7 @@ __noinline int read_for_write(struct task_state *state, struct address *bio, str
 	add.mapping =
 		KNUMBER(folio, page_head(KNUMBER(bio_vec, bio_vector(bio->at), bv_page)), mapping);
 	add.index = mark->offset / PAGE_BYTES;
-	return async_reads_for_write(state, &add, mark->bytes);
+	return async_book_read_for_write(state, &add, mark->bytes);
 }
 
 #endif

@@ -32,7 +32,7 @@ struct {
 
 extern const volatile __u32 identities_bytes;
 
-static __always_inline bool is_identity(__u32 kind)
+static __always_inline bool ring_is_identity(__u32 kind)
 {
 	return kind == RECORD_FORK || kind == RECORD_EXEC || kind == RECORD_EXIT ||
 	       kind == RECORD_FILE;
@@ -43,7 +43,7 @@ static __always_inline void *ring_of(__u32 kind, __u32 cpu)
 {
 	__u32 lane = cpu & lane_mask;
 
-	if (!is_identity(kind))
+	if (!ring_is_identity(kind))
 		return bpf_map_lookup_elem(&rings, &lane);
 	return &identities;
 }
@@ -66,7 +66,7 @@ __noinline int ring_wake(void)
  * crosses the limit. */
 static __always_inline void ring_watch(void *ring, __u32 kind, __u64 size)
 {
-	__u64 mark = is_identity(kind) ? identities_bytes / 8 : ring_wake_bytes;
+	__u64 mark = ring_is_identity(kind) ? identities_bytes / 8 : ring_wake_bytes;
 
 	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) - mark < size + 16)
 		ring_wake();

@@ -25,12 +25,12 @@ static long sizes_step(__u32 fd, struct sizes_walk *walk)
 		return 0;
 	inode = KREAD(file, file.at, f_inode);
 	if (inode && inode_is_regular(inode))
-		file_meet(walk->state, &file, file_classes, true);
+		file_intern(walk->state, &file, file_classes, true);
 	return 0;
 }
 
 /* `table` is the address of the process's descriptor table. Global, so it is verified once. */
-__noinline int sizes_look(struct task_state *state, struct address *table)
+__noinline int sizes_check(struct task_state *state, struct address *table)
 {
 	struct sizes_walk walk = { .state = state };
 	__u32 count;
@@ -44,7 +44,7 @@ __noinline int sizes_look(struct task_state *state, struct address *table)
 }
 
 /* Checks the open files of the task's process. */
-static __always_inline void sizes_look_last(struct task_state *state, struct task_struct *task)
+static __always_inline void sizes_check_task(struct task_state *state, struct task_struct *task)
 {
 	struct files_struct *files = TASK_POINTER(task, files);
 	struct address table = {};
@@ -52,7 +52,7 @@ static __always_inline void sizes_look_last(struct task_state *state, struct tas
 	if (!files)
 		return;
 	table.at = KNUMBER(files_struct, files, fdt);
-	sizes_look(state, &table);
+	sizes_check(state, &table);
 }
 
 #endif

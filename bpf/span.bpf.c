@@ -11,7 +11,7 @@
  * kernel then prevents reentry, except of uprobe programs, which are preempted and would continue
  * with another task's data. So every frame of this layer must stay below 64 bytes.
  */
-struct span_making {
+struct span_draft {
 	__u64 values[MARKER_ARGS_MAX];
 	__u64 time_ns;
 	__u32 kind;
@@ -21,22 +21,23 @@ struct span_making {
 	__u8 record[sizeof(struct event_span) + EVENT_SPAN_TEXT_BYTES + EVENT_SPAN_ARGS_BYTES];
 };
 
-_Static_assert(sizeof(struct span_making) <= SCRATCH_BYTES, "a span fits where it is made");
+_Static_assert(sizeof(struct span_draft) <= SCRATCH_BYTES, "a span fits where it is made");
 
 /* Appends a string to the record's text at `at`; returns its length without the NUL. */
-static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u32 most, __u64 from)
+static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u32 max_bytes,
+					 __u64 from)
 {
 	long bytes;
 
 	if (!from)
 		return 0;
-	bytes = bpf_probe_read_user_str(event->text + (at & (EVENT_SPAN_TEXT_BYTES - 1)), most + 1,
-					(const char *)from);
+	bytes = bpf_probe_read_user_str(event->text + (at & (EVENT_SPAN_TEXT_BYTES - 1)),
+					max_bytes + 1, (const char *)from);
 	if (bytes < 0)
 		event->flags |= TRACE_SPAN_UNREAD;
 	if (bytes <= 0)
 		return 0;
-	if (bytes == most + 1)
+	if (bytes == max_bytes + 1)
 		event->flags |= TRACE_SPAN_CUT;
 	return bytes - 1;
 }
@@ -61,19 +62,19 @@ static __always_inline __u32 span_args(struct event_span *event, __u32 at, __u64
 }
 
 /* Global, so that the verifier checks it once, not for each kind. */
-__noinline int send_span(struct span_making *making)
+__noinline int span_send(struct span_draft *draft)
 {
 	struct event_span *event;
 	const __u64 *text;
 	__u64 bytes;
 	__u32 at;
 
-	if (!making)
+	if (!draft)
 		return 0;
-	event = (struct event_span *)making->record;
-	event->id = making->id;
-	event->flags = making->flags;
-	text = &making->values[making->first & 1];
+	event = (struct event_span *)draft->record;
+	event->id = draft->id;
+	event->flags = draft->flags;
+	text = &draft->values[draft->first & 1];
 	/* Lengths are read back, so that all paths to here look the same to the verifier. */
 	event->name_bytes = span_string(event, 0, EVENT_SPAN_NAME_BYTES, text[0]);
 	at = *(volatile __u16 *)&event->name_bytes;
@@ -84,13 +85,13 @@ __noinline int send_span(struct span_making *making)
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_SPAN_TEXT_BYTES + EVENT_SPAN_ARGS_BYTES)
 		bytes = 0;
-	ring_output(&event->header, making->kind, making->time_ns, sizeof(*event) + bytes,
+	ring_output(&event->header, draft->kind, draft->time_ns, sizeof(*event) + bytes,
 		    owner_of(bpf_get_current_task_btf()));
 	return 0;
 }
 
 /* Not inlined, for a stack frame of its own. */
-static __noinline int send_span_end(__u64 id, __u64 time_ns)
+static __noinline int span_send_end(__u64 id, __u64 time_ns)
 {
 	struct event_span_end *event =
 		ring_reserve(RECORD_SPAN_END, sizeof(*event), owner_of(bpf_get_current_task_btf()));
@@ -143,7 +144,7 @@ __noinline __u64 marker_value(const struct address *regs, const struct marker_ar
 }
 
 /* Returns how far the program's clock is ahead of the host's: it may be in a time namespace. */
-static __always_inline __s64 clock_offset_ns(struct task_struct *task)
+static __always_inline __s64 span_clock_offset_ns(struct task_struct *task)
 {
 	struct nsproxy *proxy = KREAD(task_struct, task, nsproxy);
 	struct time_namespace *time;
@@ -157,7 +158,7 @@ static __always_inline __s64 clock_offset_ns(struct task_struct *task)
 }
 
 /* Converts the program's time to the host's. A time before the host's boot becomes 0. */
-static __always_inline __u64 host_time(__u64 time_ns, __s64 offset_ns)
+static __always_inline __u64 span_host_time(__u64 time_ns, __s64 offset_ns)
 {
 	__s64 host_ns = time_ns - offset_ns;
 
@@ -165,37 +166,37 @@ static __always_inline __u64 host_time(__u64 time_ns, __s64 offset_ns)
 }
 
 /* Clamps both times, which come from the program, to between its process's start and now. */
-static __always_inline void send_span_record(struct span_making *making)
+static __always_inline void span_send_record(struct span_draft *draft)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 first_ns = TASK_POINTER(task, group_leader)->start_time, last_ns = making->time_ns;
-	__s64 offset_ns = clock_offset_ns(task);
-	__u64 start_ns = host_time(making->values[5], offset_ns);
-	__u64 end_ns = host_time(making->values[6], offset_ns);
+	__u64 first_ns = TASK_POINTER(task, group_leader)->start_time, last_ns = draft->time_ns;
+	__s64 offset_ns = span_clock_offset_ns(task);
+	__u64 start_ns = span_host_time(draft->values[5], offset_ns);
+	__u64 end_ns = span_host_time(draft->values[6], offset_ns);
 
 	if (end_ns < last_ns)
 		last_ns = end_ns > first_ns ? end_ns : first_ns;
 	if (start_ns > first_ns)
 		first_ns = start_ns < last_ns ? start_ns : last_ns;
-	making->time_ns = first_ns;
-	making->flags = TRACE_SPAN_RECORDED;
-	send_span(making);
-	send_span_end(making->id, last_ns);
+	draft->time_ns = first_ns;
+	draft->flags = TRACE_SPAN_RECORDED;
+	span_send(draft);
+	span_send_end(draft->id, last_ns);
 }
 
-static __always_inline void make_span(struct span_making *making, const struct marker_spec *spec,
+static __always_inline void span_make(struct span_draft *draft, const struct marker_spec *spec,
 				      const struct address *regs)
 {
 	for (int i = 0; i < MARKER_ARGS_MAX; i++)
-		making->values[i] = marker_value(regs, &spec->args[i]);
-	making->kind = spec->kind == MARKER_INSTANT ? RECORD_INSTANT : RECORD_SPAN_BEGIN;
-	making->first = spec->kind == MARKER_INSTANT ? 0 : 1;
-	making->id = making->first ? making->values[0] : 0;
-	making->flags = 0;
+		draft->values[i] = marker_value(regs, &spec->args[i]);
+	draft->kind = spec->kind == MARKER_INSTANT ? RECORD_INSTANT : RECORD_SPAN_BEGIN;
+	draft->first = spec->kind == MARKER_INSTANT ? 0 : 1;
+	draft->id = draft->first ? draft->values[0] : 0;
+	draft->flags = 0;
 	if (spec->kind == MARKER_SPAN_RECORD)
-		send_span_record(making);
+		span_send_record(draft);
 	else
-		send_span(making);
+		span_send(draft);
 }
 
 /* Serves all markers; the cookie is the row in marker_specs. */
@@ -206,18 +207,18 @@ int fl_marker(void *context)
 	__u32 which = bpf_get_attach_cookie(context);
 	__u64 time_ns = bpf_ktime_get_ns();
 	const struct marker_spec *spec;
-	struct span_making *making;
+	struct span_draft *draft;
 
 	spec = bpf_map_lookup_elem(&marker_specs, &which);
 	if (!spec || recording_ended || !task_followed(bpf_get_current_task_btf()))
 		return 0;
 	if (spec->kind == MARKER_SPAN_END)
-		return send_span_end(marker_value(&regs, &spec->args[0]), time_ns);
-	making = scratch_get();
-	if (!making)
+		return span_send_end(marker_value(&regs, &spec->args[0]), time_ns);
+	draft = scratch_get();
+	if (!draft)
 		return ring_lose(spec->kind == MARKER_INSTANT ? RECORD_INSTANT : RECORD_SPAN_BEGIN);
-	making->time_ns = time_ns;
-	make_span(making, spec, &regs);
-	scratch_put(making);
+	draft->time_ns = time_ns;
+	span_make(draft, spec, &regs);
+	scratch_put(draft);
 	return 0;
 }

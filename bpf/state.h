@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The state of a followed task, shared by all layers. What the task is doing is kept in accounts
- * (account.h): the call in flight, the fault in flight, and page-cache fills of other files.
+ * (op_account.h): the call in flight, the fault in flight, and page-cache fills of other files.
  */
 #ifndef FAULTLINE_BPF_STATE_H
 #define FAULTLINE_BPF_STATE_H
 
-#include "account.h"
+#include "op_account.h"
 
 /* A file whose id the task has looked up, with the address it was reached through: a struct file,
  * or the dentry of a working directory. Valid only while the address leads to the same inode, and
@@ -24,7 +24,7 @@ struct known_file {
 };
 
 struct call_state {
-	struct account account;
+	struct op_account account;
 	__u64 file;	/* address: compared and read from, never trusted */
 	__u64 mapping2; /* the file that a transfer writes */
 	__u32 file2;	/* id of that file */
@@ -45,30 +45,30 @@ struct suspended_call {
 
 /* The account's mapping and offset are set when filemap_fault is reached. */
 struct fault_state {
-	struct account account;
+	struct op_account account;
 	__u64 address;
 	__u64 dirtied_mapping; /* page cache with the dirtied pages */
 	__u64 cut_ns;	       /* when a signal reported the end; 0: none did */
-	__u32 cut_for_sure;    /* that signal rules out a mere attempt */
+	__u32 cut_is_certain;  /* that signal rules out a mere attempt */
 	__u32 count_start;     /* the task's own counts of completed faults */
 	__u32 major_start;
 	__u32 pad;
 };
 
 /* Page-cache fills of a file other than the one that the operation in flight is about. */
-struct aside_state {
-	struct account account;
+struct other_fill_state {
+	struct op_account account;
 	__u32 during; /* operation in flight; 0: none */
 	__u32 pad;
 };
 
 /* The last bio that the task has handed to a stacked device, if its completion function identifies
- * the file: see above.h. */
-struct bio_above {
-	__u64 vector; /* its bio_vec array: only compared; 0: none */
-	__s64 offset; /* in the file; -1: unknown */
-	__u32 index;  /* index of its first bio_vec, */
-	__s32 into;   /* and the bytes skipped in that one */
+ * the file: see parent_bio.h. */
+struct parent_bio {
+	__u64 vector;	  /* its bio_vec array: only compared; 0: none */
+	__s64 offset;	  /* in the file; -1: unknown */
+	__u32 index;	  /* index of its first bio_vec, */
+	__s32 done_bytes; /* and the bytes skipped in that one */
 	__u32 file;
 	__u32 flags; /* TRACE_BLOCK_* */
 };
@@ -118,13 +118,13 @@ struct task_state {
 	__u32 known_vmas_next;
 	__u32 known_vmas_sequence;
 
-	/* The last event handled by copies of a program: see copy_is_first. */
+	/* The last event handled by copies of a program: see task_copy_is_first. */
 	__u64 copy_event;
 	__u32 copy_number;
 
-	struct aside_state aside;
+	struct other_fill_state other_fill;
 	struct suspended_call suspended;
-	struct bio_above above;
+	struct parent_bio parent_bio;
 	struct async_task async;
 
 	/* For a task that was already running: BEFORE_*, and its fault counts at that time. */
@@ -145,17 +145,17 @@ struct {
 /*
  * Task states are kept in slots selected by thread id. A lookup, at each entry and exit of any
  * process's calls, takes a third of the time of a task-storage lookup. A task whose slot belongs to
- * another task has its state in task storage, and the slot is marked as crowded from then on.
+ * another task has its state in task storage, and the slot's `overflow` is set from then on.
  */
 #define TASK_SLOTS 4096		/* a power of two: about as many threads at once */
 #define SLOT_REST_NS 1000000000 /* after the task's exit, which several programs handle */
 
 struct task_slot {
-	__u64 owner;   /* address of the task, only compared; 0: free */
-	__u64 left_ns; /* when the owner exited; 0: still running */
-	__u64 regs;    /* address of its registers in a call: see call_places */
-	__u32 tid;     /* of the owner */
-	__u32 crowded;
+	__u64 owner;	 /* address of the task, only compared; 0: free */
+	__u64 exited_ns; /* when the owner exited; 0: still running */
+	__u64 regs;	 /* address of its registers in a call: see call_places */
+	__u32 tid;	 /* of the owner */
+	__u32 overflow;
 	struct task_state state;
 };
 
@@ -179,25 +179,25 @@ struct {
  * of the call's registers, at the top of the task's stack, which is unique among living tasks. That
  * address selects the slot.
  */
-#define CALL_PLACES 8192    /* a power of two */
-#define CALL_PLACE_SHIFT 14 /* stacks are at least this large */
+#define CALL_SLOTS 8192	   /* a power of two */
+#define CALL_SLOT_SHIFT 14 /* stacks are at least this large */
 
-struct call_place {
-	__u64 regs; /* only compared; 0: free */
-	__u32 slot;
-	__u32 crowded; /* tasks without an entry here may be followed, too */
+struct call_slot {
+	__u64 regs;	/* only compared; 0: free */
+	__u32 tid;	/* of the task, for its slot */
+	__u32 overflow; /* tasks without an entry here may be followed, too */
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, CALL_PLACES);
+	__uint(max_entries, CALL_SLOTS);
 	__type(key, __u32);
-	__type(value, struct call_place);
+	__type(value, struct call_slot);
 } call_places SEC(".maps");
 
-static __always_inline struct call_place *call_place(struct pt_regs *regs)
+static __always_inline struct call_slot *call_slot(struct pt_regs *regs)
 {
-	__u32 key = lower_half((__u64)regs) >> CALL_PLACE_SHIFT & (CALL_PLACES - 1);
+	__u32 key = lower_half((__u64)regs) >> CALL_SLOT_SHIFT & (CALL_SLOTS - 1);
 
 	return bpf_map_lookup_elem(&call_places, &key);
 }
@@ -209,8 +209,8 @@ static __always_inline struct task_slot *task_slot(__u32 tid)
 	return bpf_map_lookup_elem(&task_slots, &key);
 }
 
-static __always_inline bool slot_is_of(const struct task_slot *slot, struct task_struct *task,
-				       __u32 tid)
+static __always_inline bool task_slot_matches(const struct task_slot *slot,
+					      struct task_struct *task, __u32 tid)
 {
 	return slot->owner == (__u64)task && slot->tid == tid;
 }
@@ -222,9 +222,9 @@ static __always_inline struct task_state *task_state(struct task_struct *task)
 
 	if (!slot)
 		return NULL;
-	if (slot_is_of(slot, task, task->pid))
+	if (task_slot_matches(slot, task, task->pid))
 		return &slot->state;
-	return slot->crowded ? bpf_task_storage_get(&crowded_states, task, 0, 0) : NULL;
+	return slot->overflow ? bpf_task_storage_get(&crowded_states, task, 0, 0) : NULL;
 }
 
 /* Returns the state of a task that is followed now, or NULL. When attached, all following stops at
@@ -249,24 +249,24 @@ struct caller {
 };
 
 /*
- * Finds the caller by the registers of its call. `quick` requires a kernel that does not preempt
- * the programs that count calls, so that no exit of a task is missed, and that can cast an address
- * to a task. The stack of an exited task may belong to another task, but then the slot's owner is
- * gone.
+ * Finds the caller by the registers of its call. `nonpreemptible` requires a kernel that does not
+ * preempt the programs that count calls, so that no exit of a task is missed, and that can cast an
+ * address to a task. The stack of an exited task may belong to another task, but then the slot's
+ * owner is gone.
  */
 static __always_inline void caller_find(struct caller *caller, struct pt_regs *regs,
-					const bool quick)
+					const bool nonpreemptible)
 {
 	struct task_struct *task;
 
 	caller->state = NULL;
-	if (quick) {
-		struct call_place *place = call_place(regs);
+	if (nonpreemptible) {
+		struct call_slot *entry = call_slot(regs);
 
-		if (!place)
+		if (!entry)
 			return;
-		if (place->regs == (__u64)regs) {
-			struct task_slot *slot = task_slot(place->slot);
+		if (entry->regs == (__u64)regs) {
+			struct task_slot *slot = task_slot(entry->tid);
 
 			if (slot && slot->regs == (__u64)regs) {
 				if (slot->state.mode != TASK_FOLLOWED ||
@@ -276,12 +276,12 @@ static __always_inline void caller_find(struct caller *caller, struct pt_regs *r
 				caller->state = &slot->state;
 				return;
 			}
-		} else if (!place->crowded) {
+		} else if (!entry->overflow) {
 			return;
 		}
 	}
 	task = bpf_get_current_task_btf();
-	caller->task = quick ? KTASK(task) : task;
+	caller->task = nonpreemptible ? KTASK(task) : task;
 	caller->state = task_followed(task);
 }
 
@@ -292,7 +292,7 @@ static __always_inline void caller_find(struct caller *caller, struct pt_regs *r
  * consecutive events of a task; a repeated event starts with a number that is not above the last
  * one.
  */
-static __always_inline bool copy_is_first(struct task_state *state, __u64 event, __u32 number)
+static __always_inline bool task_copy_is_first(struct task_state *state, __u64 event, __u32 number)
 {
 	bool first = state->copy_event != event || number <= state->copy_number;
 

@@ -11,14 +11,14 @@
  */
 #include "aio.h"
 #include "call_exit.h"
-#include "call_left.h"
+#include "call_suspended.h"
 #include "call_path.h"
 #include "code.h"
 #include "vmlinux/trace.h"
 
 /* --- entry --- */
 
-static __always_inline void count_undecoded(void)
+static __always_inline void call_count_undecoded(void)
 {
 	struct op_total *total = op_total(OP_UNDECODED);
 
@@ -26,20 +26,20 @@ static __always_inline void count_undecoded(void)
 		count_add(&total->count, 1, calls_preempted);
 }
 
-static __always_inline int entered(struct pt_regs *regs, long number, const bool quick)
+static __always_inline int call_enter(struct pt_regs *regs, long number, const bool nonpreemptible)
 {
 	struct task_struct *task;
 	struct task_state *state;
 	struct caller caller;
 	struct call_row row;
 
-	caller_find(&caller, regs, quick);
+	caller_find(&caller, regs, nonpreemptible);
 	state = caller.state;
 	if (!state)
 		return 0;
 	task = caller.task;
-	if (in_compat_call(task)) {
-		count_undecoded();
+	if (call_is_compat(task)) {
+		call_count_undecoded();
 		return 0;
 	}
 	if ((unsigned long)number >= CALL_TABLE_SIZE)
@@ -48,11 +48,11 @@ static __always_inline int entered(struct pt_regs *regs, long number, const bool
 	if (!row.op)
 		return 0;
 	if (state->call.account.op)
-		call_left(state);
+		call_end_unseen(state);
 	if (attach_to)
 		state->before &= ~BEFORE_CALL;
 
-	account_open(&state->call.account);
+	op_account_open(&state->call.account);
 	state->call.number = number;
 	state->call.file = 0;
 	state->call.file2 = 0;
@@ -60,15 +60,15 @@ static __always_inline int entered(struct pt_regs *regs, long number, const bool
 	state->call.major_seen = 0;
 	state->call.major_start = task->maj_flt;
 	if (state->fault.account.op)
-		fault_settle(state, 0, false);
+		fault_end_unseen(state, 0, false);
 	if (row.traits & CALL_PLAIN) {
-		if (!enter_plain(state, task, row.traits, SYSCALL_ARG0(regs)))
+		if (!call_enter_plain(state, task, row.traits, SYSCALL_ARG0(regs)))
 			return 0;
 	} else if (row.fd && !row.path) {
 		struct call_args args;
 
 		call_args_read(&args, regs);
-		row.op = enter_any(state, &args, state->call.number);
+		row.op = call_enter_any(state, &args, state->call.number);
 		if (!row.op)
 			return 0;
 	} else if (row.traits & CALL_AIO_SUBMIT && async_recorded) {
@@ -77,7 +77,7 @@ static __always_inline int entered(struct pt_regs *regs, long number, const bool
 		call_args_read(&args, regs);
 		aio_submit(state, &args);
 	}
-	account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
+	op_account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
 	if (state->call_suspended)
 		call_continue(state, REGS_IP(regs), REGS_SP(regs));
 	return 0;
@@ -86,7 +86,7 @@ static __always_inline int entered(struct pt_regs *regs, long number, const bool
 /* --- exit --- */
 
 /* Takes the executable that the task runs now as the call's file. */
-static __always_inline bool take_program(struct task_state *state)
+static __always_inline bool call_take_program(struct task_state *state)
 {
 	struct mm_struct *mm = TASK_POINTER(bpf_get_current_task_btf(), mm);
 	struct address file = { (__u64)KREAD(mm_struct, mm, exe_file) };
@@ -98,15 +98,16 @@ static __always_inline bool take_program(struct task_state *state)
  * Sets the file of a call with a path: the one it opened or executed, or the directory descriptor's
  * if the path is empty (fstat by another name). Returns false if it must not be recorded.
  */
-static __always_inline bool path_call_file(struct task_state *state, const struct call_row *row,
-					   struct call_args *args, __s64 result)
+static __always_inline bool call_take_path_file(struct task_state *state,
+						const struct call_row *row, struct call_args *args,
+						__s64 result)
 {
 	bool opens = row->traits & CALL_OPENS;
 	__u32 fd = result;
 	char first = 1;
 
 	if (row->traits & CALL_EXECS && result >= 0)
-		return take_program(state);
+		return call_take_program(state);
 	if (opens) {
 		if (result < 0)
 			return true;
@@ -126,7 +127,7 @@ static __always_inline bool path_call_file(struct task_state *state, const struc
 }
 
 /* Handles the exit of any call. */
-__noinline int exit_any(struct task_state *state, struct call_args *args, struct call_end *end)
+__noinline int call_exit_any(struct task_state *state, struct call_args *args, struct call_end *end)
 {
 	struct call_row row;
 	__s64 result;
@@ -140,47 +141,48 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 		if (!row.op)
 			return 0;
 	}
-	if ((row.path || row.traits & CALL_OPENS) && !path_call_file(state, &row, args, result))
+	if ((row.path || row.traits & CALL_OPENS) &&
+	    !call_take_path_file(state, &row, args, result))
 		return 0;
 	state->call.account.op = row.op;
 	state->call.account.offset = -1;
 	if (row.offset || row.traits & (CALL_SEEK | CALL_FPOS))
-		exit_offset(state, &row, args, result);
-	end->asked = exit_asked(&row, args);
+		call_exit_offset(state, &row, args, result);
+	end->requested_bytes = call_requested_bytes(&row, args);
 	if (row.traits & (CALL_OPEN_FLAGS | CALL_OPEN_HOW | CALL_MMAP | CALL_ADVISES | CALL_FLOCK))
-		exit_flags(state, &row, args);
+		call_exit_flags(state, &row, args);
 	if (row.traits & CALL_SUBMITS && result > 0)
-		count_submissions(row.op, result);
+		call_count_submissions(row.op, result);
 	if (code_told && state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file &&
 	    result > 0)
 		code_send(result, call_arg(args, 2));
 	if (!(row.traits & CALL_TRANSFER) &&
 	    (!row.path || state->call.file || state->call.account.flags & TRACE_OP_NO_FILE))
 		return call_done_any(state, end, row.traits);
-	if (profile_takes(bpf_get_current_task_btf(), state->call.account.start_ns)) {
+	if (profile_aggregates(bpf_get_current_task_btf(), state->call.account.start_ns)) {
 		profile_call(state, end, row.traits);
-		if (!profile_tells(state->pid))
+		if (!profile_also_records(state->pid))
 			return call_count_any(state, end, row.traits);
 	}
 	return call_done_path(state, &row, end, args);
 }
 
 /* Handles the exit of a plain call: argument 3 is its length, argument 4 its offset. */
-static __always_inline void exit_plain(struct task_state *state, struct task_struct *task,
-				       struct pt_regs *regs, struct call_row row,
-				       struct call_end *end, const bool quick)
+static __always_inline void call_exit_plain(struct task_state *state, struct task_struct *task,
+					    struct pt_regs *regs, struct call_row row,
+					    struct call_end *end, const bool nonpreemptible)
 {
-	end->asked = row.length ? SYSCALL_ARG2(regs) : 0;
-	if (row.offset && !(row.traits & CALL_WRITES && appends(state)))
+	end->requested_bytes = row.length ? SYSCALL_ARG2(regs) : 0;
+	if (row.offset && !(row.traits & CALL_WRITES && call_appends(state)))
 		state->call.account.offset = SYSCALL_ARG3(regs);
 	else if (row.offset)
-		state->call.account.offset = appended_at(state, end->result);
+		state->call.account.offset = call_append_offset(state, end->result);
 	else
-		state->call.account.offset = file_offset(state, row.traits, end->result);
-	call_done(state, task, end, row.traits, quick);
+		state->call.account.offset = call_file_offset(state, row.traits, end->result);
+	call_done(state, task, end, row.traits, nonpreemptible);
 }
 
-static __always_inline int left(struct pt_regs *regs, long result, const bool quick)
+static __always_inline int call_return(struct pt_regs *regs, long result, const bool nonpreemptible)
 {
 	struct call_end end = { .result = result };
 	struct task_struct *task;
@@ -188,7 +190,7 @@ static __always_inline int left(struct pt_regs *regs, long result, const bool qu
 	struct caller caller;
 	struct call_row row;
 
-	caller_find(&caller, regs, quick);
+	caller_find(&caller, regs, nonpreemptible);
 	state = caller.state;
 	if (!state)
 		return 0;
@@ -198,7 +200,8 @@ static __always_inline int left(struct pt_regs *regs, long result, const bool qu
 
 		state->before &= ~BEFORE_CALL;
 		call_args_read(&args, regs);
-		if (in_compat_call(task) || !enter_late(state, &args, SYSCALL_NUMBER(regs), result))
+		if (call_is_compat(task) ||
+		    !call_enter_late(state, &args, SYSCALL_NUMBER(regs), result))
 			return 0;
 		end.duration_ns = state->call.account.start_ns;
 	} else if (!state->call.account.op) {
@@ -208,7 +211,7 @@ static __always_inline int left(struct pt_regs *regs, long result, const bool qu
 		end.duration_ns = state->suspended.end_ns;
 	} else {
 		if (SYSCALL_NUMBER(regs) != state->call.number) {
-			call_left(state);
+			call_end_unseen(state);
 			return 0;
 		}
 		if ((__u64)(-ERESTART_FIRST - result) < ERESTART_COUNT &&
@@ -218,30 +221,30 @@ static __always_inline int left(struct pt_regs *regs, long result, const bool qu
 	}
 	end.duration_ns -= state->call.account.start_ns;
 	if (state->fault.account.op)
-		fault_settle(state, 0, false);
+		fault_end_unseen(state, 0, false);
 	row = call_row(state->call.number);
 	if (row.traits & CALL_PLAIN) {
-		exit_plain(state, task, regs, row, &end, quick);
+		call_exit_plain(state, task, regs, row, &end, nonpreemptible);
 	} else {
 		struct call_args args;
 
 		call_args_read(&args, regs);
-		exit_any(state, &args, &end);
+		call_exit_any(state, &args, &end);
 		if (row.traits & (CALL_AIO_SUBMIT | CALL_AIO_REAP) && async_recorded)
-			aio_left(&args, row.traits, result);
+			aio_end_call(&args, row.traits, result);
 	}
-	if (state->aside.account.op)
-		aside_send(state);
-	account_close(&state->call.account);
+	if (state->other_fill.account.op)
+		other_fill_send(state);
+	op_account_close(&state->call.account);
 	return 0;
 }
 
 /* If calls are not recorded: reports only mappings of code, which may contain markers. */
-static __always_inline int code_mapped(struct pt_regs *regs, long result)
+static __always_inline int code_send_mapping(struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (SYSCALL_NUMBER(regs) != mmap_number || in_compat_call(task) || !task_followed(task))
+	if (SYSCALL_NUMBER(regs) != mmap_number || call_is_compat(task) || !task_followed(task))
 		return 0;
 	if (SYSCALL_ARG2(regs) & PROT_EXEC && !(SYSCALL_ARG3(regs) & MAP_ANONYMOUS) && result > 0)
 		code_send(result, SYSCALL_ARG1(regs));
@@ -269,9 +272,9 @@ static __always_inline int call_cut(struct task_struct *task)
 	state->call.account.offset = -1;
 	state->call.account.flags |= TRACE_OP_UNFINISHED;
 	call_done_any(state, &end, 0);
-	if (state->aside.account.op)
-		aside_send(state);
-	account_close(&state->call.account);
+	if (state->other_fill.account.op)
+		other_fill_send(state);
+	op_account_close(&state->call.account);
 	return 0;
 }
 
@@ -286,24 +289,24 @@ int BPF_PROG(fl_call_cut, struct task_struct *task)
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
 {
-	return calls_quick ? entered(regs, number, true) : entered(regs, number, false);
+	return calls_quick ? call_enter(regs, number, true) : call_enter(regs, number, false);
 }
 
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
 {
-	return calls_quick ? left(regs, result, true) : left(regs, result, false);
+	return calls_quick ? call_return(regs, result, true) : call_return(regs, result, false);
 }
 
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(fl_code, struct pt_regs *regs, long result)
 {
-	return code_mapped(regs, result);
+	return code_send_mapping(regs, result);
 }
 
 /* --- variant: classic tracepoints, which cost a little more and are never preempted --- */
 
-static __always_inline struct pt_regs *current_regs(void)
+static __always_inline struct pt_regs *task_current_regs(void)
 {
 	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
@@ -317,17 +320,17 @@ int fl_call_cut_tp(void *event)
 SEC("?tp/raw_syscalls/sys_enter")
 int fl_enter_tp(struct trace_event_raw_sys_enter *call)
 {
-	return entered(current_regs(), call->id, false);
+	return call_enter(task_current_regs(), call->id, false);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
 int fl_exit_tp(struct trace_event_raw_sys_exit *call)
 {
-	return left(current_regs(), call->ret, false);
+	return call_return(task_current_regs(), call->ret, false);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
 int fl_code_tp(struct trace_event_raw_sys_exit *call)
 {
-	return code_mapped(current_regs(), call->ret);
+	return code_send_mapping(task_current_regs(), call->ret);
 }

@@ -9,7 +9,8 @@
 
 /* --- fork --- */
 
-static __always_inline int forked(struct task_struct *parent, struct task_struct *child, __u32 copy)
+static __always_inline int task_fork(struct task_struct *parent, struct task_struct *child,
+				     __u32 copy)
 {
 	struct task_state *state = task_followed(parent);
 	__u64 now_ns = bpf_ktime_get_ns();
@@ -18,21 +19,21 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 	if (child->tgid == child->pid)
 		flight_inherit(parent->tgid, child->tgid);
 	if (attach_to && !state)
-		return attach_forked(parent, child, now_ns);
-	if (!state || !copy_is_first(state, (__u64)child, copy))
+		return attach_fork(parent, child, now_ns);
+	if (!state || !task_copy_is_first(state, (__u64)child, copy))
 		return 0;
 	if (attach_to) {
-		if (follow(child, now_ns, false) == FOLLOW_NO_MEMORY) {
-			note(NOTE_UNFOLLOWED);
+		if (task_follow(child, now_ns, false) == FOLLOW_NO_MEMORY) {
+			note_add(NOTE_UNFOLLOWED);
 			return 0;
 		}
 	} else {
-		state = state_take(child, now_ns);
+		state = task_take_state(child, now_ns);
 		if (!state) {
-			note(NOTE_UNFOLLOWED);
+			note_add(NOTE_UNFOLLOWED);
 			return 0;
 		}
-		mode_set(child, state, TASK_FOLLOWED);
+		task_set_mode(child, state, TASK_FOLLOWED);
 	}
 	event = ring_reserve(RECORD_FORK, sizeof(*event), owner_of(parent));
 	if (!event)
@@ -45,11 +46,11 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 }
 
 /* io_uring workers are created without a fork event. They work for their process. */
-static __always_inline int worker_made(struct task_struct *worker, __u32 copy)
+static __always_inline int task_fork_worker(struct task_struct *worker, __u32 copy)
 {
 	if (!(worker->flags & PF_IO_WORKER))
 		return 0;
-	return forked(bpf_get_current_task_btf(), worker, copy);
+	return task_fork(bpf_get_current_task_btf(), worker, copy);
 }
 
 /* --- exec --- */
@@ -71,7 +72,8 @@ struct environ_walk {
 };
 
 /* Returns 1 or 0, without branches: the verifier follows both sides of each. */
-static __always_inline __u32 is_variable(const char *text, const char *name, const __u32 bytes)
+static __always_inline __u32 environ_is_variable(const char *text, const char *name,
+						 const __u32 bytes)
 {
 	__u64 differ = text[bytes] ^ '=';
 
@@ -83,13 +85,13 @@ static __always_inline __u32 is_variable(const char *text, const char *name, con
 }
 
 /* Keeps the value of an entry that gives a rank. Global, so that the verifier checks it once. */
-__noinline int environ_look(struct environ_scan *scan)
+__noinline int environ_take_rank(struct environ_scan *scan)
 {
 	__u32 found = 0, number = 0;
 
 	if (!scan)
 		return 0;
-#define LOOK(name) found |= is_variable(scan->text, name, sizeof(name) - 1) << number++;
+#define LOOK(name) found |= environ_is_variable(scan->text, name, sizeof(name) - 1) << number++;
 	EVENT_RANK_VARIABLES(LOOK)
 #undef LOOK
 	if (!(found & ~scan->seen))
@@ -116,7 +118,7 @@ static long environ_step(__u32 i, struct environ_walk *walk)
 	if (bytes <= 0)
 		return 1;
 	if (!walk->inside)
-		environ_look(walk->scan);
+		environ_take_rank(walk->scan);
 	/* A longer entry is cut, but still ends with a NUL. */
 	walk->inside = bytes == ENVIRON_ENTRY_BYTES;
 	walk->at += bytes - walk->inside;
@@ -139,7 +141,8 @@ static __noinline void environ_ranks(struct mm_struct *mm, struct event_ranks *r
 	scratch_put(walk.scan);
 }
 
-static __always_inline void send_exec(struct task_struct *task, struct mm_struct *mm, __u32 flags)
+static __always_inline void task_send_exec(struct task_struct *task, struct mm_struct *mm,
+					   __u32 flags)
 {
 	struct event_exec *record = scratch_get();
 	__u64 bytes = mm->arg_end - mm->arg_start;
@@ -177,7 +180,7 @@ out:
  * they can neither read nor trace the program otherwise. Follows the kernel's own decision: user or
  * group changed, capabilities gained, a security module said so, or the caller may not read it.
  */
-static __always_inline bool gains_rights(struct linux_binprm *bprm)
+static __always_inline bool task_gains_privileges(struct linux_binprm *bprm)
 {
 	return BPF_CORE_READ_BITFIELD_PROBED(bprm, secureexec) ||
 	       bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP;
@@ -187,7 +190,7 @@ static __always_inline bool gains_rights(struct linux_binprm *bprm)
  * A thread other than its process's first that executes a program continues under the first one's
  * id; its own id ends here. Its faults are recorded when the thread exits.
  */
-static __always_inline void send_id_end(struct task_struct *task, int tid)
+static __always_inline void task_send_id_end(struct task_struct *task, int tid)
 {
 	struct event_exit *event = ring_reserve(RECORD_EXIT, sizeof(*event), owner_of(task));
 
@@ -209,7 +212,8 @@ static __always_inline void send_id_end(struct task_struct *task, int tid)
  * Returns the state of a task that has just executed a program, or NULL. Starts to follow an armed
  * task. A thread other than its process's first continues under the first one's id, with its state.
  */
-static __always_inline struct task_state *state_of_executed(struct task_struct *task, __u32 old_tid)
+static __always_inline struct task_state *task_state_of_exec(struct task_struct *task,
+							     __u32 old_tid)
 {
 	__u32 *mode = bpf_task_storage_get(&tasks, task, 0, 0);
 	struct task_state *state = task_state(task), *old;
@@ -220,10 +224,11 @@ static __always_inline struct task_state *state_of_executed(struct task_struct *
 	if (state)
 		return state;
 	if (*mode == TASK_ARMED)
-		return state_take(task, bpf_ktime_get_ns());
-	old = slot_is_of(slot, task, old_tid) ? &slot->state
-					      : bpf_task_storage_get(&crowded_states, task, 0, 0);
-	state = state_take(task, bpf_ktime_get_ns());
+		return task_take_state(task, bpf_ktime_get_ns());
+	old = task_slot_matches(slot, task, old_tid)
+		      ? &slot->state
+		      : bpf_task_storage_get(&crowded_states, task, 0, 0);
+	state = task_take_state(task, bpf_ktime_get_ns());
 	if (!old || !state || old == state)
 		return state;
 	__builtin_memcpy(state, old, sizeof(*state));
@@ -234,29 +239,29 @@ static __always_inline struct task_state *state_of_executed(struct task_struct *
 	return state;
 }
 
-static __always_inline int executed(struct task_struct *task, int old_tid,
-				    struct linux_binprm *bprm, __u32 copy)
+static __always_inline int task_exec(struct task_struct *task, int old_tid,
+				     struct linux_binprm *bprm, __u32 copy)
 {
-	struct task_state *state = state_of_executed(task, old_tid);
+	struct task_state *state = task_state_of_exec(task, old_tid);
 	struct mm_struct *mm = TASK_POINTER(task, mm);
 
-	if (!state || !copy_is_first(state, (__u64)mm, copy))
+	if (!state || !task_copy_is_first(state, (__u64)mm, copy))
 		return 0;
 	state->tid = task->pid;
 	if (state->mode == TASK_FOLLOWED && old_tid != task->pid)
-		send_id_end(task, old_tid);
-	if (!follow_privileged && gains_rights(bprm)) {
-		mode_set(task, state, TASK_IGNORED);
-		note(NOTE_PRIVILEGED);
+		task_send_id_end(task, old_tid);
+	if (!follow_privileged && task_gains_privileges(bprm)) {
+		task_set_mode(task, state, TASK_IGNORED);
+		note_add(NOTE_PRIVILEGED);
 		if (mm)
-			send_exec(task, mm, TRACE_EXEC_NOT_FOLLOWED);
+			task_send_exec(task, mm, TRACE_EXEC_NOT_FOLLOWED);
 		return 0;
 	}
-	mode_set(task, state, TASK_FOLLOWED);
+	task_set_mode(task, state, TASK_FOLLOWED);
 	__builtin_memset(state->known_vmas, 0, sizeof(state->known_vmas));
 	if (!mm)
 		return 0;
-	send_exec(task, mm, 0);
+	task_send_exec(task, mm, 0);
 	return 0;
 }
 
@@ -270,7 +275,7 @@ struct {
 	__type(value, __u8);
 } oom_victims SEC(".maps");
 
-static __always_inline int oom_chose(__u32 tid)
+static __always_inline int oom_store(__u32 tid)
 {
 	__u8 one = 1;
 
@@ -286,19 +291,19 @@ static __always_inline bool oom_take(__u32 tid)
 SEC("?tp_btf/mark_victim")
 int BPF_PROG(fl_oom, struct task_struct *victim)
 {
-	return oom_chose(victim->pid);
+	return oom_store(victim->pid);
 }
 
 /* The same before 72ba14deb40a (6.9), which passes the task instead. */
 SEC("?tp_btf/mark_victim")
 int BPF_PROG(fl_oom_pid, int tid)
 {
-	return oom_chose(tid);
+	return oom_store(tid);
 }
 
 /* Returns the process's exit status as wait() reports it: its leader's, unless a signal or
  * exit_group ended the whole process. */
-static __always_inline int process_code(struct task_struct *task)
+static __always_inline int task_exit_status(struct task_struct *task)
 {
 	struct signal_struct *signal = TASK_POINTER(task, signal);
 
@@ -307,7 +312,7 @@ static __always_inline int process_code(struct task_struct *task)
 	return TASK_POINTER(task, group_leader)->exit_code;
 }
 
-static __always_inline int exited(struct task_struct *task)
+static __always_inline int task_exit(struct task_struct *task)
 {
 	struct task_state *state = task_followed(task);
 	struct task_slot *slot = task_slot(task->pid);
@@ -326,18 +331,18 @@ static __always_inline int exited(struct task_struct *task)
 			bpf_probe_read_kernel_str(event->comm, sizeof(event->comm),
 						  TASK_POINTER(task, group_leader)->comm);
 		event->process_ends = TASK_POINTER(task, signal)->live.counter == 0;
-		event->code = process_code(task);
+		event->code = task_exit_status(task);
 		event->oom = oom_take(task->pid);
 		event->pad = 0;
 		ring_submit(event);
 	}
 	if (!TASK_POINTER(task, signal)->live.counter) {
-		sizes_look_last(state, task);
-		flight_leave(task->tgid);
+		sizes_check_task(state, task);
+		flight_forget(task->tgid);
 	}
-	mode_set(task, state, TASK_IGNORED);
-	if (slot_is_of(slot, task, task->pid))
-		slot->left_ns = now_ns;
+	task_set_mode(task, state, TASK_IGNORED);
+	if (task_slot_matches(slot, task, task->pid))
+		slot->exited_ns = now_ns;
 	return 0;
 }
 
@@ -347,23 +352,23 @@ static __always_inline int exited(struct task_struct *task)
 	SEC("?tp_btf/sched_process_fork")                                                          \
 	int BPF_PROG(fl_fork##suffix, struct task_struct *parent, struct task_struct *child)       \
 	{                                                                                          \
-		return forked(parent, child, copy);                                                \
+		return task_fork(parent, child, copy);                                             \
 	}                                                                                          \
 	SEC("?tp_btf/task_newtask")                                                                \
 	int BPF_PROG(fl_worker##suffix, struct task_struct *worker, unsigned long flags)           \
 	{                                                                                          \
-		return worker_made(worker, copy);                                                  \
+		return task_fork_worker(worker, copy);                                             \
 	}                                                                                          \
 	SEC("?tp_btf/sched_process_exec")                                                          \
 	int BPF_PROG(fl_exec##suffix, struct task_struct *task, int old_tid,                       \
 		     struct linux_binprm *bprm)                                                    \
 	{                                                                                          \
-		return executed(task, old_tid, bprm, copy);                                        \
+		return task_exec(task, old_tid, bprm, copy);                                       \
 	}                                                                                          \
 	SEC("?tp_btf/sched_process_exit")                                                          \
 	int BPF_PROG(fl_exit##suffix, struct task_struct *task)                                    \
 	{                                                                                          \
-		return exited(task); /* runs once: an exited task is not followed */               \
+		return task_exit(task); /* runs once: an exited task is not followed */            \
 	}
 
 TASK_PROGRAMS(, 0)

@@ -44,7 +44,7 @@ static __always_inline struct op_total *op_total(__u32 op)
 	return bpf_map_lookup_elem(&op_totals, &op);
 }
 
-static __always_inline void note(__u32 which)
+static __always_inline void note_add(__u32 which)
 {
 	__u64 *count = bpf_map_lookup_elem(&notes, &which);
 

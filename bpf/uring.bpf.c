@@ -95,22 +95,22 @@ static __always_inline void uring_take_range(struct async_operation *begun, void
 {
 	if (begun->row.shape == ASYNC_SYNC) {
 		begun->account.offset = KREAD(io_sync, request, off);
-		begun->asked_bytes = KREAD(io_sync, request, len);
+		begun->requested_bytes = KREAD(io_sync, request, len);
 	} else if (begun->row.shape == ASYNC_ADVICE) {
 		struct io_fadvise *advice = request;
 
 		begun->account.offset = KREAD(io_fadvise, request, offset);
-		begun->asked_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
+		begun->requested_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
 		begun->account.flags |= advice_flags(KREAD(io_fadvise, request, advice), false);
 	} else if (begun->row.shape == ASYNC_RW) {
 		begun->account.offset = KREAD(io_rw, request, kiocb.ki_pos);
-		begun->asked_bytes = KREAD(io_rw, request, len);
+		begun->requested_bytes = KREAD(io_rw, request, len);
 		if (begun->row.traits & ASYNC_VECTOR)
-			begun->asked_bytes =
-				vector_bytes(KREAD(io_rw, request, addr), begun->asked_bytes);
+			begun->requested_bytes =
+				vector_bytes(KREAD(io_rw, request, addr), begun->requested_bytes);
 	} else if (begun->row.shape == ASYNC_SPLICE) {
 		begun->account.offset = KREAD(io_splice, request, off_in);
-		begun->asked_bytes = KREAD(io_splice, request, len);
+		begun->requested_bytes = KREAD(io_splice, request, len);
 	}
 }
 
@@ -145,9 +145,9 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 	begun.user_data = KREAD(io_kiocb, request, cqe.user_data);
 	begun.fd = KREAD(io_kiocb, request, cqe.fd);
 	begun.row = *row;
-	account_open(&begun.account);
+	op_account_open(&begun.account);
 	begun.account.offset = -1;
-	account_begin(&begun.account, row->op, bpf_ktime_get_ns());
+	op_account_begin(&begun.account, row->op, bpf_ktime_get_ns());
 	uring_take_owner(&begun, task, ring);
 	uring_take_range(&begun, request);
 	if (flags & REQ_FIXED_FILE)
@@ -160,7 +160,7 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 		begun.account.flags |= TRACE_OP_FIXED_BUFFER;
 	if (uring_link(submitter, request))
 		begun.account.flags |= TRACE_OP_LINKED;
-	async_mark(submitter, begun.owner.pid);
+	async_mark_user(submitter, begun.owner.pid);
 	submitter->writes |= row->traits & ASYNC_WRITES;
 	return async_put(&at, &begun);
 }
@@ -252,17 +252,17 @@ __noinline int uring_keep_directories(struct async_key *key, struct task_state *
 	else {
 		args.at[1] = KREAD(io_rename, request, old_dfd);
 		args.at[2] = KREAD(io_rename, request, new_dfd);
-		names->dir2 = dir_id(state, task, &args, 2,
-				     names->text[names->bytes & (EVENT_ASYNC_PATH_BYTES - 1)]);
+		names->dir2 = call_dir_id(state, task, &args, 2,
+					  names->text[names->bytes & (EVENT_ASYNC_PATH_BYTES - 1)]);
 	}
-	names->dir = dir_id(state, task, &args, 1, names->text[0]);
+	names->dir = call_dir_id(state, task, &args, 1, names->text[0]);
 	return 0;
 }
 
 /* --- files known only at submission: the completion does not show them --- */
 
-__noinline int uring_early_file(struct async_operation *begun, __u64 request,
-				struct task_state *state)
+__noinline int uring_take_early_file(struct async_operation *begun, __u64 request,
+				     struct task_state *state)
 {
 	struct address file;
 	void *ring;
@@ -283,7 +283,7 @@ __noinline int uring_early_file(struct async_operation *begun, __u64 request,
 	}
 	/* A splice from an unrecorded file may go to a recorded one. */
 	if (file.at && !async_take_file(begun, &file, state) && begun->row.shape != ASYNC_SPLICE)
-		account_close(&begun->account);
+		op_account_close(&begun->account);
 	return 0;
 }
 
@@ -297,7 +297,7 @@ static __noinline int uring_take_open(struct async_operation *begun, void *reque
 }
 
 /* Reads what is specific to the request's shape. */
-static __noinline int uring_settle(struct async_key *key, struct task_state *state)
+static __noinline int uring_take_details(struct async_key *key, struct task_state *state)
 {
 	struct async_operation *begun = async_find(key);
 	__u32 shape;
@@ -306,7 +306,7 @@ static __noinline int uring_settle(struct async_key *key, struct task_state *sta
 		return 0;
 	shape = begun->row.shape;
 	if (shape <= ASYNC_CLOSE) {
-		uring_early_file(begun, key->address, state);
+		uring_take_early_file(begun, key->address, state);
 		return 0;
 	}
 	if (shape == ASYNC_OPEN)
@@ -336,7 +336,7 @@ __noinline int uring_take_map(struct async_key *key, struct task_state *state)
 		return 0;
 	advice = (struct io_madvise *)at.address;
 	address = KREAD(io_madvise, advice, addr);
-	begun->asked_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
+	begun->requested_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
 	begun->account.flags |= advice_flags(KREAD(io_madvise, advice, advice), true);
 	vma = vma_find(address);
 	if (vma)
@@ -346,14 +346,14 @@ __noinline int uring_take_map(struct async_key *key, struct task_state *state)
 	begun->account.offset = KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + address -
 				KREAD(vm_area_struct, vma, vm_start);
 	if (!async_take_file(begun, &file, state))
-		account_close(&begun->account);
+		op_account_close(&begun->account);
 	else
 		async_range_put(&at, &file);
 	return 0;
 }
 
 /* Notes the range that a request works on, if its file is known. */
-__noinline int uring_note_range(struct async_key *key)
+__noinline int uring_store_range(struct async_key *key)
 {
 	struct async_operation *begun;
 	struct address file;
@@ -384,7 +384,7 @@ static __noinline int uring_follow_link(void *request)
 	if (!bpf_core_field_exists(struct io_kiocb, link))
 		return 0;
 	next.address = (__u64)KREAD(io_kiocb, request, link);
-	return next.address ? uring_note_range(&next) : 0;
+	return next.address ? uring_store_range(&next) : 0;
 }
 
 static __always_inline struct async_row uring_row(void *request)
@@ -395,7 +395,7 @@ static __always_inline struct async_row uring_row(void *request)
 }
 
 /* Completions of a multishot request identify it by ring and user data. */
-struct uring_name {
+struct uring_multishot_key {
 	__u64 ring, user_data;
 };
 
@@ -403,21 +403,21 @@ struct uring_name {
  * room is lost as a whole, and counted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ASYNC_MULTISHOT_MOST);
-	__type(key, struct uring_name);
+	__uint(max_entries, ASYNC_MULTISHOT_MAX);
+	__type(key, struct uring_multishot_key);
 	__type(value, struct async_key);
 } uring_multishot SEC(".maps");
 
-static __noinline int uring_expect_many(struct async_key *key)
+static __noinline int uring_multishot_store(struct async_key *key)
 {
 	void *request = (void *)key->address;
-	struct uring_name name = { (__u64)KREAD(io_kiocb, request, ctx),
-				   KREAD(io_kiocb, request, cqe.user_data) };
+	struct uring_multishot_key id = { (__u64)KREAD(io_kiocb, request, ctx),
+					  KREAD(io_kiocb, request, cqe.user_data) };
 
-	return bpf_map_update_elem(&uring_multishot, &name, key, BPF_ANY);
+	return bpf_map_update_elem(&uring_multishot, &id, key, BPF_ANY);
 }
 
-static __always_inline int uring_submitted(void *request)
+static __always_inline int uring_submit(void *request)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct async_key key = { 0, (__u64)request };
@@ -442,17 +442,17 @@ static __always_inline int uring_submitted(void *request)
 		async_overfull = true;
 		return 0;
 	}
-	if (row.traits & ASYNC_MULTISHOT && uring_expect_many(&key)) {
-		async_take_out(&key);
+	if (row.traits & ASYNC_MULTISHOT && uring_multishot_store(&key)) {
+		async_remove(&key);
 		async_overfull = true;
 		return 0;
 	}
 	if (row.shape == ASYNC_MAP)
 		uring_take_map(&key, state);
 	else
-		uring_note_range(&key);
+		uring_store_range(&key);
 	if (row.shape >= ASYNC_SPLICE || KREAD(io_kiocb, request, flags) & REQ_CQE_SKIP)
-		uring_settle(&key, state);
+		uring_take_details(&key, state);
 	return 0;
 }
 
@@ -465,7 +465,7 @@ struct uring_end {
 };
 
 /* Counts a request without room at submission, or submitted before its task was followed. */
-static __noinline int uring_unknown(void *request, __s64 result)
+static __noinline int uring_count_unknown(void *request, __s64 result)
 {
 	struct async_row row = uring_row(request);
 	struct file *file = KREAD(io_kiocb, request, file);
@@ -477,7 +477,7 @@ static __noinline int uring_unknown(void *request, __s64 result)
 	    !(file_class(KREAD(file, file, f_inode)) & file_classes))
 		return 0;
 	if (!async_overfull) {
-		note(NOTE_ASYNC_BEFORE);
+		note_add(NOTE_ASYNC_BEFORE);
 		return 0;
 	}
 	return async_lose(row.op, result, row.traits & ASYNC_BYTES);
@@ -515,11 +515,11 @@ __noinline int uring_take_file(struct async_operation *done, __u64 address, __s6
 	return taken || first;
 }
 
-static __noinline int uring_expect_no_more(struct uring_end *end)
+static __noinline int uring_multishot_remove(struct uring_end *end)
 {
-	struct uring_name name = { end->ring, end->user_data };
+	struct uring_multishot_key id = { end->ring, end->user_data };
 
-	return bpf_map_delete_elem(&uring_multishot, &name);
+	return bpf_map_delete_elem(&uring_multishot, &id);
 }
 
 static __noinline int uring_end(struct async_key *key, struct async_operation *done,
@@ -531,30 +531,30 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 
 	done->account.flags &= ~TRACE_OP_SILENT; /* a failure posts a completion */
 	if (done->account.op && uring_take_file(done, key->address, end->result))
-		async_tell(key, done, end->result, now_ns);
+		async_emit(key, done, end->result, now_ns);
 	if (done->account.flags & TRACE_OP_LINKED)
 		uring_follow_link((void *)key->address);
 	if (!more) {
-		async_take_out(key);
+		async_remove(key);
 		if (multishot)
-			uring_expect_no_more(end);
+			uring_multishot_remove(end);
 		return 0;
 	}
 	done->account.fetched_pages = 0;
 	done->account.created_pages = 0;
 	done->account.read_for_write_bytes = 0;
-	account_begin(&done->account, done->row.op, now_ns);
+	op_account_begin(&done->account, done->row.op, now_ns);
 	return 0;
 }
 
-static __always_inline int uring_completed(void *request, struct uring_end *end)
+static __always_inline int uring_complete(void *request, struct uring_end *end)
 {
 	struct async_key key = { 0, (__u64)request };
 	struct async_operation *done;
 
 	if (!request) {
-		struct uring_name name = { end->ring, end->user_data };
-		struct async_key *known = bpf_map_lookup_elem(&uring_multishot, &name);
+		struct uring_multishot_key id = { end->ring, end->user_data };
+		struct async_key *known = bpf_map_lookup_elem(&uring_multishot, &id);
 
 		if (!known)
 			return 0;
@@ -570,8 +570,8 @@ static __always_inline int uring_completed(void *request, struct uring_end *end)
 	} else if (request) {
 		if (uring_row(request).traits & ASYNC_MULTISHOT &&
 		    !(end->flags & IORING_CQE_F_MORE))
-			uring_expect_no_more(end); /* cut short by the end of its process */
-		uring_unknown(request, end->result);
+			uring_multishot_remove(end); /* cut short by the end of its process */
+		uring_count_unknown(request, end->result);
 	}
 	return 0;
 }
@@ -581,13 +581,13 @@ static __always_inline int uring_completed(void *request, struct uring_end *end)
 SEC("?tp_btf/io_uring_submit_req")
 int BPF_PROG(fl_uring_begin, void *request)
 {
-	return uring_submitted(request);
+	return uring_submit(request);
 }
 
 SEC("?tp_btf/io_uring_submit_sqe")
 int BPF_PROG(fl_uring_begin6, void *request)
 {
-	return uring_submitted(request);
+	return uring_submit(request);
 }
 
 SEC("?tp_btf/io_uring_complete")
@@ -600,7 +600,7 @@ int BPF_PROG(fl_uring_end, void *ring, void *request, struct io_uring_cqe *cqe)
 		.flags = KREAD(io_uring_cqe, cqe, flags),
 	};
 
-	return uring_completed(request, &end);
+	return uring_complete(request, &end);
 }
 
 /* Before 6.16. */
@@ -609,7 +609,7 @@ int BPF_PROG(fl_uring_end6, void *ring, void *request, __u64 user_data, int resu
 {
 	struct uring_end end = { (__u64)ring, user_data, result, flags };
 
-	return uring_completed(request, &end);
+	return uring_complete(request, &end);
 }
 
 /* --- variant: classic tracepoints, which cost a little more and are never preempted --- */
@@ -617,13 +617,13 @@ int BPF_PROG(fl_uring_end6, void *ring, void *request, __u64 user_data, int resu
 SEC("?tp/io_uring/io_uring_submit_req")
 int fl_uring_b_tp(struct trace_event_raw_io_uring_submit_req *event)
 {
-	return uring_submitted(event->req);
+	return uring_submit(event->req);
 }
 
 SEC("?tp/io_uring/io_uring_submit_sqe")
 int fl_uring_b6_tp(struct trace_event_raw_io_uring_submit_sqe *event)
 {
-	return uring_submitted(event->req);
+	return uring_submit(event->req);
 }
 
 SEC("?tp/io_uring/io_uring_complete")
@@ -631,5 +631,5 @@ int fl_uring_e_tp(struct trace_event_raw_io_uring_complete *event)
 {
 	struct uring_end end = { (__u64)event->ctx, event->user_data, event->res, event->cflags };
 
-	return uring_completed(event->req, &end);
+	return uring_complete(event->req, &end);
 }

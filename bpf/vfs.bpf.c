@@ -10,13 +10,13 @@
 #include "vmlinux/vfs.h"
 
 static __always_inline int vfs_begin(void *at, __u32 function, struct file *file, void *position,
-				     __u64 asked)
+				     __u64 requested_bytes)
 {
 	struct vfs_frame begin = {
 		.at = (__u64)at,
 		.file = (__u64)file,
 		.position = (__u64)position,
-		.asked = asked,
+		.requested_bytes = requested_bytes,
 		.account = { .op = OP_VFS + function, .offset = -1 },
 	};
 
@@ -26,24 +26,24 @@ static __always_inline int vfs_begin(void *at, __u32 function, struct file *file
 
 static __always_inline int vfs_finish(void *at, __u32 slack, __s64 result)
 {
-	struct address place = { (__u64)at };
+	struct address stack = { (__u64)at };
 
-	if (vfs_wanted(bpf_get_current_task_btf()))
-		vfs_leave(&place, slack, result);
+	if (vfs_is_recorded(bpf_get_current_task_btf()))
+		vfs_leave(&stack, slack, result);
 	return 0;
 }
 
-#define ASKED_ITER(iter) KREAD(iov_iter, iter, count)
+#define ITER_BYTES(iter) KREAD(iov_iter, iter, count)
 
 /* The programs of a function: fl_NAME_in and _out at its entry and exit, _kp and _kr by kprobes.
  * All parameters of the function must be listed, because its result follows them. */
-#define VFS_PROGRAMS(name, target, function, file, position, asked, result_type, ...)              \
+#define VFS_PROGRAMS(name, target, function, file, position, requested_bytes, result_type, ...)    \
 	SEC("?fentry/" #target)                                                                    \
 	int BPF_PROG(fl_##name##_in, __VA_ARGS__)                                                  \
 	{                                                                                          \
-		if (!vfs_wanted(bpf_get_current_task_btf()))                                       \
+		if (!vfs_is_recorded(bpf_get_current_task_btf()))                                  \
 			return 0;                                                                  \
-		return vfs_begin(ctx, function, file, position, asked);                            \
+		return vfs_begin(ctx, function, file, position, requested_bytes);                  \
 	}                                                                                          \
 	SEC("?fexit/" #target)                                                                     \
 	int BPF_PROG(fl_##name##_out, __VA_ARGS__, result_type result)                             \
@@ -53,9 +53,9 @@ static __always_inline int vfs_finish(void *at, __u32 slack, __s64 result)
 	SEC("?kprobe/" #target)                                                                    \
 	int BPF_KPROBE(fl_##name##_kp, __VA_ARGS__)                                                \
 	{                                                                                          \
-		if (!vfs_wanted(bpf_get_current_task_btf()))                                       \
+		if (!vfs_is_recorded(bpf_get_current_task_btf()))                                  \
 			return 0;                                                                  \
-		return vfs_begin((void *)REGS_SP(ctx), function, file, position, asked);           \
+		return vfs_begin((void *)REGS_SP(ctx), function, file, position, requested_bytes); \
 	}                                                                                          \
 	SEC("?kretprobe/" #target)                                                                 \
 	int BPF_KRETPROBE(fl_##name##_kr, result_type result)                                      \
@@ -80,16 +80,16 @@ VFS_PROGRAMS(vwritev, vfs_writev, VFS_WRITEV, file, position, vector_bytes((__u6
 
 VFS_PROGRAMS(kread, __kernel_read, VFS_KERNEL_READ, file, position, count, long, struct file *file,
 	     void *buffer, unsigned long count, long long *position)
-VFS_PROGRAMS(kwrite, __kernel_write_iter, VFS_KERNEL_WRITE, file, position, ASKED_ITER(iter), long,
+VFS_PROGRAMS(kwrite, __kernel_write_iter, VFS_KERNEL_WRITE, file, position, ITER_BYTES(iter), long,
 	     struct file *file, struct iov_iter *iter, long long *position)
-VFS_PROGRAMS(iread, vfs_iter_read, VFS_ITER_READ, file, position, ASKED_ITER(iter), long,
+VFS_PROGRAMS(iread, vfs_iter_read, VFS_ITER_READ, file, position, ITER_BYTES(iter), long,
 	     struct file *file, struct iov_iter *iter, long long *position, int flags)
-VFS_PROGRAMS(iwrite, vfs_iter_write, VFS_ITER_WRITE, file, position, ASKED_ITER(iter), long,
+VFS_PROGRAMS(iwrite, vfs_iter_write, VFS_ITER_WRITE, file, position, ITER_BYTES(iter), long,
 	     struct file *file, struct iov_iter *iter, long long *position, int flags)
 VFS_PROGRAMS(cread, vfs_iocb_iter_read, VFS_IOCB_ITER_READ, file, KFIELD(kiocb, iocb, ki_pos),
-	     ASKED_ITER(iter), long, struct file *file, struct kiocb *iocb, struct iov_iter *iter)
+	     ITER_BYTES(iter), long, struct file *file, struct kiocb *iocb, struct iov_iter *iter)
 VFS_PROGRAMS(cwrite, vfs_iocb_iter_write, VFS_IOCB_ITER_WRITE, file, KFIELD(kiocb, iocb, ki_pos),
-	     ASKED_ITER(iter), long, struct file *file, struct kiocb *iocb, struct iov_iter *iter)
+	     ITER_BYTES(iter), long, struct file *file, struct kiocb *iocb, struct iov_iter *iter)
 
 /* --- from file to pipe and back: the halves of splice and similar calls --- */
 

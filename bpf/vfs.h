@@ -26,8 +26,8 @@ struct vfs_frame {
 	__u64 at;	/* stack address that identifies the call */
 	__u64 file;	/* addresses: read from, never trusted */
 	__u64 position; /* 0: it has none */
-	__u64 asked;
-	struct account account;
+	__u64 requested_bytes;
+	struct op_account account;
 };
 
 /* The stack pointer of a kretprobe exceeds that of its kprobe by at most this much, for the return
@@ -52,7 +52,7 @@ struct {
 
 /* Whether the operations of a task are recorded: followed tasks, their io workers, and kernel
  * threads. */
-static __always_inline bool vfs_wanted(struct task_struct *task)
+static __always_inline bool vfs_is_recorded(struct task_struct *task)
 {
 	return task->flags & PF_KTHREAD || task_followed(task);
 }
@@ -73,7 +73,8 @@ static __always_inline void vfs_drop(struct vfs_task *all, __u64 at)
 
 /* Whether a sync continues one in flight: sync functions call each other for the same file, and one
  * that ends in a tail call does so at the same address. */
-static __always_inline bool vfs_is_same(const struct vfs_task *all, const struct vfs_frame *begin)
+static __always_inline bool vfs_continues_sync(const struct vfs_task *all,
+					       const struct vfs_frame *begin)
 {
 	__u32 top = all->depth - 1;
 
@@ -101,7 +102,7 @@ __noinline int vfs_enter(struct vfs_frame *begin)
 				   wanted ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	if (!all)
 		return wanted ? ring_lose(RECORD_VFS) : 0;
-	if (wanted && vfs_is_same(all, begin))
+	if (wanted && vfs_continues_sync(all, begin))
 		return 0;
 	/* A call with an unseen end may have left a frame that the end of this call would match: at
 	 * the same address, or a few bytes above it, because the kernel shifts the stack of each
@@ -127,7 +128,7 @@ __noinline int vfs_enter(struct vfs_frame *begin)
 
 /* Whether the operation is counted separately. That applies to work on behalf of a recorded call,
  * of another operation, or of a task that is not followed. */
-static __always_inline bool vfs_is_apart(struct task_state *state, __u32 op, __u32 flags)
+static __always_inline bool vfs_is_separate(struct task_state *state, __u32 op, __u32 flags)
 {
 	__u32 traits;
 
@@ -158,19 +159,19 @@ static __always_inline __u32 vfs_flags(struct task_struct *task, struct task_sta
 /* Returns the file as it was opened. Nested operations may use the layer's file, whatever name it
  * was opened by, and are recorded under that file. */
 static __always_inline __u32 vfs_file(struct task_state *state, struct file *file, __u32 flags,
-				      bool apart)
+				      bool separate)
 {
 	struct file_facts facts = {};
 	struct address inode;
 
-	if (apart && flags & (TRACE_VFS_NESTED | TRACE_VFS_IN_CALL)) {
+	if (separate && flags & (TRACE_VFS_NESTED | TRACE_VFS_IN_CALL)) {
 		inode.at = (__u64)KREAD(file, file, f_inode);
 		return file_id_of_inode(&inode);
 	}
 	if (state)
 		return file_id_of(state, file);
 	file_facts_of(file, &facts);
-	return file_id(&facts, false) & ~FILE_UNTOLD;
+	return file_id(&facts, false) & ~FILE_UNANNOUNCED;
 }
 
 /* Adds a call to its slot instead of sending a record. */
@@ -186,20 +187,20 @@ static __noinline int vfs_profile(const struct vfs_frame *frame, __u32 pid, __u6
 	done.key.flags = (flags & TRACE_VFS_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
 			 (flags & TRACE_VFS_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
 			 (flags & TRACE_VFS_IN_CALL ? TRACE_PROFILE_UNTIMED : 0);
-	done.asked = frame->asked;
+	done.requested_bytes = frame->requested_bytes;
 	done.sized = 1;
 	done.shared = 1;
 	return profile_add(&done);
 }
 
-static __always_inline void vfs_tell(const struct vfs_frame *frame, struct owner owner,
+static __always_inline void vfs_emit(const struct vfs_frame *frame, struct owner owner,
 				     __u64 duration_ns, __s64 result)
 {
 	struct event_vfs *event;
 
-	if (profile_takes_all()) {
+	if (profile_aggregates_all()) {
 		vfs_profile(frame, owner.pid, duration_ns, result);
-		if (!profile_tells(owner.pid))
+		if (!profile_also_records(owner.pid))
 			return;
 	}
 	event = ring_reserve(RECORD_VFS, sizeof(*event), owner);
@@ -208,7 +209,7 @@ static __always_inline void vfs_tell(const struct vfs_frame *frame, struct owner
 	event->header.time_ns = frame->account.start_ns;
 	event->duration_ns = duration_ns;
 	event->offset = frame->account.offset;
-	event->asked_bytes = frame->asked;
+	event->asked_bytes = frame->requested_bytes;
 	event->result = result;
 	event->file = frame->account.file;
 	event->op = frame->account.op;
@@ -223,10 +224,10 @@ __noinline int vfs_done(struct vfs_frame *frame, __s64 result, bool nested)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct owner owner = owner_of(task);
-	struct account *account;
+	struct op_account *account;
 	struct file *file;
 	__s64 after;
-	bool moves, apart;
+	bool moves, separate;
 
 	if (!frame)
 		return 0;
@@ -243,32 +244,32 @@ __noinline int vfs_done(struct vfs_frame *frame, __s64 result, bool nested)
 	if (frame->position && result > 0 &&
 	    !bpf_probe_read_kernel(&after, sizeof(after), (const void *)frame->position))
 		account->offset = after - result;
-	apart = vfs_is_apart(state, account->op, account->flags);
-	if (apart)
+	separate = vfs_is_separate(state, account->op, account->flags);
+	if (separate)
 		account->op += VFS_FUNCTIONS;
-	duration_ns = account_duration_ns(account, now_ns);
-	account_done(account, duration_ns, result, moves, true);
-	account->file = vfs_file(state, file, account->flags, apart);
-	vfs_tell(frame, owner, duration_ns, result);
+	duration_ns = op_account_duration_ns(account, now_ns);
+	op_account_done(account, duration_ns, result, moves, true);
+	account->file = vfs_file(state, file, account->flags, separate);
+	vfs_emit(frame, owner, duration_ns, result);
 	return 0;
 }
 
 /*
- * A call ends. `place` is the address of its frame, or slightly above it: the caller's frame is
+ * A call ends. `stack` is the address of its frame, or slightly above it: the caller's frame is
  * further than `slack` away. A call without a frame is not recorded, or was counted as lost when it
  * started.
  */
-__noinline int vfs_leave(struct address *place, __u32 slack, __s64 result)
+__noinline int vfs_leave(struct address *stack, __u32 slack, __s64 result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct vfs_task *all = bpf_task_storage_get(&vfs_tasks, task, 0, 0);
 	__u32 top;
 
-	if (!all || !place)
+	if (!all || !stack)
 		return 0;
-	vfs_drop(all, place->at - slack);
+	vfs_drop(all, stack->at - slack);
 	top = all->depth - 1;
-	if (top >= VFS_DEPTH || all->frames[top].at > place->at)
+	if (top >= VFS_DEPTH || all->frames[top].at > stack->at)
 		return 0;
 	all->depth = top;
 	return vfs_done(&all->frames[top], result, top > 0);

@@ -34,7 +34,7 @@ static __always_inline bool waiting_since_before(struct waiting_call *call,
 
 	if (!row.op)
 		return false;
-	account_open(&state->call.account);
+	op_account_open(&state->call.account);
 	state->call.number = number;
 	state->call.file = 0;
 	state->call.file2 = 0;
@@ -47,14 +47,14 @@ static __always_inline bool waiting_since_before(struct waiting_call *call,
 			return false;
 	}
 	state->call.account.flags |= TRACE_OP_BEFORE;
-	account_begin(&state->call.account, row.op, state->armed_ns);
+	op_account_begin(&state->call.account, row.op, state->armed_ns);
 	return true;
 }
 
 static __always_inline __u32 waiting_path(struct event_syscall_path *event,
 					  struct task_struct *task, __u64 pointer)
 {
-	__u32 bytes = path_of_task(event->text, EVENT_PATH_BYTES, task, pointer);
+	__u32 bytes = path_read_task(event->text, EVENT_PATH_BYTES, task, pointer);
 
 	if (!bytes || bytes == EVENT_PATH_BYTES)
 		event->call.flags |= TRACE_OP_PATH_CUT;
@@ -71,7 +71,7 @@ static __always_inline void waiting_send_path(struct waiting_call *call, struct 
 		ring_lose(RECORD_SYSCALL_PATH);
 		return;
 	}
-	fill_call(&event->call, &call->state->call, task, &call->end);
+	call_fill(&event->call, &call->state->call, task, &call->end);
 	event->file2 = call->state->call.file2;
 	event->dir = 0;
 	event->dir2 = 0;
@@ -79,7 +79,8 @@ static __always_inline void waiting_send_path(struct waiting_call *call, struct 
 	event->path2_bytes = 0;
 	if (row.path) {
 		event->path_bytes = waiting_path(event, task, call_arg(&call->args, row.path));
-		event->dir = dir_id(call->state, task, &call->args, row.path_dir, event->text[0]);
+		event->dir =
+			call_dir_id(call->state, task, &call->args, row.path_dir, event->text[0]);
 	}
 	bytes = event->path_bytes;
 	BARRIER_VAR(bytes);
@@ -96,14 +97,14 @@ static __always_inline void waiting_send(struct waiting_call *call, struct task_
 
 	if (!event)
 		return;
-	fill_call(event, &call->state->call, task, &call->end);
+	call_fill(event, &call->state->call, task, &call->end);
 	ring_submit(event);
 }
 
 static __always_inline void waiting_call(struct waiting_call *call, struct task_struct *task,
 					 __u64 number)
 {
-	struct account *account = &call->state->call.account;
+	struct op_account *account = &call->state->call.account;
 	struct call_row row;
 
 	if (!account->op && !waiting_since_before(call, task, number))
@@ -114,18 +115,18 @@ static __always_inline void waiting_call(struct waiting_call *call, struct task_
 	account->offset = -1;
 	account->flags |= TRACE_OP_UNFINISHED;
 	call->end.duration_ns = waiting_end_ns - account->start_ns;
-	account_done(account, call->end.duration_ns, call->end.result, false, true);
+	op_account_done(account, call->end.duration_ns, call->end.result, false, true);
 	if (row.path || row.traits & CALL_TRANSFER)
 		waiting_send_path(call, task, row);
 	else
 		waiting_send(call, task);
-	account_close(account);
+	op_account_close(account);
 }
 
 /* Finds the file of a fault; false if the fault is not on a file on storage. */
 static __always_inline bool waiting_fault_file(struct task_state *state, struct task_struct *task)
 {
-	struct account *account = &state->fault.account;
+	struct op_account *account = &state->fault.account;
 	__u64 vma = vma_of_task_at(task, state->fault.address);
 	struct file *file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
 	struct address mapping = { account->mapping };
@@ -146,14 +147,15 @@ static __always_inline bool waiting_fault_file(struct task_state *state, struct 
 static __always_inline void waiting_fault(struct task_state *state, struct task_struct *task,
 					  __u64 number)
 {
-	struct account *account = &state->fault.account;
+	struct op_account *account = &state->fault.account;
 
 	if (fault_before(state, task, number)) {
-		account_open(account);
+		op_account_open(account);
 		account->flags = TRACE_FAULT_BEFORE;
 		account->offset = 0;
-		account_begin(account, OP_FAULT, state->armed_ns);
-	} else if (!fault_lasts(&state->fault, task, number) || !waiting_fault_file(state, task)) {
+		op_account_begin(account, OP_FAULT, state->armed_ns);
+	} else if (!fault_is_in_flight(&state->fault, task, number) ||
+		   !waiting_fault_file(state, task)) {
 		return;
 	}
 	if (waiting_end_ns < account->start_ns + WAITING_MIN_NS)
@@ -161,7 +163,7 @@ static __always_inline void waiting_fault(struct task_state *state, struct task_
 	account->flags |= TRACE_FAULT_UNFINISHED | TRACE_FAULT_WAITING;
 	fault_done(account, OP_FAULT, waiting_end_ns);
 	fault_record(account, owner_of(task), waiting_end_ns);
-	account_close(account);
+	op_account_close(account);
 }
 
 SEC("?iter.s/task")
@@ -178,7 +180,7 @@ int fl_waiting(struct bpf_iter__task *context)
 	if (!call.state || call.state->mode != TASK_FOLLOWED)
 		return 0;
 	if (task->pid == task->tgid)
-		sizes_look_last(call.state, task);
+		sizes_check_task(call.state, task);
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	call_args_read(&call.args, regs);
 	number = SYSCALL_NUMBER(regs);
@@ -192,7 +194,7 @@ SEC("?iter.s/task")
 int fl_async_waits(struct bpf_iter__task *context)
 {
 	struct async_cut cut = { .now_ns = waiting_end_ns,
-				 .least_ns = WAITING_MIN_NS,
+				 .min_ns = WAITING_MIN_NS,
 				 .result = -EINPROGRESS };
 	struct task_struct *task = context->task;
 	struct task_state *state;

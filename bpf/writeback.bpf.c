@@ -9,7 +9,7 @@
  * Returns the operation that dirtied the pages, and its file: the fault in flight if the store was
  * to the file mapped there, else the call, which may have faulted on the memory it copies from.
  */
-static __always_inline __u32 throttled_op(struct task_state *state, __u32 *file)
+static __always_inline __u32 throttle_op(struct task_state *state, __u32 *file)
 {
 	__u64 vma = state->fault.account.op ? vma_at(state->fault.address) : 0;
 	struct file *mapped = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
@@ -24,7 +24,7 @@ static __always_inline __u32 throttled_op(struct task_state *state, __u32 *file)
 }
 
 /* Adds a pause to its profile slot instead of recording it. */
-__noinline int profile_pause(struct account *pause, __u64 pause_ns)
+__noinline int profile_pause(struct op_account *pause, __u64 pause_ns)
 {
 	struct profile_done done;
 
@@ -39,25 +39,25 @@ __noinline int profile_pause(struct account *pause, __u64 pause_ns)
  * balance_dirty_pages() reports at each check how long the task will sleep now; a pause that is not
  * positive is none. It runs in the writing task, inside the call or fault.
  */
-static __always_inline int throttled(__s64 pauses, __u64 unit_ns)
+static __always_inline int throttle_send(__s64 pauses, __u64 unit_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct event_throttle *event;
-	struct account pause;
+	struct op_account pause;
 	__u64 pause_ns;
 	__u32 during;
 
 	if (recording_ended || !state || pauses <= 0)
 		return 0;
 	pause_ns = pauses * unit_ns;
-	account_open(&pause);
-	during = throttled_op(state, &pause.file);
-	account_begin(&pause, OP_THROTTLED, bpf_ktime_get_ns());
-	account_done(&pause, pause_ns, 0, false, true);
-	if (profile_takes(task, pause.start_ns)) {
+	op_account_open(&pause);
+	during = throttle_op(state, &pause.file);
+	op_account_begin(&pause, OP_THROTTLED, bpf_ktime_get_ns());
+	op_account_done(&pause, pause_ns, 0, false, true);
+	if (profile_aggregates(task, pause.start_ns)) {
 		profile_pause(&pause, pause_ns);
-		if (!profile_tells(task->tgid))
+		if (!profile_also_records(task->tgid))
 			return 0;
 	}
 	event = ring_reserve(RECORD_THROTTLE, sizeof(*event), owner_of(task));
@@ -75,18 +75,18 @@ static __always_inline int throttled(__s64 pauses, __u64 unit_ns)
 SEC("?tp_btf/balance_dirty_pages")
 int fl_throttled(__u64 *arguments)
 {
-	return throttled(arguments[6], tick_ns);
+	return throttle_send(arguments[6], tick_ns);
 }
 
 SEC("?tp_btf/balance_dirty_pages")
 int fl_throttled_12(__u64 *arguments)
 {
-	return throttled(arguments[10], tick_ns);
+	return throttle_send(arguments[10], tick_ns);
 }
 
 /* Never preempted, but detaching it takes several grace periods. */
 SEC("?tp/writeback/balance_dirty_pages")
-int fl_throttled_tp(struct trace_event_raw_balance_dirty_pages *told)
+int fl_throttled_tp(struct trace_event_raw_balance_dirty_pages *event)
 {
-	return throttled(told->pause, 1000000);
+	return throttle_send(event->pause, 1000000);
 }

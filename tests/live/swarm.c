@@ -14,11 +14,11 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define GROUPS_MOST 1000
-#define READS_MOST 7
-#define LIVING_MOST 16
+#define GROUPS_MAX 1000
+#define READS_MAX 7
+#define LIVING_MAX 16
 
-static long reads[GROUPS_MOST];
+static long reads[GROUPS_MAX];
 
 static int read_often(const char *path, long count)
 {
@@ -65,11 +65,11 @@ static void run(const char *path, const int *groups, long group_count, long coun
 	require(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	for (long i = 0; i < count; i++) {
 		uint64_t due_ns = begin_ns + seconds * 1e9 / count * i;
-		long reading = 1 + i % READS_MOST;
+		long reading = 1 + i % READS_MAX;
 
 		while (now_ns() < due_ns)
 			usleep(200);
-		if (living == LIVING_MOST) {
+		if (living == LIVING_MAX) {
 			reap();
 			living--;
 		}
@@ -83,7 +83,7 @@ static void run(const char *path, const int *groups, long group_count, long coun
 
 int main(int argc, char **argv)
 {
-	int groups[GROUPS_MOST];
+	int groups[GROUPS_MAX];
 	long group_count;
 	FILE *out;
 
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 		return read_often(argv[1], atol(argv[2]));
 	require(argc == 7);
 	group_count = atol(argv[4]);
-	require(group_count > 0 && group_count <= GROUPS_MOST);
+	require(group_count > 0 && group_count <= GROUPS_MAX);
 	for (long i = 0; i < group_count; i++) {
 		char path[4096];
 

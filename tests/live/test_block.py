@@ -288,7 +288,7 @@ class Stale(unittest.TestCase):
     """
 
     BLOCK, BLOCKS = 65536, 256
-    PLACE = struct.Struct("<QQQQqIIIIII")  # struct bio_place
+    PLACE = struct.Struct("<QQQQqIIIIII")  # struct bio_slot
     BIO, SECTOR = 0, 3  # indices of its fields
     READER = f"""
 import mmap, os, select, sys

@@ -333,12 +333,12 @@ static void compare_finding(const struct report *whole, const struct report *par
 	uint64_t duration_ns = ask(whole, "trace", 0, "duration_ns")->uint;
 
 	if (a && !b && !apart && a[FINDING_COST_NS].type == CELL_UINT &&
-	    a[FINDING_COST_NS].uint < TRACES_MOST * 0.002 * duration_ns)
+	    a[FINDING_COST_NS].uint < TRACES_MAX * 0.002 * duration_ns)
 		return;
 	if (!apart && is_of_waits(id))
 		return;
 	/* Overlapping runs sum their times, which makes shares larger. */
-	if (!apart && (!strcmp(id, "metadata-heavy") || rule_of(id)->alike))
+	if (!apart && (!strcmp(id, "metadata-heavy") || rule_of(id)->file_group))
 		return;
 	/* A few slow operations count by their share of the run, which leaves out files whose size
 	 * changed between runs.
@@ -363,7 +363,7 @@ static void compare_finding(const struct report *whole, const struct report *par
 static void compare_findings(const struct report *whole, const struct report *parts, bool apart)
 {
 	for (size_t i = 0; i < finding_rule_count; i++)
-		if (finding_rules[i]->of_runs)
+		if (finding_rules[i]->cross_run)
 			compare_finding(whole, parts, finding_rules[i]->id, apart);
 }
 

@@ -10,7 +10,7 @@
 #include "ask_report.h"
 #include "tests/random.h"
 
-#define TRACES_MOST 6
+#define TRACES_MAX 6
 #define HOSTS 3
 #define FILES 5
 #define MS 1000000ull
@@ -25,9 +25,9 @@ MADE uint64_t random_below(uint64_t limit)
 /* --- jobs --- */
 
 struct random_job {
-	struct made_trace made[TRACES_MOST];
-	struct trace_reader *traces[TRACES_MOST];
-	const char *names[TRACES_MOST];
+	struct made_trace made[TRACES_MAX];
+	struct trace_reader *traces[TRACES_MAX];
+	const char *names[TRACES_MAX];
 	size_t count;
 };
 
@@ -142,12 +142,12 @@ static void lose_some(struct made_trace *made)
 /* Runs are consecutive if `apart`, otherwise they overlap. */
 MADE void make_job(struct random_job *job, bool apart)
 {
-	static const char *const names[TRACES_MOST] = { "a", "b", "c", "d", "e", "f" };
+	static const char *const names[TRACES_MAX] = { "a", "b", "c", "d", "e", "f" };
 	static const char *const hosts[HOSTS] = { "node1", "node2", "node3" };
 	bool ranked = random_below(4), one_host = !random_below(3), computes = random_below(4);
 	uint64_t at = 1000 * MS;
 
-	job->count = 2 + random_below(TRACES_MOST - 1);
+	job->count = 2 + random_below(TRACES_MAX - 1);
 	for (size_t i = 0; i < job->count; i++) {
 		size_t host = one_host ? 0 : random_below(HOSTS);
 		uint64_t length = (40 + random_below(60)) * MS, boot = host * 7777 * MS;
@@ -214,10 +214,10 @@ MADE struct trace_reader *summarized(struct report *report, size_t rows, int *fd
  * traces, and some of these are summarized again.
  */
 struct parted {
-	struct trace_reader *readers[TRACES_MOST], *opened[2 * TRACES_MOST];
-	const char *names[TRACES_MOST];
+	struct trace_reader *readers[TRACES_MAX], *opened[2 * TRACES_MAX];
+	const char *names[TRACES_MAX];
 	size_t count, opened_count;
-	int fds[2 * TRACES_MOST];
+	int fds[2 * TRACES_MAX];
 };
 
 /* Frees the report. */
@@ -248,11 +248,11 @@ MADE void part(struct parted *parted, const struct random_job *job, bool apart)
 		/* Traces of one summary must be contiguous. */
 		if (random_below(3) || (apart && at))
 			one = summarize(parted, job->traces + at, job->names + at, count,
-					SUMMARY_ROWS_MOST);
+					SUMMARY_ROWS_MAX);
 		else
 			count = 1;
 		if (!random_below(3))
-			one = summarize(parted, &one, job->names + at, 1, SUMMARY_ROWS_MOST);
+			one = summarize(parted, &one, job->names + at, 1, SUMMARY_ROWS_MAX);
 		parted->names[parted->count] = job->names[at];
 		parted->readers[parted->count++] = one;
 		at += count;

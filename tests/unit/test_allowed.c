@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/report/allowed.h"
+#include "analysis/report/limits.h"
 #include "ask_report.h"
 
 #define MS 1000000ull
@@ -43,15 +43,15 @@ static struct report *new_report(const struct run *run)
 }
 
 /* Judges one measure; returns its state and puts the words into `says`. */
-static enum allowed_state judge(const struct allowed *allowed, const struct run *before,
-				const struct run *now, char says[256])
+static enum limits_state judge(const struct limits *limits, const struct run *before,
+			       const struct run *now, char says[256])
 {
 	struct report *reports[2] = { before ? new_report(before) : NULL, new_report(now) };
-	enum allowed_state state;
+	enum limits_state state;
 	struct table *table;
 	const struct cell *cell;
 
-	assert_int_equal(allowed_make(&table, &state, allowed, 1, reports[0], reports[1]), 0);
+	assert_int_equal(limits_make(&table, &state, limits, 1, reports[0], reports[1]), 0);
 	assert_int_equal(table->row_count, 1);
 	cell = &table->cells[table_find_column(table, "says")];
 	snprintf(says, 256, "%.*s", (int)cell->length, cell->text);
@@ -61,44 +61,44 @@ static enum allowed_state judge(const struct allowed *allowed, const struct run 
 	return state;
 }
 
-static struct allowed measure(const char *name)
+static struct limits measure(const char *name)
 {
 	struct report *report = new_report(&(struct run) { 1, 0, 20 * MS });
-	struct allowed allowed;
+	struct limits limits;
 
-	assert_int_equal(allowed_find(&allowed, report, name), 0);
+	assert_int_equal(limits_find(&limits, report, name), 0);
 	report_free(report);
-	return allowed;
+	return limits;
 }
 
 /* Columns may belong to a layer that this trace lacks. */
 static void test_names(void **state)
 {
 	struct report *report = new_report(&(struct run) { 1, 0, 20 * MS });
-	struct allowed allowed;
+	struct limits limits;
 
 	(void)state;
-	for (const struct allowed_word *word = allowed_words; word->name; word++) {
+	for (const struct limits_word *word = limits_words; word->name; word++) {
 		assert_non_null(word->meaning);
 		if (strcmp(word->name, "unoverlapped"))
-			assert_int_equal(allowed_find(&allowed, report, word->name), 0);
+			assert_int_equal(limits_find(&limits, report, word->name), 0);
 	}
-	assert_int_equal(allowed_find(&allowed, report, "totals.read.count"), 0);
-	assert_int_equal(allowed.unit, UNIT_COUNT);
-	assert_int_equal(allowed_find(&allowed, report, "trace.duration_ns"), 0);
-	assert_int_equal(allowed.unit, UNIT_NS);
-	assert_int_equal(allowed_find(&allowed, report, "trace.command"), -EINVAL);
-	assert_int_equal(allowed_find(&allowed, report, "totals.nothing"), -ENOENT);
-	assert_int_equal(allowed_find(&allowed, report, "files.size_bytes"), -ENOENT);
-	assert_int_equal(allowed_find(&allowed, report, "nothing"), -ENOENT);
-	assert_int_equal(allowed_find(&allowed, report, ""), -ENOENT);
+	assert_int_equal(limits_find(&limits, report, "totals.read.count"), 0);
+	assert_int_equal(limits.unit, UNIT_COUNT);
+	assert_int_equal(limits_find(&limits, report, "trace.duration_ns"), 0);
+	assert_int_equal(limits.unit, UNIT_NS);
+	assert_int_equal(limits_find(&limits, report, "trace.command"), -EINVAL);
+	assert_int_equal(limits_find(&limits, report, "totals.nothing"), -ENOENT);
+	assert_int_equal(limits_find(&limits, report, "files.size_bytes"), -ENOENT);
+	assert_int_equal(limits_find(&limits, report, "nothing"), -ENOENT);
+	assert_int_equal(limits_find(&limits, report, ""), -ENOENT);
 	report_free(report);
 }
 
 static void test_allowances(void **state)
 {
 	const struct run ten = { 10, 0, 20 * MS }, eleven = { 11, 0, 22 * MS };
-	struct allowed read = measure("read"), duration = measure("time");
+	struct limits read = measure("read"), duration = measure("time");
 	char says[256];
 
 	(void)state;
@@ -135,7 +135,7 @@ static void test_lower_bounds(void **state)
 {
 	const struct run whole = { 10, 0, 20 * MS }, lossy = { 10, 5, 20 * MS };
 	const struct run more = { 12, 0, 20 * MS }, most = { 20, 5, 40 * MS };
-	struct allowed io = measure("io"), operations = measure("operations");
+	struct limits io = measure("io"), operations = measure("operations");
 	char says[256];
 
 	(void)state;
@@ -151,7 +151,7 @@ static void test_lower_bounds(void **state)
 static void test_not_told(void **state)
 {
 	const struct run run = { 10, 0, 20 * MS };
-	struct allowed storage = measure("totals.read.count");
+	struct limits storage = measure("totals.read.count");
 	char says[256];
 
 	(void)state;
@@ -163,7 +163,7 @@ static void test_not_told(void **state)
 static void test_findings(void **state)
 {
 	const struct run whole = { 10, 0, 20 * MS }, lossy = { 10, 90, 20 * MS };
-	struct allowed findings = measure("findings");
+	struct limits findings = measure("findings");
 	char says[256];
 
 	(void)state;

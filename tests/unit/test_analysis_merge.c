@@ -16,7 +16,7 @@
 #include "tests/random.h"
 
 #define CALLS 3000
-#define LANES_MOST 5
+#define LANES_MAX 5
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
@@ -36,7 +36,7 @@ static void make_trace(struct made_trace *made, unsigned int lanes, unsigned int
 	uint64_t time = 1000;
 	unsigned int lane = 0;
 
-	BEGIN(made, .lanes = LANES_MOST);
+	BEGIN(made, .lanes = LANES_MAX);
 	EXEC(made, .time = 0, .pid = 10, .comm = "p", .command = "p", .rank = -1);
 	for (uint64_t i = 0; i < CALLS; i++) {
 		if (random_bits() % burst == 0)
@@ -44,7 +44,7 @@ static void make_trace(struct made_trace *made, unsigned int lanes, unsigned int
 		if (random_bits() % 3 == 0)
 			time += random_bits() % 4;
 		CALL(made, .time = time, .dur = 10, .pid = 10, .op = M_READ,
-		     .offset = (int64_t)(i * LANES_MOST + lane), .asked = 1, .result = 1,
+		     .offset = (int64_t)(i * LANES_MAX + lane), .asked = 1, .result = 1,
 		     .lane = lane);
 		if (random_bits() % 900 == 0)
 			EXEC(made, .time = time, .pid = 10, .comm = "q", .command = "q",
@@ -71,8 +71,8 @@ static size_t read_calls(const struct made_trace *made, struct call *calls)
 			if (!(event->flags & EVENT_CALL))
 				continue;
 			assert_true(all < CALLS);
-			calls[all++] = (struct call) { event->start, event->offset / LANES_MOST,
-						       event->offset % LANES_MOST };
+			calls[all++] = (struct call) { event->start, event->offset / LANES_MAX,
+						       event->offset % LANES_MAX };
 		}
 	} while (count);
 	cursor_close(cursor);
@@ -82,8 +82,8 @@ static size_t read_calls(const struct made_trace *made, struct call *calls)
 
 static void check_order(const struct call *calls)
 {
-	bool before[LANES_MOST][LANES_MOST] = { { false } };
-	uint64_t next[LANES_MOST] = { 0 };
+	bool before[LANES_MAX][LANES_MAX] = { { false } };
+	uint64_t next[LANES_MAX] = { 0 };
 
 	for (size_t i = 0; i < CALLS; i++) {
 		const struct call *call = &calls[i];
@@ -97,7 +97,7 @@ static void check_order(const struct call *calls)
 			before[call[-1].lane][call->lane] = true;
 	}
 	/* Among blocks with events of equal start, the same one always comes first. */
-	for (unsigned int a = 0; a < LANES_MOST; a++)
+	for (unsigned int a = 0; a < LANES_MAX; a++)
 		for (unsigned int b = 0; b < a; b++)
 			assert_false(before[a][b] && before[b][a]);
 }
@@ -106,7 +106,7 @@ static void test_few_lanes(void **state)
 {
 	static struct call calls[CALLS];
 
-	for (unsigned int lanes = 1; lanes <= LANES_MOST; lanes++)
+	for (unsigned int lanes = 1; lanes <= LANES_MAX; lanes++)
 		for (unsigned int burst = 1; burst <= 1000; burst *= 10) {
 			struct made_trace made;
 

@@ -424,14 +424,15 @@ static void attempt_all(void *context, void *out)
 static void test_confined(void **state)
 {
 	struct attempts attempts = { 0 };
-	struct confined_patience patience = { 0 };
+	struct time_budget time_budget = { 0 };
 	char path[128];
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/file", place);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	patience.left_ns = CONFINED_PATIENCE_NS;
-	assert_int_equal(confined_run(attempt_all, &fd, &attempts, sizeof(attempts), &patience), 0);
+	time_budget.left_ns = CONFINED_PATIENCE_NS;
+	assert_int_equal(confined_run(attempt_all, &fd, &attempts, sizeof(attempts), &time_budget),
+			 0);
 	close(fd);
 	assert_false(attempts.opened);
 	assert_false(attempts.mapped);
@@ -462,34 +463,34 @@ static void crash(void *context, void *out)
 
 static void test_confined_that_does_not_return(void **state)
 {
-	struct confined_patience patience = { CONFINED_PATIENCE_NS };
+	struct time_budget time_budget = { CONFINED_PATIENCE_NS };
 	int out;
 
-	assert_int_not_equal(confined_run(loop, NULL, &out, sizeof(out), &patience), 0);
-	assert_int_equal(confined_run(hang, NULL, &out, sizeof(out), &patience), -ETIMEDOUT);
-	assert_true(patience.left_ns < CONFINED_LONGEST_NS);
-	assert_int_equal(confined_run(hang, NULL, &out, sizeof(out), &patience), -ETIMEDOUT);
-	assert_int_equal(patience.left_ns, 0);
-	assert_int_equal(confined_run(crash, NULL, &out, sizeof(out), &patience), -EPROTO);
+	assert_int_not_equal(confined_run(loop, NULL, &out, sizeof(out), &time_budget), 0);
+	assert_int_equal(confined_run(hang, NULL, &out, sizeof(out), &time_budget), -ETIMEDOUT);
+	assert_true(time_budget.left_ns < CONFINED_LONGEST_NS);
+	assert_int_equal(confined_run(hang, NULL, &out, sizeof(out), &time_budget), -ETIMEDOUT);
+	assert_int_equal(time_budget.left_ns, 0);
+	assert_int_equal(confined_run(crash, NULL, &out, sizeof(out), &time_budget), -EPROTO);
 }
 
 /* Time used up by hanging files is not available to later ones, except for a reserved share. */
 static void test_patience(void **state)
 {
-	struct confined_patience patience = { CONFINED_LONGEST_NS };
+	struct time_budget time_budget = { CONFINED_LONGEST_NS };
 
-	assert_int_equal(confined_most_ns(&patience), CONFINED_LONGEST_NS);
-	confined_took(&patience, CONFINED_SHARE_NS);
-	confined_took(&patience, 0);
-	assert_int_equal(confined_most_ns(&patience), CONFINED_LONGEST_NS);
-	confined_took(&patience, CONFINED_LONGEST_NS);
-	assert_int_equal(patience.left_ns, CONFINED_SHARE_NS);
-	assert_int_equal(confined_most_ns(&patience), 2 * CONFINED_SHARE_NS);
-	confined_took(&patience, UINT64_MAX);
-	assert_int_equal(patience.left_ns, 0);
-	assert_int_equal(confined_most_ns(&patience), CONFINED_SHARE_NS);
-	confined_took(&patience, UINT64_MAX);
-	assert_int_equal(confined_most_ns(&patience), CONFINED_SHARE_NS);
+	assert_int_equal(confined_most_ns(&time_budget), CONFINED_LONGEST_NS);
+	confined_took(&time_budget, CONFINED_SHARE_NS);
+	confined_took(&time_budget, 0);
+	assert_int_equal(confined_most_ns(&time_budget), CONFINED_LONGEST_NS);
+	confined_took(&time_budget, CONFINED_LONGEST_NS);
+	assert_int_equal(time_budget.left_ns, CONFINED_SHARE_NS);
+	assert_int_equal(confined_most_ns(&time_budget), 2 * CONFINED_SHARE_NS);
+	confined_took(&time_budget, UINT64_MAX);
+	assert_int_equal(time_budget.left_ns, 0);
+	assert_int_equal(confined_most_ns(&time_budget), CONFINED_SHARE_NS);
+	confined_took(&time_budget, UINT64_MAX);
+	assert_int_equal(confined_most_ns(&time_budget), CONFINED_SHARE_NS);
 }
 
 int main(void)

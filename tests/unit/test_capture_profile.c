@@ -128,7 +128,7 @@ static void test_of_ended_processes(void **state)
 	struct told told = { 0 };
 
 	take_slots(&slots, 0, 1);
-	profile_ask_over(slots.profile, is_over, NULL);
+	profile_set_exited(slots.profile, is_over, NULL);
 	profile_read(slots.profile, 2000, false, add_up, &told);
 	profile_read(slots.profile, 3000, false, add_up, &told);
 	for (unsigned int i = 0; i < SLOTS; i++)
@@ -144,11 +144,11 @@ static void test_memory(void **state)
 	for (unsigned int cpus = 1; cpus <= 4096; cpus++) {
 		unsigned int slots = profile_node_slots(cpus);
 
-		assert_true(profile_memory(slots) <= PROFILE_NODE_BYTES_MOST);
+		assert_true(profile_memory(slots) <= PROFILE_NODE_BYTES_MAX);
 		assert_true(slots >= profile_node_slots(1));
 		assert_int_equal(slots, profile_round_slots(slots));
 	}
-	assert_true(profile_memory(2 * profile_node_slots(4096)) > PROFILE_NODE_BYTES_MOST);
+	assert_true(profile_memory(2 * profile_node_slots(4096)) > PROFILE_NODE_BYTES_MAX);
 }
 
 int main(void)

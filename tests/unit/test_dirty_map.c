@@ -13,7 +13,7 @@
 #include "tests/random.h"
 
 #define PAGE 4096ull
-#define PAGES DIRTY_REGIONS_MOST /* tracked individually */
+#define PAGES DIRTY_REGIONS_MAX /* tracked individually */
 
 static uint64_t random_state = 0x2545f4914f6cdd1d;
 
@@ -112,7 +112,7 @@ static void test_bounded(void **state)
 
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
 		add(&map, offsets[i], PAGE, i + 1);
-		assert_true(map.count <= DIRTY_REGIONS_MOST);
+		assert_true(map.count <= DIRTY_REGIONS_MAX);
 		assert_int_equal(dirty_map_add(&none, &left, offsets[i], PAGE, i + 1), 0);
 		assert_true(none.count <= 4);
 	}

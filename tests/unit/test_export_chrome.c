@@ -44,13 +44,13 @@ static void test_many_threads(void **state)
 	struct sink text;
 
 	BEGIN(&made, .lanes = 1);
-	for (uint64_t i = 0; i < CHROME_THREADS_MOST + FURTHER; i++)
+	for (uint64_t i = 0; i < CHROME_THREADS_MAX + FURTHER; i++)
 		CALL(&made, .time = START + i * 10, .dur = 5, .pid = 10, .tid = 1000 + i,
 		     .op = M_READ, .file = 1, .asked = 1, .result = 1);
 	made_finish(&made, START, START + 100 * MS);
 	sink_open_memory(&text);
 	assert_int_equal(chrome_write(&text, &made.reader, &name, 1, &options, &error), 0);
-	assert_int_equal(count_of(&text, "\"ph\":\"X\""), CHROME_THREADS_MOST + FURTHER);
+	assert_int_equal(count_of(&text, "\"ph\":\"X\""), CHROME_THREADS_MAX + FURTHER);
 	assert_int_equal(count_of(&text, "\"1000 events of further threads\""), 1);
 	assert_int_equal(count_of(&text, "further threads"), 1);
 	sink_close(&text);

@@ -57,7 +57,7 @@ static uint64_t command_count(const struct ledger *ledger, const char *cgroup, c
 {
 	const struct ledger_job *job = job_called(ledger, cgroup);
 
-	for (unsigned int i = 0; job && i <= LEDGER_COMMANDS_MOST; i++)
+	for (unsigned int i = 0; job && i <= LEDGER_COMMANDS_MAX; i++)
 		if (job->commands[i].used && !strcmp(job->commands[i].name, name))
 			return count_of(&job->commands[i].sums);
 	return 0;
@@ -248,14 +248,14 @@ static void test_files_of_a_job(void **state)
 	}
 	add_on(ledger, 7, 4711, 110, 120, 1); /* never named */
 	job = job_called(ledger, "/a");
-	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
+	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++) {
 		sum += count_of(&job->files[i].sums);
 		if (!strcmp(job->files[i].path, "/data/17"))
 			worst = count_of(&job->files[i].sums);
 	}
 	assert_int_equal(worst, 5000);
 	assert_int_equal(sum + count_of(&job->other_files), 999 + 5000 + 1);
-	assert_int_equal(job->other_file_count, 1000 - LEDGER_FILES_MOST);
+	assert_int_equal(job->other_file_count, 1000 - LEDGER_FILES_MAX);
 	assert_int_equal(ledger_node(ledger)->file_system_count, 1);
 	assert_string_equal(ledger_node(ledger)->file_systems[0].type, "ext4");
 	assert_int_equal(count_of(&ledger_node(ledger)->file_systems[0].sums), 5999);
@@ -289,14 +289,14 @@ static void test_programs_of_a_job_are_bounded(void **state)
 	struct ledger *ledger = open_with(roomy);
 	char name[32];
 
-	for (uint32_t pid = 1; pid <= LEDGER_COMMANDS_MOST + 4; pid++) {
+	for (uint32_t pid = 1; pid <= LEDGER_COMMANDS_MAX + 4; pid++) {
 		snprintf(name, sizeof(name), "program%u", pid);
 		begin(ledger, pid, "/a", name, 100);
 		add(ledger, pid, 110, 120, 1);
 	}
 	assert_int_equal(command_count(ledger, "/a", "program1"), 1);
 	assert_int_equal(command_count(ledger, "/a", LEDGER_OTHER), 4);
-	assert_int_equal(job_count(ledger, "/a"), LEDGER_COMMANDS_MOST + 4);
+	assert_int_equal(job_count(ledger, "/a"), LEDGER_COMMANDS_MAX + 4);
 	/* An ended process makes room after its grace period. */
 	ledger_exit(ledger, 1, 200);
 	ledger_settle(ledger, 300, 300);
@@ -320,7 +320,7 @@ static void test_program_called_as_all_others(void **state)
 	begin(ledger, 7, "/a", LEDGER_OTHER, 100);
 	add(ledger, 7, 110, 120, 3);
 	commands = job_called(ledger, "/a")->commands;
-	assert_int_equal(count_of(&commands[LEDGER_COMMANDS_MOST].sums), 3);
+	assert_int_equal(count_of(&commands[LEDGER_COMMANDS_MAX].sums), 3);
 	assert_false(commands[0].used);
 	ledger_exit(ledger, 7, 200);
 	assert_int_equal(ledger_settle(ledger, 2000, 2000), 1);
@@ -483,7 +483,7 @@ static void test_series_are_bounded(void **state)
 static void test_jobs_are_bounded(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
-	const uint32_t most = LEDGER_JOBS_MOST;
+	const uint32_t most = LEDGER_JOBS_MAX;
 	char cgroup[32];
 
 	for (uint32_t pid = 1; pid <= most + 10; pid++) {

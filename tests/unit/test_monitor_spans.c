@@ -53,7 +53,7 @@ static void assert_span(struct ledger *ledger, const char *cgroup, const char *n
 {
 	const struct ledger_span *spans = job_called(ledger, cgroup)->spans;
 
-	for (int i = 0; spans && i <= LEDGER_SPANS_MOST; i++)
+	for (int i = 0; spans && i <= LEDGER_SPANS_MAX; i++)
 		if (spans[i].last_ns && !strcmp(spans[i].name.name, name)) {
 			assert_int_equal(spans[i].count, count);
 			assert_int_equal(spans[i].time_ns, time_ns);
@@ -111,7 +111,7 @@ static void test_names_of_spans_are_bounded(void **state)
 
 	assert_int_equal(span_times_open(&times), 0);
 	begin(ledger, 7, "/a", "x", 100);
-	for (int i = 0; i < LEDGER_SPANS_MOST + 10; i++) {
+	for (int i = 0; i < LEDGER_SPANS_MAX + 10; i++) {
 		snprintf(name, sizeof(name), "step %d", i);
 		span_begins(times, 7, i + 1, name, 200);
 		span_ends(times, 7, i + 1, 202);
@@ -143,7 +143,7 @@ static void test_span_called_as_all_others(void **state)
 	ledger_add_span(ledger, 7, 200, &others, 1, 50);
 	ledger_add_span(ledger, 7, 200, &almost, 2, 60);
 	spans = job_called(ledger, "/a")->spans;
-	assert_int_equal(spans[LEDGER_SPANS_MOST].count, 1);
+	assert_int_equal(spans[LEDGER_SPANS_MAX].count, 1);
 	assert_int_equal(spans[0].count, 2);
 	assert_int_equal(spans[1].last_ns, 0);
 	ledger_close(ledger);

@@ -52,7 +52,7 @@ static void check_row(const struct report *run, const struct report *part, size_
 	const char *table = picture_sampled[number]->name;
 	int row = same_row(part, run, table, keys[number], order[i]);
 
-	for (int column = 0; column < SAMPLED_MOST && how->columns[column]; column++) {
+	for (int column = 0; column < SAMPLED_MAX && how->columns[column]; column++) {
 		uint64_t sum = 0, wanted = 0;
 
 		for (uint64_t at = first; at < last; at++)
@@ -106,7 +106,7 @@ static uint64_t sampled_at(const struct report *report, const struct analysis *a
 	for (size_t i = 0; i < PICTURE_SAMPLED; i++) {
 		const struct sampled *how = picture_sampled[i]->sampled;
 
-		for (int j = 0; picture_sampled[i] == analysis && j < SAMPLED_MOST; j++)
+		for (int j = 0; picture_sampled[i] == analysis && j < SAMPLED_MAX; j++)
 			if (how->columns[j] && !strcmp(how->columns[j], column))
 				return report->pictures->samples.tables[i].rows[0].more[j][stretch];
 	}

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/report/against.h"
+#include "analysis/report/compare.h"
 #include "ask_report.h"
 #include "output/base/escape.h"
 #include "output/text/screen.h"
@@ -311,7 +311,7 @@ static void test_against(void **state)
 		made_finish(&made[i], 10, 10 + (10 + 5 * i) * MS);
 		reports[i] = made_report(&made[i].reader, 1);
 	}
-	assert_int_equal(against_make(tables, reports[0], reports[1]), 0);
+	assert_int_equal(compare_make(tables, reports[0], reports[1]), 0);
 	assert_int_equal(change(tables[0], "the run"), 5 * MS);
 	assert_int_equal(change(tables[0], "read()"), 1000);
 	assert_int_equal(change(tables[0], "page faults"), 0);
@@ -322,7 +322,7 @@ static void test_against(void **state)
 	for (size_t i = 0; i < AGAINST_TABLES; i++)
 		table_free(tables[i]);
 	/* The reverse. */
-	assert_int_equal(against_make(tables, reports[1], reports[0]), 0);
+	assert_int_equal(compare_make(tables, reports[1], reports[0]), 0);
 	assert_int_equal(change(tables[0], "the run"), -5 * (int64_t)MS);
 	assert_memory_equal(tables[1]->cells[0].text, "went", 4);
 	for (size_t i = 0; i < AGAINST_TABLES; i++)

@@ -64,7 +64,7 @@ static void test_one_trace(void **state)
 
 	make_job(&job, true);
 	whole = report_on(job.traces, job.names, 1);
-	summary = summarize(&parted, job.traces, job.names, 1, SUMMARY_ROWS_MOST);
+	summary = summarize(&parted, job.traces, job.names, 1, SUMMARY_ROWS_MAX);
 	assert_true(summary_is(summary));
 	parts = report_on(&summary, job.names, 1);
 	for (size_t i = 0; i < whole->table_count; i++) {
@@ -95,7 +95,7 @@ static void test_meanings(void **state)
 
 	make_job(&job, true);
 	whole = report_on(job.traces, job.names, 1);
-	summary = summarize(&parted, job.traces, job.names, 1, SUMMARY_ROWS_MOST);
+	summary = summarize(&parted, job.traces, job.names, 1, SUMMARY_ROWS_MAX);
 	parts = report_on(&summary, job.names, 1);
 	assert_null(report_table(parts, "files")->columns[0].meaning);
 	assert_int_equal(report_take_meanings(parts, whole), 0);
@@ -159,7 +159,7 @@ static void test_folded_rows(void **state)
 	};
 	struct random_job job;
 	struct parted parted = { .count = 0 };
-	struct trace_reader *summaries[TRACES_MOST];
+	struct trace_reader *summaries[TRACES_MAX];
 	struct report *whole, *parts;
 	size_t bounds = 0;
 
@@ -235,7 +235,7 @@ static void check_ranks(bool apart)
 					   "small-writes", "shallow-queue" };
 	/* Depths of concurrent queues add up. */
 	const size_t count = sizeof(ids) / sizeof(ids[0]) - !apart;
-	struct trace_reader *summaries[TRACES_MOST];
+	struct trace_reader *summaries[TRACES_MAX];
 	struct parted parted = { .count = 0 };
 	struct random_job job;
 	struct report *whole, *parts;
@@ -247,7 +247,7 @@ static void check_ranks(bool apart)
 
 		for (size_t j = 0; j < count; j++)
 			assert_null(find_finding(alone, ids[j]));
-		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MOST);
+		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MAX);
 	}
 	parts = report_on(summaries, job.names, job.count);
 	for (size_t j = 0; j < count; j++) {
@@ -323,7 +323,7 @@ static void test_judged_together(void **state)
 {
 	static const char *const of_all[] = { "device-slow", "fsync-often", "flushes" };
 	static const char *const of_one[] = { "sync-checkpoint", "loader-preprocessing" };
-	struct trace_reader *summaries[TRACES_MOST];
+	struct trace_reader *summaries[TRACES_MAX];
 	struct parted parted = { .count = 0 };
 	struct random_job job;
 	struct report *whole, *parts;
@@ -337,7 +337,7 @@ static void test_judged_together(void **state)
 			assert_null(find_finding(alone, of_all[j]));
 		for (size_t j = 0; j < sizeof(of_one) / sizeof(of_one[0]); j++)
 			assert_int_equal(!find_finding(alone, of_one[j]), i != 0);
-		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MOST);
+		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MAX);
 	}
 	parts = report_on(summaries, job.names, job.count);
 	for (size_t j = 0; j < sizeof(of_all) / sizeof(of_all[0]); j++)
@@ -396,7 +396,7 @@ static void test_dearest_of_all(void **state)
 		{ "short", "/data/model", 1000, 100, 27, .writes = false },
 		{ "long", "/data/saved", 1100, 2000, 141, .writes = true },
 	};
-	struct trace_reader *summaries[TRACES_MOST];
+	struct trace_reader *summaries[TRACES_MAX];
 	struct parted parted = { .count = 0 };
 	struct random_job job;
 	struct report *parts;
@@ -409,7 +409,7 @@ static void test_dearest_of_all(void **state)
 		assert_true(
 			cell_is(ask(alone, "findings", 0, "id"), i ? "save-waits" : "load-waits"));
 		assert_true(cell_is(ask(alone, "findings", 0, "severity"), i ? "medium" : "high"));
-		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MOST);
+		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MAX);
 	}
 	parts = report_on(summaries, job.names, job.count);
 	told = report_table(parts, "findings");
@@ -430,7 +430,7 @@ static void test_dropped_for_another(void **state)
 		{ "first", "/data/model", 1000, 300, 100, .drops = true },
 		{ "second", "/data/model", 2000, 300, 100, .drops = true },
 	};
-	struct trace_reader *summaries[TRACES_MOST];
+	struct trace_reader *summaries[TRACES_MAX];
 	struct parted parted = { .count = 0 };
 	struct random_job job;
 	struct report *parts;
@@ -440,7 +440,7 @@ static void test_dropped_for_another(void **state)
 		struct report *alone = report_on(job.traces + i, job.names + i, 1);
 
 		assert_int_equal(row_of_finding(alone, "fetched-again"), -1);
-		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MOST);
+		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MAX);
 	}
 	parts = report_on(summaries, job.names, job.count);
 	check_text(parts, "findings", find_row(parts, "findings", "id", "fetched-again"), "says",
@@ -486,7 +486,7 @@ static void make_small_writers(struct random_job *job, bool both)
 static void test_files_of_one_run(void **state)
 {
 	for (int both = 0; both < 2; both++) {
-		struct trace_reader *summaries[TRACES_MOST];
+		struct trace_reader *summaries[TRACES_MAX];
 		struct parted parted = { .count = 0 };
 		struct random_job job;
 		struct report *parts;
@@ -495,7 +495,7 @@ static void test_files_of_one_run(void **state)
 		make_small_writers(&job, both);
 		for (size_t i = 0; i < job.count; i++)
 			summaries[i] = summarize(&parted, job.traces + i, job.names + i, 1,
-						 SUMMARY_ROWS_MOST);
+						 SUMMARY_ROWS_MAX);
 		parts = report_on(summaries, job.names, job.count);
 		says = ask(parts, "findings", find_row(parts, "findings", "id", "small-writes"),
 			   "says")
@@ -510,7 +510,7 @@ static void test_files_of_one_run(void **state)
 /* The order of summaries does not matter, except in the list of traces. */
 static void test_any_order(void **state)
 {
-	struct trace_reader *forward[TRACES_MOST], *backward[TRACES_MOST];
+	struct trace_reader *forward[TRACES_MAX], *backward[TRACES_MAX];
 	struct parted parted = { .count = 0 };
 	struct random_job job;
 	struct report *a, *b;

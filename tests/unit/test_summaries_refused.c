@@ -127,7 +127,7 @@ static void test_hostile(void **state)
 		struct trace_error error = { "" };
 		struct report *report;
 		struct made_trace made;
-		uint64_t values[TRACE_COLUMNS_MOST];
+		uint64_t values[TRACE_COLUMNS_MAX];
 		int status;
 
 		BEGIN(&made, .mode = SUMMARY_MODE);

@@ -144,8 +144,8 @@ static int take_pids(struct attach *attach)
 
 	for (const char *comma = at; *comma; comma++)
 		most += *comma == ',';
-	if (most > ATTACH_FAMILY_MOST) {
-		log_error("-p: %zu processes given, at most %d allowed", most, ATTACH_FAMILY_MOST);
+	if (most > ATTACH_FAMILY_MAX) {
+		log_error("-p: %zu processes given, at most %d allowed", most, ATTACH_FAMILY_MAX);
 		return -EINVAL;
 	}
 	attach->pids = calloc(most, sizeof(*attach->pids));

@@ -78,7 +78,7 @@ struct work {
 	struct trace_error error;
 	struct {
 		char name[32], why[160];
-	} absent[RELATIONS_MOST]; /* tables that cannot be made, reported at the end */
+	} absent[RELATIONS_MAX]; /* tables that cannot be made, reported at the end */
 	size_t absent_count;
 };
 
@@ -96,7 +96,7 @@ static void keep_absent(void *context, const char *name, const char *why)
 	struct work *work = context;
 	size_t number = work->absent_count;
 
-	if (number == RELATIONS_MOST)
+	if (number == RELATIONS_MAX)
 		return;
 	snprintf(work->absent[number].name, sizeof(work->absent[number].name), "%s", name);
 	snprintf(work->absent[number].why, sizeof(work->absent[number].why), "%s", why);

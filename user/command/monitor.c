@@ -29,8 +29,8 @@
 #define RETIRE_LEAST_NS 1000000000ull
 #define RETIRE_MOST_NS (24 * 3600 * 1000000000ull)
 #define TEXTFILE_EVERY_NS 15000000000ull
-#define SERIES_LEAST 1000
-#define SERIES_MOST 1000000
+#define SERIES_MIN 1000
+#define SERIES_MAX 1000000
 #define LISTEN_NOWHERE "none"
 
 struct monitor_options {
@@ -56,8 +56,8 @@ static const struct option_row monitor_rows[] = {
 	  "How often sums are read from the kernel. Default: 1s.", INTERVAL_LEAST_NS,
 	  INTERVAL_MOST_NS },
 	{ 0, "max-series", "N", OPTION_COUNT, offsetof(struct monitor_options, max_series),
-	  "Maximum number of series; the rest is grouped. Default: 10000.", SERIES_LEAST,
-	  SERIES_MOST },
+	  "Maximum number of series; the rest is grouped. Default: 10000.", SERIES_MIN,
+	  SERIES_MAX },
 	{ 0, "retire", "TIME", OPTION_TIME, offsetof(struct monitor_options, retire_ns),
 	  "How long a job's series are kept after its last process has ended. Default: 5m.",
 	  RETIRE_LEAST_NS, RETIRE_MOST_NS },
@@ -70,7 +70,7 @@ static const struct option_row monitor_rows[] = {
 	{ 0, "profile-slots", "N", OPTION_COUNT, offsetof(struct monitor_options, profile_slots),
 	  "Slots for sums in the kernel, 384 bytes each, one per process, file, operation and CPU. "
 	  "Default: 32768, more with many CPUs.",
-	  1, PROFILE_SLOTS_MOST },
+	  1, PROFILE_SLOTS_MAX },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct monitor_options, buffer_bytes),
 	  "Size of each CPU's buffer for process and file records. Default: 1M.", 4096,
 	  UINT64_MAX },
@@ -107,7 +107,7 @@ struct monitor {
 	struct service_options service_options;
 	struct token token; /* from --token-file; empty without one */
 	struct flight_options flight_options;
-	const char *flight_targets[OPTION_TEXTS_MOST + 1];
+	const char *flight_targets[OPTION_TEXTS_MAX + 1];
 	struct recorded_header header; /* of the flight recorder's traces */
 	struct flight *flight;	       /* the service's; NULL: none */
 	struct service *service;

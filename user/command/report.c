@@ -37,7 +37,7 @@ static const struct option_row rows[] = {
 	  "in JSON and CSV." },
 	{ 0, "slowest", "N", OPTION_COUNT, FIELD(slowest),
 	  "Only the N slowest operations, at most 1000, and where their requests spent the time.",
-	  1, CHAIN_SLOWEST_MOST },
+	  1, CHAIN_SLOWEST_MAX },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
 	  "Memory budget of the report; beyond it, files and processes share rows, and the report "
 	  "says so. Default: 1G.",
@@ -70,7 +70,7 @@ static const struct option_row rows[] = {
 	  "Color in text; auto: on a terminal, unless NO_COLOR is set. Default: auto." },
 	{ 0, "spans", "FILE", OPTION_STRING, FIELD(spans),
 	  "GPU compute times from PyTorch's profiler (Chrome trace, .json or .json.gz)." },
-	{ 0, "against-spans", "FILE", OPTION_STRING, FIELD(against_spans),
+	{ 0, "against-spans", "FILE", OPTION_STRING, FIELD(compare_spans),
 	  "The same for the run of --against." },
 	{ 0, "explain", "FINDING", OPTION_STRING, FIELD(explain),
 	  "Explain a finding: its meaning, what to do, its thresholds (-v: their sources and the "
@@ -255,7 +255,7 @@ static int check_request(const struct report_request *request)
 		log_error("--format csv requires --table or --by");
 	else if (request->against && (is_one_table(request) || !strcmp(request->format, "csv")))
 		log_error("--against cannot be combined with a single table or --format csv");
-	else if (request->against_spans && !request->against)
+	else if (request->compare_spans && !request->against)
 		log_error("--against-spans requires --against");
 	else if (request->fail_above && (is_one_table(request) || request->slowest))
 		log_error("--fail-above checks the whole report and cannot be combined with a "
@@ -301,7 +301,7 @@ int report_read_gpu(struct gpu *gpu, const char *path)
 
 /* The table of --fail-above comes first in text, and last in JSON. */
 static int write_report(struct sink *out, const struct report *report,
-			const struct report_request *request, const struct fail_above *allowed)
+			const struct report_request *request, const struct fail_above *limits)
 {
 	const struct style style = {
 		.width = style_width(STDOUT_FILENO),
@@ -314,9 +314,9 @@ static int write_report(struct sink *out, const struct report *report,
 	int status;
 
 	if (report_is_text(request)) {
-		if (allowed->table)
-			text_table(out, allowed->table, &options);
-		if (allowed->table)
+		if (limits->table)
+			text_table(out, limits->table, &options);
+		if (limits->table)
 			sink_char(out, '\n');
 		return text_report(out, report, &options);
 	}
@@ -324,23 +324,23 @@ static int write_report(struct sink *out, const struct report *report,
 	if (!tables)
 		return -ENOMEM;
 	memcpy(tables, report->tables, report->table_count * sizeof(*tables));
-	tables[report->table_count] = allowed->table;
-	status = json_tables(out, tables, report->table_count + !!allowed->table);
+	tables[report->table_count] = limits->table;
+	status = json_tables(out, tables, report->table_count + !!limits->table);
 	free(tables);
 	return status;
 }
 
 static int print_report(const struct report *report, const struct report_request *request,
-			struct fail_above *allowed)
+			struct fail_above *limits)
 {
 	struct sink out;
-	int status = allowed->count ? fail_above_judge(allowed, NULL, report) : 0;
+	int status = limits->count ? fail_above_judge(limits, NULL, report) : 0;
 	int opened = report_open(request, &out);
 
 	if (!status)
 		status = opened;
 	if (!status)
-		status = write_report(&out, report, request, allowed);
+		status = write_report(&out, report, request, limits);
 	if (!status)
 		status = sink_flush(&out);
 	sink_close(&out);
@@ -471,7 +471,7 @@ int command_report(int argc, char **argv)
 	struct trace_error error = { "" };
 	struct trace_reader **traces;
 	struct report *report = NULL;
-	struct fail_above allowed = { 0 };
+	struct fail_above limits = { 0 };
 	struct gpu gpu = { 0 };
 	char *newest = NULL;
 	size_t count;
@@ -519,7 +519,7 @@ int command_report(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	if (request.fail_above)
-		status = fail_above_parse(&allowed, request.fail_above, request.against);
+		status = fail_above_parse(&limits, request.fail_above, request.against);
 	if (!status)
 		status = traces_open(traces, argv + first, count);
 	if (!status && request.spans) {
@@ -541,18 +541,18 @@ int command_report(int argc, char **argv)
 	if (request.html)
 		status = page_write(report, request.html);
 	else if (request.against)
-		status = report_against(report, &request, &options, &allowed);
+		status = report_against(report, &request, &options, &limits);
 	else
 		status = is_one_table(&request) ? print_table(report, &request)
-						: print_report(report, &request, &allowed);
+						: print_report(report, &request, &limits);
 	if (!status && request.fail_above)
-		status = fail_above_status(&allowed);
+		status = fail_above_status(&limits);
 	if (!status)
 		status = traces_tell_all_unread(traces, (const char *const *)argv + first, count);
 	if (!status && skipped)
 		status = EXIT_FAILED;
 out:
-	fail_above_free(&allowed);
+	fail_above_free(&limits);
 	report_free(report);
 	gpu_free(&gpu);
 	traces_close(traces, count);

@@ -14,7 +14,7 @@
 
 struct report_request {
 	const char *format, *spans, *explain, *colour;
-	const char *table, *columns, *sort, *by, *against, *against_spans, *html;
+	const char *table, *columns, *sort, *by, *against, *compare_spans, *html;
 	const char *fail_above;
 	bool list_tables, list_columns, json_schema;
 	uint64_t top, memory, slowest;
@@ -49,6 +49,6 @@ int report_read_gpu(struct gpu *gpu, const char *path);
 /* report_against.c: reads the run of --against with the same options, and prints both side by side.
  * Compares both for `allowed`. Returns 0 or an exit status. */
 int report_against(const struct report *report, const struct report_request *request,
-		   const struct report_options *options, struct fail_above *allowed);
+		   const struct report_options *options, struct fail_above *limits);
 
 #endif

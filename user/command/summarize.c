@@ -22,7 +22,7 @@ struct summarize_request {
 	bool force;
 };
 
-#define ROWS_MOST 65536
+#define ROWS_MAX 65536
 #define FIELD(name) offsetof(struct summarize_request, name)
 
 static const struct option_row rows[] = {
@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
 	{ 0, "rows", "N", OPTION_COUNT, FIELD(rows),
 	  "Maximum rows per table; the rest, those with the least time, are merged into one. "
 	  "Default: 512.",
-	  1, ROWS_MOST },
+	  1, ROWS_MAX },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
 	  "Memory budget for reading the traces, as in report. Default: 1G.", 1 << 20, UINT64_MAX },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
@@ -133,7 +133,7 @@ out:
 
 int command_summarize(int argc, char **argv)
 {
-	struct summarize_request request = { .rows = SUMMARY_ROWS_MOST };
+	struct summarize_request request = { .rows = SUMMARY_ROWS_MAX };
 	struct progress_line progress;
 	bool skipped = false;
 	struct report_options options = {

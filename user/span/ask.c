@@ -118,7 +118,7 @@ int ask_tracers(const void *code)
 	const char *entry = secure_getenv(TRACER_VARIABLE);
 	int error = errno, unknown = 0, asked = 0;
 
-	while (entry && *entry && asked++ < TRACER_MOST) {
+	while (entry && *entry && asked++ < TRACER_MAX) {
 		size_t length = strcspn(entry, ";");
 
 		if (length && ask(entry, length, code) == UNREACHABLE)

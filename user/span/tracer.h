@@ -30,7 +30,7 @@
 
 #define TRACER_VARIABLE "FAULTLINE_RUN"
 #define TRACER_NAME_BYTES 64 /* size of a NAME, NUL included */
-#define TRACER_MOST 8	     /* nested tracers that are asked */
+#define TRACER_MAX 8	     /* nested tracers that are asked */
 #define TRACER_ANSWER_MS 20000
 #define TRACER_RAISE_MS 500
 

@@ -38,7 +38,7 @@ static int hear(int fd, struct sink *answer)
 	do {
 		if (host_now_ns() > deadline_ns)
 			return -ETIMEDOUT;
-		if (answer->used > CLIENT_ANSWER_MOST)
+		if (answer->used > CLIENT_ANSWER_MAX)
 			return -EFBIG;
 		if (!sink_reserve(answer, PIECE_BYTES))
 			return -ENOMEM;

@@ -5,7 +5,7 @@
 
 #include "output/base/sink.h"
 
-#define CLIENT_ANSWER_MOST (64 << 20)
+#define CLIENT_ANSWER_MAX (64 << 20)
 #define CLIENT_WAIT_S 2
 #define CLIENT_ANSWER_S 5
 

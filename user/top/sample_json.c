@@ -9,7 +9,7 @@
 #include "grow.h"
 #include "top/sample.h"
 
-#define DEPTH_MOST 12
+#define DEPTH_MAX 12
 #define NAME_BYTES 1024
 
 /* --- members --- */
@@ -293,7 +293,7 @@ static int take_document(struct top_sample *sample)
 
 int top_sample_parse(struct top_sample *sample, const char *json, size_t length)
 {
-	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
+	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MAX);
 	int status;
 
 	*sample = (struct top_sample) { 0 };

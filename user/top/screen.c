@@ -12,8 +12,8 @@
 #define HEAD_LINES 3
 #define FOOT_LINES 1
 #define HEADING_LINES 2 /* of the table; more only if it is very narrow */
-#define ROWS_LEAST 3
-#define COLUMNS_MOST 16
+#define ROWS_MIN 3
+#define COLUMNS_MAX 16
 
 static void write_cut(struct sink *out, const struct top_screen *screen, const struct sink *line)
 {
@@ -148,10 +148,10 @@ static void write_table(struct sink *out, const struct top_screen *screen,
 			const struct table *table)
 {
 	size_t used = HEAD_LINES + FOOT_LINES + HEADING_LINES;
-	size_t rows = screen->lines > used + ROWS_LEAST ? screen->lines - used : ROWS_LEAST;
+	size_t rows = screen->lines > used + ROWS_MIN ? screen->lines - used : ROWS_MIN;
 	struct grid_options options = { .style = screen->style,
 					.top = screen->lines ? rows - 1 : 0,
-					.steady = COLUMNS_MOST };
+					.steady = COLUMNS_MAX };
 
 	if (table && table->row_count)
 		grid_write(out, table, &options);

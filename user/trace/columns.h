@@ -443,7 +443,7 @@
 	COLUMN(SUMMARY_CLASS_ROW, "row", UINT, NONE, BY_HAND, "row, from 0")                       \
 	COLUMN(SUMMARY_CLASS_COLUMN, "column", UINT, NONE, BY_HAND, "column, from 0")              \
 	COLUMN(SUMMARY_CLASS_PERCENT, "percent", UINT, NONE, BY_HAND, "percentile")                \
-	COLUMN(SUMMARY_CLASS_MOST, "most", UINT, NONE, BY_HAND, "largest of all values")           \
+	COLUMN(SUMMARY_CLASS_MAX, "most", UINT, NONE, BY_HAND, "largest of all values")           \
 	COLUMN(SUMMARY_CLASS_NUMBER, "class", UINT, NONE, BY_HAND,                                 \
 	       "class: values below 128 have their own; above, 64 of equal width per power of "    \
 	       "two")                                                                              \

@@ -147,7 +147,7 @@
 #define TRACE_CELL_ITEM 8 /* the next text of the list in that cell */
 
 /* `flags` of summary_cell rows. */
-#define TRACE_CELL_AT_LEAST (1u << 0)
+#define TRACE_CELL_AT_MIN (1u << 0)
 #define TRACE_CELL_SUMMED (1u << 1)
 
 #endif

@@ -37,7 +37,7 @@ static int load_column(struct trace_reader *reader, const struct column_view *vi
  * 0 or -EINVAL.
  */
 static int view_rows(const struct trace_reader *reader, const struct block *block, uint64_t mask,
-		     struct column_view views[TRACE_COLUMNS_MOST])
+		     struct column_view views[TRACE_COLUMNS_MAX])
 {
 	const struct trace_schema *schema = &trace_schemas[block->kind];
 	int err = block_columns(block, schema->columns, schema->column_count, UINT64_MAX, views);
@@ -65,7 +65,7 @@ static void sum_up(uint64_t *times, size_t count, uint64_t t0)
 
 int reader_load_rows(struct trace_reader *reader, const struct block *block, uint64_t mask)
 {
-	struct column_view views[TRACE_COLUMNS_MOST];
+	struct column_view views[TRACE_COLUMNS_MAX];
 	int err = view_rows(reader, block, mask, views);
 
 	reader->loaded = 0;
@@ -196,7 +196,7 @@ int trace_reader_open_memory(struct trace_reader **result, const void *bytes, si
 
 void trace_reader_release(struct trace_reader *reader)
 {
-	for (size_t c = 0; c < TRACE_COLUMNS_MOST; c++) {
+	for (size_t c = 0; c < TRACE_COLUMNS_MAX; c++) {
 		free(reader->columns[c]);
 		reader->columns[c] = NULL;
 		reader->column_rows[c] = 0;
@@ -329,7 +329,7 @@ void trace_view_times(const struct trace_view *view, uint64_t *times)
 
 const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned int column)
 {
-	return column < TRACE_COLUMNS_MOST && reader->loaded & 1ull << column
+	return column < TRACE_COLUMNS_MAX && reader->loaded & 1ull << column
 		       ? reader->columns[column]
 		       : NULL;
 }

@@ -93,7 +93,7 @@ void trace_reader_release(struct trace_reader *reader);
 struct trace_view {
 	uint32_t rows;
 	uint64_t t0; /* base of the time differences */
-	struct column_view columns[TRACE_COLUMNS_MOST];
+	struct column_view columns[TRACE_COLUMNS_MAX];
 };
 
 /* Buffers for viewing blocks: one per thread, for any number of readers. */

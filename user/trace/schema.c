@@ -13,7 +13,7 @@
 #define COLUMNS_OF_KIND(id, name, ...)                                                             \
 	static const struct trace_column name##_columns[] = { TRACE_COLUMNS_##id(COLUMN) };        \
 	_Static_assert(COUNT(name##_columns) == id##_COLUMNS, "columns are numbered in order");    \
-	_Static_assert(COUNT(name##_columns) < TRACE_COLUMNS_MOST, "a mask can name them");
+	_Static_assert(COUNT(name##_columns) < TRACE_COLUMNS_MAX, "a mask can name them");
 
 TRACE_KINDS(COLUMNS_OF_KIND)
 

@@ -19,7 +19,7 @@
 #define TRACE_BLOCK_ROWS 32768		  /* maximum rows of a writer's blocks */
 #define TRACE_BLOCK_ROWS_MAX (1u << 17)	  /* a reader rejects blocks with more rows */
 #define TRACE_FRAME_BYTES_MAX (64u << 20) /* ... and frames that decompress to more */
-#define TRACE_COLUMNS_MOST 64		  /* of a kind: as many as fit in a mask */
+#define TRACE_COLUMNS_MAX 64		  /* of a kind: as many as fit in a mask */
 
 /* Kinds of rows and their columns: see columns.h. */
 #define TRACE_ENUM_KIND(id, ...) TRACE_##id,

@@ -34,11 +34,11 @@ static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 }
 
 /* Reserved but unused room takes address space, not memory: reallocarray does not touch it. */
-#define RESERVED_MOST (1u << 22)
+#define RESERVED_MAX (1u << 22)
 
 int texts_reserve(struct texts *texts, uint64_t more)
 {
-	size_t room = texts->count + (more < RESERVED_MOST ? more : RESERVED_MOST);
+	size_t room = texts->count + (more < RESERVED_MAX ? more : RESERVED_MAX);
 	struct text *items;
 
 	if (room <= texts->capacity)

@@ -10,7 +10,7 @@
 #include <sys/random.h>
 
 #define TAG_USED 0x80
-#define SLOTS_LEAST 16
+#define SLOTS_MIN 16
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -91,7 +91,7 @@ static bool grow(struct map *map)
 	size_t width = map->key_words + map->value_words;
 	struct map larger = *map;
 
-	larger.slots = map->slots ? map->slots * 2 : SLOTS_LEAST;
+	larger.slots = map->slots ? map->slots * 2 : SLOTS_MIN;
 	larger.tags = calloc(larger.slots, 1);
 	larger.entries = reallocarray(NULL, larger.slots, width * sizeof(uint64_t));
 	if (!larger.tags || !larger.entries) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define SLOTS_LEAST 64
+#define SLOTS_MIN 64
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -64,7 +64,7 @@ static void put(uint32_t *slots, size_t room, uint64_t hash, uint32_t number)
 
 bool number_index_reserve(struct number_index *index, const void *items, size_t count)
 {
-	size_t room = index->room ? index->room : SLOTS_LEAST;
+	size_t room = index->room ? index->room : SLOTS_MIN;
 	uint32_t *slots;
 
 	while (count > room - room / 4) /* at most three quarters full */

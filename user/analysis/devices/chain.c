@@ -18,7 +18,7 @@
 #include "grow.h"
 
 #define BEFORE 32 /* latest bios kept per thread */
-#define THREADS_MOST (1u << 16)
+#define THREADS_MAX (1u << 16)
 #define LATE_THREADS 256 /* threads checked for waiting on bios that others queued */
 
 struct service_time {
@@ -57,7 +57,7 @@ int chain_begin(const struct job *job, void **state)
 	*state = chain;
 	chain->job = job;
 	map_init(&chain->numbers, 2, 1);
-	chain->slowest = calloc(CHAIN_SLOWEST_MOST, sizeof(*chain->slowest));
+	chain->slowest = calloc(CHAIN_SLOWEST_MAX, sizeof(*chain->slowest));
 	return chain->slowest ? 0 : -ENOMEM;
 }
 
@@ -93,7 +93,7 @@ static int look_up_thread(struct chain *chain, const struct event *event, struct
 		*thread = chain->threads[*number];
 		return 0;
 	}
-	if (chain->thread_count == THREADS_MOST)
+	if (chain->thread_count == THREADS_MAX)
 		return 0;
 	if (!GROW(chain->threads, chain->thread_room, chain->thread_count + 1))
 		return -ENOMEM;
@@ -217,7 +217,7 @@ static int settle(struct chain *chain, struct waiting *waiting)
 		time->device_ns = device_time(waiting);
 		time->queue_ns = clock_subtract(waiting->flight.measure, time->device_ns);
 	}
-	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MOST, &waiting->operation,
+	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MAX, &waiting->operation,
 		     sizeof(waiting->operation));
 	return time->bios ? add_operation(chain, waiting) : 0;
 }
@@ -391,7 +391,7 @@ static int begin_latest(struct chain *chain)
 
 static inline bool is_slow(const struct chain *chain, const struct event *event)
 {
-	return chain->slowest_count < CHAIN_SLOWEST_MOST ||
+	return chain->slowest_count < CHAIN_SLOWEST_MAX ||
 	       event->end - event->start > chain->slowest->time.time_ns;
 }
 
@@ -401,7 +401,7 @@ static void settle_latest(struct chain *chain, struct waiting *waiting, const st
 	if (!is_slow(chain, event))
 		return;
 	begin_operation(&waiting->operation, event);
-	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MOST, &waiting->operation,
+	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MAX, &waiting->operation,
 		     sizeof(waiting->operation));
 }
 

@@ -5,12 +5,12 @@
 #ifndef FAULTLINE_CHAIN_H
 #define FAULTLINE_CHAIN_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/base/interval.h"
 #include "analysis/events/path.h"
 
 #define CHAIN_BIOS_KEPT 16 /* per operation, for display */
-#define CHAIN_SLOWEST_MOST 1000
+#define CHAIN_SLOWEST_MAX 1000
 
 /* A part of a request, queued by the operation's own thread. */
 struct chain_bio {
@@ -70,16 +70,16 @@ int chain_add_columns(struct table *table);
 int chain_add_group(struct table *table, size_t base);
 
 /* Returns the slowest operations, slowest first; NULL without the block layer. */
-const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count);
+const struct chain_operation *chain_slowest(const struct results *results, size_t *count);
 /* By file number, `*count` entries. */
-const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count);
+const struct chain_pieces *chain_pieces_of_files(const struct results *results, size_t *count);
 /* By file number, `*count` entries. */
-const struct chain_late *chain_late_of_files(const struct measured *measured, size_t *count);
+const struct chain_late *chain_late_of_files(const struct results *results, size_t *count);
 /* Sums by file number, `*count` entries. */
-const struct chain_time *chain_of_files(const struct measured *measured, size_t *count);
+const struct chain_time *chain_of_files(const struct results *results, size_t *count);
 /* The sum of metadata calls, except calls that allocate or free a file's space. */
-const struct chain_time *chain_of_names(const struct measured *measured);
+const struct chain_time *chain_of_names(const struct results *results);
 /* Sums by span label. */
-const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count);
+const struct chain_time *chain_of_labels(const struct results *results, size_t *count);
 
 #endif

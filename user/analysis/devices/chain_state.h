@@ -24,7 +24,7 @@ struct chain {
 	size_t thread_count, thread_room;
 	struct found_thread lately[LATELY];
 	struct thread *listed; /* threads with latest operations */
-	uint64_t beyond;       /* bios of threads beyond THREADS_MOST */
+	uint64_t beyond;       /* bios of threads beyond THREADS_MAX */
 	struct chain_time *files, *labels, names;
 	size_t file_room, label_room;
 	struct chain_pieces *pieces; /* by file */
@@ -48,11 +48,11 @@ int chain_settle_until(void *state, uint64_t time_ns);
 void chain_times_numbers(const struct chain_time *times, size_t room, uint64_t *numbers,
 			 size_t count);
 void chain_times_at(const struct chain_time *times, size_t room, uint64_t number,
-		    uint64_t values[SAMPLED_MOST]);
+		    uint64_t values[SAMPLED_MAX]);
 /* Members that all these lists share. */
 #define CHAIN_SAMPLED                                                                              \
 	.columns = { "time_ns", "device_ns", "queue_ns", "other_ns", "count", "bios", "bytes" },   \
-	.begin = chain_begin, .passing = &analysis_latency_breakdown.passing, .end = chain_end,    \
+	.begin = chain_begin, .consumer = &analysis_latency_breakdown.consumer, .end = chain_end,  \
 	.settle = chain_settle_until, .filled = &analysis_latency_breakdown
 
 #endif

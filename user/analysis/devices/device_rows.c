@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/devices/devices.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 /* Of requests that a thread waits for. */
 static const struct table_column waited_columns[] = {
@@ -16,7 +16,8 @@ static const struct table_column waited_columns[] = {
 	  TABLE_UINT(struct device_waits, bytes), 0 },
 	{ "parts", NULL, UNIT_COUNT, "bios of requests that a thread waits for",
 	  TABLE_UINT(struct device_waits, parts), 0 },
-	{ "queue_ns", NULL, UNIT_NS, "time until the driver received these bios, summed over bios",
+	{ "queue_ns", NULL, UNIT_NS,
+	  "time from queueing until the driver received these bios, summed over bios",
 	  TABLE_UINT(struct device_waits, part_queue_ns), 0 },
 	{ "service_ns", NULL, UNIT_NS,
 	  "time from the driver's receipt to completion, summed over these bios",

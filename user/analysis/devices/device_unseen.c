@@ -38,15 +38,15 @@ void device_unseen_mark(struct table *table, const struct device_unseen *unseen)
 		}
 }
 
-void device_unseen_say(struct words *text, struct table_text name,
+void device_unseen_say(struct strbuf *text, struct table_text name,
 		       const struct device_unseen *unseen)
 {
 	char count[UNITS_TEXT], bytes[UNITS_TEXT];
 
 	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++)
 		if (unseen->requests[use])
-			words_clause(text, "%.*s: %s %s (%s) have no completion event",
-				     (int)name.length, name.bytes,
-				     units_count(count, unseen->requests[use]), unseen_names[use],
-				     units_bytes(bytes, unseen->bytes[use]));
+			strbuf_clause(text, "%.*s: %s %s (%s) have no completion event",
+				      (int)name.length, name.bytes,
+				      units_count(count, unseen->requests[use]), unseen_names[use],
+				      units_bytes(bytes, unseen->bytes[use]));
 }

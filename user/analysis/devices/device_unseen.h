@@ -7,7 +7,7 @@
 
 #include "analysis/events/event.h"
 #include "analysis/table/table.h"
-#include "words.h"
+#include "strbuf.h"
 
 struct device_unseen {
 	uint64_t requests[2], bytes[2]; /* DEVICE_READS, DEVICE_WRITES */
@@ -18,7 +18,7 @@ void device_unseen_add(struct device_unseen *unseen, const struct event *event);
 /* Marks the request counts in the last row of the table "devices" as lower bounds. */
 void device_unseen_mark(struct table *table, const struct device_unseen *unseen);
 /* Adds a readable clause if any requests are missing. */
-void device_unseen_say(struct words *text, struct table_text name,
+void device_unseen_say(struct strbuf *text, struct table_text name,
 		       const struct device_unseen *unseen);
 
 #endif

@@ -13,11 +13,11 @@
 #include "grow.h"
 #include "units.h"
 
-#define USERS_MOST 64 /* per device; further users count as the last one */
-#define GENERATIONS_MOST 4096
+#define USERS_MAX 64 /* per device; further users count as the last one */
+#define GENERATIONS_MAX 4096
 
 struct used_device {
-	struct device_user users[USERS_MOST];
+	struct device_user users[USERS_MAX];
 	size_t count;
 	struct interval_union shared;
 };
@@ -25,8 +25,8 @@ struct used_device {
 struct device_users {
 	const struct job *job;
 	struct device_list list;
-	struct used_device *all[DEVICES_MOST]; /* indexed as in `list` */
-	uint32_t *roots; /* per process, cached; PROCESS_NONE: not yet known */
+	struct used_device *all[DEVICES_MAX]; /* indexed as in `list` */
+	uint32_t *roots;		      /* per process, cached; PROCESS_NONE: not yet known */
 	size_t root_room;
 };
 
@@ -59,7 +59,7 @@ static uint32_t find_root(const struct job *job, uint32_t process)
 	const struct process *processes = job->processes.processes;
 	uint32_t below = process;
 
-	for (int i = 0; i < GENERATIONS_MOST; i++) {
+	for (int i = 0; i < GENERATIONS_MAX; i++) {
 		uint32_t parent = processes[process].parent;
 
 		if (parent == PROCESS_NONE || parent == PROCESS_UNKNOWN)
@@ -93,7 +93,7 @@ static int find_device(struct device_users *users, const struct event *event,
 	size_t number = device_list_add(&users->list, event, REQUEST_DEV);
 
 	*found = NULL;
-	if (number == DEVICES_MOST)
+	if (number == DEVICES_MAX)
 		return 0;
 	if (!users->all[number])
 		users->all[number] = calloc(1, sizeof(*users->all[number]));
@@ -138,7 +138,7 @@ static int add_request(struct device_users *users, const struct event *event)
 		return 0;
 	while (i < device->count && device->users[i].process != root)
 		i++;
-	if (i == USERS_MOST)
+	if (i == USERS_MAX)
 		i--;
 	user = &device->users[i];
 	if (i == device->count) {
@@ -170,7 +170,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 /* --- the table --- */
 
-struct line {
+struct device_users_row {
 	const char *host;
 	struct table_text name, comm;
 	char dev[UNITS_TEXT];
@@ -180,30 +180,32 @@ struct line {
 static int get_dev(struct table *table, struct cell *cell, const void *row,
 		   const struct table_column *column)
 {
-	return table_set_literal(table, cell, ((const struct line *)row)->dev);
+	return table_set_literal(table, cell, ((const struct device_users_row *)row)->dev);
 }
 
 static const struct table_column columns[] = {
 	{ "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
-	  TABLE_TEXT(struct line, name), 0 },
+	  TABLE_TEXT(struct device_users_row, name), 0 },
 	{ "dev", NULL, UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
-	{ "host", NULL, UNIT_NONE, "host of the device", TABLE_LITERAL(struct line, host), 0 },
+	{ "host", NULL, UNIT_NONE, "host of the device",
+	  TABLE_LITERAL(struct device_users_row, host), 0 },
 	{ "pid", "pid", UNIT_NONE,
 	  "process ID of a program started by the run's command, or of the command itself; null: "
 	  "the kernel",
-	  TABLE_UINT(struct line, pid), 0 },
-	{ "comm", "program", UNIT_NONE, "name of the program", TABLE_TEXT(struct line, comm), 0 },
+	  TABLE_UINT(struct device_users_row, pid), 0 },
+	{ "comm", "program", UNIT_NONE, "name of the program",
+	  TABLE_TEXT(struct device_users_row, comm), 0 },
 	{ "requests", "requests", UNIT_COUNT,
 	  "requests whose first bio the program or one of its descendants queued",
-	  TABLE_UINT(struct line, requests), 0 },
+	  TABLE_UINT(struct device_users_row, requests), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in these requests",
-	  TABLE_UINT(struct line, bytes), 0 },
+	  TABLE_UINT(struct device_users_row, bytes), 0 },
 	{ "time_ns", "time", UNIT_NS, "time with at least one of these requests in flight",
-	  TABLE_UINT(struct line, time_ns), 0 },
+	  TABLE_UINT(struct device_users_row, time_ns), 0 },
 	{ "shared_ns", "shared", UNIT_NS,
 	  "time during which the device had requests of two or more programs of the run in flight, "
 	  "the kernel excluded",
-	  TABLE_UINT(struct line, shared_ns), 0 },
+	  TABLE_UINT(struct device_users_row, shared_ns), 0 },
 };
 
 static int add_line(const struct device_users *users, struct table *table, size_t number,
@@ -211,7 +213,7 @@ static int add_line(const struct device_users *users, struct table *table, size_
 {
 	const struct job *job = users->job;
 	const struct listed_device *device = &users->list.devices[number];
-	struct line line = {
+	struct device_users_row line = {
 		.host = device_list_host(&users->list, device),
 		.name = { device->name.bytes, device->name.length },
 		.comm = { "kernel", 6 },
@@ -243,16 +245,16 @@ static int fill(void *state, struct table *table)
 	status = table_add_columns(table, TABLE_COLUMNS(columns));
 	if (!status)
 		status = size_class_add_columns(table, "requests in this size class",
-						offsetof(struct line, sizes));
+						offsetof(struct device_users_row, sizes));
 	for (size_t i = 0; i < users->list.count; i++)
 		for (size_t j = 0; j < users->all[i]->count && !status; j++)
 			status = add_line(users, table, i, &users->all[i]->users[j]);
 	return status;
 }
 
-bool device_users_of(const struct measured *measured, size_t number, struct device_users_view *view)
+bool device_users_of(const struct results *results, size_t number, struct device_users_view *view)
 {
-	const struct device_users *users = measured_state(measured, &analysis_device_users);
+	const struct device_users *users = results_state(results, &analysis_device_users);
 	const struct used_device *device;
 
 	if (number >= users->list.count)
@@ -289,7 +291,7 @@ static uint64_t time_until(const struct interval_union *time, uint64_t now_ns)
 }
 
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
-	       uint64_t values[SAMPLED_MOST])
+	       uint64_t values[SAMPLED_MAX])
 {
 	const struct device_users *users = state;
 	size_t i = number >> 32, j = (uint32_t)number;
@@ -307,7 +309,7 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 static const struct sampled sampled = {
 	.columns = { "requests", "bytes", "time_ns", "shared_ns" },
 	.begin = begin,
-	.passing = &analysis_device_users.passing,
+	.consumer = &analysis_device_users.consumer,
 	.end = end,
 	.filled = &analysis_device_users,
 	.numbers = numbers,
@@ -323,7 +325,7 @@ const struct analysis analysis_device_users = {
 	.share = "of all",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
+	.consumer = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,

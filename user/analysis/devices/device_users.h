@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_DEVICE_USERS_H
 #define FAULTLINE_DEVICE_USERS_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/base/interval.h"
 #include "analysis/shared/size_class.h"
 
@@ -29,7 +29,6 @@ struct device_users_view {
 };
 
 /* Returns false past the last device. */
-bool device_users_of(const struct measured *measured, size_t number,
-		     struct device_users_view *view);
+bool device_users_of(const struct results *results, size_t number, struct device_users_view *view);
 
 #endif

@@ -26,11 +26,11 @@ struct device_sum {
 	uint64_t sequential, random;
 };
 
-#define DEVICE_NUMBERS_MOST 16
+#define DEVICE_NUMBERS_MAX 16
 
 /* A small set of device numbers. */
 struct numbers {
-	uint32_t devs[DEVICE_NUMBERS_MOST];
+	uint32_t devs[DEVICE_NUMBERS_MAX];
 	unsigned int count;
 };
 
@@ -49,15 +49,15 @@ struct device {
 	struct histogram *latency[DEVICE_USES], *service[DEVICE_USES]; /* NULL: no requests */
 };
 
-#define WAITERS_MOST (1u << 16)
+#define WAITERS_MAX (1u << 16)
 
 struct devices {
 	const struct job *job;
 	/* Device and use, process, tid -> union of the thread's parts: measure, end. */
 	struct map waiters;
 	struct device_list list;
-	struct device *all[DEVICES_MOST]; /* indexed as in the list until the table is filled */
-	uint64_t beyond;		  /* requests of devices beyond DEVICES_MOST */
+	struct device *all[DEVICES_MAX]; /* indexed as in the list until the table is filled */
+	uint64_t beyond;		 /* requests of devices beyond DEVICES_MAX */
 };
 
 /* A table row. */
@@ -67,7 +67,7 @@ struct sum_line {
 	const struct histogram *latency, *service; /* NULL: no requests, or unknown */
 };
 
-struct line {
+struct devices_row {
 	char dev[UNITS_TEXT];
 	const struct numbers *served, *parts;
 	const char *host;
@@ -80,13 +80,13 @@ struct line {
 static int get_dev(struct table *table, struct cell *cell, const void *row,
 		   const struct table_column *column)
 {
-	return table_set_literal(table, cell, ((const struct line *)row)->dev);
+	return table_set_literal(table, cell, ((const struct devices_row *)row)->dev);
 }
 
 static int set_numbers(struct table *table, struct cell *cell, const struct numbers *numbers)
 {
-	char texts[DEVICE_NUMBERS_MOST][UNITS_TEXT];
-	struct cell cells[DEVICE_NUMBERS_MOST];
+	char texts[DEVICE_NUMBERS_MAX][UNITS_TEXT];
+	struct cell cells[DEVICE_NUMBERS_MAX];
 
 	for (unsigned int i = 0; i < numbers->count; i++) {
 		units_device(texts[i], numbers->devs[i]);
@@ -100,13 +100,13 @@ static int set_numbers(struct table *table, struct cell *cell, const struct numb
 static int get_served(struct table *table, struct cell *cell, const void *row,
 		      const struct table_column *column)
 {
-	return set_numbers(table, cell, ((const struct line *)row)->served);
+	return set_numbers(table, cell, ((const struct devices_row *)row)->served);
 }
 
 static int get_parts(struct table *table, struct cell *cell, const void *row,
 		     const struct table_column *column)
 {
-	return set_numbers(table, cell, ((const struct line *)row)->parts);
+	return set_numbers(table, cell, ((const struct devices_row *)row)->parts);
 }
 
 static const struct table_column own_columns[] = {
@@ -145,14 +145,17 @@ static const struct table_column own_columns[] = {
 
 static const struct table_column all_columns[] = {
 	{ "requests", "", UNIT_COUNT,
-	  "completed requests of any process, as in /proc/diskstats; bios if the device has no "
-	  "requests",
+	  "completed requests of any process, as in /proc/diskstats, the block layer's own flushes "
+	  "included; on devices without requests (md, dm, zram), bios as they arrive",
 	  TABLE_UINT(struct sum_line, requests), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by requests of any process",
 	  TABLE_UINT(struct sum_line, bytes), 0 },
-	{ "merges", NULL, UNIT_COUNT, "bios and requests merged into another request",
+	{ "merges", NULL, UNIT_COUNT,
+	  "bios and requests merged into another request; null if the kernel does not report it",
 	  TABLE_UINT(struct sum_line, merges), 0 },
-	{ "requeues", NULL, UNIT_COUNT, "times the driver returned a request to get it again later",
+	{ "requeues", NULL, UNIT_COUNT,
+	  "times the driver returned a request to get it again later; null if the kernel does not "
+	  "report it",
 	  TABLE_UINT(struct sum_line, requeues), 0 },
 	{ "errors", NULL, UNIT_COUNT, "requests of any process that failed",
 	  TABLE_UINT(struct sum_line, errors), 0 },
@@ -163,27 +166,28 @@ static const struct table_column all_columns[] = {
 
 static const struct table_column columns[] = {
 	{ "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
-	  TABLE_TEXT(struct line, name), 0 },
+	  TABLE_TEXT(struct devices_row, name), 0 },
 	{ "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
-	{ "host", NULL, UNIT_NONE, "host of the device", TABLE_LITERAL(struct line, host), 0 },
+	{ "host", NULL, UNIT_NONE, "host of the device", TABLE_LITERAL(struct devices_row, host),
+	  0 },
 	{ "st_devs", NULL, UNIT_NONE,
 	  "st_dev of the files whose bytes the device moved; on overlay and btrfs it differs from "
 	  "the device's own number",
 	  get_served, 0, 0 },
-	{ "partitions", NULL, UNIT_NONE, "partitions of the device that received requests",
-	  get_parts, 0, 0 },
+	{ "partitions", NULL, UNIT_NONE,
+	  "major:minor of the partitions that received requests of the run", get_parts, 0, 0 },
 	{ "unseen.reads", NULL, UNIT_COUNT,
-	  "reads in /proc/diskstats without a completion event (lower bound); no other number "
-	  "includes them",
-	  TABLE_UINT(struct line, unseen.requests[DEVICE_READS]), 0 },
+	  "reads in /proc/diskstats without a completion event (lower bound), in no other number: "
+	  "if any, other counts and bytes of reads are lower bounds",
+	  TABLE_UINT(struct devices_row, unseen.requests[DEVICE_READS]), 0 },
 	{ "unseen.read_bytes", NULL, UNIT_BYTES, "bytes of reads without a completion event",
-	  TABLE_UINT(struct line, unseen.bytes[DEVICE_READS]), 0 },
+	  TABLE_UINT(struct devices_row, unseen.bytes[DEVICE_READS]), 0 },
 	{ "unseen.writes", NULL, UNIT_COUNT,
-	  "writes in /proc/diskstats without a completion event (lower bound); no other number "
-	  "includes them",
-	  TABLE_UINT(struct line, unseen.requests[DEVICE_WRITES]), 0 },
+	  "writes in /proc/diskstats without a completion event (lower bound), in no other number: "
+	  "if any, other counts and bytes of writes are lower bounds",
+	  TABLE_UINT(struct devices_row, unseen.requests[DEVICE_WRITES]), 0 },
 	{ "unseen.write_bytes", NULL, UNIT_BYTES, "bytes of writes without a completion event",
-	  TABLE_UINT(struct line, unseen.bytes[DEVICE_WRITES]), 0 },
+	  TABLE_UINT(struct devices_row, unseen.bytes[DEVICE_WRITES]), 0 },
 };
 
 static const char *const use_titles[DEVICE_USES] = { "reads", "writes", "discards", "flushes" };
@@ -222,7 +226,7 @@ static int find(struct devices *devices, const struct event *event, unsigned int
 	size_t number = device_list_add(&devices->list, event, column);
 
 	*found = NULL;
-	if (number == DEVICES_MOST)
+	if (number == DEVICES_MAX)
 		return 0;
 	if (!devices->all[number]) {
 		devices->all[number] = calloc(1, sizeof(*devices->all[number]));
@@ -241,7 +245,7 @@ static void add_number(struct numbers *numbers, uint32_t dev)
 	for (unsigned int i = 0; i < numbers->count; i++)
 		if (numbers->devs[i] == dev)
 			return;
-	if (numbers->count < DEVICE_NUMBERS_MOST)
+	if (numbers->count < DEVICE_NUMBERS_MAX)
 		numbers->devs[numbers->count++] = dev;
 }
 
@@ -250,13 +254,13 @@ static bool is_waited_for(enum device_use use, uint64_t flags)
 	return use == DEVICE_READS || use == DEVICE_FLUSHES || flags & TRACE_BLOCK_SYNC;
 }
 
-/* Threads beyond WAITERS_MOST are treated as if they had not waited. */
+/* Threads beyond WAITERS_MAX are treated as if they had not waited. */
 static int add_waiter(struct devices *devices, struct device *device, enum device_use use,
 		      const struct event *event)
 {
 	const uint64_t key[3] = { device->number * DEVICE_USES + use, event->process,
 				  event->thread };
-	bool room = devices->waiters.count < WAITERS_MOST, added;
+	bool room = devices->waiters.count < WAITERS_MAX, added;
 	uint64_t *found =
 		room ? map_add(&devices->waiters, key, &added) : map_find(&devices->waiters, key);
 	struct interval_union time;
@@ -472,13 +476,14 @@ static int add_own_columns(struct table *table, int use)
 {
 	const struct table_group own = { device_use_names[use], use_titles[use], JOB_EVENTS,
 					 TABLE_COLUMNS(own_columns) };
-	int status = table_add_group(table, &own,
-				     offsetof(struct line, own) + use * sizeof(struct sum_line));
+	int status = table_add_group(
+		table, &own, offsetof(struct devices_row, own) + use * sizeof(struct sum_line));
 
 	if (status || use > DEVICE_WRITES || !(table->recorded & JOB_EVENTS))
 		return status;
-	return device_rows_add_waits(
-		table, use, offsetof(struct line, waits) + use * sizeof(struct device_waits));
+	return device_rows_add_waits(table, use,
+				     offsetof(struct devices_row, waits) +
+					     use * sizeof(struct device_waits));
 }
 
 static int add_columns(struct table *table)
@@ -493,8 +498,9 @@ static int add_columns(struct table *table)
 
 		snprintf(name, sizeof(name), "all.%s", device_use_names[use]);
 		snprintf(title, sizeof(title), "all %s", use_titles[use]);
-		status = table_add_group(
-			table, &all, offsetof(struct line, all) + use * sizeof(struct sum_line));
+		status = table_add_group(table, &all,
+					 offsetof(struct devices_row, all) +
+						 use * sizeof(struct sum_line));
 	}
 	return status;
 }
@@ -513,7 +519,7 @@ static int compare_devices(const void *left, const void *right)
 static int fill(void *state, struct table *table)
 {
 	struct devices *devices = state;
-	struct words unseen = { .used = 0 };
+	struct strbuf unseen = { .used = 0 };
 	int status;
 
 	if (job_lacks_requests(devices->job)) {
@@ -528,10 +534,10 @@ static int fill(void *state, struct table *table)
 	for (size_t i = 0; i < devices->list.count && !status; i++) {
 		const struct device *device = devices->all[i];
 		const struct listed_device *listed = &devices->list.devices[device->number];
-		struct line line = { .name = { listed->name.bytes, listed->name.length },
-				     .served = &device->served,
-				     .parts = &device->parts,
-				     .host = device_list_host(&devices->list, listed) };
+		struct devices_row line = { .name = { listed->name.bytes, listed->name.length },
+					    .served = &device->served,
+					    .parts = &device->parts,
+					    .host = device_list_host(&devices->list, listed) };
 
 		units_device(line.dev, listed->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
@@ -562,9 +568,9 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-uint64_t devices_unseen(const struct measured *measured, enum device_use use)
+uint64_t devices_unseen(const struct results *results, enum device_use use)
 {
-	const struct devices *devices = measured_state(measured, &analysis_devices);
+	const struct devices *devices = results_state(results, &analysis_devices);
 	uint64_t unseen = 0;
 
 	for (size_t i = 0; devices && i < devices->list.count; i++)
@@ -572,14 +578,14 @@ uint64_t devices_unseen(const struct measured *measured, enum device_use use)
 	return unseen;
 }
 
-bool devices_view(const struct measured *measured, size_t number, struct device_view *view)
+bool devices_view(const struct results *results, size_t number, struct device_view *view)
 {
-	const struct devices *devices = measured_state(measured, &analysis_devices);
+	const struct devices *devices = results_state(results, &analysis_devices);
 	const struct listed_device *listed;
 	const struct device *device;
 
-	if (!measured->job)
-		return device_rows_view(measured->report, number, view);
+	if (!results->job)
+		return device_rows_view(results->report, number, view);
 	if (number >= devices->list.count)
 		return false;
 	device = devices->all[number];
@@ -611,15 +617,16 @@ bool devices_view(const struct measured *measured, size_t number, struct device_
 const struct analysis analysis_devices = {
 	.name = "devices",
 	.title = "Devices",
-	.meaning = "requests to block devices: the run's own, and those of any process",
+	.meaning = "requests to block devices: the run's own, and those of any process; null "
+		   "without layer block",
 	.shown = "name,dev,read.requests,read.bytes,write.requests,write.bytes,flush.requests,"
 		 "read.service_ns,write.service_ns,read.queue_ns,write.queue_ns",
-	.shown_of_sums = "name,dev,all.read.requests,all.read.bytes,all.read.time_ns,"
+	.shown_aggregated = "name,dev,all.read.requests,all.read.bytes,all.read.time_ns,"
 			 "all.write.requests,all.write.bytes,all.write.time_ns,all.flush.requests",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.of_sums = true,
-	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_BIO | EVENT_DEVICE },
+	.aggregated_ok = true,
+	.consumer = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_BIO | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
 				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART |

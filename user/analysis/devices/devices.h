@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_DEVICES_H
 #define FAULTLINE_DEVICES_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/base/interval.h"
 
 /* A device's requests of one kind that a thread waits for: all reads, and synchronous writes and
@@ -36,7 +36,7 @@ struct device_view {
 
 /* Returns false past the last device. For merged reports (measured->job is NULL) the values come
  * from their tables, and `host` and `dev` are unknown. */
-bool devices_view(const struct measured *measured, size_t number, struct device_view *view);
+bool devices_view(const struct results *results, size_t number, struct device_view *view);
 
 /* --- for devices.c --- */
 
@@ -47,6 +47,6 @@ bool device_rows_view(const struct report *report, size_t number, struct device_
 
 /* Returns the requests of all devices that the kernel counted but that have no completion event;
  * reads or writes. */
-uint64_t devices_unseen(const struct measured *measured, enum device_use use);
+uint64_t devices_unseen(const struct results *results, enum device_use use);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define BITS_FIRST 12
-#define BITS_MOST 63
+#define BITS_MAX 63
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -24,7 +24,7 @@ static uint64_t region_bytes(const struct dirty_map *map)
 /* Returns the end of a range, capped at what regions can represent. */
 static uint64_t end_of(uint64_t offset, uint64_t bytes)
 {
-	const uint64_t most = (1ull << BITS_MOST) - 1;
+	const uint64_t most = (1ull << BITS_MAX) - 1;
 
 	return offset >= most ? most : offset + least(bytes, most - offset);
 }
@@ -84,7 +84,7 @@ static int reach(struct dirty_map *map, size_t *left, uint64_t end)
 		if (count <= map->count)
 			return 0;
 		/* Every file gets its first region, even if `*left` is 0. */
-		if (count <= DIRTY_REGIONS_MOST && (count == 1 || count - map->count <= *left))
+		if (count <= DIRTY_REGIONS_MAX && (count == 1 || count - map->count <= *left))
 			break;
 		fold(map);
 	}

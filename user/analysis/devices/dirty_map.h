@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIRTY_REGIONS_MOST 256 /* per file */
+#define DIRTY_REGIONS_MAX 256 /* per file */
 
 struct dirty_region {
 	uint64_t since_ns;   /* first dirtied after the last write */

@@ -37,8 +37,8 @@ struct heat {
 	const struct job *job;
 	uint64_t stretch_ns;
 	struct device_list list;
-	struct heated devices[DEVICES_MOST]; /* indexed as in the list */
-	uint64_t beyond;		     /* requests of devices beyond DEVICES_MOST */
+	struct heated devices[DEVICES_MAX]; /* indexed as in the list */
+	uint64_t beyond;		    /* requests of devices beyond DEVICES_MAX */
 };
 
 static int begin(const struct job *job, void **state)
@@ -102,7 +102,7 @@ static int add_request(struct heat *heat, const struct event *event)
 	if (use == DEVICE_USES || event->flags & EVENT_SECOND)
 		return 0;
 	number = device_list_add(&heat->list, event, REQUEST_DEV);
-	if (number == DEVICES_MOST) {
+	if (number == DEVICES_MAX) {
 		heat->beyond++;
 		return 0;
 	}
@@ -144,7 +144,7 @@ static const struct table_column time_columns[HEAT_TIME_COLUMNS] = {
 				 TABLE_UINT(struct time_line, requests), 0 },
 };
 
-struct line {
+struct heat_row {
 	struct table_text name;
 	char dev[UNITS_TEXT];
 	const char *op, *measure;
@@ -155,14 +155,14 @@ struct line {
 static int get_dev(struct table *table, struct cell *cell, const void *row,
 		   const struct table_column *column)
 {
-	return table_set_literal(table, cell, ((const struct line *)row)->dev);
+	return table_set_literal(table, cell, ((const struct heat_row *)row)->dev);
 }
 
 /* Intervals without requests are left out. */
 static int get_over_time(struct table *table, struct cell *cell, const void *row,
 			 const struct table_column *column)
 {
-	const struct line *line = row;
+	const struct heat_row *line = row;
 	struct table *list;
 	int status = table_set_table(table, cell, TABLE_LIST, &list);
 
@@ -179,29 +179,30 @@ static int get_over_time(struct table *table, struct cell *cell, const void *row
 
 static const struct table_column columns[HEAT_COLUMNS] = {
 	[HEAT_NAME] = { "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
-			TABLE_TEXT(struct line, name), 0 },
+			TABLE_TEXT(struct heat_row, name), 0 },
 	[HEAT_DEV] = { "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0,
 		       0 },
 	[HEAT_OP] = { "op", "op", UNIT_NONE, "read, write, discard or flush",
-		      TABLE_LITERAL(struct line, op), 0 },
+		      TABLE_LITERAL(struct heat_row, op), 0 },
 	[HEAT_MEASURE] = { "measure", "measure", UNIT_NONE,
 			   "measured quantity and its unit: latency_ns (queue and service) or "
 			   "size_bytes",
-			   TABLE_LITERAL(struct line, measure), 0 },
+			   TABLE_LITERAL(struct heat_row, measure), 0 },
 	[HEAT_ABOVE] = { "above", "above", UNIT_NONE,
 			 "exclusive lower bound of the class, in the unit of measure",
-			 TABLE_UINT(struct line, above), 0 },
+			 TABLE_UINT(struct heat_row, above), 0 },
 	[HEAT_UPTO] = { "upto", "up to", UNIT_NONE,
 			"inclusive upper bound of the class, in the unit of measure; null: no "
 			"bound",
-			TABLE_UINT(struct line, upto), 0 },
+			TABLE_UINT(struct heat_row, upto), 0 },
 	[HEAT_REQUESTS] = { "requests", "requests", UNIT_COUNT, "requests of the run in the class",
-			    TABLE_UINT(struct line, requests), 0 },
+			    TABLE_UINT(struct heat_row, requests), 0 },
 	[HEAT_STRETCH] = { "stretch_ns", NULL, UNIT_NS, "length of an interval of over_time",
-			   TABLE_UINT(struct line, stretch_ns), 0 },
+			   TABLE_UINT(struct heat_row, stretch_ns), 0 },
 	[HEAT_OVER_TIME] = { "over_time", "over time", UNIT_NONE,
-			     "requests of the class by interval of the run; intervals without any "
-			     "are omitted",
+			     "requests of the class over the run, as a list of start_ns and "
+			     "requests for each interval of stretch_ns; intervals without any are "
+			     "omitted",
 			     get_over_time, 0, 0 },
 };
 
@@ -215,7 +216,7 @@ static uint64_t sum_of(const uint64_t counts[HEAT_STRETCHES])
 }
 
 /* Adds a row for each class from the first to the last one with a request. */
-static int add_map(struct table *table, struct line *line, const struct map_of *map,
+static int add_map(struct table *table, struct heat_row *line, const struct map_of *map,
 		   enum measure measure)
 {
 	size_t first = 0, last = CLASSES - 1;
@@ -249,8 +250,8 @@ static int fill(void *state, struct table *table)
 	for (size_t i = 0; i < heat->list.count && !status; i++) {
 		const struct listed_device *device = &heat->list.devices[i];
 		const struct heated *heated = &heat->devices[i];
-		struct line line = { .name = { device->name.bytes, device->name.length },
-				     .stretch_ns = heat->stretch_ns };
+		struct heat_row line = { .name = { device->name.bytes, device->name.length },
+					 .stretch_ns = heat->stretch_ns };
 
 		units_device(line.dev, device->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
@@ -279,7 +280,7 @@ const struct analysis analysis_device_heat = {
 	.shape = TABLE_LIST,
 	.heat = true,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
+	.consumer = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,

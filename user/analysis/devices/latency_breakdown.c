@@ -22,7 +22,7 @@ static const struct table_column where[] = {
 	  TABLE_UINT(struct chain_line, time.queue_ns), 0 },
 	{ "other_ns", "other", UNIT_NS,
 	  "part of the operations' time with none of their own requests in flight (locks, I/O of "
-	  "other tasks, CPU), summed over threads",
+	  "other tasks, flushes, CPU), summed over threads",
 	  TABLE_UINT(struct chain_line, other_ns), 0 },
 };
 
@@ -60,7 +60,7 @@ struct chain_line chain_line(const struct chain_time *time)
 
 /* --- the table --- */
 
-struct line {
+struct latency_breakdown_row {
 	struct chain_line chain;
 	struct table_text path;
 	const char *host; /* NULL: no file */
@@ -68,21 +68,23 @@ struct line {
 
 static const struct table_column first_columns[] = {
 	{ "count", "operations", UNIT_COUNT,
-	  "calls and faults that had requests of their own in flight",
-	  TABLE_UINT(struct line, chain.time.count), 0 },
+	  "calls and faults with requests of their own in flight: bios that their thread queued "
+	  "during them, or earlier for the same file",
+	  TABLE_UINT(struct latency_breakdown_row, chain.time.count), 0 },
 	{ "time_ns", "time", UNIT_NS, "time of these operations, summed over threads",
-	  TABLE_UINT(struct line, chain.time.time_ns), 0 },
+	  TABLE_UINT(struct latency_breakdown_row, chain.time.time_ns), 0 },
 };
 
 static const struct table_column last_columns[] = {
 	{ "bios", "bios", UNIT_COUNT,
 	  "bios of these operations: contiguous parts of files in requests",
-	  TABLE_UINT(struct line, chain.time.bios), 0 },
+	  TABLE_UINT(struct latency_breakdown_row, chain.time.bios), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by these bios",
-	  TABLE_UINT(struct line, chain.time.bytes), 0 },
-	{ "host", NULL, UNIT_NONE, "host of the file", TABLE_LITERAL(struct line, host), 0 },
-	{ "path", "file", UNIT_PATH, "path of the file; null for operations without a file",
-	  TABLE_TEXT(struct line, path), 0 },
+	  TABLE_UINT(struct latency_breakdown_row, chain.time.bytes), 0 },
+	{ "host", NULL, UNIT_NONE, "host of the file",
+	  TABLE_LITERAL(struct latency_breakdown_row, host), 0 },
+	{ "path", "file", UNIT_PATH, "path of the file; null: unknown",
+	  TABLE_TEXT(struct latency_breakdown_row, path), 0 },
 };
 
 static const char *host_of(const struct job *job, uint32_t file)
@@ -119,7 +121,7 @@ static int fill(void *state, struct table *table)
 		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
 	most = job_rows_most(chain->job, table->column_count);
 	for (size_t file = 0; file < chain->file_room && !status; file++) {
-		struct line line = { .chain = chain_line(&chain->files[file]) };
+		struct latency_breakdown_row line = { .chain = chain_line(&chain->files[file]) };
 		struct trace_string path;
 
 		if (!line.chain.time.count)
@@ -142,48 +144,48 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count)
+const struct chain_operation *chain_slowest(const struct results *results, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+	const struct chain *chain = results_state(results, &analysis_latency_breakdown);
 
 	*count = chain->slowest_count;
 	return chain->job->layers & JOB_PARTS ? chain->slowest : NULL;
 }
 
-const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count)
+const struct chain_pieces *chain_pieces_of_files(const struct results *results, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+	const struct chain *chain = results_state(results, &analysis_latency_breakdown);
 
 	*count = chain->piece_room;
 	return chain->pieces;
 }
 
-const struct chain_late *chain_late_of_files(const struct measured *measured, size_t *count)
+const struct chain_late *chain_late_of_files(const struct results *results, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+	const struct chain *chain = results_state(results, &analysis_latency_breakdown);
 
 	*count = chain->late_room;
 	return chain->late;
 }
 
-const struct chain_time *chain_of_files(const struct measured *measured, size_t *count)
+const struct chain_time *chain_of_files(const struct results *results, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+	const struct chain *chain = results_state(results, &analysis_latency_breakdown);
 
 	*count = chain ? chain->file_room : 0;
 	return chain ? chain->files : NULL;
 }
 
-const struct chain_time *chain_of_names(const struct measured *measured)
+const struct chain_time *chain_of_names(const struct results *results)
 {
-	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+	const struct chain *chain = results_state(results, &analysis_latency_breakdown);
 
 	return &chain->names;
 }
 
-const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count)
+const struct chain_time *chain_of_labels(const struct results *results, size_t *count)
 {
-	const struct chain *chain = measured_state(measured, &analysis_latency_breakdown);
+	const struct chain *chain = results_state(results, &analysis_latency_breakdown);
 
 	*count = chain ? chain->label_room : 0;
 	return chain ? chain->labels : NULL;
@@ -203,7 +205,7 @@ void chain_times_numbers(const struct chain_time *times, size_t room, uint64_t *
 }
 
 void chain_times_at(const struct chain_time *times, size_t room, uint64_t number,
-		    uint64_t values[SAMPLED_MOST])
+		    uint64_t values[SAMPLED_MAX])
 {
 	const struct chain_time *time;
 
@@ -227,7 +229,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 }
 
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
-	       uint64_t values[SAMPLED_MOST])
+	       uint64_t values[SAMPLED_MAX])
 {
 	const struct chain *chain = state;
 
@@ -244,7 +246,7 @@ const struct analysis analysis_latency_breakdown = {
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.begin = chain_begin,
-	.passing.events = chain_add_events,
+	.consumer.events = chain_add_events,
 	.columns = { [TRACE_BIO] = 1ull << BIO_FLAGS | 1ull << BIO_QUEUE | 1ull << BIO_REQUEST |
 				   1ull << BIO_DEV | 1ull << BIO_PID },
 	.fill = fill,

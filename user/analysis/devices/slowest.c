@@ -8,7 +8,7 @@
 
 #define SLOWEST 10 /* default number of rows */
 
-struct line {
+struct slowest_row {
 	struct chain_line chain;
 	const struct job *job;
 	const struct chain_operation *operation;
@@ -48,7 +48,7 @@ static const struct table_column bio_columns[] = {
 static int get_requests(struct table *table, struct cell *cell, const void *row,
 			const struct table_column *column)
 {
-	const struct line *line = row;
+	const struct slowest_row *line = row;
 	const struct chain_operation *operation = line->operation;
 	struct table *list;
 	int status = table_set_table(table, cell, TABLE_LIST, &list);
@@ -75,28 +75,31 @@ static int get_requests(struct table *table, struct cell *cell, const void *row,
 
 static const struct table_column first_columns[] = {
 	{ "op", "operation", UNIT_NONE, "kernel name of the call, or kind of fault",
-	  TABLE_LITERAL(struct line, name), 0 },
+	  TABLE_LITERAL(struct slowest_row, name), 0 },
 	{ "start_ns", "at", UNIT_NS, "start of the operation, since the start of the run",
-	  TABLE_UINT(struct line, start_ns), 0 },
-	{ "pid", "pid", UNIT_NONE, "process ID", TABLE_UINT(struct line, pid), 0 },
-	{ "tid", NULL, UNIT_NONE, "thread ID", TABLE_UINT(struct line, tid), 0 },
+	  TABLE_UINT(struct slowest_row, start_ns), 0 },
+	{ "pid", "pid", UNIT_NONE, "process ID", TABLE_UINT(struct slowest_row, pid), 0 },
+	{ "tid", NULL, UNIT_NONE, "thread ID", TABLE_UINT(struct slowest_row, tid), 0 },
 	{ "offset", NULL, UNIT_NONE, "offset of the operation in the file, in bytes",
-	  TABLE_UINT(struct line, offset), 0 },
+	  TABLE_UINT(struct slowest_row, offset), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by the operation; null for faults",
-	  TABLE_UINT(struct line, bytes), 0 },
+	  TABLE_UINT(struct slowest_row, bytes), 0 },
 	{ "time_ns", "time", UNIT_NS, "duration of the operation",
-	  TABLE_UINT(struct line, chain.time.time_ns), 0 },
+	  TABLE_UINT(struct slowest_row, chain.time.time_ns), 0 },
 };
 
 static const struct table_column last_columns[] = {
 	{ "bios", "bios", UNIT_COUNT,
 	  "bios of the operation: contiguous parts of files in its requests",
-	  TABLE_UINT(struct line, chain.time.bios), 0 },
-	{ "requests", NULL, UNIT_NONE, "first bios of the operation", get_requests, 0, 0 },
+	  TABLE_UINT(struct slowest_row, chain.time.bios), 0 },
+	{ "requests", NULL, UNIT_NONE,
+	  "first 16 bios of the operation: op, dev, request, start_ns (since its start), bytes, "
+	  "queue_ns, service_ns",
+	  get_requests, 0, 0 },
 	{ "path", "file", UNIT_PATH,
 	  "path of the file, or path argument of a call without a file (one that creates, removes "
 	  "or does not find it)",
-	  TABLE_TEXT(struct line, path), 0 },
+	  TABLE_TEXT(struct slowest_row, path), 0 },
 };
 
 /* The text is valid until `joined` is reused. */
@@ -112,11 +115,11 @@ static struct table_text path_of(const struct job *job, const struct chain_opera
 	return (struct table_text) { path.bytes, path.length };
 }
 
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	size_t count;
-	const struct chain_operation *slowest = chain_slowest(measured, &count);
+	const struct chain_operation *slowest = chain_slowest(results, &count);
 	size_t most = job->slowest ? job->slowest : SLOWEST;
 	char joined[PATH_JOIN_BYTES];
 	int status;
@@ -133,7 +136,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	for (size_t i = 0; i < count && i < most && !status; i++) {
 		const struct chain_operation *operation = &slowest[i];
 		bool known = operation->process != PROCESS_UNKNOWN;
-		struct line line = {
+		struct slowest_row line = {
 			.chain = chain_line(&operation->time),
 			.job = job,
 			.operation = operation,
@@ -158,7 +161,8 @@ static int conclude(const struct measured *measured, struct table *table)
 const struct analysis analysis_slowest = {
 	.name = "slowest",
 	.title = "Slowest operations",
-	.meaning = "the slowest operations, with their time split into device, queue and other",
+	.meaning = "the slowest operations (10, or --slowest N), with their time split into "
+		   "device, queue and other",
 	.shown = "op,time_ns,path,device_ns,queue_ns,other_ns,start_ns,pid,bytes,bios",
 	.shape = TABLE_LIST,
 	.conclude = conclude,
@@ -191,11 +195,11 @@ static const struct table_column last_span_columns[] = {
 	  TABLE_UINT(struct span_line, chain.time.bytes), 0 },
 };
 
-static int conclude_spans(const struct measured *measured, struct table *table)
+static int conclude_spans(const struct results *results, struct table *table)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	size_t count;
-	const struct chain_time *labels = chain_of_labels(measured, &count);
+	const struct chain_time *labels = chain_of_labels(results, &count);
 	int status;
 
 	if ((job->layers & (JOB_PARTS | JOB_SPAN)) != (JOB_PARTS | JOB_SPAN)) {
@@ -229,7 +233,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 }
 
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
-	       uint64_t values[SAMPLED_MOST])
+	       uint64_t values[SAMPLED_MAX])
 {
 	const struct chain *chain = state;
 

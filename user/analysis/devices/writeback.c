@@ -19,7 +19,7 @@
 #include "analysis/devices/writers.h"
 
 /* Maximum extent of a file that btrfs compresses as one: BTRFS_MAX_UNCOMPRESSED. */
-#define COMPRESSED_MOST (128u << 10)
+#define COMPRESSED_MAX (128u << 10)
 
 #define REGION_SHARE 16 /* fraction of the job's memory for regions */
 
@@ -176,7 +176,7 @@ static void add_reached(struct written *written, const struct event *event)
 	if (event->end > view->last_reached_ns)
 		view->last_reached_ns = event->end;
 	if (event_value(event, BIO_FLAGS) & TRACE_BLOCK_COMPRESSED)
-		bytes = COMPRESSED_MOST;
+		bytes = COMPRESSED_MAX;
 	if (event->offset >= 0)
 		dirty_map_take(&written->map, event->offset, bytes, event->start, event->end,
 			       &written->wait);
@@ -279,16 +279,19 @@ static const struct table_column columns[] = {
 	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct writeback_view, path),
 	  0 },
 	{ "written_bytes", "written by calls", UNIT_BYTES,
-	  "bytes written into the page cache by calls", COLUMN(sums.call_bytes), JOB_SYSCALL },
+	  "bytes written into the page cache by calls, O_DIRECT excluded", COLUMN(sums.call_bytes),
+	  JOB_SYSCALL },
 	{ "stored_bytes", "stored", UNIT_BYTES,
-	  "bytes of pages faulted on by stores: lower bound of what was stored to",
+	  "bytes of pages faulted on by stores: lower bound of what was stored to, as later stores "
+	  "to a large folio may not fault",
 	  COLUMN(sums.stored_bytes), JOB_FAULT },
 	{ "dirtied_bytes", "dirtied by stores", UNIT_BYTES,
 	  "bytes of whole folios dirtied by stores: upper bound of what was stored to",
 	  COLUMN(sums.dirtied_bytes), JOB_DIRTIED },
 	{ "device_bytes", "written to the device", UNIT_BYTES,
-	  "bytes of the file in completed write requests, O_DIRECT excluded", COLUMN(device_bytes),
-	  JOB_BLOCK },
+	  "bytes of the file in completed write requests, O_DIRECT and the file system's own "
+	  "blocks excluded",
+	  COLUMN(device_bytes), JOB_BLOCK },
 	{ "amplification", "ratio", UNIT_NONE,
 	  "bytes written to the device per byte that calls wrote or stores may have changed: lower "
 	  "bound",
@@ -297,10 +300,12 @@ static const struct table_column columns[] = {
 	  "bytes written to the device per byte that calls wrote or stores faulted on: upper bound",
 	  TABLE_REAL(struct writeback_view, amplification_most), JOB_BLOCK },
 	{ "unwritten_bytes", "not written yet", UNIT_BYTES,
-	  "bytes still dirty when the recording ended: upper bound", COLUMN(unwritten_bytes),
-	  JOB_BLOCK },
+	  "bytes still dirty when the recording ended, to be written back later or never: upper "
+	  "bound",
+	  COLUMN(unwritten_bytes), JOB_BLOCK },
 	{ "delay_ns", "delay", UNIT_NS,
-	  "time from dirtying a byte until it reached the device, mean over bytes",
+	  "time from dirtying a byte until it reached the device, mean over bytes; measured by "
+	  "page, in large files by region (up to 256)",
 	  COLUMN(delay_ns), JOB_BLOCK },
 	{ "longest_delay_ns", "longest", UNIT_NS,
 	  "longest time from dirtying a byte until it reached the device", COLUMN(longest_delay_ns),
@@ -326,11 +331,12 @@ static const struct table_column columns[] = {
 	  "when the last bytes reached the device, since the start of the run",
 	  COLUMN(last_reached_ns), JOB_BLOCK },
 	{ "processes", "writers", UNIT_NONE,
-	  "processes that dirtied the file, each with its share of the bytes written to the device",
+	  "processes that dirtied the file: pid, comm, written_bytes, stored_bytes, dirtied_bytes, "
+	  "pause_ns, device_bytes (by share of the bytes dirtied)",
 	  writers_get_processes, offsetof(struct writeback_view, processes), 0 },
 	{ "spans", NULL, UNIT_NONE,
-	  "innermost application spans in which the file was dirtied, each with its share of the "
-	  "bytes written to the device",
+	  "innermost application spans in which the file was dirtied: as processes, with name and "
+	  "category instead of pid and comm",
 	  writers_get_spans, offsetof(struct writeback_view, spans), JOB_SPAN },
 };
 
@@ -434,9 +440,9 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-bool writeback_of(const struct measured *measured, uint32_t file, struct writeback_view *view)
+bool writeback_of(const struct results *results, uint32_t file, struct writeback_view *view)
 {
-	const struct writeback *writeback = measured_state(measured, &analysis_writeback);
+	const struct writeback *writeback = results_state(results, &analysis_writeback);
 
 	if (!writeback->files[file])
 		return false;
@@ -444,9 +450,9 @@ bool writeback_of(const struct measured *measured, uint32_t file, struct writeba
 	return true;
 }
 
-uint64_t writeback_of_stores(const struct measured *measured)
+uint64_t writeback_of_stores(const struct results *results)
 {
-	const struct writeback *writeback = measured_state(measured, &analysis_writeback);
+	const struct writeback *writeback = results_state(results, &analysis_writeback);
 	uint64_t bytes = 0;
 
 	if (!writeback || !(writeback->layers & JOB_BLOCK))
@@ -481,7 +487,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 }
 
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
-	       uint64_t values[SAMPLED_MOST])
+	       uint64_t values[SAMPLED_MAX])
 {
 	const struct writeback *writeback = state;
 	const struct writeback_view *view;
@@ -501,7 +507,7 @@ static const struct sampled sampled = {
 	.columns = { "written_bytes", "stored_bytes", "dirtied_bytes", "device_bytes", "pauses",
 		     "pause_ns" },
 	.begin = begin,
-	.passing = &analysis_writeback.passing,
+	.consumer = &analysis_writeback.consumer,
 	.end = end,
 	.filled = &analysis_writeback,
 	.numbers = numbers,
@@ -518,8 +524,8 @@ const struct analysis analysis_writeback = {
 	.share = "of all written",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
-	.passing.matters = MATTERS | WALK_CLASS(IO_WRITE) | WALK_CLASS(IO_MMAP_WRITE),
+	.consumer.events = add_events,
+	.consumer.matters = MATTERS | WALK_CLASS(IO_WRITE) | WALK_CLASS(IO_MMAP_WRITE),
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.end = end,

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_WRITEBACK_H
 #define FAULTLINE_WRITEBACK_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/devices/writers.h"
 
 /* A file as the table's columns see it. Unknown numbers are TABLE_NO_UINT; times are on the job's
@@ -29,10 +29,10 @@ struct writeback_view {
 
 /* Returns false if the file (number in the job) was neither written nor written back. Leaves
  * processes and spans unset. */
-bool writeback_of(const struct measured *measured, uint32_t file, struct writeback_view *view);
+bool writeback_of(const struct results *results, uint32_t file, struct writeback_view *view);
 
 /* Returns the bytes written back because of stores, by their share of each file's dirtied bytes.
  * TABLE_NO_UINT: unknown. */
-uint64_t writeback_of_stores(const struct measured *measured);
+uint64_t writeback_of_stores(const struct results *results);
 
 #endif

@@ -91,7 +91,7 @@ struct writer *writers_list(const struct writers *writers, enum writers_by by, s
 
 /* --- tables within --- */
 
-struct line {
+struct writers_row {
 	struct writer_sums sums;
 	uint64_t device_bytes, pid;
 	struct table_text name, category;
@@ -99,27 +99,27 @@ struct line {
 
 static const struct table_column sum_columns[] = {
 	{ "written_bytes", NULL, UNIT_BYTES, "bytes written by calls",
-	  TABLE_UINT(struct line, sums.call_bytes), JOB_SYSCALL },
+	  TABLE_UINT(struct writers_row, sums.call_bytes), JOB_SYSCALL },
 	{ "stored_bytes", NULL, UNIT_BYTES, "bytes of pages faulted on by stores",
-	  TABLE_UINT(struct line, sums.stored_bytes), JOB_FAULT },
+	  TABLE_UINT(struct writers_row, sums.stored_bytes), JOB_FAULT },
 	{ "dirtied_bytes", NULL, UNIT_BYTES, "bytes of whole folios dirtied by stores",
-	  TABLE_UINT(struct line, sums.dirtied_bytes), JOB_DIRTIED },
+	  TABLE_UINT(struct writers_row, sums.dirtied_bytes), JOB_DIRTIED },
 	{ "pause_ns", NULL, UNIT_NS, "time the writer was throttled, summed over threads",
-	  TABLE_UINT(struct line, sums.pause_ns), JOB_THROTTLED },
+	  TABLE_UINT(struct writers_row, sums.pause_ns), JOB_THROTTLED },
 	{ "device_bytes", NULL, UNIT_BYTES,
 	  "bytes of the file written to the device, by the writer's share of the dirtied bytes",
-	  TABLE_UINT(struct line, device_bytes), JOB_BLOCK },
+	  TABLE_UINT(struct writers_row, device_bytes), JOB_BLOCK },
 };
 
 static const struct table_column process_columns[] = {
-	{ "pid", NULL, UNIT_NONE, "process ID", TABLE_UINT(struct line, pid), 0 },
-	{ "comm", NULL, UNIT_NONE, "name of the process", TABLE_TEXT(struct line, name), 0 },
+	{ "pid", NULL, UNIT_NONE, "process ID", TABLE_UINT(struct writers_row, pid), 0 },
+	{ "comm", NULL, UNIT_NONE, "name of the process", TABLE_TEXT(struct writers_row, name), 0 },
 };
 
 static const struct table_column span_columns[] = {
-	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct line, name), 0 },
-	{ "category", NULL, UNIT_NONE, "category of the span", TABLE_TEXT(struct line, category),
-	  0 },
+	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct writers_row, name), 0 },
+	{ "category", NULL, UNIT_NONE, "category of the span",
+	  TABLE_TEXT(struct writers_row, category), 0 },
 };
 
 static uint64_t share_of(const struct writer_list *list, const struct writer *writer)
@@ -130,13 +130,13 @@ static uint64_t share_of(const struct writer_list *list, const struct writer *wr
 	       list->all_bytes;
 }
 
-static void name_process(const struct job *job, uint32_t who, struct line *line)
+static void name_process(const struct job *job, uint32_t who, struct writers_row *line)
 {
 	line->pid = job->processes.processes[who].pid;
 	line->name = trace_text(job_comm(job, who));
 }
 
-static void name_span(const struct job *job, uint32_t who, struct line *line)
+static void name_span(const struct job *job, uint32_t who, struct writers_row *line)
 {
 	line->name = trace_text(job->labels.labels[who].name);
 	line->category = trace_text(job->labels.labels[who].category);
@@ -144,7 +144,7 @@ static void name_span(const struct job *job, uint32_t who, struct line *line)
 
 static int get_list(struct table *table, struct cell *cell, const struct writer_list *list,
 		    const struct table_column *columns, size_t column_count,
-		    void (*name)(const struct job *job, uint32_t who, struct line *line))
+		    void (*name)(const struct job *job, uint32_t who, struct writers_row *line))
 {
 	struct table *within;
 	int status = table_set_table(table, cell, TABLE_LIST, &within);
@@ -156,7 +156,7 @@ static int get_list(struct table *table, struct cell *cell, const struct writer_
 	if (!status)
 		status = table_add_columns(within, TABLE_COLUMNS(sum_columns));
 	for (size_t i = 0; i < list->count && !status; i++) {
-		struct line line = {
+		struct writers_row line = {
 			.sums = list->of[i].sums,
 			.device_bytes = share_of(list, &list->of[i]),
 		};

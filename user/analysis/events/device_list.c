@@ -23,7 +23,7 @@ size_t device_list_add(struct device_list *list, const struct event *event, unsi
 	uint32_t host = host_of(list, event), dev = event_value(event, column);
 	size_t number = find(list, host, dev);
 
-	if (number == list->count && number < DEVICES_MOST)
+	if (number == list->count && number < DEVICES_MAX)
 		list->devices[list->count++] = (struct listed_device) { .host = host, .dev = dev };
 	return number;
 }

@@ -7,18 +7,18 @@
 
 #include "analysis/events/event.h"
 
-#define DEVICES_MOST 256
+#define DEVICES_MAX 256
 
 struct device_list {
 	const struct job *job;
 	struct listed_device {
 		uint32_t host, dev;
 		struct trace_string name; /* as in /sys/block; empty: not recorded */
-	} devices[DEVICES_MOST];
+	} devices[DEVICES_MAX];
 	size_t count;
 };
 
-/* Returns the number of the device in a column of an event, adding it if new; DEVICES_MOST when the
+/* Returns the number of the device in a column of an event, adding it if new; DEVICES_MAX when the
  * list is full. */
 size_t device_list_add(struct device_list *list, const struct event *event, unsigned int column);
 /* Returns the host name of a device. */

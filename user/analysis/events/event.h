@@ -7,7 +7,7 @@
 #ifndef FAULTLINE_EVENT_MODEL_H
 #define FAULTLINE_EVENT_MODEL_H
 
-#include "analysis/events/held_block.h"
+#include "analysis/events/loaded_block.h"
 #include "analysis/events/io_class.h"
 #include "analysis/job/job.h"
 
@@ -81,7 +81,7 @@ struct event {
 		uint64_t asked_bytes;
 		uint64_t summed_count;
 	};
-	const struct held_block *block; /* the row that the event comes from; see event_value */
+	const struct loaded_block *block; /* the row that the event comes from; see event_value */
 	uint32_t row;
 	uint32_t process; /* number in the job's table; a pid until the event is resolved.
 			   * PROCESS_UNKNOWN for EVENT_PAGECACHE, forks and files */
@@ -103,7 +103,7 @@ struct event {
 /* Returns a value of the event's row as in the trace; the column must have been requested. */
 static inline uint64_t event_value(const struct event *event, unsigned int column)
 {
-	return held_block_value(event->block, column, event->row);
+	return loaded_block_value(event->block, column, event->row);
 }
 
 static inline enum trace_kind event_kind(const struct event *event)
@@ -155,11 +155,11 @@ struct file_memory { /* all zeros initially: id 0 is no file and never looked up
 
 struct event_chunk {
 	struct job *job;
-	const struct held_block *block;
+	const struct loaded_block *block;
 	struct clock_shift clock; /* of the block's trace */
 	uint32_t row, count;	  /* first row, and number of rows, at least 1 */
 	struct file_memory *memory;
-	const uint64_t *columns[TRACE_COLUMNS_MOST]; /* NULL for those not requested */
+	const uint64_t *columns[TRACE_COLUMNS_MAX]; /* NULL for those not requested */
 };
 
 /* True if it was done for another operation or by a kernel thread: not an operation of the job. */

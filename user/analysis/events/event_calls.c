@@ -158,8 +158,8 @@ static bool are_alike(const struct event_chunk *chunk, const struct call_rule *r
 	if (rule->operation->family == TRACE_TRANSFER || rule->operation->family == TRACE_MAP)
 		return false;
 	for (; others; others &= others - 1)
-		if (!held_block_is_same(chunk->block, __builtin_ctzll(others), chunk->row,
-					chunk->count))
+		if (!loaded_block_is_same(chunk->block, __builtin_ctzll(others), chunk->row,
+					  chunk->count))
 			return false;
 	return true;
 }

@@ -21,7 +21,7 @@ struct row_resolver {
 	const struct job *job;
 	struct path_columns first[TRACE_KIND_COUNT], second[TRACE_KIND_COUNT];
 	int op[TRACE_KIND_COUNT];
-	uint64_t values[TRACE_COLUMNS_MOST];
+	uint64_t values[TRACE_COLUMNS_MAX];
 	char joined[2][PATH_JOIN_BYTES];
 };
 

@@ -12,7 +12,7 @@
 #include "analysis/shared/trace_text.h"
 
 #define MADVISE "madvise"
-#define ADVICE_MOST 65536 /* files with advice, for each advice; more are left out */
+#define ADVICE_MAX 65536 /* files with advice, for each advice; more are left out */
 
 /* By bit number relative to TRACE_OP_ADVISED. */
 static const char *const words[] = {
@@ -35,10 +35,10 @@ struct dropped {
 
 struct advice {
 	const struct job *job;
-	bool advises[JOB_OPERATIONS_MOST]; /* per operation */
-	uint32_t madvise;		   /* its operation number; UINT32_MAX: none */
-	struct map advised;		   /* file, operation << 8 | advice -> struct advised */
-	struct map dropped;		   /* file -> struct dropped */
+	bool advises[JOB_OPERATIONS_MAX]; /* per operation */
+	uint32_t madvise;		  /* its operation number; UINT32_MAX: none */
+	struct map advised;		  /* file, operation << 8 | advice -> struct advised */
+	struct map dropped;		  /* file -> struct dropped */
 	bool cut;
 };
 
@@ -79,7 +79,7 @@ static void *value_of(struct advice *advice, struct map *map, const uint64_t *ke
 	bool added;
 
 	*status = 0;
-	if (map->count >= ADVICE_MOST) {
+	if (map->count >= ADVICE_MAX) {
 		value = map_find(map, key);
 		advice->cut |= !value;
 		return value;
@@ -186,7 +186,7 @@ static int add_series(void *state, const struct event_series *series)
 
 /* --- the table --- */
 
-struct line {
+struct advice_row {
 	struct table_text path;
 	const char *call, *advice;
 	uint64_t count, bytes, thread_time_ns, again, again_bytes;
@@ -194,31 +194,32 @@ struct line {
 };
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct line, path), 0 },
+	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct advice_row, path), 0 },
 	{ "call", "call", UNIT_NONE, "fadvise64, madvise or io_uring_fadvise",
-	  TABLE_LITERAL(struct line, call), 0 },
+	  TABLE_LITERAL(struct advice_row, call), 0 },
 	{ "advice", "advice", UNIT_NONE,
 	  "POSIX_FADV_* or MADV_* name in lower case, without the prefix; other: any other advice; "
 	  "null: unknown",
-	  TABLE_LITERAL(struct line, advice), 0 },
-	{ "count", "count", UNIT_COUNT, "successful calls", TABLE_UINT(struct line, count), 0 },
+	  TABLE_LITERAL(struct advice_row, advice), 0 },
+	{ "count", "count", UNIT_COUNT, "successful calls", TABLE_UINT(struct advice_row, count),
+	  0 },
 	{ "bytes", "bytes", UNIT_BYTES,
-	  "bytes covered by the calls; a length of 0 counts up to the end of the file",
-	  TABLE_UINT(struct line, bytes), 0 },
+	  "bytes covered by the calls; for fadvise, a length of 0 counts up to the end of the file",
+	  TABLE_UINT(struct advice_row, bytes), 0 },
 	{ "again", "refetched", UNIT_COUNT,
 	  "fadvise DONTNEED calls on the file, by any system call, after which part of the file "
 	  "was fetched again; null for other advice",
-	  TABLE_UINT(struct line, again), JOB_PAGECACHE },
+	  TABLE_UINT(struct advice_row, again), JOB_PAGECACHE },
 	{ "again_bytes", NULL, UNIT_BYTES,
 	  "bytes covered by the DONTNEED calls after which part of the file was fetched again",
-	  TABLE_UINT(struct line, again_bytes), JOB_PAGECACHE },
+	  TABLE_UINT(struct advice_row, again_bytes), JOB_PAGECACHE },
 	{ "thread_time_ns", "thread time", UNIT_NS, "time of the calls, summed over threads",
-	  TABLE_UINT(struct line, thread_time_ns), 0 },
+	  TABLE_UINT(struct advice_row, thread_time_ns), 0 },
 };
 
 static int compare_lines(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct advice_row *a = left, *b = right;
 	int order;
 
 	if (a->count != b->count)
@@ -231,12 +232,12 @@ static int compare_lines(const void *left, const void *right)
 	return strcmp(a->advice, b->advice);
 }
 
-static struct line line_of(const struct advice *advice, const uint64_t *key,
-			   const struct advised *advised)
+static struct advice_row line_of(const struct advice *advice, const uint64_t *key,
+				 const struct advised *advised)
 {
 	const struct operation *operation = &advice->job->operations[key[1] >> 8];
 	unsigned int number = key[1] & 0xff;
-	struct line line = {
+	struct advice_row line = {
 		.path = trace_text(file_table_name(&advice->job->files, key[0])),
 		.call = operation->name,
 		.advice = number < ADVICE_UNKNOWN ? words[number] : NULL,
@@ -259,7 +260,7 @@ static struct line line_of(const struct advice *advice, const uint64_t *key,
 
 static int add_lines(const struct advice *advice, struct table *table)
 {
-	struct line *lines = calloc(advice->advised.count + 1, sizeof(*lines));
+	struct advice_row *lines = calloc(advice->advised.count + 1, sizeof(*lines));
 	size_t at = 0, count = 0;
 	const uint64_t *key;
 	uint64_t *value;
@@ -298,7 +299,7 @@ static int fill(void *state, struct table *table)
 
 static int add_row(struct map *by_path, const struct table *table, size_t row)
 {
-	struct line line = { .again = TABLE_NO_UINT, .again_bytes = TABLE_NO_UINT };
+	struct advice_row line = { .again = TABLE_NO_UINT, .again_bytes = TABLE_NO_UINT };
 	const struct cell *cells = table_row(table, row);
 	struct advice_view *view;
 	uint64_t path;
@@ -321,18 +322,18 @@ static int add_row(struct map *by_path, const struct table *table, size_t row)
 	return 0;
 }
 
-int advice_index_make(struct advice_index *index, const struct measured *measured)
+int advice_index_make(struct advice_index *index, const struct results *results)
 {
 	const struct table *table;
 	int status = 0;
 
 	index->advice = NULL;
 	map_init(&index->by_path, 1, WORDS(advice_view));
-	if (measured->job) {
-		index->advice = measured_state(measured, &analysis_advice);
+	if (results->job) {
+		index->advice = results_state(results, &analysis_advice);
 		return 0;
 	}
-	table = report_by(measured->report, &analysis_advice);
+	table = report_by(results->report, &analysis_advice);
 	for (size_t row = 0; row < table->row_count && !status; row++)
 		status = add_row(&index->by_path, table, row);
 	return status;
@@ -378,7 +379,7 @@ const struct analysis analysis_advice = {
 	.shown = "count,call,advice,bytes,again,thread_time_ns,path",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events, .series = add_series },
+	.consumer = { .apart = true, .events = add_events, .series = add_series },
 	.columns = { [TRACE_SYSCALL] = FLAGS, [TRACE_ASYNC] = FLAGS },
 	.fill = fill,
 	.end = end,

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_ADVICE_H
 #define FAULTLINE_ADVICE_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/base/map.h"
 
 /* For one file; zeros if there was no advice or it is unknown. */
@@ -23,7 +23,7 @@ struct advice_index {
 };
 
 /* Returns 0 or -ENOMEM. Free the index even after an error. `measured` must outlive it. */
-int advice_index_make(struct advice_index *index, const struct measured *measured);
+int advice_index_make(struct advice_index *index, const struct results *results);
 void advice_index_free(struct advice_index *index);
 /* `file` is a number as in files_used; `path` is used instead in merged reports. */
 struct advice_view advice_of(const struct advice_index *index, uint32_t file,

@@ -10,13 +10,13 @@
 
 #include "analysis/files/failed_lookups.h"
 #include "analysis/shared/loaded.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "arena.h"
 #include "grow.h"
 #include "analysis/events/path.h"
 
 /* A hostile trace could name a directory in each row; directories beyond this share a row. */
-#define DIRECTORIES_MOST 65536
+#define DIRECTORIES_MAX 65536
 #define TEXTS_SHARE 16 /* ... and beyond this fraction of the memory for their paths */
 
 struct directory {
@@ -28,8 +28,8 @@ struct directory {
 
 struct lookups {
 	const struct job *job;
-	bool opens[JOB_OPERATIONS_MOST]; /* per operation: it opens a file */
-	struct directory *directories;	 /* entry 0 stands for all beyond DIRECTORIES_MOST */
+	bool opens[JOB_OPERATIONS_MAX]; /* per operation: it opens a file */
+	struct directory *directories;	/* entry 0 stands for all beyond DIRECTORIES_MAX */
 	size_t count, room;
 	uint32_t *rows;			    /* of the table, by directory number */
 	size_t text_bytes, text_bytes_most; /* of paths and examples */
@@ -99,7 +99,7 @@ static int find_directory(struct lookups *lookups, const struct path_asked *aske
 		*number = *found;
 		return 0;
 	}
-	if (lookups->count > DIRECTORIES_MOST ||
+	if (lookups->count > DIRECTORIES_MAX ||
 	    lookups->text_bytes + length + whole > lookups->text_bytes_most) {
 		*number = 0;
 		return 0;
@@ -197,25 +197,29 @@ static int add_events(void *state, const struct event *events, size_t count)
 /* --- the table --- */
 
 /* A table row. */
-struct line {
+struct failed_lookups_row {
 	struct table_text directory, example;
 	uint64_t count, enoent, other, thread_time_ns;
 };
 
 static const struct table_column columns[] = {
 	{ "directory", "directory", UNIT_PATH, "directory of the path",
-	  TABLE_TEXT(struct line, directory), 0 },
-	{ "count", "count", UNIT_COUNT, "failed calls with a path in this directory",
-	  TABLE_UINT(struct line, count), 0 },
+	  TABLE_TEXT(struct failed_lookups_row, directory), 0 },
+	{ "count", "count", UNIT_COUNT,
+	  "calls on paths in this directory that failed because the path does not exist or cannot "
+	  "be reached",
+	  TABLE_UINT(struct failed_lookups_row, count), 0 },
 	{ "enoent", "not found", UNIT_COUNT,
 	  "calls that failed because the name does not exist (ENOENT)",
-	  TABLE_UINT(struct line, enoent), 0 },
-	{ "other", "other errors", UNIT_COUNT, "calls that failed with another error",
-	  TABLE_UINT(struct line, other), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, "time of the calls, summed over threads",
-	  TABLE_UINT(struct line, thread_time_ns), 0 },
-	{ "example", "for example", UNIT_PATH, "first path in the directory on which a call failed",
-	  TABLE_TEXT(struct line, example), 0 },
+	  TABLE_UINT(struct failed_lookups_row, enoent), 0 },
+	{ "other", "other errors", UNIT_COUNT,
+	  "calls that failed with ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG or ESTALE",
+	  TABLE_UINT(struct failed_lookups_row, other), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "time of these calls, summed over threads",
+	  TABLE_UINT(struct failed_lookups_row, thread_time_ns), 0 },
+	{ "example", "for example", UNIT_PATH,
+	  "first path in the directory on which such a call failed",
+	  TABLE_TEXT(struct failed_lookups_row, example), 0 },
 };
 
 static int compare_directories(const void *left, const void *right)
@@ -233,7 +237,7 @@ static int compare_directories(const void *left, const void *right)
 /* A relative path whose directory is unknown has no directory. */
 static int add_line(struct table *table, const struct directory *directory)
 {
-	const struct line line = {
+	const struct failed_lookups_row line = {
 		.directory = { directory->length ? directory->path : NULL, directory->length },
 		.example = { directory->example, directory->example_length },
 		.count = directory->count,
@@ -283,7 +287,7 @@ static int fill(void *state, struct table *table)
 }
 
 /* Marked: ENOENT. */
-static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
 {
 	struct lookups *lookups = state;
 	uint64_t result = failed_with(event);
@@ -316,7 +320,7 @@ struct lookups_view failed_lookups_worst(const struct report *report, enum looku
 
 	for (size_t row = 0; row < table->row_count; row++) {
 		bool many = table->folded && row + 1 == table->row_count;
-		struct line line = { .count = 0 };
+		struct failed_lookups_row line = { .count = 0 };
 
 		table_read_row(table, row, &line);
 		if (of == LOOKUPS_OF_DATA && loaded_is(line.example))
@@ -336,12 +340,13 @@ struct lookups_view failed_lookups_worst(const struct report *report, enum looku
 
 const struct analysis analysis_failed_lookups = {
 	.name = "failed_lookups",
-	.meaning = "failed calls with a path argument, by directory",
+	.meaning = "calls that failed because their path does not exist or cannot be reached, by "
+		   "directory",
 	.title = "Failed path lookups",
 	.shown = "directory,count,enoent,other,thread_time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events, .matters = EVENT_FAILED },
+	.consumer = { .apart = true, .events = add_events, .matters = EVENT_FAILED },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.rows_of = rows_of,

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #define WORDS (FETCHED_CHUNK_PAGES / 64)
-#define BYTES_MOST (1ull << 32)
+#define BYTES_MAX (1ull << 32)
 /* Per entry: two key words and three bits per page; doubled because the map may just have grown. */
 #define CHUNK_BYTES (2 * (2 + sizeof(struct page_chunk) / 8) * 8)
 
@@ -23,8 +23,8 @@ struct page_range page_range_of(int64_t offset, uint64_t bytes)
 
 	if (offset < 0 || !bytes)
 		return (struct page_range) { 0, 0 };
-	if (bytes > BYTES_MOST)
-		bytes = BYTES_MOST;
+	if (bytes > BYTES_MAX)
+		bytes = BYTES_MAX;
 	return (struct page_range) { start / FETCHED_PAGE, (start + bytes - 1) / FETCHED_PAGE + 1 };
 }
 

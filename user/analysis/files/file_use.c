@@ -306,7 +306,7 @@ static size_t files_of(const struct event_series *series, uint32_t files[SERIES_
 }
 
 /* Accumulates many accesses in one order. */
-struct course {
+struct file_use_state {
 	struct order *order;
 	const struct position *position;
 	uint64_t next, accesses, ahead, exact, known, back;
@@ -315,7 +315,7 @@ struct course {
 };
 
 /* Same as file_order_follow. Returns false if out of memory. */
-static inline bool course_add(struct file_uses *uses, struct course *course,
+static inline bool course_add(struct file_uses *uses, struct file_use_state *course,
 			      const struct event *event)
 {
 	const uint64_t at = event->offset, expected = course->next - 1;
@@ -335,7 +335,7 @@ static inline bool course_add(struct file_uses *uses, struct course *course,
 	return true;
 }
 
-static inline void course_end(const struct course *course, uint64_t *next)
+static inline void course_end(const struct file_use_state *course, uint64_t *next)
 {
 	struct order *order = course->order;
 
@@ -356,8 +356,12 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 	const bool writes = series->events->class == IO_WRITE;
 	struct order *reads = reads_apart_of(use, writes);
 	struct position *position = &use->position;
-	struct course all = { .order = use->calls, .position = position, .next = position->next };
-	struct course apart = { .order = reads, .position = position, .next = position->next_read };
+	struct file_use_state all = { .order = use->calls,
+				      .position = position,
+				      .next = position->next };
+	struct file_use_state apart = { .order = reads,
+					.position = position,
+					.next = position->next_read };
 
 	for (const struct event *event = series->events; event < last; event++) {
 		if (event->file != file)

@@ -11,9 +11,9 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/base/longest.h"
 #include "analysis/shared/measure.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
 /* Per use: its measure in the roll-up, its table columns, and the columns shown in the text
  * report. */
@@ -74,7 +74,10 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column first_columns[] = {
-	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct file_view, path), 0 },
+	{ "path", "file", UNIT_PATH,
+	  "path of the file; null: unknown; \"(name lost, dev 8:1 inode 123)\" or \"(files whose "
+	  "names were lost)\" if the trace is damaged",
+	  TABLE_TEXT(struct file_view, path), 0 },
 	{ "time_ns", "time", UNIT_NS,
 	  "I/O time on the file, the sum of its read, write, mmap, metadata and sync times",
 	  TABLE_UINT(struct file_view, time_ns), 0 },
@@ -85,7 +88,7 @@ static const struct table_column first_columns[] = {
 	  "bytes of new page-cache pages filled by writes",
 	  TABLE_UINT(struct file_view, created_bytes), JOB_PAGECACHE },
 	{ "host", NULL, UNIT_NONE, "host of the file", TABLE_LITERAL(struct file_view, host), 0 },
-	{ "dev", NULL, UNIT_NONE, "device of the file, as major:minor", get_dev, 0, 0 },
+	{ "dev", NULL, UNIT_NONE, "st_dev of the file, as major:minor", get_dev, 0, 0 },
 	{ "ino", NULL, UNIT_NONE, "inode number of the file", TABLE_UINT(struct file_view, ino),
 	  0 },
 	{ "size_bytes", "size", UNIT_BYTES,
@@ -95,11 +98,12 @@ static const struct table_column first_columns[] = {
 	  TABLE_MAYBE(struct file_view, deleted), 0 },
 	{ "filesystem", NULL, UNIT_NONE, "file system type of the file",
 	  TABLE_TEXT(struct file_view, filesystem), 0 },
-	{ "readahead_bytes", NULL, UNIT_BYTES, "initial readahead limit of an open file",
+	{ "readahead_bytes", NULL, UNIT_BYTES,
+	  "readahead limit of the file's device (read_ahead_kb); null: unknown",
 	  TABLE_UINT(struct file_view, readahead_bytes), 0 },
 	{ "processes", "processes", UNIT_COUNT, "processes that used the file",
 	  TABLE_UINT(struct file_view, processes), 0 },
-	{ "opens", "opens", UNIT_COUNT, "times the file was opened",
+	{ "opens", "opens", UNIT_COUNT, "successful opens of the file",
 	  TABLE_UINT(struct file_view, opens), 0 },
 };
 
@@ -124,53 +128,55 @@ static const struct table_column last_columns[] = {
 	  "pages dirtied by stores through mappings, counted in whole folios",
 	  TABLE_UINT(struct file_view, written_pages), JOB_DIRTIED },
 	{ "pattern.sequential", "sequential", UNIT_COUNT,
-	  "read and write calls that start at or past the end of the process's previous read or "
-	  "write through the same open file description",
+	  "read and write calls that start at or past the end of the process's previous one "
+	  "through the same open file, consecutive ones included",
 	  PATTERN(BY_CALLS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
 	{ "pattern.consecutive", NULL, UNIT_COUNT,
-	  "read and write calls that start exactly at the end of the process's previous read or "
-	  "write",
+	  "read and write calls that start exactly at the end of the process's previous one "
+	  "through the same open file",
 	  PATTERN(BY_CALLS, CONSECUTIVE), JOB_SYSCALL | JOB_EVENTS },
 	{ "pattern.random", "random", UNIT_COUNT,
-	  "read and write calls that start before the end of the process's previous read or write",
+	  "read and write calls that start before the end of the process's previous one through "
+	  "the same open file",
 	  PATTERN(BY_CALLS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.sequential", NULL, UNIT_COUNT,
 	  "reads that start at or past the end of the process's previous read through the same "
-	  "open file description, writes ignored",
+	  "open file, writes ignored; consecutive ones included",
 	  PATTERN(BY_READS, SEQUENTIAL), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.consecutive", NULL, UNIT_COUNT,
-	  "reads that start exactly at the end of the process's previous read",
+	  "reads that start exactly at the end of the process's previous read, writes ignored",
 	  PATTERN(BY_READS, CONSECUTIVE), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.random", NULL, UNIT_COUNT,
-	  "reads that start before the end of the process's previous read",
+	  "reads that start before the end of the process's previous read, writes ignored",
 	  PATTERN(BY_READS, RANDOM), JOB_SYSCALL | JOB_EVENTS },
 	{ "mmap.pattern.sequential", "mmap sequential", UNIT_COUNT,
-	  "faults at or past the end of the previously faulted page",
+	  "faults past the page that the process faulted on before, consecutive ones included",
 	  PATTERN(BY_FAULTS, SEQUENTIAL), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.pattern.consecutive", NULL, UNIT_COUNT,
-	  "faults on the page right after the previously faulted one",
+	  "faults on the page right after the one that the process faulted on before",
 	  PATTERN(BY_FAULTS, CONSECUTIVE), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.pattern.random", "mmap random", UNIT_COUNT,
-	  "faults before the end of the previously faulted page", PATTERN(BY_FAULTS, RANDOM),
-	  JOB_FAULT | JOB_EVENTS },
+	  "faults on the page that the process faulted on before, or on an earlier one",
+	  PATTERN(BY_FAULTS, RANDOM), JOB_FAULT | JOB_EVENTS },
 	{ "pattern.followed", NULL, UNIT_COUNT,
-	  "read and write calls after an earlier one by the same thread", JUMPS(BY_CALLS, known),
-	  JOB_SYSCALL | JOB_EVENTS },
+	  "read and write calls after an earlier one on the file by the same thread",
+	  JUMPS(BY_CALLS, known), JOB_SYSCALL | JOB_EVENTS },
 	{ "pattern.backward", NULL, UNIT_COUNT,
 	  "read and write calls that start before the end of the thread's previous one",
 	  JUMPS(BY_CALLS, back), JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.followed", NULL, UNIT_COUNT,
-	  "reads after an earlier one by the same thread", JUMPS(BY_READS, known),
+	  "reads after an earlier one of the file by the same thread", JUMPS(BY_READS, known),
 	  JOB_SYSCALL | JOB_EVENTS },
 	{ "read.pattern.backward", NULL, UNIT_COUNT,
 	  "reads that start before the end of the thread's previous one", JUMPS(BY_READS, back),
 	  JOB_SYSCALL | JOB_EVENTS },
 	{ "mmap.pattern.followed", NULL, UNIT_COUNT,
-	  "faults after an earlier one by the same thread", JUMPS(BY_FAULTS, known),
+	  "faults after an earlier one on the file by the same thread", JUMPS(BY_FAULTS, known),
 	  JOB_FAULT | JOB_EVENTS },
 	{ "mmap.pattern.backward", NULL, UNIT_COUNT,
-	  "faults more than 1 MiB before the thread's previous one", JUMPS(BY_FAULTS, back),
-	  JOB_FAULT | JOB_EVENTS },
+	  "faults more than 1 MiB before the thread's previous one, unless they resume where it "
+	  "was before a jump ahead",
+	  JUMPS(BY_FAULTS, back), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.pattern.several", NULL, UNIT_NONE, "whether several threads faulted on the file",
 	  TABLE_BOOL(struct file_view, jumps[BY_FAULTS].several), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.faulted_bytes", NULL, UNIT_BYTES,
@@ -186,33 +192,38 @@ static const struct table_column last_columns[] = {
 	{ "mmap.copied_bytes", NULL, UNIT_BYTES,
 	  "bytes of pages copied on stores to private mappings; the copies are private memory",
 	  TABLE_UINT(struct file_view, copied_bytes), JOB_FAULT | JOB_EVENTS },
-	{ "mmap.first_rank", NULL, UNIT_NONE, "lowest rank that mapped the file; null: none",
+	{ "mmap.first_rank", NULL, UNIT_NONE,
+	  "lowest rank that accessed the file through a mapping; null: none",
 	  TABLE_UINT(struct file_view, first_rank), JOB_FAULT },
-	{ "mmap.last_rank", NULL, UNIT_NONE, "highest rank that mapped the file; null: none",
+	{ "mmap.last_rank", NULL, UNIT_NONE,
+	  "highest rank that accessed the file through a mapping; null: none",
 	  TABLE_UINT(struct file_view, last_rank), JOB_FAULT },
 	{ "direct_bytes", NULL, UNIT_BYTES, "bytes read with O_DIRECT",
 	  TABLE_UINT(struct file_view, direct_bytes), JOB_MOVED },
 	{ "advised", NULL, UNIT_COUNT,
 	  "fadvise calls that fetched nothing and whose advice is unknown",
 	  TABLE_UINT(struct file_view, advised), JOB_SYSCALL },
-	{ "list.count", NULL, UNIT_COUNT, "calls that list the entries of the directory",
+	{ "list.count", NULL, UNIT_COUNT,
+	  "successful calls that list the entries of the directory, also in metadata.count",
 	  TABLE_UINT(struct file_view, listed), JOB_SYSCALL },
-	{ "list.time_ns", NULL, UNIT_NS, "time with at least one listing call in progress",
+	{ "list.time_ns", NULL, UNIT_NS,
+	  "time with at least one listing call in progress, also in metadata.time_ns",
 	  TABLE_UINT(struct file_view, listing_ns), JOB_SYSCALL },
 	{ "lock.time_ns", NULL, UNIT_NS,
-	  "time with at least one call in progress that locks the file or waits for the lock",
+	  "time with at least one call in progress that locks or unlocks the file (flock, fcntl), "
+	  "also in metadata.time_ns",
 	  TABLE_UINT(struct file_view, locking_ns), JOB_SYSCALL },
 };
 
 /* A file of the table, with its sort key. */
-struct line {
+struct files_row {
 	uint64_t time_ns;
 	uint32_t file;
 };
 
 static int compare_lines(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct files_row *a = left, *b = right;
 
 	if (a->time_ns != b->time_ns)
 		return a->time_ns > b->time_ns ? -1 : 1;
@@ -363,10 +374,10 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 	return view;
 }
 
-uint32_t files_count(const struct measured *measured)
+uint32_t files_count(const struct results *results)
 {
-	return measured->job ? measured->job->files.count
-			     : report_by(measured->report, &analysis_files)->row_count;
+	return results->job ? results->job->files.count
+			    : report_by(results->report, &analysis_files)->row_count;
 }
 
 /* Reads a file's row from a merged report. */
@@ -393,12 +404,12 @@ static struct file_view view_of_row(const struct table *table, size_t row)
 	return view;
 }
 
-bool files_used(const struct measured *measured, uint32_t file, struct file_view *view)
+bool files_used(const struct results *results, uint32_t file, struct file_view *view)
 {
-	const struct file_uses *files = measured_state(measured, &analysis_files);
+	const struct file_uses *files = results_state(results, &analysis_files);
 
-	if (!measured->job) {
-		*view = view_of_row(report_by(measured->report, &analysis_files), file);
+	if (!results->job) {
+		*view = view_of_row(report_by(results->report, &analysis_files), file);
 		return true;
 	}
 	if (!file_uses_any(files, file))
@@ -407,10 +418,10 @@ bool files_used(const struct measured *measured, uint32_t file, struct file_view
 	return true;
 }
 
-static struct chain_line waiting_of(const struct measured *measured, uint32_t file)
+static struct chain_line waiting_of(const struct results *results, uint32_t file)
 {
 	size_t count;
-	const struct chain_time *times = chain_of_files(measured, &count);
+	const struct chain_time *times = chain_of_files(results, &count);
 
 	return file < count ? chain_line(&times[file]) : (struct chain_line) { 0 };
 }
@@ -484,23 +495,23 @@ static int set_note(struct table *table, const struct file_uses *files)
 {
 	const struct job *job = files->job;
 	char count[UNITS_TEXT], most[UNITS_TEXT];
-	struct words note = { .used = 0 };
+	struct strbuf note = { .used = 0 };
 
 	if (job->lost)
-		words_clause(&note, "excludes lost events");
+		strbuf_clause(&note, "excludes lost events");
 	if (job->files.beyond)
-		words_clause(&note,
-			     "%s file identities beyond the first %s did not fit in memory: their "
-			     "activity is in the row without a path (raise report --memory)",
-			     units_count(count, job->files.beyond),
-			     units_count(most, job->files.most));
+		strbuf_clause(&note,
+			      "%s file identities beyond the first %s did not fit in memory: their "
+			      "activity is in the row without a path (raise report --memory)",
+			      units_count(count, job->files.beyond),
+			      units_count(most, job->files.most));
 	if (files->beyond)
-		words_clause(&note,
-			     "%s accesses by process and file pairs beyond the first %s did not "
-			     "fit in memory: they count for no pattern, and process counts are "
-			     "lower bounds (raise report --memory)",
-			     units_count(count, files->beyond),
-			     units_count(most, files->pairs_most));
+		strbuf_clause(&note,
+			      "%s accesses by process and file pairs beyond the first %s did not "
+			      "fit in memory: they count for no pattern, and process counts are "
+			      "lower bounds (raise report --memory)",
+			      units_count(count, files->beyond),
+			      units_count(most, files->pairs_most));
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
@@ -519,10 +530,10 @@ static int add_columns(struct table *table, unsigned int recorded)
 }
 
 /* Sums up files without a row; returns the number of files with one. */
-static size_t make_lines(const struct measured *measured, struct choice choice, struct line *lines,
-			 struct others *others)
+static size_t make_lines(const struct results *results, struct choice choice,
+			 struct files_row *lines, struct others *others)
 {
-	const struct file_uses *files = measured_state(measured, &analysis_files);
+	const struct file_uses *files = results_state(results, &analysis_files);
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < files->job->files.count; i++) {
@@ -534,10 +545,10 @@ static size_t make_lines(const struct measured *measured, struct choice choice, 
 			continue;
 		if (time_ns > choice.time_ns ||
 		    (time_ns == choice.time_ns && choice.equals && choice.equals--)) {
-			lines[count++] = (struct line) { time_ns, i };
+			lines[count++] = (struct files_row) { time_ns, i };
 			continue;
 		}
-		waiting = waiting_of(measured, i);
+		waiting = waiting_of(results, i);
 		view = view_of(files, i);
 		add_to_others(others, &view, &waiting.time);
 	}
@@ -553,12 +564,12 @@ static size_t rows_most(const struct job *job, const struct table *table)
 }
 
 /* Must run after the waits of operations are known. */
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
-	const struct file_uses *files = measured_state(measured, &analysis_files);
+	const struct file_uses *files = results_state(results, &analysis_files);
 	struct others others = { .count = 0 };
 	struct choice choice = { 0 };
-	struct line *lines;
+	struct files_row *lines;
 	size_t count;
 	int status = add_columns(table, files->job->layers);
 
@@ -571,11 +582,11 @@ static int conclude(const struct measured *measured, struct table *table)
 	lines = calloc(choice.count + 1, sizeof(*lines));
 	if (!lines)
 		return -ENOMEM;
-	count = make_lines(measured, choice, lines, &others);
+	count = make_lines(results, choice, lines, &others);
 	for (size_t i = 0; i < count && !status; i++) {
 		struct file_view view = view_of(files, lines[i].file);
 
-		view.waiting = waiting_of(measured, lines[i].file);
+		view.waiting = waiting_of(results, lines[i].file);
 		status = table_add(table, &view);
 	}
 	if (others.count && !status)
@@ -604,8 +615,8 @@ const struct analysis analysis_files = {
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.aggregated_ok = true,
+	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.conclude = conclude,
 	.end = end,
 	.merging = { .keys = "path,host,dev,ino",

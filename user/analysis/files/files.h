@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_FILES_H
 #define FAULTLINE_FILES_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/devices/chain.h"
 #include "analysis/events/tally.h"
 #include "units.h"
@@ -66,8 +66,8 @@ struct file_view {
 
 /* Files are numbered from 0 to files_count; one number stands for all unknown files. In merged
  * reports the numbers are rows of the table, one of which may stand for several files. */
-uint32_t files_count(const struct measured *measured);
+uint32_t files_count(const struct results *results);
 /* Returns false if there was no activity on the file. */
-bool files_used(const struct measured *measured, uint32_t file, struct file_view *view);
+bool files_used(const struct results *results, uint32_t file, struct file_view *view);
 
 #endif

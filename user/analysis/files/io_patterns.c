@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 
 #include "analysis/shared/loaded.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/events/path.h"
 
-#define FILES_MOST 65536 /* pairs of a pattern and a file; further ones name no file */
+#define FILES_MAX 65536 /* pairs of a pattern and a file; further ones name no file */
 
 /* Consecutive calls on one file, not yet added to the map. */
 struct io_pattern_run {
@@ -44,7 +44,7 @@ enum looked { LOOKED_LOADED = 1, LOOKED_MODULE = 4 };
 struct io_patterns {
 	const struct job *job;
 	struct io_pattern_run runs[IO_PATTERNS];
-	enum locking locks[JOB_OPERATIONS_MOST]; /* per operation */
+	enum locking locks[JOB_OPERATIONS_MAX]; /* per operation */
 	struct tally tallies[IO_PATTERNS];
 	struct map writings;	  /* trace << 32 | file -> struct writing */
 	struct map across;	  /* file -> struct writing: by trace */
@@ -163,10 +163,10 @@ static int book(struct io_patterns *io_patterns, enum io_pattern io_pattern)
 	io_patterns->runs[io_pattern].time_ns = 0;
 	if (run.file == FILE_NONE)
 		return 0;
-	time_ns = io_patterns->times.count < FILES_MOST ? map_add(&io_patterns->times, key, &added)
-							: map_find(&io_patterns->times, key);
+	time_ns = io_patterns->times.count < FILES_MAX ? map_add(&io_patterns->times, key, &added)
+						       : map_find(&io_patterns->times, key);
 	if (!time_ns)
-		return io_patterns->times.count < FILES_MOST ? -ENOMEM : 0;
+		return io_patterns->times.count < FILES_MAX ? -ENOMEM : 0;
 	io_patterns->files[io_pattern] += added;
 	*time_ns += run.time_ns;
 	if (is_worst(io_patterns, io_pattern, run.file, *time_ns)) {
@@ -378,10 +378,10 @@ static int add_shared(struct io_patterns *io_patterns, struct map *writings, uin
 	uint64_t end;
 	int status = 0;
 
-	writing = writings->count < FILES_MOST ? (struct writing *)map_add(writings, &key, &added)
-					       : (struct writing *)map_find(writings, &key);
+	writing = writings->count < FILES_MAX ? (struct writing *)map_add(writings, &key, &added)
+					      : (struct writing *)map_find(writings, &key);
 	if (!writing)
-		return writings->count < FILES_MOST ? -ENOMEM : 0;
+		return writings->count < FILES_MAX ? -ENOMEM : 0;
 	end = writing->last[writing->last[0].who == who].end;
 	if (event->start < end) {
 		if (end < waited.end)
@@ -437,35 +437,43 @@ static int add_series(void *state, const struct event_series *series)
 
 /* --- the table --- */
 
-struct line {
+struct io_patterns_row {
 	const char *io_pattern;
 	uint64_t count, bytes, time_ns, thread_time_ns, files, file_time_ns, read_for_write_bytes;
 	struct table_text path;
 };
 
 static const struct table_column columns[] = {
-	{ "io_pattern", "pattern", UNIT_NONE, "name of the I/O pattern",
-	  TABLE_LITERAL(struct line, io_pattern), 0 },
-	{ "count", "count", UNIT_COUNT, "calls that match the pattern",
-	  TABLE_UINT(struct line, count), 0 },
+	{ "io_pattern", "pattern", UNIT_NONE,
+	  "sync_write (O_SYNC), fsync, small_direct (< 64 KiB), small_write (<= 4 KiB), "
+	  "partial_write, short_read, failed, lock (>= 10 us), shared_write, module",
+	  TABLE_LITERAL(struct io_patterns_row, io_pattern), 0 },
+	{ "count", "count", UNIT_COUNT,
+	  "calls that match the pattern; failed excludes calls with a path (see failed_lookups); "
+	  "module: metadata calls on Python modules",
+	  TABLE_UINT(struct io_patterns_row, count), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by these calls",
-	  TABLE_UINT(struct line, bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of these calls in progress",
-	  TABLE_UINT(struct line, time_ns), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, "time of these calls, summed over threads",
-	  TABLE_UINT(struct line, thread_time_ns), 0 },
+	  TABLE_UINT(struct io_patterns_row, bytes), 0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of these calls in progress; for shared_write only their waits "
+	  "for other threads' writes to the file",
+	  TABLE_UINT(struct io_patterns_row, time_ns), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS,
+	  "time of these calls, summed over threads; for shared_write only their waits for other "
+	  "threads' writes to the file",
+	  TABLE_UINT(struct io_patterns_row, thread_time_ns), 0 },
 	{ "files", "files", UNIT_COUNT, "files that these calls accessed",
-	  TABLE_UINT(struct line, files), 0 },
+	  TABLE_UINT(struct io_patterns_row, files), 0 },
 	{ "path", "file", UNIT_NONE,
 	  "file with the most time in these calls; a directory only if there is no file",
-	  TABLE_TEXT(struct line, path), 0 },
+	  TABLE_TEXT(struct io_patterns_row, path), 0 },
 	{ "file_thread_time_ns", "file's time", UNIT_NS,
 	  "time of these calls on that file, summed over threads; over several summaries, the "
 	  "largest of them",
-	  TABLE_UINT(struct line, file_time_ns), 0 },
+	  TABLE_UINT(struct io_patterns_row, file_time_ns), 0 },
 	{ "read_for_write_bytes", NULL, UNIT_BYTES,
 	  "bytes read from storage by these calls to complete partially written pages",
-	  TABLE_UINT(struct line, read_for_write_bytes), JOB_READ_FOR_WRITE },
+	  TABLE_UINT(struct io_patterns_row, read_for_write_bytes), JOB_READ_FOR_WRITE },
 };
 
 static int fill(void *state, struct table *table)
@@ -487,7 +495,7 @@ static int fill(void *state, struct table *table)
 	for (int i = 0; i < IO_PATTERNS_LISTED && !status; i++) {
 		const struct tally *tally = &io_patterns->tallies[i];
 		struct trace_string path = { .length = 0 };
-		struct line line = {
+		struct io_patterns_row line = {
 			.io_pattern = names[i],
 			.count = tally->count,
 			.bytes = tally->bytes,
@@ -509,7 +517,7 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
 {
 	struct io_patterns *io_patterns = state;
 	int found = io_patterns_of(io_patterns, event), count = 0;
@@ -521,7 +529,7 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	return count;
 }
 
-_Static_assert(IO_PATTERNS_LISTED <= ROWS_OF_MOST, "an event may match all patterns");
+_Static_assert(IO_PATTERNS_LISTED <= ROWS_OF_MAX, "an event may match all patterns");
 
 /* For merged reports. The number of distinct files is known only if a single report has any: others
  * may count the same files. */
@@ -530,7 +538,7 @@ static struct io_pattern_view view_of_table(const struct table *table, enum io_p
 	struct io_pattern_view view = { .files = TABLE_NO_UINT };
 
 	for (size_t row = 0; row < table->row_count; row++) {
-		struct line line = { .files = TABLE_NO_UINT };
+		struct io_patterns_row line = { .files = TABLE_NO_UINT };
 
 		if (!cell_is(&table_row(table, row)[0], names[io_pattern]))
 			continue;
@@ -546,21 +554,20 @@ static struct io_pattern_view view_of_table(const struct table *table, enum io_p
 	return view;
 }
 
-struct io_pattern_view io_patterns_view(const struct measured *measured, enum io_pattern io_pattern)
+struct io_pattern_view io_patterns_view(const struct results *results, enum io_pattern io_pattern)
 {
 	const struct io_patterns *io_patterns;
 	struct io_pattern_view view;
 	struct trace_string path;
 
-	if (!measured->job)
-		return view_of_table(report_by(measured->report, &analysis_io_patterns),
-				     io_pattern);
-	io_patterns = measured_state(measured, &analysis_io_patterns);
+	if (!results->job)
+		return view_of_table(report_by(results->report, &analysis_io_patterns), io_pattern);
+	io_patterns = results_state(results, &analysis_io_patterns);
 	view = (struct io_pattern_view) { .tally = io_patterns->tallies[io_pattern],
 					  .files = io_patterns->files[io_pattern] };
 	if (io_patterns->worst[io_pattern] == FILE_NONE)
 		return view;
-	path = file_table_name(&measured->job->files, io_patterns->worst[io_pattern]);
+	path = file_table_name(&results->job->files, io_patterns->worst[io_pattern]);
 	if (path.length)
 		view.path = (struct table_text) { path.bytes, path.length };
 	return view;
@@ -574,8 +581,8 @@ const struct analysis analysis_io_patterns = {
 	.title = NULL,
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.aggregated_ok = true,
+	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.columns[TRACE_SYSCALL] = FLAGS | 1ull << SYSCALL_RESULT,
 	.columns[TRACE_SYSCALL_PATH] = FLAGS | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,

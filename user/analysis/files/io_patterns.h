@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_IO_PATTERNS_H
 #define FAULTLINE_IO_PATTERNS_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/events/tally.h"
 
 enum io_pattern {
@@ -36,7 +36,6 @@ struct io_pattern_view {
 	uint64_t files;
 };
 
-struct io_pattern_view io_patterns_view(const struct measured *measured,
-					enum io_pattern io_pattern);
+struct io_pattern_view io_patterns_view(const struct results *results, enum io_pattern io_pattern);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/files/files.h"
 #include "analysis/base/map.h"
 #include "analysis/events/path.h"
@@ -222,29 +222,33 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 /* --- the table --- */
 
-struct line {
+struct lifetimes_row {
 	struct table_text path, maker, remover;
 	uint64_t lived_ns, made_ns, maker_pid, remover_pid, written_bytes;
 };
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, "last known path of the file", TABLE_TEXT(struct line, path),
-	  0 },
-	{ "lived_ns", "lived", UNIT_NS, "time from the first open with O_CREAT until removal",
-	  TABLE_UINT(struct line, lived_ns), 0 },
+	{ "path", "file", UNIT_PATH,
+	  "last known path of the file; removals are matched by absolute path, without resolving "
+	  "symbolic links or \"..\"",
+	  TABLE_TEXT(struct lifetimes_row, path), 0 },
+	{ "lived_ns", "lived", UNIT_NS,
+	  "time from the first open with O_CREAT until the end of the unlink, or of the rename "
+	  "onto it, that removed the file",
+	  TABLE_UINT(struct lifetimes_row, lived_ns), 0 },
 	{ "made_ns", NULL, UNIT_NS, "creation of the file, since the start of the run",
-	  TABLE_UINT(struct line, made_ns), 0 },
+	  TABLE_UINT(struct lifetimes_row, made_ns), 0 },
 	{ "written_bytes", "written", UNIT_BYTES, "bytes written to the file by calls",
-	  TABLE_UINT(struct line, written_bytes), 0 },
+	  TABLE_UINT(struct lifetimes_row, written_bytes), 0 },
 	{ "maker.pid", "creator pid", UNIT_NONE, "process ID of the creator",
-	  TABLE_UINT(struct line, maker_pid), 0 },
+	  TABLE_UINT(struct lifetimes_row, maker_pid), 0 },
 	{ "maker.comm", "creator", UNIT_NONE, "name of the program that created the file",
-	  TABLE_TEXT(struct line, maker), 0 },
+	  TABLE_TEXT(struct lifetimes_row, maker), 0 },
 	{ "remover.pid", "removed by pid", UNIT_NONE,
-	  "process ID of the process that removed the file", TABLE_UINT(struct line, remover_pid),
-	  0 },
+	  "process ID of the process that removed the file",
+	  TABLE_UINT(struct lifetimes_row, remover_pid), 0 },
 	{ "remover.comm", "removed by", UNIT_NONE, "name of the program that removed the file",
-	  TABLE_TEXT(struct line, remover), 0 },
+	  TABLE_TEXT(struct lifetimes_row, remover), 0 },
 };
 
 static uint64_t pid_of(const struct job *job, uint32_t number)
@@ -252,16 +256,16 @@ static uint64_t pid_of(const struct job *job, uint32_t number)
 	return number == PROCESS_UNKNOWN ? TABLE_NO_UINT : job->processes.processes[number].pid;
 }
 
-static int add_line(const struct measured *measured, struct table *table,
+static int add_line(const struct results *results, struct table *table,
 		    const struct made_file *file)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	struct file_view view;
-	const struct line line = {
+	const struct lifetimes_row line = {
 		.path = trace_text(file_table_path(&job->files, file->file)),
 		.lived_ns = clock_subtract(file->removed_ns, file->made_ns),
 		.made_ns = clock_subtract(file->made_ns, job->start_ns),
-		.written_bytes = files_used(measured, file->file, &view)
+		.written_bytes = files_used(results, file->file, &view)
 					 ? view.tallies[USE_WRITE].bytes
 					 : TABLE_NO_UINT,
 		.maker_pid = pid_of(job, file->maker),
@@ -285,19 +289,19 @@ static int compare_lives(const void *left, const void *right)
 	return a->made_ns < b->made_ns ? -1 : a->made_ns > b->made_ns;
 }
 
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
-	struct lifetimes *lifetimes = measured_state(measured, &analysis_lifetimes);
+	struct lifetimes *lifetimes = results_state(results, &analysis_lifetimes);
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
-	if (!status && measured->job->lost)
+	if (!status && results->job->lost)
 		status = table_set_note(table, "excludes lost events");
-	if (!(measured->job->layers & JOB_SYSCALL)) {
+	if (!(results->job->layers & JOB_SYSCALL)) {
 		table->absent = true;
 		return status ? status : table_set_note(table, "system calls were not recorded");
 	}
 	/* A removal names only a path, so a filter may have dropped it. */
-	if (measured->job->chosen) {
+	if (results->job->chosen) {
 		table->absent = true;
 		return status ? status
 			      : table_set_note(
@@ -308,7 +312,7 @@ static int conclude(const struct measured *measured, struct table *table)
 		qsort(lifetimes->files, lifetimes->count, sizeof(*lifetimes->files), compare_lives);
 	for (size_t i = 0; i < lifetimes->count && !status; i++)
 		if (lifetimes->files[i].removed_ns)
-			status = add_line(measured, table, &lifetimes->files[i]);
+			status = add_line(results, table, &lifetimes->files[i]);
 	return status;
 }
 
@@ -319,7 +323,7 @@ const struct analysis analysis_lifetimes = {
 	.shown = "lived_ns,maker.pid,maker.comm,remover.pid,remover.comm,written_bytes,path",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true,
+	.consumer = { .apart = true,
 		     .events = add_events,
 		     .matters = WALK_CLASS(IO_METADATA) },
 	.columns = {

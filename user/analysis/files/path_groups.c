@@ -14,7 +14,7 @@
 #include "grow.h"
 
 #define ALIKE_BELOW 4 /* directories merged into one row */
-#define LEVELS_MOST 8 /* of directories to fold */
+#define LEVELS_MAX 8  /* of directories to fold */
 
 /* Finds or adds a group. Returns its number, or NO_GROUP if out of memory. */
 static uint32_t group_of(struct paths *paths, struct table_text directory,
@@ -46,14 +46,14 @@ static uint32_t group_of(struct paths *paths, struct table_text directory,
 /* Files are similar if they have the same extension; directories form a kind of their own. */
 static struct table_text kind_of(const struct paths *paths, uint32_t file, struct table_text path)
 {
-	if (S_ISDIR(paths->measured->job->files.files[file].mode))
+	if (S_ISDIR(paths->results->job->files.files[file].mode))
 		return (struct table_text) { "/", 1 };
 	return path_extension(path);
 }
 
 static struct table_text path_of(const struct paths *paths, uint32_t number)
 {
-	const struct file_table *files = &paths->measured->job->files;
+	const struct file_table *files = &paths->results->job->files;
 
 	return number < files->count ? trace_text(file_table_name(files, number))
 				     : paths->looked[number - files->count].path;
@@ -98,13 +98,12 @@ static int group_path(struct paths *paths, uint32_t number, struct table_text ki
 
 static int group_files(struct paths *paths)
 {
-	uint32_t count = files_count(paths->measured);
+	uint32_t count = files_count(paths->results);
 	struct file_view file;
 	int status = 0;
 
 	for (uint32_t i = 0; i < count && !status; i++) {
-		if (!files_used(paths->measured, i, &file) ||
-		    path_kind_of_file(&file) != PATH_KINDS)
+		if (!files_used(paths->results, i, &file) || path_kind_of_file(&file) != PATH_KINDS)
 			continue;
 		status = group_path(paths, i, kind_of(paths, i, file.path), &paths->kept->files[i]);
 	}
@@ -228,7 +227,7 @@ int path_groups_make(struct paths *paths)
 		status = group_files(paths);
 	if (!status)
 		status = fold_singles(paths);
-	for (size_t level = 0; level < LEVELS_MOST && folded && !status; level++) {
+	for (size_t level = 0; level < LEVELS_MAX && folded && !status; level++) {
 		folded = false;
 		status = fold_level(paths, &folded);
 	}

@@ -8,7 +8,7 @@
 
 #include "analysis/events/path.h"
 
-#define EXTENSION_MOST 8 /* bytes, including the dot */
+#define EXTENSION_MAX 8 /* bytes, including the dot */
 
 const char *const path_kind_names[PATH_KINDS] = {
 	[PATH_OF_KERNEL] = "/proc and /sys",
@@ -23,7 +23,7 @@ struct table_text path_extension(struct table_text path)
 
 	while (at > base + 1 && path.bytes[at - 1] != '.')
 		at--;
-	if (at <= base + 1 || path.length - at + 1 > EXTENSION_MOST ||
+	if (at <= base + 1 || path.length - at + 1 > EXTENSION_MAX ||
 	    strspn(path.bytes + at, "0123456789") >= path.length - at)
 		return (struct table_text) { "", 0 };
 	return (struct table_text) { path.bytes + at - 1, path.length - at + 1 };

@@ -72,7 +72,7 @@ static int add_sums_of(struct paths *paths, enum path_kind special, uint32_t num
 
 static int sum_files(struct paths *paths)
 {
-	uint32_t count = files_count(paths->measured);
+	uint32_t count = files_count(paths->results);
 	struct file_view file;
 	int status = 0;
 
@@ -80,7 +80,7 @@ static int sum_files(struct paths *paths)
 		uint32_t *target = &paths->kept->files[i];
 		struct path_sums sums;
 
-		if (!files_used(paths->measured, i, &file))
+		if (!files_used(paths->results, i, &file))
 			continue;
 		sums = path_sums_of(&file);
 		status = add_sums_of(paths, path_kind_of_file(&file), *target, file.path, &sums,
@@ -171,7 +171,7 @@ static int make_paths(struct paths *paths)
 
 	if (status)
 		return status;
-	kept->file_count = files_count(paths->measured);
+	kept->file_count = files_count(paths->results);
 	kept->looked_count = kept->directories.count;
 	kept->files = calloc(kept->file_count + 1, sizeof(*kept->files));
 	kept->looked = calloc(kept->looked_count + 1, sizeof(*kept->looked));
@@ -301,7 +301,7 @@ static int find_ends(struct kept *kept)
 	return kept->file_ends_ns && kept->looked_ends_ns ? 0 : -ENOMEM;
 }
 
-static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
 {
 	struct kept *kept = state;
 	uint64_t *end_ns;
@@ -331,13 +331,13 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	return row ? 1 : 0;
 }
 
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
-	struct paths paths = { .measured = measured,
-			       .kept = measured_state(measured, &analysis_paths) };
+	struct paths paths = { .results = results,
+			       .kept = results_state(results, &analysis_paths) };
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
-	table->recorded = measured->job->layers;
+	table->recorded = results->job->layers;
 	map_init(&paths.numbers, 3, 1);
 	number_index_init(&paths.seen, path_groups_hash);
 	map_init(&paths.by_hash, 1, 1);
@@ -361,10 +361,10 @@ const struct analysis analysis_paths = {
 	.title = "Paths",
 	.shown = "path,time_ns,fetched_bytes,read_bytes,write_bytes,operations,files,created_bytes",
 	.by = "time_ns",
-	.of_sums = true,
+	.aggregated_ok = true,
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events, .matters = WALK_CLASS(IO_METADATA) },
+	.consumer = { .apart = true, .events = add_events, .matters = WALK_CLASS(IO_METADATA) },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.conclude = conclude,
 	.rows_of = rows_of,

@@ -54,7 +54,7 @@ struct kept {
 };
 
 struct paths {
-	const struct measured *measured;
+	const struct results *results;
 	struct kept *kept;
 	struct looked *looked;
 	size_t looked_count;

@@ -22,10 +22,10 @@
 #include "grow.h"
 #include "units.h"
 
-#define MAP_SHARE 16	   /* fraction of the job's memory for the page map */
-#define UNDER_WAY_MOST 256 /* operations remembered per file */
-#define SERVED_NS 20000	   /* a faster one that fetched nothing did not wait */
-#define BUSY_FIRST 1024	   /* busy files before idle ones are freed */
+#define MAP_SHARE 16	  /* fraction of the job's memory for the page map */
+#define UNDER_WAY_MAX 256 /* operations remembered per file */
+#define SERVED_NS 20000	  /* a faster one that fetched nothing did not wait */
+#define BUSY_FIRST 1024	  /* busy files before idle ones are freed */
 
 enum asks { ASKS, ADVISES, MAPS };
 
@@ -144,7 +144,7 @@ static int remember(struct readahead *readahead, uint32_t number, const struct u
 	}
 	if (file->count == file->room)
 		forget_ended(file, now_ns);
-	if (file->count == UNDER_WAY_MOST)
+	if (file->count == UNDER_WAY_MAX)
 		memmove(file->under_way, file->under_way + 1,
 			--file->count * sizeof(*file->under_way));
 	if (!GROW(file->under_way, file->room, file->count + 1))
@@ -400,42 +400,48 @@ static int add_series(void *state, const struct event_series *series)
 
 /* --- the table --- */
 
-struct line {
+struct readahead_row {
 	struct readahead_sums sums;
 	struct table_text path;
 	uint64_t window_bytes;
 	double used; /* share */
 };
 
-#define SUM(member) TABLE_UINT(struct line, sums.member)
+#define SUM(member) TABLE_UINT(struct readahead_row, sums.member)
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct line, path), 0 },
+	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct readahead_row, path),
+	  0 },
 	{ "fetched_bytes", "fetched", UNIT_BYTES,
-	  "bytes read from storage into the page cache by block reads", SUM(fetched_bytes), 0 },
+	  "bytes read from storage into the page cache by block reads, O_DIRECT and file system "
+	  "metadata excluded",
+	  SUM(fetched_bytes), 0 },
 	{ "asked_bytes", "requested", UNIT_BYTES,
-	  "fetched bytes in pages that an operation in progress reads or faults on",
+	  "fetched bytes in pages that an operation in progress reads, writes or faults on",
 	  SUM(asked_bytes), 0 },
 	{ "ahead_bytes", "ahead", UNIT_BYTES,
 	  "fetched bytes in pages that no operation had requested yet", SUM(ahead_bytes), 0 },
 	{ "advised_bytes", "by advice", UNIT_BYTES,
 	  "bytes fetched ahead because a call advised it (readahead, fadvise, madvise, populate)",
 	  SUM(advised_bytes), 0 },
-	{ "used_bytes", "used", UNIT_BYTES, "bytes fetched ahead and read or faulted on later",
+	{ "used_bytes", "used", UNIT_BYTES,
+	  "bytes fetched ahead and read or faulted on later, in whole pages; use by programs that "
+	  "were not recorded is not seen",
 	  SUM(used_bytes), 0 },
 	{ "unseen_bytes", "unknown", UNIT_BYTES,
-	  "bytes fetched ahead whose use cannot be observed: mapped around a fault or by a map "
-	  "call and never faulted on, or fetched by an operation on another file",
+	  "bytes fetched ahead whose use cannot be seen: never faulted on but mapped around a "
+	  "fault, in its large folio or by a map call; or fetched by operations on other files",
 	  SUM(unseen_bytes), 0 },
 	{ "unused_bytes", "unused", UNIT_BYTES,
 	  "bytes fetched ahead and not used by the end of the recording", SUM(unused_bytes), 0 },
 	{ "used", "used share", UNIT_SHARE, "share of the bytes fetched ahead that were used",
-	  TABLE_REAL(struct line, used), 0 },
+	  TABLE_REAL(struct readahead_row, used), 0 },
 	{ "unplaced_bytes", NULL, UNIT_BYTES,
 	  "bytes fetched at an unknown offset: compressed, or not in pages of the file",
 	  SUM(unplaced_bytes), 0 },
-	{ "window_bytes", "window", UNIT_BYTES, "initial readahead limit of an open file",
-	  TABLE_UINT(struct line, window_bytes), 0 },
+	{ "window_bytes", "window", UNIT_BYTES,
+	  "readahead limit of the file's device (read_ahead_kb); null: unknown",
+	  TABLE_UINT(struct readahead_row, window_bytes), 0 },
 };
 
 /* It is unknown which pages these are, so this many of the unused ones become unknown. */
@@ -509,8 +515,8 @@ static int fill(void *state, struct table *table)
 		status = set_note(readahead, table);
 	most = job_rows_most(job, table->column_count);
 	for (uint32_t i = 0; i < job->files.count && !status; i++) {
-		struct line line = { .window_bytes = job->files.files[i].readahead_bytes,
-				     .used = NAN };
+		struct readahead_row line = { .window_bytes = job->files.files[i].readahead_bytes,
+					      .used = NAN };
 
 		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
 			continue;
@@ -527,12 +533,12 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-bool readahead_of(const struct measured *measured, uint32_t file, struct readahead_sums *sums)
+bool readahead_of(const struct results *results, uint32_t file, struct readahead_sums *sums)
 {
-	const struct readahead *readahead = measured_state(measured, &analysis_readahead);
+	const struct readahead *readahead = results_state(results, &analysis_readahead);
 
 	/* Aggregated data has no events to walk. */
-	if (!readahead || missing(measured->job) || !readahead->files[file])
+	if (!readahead || missing(results->job) || !readahead->files[file])
 		return false;
 	*sums = readahead->files[file]->sums;
 	return sums->fetched_bytes;
@@ -554,7 +560,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 
 /* A page read ahead counts as used when it is requested, whenever it was fetched. */
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
-	       uint64_t values[SAMPLED_MOST])
+	       uint64_t values[SAMPLED_MAX])
 {
 	const struct readahead *readahead = state;
 	const struct readahead_sums *sums;
@@ -572,7 +578,7 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 static const struct sampled sampled = {
 	.columns = { "fetched_bytes", "asked_bytes", "ahead_bytes", "advised_bytes", "used_bytes" },
 	.begin = begin,
-	.passing = &analysis_readahead.passing,
+	.consumer = &analysis_readahead.consumer,
 	.end = end,
 	.filled = &analysis_readahead,
 	.numbers = numbers,
@@ -582,13 +588,14 @@ static const struct sampled sampled = {
 const struct analysis analysis_readahead = {
 	.name = "readahead",
 	.title = "Readahead",
-	.meaning = "data fetched ahead of requests, by file, and how much of it was used",
+	.meaning = "data fetched ahead of requests, by file, and how much of it was used; null "
+		   "without layers block, syscall and fault, or with a filter",
 	.shown = "path,fetched_bytes,ahead_bytes,used_bytes,unseen_bytes,unused_bytes,used",
 	.by = "fetched_bytes",
 	.share = "of all",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events, .series = add_series },
+	.consumer = { .apart = true, .events = add_events, .series = add_series },
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.end = end,

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_READAHEAD_H
 #define FAULTLINE_READAHEAD_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 /* For one file or many; whole pages, in bytes. */
 struct readahead_sums {
@@ -20,6 +20,6 @@ struct readahead_sums {
 };
 
 /* Returns false if nothing is known at all, or about the file. */
-bool readahead_of(const struct measured *measured, uint32_t file, struct readahead_sums *sums);
+bool readahead_of(const struct results *results, uint32_t file, struct readahead_sums *sums);
 
 #endif

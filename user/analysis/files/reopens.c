@@ -14,9 +14,9 @@
 #include "analysis/shared/trace_text.h"
 #include "grow.h"
 
-#define LEARN_AFTER 8	 /* opens by any process; the next one by each process is learned */
-#define PAIRS_MOST 4096	 /* of a process and a file; further ones are ignored */
-#define OFFSETS_MOST 128 /* learned reads; a header needs a few */
+#define LEARN_AFTER 8	/* opens by any process; the next one by each process is learned */
+#define PAIRS_MAX 4096	/* of a process and a file; further ones are ignored */
+#define OFFSETS_MAX 128 /* learned reads; a header needs a few */
 
 #define NO_DATA UINT8_MAX /* in place of an open count: loaded to run */
 
@@ -26,7 +26,7 @@ struct pair {
 	uint32_t file;
 	enum stage stage;
 	uint64_t begun_ns, until_ns; /* latest open: start, and end of its last known read */
-	uint64_t offsets[OFFSETS_MOST];
+	uint64_t offsets[OFFSETS_MAX];
 	size_t count;
 };
 
@@ -88,7 +88,7 @@ static int find_pair(struct reopens *reopens, const struct event *event, bool ma
 	bool added;
 
 	*pair = number ? reopens->pairs[*number] : NULL;
-	if (number || !make || reopens->count == PAIRS_MOST)
+	if (number || !make || reopens->count == PAIRS_MAX)
 		return 0;
 	*pair = calloc(1, sizeof(**pair));
 	if (!*pair || !GROW(reopens->pairs, reopens->room, reopens->count + 1) ||
@@ -166,7 +166,7 @@ static int add_read(struct reopens *reopens, const struct event *event)
 	if (status || !pair || pair->stage == PAST || event->offset < 0)
 		return status;
 	if (pair->stage == LEARNING) {
-		if (pair->count < OFFSETS_MOST)
+		if (pair->count < OFFSETS_MAX)
 			pair->offsets[pair->count++] = event->offset;
 		return 0;
 	}
@@ -240,9 +240,9 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-uint64_t reopens_time_ns(const struct measured *measured)
+uint64_t reopens_time_ns(const struct results *results)
 {
-	const struct reopens *reopens = measured_state(measured, &analysis_reopens);
+	const struct reopens *reopens = results_state(results, &analysis_reopens);
 
 	return reopens ? reopens->time.measure : 0;
 }
@@ -254,9 +254,9 @@ const struct analysis analysis_reopens = {
 	.shown = "opens,time_ns,path",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true,
-		     .events = add_events,
-		     .matters = EVENT_OPENS | WALK_CLASS(IO_READ) | WALK_CLASS(IO_MMAP_READ) },
+	.consumer = { .apart = true,
+		      .events = add_events,
+		      .matters = EVENT_OPENS | WALK_CLASS(IO_READ) | WALK_CLASS(IO_MMAP_READ) },
 	.fill = fill,
 	.end = end,
 	.merging = { .keys = "path", .sorted = "-time_ns", .many = "files" },

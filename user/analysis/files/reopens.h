@@ -7,10 +7,10 @@
 #ifndef FAULTLINE_REOPENS_H
 #define FAULTLINE_REOPENS_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 /* Returns the time with at least one thread between opening a data file and its first new read; 0
  * if there is none. */
-uint64_t reopens_time_ns(const struct measured *measured);
+uint64_t reopens_time_ns(const struct results *results);
 
 #endif

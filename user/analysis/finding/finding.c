@@ -13,7 +13,7 @@
 #include "analysis/phases/levels.h"
 #include "analysis/phases/overlap.h"
 #include "analysis/events/path.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "arena.h"
 #include "grow.h"
 
@@ -151,7 +151,7 @@ static uint64_t raised_cost(const struct findings *findings, const struct findin
 
 static const char *cost_is(const struct findings *findings, const struct finding *finding)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	bool lost = job && (!job->complete || job->lost);
 	struct level_view compute;
 
@@ -162,7 +162,7 @@ static const char *cost_is(const struct findings *findings, const struct finding
 	if (finding->at_least || finding->rule->drags || lost)
 		return "at least";
 	if (finding->rule->sums != FINDING_OF_SPANS &&
-	    levels_view(findings->measured, ACTIVITY_COMPUTE, &compute) && compute.count)
+	    levels_view(findings->results, ACTIVITY_COMPUTE, &compute) && compute.count)
 		return "estimated";
 	return "measured";
 }
@@ -305,21 +305,30 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 	[FINDING_ID] = { "id", "finding", UNIT_NONE, "name of the finding, for --explain", get_id,
 			 0, 0 },
 	[FINDING_SEVERITY] = { "severity", "severity", UNIT_NONE,
-			       "high, medium, low or note, by cost", get_severity, 0, 0 },
+			       "high, medium, low or note: by the share of the run that it costs, "
+			       "if that is known",
+			       get_severity, 0, 0 },
 	[FINDING_TITLE] = { "title", "what", UNIT_NONE, "what was found",
 			    TABLE_LITERAL(struct finding, title), 0 },
 	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS,
-			      "time that it took, unless overlapped by compute", get_cost, 0, 0 },
-	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, "bytes moved",
+			      "time that it took, unless overlapped by compute; null: unknown; "
+			      "over summaries of overlapping runs, a lower bound for one run",
+			      get_cost, 0, 0 },
+	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES,
+				 "bytes moved or fetched inefficiently or in vain; null: unknown",
 				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
 	[FINDING_COST_IS] = { "cost_is", NULL, UNIT_NONE,
-			      "kind of cost_ns: measured; estimated (assuming its class's overlap "
-			      "with compute); at least (the change also saves work on the data, or "
-			      "events were lost); at most (operations were summed over threads)",
+			      "kind of cost_ns: measured, estimated (by its class's overlap with "
+			      "compute), at least (loss, several runs, or CPU work saved too) or "
+			      "at most (thread time)",
 			      TABLE_LITERAL(struct finding, cost_is), 0 },
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE,
-				 "confidence: high, medium or low", get_confidence, 0, 0 },
-	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE, "numbers that it is based on",
+				 "confidence that the evidence means what the title says: high, "
+				 "medium or low",
+				 get_confidence, 0, 0 },
+	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE,
+				      "numbers that it is based on, an object that differs between "
+				      "findings: see --explain ID -v",
 				      get_evidence, 0, 0 },
 	[FINDING_SAYS] = { "says", NULL, UNIT_NONE, "the evidence in words",
 			   TABLE_LITERAL(struct finding, says), 0 },
@@ -328,20 +337,21 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 	[FINDING_MORE] = { "more", NULL, UNIT_NONE, "command that shows more",
 			   TABLE_LITERAL(struct finding, more), 0 },
 	[FINDING_HOST] = { "host", NULL, UNIT_NONE,
-			   "host; for several summaries, the one with the highest cost",
+			   "host of the run; null: several; for several summaries, the host with "
+			   "the highest cost",
 			   TABLE_LITERAL(struct finding, host), 0 },
 	[FINDING_RUNS] = { "runs", NULL, UNIT_COUNT,
-			   "1; for several summaries, the number that have it, unless all together "
-			   "do",
+			   "number of summaries that have the finding; 1 if it is about one trace "
+			   "or about all summaries together",
 			   TABLE_UINT(struct finding, runs), 0 },
 };
 
 static int ask_all(struct findings *findings)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	int status = 0;
 
-	findings->elsewhere_bytes = alike_elsewhere_bytes(findings);
+	findings->elsewhere_bytes = file_group_elsewhere_bytes(findings);
 	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
 		const struct finding_rule *rule = finding_rules[i];
 
@@ -368,18 +378,18 @@ static int tell_unasked(struct table *table)
 
 static void free_findings(struct findings *findings)
 {
-	free(findings->alike);
+	free(findings->file_group);
 	free(findings->all);
 	arena_free(findings->arena);
 }
 
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	struct arena arena = { 0 };
 	struct findings findings = {
-		.measured = measured,
-		.report = measured->report,
+		.results = results,
+		.report = results->report,
 		.duration_ns = clock_subtract(job->end_ns, job->start_ns),
 		.summed = job->summed,
 		.host = job->many_hosts ? NULL : job->traces[0].header->host,
@@ -465,9 +475,9 @@ static int judge_again(const struct findings *findings, struct table *table)
 /* Replaces findings of single runs by what all runs together show. */
 static int remake(const struct report *report, struct table *table)
 {
-	const struct measured measured = { .report = report };
+	const struct results results = { .report = report };
 	struct arena arena = { 0 };
-	struct findings findings = { .measured = &measured, .report = report, .arena = &arena };
+	struct findings findings = { .results = &results, .report = report, .arena = &arena };
 	int status = findings_of_runs(&findings, table);
 
 	for (size_t i = 0; i < findings.count && !status; i++)
@@ -480,11 +490,11 @@ static int remake(const struct report *report, struct table *table)
 
 const struct analysis analysis_findings = {
 	.name = "findings",
-	.meaning = "what costs time, with evidence and advice",
+	.meaning = "what costs time, with evidence and advice; highest severity and cost first",
 	.title = "Findings",
 	.shown = "cost_ns,cost_bytes,severity,confidence,id,title",
 	.shape = TABLE_LIST,
-	.of_sums = true,
+	.aggregated_ok = true,
 	.conclude = conclude,
 	.merging = { .keys = "id",
 		     .dearest = "cost_ns,cost_bytes,title,says", /* ties do not depend on order */

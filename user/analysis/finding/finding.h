@@ -26,7 +26,7 @@
 #ifndef FAULTLINE_FINDING_H
 #define FAULTLINE_FINDING_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/shared/finding_threshold.h"
 #include "analysis/files/io_patterns.h"
 
@@ -51,7 +51,7 @@ struct finding_verdict {
 	enum finding_severity severity;
 };
 
-struct alike_rule;
+struct file_group_rule;
 struct findings;
 
 /* What a rule can use where operations were summed (mode profile). */
@@ -79,17 +79,17 @@ struct finding_rule {
 	/* Uses only tables, and what reads from them in reports made of several (files.h, totals.h,
 	 * failed_lookups.h, io_patterns.h, methods.h, epochs.h, overlap.h): such a rule also runs
 	 * on all of them together. For other rules, the findings of each report stand. */
-	bool of_runs;
+	bool cross_run;
 	/* Ranks below findings on the job's own data that cost at least half as much. */
-	bool of_start;
+	bool startup;
 	/* The I/O causes CPU work (parsing, unpacking, importing), which the change also saves. The
 	 * cost of that work is unknown, so cost_ns is a lower bound. */
 	bool drags;
 	/* Rules that make this finding redundant, NULL-terminated: see finding_add. Or NULL. */
 	const struct finding_rule *const *told_by;
-	const struct alike_rule *alike; /* for finding_add_alike: see finding_files.h */
-	enum io_pattern io_pattern;	/* for finding_write.c: its pattern, */
-	enum io_class class;		/* and the class of its time */
+	const struct file_group_rule *file_group; /* for finding_add_alike: see finding_files.h */
+	enum io_pattern io_pattern;		  /* for finding_write.c: its pattern, */
+	enum io_class class;			  /* and the class of its time */
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
 	const char *title, *says, *advice, *more;
@@ -130,8 +130,8 @@ enum finding_column {
 
 /* Input of the rules. */
 struct findings {
-	const struct measured
-		*measured; /* its job is NULL when reports of several runs are examined */
+	const struct results
+		*results; /* its job is NULL when reports of several runs are examined */
 	const struct report *report;
 	uint64_t duration_ns; /* of the run */
 	bool summed;	      /* operations of some of the traces were summed (mode profile) */
@@ -143,9 +143,9 @@ struct findings {
 	const struct table *told; /* with findings of single runs; NULL: none */
 	struct finding *all;
 	size_t count, room;
-	struct arena *arena;	   /* what evidence points to; lives as long as the findings */
-	struct alike_found *alike; /* by rule, see finding_files.h; and */
-	uint64_t off_blocks_bytes; /* fetched of files that may have no blocks */
+	struct arena *arena; /* what evidence points to; lives as long as the findings */
+	struct file_group_found *file_group; /* by rule, see finding_files.h; and */
+	uint64_t off_blocks_bytes;	     /* fetched of files that may have no blocks */
 };
 
 /* Adds a finding unless the rule's `told_by` already cover it. Copies `evidence`, but not what it
@@ -175,7 +175,7 @@ double finding_share(uint64_t part, uint64_t whole);
  * FINDING_BY_COST if it is invalid. */
 enum finding_severity finding_severity_in(const struct cell *cell);
 
-/* Runs the rules that are of_runs on a report made of several. `told` is its table of findings of
+/* Runs the rules that are cross_run on a report made of several. `told` is its table of findings of
  * each, from which those that were found, or not found, in all together are removed. Sets the
  * duration in any case. Returns 0 or -ENOMEM. */
 int findings_of_runs(struct findings *findings, struct table *told);

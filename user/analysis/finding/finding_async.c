@@ -62,7 +62,7 @@ static int find_shallow(struct findings *findings, const struct finding_rule *ru
 			};
 			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
 							   FINDING_LIKELY, FINDING_BY_COST };
-			struct tally tally = methods_tally(findings->measured, methods[i], side);
+			struct tally tally = methods_tally(findings->results, methods[i], side);
 
 			if (!is_shallow(findings, &tally, &queue))
 				continue;
@@ -83,7 +83,7 @@ const struct finding_rule finding_shallow_queue = {
 	.id = "shallow-queue",
 	.needs = JOB_ASYNC,
 	.find = find_shallow,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct queue, queue_evidence),
 	FINDING_THRESHOLDS(shallow_thresholds),
 	.title = "Low {method} queue depth",

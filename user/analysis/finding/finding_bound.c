@@ -117,13 +117,13 @@ static void add_files(const struct findings *findings, const struct finding_rule
 	uint64_t most_ns = 0, files = 0;
 	struct file_view file;
 
-	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
+	for (uint32_t i = 0; i < files_count(findings->results); i++) {
 		const struct tally *tally = &file.tallies[use];
 
-		if (!files_used(findings->measured, i, &file) || alike_is_program(&file) ||
+		if (!files_used(findings->results, i, &file) || file_group_is_program(&file) ||
 		    !tally->time.measure)
 			continue;
-		alike_forget_holes(findings, i, &file);
+		file_group_forget_holes(findings, i, &file);
 		files++;
 		bound->count += tally->count;
 		bound->bytes += tally->bytes;
@@ -148,7 +148,7 @@ static void add_files(const struct findings *findings, const struct finding_rule
 /* Most of the bytes must be of known files. */
 static int find_bound(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct tally all = totals_class(findings->measured, rule->class);
+	const struct tally all = totals_class(findings->results, rule->class);
 	struct bound bound = { .time_ns = all.time.measure };
 	struct finding_verdict verdict = {
 		.cost_ns = finding_unhidden(findings, rule->class, all.time.measure),
@@ -169,7 +169,7 @@ static int find_bound(struct findings *findings, const struct finding_rule *rule
 /* Faults on programs are not data: reports the time on other files. */
 static int find_mmap_bound(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct tally all = totals_class(findings->measured, IO_MMAP_READ);
+	const struct tally all = totals_class(findings->results, IO_MMAP_READ);
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
 	struct bound bound = { .bytes = 0 };

@@ -35,7 +35,7 @@ static const struct table_column killed_evidence[] = {
 static int add_killed(struct findings *findings, const struct finding_rule *rule,
 		      const struct death *death)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	const struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
 						 FINDING_HIGH };
 	struct killed killed = {
@@ -61,7 +61,7 @@ static int find_killed(struct findings *findings, const struct finding_rule *rul
 	struct death death;
 	int status = 0;
 
-	for (size_t i = 0; !status && deaths_by_signal(findings->measured, i, &death); i++)
+	for (size_t i = 0; !status && deaths_by_signal(findings->results, i, &death); i++)
 		status = add_killed(findings, rule, &death);
 	return status;
 }

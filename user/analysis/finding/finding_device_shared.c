@@ -43,7 +43,7 @@ static bool are_two_jobs(const struct job *job, const struct device_user *a,
 static bool find_programs(struct findings *findings, const struct device_users_view *view,
 			  struct shared *shared)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	const struct device_user *first = NULL, *second = NULL;
 
 	for (size_t i = 0; i < view->count; i++) {
@@ -90,7 +90,7 @@ static bool is_in_use(const struct findings *findings, const struct device_view 
 static bool find_others(struct findings *findings, const struct device_view *view,
 			struct shared *shared)
 {
-	uint64_t journal = processes_kernel_metadata(findings->measured, view->dev);
+	uint64_t journal = processes_kernel_metadata(findings->results, view->dev);
 	uint64_t others = clock_subtract(view->all_bytes, view->own_bytes + journal);
 
 	if (!view->all_known || others < threshold(THRESHOLD_SHARED_BYTES) ||
@@ -111,7 +111,7 @@ static bool find_others(struct findings *findings, const struct device_view *vie
 
 static int find_shared(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
 					   FINDING_BY_COST };
 	struct device_users_view users;
@@ -121,14 +121,14 @@ static int find_shared(struct findings *findings, const struct finding_rule *rul
 
 	if (job->chosen) /* processes that the filter excludes are not others */
 		return 0;
-	for (size_t i = 0; !status && device_users_of(findings->measured, i, &users); i++) {
+	for (size_t i = 0; !status && device_users_of(findings->results, i, &users); i++) {
 		if (!find_programs(findings, &users, &shared))
 			continue;
 		verdict.cost_ns = shared.shared_ns;
 		status = finding_add(findings, rule, &shared, &verdict);
 	}
 	verdict = (struct finding_verdict) { TABLE_NO_UINT, 0, FINDING_GUESS, FINDING_BY_COST };
-	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++) {
+	for (size_t i = 0; !status && devices_view(findings->results, i, &view); i++) {
 		if (!find_others(findings, &view, &shared))
 			continue;
 		verdict.cost_bytes = shared.second_bytes;

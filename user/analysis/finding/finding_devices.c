@@ -55,7 +55,7 @@ static int find_errors(struct findings *findings, const struct finding_rule *rul
 	struct device_view view;
 	int status = 0;
 
-	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++) {
+	for (size_t i = 0; !status && devices_view(findings->results, i, &view); i++) {
 		const struct device_errors errors = {
 			.device = finding_device_name(findings, view.name, view.dev),
 			.reads = view.failed[DEVICE_READS],
@@ -75,7 +75,7 @@ const struct finding_rule finding_device_errors = {
 	.id = "device-errors",
 	.needs = JOB_BLOCK,
 	.find = find_errors,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct device_errors, errors_evidence),
 	.title = "{device} fails requests of the run",
 	.says = "{reads} reads and {writes} writes failed, of {requests} requests",
@@ -132,14 +132,14 @@ static const struct table_column waits_evidence[] = {
  * one, in however many requests, unless it is asynchronous: of those the number in flight is known,
  * but not the device.
  */
-static double at_once(const struct measured *measured, const struct device_waits *of,
+static double at_once(const struct results *results, const struct device_waits *of,
 		      enum method_side side)
 {
 	static const enum io_method methods[] = { METHOD_URING, METHOD_LIBAIO };
 	double most = of->time.measure ? (double)of->threads_time_ns / of->time.measure : 0;
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		const struct tally tally = methods_tally(measured, methods[i], side);
+		const struct tally tally = methods_tally(results, methods[i], side);
 		double depth =
 			tally.time.measure ? (double)tally.thread_time_ns / tally.time.measure : 0;
 
@@ -183,7 +183,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 	/* For concurrent runs it is unknown how long each of them waited. */
 	if (findings->runs > 1)
 		return 1;
-	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++)
+	for (size_t i = 0; !status && devices_view(findings->results, i, &view); i++)
 		for (int use = DEVICE_READS; use <= DEVICE_WRITES && !status; use++) {
 			const struct device_waits *of = &view.waits[use];
 			uint64_t all_ns = of->part_queue_ns + of->part_service_ns;
@@ -209,7 +209,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			waits.queue_each_ns = of->part_queue_ns / of->parts;
 			waits.service_each_ns = of->part_service_ns / of->parts;
 			waits.share = (double)of->part_queue_ns / all_ns;
-			waits.at_once = at_once(findings->measured, of, sides[use]);
+			waits.at_once = at_once(findings->results, of, sides[use]);
 			if (!is_one(&waits))
 				continue;
 			set_cost(findings, &verdict, classes[use],
@@ -239,7 +239,7 @@ const struct finding_rule finding_device_slow = {
 	.id = "device-slow",
 	.needs = JOB_BLOCK,
 	.find = find_slow,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	FINDING_THRESHOLDS(slow_thresholds),
 	.title = "{device}: slow {op} requests",
@@ -276,7 +276,7 @@ const struct finding_rule finding_device_overloaded = {
 	.id = "device-overloaded",
 	.needs = JOB_BLOCK,
 	.find = find_overloaded,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	FINDING_THRESHOLDS(overloaded_thresholds),
 	.title = "{device} is overloaded with {op} requests",
@@ -334,13 +334,13 @@ static bool is_cut(const struct findings *findings, const struct chain_pieces *p
 
 static int find_pieces(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
 					   FINDING_BY_COST };
 	struct pieces sum = { 0 };
 	uint64_t worst = 0, bytes = 0, request_bytes = 0;
 	size_t count;
-	const struct chain_pieces *all = chain_pieces_of_files(findings->measured, &count);
+	const struct chain_pieces *all = chain_pieces_of_files(findings->results, &count);
 
 	for (size_t i = 0; i < count && i < job->files.count; i++) {
 		if (!is_cut(findings, &all[i]))
@@ -413,9 +413,9 @@ static const struct table_column flushes_evidence[] = {
 
 static int find_flushes(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct tally sync = totals_class(findings->measured, IO_SYNC);
+	const struct tally sync = totals_class(findings->results, IO_SYNC);
 	const struct tally written =
-		io_patterns_view(findings->measured, IO_PATTERN_SYNC_WRITE).tally;
+		io_patterns_view(findings->results, IO_PATTERN_SYNC_WRITE).tally;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
 					   FINDING_BY_COST };
 	struct flushes flushes = {
@@ -428,7 +428,7 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 	/* For concurrent runs it is unknown how long each of them waited. */
 	if (findings->runs > 1)
 		return 1;
-	for (size_t i = 0; devices_view(findings->measured, i, &view); i++) {
+	for (size_t i = 0; devices_view(findings->results, i, &view); i++) {
 		if (view.all_open || view.own_open)
 			return 1;
 		/* On devices that the run does not use, others wait for the flushes. */
@@ -462,7 +462,7 @@ const struct finding_rule finding_flushes = {
 	.id = "flushes",
 	.needs = JOB_BLOCK | JOB_SYSCALL,
 	.find = find_flushes,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct flushes, flushes_evidence),
 	FINDING_THRESHOLDS(flushes_thresholds),
 	.title = "Syncs wait for {device} to flush its cache",

@@ -2,7 +2,7 @@
 /* Findings about epochs: whether later ones read from storage again. */
 #include "analysis/phases/epochs.h"
 #include "analysis/finding/finding_files.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 struct epochs_evidence {
 	uint64_t epochs, first_bytes, last_bytes, later_bytes, last_read_bytes, memory_bytes;
@@ -94,7 +94,7 @@ const struct finding_rule finding_epoch_storage = {
 	.id = "epoch-from-storage",
 	.needs = JOB_PAGECACHE | JOB_SPAN,
 	.find = find_epoch_storage,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
 	FINDING_THRESHOLDS(epoch_storage_thresholds),
 	.title = "Each epoch is read from storage again, although the data fits in memory",
@@ -131,7 +131,7 @@ const struct finding_rule finding_epoch_memory = {
 	.id = "epoch-from-memory",
 	.needs = JOB_PAGECACHE | JOB_SPAN,
 	.find = find_epoch_memory,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
 	FINDING_THRESHOLDS(epoch_memory_thresholds),
 	.title = "Data comes from memory, not storage, after the first epoch",

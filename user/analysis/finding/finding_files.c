@@ -17,14 +17,14 @@
 
 #define NUMBER(name, unit, meaning)                                                                \
 	{                                                                                          \
-#name, #name, UNIT_##unit, meaning, TABLE_UINT(struct alike, name), 0              \
+#name, #name, UNIT_##unit, meaning, TABLE_UINT(struct file_group, name), 0         \
 	}
 
-const struct table_column alike_columns[ALIKE_COLUMNS] = {
+const struct table_column file_group_columns[ALIKE_COLUMNS] = {
 	{ "path", "path", UNIT_NONE,
 	  "file with the most time; for many small files, one with the most common extension",
-	  TABLE_TEXT(struct alike, path), 0 },
-	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct alike, file), 0 },
+	  TABLE_TEXT(struct file_group, path), 0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct file_group, file), 0 },
 	NUMBER(files, COUNT, "files that match"),
 	NUMBER(others, COUNT, "matching files other than the named one; null: none"),
 	NUMBER(processes, COUNT, "processes that used the file shared by the most"),
@@ -57,22 +57,22 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	NUMBER(bandwidth, BYTES, "bytes per second of that time"),
 	{ "consecutive", "consecutive", UNIT_SHARE,
 	  "share of accesses that start where the last one ended (for reads: the last read)",
-	  TABLE_REAL(struct alike, consecutive), 0 },
+	  TABLE_REAL(struct file_group, consecutive), 0 },
 	{ "backward", "backward", UNIT_SHARE,
 	  "share of accesses before the last one of their thread (for reads: its last read; for "
 	  "faults: by ≥ 1 MiB)",
-	  TABLE_REAL(struct alike, backward), 0 },
+	  TABLE_REAL(struct file_group, backward), 0 },
 	{ "fetched_share", "from storage", UNIT_SHARE, "share of bytes from storage",
-	  TABLE_REAL(struct alike, fetched_share), 0 },
+	  TABLE_REAL(struct file_group, fetched_share), 0 },
 	{ "reopen_ns", "reopen_ns", UNIT_NS,
 	  "time from opens to the first read that did not follow an earlier open, parsing "
 	  "included; null: less than the metadata calls, or unknown",
-	  TABLE_UINT(struct alike, reopen_ns), 0 },
+	  TABLE_UINT(struct file_group, reopen_ns), 0 },
 };
 
-uint64_t alike_fetched(const struct alike *alike)
+uint64_t file_group_fetched(const struct file_group *file_group)
 {
-	return alike->fetched_bytes;
+	return file_group->fetched_bytes;
 }
 
 static uint64_t accesses(const struct file_view *file, unsigned int by)
@@ -80,12 +80,12 @@ static uint64_t accesses(const struct file_view *file, unsigned int by)
 	return file->patterns[by][RANDOM] + file->patterns[by][SEQUENTIAL];
 }
 
-double alike_backward(const struct file_view *file, unsigned int by)
+double file_group_backward(const struct file_view *file, unsigned int by)
 {
 	return finding_share(file->jumps[by].back, file->jumps[by].known);
 }
 
-bool alike_is_program(const struct file_view *file)
+bool file_group_is_program(const struct file_view *file)
 {
 	static const char *const made_up[] = { "/proc/", "/sys/", "/dev/" };
 
@@ -100,24 +100,24 @@ bool alike_is_program(const struct file_view *file)
 
 /* Files whose names end alike (".jpg"), as far as so few slots tell them apart. */
 #define ENDINGS 16
-struct alike_ending {
+struct file_group_ending {
 	uint64_t files, most_ns;
 	struct table_text path; /* of the one with the most time */
 	uint64_t readahead_bytes;
 };
 
 /* Sums from which shares are computed. */
-struct alike_sums {
+struct file_group_sums {
 	uint64_t direct_bytes; /* read past the page cache: also from storage */
 	uint64_t copied_bytes, advised;
 	uint64_t dropped, random;
 	uint64_t undropped; /* files of which more was fetched again than dropped */
 	uint64_t accesses, consecutive, jumps, backward;
-	struct alike_ending endings[ENDINGS];
+	struct file_group_ending endings[ENDINGS];
 };
 
-static struct alike_ending *ending_of(struct alike_sums *sums, const struct alike_rule *kind,
-				      struct table_text path)
+static struct file_group_ending *
+ending_of(struct file_group_sums *sums, const struct file_group_rule *kind, struct table_text path)
 {
 	struct table_text name = finding_base_name(path);
 	unsigned int hash = 0;
@@ -131,11 +131,11 @@ static struct alike_ending *ending_of(struct alike_sums *sums, const struct alik
 }
 
 /* Returns the most common ending; of equally common ones, that with the most time. */
-static const struct alike_ending *common_ending(const struct alike_sums *sums)
+static const struct file_group_ending *common_ending(const struct file_group_sums *sums)
 {
-	const struct alike_ending *best = sums->endings;
+	const struct file_group_ending *best = sums->endings;
 
-	for (const struct alike_ending *at = best; at < sums->endings + ENDINGS; at++)
+	for (const struct file_group_ending *at = best; at < sums->endings + ENDINGS; at++)
 		if (at->files > best->files ||
 		    (at->files == best->files && at->most_ns > best->most_ns))
 			best = at;
@@ -146,7 +146,7 @@ static const struct alike_ending *common_ending(const struct alike_sums *sums)
  * pages that its calls named in part. */
 static bool is_dropped(const struct file_view *file, const struct advice_view *advice)
 {
-	const uint64_t fetched_bytes = alike_fetched_to_read(file);
+	const uint64_t fetched_bytes = file_group_fetched_to_read(file);
 	uint64_t again;
 
 	if (!advice->dropped || file->size_bytes == TABLE_NO_UINT ||
@@ -165,14 +165,15 @@ static uint64_t use_ns(const struct file_view *file, enum use use)
 	return time_ns - (locking_ns < time_ns ? locking_ns : time_ns);
 }
 
-static uint64_t time_of(const struct alike_rule *kind, const struct file_view *file)
+static uint64_t time_of(const struct file_group_rule *kind, const struct file_view *file)
 {
 	return use_ns(file, kind->use) + (kind->with_metadata ? use_ns(file, USE_METADATA) : 0) +
 	       (kind->with_faults ? file->tallies[USE_MMAP].time.measure : 0);
 }
 
-static void add_file(struct alike *alike, struct alike_sums *sums, const struct alike_rule *kind,
-		     const struct file_view *file, const struct advice_view *advice)
+static void add_file(struct file_group *file_group, struct file_group_sums *sums,
+		     const struct file_group_rule *kind, const struct file_view *file,
+		     const struct advice_view *advice)
 {
 	const struct tally *tally = &file->tallies[kind->use];
 	unsigned int by = kind->use == USE_MMAP	  ? BY_FAULTS
@@ -180,34 +181,34 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 						  : BY_CALLS;
 	const struct tally *metadata = &file->tallies[USE_METADATA];
 	const struct tally *faults = &file->tallies[USE_MMAP];
-	struct alike_ending *ending = ending_of(sums, kind, file->path);
+	struct file_group_ending *ending = ending_of(sums, kind, file->path);
 	uint64_t time_ns = time_of(kind, file);
 	uint64_t size = file->size_bytes == TABLE_NO_UINT ? 0 : file->size_bytes;
 
 	if (kind->with_faults) {
-		alike->count += faults->count;
-		alike->fetched_bytes += faults->fetched_bytes;
-		alike->major += faults->major;
+		file_group->count += faults->count;
+		file_group->fetched_bytes += faults->fetched_bytes;
+		file_group->major += faults->major;
 	}
-	alike->files++;
+	file_group->files++;
 	if (!ending->files++ || time_ns > ending->most_ns) {
 		ending->most_ns = time_ns;
 		ending->path = file->path;
 		ending->readahead_bytes = file->readahead_bytes;
 	}
-	if (file->processes > alike->processes)
-		alike->processes = file->processes;
-	alike->opens += file->opens;
-	alike->metadata += metadata->count;
-	alike->count += tally->count;
-	alike->bytes += tally->bytes;
-	alike->fetched_bytes += tally->fetched_bytes;
-	alike->created_bytes += tally->created_bytes;
-	alike->major += tally->major;
-	alike->size_bytes += size;
-	alike->time_ns += time_ns;
+	if (file->processes > file_group->processes)
+		file_group->processes = file->processes;
+	file_group->opens += file->opens;
+	file_group->metadata += metadata->count;
+	file_group->count += tally->count;
+	file_group->bytes += tally->bytes;
+	file_group->fetched_bytes += tally->fetched_bytes;
+	file_group->created_bytes += tally->created_bytes;
+	file_group->major += tally->major;
+	file_group->size_bytes += size;
+	file_group->time_ns += time_ns;
 	if (tally->bytes > size)
-		alike->again_bytes += tally->bytes - size;
+		file_group->again_bytes += tally->bytes - size;
 	if (kind->use == USE_READ)
 		sums->direct_bytes += file->direct_bytes;
 	sums->advised += file->advised;
@@ -223,47 +224,49 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 }
 
 /* For summed operations, order and merged time are not known. */
-static void forget_events(struct alike *alike)
+static void forget_events(struct file_group *file_group)
 {
-	alike->consecutive = alike->backward = NAN;
-	alike->bandwidth = TABLE_NO_UINT;
+	file_group->consecutive = file_group->backward = NAN;
+	file_group->bandwidth = TABLE_NO_UINT;
 }
 
-static void finish(struct alike *alike, const struct alike_sums *sums,
-		   const struct alike_rule *kind)
+static void finish(struct file_group *file_group, const struct file_group_sums *sums,
+		   const struct file_group_rule *kind)
 {
-	const struct alike_ending *example = common_ending(sums);
+	const struct file_group_ending *example = common_ending(sums);
 	bool by_faults = kind->use == USE_MMAP;
 
-	alike->path = example->path;
-	alike->readahead_bytes = example->readahead_bytes;
-	alike->file = finding_base_name(alike->path);
-	alike->others = alike->files > 1 ? alike->files - 1 : TABLE_NO_UINT;
-	alike->minor = by_faults ? alike->count - alike->major : 0;
-	alike->size_each = alike->size_bytes / alike->files;
-	alike->bytes_each = alike->count ? alike->bytes / alike->count : 0;
-	alike->fetched_each = alike->major ? alike->fetched_bytes / alike->major : 0;
-	alike->consecutive = finding_share(sums->consecutive, sums->accesses);
-	alike->backward = finding_share(sums->backward, sums->jumps);
-	alike->storage_bytes = alike->fetched_bytes + sums->direct_bytes;
-	alike->fetched_share = finding_share(alike->storage_bytes, alike->bytes);
-	alike->direct_bytes = sums->direct_bytes ? sums->direct_bytes : TABLE_NO_UINT;
-	alike->copied_bytes = sums->copied_bytes ? sums->copied_bytes : TABLE_NO_UINT;
-	alike->dropped = sums->undropped ? TABLE_NO_UINT : sums->dropped;
-	alike->advised = sums->advised && sums->undropped ? sums->advised : TABLE_NO_UINT;
-	alike->random = sums->random ? sums->random : TABLE_NO_UINT;
-	alike->misadvised = by_faults && alike->consecutive >= threshold(THRESHOLD_MMAP_SCAN)
-				    ? alike->random
-				    : TABLE_NO_UINT;
-	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes
-									    : alike->bytes,
-					     alike->time_ns);
+	file_group->path = example->path;
+	file_group->readahead_bytes = example->readahead_bytes;
+	file_group->file = finding_base_name(file_group->path);
+	file_group->others = file_group->files > 1 ? file_group->files - 1 : TABLE_NO_UINT;
+	file_group->minor = by_faults ? file_group->count - file_group->major : 0;
+	file_group->size_each = file_group->size_bytes / file_group->files;
+	file_group->bytes_each = file_group->count ? file_group->bytes / file_group->count : 0;
+	file_group->fetched_each =
+		file_group->major ? file_group->fetched_bytes / file_group->major : 0;
+	file_group->consecutive = finding_share(sums->consecutive, sums->accesses);
+	file_group->backward = finding_share(sums->backward, sums->jumps);
+	file_group->storage_bytes = file_group->fetched_bytes + sums->direct_bytes;
+	file_group->fetched_share = finding_share(file_group->storage_bytes, file_group->bytes);
+	file_group->direct_bytes = sums->direct_bytes ? sums->direct_bytes : TABLE_NO_UINT;
+	file_group->copied_bytes = sums->copied_bytes ? sums->copied_bytes : TABLE_NO_UINT;
+	file_group->dropped = sums->undropped ? TABLE_NO_UINT : sums->dropped;
+	file_group->advised = sums->advised && sums->undropped ? sums->advised : TABLE_NO_UINT;
+	file_group->random = sums->random ? sums->random : TABLE_NO_UINT;
+	file_group->misadvised =
+		by_faults && file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN)
+			? file_group->random
+			: TABLE_NO_UINT;
+	file_group->bandwidth = finding_bandwidth(
+		by_faults || kind->with_faults ? file_group->fetched_bytes : file_group->bytes,
+		file_group->time_ns);
 }
 
 /* What matched a rule. */
-struct alike_found {
-	struct alike alike;
-	struct alike_sums sums;
+struct file_group_found {
+	struct file_group file_group;
+	struct file_group_sums sums;
 };
 
 /* If a trace lacks the layer, or a filter excludes requests, what was read is unknown. */
@@ -279,7 +282,7 @@ static bool has_requests(const struct job *job)
 /* Returns what devices read for any reason; UINT64_MAX if unknown. */
 static uint64_t device_bytes(const struct findings *findings)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	const struct table *totals = report_by(findings->report, &analysis_totals);
 	const struct table *trace = report_by(findings->report, &analysis_trace);
 	int column = table_find_column(totals, "storage_read.bytes");
@@ -293,15 +296,15 @@ static uint64_t device_bytes(const struct findings *findings)
 									      : UINT64_MAX;
 }
 
-uint64_t alike_elsewhere_bytes(const struct findings *findings)
+uint64_t file_group_elsewhere_bytes(const struct findings *findings)
 {
 	uint64_t left_bytes = device_bytes(findings);
 	struct readahead_sums sums;
 
 	if (left_bytes == UINT64_MAX)
 		return UINT64_MAX;
-	for (uint32_t i = 0; i < files_count(findings->measured); i++)
-		if (readahead_of(findings->measured, i, &sums))
+	for (uint32_t i = 0; i < files_count(findings->results); i++)
+		if (readahead_of(findings->results, i, &sums))
 			left_bytes -=
 				sums.fetched_bytes < left_bytes ? sums.fetched_bytes : left_bytes;
 	return left_bytes;
@@ -315,13 +318,14 @@ static bool is_on_blocks(const struct file_view *file)
 	return file_system_traits(type) & FILE_SYSTEM_ON_BLOCKS;
 }
 
-void alike_forget_holes(const struct findings *findings, uint32_t number, struct file_view *file)
+void file_group_forget_holes(const struct findings *findings, uint32_t number,
+			     struct file_view *file)
 {
-	const uint64_t fetched_bytes = alike_fetched_to_read(file);
+	const uint64_t fetched_bytes = file_group_fetched_to_read(file);
 	double most_bytes = findings->elsewhere_bytes; /* that devices can have read of it */
 	struct readahead_sums sums;
 
-	if (readahead_of(findings->measured, number, &sums))
+	if (readahead_of(findings->results, number, &sums))
 		most_bytes += sums.fetched_bytes;
 	if (!fetched_bytes || most_bytes >= threshold(THRESHOLD_HOLES) * fetched_bytes ||
 	    !is_on_blocks(file))
@@ -331,7 +335,7 @@ void alike_forget_holes(const struct findings *findings, uint32_t number, struct
 }
 
 /* Profile mode does not know the union of times, so only counts decide there. */
-static bool is_taken(const struct findings *findings, const struct alike_rule *kind,
+static bool is_taken(const struct findings *findings, const struct file_group_rule *kind,
 		     const struct file_view *file)
 {
 	double of_run =
@@ -349,15 +353,15 @@ static void look_at_file(struct findings *findings, const struct advice_index *a
 	bool asked = false;
 
 	for (size_t i = 0; i < finding_rule_count; i++) {
-		const struct alike_rule *kind = finding_rules[i]->alike;
-		struct alike_found *found = &findings->alike[i];
+		const struct file_group_rule *kind = finding_rules[i]->file_group;
+		struct file_group_found *found = &findings->file_group[i];
 
 		if (!kind || !is_taken(findings, kind, file))
 			continue;
 		if (!asked)
 			advice = advice_of(advised, number, file->path);
 		asked = true;
-		add_file(&found->alike, &found->sums, kind, file, &advice);
+		add_file(&found->file_group, &found->sums, kind, file, &advice);
 	}
 }
 
@@ -365,21 +369,21 @@ static int look_at_files(struct findings *findings)
 {
 	struct advice_index advised;
 	struct file_view file;
-	int status = advice_index_make(&advised, findings->measured);
+	int status = advice_index_make(&advised, findings->results);
 
 	if (!status)
-		findings->alike = calloc(finding_rule_count, sizeof(*findings->alike));
-	if (!findings->alike)
+		findings->file_group = calloc(finding_rule_count, sizeof(*findings->file_group));
+	if (!findings->file_group)
 		status = -ENOMEM;
-	for (uint32_t i = 0; i < files_count(findings->measured) && !status; i++) {
-		if (!files_used(findings->measured, i, &file))
+	for (uint32_t i = 0; i < files_count(findings->results) && !status; i++) {
+		if (!files_used(findings->results, i, &file))
 			continue;
 		if (!is_on_blocks(&file))
 			findings->off_blocks_bytes += file.fetched_bytes;
 		if (!file.known ||
 		    path_begins(file.path.bytes, file.path.length, TRACE_OTHER_FILES))
 			continue;
-		alike_forget_holes(findings, i, &file);
+		file_group_forget_holes(findings, i, &file);
 		look_at_file(findings, &advised, i, &file);
 	}
 	advice_index_free(&advised);
@@ -393,41 +397,41 @@ int finding_find_holes(struct findings *findings, uint64_t fetched_bytes, bool *
 	*holes = false;
 	if (!fetched_bytes || device_bytes(findings) >= least)
 		return 0;
-	if (!findings->alike && look_at_files(findings))
+	if (!findings->file_group && look_at_files(findings))
 		return -ENOMEM;
 	*holes = findings->off_blocks_bytes < least;
 	return 0;
 }
 
-static const struct alike_found *found_by(const struct findings *findings,
-					  const struct finding_rule *rule)
+static const struct file_group_found *found_by(const struct findings *findings,
+					       const struct finding_rule *rule)
 {
 	size_t number = 0;
 
 	while (finding_rules[number] != rule)
 		number++;
-	return &findings->alike[number];
+	return &findings->file_group[number];
 }
 
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct alike_rule *kind = rule->alike;
-	const struct job *job = findings->measured->job;
-	const struct tally all = totals_class(findings->measured, kind->class);
-	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
-	const struct tally faults = totals_class(findings->measured, IO_MMAP_READ);
+	const struct file_group_rule *kind = rule->file_group;
+	const struct job *job = findings->results->job;
+	const struct tally all = totals_class(findings->results, kind->class);
+	const struct tally metadata = totals_class(findings->results, IO_METADATA);
+	const struct tally faults = totals_class(findings->results, IO_MMAP_READ);
 	uint64_t most_ns = all.time.measure;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, kind->confidence,
 					   FINDING_BY_COST };
-	const struct alike_found *found;
-	struct alike alike;
+	const struct file_group_found *found;
+	struct file_group file_group;
 	uint64_t cost_ns;
 
-	if (!findings->alike && look_at_files(findings))
+	if (!findings->file_group && look_at_files(findings))
 		return -ENOMEM;
 	found = found_by(findings, rule);
-	alike = found->alike;
-	if (!alike.files)
+	file_group = found->file_group;
+	if (!file_group.files)
 		return 0;
 	/* Times of several files may overlap; the whole class took no more than this. */
 	if (kind->with_metadata && kind->class != IO_METADATA)
@@ -435,26 +439,26 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	if (kind->with_faults)
 		most_ns += faults.time.measure;
 	/* Times of classes overlap, too, if there are several threads. */
-	if (job && totals_all(findings->measured)->time.measure < most_ns)
-		most_ns = totals_all(findings->measured)->time.measure;
-	if (alike.time_ns > most_ns)
-		alike.time_ns = most_ns;
-	finish(&alike, &found->sums, kind);
-	cost_ns = alike.time_ns;
-	alike.reopen_ns = TABLE_NO_UINT;
-	if (kind->reopens && reopens_time_ns(findings->measured) > cost_ns) {
-		cost_ns = reopens_time_ns(findings->measured);
-		alike.reopen_ns = cost_ns;
+	if (job && totals_all(findings->results)->time.measure < most_ns)
+		most_ns = totals_all(findings->results)->time.measure;
+	if (file_group.time_ns > most_ns)
+		file_group.time_ns = most_ns;
+	finish(&file_group, &found->sums, kind);
+	cost_ns = file_group.time_ns;
+	file_group.reopen_ns = TABLE_NO_UINT;
+	if (kind->reopens && reopens_time_ns(findings->results) > cost_ns) {
+		cost_ns = reopens_time_ns(findings->results);
+		file_group.reopen_ns = cost_ns;
 	}
-	alike.of_run = finding_share(finding_unhidden(findings, kind->class, cost_ns),
-				     findings->duration_ns);
-	if (kind->speaks && !kind->speaks(&alike))
+	file_group.of_run = finding_share(finding_unhidden(findings, kind->class, cost_ns),
+					  findings->duration_ns);
+	if (kind->speaks && !kind->speaks(&file_group))
 		return 0;
 	if (findings->summed)
-		forget_events(&alike);
+		forget_events(&file_group);
 	if (kind->costs_time)
 		verdict.cost_ns = finding_unhidden(findings, kind->class, cost_ns);
 	if (kind->cost_bytes)
-		verdict.cost_bytes = kind->cost_bytes(&alike);
-	return finding_add(findings, rule, &alike, &verdict);
+		verdict.cost_bytes = kind->cost_bytes(&file_group);
+	return finding_add(findings, rule, &file_group, &verdict);
 }

@@ -10,7 +10,7 @@
 #include "analysis/finding/finding.h"
 
 /* Evidence of such a rule; numbers are sums over all files that match it. */
-struct alike {
+struct file_group {
 	struct table_text path, file; /* of the example */
 	uint64_t files, others;	      /* others: without the example; TABLE_NO_UINT: none */
 	uint64_t processes;	      /* of the file with the most */
@@ -37,14 +37,14 @@ struct alike {
 
 #define ALIKE_COLUMNS 32
 
-extern const struct table_column alike_columns[ALIKE_COLUMNS];
+extern const struct table_column file_group_columns[ALIKE_COLUMNS];
 
 #define FINDING_ALIKE                                                                              \
-	.evidence = alike_columns, .evidence_count = ALIKE_COLUMNS,                                \
-	.evidence_bytes = sizeof(struct alike)
+	.evidence = file_group_columns, .evidence_count = ALIKE_COLUMNS,                           \
+	.evidence_bytes = sizeof(struct file_group)
 
 /* Which files match a rule, and what it counts. */
-struct alike_rule {
+struct file_group_rule {
 	enum use use;	     /* whose count, bytes and time are summed */
 	bool with_metadata;  /* ... and the time of metadata calls */
 	bool with_faults;    /* ... and the count, bytes and time of faults */
@@ -55,9 +55,9 @@ struct alike_rule {
 	uint64_t (*counts)(const struct file_view *file);
 	enum threshold least;
 	/* Returns whether the sums are worth reporting; NULL: always. */
-	bool (*speaks)(const struct alike *alike);
+	bool (*speaks)(const struct file_group *file_group);
 	/* Bytes that it costs. */
-	uint64_t (*cost_bytes)(const struct alike *alike);
+	uint64_t (*cost_bytes)(const struct file_group *file_group);
 	bool reopens;	 /* it costs the time in reopens.h if that is more */
 	bool costs_time; /* otherwise only bytes */
 	bool common;	 /* the example has the most common ending */
@@ -65,28 +65,29 @@ struct alike_rule {
 };
 
 /* A `told_by`: throttled reads wait just as long in any order. */
-extern const struct finding_rule *const alike_held_back[];
+extern const struct finding_rule *const file_group_held_back[];
 
 /* The `find` of rules with an `alike`: adds the finding if any files match. The first call looks at
  * all files for all rules, because there may be a million. Returns 0 or -ENOMEM. */
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule);
 /* Share of jumps backward within the same thread; for faults, by 1 MiB and more. */
-double alike_backward(const struct file_view *file, unsigned int by);
+double file_group_backward(const struct file_view *file, unsigned int by);
 /* A `cost_bytes`: bytes from storage. */
-uint64_t alike_fetched(const struct alike *alike);
+uint64_t file_group_fetched(const struct file_group *file_group);
 
 /* Returns what reads and faults fetched. */
-static inline uint64_t alike_fetched_to_read(const struct file_view *file)
+static inline uint64_t file_group_fetched_to_read(const struct file_view *file)
 {
 	return file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
 }
 
 /* Returns what devices read for the run from no known file; UINT64_MAX if that is unknown or
  * incomplete. Goes over all files: rules use `elsewhere_bytes`. */
-uint64_t alike_elsewhere_bytes(const struct findings *findings);
+uint64_t file_group_elsewhere_bytes(const struct findings *findings);
 /* Clears what a file fetched if that is far more than devices can have read of it, bytes of unknown
  * files included: it has holes, or no block was read for another reason. */
-void alike_forget_holes(const struct findings *findings, uint32_t number, struct file_view *file);
+void file_group_forget_holes(const struct findings *findings, uint32_t number,
+			     struct file_view *file);
 
 /* Finds whether almost nothing of the bytes fetched can have come from storage: devices read almost
  * nothing, and there is almost no other source. Returns 0 or -ENOMEM. */
@@ -94,6 +95,6 @@ int finding_find_holes(struct findings *findings, uint64_t fetched_bytes, bool *
 
 /* Returns whether a file is a program, library, module or made up by the kernel (/proc, /sys), and
  * so not the job's data. */
-bool alike_is_program(const struct file_view *file);
+bool file_group_is_program(const struct file_view *file);
 
 #endif

@@ -33,7 +33,7 @@ static bool are_many(const struct findings *findings, const struct lookups_view 
  * modules. */
 static int find_failed(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
+	const struct tally metadata = totals_class(findings->results, IO_METADATA);
 	struct lookups_view worst = failed_lookups_worst(findings->report, LOOKUPS_OF_DATA);
 	struct failed failed;
 	struct finding_verdict verdict = {
@@ -64,7 +64,7 @@ const struct finding_rule finding_failed_lookups = {
 	.id = "failed-lookups",
 	.needs = JOB_SYSCALL,
 	.find = find_failed,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct failed, failed_evidence),
 	FINDING_THRESHOLDS(failed_thresholds),
 	.title = "Failed path lookups",

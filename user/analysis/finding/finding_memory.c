@@ -21,10 +21,10 @@ static const struct table_column swapped_evidence[] = {
 static int find_swapped(struct findings *findings, const struct finding_rule *rule)
 {
 	static const enum totals_memory memory[] = { TOTALS_ANONYMOUS, TOTALS_SHMEM };
-	uint64_t files = totals_class(findings->measured, IO_MMAP_READ).major +
-			 totals_class(findings->measured, IO_MMAP_WRITE).major;
+	uint64_t files = totals_class(findings->results, IO_MMAP_READ).major +
+			 totals_class(findings->results, IO_MMAP_WRITE).major;
 	struct swapped swapped = {
-		.major = clock_subtract(findings->measured->job->processes.major_faults, files),
+		.major = clock_subtract(findings->results->job->processes.major_faults, files),
 	};
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
@@ -33,7 +33,7 @@ static int find_swapped(struct findings *findings, const struct finding_rule *ru
 
 	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
 		const struct trace_operation_total *total =
-			totals_memory(findings->measured, memory[i]);
+			totals_memory(findings->results, memory[i]);
 
 		swapped.count += total->count;
 		swapped.time_ns += total->thread_time_ns;
@@ -42,7 +42,7 @@ static int find_swapped(struct findings *findings, const struct finding_rule *ru
 	}
 	if (counted)
 		swapped.major = major;
-	if (findings->measured->job->chosen ||
+	if (findings->results->job->chosen ||
 	    !finding_is_enough(swapped.major, THRESHOLD_SWAPPED_FAULTS,
 			       finding_share(swapped.time_ns, findings->duration_ns)) ||
 	    swapped.major < threshold(THRESHOLD_SWAPPED_SHARE) * swapped.count)

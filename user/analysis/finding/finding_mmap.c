@@ -18,8 +18,9 @@ static bool takes_windows(const struct file_view *file)
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
 	/* How a loader maps libraries cannot be changed. */
-	return !alike_is_program(file) && finding_share(faults->fetched_bytes, faults->major) >=
-						  threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+	return !file_group_is_program(file) &&
+	       finding_share(faults->fetched_bytes, faults->major) >=
+		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }
 
 static uint64_t count_of_major(const struct file_view *file)
@@ -40,16 +41,16 @@ static uint64_t count_of_windows(const struct file_view *file)
 static bool takes_random(const struct file_view *file)
 {
 	return takes_windows(file) && file->tallies[USE_MMAP].count >= threshold(THRESHOLD_ORDER) &&
-	       alike_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE);
+	       file_group_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE);
 }
 
-static const struct alike_rule random_files = {
+static const struct file_group_rule random_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_random,
 	.counts = count_of_windows,
 	.least = THRESHOLD_MMAP_RANDOM_MAJOR,
-	.cost_bytes = alike_fetched,
+	.cost_bytes = file_group_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -68,8 +69,8 @@ const struct finding_rule finding_mmap_random = {
 	.id = "mmap-random",
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = finding_add_alike,
-	.alike = &random_files,
-	.of_runs = true,
+	.file_group = &random_files,
+	.cross_run = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
 	.title = "Random mmap reads of {file}",
@@ -106,10 +107,10 @@ static bool came_in_order(const struct file_view *file)
 	/* Faults of several threads are not serial. */
 	if ((file->jumps[BY_FAULTS].several && file->processes == 1) || is_copied(file))
 		return false;
-	return !alike_is_program(file) && file->tallies[USE_MMAP].fetched_bytes &&
+	return !file_group_is_program(file) && file->tallies[USE_MMAP].fetched_bytes &&
 	       file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) &&
-	       alike_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
+	       file_group_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
 	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes &&
 	       file->faulted_bytes < threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
@@ -122,11 +123,11 @@ static bool takes_strided(const struct file_view *file)
 	       file->tallies[USE_MMAP].count >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR);
 }
 
-static const struct alike_rule strided_files = {
+static const struct file_group_rule strided_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_strided,
-	.cost_bytes = alike_fetched,
+	.cost_bytes = file_group_fetched,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
 };
@@ -140,8 +141,8 @@ const struct finding_rule finding_mmap_strided = {
 	.id = "mmap-strided",
 	.needs = JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS,
 	.find = finding_add_alike,
-	.alike = &strided_files,
-	.of_runs = true,
+	.file_group = &strided_files,
+	.cross_run = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(strided_thresholds),
 	.title = "Strided mmap reads of {file}",
@@ -165,17 +166,17 @@ static bool takes_in_order(const struct file_view *file)
 	return came_in_order(file) && is_scan(file);
 }
 
-static bool is_felt(const struct alike *alike)
+static bool is_felt(const struct file_group *file_group)
 {
-	return alike->bandwidth <= threshold(THRESHOLD_MMAP_ORDER_BANDWIDTH);
+	return file_group->bandwidth <= threshold(THRESHOLD_MMAP_ORDER_BANDWIDTH);
 }
 
-static const struct alike_rule in_order_files = {
+static const struct file_group_rule in_order_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_in_order,
 	.speaks = is_felt,
-	.cost_bytes = alike_fetched,
+	.cost_bytes = file_group_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -189,9 +190,9 @@ const struct finding_rule finding_mmap_in_order = {
 	.id = "mmap-in-order",
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = finding_add_alike,
-	.alike = &in_order_files,
-	.told_by = alike_held_back,
-	.of_runs = true,
+	.file_group = &in_order_files,
+	.told_by = file_group_held_back,
+	.cross_run = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(in_order_thresholds),
 	.title = "Serial page-fault loading of {file}",
@@ -212,18 +213,18 @@ static bool takes_single(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	return !alike_is_program(file) && faults->fetched_bytes &&
+	return !file_group_is_program(file) && faults->fetched_bytes &&
 	       finding_share(faults->fetched_bytes, faults->major) <
 		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }
 
-static const struct alike_rule single_files = {
+static const struct file_group_rule single_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_single,
 	.counts = count_of_major,
 	.least = THRESHOLD_RANDOM_READS,
-	.cost_bytes = alike_fetched,
+	.cost_bytes = file_group_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -239,9 +240,9 @@ const struct finding_rule finding_mmap_single = {
 	.id = "mmap-single",
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = finding_add_alike,
-	.alike = &single_files,
-	.told_by = alike_held_back,
-	.of_runs = true,
+	.file_group = &single_files,
+	.told_by = file_group_held_back,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(single_thresholds),
@@ -273,7 +274,7 @@ static bool takes_stores(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	return !alike_is_program(file) && faults->count > 2 * faults->major &&
+	return !file_group_is_program(file) && faults->count > 2 * faults->major &&
 	       faults->dirtied_bytes / 4096 >= threshold(THRESHOLD_MMAP_STORED) * faults->count;
 }
 
@@ -286,12 +287,12 @@ static bool are_a_storm(uint64_t count, double of_run)
 	       threshold(THRESHOLD_MMAP_MINOR_FAULTS) * (felt ? threshold(THRESHOLD_FEW) : 1);
 }
 
-static bool are_many_minor(const struct alike *alike)
+static bool are_many_minor(const struct file_group *file_group)
 {
-	return are_a_storm(alike->minor, alike->of_run);
+	return are_a_storm(file_group->minor, file_group->of_run);
 }
 
-static const struct alike_rule store_files = {
+static const struct file_group_rule store_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_WRITE,
 	.takes = takes_stores,
@@ -309,8 +310,8 @@ const struct finding_rule finding_mmap_stores = {
 	.id = "mmap-store-faults",
 	.needs = JOB_FAULT,
 	.find = finding_add_alike,
-	.alike = &store_files,
-	.of_runs = true,
+	.file_group = &store_files,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(store_thresholds),
@@ -331,15 +332,15 @@ const struct finding_rule finding_mmap_stores = {
 static bool takes_copied(const struct file_view *file)
 {
 	/* Waits for readahead windows, or for the device each time, are reported as such. */
-	return !alike_is_program(file) && is_copied(file) && !waits_often(file);
+	return !file_group_is_program(file) && is_copied(file) && !waits_often(file);
 }
 
-static bool are_many(const struct alike *alike)
+static bool are_many(const struct file_group *file_group)
 {
-	return are_a_storm(alike->count, alike->of_run);
+	return are_a_storm(file_group->count, file_group->of_run);
 }
 
-static const struct alike_rule copied_files = {
+static const struct file_group_rule copied_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_copied,
@@ -357,8 +358,8 @@ const struct finding_rule finding_mmap_copied = {
 	.id = "mmap-copied",
 	.needs = JOB_FAULT,
 	.find = finding_add_alike,
-	.alike = &copied_files,
-	.of_runs = true,
+	.file_group = &copied_files,
+	.cross_run = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(copied_thresholds),
 	.title = "Stores to {file} through a private mapping copy it page by page",
@@ -382,12 +383,12 @@ static bool takes_minor(const struct file_view *file)
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
 	/* Waits for storage are reported as such. */
-	return !alike_is_program(file) && faults->count > 2 * faults->major &&
+	return !file_group_is_program(file) && faults->count > 2 * faults->major &&
 	       !takes_stores(file) && !is_copied(file) && !takes_in_order(file) &&
 	       !waits_often(file);
 }
 
-static const struct alike_rule minor_files = {
+static const struct file_group_rule minor_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_minor,
@@ -402,8 +403,8 @@ const struct finding_rule finding_mmap_minor = {
 	.id = "mmap-minor-faults",
 	.needs = JOB_FAULT,
 	.find = finding_add_alike,
-	.alike = &minor_files,
-	.of_runs = true,
+	.file_group = &minor_files,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(minor_thresholds),
@@ -420,13 +421,13 @@ const struct finding_rule finding_mmap_minor = {
 
 /* --- summed faults, whose order is unknown --- */
 
-static const struct alike_rule summed_files = {
+static const struct file_group_rule summed_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_windows,
 	.counts = count_of_windows,
 	.least = THRESHOLD_MMAP_RANDOM_MAJOR,
-	.cost_bytes = alike_fetched,
+	.cost_bytes = file_group_fetched,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
 };
@@ -450,8 +451,8 @@ const struct finding_rule finding_mmap_summed = {
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
 	.find = find_summed,
-	.alike = &summed_files,
-	.of_runs = true,
+	.file_group = &summed_files,
+	.cross_run = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(summed_thresholds),
 	.title = "Page-fault reads of {file} from storage",

@@ -7,30 +7,30 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_weight.h"
 #include "analysis/shared/loaded.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/totals/totals.h"
 
 /* --- loading programs --- */
 
 static bool takes_loaded(const struct file_view *file)
 {
-	return file->loaded && alike_fetched_to_read(file);
+	return file->loaded && file_group_fetched_to_read(file);
 }
 
-static bool is_much(const struct alike *alike)
+static bool is_much(const struct file_group *file_group)
 {
-	return alike->fetched_bytes >= threshold(THRESHOLD_LOADED_BYTES) ||
-	       (alike->time_ns >= threshold(THRESHOLD_LOADED_NS) &&
-		alike->of_run >= threshold(THRESHOLD_LOADED_OF_RUN));
+	return file_group->fetched_bytes >= threshold(THRESHOLD_LOADED_BYTES) ||
+	       (file_group->time_ns >= threshold(THRESHOLD_LOADED_NS) &&
+		file_group->of_run >= threshold(THRESHOLD_LOADED_OF_RUN));
 }
 
-static const struct alike_rule loaded_files = {
+static const struct file_group_rule loaded_files = {
 	.use = USE_READ,
 	.with_faults = true,
 	.class = IO_READ,
 	.takes = takes_loaded,
 	.speaks = is_much,
-	.cost_bytes = alike_fetched,
+	.cost_bytes = file_group_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -46,10 +46,10 @@ const struct finding_rule finding_cold_start = {
 	.drags = true,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
-	.of_start = true,
+	.startup = true,
 	.find = finding_add_alike,
-	.alike = &loaded_files,
-	.of_runs = true,
+	.file_group = &loaded_files,
+	.cross_run = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(loaded_thresholds),
 	.title = "Programs, libraries and modules are read from storage",
@@ -77,22 +77,22 @@ static bool is_made(const struct file_view *file)
 
 static bool takes_small_file(const struct file_view *file)
 {
-	return !alike_is_program(file) && file->opens && file->tallies[USE_READ].count &&
+	return !file_group_is_program(file) && file->opens && file->tallies[USE_READ].count &&
 	       !is_made(file) && file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes <= threshold(THRESHOLD_SMALL_FILE);
 }
 
-static bool are_many_files(const struct alike *alike)
+static bool are_many_files(const struct file_group *file_group)
 {
-	return finding_is_enough(alike->files, THRESHOLD_SMALL_FILES, alike->of_run);
+	return finding_is_enough(file_group->files, THRESHOLD_SMALL_FILES, file_group->of_run);
 }
 
-static uint64_t cost_moved(const struct alike *alike)
+static uint64_t cost_moved(const struct file_group *file_group)
 {
-	return alike->bytes;
+	return file_group->bytes;
 }
 
-static const struct alike_rule small_files = {
+static const struct file_group_rule small_files = {
 	.use = USE_READ,
 	.with_metadata = true,
 	.class = IO_READ,
@@ -114,8 +114,8 @@ const struct finding_rule finding_small_files = {
 	.drags = true,
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
-	.alike = &small_files,
-	.of_runs = true,
+	.file_group = &small_files,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_files_thresholds),
@@ -142,7 +142,7 @@ static bool is_listing(const struct file_view *file)
 
 static bool takes_opened_again(const struct file_view *file)
 {
-	return !alike_is_program(file) && !is_listing(file) && file->opens > 1;
+	return !file_group_is_program(file) && !is_listing(file) && file->opens > 1;
 }
 
 static uint64_t count_of_opens(const struct file_view *file)
@@ -150,13 +150,13 @@ static uint64_t count_of_opens(const struct file_view *file)
 	return file->opens;
 }
 
-static bool are_many_opens(const struct alike *alike)
+static bool are_many_opens(const struct file_group *file_group)
 {
-	return alike->opens >= threshold(THRESHOLD_OPENS) ||
-	       alike->of_run >= threshold(THRESHOLD_TIME_DECIDES);
+	return file_group->opens >= threshold(THRESHOLD_OPENS) ||
+	       file_group->of_run >= threshold(THRESHOLD_TIME_DECIDES);
 }
 
-static const struct alike_rule opened_again_files = {
+static const struct file_group_rule opened_again_files = {
 	.use = USE_METADATA,
 	.class = IO_METADATA,
 	.takes = takes_opened_again,
@@ -180,8 +180,8 @@ const struct finding_rule finding_opened_again = {
 	.drags = true,
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
-	.alike = &opened_again_files,
-	.of_runs = true,
+	.file_group = &opened_again_files,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(opened_again_thresholds),
@@ -201,10 +201,10 @@ const struct finding_rule finding_opened_again = {
 /* Python lists the directories of sys.path once per process; programs cannot change that. */
 static bool takes_listed_again(const struct file_view *file)
 {
-	return !alike_is_program(file) && is_listing(file) && file->opens > 1;
+	return !file_group_is_program(file) && is_listing(file) && file->opens > 1;
 }
 
-static const struct alike_rule listed_again_files = {
+static const struct file_group_rule listed_again_files = {
 	.use = USE_METADATA,
 	.class = IO_METADATA,
 	.takes = takes_listed_again,
@@ -226,8 +226,8 @@ const struct finding_rule finding_listed_again = {
 	.drags = true,
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
-	.alike = &listed_again_files,
-	.of_runs = true,
+	.file_group = &listed_again_files,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(listed_again_thresholds),
@@ -306,36 +306,36 @@ static void set_leading_call(const struct report *report, struct metadata *found
 }
 
 /* Adds time of reads and writes through mappings. */
-static void add_mapped(const struct measured *measured, struct metadata *found)
+static void add_mapped(const struct results *results, struct metadata *found)
 {
 	struct file_view file;
 
-	for (uint32_t i = 0; i < files_count(measured); i++) {
-		if (files_used(measured, i, &file) && !alike_is_program(&file))
+	for (uint32_t i = 0; i < files_count(results); i++) {
+		if (files_used(results, i, &file) && !file_group_is_program(&file))
 			found->data_ns += file.tallies[USE_MMAP].time.measure;
 	}
 }
 
-static struct metadata metadata_of(const struct measured *measured)
+static struct metadata metadata_of(const struct results *results)
 {
-	const struct tally metadata = totals_class(measured, IO_METADATA);
-	const struct tally modules = io_patterns_view(measured, IO_PATTERN_MODULE).tally;
-	struct lookups_view lookups = failed_lookups_worst(measured->report, LOOKUPS_ALL);
+	const struct tally metadata = totals_class(results, IO_METADATA);
+	const struct tally modules = io_patterns_view(results, IO_PATTERN_MODULE).tally;
+	struct lookups_view lookups = failed_lookups_worst(results->report, LOOKUPS_ALL);
 	struct metadata found = {
 		.time_ns = metadata.time.measure,
-		.data_ns = totals_class(measured, IO_READ).time.measure +
-			   totals_class(measured, IO_WRITE).time.measure,
+		.data_ns = totals_class(results, IO_READ).time.measure +
+			   totals_class(results, IO_WRITE).time.measure,
 		.count = metadata.count,
 		.errors = metadata.errors,
-		.place = access_metadata_place(measured),
+		.place = access_metadata_place(results),
 		.directory = lookups.directory,
 		.failed = lookups.count,
 		.modules_ns = modules.time.measure,
 	};
 
-	add_mapped(measured, &found);
+	add_mapped(results, &found);
 	found.of_modules = finding_share(modules.thread_time_ns, metadata.thread_time_ns);
-	set_leading_call(measured->report, &found);
+	set_leading_call(results->report, &found);
 	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
 	return found;
 }
@@ -343,7 +343,7 @@ static struct metadata metadata_of(const struct measured *measured)
 /* A cheap test, which is enough for most runs. */
 static bool are_many(const struct findings *findings)
 {
-	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
+	const struct tally metadata = totals_class(findings->results, IO_METADATA);
 	uint64_t unhidden_ns = finding_unhidden(findings, IO_METADATA, metadata.time.measure);
 
 	return finding_is_enough(metadata.count, THRESHOLD_METADATA_CALLS,
@@ -380,7 +380,7 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 
 	if (!are_many(findings))
 		return 0;
-	found = metadata_of(findings->measured);
+	found = metadata_of(findings->results);
 	return is_heavy(findings, &found, &verdict.cost_ns)
 		       ? finding_add(findings, rule, &found, &verdict)
 		       : 0;
@@ -408,7 +408,7 @@ const struct finding_rule finding_metadata = {
 	.needs = JOB_SYSCALL,
 	.find = find_metadata,
 	.told_by = metadata_told_by,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	FINDING_THRESHOLDS(metadata_thresholds),
@@ -436,7 +436,7 @@ static int find_imports(struct findings *findings, const struct finding_rule *ru
 
 	if (!are_many(findings))
 		return 0;
-	found = metadata_of(findings->measured);
+	found = metadata_of(findings->results);
 	verdict.cost_ns = finding_unhidden(findings, IO_METADATA,
 					   found.modules_ns < found.time_ns ? found.modules_ns
 									    : found.time_ns);
@@ -460,8 +460,8 @@ const struct finding_rule finding_imports = {
 	.needs = JOB_SYSCALL,
 	.find = find_imports,
 	.told_by = imports_told_by,
-	.of_runs = true,
-	.of_start = true,
+	.cross_run = true,
+	.startup = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	FINDING_THRESHOLDS(imports_thresholds),
@@ -508,8 +508,8 @@ static const struct finding_rule *const cold_start_tells[] = { &finding_cold_sta
 /* If metadata takes more time than data, that is reported instead. */
 static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct chain_time *waited = chain_of_names(findings->measured);
-	const struct tally all = totals_class(findings->measured, IO_METADATA);
+	const struct chain_time *waited = chain_of_names(findings->results);
+	const struct tally all = totals_class(findings->results, IO_METADATA);
 	struct metadata metadata;
 	struct cold_names found = {
 		.count = waited->count,
@@ -524,7 +524,7 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 	if (!finding_is_enough(found.count, THRESHOLD_COLD_NAMES,
 			       finding_share(found.time_ns, findings->duration_ns)))
 		return 0;
-	metadata = metadata_of(findings->measured);
+	metadata = metadata_of(findings->results);
 	if (all.count >= threshold(THRESHOLD_METADATA_CALLS) &&
 	    is_heavy(findings, &metadata, &verdict.cost_ns))
 		return 0;

@@ -9,7 +9,7 @@
 #include "analysis/finding/finding.h"
 #include "analysis/phases/levels.h"
 #include "analysis/processes/processes.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 /* --- checkpoints --- */
 
@@ -43,8 +43,8 @@ static bool waits_of(const struct findings *findings, enum activity_of which,
 {
 	struct level_view activity, workers;
 
-	if (!levels_view(findings->measured, which, &activity) ||
-	    !levels_view(findings->measured, ACTIVITY_WORKER, &workers))
+	if (!levels_view(findings->results, which, &activity) ||
+	    !levels_view(findings->results, ACTIVITY_WORKER, &workers))
 		return false;
 	*waits = (struct data_waits) {
 		.count = activity.count,
@@ -65,7 +65,7 @@ static bool computes(const struct findings *findings)
 {
 	struct level_view compute;
 
-	return levels_view(findings->measured, ACTIVITY_COMPUTE, &compute) && compute.count;
+	return levels_view(findings->results, ACTIVITY_COMPUTE, &compute) && compute.count;
 }
 
 static int find_checkpoint(struct findings *findings, const struct finding_rule *rule)
@@ -91,7 +91,7 @@ const struct finding_rule finding_sync_checkpoint = {
 	.id = "sync-checkpoint",
 	.needs = JOB_SPAN,
 	.find = find_checkpoint,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(checkpoint_thresholds),
@@ -154,7 +154,7 @@ static int find_loader_idle(struct findings *findings, const struct finding_rule
 					   FINDING_NOTE };
 
 	if (!waits_of(findings, ACTIVITY_DATA, &waits) ||
-	    !levels_view(findings->measured, ACTIVITY_WORKER, &workers))
+	    !levels_view(findings->results, ACTIVITY_WORKER, &workers))
 		return 1;
 	if (!waits.workers || !waits.count || !computes(findings) ||
 	    waits.of_run >= threshold(THRESHOLD_DATA_WAIT_NONE) ||
@@ -177,7 +177,7 @@ const struct finding_rule finding_loader_io = {
 	.id = "loader-io",
 	.needs = JOB_SPAN,
 	.find = find_loader_io,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
 	.title = "Data loader is I/O-bound",
@@ -197,7 +197,7 @@ const struct finding_rule finding_loader_work = {
 	.needs = JOB_SPAN,
 	.find = find_loader_work,
 	.told_by = loader_told_by,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
 	.title = "Data loader is CPU-bound",
@@ -215,7 +215,7 @@ const struct finding_rule finding_loader_idle = {
 	.id = "loader-idle",
 	.needs = JOB_SPAN,
 	.find = find_loader_idle,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(idle_thresholds),
@@ -264,7 +264,7 @@ static int compare_times(const void *left, const void *right)
 static size_t list_workers(const struct findings *findings, uint64_t *times,
 			   struct workers *workers)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	size_t count = 0, most = job->processes.count;
 
 	if (most > job->activities->process_room)
@@ -285,7 +285,7 @@ static size_t list_workers(const struct findings *findings, uint64_t *times,
 		workers->time_ns = worker->time_ns;
 		workers->io_ns =
 			job->layers & JOB_SYSCALL
-				? processes_tally(findings->measured, i, MEASURE_IO)->thread_time_ns
+				? processes_tally(findings->results, i, MEASURE_IO)->thread_time_ns
 				: TABLE_NO_UINT;
 	}
 	return count;
@@ -305,7 +305,7 @@ static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_n
 /* Other findings report the cost of waiting for data. */
 static int find_worker_slow(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
 					   FINDING_NOTE };
 	struct workers workers = { 0 };
@@ -408,7 +408,7 @@ static struct training training_of(const struct activities *all)
 /* Other findings report the reason and its cost: counted twice, it would look twice as high. */
 static int find_accelerator(struct findings *findings, const struct finding_rule *rule)
 {
-	struct training training = training_of(findings->measured->job->activities);
+	struct training training = training_of(findings->results->job->activities);
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
 					   FINDING_NOTE };
 

@@ -5,7 +5,7 @@
 
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/processes.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "grow.h"
 
 /* What ranks are compared by. */
@@ -127,7 +127,7 @@ const struct finding_rule finding_stragglers = {
 	.id = "straggler",
 	.needs = 0,
 	.find = find_stragglers,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct ranks, ranks_columns),
 	FINDING_THRESHOLDS(ranks_thresholds),
 	.title = "Rank {slowest} is an I/O straggler",
@@ -182,12 +182,12 @@ static int list_mapped(const struct findings *findings, struct rank_list *list)
 	struct file_view file;
 	int status = 0;
 
-	for (uint32_t i = 0; i < files_count(findings->measured) && !status; i++) {
+	for (uint32_t i = 0; i < files_count(findings->results) && !status; i++) {
 		const struct tally *faults = &file.tallies[USE_MMAP];
 
-		if (files_used(findings->measured, i, &file) && file.known &&
+		if (files_used(findings->results, i, &file) && file.known &&
 		    file.first_rank != TABLE_NO_UINT && file.first_rank == file.last_rank &&
-		    !alike_is_program(&file))
+		    !file_group_is_program(&file))
 			status = add_to_list(list, (struct rank_io) { file.first_rank,
 								      faults->fetched_bytes,
 								      faults->time.measure,
@@ -201,7 +201,7 @@ static int list_calls(const struct findings *findings, struct rank_list *list)
 	struct processes_calls one;
 	int status;
 
-	for (uint32_t i = 0; (status = processes_calls(findings->measured, i, &one)) > 0; i++) {
+	for (uint32_t i = 0; (status = processes_calls(findings->results, i, &one)) > 0; i++) {
 		if (one.rank == TABLE_NO_UINT)
 			continue;
 		if (add_to_list(list,
@@ -335,7 +335,7 @@ const struct finding_rule finding_ranks_uneven = {
 	.breadth = FINDING_OF_ONE,
 	.needs = JOB_SYSCALL,
 	.find = find_uneven,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct uneven, uneven_columns),
 	FINDING_THRESHOLDS(uneven_thresholds),
@@ -380,9 +380,9 @@ static struct table_text slowest_file(const struct findings *findings)
 	struct file_view file;
 	uint64_t most_ns = 0;
 
-	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
-		if (!files_used(findings->measured, i, &file) || !file.known ||
-		    file.time_ns <= most_ns || alike_is_program(&file))
+	for (uint32_t i = 0; i < files_count(findings->results); i++) {
+		if (!files_used(findings->results, i, &file) || !file.known ||
+		    file.time_ns <= most_ns || file_group_is_program(&file))
 			continue;
 		most_ns = file.time_ns;
 		path = file.path;
@@ -409,7 +409,7 @@ const struct finding_rule finding_rank_slow = {
 	.breadth = FINDING_OF_ONE,
 	.needs = JOB_SYSCALL,
 	.find = find_slow,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_EVIDENCE(struct slow_rank, slow_columns),
 	FINDING_THRESHOLDS(uneven_thresholds),
 	.title = "Rank {rank} takes longer than the others to read and write as much",

@@ -4,9 +4,9 @@
 #include "analysis/finding/finding_weight.h"
 #include "analysis/totals/totals.h"
 
-static uint64_t cost_again(const struct alike *alike)
+static uint64_t cost_again(const struct file_group *file_group)
 {
-	return alike->again_bytes;
+	return file_group->again_bytes;
 }
 
 static const struct tally *reads_of(const struct file_view *file)
@@ -40,12 +40,12 @@ static bool is_large(const struct file_view *file)
 static bool is_random(const struct file_view *file)
 {
 	return is_large(file) &&
-	       alike_backward(file, BY_READS) >= threshold(THRESHOLD_RANDOM_SHARE);
+	       file_group_backward(file, BY_READS) >= threshold(THRESHOLD_RANDOM_SHARE);
 }
 
-static bool are_many(const struct alike *alike)
+static bool are_many(const struct file_group *file_group)
 {
-	return finding_is_enough(alike->count, THRESHOLD_SMALL_REQUESTS, alike->of_run);
+	return finding_is_enough(file_group->count, THRESHOLD_SMALL_REQUESTS, file_group->of_run);
 }
 
 /* --- throttled reads --- */
@@ -99,16 +99,16 @@ static int find_held_back(struct findings *findings, const struct finding_rule *
 {
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
 					   FINDING_BY_COST };
-	const uint64_t most_ns = totals_class(findings->measured, IO_READ).time.measure +
-				 totals_class(findings->measured, IO_MMAP_READ).time.measure;
+	const uint64_t most_ns = totals_class(findings->results, IO_READ).time.measure +
+				 totals_class(findings->results, IO_MMAP_READ).time.measure;
 	struct held_back sum = { 0 };
 	uint64_t longest_ns = 0;
 	struct file_view file;
 	size_t count;
-	const struct chain_late *all = chain_late_of_files(findings->measured, &count);
+	const struct chain_late *all = chain_late_of_files(findings->results, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (all[i].parts && files_used(findings->measured, i, &file) && file.known)
+		if (all[i].parts && files_used(findings->results, i, &file) && file.known)
 			add_held(&sum, &longest_ns, &file, &all[i]);
 	if (!sum.files)
 		return 0;
@@ -143,23 +143,23 @@ const struct finding_rule finding_held_back = {
 
 /* --- small reads from storage --- */
 
-const struct finding_rule *const alike_held_back[] = { &finding_held_back, NULL };
+const struct finding_rule *const file_group_held_back[] = { &finding_held_back, NULL };
 
 static bool takes_small_storage(const struct file_view *file)
 {
 	/* A data set may be many shards of a few MiB: their reads count. */
-	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_READ)) &&
+	return !file_group_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_READ)) &&
 	       file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes > threshold(THRESHOLD_SMALL_FILE) && is_from_storage(file) &&
 	       !is_random(file);
 }
 
-static const struct alike_rule small_storage_files = {
+static const struct file_group_rule small_storage_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.takes = takes_small_storage,
 	.speaks = are_many,
-	.cost_bytes = alike_fetched,
+	.cost_bytes = file_group_fetched,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
 };
@@ -174,9 +174,9 @@ const struct finding_rule finding_small_reads_storage = {
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
-	.alike = &small_storage_files,
-	.told_by = alike_held_back,
-	.of_runs = true,
+	.file_group = &small_storage_files,
+	.told_by = file_group_held_back,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_storage_thresholds),
@@ -201,14 +201,15 @@ static bool takes_small_cached(const struct file_view *file)
 
 	/* Excludes small files that are read at once, and O_DIRECT reads, which are never
 	 * cached. */
-	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
+	return !file_group_is_program(file) &&
+	       is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
 	       reads->count - reads->errors >=
 		       threshold(THRESHOLD_SMALL_READS_OF_FILE) * (file->opens ? file->opens : 1) &&
 	       finding_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
 		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
 }
 
-static const struct alike_rule small_cached_files = {
+static const struct file_group_rule small_cached_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.takes = takes_small_cached,
@@ -230,8 +231,8 @@ const struct finding_rule finding_small_reads_cached = {
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
-	.alike = &small_cached_files,
-	.of_runs = true,
+	.file_group = &small_cached_files,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_cached_thresholds),
@@ -254,7 +255,7 @@ static bool takes_random(const struct file_view *file)
 			    finding_share(reads->fetched_bytes + file->direct_bytes,
 					  reads->bytes) >= threshold(THRESHOLD_FROM_STORAGE_SHARE);
 
-	return !alike_is_program(file) && is_random(file) &&
+	return !file_group_is_program(file) && is_random(file) &&
 	       (is_from_storage(file) || small_direct) &&
 	       reads->count >= threshold(THRESHOLD_ORDER);
 }
@@ -264,12 +265,12 @@ static uint64_t count_of_reads(const struct file_view *file)
 	return reads_of(file)->count;
 }
 
-static uint64_t cost_random(const struct alike *alike)
+static uint64_t cost_random(const struct file_group *file_group)
 {
-	return alike->storage_bytes;
+	return file_group->storage_bytes;
 }
 
-static const struct alike_rule random_files = {
+static const struct file_group_rule random_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.takes = takes_random,
@@ -297,9 +298,9 @@ const struct finding_rule finding_random_reads = {
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
-	.alike = &random_files,
+	.file_group = &random_files,
 	.told_by = random_told_by,
-	.of_runs = true,
+	.cross_run = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
 	.title = "Random reads of {file} from storage",
@@ -321,7 +322,7 @@ const struct finding_rule finding_random_reads = {
 
 static bool is_read_again(const struct file_view *file)
 {
-	return !alike_is_program(file) && is_large(file) &&
+	return !file_group_is_program(file) && is_large(file) &&
 	       reads_of(file)->bytes >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
@@ -344,22 +345,22 @@ static bool takes_again(const struct file_view *file)
 
 static bool takes_fetched_again(const struct file_view *file)
 {
-	return (is_large(file) || !alike_is_program(file)) && file->size_bytes &&
+	return (is_large(file) || !file_group_is_program(file)) && file->size_bytes &&
 	       file->size_bytes != TABLE_NO_UINT &&
-	       alike_fetched_to_read(file) >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+	       file_group_fetched_to_read(file) >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
 /* The shards of a data set may each be small. */
-static bool are_large(const struct alike *alike)
+static bool are_large(const struct file_group *file_group)
 {
-	return alike->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
+	return file_group->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
 }
 
 /* The wait is the same, whether the data was in memory or not. */
 static const struct finding_rule *const waits_again[] = { &finding_fetched_again,
 							  &finding_load_waits, NULL };
 
-static const struct alike_rule again_files = {
+static const struct file_group_rule again_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.takes = takes_again,
@@ -368,7 +369,7 @@ static const struct alike_rule again_files = {
 	.confidence = FINDING_LIKELY,
 };
 
-static const struct alike_rule by_several_files = {
+static const struct file_group_rule by_several_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.takes = takes_by_several,
@@ -377,13 +378,13 @@ static const struct alike_rule by_several_files = {
 	.confidence = FINDING_LIKELY,
 };
 
-static const struct alike_rule fetched_again_files = {
+static const struct file_group_rule fetched_again_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.with_faults = true,
 	.takes = takes_fetched_again,
 	.speaks = are_large,
-	.cost_bytes = alike_fetched,
+	.cost_bytes = file_group_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -397,9 +398,9 @@ const struct finding_rule finding_read_again = {
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
-	.alike = &again_files,
+	.file_group = &again_files,
 	.told_by = waits_again,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
@@ -421,9 +422,9 @@ const struct finding_rule finding_read_by_several = {
 	.id = "read-by-several",
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
-	.alike = &by_several_files,
+	.file_group = &by_several_files,
 	.told_by = waits_again,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(several_thresholds),
@@ -441,8 +442,8 @@ const struct finding_rule finding_fetched_again = {
 	.id = "fetched-again",
 	.needs = JOB_PAGECACHE,
 	.find = finding_add_alike,
-	.alike = &fetched_again_files,
-	.of_runs = true,
+	.file_group = &fetched_again_files,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),

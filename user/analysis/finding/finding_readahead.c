@@ -34,20 +34,20 @@ static const struct table_column unused_evidence[] = {
 
 static int find_unused(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct measured *measured = findings->measured;
-	const struct file_table *files = &measured->job->files;
+	const struct results *results = findings->results;
+	const struct file_table *files = &results->job->files;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
 					   FINDING_BY_COST };
 	struct unused unused = { .window_bytes = TABLE_NO_UINT };
 	uint64_t worst = 0;
 
-	if (measured->job->lost) /* lost events may have used it */
+	if (results->job->lost) /* lost events may have used it */
 		return 0;
 	for (uint32_t i = 0; i < files->count; i++) {
 		struct readahead_sums sums;
 		struct table_text path;
 
-		if (!readahead_of(measured, i, &sums) ||
+		if (!readahead_of(results, i, &sums) ||
 		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_BYTES) ||
 		    sums.unused_bytes <
 			    threshold(THRESHOLD_READAHEAD_UNUSED) *

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/finding/finding_files.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/run/trace_table.h"
 #include "arena.h"
 
@@ -134,12 +134,12 @@ int findings_of_runs(struct findings *findings, struct table *told)
 		return 0;
 	status = set_up(findings, told);
 	layers = layers_of(trace, findings->summed);
-	findings->elsewhere_bytes = alike_elsewhere_bytes(findings);
+	findings->elsewhere_bytes = file_group_elsewhere_bytes(findings);
 	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
 		const struct finding_rule *rule = finding_rules[i];
 		size_t before = findings->count;
 
-		if (!rule->of_runs || (layers & rule->needs) != rule->needs ||
+		if (!rule->cross_run || (layers & rule->needs) != rule->needs ||
 		    (findings->summed && rule->sums == FINDING_OF_EVENTS))
 			continue;
 		status = rule->find(findings, rule);

@@ -31,7 +31,7 @@ static int find_again(struct findings *findings, const struct finding_rule *rule
 	struct starts_view view;
 	int status = 0;
 
-	for (size_t i = 0; !status && starts_of(findings->measured, i, &view); i++) {
+	for (size_t i = 0; !status && starts_of(findings->results, i, &view); i++) {
 		uint64_t cost_ns = view.time_ns - (view.needless ? 0 : view.longest_ns);
 		struct finding_verdict verdict = { cost_ns, TABLE_NO_UINT, FINDING_LIKELY,
 						   FINDING_BY_COST };

@@ -32,8 +32,8 @@ static const struct table_column hung_evidence[] = {
 
 static int find_hung(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct job *job = findings->measured->job;
-	const struct still_waiting *waiting = processes_still_waiting(findings->measured);
+	const struct job *job = findings->results->job;
+	const struct still_waiting *waiting = processes_still_waiting(findings->results);
 	struct finding_verdict verdict = {
 		.cost_ns = waiting->time_ns < findings->duration_ns ? waiting->time_ns
 								    : findings->duration_ns,

@@ -9,7 +9,7 @@
 
 #include "units.h"
 
-#define NAME_MOST 64
+#define NAME_BYTES_MAX 64
 
 static void write_number(FILE *out, uint64_t value, enum table_unit unit)
 {
@@ -60,7 +60,7 @@ static void write_cell(FILE *out, const struct cell *cell, enum table_unit unit)
 static int find_name(const char *at, const struct table *record, size_t *length)
 {
 	size_t name_length = strcspn(at + 1, ":}");
-	char name[NAME_MOST];
+	char name[NAME_BYTES_MAX];
 
 	*length = strcspn(at + 1, "}");
 	if (name_length >= sizeof(name) || !at[1 + *length])

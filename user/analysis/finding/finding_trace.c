@@ -2,7 +2,7 @@
 /* Findings about the trace itself: what it lacks, and what tracing cost. */
 #include "analysis/finding/finding.h"
 #include "analysis/run/loss.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
 
@@ -61,7 +61,7 @@ static const enum threshold loss_thresholds[] = { THRESHOLD_LOSS_HIGH };
 const struct finding_rule finding_loss = {
 	.id = "loss",
 	.find = find_loss,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct loss, loss_evidence),
 	FINDING_THRESHOLDS(loss_thresholds),
@@ -92,7 +92,7 @@ static const struct table_column untraced_evidence[] = {
 
 static int find_async(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct submissions submissions = totals_submissions(findings->measured);
+	const struct submissions submissions = totals_submissions(findings->results);
 	const struct untraced untraced = {
 		.count = submissions.uring + submissions.libaio,
 		.polled_rings = submissions.polled_rings,
@@ -109,7 +109,7 @@ const struct finding_rule finding_untraced_async = {
 	.id = "async-not-traced",
 	.needs = JOB_SYSCALL,
 	.find = find_async,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct untraced, untraced_evidence),
 	.title = "Operations of io_uring or libaio are not recorded",
@@ -152,7 +152,7 @@ static uint64_t counted_faults(const struct trace_header *header, const struct t
 
 static int find_cost(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	uint64_t cpus = 0;
 	struct tracing tracing = { 0 };
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,

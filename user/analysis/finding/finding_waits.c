@@ -46,11 +46,11 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 					      const struct process_wait *wait),
 			 struct waits *waits)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->results->job;
 	struct process_wait wait, worst = { .time_ns = 0 };
 	size_t count = 0;
 
-	for (size_t i = 0; processes_wait(findings->measured, what, i, &wait); i++) {
+	for (size_t i = 0; processes_wait(findings->results, what, i, &wait); i++) {
 		if (!stands_still(findings, &wait))
 			continue;
 		count++;
@@ -80,7 +80,7 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 /* If spans mark it, other findings are more precise. */
 static bool is_marked(const struct findings *findings, enum activity_of what)
 {
-	return findings->measured->job->activities->groups[ACTIVITY_JOB].of[what].count;
+	return findings->results->job->activities->groups[ACTIVITY_JOB].of[what].count;
 }
 
 static int add(struct findings *findings, const struct finding_rule *rule, enum io_class class,
@@ -116,7 +116,7 @@ static bool saves_much(const struct findings *findings, const struct process_wai
 	       save->bytes >= threshold(THRESHOLD_SAVE_ROW) * save->rows &&
 	       finding_unhidden(findings, IO_WRITE, save->time_ns) >=
 		       threshold(THRESHOLD_SAVE_SHARE) * findings->duration_ns &&
-	       processes_beside_ns(findings->measured, save->process) >=
+	       processes_beside_ns(findings->results, save->process) >=
 		       threshold(THRESHOLD_SAVE_BESIDE) * save->time_ns;
 }
 

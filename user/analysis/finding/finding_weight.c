@@ -7,12 +7,12 @@
 #include "analysis/totals/totals.h"
 
 /* Returns the bytes from storage, over all classes. */
-static uint64_t all_fetched_bytes(const struct measured *measured)
+static uint64_t all_fetched_bytes(const struct results *results)
 {
 	uint64_t bytes = 0;
 
 	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
-		bytes += totals_class(measured, i).fetched_bytes;
+		bytes += totals_class(results, i).fetched_bytes;
 	return bytes;
 }
 
@@ -21,7 +21,7 @@ bool finding_is_enough(uint64_t count, enum threshold many, double of_run)
 	double enough = threshold(many);
 
 	if (of_run >= threshold(THRESHOLD_TIME_DECIDES))
-		enough = fmin(enough * threshold(THRESHOLD_FEW), threshold(THRESHOLD_FEW_MOST));
+		enough = fmin(enough * threshold(THRESHOLD_FEW), threshold(THRESHOLD_FEW_MAX));
 	return count && count >= enough;
 }
 
@@ -44,7 +44,7 @@ enum finding_severity finding_severity_of(const struct findings *findings,
 	if (verdict->cost_bytes == TABLE_NO_UINT)
 		return FINDING_NOTE;
 	return verdict->cost_bytes >= threshold(THRESHOLD_BYTES_MEDIUM) *
-					      all_fetched_bytes(findings->measured)
+					      all_fetched_bytes(findings->results)
 		       ? FINDING_MEDIUM
 		       : FINDING_LOW;
 }
@@ -52,7 +52,7 @@ enum finding_severity finding_severity_of(const struct findings *findings,
 bool finding_is_worth_it(const struct findings *findings, const struct finding_verdict *verdict)
 {
 	return verdict->severity != FINDING_BY_COST || verdict->cost_ns == TABLE_NO_UINT ||
-	       verdict->cost_ns >= threshold(THRESHOLD_COST_LEAST) * findings->duration_ns;
+	       verdict->cost_ns >= threshold(THRESHOLD_COST_MIN) * findings->duration_ns;
 }
 
 struct finding_weight finding_weigh(const struct finding_rule *rule, uint64_t duration_ns,
@@ -60,7 +60,7 @@ struct finding_weight finding_weigh(const struct finding_rule *rule, uint64_t du
 {
 	struct finding_weight weight = whole;
 
-	if (!rule || !rule->of_start || !whole.cost_ns)
+	if (!rule || !rule->startup || !whole.cost_ns)
 		return whole;
 	weight.cost_ns /= 2;
 	if (duration_ns)

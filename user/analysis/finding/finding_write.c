@@ -46,7 +46,7 @@ static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
 static struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
 			     struct finding_verdict *verdict)
 {
-	struct io_pattern_view view = io_patterns_view(findings->measured, rule->io_pattern);
+	struct io_pattern_view view = io_patterns_view(findings->results, rule->io_pattern);
 	const struct tally *tally = &view.tally;
 	struct calls calls = {
 		.path = view.path,
@@ -133,7 +133,7 @@ static int tell_who_syncs(const struct findings *findings, struct syncs *syncs)
 	int status;
 
 	syncs->processes = 0;
-	for (uint32_t i = 0; (status = processes_calls(findings->measured, i, &one)) > 0; i++) {
+	for (uint32_t i = 0; (status = processes_calls(findings->results, i, &one)) > 0; i++) {
 		if (!one.syncs)
 			continue;
 		syncs->processes++;
@@ -193,7 +193,7 @@ const struct finding_rule finding_fsync_often = {
 	.id = "fsync-often",
 	.needs = JOB_SYSCALL,
 	.find = find_syncs,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_FSYNC,
 	.class = IO_SYNC,
@@ -215,7 +215,7 @@ const struct finding_rule finding_sync_writes = {
 	.id = "sync-writes",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
-	.of_runs = true,
+	.cross_run = true,
 	.io_pattern = IO_PATTERN_SYNC_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -234,7 +234,7 @@ const struct finding_rule finding_shared_writes = {
 	.id = "shared-writes",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
-	.of_runs = true,
+	.cross_run = true,
 	.io_pattern = IO_PATTERN_SHARED_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -293,7 +293,7 @@ static const struct table_column partial_writes_evidence[] = {
 
 static int find_partial_writes(struct findings *findings, const struct finding_rule *rule)
 {
-	struct io_pattern_view view = io_patterns_view(findings->measured, rule->io_pattern);
+	struct io_pattern_view view = io_patterns_view(findings->results, rule->io_pattern);
 	struct finding_verdict verdict;
 	struct partial_writes partial = {
 		.calls = calls_of(findings, rule, &verdict),
@@ -310,7 +310,7 @@ const struct finding_rule finding_partial_writes = {
 	.id = "partial-writes",
 	.needs = JOB_SYSCALL | JOB_PAGECACHE | JOB_BLOCK,
 	.find = find_partial_writes,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_PARTIAL_WRITE,
 	.class = IO_WRITE,
@@ -370,7 +370,7 @@ const struct finding_rule finding_small_writes = {
 	.needs = JOB_SYSCALL,
 	.find = find_small_writes,
 	.told_by = small_told_by,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_SMALL_WRITE,
 	.class = IO_WRITE,
@@ -397,7 +397,7 @@ const struct finding_rule finding_small_direct = {
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.told_by = direct_told_by,
-	.of_runs = true,
+	.cross_run = true,
 	.io_pattern = IO_PATTERN_SMALL_DIRECT,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -417,7 +417,7 @@ const struct finding_rule finding_locks = {
 	.id = "lock-wait",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
-	.of_runs = true,
+	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_LOCK,
 	.class = IO_METADATA,
@@ -439,7 +439,7 @@ const struct finding_rule finding_failed_calls = {
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
-	.of_runs = true,
+	.cross_run = true,
 	.io_pattern = IO_PATTERN_FAILED,
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -457,7 +457,7 @@ const struct finding_rule finding_short_reads = {
 	.id = "short-reads",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
-	.of_runs = true,
+	.cross_run = true,
 	.io_pattern = IO_PATTERN_SHORT_READ,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),

@@ -52,21 +52,21 @@ static uint64_t dirty_bytes_of(const struct job *job)
 
 static int find_throttled(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct measured *measured = findings->measured;
-	const struct trace_operation_total *all = totals_throttled(measured);
-	uint64_t writing_ns = totals_class(measured, IO_WRITE).thread_time_ns +
-			      totals_class(measured, IO_MMAP_WRITE).thread_time_ns;
+	const struct results *results = findings->results;
+	const struct trace_operation_total *all = totals_throttled(results);
+	uint64_t writing_ns = totals_class(results, IO_WRITE).thread_time_ns +
+			      totals_class(results, IO_MMAP_WRITE).thread_time_ns;
 	struct throttled throttled = {
 		.pauses = all->count,
 		.pause_ns = all->thread_time_ns,
-		.dirty_bytes = dirty_bytes_of(measured->job),
+		.dirty_bytes = dirty_bytes_of(results->job),
 	};
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
 					   FINDING_BY_COST };
 	struct writeback_view view;
 
-	for (uint32_t i = 0; i < measured->job->files.count; i++) {
-		if (!writeback_of(measured, i, &view))
+	for (uint32_t i = 0; i < results->job->files.count; i++) {
+		if (!writeback_of(results, i, &view))
 			continue;
 		throttled.written_bytes += view.changed_bytes;
 		if (view.sums.pause_ns <= throttled.file_pause_ns)
@@ -80,8 +80,8 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 	if (!throttled.pauses || throttled.share < threshold(THRESHOLD_THROTTLED_SHARE))
 		return 0;
 	/* Several threads may have waited at the same time. */
-	verdict.cost_ns = totals_class(measured, IO_WRITE).time.measure +
-			  totals_class(measured, IO_MMAP_WRITE).time.measure;
+	verdict.cost_ns = totals_class(results, IO_WRITE).time.measure +
+			  totals_class(results, IO_MMAP_WRITE).time.measure;
 	if (verdict.cost_ns > throttled.pause_ns)
 		verdict.cost_ns = throttled.pause_ns;
 	verdict.cost_ns = finding_unhidden(findings, IO_WRITE, verdict.cost_ns);
@@ -164,18 +164,18 @@ static enum finding_confidence is_amplified(const struct writeback_view *view, b
 
 static int find_amplified(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct measured *measured = findings->measured;
+	const struct results *results = findings->results;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
 					   FINDING_BY_COST };
 	struct amplified sum = { 0 };
 	uint64_t worst_bytes = 0, excess_bytes, unseen_bytes = 0, large = 0, inside = 0;
 
-	for (uint32_t i = 0; i < measured->job->files.count; i++) {
+	for (uint32_t i = 0; i < results->job->files.count; i++) {
 		enum finding_confidence confidence;
 		struct writeback_view view;
 		bool amplified;
 
-		if (!writeback_of(measured, i, &view))
+		if (!writeback_of(results, i, &view))
 			continue;
 		confidence = is_amplified(&view, &amplified);
 		if (!amplified)
@@ -195,7 +195,7 @@ static int find_amplified(struct findings *findings, const struct finding_rule *
 		worst_bytes = excess_bytes;
 		sum.path = view.path;
 		sum.file = finding_base_name(view.path);
-		sum.filesystem = trace_text(file_table_filesystem(&measured->job->files, i));
+		sum.filesystem = trace_text(file_table_filesystem(&results->job->files, i));
 	}
 	if (!sum.files)
 		return 0;

@@ -87,7 +87,7 @@ static int add_file(struct file_table *table, const struct file *file)
 /* --- the table --- */
 
 /* Reserves room for all possible rows, within reason: unused memory costs nothing. */
-#define RESERVED_MOST (1u << 22)
+#define RESERVED_MAX (1u << 22)
 
 static size_t room_for(const struct trace_reader *trace)
 {
@@ -98,7 +98,7 @@ static size_t room_for(const struct trace_reader *trace)
 
 		rows += info->kind == TRACE_FILE ? info->rows : 0;
 	}
-	return rows < RESERVED_MOST ? rows : RESERVED_MOST;
+	return rows < RESERVED_MAX ? rows : RESERVED_MAX;
 }
 
 int file_table_init(struct file_table *table, struct trace_reader *const *traces,
@@ -122,7 +122,7 @@ int file_table_init(struct file_table *table, struct trace_reader *const *traces
 			return -ENOMEM;
 		table->room += ids->room;
 	}
-	table->room = table->room < RESERVED_MOST ? table->room + 1 : RESERVED_MOST;
+	table->room = table->room < RESERVED_MAX ? table->room + 1 : RESERVED_MAX;
 	table->files = calloc(table->room, sizeof(*table->files));
 	if (!table->files || !number_index_reserve(&table->identities, table->files, table->room))
 		return -ENOMEM;
@@ -349,7 +349,7 @@ static int add_lost(struct file_table *table, uint32_t number)
 }
 
 #define COMPILED "/__pycache__"
-#define SOURCES_LEAST 20 /* fewer sources that no program imports are not a corpus */
+#define SOURCES_MIN 20 /* fewer sources that no program imports are not a corpus */
 
 static int add_imported(struct file_table *table, struct trace_string path)
 {
@@ -396,7 +396,7 @@ static int find_imported(struct file_table *table)
 
 bool file_table_is_imported(const struct file_table *table, const char *path, size_t length)
 {
-	return table->sources < SOURCES_LEAST ||
+	return table->sources < SOURCES_MIN ||
 	       has_imported(table, (struct trace_string) { path, length });
 }
 

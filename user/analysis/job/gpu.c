@@ -86,7 +86,7 @@ static int make_room(struct gpu_reader *reader)
 	merge(gpu);
 	if (reader->room && gpu->count <= reader->room / 2)
 		return 0;
-	if (room > GPU_INTERVALS_MOST)
+	if (room > GPU_INTERVALS_MAX)
 		return complain(reader, "holds more GPU activity than can be taken in");
 	intervals = reallocarray(gpu->intervals, room, sizeof(*intervals));
 	if (!intervals)

@@ -12,7 +12,7 @@
 
 #include "trace/reader.h"
 
-#define GPU_INTERVALS_MOST (1u << 24) /* 256 MiB; files with more are rejected */
+#define GPU_INTERVALS_MAX (1u << 24) /* 256 MiB; files with more are rejected */
 
 struct gpu_interval {
 	uint64_t start_ns, end_ns; /* since 1970 */

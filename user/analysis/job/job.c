@@ -77,7 +77,7 @@ static int add_operation(struct job *job, const struct trace_operation *from, ui
 	for (i = 0; i < job->operation_count; i++, operation++)
 		if (!strcmp(operation->name, from->name) && !strcmp(operation->layer, from->layer))
 			break;
-	if (i == JOB_OPERATIONS_MOST)
+	if (i == JOB_OPERATIONS_MAX)
 		return -E2BIG;
 	if (i == job->operation_count) {
 		operation_describe(operation, from);
@@ -117,7 +117,7 @@ static int load_operations(struct job *job, struct job_trace *trace)
 	const struct trace_header *header = trace->header;
 	int status = 0;
 
-	if (header->operation_count > JOB_OPERATIONS_MOST)
+	if (header->operation_count > JOB_OPERATIONS_MAX)
 		return -E2BIG;
 	trace->operations =
 		calloc(header->operation_count + OPERATIONS_IMPLIED, sizeof(*trace->operations));
@@ -247,7 +247,7 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 
 	if (status == -E2BIG) {
 		snprintf(error->text, sizeof(error->text), "more than %d kinds of operations",
-			 JOB_OPERATIONS_MOST);
+			 JOB_OPERATIONS_MAX);
 		return -EINVAL;
 	}
 	place(job, number);
@@ -305,7 +305,7 @@ int job_load_within(struct job *job, struct trace_reader *const *traces, const c
 			      .all_summed = true,
 			      .start_ns = UINT64_MAX };
 	job->traces = calloc(trace_count, sizeof(*job->traces));
-	job->operations = calloc(JOB_OPERATIONS_MOST, sizeof(*job->operations));
+	job->operations = calloc(JOB_OPERATIONS_MAX, sizeof(*job->operations));
 	if (!job->traces || !job->operations)
 		return -ENOMEM;
 	for (size_t i = 0; i < trace_count; i++) {

@@ -32,7 +32,7 @@
 #define JOB_OTHER_PAGES (1u << 13)    /* pages that no operation on their file brought in */
 #define JOB_PARTS (1u << 14)	      /* bios: they show where operations waited */
 
-#define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has about 100 */
+#define JOB_OPERATIONS_MAX 1024 /* kinds of operations in all traces; the kernel has about 100 */
 
 /* What requests to devices, and their parts, do. */
 enum device_use { DEVICE_READS, DEVICE_WRITES, DEVICE_DISCARDS, DEVICE_FLUSHES, DEVICE_USES };

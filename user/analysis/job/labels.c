@@ -23,7 +23,7 @@ int labels_init(struct labels *labels, struct trace_reader *const *traces)
 {
 	*labels = (struct labels) { .traces = traces };
 	map_init(&labels->texts, 2, 1);
-	labels->labels = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*labels->labels));
+	labels->labels = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*labels->labels));
 	return labels->labels ? 0 : -ENOMEM;
 }
 
@@ -165,7 +165,7 @@ static int find_texts(struct labels *labels, struct trace_string name, struct tr
 		*number = *known;
 		return 0;
 	}
-	if (labels->texts.count == LABELS_MOST) {
+	if (labels->texts.count == LABELS_MAX) {
 		*number = others_of(labels, meaning_of(category));
 		return 0;
 	}

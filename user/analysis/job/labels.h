@@ -11,7 +11,7 @@
 #include "trace/reader.h"
 
 /* Any more share a label "(others)", one per meaning of their categories. */
-#define LABELS_MOST 4096
+#define LABELS_MAX 4096
 #define LABELS_OTHERS "(others)"
 
 /* Categories with a meaning. */

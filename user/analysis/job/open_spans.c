@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define BUCKETS_LEAST 64
-#define ANCESTORS_MOST 64 /* generations that are searched */
+#define BUCKETS_MIN 64
+#define ANCESTORS_MAX 64 /* generations that are searched */
 
 void open_spans_init(struct open_spans *spans)
 {
@@ -130,7 +130,7 @@ static int spread(struct open_spans *spans, size_t count)
 
 static int make_room(struct open_spans *spans)
 {
-	size_t room = spans->room ? spans->room * 2 : BUCKETS_LEAST;
+	size_t room = spans->room ? spans->room * 2 : BUCKETS_MIN;
 	struct span *slots;
 	int status;
 
@@ -167,7 +167,7 @@ int open_spans_begin(struct open_spans *spans, const struct span *begun,
 	*slot = SPAN_NONE;
 	if (!begun->id)
 		return 0;
-	if (spans->open == OPEN_SPANS_MOST) {
+	if (spans->open == OPEN_SPANS_MAX) {
 		spans->refused++;
 		return 0;
 	}
@@ -229,7 +229,7 @@ uint32_t open_spans_search(const struct open_spans *spans, const struct process_
 {
 	uint32_t slot = find(spans, SPAN_BY_THREAD, process, thread);
 
-	for (int i = 0; i < ANCESTORS_MOST && slot == SPAN_NONE; i++) {
+	for (int i = 0; i < ANCESTORS_MAX && slot == SPAN_NONE; i++) {
 		slot = find(spans, SPAN_BY_PROCESS, process, 0);
 		*inherited = slot != SPAN_NONE && i > 0;
 		if (!processes)

@@ -7,7 +7,7 @@
 
 #include "analysis/job/process_table.h"
 
-#define OPEN_SPANS_MOST (1u << 18) /* more are refused: no program nests or leaks that many */
+#define OPEN_SPANS_MAX (1u << 18) /* more are refused: no program nests or leaks that many */
 #define SPAN_NONE UINT32_MAX
 
 /* Keys of open spans; if several match, the one that began last is found. */

@@ -23,7 +23,7 @@ struct desk {
 
 struct taken_in {
 	bool ready;
-	struct held_block *block;
+	struct loaded_block *block;
 	int status;
 	struct trace_error error;
 };
@@ -39,12 +39,12 @@ struct ahead {
 	size_t claimed, given; /* numbers in the plan */
 	struct taken_in places[PLACES];
 	bool stops;
-	pthread_t threads[AHEAD_THREADS_MOST];
+	pthread_t threads[AHEAD_THREADS_MAX];
 	unsigned int thread_count;
 };
 
 static int take_in(const struct ahead *ahead, struct desk *desk,
-		   const struct planned_block *planned, struct held_block **block,
+		   const struct planned_block *planned, struct loaded_block **block,
 		   struct trace_error *error)
 {
 	const struct trace_reader *reader = ahead->job->traces[planned->trace].reader;
@@ -60,7 +60,7 @@ static int take_in(const struct ahead *ahead, struct desk *desk,
 					   error);
 	if (status)
 		return status;
-	status = held_block_take(block, &view, info, columns, &desk->scratch, ahead->pool);
+	status = loaded_block_take(block, &view, info, columns, &desk->scratch, ahead->pool);
 	if (status == -EINVAL)
 		snprintf(error->text, sizeof(error->text),
 			 "damaged: the block at byte %" PRIu64
@@ -126,7 +126,7 @@ int ahead_open(struct ahead **result, const struct job *job, const struct plan *
 	pthread_mutex_init(&ahead->lock, NULL);
 	pthread_cond_init(&ahead->ready, NULL);
 	pthread_cond_init(&ahead->free, NULL);
-	while (ahead->thread_count < threads && ahead->thread_count < AHEAD_THREADS_MOST &&
+	while (ahead->thread_count < threads && ahead->thread_count < AHEAD_THREADS_MAX &&
 	       !pthread_create(&ahead->threads[ahead->thread_count], NULL, work, ahead))
 		ahead->thread_count++;
 	return 0;
@@ -143,7 +143,7 @@ void ahead_close(struct ahead *ahead)
 	for (unsigned int i = 0; i < ahead->thread_count; i++)
 		pthread_join(ahead->threads[i], NULL);
 	for (size_t i = 0; i < PLACES; i++)
-		held_block_free(ahead->places[i].block);
+		loaded_block_free(ahead->places[i].block);
 	clear_desk(&ahead->desk);
 	pthread_cond_destroy(&ahead->free);
 	pthread_cond_destroy(&ahead->ready);
@@ -151,7 +151,7 @@ void ahead_close(struct ahead *ahead)
 	free(ahead);
 }
 
-int ahead_next(struct ahead *ahead, struct held_block **block, struct trace_error *error)
+int ahead_next(struct ahead *ahead, struct loaded_block **block, struct trace_error *error)
 {
 	size_t number = ahead->given;
 	struct taken_in *place = &ahead->places[number % PLACES];
@@ -177,8 +177,8 @@ int ahead_next(struct ahead *ahead, struct held_block **block, struct trace_erro
 	return status;
 }
 
-int ahead_again(struct ahead *ahead, const struct planned_block *planned, struct held_block **block,
-		struct trace_error *error)
+int ahead_again(struct ahead *ahead, const struct planned_block *planned,
+		struct loaded_block **block, struct trace_error *error)
 {
 	return take_in(ahead, &ahead->desk, planned, block, error);
 }

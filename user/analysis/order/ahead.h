@@ -6,10 +6,10 @@
 #ifndef FAULTLINE_AHEAD_H
 #define FAULTLINE_AHEAD_H
 
-#include "analysis/events/held_block.h"
+#include "analysis/events/loaded_block.h"
 #include "analysis/order/plan.h"
 
-#define AHEAD_THREADS_MOST 4
+#define AHEAD_THREADS_MAX 4
 
 struct ahead;
 
@@ -24,11 +24,11 @@ int ahead_open(struct ahead **ahead, const struct job *job, const struct plan *p
 void ahead_close(struct ahead *ahead); /* NULL is fine */
 
 /* Returns the blocks of the plan in order. Same return values as ahead_again. */
-int ahead_next(struct ahead *ahead, struct held_block **block, struct trace_error *error);
+int ahead_next(struct ahead *ahead, struct loaded_block **block, struct trace_error *error);
 
 /* Loads a block again. Returns 0, -ENOMEM, -EINVAL for a damaged block, or the reader's error; then
  * `error` has details and *block is NULL. Must be called by the thread that calls ahead_next. */
-int ahead_again(struct ahead *ahead, const struct planned_block *planned, struct held_block **block,
-		struct trace_error *error);
+int ahead_again(struct ahead *ahead, const struct planned_block *planned,
+		struct loaded_block **block, struct trace_error *error);
 
 #endif

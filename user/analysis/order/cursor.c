@@ -12,11 +12,11 @@
 
 #include "analysis/order/merge.h"
 
-#define RING 8			      /* batches */
-#define RING_MANY (RING / 2)	      /* a sleeping consumer wakes when this many are ready */
-#define RING_EVENTS CURSOR_BATCH_MOST /* per batch: a handover costs as much as hundreds */
-#define ROWS_ALONE (1u << 17)	      /* up to this many are read before threads would start */
-#define LOADERS_MOST 2		      /* one keeps up with the merge, or nearly so */
+#define RING 8			     /* batches */
+#define RING_MANY (RING / 2)	     /* a sleeping consumer wakes when this many are ready */
+#define RING_EVENTS CURSOR_BATCH_MAX /* per batch: a handover costs as much as hundreds */
+#define ROWS_ALONE (1u << 17)	     /* up to this many are read before threads would start */
+#define LOADERS_MAX 2		     /* one keeps up with the merge, or nearly so */
 
 struct batch {
 	struct event *events;
@@ -181,12 +181,12 @@ int cursor_open(struct cursor **result, struct job *job, const struct cursor_opt
 	if (!options->until_ns)
 		merge.cursor.until_ns = UINT64_MAX;
 	if (!options->bytes_most)
-		merge.cursor.bytes_most = CURSOR_BYTES_MOST;
+		merge.cursor.bytes_most = CURSOR_BYTES_MAX;
 	if (!threads)
 		threads = rows_of(job) > ROWS_ALONE ? cpus() : 1;
 	cursor->threaded = threads > 1;
 	if (cursor->threaded) {
-		merge.threads = threads - 1 < LOADERS_MOST ? threads - 1 : LOADERS_MOST;
+		merge.threads = threads - 1 < LOADERS_MAX ? threads - 1 : LOADERS_MAX;
 		merge.batch = RING_EVENTS;
 		merge.settle = settle;
 		merge.context = cursor;

@@ -19,8 +19,8 @@
 #include "analysis/events/event.h"
 
 #define CURSOR_BATCH 256
-#define CURSOR_BATCH_MOST 8192
-#define CURSOR_BYTES_MOST (512u << 20)
+#define CURSOR_BATCH_MAX 8192
+#define CURSOR_BYTES_MAX (512u << 20)
 
 /* Kinds that change which spans are open. */
 #define CURSOR_SPAN_KINDS                                                                          \
@@ -48,10 +48,10 @@ struct cursor_options {
 	 */
 	const struct cursor_keys *keys;
 	uint64_t columns[TRACE_KIND_COUNT]; /* wanted in addition to those that events need */
-	size_t bytes_most;		    /* memory, plus a few blocks; 0: CURSOR_BYTES_MOST */
+	size_t bytes_most;		    /* memory, plus a few blocks; 0: CURSOR_BYTES_MAX */
 	/* CPUs to use: 1 for only the caller's, 0 for as many as exist and help. */
 	unsigned int threads;
-	size_t most; /* events per call, up to CURSOR_BATCH_MOST; 0 for CURSOR_BATCH */
+	size_t most; /* events per call, up to CURSOR_BATCH_MAX; 0 for CURSOR_BATCH */
 };
 
 /*

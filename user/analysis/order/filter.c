@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MOST 64 /* nested spans around an operation */
+#define DEPTH_MAX 64 /* nested spans around an operation */
 
 enum verdict { UNKNOWN, YES, NO };
 
@@ -239,7 +239,7 @@ static bool is_in_span(const struct filter_state *state, const struct event *eve
 	uint32_t slot = open_spans_find(spans, &state->job->processes, event->process,
 					event->thread, &inherited);
 
-	for (int i = 0; i < DEPTH_MOST && slot != SPAN_NONE; i++) {
+	for (int i = 0; i < DEPTH_MAX && slot != SPAN_NONE; i++) {
 		const struct label *label = &state->job->labels.labels[spans->slots[slot].label];
 
 		if (label->name.length == length &&

@@ -55,7 +55,7 @@ static int heap_push(struct merge *merge, const struct head *head)
 
 static void free_source(struct source *source)
 {
-	held_block_free(source->block);
+	loaded_block_free(source->block);
 	free(source->events);
 	free(source);
 }
@@ -158,20 +158,21 @@ static const uint64_t *widen(struct merge *merge, const struct event_chunk *chun
 {
 	const struct held_column *of = &chunk->block->columns[column];
 	uint64_t *wide = merge->wide[column];
-	bool alike = !of->width && column != TRACE_COL_TIME;
+	bool file_group = !of->width && column != TRACE_COL_TIME;
 
-	if (alike && !of->same)
+	if (file_group && !of->same)
 		return zeros;
-	if (alike && merge->alike[column] && wide[0] == of->same)
+	if (file_group && merge->file_group[column] && wide[0] == of->same)
 		return wide;
-	merge->alike[column] = alike;
-	held_block_widen(chunk->block, column, chunk->row, alike ? CHUNK_ROWS : chunk->count, wide);
+	merge->file_group[column] = file_group;
+	loaded_block_widen(chunk->block, column, chunk->row, file_group ? CHUNK_ROWS : chunk->count,
+			   wide);
 	return wide;
 }
 
 static int decode_some(struct merge *merge, struct source *source)
 {
-	const struct held_block *block = source->block;
+	const struct loaded_block *block = source->block;
 	uint32_t left = block->held - source->decoded;
 	struct event_chunk chunk = {
 		.job = merge->job,

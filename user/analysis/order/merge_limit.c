@@ -37,8 +37,8 @@ int merge_trim_source(struct merge *merge, struct source *source, const struct l
 	int status;
 
 	merge->bytes -= merge_source_bytes(source);
-	status = held_block_trim(source->block, first_needed(merge, source),
-				 find_limit(merge, source, limit));
+	status = loaded_block_trim(source->block, first_needed(merge, source),
+				   find_limit(merge, source, limit));
 	merge->bytes += merge_source_bytes(source);
 	return status;
 }
@@ -49,7 +49,7 @@ static size_t bytes_before(const struct merge *merge, const struct limit *limit)
 
 	for (size_t i = 0; i < merge->heap_count; i++) {
 		const struct source *source = merge->heap[i].source;
-		const struct held_block *block = source->block;
+		const struct loaded_block *block = source->block;
 		uint32_t rows = find_limit(merge, source, limit) - first_needed(merge, source);
 
 		bytes += merge_source_bytes(source) - block->size +

@@ -11,7 +11,7 @@
 /* A block with events to come. */
 struct source {
 	const struct planned_block *planned;
-	struct held_block *block;
+	struct loaded_block *block;
 	uint32_t decoded;     /* the first row not yet decoded */
 	uint32_t next, end;   /* range of `events` still to come */
 	struct event *events; /* of a chunk; allocated on first use */
@@ -49,21 +49,21 @@ struct merge {
 	uint64_t rows_read;
 	uint64_t batches; /* including the current one */
 	struct file_memory memory;
-	uint64_t wide[TRACE_COLUMNS_MOST][CHUNK_ROWS];
-	bool alike[TRACE_COLUMNS_MOST]; /* all values are the same */
+	uint64_t wide[TRACE_COLUMNS_MAX][CHUNK_ROWS];
+	bool file_group[TRACE_COLUMNS_MAX]; /* all values are the same */
 };
 
 static inline size_t merge_source_bytes(const struct source *source)
 {
 	return sizeof(*source) + source->event_room * sizeof(*source->events) +
-	       held_block_bytes(source->block);
+	       loaded_block_bytes(source->block);
 }
 
 static inline uint64_t merge_row_start(const struct merge *merge, const struct source *source,
 				       uint32_t row)
 {
-	const struct held_block *block = source->block;
-	uint64_t time = row < block->held ? held_block_time(block, row) : block->later_ns;
+	const struct loaded_block *block = source->block;
+	uint64_t time = row < block->held ? loaded_block_time(block, row) : block->later_ns;
 
 	return clock_shifted(merge->job->traces[source->planned->trace].clock, time);
 }

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "analysis/base/beside.h"
+#include "analysis/base/helper_thread.h"
 
 /* Consumer lists: in order (events, span begins, ends, refusals), parallel-safe, due now. */
 enum { TOLD_EVENTS, TOLD_BEGINS, TOLD_ENDS, TOLD_REFUSED, TOLD_APART, TOLD_NOW, TOLD };
@@ -22,14 +22,14 @@ struct walking {
 	const struct walk *walk;
 	struct job *job;
 	struct listeners told[TOLD];
-	struct beside *beside; /* NULL: all consumers run on this thread */
+	struct helper_thread *helper_thread; /* NULL: all consumers run on this thread */
 	/* The current events of parallel-safe consumers, and which consumer is next. */
 	const struct event *events;
 	size_t count;
 	uint64_t matters; /* flags and classes among them: see walk_calls.matters */
 	/* The series among them, none across the end of a slice, and the first one that in-order
 	 * consumers have not seen. */
-	struct event_series series[CURSOR_BATCH_MOST / SERIES_WORTH];
+	struct event_series series[CURSOR_BATCH_MAX / SERIES_WORTH];
 	size_t series_count, series_next;
 	atomic_size_t apart_next;
 	atomic_int apart_status; /* of a consumer that failed */
@@ -97,12 +97,13 @@ static void find_due(struct walking *walking)
 /* Sums the series of a slice. With a filter there are none: it judges events one by one. */
 static void find_series(struct walking *walking, const struct event *events, size_t count)
 {
-	size_t first = 0, alike;
+	size_t first = 0, file_group;
 
 	if (walking->walk->filter)
 		return;
-	for (; (alike = event_series_find(events, count, &first)); first += alike)
-		event_series_sum(&walking->series[walking->series_count++], events + first, alike);
+	for (; (file_group = event_series_find(events, count, &first)); first += file_group)
+		event_series_sum(&walking->series[walking->series_count++], events + first,
+				 file_group);
 }
 
 static inline int tell_some(const struct walking *walking, const struct walk_consumer *consumer,
@@ -374,10 +375,10 @@ static int take_helped(struct walking *walking, const struct event *events, size
 	walking->count = count;
 	look_at(walking, events, count);
 	atomic_store(&walking->apart_next, 0);
-	beside_start(walking->beside);
+	helper_thread_start(walking->helper_thread);
 	for (size_t at = 0; at < count && !status; at += CURSOR_BATCH)
 		status = take_events(walking, events + at, slice_of(count - at));
-	beside_join(walking->beside);
+	helper_thread_join(walking->helper_thread);
 	return status ? status : atomic_load(&walking->apart_status);
 }
 
@@ -406,7 +407,7 @@ static int walk_through(struct walking *walking, struct cursor *cursor, struct t
 
 	do {
 		status = cursor_next(cursor, &events, &count, error);
-		if (!status && count && walking->beside && cursor_is_ahead(cursor))
+		if (!status && count && walking->helper_thread && cursor_is_ahead(cursor))
 			status = take_helped(walking, events, count);
 		else if (!status && count)
 			status = take_alone(walking, events, count);
@@ -425,16 +426,16 @@ int walk_run(struct job *job, const struct walk *walk, struct trace_error *error
 	struct cursor *cursor;
 	int status = part_consumers(&walking);
 
-	options.most = CURSOR_BATCH_MOST;
+	options.most = CURSOR_BATCH_MAX;
 	if (!status)
 		status = cursor_open(&cursor, job, &options);
 	if (status)
 		goto out;
 	if (walking.told[TOLD_APART].count && cursor_is_threaded(cursor))
-		status = beside_open(&walking.beside, tell_next, &walking);
+		status = helper_thread_open(&walking.helper_thread, tell_next, &walking);
 	if (!status)
 		status = walk_through(&walking, cursor, error);
-	beside_close(walking.beside);
+	helper_thread_close(walking.helper_thread);
 	cursor_close(cursor);
 out:
 	for (int i = 0; i < TOLD; i++)

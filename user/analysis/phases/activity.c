@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GENERATIONS_MOST 64
+#define GENERATIONS_MAX 64
 
 /* --- one union and its overlap with compute --- */
 
@@ -167,7 +167,7 @@ static int group_of_rank(struct activities *all, int64_t rank, uint32_t *group)
 		*group = *known;
 		return 0;
 	}
-	if (rank < 0 || all->group_count > ACTIVITY_RANKS_MOST)
+	if (rank < 0 || all->group_count > ACTIVITY_RANKS_MAX)
 		return 0;
 	added = map_add(&all->ranks, &key, &is_new);
 	if (!added || add_group(all, rank))
@@ -240,7 +240,7 @@ int activities_init(struct activities *all, const struct job *job, const struct 
 	if (!status && all->wanted)
 		status = follow_processes(all);
 	all->kinds_of_labels =
-		calloc(2 * (LABELS_MOST + CATEGORY_COUNT), sizeof(*all->kinds_of_labels));
+		calloc(2 * (LABELS_MAX + CATEGORY_COUNT), sizeof(*all->kinds_of_labels));
 	if (!all->kinds_of_labels)
 		status = -ENOMEM;
 	if (status || !gpu)
@@ -360,7 +360,7 @@ static bool is_worker(const struct activities *all, uint32_t process)
 {
 	const struct process *processes = all->job->processes.processes;
 
-	for (int i = 0; i < GENERATIONS_MOST && processes[process].parent != PROCESS_NONE; i++) {
+	for (int i = 0; i < GENERATIONS_MAX && processes[process].parent != PROCESS_NONE; i++) {
 		process = processes[process].parent;
 		if (all->speaks[process])
 			return true;
@@ -445,7 +445,7 @@ static uint32_t find_items(struct activities *all, uint32_t slot, uint32_t kinds
 	const struct open_spans *spans = &all->job->spans;
 	uint32_t around = slot;
 
-	for (int i = 0; i < GENERATIONS_MOST; i++) {
+	for (int i = 0; i < GENERATIONS_MAX; i++) {
 		around = open_spans_parent(spans, around);
 		if (around == SPAN_NONE ||
 		    spans->slots[around].process != spans->slots[slot].process)

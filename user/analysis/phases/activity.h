@@ -65,8 +65,8 @@ struct activity_group {
 	struct activity_wait waits[ACTIVITY_WAITS];
 };
 
-#define ACTIVITY_JOB 0		       /* the job's group */
-#define ACTIVITY_RANKS_MOST (1u << 14) /* processes of further ranks count only for the job */
+#define ACTIVITY_JOB 0		      /* the job's group */
+#define ACTIVITY_RANKS_MAX (1u << 14) /* processes of further ranks count only for the job */
 
 /* A process's work as a worker: its ACTIVITY_WORKER spans. */
 struct activity_worker {

@@ -15,13 +15,13 @@
 
 #include "analysis/phases/epochs.h"
 #include "analysis/phases/progress.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/events/span_args.h"
 #include "analysis/phases/pace.h"
 #include "grow.h"
 
-#define EPOCHS_MOST 4096 /* rows per claim; further ones are only counted */
-#define LOOKS_MOST 8	 /* after this many spans without the argument a label is skipped */
+#define EPOCHS_MAX 4096 /* rows per claim; further ones are only counted */
+#define LOOKS_MAX 8	/* after this many spans without the argument a label is skipped */
 
 /* What makes a span an epoch; the last claim that any span has decides. */
 enum claim { CLAIM_ARGUMENT, CLAIM_CATEGORY, CLAIM_NAME, CLAIMS };
@@ -63,8 +63,8 @@ static int begin(const struct job *job, void **state)
 	*state = all;
 	all->job = job;
 	map_init(&all->numbers, 2, 1);
-	all->looks = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->looks));
-	all->claims = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->claims));
+	all->looks = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*all->looks));
+	all->claims = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*all->claims));
 	return all->looks && all->claims ? 0 : -ENOMEM;
 }
 
@@ -108,7 +108,7 @@ static int64_t number_of(struct epochs *all, const struct label *label, enum cla
 	int64_t told;
 	size_t length;
 
-	if (*looks == LOOKS_MOST)
+	if (*looks == LOOKS_MAX)
 		return TABLE_NO_INT;
 	if (claim == CLAIM_NAME && label_is_loop_body(label, &length) &&
 	    span_args_int(all->job, event, "count", &told))
@@ -126,7 +126,7 @@ static int add(struct epochs *all, enum claim claim, const struct epoch *epoch,
 	       struct epoch **added)
 {
 	*added = NULL;
-	if (all->count[claim] == EPOCHS_MOST) {
+	if (all->count[claim] == EPOCHS_MAX) {
 		all->more[claim]++;
 		return 0;
 	}
@@ -145,7 +145,7 @@ static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
 	uint64_t *known;
 	bool added;
 
-	if (all->count[CLAIM_ARGUMENT] == EPOCHS_MOST) {
+	if (all->count[CLAIM_ARGUMENT] == EPOCHS_MAX) {
 		known = map_find(&all->numbers, key);
 		*place = known ? *known : 0;
 		all->more[CLAIM_ARGUMENT] += !known;
@@ -252,7 +252,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 /* --- the table --- */
 
 /* A table row. */
-struct line {
+struct epochs_row {
 	int64_t epoch, rank;
 	uint64_t start_ns, time_ns, compute_ns, wait_ns, io_ns, unoverlapped_io_ns;
 	uint64_t read_bytes, fetched_bytes, samples;
@@ -270,43 +270,48 @@ static int get_known(struct table *table, struct cell *cell, const void *row,
 	return 0;
 }
 
-#define KNOWN(member) get_known, offsetof(struct line, member)
+#define KNOWN(member) get_known, offsetof(struct epochs_row, member)
 
 static const struct table_column columns[] = {
 	{ "epoch", "epoch", UNIT_NONE,
-	  "number of the epoch, as given by the program or counted from 0",
-	  TABLE_INT(struct line, epoch), 0 },
-	{ "rank", "rank", UNIT_NONE, "rank that ran the epoch", TABLE_INT(struct line, rank), 0 },
+	  "number of the epoch, else counted from 0; epochs are spans named epoch, else of "
+	  "category epoch, else from the first to the last span with the same argument epoch",
+	  TABLE_INT(struct epochs_row, epoch), 0 },
+	{ "rank", "rank", UNIT_NONE, "rank that ran the epoch; null: none",
+	  TABLE_INT(struct epochs_row, rank), 0 },
 	{ "start_ns", NULL, UNIT_NS, "start of the epoch, since the start of the run",
-	  TABLE_UINT(struct line, start_ns), 0 },
-	{ "time_ns", "time", UNIT_NS, "duration of the epoch", TABLE_UINT(struct line, time_ns),
-	  0 },
+	  TABLE_UINT(struct epochs_row, start_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "duration of the epoch",
+	  TABLE_UINT(struct epochs_row, time_ns), 0 },
 	{ "compute_ns", NULL, UNIT_NS, "compute time during the epoch",
-	  TABLE_UINT(struct line, compute_ns), 0 },
+	  TABLE_UINT(struct epochs_row, compute_ns), 0 },
 	{ "wait_ns", "waiting for data", UNIT_NS,
-	  "time in spans of category data during the epoch, workers excluded",
-	  TABLE_UINT(struct line, wait_ns), 0 },
-	{ "io_ns", NULL, UNIT_NS, "I/O time during the epoch", TABLE_UINT(struct line, io_ns),
+	  "time in spans of category data, reader or dataloader during the epoch, workers and loop "
+	  "bodies excluded",
+	  TABLE_UINT(struct epochs_row, wait_ns), 0 },
+	{ "io_ns", NULL, UNIT_NS, "I/O time during the epoch", TABLE_UINT(struct epochs_row, io_ns),
 	  JOB_EVENTS },
 	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS,
-	  "I/O time outside compute during the epoch", TABLE_UINT(struct line, unoverlapped_io_ns),
-	  JOB_EVENTS },
+	  "I/O time outside compute during the epoch",
+	  TABLE_UINT(struct epochs_row, unoverlapped_io_ns), JOB_EVENTS },
 	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls during the epoch",
-	  TABLE_UINT(struct line, read_bytes), JOB_MOVED | JOB_EVENTS },
+	  TABLE_UINT(struct epochs_row, read_bytes), JOB_MOVED | JOB_EVENTS },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes read from storage into the page cache by read calls and page faults",
-	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE | JOB_EVENTS },
+	  "bytes read from storage into the page cache by read calls and page faults during the "
+	  "epoch",
+	  TABLE_UINT(struct epochs_row, fetched_bytes), JOB_PAGECACHE | JOB_EVENTS },
 	{ "from_memory", "from memory", UNIT_SHARE,
-	  "share of the bytes read by calls that came from the page cache", KNOWN(from_memory),
-	  JOB_SYSCALL | JOB_PAGECACHE | JOB_EVENTS },
-	{ "samples", "samples", UNIT_COUNT, "dataset items: innermost spans that each produce one",
-	  TABLE_UINT(struct line, samples), 0 },
+	  "share of the bytes read by calls that these calls did not fetch into the page cache; "
+	  "O_DIRECT reads count as not fetched",
+	  KNOWN(from_memory), JOB_SYSCALL | JOB_PAGECACHE | JOB_EVENTS },
+	{ "samples", "samples", UNIT_COUNT,
+	  "dataset items: innermost data spans with item in their name",
+	  TABLE_UINT(struct epochs_row, samples), 0 },
 	{ "samples_per_second", "samples/s", UNIT_NONE,
 	  "samples divided by the duration of the epoch in seconds", KNOWN(samples_per_second), 0 },
 	{ "utilization", "utilization", UNIT_SHARE,
-	  "accelerator utilization as DLIO defines it: compute time divided by elapsed time, from "
-	  "the end of the first step's compute to the end of the last step's, excluding evaluation "
-	  "and checkpoints that the job waits for",
+	  "accelerator utilization as in DLIO: share of compute in the time from the end of the "
+	  "first step's compute to the last's, without evaluation and checkpoints",
 	  KNOWN(utilization), 0 },
 	{ "compute_time_share", NULL, UNIT_SHARE,
 	  "compute time divided by the duration of the epoch", KNOWN(compute_time_share), 0 },
@@ -373,7 +378,7 @@ static int add_row(struct table *table, const struct job *job, const struct epoc
 	uint64_t cached = clock_subtract(done->read_bytes, done->read_fetched_bytes);
 	bool computes = of[ACTIVITY_COMPUTE].count, waits = of[ACTIVITY_DATA].count;
 	bool has_items = of[ACTIVITY_ITEM].count;
-	const struct line line = {
+	const struct epochs_row line = {
 		.epoch = epoch->number,
 		.rank = epoch->group == ACTIVITY_JOB ? TABLE_NO_INT : groups[epoch->group].rank,
 		.start_ns = clock_subtract(epoch->begin_ns, job->start_ns),
@@ -428,7 +433,7 @@ static int fill(void *state, struct table *table)
 		status = add_row(table, job, &all->of[claim][i]);
 	if (status || !all->more[claim])
 		return status;
-	snprintf(note, sizeof(note), "first %d epochs; %zu more are omitted", EPOCHS_MOST,
+	snprintf(note, sizeof(note), "first %d epochs; %zu more are omitted", EPOCHS_MAX,
 		 all->more[claim]);
 	return table_set_note(table, note);
 }
@@ -441,14 +446,14 @@ struct epochs_view epochs_view(const struct report *report)
 	struct epochs_view view = { 0 };
 
 	for (size_t row = 0; row < table->row_count; row++) {
-		struct line line = { .epoch = 0 };
+		struct epochs_row line = { .epoch = 0 };
 
 		table_read_row(table, row, &line);
 		first = line.epoch < first ? line.epoch : first;
 		last = line.epoch > last ? line.epoch : last;
 	}
 	for (size_t row = 0; row < table->row_count; row++) {
-		struct line line = { .epoch = 0 };
+		struct epochs_row line = { .epoch = 0 };
 
 		table_read_row(table, row, &line);
 		if (line.epoch == first) {
@@ -476,7 +481,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 
 /* Values of a row's epoch up to `now_ns`. */
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
-	       uint64_t values[SAMPLED_MOST])
+	       uint64_t values[SAMPLED_MAX])
 {
 	const struct epochs *all = filled;
 	const struct epoch *epoch = &all->of[claim_that_decides(all)][number];
@@ -502,7 +507,7 @@ static const struct sampled sampled = {
 	.columns = { "time_ns", "compute_ns", "wait_ns", "io_ns", "unoverlapped_io_ns",
 		     "read_bytes", "fetched_bytes", "samples" },
 	.begin = activities_begin_again,
-	.passing = &activities_calls,
+	.consumer = &activities_calls,
 	.end = activities_end_again,
 	.filled = &analysis_epochs,
 	.numbers = numbers,
@@ -511,15 +516,16 @@ static const struct sampled sampled = {
 
 const struct analysis analysis_epochs = {
 	.name = "epochs",
-	.meaning = "epochs: time, compute, waiting for data, and bytes from storage",
+	.meaning = "epochs: time, compute, waiting for data, and bytes from storage; null if no "
+		   "span stands for an epoch",
 	.title = "Epochs",
 	.shown = "epoch,rank,time_ns,wait_ns,unoverlapped_io_ns,samples,samples_per_second,"
 		 "fetched_bytes,read_bytes,from_memory,utilization",
 	.shape = TABLE_LIST,
-	.of_sums = true,
+	.aggregated_ok = true,
 	.begin = begin,
-	.passing.span_begun = span_begun,
-	.passing.span_ended = span_ended,
+	.consumer.span_begun = span_begun,
+	.consumer.span_ended = span_ended,
 	.columns[TRACE_SPAN_BEGIN] = 1ull << SPAN_BEGIN_ARGS,
 	.fill = fill,
 	.end = end,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/phases/levels.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 static const struct {
 	const char *level, *name;
@@ -27,28 +27,33 @@ static const struct {
 };
 
 /* A table row. */
-struct line {
+struct levels_row {
 	const char *level, *name;
 	uint64_t count, time_ns, unoverlapped_ns, io_ns, bytes;
 };
 
 static const struct table_column columns[] = {
-	{ "level", "level", UNIT_NONE, "level between the application and the page",
-	  TABLE_LITERAL(struct line, level), 0 },
-	{ "name", "", UNIT_NONE, "activity on that level", TABLE_LITERAL(struct line, name), 0 },
+	{ "level", "level", UNIT_NONE,
+	  "level between the application and the page: application and data loader (spans), system "
+	  "call, page fault",
+	  TABLE_LITERAL(struct levels_row, level), 0 },
+	{ "name", "", UNIT_NONE,
+	  "activity on that level: spans by category or name, workers (data and preprocess spans "
+	  "in descendants of a process with spans), or calls by bytes moved",
+	  TABLE_LITERAL(struct levels_row, name), 0 },
 	{ "count", "count", UNIT_COUNT, "number of spans, calls or faults",
-	  TABLE_UINT(struct line, count), 0 },
+	  TABLE_UINT(struct levels_row, count), 0 },
 	{ "time_ns", "time", UNIT_NS, "time with at least one of them in progress",
-	  TABLE_UINT(struct line, time_ns), 0 },
+	  TABLE_UINT(struct levels_row, time_ns), 0 },
 	{ "unoverlapped_ns", "unoverlapped", UNIT_NS,
 	  "time with at least one of them in progress, outside compute",
-	  TABLE_UINT(struct line, unoverlapped_ns), 0 },
+	  TABLE_UINT(struct levels_row, unoverlapped_ns), 0 },
 	{ "io_ns", "I/O", UNIT_NS,
 	  "part of the unoverlapped time with I/O of the job in progress; only for data loading "
 	  "and checkpoints",
-	  TABLE_UINT(struct line, io_ns), JOB_EVENTS },
+	  TABLE_UINT(struct levels_row, io_ns), JOB_EVENTS },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; for faults, bytes read from storage",
-	  TABLE_UINT(struct line, bytes), 0 },
+	  TABLE_UINT(struct levels_row, bytes), 0 },
 };
 
 static int begin(const struct job *job, void **state)
@@ -68,7 +73,7 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 	const struct activity *activity = &group->of[levels[number].activity];
 	enum activity_wait_of wait = activity_wait_of(levels[number].activity);
 	unsigned int needs = levels[number].needs;
-	struct line line = {
+	struct levels_row line = {
 		.level = levels[number].level,
 		.name = levels[number].name,
 		.count = TABLE_NO_UINT,
@@ -91,7 +96,7 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 	return table_add(table, &line);
 }
 
-static int rows_with(uint32_t activities, struct row_of rows[ROWS_OF_MOST])
+static int rows_with(uint32_t activities, struct row_of rows[ROWS_OF_MAX])
 {
 	int count = 0;
 
@@ -101,13 +106,13 @@ static int rows_with(uint32_t activities, struct row_of rows[ROWS_OF_MOST])
 	return count;
 }
 
-static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
 {
 	return event->class == IO_NONE ? 0 : rows_with(1u << activity_of_event(event), rows);
 }
 
 /* GPU compute does not pass as an event. */
-static int rows_of_span(void *state, uint32_t slot, bool begins, struct row_of rows[ROWS_OF_MOST])
+static int rows_of_span(void *state, uint32_t slot, bool begins, struct row_of rows[ROWS_OF_MAX])
 {
 	const struct job *job = *(const struct job **)state;
 	uint32_t unknown = job->activities->gpu ? 1u << ACTIVITY_COMPUTE : 0;
@@ -175,15 +180,15 @@ static bool view_of_table(const struct report *report, enum activity_of which,
 	return false;
 }
 
-bool levels_view(const struct measured *measured, enum activity_of which, struct level_view *view)
+bool levels_view(const struct results *results, enum activity_of which, struct level_view *view)
 {
 	enum activity_wait_of wait = activity_wait_of(which);
 	const struct activity_group *group;
 
 	*view = (struct level_view) { .count = 0 };
-	if (!measured->job)
-		return view_of_table(measured->report, which, view);
-	group = &measured->job->activities->groups[ACTIVITY_JOB];
+	if (!results->job)
+		return view_of_table(results->report, which, view);
+	group = &results->job->activities->groups[ACTIVITY_JOB];
 	view->count = group->of[which].count;
 	view->time_ns = group->of[which].time_ns;
 	view->unhidden_ns = activity_unhidden_ns(&group->of[which]);
@@ -193,10 +198,11 @@ bool levels_view(const struct measured *measured, enum activity_of which, struct
 
 const struct analysis analysis_levels = {
 	.name = "levels",
-	.meaning = "time on each level between the application and the page",
+	.meaning = "time on each level between the application and the page; null if no spans are "
+		   "marked",
 	.title = "Levels",
 	.shape = TABLE_LIST,
-	.of_sums = true,
+	.aggregated_ok = true,
 	.begin = begin,
 	.fill = fill,
 	.rows_of = rows_of,

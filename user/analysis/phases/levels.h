@@ -6,7 +6,7 @@
 #define FAULTLINE_LEVELS_H
 
 #include "analysis/phases/activity.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 struct level_view {
 	uint64_t count, time_ns;
@@ -18,6 +18,6 @@ struct level_view {
  * For activities that are spans. Returns false if unknown: in merged reports (measured->job is
  * NULL) of runs that overlapped.
  */
-bool levels_view(const struct measured *measured, enum activity_of which, struct level_view *view);
+bool levels_view(const struct results *results, enum activity_of which, struct level_view *view);
 
 #endif

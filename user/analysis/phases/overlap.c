@@ -10,7 +10,7 @@
 
 #include "analysis/phases/activity.h"
 #include "analysis/phases/overlap.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 static int begin(const struct job *job, void **state)
 {
@@ -35,7 +35,7 @@ struct class_line {
 	uint64_t count, bytes, time_ns, unoverlapped_ns;
 };
 
-struct line {
+struct overlap_row {
 	int64_t rank;
 	uint64_t compute_ns, io_ns, unoverlapped_io_ns, unoverlapped_compute_ns;
 	uint64_t app_io_ns, unoverlapped_app_io_ns, unoverlapped_app_compute_ns;
@@ -48,36 +48,38 @@ struct line {
 };
 
 static const struct table_column rank_column = {
-	"rank", "rank", UNIT_NONE, "rank of the job", TABLE_INT(struct line, rank), 0
+	"rank", "rank", UNIT_NONE, "rank of the job", TABLE_INT(struct overlap_row, rank), 0
 };
 
 static const struct table_column measures[] = {
 	{ "compute_ns", "compute", UNIT_NS,
 	  "time covered by compute (compute spans and GPU activity)",
-	  TABLE_UINT(struct line, compute_ns), 0 },
+	  TABLE_UINT(struct overlap_row, compute_ns), 0 },
 	{ "io_ns", "I/O", UNIT_NS, "time with at least one operation or fault in progress",
-	  TABLE_UINT(struct line, io_ns), JOB_EVENTS },
+	  TABLE_UINT(struct overlap_row, io_ns), JOB_EVENTS },
 	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "I/O time outside compute",
-	  TABLE_UINT(struct line, unoverlapped_io_ns), JOB_EVENTS },
+	  TABLE_UINT(struct overlap_row, unoverlapped_io_ns), JOB_EVENTS },
 	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, "compute time without I/O",
-	  TABLE_UINT(struct line, unoverlapped_compute_ns), JOB_EVENTS },
-	{ "app_io_ns", "app I/O", UNIT_NS, "time in the application's own I/O spans",
-	  TABLE_UINT(struct line, app_io_ns), 0 },
+	  TABLE_UINT(struct overlap_row, unoverlapped_compute_ns), JOB_EVENTS },
+	{ "app_io_ns", "app I/O", UNIT_NS,
+	  "time in the application's own I/O spans: category io, data, reader, dataloader or "
+	  "checkpoint, without bodies of loops over data",
+	  TABLE_UINT(struct overlap_row, app_io_ns), 0 },
 	{ "unoverlapped_app_io_ns", "unoverlapped app I/O", UNIT_NS,
 	  "time in the application's own I/O spans outside compute",
-	  TABLE_UINT(struct line, unoverlapped_app_io_ns), 0 },
+	  TABLE_UINT(struct overlap_row, unoverlapped_app_io_ns), 0 },
 	{ "unoverlapped_app_compute_ns", "compute without app I/O", UNIT_NS,
 	  "compute time outside the application's own I/O spans",
-	  TABLE_UINT(struct line, unoverlapped_app_compute_ns), 0 },
+	  TABLE_UINT(struct overlap_row, unoverlapped_app_compute_ns), 0 },
 };
 
-static struct line line_of(const struct activity_group *group)
+static struct overlap_row line_of(const struct activity_group *group)
 {
 	const struct activity *compute = &group->of[ACTIVITY_COMPUTE];
 	const struct activity *io = &group->of[ACTIVITY_IO];
 	const struct activity *app_io = &group->of[ACTIVITY_APP_IO];
 
-	return (struct line) {
+	return (struct overlap_row) {
 		.rank = group->rank,
 		.slowest_rank = TABLE_NO_INT,
 		.compute_ns = compute->time_ns,
@@ -123,7 +125,8 @@ static int add_class_columns(struct table *table, unsigned int class)
 					   TABLE_COLUMNS(class_columns) };
 
 	return table_add_group(table, &group,
-			       offsetof(struct line, classes) + class * sizeof(struct class_line));
+			       offsetof(struct overlap_row, classes) +
+				       class * sizeof(struct class_line));
 }
 
 static struct class_line class_of(const struct job *job, const struct activity_group *group,
@@ -163,7 +166,7 @@ static int compare_numbers(const void *left, const void *right)
 static int get_ranks(struct table *table, struct cell *cell, const void *row,
 		     const struct table_column *column)
 {
-	const struct line *job = row;
+	const struct overlap_row *job = row;
 	struct table *list;
 	int status = table_set_table(table, cell, TABLE_LIST, &list);
 
@@ -174,7 +177,7 @@ static int get_ranks(struct table *table, struct cell *cell, const void *row,
 	if (!status)
 		status = table_add_columns(list, TABLE_COLUMNS(measures));
 	for (size_t i = 0; i < job->rank_count && !status; i++) {
-		const struct line line = line_of(job->ranks[i]);
+		const struct overlap_row line = line_of(job->ranks[i]);
 
 		status = table_add(list, &line);
 	}
@@ -184,12 +187,12 @@ static int get_ranks(struct table *table, struct cell *cell, const void *row,
 /* Columns with a spread over ranks. */
 static const struct {
 	const char *name;
-	size_t offset; /* in struct line */
+	size_t offset; /* in struct overlap_row */
 } spread[SPREADS] = {
-	[SPREAD_COMPUTE] = { "spread.compute_ns", offsetof(struct line, compute_ns) },
-	[SPREAD_IO] = { "spread.io_ns", offsetof(struct line, io_ns) },
+	[SPREAD_COMPUTE] = { "spread.compute_ns", offsetof(struct overlap_row, compute_ns) },
+	[SPREAD_IO] = { "spread.io_ns", offsetof(struct overlap_row, io_ns) },
 	[SPREAD_UNOVERLAPPED_IO] = { "spread.unoverlapped_io_ns",
-				     offsetof(struct line, unoverlapped_io_ns) },
+				     offsetof(struct overlap_row, unoverlapped_io_ns) },
 };
 
 static const struct table_column spread_columns[] = {
@@ -207,13 +210,14 @@ static int add_spread_columns(struct table *table)
 		const struct table_group group = { spread[i].name, NULL, needs,
 						   TABLE_COLUMNS(spread_columns) };
 
-		status = table_add_group(
-			table, &group, offsetof(struct line, spreads) + i * sizeof(struct spread));
+		status = table_add_group(table, &group,
+					 offsetof(struct overlap_row, spreads) +
+						 i * sizeof(struct spread));
 	}
 	return status;
 }
 
-static int set_spreads(struct line *job)
+static int set_spreads(struct overlap_row *job)
 {
 	uint64_t *sorted = reallocarray(NULL, job->rank_count + 1, sizeof(*sorted));
 
@@ -221,7 +225,7 @@ static int set_spreads(struct line *job)
 		return -ENOMEM;
 	for (size_t i = 0; i < SPREADS; i++) {
 		for (size_t j = 0; j < job->rank_count; j++) {
-			const struct line line = line_of(job->ranks[j]);
+			const struct overlap_row line = line_of(job->ranks[j]);
 
 			sorted[j] = *(const uint64_t *)((const char *)&line + spread[i].offset);
 		}
@@ -234,7 +238,7 @@ static int set_spreads(struct line *job)
 }
 
 /* The slowest rank is the one with the most unoverlapped I/O. */
-static int set_ranks(struct line *job, const struct activity_group **ranks,
+static int set_ranks(struct overlap_row *job, const struct activity_group **ranks,
 		     const struct activities *all)
 {
 	uint64_t most = 0;
@@ -249,7 +253,7 @@ static int set_ranks(struct line *job, const struct activity_group **ranks,
 		ranks[i] = &all->groups[i + 1];
 	qsort(ranks, job->rank_count, sizeof(*ranks), compare_ranks);
 	for (size_t i = 0; i < job->rank_count; i++) {
-		const struct line line = line_of(ranks[i]);
+		const struct overlap_row line = line_of(ranks[i]);
 
 		if (i && line.unoverlapped_io_ns <= most)
 			continue;
@@ -261,15 +265,19 @@ static int set_ranks(struct line *job, const struct activity_group **ranks,
 
 /* --- the table --- */
 
-static const struct table_column slowest_column = { "slowest_rank",
-						    "slowest rank",
-						    UNIT_NONE,
-						    "rank with the most unoverlapped I/O",
-						    TABLE_INT(struct line, slowest_rank),
-						    JOB_EVENTS };
+static const struct table_column slowest_column = {
+	"slowest_rank",
+	"slowest rank",
+	UNIT_NONE,
+	"rank with the most I/O that its own compute did not overlap",
+	TABLE_INT(struct overlap_row, slowest_rank),
+	JOB_EVENTS
+};
 static const struct table_column ranks_column = {
-	"by_rank", NULL, UNIT_NONE, "compute, I/O and unoverlapped times of each rank",
-	get_ranks, 0,	 0
+	"by_rank", NULL,
+	UNIT_NONE, "list of each rank's times, from compute_ns to unoverlapped_app_compute_ns",
+	get_ranks, 0,
+	0
 };
 
 static int add_columns(struct table *table)
@@ -291,7 +299,7 @@ static int add_job(struct table *table, const struct job *job)
 	const struct activity_group *group = &all->groups[ACTIVITY_JOB];
 	const struct activity_group **ranks =
 		reallocarray(NULL, all->group_count, sizeof(const struct activity_group *));
-	struct line line = line_of(group);
+	struct overlap_row line = line_of(group);
 	int status;
 
 	if (!ranks)
@@ -344,7 +352,7 @@ static int fill_ranks(void *state, struct table *table)
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(measures));
 	for (size_t i = 1; i < all->group_count && !status; i++) {
-		struct line line = line_of(&all->groups[i]);
+		struct overlap_row line = line_of(&all->groups[i]);
 
 		if (!computes)
 			line.compute_ns = line.unoverlapped_io_ns = line.unoverlapped_compute_ns =
@@ -364,7 +372,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 }
 
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
-	       uint64_t values[SAMPLED_MOST])
+	       uint64_t values[SAMPLED_MAX])
 {
 	static const enum activity_of which[] = { ACTIVITY_COMPUTE, ACTIVITY_IO, ACTIVITY_APP_IO };
 	const struct activities *all = state;
@@ -386,7 +394,7 @@ static const struct sampled sampled = {
 	.columns = { "compute_ns", "io_ns", "unoverlapped_io_ns", "unoverlapped_compute_ns",
 		     "app_io_ns", "unoverlapped_app_io_ns", "unoverlapped_app_compute_ns" },
 	.begin = activities_begin_again,
-	.passing = &activities_calls,
+	.consumer = &activities_calls,
 	.end = activities_end_again,
 	.filled = &analysis_ranks,
 	.numbers = numbers,
@@ -506,7 +514,7 @@ const struct analysis analysis_ranks = {
 		 "unoverlapped_app_io_ns",
 	.by = "unoverlapped_io_ns",
 	.text_only = true,
-	.of_sums = true,
+	.aggregated_ok = true,
 	.begin = begin,
 	.fill = fill_ranks,
 	.end = free,
@@ -521,9 +529,10 @@ const struct analysis analysis_ranks = {
 
 const struct analysis analysis_overlap = {
 	.name = "overlap",
-	.meaning = "I/O overlapped and not overlapped by compute, for the job",
+	.meaning = "I/O overlapped and not overlapped by compute, for the job; null without "
+		   "compute (spans of category compute, or GPU activity from --spans)",
 	.shape = TABLE_RECORD,
-	.of_sums = true,
+	.aggregated_ok = true,
 	.begin = begin,
 	.fill = fill,
 	.end = free,

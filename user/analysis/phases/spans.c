@@ -17,9 +17,9 @@
 #include "analysis/phases/spans.h"
 #include "grow.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
-#define DEPTH_MOST 64 /* maximum number of enclosing spans with inclusive sums */
+#define DEPTH_MAX 64 /* maximum number of enclosing spans with inclusive sums */
 
 enum { SIDE_READ, SIDE_WRITE, SIDES };
 enum moved { MOVED_READ, MOVED_WRITE, MOVED_MAPPED, MOVED_NONE, MOVED_KINDS };
@@ -65,7 +65,7 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	*state = spans;
 	spans->job = job;
-	spans->uses = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*spans->uses));
+	spans->uses = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*spans->uses));
 	return spans->uses ? 0 : -ENOMEM;
 }
 
@@ -73,7 +73,7 @@ static void end(void *state)
 {
 	struct spans *spans = state;
 
-	for (size_t i = 0; spans->uses && i < LABELS_MOST + CATEGORY_COUNT; i++)
+	for (size_t i = 0; spans->uses && i < LABELS_MAX + CATEGORY_COUNT; i++)
 		free(spans->uses[i].durations);
 	free(spans->uses);
 	free(spans->slots);
@@ -84,7 +84,7 @@ static bool is_nested(const struct open_spans *open, uint32_t slot)
 {
 	uint32_t label = open->slots[slot].label;
 
-	for (int i = 0; i < DEPTH_MOST; i++) {
+	for (int i = 0; i < DEPTH_MAX; i++) {
 		slot = open_spans_parent(open, slot);
 		if (slot == SPAN_NONE)
 			break;
@@ -169,7 +169,7 @@ static inline void add_operation(struct span_use *use, const struct event *event
 
 static void add_inclusive(struct spans *spans, uint32_t slot, const struct event *event)
 {
-	for (int i = 0; i < DEPTH_MOST && slot != SPAN_NONE; i++) {
+	for (int i = 0; i < DEPTH_MAX && slot != SPAN_NONE; i++) {
 		if (!spans->slots[slot].nested) {
 			uint32_t label = spans->job->spans.slots[slot].label;
 
@@ -260,13 +260,15 @@ static const struct table_column columns[] = {
 	{                                                                                          \
 		name, title, UNIT_##unit, meaning, TABLE_UINT(struct span_row, use.member), needs  \
 	}
-	NUMBER("unfinished", "unfinished", COUNT, "spans without an end", unfinished, 0),
+	NUMBER("unfinished", "unfinished", COUNT,
+	       "spans that ended only with their process or the trace", unfinished, 0),
 	NUMBER("instants", NULL, COUNT, "instant events of that name", instants, 0),
 	NUMBER("time_ns", "time", NS, "sum of the durations of the spans", time_ns, 0),
 	NUMBER("union_ns", NULL, NS, "time with at least one of the spans open", union_ns, 0),
 	NUMBER("io_time_ns", "I/O", NS,
-	       "I/O time of operations whose innermost span is one of these", own.io_ns,
-	       JOB_EVENTS),
+	       "I/O time of operations whose innermost span is one of these: per span the union, "
+	       "clipped to it, then summed over spans",
+	       own.io_ns, JOB_EVENTS),
 	NUMBER("io_thread_time_ns", NULL, NS,
 	       "time of operations whose innermost span is one of these, summed over threads",
 	       thread_ns, JOB_EVENTS),
@@ -279,16 +281,21 @@ static const struct table_column columns[] = {
 	       "bytes written by calls whose innermost span is one of these",
 	       own.bytes[MOVED_WRITE], JOB_MOVED | JOB_EVENTS),
 	NUMBER("mmap_fetched_bytes", "mmap from storage", BYTES,
-	       "bytes read from storage into the page cache by page faults",
+	       "bytes read from storage into the page cache by page faults whose innermost span is "
+	       "one of these",
 	       own.bytes[MOVED_MAPPED], JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
-	NUMBER("faults", "faults", COUNT, "page faults on files", faults, JOB_FAULT | JOB_EVENTS),
-	NUMBER("major", "major", COUNT, "faults that read from storage", major,
+	NUMBER("faults", "faults", COUNT,
+	       "page faults on files, with one of these as the innermost span", faults,
+	       JOB_FAULT | JOB_EVENTS),
+	NUMBER("major", "major", COUNT, "page faults among them that read from storage", major,
 	       JOB_FAULT | JOB_EVENTS),
 	NUMBER("inherited", "by workers", COUNT,
 	       "operations of child processes without open spans of their own, started by a "
 	       "process with the span open",
 	       inherited, JOB_EVENTS),
-	NUMBER("inclusive.io_time_ns", "I/O, inclusive", NS, "I/O time, nested spans included",
+	NUMBER("inclusive.io_time_ns", "I/O, inclusive", NS,
+	       "I/O time, nested spans included: per span the union, clipped to it, then summed "
+	       "over spans",
 	       inclusive.io_ns, JOB_EVENTS),
 	NUMBER("inclusive.read_bytes", "read, inclusive", BYTES,
 	       "bytes read by calls, nested spans included", inclusive.bytes[MOVED_READ],
@@ -326,11 +333,11 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct span_row, max_ns), 0 },
 };
 
-static int add_row(struct table *table, const struct measured *measured, uint32_t number)
+static int add_row(struct table *table, const struct results *results, uint32_t number)
 {
-	const struct spans *spans = measured_state(measured, &analysis_spans);
+	const struct spans *spans = results_state(results, &analysis_spans);
 	size_t count;
-	const struct chain_time *waiting = chain_of_labels(measured, &count);
+	const struct chain_time *waiting = chain_of_labels(results, &count);
 	const struct label *label = &spans->job->labels.labels[number];
 	const struct histogram *durations = spans->uses[number].durations;
 	struct span_row view = {
@@ -348,14 +355,14 @@ static int add_row(struct table *table, const struct measured *measured, uint32_
 }
 
 /* A row of the table, with its sort key. */
-struct line {
+struct spans_row {
 	uint64_t time_ns;
 	uint32_t label;
 };
 
 static int compare_lines(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct spans_row *a = left, *b = right;
 
 	if (a->time_ns != b->time_ns)
 		return a->time_ns > b->time_ns ? -1 : 1;
@@ -366,36 +373,36 @@ static int set_note(struct table *table, const struct spans *spans)
 {
 	const struct job *job = spans->job;
 	char count[UNITS_TEXT], read[UNITS_TEXT], written[UNITS_TEXT], mapped[UNITS_TEXT];
-	struct words note = { .used = 0 };
+	struct strbuf note = { .used = 0 };
 
 	if (spans->outside_operations && !job->summed)
-		words_clause(&note,
-			     "outside spans: %s operations, %s read, %s written, %s from storage "
-			     "by faults",
-			     units_count(count, spans->outside_operations),
-			     units_bytes(read, spans->outside_bytes[MOVED_READ]),
-			     units_bytes(written, spans->outside_bytes[MOVED_WRITE]),
-			     units_bytes(mapped, spans->outside_bytes[MOVED_MAPPED]));
+		strbuf_clause(&note,
+			      "outside spans: %s operations, %s read, %s written, %s from storage "
+			      "by faults",
+			      units_count(count, spans->outside_operations),
+			      units_bytes(read, spans->outside_bytes[MOVED_READ]),
+			      units_bytes(written, spans->outside_bytes[MOVED_WRITE]),
+			      units_bytes(mapped, spans->outside_bytes[MOVED_MAPPED]));
 	if (job->spans.unmatched_ends)
-		words_clause(&note, "%s span ends without a matching start",
-			     units_count(count, job->spans.unmatched_ends));
+		strbuf_clause(&note, "%s span ends without a matching start",
+			      units_count(count, job->spans.unmatched_ends));
 	if (job->spans.refused)
-		words_clause(&note, "%s spans are missing: too many were open at once",
-			     units_count(count, job->spans.refused));
-	if (job->labels.count > LABELS_MOST)
-		words_clause(&note, "names beyond the first %d are grouped in " LABELS_OTHERS,
-			     LABELS_MOST);
+		strbuf_clause(&note, "%s spans are missing: too many were open at once",
+			      units_count(count, job->spans.refused));
+	if (job->labels.count > LABELS_MAX)
+		strbuf_clause(&note, "names beyond the first %d are grouped in " LABELS_OTHERS,
+			      LABELS_MAX);
 	if (job->lost)
-		words_clause(&note, "excludes lost events");
+		strbuf_clause(&note, "excludes lost events");
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
 /* Must run after the waits of operations are known. */
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
-	const struct spans *spans = measured_state(measured, &analysis_spans);
+	const struct spans *spans = results_state(results, &analysis_spans);
 	size_t count = spans->job->labels.count;
-	struct line *lines;
+	struct spans_row *lines;
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	table->recorded = spans->job->layers;
@@ -413,17 +420,17 @@ static int conclude(const struct measured *measured, struct table *table)
 	if (!lines)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		lines[i] = (struct line) { spans->uses[i].time_ns, i };
+		lines[i] = (struct spans_row) { spans->uses[i].time_ns, i };
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	for (size_t i = 0; i < count && !status; i++)
-		status = add_row(table, measured, lines[i].label);
+		status = add_row(table, results, lines[i].label);
 	free(lines);
 	return status ? status : set_note(table, spans);
 }
 
-uint64_t spans_of_label(const struct measured *measured, uint32_t label, uint64_t *time_ns)
+uint64_t spans_of_label(const struct results *results, uint32_t label, uint64_t *time_ns)
 {
-	const struct spans *spans = measured_state(measured, &analysis_spans);
+	const struct spans *spans = results_state(results, &analysis_spans);
 	const struct span_use *use = &spans->uses[label];
 
 	*time_ns = use->time_ns;
@@ -432,17 +439,17 @@ uint64_t spans_of_label(const struct measured *measured, uint32_t label, uint64_
 
 const struct analysis analysis_spans = {
 	.name = "spans",
-	.meaning = "application spans by name, with their I/O",
+	.meaning = "application spans by name, with their I/O; null without layer span",
 	.title = "Spans",
 	.shown = "name,category,count,time_ns,io_time_ns,read_bytes,mmap_fetched_bytes,"
 		 "write_bytes,faults,p50_ns,p99_ns,max_ns,unfinished",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.of_sums = true, /* but without their I/O */
-	.passing.events = add_events,
-	.passing.series = add_series,
-	.passing.span_begun = span_begun,
-	.passing.span_ended = span_ended,
+	.aggregated_ok = true, /* but without their I/O */
+	.consumer.events = add_events,
+	.consumer.series = add_series,
+	.consumer.span_begun = span_begun,
+	.consumer.span_ended = span_ended,
 	.conclude = conclude,
 	.end = end,
 	.merging = { .keys = "name,category",

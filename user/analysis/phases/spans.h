@@ -5,9 +5,9 @@
 #ifndef FAULTLINE_SPANS_H
 #define FAULTLINE_SPANS_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 /* Returns the number of spans with a label; sets the sum of their durations. */
-uint64_t spans_of_label(const struct measured *measured, uint32_t label, uint64_t *time_ns);
+uint64_t spans_of_label(const struct results *results, uint32_t label, uint64_t *time_ns);
 
 #endif

@@ -22,13 +22,13 @@
 #include "analysis/phases/progress.h"
 #include "grow.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
-#define STEPS_MOST 4096	  /* only the longest are kept */
-#define SERIES_MOST 32	  /* labels that may be steps ... */
+#define STEPS_MAX 4096	  /* only the longest are kept */
+#define SERIES_MAX 32	  /* labels that may be steps ... */
 #define SERIES_GUESSED 16 /* ... of those, labels with no step name or category */
-#define DEPTH_MOST 64
-#define NAME_MOST 255 /* bytes of a name in the note */
+#define DEPTH_MAX 64
+#define NAME_BYTES_MAX 255 /* bytes of a name in the note */
 
 /* Of the first two, the more frequent one decides. */
 enum claim {
@@ -68,7 +68,7 @@ struct series {
 
 struct steps {
 	const struct job *job;
-	struct series *series[SERIES_MOST];
+	struct series *series[SERIES_MAX];
 	size_t series_count, guessed;
 	uint32_t *series_of;	 /* per label: index + 1; 0: none */
 	uint8_t *claims;	 /* per label: its claim + 1; 0: not yet known */
@@ -86,8 +86,8 @@ static int begin(const struct job *job, void **state)
 	*state = all;
 	all->job = job;
 	map_init(&all->marks, 2, MARK_WORDS);
-	all->series_of = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->series_of));
-	all->claims = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->claims));
+	all->series_of = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*all->series_of));
+	all->claims = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*all->claims));
 	return all->series_of && all->claims ? 0 : -ENOMEM;
 }
 
@@ -134,7 +134,7 @@ static int add_series(struct steps *all, uint32_t label, enum claim claim)
 {
 	struct series *series;
 
-	if (all->series_of[label] || all->series_count == SERIES_MOST ||
+	if (all->series_of[label] || all->series_count == SERIES_MAX ||
 	    (claim == CLAIM_COMPUTE_INSIDE && all->guessed == SERIES_GUESSED))
 		return 0;
 	series = calloc(1, sizeof(*series));
@@ -161,7 +161,7 @@ static int claim_around(struct steps *all, uint32_t slot)
 	const struct open_spans *spans = &all->job->spans;
 	int status = 0;
 
-	for (int i = 0; i < DEPTH_MOST && !status; i++) {
+	for (int i = 0; i < DEPTH_MAX && !status; i++) {
 		uint32_t label;
 
 		slot = open_spans_parent(spans, slot);
@@ -247,9 +247,9 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 
 static int keep(struct series *series, const struct step *step)
 {
-	if (series->count < STEPS_MOST && !GROW(series->steps, series->room, series->count + 1))
+	if (series->count < STEPS_MAX && !GROW(series->steps, series->room, series->count + 1))
 		return -ENOMEM;
-	longest_keep(series->steps, &series->count, STEPS_MOST, step, sizeof(*step));
+	longest_keep(series->steps, &series->count, STEPS_MAX, step, sizeof(*step));
 	return 0;
 }
 
@@ -310,7 +310,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 /* --- the table --- */
 
 /* A table row. */
-struct line {
+struct steps_row {
 	struct table_text name;
 	int64_t rank;
 	uint64_t index, start_ns, time_ns, compute_ns, wait_ns, io_ns, stall_ns;
@@ -319,28 +319,40 @@ struct line {
 };
 
 static const struct table_column columns[] = {
-	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct line, name), 0 },
-	{ "rank", "rank", UNIT_NONE, "rank that ran the step", TABLE_INT(struct line, rank), 0 },
-	{ "index", "step", UNIT_NONE, "number of the step in its rank",
-	  TABLE_UINT(struct line, index), 0 },
-	{ "start_ns", "start", UNIT_NS, "start of the step, since the start of the run",
-	  TABLE_UINT(struct line, start_ns), 0 },
-	{ "time_ns", "time", UNIT_NS, "duration of the step", TABLE_UINT(struct line, time_ns), 0 },
+	{ "name", NULL, UNIT_NONE,
+	  "name of the spans that are steps: bodies of a data loader's loop, else named step, else "
+	  "of category step, else most frequent around compute or between optimizer.step",
+	  TABLE_TEXT(struct steps_row, name), 0 },
+	{ "rank", "rank", UNIT_NONE, "rank that ran the step; null: none",
+	  TABLE_INT(struct steps_row, rank), 0 },
+	{ "index", "step", UNIT_NONE, "number of the step in its rank, from 0",
+	  TABLE_UINT(struct steps_row, index), 0 },
+	{ "start_ns", "start", UNIT_NS,
+	  "start of the step, since the start of the run; for a loop body, the start of the wait "
+	  "for its data",
+	  TABLE_UINT(struct steps_row, start_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "duration of the step", TABLE_UINT(struct steps_row, time_ns),
+	  0 },
 	{ "compute_ns", "compute", UNIT_NS, "compute time during the step",
-	  TABLE_UINT(struct line, compute_ns), 0 },
-	{ "wait_ns", "waiting for data", UNIT_NS, "time in spans of category data during the step",
-	  TABLE_UINT(struct line, wait_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, "I/O time during the step", TABLE_UINT(struct line, io_ns),
+	  TABLE_UINT(struct steps_row, compute_ns), 0 },
+	{ "wait_ns", "waiting for data", UNIT_NS,
+	  "time in spans of category data, reader or dataloader during the step, workers and loop "
+	  "bodies excluded",
+	  TABLE_UINT(struct steps_row, wait_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, "I/O time during the step", TABLE_UINT(struct steps_row, io_ns),
 	  JOB_EVENTS },
 	{ "stall_ns", "unoverlapped I/O", UNIT_NS, "I/O time outside compute during the step",
-	  TABLE_UINT(struct line, stall_ns), JOB_EVENTS },
+	  TABLE_UINT(struct steps_row, stall_ns), JOB_EVENTS },
 	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls during the step",
-	  TABLE_UINT(struct line, read_bytes), JOB_MOVED | JOB_EVENTS },
+	  TABLE_UINT(struct steps_row, read_bytes), JOB_MOVED | JOB_EVENTS },
 	{ "mmap_fetched_bytes", "mmap from storage", UNIT_BYTES,
 	  "bytes read from storage into the page cache by page faults during the step",
-	  TABLE_UINT(struct line, mmap_fetched_bytes), JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
-	{ "outlier", "outlier", UNIT_NONE, "whether the step took much longer than the others",
-	  TABLE_BOOL(struct line, outlier), 0 },
+	  TABLE_UINT(struct steps_row, mmap_fetched_bytes),
+	  JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
+	{ "outlier", "outlier", UNIT_NONE,
+	  "whether the step is longer than the median by more than 5 times the upper quartile's "
+	  "distance from it, and by more than a tenth",
+	  TABLE_BOOL(struct steps_row, outlier), 0 },
 };
 
 static const struct series *choose(const struct steps *all)
@@ -390,7 +402,7 @@ static int add_row(struct table *table, const struct job *job, const struct labe
 {
 	const struct activity *of = job->activities->groups[ACTIVITY_JOB].of;
 	bool computes = of[ACTIVITY_COMPUTE].count, waits = of[ACTIVITY_DATA].count;
-	const struct line line = {
+	const struct steps_row line = {
 		.name = { label->name.bytes, label->name.length },
 		.rank = step->rank >= 0 ? step->rank : TABLE_NO_INT,
 		.index = step->index,
@@ -413,19 +425,19 @@ static int set_note(struct table *table, const struct series *series, const stru
 		    uint64_t limit, size_t outliers)
 {
 	const struct histogram *durations = &series->durations;
-	int length = label->name.length < NAME_MOST ? label->name.length : NAME_MOST;
+	int length = label->name.length < NAME_BYTES_MAX ? label->name.length : NAME_BYTES_MAX;
 	char count[UNITS_TEXT], median[UNITS_TEXT], p99[UNITS_TEXT], longest[UNITS_TEXT];
-	struct words note = { .used = 0 };
+	struct strbuf note = { .used = 0 };
 
-	words_clause(&note, "%s spans \"%.*s\": median %s, p99 %s, longest %s",
-		     units_count(count, durations->count), length, label->name.bytes,
-		     units_ns(median, histogram_percentile(durations, 50)),
-		     units_ns(p99, histogram_percentile(durations, 99)),
-		     units_ns(longest, durations->max));
-	words_clause(&note, "%zu are outliers, longer than %s", outliers, units_ns(median, limit));
+	strbuf_clause(&note, "%s spans \"%.*s\": median %s, p99 %s, longest %s",
+		      units_count(count, durations->count), length, label->name.bytes,
+		      units_ns(median, histogram_percentile(durations, 50)),
+		      units_ns(p99, histogram_percentile(durations, 99)),
+		      units_ns(longest, durations->max));
+	strbuf_clause(&note, "%zu are outliers, longer than %s", outliers, units_ns(median, limit));
 	if (durations->count > series->count)
-		words_clause(&note, "only the %s longest are listed",
-			     units_count(count, series->count));
+		strbuf_clause(&note, "only the %s longest are listed",
+			      units_count(count, series->count));
 	return table_set_note(table, note.bytes);
 }
 
@@ -463,14 +475,14 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_steps = {
 	.name = "steps",
-	.meaning = "training steps, the longest",
+	.meaning = "training steps, the 4096 longest; null if no span stands for a step",
 	.title = "Outlier steps",
 	.only = "outlier",
 	.shape = TABLE_LIST,
-	.of_sums = true,
+	.aggregated_ok = true,
 	.begin = begin,
-	.passing.span_begun = span_begun,
-	.passing.span_ended = span_ended,
+	.consumer.span_begun = span_begun,
+	.consumer.span_ended = span_ended,
 	.fill = fill,
 	.end = end,
 	.merging = { .moments = "start_ns", .sorted = "start_ns", .many = "steps" },

@@ -11,7 +11,7 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
 
-#define OFFSET_BYTES_LEAST 4096
+#define OFFSET_BYTES_MIN 4096
 
 static bool has_offsets(const struct file *file)
 {
@@ -19,21 +19,21 @@ static bool has_offsets(const struct file *file)
 }
 
 /* Programs and libraries that were in memory already show only that they ran. */
-static bool has_map(const struct measured *measured, uint32_t file)
+static bool has_map(const struct results *results, uint32_t file)
 {
-	const struct file_table *files = &measured->job->files;
+	const struct file_table *files = &results->job->files;
 	struct file_view view;
 
 	if (file == FILE_UNKNOWN || !has_offsets(&files->files[file]))
 		return false;
-	return !files_used(measured, file, &view) || view.fetched_bytes ||
+	return !files_used(results, file, &view) || view.fetched_bytes ||
 	       !loaded_in(files, trace_text(file_table_name(files, file)));
 }
 
-int picture_grids_init(struct picture_grids *grids, const struct measured *measured,
+int picture_grids_init(struct picture_grids *grids, const struct results *results,
 		       const struct picture_set *files, const struct picture_axis *axis)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 
 	memset(grids, 0, sizeof(*grids));
 	grids->job = job;
@@ -47,11 +47,11 @@ int picture_grids_init(struct picture_grids *grids, const struct measured *measu
 	for (size_t i = 0; i < files->count && grids->map_count < PICTURE_MAPS; i++) {
 		uint64_t number = files->series[i].number;
 
-		if (files->series[i].others || !has_map(measured, number))
+		if (files->series[i].others || !has_map(results, number))
 			continue;
 		grids->map_of[number] = grids->map_count;
 		grids->maps[grids->map_count++] =
-			(struct picture_map) { .file = number, .offset_bytes = OFFSET_BYTES_LEAST };
+			(struct picture_map) { .file = number, .offset_bytes = OFFSET_BYTES_MIN };
 	}
 	return 0;
 }

@@ -57,7 +57,7 @@ struct picture_grids {
 
 /* Maps those of the chosen files whose offsets mean something. Returns 0 or -ENOMEM; must be freed
  * after an error, too. */
-int picture_grids_init(struct picture_grids *grids, const struct measured *measured,
+int picture_grids_init(struct picture_grids *grids, const struct results *results,
 		       const struct picture_set *files, const struct picture_axis *axis);
 void picture_grids_free(struct picture_grids *grids);
 /* Its state is a struct picture_grids. */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {
 	&analysis_epochs,      &analysis_readahead,
@@ -30,10 +30,10 @@ static void take(struct picture_sampled *table, size_t which, struct picture_sam
 
 	for (size_t i = 0; i < table->count; i++) {
 		struct picture_sample *row = &table->rows[i];
-		uint64_t values[SAMPLED_MOST] = { 0 };
+		uint64_t values[SAMPLED_MAX] = { 0 };
 
 		how->at(table->filled, sampling->state, row->number, now_ns, values);
-		for (int j = 0; j < SAMPLED_MOST; j++) {
+		for (int j = 0; j < SAMPLED_MAX; j++) {
 			if (values[j] <= row->before[j])
 				continue;
 			row->more[j][sampling->at] += values[j] - row->before[j];
@@ -101,7 +101,7 @@ static int tell_events(void *state, const struct event *events, size_t count)
 		if (!now) /* after the end of the run */
 			now = count;
 		if (!status)
-			status = sampling->how->passing->events(sampling->state, events, now);
+			status = sampling->how->consumer->events(sampling->state, events, now);
 		events += now;
 		count -= now;
 	}
@@ -113,7 +113,7 @@ static int tell_begun(void *state, uint32_t slot, const struct event *event)
 	struct picture_sampling *sampling = state;
 	int status = go_to(sampling, sampling->all->job->spans.slots[slot].begin_ns);
 
-	return status ? status : sampling->how->passing->span_begun(sampling->state, slot, event);
+	return status ? status : sampling->how->consumer->span_begun(sampling->state, slot, event);
 }
 
 static int tell_ended(void *state, uint32_t slot, const struct event *event)
@@ -121,7 +121,7 @@ static int tell_ended(void *state, uint32_t slot, const struct event *event)
 	struct picture_sampling *sampling = state;
 	int status = go_to(sampling, sampling->all->job->spans.slots[slot].end_ns);
 
-	return status ? status : sampling->how->passing->span_ended(sampling->state, slot, event);
+	return status ? status : sampling->how->consumer->span_ended(sampling->state, slot, event);
 }
 
 /* --- consumers --- */
@@ -132,16 +132,16 @@ static int find_told(struct picture_samples *samples, const struct sampled *how,
 	struct picture_sampling *sampling = samples->told;
 
 	for (*told = 0; *told < samples->told_count; ++*told)
-		if (samples->told[*told].how->passing == how->passing)
+		if (samples->told[*told].how->consumer == how->consumer)
 			return 0;
 	sampling += samples->told_count++;
 	*sampling = (struct picture_sampling) { .how = how, .all = samples };
 	sampling->calls = (struct walk_calls) {
-		.apart = how->passing->apart,
+		.apart = how->consumer->apart,
 		.events = tell_events,
-		.matters = how->passing->matters,
-		.span_begun = how->passing->span_begun ? tell_begun : NULL,
-		.span_ended = how->passing->span_ended ? tell_ended : NULL,
+		.matters = how->consumer->matters,
+		.span_begun = how->consumer->span_begun ? tell_begun : NULL,
+		.span_ended = how->consumer->span_ended ? tell_ended : NULL,
 	};
 	return how->begin(samples->job, &sampling->state);
 }
@@ -165,21 +165,21 @@ static int choose_rows(struct picture_sampled *of, const struct sampled *how,
 	return numbers && order && of->rows ? 0 : -ENOMEM;
 }
 
-int picture_samples_init(struct picture_samples *samples, const struct measured *measured,
+int picture_samples_init(struct picture_samples *samples, const struct results *results,
 			 const struct picture_axis *axis)
 {
 	int status = 0;
 
-	*samples = (struct picture_samples) { .job = measured->job, .axis = *axis };
+	*samples = (struct picture_samples) { .job = results->job, .axis = *axis };
 	for (size_t i = 0; i < PICTURE_SAMPLED && !status; i++) {
 		const struct sampled *how = picture_sampled[i]->sampled;
-		const struct table *table = report_by(measured->report, picture_sampled[i]);
+		const struct table *table = report_by(results->report, picture_sampled[i]);
 		struct picture_sampled *of = &samples->tables[i];
 
 		of->told = PICTURE_SAMPLED;
 		if (table->absent || !table->row_count)
 			continue;
-		of->filled = measured_state(measured, how->filled);
+		of->filled = results_state(results, how->filled);
 		status = find_told(samples, how, &of->told);
 		if (!status)
 			status = choose_rows(of, how, table);

@@ -7,7 +7,7 @@
 #ifndef FAULTLINE_PICTURE_SAMPLES_H
 #define FAULTLINE_PICTURE_SAMPLES_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/picture/picture_axis.h"
 
 #define PICTURE_SAMPLED 7	/* tables */
@@ -17,8 +17,8 @@ extern const struct analysis *const picture_sampled[PICTURE_SAMPLED];
 
 /* The increase in each stretch. */
 struct picture_sample {
-	uint64_t number, before[SAMPLED_MOST];
-	uint64_t more[SAMPLED_MOST][PICTURE_COARSE];
+	uint64_t number, before[SAMPLED_MAX];
+	uint64_t more[SAMPLED_MAX][PICTURE_COARSE];
 };
 
 /* A consumer of events, for one table or more. */
@@ -45,7 +45,7 @@ struct picture_samples {
 
 /* Returns 0 or -ENOMEM; must be freed after an error, too, before the job is. The samples must not
  * be moved. */
-int picture_samples_init(struct picture_samples *samples, const struct measured *measured,
+int picture_samples_init(struct picture_samples *samples, const struct results *results,
 			 const struct picture_axis *axis);
 /* Adds the consumers to a walk: kinds, columns and consumers, at most PICTURE_SAMPLED. */
 void picture_samples_join(struct picture_samples *samples, struct cursor_options *cursor,

@@ -35,7 +35,7 @@ static int find_lane(struct picture_spans *spans, const struct span *span, uint3
 	bool is_new;
 
 	*lane = known ? *known : NO_LANE;
-	if (known || spans->lane_count == PICTURE_LANES_MOST)
+	if (known || spans->lane_count == PICTURE_LANES_MAX)
 		return 0;
 	if (!GROW(spans->lanes, spans->lane_room, spans->lane_count + 1))
 		return -ENOMEM;

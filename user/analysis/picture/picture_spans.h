@@ -8,9 +8,9 @@
 #include "analysis/order/walk.h"
 
 #define PICTURE_SPANS 2500
-#define PICTURE_LANES 48	/* that are shown */
-#define PICTURE_LANES_MOST 4096 /* that are followed; spans of further threads are only counted */
-#define PICTURE_DEPTHS 6	/* deeper ones share the last */
+#define PICTURE_LANES 48       /* that are shown */
+#define PICTURE_LANES_MAX 4096 /* that are followed; spans of further threads are only counted */
+#define PICTURE_DEPTHS 6       /* deeper ones share the last */
 
 struct picture_span {
 	uint64_t length_ns; /* first, see longest_keep */

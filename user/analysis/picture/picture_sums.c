@@ -9,7 +9,7 @@
 #include "analysis/devices/devices.h"
 #include "analysis/files/files.h"
 #include "analysis/processes/processes.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/phases/spans.h"
 #include "grow.h"
 
@@ -20,7 +20,7 @@ const size_t picture_sums_most[PICTURE_KEYS] = {
 };
 
 /* Of other tables. */
-#define ROWS_MOST 32
+#define ROWS_MAX 32
 
 const struct analysis *const picture_tables[PICTURE_TABLES] = {
 	&analysis_totals,   &analysis_methods, &analysis_failed_lookups, &analysis_io_patterns,
@@ -49,9 +49,9 @@ static int compare_candidates(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static uint64_t weigh_operation(const struct measured *measured, uint32_t number)
+static uint64_t weigh_operation(const struct results *results, uint32_t number)
 {
-	const struct operation *operation = &measured->job->operations[number];
+	const struct operation *operation = &results->job->operations[number];
 
 	/* What stores made dirty is reported with the faults and calls that did so. */
 	if (operation->family == TRACE_STORES)
@@ -60,45 +60,45 @@ static uint64_t weigh_operation(const struct measured *measured, uint32_t number
 	return clock_add(operation->seen.thread_time_ns, operation->seen.count);
 }
 
-static uint64_t weigh_file(const struct measured *measured, uint32_t number)
+static uint64_t weigh_file(const struct results *results, uint32_t number)
 {
 	struct file_view view;
 
-	if (!files_used(measured, number, &view))
+	if (!files_used(results, number, &view))
 		return 0;
 	return clock_add(clock_add(view.time_ns, view.fetched_bytes >> 20), 1);
 }
 
-static uint64_t weigh_process(const struct measured *measured, uint32_t number)
+static uint64_t weigh_process(const struct results *results, uint32_t number)
 {
-	return processes_tally(measured, number, MEASURE_IO)->thread_time_ns;
+	return processes_tally(results, number, MEASURE_IO)->thread_time_ns;
 }
 
-static uint64_t weigh_span(const struct measured *measured, uint32_t number)
+static uint64_t weigh_span(const struct results *results, uint32_t number)
 {
-	uint64_t time_ns, count = spans_of_label(measured, number, &time_ns);
+	uint64_t time_ns, count = spans_of_label(results, number, &time_ns);
 
 	return clock_add(time_ns, count);
 }
 
 /* Numbers that are chosen by weight: how many there are, and the weight of each. */
-static size_t count_of(const struct measured *measured, enum picture_key key)
+static size_t count_of(const struct results *results, enum picture_key key)
 {
 	switch (key) {
 	case PICTURE_BY_OPERATION:
-		return measured->job->operation_count;
+		return results->job->operation_count;
 	case PICTURE_BY_FILE:
-		return files_count(measured);
+		return files_count(results);
 	case PICTURE_BY_PROCESS:
-		return measured->job->processes.count;
+		return results->job->processes.count;
 	case PICTURE_BY_SPAN:
-		return measured->job->labels.count;
+		return results->job->labels.count;
 	default:
 		return 0;
 	}
 }
 
-static uint64_t (*const weighing[PICTURE_KEYS])(const struct measured *, uint32_t) = {
+static uint64_t (*const weighing[PICTURE_KEYS])(const struct results *, uint32_t) = {
 	[PICTURE_BY_OPERATION] = weigh_operation,
 	[PICTURE_BY_FILE] = weigh_file,
 	[PICTURE_BY_PROCESS] = weigh_process,
@@ -125,9 +125,9 @@ static int add_others(struct picture_set *set, uint64_t count)
 	return 0;
 }
 
-static int choose(struct picture_set *set, const struct measured *measured, enum picture_key key)
+static int choose(struct picture_set *set, const struct results *results, enum picture_key key)
 {
-	size_t count = count_of(measured, key), used = 0, chosen;
+	size_t count = count_of(results, key), used = 0, chosen;
 	struct candidate *all = reallocarray(NULL, count + 1, sizeof(*all));
 	int status = 0;
 
@@ -138,7 +138,7 @@ static int choose(struct picture_set *set, const struct measured *measured, enum
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		all[used] = (struct candidate) { i, weighing[key](measured, i) };
+		all[used] = (struct candidate) { i, weighing[key](results, i) };
 		set->slots[i] = NO_SERIES;
 		used += all[used].weight ? 1 : 0;
 	}
@@ -195,13 +195,13 @@ static int choose_ranks(struct picture_set *set, const struct job *job)
 }
 
 /* Chooses devices as in the table "devices": those with the most request time come first. */
-static int choose_devices(struct picture_set *set, const struct measured *measured)
+static int choose_devices(struct picture_set *set, const struct results *results)
 {
 	struct device_view view;
 	uint64_t left = 0;
 	int status = 0;
 
-	for (size_t i = 0; !status && devices_view(measured, i, &view); i++) {
+	for (size_t i = 0; !status && devices_view(results, i, &view); i++) {
 		if (i < picture_sums_most[PICTURE_BY_DEVICE])
 			status = add_series(set, device_number(view.host, view.dev));
 		else
@@ -211,40 +211,40 @@ static int choose_devices(struct picture_set *set, const struct measured *measur
 }
 
 /* Series are added when rows are first seen; a table without rows needs none. */
-static int choose_rows(struct picture_sums *sums, const struct measured *measured)
+static int choose_rows(struct picture_sums *sums, const struct results *results)
 {
 	for (size_t i = 0; i < PICTURE_TABLES; i++) {
 		struct picture_set *set = &sums->sets[PICTURE_BY_ROWS + i];
 
-		if (!report_by(measured->report, picture_tables[i])->row_count)
+		if (!report_by(results->report, picture_tables[i])->row_count)
 			continue;
-		sums->states[i] = measured_state(measured, picture_tables[i]);
-		set->slot_count = ROWS_MOST;
-		set->slots = malloc(ROWS_MOST * sizeof(*set->slots));
+		sums->states[i] = results_state(results, picture_tables[i]);
+		set->slot_count = ROWS_MAX;
+		set->slots = malloc(ROWS_MAX * sizeof(*set->slots));
 		if (!set->slots)
 			return -ENOMEM;
-		memset(set->slots, 0xff, ROWS_MOST * sizeof(*set->slots)); /* NO_SERIES */
+		memset(set->slots, 0xff, ROWS_MAX * sizeof(*set->slots)); /* NO_SERIES */
 	}
 	return 0;
 }
 
-int picture_sums_init(struct picture_sums *sums, const struct measured *measured,
+int picture_sums_init(struct picture_sums *sums, const struct results *results,
 		      const struct picture_axis *axis)
 {
 	struct picture_set *parts = &sums->sets[PICTURE_BY_PART];
 	int status = 0;
 
-	*sums = (struct picture_sums) { .job = measured->job, .axis = *axis };
+	*sums = (struct picture_sums) { .job = results->job, .axis = *axis };
 	for (int part = 0; part < PICTURE_PARTS && !status; part++)
 		status = add_series(parts, part);
 	for (int key = 0; key < PICTURE_KEYS && !status; key++)
 		if (weighing[key])
-			status = choose(&sums->sets[key], measured, key);
+			status = choose(&sums->sets[key], results, key);
 	if (!status)
-		status = choose_ranks(&sums->sets[PICTURE_BY_RANK], measured->job);
+		status = choose_ranks(&sums->sets[PICTURE_BY_RANK], results->job);
 	if (!status)
-		status = choose_devices(&sums->sets[PICTURE_BY_DEVICE], measured);
-	return status ? status : choose_rows(sums, measured);
+		status = choose_devices(&sums->sets[PICTURE_BY_DEVICE], results);
+	return status ? status : choose_rows(sums, results);
 }
 
 void picture_sums_free(struct picture_sums *sums)
@@ -404,7 +404,7 @@ static int series_of_row(struct picture_set *set, uint32_t row, struct picture_s
 static int add_to_rows(struct picture_sums *sums, const struct event *event,
 		       const struct picture_stretches *over, struct picture_sum *more)
 {
-	struct row_of rows[ROWS_OF_MOST];
+	struct row_of rows[ROWS_OF_MAX];
 	struct picture_series *series;
 
 	for (size_t i = 0; i < PICTURE_TABLES; i++) {
@@ -482,7 +482,7 @@ static void turn(struct picture_series *series, const struct picture_axis *axis,
 static int turn_rows(struct picture_sums *sums, uint32_t slot, bool begins)
 {
 	const struct span *span = &sums->job->spans.slots[slot];
-	struct row_of rows[ROWS_OF_MOST];
+	struct row_of rows[ROWS_OF_MAX];
 	struct picture_series *series;
 
 	for (size_t i = 0; i < PICTURE_TABLES; i++) {

@@ -8,7 +8,7 @@
 #ifndef FAULTLINE_PICTURE_SUMS_H
 #define FAULTLINE_PICTURE_SUMS_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/files/files.h"
 #include "analysis/picture/picture_axis.h"
 #include "analysis/picture/picture_parts.h"
@@ -85,7 +85,7 @@ struct picture_sums {
 };
 
 /* Chooses series by what was measured. Returns 0 or -ENOMEM; must be freed after an error, too. */
-int picture_sums_init(struct picture_sums *sums, const struct measured *measured,
+int picture_sums_init(struct picture_sums *sums, const struct results *results,
 		      const struct picture_axis *axis);
 void picture_sums_free(struct picture_sums *sums);
 /* Its state is a struct picture_sums. */

@@ -11,14 +11,14 @@
 #include "analysis/files/files.h"
 #include "analysis/totals/totals.h"
 
-#define NAME_BYTES_MOST 4096
+#define NAME_BYTES_MAX 4096
 
 /* --- names --- */
 
 static int set_text(struct pictures *pictures, struct table_text *text, const char *bytes,
 		    size_t length)
 {
-	length = length < NAME_BYTES_MOST ? length : NAME_BYTES_MOST;
+	length = length < NAME_BYTES_MAX ? length : NAME_BYTES_MAX;
 	*text = (struct table_text) { NULL, 0 };
 	if (!bytes)
 		return 0;
@@ -32,9 +32,9 @@ static int set_string(struct pictures *pictures, struct table_text *text, struct
 }
 
 static int name_operation(struct pictures *pictures, struct picture_name *name,
-			  const struct measured *measured, uint64_t number)
+			  const struct results *results, uint64_t number)
 {
-	const struct operation *operation = &measured->job->operations[number];
+	const struct operation *operation = &results->job->operations[number];
 	int status = set_text(pictures, &name->text, operation->name, strlen(operation->name));
 
 	return status ? status
@@ -42,11 +42,11 @@ static int name_operation(struct pictures *pictures, struct picture_name *name,
 }
 
 static int name_file(struct pictures *pictures, struct picture_name *name,
-		     const struct measured *measured, uint64_t number)
+		     const struct results *results, uint64_t number)
 {
 	struct file_view view;
 
-	if (!files_used(measured, number, &view))
+	if (!files_used(results, number, &view))
 		return 0;
 	if (view.known)
 		units_device(name->dev, view.dev);
@@ -55,9 +55,9 @@ static int name_file(struct pictures *pictures, struct picture_name *name,
 }
 
 static int name_process(struct pictures *pictures, struct picture_name *name,
-			const struct measured *measured, uint64_t number)
+			const struct results *results, uint64_t number)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	const struct process *process = &job->processes.processes[number];
 
 	name->pid = process->pid;
@@ -67,30 +67,30 @@ static int name_process(struct pictures *pictures, struct picture_name *name,
 }
 
 static int name_rank(struct pictures *pictures, struct picture_name *name,
-		     const struct measured *measured, uint64_t number)
+		     const struct results *results, uint64_t number)
 {
 	name->rank = number;
 	return 0;
 }
 
 static int name_label(struct pictures *pictures, struct picture_name *name,
-		      const struct measured *measured, uint64_t number)
+		      const struct results *results, uint64_t number)
 {
-	const struct label *label = &measured->job->labels.labels[number];
+	const struct label *label = &results->job->labels.labels[number];
 	int status = set_string(pictures, &name->text, label->name);
 
 	return status ? status : set_string(pictures, &name->more, label->category);
 }
 
 static int name_device(struct pictures *pictures, struct picture_name *name,
-		       const struct measured *measured, uint64_t number)
+		       const struct results *results, uint64_t number)
 {
 	units_device(name->dev, (uint32_t)number);
 	return 0;
 }
 
 static int name_total(struct pictures *pictures, struct picture_name *name,
-		      const struct measured *measured, uint64_t number)
+		      const struct results *results, uint64_t number)
 {
 	const char *text = totals_group(number);
 
@@ -98,14 +98,14 @@ static int name_total(struct pictures *pictures, struct picture_name *name,
 }
 
 static int (*const naming[PICTURE_KEYS])(struct pictures *, struct picture_name *,
-					 const struct measured *, uint64_t) = {
+					 const struct results *, uint64_t) = {
 	[PICTURE_BY_OPERATION] = name_operation, [PICTURE_BY_FILE] = name_file,
 	[PICTURE_BY_PROCESS] = name_process,	 [PICTURE_BY_RANK] = name_rank,
 	[PICTURE_BY_SPAN] = name_label,		 [PICTURE_BY_DEVICE] = name_device,
 	[PICTURE_BY_ROWS] = name_total,
 };
 
-static int name_series(struct pictures *pictures, const struct measured *measured)
+static int name_series(struct pictures *pictures, const struct results *results)
 {
 	int status = 0;
 
@@ -118,35 +118,35 @@ static int name_series(struct pictures *pictures, const struct measured *measure
 		for (size_t i = 0; i < set->count && !status; i++) {
 			pictures->names[key][i].rank = -1;
 			if (!set->series[i].others && naming[key])
-				status = naming[key](pictures, &pictures->names[key][i], measured,
+				status = naming[key](pictures, &pictures->names[key][i], results,
 						     set->series[i].number);
 		}
 	}
 	return status;
 }
 
-static int name_maps(struct pictures *pictures, const struct measured *measured)
+static int name_maps(struct pictures *pictures, const struct results *results)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < pictures->grids.map_count && !status; i++) {
 		uint32_t file = pictures->grids.maps[i].file;
 
-		pictures->map_sizes[i] = measured->job->files.files[file].size_bytes;
-		status = name_file(pictures, &pictures->map_names[i], measured, file);
+		pictures->map_sizes[i] = results->job->files.files[file].size_bytes;
+		status = name_file(pictures, &pictures->map_names[i], results, file);
 	}
 	return status;
 }
 
-static int name_spans(struct pictures *pictures, const struct measured *measured)
+static int name_spans(struct pictures *pictures, const struct results *results)
 {
 	const struct picture_spans *spans = &pictures->spans;
 	int status = 0;
 
 	for (size_t i = 0; i < spans->told_count && !status; i++)
-		status = name_process(pictures, &pictures->lane_names[i], measured,
+		status = name_process(pictures, &pictures->lane_names[i], results,
 				      spans->lanes[spans->told[i]].process);
-	pictures->label_count = measured->job->labels.count;
+	pictures->label_count = results->job->labels.count;
 	pictures->labels = calloc(pictures->label_count + 1, sizeof(*pictures->labels));
 	if (!pictures->labels)
 		return -ENOMEM;
@@ -154,7 +154,7 @@ static int name_spans(struct pictures *pictures, const struct measured *measured
 		struct picture_name *name = &pictures->labels[spans->kept[i].label];
 
 		if (!name->text.bytes)
-			status = name_label(pictures, name, measured, spans->kept[i].label);
+			status = name_label(pictures, name, results, spans->kept[i].label);
 	}
 	return status;
 }
@@ -200,7 +200,7 @@ static int walk(struct pictures *pictures, struct job *job, const struct picture
 	return status ? status : picture_samples_finish(&pictures->samples);
 }
 
-int pictures_make(struct pictures **made, struct job *job, const struct measured *measured,
+int pictures_make(struct pictures **made, struct job *job, const struct results *results,
 		  const struct pictures_options *options, struct trace_error *error)
 {
 	struct pictures *pictures = calloc(1, sizeof(*pictures));
@@ -218,22 +218,22 @@ int pictures_make(struct pictures **made, struct job *job, const struct measured
 		activities_restart(job->activities);
 	picture_course_init(&pictures->course, job, &pictures->axis);
 	picture_spans_init(&pictures->spans, job, &pictures->axis);
-	status = picture_sums_init(&pictures->sums, measured, &pictures->axis);
+	status = picture_sums_init(&pictures->sums, results, &pictures->axis);
 	if (!status)
-		status = picture_grids_init(&pictures->grids, measured,
+		status = picture_grids_init(&pictures->grids, results,
 					    &pictures->sums.sets[PICTURE_BY_FILE], &pictures->axis);
 	if (!status)
-		status = picture_samples_init(&pictures->samples, measured, &pictures->axis);
+		status = picture_samples_init(&pictures->samples, results, &pictures->axis);
 	if (!status)
 		status = walk(pictures, job, options, error);
 	if (!status)
 		status = picture_spans_finish(&pictures->spans);
 	if (!status)
-		status = name_series(pictures, measured);
+		status = name_series(pictures, results);
 	if (!status)
-		status = name_maps(pictures, measured);
+		status = name_maps(pictures, results);
 	if (!status)
-		status = name_spans(pictures, measured);
+		status = name_spans(pictures, results);
 	if (status) {
 		pictures_free(pictures);
 		*made = NULL;

@@ -54,7 +54,7 @@ struct pictures_options {
  * Reads the job again, with spans and activities reset. The pictures outlive the job. Returns 0,
  * -ENOMEM, or the reader's error; then `error` says which trace and what.
  */
-int pictures_make(struct pictures **pictures, struct job *job, const struct measured *measured,
+int pictures_make(struct pictures **pictures, struct job *job, const struct results *results,
 		  const struct pictures_options *options, struct trace_error *error);
 void pictures_free(struct pictures *pictures); /* NULL is fine */
 

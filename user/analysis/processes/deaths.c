@@ -46,9 +46,9 @@ static bool was_killed_by(const struct process *process, uint32_t signal)
 }
 
 /* Process 0 stands for unknown processes. */
-static void count_deaths(const struct measured *measured, uint32_t signal, struct death *death)
+static void count_deaths(const struct results *results, uint32_t signal, struct death *death)
 {
-	const struct process_table *table = &measured->job->processes;
+	const struct process_table *table = &results->job->processes;
 
 	for (uint32_t i = 1; i < table->count; i++) {
 		struct failed_fault fault;
@@ -64,18 +64,18 @@ static void count_deaths(const struct measured *measured, uint32_t signal, struc
 		death->oom += table->processes[i].oom;
 		if (death->file != FILE_UNKNOWN || signal != SIGBUS)
 			continue;
-		fault = processes_failed_fault(measured, i);
+		fault = processes_failed_fault(results, i);
 		if (fault.file == FILE_UNKNOWN)
 			continue;
 		death->first = i;
 		death->file = fault.file;
 		death->offset = fault.offset;
 		death->capacity_bytes =
-			measured->job->files.files[fault.file].capacity_kib * 1024ull;
+			results->job->files.files[fault.file].capacity_kib * 1024ull;
 	}
 }
 
-bool deaths_by_signal(const struct measured *measured, size_t number, struct death *death)
+bool deaths_by_signal(const struct results *results, size_t number, struct death *death)
 {
 	for (size_t i = 0; i < FATAL; i++) {
 		*death = (struct death) {
@@ -84,7 +84,7 @@ bool deaths_by_signal(const struct measured *measured, size_t number, struct dea
 			.file = FILE_UNKNOWN,
 			.offset = -1,
 		};
-		count_deaths(measured, fatal[i].number, death);
+		count_deaths(results, fatal[i].number, death);
 		if (death->oom)
 			death->hint = death->oom == death->died ? OOM_ALL : OOM_SOME;
 		else if (death->capacity_bytes)

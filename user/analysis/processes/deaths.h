@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_DEATHS_H
 #define FAULTLINE_DEATHS_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 struct death {
 	const char *signal; /* "SIGBUS" */
@@ -21,6 +21,6 @@ struct death {
 };
 
 /* Gets the `number`th signal that killed processes; false past the last one. */
-bool deaths_by_signal(const struct measured *measured, size_t number, struct death *death);
+bool deaths_by_signal(const struct results *results, size_t number, struct death *death);
 
 #endif

@@ -6,13 +6,13 @@
 #include <errno.h>
 
 #include "analysis/processes/processes.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/run/trace_table.h"
 
-static int calls_of_job(const struct measured *measured, uint32_t number,
+static int calls_of_job(const struct results *results, uint32_t number,
 			struct processes_calls *view)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	const struct tally *reads, *writes, *syncs;
 	const struct process *process;
 	uint64_t end_ns;
@@ -24,9 +24,9 @@ static int calls_of_job(const struct measured *measured, uint32_t number,
 	*view = (struct processes_calls) { .pid = TABLE_NO_UINT, .rank = TABLE_NO_UINT };
 	if (number == PROCESS_UNKNOWN)
 		return 1;
-	reads = processes_tally(measured, number, IO_READ);
-	writes = processes_tally(measured, number, IO_WRITE);
-	syncs = processes_tally(measured, number, IO_SYNC);
+	reads = processes_tally(results, number, IO_READ);
+	writes = processes_tally(results, number, IO_WRITE);
+	syncs = processes_tally(results, number, IO_SYNC);
 	*view = (struct processes_calls) {
 		.pid = process->pid,
 		.rank = process->rank < 0 ? TABLE_NO_UINT : (uint64_t)process->rank,
@@ -74,8 +74,8 @@ static int calls_of_table(const struct report *report, uint32_t row, struct proc
 	return 1;
 }
 
-int processes_calls(const struct measured *measured, uint32_t process, struct processes_calls *view)
+int processes_calls(const struct results *results, uint32_t process, struct processes_calls *view)
 {
-	return measured->job ? calls_of_job(measured, process, view)
-			     : calls_of_table(measured->report, process, view);
+	return results->job ? calls_of_job(results, process, view)
+			    : calls_of_table(results->report, process, view);
 }

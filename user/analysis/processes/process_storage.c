@@ -28,7 +28,7 @@ static struct kernel_metadata *metadata_of(struct process_storages *all, const s
 	for (size_t i = 0; i < all->metadata_count; i++)
 		if (all->metadata[i].dev == dev && all->metadata[i].trace == event->block->trace)
 			return &all->metadata[i];
-	if (all->metadata_count == DEVICES_MOST)
+	if (all->metadata_count == DEVICES_MAX)
 		return NULL;
 	if (!GROW(all->metadata, all->metadata_room, all->metadata_count + 1)) {
 		*status = -ENOMEM;

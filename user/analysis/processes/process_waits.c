@@ -23,7 +23,7 @@ struct process_waiting {
 	struct file_row now, longest;
 };
 
-#define WAITING_MOST 65536 /* processes; further ones are left out */
+#define WAITING_MAX 65536 /* processes; further ones are left out */
 
 void process_waits_init(struct process_waits *waits, const struct job *job,
 			enum process_waits_for what)
@@ -52,7 +52,7 @@ static int find_waiting(struct process_waits *waits, uint32_t process,
 	bool added;
 
 	*waiting = NULL;
-	if (!number && waits->count < WAITING_MOST) {
+	if (!number && waits->count < WAITING_MAX) {
 		if (!GROW(waits->all, waits->room, waits->count + 1))
 			return -ENOMEM;
 		number = map_add(&waits->numbers, &key, &added);

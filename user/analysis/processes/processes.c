@@ -16,7 +16,7 @@
 #include "analysis/shared/trace_text.h"
 #include "grow.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
 #define FAILED_FAULT (EVENT_FAULT | EVENT_FAILED)
 
@@ -187,7 +187,7 @@ static const struct {
 };
 
 /* A process of the table, with its sort keys. */
-struct line {
+struct processes_row {
 	uint64_t start_ns, time_ns;
 	uint32_t process;
 };
@@ -233,15 +233,18 @@ static int get_command(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column columns[] = {
-	{ "pid", "pid", UNIT_NONE, "process ID", TABLE_UINT(struct process_row, pid), 0 },
+	{ "pid", "pid", UNIT_NONE,
+	  "process ID; 0: the kernel (its writeback, readahead and journal writes); null: "
+	  "processes without a row of their own",
+	  TABLE_UINT(struct process_row, pid), 0 },
 	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault in progress",
 	  TABLE_UINT(struct process_row, time_ns), JOB_IO },
 	{ "ppid", "parent", UNIT_NONE, "process ID of the parent",
 	  TABLE_UINT(struct process_row, ppid), 0 },
 	{ "comm", "name", UNIT_NONE, "name of the program", TABLE_TEXT(struct process_row, comm),
 	  0 },
-	{ "command", NULL, UNIT_NONE, "command line", get_command, 0, 0 },
-	{ "rank", "rank", UNIT_NONE, "rank of the process in the job",
+	{ "command", NULL, UNIT_NONE, "command line, as a list of arguments", get_command, 0, 0 },
+	{ "rank", "rank", UNIT_NONE, "rank of the process in the job; null: none",
 	  TABLE_INT(struct process_row, rank), 0 },
 	{ "host", NULL, UNIT_NONE, "host that the process ran on",
 	  TABLE_LITERAL(struct process_row, host), 0 },
@@ -250,15 +253,16 @@ static const struct table_column columns[] = {
 	{ "end_ns", "end", UNIT_NS,
 	  "end of the process, since the start of the run; null if it outlived the run",
 	  TABLE_UINT(struct process_row, end_ns), 0 },
-	{ "exit_code", "exit", UNIT_NONE, "exit status; 128 + N if signal N killed the process",
+	{ "exit_code", "exit", UNIT_NONE,
+	  "exit status; 128 + N if signal N killed the process; null if it outlived the run",
 	  TABLE_INT(struct process_row, exit_code), 0 },
-	{ "signal", NULL, UNIT_NONE, "signal that killed the process",
+	{ "signal", NULL, UNIT_NONE, "number of the signal that killed the process; null: none",
 	  TABLE_INT(struct process_row, signal), 0 },
 };
 
 static const struct table_column async_columns[] = {
 	{ "async_submissions", NULL, UNIT_COUNT,
-	  "operations submitted to io_uring and libaio that are not traced",
+	  "operations submitted to io_uring and libaio, not traced because layer async was off",
 	  TABLE_UINT(struct process_row, submissions), JOB_SYSCALL | JOB_EVENTS },
 };
 
@@ -351,7 +355,7 @@ static int add_kernel(struct table *table, const struct processes *processes)
 
 /* Adds a row for the processes without a row of their own. */
 static int add_others(struct table *table, const struct processes *processes,
-		      const struct line *lines, size_t count)
+		      const struct processes_row *lines, size_t count)
 {
 	struct process_row others = nobody;
 	char name[64];
@@ -377,24 +381,24 @@ static int add_others(struct table *table, const struct processes *processes,
 static int set_note(struct table *table, const struct job *job)
 {
 	char count[UNITS_TEXT], most[UNITS_TEXT];
-	struct words note = { .used = 0 };
+	struct strbuf note = { .used = 0 };
 
 	if (job->lost)
-		words_clause(&note, "excludes lost events");
+		strbuf_clause(&note, "excludes lost events");
 	if (job->processes.beyond)
-		words_clause(&note,
-			     "%s forks, execs and exits of processes beyond the first %s did not "
-			     "fit in memory: their activity is in the row without a pid (raise "
-			     "report --memory)",
-			     units_count(count, job->processes.beyond),
-			     units_count(most, job->processes.most));
+		strbuf_clause(&note,
+			      "%s forks, execs and exits of processes beyond the first %s did not "
+			      "fit in memory: their activity is in the row without a pid (raise "
+			      "report --memory)",
+			      units_count(count, job->processes.beyond),
+			      units_count(most, job->processes.most));
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
 /* Most I/O time first. */
 static int compare_times(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct processes_row *a = left, *b = right;
 
 	if (a->time_ns != b->time_ns)
 		return a->time_ns > b->time_ns ? -1 : 1;
@@ -403,7 +407,7 @@ static int compare_times(const void *left, const void *right)
 
 static int compare_lines(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct processes_row *a = left, *b = right;
 
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
@@ -411,7 +415,7 @@ static int compare_lines(const void *left, const void *right)
 }
 
 /* Events with impossible pids, if any, get a row without a pid. */
-static size_t make_lines(const struct processes *processes, struct line *lines)
+static size_t make_lines(const struct processes *processes, struct processes_row *lines)
 {
 	const struct process_table *table = &processes->job->processes;
 	bool unknown = rollup_used(&processes->rollup, PROCESS_UNKNOWN);
@@ -419,7 +423,7 @@ static size_t make_lines(const struct processes *processes, struct line *lines)
 
 	for (uint32_t i = 0; i < table->count; i++)
 		if (i != PROCESS_UNKNOWN || unknown)
-			lines[count++] = (struct line) {
+			lines[count++] = (struct processes_row) {
 				table->processes[i].start_ns,
 				rollup_tally(&processes->rollup, i, MEASURE_IO)->time.measure, i
 			};
@@ -429,7 +433,7 @@ static size_t make_lines(const struct processes *processes, struct line *lines)
 static int fill(void *state, struct table *table)
 {
 	struct processes *processes = state;
-	struct line *lines = NULL;
+	struct processes_row *lines = NULL;
 	size_t count, most;
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
@@ -466,58 +470,58 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-const struct tally *processes_tally(const struct measured *measured, uint32_t process,
+const struct tally *processes_tally(const struct results *results, uint32_t process,
 				    unsigned int measure)
 {
-	const struct processes *processes = measured_state(measured, &analysis_processes);
+	const struct processes *processes = results_state(results, &analysis_processes);
 
 	return rollup_tally(&processes->rollup, process, measure);
 }
 
-struct processes_sums processes_sums(const struct measured *measured)
+struct processes_sums processes_sums(const struct results *results)
 {
-	const struct processes *processes = measured_state(measured, &analysis_processes);
+	const struct processes *processes = results_state(results, &analysis_processes);
 
 	return processes->sums;
 }
 
-struct failed_fault processes_failed_fault(const struct measured *measured, uint32_t process)
+struct failed_fault processes_failed_fault(const struct results *results, uint32_t process)
 {
-	const struct processes *processes = measured_state(measured, &analysis_processes);
+	const struct processes *processes = results_state(results, &analysis_processes);
 
 	if (process < processes->failed_room)
 		return processes->failed[process];
 	return (struct failed_fault) { FILE_UNKNOWN, -1 };
 }
 
-const struct still_waiting *processes_still_waiting(const struct measured *measured)
+const struct still_waiting *processes_still_waiting(const struct results *results)
 {
-	const struct processes *processes = measured_state(measured, &analysis_processes);
+	const struct processes *processes = results_state(results, &analysis_processes);
 
 	return &processes->still_waiting;
 }
 
-uint64_t processes_beside_ns(const struct measured *measured, uint32_t number)
+uint64_t processes_beside_ns(const struct results *results, uint32_t number)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	const struct process *process = &job->processes.processes[number];
-	uint64_t io_ns = processes_tally(measured, number, MEASURE_IO)->time.measure;
+	uint64_t io_ns = processes_tally(results, number, MEASURE_IO)->time.measure;
 	uint64_t end_ns = process->ended ? process->end_ns : job->end_ns;
 
 	return clock_subtract(clock_subtract(end_ns, process->start_ns), io_ns);
 }
 
-uint64_t processes_kernel_metadata(const struct measured *measured, uint32_t dev)
+uint64_t processes_kernel_metadata(const struct results *results, uint32_t dev)
 {
-	const struct processes *processes = measured_state(measured, &analysis_processes);
+	const struct processes *processes = results_state(results, &analysis_processes);
 
 	return process_storage_kernel_metadata(&processes->storages, dev);
 }
 
-bool processes_wait(const struct measured *measured, enum process_waits_for what, size_t number,
+bool processes_wait(const struct results *results, enum process_waits_for what, size_t number,
 		    struct process_wait *wait)
 {
-	const struct processes *processes = measured_state(measured, &analysis_processes);
+	const struct processes *processes = results_state(results, &analysis_processes);
 
 	return process_waits_view(&processes->waits[what], number, wait);
 }
@@ -532,8 +536,8 @@ const struct analysis analysis_processes = {
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.aggregated_ok = true,
+	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.columns = {
 		[TRACE_SYSCALL] = STILL_WAITING_CALL,
 		[TRACE_SYSCALL_PATH] = STILL_WAITING_PATH,

@@ -5,13 +5,13 @@
 #ifndef FAULTLINE_PROCESSES_H
 #define FAULTLINE_PROCESSES_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/shared/measure.h"
 #include "analysis/processes/process_waits.h"
 #include "analysis/processes/still_waiting.h"
 
 /* `process` is a number in the job's table; `measure` is an enum io_class or MEASURE_IO. */
-const struct tally *processes_tally(const struct measured *measured, uint32_t process,
+const struct tally *processes_tally(const struct results *results, uint32_t process,
 				    unsigned int measure);
 
 /* Reads, writes and syncs of a process, by number in the process table. */
@@ -24,20 +24,19 @@ struct processes_calls {
 };
 /* Works for merged reports too (measured->job is NULL). Returns 1, 0 past the last process, or
  * -ENODATA if some processes have no row of their own. */
-int processes_calls(const struct measured *measured, uint32_t process,
-		    struct processes_calls *view);
+int processes_calls(const struct results *results, uint32_t process, struct processes_calls *view);
 
 /* A process's last failed fault, e.g. the one that raised SIGBUS. */
 struct failed_fault {
 	uint32_t file; /* number in the job's table; FILE_UNKNOWN: none or unknown */
 	int64_t offset;
 };
-struct failed_fault processes_failed_fault(const struct measured *measured, uint32_t process);
+struct failed_fault processes_failed_fault(const struct results *results, uint32_t process);
 
-const struct still_waiting *processes_still_waiting(const struct measured *measured);
+const struct still_waiting *processes_still_waiting(const struct results *results);
 
 /* Returns how long the process lived without any I/O in progress. */
-uint64_t processes_beside_ns(const struct measured *measured, uint32_t process);
+uint64_t processes_beside_ns(const struct results *results, uint32_t process);
 
 /* Aggregated operations of a job. */
 struct processes_sums {
@@ -46,14 +45,14 @@ struct processes_sums {
 	uint64_t operations; /* in total */
 	uint64_t other;	     /* of them, on files without a slot of their own */
 };
-struct processes_sums processes_sums(const struct measured *measured);
+struct processes_sums processes_sums(const struct results *results);
 
 /* Returns the bytes of metadata, including journals, that the kernel wrote to a device, for any
  * process. */
-uint64_t processes_kernel_metadata(const struct measured *measured, uint32_t dev);
+uint64_t processes_kernel_metadata(const struct results *results, uint32_t dev);
 
 /* Gets the saves or loads of a process, in no particular order; false past the last one. */
-bool processes_wait(const struct measured *measured, enum process_waits_for what, size_t number,
+bool processes_wait(const struct results *results, enum process_waits_for what, size_t number,
 		    struct process_wait *wait);
 
 #endif

@@ -10,7 +10,7 @@
 #include "analysis/processes/processes.h"
 #include "grow.h"
 
-#define PROCESSES_LEAST 12 /* fewer are easy to read one by one */
+#define PROCESSES_MIN 12 /* fewer are easy to read one by one */
 
 struct program_row {
 	struct table_text name;
@@ -72,10 +72,10 @@ static struct program_row *program_of(struct programs *programs, struct table_te
 	return &programs->all[*number];
 }
 
-static int add_process(struct programs *programs, const struct measured *measured, uint32_t number)
+static int add_process(struct programs *programs, const struct results *results, uint32_t number)
 {
-	const struct process *process = &measured->job->processes.processes[number];
-	struct trace_string comm = job_comm(measured->job, number);
+	const struct process *process = &results->job->processes.processes[number];
+	struct trace_string comm = job_comm(results->job, number);
 	struct program_row *program = program_of(
 		programs, (struct table_text) { comm.bytes, comm.length }, process->rank);
 
@@ -83,12 +83,12 @@ static int add_process(struct programs *programs, const struct measured *measure
 		return -ENOMEM;
 	programs->program_of[number] = program->number + 1;
 	program->processes++;
-	program->time_ns += processes_tally(measured, number, MEASURE_IO)->time.measure;
-	program->read_bytes += processes_tally(measured, number, IO_READ)->bytes;
-	program->write_bytes += processes_tally(measured, number, IO_WRITE)->bytes;
-	program->metadata_calls += processes_tally(measured, number, IO_METADATA)->count;
+	program->time_ns += processes_tally(results, number, MEASURE_IO)->time.measure;
+	program->read_bytes += processes_tally(results, number, IO_READ)->bytes;
+	program->write_bytes += processes_tally(results, number, IO_WRITE)->bytes;
+	program->metadata_calls += processes_tally(results, number, IO_METADATA)->count;
 	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
-		program->fetched_bytes += processes_tally(measured, number, i)->fetched_bytes;
+		program->fetched_bytes += processes_tally(results, number, i)->fetched_bytes;
 	return 0;
 }
 
@@ -119,10 +119,10 @@ static int compare_programs(const void *left, const void *right)
 	return a->time_ns > b->time_ns ? -1 : a->time_ns < b->time_ns;
 }
 
-static int add_programs(struct programs *programs, const struct measured *measured,
+static int add_programs(struct programs *programs, const struct results *results,
 			struct table *table)
 {
-	size_t count = measured->job->processes.count;
+	size_t count = results->job->processes.count;
 	uint32_t *rows;
 	int status = 0;
 
@@ -131,7 +131,7 @@ static int add_programs(struct programs *programs, const struct measured *measur
 	if (!programs->program_of)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < count && !status; i++)
-		status = add_process(programs, measured, i);
+		status = add_process(programs, results, i);
 	rows = calloc(programs->count + 1, sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
@@ -147,17 +147,17 @@ static int add_programs(struct programs *programs, const struct measured *measur
 	return status;
 }
 
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
-	table->recorded = measured->job->layers;
-	if (status || measured->job->processes.count <= PROCESSES_LEAST)
+	table->recorded = results->job->layers;
+	if (status || results->job->processes.count <= PROCESSES_MIN)
 		return status;
-	return add_programs(measured_state(measured, &analysis_programs), measured, table);
+	return add_programs(results_state(results, &analysis_programs), results, table);
 }
 
-static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
 {
 	struct programs *programs = state;
 	uint32_t number = event->process;
@@ -178,7 +178,7 @@ const struct analysis analysis_programs = {
 	.name = "programs",
 	.meaning = "processes grouped by name and rank, if there are many",
 	.title = "Programs",
-	.of_sums = true,
+	.aggregated_ok = true,
 	.shape = TABLE_LIST,
 	.by = "time_ns",
 	.text_only = true,

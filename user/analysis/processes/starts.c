@@ -265,9 +265,9 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-bool starts_of(const struct measured *measured, size_t number, struct starts_view *view)
+bool starts_of(const struct results *results, size_t number, struct starts_view *view)
 {
-	const struct starts *starts = measured_state(measured, &analysis_starts);
+	const struct starts *starts = results_state(results, &analysis_starts);
 
 	if (!starts || number >= starts->group_count)
 		return false;
@@ -282,7 +282,7 @@ const struct analysis analysis_starts = {
 	.shown = "program,parent_pid,processes,time_ns,longest_ns,files",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events, .series = add_series },
+	.consumer = { .apart = true, .events = add_events, .series = add_series },
 	.fill = fill,
 	.end = end,
 	/* Processes of different runs do not start each other. */

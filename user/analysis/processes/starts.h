@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_STARTS_H
 #define FAULTLINE_STARTS_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 /* Processes with the same name and parent. */
 struct starts_view {
@@ -19,6 +19,6 @@ struct starts_view {
 };
 
 /* Gets the `number`th group, longest time first; false past the last one. */
-bool starts_of(const struct measured *measured, size_t number, struct starts_view *view);
+bool starts_of(const struct results *results, size_t number, struct starts_view *view);
 
 #endif

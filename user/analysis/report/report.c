@@ -69,7 +69,7 @@ struct pass {
 /* Returns whether an analysis gets what it needs: single operations, or their sums. */
 static bool is_made(const struct job *job, const struct analysis *analysis)
 {
-	return analysis->of_sums || !job->summed;
+	return analysis->aggregated_ok || !job->summed;
 }
 
 static int begin_all(struct pass *pass)
@@ -120,7 +120,7 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 			walk.cursor.columns[kind] |= registry[i]->columns[kind];
 		if (pass->states[i])
 			consumers[walk.consumer_count++] =
-				(struct walk_consumer) { &registry[i]->passing, pass->states[i] };
+				(struct walk_consumer) { &registry[i]->consumer, pass->states[i] };
 	}
 	if (pass->groups)
 		consumers[walk.consumer_count++] =
@@ -182,8 +182,8 @@ static int set_absent(struct report *report, const struct job *job)
 int report_show(const struct analysis *analysis, bool all_summed, struct table *table,
 		struct trace_error *error)
 {
-	const char *shown =
-		all_summed && analysis->shown_of_sums ? analysis->shown_of_sums : analysis->shown;
+	const char *shown = all_summed && analysis->shown_aggregated ? analysis->shown_aggregated
+								     : analysis->shown;
 	const char *unknown = "";
 	int status = 0;
 
@@ -198,9 +198,9 @@ int report_show(const struct analysis *analysis, bool all_summed, struct table *
 	return status;
 }
 
-static struct measured measured_by(const struct pass *pass, const struct report *report)
+static struct results results_by(const struct pass *pass, const struct report *report)
 {
-	return (struct measured) {
+	return (struct results) {
 		.job = &pass->job,
 		.report = report,
 		.states = pass->states,
@@ -210,7 +210,7 @@ static struct measured measured_by(const struct pass *pass, const struct report 
 /* Runs conclude() after every fill(), because it uses their results. */
 static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
 {
-	const struct measured measured = measured_by(pass, report);
+	const struct results results = results_by(pass, report);
 	int status = set_absent(report, &pass->job);
 
 	for (size_t i = 0; i < ANALYSES && !status; i++)
@@ -218,7 +218,7 @@ static int fill_all(struct pass *pass, struct report *report, struct trace_error
 			status = registry[i]->fill(pass->states[i], report->tables[i]);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		if (registry[i]->conclude && is_made(&pass->job, registry[i]))
-			status = registry[i]->conclude(&measured, report->tables[i]);
+			status = registry[i]->conclude(&results, report->tables[i]);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		lower_bounds_mark(report->tables[i], &pass->job);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
@@ -231,11 +231,11 @@ static int fill_all(struct pass *pass, struct report *report, struct trace_error
 static int make_pictures(struct pass *pass, struct report *report,
 			 const struct report_options *options, struct trace_error *error)
 {
-	const struct measured measured = measured_by(pass, report);
+	const struct results results = results_by(pass, report);
 	const struct pictures_options wanted = { options->filter, options->progress,
 						 options->context };
 
-	return pictures_make(&report->pictures, &pass->job, &measured, &wanted, error);
+	return pictures_make(&report->pictures, &pass->job, &results, &wanted, error);
 }
 
 /* Rejects data from another clock, which nothing in it would reveal. */

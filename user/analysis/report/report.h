@@ -7,7 +7,7 @@
 #ifndef FAULTLINE_REPORT_H
 #define FAULTLINE_REPORT_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/job/gpu.h"
 #include "trace/reader.h"
 

@@ -14,12 +14,12 @@
 #include "analysis/run/trace_table.h"
 #include "grow.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
-#define NOTE_MOST 1024
+#define NOTE_MAX 1024
 /* Limit on rows that belong to a single run, divided among all summaries, so that memory for a
  * thousand of them is bounded. */
-#define SINGLE_ROWS_MOST (1u << 17)
+#define SINGLE_ROWS_MAX (1u << 17)
 
 /* State of an analysis's table. */
 struct summand {
@@ -48,7 +48,7 @@ struct report_sum {
 	uint64_t first_ns, last_ns; /* between which all events are */
 	struct boot *boots;
 	size_t boot_count, boot_room;
-	struct words unknown; /* names of tables of a newer version */
+	struct strbuf unknown; /* names of tables of a newer version */
 };
 
 int report_sum_new(struct report_sum **result, size_t summaries, size_t traces)
@@ -300,7 +300,7 @@ static int add_table(struct report_sum *sum, size_t number, const struct table *
 
 int report_sum_bound(struct report_sum *sum, struct table **tables, size_t count)
 {
-	size_t most = SINGLE_ROWS_MOST / (sum->summaries ? sum->summaries : 1);
+	size_t most = SINGLE_ROWS_MAX / (sum->summaries ? sum->summaries : 1);
 	int status = 0;
 
 	for (size_t i = 0; i < sum->count && !status; i++) {
@@ -341,8 +341,8 @@ int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t c
 		while (known < sum->count && strcmp(sum->analyses[known]->name, tables[i]->name))
 			known++;
 		if (known == sum->count && !strstr(sum->unknown.bytes, tables[i]->name))
-			words_add(&sum->unknown, "%s%.40s", sum->unknown.used ? ", " : "",
-				  tables[i]->name);
+			strbuf_add(&sum->unknown, "%s%.40s", sum->unknown.used ? ", " : "",
+				   tables[i]->name);
 	}
 	return status;
 }
@@ -354,43 +354,43 @@ static int set_note(struct report_sum *sum, size_t number, struct table *table)
 {
 	const struct summand *summand = &sum->summands[number];
 	const struct merging *merging = &sum->analyses[number]->merging;
-	struct words note = { .used = 0 };
+	struct strbuf note = { .used = 0 };
 	char count[UNITS_TEXT];
 
 	if (summand->note && !summand->notes_differ)
-		words_add(&note, "%s", summand->note);
+		strbuf_add(&note, "%s", summand->note);
 	if (summand->lacking && sum->runs > 1)
-		words_clause(&note, "%zu of %zu runs %s no such data%s%.200s%s", summand->lacking,
-			     sum->runs, summand->lacking == 1 ? "has" : "have",
-			     summand->why ? " (" : "", summand->why ? summand->why : "",
-			     summand->why ? ")" : "");
+		strbuf_clause(&note, "%zu of %zu runs %s no such data%s%.200s%s", summand->lacking,
+			      sum->runs, summand->lacking == 1 ? "has" : "have",
+			      summand->why ? " (" : "", summand->why ? summand->why : "",
+			      summand->why ? ")" : "");
 	if (table->folded)
-		words_clause(&note, "%s %s did not fit in a summary and share the last row",
-			     units_count(count, table->folded),
-			     merging->many ? merging->many : "rows");
+		strbuf_clause(&note, "%s %s did not fit in a summary and share the last row",
+			      units_count(count, table->folded),
+			      merging->many ? merging->many : "rows");
 	if (table->cut)
-		words_clause(&note, "%s further %s did not fit in a summary",
-			     units_count(count, table->cut),
-			     merging->many ? merging->many : "rows");
+		strbuf_clause(&note, "%s further %s did not fit in a summary",
+			      units_count(count, table->cut),
+			      merging->many ? merging->many : "rows");
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
 static int set_absent(struct report_sum *sum, size_t number, struct table *table)
 {
 	const struct summand *summand = &sum->summands[number];
-	struct words note = { .used = 0 };
+	struct strbuf note = { .used = 0 };
 
 	table->absent = true;
 	if (summand->begun && sum->analyses[number]->merging.alone)
-		words_add(&note,
-			  "requires the events of all runs, but some runs have only summaries");
+		strbuf_add(&note,
+			   "requires the events of all runs, but some runs have only summaries");
 	else if (summand->begun)
-		words_add(&note, "%zu of %zu runs %s no such data%s%.200s%s", summand->lacking,
-			  sum->runs, summand->lacking == 1 ? "has" : "have",
-			  summand->why ? " (" : "", summand->why ? summand->why : "",
-			  summand->why ? ")" : "");
+		strbuf_add(&note, "%zu of %zu runs %s no such data%s%.200s%s", summand->lacking,
+			   sum->runs, summand->lacking == 1 ? "has" : "have",
+			   summand->why ? " (" : "", summand->why ? summand->why : "",
+			   summand->why ? ")" : "");
 	else
-		words_add(&note, "%s", summand->why ? summand->why : "not in any summary");
+		strbuf_add(&note, "%s", summand->why ? summand->why : "not in any summary");
 	return table_set_note(table, note.bytes);
 }
 
@@ -465,7 +465,7 @@ static int add_caveat(struct table *caveats, const char *id, const char *weight,
 static int say_clocks(const struct report_sum *sum, struct table *caveats)
 {
 	struct host_time *hosts = calloc(sum->boot_count + 1, sizeof(*hosts));
-	struct words text = { .used = 0 };
+	struct strbuf text = { .used = 0 };
 	size_t count = 0;
 
 	if (!hosts)
@@ -485,7 +485,7 @@ static int say_clocks(const struct report_sum *sum, struct table *caveats)
 static int say_summaries(struct report_sum *sum, struct report *report)
 {
 	struct table *caveats = NULL;
-	struct words text = { .used = 0 };
+	struct strbuf text = { .used = 0 };
 	int status = 0;
 
 	for (size_t i = 0; i < sum->count; i++)
@@ -493,19 +493,20 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 			caveats = report->tables[i];
 	if (!caveats || caveats->absent)
 		return 0;
-	words_add(&text, "merged from %zu %s", sum->summaries,
-		  sum->summaries == 1 ? "summary" : "summaries");
+	strbuf_add(&text, "merged from %zu %s", sum->summaries,
+		   sum->summaries == 1 ? "summary" : "summaries");
 	if (sum->traces)
-		words_add(&text, " and %zu %s", sum->traces, sum->traces == 1 ? "trace" : "traces");
+		strbuf_add(&text, " and %zu %s", sum->traces,
+			   sum->traces == 1 ? "trace" : "traces");
 	if (sum->runs > 1)
-		words_add(&text, ": times to which several of them contribute are sums, because "
-				 "their overlap is unknown; findings on files, writes, queues, "
-				 "lookups, epochs and ranks cover all runs together (unless some "
-				 "computed and others did not), other findings single runs");
+		strbuf_add(&text, ": times to which several of them contribute are sums, because "
+				  "their overlap is unknown; findings on files, writes, queues, "
+				  "lookups, epochs and ranks cover all runs together (unless some "
+				  "computed and others did not), other findings single runs");
 	status = add_caveat(caveats, SUM_CAVEAT, "note", text.bytes);
 	if (!status && sum->unknown.used) {
-		text = (struct words) { .used = 0 };
-		words_add(
+		text = (struct strbuf) { .used = 0 };
+		strbuf_add(
 			&text,
 			"summaries of a newer version: their tables %.300s are unknown to this one",
 			sum->unknown.bytes);

@@ -5,8 +5,8 @@
  *
  * The file is an ordinary one of mode "summary", whose rows are of the kinds summary_* (columns.h).
  * Its size does not depend on how much was recorded: a table has a limited number of rows, and one
- * more for the rest; no text is longer than SUMMARY_TEXT_MOST, no list of texts than
- * SUMMARY_TEXTS_MOST.
+ * more for the rest; no text is longer than SUMMARY_TEXT_MAX, no list of texts than
+ * SUMMARY_TEXTS_MAX.
  */
 #ifndef FAULTLINE_SUMMARY_H
 #define FAULTLINE_SUMMARY_H
@@ -14,9 +14,9 @@
 #include "analysis/report/report.h"
 
 #define SUMMARY_MODE "summary"
-#define SUMMARY_ROWS_MOST 512 /* of a table, by default */
-#define SUMMARY_TEXT_MOST 4096
-#define SUMMARY_TEXTS_MOST 4096
+#define SUMMARY_ROWS_MAX 512 /* of a table, by default */
+#define SUMMARY_TEXT_MAX 4096
+#define SUMMARY_TEXTS_MAX 4096
 
 bool summary_is(const struct trace_reader *reader);
 

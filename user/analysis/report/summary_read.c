@@ -10,11 +10,11 @@
 #include "analysis/base/histogram.h"
 #include "grow.h"
 
-#define TABLES_MOST (1u << 16)
-#define COLUMNS_MOST 1024	/* of a table */
-#define CELLS_MOST (1u << 21)	/* of all tables */
-#define CLASSES_MOST (1u << 22) /* of all histograms */
-#define DEPTH_MOST 4		/* of nested tables */
+#define TABLES_MAX (1u << 16)
+#define COLUMNS_MAX 1024       /* of a table */
+#define CELLS_MAX (1u << 21)   /* of all tables */
+#define CLASSES_MAX (1u << 22) /* of all histograms */
+#define DEPTH_MAX 4	       /* of nested tables */
 
 struct partial_table {
 	struct table *table;
@@ -28,7 +28,7 @@ struct summary_reader {
 	struct partial_table *parts;
 	size_t count, room;
 	uint64_t cells, classes;
-	const uint64_t *columns[TRACE_COLUMNS_MOST];
+	const uint64_t *columns[TRACE_COLUMNS_MAX];
 };
 
 bool summary_is(const struct trace_reader *reader)
@@ -62,8 +62,8 @@ static int take_table(struct summary_reader *summary, uint32_t row)
 	struct partial_table *part;
 	int status;
 
-	if (columns[SUMMARY_TABLE_NUMBER][row] != summary->count || summary->count == TABLES_MOST ||
-	    rows > (list ? CELLS_MOST : 1) || absent > 1 || (absent && rows))
+	if (columns[SUMMARY_TABLE_NUMBER][row] != summary->count || summary->count == TABLES_MAX ||
+	    rows > (list ? CELLS_MAX : 1) || absent > 1 || (absent && rows))
 		return -EINVAL;
 	if (!GROW(summary->parts, summary->room, summary->count + 1))
 		return -ENOMEM;
@@ -93,11 +93,11 @@ static int take_column(struct summary_reader *summary, uint32_t row)
 		.meaning = meaning.length ? meaning.bytes : NULL,
 	};
 
-	if (!part || part->table->column_count == COLUMNS_MOST || !name.length ||
+	if (!part || part->table->column_count == COLUMNS_MAX || !name.length ||
 	    strlen(name.bytes) != name.length || table_find_column(part->table, name.bytes) >= 0)
 		return -EINVAL;
 	summary->cells += part->rows;
-	return summary->cells > CELLS_MOST ? -EINVAL : table_add_column(part->table, &column);
+	return summary->cells > CELLS_MAX ? -EINVAL : table_add_column(part->table, &column);
 }
 
 /* Must run once all columns are known. */
@@ -132,7 +132,7 @@ static int place_table(struct summary_reader *summary, struct partial_table *in,
 	struct partial_table *within = part_of(summary, number);
 
 	if (!within || within >= in || within->placed || within->table->name[0] ||
-	    within->depth == DEPTH_MOST)
+	    within->depth == DEPTH_MAX)
 		return -EINVAL;
 	within->placed = true;
 	if (in->depth <= within->depth)
@@ -193,7 +193,7 @@ static int take_cell(struct summary_reader *summary, uint32_t row)
 		status = -EINVAL;
 	}
 	if (!status && type != TRACE_CELL_ITEM) {
-		cell->at_least = columns[SUMMARY_CELL_FLAGS][row] & TRACE_CELL_AT_LEAST;
+		cell->at_least = columns[SUMMARY_CELL_FLAGS][row] & TRACE_CELL_AT_MIN;
 		cell->summed = columns[SUMMARY_CELL_FLAGS][row] & TRACE_CELL_SUMMED;
 	}
 	return status;
@@ -209,7 +209,7 @@ static int take_class(struct summary_reader *summary, uint32_t i)
 	struct table_percentile *last = NULL;
 
 	if (!cell_of(part, row, column) || class >= HISTOGRAM_CLASSES ||
-	    columns[SUMMARY_CLASS_PERCENT][i] > 100 || summary->classes++ == CLASSES_MOST)
+	    columns[SUMMARY_CLASS_PERCENT][i] > 100 || summary->classes++ == CLASSES_MAX)
 		return -EINVAL;
 	if (part->table->percentile_count)
 		last = &part->table->percentiles[part->table->percentile_count - 1];
@@ -223,7 +223,7 @@ static int take_class(struct summary_reader *summary, uint32_t i)
 		*last = (struct table_percentile) { .row = row,
 						    .column = column,
 						    .percent = columns[SUMMARY_CLASS_PERCENT][i],
-						    .of.max = columns[SUMMARY_CLASS_MOST][i] };
+						    .of.max = columns[SUMMARY_CLASS_MAX][i] };
 	}
 	if (last->of.class_count && last->of.classes[last->of.class_count - 1].number >= class)
 		return -EINVAL;

@@ -26,9 +26,9 @@ struct summary_writer {
 static uint32_t put_text(struct summary_writer *summary, const char *bytes, size_t length)
 {
 	static const char more[] = "\u2026";
-	char cut[SUMMARY_TEXT_MOST];
+	char cut[SUMMARY_TEXT_MAX];
 
-	if (length <= SUMMARY_TEXT_MOST)
+	if (length <= SUMMARY_TEXT_MAX)
 		return trace_writer_string(summary->writer, bytes, length);
 	memcpy(cut, bytes, sizeof(cut) - strlen(more));
 	memcpy(cut + sizeof(cut) - strlen(more), more, strlen(more));
@@ -47,7 +47,7 @@ static int put_cell_row(struct summary_writer *summary, uint64_t *values)
 
 static int put_texts(struct summary_writer *summary, const uint64_t *of, const struct cell *cell)
 {
-	size_t count = cell->length < SUMMARY_TEXTS_MOST ? cell->length : SUMMARY_TEXTS_MOST;
+	size_t count = cell->length < SUMMARY_TEXTS_MAX ? cell->length : SUMMARY_TEXTS_MAX;
 	uint64_t values[SUMMARY_CELL_COLUMNS];
 	int status = 0;
 
@@ -72,7 +72,7 @@ static int put_cell(struct summary_writer *summary, uint64_t table, size_t row, 
 		[SUMMARY_CELL_ROW] = row,
 		[SUMMARY_CELL_COLUMN] = column,
 		[SUMMARY_CELL_TYPE] = cell->type,
-		[SUMMARY_CELL_FLAGS] = (cell->at_least ? TRACE_CELL_AT_LEAST : 0) |
+		[SUMMARY_CELL_FLAGS] = (cell->at_least ? TRACE_CELL_AT_MIN : 0) |
 				       (cell->summed ? TRACE_CELL_SUMMED : 0),
 	};
 	int status;
@@ -136,7 +136,7 @@ static int put_percentiles(struct summary_writer *summary, uint64_t number,
 				[SUMMARY_CLASS_ROW] = noted->row,
 				[SUMMARY_CLASS_COLUMN] = noted->column,
 				[SUMMARY_CLASS_PERCENT] = noted->percent,
-				[SUMMARY_CLASS_MOST] = noted->of.max,
+				[SUMMARY_CLASS_MAX] = noted->of.max,
 				[SUMMARY_CLASS_NUMBER] = noted->of.classes[j].number,
 				[SUMMARY_CLASS_COUNT] = noted->of.classes[j].count,
 			};

@@ -18,7 +18,7 @@ static int compare_starts(const void *left, const void *right)
 	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-void clocks_say_apart(struct words *text, struct host_time *hosts, size_t count)
+void clocks_say_apart(struct strbuf *text, struct host_time *hosts, size_t count)
 {
 	const struct host_time *before = NULL, *after = NULL, *last = hosts;
 	uint64_t apart_ns = APART_NS;
@@ -38,9 +38,9 @@ void clocks_say_apart(struct words *text, struct host_time *hosts, size_t count)
 			last = &hosts[i];
 	}
 	if (before)
-		words_add(text,
-			  "%s passed between the end on %.64s and the start on %.64s, by their "
-			  "wall clocks: if the hosts ran together, the clocks differ, and timing "
-			  "across hosts is wrong",
-			  units_ns(time, apart_ns), before->host, after->host);
+		strbuf_add(text,
+			   "%s passed between the end on %.64s and the start on %.64s, by their "
+			   "wall clocks: if the hosts ran together, the clocks differ, and timing "
+			   "across hosts is wrong",
+			   units_ns(time, apart_ns), before->host, after->host);
 }

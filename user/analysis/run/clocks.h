@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "words.h"
+#include "strbuf.h"
 
 /* Recorded time of a host, ns since 1970. */
 struct host_time {
@@ -19,6 +19,6 @@ struct host_time {
 
 /* Writes the longest gap between recordings, with the hosts before and after it; nothing if no gap
  * is long enough. Sorts the hosts. */
-void clocks_say_apart(struct words *text, struct host_time *hosts, size_t count);
+void clocks_say_apart(struct strbuf *text, struct host_time *hosts, size_t count);
 
 #endif

@@ -157,19 +157,19 @@ int header_get_targets(struct table *table, struct cell *cell, const void *row,
 	return get_words(table, cell, of->job->traces[0].header->targets);
 }
 
-#define NOT_FOLLOWED_MOST 64 /* programs listed */
+#define NOT_FOLLOWED_MAX 64 /* programs listed */
 
 /* "su (1234)" for each program that was not followed. */
 int header_get_not_followed(struct table *table, struct cell *cell, const void *row,
 			    const struct table_column *column)
 {
 	const struct job *job = ((const struct header_texts *)row)->job;
-	struct cell texts[NOT_FOLLOWED_MOST] = { 0 };
-	char *names[NOT_FOLLOWED_MOST];
+	struct cell texts[NOT_FOLLOWED_MAX] = { 0 };
+	char *names[NOT_FOLLOWED_MAX];
 	size_t count = 0;
 	int status = 0;
 
-	for (size_t i = 0; i < job->processes.count && count < NOT_FOLLOWED_MOST && !status; i++) {
+	for (size_t i = 0; i < job->processes.count && count < NOT_FOLLOWED_MAX && !status; i++) {
 		const struct process *process = &job->processes.processes[i];
 		struct trace_string comm;
 		int length;

@@ -11,11 +11,11 @@
 #include "analysis/run/trace_table.h"
 #include "analysis/run/header_texts.h"
 #include "analysis/base/map.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
-#define LAYERS_MOST 64
-#define NOTES_MOST 32
-#define NAME_MOST 32 /* bytes of a name that becomes part of a column name */
+#define LAYERS_MAX 64
+#define NOTES_MAX 32
+#define NAME_BYTES_MAX 32 /* bytes of a name that becomes part of a column name */
 
 /* A layer of any trace. Lost events are known only for complete traces. */
 struct layer_row {
@@ -28,9 +28,9 @@ struct layer_row {
 
 struct about {
 	struct header_texts texts; /* must come first: its getters use it */
-	struct layer_row layers[LAYERS_MOST];
+	struct layer_row layers[LAYERS_MAX];
 	size_t layer_count;
-	struct trace_note notes[NOTES_MOST]; /* counts of complete traces */
+	struct trace_note notes[NOTES_MAX]; /* counts of complete traces */
 	size_t note_count;
 	uint64_t rows; /* of incomplete traces, where only rows can be counted */
 	int64_t exit_code;
@@ -49,7 +49,7 @@ static bool name_fits(const char *name)
 	size_t length =
 		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 
-	return length && length <= NAME_MOST && !name[length];
+	return length && length <= NAME_BYTES_MAX && !name[length];
 }
 
 static struct layer_row *layer_of(struct about *about, const char *name)
@@ -59,7 +59,7 @@ static struct layer_row *layer_of(struct about *about, const char *name)
 	for (size_t i = 0; i < about->layer_count; i++)
 		if (!strcmp(about->layers[i].name, name))
 			return &about->layers[i];
-	if (about->layer_count == LAYERS_MOST)
+	if (about->layer_count == LAYERS_MAX)
 		return NULL;
 	about->layers[about->layer_count].name = name;
 	return &about->layers[about->layer_count++];
@@ -97,7 +97,7 @@ static void name_note(struct about *about, const char *name)
 	for (size_t i = 0; i < about->note_count; i++)
 		if (!strcmp(about->notes[i].name, name))
 			return;
-	if (about->note_count == NOTES_MOST || !name_fits(name))
+	if (about->note_count == NOTES_MAX || !name_fits(name))
 		return;
 	about->notes[about->note_count++].name = name;
 }
@@ -126,12 +126,12 @@ static void take_notes(struct about *about)
 static int add_note_column(struct table *table, const struct about *about, size_t number)
 {
 	size_t base = offsetof(struct about, notes) + number * sizeof(struct trace_note);
-	char name[NAME_MOST + sizeof("notes.")];
+	char name[NAME_BYTES_MAX + sizeof("notes.")];
 	const struct table_column column = {
 		name,
 		NULL,
 		UNIT_COUNT,
-		"times this limitation of the recording occurred",
+		"times this limitation of the recording occurred; null if a trace has no end",
 		table_get_uint,
 		base + offsetof(struct trace_note, count),
 		0,
@@ -292,47 +292,63 @@ static const struct table_column columns[] = {
 			  header_get_list, HEADER_HOST, 0 },
 	[ABOUT_KERNEL] = { "kernel", "kernel", UNIT_NONE, "kernel versions of the hosts",
 			   header_get_joined, HEADER_KERNEL, 0 },
-	[ABOUT_COMMAND] = { "command", "command", UNIT_NONE, "command that was run",
+	[ABOUT_COMMAND] = { "command", "command", UNIT_NONE,
+			    "command that was run, as a list of arguments; of several traces, the "
+			    "first one's",
 			    header_get_command, 0, 0 },
 	[ABOUT_EXIT] = { "exit_code", "exit status", UNIT_NONE,
-			 "exit status of the command; of several, the first nonzero one",
+			 "exit status of the command; of several, the first nonzero one; null if "
+			 "any is unknown",
 			 TABLE_INT(struct about, exit_code), 0 },
-	[ABOUT_START] = { "start_unix_ns", NULL, UNIT_NONE, "start of the run, in ns since 1970",
+	[ABOUT_START] = { "start_unix_ns", NULL, UNIT_NONE,
+			  "start of the run, in ns since 1970-01-01 UTC",
 			  TABLE_UINT(struct about, start_ns), 0 },
 	[ABOUT_DURATION] = { "duration_ns", "duration", UNIT_NS, "duration of the run",
 			     TABLE_UINT(struct about, duration_ns), 0 },
-	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, "recording mode", header_get_joined,
-			 HEADER_MODE, 0 },
-	[ABOUT_COMPLETE] = { "complete", "complete", UNIT_NONE, "whether all traces are complete",
+	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE,
+			 "recording mode: trace (every event), profile (sums) or auto (sums for "
+			 "busy processes only)",
+			 header_get_joined, HEADER_MODE, 0 },
+	[ABOUT_COMPLETE] = { "complete", "complete", UNIT_NONE,
+			     "whether every trace has its end and is undamaged; damaged parts are "
+			     "skipped and counted as lost",
 			     TABLE_BOOL(struct about, complete), 0 },
 	[ABOUT_INCOMPLETE] = { "incomplete_reason", "why incomplete", UNIT_NONE,
-			       "why a trace is incomplete", header_get_joined, HEADER_INCOMPLETE,
-			       0 },
-	[ABOUT_EVENTS] = { "events", "events", UNIT_COUNT, "number of events, lost ones included",
+			       "why a trace is incomplete or damaged", header_get_joined,
+			       HEADER_INCOMPLETE, 0 },
+	[ABOUT_EVENTS] = { "events", "events", UNIT_COUNT,
+			   "number of events, lost ones included; of a trace without an end, only "
+			   "the recorded ones",
 			   TABLE_UINT(struct about, events), 0 },
 	/* For an incomplete trace it is unknown how many are missing: null, not 0. */
 	[ABOUT_SURVIVORS] = { "survivors", "processes that outlived the run", UNIT_COUNT,
-			      "processes still running when the recording ended",
+			      "processes still running when the recording ended; null if a trace "
+			      "has no end",
 			      TABLE_UINT(struct about, survivors), 0 },
 	[ABOUT_NOT_FOLLOWED] = { "not_followed", "programs not followed", UNIT_NONE,
-				 "setuid programs that were not followed", header_get_not_followed,
-				 0, 0 },
+				 "programs that were not followed, as \"name (pid)\": setuid, "
+				 "setgid, with file capabilities, or not readable by their caller; "
+				 "at most 64",
+				 header_get_not_followed, 0, 0 },
 	[ABOUT_PROCESSES] = { "processes", "processes", UNIT_COUNT, "number of processes that ran",
 			      TABLE_UINT(struct about, processes), 0 },
 	[ABOUT_RANKS] = { "ranks", "ranks", UNIT_COUNT, "number of ranks among the processes",
 			  TABLE_UINT(struct about, ranks), 0 },
-	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, "events that were lost",
+	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT,
+			 "events that were lost; null if a trace has no end",
 			 TABLE_UINT(struct about, lost), 0 },
 	[ABOUT_LOST_CAUSE] = { "lost.cause", "why lost", UNIT_NONE,
-			       "main cause of lost events: buffers (events arrived too fast), "
-			       "stopped (Faultline was blocked), disk (no space for the trace) or "
-			       "damage; null: none lost, or an older trace",
+			       "main cause of lost events: buffers (events came too fast), stopped "
+			       "(Faultline was blocked), disk (trace not written) or damage; null: "
+			       "none or unknown",
 			       TABLE_LITERAL(struct about, cause), 0 },
 	[ABOUT_BEGUN_BY] = { "start", "start", UNIT_NONE,
-			     "run: started with its command; attach: attached to running processes",
+			     "run: the recording started the command; attach: it attached to "
+			     "running processes",
 			     header_get_joined, HEADER_START, 0 },
 	[ABOUT_TARGETS] = { "targets", "attached to", UNIT_NONE,
-			    "targets that the recording attached to", header_get_targets, 0, 0 },
+			    "targets that the recording attached to; empty unless start is attach",
+			    header_get_targets, 0, 0 },
 	{ "flight.reason", "written by a flight recorder", UNIT_NONE,
 	  "why a flight recorder wrote the trace; null for other traces", header_get_joined,
 	  HEADER_FLIGHT, 0 },
@@ -344,7 +360,8 @@ static const struct table_column columns[] = {
 	{ "memory_bytes", NULL, UNIT_BYTES, "memory of the host; of several hosts, the least",
 	  TABLE_UINT(struct about, memory_bytes), 0 },
 	{ "cgroup_memory_bytes", NULL, UNIT_BYTES,
-	  "memory limit of the cgroup, if any; of several, the lowest",
+	  "lowest memory limit of the cgroup that Faultline ran in and its ancestors; null: none; "
+	  "of several traces, the lowest",
 	  TABLE_UINT(struct about, cgroup_memory_bytes), 0 },
 	{ "dirty_bytes", NULL, UNIT_BYTES,
 	  "dirty memory above which writers are throttled, at the start; of several hosts, the "
@@ -352,7 +369,7 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct about, dirty_bytes), 0 },
 	{ "unaccounted", NULL, UNIT_COUNT,
 	  "events that are neither in the traces nor counted as lost, or in the traces but not "
-	  "counted",
+	  "counted; if not 0, the numbers may be wrong",
 	  TABLE_UINT(struct about, unaccounted), 0 },
 	{ "times_are_lower_bounds", NULL, UNIT_NONE,
 	  "whether events are missing, which makes times and shares of the run lower bounds",
@@ -360,9 +377,10 @@ static const struct table_column columns[] = {
 };
 
 static const struct table_column layer_columns[] = {
-	{ "state", "state", UNIT_NONE, "whether the layer was on or off",
+	{ "state", "state", UNIT_NONE, "on if any trace recorded the layer, otherwise off",
 	  TABLE_LITERAL(struct layer_row, state), 0 },
-	{ "attach", "attached by", UNIT_NONE, "how the layer was attached",
+	{ "attach", "attached by", UNIT_NONE,
+	  "how the layer was attached, for example tp_btf; null: off",
 	  TABLE_LITERAL(struct layer_row, attach), 0 },
 	{ "reason", "note", UNIT_NONE, "why the layer is off, or what it lacks",
 	  TABLE_LITERAL(struct layer_row, reason), 0 },
@@ -398,7 +416,7 @@ static int add_layer_columns(struct table *table, struct about *about, size_t nu
 		name,
 		title,
 		UNIT_COUNT,
-		"lost events of the layer",
+		"lost events of the layer; null if it was off or a trace has no end",
 		table_get_uint,
 		base + offsetof(struct layer_row, lost),
 		0,
@@ -532,7 +550,7 @@ const struct analysis analysis_trace = {
 	.name = "trace",
 	.meaning = "what ran, where and how long, what was recorded and what was lost",
 	.title = "Trace",
-	.of_sums = true,
+	.aggregated_ok = true,
 	.shape = TABLE_RECORD,
 	.begin = begin,
 	.fill = fill,

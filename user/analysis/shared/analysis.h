@@ -11,7 +11,7 @@
 #include "analysis/table/table.h"
 #include "analysis/order/walk.h"
 
-struct measured;
+struct results;
 struct report;
 
 /* A row that an event belongs to. */
@@ -20,7 +20,7 @@ struct row_of {
 	bool marked;	  /* the event also counts as something that the analysis names */
 	uint64_t *end_ns; /* end of the union that the time is merged into; NULL: the row's */
 };
-#define ROWS_OF_MOST 10
+#define ROWS_OF_MAX 10
 
 /*
  * Call order: begin; the walk callbacks it sets; fill; conclude, after every fill(); end, also
@@ -34,23 +34,24 @@ struct analysis {
 	/* What users see, see table_show: columns, most important first; the column that rows are
 	 * sorted by and whose share is shown; the column that selects rows. */
 	const char *shown, *by, *only;
-	const char *shown_of_sums; /* replaces `shown` for aggregated data; NULL: the same */
-	const char *share;	   /* title of the share column; NULL: "of I/O" */
-	bool text_only;		   /* other tables have the same numbers: left out of JSON */
-	bool heat;		   /* see struct table_view */
-	bool of_sums; /* available in mode profile (aggregated in the kernel); others are absent */
+	const char *shown_aggregated; /* replaces `shown` for aggregated data; NULL: the same */
+	const char *share;	      /* title of the share column; NULL: "of I/O" */
+	bool text_only;		      /* other tables have the same numbers: left out of JSON */
+	bool heat;		      /* see struct table_view */
+	bool aggregated_ok; /* available in mode profile (aggregated in the kernel); others are
+			       absent */
 	const char *absent; /* if not NULL, no callback is called; why the table is absent */
 	int (*begin)(const struct job *job, void **state);
-	struct walk_calls passing;
+	struct walk_calls consumer;
 	uint64_t columns[TRACE_KIND_COUNT]; /* per kind, the columns it passes to event_value */
 	int (*fill)(void *state, struct table *table);
-	int (*conclude)(const struct measured *measured, struct table *table);
+	int (*conclude)(const struct results *results, struct table *table);
 	void (*end)(void *state);
 	/* For plots, whose events pass after the tables are filled: the rows that an event, or a
 	 * span that begins or has ended, belongs to. Return the number of rows or -ENOMEM. */
-	int (*rows_of)(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST]);
+	int (*rows_of)(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX]);
 	int (*rows_of_span)(void *state, uint32_t slot, bool begins,
-			    struct row_of rows[ROWS_OF_MOST]);
+			    struct row_of rows[ROWS_OF_MAX]);
 	/* Alternatively, if rows do not follow from a single event: monotonic counters. NULL:
 	 * none. */
 	const struct sampled *sampled;

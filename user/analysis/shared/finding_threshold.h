@@ -13,7 +13,7 @@
 	  "a choice; Drishti calls 10% of requests critical")                                      \
 	X(SEVERITY_MEDIUM, 0.02, UNIT_SHARE, "share of the run above which a finding is medium",   \
 	  "a choice: less is within the variation of most runs")                                   \
-	X(COST_LEAST, 0.002, UNIT_SHARE, "share of the run below which no finding is reported",    \
+	X(COST_MIN, 0.002, UNIT_SHARE, "share of the run below which no finding is reported",    \
 	  "a choice: 0.2% of a run is no reason to change a program")                              \
 	X(TIME_DECIDES, 0.05, UNIT_SHARE,                                                          \
 	  "share of the run above which a few occurrences suffice",                                \
@@ -22,7 +22,7 @@
 	  "a choice: one backward access in three is chance")                                      \
 	X(FEW, 0.05, UNIT_SHARE, "share of occurrences that counts as a few",                      \
 	  "a choice: one in twenty")                                                               \
-	X(FEW_MOST, 10, UNIT_COUNT, "number of occurrences that always suffices",                  \
+	X(FEW_MAX, 10, UNIT_COUNT, "number of occurrences that always suffices",                  \
 	  "a choice: ten occurrences are no accident")                                             \
 	X(SAME_WAIT, 0.5, UNIT_SHARE,                                                              \
 	  "part of a finding's time that another covers for both to be the same wait",             \

@@ -15,12 +15,13 @@ struct measure_part {
 #define TIMES                                                                                      \
 	{ MEASURE_TIME,                                                                            \
 	  { "time_ns", "time", UNIT_NS,                                                            \
-	    "time with any such operation in progress (union over threads)", SUM(time.measure),    \
-	    0 } },                                                                                 \
+	    "time with at least one such operation in progress (union over threads)",              \
+	    SUM(time.measure), 0 } },                                                              \
 	{                                                                                          \
 		MEASURE_THREAD_TIME,                                                               \
 		{                                                                                  \
-			"thread_time_ns", "thread time", UNIT_NS, "time summed over threads",      \
+			"thread_time_ns", "thread time", UNIT_NS,                                  \
+				"time of the operations, summed over threads",                     \
 				SUM(thread_time_ns), 0                                             \
 		}                                                                                  \
 	}
@@ -28,12 +29,14 @@ struct measure_part {
 #define CACHED                                                                                     \
 	{ MEASURE_FETCHED,                                                                         \
 	  { "fetched_bytes", "from storage", UNIT_BYTES,                                           \
-	    "bytes read into the page cache from storage", SUM(fetched_bytes), JOB_PAGECACHE } },  \
+	    "bytes read from storage into the page cache, readahead included", SUM(fetched_bytes), \
+	    JOB_PAGECACHE } },                                                                     \
 	{                                                                                          \
 		MEASURE_CREATED,                                                                   \
 		{                                                                                  \
 			"created_bytes", "newly cached", UNIT_BYTES,                               \
-				"bytes newly cached by writes", SUM(created_bytes), JOB_PAGECACHE  \
+				"bytes of new page-cache pages filled by writes",                  \
+				SUM(created_bytes), JOB_PAGECACHE                                  \
 		}                                                                                  \
 	}
 
@@ -46,7 +49,9 @@ struct measure_part {
 	}
 
 #define MOVING                                                                                     \
-	{ MEASURE_COUNT, { "count", "count", UNIT_COUNT, "operations", SUM(count), 0 } }, ERRORS,  \
+	{ MEASURE_COUNT,                                                                           \
+	  { "count", "count", UNIT_COUNT, "number of operations", SUM(count), 0 } },               \
+		ERRORS,                                                                            \
 		{ MEASURE_BYTES,                                                                   \
 		  { "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program",     \
 		    SUM(bytes), 0 } },                                                             \
@@ -59,7 +64,8 @@ static const struct measure_part writing[] = {
 	MOVING,
 	{ MEASURE_READ_FOR_WRITE,
 	  { "read_for_write_bytes", "read for write", UNIT_BYTES,
-	    "bytes read from storage to complete partially written pages",
+	    "bytes read from storage to complete partially written pages, not included in "
+	    "created_bytes",
 	    SUM(read_for_write_bytes), JOB_READ_FOR_WRITE } },
 };
 
@@ -68,7 +74,7 @@ static const struct measure_part still[] = {
 	{ MEASURE_COUNT, { "count", "calls", UNIT_COUNT, "number of operations", SUM(count), 0 } },
 	ERRORS,
 	{ MEASURE_BYTES,
-	  { "bytes", NULL, UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	  { "bytes", NULL, UNIT_BYTES, "always null: these calls move no file data", SUM(bytes),
 	    NEVER } },
 	TIMES,
 	CACHED,
@@ -76,9 +82,12 @@ static const struct measure_part still[] = {
 
 static const struct measure_part faults[] = {
 	{ MEASURE_COUNT,
-	  { "faults", "faults", UNIT_COUNT, "number of page faults", SUM(count), 0 } },
+	  { "faults", "faults", UNIT_COUNT,
+	    "page faults on mapped files, except write faults on shared mappings", SUM(count),
+	    0 } },
 	{ MEASURE_MAJOR,
-	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
+	  { "major", "major", UNIT_COUNT, "major faults, which waited for storage", SUM(major),
+	    0 } },
 	CACHED,
 	TIMES,
 };
@@ -86,14 +95,18 @@ static const struct measure_part faults[] = {
 /* Whole folios: an upper bound of what was stored, and what will be written back. */
 static const struct measure_part stores[] = {
 	{ MEASURE_COUNT,
-	  { "faults", "faults", UNIT_COUNT, "number of page faults", SUM(count), 0 } },
+	  { "faults", "faults", UNIT_COUNT,
+	    "page faults on mapped files; for mmap_write only write faults on shared mappings",
+	    SUM(count), 0 } },
 	{ MEASURE_MAJOR,
-	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
+	  { "major", "major", UNIT_COUNT, "major faults, which waited for storage", SUM(major),
+	    0 } },
 	CACHED,
 	{ MEASURE_DIRTIED,
 	  { "dirtied_bytes", "dirtied", UNIT_BYTES,
-	    "bytes dirtied by stores through mappings, in whole folios", SUM(dirtied_bytes),
-	    JOB_DIRTIED } },
+	    "bytes of whole folios dirtied by stores through mappings: upper bound of what was "
+	    "stored to",
+	    SUM(dirtied_bytes), JOB_DIRTIED } },
 	TIMES,
 };
 

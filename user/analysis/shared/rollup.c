@@ -162,9 +162,9 @@ static int find_group(struct rollup *rollup, uint64_t number, const char *bytes,
 	uint64_t *found = map_find(&rollup->numbers, &number);
 	bool added;
 
-	if (!found && rollup->name_count == ROLLUP_GROUPS_MOST) {
+	if (!found && rollup->name_count == ROLLUP_GROUPS_MAX) {
 		rollup->others++;
-		*group = ROLLUP_GROUPS_MOST;
+		*group = ROLLUP_GROUPS_MAX;
 		return 0;
 	}
 	if (!found) {

@@ -69,7 +69,7 @@ struct rollup {
 };
 
 /* Maximum of directories, seconds and the like; further ones share a group without a name. */
-#define ROLLUP_GROUPS_MOST (1u << 16)
+#define ROLLUP_GROUPS_MAX (1u << 16)
 
 /* Returns NULL for an unknown name; rollup_keys ends with a row without a name. */
 const struct rollup_key *rollup_find_key(const char *name);

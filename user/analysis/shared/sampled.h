@@ -11,15 +11,15 @@
 
 #include "analysis/order/walk.h"
 
-#define SAMPLED_MOST 8 /* columns of a table */
+#define SAMPLED_MAX 8 /* columns of a table */
 
 struct sampled {
-	const char *columns[SAMPLED_MOST]; /* names of table columns */
+	const char *columns[SAMPLED_MAX]; /* names of table columns */
 	/* Callbacks of a second state, as of an analysis. It gets the events that `passing` asks
 	 * for, in batches that never span a sample. Tables with the same `passing` share the
 	 * state. */
 	int (*begin)(const struct job *job, void **state);
-	const struct walk_calls *passing;
+	const struct walk_calls *consumer;
 	void (*end)(void *state);
 	/* Called when exactly the events that began before `now_ns` have passed: must count
 	 * everything that has ended. Returns 0 or -ENOMEM; NULL: nothing to do. */
@@ -30,7 +30,7 @@ struct sampled {
 	void (*numbers)(const void *filled, uint64_t *numbers, size_t count);
 	/* Sets a row's values at the moment, in column order. */
 	void (*at)(const void *filled, void *state, uint64_t number, uint64_t now_ns,
-		   uint64_t values[SAMPLED_MOST]);
+		   uint64_t values[SAMPLED_MAX]);
 };
 
 #endif

@@ -12,7 +12,7 @@
 #include "analysis/base/clock.h"
 #include "grow.h"
 
-#define MANY_MOST 64
+#define MANY_MAX 64
 
 /* --- rows --- */
 
@@ -162,12 +162,12 @@ static int find_row(struct merged *merged, const struct table *from, size_t row,
 static int fold_row(struct merged *merged, const struct table *from, size_t row,
 		    const struct merge_source *source)
 {
-	const struct merge_source beside = { source->shift, false };
+	const struct merge_source helper_thread = { source->shift, false };
 	struct cell *cells;
 	int status;
 
 	if (merged->other)
-		return merge_into(merged, merged->other - 1, from, row, &beside);
+		return merge_into(merged, merged->other - 1, from, row, &helper_thread);
 	status = add_row(merged, from, row, source);
 	if (status)
 		return status;
@@ -325,7 +325,7 @@ static void mark_bounds(struct merged *merged)
 			enum merge_rule rule = merged->rules[i];
 
 			if (merge_is_number(cell) &&
-			    (rule == MERGE_ADD || rule == MERGE_UNION || rule == MERGE_MOST))
+			    (rule == MERGE_ADD || rule == MERGE_UNION || rule == MERGE_MAX))
 				cell->at_least = true;
 		}
 	}
@@ -402,7 +402,7 @@ static int name_other(struct merged *merged)
 {
 	struct table *table = merged->table;
 	size_t column = label_column(merged);
-	char name[MANY_MOST];
+	char name[MANY_MAX];
 	int length =
 		snprintf(name, sizeof(name), "other (%llu %s)", (unsigned long long)merged->folded,
 			 merged->merging->many ? merged->merging->many : "rows");

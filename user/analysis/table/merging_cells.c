@@ -11,7 +11,7 @@
 #include "analysis/base/clock.h"
 #include "grow.h"
 
-#define JOINED_MOST 1024 /* bytes of texts with commas between */
+#define JOINED_MAX 1024 /* bytes of texts with commas between */
 
 bool merge_is_number(const struct cell *cell)
 {
@@ -118,7 +118,7 @@ static bool is_joined(const struct cell *list, const char *item, size_t length)
 /* "6.1.0" and "6.1.0, 6.18.0" become "6.1.0, 6.18.0". */
 static int join(struct table *table, struct cell *into, const struct cell *from)
 {
-	char text[JOINED_MOST];
+	char text[JOINED_MAX];
 	size_t used = into->length < sizeof(text) ? into->length : sizeof(text) - 1;
 
 	memcpy(text, into->text, used);
@@ -171,9 +171,9 @@ static int merge_known(struct table *table, struct cell *into, const struct cell
 		add_number(into, from);
 		into->summed |= !apart;
 		return 0;
-	case MERGE_MOST:
+	case MERGE_MAX:
 		return merge_compare(from, into) > 0 ? table_copy_cell(table, into, from) : 0;
-	case MERGE_LEAST:
+	case MERGE_MIN:
 	case MERGE_MOMENT:
 		return merge_compare(from, into) < 0 ? table_copy_cell(table, into, from) : 0;
 	case MERGE_JOIN:

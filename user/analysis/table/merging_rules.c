@@ -17,8 +17,8 @@ static const struct {
 	{ offsetof(struct merging, added), MERGE_ADD },
 	{ offsetof(struct merging, unions), MERGE_UNION },
 	{ offsetof(struct merging, apart), MERGE_APART },
-	{ offsetof(struct merging, most), MERGE_MOST },
-	{ offsetof(struct merging, least), MERGE_LEAST },
+	{ offsetof(struct merging, most), MERGE_MAX },
+	{ offsetof(struct merging, least), MERGE_MIN },
 	{ offsetof(struct merging, first), MERGE_FIRST },
 	{ offsetof(struct merging, joined), MERGE_JOIN },
 	{ offsetof(struct merging, listed), MERGE_LIST },
@@ -79,7 +79,7 @@ static enum merge_rule rule_by_unit(const struct merging *merging, const char *n
 	if (ends_with(name, added, strlen(added)))
 		return MERGE_ADD;
 	if (ends_with(name, most, strlen(most)))
-		return MERGE_MOST;
+		return MERGE_MAX;
 	switch (unit) {
 	case UNIT_COUNT:
 	case UNIT_BYTES:

@@ -171,25 +171,28 @@ int select_make(struct table **made, const struct table *table, const struct sel
 
 /* --- lists --- */
 
-struct line {
+struct select_row {
 	const char *name, *what, *unit, *type;
 	uint64_t rows;
 };
 
 static const struct table_column table_columns[] = {
-	{ "table", "table", UNIT_NONE, "name of the table", TABLE_LITERAL(struct line, name), 0 },
-	{ "rows", "rows", UNIT_COUNT, "its rows", TABLE_UINT(struct line, rows), 0 },
-	{ "meaning", "what it tells of", UNIT_NONE, "what it tells of",
-	  TABLE_LITERAL(struct line, what), 0 },
+	{ "table", "table", UNIT_NONE, "name of the table", TABLE_LITERAL(struct select_row, name),
+	  0 },
+	{ "rows", "rows", UNIT_COUNT, "number of rows", TABLE_UINT(struct select_row, rows), 0 },
+	{ "meaning", "what it tells of", UNIT_NONE, "content of the table",
+	  TABLE_LITERAL(struct select_row, what), 0 },
 };
 
 static const struct table_column column_columns[] = {
-	{ "column", "column", UNIT_NONE, "name of the column", TABLE_LITERAL(struct line, name),
+	{ "column", "column", UNIT_NONE, "name of the column",
+	  TABLE_LITERAL(struct select_row, name), 0 },
+	{ "unit", "unit", UNIT_NONE, "unit of the column", TABLE_LITERAL(struct select_row, unit),
 	  0 },
-	{ "unit", "unit", UNIT_NONE, "its unit", TABLE_LITERAL(struct line, unit), 0 },
 	{ "type", "type", UNIT_NONE, "integer, real, bool or text; lists count as text",
-	  TABLE_LITERAL(struct line, type), 0 },
-	{ "meaning", "meaning", UNIT_NONE, "what it means", TABLE_LITERAL(struct line, what), 0 },
+	  TABLE_LITERAL(struct select_row, type), 0 },
+	{ "meaning", "meaning", UNIT_NONE, "meaning of the column",
+	  TABLE_LITERAL(struct select_row, what), 0 },
 };
 
 int select_list_tables(struct table **list, struct table *const *tables, size_t count)
@@ -199,7 +202,7 @@ int select_list_tables(struct table **list, struct table *const *tables, size_t 
 	if (!status)
 		status = table_add_columns(*list, TABLE_COLUMNS(table_columns));
 	for (size_t i = 0; i < count && !status; i++) {
-		const struct line line = {
+		const struct select_row line = {
 			.name = tables[i]->name,
 			.what = tables[i]->meaning,
 			.rows = tables[i]->absent ? TABLE_NO_UINT : tables[i]->row_count,
@@ -221,7 +224,7 @@ int select_list_columns(struct table **list, const struct table *table)
 	if (!status)
 		status = table_add_columns(*list, TABLE_COLUMNS(column_columns));
 	for (size_t i = 0; i < table->column_count && !status; i++) {
-		const struct line line = {
+		const struct select_row line = {
 			.name = table->columns[i].name,
 			.unit = table_unit_name(table->columns[i].unit),
 			.type = types[table_column_type(&table->columns[i])],

@@ -531,7 +531,7 @@ int table_show(struct table *table, const char *shown, const char *by, const cha
 		size_t length = strcspn(at, ","), column;
 
 		status = find_given(table, at, length, &column);
-		if (!status && view->shown_count == TABLE_SHOWN_MOST)
+		if (!status && view->shown_count == TABLE_SHOWN_MAX)
 			status = -EINVAL;
 		if (status && unknown)
 			*unknown = at;

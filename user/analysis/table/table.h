@@ -118,13 +118,13 @@ struct table_group {
 #define TABLE_NO_UINT UINT64_MAX
 #define TABLE_NO_INT INT64_MIN
 
-#define TABLE_SHOWN_MOST 24
+#define TABLE_SHOWN_MAX 24
 #define TABLE_NO_COLUMN SIZE_MAX
 
 /* What of a table people are shown unless they ask for more. */
 struct table_view {
-	size_t shown[TABLE_SHOWN_MOST]; /* columns, what matters most first */
-	size_t shown_count;		/* 0: all that have a title */
+	size_t shown[TABLE_SHOWN_MAX]; /* columns, what matters most first */
+	size_t shown_count;	       /* 0: all that have a title */
 	size_t by;	   /* rows are sorted by this column, which the others' share is of ... */
 	size_t only;	   /* ... and those whose bool is false left out; or TABLE_NO_COLUMN */
 	const char *share; /* title of the share; NULL: "of I/O" */

@@ -15,16 +15,16 @@
 #include "analysis/shared/rollup.h"
 #include "analysis/totals/totals.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
 /* Calls and directories named in the note when metadata leads. */
 #define LEADING_CALLS 3
 #define LEADING_PLACES 2
-#define PLACE_MOST 120	/* bytes of a directory's name */
+#define PLACE_MAX 120	/* bytes of a directory's name */
 #define PLACE_SHARE 0.1 /* minimum share of metadata time */
 
 /* A table row. */
-struct line {
+struct access_row {
 	const char *name;
 	uint64_t time_ns, count, errors, bytes, fetched_bytes, created_bytes, thread_time_ns;
 	double share;
@@ -32,28 +32,31 @@ struct line {
 
 static const struct table_column columns[ACCESS_COLUMNS] = {
 	[ACCESS_NAME] = { "name", "how", UNIT_NONE,
-			  "access method, or class of calls that move no bytes",
-			  TABLE_LITERAL(struct line, name), 0 },
+			  "access method, or class of calls that move no bytes; first row: all "
+			  "I/O; last rows: indirect, unattributed",
+			  TABLE_LITERAL(struct access_row, name), 0 },
 	[ACCESS_TIME] = { "time_ns", "time", UNIT_NS,
 			  "time with at least one such operation in progress (union over threads)",
-			  TABLE_UINT(struct line, time_ns), JOB_IO },
+			  TABLE_UINT(struct access_row, time_ns), JOB_IO },
 	[ACCESS_SHARE] = { "share", "of I/O", UNIT_SHARE, "share of all I/O time",
-			   TABLE_REAL(struct line, share), 0 },
+			   TABLE_REAL(struct access_row, share), 0 },
 	[ACCESS_COUNT] = { "count", "ops", UNIT_COUNT, "calls and faults",
-			   TABLE_UINT(struct line, count), 0 },
+			   TABLE_UINT(struct access_row, count), 0 },
 	[ACCESS_ERRORS] = { "errors", "errors", UNIT_COUNT, "calls that failed",
-			    TABLE_UINT(struct line, errors), 0 },
-	[ACCESS_BYTES] = { "bytes", "by calls", UNIT_BYTES, "bytes moved by calls",
-			   TABLE_UINT(struct line, bytes), 0 },
+			    TABLE_UINT(struct access_row, errors), 0 },
+	[ACCESS_BYTES] = { "bytes", "by calls", UNIT_BYTES,
+			   "bytes moved by calls; null for page faults and for calls that move "
+			   "none",
+			   TABLE_UINT(struct access_row, bytes), 0 },
 	[ACCESS_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
 			     "bytes read from storage into the page cache, readahead included",
-			     TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+			     TABLE_UINT(struct access_row, fetched_bytes), JOB_PAGECACHE },
 	[ACCESS_CREATED] = { "created_bytes", "newly cached", UNIT_BYTES,
 			     "bytes of new page-cache pages filled by writes",
-			     TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
+			     TABLE_UINT(struct access_row, created_bytes), JOB_PAGECACHE },
 	[ACCESS_THREAD_TIME] = { "thread_time_ns", "thread time", UNIT_NS,
 				 "operation time summed over threads",
-				 TABLE_UINT(struct line, thread_time_ns), 0 },
+				 TABLE_UINT(struct access_row, thread_time_ns), 0 },
 };
 
 /* Rows by method and side. */
@@ -91,9 +94,9 @@ static const struct {
 
 #define LINES (PATHS + CLASSES)
 
-static struct line line_of(const char *name, const struct tally *tally)
+static struct access_row line_of(const char *name, const struct tally *tally)
 {
-	return (struct line) {
+	return (struct access_row) {
 		.name = name,
 		.time_ns = tally->time.measure,
 		.count = tally->count,
@@ -105,14 +108,14 @@ static struct line line_of(const char *name, const struct tally *tally)
 	};
 }
 
-static size_t make_lines(const struct measured *measured, struct line *lines)
+static size_t make_lines(const struct results *results, struct access_row *lines)
 {
-	unsigned int layers = measured->job->layers;
+	unsigned int layers = results->job->layers;
 	size_t count = 0;
 
 	for (size_t i = 0; i < PATHS; i++) {
-		const struct tally tally = methods_tally(measured, paths[i].method, paths[i].side);
-		struct line *line = &lines[count];
+		const struct tally tally = methods_tally(results, paths[i].method, paths[i].side);
+		struct access_row *line = &lines[count];
 
 		if ((layers & paths[i].needs) != paths[i].needs ||
 		    !(tally.count | tally.fetched_bytes | tally.created_bytes | tally.bytes))
@@ -126,7 +129,7 @@ static size_t make_lines(const struct measured *measured, struct line *lines)
 		count++;
 	}
 	for (size_t i = 0; i < CLASSES && layers & JOB_MOVED; i++) {
-		const struct tally tally = totals_class(measured, classes[i].class);
+		const struct tally tally = totals_class(results, classes[i].class);
 
 		if (!tally.count)
 			continue;
@@ -138,8 +141,8 @@ static size_t make_lines(const struct measured *measured, struct line *lines)
 
 static int compare_lines(const void *left, const void *right)
 {
-	uint64_t a = ((const struct line *)left)->time_ns,
-		 b = ((const struct line *)right)->time_ns;
+	uint64_t a = ((const struct access_row *)left)->time_ns,
+		 b = ((const struct access_row *)right)->time_ns;
 
 	a = a == TABLE_NO_UINT ? 0 : a;
 	b = b == TABLE_NO_UINT ? 0 : b;
@@ -152,10 +155,11 @@ static void add_known(uint64_t *sum, uint64_t number)
 }
 
 /* The first row: the sum of the rows below, without unattributed fills. */
-static struct line sum_up(const struct measured *measured, const struct line *lines, size_t count)
+static struct access_row sum_up(const struct results *results, const struct access_row *lines,
+				size_t count)
 {
-	const struct tally *all = totals_all(measured);
-	struct line sum = {
+	const struct tally *all = totals_all(results);
+	struct access_row sum = {
 		.name = "all I/O",
 		.time_ns = all->time.measure,
 		.share = all->time.measure ? 1 : NAN,
@@ -173,7 +177,7 @@ static struct line sum_up(const struct measured *measured, const struct line *li
 }
 
 /* Adds page-cache fills of files that are not the subject of an operation. */
-static int add_pages(struct table *table, const struct measured *measured)
+static int add_pages(struct table *table, const struct results *results)
 {
 	static const char *const names[TOTALS_PAGES] = {
 		[TOTALS_INDIRECT] = "indirect",
@@ -182,8 +186,8 @@ static int add_pages(struct table *table, const struct measured *measured)
 	int status = 0;
 
 	for (int i = TOTALS_PAGES - 1; i >= 0 && !status; i--) {
-		const struct trace_operation_total *pages = totals_pages(measured, i);
-		const struct line line = {
+		const struct trace_operation_total *pages = totals_pages(results, i);
+		const struct access_row line = {
 			.name = names[i],
 			.time_ns = TABLE_NO_UINT,
 			.share = NAN,
@@ -248,22 +252,22 @@ static struct table_text leading_place(struct rollup *directories, uint64_t belo
 	return place;
 }
 
-struct table_text access_metadata_place(const struct measured *measured)
+struct table_text access_metadata_place(const struct results *results)
 {
 	const struct tally *tally;
 
-	if (!measured->job)
+	if (!results->job)
 		return (struct table_text) { NULL, 0 };
-	return leading_place(measured_state(measured, &analysis_access), UINT64_MAX, &tally);
+	return leading_place(results_state(results, &analysis_access), UINT64_MAX, &tally);
 }
 
-static void add_calls(struct words *note, const struct job *job)
+static void add_calls(struct strbuf *note, const struct job *job)
 {
-	const struct operation *calls[JOB_OPERATIONS_MOST];
+	const struct operation *calls[JOB_OPERATIONS_MAX];
 	char time[UNITS_TEXT], number[UNITS_TEXT];
 	size_t count = 0;
 
-	for (size_t i = 0; i < job->operation_count && count < JOB_OPERATIONS_MOST; i++)
+	for (size_t i = 0; i < job->operation_count && count < JOB_OPERATIONS_MAX; i++)
 		if (job->operations[i].family == TRACE_METADATA)
 			calls[count++] = &job->operations[i];
 	qsort(calls, count, sizeof(calls[0]), compare_operations);
@@ -272,14 +276,14 @@ static void add_calls(struct words *note, const struct job *job)
 		uint64_t calls_made = call->seen.count + call->unseen.count;
 
 		if (calls_made)
-			words_add(note, "%s %.32s %s in %s calls", i ? "," : "", call->name,
-				  units_ns(time,
-					   call->seen.thread_time_ns + call->unseen.thread_time_ns),
-				  units_count(number, calls_made));
+			strbuf_add(note, "%s %.32s %s in %s calls", i ? "," : "", call->name,
+				   units_ns(time, call->seen.thread_time_ns +
+							  call->unseen.thread_time_ns),
+				   units_count(number, calls_made));
 	}
 }
 
-static void add_places(struct words *note, struct rollup *directories, uint64_t all_ns)
+static void add_places(struct strbuf *note, struct rollup *directories, uint64_t all_ns)
 {
 	char time[UNITS_TEXT], number[UNITS_TEXT];
 	uint64_t below_ns = UINT64_MAX;
@@ -291,35 +295,35 @@ static void add_places(struct words *note, struct rollup *directories, uint64_t 
 		below_ns = tally->time.measure;
 		if (!place.length || below_ns < PLACE_SHARE * all_ns)
 			return;
-		words_add(note, "%s %.*s %s in %s calls", i ? "," : "; in directories",
-			  PLACE_MOST < place.length ? PLACE_MOST : (int)place.length, place.bytes,
-			  units_ns(time, below_ns), units_count(number, tally->count));
+		strbuf_add(note, "%s %.*s %s in %s calls", i ? "," : "; in directories",
+			   PLACE_MAX < place.length ? PLACE_MAX : (int)place.length, place.bytes,
+			   units_ns(time, below_ns), units_count(number, tally->count));
 	}
 }
 
-static int set_note(struct table *table, const struct measured *measured)
+static int set_note(struct table *table, const struct results *results)
 {
-	struct words note = { .used = 0 };
+	struct strbuf note = { .used = 0 };
 
-	words_add(&note, "most I/O time is metadata:");
-	add_calls(&note, measured->job);
-	add_places(&note, measured_state(measured, &analysis_access),
-		   totals_class(measured, IO_METADATA).time.measure);
+	strbuf_add(&note, "most I/O time is metadata:");
+	add_calls(&note, results->job);
+	add_places(&note, results_state(results, &analysis_access),
+		   totals_class(results, IO_METADATA).time.measure);
 	return table_set_note(table, note.bytes);
 }
 
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
-	uint64_t all_ns = totals_all(measured)->time.measure;
-	struct line lines[LINES], all;
-	size_t count = make_lines(measured, lines);
+	uint64_t all_ns = totals_all(results)->time.measure;
+	struct access_row lines[LINES], all;
+	size_t count = make_lines(results, lines);
 	int status = table_add_columns(table, columns, ACCESS_COLUMNS);
 
-	table->recorded = measured->job->layers;
+	table->recorded = results->job->layers;
 	qsort(lines, count, sizeof(*lines), compare_lines);
-	all = sum_up(measured, lines, count);
+	all = sum_up(results, lines, count);
 	if (!status && count && !strcmp(lines[0].name, "metadata"))
-		status = set_note(table, measured);
+		status = set_note(table, results);
 	if (!status)
 		status = table_add(table, &all);
 	for (size_t i = 0; i < count && !status; i++) {
@@ -328,7 +332,7 @@ static int conclude(const struct measured *measured, struct table *table)
 					 : (double)lines[i].time_ns / all_ns;
 		status = table_add(table, &lines[i]);
 	}
-	return status ? status : add_pages(table, measured);
+	return status ? status : add_pages(table, results);
 }
 
 /* --- merging reports --- */
@@ -378,11 +382,11 @@ const struct analysis analysis_access = {
 	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes",
 	.shape = TABLE_LIST,
 	.begin = rollup_begin_directories,
-	.of_sums = true,
-	.passing = { .apart = true,
-		     .sums = true,
-		     .events = add_events,
-		     .matters = WALK_CLASS(IO_METADATA) },
+	.aggregated_ok = true,
+	.consumer = { .apart = true,
+		      .sums = true,
+		      .events = add_events,
+		      .matters = WALK_CLASS(IO_METADATA) },
 	.conclude = conclude,
 	.end = rollup_end,
 	.merging = { .keys = "name", .fixed = columns, .fixed_count = ACCESS_COLUMNS },

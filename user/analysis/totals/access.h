@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_ACCESS_H
 #define FAULTLINE_ACCESS_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 enum access_column {
 	ACCESS_NAME,
@@ -24,6 +24,6 @@ enum access_column {
 uint64_t access_io_ns(const struct table *access);
 /* Returns the directory with the most metadata time; empty if no directory has a name. Valid until
  * the next call. */
-struct table_text access_metadata_place(const struct measured *measured);
+struct table_text access_metadata_place(const struct results *results);
 
 #endif

@@ -12,105 +12,105 @@
 #include "analysis/processes/deaths.h"
 #include "analysis/run/loss.h"
 #include "analysis/processes/processes.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
 /* --- conditions: each writes its caveat, or nothing --- */
 
-static void say_lost(struct words *text, const struct measured *measured)
+static void say_lost(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	const struct loss_cause *cause = loss_cause_of(job);
 	const char *between = " (";
 	char count[UNITS_TEXT];
 
 	if (!job->lost)
 		return;
-	words_add(text, "%s events were lost", units_count(count, job->lost));
+	strbuf_add(text, "%s events were lost", units_count(count, job->lost));
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const struct trace_totals *totals = job->traces[i].totals;
 
 		for (size_t j = 0; totals && j < totals->kind_count && job->trace_count == 1; j++) {
 			if (!totals->kinds[j].lost)
 				continue;
-			words_add(text, "%s%s %s", between, totals->kinds[j].kind,
-				  units_count(count, totals->kinds[j].lost));
+			strbuf_add(text, "%s%s %s", between, totals->kinds[j].kind,
+				   units_count(count, totals->kinds[j].lost));
 			between = ", ";
 		}
 	}
-	words_add(text,
-		  "%s%s%s: times and shares of the run are lower bounds (≥), and tables of files "
-		  "and processes exclude these events; counts and bytes in the totals are exact",
-		  *between == ',' ? ")" : "", cause ? " because " : "", cause ? cause->why : "");
-	words_add(text, "; to avoid this, %s",
-		  cause ? cause->remedy : "record with a larger --buffer");
+	strbuf_add(text,
+		   "%s%s%s: times and shares of the run are lower bounds (≥), and tables of files "
+		   "and processes exclude these events; counts and bytes in the totals are exact",
+		   *between == ',' ? ")" : "", cause ? " because " : "", cause ? cause->why : "");
+	strbuf_add(text, "; to avoid this, %s",
+		   cause ? cause->remedy : "record with a larger --buffer");
 }
 
-static void say_incomplete(struct words *text, const struct measured *measured)
+static void say_incomplete(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const char *why = trace_reader_incomplete(job->traces[i].reader);
 
 		if (!why)
 			continue;
-		words_add(text,
-			  "incomplete: %s; the number of lost events is unknown, as are counts "
-			  "taken at the end",
-			  why);
+		strbuf_add(text,
+			   "incomplete: %s; the number of lost events is unknown, as are counts "
+			   "taken at the end",
+			   why);
 		return;
 	}
 }
 
-static void say_damaged(struct words *text, const struct measured *measured)
+static void say_damaged(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const char *what = trace_reader_damage(job->traces[i].reader);
 
 		if (!what)
 			continue;
-		words_add(text, "%s", what);
+		strbuf_add(text, "%s", what);
 		return;
 	}
 }
 
 /* Files listed in tables without their names. */
-static void say_names(struct words *text, const struct measured *measured)
+static void say_names(struct strbuf *text, const struct results *results)
 {
-	const struct file_table *files = &measured->job->files;
+	const struct file_table *files = &results->job->files;
 	char count[UNITS_TEXT];
 
 	if (files->lost_count)
-		words_add(text,
-			  "the names of %s %s were lost: tables identify %s by device and inode",
-			  units_count(count, files->lost_count),
-			  files->lost_count == 1 ? "file" : "files",
-			  files->lost_count == 1 ? "it" : "them");
+		strbuf_add(text,
+			   "the names of %s %s were lost: tables identify %s by device and inode",
+			   units_count(count, files->lost_count),
+			   files->lost_count == 1 ? "file" : "files",
+			   files->lost_count == 1 ? "it" : "them");
 	if (files->lost_rows)
-		words_clause(text, "%s %s that named files %s lost: these files share one row",
-			     units_count(count, files->lost_rows),
-			     files->lost_rows == 1 ? "row" : "rows",
-			     files->lost_rows == 1 ? "is" : "are");
+		strbuf_clause(text, "%s %s that named files %s lost: these files share one row",
+			      units_count(count, files->lost_rows),
+			      files->lost_rows == 1 ? "row" : "rows",
+			      files->lost_rows == 1 ? "is" : "are");
 }
 
-static void say_header(struct words *text, const struct measured *measured)
+static void say_header(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	size_t copies = 0;
 
 	for (size_t i = 0; i < job->trace_count; i++)
 		copies += trace_reader_header_is_copy(job->traces[i].reader);
 	if (copies)
-		words_add(text,
-			  "%s damaged at the start: the copy of the header was used, nothing is "
-			  "missing",
-			  job->trace_count == 1 ? "the trace is" : "traces are");
+		strbuf_add(text,
+			   "%s damaged at the start: the copy of the header was used, nothing is "
+			   "missing",
+			   job->trace_count == 1 ? "the trace is" : "traces are");
 }
 
 /* Events of one kind, or of the whole layer if `kind` is NULL. */
@@ -135,12 +135,12 @@ static bool is_on(const struct trace_header *header, const char *layer)
 
 /* Every program that starts opens its libraries and faults in its own pages: a layer that saw none
  * of that may not be working. */
-static void say_unseen(struct words *text, const struct measured *measured)
+static void say_unseen(struct strbuf *text, const struct results *results)
 {
 	static const struct {
 		const char *layer, *what;
 	} seen[] = { { "syscall", "system call on a file" }, { "fault", "page fault on a file" } };
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 
 	if (job_count_notes(job, TRACE_NOTE_LEFT_OUT))
 		return;
@@ -154,19 +154,20 @@ static void say_unseen(struct words *text, const struct measured *measured)
 		for (size_t j = 0; j < sizeof(seen) / sizeof(seen[0]); j++)
 			if (is_on(header, seen[j].layer) &&
 			    !count_events(totals, seen[j].layer, NULL))
-				words_clause(text, "no %s was recorded", seen[j].what);
+				strbuf_clause(text, "no %s was recorded", seen[j].what);
 		if (text->used) {
-			words_add(text, ": either the programs made none, which is possible if "
-					"they are static, or this build's probes do not work here; "
-					"check with strace -c");
+			strbuf_add(text,
+				   ": either the programs made none, which is possible if "
+				   "they are static, or this build's probes do not work here; "
+				   "check with strace -c");
 			return;
 		}
 	}
 }
 
-static void say_not_followed(struct words *text, const struct measured *measured)
+static void say_not_followed(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	size_t count = 0;
 
 	for (size_t i = 0; i < job->processes.count; i++) {
@@ -176,115 +177,117 @@ static void say_not_followed(struct words *text, const struct measured *measured
 		if (!process->not_followed || count++ >= 3)
 			continue;
 		comm = job_comm(job, i);
-		words_add(text, "%s%.*s (%u)", count == 1 ? "setuid programs not followed: " : ", ",
-			  (int)comm.length, comm.bytes, process->pid);
+		strbuf_add(text, "%s%.*s (%u)",
+			   count == 1 ? "setuid programs not followed: " : ", ", (int)comm.length,
+			   comm.bytes, process->pid);
 	}
 	if (count > 3)
-		words_add(text, " and %zu more", count - 3);
+		strbuf_add(text, " and %zu more", count - 3);
 }
 
 /* "2 of 5 processes died: SIGBUS, python3 at 3.0 MiB of /dev/shm/torch_0 (tmpfs); ..." */
-static void say_killed(struct words *text, const struct measured *measured)
+static void say_killed(struct strbuf *text, const struct results *results)
 {
-	const struct file_table *files = &measured->job->files;
+	const struct file_table *files = &results->job->files;
 	char died[UNITS_TEXT], processes[UNITS_TEXT], offset[UNITS_TEXT], size[UNITS_TEXT];
 	struct death death;
 
-	for (size_t i = 0; deaths_by_signal(measured, i, &death); i++) {
-		struct trace_string comm = job_comm(measured->job, death.first);
+	for (size_t i = 0; deaths_by_signal(results, i, &death); i++) {
+		struct trace_string comm = job_comm(results->job, death.first);
 
-		words_clause(text, "%s of %s %s died: %s, %.*s", units_count(died, death.died),
-			     units_count(processes, death.processes),
-			     death.processes == 1 ? "process" : "processes", death.signal,
-			     (int)comm.length, comm.bytes);
+		strbuf_clause(text, "%s of %s %s died: %s, %.*s", units_count(died, death.died),
+			      units_count(processes, death.processes),
+			      death.processes == 1 ? "process" : "processes", death.signal,
+			      (int)comm.length, comm.bytes);
 		if (death.file != FILE_UNKNOWN) {
 			struct trace_string path = file_table_name(files, death.file);
 			struct trace_string kind = file_table_filesystem(files, death.file);
 
-			words_add(text, " at %s of %.*s", units_bytes(offset, death.offset),
-				  (int)path.length, path.bytes);
+			strbuf_add(text, " at %s of %.*s", units_bytes(offset, death.offset),
+				   (int)path.length, path.bytes);
 			if (kind.length)
-				words_add(text, " (%.*s%s%s)", (int)kind.length, kind.bytes,
-					  death.capacity_bytes ? " of " : "",
-					  death.capacity_bytes
-						  ? units_bytes(size, death.capacity_bytes)
-						  : "");
+				strbuf_add(text, " (%.*s%s%s)", (int)kind.length, kind.bytes,
+					   death.capacity_bytes ? " of " : "",
+					   death.capacity_bytes
+						   ? units_bytes(size, death.capacity_bytes)
+						   : "");
 		}
-		words_add(text, "; %s", death.hint);
+		strbuf_add(text, "; %s", death.hint);
 	}
 }
 
-static void say_survivors(struct words *text, const struct measured *measured)
+static void say_survivors(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	size_t count = 0;
 
 	for (size_t i = 0; i < job->trace_count; i++)
 		count += job->traces[i].totals ? job->traces[i].totals->survivor_count : 0;
 	if (count)
-		words_add(text, "%zu %s the run; later activity was not traced", count,
-			  count == 1 ? "process outlived" : "processes outlived");
+		strbuf_add(text, "%zu %s the run; later activity was not traced", count,
+			   count == 1 ? "process outlived" : "processes outlived");
 }
 
-static void say_spans(struct words *text, const struct measured *measured)
+static void say_spans(struct strbuf *text, const struct results *results)
 {
-	const struct open_spans *spans = &measured->job->spans;
+	const struct open_spans *spans = &results->job->spans;
 	uint64_t unheard = 0;
 	char count[UNITS_TEXT];
 
 	if (spans->refused)
-		words_add(text, "%s spans are missing: too many were open at once",
-			  units_count(count, spans->refused));
-	for (size_t i = 0; i < measured->job->trace_count; i++) {
-		const struct trace_totals *totals = measured->job->traces[i].totals;
+		strbuf_add(text, "%s spans are missing: too many were open at once",
+			   units_count(count, spans->refused));
+	for (size_t i = 0; i < results->job->trace_count; i++) {
+		const struct trace_totals *totals = results->job->traces[i].totals;
 
 		for (size_t j = 0; totals && j < totals->kind_count; j++)
 			if (!strcmp(totals->kinds[j].kind, "unheard_program"))
 				unheard += totals->kinds[j].lost;
 	}
 	if (unheard)
-		words_clause(
+		strbuf_clause(
 			text,
 			"%s times a program may have marked spans before Faultline attached to it",
 			units_count(count, unheard));
 }
 
 /* I/O through interfaces that are not traced. */
-static void say_async(struct words *text, const struct measured *measured)
+static void say_async(struct strbuf *text, const struct results *results)
 {
-	const struct submissions submissions = totals_submissions(measured);
+	const struct submissions submissions = totals_submissions(results);
 	char count[UNITS_TEXT];
 
 	if (submissions.uring)
-		words_add(text, "io_uring: %s submissions, not traced",
-			  units_count(count, submissions.uring));
+		strbuf_add(text, "io_uring: %s submissions, not traced",
+			   units_count(count, submissions.uring));
 	if (submissions.libaio)
-		words_clause(text, "libaio: %s submissions, not traced",
-			     units_count(count, submissions.libaio));
+		strbuf_clause(text, "libaio: %s submissions, not traced",
+			      units_count(count, submissions.libaio));
 	if (submissions.polled_rings)
-		words_clause(text, "io_uring: %s %s polled by the kernel (submissions not counted)",
-			     units_count(count, submissions.polled_rings),
-			     submissions.polled_rings == 1 ? "ring was" : "rings were");
+		strbuf_clause(text,
+			      "io_uring: %s %s polled by the kernel (submissions not counted)",
+			      units_count(count, submissions.polled_rings),
+			      submissions.polled_rings == 1 ? "ring was" : "rings were");
 	if (text->used)
-		words_add(text, ": this I/O is not included");
+		strbuf_add(text, ": this I/O is not included");
 }
 
-static void say_unaccounted(struct words *text, const struct measured *measured)
+static void say_unaccounted(struct strbuf *text, const struct results *results)
 {
-	uint64_t events = measured->job->complete ? trace_unaccounted(measured->job) : 0;
+	uint64_t events = results->job->complete ? trace_unaccounted(results->job) : 0;
 	char count[UNITS_TEXT];
 
 	if (events)
-		words_add(text,
-			  "%s events are neither in the trace nor counted as lost: these numbers "
-			  "may be wrong; this is a bug in Faultline, please report it",
-			  units_count(count, events));
+		strbuf_add(text,
+			   "%s events are neither in the trace nor counted as lost: these numbers "
+			   "may be wrong; this is a bug in Faultline, please report it",
+			   units_count(count, events));
 }
 
 /* Operations whose calls are counted but not decoded. */
-static void say_undecoded(struct words *text, const struct measured *measured)
+static void say_undecoded(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	char count[UNITS_TEXT];
 
 	for (size_t i = 0; i < job->operation_count; i++) {
@@ -292,8 +295,8 @@ static void say_undecoded(struct words *text, const struct measured *measured)
 		uint64_t calls = operation->seen.count + operation->unseen.count;
 
 		if (operation->family == TRACE_UNDECODED && calls)
-			words_clause(text, "%s calls of %s were counted but not decoded",
-				     units_count(count, calls), operation->name);
+			strbuf_clause(text, "%s calls of %s were counted but not decoded",
+				      units_count(count, calls), operation->name);
 	}
 }
 
@@ -310,59 +313,59 @@ static uint64_t count_bios(const struct job *job)
 	return bios;
 }
 
-static void say_bios(struct words *text, const struct measured *measured)
+static void say_bios(struct strbuf *text, const struct results *results)
 {
-	uint64_t bios = job_count_notes(measured->job, TRACE_NOTE_BIOS_UNSEEN);
+	uint64_t bios = job_count_notes(results->job, TRACE_NOTE_BIOS_UNSEEN);
 	char count[UNITS_TEXT];
 
-	if (bios && bios >= UNSEEN_SHARE * count_bios(measured->job))
-		words_add(text,
-			  "%s block I/Os have no completion event; storage totals and request "
-			  "tables exclude them",
-			  units_count(count, bios));
+	if (bios && bios >= UNSEEN_SHARE * count_bios(results->job))
+		strbuf_add(text,
+			   "%s block I/Os have no completion event; storage totals and request "
+			   "tables exclude them",
+			   units_count(count, bios));
 }
 
-static void say_bios_under_way(struct words *text, const struct measured *measured)
+static void say_bios_under_way(struct strbuf *text, const struct results *results)
 {
-	uint64_t bios = job_count_notes(measured->job, TRACE_NOTE_BIOS_UNDER_WAY);
+	uint64_t bios = job_count_notes(results->job, TRACE_NOTE_BIOS_UNDER_WAY);
 	char count[UNITS_TEXT];
 
 	if (bios)
-		words_add(text,
-			  "%s %s known to be in flight when the recording ended; storage totals "
-			  "exclude that I/O",
-			  units_count(count, bios),
-			  bios == 1 ? "block I/O was" : "block I/Os were");
+		strbuf_add(text,
+			   "%s %s known to be in flight when the recording ended; storage totals "
+			   "exclude that I/O",
+			   units_count(count, bios),
+			   bios == 1 ? "block I/O was" : "block I/Os were");
 }
 
 /* By --include and --exclude. */
-static void say_left_out(struct words *text, const struct measured *measured)
+static void say_left_out(struct strbuf *text, const struct results *results)
 {
-	uint64_t operations = job_count_notes(measured->job, TRACE_NOTE_LEFT_OUT);
+	uint64_t operations = job_count_notes(results->job, TRACE_NOTE_LEFT_OUT);
 	char count[UNITS_TEXT];
 
 	if (operations)
-		words_add(text,
-			  "%s operations on files that --include and --exclude filter out are not "
-			  "counted, except in device numbers",
-			  units_count(count, operations));
+		strbuf_add(text,
+			   "%s operations on files that --include and --exclude filter out are not "
+			   "counted, except in device numbers",
+			   units_count(count, operations));
 }
 
-static void say_unfollowed(struct words *text, const struct measured *measured)
+static void say_unfollowed(struct strbuf *text, const struct results *results)
 {
-	uint64_t children = job_count_notes(measured->job, TRACE_NOTE_UNFOLLOWED);
+	uint64_t children = job_count_notes(results->job, TRACE_NOTE_UNFOLLOWED);
 	char count[UNITS_TEXT];
 
 	if (children)
-		words_add(text,
-			  "%s child processes could not be followed: their activity is missing",
-			  units_count(count, children));
+		strbuf_add(text,
+			   "%s child processes could not be followed: their activity is missing",
+			   units_count(count, children));
 }
 
 /* Faults whose start or end was missed, and faults whose mapping was not found. */
-static void say_faults(struct words *text, const struct measured *measured)
+static void say_faults(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	uint64_t untimed = job_count_notes(job, TRACE_NOTE_UNTIMED), unknown = 0;
 	char count[UNITS_TEXT];
 
@@ -371,34 +374,35 @@ static void say_faults(struct words *text, const struct measured *measured)
 		    !strcmp(job->operations[i].name, "unknown_fault"))
 			unknown += job->operations[i].unseen.count;
 	if (untimed)
-		words_add(text,
-			  "%s faults have no duration because their start or end was missed: fault "
-			  "times are lower bounds",
-			  units_count(count, untimed));
+		strbuf_add(
+			text,
+			"%s faults have no duration because their start or end was missed: fault "
+			"times are lower bounds",
+			units_count(count, untimed));
 	if (unknown)
-		words_clause(text,
-			     "%s faults are on unknown mappings: some may be on files, and file "
-			     "tables exclude them",
-			     units_count(count, unknown));
+		strbuf_clause(text,
+			      "%s faults are on unknown mappings: some may be on files, and file "
+			      "tables exclude them",
+			      units_count(count, unknown));
 }
 
 /* Earlier records are gone; reports why the recorder was dumped at that moment. */
-static void say_flight(struct words *text, const struct job *job)
+static void say_flight(struct strbuf *text, const struct job *job)
 {
 	const struct trace_flight *flight = &job->traces[0].header->flight;
 	char time[UNITS_TEXT], count[UNITS_TEXT];
 
-	words_add(text, "the last %s of a flight recorder, written because of: %s",
-		  units_ns(time, clock_subtract(job->end_ns, job->start_ns)), flight->reason);
+	strbuf_add(text, "the last %s of a flight recorder, written because of: %s",
+		   units_ns(time, clock_subtract(job->end_ns, job->start_ns)), flight->reason);
 	if (flight->overwritten)
-		words_add(text, "; %s earlier records were overwritten",
-			  units_count(count, flight->overwritten));
+		strbuf_add(text, "; %s earlier records were overwritten",
+			   units_count(count, flight->overwritten));
 }
 
 /* Processes that were already running have a past that was not recorded. */
-static void say_attached(struct words *text, const struct measured *measured)
+static void say_attached(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	uint64_t async = job_count_notes(job, TRACE_NOTE_ASYNC_BEFORE);
 	uint64_t spans = job_count_notes(job, TRACE_NOTE_SPANS_BEFORE);
 	char count[UNITS_TEXT];
@@ -412,18 +416,18 @@ static void say_attached(struct words *text, const struct measured *measured)
 		say_flight(text, job);
 		return;
 	}
-	words_add(text, "attached to running processes: earlier activity is not included");
+	strbuf_add(text, "attached to running processes: earlier activity is not included");
 	if (async)
-		words_add(text, "; neither are %s io_uring operations that were already in flight",
-			  units_count(count, async));
+		strbuf_add(text, "; neither are %s io_uring operations that were already in flight",
+			   units_count(count, async));
 	if (spans)
-		words_add(text, "; %s spans that were already open are not included",
-			  units_count(count, spans));
+		strbuf_add(text, "; %s spans that were already open are not included",
+			   units_count(count, spans));
 }
 
-static void say_clocks(struct words *text, const struct measured *measured)
+static void say_clocks(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = measured->job;
+	const struct job *job = results->job;
 	struct host_time *hosts;
 	size_t count = 0;
 
@@ -449,40 +453,40 @@ static void say_clocks(struct words *text, const struct measured *measured)
 }
 
 /* Aggregated data gives amounts by process and file, but no times and no overlap. */
-static void say_summed(struct words *text, const struct measured *measured)
+static void say_summed(struct strbuf *text, const struct results *results)
 {
-	const struct processes_sums sums = processes_sums(measured);
-	const struct job *job = measured->job;
+	const struct processes_sums sums = processes_sums(results);
+	const struct job *job = results->job;
 	char count[UNITS_TEXT], other[UNITS_TEXT];
 
 	if (!job->summed)
 		return;
-	words_add(text, "aggregated in the kernel: ");
+	strbuf_add(text, "aggregated in the kernel: ");
 	if (job->all_summed)
-		words_add(text, "all operations (mode profile)");
+		strbuf_add(text, "all operations (mode profile)");
 	else if (sums.processes == 1)
-		words_add(text, "%s operations of process %u, which made many",
-			  units_count(count, sums.operations),
-			  (unsigned int)job->processes.processes[sums.first].pid);
+		strbuf_add(text, "%s operations of process %u, which made many",
+			   units_count(count, sums.operations),
+			   (unsigned int)job->processes.processes[sums.first].pid);
 	else
-		words_add(text, "%s operations of %llu processes that made many",
-			  units_count(count, sums.operations), (unsigned long long)sums.processes);
-	words_add(
+		strbuf_add(text, "%s operations of %llu processes that made many",
+			   units_count(count, sums.operations), (unsigned long long)sums.processes);
+	strbuf_add(
 		text,
 		"; times are thread times; overlap with compute, I/O by span, access patterns and "
 		"the slowest operations are unknown, and findings that need them are not checked");
 	if (sums.other)
-		words_add(text,
-			  "; %s of %s operations are not broken down by file (increase "
-			  "--profile-slots)",
-			  units_count(other, sums.other), units_count(count, sums.operations));
+		strbuf_add(text,
+			   "; %s of %s operations are not broken down by file (increase "
+			   "--profile-slots)",
+			   units_count(other, sums.other), units_count(count, sums.operations));
 }
 
 /* Caveats that make numbers wrong, and the death of a process, are warnings. */
 static const struct caveat {
 	const char *id;
 	const char *weight;
-	void (*say)(struct words *text, const struct measured *measured);
+	void (*say)(struct strbuf *text, const struct results *results);
 } caveats[] = {
 	{ "killed", "warning", say_killed },	{ "incomplete", "warning", say_incomplete },
 	{ "damaged", "warning", say_damaged },	{ "names", "warning", say_names },
@@ -498,31 +502,31 @@ static const struct caveat {
 };
 
 /* A table row. */
-struct line {
+struct caveats_row {
 	const char *id, *weight;
 	struct table_text text;
 };
 
 static const struct table_column columns[CAVEAT_COLUMNS] = {
 	[CAVEAT_ID] = { "id", "caveat", UNIT_NONE, "name of the caveat",
-			TABLE_LITERAL(struct line, id), 0 },
+			TABLE_LITERAL(struct caveats_row, id), 0 },
 	[CAVEAT_WEIGHT] = { "weight", "weight", UNIT_NONE,
 			    "warning: numbers are incomplete, or processes were killed; note: for "
 			    "information only",
-			    TABLE_LITERAL(struct line, weight), 0 },
+			    TABLE_LITERAL(struct caveats_row, weight), 0 },
 	[CAVEAT_TEXT] = { "text", "what", UNIT_NONE, "text of the caveat",
-			  TABLE_TEXT(struct line, text), 0 },
+			  TABLE_TEXT(struct caveats_row, text), 0 },
 };
 
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
 	int status = table_add_columns(table, columns, CAVEAT_COLUMNS);
 
 	for (size_t i = 0; i < sizeof(caveats) / sizeof(caveats[0]) && !status; i++) {
-		struct words text = { .used = 0 };
-		struct line line = { caveats[i].id, caveats[i].weight, { text.bytes, 0 } };
+		struct strbuf text = { .used = 0 };
+		struct caveats_row line = { caveats[i].id, caveats[i].weight, { text.bytes, 0 } };
 
-		caveats[i].say(&text, measured);
+		caveats[i].say(&text, results);
 		line.text.length = text.used;
 		if (text.used)
 			status = table_add(table, &line);
@@ -557,19 +561,20 @@ static int compare_caveats(const struct table *table, size_t a, size_t b, const 
 /* Keeps the first of each kind and adds the number of others; the sum of lost events comes from the
  * table "trace". */
 static int tell_alike(const struct report *report, struct table *table, struct cell *row,
-		      size_t alike)
+		      size_t file_group)
 {
 	const struct cell *lost = &report_by(report, &analysis_trace)->cells[ABOUT_LOST];
-	struct words text = { .used = 0 };
+	struct strbuf text = { .used = 0 };
 	char count[UNITS_TEXT];
 
 	if (!strcmp(row[CAVEAT_ID].text, "lost") && lost->type == CELL_UINT)
-		words_add(&text,
-			  "%s events were lost in total: times and shares of the run are lower "
-			  "bounds (≥); counts and bytes in the totals are exact",
-			  units_count(count, lost->uint));
-	else if (alike)
-		words_add(&text, "%.400s; and %zu more like this", row[CAVEAT_TEXT].text, alike);
+		strbuf_add(&text,
+			   "%s events were lost in total: times and shares of the run are lower "
+			   "bounds (≥); counts and bytes in the totals are exact",
+			   units_count(count, lost->uint));
+	else if (file_group)
+		strbuf_add(&text, "%.400s; and %zu more like this", row[CAVEAT_TEXT].text,
+			   file_group);
 	return text.used ? table_set_literal(table, &row[CAVEAT_TEXT], text.bytes) : 0;
 }
 
@@ -600,7 +605,7 @@ static int remake(const struct report *report, struct table *table)
 const struct analysis analysis_caveats = {
 	.name = "caveats",
 	.meaning = "known gaps and errors in the other tables",
-	.of_sums = true,
+	.aggregated_ok = true,
 	.shape = TABLE_LIST,
 	.conclude = conclude,
 	.merging = { .keys = "id,text",

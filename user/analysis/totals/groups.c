@@ -29,7 +29,7 @@ struct through_cache {
 };
 
 /* A group as the columns see it. */
-struct line {
+struct groups_row {
 	struct table_text name;
 	uint64_t time_ns, thread_time_ns, operations, fetched_bytes, created_bytes, pause_ns;
 	double from_memory;
@@ -40,25 +40,26 @@ static const unsigned int shown[] = { IO_READ, IO_WRITE, IO_METADATA, IO_SYNC, M
 #define SHOWN (sizeof(shown) / sizeof(shown[0]))
 
 static const struct table_column columns[] = {
-	{ "name", "name", UNIT_PATH, "name of the group", TABLE_TEXT(struct line, name), 0 },
+	{ "name", "name", UNIT_PATH, "name of the group", TABLE_TEXT(struct groups_row, name), 0 },
 	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault in progress",
-	  TABLE_UINT(struct line, time_ns), 0 },
+	  TABLE_UINT(struct groups_row, time_ns), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "operation time summed over threads",
-	  TABLE_UINT(struct line, thread_time_ns), 0 },
+	  TABLE_UINT(struct groups_row, thread_time_ns), 0 },
 	{ "operations", "operations", UNIT_COUNT, "calls and faults",
-	  TABLE_UINT(struct line, operations), 0 },
+	  TABLE_UINT(struct groups_row, operations), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
 	  "bytes read from storage into the page cache, readahead included",
-	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	  TABLE_UINT(struct groups_row, fetched_bytes), JOB_PAGECACHE },
 	{ "created_bytes", "newly cached", UNIT_BYTES,
-	  "bytes of new page-cache pages filled by writes", TABLE_UINT(struct line, created_bytes),
-	  JOB_PAGECACHE },
+	  "bytes of new page-cache pages filled by writes",
+	  TABLE_UINT(struct groups_row, created_bytes), JOB_PAGECACHE },
 	{ "from_memory", "from memory", UNIT_SHARE,
 	  "share of the bytes read by calls, O_DIRECT excluded, that came from the page cache",
-	  TABLE_REAL(struct line, from_memory), JOB_PAGECACHE },
+	  TABLE_REAL(struct groups_row, from_memory), JOB_PAGECACHE },
 	{ "pause_ns", "throttled", UNIT_NS,
-	  "time writers were throttled because of too many dirty pages, summed over threads",
-	  TABLE_UINT(struct line, pause_ns), JOB_THROTTLED },
+	  "time writers were throttled because of too many dirty pages, summed over threads; part "
+	  "of the time of their calls and faults",
+	  TABLE_UINT(struct groups_row, pause_ns), JOB_THROTTLED },
 };
 
 int groups_new(struct groups **groups, const struct job *job, const struct rollup_key *key)
@@ -145,10 +146,10 @@ static double share_from_memory(const struct groups *groups, uint32_t group)
 	       cached->read_bytes;
 }
 
-static struct line line_of(struct groups *groups, uint32_t group)
+static struct groups_row line_of(struct groups *groups, uint32_t group)
 {
 	const struct tally *all = rollup_tally(&groups->rollup, group, MEASURE_IO);
-	struct line line = {
+	struct groups_row line = {
 		.name = rollup_name(&groups->rollup, group),
 		.time_ns = all->time.measure,
 		.thread_time_ns = all->thread_time_ns,
@@ -173,7 +174,7 @@ static int add_columns(struct table *table)
 
 	for (size_t i = 0; i < SHOWN && !status; i++)
 		status = measure_add_columns(table, shown[i], ~0u, ~0u,
-					     offsetof(struct line, tallies) +
+					     offsetof(struct groups_row, tallies) +
 						     shown[i] * sizeof(struct tally));
 	return status;
 }
@@ -181,7 +182,7 @@ static int add_columns(struct table *table)
 static int add_rest(struct groups *groups, struct table *table)
 {
 	const struct rollup_key *key = groups->rollup.key;
-	struct line line = line_of(groups->rest, 0);
+	struct groups_row line = line_of(groups->rest, 0);
 	const char *name = key->none;
 
 	/* Calls aggregated in the kernel do not show whether a span was open. */
@@ -207,7 +208,7 @@ int groups_fill(struct groups *groups, struct table **table)
 	(*table)->recorded = groups->job->layers;
 	status = add_columns(*table);
 	for (uint32_t i = 0; i < rollup->count && !status; i++) {
-		struct line line;
+		struct groups_row line;
 
 		if (!rollup_used(rollup, i))
 			continue;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/totals/methods.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/totals/totals.h"
 
 static const char *const side_names[SIDES] = { "read", "write" };
@@ -33,28 +33,32 @@ static const struct {
 };
 
 /* A table row. */
-struct line {
+struct methods_row {
 	const char *method, *side;
 	uint64_t count, bytes, fetched_bytes, created_bytes, time_ns, thread_time_ns;
 };
 
 static const struct table_column columns[] = {
-	{ "method", "method", UNIT_NONE, "access method", TABLE_LITERAL(struct line, method), 0 },
-	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct line, side), 0 },
-	{ "count", "count", UNIT_COUNT, "number of operations", TABLE_UINT(struct line, count), 0 },
+	{ "method", "method", UNIT_NONE,
+	  "access method: syscall, direct, mmap, splice, io_uring, libaio, kernel, or unknown "
+	  "(lost reads and writes)",
+	  TABLE_LITERAL(struct methods_row, method), 0 },
+	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct methods_row, side), 0 },
+	{ "count", "count", UNIT_COUNT, "number of operations",
+	  TABLE_UINT(struct methods_row, count), 0 },
 	{ "bytes", "bytes", UNIT_BYTES,
 	  "bytes moved by calls; for mmap, bytes read from storage by faults, or dirtied by stores",
-	  TABLE_UINT(struct line, bytes), 0 },
+	  TABLE_UINT(struct methods_row, bytes), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
 	  "bytes read from storage into the page cache, readahead included",
-	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	  TABLE_UINT(struct methods_row, fetched_bytes), JOB_PAGECACHE },
 	{ "created_bytes", "newly cached", UNIT_BYTES,
-	  "bytes of new page-cache pages filled by writes", TABLE_UINT(struct line, created_bytes),
-	  JOB_PAGECACHE },
+	  "bytes of new page-cache pages filled by writes",
+	  TABLE_UINT(struct methods_row, created_bytes), JOB_PAGECACHE },
 	{ "time_ns", "time", UNIT_NS, "time with at least one operation of this method in progress",
-	  TABLE_UINT(struct line, time_ns), 0 },
+	  TABLE_UINT(struct methods_row, time_ns), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "operation time summed over threads",
-	  TABLE_UINT(struct line, thread_time_ns), 0 },
+	  TABLE_UINT(struct methods_row, thread_time_ns), 0 },
 };
 
 /* The class of I/O of one side of a method. */
@@ -73,7 +77,7 @@ static struct tally tally_of_table(const struct table *table, enum io_method met
 
 	for (size_t row = 0; row < table->row_count; row++) {
 		const struct cell *cells = table_row(table, row);
-		struct line line = { .method = NULL };
+		struct methods_row line = { .method = NULL };
 
 		if (!cell_is(&cells[0], method_names[method]) ||
 		    !cell_is(&cells[1], side_names[side]))
@@ -89,12 +93,12 @@ static struct tally tally_of_table(const struct table *table, enum io_method met
 	return tally;
 }
 
-struct tally methods_tally(const struct measured *measured, enum io_method method,
+struct tally methods_tally(const struct results *results, enum io_method method,
 			   enum method_side side)
 {
-	return measured->job ? *totals_path(measured, class_of(method, side), method)
-			     : tally_of_table(report_by(measured->report, &analysis_methods),
-					      method, side);
+	return results->job ? *totals_path(results, class_of(method, side), method)
+			    : tally_of_table(report_by(results->report, &analysis_methods), method,
+					     side);
 }
 
 /* Table row of each, plus 1; 0: none. */
@@ -108,14 +112,14 @@ static int begin(const struct job *job, void **state)
 	return *state ? 0 : -ENOMEM;
 }
 
-static int add_row(struct table *table, const struct measured *measured, unsigned int method,
+static int add_row(struct table *table, const struct results *results, unsigned int method,
 		   unsigned int side)
 {
 	static const struct tally empty;
-	struct methods *kept = measured_state(measured, &analysis_methods);
-	const unsigned int layers = measured->job->layers;
-	const struct tally *tally = totals_path(measured, class_of(method, side), method);
-	struct line line = {
+	struct methods *kept = results_state(results, &analysis_methods);
+	const unsigned int layers = results->job->layers;
+	const struct tally *tally = totals_path(results, class_of(method, side), method);
+	struct methods_row line = {
 		.method = method_names[method],
 		.side = side_names[side],
 		.count = tally->count,
@@ -143,7 +147,7 @@ static int add_row(struct table *table, const struct measured *measured, unsigne
 	return table_add(table, &line);
 }
 
-static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
 {
 	const struct methods *kept = state;
 	unsigned int side = event->class == IO_WRITE || event->class == IO_MMAP_WRITE;
@@ -155,14 +159,14 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	return 1;
 }
 
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
-	table->recorded = measured->job->layers;
+	table->recorded = results->job->layers;
 	for (unsigned int method = 0; method < METHODS && !status; method++)
 		for (unsigned int side = 0; side < SIDES && !status; side++)
-			status = add_row(table, measured, method, side);
+			status = add_row(table, results, method, side);
 	return status;
 }
 
@@ -171,7 +175,7 @@ const struct analysis analysis_methods = {
 	.meaning = "I/O by access method: system calls, O_DIRECT, mmap, splice, io_uring, libaio, "
 		   "kernel",
 	.shape = TABLE_LIST,
-	.of_sums = true,
+	.aggregated_ok = true,
 	.begin = begin,
 	.conclude = conclude,
 	.rows_of = rows_of,

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_METHODS_H
 #define FAULTLINE_METHODS_H
 
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/events/tally.h"
 
 #define METHODS (METHOD_UNKNOWN + 1)
@@ -14,7 +14,7 @@ enum method_side { SIDE_READ, SIDE_WRITE, SIDES };
 
 /* Includes lost events, except in merged time. For merged reports (measured->job is NULL) only
  * counts, bytes and times are set. */
-struct tally methods_tally(const struct measured *measured, enum io_method method,
+struct tally methods_tally(const struct results *results, enum io_method method,
 			   enum method_side side);
 
 #endif

@@ -11,7 +11,7 @@
 #include "analysis/base/histogram.h"
 #include "analysis/shared/size_class.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
 #define SIZES SIZE_CLASSES
 
@@ -24,7 +24,7 @@ struct detail {
 
 struct operations {
 	const struct job *job;
-	struct detail *details[JOB_OPERATIONS_MOST];
+	struct detail *details[JOB_OPERATIONS_MAX];
 };
 
 /* Numbers that are meaningful for the operations of a family. */
@@ -61,7 +61,7 @@ static void end(void *state)
 {
 	struct operations *operations = state;
 
-	for (size_t i = 0; i < JOB_OPERATIONS_MOST; i++)
+	for (size_t i = 0; i < JOB_OPERATIONS_MAX; i++)
 		free(operations->details[i]);
 	free(operations);
 }
@@ -112,7 +112,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 }
 
 /* An operation of the table, with its sort key. */
-struct line {
+struct operations_row {
 	uint32_t number;
 	struct trace_operation_total total;
 	const struct operation *operation;
@@ -144,15 +144,18 @@ static int get_percentile(struct table *table, struct cell *cell, const void *ro
 static const struct table_column columns[] = {
 	{ "layer", NULL, UNIT_NONE, "layer that recorded the operation",
 	  TABLE_LITERAL(struct operation_row, layer), 0 },
-	{ "op", "operation", UNIT_NONE, "kernel name of the call, or kind of fault",
+	{ "op", "operation", UNIT_NONE,
+	  "kernel name of the call, or kind of fault; *_apart: layer vfs, for another operation or "
+	  "in kernel threads, included in no total",
 	  TABLE_LITERAL(struct operation_row, name), 0 },
-	{ "family", NULL, UNIT_NONE, "kind of operation",
+	{ "family", NULL, UNIT_NONE, "kind of operation, for example read, write, metadata or sync",
 	  TABLE_LITERAL(struct operation_row, family), 0 },
 	{ "count", "count", UNIT_COUNT, "number of operations",
 	  TABLE_UINT(struct operation_row, count), 0 },
 	{ "errors", "errors", UNIT_COUNT, "operations that failed",
 	  TABLE_UINT(struct operation_row, errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved", TABLE_UINT(struct operation_row, bytes), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; null for operations that move none",
+	  TABLE_UINT(struct operation_row, bytes), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
 	  "bytes read from storage into the page cache, readahead included",
 	  TABLE_UINT(struct operation_row, fetched_bytes), JOB_PAGECACHE },
@@ -160,21 +163,27 @@ static const struct table_column columns[] = {
 	  "bytes of new page-cache pages filled by writes",
 	  TABLE_UINT(struct operation_row, created_bytes), JOB_PAGECACHE },
 	{ "read_for_write_bytes", NULL, UNIT_BYTES,
-	  "bytes read from storage to complete partially written pages",
+	  "bytes read from storage to complete partially written pages, not included in "
+	  "created_bytes; requires layers block and pagecache",
 	  TABLE_UINT(struct operation_row, read_for_write_bytes), JOB_READ_FOR_WRITE },
 	{ "thread_time_ns", "thread time", UNIT_NS, "operation time summed over threads",
 	  TABLE_UINT(struct operation_row, thread_time_ns), 0 },
-	{ "p50_ns", "p50", UNIT_NS, "median duration of an operation", get_percentile,
-	  offsetof(struct operation_row, p50_ns), 0 },
-	{ "p99_ns", "p99", UNIT_NS, "99th percentile of the duration", get_percentile,
-	  offsetof(struct operation_row, p99_ns), 0 },
-	{ "max_ns", "max", UNIT_NS, "longest duration of an operation",
+	{ "p50_ns", "p50", UNIT_NS,
+	  "median duration of an operation, at most 1/64 too large; an upper bound if operations "
+	  "were aggregated",
+	  get_percentile, offsetof(struct operation_row, p50_ns), 0 },
+	{ "p99_ns", "p99", UNIT_NS,
+	  "99th percentile of the duration, at most 1/64 too large; an upper bound if operations "
+	  "were aggregated",
+	  get_percentile, offsetof(struct operation_row, p99_ns), 0 },
+	{ "max_ns", "max", UNIT_NS,
+	  "longest duration of an operation, exact; null if operations were aggregated",
 	  TABLE_UINT(struct operation_row, max_ns), 0 },
 };
 
 static int compare_lines(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct operations_row *a = left, *b = right;
 	int order;
 
 	if (a->total.thread_time_ns != b->total.thread_time_ns)
@@ -183,7 +192,7 @@ static int compare_lines(const void *left, const void *right)
 	return order ? order : strcmp(a->operation->layer, b->operation->layer);
 }
 
-static size_t make_lines(const struct job *job, struct line *lines)
+static size_t make_lines(const struct job *job, struct operations_row *lines)
 {
 	size_t count = 0;
 
@@ -195,7 +204,7 @@ static size_t make_lines(const struct job *job, struct line *lines)
 		/* Throttling is part of the calls and faults that it happens in. */
 		if (!(seen->count + unseen->count) || operation->family == TRACE_DELAY)
 			continue;
-		lines[count++] = (struct line) {
+		lines[count++] = (struct operations_row) {
 			.number = i,
 			.operation = operation,
 			.total = { .count = seen->count + unseen->count,
@@ -218,8 +227,8 @@ static size_t make_lines(const struct job *job, struct line *lines)
  * take more than the total time. If damage made the counts contradictory, the class bound is
  * returned as it is.
  */
-static uint64_t percentile(const struct line *line, const struct detail *detail, bool timed,
-			   unsigned int percent)
+static uint64_t percentile(const struct operations_row *line, const struct detail *detail,
+			   bool timed, unsigned int percent)
 {
 	const struct histogram *latency = &detail->latency;
 	uint64_t bound = histogram_percentile(latency, percent), most, rank;
@@ -234,7 +243,7 @@ static uint64_t percentile(const struct line *line, const struct detail *detail,
 }
 
 static int add_line(struct table *table, const struct operations *operations,
-		    const struct line *line)
+		    const struct operations_row *line)
 {
 	const struct operation *operation = line->operation;
 	const struct detail *detail = operations->details[line->number];
@@ -267,16 +276,16 @@ static int add_line(struct table *table, const struct operations *operations,
 
 static int set_note(struct table *table, const struct job *job)
 {
-	struct words note = { .used = 0 };
+	struct strbuf note = { .used = 0 };
 	char count[UNITS_TEXT];
 
 	if (job->lost)
-		words_clause(&note,
-			     "percentiles and sizes exclude the %s lost events; all other numbers "
-			     "include them",
-			     units_count(count, job->lost));
+		strbuf_clause(&note,
+			      "percentiles and sizes exclude the %s lost events; all other numbers "
+			      "include them",
+			      units_count(count, job->lost));
 	if (job->summed)
-		words_clause(
+		strbuf_clause(
 			&note,
 			"percentiles of aggregated operations are upper bounds, in powers of two");
 	return note.used ? table_set_note(table, note.bytes) : 0;
@@ -285,18 +294,18 @@ static int set_note(struct table *table, const struct job *job)
 static int fill(void *state, struct table *table)
 {
 	struct operations *operations = state;
-	struct line *lines;
+	struct operations_row *lines;
 	size_t count;
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
 	table->recorded = operations->job->layers;
 	if (!status)
-		status = size_class_add_columns(table,
-						"operations by requested bytes, in this size class",
-						offsetof(struct operation_row, sizes));
+		status = size_class_add_columns(
+			table, "operations that requested a number of bytes in this size class",
+			offsetof(struct operation_row, sizes));
 	if (status)
 		return status;
-	lines = calloc(JOB_OPERATIONS_MOST, sizeof(*lines));
+	lines = calloc(JOB_OPERATIONS_MAX, sizeof(*lines));
 	if (!lines)
 		return -ENOMEM;
 	count = make_lines(operations->job, lines);
@@ -317,8 +326,8 @@ const struct analysis analysis_operations = {
 	.share = "share", /* faults without a file are not I/O */
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events },
+	.aggregated_ok = true,
+	.consumer = { .apart = true, .sums = true, .events = add_events },
 	.fill = fill,
 	.end = end,
 	.merging = { .keys = "layer,op",

@@ -15,7 +15,7 @@
 
 #include "analysis/devices/devices.h"
 #include "analysis/shared/measure.h"
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 #include "analysis/totals/totals.h"
 #include "analysis/devices/writeback.h"
 
@@ -53,12 +53,14 @@ static const struct {
 #define SUM_OF_OPERATION(member) TABLE_UINT(struct trace_operation_total, member)
 
 static const struct table_column memory_fields[] = {
-	{ "count", NULL, UNIT_COUNT, "faults without a file",
+	{ "count", NULL, UNIT_COUNT,
+	  "page faults without a known file: on anonymous memory, on shared memory (tmpfs "
+	  "included), or on a mapping that was not found",
 	  TABLE_UINT(struct trace_operation_total, count), 0 },
 	{ "major", "major", UNIT_COUNT,
-	  "major faults without a file, which waited for pages to be swapped in",
+	  "such faults that were major: they waited for pages to be swapped in; null: older traces",
 	  TABLE_UINT(struct trace_operation_total, major_faults), 0 },
-	{ "time_ns", "thread time", UNIT_NS, "time of faults without a file, summed over threads",
+	{ "time_ns", "thread time", UNIT_NS, "time of such faults, summed over threads",
 	  TABLE_UINT(struct trace_operation_total, thread_time_ns), 0 },
 };
 
@@ -79,7 +81,9 @@ static const struct {
 
 /* Page-cache fills of files that are not an operation's own. */
 static const struct table_column page_fields[] = {
-	{ "events", "events", UNIT_COUNT, "times pages were added to the page cache",
+	{ "events", "events", UNIT_COUNT,
+	  "times pages of a file were added to the page cache by no operation (unattributed), or "
+	  "by an operation on another file (indirect)",
 	  SUM_OF_OPERATION(count), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
 	  "bytes read from storage into the page cache, readahead included",
@@ -102,10 +106,12 @@ static const struct {
 
 /* Part of the time of the calls and faults that it happens in. */
 static const struct table_column throttled_fields[] = {
-	{ "pauses", "pauses", UNIT_COUNT, "times the kernel throttled a writing thread",
+	{ "pauses", "pauses", UNIT_COUNT,
+	  "times the kernel throttled a writing thread because of too many dirty pages",
 	  SUM_OF_OPERATION(count), 0 },
 	{ "pause_ns", "thread time", UNIT_NS,
-	  "time writers were throttled because of too many dirty pages, summed over threads",
+	  "time writers were throttled because of too many dirty pages, summed over threads; part "
+	  "of the time of their calls and faults",
 	  SUM_OF_OPERATION(thread_time_ns), 0 },
 };
 static const struct table_group throttled_group = { "throttled", "throttled", JOB_THROTTLED,
@@ -113,8 +119,8 @@ static const struct table_group throttled_group = { "throttled", "throttled", JO
 
 static const struct table_column async_fields[] = {
 	{ "submissions_not_traced", "submissions, not traced", UNIT_COUNT,
-	  "operations submitted to io_uring and libaio that are not traced; the bytes they moved "
-	  "are unknown",
+	  "operations submitted to io_uring and libaio, not traced because layer async was off; "
+	  "the bytes they moved are unknown",
 	  TABLE_UINT(struct submissions, all), 0 },
 	{ "io_uring", NULL, UNIT_COUNT, "untraced operations submitted to io_uring",
 	  TABLE_UINT(struct submissions, uring), 0 },
@@ -371,7 +377,7 @@ static int add_measures(struct table *table, unsigned int recorded, size_t base)
 }
 
 /* Requests without a completion event may belong to the run. */
-static void mark_storage(const struct measured *measured, struct table *table)
+static void mark_storage(const struct results *results, struct table *table)
 {
 	static const enum device_use uses[STORAGE_SIDES] = { DEVICE_READS, DEVICE_WRITES };
 
@@ -379,7 +385,7 @@ static void mark_storage(const struct measured *measured, struct table *table)
 		for (size_t side = 0; side < STORAGE_SIDES; side++) {
 			const char *name = storage_groups[side].group.name;
 
-			if (devices_unseen(measured, uses[side]) &&
+			if (devices_unseen(results, uses[side]) &&
 			    !strncmp(table->columns[i].name, name, strlen(name)) &&
 			    table->cells[i].type == CELL_UINT)
 				table->cells[i].at_least = true;
@@ -387,12 +393,12 @@ static void mark_storage(const struct measured *measured, struct table *table)
 }
 
 /* Adds results of other tables, too. */
-static int conclude(const struct measured *measured, struct table *table)
+static int conclude(const struct results *results, struct table *table)
 {
-	struct totals *totals = measured_state(measured, &analysis_totals);
+	struct totals *totals = results_state(results, &analysis_totals);
 	int status = add_measures(table, totals->job->layers, offsetof(struct totals, tallies));
 
-	totals->stores_bytes = writeback_of_stores(measured);
+	totals->stores_bytes = writeback_of_stores(results);
 	if (!status && totals->job->layers & JOB_FAULT)
 		status = table_add_column(table, &stores_column);
 	for (size_t i = 0; i < TOTALS_PAGES && !status; i++)
@@ -413,7 +419,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	if (!status)
 		status = table_add(table, totals);
 	if (!status)
-		mark_storage(measured, table);
+		mark_storage(results, table);
 	return status;
 }
 
@@ -428,7 +434,7 @@ static uint32_t group_of_request(const struct totals *totals, const struct event
 }
 
 /* Marked: events that are not operations. */
-static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
 {
 	uint32_t group = GROUPS;
 
@@ -458,15 +464,15 @@ const char *totals_group(uint32_t row)
 				      : storage_groups[row - GROUP_STORAGE].group.name;
 }
 
-struct submissions totals_submissions(const struct measured *measured)
+struct submissions totals_submissions(const struct results *results)
 {
-	const struct totals *totals = measured_state(measured, &analysis_totals);
+	const struct totals *totals = results_state(results, &analysis_totals);
 	struct submissions told = { 0 };
 	const struct table *table;
 
-	if (measured->job)
+	if (results->job)
 		return totals->submissions;
-	table = report_by(measured->report, &analysis_totals);
+	table = report_by(results->report, &analysis_totals);
 	for (size_t i = 0; i < async_group.count && table->row_count; i++) {
 		const struct table_column *column = &async_fields[i];
 		char name[64];
@@ -477,54 +483,54 @@ struct submissions totals_submissions(const struct measured *measured)
 	return told;
 }
 
-struct tally totals_class(const struct measured *measured, enum io_class class)
+struct tally totals_class(const struct results *results, enum io_class class)
 {
-	const struct totals *totals = measured_state(measured, &analysis_totals);
+	const struct totals *totals = results_state(results, &analysis_totals);
 	struct tally told[MEASURES] = { 0 };
 	const struct table *table;
 
-	if (measured->job)
+	if (results->job)
 		return totals->tallies[class];
-	table = report_by(measured->report, &analysis_totals);
+	table = report_by(results->report, &analysis_totals);
 	if (table->row_count)
 		table_read_row(table, 0, told);
 	return told[class];
 }
 
-const struct tally *totals_path(const struct measured *measured, enum io_class class,
+const struct tally *totals_path(const struct results *results, enum io_class class,
 				enum io_method method)
 {
-	const struct totals *totals = measured_state(measured, &analysis_totals);
+	const struct totals *totals = results_state(results, &analysis_totals);
 
 	return &totals->paths[class][method];
 }
 
-const struct tally *totals_all(const struct measured *measured)
+const struct tally *totals_all(const struct results *results)
 {
-	const struct totals *totals = measured_state(measured, &analysis_totals);
+	const struct totals *totals = results_state(results, &analysis_totals);
 
 	return &totals->tallies[MEASURE_IO];
 }
 
-const struct trace_operation_total *totals_pages(const struct measured *measured,
+const struct trace_operation_total *totals_pages(const struct results *results,
 						 enum totals_pages which)
 {
-	const struct totals *totals = measured_state(measured, &analysis_totals);
+	const struct totals *totals = results_state(results, &analysis_totals);
 
 	return &totals->pages[which];
 }
 
-const struct trace_operation_total *totals_memory(const struct measured *measured,
+const struct trace_operation_total *totals_memory(const struct results *results,
 						  enum totals_memory which)
 {
-	const struct totals *totals = measured_state(measured, &analysis_totals);
+	const struct totals *totals = results_state(results, &analysis_totals);
 
 	return &totals->memory[which];
 }
 
-const struct trace_operation_total *totals_throttled(const struct measured *measured)
+const struct trace_operation_total *totals_throttled(const struct results *results)
 {
-	const struct totals *totals = measured_state(measured, &analysis_totals);
+	const struct totals *totals = results_state(results, &analysis_totals);
 
 	return &totals->throttled;
 }
@@ -545,8 +551,8 @@ const struct analysis analysis_totals = {
 	.meaning = "the job's I/O by class; counts and bytes are exact even if events were lost",
 	.shape = TABLE_RECORD,
 	.begin = begin,
-	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.aggregated_ok = true,
+	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.fill = fill,
 	.conclude = conclude,
 	.rows_of = rows_of,

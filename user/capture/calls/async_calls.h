@@ -8,7 +8,7 @@
 #include "bpf/event.h"
 #include "trace/header.h"
 
-#define ASYNC_OPERATIONS_MOST 96
+#define ASYNC_OPERATIONS_MAX 96
 
 /* Returns the operations, ordered by number from the first on: `*count` rows. */
 const struct trace_operation *async_operations(size_t *count);

@@ -226,9 +226,9 @@ static const struct call call_table[] = {
 
 #define OP_FIRST_ASYNC (OP_FIRST_CALL + CALL_COUNT)
 
-static_assert(OP_FIRST_ASYNC + ASYNC_OPERATIONS_MOST <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
+static_assert(OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
 
-static struct trace_operation operations[OP_FIRST_ASYNC + ASYNC_OPERATIONS_MOST] = {
+static struct trace_operation operations[OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX] = {
 	[OP_NONE] = { "none", "none", TRACE_UNDECODED },
 	[OP_UNDECODED] = { "syscall", "compat", TRACE_UNDECODED },
 	[OP_FAULT] = { "fault", "fault", TRACE_FILEFAULT },

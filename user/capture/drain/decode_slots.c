@@ -37,7 +37,7 @@ static void take_lane_call(struct decoder *decoder, unsigned int lane,
 	trace_writer_append(decoder->writer, TRACE_SYSCALL, lane, row);
 }
 
-#define RUN_LEAST 8 /* calls that make a loop per column worthwhile */
+#define RUN_MIN 8 /* calls that make a loop per column worthwhile */
 
 /* Takes the leading calls in one run. Returns how many; 0 if there are too few. */
 static size_t take_lane_calls(struct decoder *decoder, unsigned int lane,
@@ -47,7 +47,7 @@ static size_t take_lane_calls(struct decoder *decoder, unsigned int lane,
 
 	while (calls < count && slots[calls].call.op != OP_FAULT)
 		calls++;
-	if (calls < RUN_LEAST)
+	if (calls < RUN_MIN)
 		return 0;
 	taken = trace_writer_append_run(decoder->writer, TRACE_SYSCALL, lane, slots, sizeof(*slots),
 					calls, decoder->call_fields);

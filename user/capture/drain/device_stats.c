@@ -15,19 +15,19 @@
 #include "capture/host/host.h"
 #include "capture/host/shared.h"
 
-#define STATS_MOST 4096 /* devices and their partitions */
+#define STATS_MAX 4096 /* devices and their partitions */
 
-#define PLACES_BYTES (DEVICES_MOST * sizeof(struct device_place))
+#define PLACES_BYTES (DEVICES_MAX * sizeof(struct device_place))
 
 struct device_stats {
 	const struct device_place *places; /* the kernel side's */
 	int totals, cpus;
-	bool merges;				/* merges and requeues are counted */
-	struct device_total *values;		/* one per CPU */
-	struct device_total told[DEVICES_MOST]; /* last recorded, by device number */
+	bool merges;			       /* merges and requeues are counted */
+	struct device_total *values;	       /* one per CPU */
+	struct device_total told[DEVICES_MAX]; /* last recorded, by device number */
 	uint64_t records;
 	/* /proc/diskstats at the start and at the end of the recording. */
-	struct diskstat began[STATS_MOST], ended[STATS_MOST];
+	struct diskstat began[STATS_MAX], ended[STATS_MAX];
 	size_t began_count, ended_count;
 };
 
@@ -52,7 +52,7 @@ int device_stats_open(struct device_stats **out, int places, int totals, int cpu
 		device_stats_close(stats);
 		return err;
 	}
-	stats->began_count = diskstats_read(stats->began, STATS_MOST);
+	stats->began_count = diskstats_read(stats->began, STATS_MAX);
 	*out = stats;
 	return 0;
 }
@@ -85,7 +85,7 @@ static int sum_up(struct device_stats *stats, uint32_t number, struct device_tot
 void device_stats_end(struct device_stats *stats)
 {
 	if (stats && !stats->ended_count)
-		stats->ended_count = diskstats_read(stats->ended, STATS_MOST);
+		stats->ended_count = diskstats_read(stats->ended, STATS_MAX);
 }
 
 static uint64_t beyond(uint64_t began, uint64_t ended, uint64_t counted)
@@ -114,7 +114,7 @@ static bool count_unseen(const struct device_stats *stats, struct event_device *
 
 int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *context)
 {
-	for (uint32_t number = 0; stats && number < DEVICES_MOST; number++) {
+	for (uint32_t number = 0; stats && number < DEVICES_MAX; number++) {
 		const struct device_place *place = &stats->places[number];
 		struct event_device record = { .header = { .kind = RECORD_DEVICE,
 							   .size = sizeof(record) } };

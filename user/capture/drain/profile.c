@@ -20,8 +20,8 @@
 
 #define SLOTS_EACH 16384u /* default: 6 MiB for 2 CPUs; each further one adds SLOTS_PER_CPU */
 #define SLOTS_PER_CPU 4096u
-#define SLOTS_DEFAULT_MOST 131072u
-#define SLOTS_LEAST 16u
+#define SLOTS_DEFAULT_MAX 131072u
+#define SLOTS_MIN 16u
 
 /* Above CROWDED slots in use, the least used are freed until ROOMY are left. */
 #define CROWDED(slots) ((slots) / 4 * 3)
@@ -44,19 +44,19 @@ struct profile {
 	unsigned int slot_count, entries;
 	size_t bytes;
 	struct base *bases;
-	struct idle *idle;	 /* space to sort the slots in use */
-	uint64_t read_ns;	 /* time of the last reading */
-	unsigned int sampled;	 /* where the next sample begins */
-	profile_over_fn is_over; /* NULL: not known */
+	struct idle *idle;	   /* space to sort the slots in use */
+	uint64_t read_ns;	   /* time of the last reading */
+	unsigned int sampled;	   /* where the next sample begins */
+	profile_exited_fn is_over; /* NULL: not known */
 	void *over_context;
 	struct profile_use use;
 };
 
 unsigned int profile_round_slots(uint64_t slots)
 {
-	unsigned int power = SLOTS_LEAST;
+	unsigned int power = SLOTS_MIN;
 
-	while (power < slots && power < PROFILE_SLOTS_MOST)
+	while (power < slots && power < PROFILE_SLOTS_MAX)
 		power *= 2;
 	return power;
 }
@@ -65,7 +65,7 @@ unsigned int profile_default_slots(unsigned int cpus)
 {
 	uint64_t slots = SLOTS_EACH + (uint64_t)SLOTS_PER_CPU * (cpus > 2 ? cpus - 2 : 0);
 
-	return profile_round_slots(slots < SLOTS_DEFAULT_MOST ? slots : SLOTS_DEFAULT_MOST);
+	return profile_round_slots(slots < SLOTS_DEFAULT_MAX ? slots : SLOTS_DEFAULT_MAX);
 }
 
 size_t profile_memory(unsigned int slots)
@@ -79,7 +79,7 @@ unsigned int profile_node_slots(unsigned int cpus)
 {
 	unsigned int slots = 2 * profile_default_slots(cpus);
 
-	while (profile_memory(slots) > PROFILE_NODE_BYTES_MOST)
+	while (profile_memory(slots) > PROFILE_NODE_BYTES_MAX)
 		slots /= 2;
 	return slots;
 }
@@ -253,7 +253,7 @@ static void make_room(struct profile *profile, unsigned int first, unsigned int 
 	}
 }
 
-void profile_ask_over(struct profile *profile, profile_over_fn is_over, void *context)
+void profile_set_exited(struct profile *profile, profile_exited_fn is_over, void *context)
 {
 	profile->is_over = is_over;
 	profile->over_context = context;

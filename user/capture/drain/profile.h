@@ -13,13 +13,13 @@
 
 struct profile;
 
-#define PROFILE_SLOTS_MOST (1u << 20) /* 384 MiB */
+#define PROFILE_SLOTS_MAX (1u << 20) /* 384 MiB */
 
 /* Returns the default number of slots that any key may take, by the number of CPUs. */
 unsigned int profile_default_slots(unsigned int cpus);
 /* The same for a service that covers a whole node, which leaves more slots behind than one job; and
  * the memory that `slots` slots take on both sides. */
-#define PROFILE_NODE_BYTES_MOST (64u << 20)
+#define PROFILE_NODE_BYTES_MAX (64u << 20)
 unsigned int profile_node_slots(unsigned int cpus);
 size_t profile_memory(unsigned int slots);
 /* Rounds up to a valid number of slots, a power of two. */
@@ -48,8 +48,8 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 
 /* Returns whether a process has ended; its slots are freed once they are reported. NULL:
  * unknown. */
-typedef bool (*profile_over_fn)(void *context, uint32_t pid);
-void profile_ask_over(struct profile *profile, profile_over_fn is_over, void *context);
+typedef bool (*profile_exited_fn)(void *context, uint32_t pid);
+void profile_set_exited(struct profile *profile, profile_exited_fn is_over, void *context);
 
 /* Estimates from a sample of slots whether keys begin to find no free slot; cheap enough to call
  * often. A reading then retires slots, and the next one frees them. False for NULL. */

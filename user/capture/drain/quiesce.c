@@ -21,20 +21,20 @@
 static bool visit_all(unsigned int most)
 {
 	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF), end = present_end(cpus);
-	cpu_set_t allowed, one;
+	cpu_set_t limits, one;
 	bool all = true;
 
-	if (end > most || sched_getaffinity(0, sizeof(allowed), &allowed) ||
-	    CPU_COUNT(&allowed) != sysconf(_SC_NPROCESSORS_ONLN))
+	if (end > most || sched_getaffinity(0, sizeof(limits), &limits) ||
+	    CPU_COUNT(&limits) != sysconf(_SC_NPROCESSORS_ONLN))
 		return false;
 	for (unsigned int cpu = 0; cpu < end && all; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed))
+		if (!CPU_ISSET(cpu, &limits))
 			continue; /* offline */
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
 		all = !sched_setaffinity(0, sizeof(one), &one);
 	}
-	sched_setaffinity(0, sizeof(allowed), &allowed);
+	sched_setaffinity(0, sizeof(limits), &limits);
 	return all;
 }
 

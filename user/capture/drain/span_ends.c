@@ -17,7 +17,7 @@
 #define SLOTS (1u << 18) /* chunks, filled up to three quarters: 6 MiB */
 #define ENDS_MAX (1u << 16)
 #define FORKS_MAX (1u << 16)
-#define ANCESTORS_MOST 64
+#define ANCESTORS_MAX 64
 #define OUR_IDS (1ull << 53) /* the library assigns only ids below (see span.c) */
 
 struct end_chunk {
@@ -166,7 +166,7 @@ static bool may_have_begun(const struct span_ends *ends, uint32_t pid, uint64_t 
 {
 	const struct fork *forks = ends->forks, *end = forks + ends->fork_count, *fork;
 
-	for (int i = 0; i < ANCESTORS_MOST; i++) {
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
 		const struct fork wanted = { .child = pid };
 
 		if (has_begun(ends, pid, id))

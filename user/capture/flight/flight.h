@@ -25,7 +25,7 @@ struct flight_options {
 	gid_t gid;
 	struct flight_keep keep;
 	uint64_t every_ns; /* minimum time between traces */
-	struct flight_trigger triggers[FLIGHT_TRIGGERS_MOST];
+	struct flight_trigger triggers[FLIGHT_TRIGGERS_MAX];
 	size_t trigger_count;
 	uint64_t slower_ns;	    /* same as session_options.flight_slower_ns */
 	struct trace_header header; /* of the recording; the caller owns what it points to */

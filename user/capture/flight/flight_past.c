@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPANS_MOST 65536 /* open at the same time */
-#define ENDS_MOST 65536	 /* without a begin; when full, all are dropped */
+#define SPANS_MAX 65536 /* open at the same time */
+#define ENDS_MAX 65536	/* without a begin; when full, all are dropped */
 #define LOOK_EVERY_NS 10000000000ull
 #define RECORD_BYTES (sizeof(struct event_exec) + EVENT_COMMAND_BYTES)
 
@@ -150,7 +150,7 @@ static void take_begin(struct flight_past *past, const struct event_span *span)
 	 * processes come before the rest. */
 	if (has_ended || !flight_table_find(&past->processes, span->header.pid, 0))
 		return;
-	if (past->spans.count < SPANS_MOST)
+	if (past->spans.count < SPANS_MAX)
 		keep_record(past, &past->spans, span->header.pid, span->id, &span->header);
 	else
 		past->refused++;
@@ -164,7 +164,7 @@ static void take_end(struct flight_past *past, const struct event_span_end *end)
 		flight_table_remove(&past->spans, end->header.pid, end->id);
 		return;
 	}
-	if (past->ends.count == ENDS_MOST)
+	if (past->ends.count == ENDS_MAX)
 		flight_table_free(&past->ends);
 	keep_record(past, &past->ends, end->header.pid, end->id, &end->header);
 }

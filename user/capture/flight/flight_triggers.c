@@ -25,12 +25,12 @@ static const struct {
 };
 
 struct standing {
-	uint64_t sums[FLIGHT_MEASURES];		 /* of this interval */
-	uint64_t since_ns[FLIGHT_TRIGGERS_MOST]; /* start of the time above the limit; 0: below */
+	uint64_t sums[FLIGHT_MEASURES];		/* of this interval */
+	uint64_t since_ns[FLIGHT_TRIGGERS_MAX]; /* start of the time above the limit; 0: below */
 };
 
 struct flight_triggers {
-	struct flight_trigger triggers[FLIGHT_TRIGGERS_MOST];
+	struct flight_trigger triggers[FLIGHT_TRIGGERS_MAX];
 	size_t count;
 	struct flight_table who; /* of struct standing */
 	uint64_t begun_ns;	 /* start of the interval */
@@ -93,7 +93,7 @@ struct flight_triggers *flight_triggers_open(const struct flight_trigger *trigge
 {
 	struct flight_triggers *made = calloc(1, sizeof(*made));
 
-	if (!made || count > FLIGHT_TRIGGERS_MOST) {
+	if (!made || count > FLIGHT_TRIGGERS_MAX) {
 		free(made);
 		return NULL;
 	}

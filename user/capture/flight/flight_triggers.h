@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FLIGHT_TRIGGERS_MOST 8
+#define FLIGHT_TRIGGERS_MAX 8
 #define FLIGHT_REASON_BYTES 256
 
 enum flight_measure {

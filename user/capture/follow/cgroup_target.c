@@ -18,7 +18,7 @@
 #include "capture/names/cgroups.h"
 #include "log.h"
 
-#define HIERARCHIES_MOST 32
+#define HIERARCHIES_MAX 32
 #define LINE_BYTES 8192
 
 /* --- hierarchies --- */
@@ -77,7 +77,7 @@ static void take_mount(struct hierarchies *all, char *line)
 	char *behind = strstr(line, " - "), root[PATH_MAX], type[32], options[1024];
 	struct hierarchy *one = &all->each[all->count];
 
-	if (!behind || all->count == HIERARCHIES_MOST ||
+	if (!behind || all->count == HIERARCHIES_MAX ||
 	    sscanf(line, "%*s %*s %*s %*s %4095s", root) != 1 ||
 	    sscanf(behind, " - %31s %*s %1023s", type, options) != 2)
 		return;
@@ -104,7 +104,7 @@ static int hierarchies_find(struct hierarchies *all)
 	char line[LINE_BYTES];
 	FILE *file;
 
-	*all = (struct hierarchies) { .each = calloc(HIERARCHIES_MOST, sizeof(*all->each)) };
+	*all = (struct hierarchies) { .each = calloc(HIERARCHIES_MAX, sizeof(*all->each)) };
 	if (!all->each)
 		return -ENOMEM;
 	file = fopen("/proc/self/mountinfo", "re");
@@ -277,7 +277,7 @@ static bool has_processes(int dir, int depth)
 	int copy;
 
 	found = reads(dir, "cgroup.procs", text, sizeof(text)) > 0;
-	copy = found || depth == CGROUPS_DEPTH_MOST ? -1 : openat(dir, ".", O_RDONLY | O_CLOEXEC);
+	copy = found || depth == CGROUPS_DEPTH_MAX ? -1 : openat(dir, ".", O_RDONLY | O_CLOEXEC);
 	list = copy >= 0 ? fdopendir(copy) : NULL;
 	if (!list && copy >= 0)
 		close(copy);

@@ -13,7 +13,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#define MOUNTS_MOST 1024
+#define MOUNTS_MAX 1024
 #define LINE_BYTES 16384
 
 struct limits {
@@ -24,7 +24,7 @@ struct limits {
 };
 
 /* A line of mountinfo; texts point into it. */
-struct line {
+struct limits_line {
 	unsigned int major, minor;
 	char *root, *path, *options, *type, *super_options;
 };
@@ -50,7 +50,7 @@ static void unescape(char *text)
 }
 
 /* "ID PARENT MAJOR:MINOR ROOT PATH OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS" */
-static bool take_line(char *text, struct line *line)
+static bool take_line(char *text, struct limits_line *line)
 {
 	char *rest, *words[6], *second = strstr(text, " - ");
 
@@ -80,11 +80,11 @@ static bool take_line(char *text, struct line *line)
 }
 
 /* Calls `take` for each mount until it returns nonzero, and returns that. */
-static int each_mount(int (*take)(void *context, struct line *line), void *context)
+static int each_mount(int (*take)(void *context, struct limits_line *line), void *context)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re");
 	char *text = malloc(LINE_BYTES);
-	struct line line;
+	struct limits_line line;
 	int status = 0;
 
 	while (file && text && !status && fgets(text, LINE_BYTES, file))
@@ -144,7 +144,7 @@ static bool has_option(const char *options, const char *option)
 }
 
 /* If both versions are mounted, version 1 limits memory if it has that controller. */
-static int take_hierarchy(void *context, struct line *line)
+static int take_hierarchy(void *context, struct limits_line *line)
 {
 	struct limit_hierarchy *hierarchy = context;
 	bool is_first = !strcmp(line->type, "cgroup") && has_option(line->super_options, "memory");
@@ -218,7 +218,7 @@ static const char *const no_storage[] = {
 	"pstore", "ramfs",	 "rpc_pipefs", "securityfs", "selinuxfs", "sysfs",    "tracefs",
 };
 
-static uint64_t readahead_bytes(const struct line *line)
+static uint64_t readahead_bytes(const struct limits_line *line)
 {
 	char path[64];
 	uint64_t kilobytes = 0;
@@ -228,7 +228,7 @@ static uint64_t readahead_bytes(const struct line *line)
 	return read_number(path, &kilobytes) ? kilobytes * 1024 : 0;
 }
 
-static int take_mount(void *context, struct line *line)
+static int take_mount(void *context, struct limits_line *line)
 {
 	struct limits *limits = context;
 	struct trace_mount *mount = &limits->mounts[limits->count];
@@ -237,7 +237,7 @@ static int take_mount(void *context, struct line *line)
 	for (size_t i = 0; i < sizeof(no_storage) / sizeof(no_storage[0]); i++)
 		if (!strcmp(line->type, no_storage[i]))
 			return 0;
-	if (limits->count == MOUNTS_MOST)
+	if (limits->count == MOUNTS_MAX)
 		return 0;
 	/* Options of the mount and of the file system; the latter often repeat the first one. */
 	if (asprintf(&options, "%s,%s", line->options, line->super_options) < 0)
@@ -261,7 +261,7 @@ int limits_open(struct limits **out)
 
 	if (!limits)
 		return -ENOMEM;
-	limits->mounts = calloc(MOUNTS_MOST, sizeof(*limits->mounts));
+	limits->mounts = calloc(MOUNTS_MAX, sizeof(*limits->mounts));
 	err = limits->mounts ? each_mount(take_mount, limits) : -ENOMEM;
 	if (err) {
 		limits_close(limits);

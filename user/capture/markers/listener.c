@@ -89,7 +89,7 @@ static int open_looked_at(const struct listener_look *look)
 /* Counts a refused file, and keeps the reason for the first one. */
 static void tell_refused(struct state *state, struct marker_file *file, int fd)
 {
-	struct listener_news *news = state->listener->news;
+	struct listener_status *news = state->listener->news;
 	char link[64];
 	ssize_t length;
 

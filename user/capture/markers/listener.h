@@ -19,7 +19,7 @@ struct listener_look {
 };
 
 /* Memory shared with the tracer. */
-struct listener_news {
+struct listener_status {
 	_Atomic uint64_t unheard; /* programs whose spans may be missing, see marker_programs.h */
 	_Atomic uint64_t taken;	  /* looks handled */
 	_Atomic uint64_t unseen;  /* programs that exited before they were inspected */
@@ -30,7 +30,7 @@ struct listener_news {
 
 struct listener {
 	struct session *session;
-	struct listener_news *news;
+	struct listener_status *news;
 	const char *const *expected; /* NULL-terminated paths, chosen by the command's user, ... */
 	uid_t uid;		     /* ... and so opened with that user's rights */
 	gid_t gid;

@@ -37,7 +37,7 @@
 #define LAST_LOOKS_MS 20 /* wait at the end for the last looks */
 
 struct markers {
-	struct listener_news *news;
+	struct listener_status *news;
 	pid_t pid;
 	int looks, ready;
 	uint64_t told;	 /* looks sent */
@@ -295,7 +295,7 @@ void markers_look(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
 
 /* --- running processes --- */
 
-#define MAPPED_MOST 65536
+#define MAPPED_MAX 65536
 
 /* A file as in /proc/PID/maps. */
 struct mapped {
@@ -308,7 +308,7 @@ static bool is_mapped_new(struct markers *markers, const struct mapped *file)
 	for (size_t i = 0; i < markers->mapped_count; i++)
 		if (!memcmp(&markers->mapped[i], file, sizeof(*file)))
 			return false;
-	if (markers->mapped_count == MAPPED_MOST ||
+	if (markers->mapped_count == MAPPED_MAX ||
 	    !GROW(markers->mapped, markers->mapped_room, markers->mapped_count + 1))
 		return true;
 	markers->mapped[markers->mapped_count++] = *file;
@@ -370,7 +370,7 @@ void markers_look_at_attached(struct markers *markers, const struct session *ses
 
 static void say_troubles(const struct markers *markers)
 {
-	const struct listener_news *news = markers->news;
+	const struct listener_status *news = markers->news;
 	int status = atomic_load(&news->refused_status);
 
 	if (markers->died)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define NUMBER_DIGITS 64 /* of a full container id */
-#define NAME_MOST 255
-#define POD_DIGITS_LEAST 32 /* of a pod's uid; static pods' have no hyphens */
+#define NAME_BYTES_MAX 255
+#define POD_DIGITS_MIN 32 /* of a pod's uid; static pods' have no hyphens */
 
 /*
  * Patterns for the last component: the text before and after the container's id or name. `above` is
@@ -60,7 +60,7 @@ bool container_id_fits(const char *id)
 {
 	size_t length = strlen(id);
 
-	return length > 0 && length <= NAME_MOST && !strchr(id, '/') && strcmp(id, ".") &&
+	return length > 0 && length <= NAME_BYTES_MAX && !strchr(id, '/') && strcmp(id, ".") &&
 	       strcmp(id, "..");
 }
 
@@ -72,8 +72,8 @@ static bool is_named(const struct pattern *pattern, const char *name, size_t len
 	if (pattern->named)
 		return length == wanted && !memcmp(name, id, length);
 	return length == NUMBER_DIGITS && digits(name) >= NUMBER_DIGITS &&
-	       wanted >= CONTAINER_DIGITS_LEAST && wanted <= NUMBER_DIGITS &&
-	       digits(id) == wanted && !memcmp(name, id, wanted);
+	       wanted >= CONTAINER_DIGITS_MIN && wanted <= NUMBER_DIGITS && digits(id) == wanted &&
+	       !memcmp(name, id, wanted);
 }
 
 /* Returns the part between a pattern's texts in the last component of a path, and its length; NULL:
@@ -176,7 +176,7 @@ bool cgroup_pod(const char *path, char *uid, size_t size)
 
 		at += strlen("pod");
 		length = strspn(at, "0123456789abcdef-_");
-		if (!begins || length < POD_DIGITS_LEAST || length >= size ||
+		if (!begins || length < POD_DIGITS_MIN || length >= size ||
 		    (at[length] && at[length] != '/' && strncmp(at + length, ".slice", 6)))
 			continue;
 		for (size_t i = 0; i < length; i++)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* Whether `id` can be a container's: its name, or at least the first digits of its id. */
-#define CONTAINER_DIGITS_LEAST 6
+#define CONTAINER_DIGITS_MIN 6
 bool container_id_fits(const char *id);
 
 /*

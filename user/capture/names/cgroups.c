@@ -66,7 +66,7 @@ bool cgroups_walk(char path[PATH_MAX], int depth, cgroups_look *look, void *cont
 	bool found = false;
 	DIR *dir;
 
-	if (seen != CGROUPS_GO_ON || depth == CGROUPS_DEPTH_MOST)
+	if (seen != CGROUPS_GO_ON || depth == CGROUPS_DEPTH_MAX)
 		return seen == CGROUPS_FOUND;
 	dir = opendir(path);
 	while (dir && !found && (entry = readdir(dir))) {

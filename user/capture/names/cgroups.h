@@ -13,7 +13,7 @@
 
 struct cgroups;
 
-#define CGROUPS_DEPTH_MOST 24
+#define CGROUPS_DEPTH_MAX 24
 
 enum cgroups_seen { CGROUPS_GO_ON, CGROUPS_NOT_BELOW, CGROUPS_FOUND };
 typedef enum cgroups_seen cgroups_look(void *context, const char *path);

@@ -21,7 +21,7 @@
 #include "log.h"
 
 #define ENVIRON_BYTES (128u << 10) /* searched per environment */
-#define PASSES_MOST 32 /* followed tasks arm their children, so passes end long before */
+#define PASSES_MAX 32 /* followed tasks arm their children, so passes end long before */
 
 /* A process already recorded. Pids are reused, so its start time is part of the key. */
 struct told {
@@ -218,7 +218,7 @@ int arming_run(struct arming *arming, size_t *processes, size_t *threads)
 	*processes = *threads = 0;
 	arming->begun_ns = host_now_ns();
 	arming->skeleton->bss->attach_arming = true;
-	for (int i = 0; i < PASSES_MOST && !err && (found || arming->unarmed || i < 2); i++) {
+	for (int i = 0; i < PASSES_MAX && !err && (found || arming->unarmed || i < 2); i++) {
 		err = make_pass(arming, &found);
 		log_debug("pass %d over tasks: %llu armed", i + 1, (unsigned long long)found);
 		*threads += found;

@@ -57,13 +57,13 @@ void buffer_sizes_of_sums(struct buffer_sizes *sizes)
 	sizes->slot_count = SLOTS_MIN;
 }
 
-#define FLIGHT_LOG_LEAST (512u << 10)
+#define FLIGHT_LOG_MIN (512u << 10)
 
 uint64_t flight_least_bytes(const struct buffer_sizes *sizes)
 {
-	uint64_t slots = FLIGHT_SLOTS_LEAST(sizes->lane_count) * sizeof(struct lane_slot);
+	uint64_t slots = FLIGHT_SLOTS_MIN(sizes->lane_count) * sizeof(struct lane_slot);
 
-	return slots + (slots / 3 > FLIGHT_LOG_LEAST ? slots / 3 : FLIGHT_LOG_LEAST);
+	return slots + (slots / 3 > FLIGHT_LOG_MIN ? slots / 3 : FLIGHT_LOG_MIN);
 }
 
 int buffer_sizes_of_flight(struct buffer_sizes *sizes, uint64_t bytes)
@@ -71,6 +71,6 @@ int buffer_sizes_of_flight(struct buffer_sizes *sizes, uint64_t bytes)
 	if (bytes < flight_least_bytes(sizes))
 		return -ENOSPC;
 	sizes->slot_count = power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot),
-						FLIGHT_SLOTS_LEAST(sizes->lane_count));
+						FLIGHT_SLOTS_MIN(sizes->lane_count));
 	return 0;
 }

@@ -94,13 +94,13 @@ static int map_buffers(struct session *session)
 }
 
 /* For programs, maps and links; each CPU takes two more. */
-#define OPEN_FILES_LEAST 124
+#define OPEN_FILES_MIN 124
 /* libbpf gets the kernel's types as a file of about 400 KiB. */
-#define FILE_BYTES_LEAST (512ull << 10)
+#define FILE_BYTES_MIN (512ull << 10)
 
 static int limits_allow(void)
 {
-	const uint64_t files = host_raise_open_files(), least = OPEN_FILES_LEAST + 2 * get_nprocs();
+	const uint64_t files = host_raise_open_files(), least = OPEN_FILES_MIN + 2 * get_nprocs();
 	struct rlimit size;
 
 	if (files < least) {
@@ -109,10 +109,10 @@ static int limits_allow(void)
 			  (unsigned long long)files, (unsigned long long)least);
 		return -EMFILE;
 	}
-	if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur < FILE_BYTES_LEAST) {
+	if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur < FILE_BYTES_MIN) {
 		log_error("file size limit of %llu bytes (ulimit -f) is too low; recording needs "
 			  "at least %llu",
-			  (unsigned long long)size.rlim_cur, FILE_BYTES_LEAST);
+			  (unsigned long long)size.rlim_cur, FILE_BYTES_MIN);
 		return -EFBIG;
 	}
 	return 0;

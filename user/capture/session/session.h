@@ -139,8 +139,8 @@ int session_tell_devices(struct session *session, ring_record_fn take, void *con
  * trace. */
 void session_read_profile(struct session *session, uint64_t now_ns, bool last, profile_take_fn take,
 			  void *context);
-/* See profile_ask_over. */
-void session_ask_over(struct session *session, profile_over_fn is_over, void *context);
+/* See profile_set_exited. */
+void session_ask_over(struct session *session, profile_exited_fn is_over, void *context);
 /* Returns the number of slots that any key may take; 0 in mode trace. */
 unsigned int session_profile_slots(const struct session *session);
 /* See profile_is_crowded. */

@@ -193,10 +193,10 @@ void session_read_profile(struct session *session, uint64_t now_ns, bool last, p
 		profile_read(session->profile, now_ns, last, take, context);
 }
 
-void session_ask_over(struct session *session, profile_over_fn is_over, void *context)
+void session_ask_over(struct session *session, profile_exited_fn is_over, void *context)
 {
 	if (session->profile)
-		profile_ask_over(session->profile, is_over, context);
+		profile_set_exited(session->profile, is_over, context);
 }
 
 unsigned int session_profile_slots(const struct session *session)
@@ -304,7 +304,7 @@ static int take_file_id(void *context, const void *value)
 	const struct file_entry *entry = value;
 
 	if (entry->id)
-		taker->take(taker->context, entry->id & ~FILE_UNTOLD);
+		taker->take(taker->context, entry->id & ~FILE_UNANNOUNCED);
 	return 0;
 }
 

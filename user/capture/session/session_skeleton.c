@@ -130,11 +130,11 @@ static void set_lanes(const struct session *session, struct faultline *skeleton)
  * itself and, when they run out, evicts the least recently used of all: with a fixed size, many
  * CPUs would evict entries in use.
  */
-#define FILES_LEAST 32768u
+#define FILES_MIN 32768u
 #define FILES_PER_CPU 1024u
 static unsigned int files_room(unsigned int cpus)
 {
-	return cpus * FILES_PER_CPU > FILES_LEAST ? cpus * FILES_PER_CPU : FILES_LEAST;
+	return cpus * FILES_PER_CPU > FILES_MIN ? cpus * FILES_PER_CPU : FILES_MIN;
 }
 
 /* Opens the object built for this kernel. Both have the same maps, programs and settings, so the
@@ -182,7 +182,7 @@ struct faultline *session_open_skeleton(struct session *session)
 	if (session->options.mode == PROFILE_AUTO)
 		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
 	if (session->options.flight_chooses)
-		bpf_map__set_max_entries(skeleton->maps.flight_chosen, FLIGHT_CHOSEN_MOST);
+		bpf_map__set_max_entries(skeleton->maps.flight_chosen, FLIGHT_CHOSEN_MAX);
 	bpf_map__set_max_entries(skeleton->maps.files, files_room(session->cpus));
 	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
 	if (!session->choice.on[LAYER_ASYNC]) {

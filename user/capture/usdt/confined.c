@@ -94,8 +94,8 @@ static int take(int fd, char *out, size_t size, uint64_t until)
 /* --- ending a child --- */
 
 /* Killed children that still hung in the kernel when last checked. Used by one thread only. */
-#define LEFT_MOST 16
-static int left[LEFT_MOST];
+#define LEFT_MAX 16
+static int left[LEFT_MAX];
 static unsigned int left_count;
 
 static int open_child(pid_t pid)
@@ -136,7 +136,7 @@ static void end_child(int child, bool gone_wrong)
 		is_reaped(child, 0);
 	} else if (!is_reaped(child, WNOHANG)) {
 		syscall(SYS_pidfd_send_signal, child, SIGKILL, NULL, 0);
-		if (!is_reaped(child, WNOHANG) && left_count < LEFT_MOST) {
+		if (!is_reaped(child, WNOHANG) && left_count < LEFT_MAX) {
 			left[left_count++] = child;
 			return;
 		}
@@ -144,22 +144,22 @@ static void end_child(int child, bool gone_wrong)
 	close(child);
 }
 
-uint64_t confined_most_ns(const struct confined_patience *patience)
+uint64_t confined_most_ns(const struct time_budget *time_budget)
 {
-	uint64_t most = CONFINED_SHARE_NS + patience->left_ns;
+	uint64_t most = CONFINED_SHARE_NS + time_budget->left_ns;
 
 	return most < CONFINED_LONGEST_NS ? most : CONFINED_LONGEST_NS;
 }
 
-void confined_took(struct confined_patience *patience, uint64_t took_ns)
+void confined_took(struct time_budget *time_budget, uint64_t took_ns)
 {
 	uint64_t beyond = took_ns > CONFINED_SHARE_NS ? took_ns - CONFINED_SHARE_NS : 0;
 
-	patience->left_ns -= beyond < patience->left_ns ? beyond : patience->left_ns;
+	time_budget->left_ns -= beyond < time_budget->left_ns ? beyond : time_budget->left_ns;
 }
 
 int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size,
-		 struct confined_patience *patience)
+		 struct time_budget *time_budget)
 {
 	uint64_t begun = host_now_ns();
 	int ends[2], err, child;
@@ -180,10 +180,10 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 	child = pid > 0 ? open_child(pid) : -1;
 	close(ends[1]);
 	if (!err)
-		err = take(ends[0], out, size, begun + confined_most_ns(patience));
+		err = take(ends[0], out, size, begun + confined_most_ns(time_budget));
 	close(ends[0]);
 	/* A child that hangs in the kernel is reaped later. */
 	end_child(child, err);
-	confined_took(patience, host_now_ns() - begun);
+	confined_took(time_budget, host_now_ns() - begun);
 	return err;
 }

@@ -12,7 +12,7 @@
 
 /* Time budget of all children, beyond the share that each has. A child that hangs uses up budget of
  * later ones, so that many such children cannot block everything. */
-struct confined_patience {
+struct time_budget {
 	uint64_t left_ns;
 };
 
@@ -22,10 +22,10 @@ struct confined_patience {
 
 /* Returns the time limit of the next child: its share plus what is left of the budget, at most
  * CONFINED_LONGEST_NS. */
-uint64_t confined_most_ns(const struct confined_patience *patience);
+uint64_t confined_most_ns(const struct time_budget *time_budget);
 
 /* Charges a child's time beyond its share to the budget. */
-void confined_took(struct confined_patience *patience, uint64_t took_ns);
+void confined_took(struct time_budget *time_budget, uint64_t took_ns);
 
 /*
  * Runs `work` in a child without privileges: no capabilities, user nobody if we may choose, no new
@@ -34,6 +34,6 @@ void confined_took(struct confined_patience *patience, uint64_t took_ns);
  * result. Returns 0; -ETIMEDOUT; -EPROTO if the child died or wrote nothing.
  */
 int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size,
-		 struct confined_patience *patience);
+		 struct time_budget *time_budget);
 
 #endif

@@ -18,7 +18,7 @@
 #define PARTS_MAX 1024
 #define NOTES_BYTES_MAX (4u << 20)
 
-static struct confined_patience patience = { CONFINED_PATIENCE_NS }; /* per-process time budget */
+static struct time_budget time_budget = { CONFINED_PATIENCE_NS }; /* per-process time budget */
 
 static const struct {
 	const char *name;
@@ -229,7 +229,7 @@ static bool is_sound(const struct marker_spec *spec)
 
 void notes_find(int fd, struct markers_found *found)
 {
-	int err = confined_run(find_confined, &fd, found, sizeof(*found), &patience);
+	int err = confined_run(find_confined, &fd, found, sizeof(*found), &time_budget);
 
 	if (!err && found->count > NOTES_MARKERS_MAX)
 		err = -EPROTO;
@@ -246,7 +246,7 @@ void notes_suspect(const int *fds, size_t count, bool *suspected)
 {
 	struct waited_fds batch = { fds, count };
 	unsigned char out[NOTES_BATCH_MAX] = { 0 };
-	int err = confined_run(suspect_confined, &batch, out, sizeof(out), &patience);
+	int err = confined_run(suspect_confined, &batch, out, sizeof(out), &time_budget);
 
 	/* Any file may have caused an error: suspect all, so that each is read by itself. */
 	for (size_t i = 0; i < count; i++)

@@ -12,7 +12,7 @@
 #include "log.h"
 #include "units.h"
 
-#define NAMES_MOST 512
+#define NAMES_MAX 512
 
 /* --- parsing --- */
 
@@ -38,7 +38,7 @@ static bool parse_number(const char *text, enum table_unit unit, uint64_t *numbe
 }
 
 /* "10%", "64M", "10%+1s": each part at most once. Modifies the text. */
-static bool parse_growth(struct allowed *allowed, char *text)
+static bool parse_growth(struct limits *limits, char *text)
 {
 	bool share = false, more = false;
 
@@ -46,9 +46,9 @@ static bool parse_growth(struct allowed *allowed, char *text)
 		next = strchr(part, '+');
 		if (next)
 			*next++ = '\0';
-		if (!share && parse_share(part, &allowed->share))
+		if (!share && parse_share(part, &limits->share))
 			share = true;
-		else if (!more && parse_number(part, allowed->unit, &allowed->more))
+		else if (!more && parse_number(part, limits->unit, &limits->more))
 			more = true;
 		else
 			return false;
@@ -56,12 +56,12 @@ static bool parse_growth(struct allowed *allowed, char *text)
 	return true;
 }
 
-static bool parse_severity(struct allowed *allowed, const char *text)
+static bool parse_severity(struct limits *limits, const char *text)
 {
 	for (int i = FINDING_NOTE; i <= FINDING_HIGH; i++) {
 		if (strcmp(finding_severities[i], text))
 			continue;
-		allowed->severity = i;
+		limits->severity = i;
 		return true;
 	}
 	return false;
@@ -69,14 +69,14 @@ static bool parse_severity(struct allowed *allowed, const char *text)
 
 static int refuse_measure(const char *name, int why)
 {
-	char list[NAMES_MOST] = "findings";
+	char list[NAMES_MAX] = "findings";
 	size_t used = strlen(list);
 
 	if (why == -EINVAL) {
 		log_error("--fail-above %s: not a time, a number of bytes or a count", name);
 		return EXIT_USAGE;
 	}
-	for (const struct allowed_word *word = allowed_words; word->name && used < sizeof(list);
+	for (const struct limits_word *word = limits_words; word->name && used < sizeof(list);
 	     word++)
 		used += snprintf(list + used, sizeof(list) - used, ", %s", word->name);
 	log_error("--fail-above %s: no such measure; use one of %s, or a column of a one-row "
@@ -99,19 +99,18 @@ static int refuse_allowance(const char *measure, const char *text, enum table_un
 }
 
 /* "MEASURE" or "MEASURE=ALLOWANCE". Modifies the text. */
-static int parse_one(struct allowed *allowed, const struct report *nothing, char *text,
-		     bool against)
+static int parse_one(struct limits *limits, const struct report *nothing, char *text, bool against)
 {
 	char *allowance = strchr(text, '='), *told = NULL;
 	int status;
 
 	if (allowance)
 		*allowance++ = '\0';
-	status = allowed_find(allowed, nothing, text);
+	status = limits_find(limits, nothing, text);
 	if (status)
 		return refuse_measure(text, status);
-	if (!allowed->table.bytes) {
-		if (parse_severity(allowed, allowance ? allowance : "high"))
+	if (!limits->table.bytes) {
+		if (parse_severity(limits, allowance ? allowance : "high"))
 			return 0;
 		log_error("--fail-above findings=%s: not one of note, low, medium, high",
 			  allowance);
@@ -120,10 +119,10 @@ static int parse_one(struct allowed *allowed, const struct report *nothing, char
 	if (!allowance)
 		return 0;
 	told = strdup(allowance); /* a copy, because parsing modifies it */
-	if (!parse_growth(allowed, allowance))
-		status = refuse_allowance(text, told ? told : "", allowed->unit);
+	if (!parse_growth(limits, allowance))
+		status = refuse_allowance(text, told ? told : "", limits->unit);
 	free(told);
-	if (!status && allowed->share > 0 && !against) {
+	if (!status && limits->share > 0 && !against) {
 		log_error("--fail-above %s: a percentage requires --against TRACE, the run to "
 			  "compare with",
 			  text);
@@ -172,28 +171,28 @@ int fail_above_parse(struct fail_above *asked, const char *text, bool against)
 int fail_above_judge(struct fail_above *asked, const struct report *before,
 		     const struct report *now)
 {
-	return allowed_make(&asked->table, &asked->state, asked->list, asked->count, before, now);
+	return limits_make(&asked->table, &asked->state, asked->list, asked->count, before, now);
 }
 
-static void name_measures(const struct table *table, const char *state, char list[NAMES_MOST])
+static void name_measures(const struct table *table, const char *state, char list[NAMES_MAX])
 {
 	const int column = table_find_column(table, "state"),
 		  name = table_find_column(table, "measure");
 	size_t used = 0;
 
 	list[0] = '\0';
-	for (size_t i = 0; i < table->row_count && used < NAMES_MOST; i++) {
+	for (size_t i = 0; i < table->row_count && used < NAMES_MAX; i++) {
 		const struct cell *row = table_row(table, i);
 
 		if (cell_is(&row[column], state))
-			used += snprintf(list + used, NAMES_MOST - used, "%s%.*s", used ? ", " : "",
+			used += snprintf(list + used, NAMES_MAX - used, "%s%.*s", used ? ", " : "",
 					 (int)row[name].length, row[name].text);
 	}
 }
 
 int fail_above_status(const struct fail_above *asked)
 {
-	char list[NAMES_MOST];
+	char list[NAMES_MAX];
 
 	if (asked->state == ALLOWED_WITHIN)
 		return 0;

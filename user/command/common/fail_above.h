@@ -3,16 +3,16 @@
 #ifndef FAULTLINE_FAIL_ABOVE_H
 #define FAULTLINE_FAIL_ABOVE_H
 
-#include "analysis/report/allowed.h"
+#include "analysis/report/limits.h"
 
 #define EXIT_WORSE 3
 
 struct fail_above {
 	char *text; /* the list points into it */
-	struct allowed *list;
+	struct limits *list;
 	size_t count;
 	struct table *table;
-	enum allowed_state state;
+	enum limits_state state;
 };
 
 /*

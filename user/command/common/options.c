@@ -16,7 +16,7 @@
 #include "output/text/grid.h"
 #include "output/base/style.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
 #define MAX_OPTIONS 48
 #define HELP_COLUMN 31 /* where descriptions begin */
@@ -31,15 +31,15 @@ static const struct option_rows common_rows = OPTION_ROWS(everywhere);
 
 static void print_row(struct sink *out, const struct option_row *row, size_t width)
 {
-	struct words line = { .used = 0 };
+	struct strbuf line = { .used = 0 };
 
-	words_add(&line, row->short_name ? "  -%c, " : "      ", row->short_name);
-	words_add(&line, row->value ? "--%s %s" : "--%s", row->long_name, row->value);
+	strbuf_add(&line, row->short_name ? "  -%c, " : "      ", row->short_name);
+	strbuf_add(&line, row->value ? "--%s %s" : "--%s", row->long_name, row->value);
 	if (line.used > HELP_COLUMN - 2) {
 		sink_format(out, "%s\n", line.bytes);
 		line.used = 0;
 	}
-	words_add(&line, "%*s%s", HELP_COLUMN - (int)line.used, "", row->help);
+	strbuf_add(&line, "%*s%s", HELP_COLUMN - (int)line.used, "", row->help);
 	grid_indented(out, line.bytes, width, HELP_COLUMN);
 }
 
@@ -67,7 +67,7 @@ static void list_options(struct option_list *list, const struct option_table *ta
 	const struct option_shared *shared = table->shared;
 
 	list_rows(list, &table->own, target);
-	for (size_t i = 0; i < OPTION_SHARED_MOST && shared[i].rows; i++)
+	for (size_t i = 0; i < OPTION_SHARED_MAX && shared[i].rows; i++)
 		list_rows(list, shared[i].rows, target + shared[i].offset);
 	list_rows(list, &common_rows, target);
 }
@@ -153,9 +153,9 @@ static int set_value(const struct option_row *row, const char *text, void *field
 		*(const char **)field = text;
 		return OPTIONS_GO;
 	case OPTION_TEXTS:
-		if (texts->count == OPTION_TEXTS_MOST) {
+		if (texts->count == OPTION_TEXTS_MAX) {
 			log_error("--%s %s: given more than %d times", row->long_name, text,
-				  OPTION_TEXTS_MOST);
+				  OPTION_TEXTS_MAX);
 			return EXIT_USAGE;
 		}
 		texts->items[texts->count++] = text;

@@ -19,10 +19,10 @@ enum option_type {
 	OPTION_CHOICE, /* const char *, one of the words in `value` separated by "|" */
 };
 
-#define OPTION_TEXTS_MOST 8
+#define OPTION_TEXTS_MAX 8
 
 struct option_texts {
-	const char *items[OPTION_TEXTS_MOST]; /* point into argv */
+	const char *items[OPTION_TEXTS_MAX]; /* point into argv */
 	size_t count;
 };
 
@@ -45,7 +45,7 @@ struct option_rows {
 	{                                                                                          \
 		array, sizeof(array) / sizeof((array)[0])                                          \
 	}
-#define OPTION_SHARED_MOST 2
+#define OPTION_SHARED_MAX 2
 
 struct option_table {
 	const char *usage; /* "faultline report [OPTION...] TRACE..." */
@@ -55,7 +55,7 @@ struct option_table {
 	struct option_shared {
 		const struct option_rows *rows;
 		size_t offset;
-	} shared[OPTION_SHARED_MOST];
+	} shared[OPTION_SHARED_MAX];
 	bool command_follows; /* options end at the first operand: the rest is not ours */
 };
 

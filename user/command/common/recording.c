@@ -16,7 +16,7 @@
 #include "log.h"
 #include "output/base/style.h"
 #include "units.h"
-#include "words.h"
+#include "strbuf.h"
 
 #define DRAIN_NICE (-10)
 #define AUTO_RATE 20000
@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
 	{ 0, "profile-slots", "N", OPTION_COUNT, FIELD(profile_slots),
 	  "With --mode profile or auto: slots for sums, 384 bytes each, one per process, file, "
 	  "operation and CPU. Default: 16384, more with many CPUs.",
-	  1, PROFILE_SLOTS_MOST },
+	  1, PROFILE_SLOTS_MAX },
 	{ 0, "auto-rate", "N", OPTION_COUNT, FIELD(auto_rate),
 	  "With --mode auto: calls and faults per second above which a process is summed from then "
 	  "on. Default: 20000.",
@@ -221,7 +221,7 @@ static void close_trace(struct recording *recording)
 
 static int judge_layers(const struct recording *recording)
 {
-	struct words names = { .used = 0 };
+	struct strbuf names = { .used = 0 };
 	unsigned int missing =
 		session_judge_layers(recording->session, recording->options->best_effort);
 
@@ -229,7 +229,7 @@ static int judge_layers(const struct recording *recording)
 		return 0;
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
 		if (missing & 1u << layer)
-			words_add(&names, "%s%s", names.used ? ", " : "", layer_names[layer]);
+			strbuf_add(&names, "%s%s", names.used ? ", " : "", layer_names[layer]);
 	log_error("unavailable layers: %s ('faultline check' says why); use --best-effort to "
 		  "record without them, or --layers to choose others",
 		  names.bytes);

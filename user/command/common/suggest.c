@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define LETTERS_MOST 32
+#define LETTERS_MAX 32
 
 static size_t least(size_t a, size_t b)
 {
@@ -13,7 +13,7 @@ static size_t least(size_t a, size_t b)
 
 static size_t distance(const char *from, const char *to)
 {
-	size_t rows[3][LETTERS_MOST + 1];
+	size_t rows[3][LETTERS_MAX + 1];
 	size_t *before = rows[0], *last = rows[1], *row = rows[2];
 	size_t length = strlen(to);
 
@@ -40,7 +40,7 @@ void suggest_consider(struct suggestion *suggestion, const char *candidate)
 {
 	size_t length = strlen(suggestion->word), far;
 
-	if (!length || length > LETTERS_MOST || strlen(candidate) > LETTERS_MOST)
+	if (!length || length > LETTERS_MAX || strlen(candidate) > LETTERS_MAX)
 		return;
 	far = distance(suggestion->word, candidate);
 	if (length >= 3 && !strncmp(candidate, suggestion->word, length))

@@ -60,7 +60,7 @@ int traces_open_one(struct trace_reader **reader, const char *path)
 
 /* --- several at a time --- */
 
-#define THREADS_MOST 16
+#define THREADS_MAX 16
 
 struct openings {
 	struct opening *openings;
@@ -85,13 +85,13 @@ static void *open_some(void *context)
 
 static void open_all(struct openings *all)
 {
-	pthread_t threads[THREADS_MOST];
+	pthread_t threads[THREADS_MAX];
 	size_t count = 0;
 	cpu_set_t cpus;
 
 	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
 		for (size_t most = CPU_COUNT(&cpus);
-		     count + 1 < most && count + 1 < all->count && count < THREADS_MOST &&
+		     count + 1 < most && count + 1 < all->count && count < THREADS_MAX &&
 		     !pthread_create(&threads[count], NULL, open_some, all);)
 			count++;
 	open_some(all);

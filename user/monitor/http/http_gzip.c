@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #define GZIP_LEVEL 1
-#define GZIP_BYTES_LEAST 1400 /* smaller answers fit into one packet anyway */
+#define GZIP_BYTES_MIN 1400 /* smaller answers fit into one packet anyway */
 
 /* Returns the q-value of a list element of `length` bytes; 1 if it has none. */
 static double quality_of(const char *element, size_t length)
@@ -52,7 +52,7 @@ bool http_gzip(struct sink *body)
 	struct libdeflate_compressor *compressor;
 	struct sink packed;
 
-	if (body->error || body->used < GZIP_BYTES_LEAST)
+	if (body->error || body->used < GZIP_BYTES_MIN)
 		return false;
 	compressor = libdeflate_alloc_compressor(GZIP_LEVEL);
 	sink_open_memory(&packed);

@@ -119,9 +119,9 @@ static bool is_own_name(const char *host)
 }
 
 static const struct http_route *find_route(const struct http *server, const char *path,
-					   const char *method, const char **allowed)
+					   const char *method, const char **limits)
 {
-	*allowed = NULL;
+	*limits = NULL;
 	for (size_t i = 0; i < server->route_count; i++) {
 		const struct http_route *route = &server->routes[i];
 
@@ -130,7 +130,7 @@ static const struct http_route *find_route(const struct http *server, const char
 		if (!strcmp(route->method, method) ||
 		    (!strcmp(method, "HEAD") && !strcmp(route->method, "GET")))
 			return route;
-		*allowed = !strcmp(route->method, "GET") ? "GET, HEAD" : route->method;
+		*limits = !strcmp(route->method, "GET") ? "GET, HEAD" : route->method;
 	}
 	return NULL;
 }
@@ -164,11 +164,11 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 			     const char *path, const char *method, struct http_request **place)
 {
 	const char *host = mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
-		   *allowed;
+		   *limits;
 	const union MHD_ConnectionInfo *info =
 		mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct caller *caller = info ? info->socket_context : NULL;
-	const struct http_route *route = find_route(server, path, method, &allowed);
+	const struct http_route *route = find_route(server, path, method, &limits);
 	struct http_request *request;
 	enum MHD_Result done;
 	bool refused = false;
@@ -180,8 +180,8 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 	    !is_own_name(host))
 		return send_line(connection, 421, "Host must be localhost, 127.0.0.1 or [::1]",
 				 NULL, NULL);
-	if (!route && allowed)
-		return send_line(connection, 405, "method not allowed", "Allow", allowed);
+	if (!route && limits)
+		return send_line(connection, 405, "method not allowed", "Allow", limits);
 	if (!route)
 		return send_line(connection, 404, "no such page", NULL, NULL);
 	if (route->guarded) {

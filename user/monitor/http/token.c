@@ -22,10 +22,10 @@ static int take_line(struct token *token, const char *path, char *text, size_t l
 		log_error("--token-file %s: must be one line of printable characters", path);
 		return -EINVAL;
 	}
-	if (length < TOKEN_LEAST || length > TOKEN_MOST) {
+	if (length < TOKEN_MIN || length > TOKEN_MAX) {
 		log_error("--token-file %s: has %s%d characters; a token has %d to %d", path,
-			  length > TOKEN_MOST ? "more than " : "",
-			  length > TOKEN_MOST ? TOKEN_MOST : (int)length, TOKEN_LEAST, TOKEN_MOST);
+			  length > TOKEN_MAX ? "more than " : "",
+			  length > TOKEN_MAX ? TOKEN_MAX : (int)length, TOKEN_MIN, TOKEN_MAX);
 		return -EINVAL;
 	}
 	memcpy(token->text, text, length);
@@ -55,8 +55,7 @@ static int check_file(const char *path, const struct stat *file)
 
 int token_read(struct token *token, const char *path)
 {
-	char text[TOKEN_MOST +
-		  4]; /* line ending, and one more to detect a token that is too long */
+	char text[TOKEN_MAX + 4]; /* line ending, and one more to detect a token that is too long */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err;
 	struct stat file;
 	ssize_t got;

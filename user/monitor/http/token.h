@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TOKEN_LEAST 16 /* characters, so that it cannot be guessed */
-#define TOKEN_MOST 256
+#define TOKEN_MIN 16 /* characters, so that it cannot be guessed */
+#define TOKEN_MAX 256
 
 struct token {
-	char text[TOKEN_MOST + 1]; /* empty: there is no token, and nothing matches */
+	char text[TOKEN_MAX + 1]; /* empty: there is no token, and nothing matches */
 	size_t length;
 };
 

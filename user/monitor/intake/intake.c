@@ -20,7 +20,7 @@
 	1000000ull /* tolerance of start times: the clocks are read one after the other */
 /* Words of records kept while the ledger is being read; with more, the intake waits for it.
  * KEPT_ALWAYS words are never freed. */
-#define KEPT_MOST (2u << 20)
+#define KEPT_MAX (2u << 20)
 #define KEPT_ALWAYS (32u << 10)
 
 /* --- opening and closing --- */
@@ -297,7 +297,7 @@ static bool keep(struct intake *intake, const void *record, size_t size)
 {
 	size_t words = 1 + (size + sizeof(*intake->kept) - 1) / sizeof(*intake->kept);
 
-	if (intake->kept_words + words > KEPT_MOST ||
+	if (intake->kept_words + words > KEPT_MAX ||
 	    !GROW(intake->kept, intake->kept_room, intake->kept_words + words))
 		return false;
 	intake->kept[intake->kept_words] = words;
@@ -354,7 +354,7 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 	ledger_unlock(intake->ledger);
 }
 
-bool intake_is_over(void *context, uint32_t pid)
+bool intake_has_exited(void *context, uint32_t pid)
 {
 	struct intake *intake = context;
 

@@ -48,9 +48,9 @@ bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns);
 /* All records from before `until_ns` have been taken: applies those that are kept, unless they
  * still have to wait. Call often. */
 void intake_settle(struct intake *intake, uint64_t until_ns);
-/* Returns whether no live process is known with that pid; a profile_over_fn whose context is the
+/* Returns whether no live process is known with that pid; a profile_exited_fn whose context is the
  * intake. Only for the thread that takes records. */
-bool intake_is_over(void *intake, uint32_t pid);
+bool intake_has_exited(void *intake, uint32_t pid);
 /* Returns how many processes have ended since the last booking. */
 unsigned int intake_ended(const struct intake *intake);
 /* Return the operations lost because their slots could not be kept, and the span records lost. */

@@ -120,8 +120,8 @@ static bool wants_taker(const struct intake *intake, const struct profile_slot *
 static struct ledger_process *find_process(const struct intake *intake,
 					   const struct profile_slot *slot)
 {
-	return ledger_find_doer(intake->ledger, slot->key.pid, slot->who.started_ns, slot->first_ns,
-				slot->last_ns)
+	return ledger_find_owner(intake->ledger, slot->key.pid, slot->who.started_ns,
+				 slot->first_ns, slot->last_ns)
 		.process;
 }
 

@@ -9,8 +9,8 @@
 #include "analysis/job/open_spans.h"
 #include "grow.h"
 
-#define WAITING_MOST 65536
-#define OPEN_MOST 65536
+#define WAITING_MAX 65536
+#define OPEN_COUNT_MAX 65536
 
 struct span_turn {
 	uint64_t time_ns, order, id;
@@ -84,7 +84,7 @@ void span_times_take(struct span_times *times, const struct event_header *record
 	/* Process ends are frequent, and matter only if spans are open. */
 	if (record->kind == RECORD_EXIT && !times->waiting_count && !times->open.open)
 		return;
-	if (times->waiting_count == WAITING_MOST ||
+	if (times->waiting_count == WAITING_MAX ||
 	    !GROW(times->waiting, times->waiting_room, times->waiting_count + 1)) {
 		times->lost++;
 		return;
@@ -143,7 +143,8 @@ static void begin(struct span_times *times, const struct span_turn *waiting)
 	};
 	uint32_t slot;
 
-	if (times->open.open >= OPEN_MOST || open_spans_begin(&times->open, &begun, NULL, &slot)) {
+	if (times->open.open >= OPEN_COUNT_MAX ||
+	    open_spans_begin(&times->open, &begun, NULL, &slot)) {
 		times->lost++;
 		return;
 	}

@@ -26,7 +26,7 @@ int job_choice_add(const char *option, const char *text, struct job_choice *choi
 {
 	size_t length = strcspn(text, "=");
 
-	for (size_t i = 0; i < ledger_label_count && choice->count < JOB_CHOICE_MOST; i++) {
+	for (size_t i = 0; i < ledger_label_count && choice->count < JOB_CHOICE_MAX; i++) {
 		const struct ledger_label *label = &ledger_labels[i];
 
 		if (strlen(label->name) != length || strncmp(label->name, text, length) != 0 ||

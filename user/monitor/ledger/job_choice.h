@@ -5,14 +5,14 @@
 
 #include "monitor/ledger/ledger.h"
 
-#define JOB_CHOICE_MOST 8
+#define JOB_CHOICE_MAX 8
 
 /* All zeros selects none. */
 struct job_choice {
 	struct job_chosen {
 		const struct ledger_label *label;
 		const char *pattern; /* fnmatch pattern for the whole value; the caller's */
-	} each[JOB_CHOICE_MOST];
+	} each[JOB_CHOICE_MAX];
 	size_t count;
 };
 

@@ -8,7 +8,7 @@
 
 #include "capture/host/host.h"
 
-#define FILE_NAMES_LEAST 32768
+#define FILE_NAMES_MIN 32768
 
 int ledger_open(struct ledger **out, const struct ledger_options *options)
 {
@@ -17,7 +17,7 @@ int ledger_open(struct ledger **out, const struct ledger_options *options)
 	if (!ledger)
 		return -ENOMEM;
 	ledger->options = *options;
-	ledger->file_names = file_names_open(FILE_NAMES_LEAST);
+	ledger->file_names = file_names_open(FILE_NAMES_MIN);
 	if (!ledger->file_names) {
 		free(ledger);
 		return -ENOMEM;
@@ -36,7 +36,7 @@ void ledger_close(struct ledger *ledger)
 	sums_free(&ledger->node.sums);
 	sums_free(&ledger->node.folded_counts);
 	sums_free(&ledger->node.folded_latencies);
-	for (unsigned int i = 0; i < LEDGER_FILE_SYSTEMS_MOST; i++)
+	for (unsigned int i = 0; i < LEDGER_FILE_SYSTEMS_MAX; i++)
 		sums_free(&ledger->node.file_systems[i].sums);
 	free(ledger->node.devices);
 	ledger_forget_in_flight(ledger);
@@ -142,71 +142,73 @@ static void add_series(struct ledger *ledger, const struct ledger_job *job,
 
 /* Finds the owner by `who` if the pid is unknown or incompletely known. */
 static void find_by_who(struct ledger *ledger, const struct ledger_added *added,
-			struct ledger_doer *doer)
+			struct ledger_owner *owner)
 {
 	const struct ledger_who *who = added->who;
 	bool whole = strcmp(who->cgroup, LEDGER_UNKNOWN) != 0;
 
-	if (doer->process && doer->process->forked && whole)
-		*doer = (struct ledger_doer) { 0 };
-	if (!doer->job)
-		*doer = ledger_find_begun(ledger, added->pid, who->start_ns, added->last_ns, whole);
-	if (doer->job)
+	if (owner->process && owner->process->forked && whole)
+		*owner = (struct ledger_owner) { 0 };
+	if (!owner->job)
+		*owner =
+			ledger_find_begun(ledger, added->pid, who->start_ns, added->last_ns, whole);
+	if (owner->job)
 		return;
-	doer->job = ledger_job_of(ledger, who->cgroup, who->uid, who->user, added->last_ns);
-	if (doer->job)
-		doer->command = ledger_command_of(doer->job, who->program, added->last_ns);
+	owner->job = ledger_job_of(ledger, who->cgroup, who->uid, who->user, added->last_ns);
+	if (owner->job)
+		owner->command = ledger_command_of(owner->job, who->program, added->last_ns);
 }
 
-static struct ledger_doer find_doer(struct ledger *ledger, const struct ledger_added *added)
+static struct ledger_owner find_doer(struct ledger *ledger, const struct ledger_added *added)
 {
-	struct ledger_doer doer = { 0 };
+	struct ledger_owner owner = { 0 };
 
 	if (added->pid)
-		doer = ledger_find_doer(ledger, added->pid, added->start_ns, added->first_ns,
-					added->last_ns);
-	if (added->who && !doer.several)
-		find_by_who(ledger, added, &doer);
-	if (!doer.job) {
-		doer.job = ledger_unknown_job(ledger, added->last_ns);
-		if (doer.job)
-			doer.command = ledger_command_of(doer.job, LEDGER_UNKNOWN, added->last_ns);
+		owner = ledger_find_owner(ledger, added->pid, added->start_ns, added->first_ns,
+					  added->last_ns);
+	if (added->who && !owner.several)
+		find_by_who(ledger, added, &owner);
+	if (!owner.job) {
+		owner.job = ledger_unknown_job(ledger, added->last_ns);
+		if (owner.job)
+			owner.command =
+				ledger_command_of(owner.job, LEDGER_UNKNOWN, added->last_ns);
 	}
-	return doer;
+	return owner;
 }
 
 void ledger_add(struct ledger *ledger, const struct ledger_added *added)
 {
-	struct ledger_doer doer = find_doer(ledger, added);
+	struct ledger_owner owner = find_doer(ledger, added);
 
 	ledger_put(&ledger->node.sums, added, true);
-	if (!doer.job || !strcmp(doer.job->labels.cgroup, LEDGER_UNKNOWN))
+	if (!owner.job || !strcmp(owner.job->labels.cgroup, LEDGER_UNKNOWN))
 		ledger->node.uncertain_operations += added->counts.count;
-	if (!doer.job)
+	if (!owner.job)
 		return;
-	if (doer.job->last_ns < added->last_ns)
-		doer.job->last_ns = added->last_ns;
-	if (doer.command->last_ns < added->last_ns)
-		doer.command->last_ns = added->last_ns;
-	add_series(ledger, doer.job, &doer.job->sums, added, true);
-	add_series(ledger, doer.job, &doer.command->sums, added, false);
-	if (doer.process)
-		ledger_put(&doer.process->sums, added, false);
-	ledger_add_file(ledger, doer.job, added);
+	if (owner.job->last_ns < added->last_ns)
+		owner.job->last_ns = added->last_ns;
+	if (owner.command->last_ns < added->last_ns)
+		owner.command->last_ns = added->last_ns;
+	add_series(ledger, owner.job, &owner.job->sums, added, true);
+	add_series(ledger, owner.job, &owner.command->sums, added, false);
+	if (owner.process)
+		ledger_put(&owner.process->sums, added, false);
+	ledger_add_file(ledger, owner.job, added);
 }
 
 void ledger_add_throttled(struct ledger *ledger, const struct ledger_added *added)
 {
-	struct ledger_doer doer = find_doer(ledger, added);
+	struct ledger_owner owner = find_doer(ledger, added);
 
 	sums_add(&ledger->node.throttled, &added->counts);
-	if (!doer.job)
+	if (!owner.job)
 		return;
-	if (!doer.job->throttled.count)
-		doer.job->throttled_folded = !ledger_take_series(
-			ledger, doer.job, ledger->options.costs.throttled, false);
-	sums_add(&doer.job->throttled, &added->counts);
-	if (doer.job->throttled_folded)
+	if (!owner.job->throttled.count)
+		owner.job->throttled_folded = !ledger_take_series(
+			ledger, owner.job, ledger->options.costs.throttled, false);
+	sums_add(&owner.job->throttled, &added->counts);
+	if (owner.job->throttled_folded)
 		sums_add(&ledger->node.folded_throttled, &added->counts);
 }
 
@@ -220,7 +222,7 @@ void ledger_tell_device(struct ledger *ledger, const struct ledger_device *devic
 			node->devices[i] = *device;
 			return;
 		}
-	if (node->device_count == LEDGER_DEVICES_MOST ||
+	if (node->device_count == LEDGER_DEVICES_MAX ||
 	    !ledger_take_series(ledger, NULL, ledger->options.costs.device, false)) {
 		node->devices_folded = true;
 		return;

@@ -18,12 +18,12 @@
 
 struct ledger;
 
-#define LEDGER_JOBS_MOST 4096	    /* further jobs share one, LEDGER_OTHER */
-#define LEDGER_PROCESSES_MOST 65536 /* I/O of further processes goes to LEDGER_UNKNOWN */
-#define LEDGER_FILES_MOST 48	    /* of a job: those with the most time */
-#define LEDGER_COMMANDS_MOST 16	    /* of a job: first come, as long as they live */
-#define LEDGER_SPANS_MOST 32	    /* names of a job's spans: likewise */
-#define LEDGER_FILE_SYSTEMS_MOST 256
+#define LEDGER_JOBS_MAX 4096	   /* further jobs share one, LEDGER_OTHER */
+#define LEDGER_PROCESSES_MAX 65536 /* I/O of further processes goes to LEDGER_UNKNOWN */
+#define LEDGER_FILES_MAX 48	   /* of a job: those with the most time */
+#define LEDGER_COMMANDS_MAX 16	   /* of a job: first come, as long as they live */
+#define LEDGER_SPANS_MAX 32	   /* names of a job's spans: likewise */
+#define LEDGER_FILE_SYSTEMS_MAX 256
 #define LEDGER_COMMAND_BYTES 32	      /* of a program's name, NUL included */
 #define LEDGER_COMMAND_LINE_BYTES 256 /* of a command line, NUL included */
 #define LEDGER_PATH_BYTES 512	      /* of a file's path; a longer one keeps its end */
@@ -102,13 +102,13 @@ struct ledger_job {
 	struct ledger_sums sums;	/* with latencies */
 	struct ledger_counts throttled; /* count and time of sleeps imposed on writers */
 	bool throttled_folded;		/* as in ledger_cell */
-	struct ledger_span *spans;	/* LEDGER_SPANS_MOST and LEDGER_OTHER's; NULL: none yet */
+	struct ledger_span *spans;	/* LEDGER_SPANS_MAX and LEDGER_OTHER's; NULL: none yet */
 	/* The last is LEDGER_OTHER. */
-	struct ledger_command commands[LEDGER_COMMANDS_MOST + 1];
+	struct ledger_command commands[LEDGER_COMMANDS_MAX + 1];
 	struct ledger_process *processes; /* alive, the youngest first, or just ended */
 	unsigned int process_count;	  /* alive */
 	uint64_t ended_processes;
-	struct ledger_file files[LEDGER_FILES_MOST];
+	struct ledger_file files[LEDGER_FILES_MAX];
 	struct ledger_sums other_files; /* all others */
 	uint64_t other_file_count;	/* how often a file became one of them */
 };
@@ -135,7 +135,7 @@ enum {
 	LEDGER_DEVICE_FLUSH,
 	LEDGER_DEVICE_USES
 };
-#define LEDGER_DEVICES_MOST 512
+#define LEDGER_DEVICES_MAX 512
 
 struct ledger_device {
 	char name[32];
@@ -155,7 +155,7 @@ struct ledger_node {
 	uint64_t unattributed_fetched_bytes; /* fetched, but unattributed */
 	uint64_t unattributed_created_bytes;
 	/* The last, which is not counted, stands for all others if its type is LEDGER_OTHER. */
-	struct ledger_file_system file_systems[LEDGER_FILE_SYSTEMS_MOST];
+	struct ledger_file_system file_systems[LEDGER_FILE_SYSTEMS_MAX];
 	unsigned int file_system_count;
 	struct ledger_device *devices;
 	unsigned int device_count;
@@ -264,7 +264,7 @@ void ledger_name_file(struct ledger *ledger, const struct ledger_file_name *name
 
 /* Who had a pid and may have done something between two moments. Processes that have ended are kept
  * until that time is settled. */
-struct ledger_doer {
+struct ledger_owner {
 	struct ledger_job *job; /* NULL: unknown or ambiguous */
 	struct ledger_command *command;
 	struct ledger_process *process; /* NULL: one of several */
@@ -272,8 +272,8 @@ struct ledger_doer {
 };
 /* `start_ns`: the kernel's start time, which tells apart processes that had the same pid; 0:
  * unknown. */
-struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
-				    uint64_t first_ns, uint64_t last_ns);
+struct ledger_owner ledger_find_owner(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				      uint64_t first_ns, uint64_t last_ns);
 
 /* Returns whether the process that started then is known or, if `start_ns` is 0, any that had the
  * pid at that time. */
@@ -285,7 +285,7 @@ void ledger_tell_device(struct ledger *ledger, const struct ledger_device *devic
 /* What was done since the last time: by one pid, on one file. */
 struct ledger_added {
 	uint32_t pid;		    /* 0: no process */
-	uint64_t start_ns;	    /* see ledger_find_doer */
+	uint64_t start_ns;	    /* see ledger_find_owner */
 	uint32_t file;		    /* its id; 0: none */
 	uint64_t first_ns, last_ns; /* starts of the first and the last operation */
 	enum ledger_op op;

@@ -24,10 +24,10 @@ static uint32_t find_file_system(struct ledger *ledger, const struct ledger_file
 		    !strncmp(system->type, name->filesystem, sizeof(system->type)))
 			return i;
 	}
-	if (i == LEDGER_FILE_SYSTEMS_MOST - 1 ||
+	if (i == LEDGER_FILE_SYSTEMS_MAX - 1 ||
 	    !ledger_take_series(ledger, NULL, ledger->options.costs.file_system, false)) {
-		strcpy(node->file_systems[LEDGER_FILE_SYSTEMS_MOST - 1].type, LEDGER_OTHER);
-		return LEDGER_FILE_SYSTEMS_MOST - 1;
+		strcpy(node->file_systems[LEDGER_FILE_SYSTEMS_MAX - 1].type, LEDGER_OTHER);
+		return LEDGER_FILE_SYSTEMS_MAX - 1;
 	}
 	system = &node->file_systems[node->file_system_count++];
 	system->dev = name->dev;
@@ -77,7 +77,7 @@ static struct ledger_file *find_file(struct ledger_job *job, const struct file_n
 {
 	struct ledger_file *least = &job->files[0];
 
-	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
+	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++) {
 		struct ledger_file *file = &job->files[i];
 
 		if (is_file(file, name))

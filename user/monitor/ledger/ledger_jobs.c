@@ -44,7 +44,7 @@ static struct ledger_job *make_job(struct ledger *ledger, const struct job_label
 	job->uid = uid;
 	job->start_ns = time_ns;
 	job->last_ns = time_ns;
-	rest = &job->commands[LEDGER_COMMANDS_MOST];
+	rest = &job->commands[LEDGER_COMMANDS_MAX];
 	strcpy(rest->name, LEDGER_OTHER);
 	rest->used = true;
 	if (ledger->last_job)
@@ -94,7 +94,7 @@ struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint
 	for (job = *chain; job; job = job->chain)
 		if (job->uid == uid && !strcmp(job->labels.cgroup, labels.cgroup))
 			return job;
-	if (ledger->job_count >= LEDGER_JOBS_MOST) {
+	if (ledger->job_count >= LEDGER_JOBS_MAX) {
 		ledger->node.jobs_folded++;
 		return special_job(ledger, &ledger->other, LEDGER_OTHER, time_ns);
 	}
@@ -114,7 +114,7 @@ struct ledger_command *ledger_command_of(struct ledger_job *job, const char *nam
 {
 	struct ledger_command *free_one = NULL;
 
-	for (unsigned int i = 0; i < LEDGER_COMMANDS_MOST && strcmp(name, LEDGER_OTHER) != 0; i++) {
+	for (unsigned int i = 0; i < LEDGER_COMMANDS_MAX && strcmp(name, LEDGER_OTHER) != 0; i++) {
 		struct ledger_command *command = &job->commands[i];
 
 		if (command->used && !strncmp(command->name, name, LEDGER_COMMAND_BYTES - 1))
@@ -123,7 +123,7 @@ struct ledger_command *ledger_command_of(struct ledger_job *job, const char *nam
 			free_one = command;
 	}
 	if (!free_one)
-		return &job->commands[LEDGER_COMMANDS_MOST];
+		return &job->commands[LEDGER_COMMANDS_MAX];
 	snprintf(free_one->name, sizeof(free_one->name), "%s", name);
 	free_one->used = true;
 	free_one->last_ns = time_ns;
@@ -162,9 +162,9 @@ static void free_job(struct ledger *ledger, struct ledger_job *job)
 	if (job->throttled.count && !job->throttled_folded)
 		ledger->node.series_used -= ledger->options.costs.throttled;
 	ledger_free_spans(ledger, job);
-	for (unsigned int i = 0; i <= LEDGER_COMMANDS_MOST; i++)
+	for (unsigned int i = 0; i <= LEDGER_COMMANDS_MAX; i++)
 		retire_command(ledger, &job->commands[i]);
-	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
+	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++) {
 		free(job->files[i].path);
 		sums_free(&job->files[i].sums);
 	}
@@ -192,18 +192,18 @@ void ledger_free_jobs(struct ledger *ledger)
 	ledger->jobs = ledger->last_job = NULL;
 }
 
-bool ledger_is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns)
+bool ledger_has_exited(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns)
 {
 	return until_ns > last_ns && until_ns - last_ns > ledger->options.retire_ns;
 }
 
 static void retire_commands(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns)
 {
-	for (unsigned int i = 0; i < LEDGER_COMMANDS_MOST; i++) {
+	for (unsigned int i = 0; i < LEDGER_COMMANDS_MAX; i++) {
 		struct ledger_command *command = &job->commands[i];
 
 		if (command->used && !command->processes &&
-		    ledger_is_over(ledger, command->last_ns, until_ns))
+		    ledger_has_exited(ledger, command->last_ns, until_ns))
 			retire_command(ledger, command);
 	}
 }
@@ -226,7 +226,7 @@ size_t ledger_retire(struct ledger *ledger, uint64_t until_ns)
 	while ((job = *link)) {
 		/* The stand-in jobs stay. */
 		if (job == ledger->unknown || job == ledger->other || job->processes ||
-		    !ledger_is_over(ledger, job->last_ns, until_ns)) {
+		    !ledger_has_exited(ledger, job->last_ns, until_ns)) {
 			if (job != ledger->unknown)
 				retire_commands(ledger, job, until_ns);
 			ledger_retire_spans(ledger, job, until_ns);

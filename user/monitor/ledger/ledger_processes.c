@@ -95,7 +95,7 @@ static struct ledger_process *make(struct ledger *ledger, uint32_t pid, uint64_t
 	struct ledger_process **chain = chain_of(ledger, pid);
 	struct ledger_process *process = NULL;
 
-	if (job && ledger->process_count < LEDGER_PROCESSES_MOST)
+	if (job && ledger->process_count < LEDGER_PROCESSES_MAX)
 		process = calloc(1, sizeof(*process));
 	if (!process) {
 		ledger->node.processes_untold++;
@@ -260,12 +260,12 @@ void ledger_each_process(struct ledger *ledger,
 
 /* --- finding owners --- */
 
-static struct ledger_doer doer_of(struct ledger_process *process, uint64_t last_ns)
+static struct ledger_owner owner_of(struct ledger_process *process, uint64_t last_ns)
 {
 	if (process->job_before && last_ns < process->exec_ns)
-		return (struct ledger_doer) { process->job_before, process->program_before, process,
-					      false };
-	return (struct ledger_doer) { process->job, process->program, process, false };
+		return (struct ledger_owner) { process->job_before, process->program_before,
+					       process, false };
+	return (struct ledger_owner) { process->job, process->program, process, false };
 }
 
 /*
@@ -295,46 +295,46 @@ static struct ledger_process *find_started(struct ledger *ledger, uint32_t pid, 
 }
 
 /* Finds the process that had the pid between two moments. */
-static struct ledger_doer find_between(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
-				       uint64_t last_ns)
+static struct ledger_owner find_between(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
+					uint64_t last_ns)
 {
-	struct ledger_doer found = { 0 }, doer;
+	struct ledger_owner found = { 0 }, owner;
 
 	for (struct ledger_process *process = *chain_of(ledger, pid); process;
 	     process = process->chain) {
 		if (process->pid != pid || process->start_ns > last_ns ||
 		    (process->end_ns && process->end_ns < first_ns))
 			continue;
-		doer = doer_of(process, last_ns);
+		owner = owner_of(process, last_ns);
 		if (!found.job) {
-			found = doer;
-		} else if (found.job == doer.job && found.command == doer.command) {
+			found = owner;
+		} else if (found.job == owner.job && found.command == owner.command) {
 			found.process = NULL; /* any of them */
 		} else {
-			return (struct ledger_doer) { .several = true };
+			return (struct ledger_owner) { .several = true };
 		}
 	}
 	return found;
 }
 
-struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
-				    uint64_t first_ns, uint64_t last_ns)
+struct ledger_owner ledger_find_owner(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				      uint64_t first_ns, uint64_t last_ns)
 {
 	struct ledger_process *process;
 
 	if (!start_ns)
 		return find_between(ledger, pid, first_ns, last_ns);
 	process = find_started(ledger, pid, start_ns);
-	return process ? doer_of(process, last_ns) : (struct ledger_doer) { 0 };
+	return process ? owner_of(process, last_ns) : (struct ledger_owner) { 0 };
 }
 
-struct ledger_doer ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
-				     uint64_t last_ns, bool told)
+struct ledger_owner ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				      uint64_t last_ns, bool told)
 {
 	struct ledger_process *process = find_started(ledger, pid, start_ns);
 
-	return process && !(told && process->forked) ? doer_of(process, last_ns)
-						     : (struct ledger_doer) { 0 };
+	return process && !(told && process->forked) ? owner_of(process, last_ns)
+						     : (struct ledger_owner) { 0 };
 }
 
 bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t time_ns)

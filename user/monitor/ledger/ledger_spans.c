@@ -25,7 +25,7 @@ static struct ledger_span *find(struct ledger *ledger, struct ledger_job *job,
 {
 	struct ledger_span *free_one = NULL;
 
-	for (unsigned int i = 0; i < LEDGER_SPANS_MOST && !is_others(name); i++) {
+	for (unsigned int i = 0; i < LEDGER_SPANS_MAX && !is_others(name); i++) {
 		struct ledger_span *span = &job->spans[i];
 
 		if (is_named(span, name))
@@ -34,7 +34,7 @@ static struct ledger_span *find(struct ledger *ledger, struct ledger_job *job,
 			free_one = span;
 	}
 	if (!free_one) {
-		free_one = &job->spans[LEDGER_SPANS_MOST];
+		free_one = &job->spans[LEDGER_SPANS_MAX];
 		name = &others;
 	}
 	if (!free_one->last_ns) {
@@ -48,14 +48,14 @@ static struct ledger_span *find(struct ledger *ledger, struct ledger_job *job,
 void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 		     const struct ledger_span_name *name, uint64_t count, uint64_t lasted_ns)
 {
-	struct ledger_doer doer = ledger_find_doer(ledger, pid, 0, time_ns, time_ns);
-	struct ledger_job *job = doer.job ? doer.job : ledger_unknown_job(ledger, time_ns);
+	struct ledger_owner owner = ledger_find_owner(ledger, pid, 0, time_ns, time_ns);
+	struct ledger_job *job = owner.job ? owner.job : ledger_unknown_job(ledger, time_ns);
 	struct ledger_span *span;
 
 	if (!job)
 		return;
 	if (!job->spans)
-		job->spans = calloc(LEDGER_SPANS_MOST + 1, sizeof(*job->spans));
+		job->spans = calloc(LEDGER_SPANS_MAX + 1, sizeof(*job->spans));
 	if (!job->spans)
 		return;
 	span = find(ledger, job, name);
@@ -80,14 +80,14 @@ static void retire(struct ledger *ledger, struct ledger_span *span)
 
 void ledger_retire_spans(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns)
 {
-	for (unsigned int i = 0; job->spans && i < LEDGER_SPANS_MOST; i++)
-		if (ledger_is_over(ledger, job->spans[i].last_ns, until_ns))
+	for (unsigned int i = 0; job->spans && i < LEDGER_SPANS_MAX; i++)
+		if (ledger_has_exited(ledger, job->spans[i].last_ns, until_ns))
 			retire(ledger, &job->spans[i]);
 }
 
 void ledger_free_spans(struct ledger *ledger, struct ledger_job *job)
 {
-	for (unsigned int i = 0; job->spans && i <= LEDGER_SPANS_MOST; i++)
+	for (unsigned int i = 0; job->spans && i <= LEDGER_SPANS_MAX; i++)
 		retire(ledger, &job->spans[i]);
 	free(job->spans);
 	job->spans = NULL;

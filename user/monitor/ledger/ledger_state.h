@@ -58,7 +58,7 @@ size_t ledger_retire(struct ledger *ledger, uint64_t until_ns);
 void ledger_free_jobs(struct ledger *ledger);
 
 /* ledger_jobs.c: returns whether what was last active at `last_ns` is due to go. */
-bool ledger_is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns);
+bool ledger_has_exited(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns);
 
 /* ledger_spans.c: drops spans that are due; drops all. */
 void ledger_retire_spans(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns);
@@ -73,8 +73,8 @@ void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
 
 /* ledger_processes.c: finds the process that started then, even if it has ended; with `told`, only
  * if more than its fork is known. */
-struct ledger_doer ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
-				     uint64_t last_ns, bool told);
+struct ledger_owner ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				      uint64_t last_ns, bool told);
 /* Drops processes that ended before `until_ns`, once everything they did has been booked. */
 void ledger_forget_ended(struct ledger *ledger, uint64_t until_ns);
 

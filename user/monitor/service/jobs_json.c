@@ -336,12 +336,12 @@ static void put_processes(struct sink *out, const struct ledger *ledger,
 static void put_files(struct sink *out, const struct ledger_job *job, const struct rates *rates,
 		      unsigned int most)
 {
-	struct ranked ranked[LEDGER_FILES_MOST + 1];
+	struct ranked ranked[LEDGER_FILES_MAX + 1];
 	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++)
+	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++)
 		if (job->files[i].path)
-			rank(ranked, &count, most < LEDGER_FILES_MOST ? most : LEDGER_FILES_MOST,
+			rank(ranked, &count, most < LEDGER_FILES_MAX ? most : LEDGER_FILES_MAX,
 			     (struct ranked) { job->files[i].time_ns, 0, &job->files[i] });
 	open_list(out, "files");
 	for (unsigned int i = 0; i < count; i++) {
@@ -368,7 +368,7 @@ static void put_files(struct sink *out, const struct ledger_job *job, const stru
 static void put_programs(struct sink *out, const struct ledger_job *job)
 {
 	open_list(out, "programs");
-	for (unsigned int i = 0; i <= LEDGER_COMMANDS_MOST; i++) {
+	for (unsigned int i = 0; i <= LEDGER_COMMANDS_MAX; i++) {
 		if (!job->commands[i].used)
 			continue;
 		open_object(out);
@@ -426,7 +426,7 @@ static bool is_asked(const struct ledger_job *job, const struct jobs_asked *aske
 static void put_jobs(struct sink *out, const struct ledger *ledger, const struct rates *rates,
 		     const struct jobs_about *about, const struct jobs_asked *asked)
 {
-	unsigned int most = asked->jobs < LEDGER_JOBS_MOST + 2 ? asked->jobs : LEDGER_JOBS_MOST + 2;
+	unsigned int most = asked->jobs < LEDGER_JOBS_MAX + 2 ? asked->jobs : LEDGER_JOBS_MAX + 2;
 	unsigned int count = 0, all = 0, told = 0;
 	struct ranked *ranked = malloc((most + 1) * sizeof(*ranked));
 

@@ -364,7 +364,7 @@ static void walk_commands(struct item_walk *walk)
 	const struct metric_source *source = walk->item.source;
 
 	for (const struct ledger_job *job = source->jobs; job; job = job->next)
-		for (unsigned int i = 0; i <= LEDGER_COMMANDS_MOST; i++) {
+		for (unsigned int i = 0; i <= LEDGER_COMMANDS_MAX; i++) {
 			walk->item.job = job;
 			walk->item.command = &job->commands[i];
 			walk_cells(walk, &job->commands[i].sums, false);
@@ -408,7 +408,7 @@ static void walk_spans(struct item_walk *walk)
 	const struct metric_source *source = walk->item.source;
 
 	for (const struct ledger_job *job = source->jobs; job; job = job->next)
-		for (unsigned int i = 0; job->spans && i <= LEDGER_SPANS_MOST; i++) {
+		for (unsigned int i = 0; job->spans && i <= LEDGER_SPANS_MAX; i++) {
 			walk->item.job = job;
 			walk->item.span = &job->spans[i];
 			if (walk->item.span->last_ns && !walk->item.span->folded)
@@ -436,8 +436,8 @@ static void walk_file_systems(struct item_walk *walk)
 
 	for (unsigned int i = 0; i < node->file_system_count; i++)
 		walk_file_system(walk, &node->file_systems[i]);
-	if (node->file_system_count < LEDGER_FILE_SYSTEMS_MOST)
-		walk_file_system(walk, &node->file_systems[LEDGER_FILE_SYSTEMS_MOST - 1]);
+	if (node->file_system_count < LEDGER_FILE_SYSTEMS_MAX)
+		walk_file_system(walk, &node->file_systems[LEDGER_FILE_SYSTEMS_MAX - 1]);
 }
 
 static void walk_devices(struct item_walk *walk)

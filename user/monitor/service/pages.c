@@ -118,9 +118,9 @@ static void render_jobs(void *context, const struct http_request *request,
 	struct jobs_about about = { .host = pages->host };
 
 	if (!take_number(request, "job", UINT64_MAX, &asked.job) ||
-	    !take_number(request, "jobs", LEDGER_JOBS_MOST, &jobs) ||
+	    !take_number(request, "jobs", LEDGER_JOBS_MAX, &jobs) ||
 	    !take_number(request, "processes", 1000, &processes) ||
-	    !take_number(request, "files", LEDGER_FILES_MOST, &files)) {
+	    !take_number(request, "files", LEDGER_FILES_MAX, &files)) {
 		http_say(answer, 400, "job, jobs, processes and files must be numbers");
 		return;
 	}

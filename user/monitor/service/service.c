@@ -64,7 +64,7 @@ struct counters {
 static void add_loss(struct service_facts *facts, const char *kind, const char *layer,
 		     uint64_t count)
 {
-	if (facts->loss_count < SERVICE_LOSSES_MOST)
+	if (facts->loss_count < SERVICE_LOSSES_MAX)
 		facts->losses[facts->loss_count++] = (struct service_loss) { kind, layer, count };
 }
 
@@ -155,7 +155,7 @@ static bool is_chosen(const struct service *service, uint32_t pid, uint64_t firs
 
 	if (!choice->count)
 		return true;
-	job = ledger_find_doer(service->ledger, pid, 0, first_ns, last_ns).job;
+	job = ledger_find_owner(service->ledger, pid, 0, first_ns, last_ns).job;
 	return job && job_choice_has(choice, job);
 }
 
@@ -387,7 +387,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 		intake_tell_code(service->intake, markers_look, service->markers);
 	service->slots = session_profile_slots(service->session);
 	service->facts.slots = service->slots;
-	session_ask_over(service->session, intake_is_over, service->intake);
+	session_ask_over(service->session, intake_has_exited, service->intake);
 	memcpy(service->facts.layers, session_layers(service->session),
 	       sizeof(service->facts.layers));
 	*out = service;

@@ -29,14 +29,14 @@ struct service_loss {
 	const char *kind, *layer;
 	uint64_t count;
 };
-#define SERVICE_LOSSES_MOST (RECORD_KIND_COUNT + LAYER_COUNT + 4)
+#define SERVICE_LOSSES_MAX (RECORD_KIND_COUNT + LAYER_COUNT + 4)
 
 /* Facts about the service as of the last reading. */
 struct service_facts {
 	uint64_t start_unix_ns, start_ns;	/* the same moment; start_ns is CLOCK_MONOTONIC */
 	uint64_t readings, read_ns;		/* when the last one began, CLOCK_MONOTONIC */
 	struct trace_layer layers[LAYER_COUNT]; /* texts belong to the session */
-	struct service_loss losses[SERVICE_LOSSES_MOST];
+	struct service_loss losses[SERVICE_LOSSES_MAX];
 	unsigned int loss_count;
 	struct profile_use use;
 	unsigned int slots;

@@ -17,8 +17,9 @@
 #define SAY_EVERY_NS 600000000000ull
 
 struct textfile {
-	char path[PATH_MAX], beside[PATH_MAX]; /* temporary file, which node_exporter ignores */
-	int failing;			       /* negative errno */
+	char path[PATH_MAX],
+		helper_thread[PATH_MAX]; /* temporary file, which node_exporter ignores */
+	int failing;			 /* negative errno */
 	uint64_t said_ns;
 	bool written;
 };
@@ -42,7 +43,8 @@ int textfile_open(struct textfile **out, const char *path)
 	if (!file)
 		return -ENOMEM;
 	strcpy(file->path, path);
-	snprintf(file->beside, sizeof(file->beside), "%.*s.%s.tmp", (int)(name - path), path, name);
+	snprintf(file->helper_thread, sizeof(file->helper_thread), "%.*s.%s.tmp",
+		 (int)(name - path), path, name);
 	*out = file;
 	return 0;
 }
@@ -62,9 +64,9 @@ static int write_beside(const struct textfile *file, const char *text, size_t le
 
 	/* Anything of that name was left by an earlier service, or is a trap: a FIFO would
 	 * block. */
-	if (unlink(file->beside) && errno != ENOENT)
+	if (unlink(file->helper_thread) && errno != ENOENT)
 		return -errno;
-	fd = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = open(file->helper_thread, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
 	if (fchmod(fd, 0644)) /* whatever the umask: another user's collector reads it */
@@ -101,10 +103,10 @@ int textfile_write(struct textfile *file, const char *text, size_t length, uint6
 {
 	int err = write_beside(file, text, length);
 
-	if (!err && rename(file->beside, file->path))
+	if (!err && rename(file->helper_thread, file->path))
 		err = -errno;
 	if (err)
-		unlink(file->beside);
+		unlink(file->helper_thread);
 	else
 		file->written = true;
 	say(file, err, now_ns);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
-#define BASE_MOST 120 /* columns of a path's last component */
+#define BASE_MAX 120 /* columns of a path's last component */
 #define ELLIPSIS "\u2026"
 #define ESCAPED_COLUMNS 4 /* \xHH */
 
@@ -264,8 +264,8 @@ void escape_path(struct sink *out, const char *path, size_t length, size_t colum
 	escape_text(out, path, head);
 	if (tail > head)
 		sink_text(out, gap);
-	if (escape_columns(path + tail, length - tail) > BASE_MOST)
-		escape_shortened(out, path + tail, length - tail, BASE_MOST);
+	if (escape_columns(path + tail, length - tail) > BASE_MAX)
+		escape_shortened(out, path + tail, length - tail, BASE_MAX);
 	else
 		escape_text(out, path + tail, length - tail);
 }

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WIDTH_LEAST 40
-#define WIDTH_MOST 500
+#define WIDTH_MIN 40
+#define WIDTH_MAX 500
 
 /* Queries the terminal behind `fd`; for a pipe, which may lead to a pager, the controlling
  * terminal. */
@@ -44,7 +44,7 @@ size_t style_width(int fd)
 		width = size.ws_col;
 	else if (columns && atoi(columns) > 0)
 		width = atoi(columns);
-	return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
+	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
 bool style_escapes(int fd)

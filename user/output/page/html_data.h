@@ -19,7 +19,7 @@
 /* Maximum bytes of all tables together, and of one table; rows of a table; bytes of a text. */
 #define HTML_TABLES_BYTES 640000
 #define HTML_TABLE_BYTES 90000
-#define HTML_ROWS_MOST 1000
+#define HTML_ROWS_MAX 1000
 #define HTML_TEXT_BYTES 400
 /* Maximum bytes of one set of sums by stretch, and of those of one table's rows. */
 #define HTML_SET_BYTES 150000

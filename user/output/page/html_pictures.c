@@ -308,7 +308,7 @@ static void write_sample(struct sink *out, const struct sampled *how,
 			 const struct picture_sample *sample, size_t row)
 {
 	sink_format(out, "{\"row\":%zu", row);
-	for (int i = 0; i < SAMPLED_MOST && how->columns[i]; i++) {
+	for (int i = 0; i < SAMPLED_MAX && how->columns[i]; i++) {
 		if (!sample->before[i])
 			continue;
 		sink_format(out, ",\"%s\":", how->columns[i]);
@@ -326,7 +326,7 @@ static void write_samples_of(struct sink *out, const struct pictures *pictures, 
 
 	sink_format(out, number ? ",\n\"%s\":{\"columns\":[" : "{\"%s\":{\"columns\":[",
 		    picture_sampled[number]->name);
-	for (int i = 0; i < SAMPLED_MOST && how->columns[i]; i++)
+	for (int i = 0; i < SAMPLED_MAX && how->columns[i]; i++)
 		sink_format(out, i ? ",\"%s\"" : "\"%s\"", how->columns[i]);
 	sink_text(out, "],\"rows\":[");
 	for (size_t row = 0; row < table->count && !out->error; row++) {

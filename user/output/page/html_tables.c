@@ -8,7 +8,7 @@
 #include "output/page/html_data.h"
 #include "output/base/json.h"
 
-#define NESTED_MOST 64 /* rows of a nested table, texts of a list */
+#define NESTED_MAX 64 /* rows of a nested table, texts of a list */
 
 /* --- texts --- */
 
@@ -52,7 +52,7 @@ static void write_within(struct sink *out, const struct table *table);
 static void write_texts(struct sink *out, const struct cell *cell)
 {
 	sink_char(out, '[');
-	for (uint32_t i = 0; i < cell->length && i < NESTED_MOST; i++) {
+	for (uint32_t i = 0; i < cell->length && i < NESTED_MAX; i++) {
 		if (i)
 			sink_char(out, ',');
 		html_text(out, cell->texts[i].text, cell->texts[i].length);
@@ -124,7 +124,7 @@ static void write_within(struct sink *out, const struct table *table)
 		html_text(out, table->columns[i].name, strlen(table->columns[i].name));
 	}
 	sink_text(out, "],\"rows\":[");
-	for (size_t i = 0; i < table->row_count && i < NESTED_MOST; i++) {
+	for (size_t i = 0; i < table->row_count && i < NESTED_MAX; i++) {
 		if (i)
 			sink_char(out, ',');
 		write_row(out, table, i);
@@ -171,7 +171,7 @@ static void write_rows(struct sink *out, const struct table *table, size_t room)
 	if (!order)
 		out->error = -ENOMEM;
 	sink_text(out, ",\"rows\":[");
-	for (size_t i = 0; order && i < table->row_count && i < HTML_ROWS_MOST; i++) {
+	for (size_t i = 0; order && i < table->row_count && i < HTML_ROWS_MAX; i++) {
 		sink_open_memory(&row);
 		write_row(&row, table, order[i]);
 		if (row.error)

@@ -11,7 +11,7 @@
 #include "output/rows/row.h"
 #include "units.h"
 
-#define COLUMNS_MOST 64	     /* of a kind: as many as a column mask has bits */
+#define COLUMNS_MAX 64	     /* of a kind: as many as a column mask has bits */
 #define LEAST_RESULT (-4095) /* a smaller result is not an error */
 
 struct shown_text {
@@ -215,7 +215,7 @@ static const struct {
  * event. */
 static show_function *function_of(enum trace_kind kind, unsigned int column)
 {
-	static show_function *known[TRACE_KIND_COUNT][COLUMNS_MOST];
+	static show_function *known[TRACE_KIND_COUNT][COLUMNS_MAX];
 	show_function **function = &known[kind][column];
 
 	if (*function)

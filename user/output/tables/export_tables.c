@@ -99,7 +99,7 @@ struct tables {
 	bool replace;
 	struct sink *one;
 	struct trace_error *error;
-	struct table_file files[RELATIONS_MOST];
+	struct table_file files[RELATIONS_MAX];
 };
 
 static int make_file(struct tables *tables, struct table_file *file)
@@ -178,9 +178,9 @@ int export_tables_directory(const struct table_format *format, int directory, bo
 	};
 	int status = relations_write(&writer, &tables, traces, names, trace_count, options, error);
 
-	for (size_t i = 0; i < RELATIONS_MOST; i++)
+	for (size_t i = 0; i < RELATIONS_MAX; i++)
 		status = finish_file(&tables, &tables.files[i], status);
-	for (size_t i = 0; i < RELATIONS_MOST && status; i++)
+	for (size_t i = 0; i < RELATIONS_MAX && status; i++)
 		if (tables.files[i].made)
 			unlinkat(directory, tables.files[i].name, 0);
 	return status;

@@ -142,7 +142,7 @@ static void get_args(struct relation_row *row, const struct relation_column *col
 
 void relation_add(struct relation *relation, const struct relation_column *column)
 {
-	if (relation->column_count < RELATION_COLUMNS_MOST)
+	if (relation->column_count < RELATION_COLUMNS_MAX)
 		relation->columns[relation->column_count++] = *column;
 }
 

@@ -11,7 +11,7 @@
 #include "output/base/sink.h"
 #include "units.h"
 
-#define RELATION_COLUMNS_MOST 96
+#define RELATION_COLUMNS_MAX 96
 #define RELATION_NAME_BYTES 48
 
 enum relation_type {
@@ -65,11 +65,11 @@ struct relation {
 	const char *name, *meaning;
 	uint64_t kinds;		   /* of its rows; 0: no events */
 	const struct table *table; /* report table that it is made from, or NULL */
-	struct relation_column columns[RELATION_COLUMNS_MOST];
+	struct relation_column columns[RELATION_COLUMNS_MAX];
 	size_t column_count;
 };
 
-/* Adds a column; does nothing beyond RELATION_COLUMNS_MOST. */
+/* Adds a column; does nothing beyond RELATION_COLUMNS_MAX. */
 void relation_add(struct relation *relation, const struct relation_column *column);
 /* Adds the columns of a row kind, named as by `faultline print`. */
 void relation_add_schema(struct relation *relation, enum trace_kind kind);

@@ -64,7 +64,7 @@ int relation_report_rows(const struct relation *relation, const struct relation_
 			 void *to, unsigned int number, struct sink *made)
 {
 	const struct table *table = relation->table;
-	struct cell cells[RELATION_COLUMNS_MOST];
+	struct cell cells[RELATION_COLUMNS_MAX];
 	int status = 0;
 
 	for (size_t row = 0; row < table->row_count && !status; row++) {

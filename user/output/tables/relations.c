@@ -47,7 +47,7 @@ static const struct {
 	{ "meta", "metadata of the run, of the recording and of losses", NULL, 0, "trace" },
 };
 #define COUNT (sizeof(registry) / sizeof(registry[0]))
-_Static_assert(COUNT <= RELATIONS_MOST, "writers have room for RELATIONS_MOST tables");
+_Static_assert(COUNT <= RELATIONS_MAX, "writers have room for RELATIONS_MOST tables");
 
 /* Indices into the registry. */
 enum { SPANS = 7, FILES, PROCESSES };
@@ -72,7 +72,7 @@ struct relations {
 	struct map counts; /* rank (or process), COUNT_* -> number so far */
 	uint64_t refused;
 	struct {
-		const struct held_block *block;
+		const struct loaded_block *block;
 		uint32_t row;
 		uint64_t start;
 	} last; /* row of the last call */
@@ -113,7 +113,7 @@ static bool needs_report(const struct relation_options *options)
 static int write_row(struct relations *all, unsigned int number, unsigned int layers)
 {
 	const struct relation *relation = &all->relations[number];
-	struct cell cells[RELATION_COLUMNS_MOST];
+	struct cell cells[RELATION_COLUMNS_MAX];
 
 	for (size_t i = 0; i < relation->column_count; i++) {
 		const struct relation_column *column = &relation->columns[i];

@@ -8,12 +8,12 @@
 
 #include "output/tables/relation.h"
 
-#define RELATIONS_MOST 16
+#define RELATIONS_MAX 16
 #define RELATIONS_VERSION 1
 
 /* Callbacks return 0 or a negative errno. */
 struct relation_writer {
-	/* Called for each table before any row; numbers are less than RELATIONS_MOST. */
+	/* Called for each table before any row; numbers are less than RELATIONS_MAX. */
 	int (*begin)(void *to, unsigned int number, const struct relation *relation);
 	/* Cells are in the order of the columns, and valid until this returns. */
 	int (*row)(void *to, unsigned int number, const struct cell *cells);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/beside.h"
+#include "analysis/base/helper_thread.h"
 #include "output/base/escape.h"
 #include "output/tables/relations.h"
 
@@ -32,8 +32,8 @@ struct sqlite_table {
 
 struct sqlite_rows {
 	sqlite3 *database;
-	struct sqlite_table tables[RELATIONS_MOST];
-	struct beside *beside;
+	struct sqlite_table tables[RELATIONS_MAX];
+	struct helper_thread *helper_thread;
 	struct sqlite_batch *due; /* batch to insert; taken by the inserting thread */
 	int status;		  /* of the last insertion, until the next join */
 	struct trace_error error;
@@ -158,7 +158,7 @@ static void insert_due(void *context)
 
 static int join(struct sqlite_rows *rows, struct trace_error *error)
 {
-	beside_join(rows->beside);
+	helper_thread_join(rows->helper_thread);
 	if (rows->status)
 		*error = rows->error;
 	return rows->status;
@@ -174,7 +174,7 @@ static int hand_on(struct sqlite_rows *rows, struct sqlite_table *table, struct 
 		return status;
 	__atomic_store_n(&rows->due, &table->batches[table->filled], __ATOMIC_RELEASE);
 	table->filled = !table->filled;
-	beside_start(rows->beside);
+	helper_thread_start(rows->helper_thread);
 	return 0;
 }
 
@@ -238,7 +238,7 @@ int sqlite_rows_open(struct sqlite_rows **result, sqlite3 *database)
 	if (!rows)
 		return -ENOMEM;
 	rows->database = database;
-	return beside_open(&rows->beside, insert_due, rows);
+	return helper_thread_open(&rows->helper_thread, insert_due, rows);
 }
 
 int sqlite_rows_begin(struct sqlite_rows *rows, unsigned int number,
@@ -266,7 +266,7 @@ int sqlite_rows_finish(struct sqlite_rows *rows, struct trace_error *error)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < RELATIONS_MOST && !status; i++)
+	for (size_t i = 0; i < RELATIONS_MAX && !status; i++)
 		if (rows->tables[i].name)
 			status = hand_on(rows, &rows->tables[i], error);
 	return status ? status : join(rows, error);
@@ -276,8 +276,8 @@ void sqlite_rows_close(struct sqlite_rows *rows)
 {
 	if (!rows)
 		return;
-	beside_close(rows->beside);
-	for (size_t i = 0; i < RELATIONS_MOST; i++) {
+	helper_thread_close(rows->helper_thread);
+	for (size_t i = 0; i < RELATIONS_MAX; i++) {
 		struct sqlite_table *table = &rows->tables[i];
 
 		for (int half = 0; half < 2; half++) {

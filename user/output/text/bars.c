@@ -12,11 +12,11 @@
 #include "output/base/escape.h"
 #include "units.h"
 
-#define WIDTH_MOST 160 /* of a line; wider lines are no easier to read */
+#define WIDTH_MAX 160 /* of a line; wider lines are no easier to read */
 #define LABEL 15
-#define BAR_LEAST 10
-#define PARTS_MOST 3   /* kinds of I/O with bars of their own ... */
-#define PART_LEAST 0.1 /* ... and their minimum share of I/O time */
+#define BAR_MIN 10
+#define PARTS_MAX 3  /* kinds of I/O with bars of their own ... */
+#define PART_MIN 0.1 /* ... and their minimum share of I/O time */
 
 enum kind { TIME, BYTES };
 
@@ -175,7 +175,7 @@ static void add_parts(const struct bars *bars, struct bar_row *rows, size_t *cou
 		if (*count == place)
 			continue;
 		row = rows[place];
-		if (row.sum < PART_LEAST * io_ns) {
+		if (row.sum < PART_MIN * io_ns) {
 			--*count;
 			continue;
 		}
@@ -183,14 +183,14 @@ static void add_parts(const struct bars *bars, struct bar_row *rows, size_t *cou
 			rows[place] = rows[place - 1];
 		rows[place] = row;
 	}
-	if (*count > first + PARTS_MOST)
-		*count = first + PARTS_MOST;
+	if (*count > first + PARTS_MAX)
+		*count = first + PARTS_MAX;
 }
 
 /* Sets the right side twice: its width determines the bars' width, which determines the peaks. */
 static void set_width(struct bars *bars, struct bar_row *rows, size_t count)
 {
-	size_t width = bars->style->width < WIDTH_MOST ? bars->style->width : WIDTH_MOST;
+	size_t width = bars->style->width < WIDTH_MAX ? bars->style->width : WIDTH_MAX;
 
 	bars->width = bars->course->row_count < 60 ? bars->course->row_count : 60;
 	for (int round = 0; round < 2; round++) {
@@ -203,9 +203,9 @@ static void set_width(struct bars *bars, struct bar_row *rows, size_t count)
 			columns = escape_columns(rows[i].right, strlen(rows[i].right));
 			right = columns > right ? columns : right;
 		}
-		bars->width = width > LABEL + 1 + 2 + right + BAR_LEAST
+		bars->width = width > LABEL + 1 + 2 + right + BAR_MIN
 				      ? width - LABEL - 1 - 2 - right
-				      : BAR_LEAST;
+				      : BAR_MIN;
 		if (bars->width > bars->course->row_count)
 			bars->width = bars->course->row_count;
 	}

@@ -12,10 +12,10 @@
 #include "units.h"
 
 #define GAP 2 /* between columns */
-#define TITLE_LINES_MOST 3
-#define APART_NAMED_MOST 4    /* rows without a sort key that are named */
-#define PATH_LEAST 28	      /* minimum columns for a path */
-#define TEXT_LEAST 26	      /* ... and for another text */
+#define TITLE_LINES_MAX 3
+#define APART_NAMED_MAX 4     /* rows without a sort key that are named */
+#define PATH_MIN 28	      /* minimum columns for a path */
+#define TEXT_MIN 26	      /* ... and for another text */
 #define SHARE TABLE_NO_COLUMN /* a column of the grid only */
 
 struct grid_column {
@@ -31,10 +31,10 @@ struct grid {
 	const struct grid_options *options;
 	size_t *rows; /* of the table, in print order */
 	size_t row_count, shown;
-	size_t apart[APART_NAMED_MOST]; /* the first rows without a sort key */
+	size_t apart[APART_NAMED_MAX]; /* the first rows without a sort key */
 	size_t apart_count;
 	double sum; /* of the sort column */
-	struct grid_column columns[TABLE_SHOWN_MOST + 2];
+	struct grid_column columns[TABLE_SHOWN_MAX + 2];
 	size_t count;
 	struct cell
 		*other; /* the row of all that are not shown, one cell per column of the table */
@@ -148,7 +148,7 @@ static void set_apart(struct grid *grid)
 
 		if (cell_at(grid, row, by)->type != CELL_NULL || table_is_rest(grid->table, row))
 			grid->rows[kept++] = row;
-		else if (grid->apart_count++ < APART_NAMED_MOST)
+		else if (grid->apart_count++ < APART_NAMED_MAX)
 			grid->apart[grid->apart_count - 1] = row;
 	}
 	grid->row_count = kept;
@@ -186,7 +186,7 @@ static void cut_rows(struct grid *grid)
 		grid->shown = top;
 	while (grid->sum > 0 && grid->shown > 1 && !grid->options->whole && top &&
 	       !grid->options->top_said && !grid->options->steady &&
-	       key_of(grid, grid->rows[grid->shown - 1]) < GRID_SHARE_LEAST * grid->sum)
+	       key_of(grid, grid->rows[grid->shown - 1]) < GRID_SHARE_MIN * grid->sum)
 		grid->shown--;
 	if (grid->shown + 1 == grid->row_count && !rest)
 		grid->shown = grid->row_count;
@@ -324,7 +324,7 @@ static void choose_columns(struct grid *grid)
 {
 	const struct table *table = grid->table;
 	size_t steady = grid->options->steady;
-	size_t most = grid->options->whole ? TABLE_SHOWN_MOST : steady ? steady : GRID_COLUMNS_MOST;
+	size_t most = grid->options->whole ? TABLE_SHOWN_MAX : steady ? steady : GRID_COLUMNS_MAX;
 	size_t wanted = table->view.shown_count ? table->view.shown_count : table->column_count;
 
 	for (size_t i = 0; i < wanted && grid->count < most; i++) {
@@ -387,8 +387,7 @@ static bool shrink(struct grid *grid)
 		for (size_t i = 0; i < grid->count; i++) {
 			struct grid_column *column = &grid->columns[i];
 
-			if (column->text &&
-			    column->width > (column->path ? PATH_LEAST : TEXT_LEAST) &&
+			if (column->text && column->width > (column->path ? PATH_MIN : TEXT_MIN) &&
 			    (!widest || column->width > widest->width))
 				widest = column;
 		}
@@ -405,7 +404,7 @@ static void fit(struct grid *grid)
 	size_t lines = 1;
 
 	set_widths(grid, lines);
-	while (lines < TITLE_LINES_MOST && total_width(grid) > grid->options->style->width)
+	while (lines < TITLE_LINES_MAX && total_width(grid) > grid->options->style->width)
 		set_widths(grid, ++lines);
 	while (!shrink(grid) && grid->count > 2 && !grid->options->whole) {
 		size_t last = grid->count - 1;
@@ -415,7 +414,7 @@ static void fit(struct grid *grid)
 		memmove(&grid->columns[last], &grid->columns[last + 1],
 			(grid->count - last - 1) * sizeof(*grid->columns));
 		grid->count--;
-		set_widths(grid, TITLE_LINES_MOST);
+		set_widths(grid, TITLE_LINES_MAX);
 	}
 }
 
@@ -527,15 +526,15 @@ static void write_apart(struct grid *grid)
 	sink_open_memory(&line);
 	sink_format(&line,
 		    "without a %s, excluded from these sums:", title_of(&grid->table->columns[by]));
-	for (size_t i = 0; i < count && i < APART_NAMED_MOST; i++) {
+	for (size_t i = 0; i < count && i < APART_NAMED_MAX; i++) {
 		struct cell cell = *cell_at(grid, grid->apart[i], named->index);
 		struct cell text = cell_as_text(&grid->scratch, &cell, UNIT_NONE);
 
 		sink_text(&line, i ? ", " : " ");
 		sink_bytes(&line, text.text, text.length);
 	}
-	if (count > APART_NAMED_MOST)
-		sink_format(&line, " and %zu more", count - APART_NAMED_MOST);
+	if (count > APART_NAMED_MAX)
+		sink_format(&line, " and %zu more", count - APART_NAMED_MAX);
 	sink_char(&line, '\0');
 	if (!line.error)
 		grid_wrapped(grid->out, line.buffer, grid->options->style->width);

@@ -9,8 +9,8 @@
 #include "analysis/table/table.h"
 #include "output/base/style.h"
 
-#define GRID_COLUMNS_MOST 8
-#define GRID_SHARE_LEAST 0.005 /* minimum share of the sum for a row of its own */
+#define GRID_COLUMNS_MAX 8
+#define GRID_SHARE_MIN 0.005 /* minimum share of the sum for a row of its own */
 
 struct grid_options {
 	const struct style *style;
@@ -27,7 +27,7 @@ struct grid_options {
 
 /*
  * Shows the columns of the table's view that are not empty, most important first, as many as fit
- * and at most GRID_COLUMNS_MOST. Rows are sorted by the view's sort column, followed by its share;
+ * and at most GRID_COLUMNS_MAX. Rows are sorted by the view's sort column, followed by its share;
  * rows with less than 0.5% of the sum are merged into "other". Rows without a sort key belong to
  * another layer (requests next to the calls that made them) and would be counted twice: they are
  * named below the list. Errors are kept in the sink.

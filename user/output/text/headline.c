@@ -14,8 +14,8 @@
 #include "output/text/grid.h"
 #include "units.h"
 
-#define HOSTS_NAMED 3	 /* more hosts are only counted */
-#define COMMAND_LEAST 30 /* minimum columns for the command next to host and time */
+#define HOSTS_NAMED 3  /* more hosts are only counted */
+#define COMMAND_MIN 30 /* minimum columns for the command next to host and time */
 
 static void add_texts(struct sink *line, const struct cell *cell, const char *between)
 {
@@ -97,7 +97,7 @@ static void write_job(struct sink *out, const struct cell *about, const struct s
 	add_command(&command, about);
 	add_place(&place, about);
 	width = escape_columns(place.buffer, place.used);
-	if (width + 2 + COMMAND_LEAST <= style->width)
+	if (width + 2 + COMMAND_MIN <= style->width)
 		left -= width + 2;
 	style_mark(out, style, STYLE_TITLE);
 	escape_shortened(out, command.buffer, command.used, left);

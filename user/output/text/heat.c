@@ -13,9 +13,9 @@
 #include "output/base/escape.h"
 #include "units.h"
 
-#define MAPS_MOST 6  /* maps drawn, those with the most requests first ... */
-#define MAP_LEAST 16 /* ... and minimum requests of all but the first */
-#define LABEL 10     /* "≤ 1000 KiB" */
+#define MAPS_MAX 6 /* maps drawn, those with the most requests first ... */
+#define MAP_MIN 16 /* ... and minimum requests of all but the first */
+#define LABEL 10   /* "≤ 1000 KiB" */
 #define DARKNESSES 4
 
 /* Rows of the table with the same device, kind of request and measure. */
@@ -58,7 +58,7 @@ static struct heat_map map_at(const struct table *heat, size_t first)
 }
 
 /* Chooses the maps with the most requests, in descending order. Returns the number of all maps. */
-static size_t choose_maps(const struct table *heat, struct heat_map maps[MAPS_MOST], size_t *count)
+static size_t choose_maps(const struct table *heat, struct heat_map maps[MAPS_MAX], size_t *count)
 {
 	size_t all = 0;
 
@@ -70,14 +70,14 @@ static size_t choose_maps(const struct table *heat, struct heat_map maps[MAPS_MO
 		row += map.count;
 		while (place && maps[place - 1].requests < map.requests)
 			place--;
-		if (place == MAPS_MOST)
+		if (place == MAPS_MAX)
 			continue;
-		if (*count < MAPS_MOST)
+		if (*count < MAPS_MAX)
 			++*count;
 		memmove(&maps[place + 1], &maps[place], (*count - 1 - place) * sizeof(*maps));
 		maps[place] = map;
 	}
-	while (*count > 1 && maps[*count - 1].requests < MAP_LEAST)
+	while (*count > 1 && maps[*count - 1].requests < MAP_MIN)
 		--*count;
 	return all;
 }
@@ -179,7 +179,7 @@ static void write_map(struct sink *out, const struct table *heat, const struct h
 
 void heat_write(struct sink *out, const struct table *heat, const struct style *style)
 {
-	struct heat_map maps[MAPS_MOST + 1];
+	struct heat_map maps[MAPS_MAX + 1];
 	size_t count, all = choose_maps(heat, maps, &count);
 
 	for (size_t i = 0; i < count; i++)

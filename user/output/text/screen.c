@@ -13,7 +13,7 @@
 #include "output/text/headline.h"
 #include "units.h"
 
-#define FINDINGS_MOST 5
+#define FINDINGS_MAX 5
 #define INDENT 3
 
 struct screen {
@@ -45,7 +45,7 @@ static void add_severity(struct sink *line, const struct cell *finding)
 	for (uint32_t i = 0; severity->type == CELL_TEXT && i < severity->length; i++)
 		sink_char(line, toupper((unsigned char)severity->text[i]));
 	for (size_t i = 0; i < finding_rule_count; i++)
-		if (finding_rules[i]->of_start &&
+		if (finding_rules[i]->startup &&
 		    cell_is(&finding[FINDING_ID], finding_rules[i]->id))
 			sink_text(line, ", startup");
 	sink_text(line, "  ");
@@ -164,12 +164,12 @@ static void write_findings(struct screen *screen)
 	for (size_t i = 0; i < screen->findings->row_count; i++) {
 		const struct cell *finding = finding_at(screen, i);
 
-		if (!is_told(screen, finding) && ++count <= FINDINGS_MOST)
+		if (!is_told(screen, finding) && ++count <= FINDINGS_MAX)
 			write_finding(screen, finding, count);
 	}
-	if (count > FINDINGS_MOST)
+	if (count > FINDINGS_MAX)
 		sink_format(screen->out, "   and %zu more (--table findings)\n",
-			    count - FINDINGS_MOST);
+			    count - FINDINGS_MAX);
 	if (!count)
 		grid_wrapped(screen->out, why_no_findings(screen), screen->style->width);
 }

@@ -171,7 +171,7 @@ static bool write_brief(struct sink *out, const struct report *report, const str
 
 	if (!brief || options->top_said || table->note || table->cut ||
 	    !find_duration(report, &run_ns) || !sum_column(table, brief->count, &count) ||
-	    !sum_column(table, brief->time, &time_ns) || time_ns >= GRID_SHARE_LEAST * run_ns)
+	    !sum_column(table, brief->time, &time_ns) || time_ns >= GRID_SHARE_MIN * run_ns)
 		return false;
 	sink_open_memory(&line);
 	sink_format(&line, "%s: %s in %s %s, %s in all, %s of the run (--table %s)", table->title,

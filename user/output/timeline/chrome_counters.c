@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define BUCKETS_MOST 1000
+#define BUCKETS_MAX 1000
 #define BUCKET_LEAST_NS 1000000
 
 /* Viewers append the argument's name to the counter's. */
@@ -18,7 +18,7 @@ static const char *const counter_names[COUNTER_COUNT] = {
 
 void chrome_counters_init(struct chrome_counters *counters, uint64_t from_ns, uint64_t until_ns)
 {
-	uint64_t least = (until_ns > from_ns ? until_ns - from_ns : 0) / BUCKETS_MOST + 1;
+	uint64_t least = (until_ns > from_ns ? until_ns - from_ns : 0) / BUCKETS_MAX + 1;
 	uint64_t bucket = BUCKET_LEAST_NS;
 
 	/* 1, 2, 5, 10 ... */

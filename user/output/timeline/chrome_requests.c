@@ -35,7 +35,7 @@ void chrome_requests_free(struct chrome_requests *requests)
 
 /* --- devices --- */
 
-/* Sets *number to CHROME_DEVICES_MOST if there are too many devices. */
+/* Sets *number to CHROME_DEVICES_MAX if there are too many devices. */
 static int find_device(struct chrome_requests *requests, uint32_t host, uint32_t dev,
 		       size_t *number)
 {
@@ -43,7 +43,7 @@ static int find_device(struct chrome_requests *requests, uint32_t host, uint32_t
 		if (requests->devices[*number].dev == dev &&
 		    requests->devices[*number].host == host)
 			return 0;
-	if (requests->count == CHROME_DEVICES_MOST)
+	if (requests->count == CHROME_DEVICES_MAX)
 		return 0;
 	if (!GROW(requests->devices, requests->room, requests->count + 1))
 		return -ENOMEM;
@@ -206,7 +206,7 @@ int chrome_requests_draw(struct chrome_requests *requests, const struct event *e
 		write_names(requests, number, trace->header->host);
 	lane = find_lane(device, slice.start_ns);
 	slice.place.pid = CHROME_DEVICE_PID + number * CHROME_DEVICE_STEP;
-	if (lane == CHROME_LANES_MOST) { /* drawn as an async slice */
+	if (lane == CHROME_LANES_MAX) { /* drawn as an async slice */
 		slice.async = id_of(event, row->values[REQUEST_ID]);
 		slice.place.tid = slice.place.pid;
 		write_request(requests->threads->out, &slice, row);

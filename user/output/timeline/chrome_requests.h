@@ -11,8 +11,8 @@
 #include "output/timeline/chrome_spans.h"
 #include "output/base/device_names.h"
 
-#define CHROME_DEVICES_MOST 256
-#define CHROME_LANES_MOST 512 /* per device; further requests are drawn as async slices */
+#define CHROME_DEVICES_MAX 256
+#define CHROME_LANES_MAX 512 /* per device; further requests are drawn as async slices */
 /* Device ids that no process has: above all pids, below CHROME_PID_STEP. */
 #define CHROME_DEVICE_PID 5000000
 #define CHROME_DEVICE_STEP 1000
@@ -20,8 +20,8 @@
 
 struct chrome_device {
 	uint32_t host, dev;
-	bool used;			  /* named */
-	uint64_t ends[CHROME_LANES_MOST]; /* of each lane's last request, since the window's base */
+	bool used;			 /* named */
+	uint64_t ends[CHROME_LANES_MAX]; /* of each lane's last request, since the window's base */
 	uint32_t lanes;
 };
 

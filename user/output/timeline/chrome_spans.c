@@ -14,7 +14,7 @@
 #include "grow.h"
 #include "output/base/args.h"
 
-#define WAITING_BYTES_MOST (1u << 20) /* per span; real traces need a few hundred */
+#define WAITING_BYTES_MAX (1u << 20) /* per span; real traces need a few hundred */
 
 enum ending { ENDED, UNFINISHED, WINDOW_ENDS };
 
@@ -102,8 +102,7 @@ static struct sink *place_for(struct chrome_spans *spans, uint32_t below, uint64
 {
 	struct chrome_span *span = below == CHROME_NONE ? NULL : &spans->spans[below];
 
-	if (span && drawn_start(spans, below) >= start_ns &&
-	    span->waiting.used < WAITING_BYTES_MOST)
+	if (span && drawn_start(spans, below) >= start_ns && span->waiting.used < WAITING_BYTES_MAX)
 		return &span->waiting;
 	return spans->threads->out;
 }

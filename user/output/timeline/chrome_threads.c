@@ -227,7 +227,7 @@ int chrome_thread_find(struct chrome_threads *threads, uint32_t process, uint64_
 	}
 	if (make_room(threads, process))
 		return -ENOMEM;
-	shared = threads->count >= CHROME_THREADS_MOST && !map_find(&threads->numbers, key);
+	shared = threads->count >= CHROME_THREADS_MAX && !map_find(&threads->numbers, key);
 	if (shared)
 		key[1] = CHROME_TID_SHARED;
 	number = map_add(&threads->numbers, key, &added);
@@ -245,7 +245,7 @@ int chrome_thread_find(struct chrome_threads *threads, uint32_t process, uint64_
 
 void chrome_threads_tell_shared(struct chrome_threads *threads)
 {
-	for (uint32_t i = CHROME_THREADS_MOST; i < threads->count; i++) {
+	for (uint32_t i = CHROME_THREADS_MAX; i < threads->count; i++) {
 		char name[64];
 		int length;
 

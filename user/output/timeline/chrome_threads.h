@@ -10,9 +10,9 @@
 #include "output/timeline/chrome_event.h"
 
 #define CHROME_NONE UINT32_MAX
-#define CHROME_THREADS_MOST (1u << 17) /* further ones share one per process, and are counted */
-#define CHROME_TID_SHARED 0	       /* tid of the shared thread; no real thread has it */
-#define CHROME_DEPTH 4		       /* nested slices without spans: a fault in a call is two */
+#define CHROME_THREADS_MAX (1u << 17) /* further ones share one per process, and are counted */
+#define CHROME_TID_SHARED 0	      /* tid of the shared thread; no real thread has it */
+#define CHROME_DEPTH 4		      /* nested slices without spans: a fault in a call is two */
 
 struct chrome_thread {
 	uint64_t tid;	  /* as in the trace */

@@ -18,7 +18,7 @@
 #include "output/base/json.h"
 
 #define NO_NODE 0 /* the root of all stacks */
-#define DEPTH_MOST 64
+#define DEPTH_MAX 64
 
 enum frame_kind { FRAME_NO_SPAN, FRAME_SPAN, FRAME_FILE, FRAME_NO_FILE, FRAME_CALL };
 
@@ -267,7 +267,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 		return -ENOMEM;
 	if (parent != SPAN_NONE)
 		below = all->span_nodes[parent];
-	if (all->nodes[below].depth < DEPTH_MOST)
+	if (all->nodes[below].depth < DEPTH_MAX)
 		status = push(all, below, FRAME_SPAN, span->label, &below);
 	else
 		status = 0;
@@ -347,7 +347,7 @@ static struct trace_string frame_name(const struct speedscope *all, const struct
 
 static void write_stack(const struct speedscope *all, uint32_t node)
 {
-	uint32_t frames[DEPTH_MOST + 4];
+	uint32_t frames[DEPTH_MAX + 4];
 	size_t count = 0;
 
 	for (; node != NO_NODE; node = all->nodes[node].parent)

@@ -11,8 +11,8 @@
 #define CHUNK_BYTES (256u << 10)
 #define CHUNKS 4
 #define WORKERS 2
-#define LEVEL 1		    /* higher levels cost more than they save */
-#define PACKET_HEAD_MOST 16 /* bytes before a packet */
+#define LEVEL 1		   /* higher levels cost more than they save */
+#define PACKET_HEAD_MAX 16 /* bytes before a packet */
 
 /* Field numbers of TracePacket. */
 #define COMPRESSED_PACKETS 50
@@ -159,7 +159,7 @@ int perfetto_pack_add(struct perfetto_pack *pack, size_t length, uint8_t **at)
 			return status;
 		raw = &pack->chunks[pack->filling % CHUNKS].raw;
 	}
-	if (!sink_reserve(raw, length + PACKET_HEAD_MOST))
+	if (!sink_reserve(raw, length + PACKET_HEAD_MAX))
 		return raw->error;
 	packet = perfetto_head((uint8_t *)raw->buffer + raw->used, 1, length);
 	raw->used = packet + length - (uint8_t *)raw->buffer;

@@ -18,16 +18,16 @@
 #include "units.h"
 
 #define PID_STEP 10000000
-#define BIN_MOST 1000 /* counter bins in a run */
-#define BIN_NS_LEAST 1000000
+#define BIN_MAX 1000 /* counter bins in a run */
+#define BIN_NS_MIN 1000000
 
 void perfetto_tracks_init(struct perfetto_tracks *tracks, struct job *job,
 			  struct perfetto_pack *pack, uint64_t length_ns)
 {
 	*tracks = (struct perfetto_tracks) { .job = job, .pack = pack };
-	tracks->bin_ns = length_ns / BIN_MOST;
-	if (tracks->bin_ns < BIN_NS_LEAST)
-		tracks->bin_ns = BIN_NS_LEAST;
+	tracks->bin_ns = length_ns / BIN_MAX;
+	if (tracks->bin_ns < BIN_NS_MIN)
+		tracks->bin_ns = BIN_NS_MIN;
 	map_init(&tracks->numbers, 3, 1);
 	map_init(&tracks->pids, 1, 1);
 	map_init(&tracks->words, 3, 1);

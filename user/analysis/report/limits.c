@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Compares measures of two reports with the growth that is allowed. */
-#include "analysis/report/allowed.h"
+#include "analysis/report/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "analysis/run/trace_table.h"
 #include "units.h"
 
-#define SAYS_MOST 512
+#define SAYS_MAX 512
 
-const struct allowed_word allowed_words[] = {
+const struct limits_word limits_words[] = {
 	{ "time", "trace", { "duration_ns" }, NULL, NULL, "duration of the run" },
 	{ "io",
 	  "totals",
@@ -79,49 +79,48 @@ static struct table_text literal(const char *text)
 /* --- measures --- */
 
 /* "totals.read.bytes": the table is the part before the first dot. */
-static int set_column(struct allowed *allowed, const char *measure)
+static int set_column(struct limits *limits, const char *measure)
 {
 	const char *dot = strchr(measure, '.');
 
 	if (!dot)
 		return -ENOENT;
-	allowed->table = (struct table_text) { measure, dot - measure };
-	allowed->columns[0] = dot + 1;
+	limits->table = (struct table_text) { measure, dot - measure };
+	limits->columns[0] = dot + 1;
 	return 0;
 }
 
-static void set_word(struct allowed *allowed, const struct allowed_word *word)
+static void set_word(struct limits *limits, const struct limits_word *word)
 {
-	allowed->table = literal(word->table);
-	memcpy(allowed->columns, word->columns, sizeof(allowed->columns));
-	allowed->instead_table = word->instead_table;
-	allowed->instead = word->instead;
+	limits->table = literal(word->table);
+	memcpy(limits->columns, word->columns, sizeof(limits->columns));
+	limits->instead_table = word->instead_table;
+	limits->instead = word->instead;
 }
 
-int allowed_find(struct allowed *allowed, const struct report *report, const char *measure)
+int limits_find(struct limits *limits, const struct report *report, const char *measure)
 {
-	const struct allowed_word *word = allowed_words;
+	const struct limits_word *word = limits_words;
 	const struct table *table;
 	int status = 0, column;
 
-	*allowed = (struct allowed) { .measure = measure,
-				      .unit = UNIT_COUNT,
-				      .severity = FINDING_NOTE };
+	*limits = (struct limits) { .measure = measure,
+				    .unit = UNIT_COUNT,
+				    .severity = FINDING_NOTE };
 	if (!strcmp(measure, "findings"))
 		return 0;
 	while (word->name && strcmp(word->name, measure))
 		word++;
 	if (word->name)
-		set_word(allowed, word);
+		set_word(limits, word);
 	else
-		status = set_column(allowed, measure);
-	table = status ? NULL : record_of(report, allowed->table);
-	column = table ? table_find_column(table, allowed->columns[0]) : -1;
+		status = set_column(limits, measure);
+	table = status ? NULL : record_of(report, limits->table);
+	column = table ? table_find_column(table, limits->columns[0]) : -1;
 	if (column < 0)
 		return -ENOENT;
-	allowed->unit = table->columns[column].unit;
-	return allowed->unit == UNIT_COUNT || allowed->unit == UNIT_BYTES ||
-			       allowed->unit == UNIT_NS
+	limits->unit = table->columns[column].unit;
+	return limits->unit == UNIT_COUNT || limits->unit == UNIT_BYTES || limits->unit == UNIT_NS
 		       ? 0
 		       : -EINVAL;
 }
@@ -146,15 +145,15 @@ static struct number number_in(const struct report *report, struct table_text na
 	return (struct number) { .value = cell->uint, .at_least = cell->at_least };
 }
 
-static struct number number_of(const struct report *report, const struct allowed *allowed)
+static struct number number_of(const struct report *report, const struct limits *limits)
 {
 	struct number sum = { 0 };
 
-	for (size_t i = 0; i < ALLOWED_COLUMNS_MOST && allowed->columns[i]; i++) {
-		struct number one = number_in(report, allowed->table, allowed->columns[i]);
+	for (size_t i = 0; i < ALLOWED_COLUMNS_MAX && limits->columns[i]; i++) {
+		struct number one = number_in(report, limits->table, limits->columns[i]);
 
-		if (one.value == TABLE_NO_UINT && allowed->instead)
-			one = number_in(report, literal(allowed->instead_table), allowed->instead);
+		if (one.value == TABLE_NO_UINT && limits->instead)
+			one = number_in(report, literal(limits->instead_table), limits->instead);
 		if (one.value == TABLE_NO_UINT)
 			return one;
 		if (__builtin_add_overflow(sum.value, one.value, &sum.value))
@@ -165,9 +164,9 @@ static struct number number_of(const struct report *report, const struct allowed
 }
 
 /* Returns the limit; it is never below `before`, because share and absolute amount only add. */
-static uint64_t most_of(uint64_t before, const struct allowed *allowed)
+static uint64_t most_of(uint64_t before, const struct limits *limits)
 {
-	long double most = before + (long double)before * allowed->share + allowed->more;
+	long double most = before + (long double)before * limits->share + limits->more;
 
 	return most < (long double)(TABLE_NO_UINT - 1) ? (uint64_t)most : TABLE_NO_UINT - 1;
 }
@@ -199,32 +198,34 @@ static bool has_finding(const struct report *report, const struct cell *id,
 
 /* --- the table --- */
 
-struct line {
+struct limits_row {
 	struct table_text measure;
 	const char *state, *unit;
 	uint64_t before, now, most; /* TABLE_NO_UINT: unknown */
-	char says[SAYS_MOST];
+	char says[SAYS_MAX];
 };
 
 static int get_says(struct table *table, struct cell *cell, const void *row,
 		    const struct table_column *column)
 {
-	const struct line *line = row;
+	const struct limits_row *line = row;
 
 	return table_set_literal(table, cell, line->says);
 }
 
 static const struct table_column columns[] = {
 	{ "state", "", UNIT_NONE, "worse: over the limit; within: not over it; or not known",
-	  TABLE_LITERAL(struct line, state), 0 },
+	  TABLE_LITERAL(struct limits_row, state), 0 },
 	{ "measure", "measure", UNIT_NONE, "measure that must not grow",
-	  TABLE_TEXT(struct line, measure), 0 },
-	{ "unit", NULL, UNIT_NONE, "ns, bytes or count", TABLE_LITERAL(struct line, unit), 0 },
+	  TABLE_TEXT(struct limits_row, measure), 0 },
+	{ "unit", NULL, UNIT_NONE, "ns, bytes or count", TABLE_LITERAL(struct limits_row, unit),
+	  0 },
 	{ "before", NULL, UNIT_NONE, "value in the earlier run, in unit",
-	  TABLE_UINT(struct line, before), 0 },
-	{ "now", NULL, UNIT_NONE, "value in this run, in unit", TABLE_UINT(struct line, now), 0 },
+	  TABLE_UINT(struct limits_row, before), 0 },
+	{ "now", NULL, UNIT_NONE, "value in this run, in unit", TABLE_UINT(struct limits_row, now),
+	  0 },
 	{ "allowed", NULL, UNIT_NONE, "highest value that is allowed, in unit",
-	  TABLE_UINT(struct line, most), 0 },
+	  TABLE_UINT(struct limits_row, most), 0 },
 	{ "says", "what", UNIT_NONE, "the result as text", get_says, 0, 0 },
 };
 
@@ -239,28 +240,28 @@ static const char *told(char text[UNITS_TEXT], uint64_t value, enum table_unit u
 
 /* If the old number is a lower bound, growth is not proven; if the new one is, its absence is
  * not. */
-static enum allowed_state judge(struct line *line, const struct allowed *allowed,
-				const struct report *before, const struct report *now)
+static enum limits_state judge(struct limits_row *line, const struct limits *limits,
+			       const struct report *before, const struct report *now)
 {
-	const struct number was = before ? number_of(before, allowed) : (struct number) { 0 };
-	const struct number is = number_of(now, allowed);
+	const struct number was = before ? number_of(before, limits) : (struct number) { 0 };
+	const struct number is = number_of(now, limits);
 	const bool known = was.value != TABLE_NO_UINT && is.value != TABLE_NO_UINT;
 	char text[3][UNITS_TEXT];
 	size_t used;
 
 	line->before = before ? was.value : TABLE_NO_UINT;
 	line->now = is.value;
-	line->most = known ? most_of(was.value, allowed) : TABLE_NO_UINT;
+	line->most = known ? most_of(was.value, limits) : TABLE_NO_UINT;
 	used = snprintf(line->says, sizeof(line->says), "%s%s",
 			is.at_least && known ? "at least " : "",
-			told(text[0], is.value, allowed->unit));
+			told(text[0], is.value, limits->unit));
 	if (before)
 		used += snprintf(line->says + used, sizeof(line->says) - used, ", before %s%s",
 				 was.at_least && known ? "at least " : "",
-				 told(text[1], was.value, allowed->unit));
+				 told(text[1], was.value, limits->unit));
 	if (known)
 		snprintf(line->says + used, sizeof(line->says) - used, "; limit %s",
-			 told(text[2], line->most, allowed->unit));
+			 told(text[2], line->most, limits->unit));
 	if (!known)
 		return ALLOWED_UNKNOWN;
 	if (is.value > line->most)
@@ -285,21 +286,21 @@ static bool tells_findings(const struct report *report)
 }
 
 /* A finding of that severity in the run before is not new. */
-static enum allowed_state judge_findings(struct line *line, const struct allowed *allowed,
-					 const struct report *before, const struct report *now)
+static enum limits_state judge_findings(struct limits_row *line, const struct limits *limits,
+					const struct report *before, const struct report *now)
 {
 	const struct table *table = report_by(now, &analysis_findings);
 	size_t used = 0, came = 0;
 
-	line->now = count_findings(now, allowed->severity);
-	line->before = before ? count_findings(before, allowed->severity) : TABLE_NO_UINT;
+	line->now = count_findings(now, limits->severity);
+	line->before = before ? count_findings(before, limits->severity) : TABLE_NO_UINT;
 	line->most = TABLE_NO_UINT;
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct cell *row = table_row(table, i);
 		const struct cell *id = &row[FINDING_ID];
 
-		if (!is_severe(row, allowed->severity) ||
-		    (before && has_finding(before, id, allowed->severity)))
+		if (!is_severe(row, limits->severity) ||
+		    (before && has_finding(before, id, limits->severity)))
 			continue;
 		if (used < sizeof(line->says))
 			used += snprintf(line->says + used, sizeof(line->says) - used, "%s%.*s",
@@ -314,12 +315,12 @@ static enum allowed_state judge_findings(struct line *line, const struct allowed
 		return ALLOWED_UNKNOWN;
 	}
 	snprintf(line->says, sizeof(line->says), "no new findings of severity %s or above",
-		 finding_severities[allowed->severity]);
+		 finding_severities[limits->severity]);
 	return ALLOWED_WITHIN;
 }
 
-int allowed_make(struct table **table, enum allowed_state *state, const struct allowed *list,
-		 size_t count, const struct report *before, const struct report *now)
+int limits_make(struct table **table, enum limits_state *state, const struct limits *list,
+		size_t count, const struct report *before, const struct report *now)
 {
 	static const char *const states[] = { "within", "not known", "worse" };
 	int status = table_new(table, "allowed", "Limits", TABLE_LIST);
@@ -328,15 +329,15 @@ int allowed_make(struct table **table, enum allowed_state *state, const struct a
 	if (!status)
 		status = table_add_columns(*table, TABLE_COLUMNS(columns));
 	for (size_t i = 0; i < count && !status; i++) {
-		struct line line = {
+		struct limits_row line = {
 			.measure = literal(list[i].measure),
 			.unit = list[i].unit == UNIT_NS	     ? "ns"
 				: list[i].unit == UNIT_BYTES ? "bytes"
 							     : "count",
 		};
-		enum allowed_state one = list[i].table.bytes
-						 ? judge(&line, &list[i], before, now)
-						 : judge_findings(&line, &list[i], before, now);
+		enum limits_state one = list[i].table.bytes
+						? judge(&line, &list[i], before, now)
+						: judge_findings(&line, &list[i], before, now);
 
 		line.state = states[one];
 		*state = one > *state ? one : *state;

@@ -2,15 +2,15 @@
 /*
  * Looks up results by analysis.
  */
-#include "analysis/shared/measured.h"
+#include "analysis/shared/results.h"
 
 #include <string.h>
 
-void *measured_state(const struct measured *measured, const struct analysis *analysis)
+void *results_state(const struct results *results, const struct analysis *analysis)
 {
-	for (size_t i = 0; measured->states && i < measured->report->table_count; i++)
-		if (measured->report->analyses[i] == analysis)
-			return measured->states[i];
+	for (size_t i = 0; results->states && i < results->report->table_count; i++)
+		if (results->report->analyses[i] == analysis)
+			return results->states[i];
 	return NULL;
 }
 

@@ -3,22 +3,22 @@
  * Calls without a regular end: calls whose end was not seen, and calls that a signal suspends and
  * the kernel restarts.
  */
-#ifndef FAULTLINE_BPF_CALL_LEFT_H
-#define FAULTLINE_BPF_CALL_LEFT_H
+#ifndef FAULTLINE_BPF_CALL_SUSPENDED_H
+#define FAULTLINE_BPF_CALL_SUSPENDED_H
 
 #include "call_args.h"
 
 /* Counts a call whose end was not seen, and whose result and duration are unknown. Not counted once
  * the recording is ending: exit programs are detached before entry programs. */
-__noinline int call_left(struct task_state *state)
+__noinline int call_end_unseen(struct task_state *state)
 {
 	if (!state)
 		return 0;
 	if (!recording_ended) {
-		account_done(&state->call.account, 0, 0, false, calls_preempted);
+		op_account_done(&state->call.account, 0, 0, false, calls_preempted);
 		ring_lose(RECORD_SYSCALL);
 	}
-	account_close(&state->call.account);
+	op_account_close(&state->call.account);
 	return 0;
 }
 
@@ -36,7 +36,7 @@ __noinline int call_suspend(struct task_state *state, __u64 ip, __u64 sp)
 	state->suspended.ip = ip;
 	state->suspended.sp = sp;
 	state->call_suspended = 1;
-	account_close(&state->call.account);
+	op_account_close(&state->call.account);
 	return 1;
 }
 

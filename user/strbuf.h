@@ -2,22 +2,23 @@
 /*
  * A sentence built piece by piece, in bounded memory.
  */
-#ifndef FAULTLINE_WORDS_H
-#define FAULTLINE_WORDS_H
+#ifndef FAULTLINE_STRBUF_H
+#define FAULTLINE_STRBUF_H
 
 #include <stddef.h>
 
-#define WORDS_BYTES 512
+#define STRBUF_BYTES 512
 
 /* All zeroes is empty. `bytes` always ends with a NUL; text that does not fit is dropped. */
-struct words {
-	char bytes[WORDS_BYTES];
+struct strbuf {
+	char bytes[STRBUF_BYTES];
 	size_t used;
 };
 
-void words_add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_add(struct strbuf *words, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* The same, separated by "; " from what precedes it. */
-void words_clause(struct words *words, const char *format, ...)
+void strbuf_clause(struct strbuf *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif

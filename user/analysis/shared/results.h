@@ -3,8 +3,8 @@
  * The results of all analyses, in tables and in their states, for use by findings and other
  * analyses.
  */
-#ifndef FAULTLINE_MEASURED_H
-#define FAULTLINE_MEASURED_H
+#ifndef FAULTLINE_RESULTS_H
+#define FAULTLINE_RESULTS_H
 
 #include "analysis/shared/analysis.h"
 
@@ -31,13 +31,13 @@ const struct table *report_table(const struct report *report, const char *name);
  * Results of all analyses, for analyses that use others. An analysis that exposes its state
  * declares how in its own header (files.h, totals.h).
  */
-struct measured {
+struct results {
 	const struct job *job;	     /* NULL for merged reports: there are only tables */
 	const struct report *report; /* the tables filled so far */
 	void *const *states;	     /* one per analysis; NULL if job is */
 };
 
 /* Returns the state of an analysis in the registry. */
-void *measured_state(const struct measured *measured, const struct analysis *analysis);
+void *results_state(const struct results *results, const struct analysis *analysis);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/report/against.h"
+#include "analysis/report/compare.h"
 #include "command/common/command.h"
 #include "command/report_request.h"
 #include "command/common/traces.h"
@@ -14,7 +14,7 @@
 #include "output/base/json.h"
 #include "output/text/text.h"
 
-/* The tables of against_make come last. */
+/* The tables of compare_make come last. */
 static void write_compared(struct sink *out, const struct report *const runs[2],
 			   const struct table *const *tables, size_t count,
 			   const struct report_request *request)
@@ -33,7 +33,7 @@ static void write_compared(struct sink *out, const struct report *const runs[2],
 		headline_write_run(out, labels[i], report_by(runs[i], &analysis_trace), &style);
 	for (size_t i = 0; i < count; i++) {
 		if (tables[i] == paths && request->top == TOP_UNSET)
-			options.top = against_paths_worth(whole, paths);
+			options.top = compare_paths_worth(whole, paths);
 		if (tables[i] == paths && !options.top && !options.top_said)
 			continue;
 		sink_char(out, '\n');
@@ -43,17 +43,17 @@ static void write_compared(struct sink *out, const struct report *const runs[2],
 
 /* The table of --fail-above comes first. */
 static int print_compared(const struct report *report, const struct report *before,
-			  const struct report_request *request, const struct fail_above *allowed)
+			  const struct report_request *request, const struct fail_above *limits)
 {
 	const struct report *const runs[2] = { before, report };
 	struct table *tables[AGAINST_TABLES];
 	const struct table *all[1 + AGAINST_TABLES];
 	struct sink out;
 	size_t count = 0;
-	int status = against_make(tables, before, report), opened = report_open(request, &out);
+	int status = compare_make(tables, before, report), opened = report_open(request, &out);
 
-	if (allowed->table)
-		all[count++] = allowed->table;
+	if (limits->table)
+		all[count++] = limits->table;
 	for (size_t i = 0; i < AGAINST_TABLES; i++)
 		all[count++] = tables[i];
 	if (!status)
@@ -97,7 +97,7 @@ static size_t split_paths(char *text, char ***paths)
  * other. */
 static void warn_one_sided(const struct report_request *request)
 {
-	if (!request->spans == !request->against_spans)
+	if (!request->spans == !request->compare_spans)
 		return;
 	log_warning("%s: compute of %s run comes from its GPU, the other's only from its own "
 		    "spans; use %s FILE for the other run",
@@ -107,12 +107,12 @@ static void warn_one_sided(const struct report_request *request)
 }
 
 int report_against(const struct report *report, const struct report_request *request,
-		   const struct report_options *options, struct fail_above *allowed)
+		   const struct report_options *options, struct fail_above *limits)
 {
 	struct gpu gpu = { 0 };
 	const struct report_options same = { .filter = options->filter,
 					     .memory_bytes = options->memory_bytes,
-					     .gpu = request->against_spans ? &gpu : NULL };
+					     .gpu = request->compare_spans ? &gpu : NULL };
 	char *text = strdup(request->against), **paths = NULL;
 	size_t count = text ? split_paths(text, &paths) : 0;
 	struct trace_reader **readers = calloc(count ? count : 1, sizeof(*readers));
@@ -125,16 +125,16 @@ int report_against(const struct report *report, const struct report_request *req
 		goto out;
 	}
 	status = traces_open(readers, paths, count);
-	if (!status && request->against_spans)
-		status = report_read_gpu(&gpu, request->against_spans);
+	if (!status && request->compare_spans)
+		status = report_read_gpu(&gpu, request->compare_spans);
 	if (!status) {
 		warn_one_sided(request);
 		status = report_make(&before, readers, (const char *const *)paths, count, &same,
 				     &error);
-		if (!status && allowed->count)
-			status = fail_above_judge(allowed, before, report);
+		if (!status && limits->count)
+			status = fail_above_judge(limits, before, report);
 		status = status ? report_failed(status, &error)
-				: print_compared(report, before, request, allowed);
+				: print_compared(report, before, request, limits);
 	}
 	if (!status)
 		status = traces_tell_all_unread(readers, (const char *const *)paths, count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Compares two runs: what changed, and by how much. */
-#ifndef FAULTLINE_AGAINST_H
-#define FAULTLINE_AGAINST_H
+#ifndef FAULTLINE_COMPARE_H
+#define FAULTLINE_COMPARE_H
 
 #include "analysis/report/report.h"
 
@@ -12,11 +12,11 @@
  * "compared_paths", the largest changes first. Their texts are in the reports, which must outlive
  * them. Returns 0 or -ENOMEM; the caller frees all tables in any case.
  */
-int against_make(struct table *tables[AGAINST_TABLES], const struct report *before,
+int compare_make(struct table *tables[AGAINST_TABLES], const struct report *before,
 		 const struct report *now);
 
 /* Returns how many rows at the start of "compared_paths" changed by at least a thousandth of the
  * longer run. `whole` is the table "compared". */
-size_t against_paths_worth(const struct table *whole, const struct table *paths);
+size_t compare_paths_worth(const struct table *whole, const struct table *paths);
 
 #endif

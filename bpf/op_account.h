@@ -4,19 +4,20 @@
  * faults have accounts, and so do page-cache fills of other files (fetched.h); other kinds of
  * operations (requests, asynchronous reads) keep an account in memory of their own.
  *
- *	account_open(&account)			resets it;
- *	account.file = ..., .mapping = ...	what is known in advance;
- *	account_begin(&account, op, now_ns)	in flight from here on: account.op is set;
- *	account_book(&account, pages, created)	for each folio added to the page cache;
- *	account_done(&account, ...)		once: adds it to the totals, whatever becomes
- *						of the record, which the layer makes next;
- *	account_close(&account)			no longer in flight.
+ *	op_account_open(&account)			resets it;
+ *	account.file = ..., .mapping = ...		what is known in advance;
+ *	op_account_begin(&account, op, now_ns)		in flight from here on: account.op is set;
+ *	op_account_book(&account, pages, created)	for each folio added to the page cache;
+ *	op_account_done(&account, ...)			once: adds it to the totals, whatever
+ *							becomes of the record, which the layer
+ *							makes next;
+ *	op_account_close(&account)			no longer in flight.
  *
  * A record has an owner, which need not be the current task: requests end in interrupts, kworkers
  * write, and io workers read for the submitting task.
  */
-#ifndef FAULTLINE_BPF_ACCOUNT_H
-#define FAULTLINE_BPF_ACCOUNT_H
+#ifndef FAULTLINE_BPF_OP_ACCOUNT_H
+#define FAULTLINE_BPF_OP_ACCOUNT_H
 
 #include "settings.h"
 #include "totals.h"
@@ -33,7 +34,7 @@ static __always_inline struct owner owner_of(struct task_struct *task)
 	return (struct owner) { .pid = task->tgid, .tid = task->pid };
 }
 
-struct account {
+struct op_account {
 	__u64 start_ns;
 	__s64 offset;  /* in the file, in bytes; -1: not applicable */
 	__u64 mapping; /* page cache of the operation's file; 0: unknown */
@@ -45,10 +46,10 @@ struct account {
 	__u32 created_pages;	    /* newly cached by writing */
 	__u32 read_for_write_bytes; /* read from storage to complete partial pages */
 	__u32 open_file;	    /* for asynchronous operations; see open_file_of */
-	__u64 summed_ns;	    /* time up to here is in the sums: see account_end_summed */
+	__u64 summed_ns;	    /* time up to here is in the sums: see op_account_end_summed */
 };
 
-static __always_inline void account_open(struct account *account)
+static __always_inline void op_account_open(struct op_account *account)
 {
 	account->mapping = 0;
 	account->file = 0;
@@ -61,13 +62,13 @@ static __always_inline void account_open(struct account *account)
 	account->open_file = 0;
 }
 
-static __always_inline void account_begin(struct account *account, __u32 op, __u64 now_ns)
+static __always_inline void op_account_begin(struct op_account *account, __u32 op, __u64 now_ns)
 {
 	account->start_ns = now_ns;
 	account->op = op;
 }
 
-static __always_inline void account_book(struct account *account, __u32 pages, bool created)
+static __always_inline void op_account_book(struct op_account *account, __u32 pages, bool created)
 {
 	if (created)
 		account->created_pages += pages;
@@ -77,7 +78,7 @@ static __always_inline void account_book(struct account *account, __u32 pages, b
 
 /* A write that changes part of a page reads the rest from storage: that page is not newly
  * created. */
-static __always_inline void account_read_for_write(struct account *account, __u32 bytes)
+static __always_inline void op_account_read_for_write(struct op_account *account, __u32 bytes)
 {
 	__u32 pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
@@ -86,13 +87,13 @@ static __always_inline void account_read_for_write(struct account *account, __u3
 }
 
 /* `now_ns` is 0 if the end is unknown. */
-static __always_inline __u64 account_duration_ns(const struct account *account, __u64 now_ns)
+static __always_inline __u64 op_account_duration_ns(const struct op_account *account, __u64 now_ns)
 {
 	return now_ns > account->start_ns ? now_ns - account->start_ns : 0;
 }
 
 /* Counts pages dirtied by a store, or by a call that prepares for stores. */
-static __always_inline void account_count_dirtied(__u32 pages)
+static __always_inline void op_account_count_dirtied(__u32 pages)
 {
 	struct op_total *total = op_total(OP_DIRTIED);
 
@@ -104,8 +105,8 @@ static __always_inline void account_count_dirtied(__u32 pages)
 
 /* `result` is a negative errno, or what the operation returned, in bytes or in units of its own.
  * `preempted`: see count_add. */
-static __always_inline void account_done(const struct account *account, __u64 duration_ns,
-					 __s64 result, bool in_bytes, bool preempted)
+static __always_inline void op_account_done(const struct op_account *account, __u64 duration_ns,
+					    __s64 result, bool in_bytes, bool preempted)
 {
 	struct op_total *total = op_total(account->op);
 
@@ -120,7 +121,7 @@ static __always_inline void account_done(const struct account *account, __u64 du
 	if (account->read_for_write_bytes)
 		count_add(&total->read_for_write_bytes, account->read_for_write_bytes, preempted);
 	if (account->dirtied_pages)
-		account_count_dirtied(account->dirtied_pages);
+		op_account_count_dirtied(account->dirtied_pages);
 	if (result < 0 && result >= -4095)
 		count_add(&total->errors, 1, preempted);
 	else if (in_bytes)
@@ -133,13 +134,13 @@ static __always_inline void account_done(const struct account *account, __u64 du
  * it is. The iterator reads summed_ns first and claims the time up to now by compare-and-exchange,
  * so it claims nothing once the operation has ended. The end claims the rest by an exchange.
  * Operations shorter than IN_FLIGHT_ENDS_NS skip that; the iterator ignores those younger than
- * IN_FLIGHT_LEAST_NS.
+ * IN_FLIGHT_MIN_NS.
  */
-#define IN_FLIGHT_LEAST_NS 10000000
+#define IN_FLIGHT_MIN_NS 10000000
 #define IN_FLIGHT_ENDS_NS 1000000
 
 /* Returns the part of an ending operation's duration that was added while it was in flight. */
-static __always_inline __u64 account_end_summed(struct account *account, __u64 duration_ns)
+static __always_inline __u64 op_account_end_summed(struct op_account *account, __u64 duration_ns)
 {
 	__u64 end_ns = account->start_ns + duration_ns;
 	__u64 summed_ns = __sync_lock_test_and_set(&account->summed_ns, end_ns);
@@ -149,7 +150,7 @@ static __always_inline __u64 account_end_summed(struct account *account, __u64 d
 	return summed_ns < end_ns ? summed_ns - account->start_ns : duration_ns;
 }
 
-static __always_inline void account_close(struct account *account)
+static __always_inline void op_account_close(struct op_account *account)
 {
 	account->op = 0;
 }

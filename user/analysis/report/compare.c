@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Tables of two reports, joined by the names of their rows. */
-#include "analysis/report/against.h"
+#include "analysis/report/compare.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@ enum { BEFORE, NOW, SIDES };
 enum { TIME, BYTES, COUNT, NUMBERS };
 
 /* A row of a joined table. */
-struct line {
+struct compare_row {
 	struct table_text name, title;
 	uint64_t numbers[SIDES][NUMBERS]; /* TABLE_NO_UINT: missing or unknown */
 	bool in[SIDES];
@@ -35,7 +35,7 @@ struct compared_columns {
 };
 
 struct join {
-	struct line *lines;
+	struct compare_row *lines;
 	size_t count, room;
 	struct map names;
 };
@@ -52,7 +52,7 @@ static struct table_text text_of(const struct cell *cell)
 }
 
 /* Returns the line of a name, creating it if needed; NULL if out of memory. */
-static struct line *line_of(struct join *join, struct table_text name)
+static struct compare_row *line_of(struct join *join, struct table_text name)
 {
 	uint64_t key = map_hash_bytes(&join->names, name.bytes, name.length), *row;
 	bool added;
@@ -64,7 +64,7 @@ static struct line *line_of(struct join *join, struct table_text name)
 		return NULL;
 	if (added) {
 		*row = join->count++;
-		memset(&join->lines[*row], 0, sizeof(struct line));
+		memset(&join->lines[*row], 0, sizeof(struct compare_row));
 		memset(join->lines[*row].numbers, 0xff, sizeof(join->lines->numbers));
 		join->lines[*row].name = name;
 	}
@@ -76,7 +76,7 @@ static int add_side(struct join *join, const struct table *table,
 {
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct cell *cells = table_row(table, i);
-		struct line *line = line_of(join, text_of(&cells[source->name]));
+		struct compare_row *line = line_of(join, text_of(&cells[source->name]));
 
 		if (!line)
 			return -ENOMEM;
@@ -106,7 +106,7 @@ static uint64_t sum_of(const struct table *course, enum timeline_column column)
 
 static int add_time(struct join *join, const char *name, int side, uint64_t time_ns)
 {
-	struct line *line;
+	struct compare_row *line;
 
 	if (time_ns == TABLE_NO_UINT)
 		return 0;
@@ -137,26 +137,26 @@ enum { COMPARED_NAME, COMPARED_CHANGE, COMPARED_TIMES, COMPARED_BEFORE, COMPARED
 
 static const struct table_column columns[] = {
 	{ "name", "", UNIT_PATH, "run, class of calls or path that is compared",
-	  TABLE_TEXT(struct line, name), 0 },
+	  TABLE_TEXT(struct compare_row, name), 0 },
 	{ "change_ns", "change", UNIT_NS, "time now minus time before",
-	  TABLE_INT(struct line, change_ns), 0 },
+	  TABLE_INT(struct compare_row, change_ns), 0 },
 	{ "times", "times", UNIT_NONE, "time now divided by time before",
-	  TABLE_REAL(struct line, times), 0 },
+	  TABLE_REAL(struct compare_row, times), 0 },
 	{ "before.time_ns", "time before", UNIT_NS, "time in the earlier run",
-	  TABLE_UINT(struct line, numbers[BEFORE][TIME]), 0 },
+	  TABLE_UINT(struct compare_row, numbers[BEFORE][TIME]), 0 },
 	{ "now.time_ns", "time now", UNIT_NS, "time in this run",
-	  TABLE_UINT(struct line, numbers[NOW][TIME]), 0 },
+	  TABLE_UINT(struct compare_row, numbers[NOW][TIME]), 0 },
 	{ "before.fetched_bytes", "from storage before", UNIT_BYTES,
 	  "bytes read from storage into the page cache in the earlier run",
-	  TABLE_UINT(struct line, numbers[BEFORE][BYTES]), 0 },
+	  TABLE_UINT(struct compare_row, numbers[BEFORE][BYTES]), 0 },
 	{ "now.fetched_bytes", "from storage now", UNIT_BYTES,
 	  "bytes read from storage into the page cache in this run",
-	  TABLE_UINT(struct line, numbers[NOW][BYTES]), 0 },
+	  TABLE_UINT(struct compare_row, numbers[NOW][BYTES]), 0 },
 	{ "before.operations", "operations before", UNIT_COUNT,
 	  "number of operations in the earlier run",
-	  TABLE_UINT(struct line, numbers[BEFORE][COUNT]), 0 },
+	  TABLE_UINT(struct compare_row, numbers[BEFORE][COUNT]), 0 },
 	{ "now.operations", "operations now", UNIT_COUNT, "number of operations in this run",
-	  TABLE_UINT(struct line, numbers[NOW][COUNT]), 0 },
+	  TABLE_UINT(struct compare_row, numbers[NOW][COUNT]), 0 },
 };
 
 static const char shown[] = "name,change_ns,times,before.time_ns,now.time_ns,"
@@ -165,13 +165,15 @@ static const char shown[] = "name,change_ns,times,before.time_ns,now.time_ns,"
 static const struct table_column finding_columns[] = {
 	{ "state", "", UNIT_NONE,
 	  "came: only in this run; went: only in the earlier run; stayed: in both",
-	  TABLE_LITERAL(struct line, state), 0 },
-	{ "id", "finding", UNIT_NONE, "name of the finding", TABLE_TEXT(struct line, name), 0 },
+	  TABLE_LITERAL(struct compare_row, state), 0 },
+	{ "id", "finding", UNIT_NONE, "name of the finding", TABLE_TEXT(struct compare_row, name),
+	  0 },
 	{ "before.cost_ns", "cost before", UNIT_NS, "cost of the finding in the earlier run",
-	  TABLE_UINT(struct line, numbers[BEFORE][TIME]), 0 },
+	  TABLE_UINT(struct compare_row, numbers[BEFORE][TIME]), 0 },
 	{ "now.cost_ns", "cost now", UNIT_NS, "cost of the finding in this run",
-	  TABLE_UINT(struct line, numbers[NOW][TIME]), 0 },
-	{ "title", "what", UNIT_NONE, "title of the finding", TABLE_TEXT(struct line, title), 0 },
+	  TABLE_UINT(struct compare_row, numbers[NOW][TIME]), 0 },
+	{ "title", "what", UNIT_NONE, "title of the finding", TABLE_TEXT(struct compare_row, title),
+	  0 },
 };
 
 static uint64_t known(uint64_t number)
@@ -179,7 +181,7 @@ static uint64_t known(uint64_t number)
 	return number == TABLE_NO_UINT ? 0 : number;
 }
 
-static void compare(struct line *line)
+static void compare(struct compare_row *line)
 {
 	uint64_t before = line->numbers[BEFORE][TIME], now = line->numbers[NOW][TIME];
 
@@ -193,7 +195,7 @@ static void compare(struct line *line)
 		line->times = (double)now / before;
 }
 
-static uint64_t size_of_change(const struct line *line)
+static uint64_t size_of_change(const struct compare_row *line)
 {
 	uint64_t change = line->change_ns;
 
@@ -238,7 +240,7 @@ static int join_tables(struct join *join, const struct report *const reports[SID
 	return status;
 }
 
-int against_make(struct table *tables[AGAINST_TABLES], const struct report *before,
+int compare_make(struct table *tables[AGAINST_TABLES], const struct report *before,
 		 const struct report *now)
 {
 	static const struct compared_columns access = {
@@ -281,7 +283,7 @@ int against_make(struct table *tables[AGAINST_TABLES], const struct report *befo
 /* Changes below this share of the longer run are not worth a row. */
 #define WORTH_SHARE 0.001
 
-size_t against_paths_worth(const struct table *whole, const struct table *paths)
+size_t compare_paths_worth(const struct table *whole, const struct table *paths)
 {
 	const struct cell *run = table_row(whole, 0);
 	uint64_t before_ns = known(number_of(&run[COMPARED_BEFORE]));

@@ -2,12 +2,12 @@
 /*
  * Builds sentences in bounded memory.
  */
-#include "words.h"
+#include "strbuf.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-static void add(struct words *words, const char *format, va_list arguments)
+static void add(struct strbuf *words, const char *format, va_list arguments)
 {
 	size_t room = sizeof(words->bytes) - words->used;
 	int length = vsnprintf(words->bytes + words->used, room, format, arguments);
@@ -16,7 +16,7 @@ static void add(struct words *words, const char *format, va_list arguments)
 		words->used += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-void words_add(struct words *words, const char *format, ...)
+void strbuf_add(struct strbuf *words, const char *format, ...)
 {
 	va_list arguments;
 
@@ -25,12 +25,12 @@ void words_add(struct words *words, const char *format, ...)
 	va_end(arguments);
 }
 
-void words_clause(struct words *words, const char *format, ...)
+void strbuf_clause(struct strbuf *words, const char *format, ...)
 {
 	va_list arguments;
 
 	if (words->used)
-		words_add(words, "; ");
+		strbuf_add(words, "; ");
 	va_start(arguments, format);
 	add(words, format, arguments);
 	va_end(arguments);

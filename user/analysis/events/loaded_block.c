@@ -3,7 +3,7 @@
  * Loads blocks into memory. Rows are written as operations end, so they are nearly sorted by start,
  * or far from sorted when many threads wait on one CPU: a radix sort handles both.
  */
-#include "analysis/events/held_block.h"
+#include "analysis/events/loaded_block.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
 #define ROW_BITS 17 /* low bits of a key: the row number */
-#define KEY_SPAN_MOST (1ull << (64 - ROW_BITS))
+#define KEY_SPAN_MAX (1ull << (64 - ROW_BITS))
 
 _Static_assert(TRACE_BLOCK_ROWS_MAX <= 1u << ROW_BITS, "a key holds the number of any row");
 
@@ -105,7 +105,7 @@ static const uint32_t *sort_rows(struct held_scratch *scratch, size_t count, uin
 		;
 	if (i >= count)
 		return NULL;
-	if (most - least < KEY_SPAN_MOST)
+	if (most - least < KEY_SPAN_MAX)
 		sort_short(scratch, count, least, most - least);
 	else
 		sort_long(scratch, count);
@@ -151,7 +151,7 @@ static bool all_same(const struct column_view *view, size_t count)
 }
 
 /* Sets the width and offset of each column. */
-static void lay_out(struct held_block *block, const struct trace_view *view, uint64_t columns,
+static void lay_out(struct loaded_block *block, const struct trace_view *view, uint64_t columns,
 		    uint64_t span)
 {
 	size_t count = block->count;
@@ -173,7 +173,7 @@ static void lay_out(struct held_block *block, const struct trace_view *view, uin
 	}
 }
 
-static void fill(struct held_block *block, const struct trace_view *view,
+static void fill(struct loaded_block *block, const struct trace_view *view,
 		 struct held_scratch *scratch, const uint32_t *order)
 {
 	struct held_column *time = &block->columns[TRACE_COL_TIME];
@@ -241,7 +241,7 @@ static void give_spare(struct held_pool *pool, struct held_spare spare)
 	free(before.bytes);
 }
 
-static bool make_bytes(struct held_block *block, struct held_pool *pool)
+static bool make_bytes(struct loaded_block *block, struct held_pool *pool)
 {
 	struct held_spare spare = { NULL, 0 };
 
@@ -255,13 +255,13 @@ static bool make_bytes(struct held_block *block, struct held_pool *pool)
 	return block->bytes;
 }
 
-int held_block_take(struct held_block **result, const struct trace_view *view,
-		    const struct trace_block_info *info, uint64_t columns,
-		    struct held_scratch *scratch, struct held_pool *pool)
+int loaded_block_take(struct loaded_block **result, const struct trace_view *view,
+		      const struct trace_block_info *info, uint64_t columns,
+		      struct held_scratch *scratch, struct held_pool *pool)
 {
 	size_t column_count = trace_schemas[info->kind].column_count;
 	uint64_t least = UINT64_MAX, most = 0;
-	struct held_block *block;
+	struct loaded_block *block;
 
 	*result = NULL;
 	if (make_room(scratch, info->rows))
@@ -289,7 +289,7 @@ int held_block_take(struct held_block **result, const struct trace_view *view,
 	return 0;
 }
 
-void held_block_free(struct held_block *block)
+void loaded_block_free(struct loaded_block *block)
 {
 	if (!block)
 		return;
@@ -300,7 +300,7 @@ void held_block_free(struct held_block *block)
 	free(block);
 }
 
-int held_block_trim(struct held_block *block, uint32_t first, uint32_t held)
+int loaded_block_trim(struct loaded_block *block, uint32_t first, uint32_t held)
 {
 	size_t kept = held - first, size = 0;
 	uint8_t *bytes;
@@ -308,7 +308,7 @@ int held_block_trim(struct held_block *block, uint32_t first, uint32_t held)
 	if (first == block->first && held == block->held)
 		return 0;
 	if (held < block->held)
-		block->later_ns = held_block_time(block, held);
+		block->later_ns = loaded_block_time(block, held);
 	for (unsigned int i = 0; i < trace_schemas[block->kind].column_count; i++) {
 		struct held_column *column = &block->columns[i];
 		size_t skipped = (size_t)(first - block->first) * column->width;
@@ -329,7 +329,7 @@ int held_block_trim(struct held_block *block, uint32_t first, uint32_t held)
 	return 0;
 }
 
-size_t held_block_bytes(const struct held_block *block)
+size_t loaded_block_bytes(const struct loaded_block *block)
 {
 	return sizeof(*block) + block->room +
 	       trace_schemas[block->kind].column_count * sizeof(block->columns[0]);
@@ -337,8 +337,8 @@ size_t held_block_bytes(const struct held_block *block)
 
 /* --- values --- */
 
-static struct column_view view_at(const struct held_block *block, const struct held_column *column,
-				  uint32_t row)
+static struct column_view view_at(const struct loaded_block *block,
+				  const struct held_column *column, uint32_t row)
 {
 	return (struct column_view) {
 		.data = block->bytes + column->at + (size_t)(row - block->first) * column->width,
@@ -347,8 +347,8 @@ static struct column_view view_at(const struct held_block *block, const struct h
 	};
 }
 
-bool held_block_is_same(const struct held_block *block, unsigned int column, uint32_t row,
-			uint32_t count)
+bool loaded_block_is_same(const struct loaded_block *block, unsigned int column, uint32_t row,
+			  uint32_t count)
 {
 	const struct held_column *of = &block->columns[column];
 	const uint8_t *data;
@@ -359,7 +359,7 @@ bool held_block_is_same(const struct held_block *block, unsigned int column, uin
 	return !memcmp(data, data + of->width, (size_t)(count - 1) * of->width);
 }
 
-uint64_t held_block_value(const struct held_block *block, unsigned int column, uint32_t row)
+uint64_t loaded_block_value(const struct loaded_block *block, unsigned int column, uint32_t row)
 {
 	const struct held_column *from = &block->columns[column];
 	struct column_view view;
@@ -372,13 +372,13 @@ uint64_t held_block_value(const struct held_block *block, unsigned int column, u
 	return column == TRACE_COL_TIME ? value + block->start_ns : value;
 }
 
-uint64_t held_block_time(const struct held_block *block, uint32_t row)
+uint64_t loaded_block_time(const struct loaded_block *block, uint32_t row)
 {
-	return held_block_value(block, TRACE_COL_TIME, row);
+	return loaded_block_value(block, TRACE_COL_TIME, row);
 }
 
-void held_block_widen(const struct held_block *block, unsigned int column, uint32_t row,
-		      uint32_t count, uint64_t *to)
+void loaded_block_widen(const struct loaded_block *block, unsigned int column, uint32_t row,
+			uint32_t count, uint64_t *to)
 {
 	const struct held_column *from = &block->columns[column];
 	uint64_t plus = column == TRACE_COL_TIME ? block->start_ns : 0;

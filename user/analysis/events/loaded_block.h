@@ -3,8 +3,8 @@
  * The rows of a block in memory, sorted by time, in columns as narrow as in the file. A column
  * whose values are all the same takes no memory.
  */
-#ifndef FAULTLINE_HELD_BLOCK_H
-#define FAULTLINE_HELD_BLOCK_H
+#ifndef FAULTLINE_LOADED_BLOCK_H
+#define FAULTLINE_LOADED_BLOCK_H
 
 #include <pthread.h>
 
@@ -29,7 +29,7 @@ struct held_pool {
 	size_t next; /* slot to replace next */
 };
 
-struct held_block {
+struct loaded_block {
 	enum trace_kind kind;
 	uint32_t trace;	      /* trace that it belongs to; set by the owner */
 	uint32_t count;	      /* rows in the block */
@@ -57,19 +57,19 @@ void held_pool_free(struct held_pool *pool);
 /* Loads the viewed block: the columns of the mask and the times, into memory of the pool if there
  * is one, which must outlive the block. Returns 0, -ENOMEM, or -EINVAL if a row is earlier than the
  * index says; *block is NULL after an error. */
-int held_block_take(struct held_block **block, const struct trace_view *view,
-		    const struct trace_block_info *info, uint64_t columns,
-		    struct held_scratch *scratch, struct held_pool *pool);
-void held_block_free(struct held_block *block); /* NULL is fine */
+int loaded_block_take(struct loaded_block **block, const struct trace_view *view,
+		      const struct trace_block_info *info, uint64_t columns,
+		      struct held_scratch *scratch, struct held_pool *pool);
+void loaded_block_free(struct loaded_block *block); /* NULL is fine */
 
 /* Drops the rows before `first` and from `held` on. Returns 0 or -ENOMEM. */
-int held_block_trim(struct held_block *block, uint32_t first, uint32_t held);
+int loaded_block_trim(struct loaded_block *block, uint32_t first, uint32_t held);
 
 /* Memory that the block takes, in bytes. */
-size_t held_block_bytes(const struct held_block *block);
+size_t loaded_block_bytes(const struct loaded_block *block);
 
 /* True if the column is 0 in all rows. */
-static inline bool held_block_is_zero(const struct held_block *block, unsigned int column)
+static inline bool loaded_block_is_zero(const struct loaded_block *block, unsigned int column)
 {
 	const struct held_column *of = &block->columns[column];
 
@@ -77,15 +77,15 @@ static inline bool held_block_is_zero(const struct held_block *block, unsigned i
 }
 
 /* True if `count` rows starting at `row`, all in memory, have the same value in the column. */
-bool held_block_is_same(const struct held_block *block, unsigned int column, uint32_t row,
-			uint32_t count);
+bool loaded_block_is_same(const struct loaded_block *block, unsigned int column, uint32_t row,
+			  uint32_t count);
 /* Returns a value of a row in memory. */
-uint64_t held_block_value(const struct held_block *block, unsigned int column, uint32_t row);
+uint64_t loaded_block_value(const struct loaded_block *block, unsigned int column, uint32_t row);
 /* Returns the time of a row in memory, on the trace's clock. */
-uint64_t held_block_time(const struct held_block *block, uint32_t row);
+uint64_t loaded_block_time(const struct loaded_block *block, uint32_t row);
 /* Writes `count` values starting at `row`, all in memory, to `to`; for column 0, times on the
  * trace's clock. */
-void held_block_widen(const struct held_block *block, unsigned int column, uint32_t row,
-		      uint32_t count, uint64_t *to);
+void loaded_block_widen(const struct loaded_block *block, unsigned int column, uint32_t row,
+			uint32_t count, uint64_t *to);
 
 #endif
