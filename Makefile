@@ -108,11 +108,11 @@ BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Wal
 # For machines other than this one only to see that it compiles.
 BPF_ARCHES := x86 arm64
 
-$(BUILD)/bpf/%/faultline.bpf.o: bpf/faultline.bpf.c $(wildcard bpf/*.[ch] vmlinux/*.h) Makefile
+$(BUILD)/bpf/%/faultline.bpf.o: bpf/faultline.bpf.c $(wildcard bpf/*/*.[ch] vmlinux/*.h) Makefile
 	$(call say,BPF,$@)mkdir -p $(@D)
 	$(Q)$(CLANG) $(filter-out -D__TARGET_ARCH_%,$(BPF_CFLAGS)) -Werror -D__TARGET_ARCH_$* -c $< -o $@
 
-# Built twice, see bpf/kernel.h.
+# Built twice, see bpf/core/kernel.h.
 $(BUILD)/bpf/probe_read.bpf.o: BPF_CFLAGS += -DFAULTLINE_PROBE_READ
 $(BUILD)/bpf/faultline.bpf.o $(BUILD)/bpf/probe_read.bpf.o: bpf/faultline.bpf.c Makefile
 	$(call say,BPF,$@)mkdir -p $(@D)

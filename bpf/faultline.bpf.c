@@ -4,19 +4,19 @@
  * share one copy of common code, and because the static linker of libbpf 1.1 cannot link weak
  * kernel functions.
  */
-#include "state.bpf.c"
-#include "task.bpf.c"
-#include "attach.bpf.c"
-#include "syscall.bpf.c"
-#include "fault.bpf.c"
-#include "pagecache.bpf.c"
-#include "writeback.bpf.c"
-#include "vfs.bpf.c"
-#include "waiting.bpf.c"
-#include "in_flight.bpf.c"
-#include "span.bpf.c"
-#include "block.bpf.c"
-#include "uring.bpf.c"
-#include "aio.bpf.c"
+#include "core/state.bpf.c"
+#include "task/task.bpf.c"
+#include "task/attach.bpf.c"
+#include "syscall/syscall.bpf.c"
+#include "fault/fault.bpf.c"
+#include "pagecache/pagecache.bpf.c"
+#include "pagecache/writeback.bpf.c"
+#include "vfs/vfs.bpf.c"
+#include "syscall/waiting.bpf.c"
+#include "syscall/in_flight.bpf.c"
+#include "span/span.bpf.c"
+#include "block/block.bpf.c"
+#include "async/uring.bpf.c"
+#include "async/aio.bpf.c"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -13,7 +13,7 @@ from flights import CALLS, COUNTING, FAULTING, MIB, Job, Recorder, counted_bytes
 from harness import faultline, machine, static_program
 from test_device_findings import throttle
 
-BIO_END_UNSEEN = 4  # NOTE_BIO_END_UNSEEN of bpf/event.h
+BIO_END_UNSEEN = 4  # NOTE_BIO_END_UNSEEN of bpf/records/event.h
 UNFINISHED = 1 << 12  # TRACE_OP_UNFINISHED
 
 

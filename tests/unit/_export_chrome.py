@@ -365,8 +365,8 @@ class Chrome(InPlace):
 
     def test_bad_input(self):
         nest, out = trace("nest.flt"), self.path("x.json")
-        self.refused("-o", out, nest, to=("--to", "vcd"), naming="known are chrome")
-        self.refused("-o", out, nest, to=("--to", "10"), naming="known are chrome")
+        self.refused("-o", out, nest, to=("--to", "vcd"), naming="formats are chrome")
+        self.refused("-o", out, nest, to=("--to", "10"), naming="formats are chrome")
         self.refused("-o", out, nest, to=(), naming="no format given")
         self.refused(nest, naming="-o")
         self.refused("-o", out, naming="no trace given")

@@ -237,7 +237,7 @@ class Database(InPlace):
         refused("-o", "-", nest, naming=b"stream")
         refused("--table", "calls", "-o", out, nest, naming=b"--table")
         refused("-o", out, "--op", "nothing", nest, naming=b"nothing")
-        refused("-o", out, trace("random.flt"), naming=b"written", status=1,
+        refused("-o", out, trace("random.flt"), naming=b"cannot write the database", status=1,
                 preexec_fn=little_room)
         self.assertEqual(os.listdir(self.place), [])
         call("export", "--to", "sqlite", "-o", out, nest)

@@ -106,11 +106,10 @@ static void test_unseen(void **state)
 		bool begun, calls, faults;
 		const char *off, *says;
 	} cases[] = {
-		{ true, false, true, NULL, "not one system call on a file was seen: " },
-		{ true, true, false, NULL, "not one page fault on a file was seen: " },
+		{ true, false, true, NULL, "no system call on a file was recorded: " },
+		{ true, true, false, NULL, "no page fault on a file was recorded: " },
 		{ true, false, false, NULL,
-		  "not one system call on a file was seen; not one page fault on a file was "
-		  "seen: " },
+		  "no system call on a file was recorded; no page fault on a file was recorded: " },
 		{ true, true, true, NULL, NULL },
 		{ false, false, false, NULL, NULL },
 		{ true, false, true, "syscall", NULL },
@@ -155,7 +154,7 @@ static void test_notes(void **state)
 	made.totals.note_count = sizeof(notes) / sizeof(notes[0]);
 	made_finish(&made, 50, 1050);
 	report = made_report(&made.reader, 1);
-	assert_non_null(strstr(caveat(report, "unfollowed"), "2 children"));
+	assert_non_null(strstr(caveat(report, "unfollowed"), "2 child processes"));
 	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
 	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on no known mapping"));
 	assert_non_null(strstr(caveat(report, "bios"), "5 block I/Os have no completion event"));

@@ -200,7 +200,7 @@ static void test_steps(void **state)
 		CHECK(report, "steps", i, "mmap_fetched_bytes", 0);
 		assert_int_equal(ask(report, "steps", i, "outlier")->flag, i == 7);
 	}
-	assert_non_null(strstr(report_table(report, "steps")->note, "1 stand out"));
+	assert_non_null(strstr(report_table(report, "steps")->note, "1 is an outlier"));
 	done(&made, report);
 }
 

@@ -93,7 +93,7 @@ static void test_innermost(void **state)
 	CHECK(report, "spans", row, "inclusive.read_bytes", 1539);
 	CHECK(report, "spans", row, "inclusive.mmap_fetched_bytes", 4096);
 	assert_non_null(
-		strstr(report_table(report, "spans")->note, "in no span: 1 operations, 7 "));
+		strstr(report_table(report, "spans")->note, "outside spans: 1 operation, 7 "));
 	/* Longest first. */
 	assert_int_equal(ROW(report, "step"), 0);
 	done(&made, report);

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/flight/flight_log.h"
 #include "capture/drain/flight_memory.h"
 #include "capture/flight/flight_names.h"
@@ -71,7 +71,7 @@ static void close_shared(struct shared *shared)
 }
 
 /*
- * Mirrors bpf/flight.h for a CPU buffer with a single writer: record n of a CPU buffer. One
+ * Mirrors bpf/core/flight.h for a CPU buffer with a single writer: record n of a CPU buffer. One
  * difference: a thread here can be delayed for longer than the memory takes to wrap, which cannot
  * happen in the kernel; it then takes another slot if others have overtaken it.
  */

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/drain/lane.h"
 
 #define LANES 2

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/names/cgroups.h"
 #include "capture/names/names.h"
 #include "capture/support/probes.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "bpf/faultline.skel.h"
 #include "capture/calls/calls.h"
 #include "capture/drain/decode.h"

@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "bpf/faultline.skel.h"
 #include "capture/support/types.h"
 

@@ -15,7 +15,7 @@ PROBE_READ = os.path.join(BUILD, "bpf/probe_read.bpf.o")  # for kernels without 
 
 def tables():
     """Names of arrays that are zero in the source and filled before loading."""
-    for path in glob.glob(f"{TOP}/bpf/*.c"):
+    for path in glob.glob(f"{TOP}/bpf/**/*.c", recursive=True):
         with open(path) as file:
             yield from re.findall(r"^const volatile .*?(\w+)\[\w+\]", file.read(), re.M)
 

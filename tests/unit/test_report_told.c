@@ -412,7 +412,7 @@ static void test_ended(void **state)
 
 /* --- tables with next to nothing in them --- */
 
-#define LOOKUPS "Failed path lookups: 2,000 in 25 directories, 2.0 ms in all, "
+#define LOOKUPS "Failed path lookups: 2,000 in 25 directories took 2.0 ms, "
 
 /* 2,000 failed lookups of 1 us each, in 25 directories. */
 static struct report *report_of_lookups(struct made_trace *made, uint64_t run_ns, uint64_t lost)

@@ -41,7 +41,7 @@ static void test_needs_events(void **state)
 	summary = summarize(&parted, job.traces, job.names, job.count, 9);
 	check_refused(summary, &filtered, -ENOTSUP, "filtered");
 	check_refused(summary, &grouped, -ENOTSUP, "grouped");
-	check_refused(summary, &drawn, -ENOTSUP, "drawn");
+	check_refused(summary, &drawn, -ENOTSUP, "shown as a page");
 	free_parted(&parted);
 	free_job(&job);
 }
@@ -59,14 +59,14 @@ static void test_cut(void **state)
 	assert_int_equal(ftruncate(parted.fds[0], stat.st_size - 60), 0);
 	trace_reader_close(parted.opened[0]);
 	parted.opened[0] = opened(parted.fds[0]);
-	check_refused(parted.opened[0], NULL, -EINVAL, "not whole");
+	check_refused(parted.opened[0], NULL, -EINVAL, "incomplete; make it again from its trace");
 	free_parted(&parted);
 	free_job(&job);
 }
 
 static void note_skipped(void *context, const char *why)
 {
-	assert_non_null(strstr(why, "not whole"));
+	assert_non_null(strstr(why, "incomplete; make it again from its trace"));
 	++*(size_t *)context;
 }
 

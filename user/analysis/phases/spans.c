@@ -377,9 +377,9 @@ static int set_note(struct table *table, const struct spans *spans)
 
 	if (spans->outside_operations && !job->summed)
 		strbuf_clause(&note,
-			      "outside spans: %s operations, %s read, %s written, %s from storage "
-			      "by faults",
+			      "outside spans: %s %s, %s read, %s written, %s from storage by faults",
 			      units_count(count, spans->outside_operations),
+			      spans->outside_operations == 1 ? "operation" : "operations",
 			      units_bytes(read, spans->outside_bytes[MOVED_READ]),
 			      units_bytes(written, spans->outside_bytes[MOVED_WRITE]),
 			      units_bytes(mapped, spans->outside_bytes[MOVED_MAPPED]));

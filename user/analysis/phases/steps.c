@@ -434,7 +434,8 @@ static int set_note(struct table *table, const struct series *series, const stru
 		      units_ns(median, histogram_percentile(durations, 50)),
 		      units_ns(p99, histogram_percentile(durations, 99)),
 		      units_ns(longest, durations->max));
-	strbuf_clause(&note, "%zu are outliers, longer than %s", outliers, units_ns(median, limit));
+	strbuf_clause(&note, "%zu %s longer than %s", outliers,
+		      outliers == 1 ? "is an outlier," : "are outliers,", units_ns(median, limit));
 	if (durations->count > series->count)
 		strbuf_clause(&note, "only the %s longest are listed",
 			      units_count(count, series->count));

@@ -291,16 +291,20 @@ int summary_read(struct trace_reader *reader, struct table ***tables, size_t *co
 		 struct trace_error *error)
 {
 	struct summary_reader summary = { .reader = reader };
-	const char *why = trace_reader_incomplete(reader);
+	const char *damage;
 	int status = 0;
 
 	*tables = NULL;
 	*count = 0;
-	if (!why)
-		why = trace_reader_damage(reader);
-	if (why) {
+	if (trace_reader_incomplete(reader)) {
 		snprintf(error->text, sizeof(error->text),
-			 "the summary is incomplete (%.100s); make it again from its trace", why);
+			 "the summary is incomplete; make it again from its trace");
+		return -EINVAL;
+	}
+	damage = trace_reader_damage(reader);
+	if (damage) {
+		snprintf(error->text, sizeof(error->text),
+			 "the summary is damaged; make it again from its trace (%.90s)", damage);
 		return -EINVAL;
 	}
 	status = take_kind(&summary, TRACE_SUMMARY_TABLE, take_table, error);

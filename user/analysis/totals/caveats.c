@@ -358,8 +358,9 @@ static void say_unfollowed(struct strbuf *text, const struct results *results)
 
 	if (children)
 		strbuf_add(text,
-			   "%s child processes could not be followed: their activity is missing",
-			   units_count(count, children));
+			   "%s child %s could not be followed: %s activity is missing",
+			   units_count(count, children), children == 1 ? "process" : "processes",
+			   children == 1 ? "its" : "their");
 }
 
 /* Faults whose start or end was missed, and faults whose mapping was not found. */

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_ASYNC_CALLS_H
 #define FAULTLINE_ASYNC_CALLS_H
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "trace/header.h"
 
 #define ASYNC_OPERATIONS_MAX 96

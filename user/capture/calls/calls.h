@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "trace/header.h"
 
 /* Returns the operations of a trace, ordered by number: `*count` rows, statically allocated. */

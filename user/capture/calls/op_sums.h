@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_OP_SUMS_H
 #define FAULTLINE_OP_SUMS_H
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "trace/header.h"
 
 struct op_sums {

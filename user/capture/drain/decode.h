@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "trace/writer.h"
 
 struct decoder;

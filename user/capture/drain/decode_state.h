@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/drain/decode.h"
 #include "trace/writer.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/host/diskstats.h"
 #include "capture/host/host.h"
 #include "capture/host/shared.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Copies the flight recorder's memory while the kernel side writes and wraps it. bpf/event_lane.h
+ * Copies the flight recorder's memory while the kernel side writes and wraps it. bpf/records/event_lane.h
  * explains how slots are numbered.
  */
 #ifndef FAULTLINE_FLIGHT_MEMORY_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 
 struct flight_memory;
 

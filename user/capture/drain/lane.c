@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/host/shared.h"
 
 #define BATCH_SLOTS 512

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/calls/file_choice.h"
 #include "trace/writer.h"
 

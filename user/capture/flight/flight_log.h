@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 
 struct flight_log;
 

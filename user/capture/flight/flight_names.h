@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/flight/flight_log.h"
 #include "capture/drain/flight_memory.h"
 #include "capture/flight/flight_table.h"

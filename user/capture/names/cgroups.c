@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/host/privileges.h"
 #include "capture/host/proc.h"
 #include "capture/host/shared.h"

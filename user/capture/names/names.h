@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 
 #define NAMES_PATH_BYTES (EVENT_PATH_BYTES + 512)
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/drain/ring.h"
 
 struct arming;

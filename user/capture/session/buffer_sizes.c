@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 
 #define BUFFER_BYTES_MAX (8u << 20)	  /* per CPU buffer, by default */
 #define BUFFERS_BYTES_MAX (256u << 20)	  /* of all CPU buffers, by default */

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 
 struct faultline;
 struct in_flight;

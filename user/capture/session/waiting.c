@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "bpf/faultline.skel.h"
 #include "capture/host/host.h"
 #include "log.h"

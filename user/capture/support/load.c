@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "grow.h"
 
 #define THREADS_MAX 8

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_PROBES_H
 #define FAULTLINE_PROBES_H
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/support/kernel.h"
 #include "capture/support/refusal.h"
 

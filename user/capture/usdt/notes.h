@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 
 #define NOTES_MARKERS_MAX 32 /* per file; a file with more is refused */
 

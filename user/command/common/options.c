@@ -197,6 +197,19 @@ static bool has_option(const struct option_list *list, const char *name)
 	return false;
 }
 
+/* Returns whether a word is an option of other programs that abbreviates one of ours: "--json" must
+ * not print the JSON Schema. */
+static bool is_of_others(const struct option_list *list, const char *word)
+{
+	if (strncmp(word, "--", 2))
+		return false;
+	for (size_t i = 0; i < sizeof(known_elsewhere) / sizeof(known_elsewhere[0]); i++)
+		if (!strcmp(word + 2, known_elsewhere[i].theirs) &&
+		    has_option(list, known_elsewhere[i].ours) && !has_option(list, word + 2))
+			return true;
+	return false;
+}
+
 /* Returns the option that an unknown name was probably meant to be; NULL: no guess. */
 static const char *guess_option(const struct option_list *list, const char *name)
 {
@@ -264,7 +277,7 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 				  argv[optind - 1], argv[0]);
 			return EXIT_USAGE;
 		}
-		if (c == '?')
+		if (c == '?' || (c >= FIRST_LONG && is_of_others(&list, argv[optind - 1])))
 			return refuse_unknown(&list, argv[optind - 1], argv[0]);
 		for (size_t i = 0; i < list.count && !option; i++)
 			if (c == FIRST_LONG + (int)i || c == list.items[i].row->short_name)

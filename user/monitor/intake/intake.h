@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Feeds the ledger from a session: records that identify processes and files, and sums of slots
- * (bpf/event.h).
+ * (bpf/records/event.h).
  */
 #ifndef FAULTLINE_MONITOR_INTAKE_H
 #define FAULTLINE_MONITOR_INTAKE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "capture/drain/decode.h"
 #include "capture/session/in_flight.h"
 #include "monitor/ledger/ledger.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bpf/event.h"
+#include "bpf/records/event.h"
 #include "monitor/ledger/ledger.h"
 
 struct span_times;

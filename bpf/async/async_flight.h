@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table of operations that outlive the call that submits them.
+ *
+ * As for bios (bio_mark.h), an operation's address selects a slot in an array, which costs a
+ * fraction of a hash lookup. If another operation holds the slot, the operation goes into a hash,
+ * which is not searched while it is empty.
+ */
+#ifndef FAULTLINE_BPF_ASYNC_FLIGHT_H
+#define FAULTLINE_BPF_ASYNC_FLIGHT_H
+
+#include "core/ring.h"
+#include "core/state.h"
+
+/* `context` and `user_data` distinguish it from an earlier operation at the same address. */
+struct async_operation {
+	struct op_account account;
+	__u64 context; /* the ring; for an iocb, the context as the program sees it */
+	__u64 user_data;
+	__u64 requested_bytes;
+	struct owner owner;
+	__u32 file2; /* id, like account.file; 0: none, or not known yet */
+	__u32 fd;
+	__u32 slot; /* registered file that it opens or closes, counted from 1 */
+	struct async_row row;
+};
+
+#define ASYNC_SLOTS_LOG 12
+
+struct async_slot {
+	struct async_key key; /* address 0: free */
+	struct async_operation operation;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << ASYNC_SLOTS_LOG);
+	__type(key, __u32);
+	__type(value, struct async_slot);
+} async_places SEC(".maps");
+
+/* Bounded: an operation without room is counted at its completion, and its record is lost. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_FLIGHT_MAX);
+	__type(key, struct async_key);
+	__type(value, struct async_operation);
+} async_flight SEC(".maps");
+
+extern volatile __u64 async_flight_count; /* in the hash */
+
+static __always_inline struct async_slot *async_slot(const struct async_key *key)
+{
+	__u32 number = lower_half(key->address) ^ lower_half(key->mm);
+	__u32 at = number * 0x9e3779b1 >> (32 - ASYNC_SLOTS_LOG); /* 2^32 / golden ratio */
+
+	return bpf_map_lookup_elem(&async_places, &at);
+}
+
+static __always_inline bool async_slot_matches(const struct async_slot *slot,
+					       const struct async_key *key)
+{
+	return slot->key.address == key->address && slot->key.mm == key->mm;
+}
+
+/* Returns the operation with that key, which must be on the stack, or NULL. */
+static __always_inline struct async_operation *async_find(struct async_key *key)
+{
+	struct async_slot *slot = async_slot(key);
+
+	if (slot && async_slot_matches(slot, key))
+		return &slot->operation;
+	return async_flight_count ? bpf_map_lookup_elem(&async_flight, key) : NULL;
+}
+
+/* These functions are global, so each is verified once. Puts an operation without a slot into the
+ * hash. Returns nonzero if there is no room. */
+__noinline int async_put_overflow(struct async_key *key, struct async_operation *operation)
+{
+	struct async_operation *copy; /* up to 6.1, maps reject memory passed as an argument */
+	struct async_key at;
+	long status;
+
+	if (!key || !operation)
+		return -1;
+	copy = scratch_get();
+	if (!copy)
+		return -1;
+	at = *key;
+	*copy = *operation;
+	status = bpf_map_update_elem(&async_flight, &at, copy, BPF_NOEXIST);
+	if (!status)
+		__sync_fetch_and_add(&async_flight_count, 1);
+	else
+		status = bpf_map_update_elem(&async_flight, &at, copy, BPF_ANY);
+	scratch_put(copy);
+	return status;
+}
+
+/* Stores an operation, replacing one with the same key. Returns nonzero if there is no room. */
+__noinline int async_put(struct async_key *key, struct async_operation *operation)
+{
+	struct async_slot *slot;
+
+	if (!key || !operation)
+		return -1;
+	slot = async_slot(key);
+	if (!slot || !(async_slot_matches(slot, key) ||
+		       !__sync_val_compare_and_swap(&slot->key.address, 0, key->address)))
+		return async_put_overflow(key, operation);
+	slot->operation = *operation;
+	slot->key.mm = key->mm;
+	return 0;
+}
+
+#define ASYNC_NO_MM (~0ull)
+
+/* Removes an operation. */
+__noinline int async_remove(struct async_key *key)
+{
+	struct async_slot *slot;
+	struct async_key at;
+
+	if (!key)
+		return 0;
+	at = *key;
+	slot = async_slot(&at);
+	if (slot && async_slot_matches(slot, &at)) {
+		/* A new user of the slot has no owner until all fields are stored. */
+		slot->operation.owner.pid = 0;
+		slot->key.mm = ASYNC_NO_MM;
+		*(volatile __u64 *)&slot->key.address = 0;
+		return 0;
+	}
+	if (async_flight_count && !bpf_map_delete_elem(&async_flight, &at))
+		__sync_fetch_and_add(&async_flight_count, -1);
+	return 0;
+}
+
+/* The paths of an operation in flight, one after the other. If there is no entry, there were too
+ * many of them, and the paths are cut. */
+struct async_names {
+	__u32 dir, dir2;
+	__u16 bytes, bytes2;
+	char text[2 * EVENT_ASYNC_PATH_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_NAMES_MAX);
+	__type(key, struct async_key);
+	__type(value, struct async_names);
+} async_names SEC(".maps");
+
+/* Processes that may have operations in flight when they exit. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_USERS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} async_users SEC(".maps");
+
+#endif

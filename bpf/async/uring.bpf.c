@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * io_uring requests, from submission until their completion is posted. A request's arguments are
+ * read from its command at submission, its file at completion: by then it has one, even if another
+ * request of its chain had to open the file first.
+ */
+#include "async/async.h"
+#include "fault/vma.h"
+
+/* --- owner --- */
+
+/* Sets the owner: the submitter, or the creator of the SQPOLL thread that submits. */
+static __always_inline void uring_take_owner(struct async_operation *begun,
+					     struct task_struct *task, void *ring)
+{
+	struct io_sq_data *polling = KREAD(io_ring_ctx, ring, sq_data);
+
+	if (polling && task->flags & PF_IO_WORKER) {
+		begun->owner.pid = KREAD(io_sq_data, polling, task_tgid);
+		begun->owner.tid = KREAD(io_sq_data, polling, task_pid);
+		begun->account.flags |= TRACE_OP_POLLED;
+		return;
+	}
+	begun->owner = owner_of(task);
+}
+
+/* --- files --- */
+
+/* Returns a registered file, or NULL. */
+static __always_inline struct file *uring_slot_file(void *ring, __u32 slot)
+{
+	void *at;
+
+	if (bpf_core_field_exists(struct io_file_table, data)) {
+		if (slot >= KREAD(io_ring_ctx, ring, file_table.data.nr))
+			return NULL;
+		at = (void *)KREAD(io_ring_ctx, ring, file_table.data.nodes) + slot * sizeof(at);
+		at = (void *)KREAD(hlist_head, at, first); /* a struct that begins with a pointer */
+		return at ? (void *)(KREAD(io_rsrc_node, at, file_ptr) & ~SLOT_FLAGS) : NULL;
+	}
+	if (slot >= KREAD(io_ring_ctx___addresses, ring, nr_user_files))
+		return NULL;
+	at = KREAD(io_ring_ctx___addresses, ring, file_table.files);
+	at += slot * bpf_core_type_size(struct io_fixed_file);
+	return (void *)(KREAD(io_fixed_file, at, file_ptr) & ~SLOT_FLAGS);
+}
+
+static __always_inline struct file *uring_file_of(void *ring, __u32 fd, bool fixed)
+{
+	return fixed ? uring_slot_file(ring, fd) : file_of_fd(bpf_get_current_task_btf(), fd);
+}
+
+/* Returns the file that a splice request reads from. */
+static __always_inline __u64 uring_spliced_file(void *ring, __u64 request)
+{
+	return (__u64)uring_file_of(ring, KREAD(io_splice, request, splice_fd_in),
+				    KREAD(io_splice, request, flags) & SPLICE_F_FD_IN_FIXED);
+}
+
+/* Returns where a request that uses the file position read or wrote; -1: the file has none. */
+static __always_inline __s64 uring_position(void *request, struct file *file, __s64 result)
+{
+	__u32 class = file_class(KREAD(file, file, f_inode));
+
+	if (!(class & (FILE_CLASS_REG | FILE_CLASS_BLK)))
+		return -1;
+	return KREAD(io_rw, request, kiocb.ki_pos) - result;
+}
+
+/* Returns the file of a completed operation, or NULL. */
+static __always_inline struct file *uring_file(struct async_operation *done, void *request,
+					       __s64 result)
+{
+	void *ring = (void *)done->context;
+	struct file *file;
+
+	if (done->row.shape == ASYNC_OPEN) {
+		if (result < 0)
+			return NULL;
+		if (done->slot && done->slot != IORING_FILE_INDEX_ALLOC)
+			result = done->slot - 1;
+		return uring_file_of(ring, result, done->slot);
+	}
+	if (done->row.shape >= ASYNC_CLOSE)
+		return NULL;
+	file = KREAD(io_kiocb, request, file);
+	/* NULL: it was cancelled before it had one. */
+	return file ? file
+		    : uring_file_of(ring, done->fd, done->account.flags & TRACE_OP_FIXED_FILE);
+}
+
+/* --- submission --- */
+
+static __always_inline void uring_take_range(struct async_operation *begun, void *request)
+{
+	if (begun->row.shape == ASYNC_SYNC) {
+		begun->account.offset = KREAD(io_sync, request, off);
+		begun->requested_bytes = KREAD(io_sync, request, len);
+	} else if (begun->row.shape == ASYNC_ADVICE) {
+		struct io_fadvise *advice = request;
+
+		begun->account.offset = KREAD(io_fadvise, request, offset);
+		begun->requested_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
+		begun->account.flags |= advice_flags(KREAD(io_fadvise, request, advice), false);
+	} else if (begun->row.shape == ASYNC_RW) {
+		begun->account.offset = KREAD(io_rw, request, kiocb.ki_pos);
+		begun->requested_bytes = KREAD(io_rw, request, len);
+		if (begun->row.traits & ASYNC_VECTOR)
+			begun->requested_bytes =
+				vector_bytes(KREAD(io_rw, request, addr), begun->requested_bytes);
+	} else if (begun->row.shape == ASYNC_SPLICE) {
+		begun->account.offset = KREAD(io_splice, request, off_in);
+		begun->requested_bytes = KREAD(io_splice, request, len);
+	}
+}
+
+/* Notes whether the next request is linked to this one; returns whether this one is in a chain. */
+static __always_inline bool uring_link(struct async_task *submitter, void *request)
+{
+	bool links = KREAD(io_kiocb, request, flags) & (REQ_LINK | REQ_HARDLINK);
+	bool linked = links || submitter->linked;
+
+	submitter->linked = links;
+	return linked;
+}
+
+/* Has its own stack frame, because file lookups go deep. Global, like the functions below, so that
+ * the verifier checks it once, not on every path to it. */
+__noinline int uring_begin(struct async_key *key, struct async_row *row,
+			   struct async_task *submitter)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct async_operation begun = {};
+	struct async_key at; /* on the stack: up to 6.1, maps take no other keys */
+	void *request, *ring;
+	__u32 flags;
+
+	if (!key || !row || !submitter)
+		return 0;
+	at = *key;
+	request = (void *)at.address;
+	ring = KREAD(io_kiocb, request, ctx);
+	flags = KREAD(io_kiocb, request, flags);
+	begun.context = (__u64)ring;
+	begun.user_data = KREAD(io_kiocb, request, cqe.user_data);
+	begun.fd = KREAD(io_kiocb, request, cqe.fd);
+	begun.row = *row;
+	op_account_open(&begun.account);
+	begun.account.offset = -1;
+	op_account_begin(&begun.account, row->op, bpf_ktime_get_ns());
+	uring_take_owner(&begun, task, ring);
+	uring_take_range(&begun, request);
+	if (flags & REQ_FIXED_FILE)
+		begun.account.flags |= TRACE_OP_FIXED_FILE;
+	if (flags & REQ_CQE_SKIP)
+		begun.account.flags |= TRACE_OP_SILENT;
+	if (row->traits & ASYNC_MULTISHOT)
+		begun.account.flags |= TRACE_OP_MULTISHOT;
+	if (row->traits & ASYNC_BUFFER)
+		begun.account.flags |= TRACE_OP_FIXED_BUFFER;
+	if (uring_link(submitter, request))
+		begun.account.flags |= TRACE_OP_LINKED;
+	async_mark_user(submitter, begun.owner.pid);
+	submitter->writes |= row->traits & ASYNC_WRITES;
+	return async_put(&at, &begun);
+}
+
+/* --- paths --- */
+
+/* The address of the struct filename in field `f` of a command. */
+#define COMMAND_NAME(command, request, f)                                                          \
+	(bpf_core_field_exists(struct command##___delayed, f.__incomplete_filename)                \
+		 ? (__u64)KREAD(command##___delayed, request, f.__incomplete_filename)             \
+		 : (__u64)KREAD(command, request, f))
+
+/* Appends a name at `at`; returns its length without the NUL. */
+static __always_inline __u32 uring_read_name(struct async_names *names, __u32 at, __u64 name)
+{
+	long bytes;
+
+	if (!name || name >= (__u64)-4095)
+		return 0;
+	bytes = bpf_probe_read_kernel_str(names->text + (at & (EVENT_ASYNC_PATH_BYTES - 1)),
+					  EVENT_ASYNC_PATH_BYTES, KREAD(filename, name, name));
+	return bytes > 0 ? bytes - 1 : 0;
+}
+
+/* Keeps the names in a request, which the kernel frees before the request completes. Returns false
+ * if they are cut or not kept. */
+__noinline int uring_keep_names(struct async_key *key, __u32 shape)
+{
+	struct async_names *names;
+	__u64 name = 0, name2 = 0;
+	struct async_key at;
+	void *request;
+	bool whole;
+
+	if (!key)
+		return 0;
+	at = *key;
+	request = (void *)at.address;
+	names = scratch_get();
+	if (!names)
+		return 0;
+	if (shape == ASYNC_OPEN)
+		name = COMMAND_NAME(io_open, request, filename);
+	else if (shape == ASYNC_STATX)
+		name = COMMAND_NAME(io_statx, request, filename);
+	else if (shape == ASYNC_UNLINK)
+		name = COMMAND_NAME(io_unlink, request, filename);
+	else if (shape == ASYNC_MKDIR)
+		name = COMMAND_NAME(io_mkdir, request, filename);
+	else {
+		name = COMMAND_NAME(io_rename, request, oldpath);
+		name2 = COMMAND_NAME(io_rename, request, newpath);
+	}
+	names->dir = 0;
+	names->dir2 = 0;
+	names->bytes = uring_read_name(names, 0, name);
+	names->bytes2 = uring_read_name(names, names->bytes, name2);
+	whole = names->bytes < EVENT_ASYNC_PATH_BYTES - 1 &&
+		names->bytes2 < EVENT_ASYNC_PATH_BYTES - 1 &&
+		!bpf_map_update_elem(&async_names, &at, names, BPF_ANY);
+	scratch_put(names);
+	return whole;
+}
+
+/* Keeps the directories that these names are relative to. */
+__noinline int uring_keep_directories(struct async_key *key, struct task_state *state, __u32 shape)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct async_names *names;
+	struct call_args args = {};
+	struct async_key at;
+	void *request;
+
+	if (!key || !state)
+		return 0;
+	at = *key;
+	request = (void *)at.address;
+	names = bpf_map_lookup_elem(&async_names, &at);
+	if (!names)
+		return 0;
+	if (shape == ASYNC_OPEN)
+		args.at[1] = KREAD(io_open, request, dfd);
+	else if (shape == ASYNC_STATX)
+		args.at[1] = KREAD(io_statx, request, dfd);
+	else if (shape == ASYNC_UNLINK)
+		args.at[1] = KREAD(io_unlink, request, dfd);
+	else if (shape == ASYNC_MKDIR)
+		args.at[1] = KREAD(io_mkdir, request, dfd);
+	else {
+		args.at[1] = KREAD(io_rename, request, old_dfd);
+		args.at[2] = KREAD(io_rename, request, new_dfd);
+		names->dir2 = call_dir_id(state, task, &args, 2,
+					  names->text[names->bytes & (EVENT_ASYNC_PATH_BYTES - 1)]);
+	}
+	names->dir = call_dir_id(state, task, &args, 1, names->text[0]);
+	return 0;
+}
+
+/* --- files known only at submission: the completion does not show them --- */
+
+__noinline int uring_take_early_file(struct async_operation *begun, __u64 request,
+				     struct task_state *state)
+{
+	struct address file;
+	void *ring;
+
+	if (!begun)
+		return 0;
+	ring = (void *)begun->context;
+	if (begun->row.shape < ASYNC_SPLICE) {
+		file.at = (__u64)uring_file_of(ring, begun->fd,
+					       begun->account.flags & TRACE_OP_FIXED_FILE);
+	} else if (begun->row.shape == ASYNC_CLOSE) {
+		begun->slot = KREAD(io_close, request, file_slot);
+		file.at = (__u64)uring_file_of(
+			ring, begun->slot ? begun->slot - 1 : KREAD(io_close, request, fd),
+			begun->slot);
+	} else {
+		file.at = uring_spliced_file(ring, request);
+	}
+	/* A splice from an unrecorded file may go to a recorded one. */
+	if (file.at && !async_take_file(begun, &file, state) && begun->row.shape != ASYNC_SPLICE)
+		op_account_close(&begun->account);
+	return 0;
+}
+
+static __noinline int uring_take_open(struct async_operation *begun, void *request)
+{
+	__u32 given = KREAD(io_open, request, how.flags);
+
+	begun->slot = KREAD(io_open, request, file_slot);
+	begun->account.flags |= opening_flags(given);
+	return 0;
+}
+
+/* Reads what is specific to the request's shape. */
+static __noinline int uring_take_details(struct async_key *key, struct task_state *state)
+{
+	struct async_operation *begun = async_find(key);
+	__u32 shape;
+
+	if (!begun)
+		return 0;
+	shape = begun->row.shape;
+	if (shape <= ASYNC_CLOSE) {
+		uring_take_early_file(begun, key->address, state);
+		return 0;
+	}
+	if (shape == ASYNC_OPEN)
+		uring_take_open(begun, (void *)key->address);
+	if (!uring_keep_names(key, shape))
+		begun->account.flags |= TRACE_OP_PATH_CUT;
+	if (state)
+		uring_keep_directories(key, state, shape);
+	return 0;
+}
+
+/* Takes the file and the range that are mapped at a request's address. */
+__noinline int uring_take_map(struct async_key *key, struct task_state *state)
+{
+	struct async_operation *begun;
+	struct io_madvise *advice;
+	struct vm_area_struct *vma;
+	struct address file = {};
+	struct async_key at;
+	__u64 address;
+
+	if (!key || !state)
+		return 0;
+	at = *key;
+	begun = async_find(&at);
+	if (!begun)
+		return 0;
+	advice = (struct io_madvise *)at.address;
+	address = KREAD(io_madvise, advice, addr);
+	begun->requested_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
+	begun->account.flags |= advice_flags(KREAD(io_madvise, advice, advice), true);
+	vma = vma_find(address);
+	if (vma)
+		file.at = (__u64)KREAD(vm_area_struct, vma, vm_file);
+	if (!file.at)
+		return 0; /* memory without a file */
+	begun->account.offset = KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + address -
+				KREAD(vm_area_struct, vma, vm_start);
+	if (!async_take_file(begun, &file, state))
+		op_account_close(&begun->account);
+	else
+		async_range_put(&at, &file);
+	return 0;
+}
+
+/* Notes the range that a request works on, if its file is known. */
+__noinline int uring_store_range(struct async_key *key)
+{
+	struct async_operation *begun;
+	struct address file;
+	struct async_key at;
+	void *ring;
+
+	if (!key)
+		return 0;
+	at = *key;
+	begun = async_find(&at);
+	if (!begun || begun->account.mapping || begun->row.shape < ASYNC_RW ||
+	    begun->row.shape > ASYNC_SPLICE)
+		return 0;
+	ring = (void *)begun->context;
+	if (begun->row.shape == ASYNC_SPLICE)
+		file.at = uring_spliced_file(ring, at.address);
+	else
+		file.at = (__u64)uring_file_of(ring, begun->fd,
+					       begun->account.flags & TRACE_OP_FIXED_FILE);
+	return async_range_put(&at, &file);
+}
+
+/* A request of a chain has ended; it may have opened the file of the next one. */
+static __noinline int uring_follow_link(void *request)
+{
+	struct async_key next = {};
+
+	if (!bpf_core_field_exists(struct io_kiocb, link))
+		return 0;
+	next.address = (__u64)KREAD(io_kiocb, request, link);
+	return next.address ? uring_store_range(&next) : 0;
+}
+
+static __always_inline struct async_row uring_row(void *request)
+{
+	__u32 opcode = KREAD(io_kiocb, request, opcode);
+
+	return *(const struct async_row *)&uring_rows[opcode & (URING_TABLE_SIZE - 1)];
+}
+
+/* Completions of a multishot request identify it by ring and user data. */
+struct uring_multishot_key {
+	__u64 ring, user_data;
+};
+
+/* Multishot requests, from submission to last completion. Nothing is evicted: a request without
+ * room is lost as a whole, and counted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_MULTISHOT_MAX);
+	__type(key, struct uring_multishot_key);
+	__type(value, struct async_key);
+} uring_multishot SEC(".maps");
+
+static __noinline int uring_multishot_store(struct async_key *key)
+{
+	void *request = (void *)key->address;
+	struct uring_multishot_key id = { (__u64)KREAD(io_kiocb, request, ctx),
+					  KREAD(io_kiocb, request, cqe.user_data) };
+
+	return bpf_map_update_elem(&uring_multishot, &id, key, BPF_ANY);
+}
+
+static __always_inline int uring_submit(void *request)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct async_key key = { 0, (__u64)request };
+	struct async_operation *before;
+	struct task_state *state = task_followed(task);
+	struct async_task *submitter;
+	struct async_row row;
+
+	if (!state)
+		return 0;
+	before = async_find(&key);
+	if (before)
+		async_end_unseen(&key, before);
+	row = uring_row(request);
+	submitter = &state->async;
+	if (row.shape == ASYNC_COUNTED) {
+		async_count(row.op);
+		uring_link(submitter, request);
+		return 0;
+	}
+	if (uring_begin(&key, &row, submitter)) {
+		async_overfull = true;
+		return 0;
+	}
+	if (row.traits & ASYNC_MULTISHOT && uring_multishot_store(&key)) {
+		async_remove(&key);
+		async_overfull = true;
+		return 0;
+	}
+	if (row.shape == ASYNC_MAP)
+		uring_take_map(&key, state);
+	else
+		uring_store_range(&key);
+	if (row.shape >= ASYNC_SPLICE || KREAD(io_kiocb, request, flags) & REQ_CQE_SKIP)
+		uring_take_details(&key, state);
+	return 0;
+}
+
+/* --- completion --- */
+
+struct uring_end {
+	__u64 ring, user_data;
+	__s64 result;
+	__u32 flags; /* IORING_CQE_F_* */
+};
+
+/* Counts a request without room at submission, or submitted before its task was followed. */
+static __noinline int uring_count_unknown(void *request, __s64 result)
+{
+	struct async_row row = uring_row(request);
+	struct file *file = KREAD(io_kiocb, request, file);
+
+	if (!(async_overfull || attach_to) || row.shape == ASYNC_COUNTED ||
+	    !task_followed(bpf_get_current_task_btf()))
+		return 0;
+	if (row.shape < ASYNC_CLOSE && file &&
+	    !(file_class(KREAD(file, file, f_inode)) & file_classes))
+		return 0;
+	if (!async_overfull) {
+		note_add(NOTE_ASYNC_BEFORE);
+		return 0;
+	}
+	return async_lose(row.op, result, row.traits & ASYNC_BYTES);
+}
+
+/* Sets the file of a completed request. Returns false if files of its kind are not recorded. */
+__noinline int uring_take_file(struct async_operation *done, __u64 address, __s64 result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	void *request = (void *)address;
+	struct address file;
+	__u32 first;
+	bool taken;
+
+	if (!done)
+		return 0;
+	if (done->row.shape == ASYNC_MAP)
+		return 1;
+	first = done->account.file;
+	file.at = (__u64)uring_file(done, request, result);
+	if (done->row.shape == ASYNC_RW && result >= 0 && file.at &&
+	    (done->account.offset == -1 || (done->row.traits & ASYNC_WRITES &&
+					    KREAD(io_rw, request, kiocb.ki_flags) & IOCB_APPEND)))
+		done->account.offset = uring_position(request, (void *)file.at, result);
+	if (!file.at) {
+		if (done->row.shape < ASYNC_CLOSE)
+			done->account.flags |= TRACE_OP_NO_FILE;
+		return 1;
+	}
+	taken = async_take_file(done, &file, task_followed(task));
+	if (done->row.shape != ASYNC_SPLICE)
+		return taken;
+	done->file2 = taken ? done->account.file : 0;
+	done->account.file = first;
+	return taken || first;
+}
+
+static __noinline int uring_multishot_remove(struct uring_end *end)
+{
+	struct uring_multishot_key id = { end->ring, end->user_data };
+
+	return bpf_map_delete_elem(&uring_multishot, &id);
+}
+
+static __noinline int uring_end(struct async_key *key, struct async_operation *done,
+				struct uring_end *end)
+{
+	bool more = end->flags & IORING_CQE_F_MORE;
+	bool multishot = done->row.traits & ASYNC_MULTISHOT;
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	done->account.flags &= ~TRACE_OP_SILENT; /* a failure posts a completion */
+	if (done->account.op && uring_take_file(done, key->address, end->result))
+		async_emit(key, done, end->result, now_ns);
+	if (done->account.flags & TRACE_OP_LINKED)
+		uring_follow_link((void *)key->address);
+	if (!more) {
+		async_remove(key);
+		if (multishot)
+			uring_multishot_remove(end);
+		return 0;
+	}
+	done->account.fetched_pages = 0;
+	done->account.created_pages = 0;
+	done->account.read_for_write_bytes = 0;
+	op_account_begin(&done->account, done->row.op, now_ns);
+	return 0;
+}
+
+static __always_inline int uring_complete(void *request, struct uring_end *end)
+{
+	struct async_key key = { 0, (__u64)request };
+	struct async_operation *done;
+
+	if (!request) {
+		struct uring_multishot_key id = { end->ring, end->user_data };
+		struct async_key *known = bpf_map_lookup_elem(&uring_multishot, &id);
+
+		if (!known)
+			return 0;
+		key = *known;
+	}
+	done = async_find(&key);
+	if (done && (done->context != end->ring || done->user_data != end->user_data)) {
+		async_end_unseen(&key, done);
+		done = NULL;
+	}
+	if (done) {
+		uring_end(&key, done, end);
+	} else if (request) {
+		if (uring_row(request).traits & ASYNC_MULTISHOT &&
+		    !(end->flags & IORING_CQE_F_MORE))
+			uring_multishot_remove(end); /* cut short by the end of its process */
+		uring_count_unknown(request, end->result);
+	}
+	return 0;
+}
+
+/* --- variant: tracepoints with typed arguments --- */
+
+SEC("?tp_btf/io_uring_submit_req")
+int BPF_PROG(fl_uring_begin, void *request)
+{
+	return uring_submit(request);
+}
+
+SEC("?tp_btf/io_uring_submit_sqe")
+int BPF_PROG(fl_uring_begin6, void *request)
+{
+	return uring_submit(request);
+}
+
+SEC("?tp_btf/io_uring_complete")
+int BPF_PROG(fl_uring_end, void *ring, void *request, struct io_uring_cqe *cqe)
+{
+	struct uring_end end = {
+		.ring = (__u64)ring,
+		.user_data = KREAD(io_uring_cqe, cqe, user_data),
+		.result = KREAD(io_uring_cqe, cqe, res),
+		.flags = KREAD(io_uring_cqe, cqe, flags),
+	};
+
+	return uring_complete(request, &end);
+}
+
+/* Before 6.16. */
+SEC("?tp_btf/io_uring_complete")
+int BPF_PROG(fl_uring_end6, void *ring, void *request, __u64 user_data, int result, __u32 flags)
+{
+	struct uring_end end = { (__u64)ring, user_data, result, flags };
+
+	return uring_complete(request, &end);
+}
+
+/* --- variant: classic tracepoints, which cost a little more and are never preempted --- */
+
+SEC("?tp/io_uring/io_uring_submit_req")
+int fl_uring_b_tp(struct trace_event_raw_io_uring_submit_req *event)
+{
+	return uring_submit(event->req);
+}
+
+SEC("?tp/io_uring/io_uring_submit_sqe")
+int fl_uring_b6_tp(struct trace_event_raw_io_uring_submit_sqe *event)
+{
+	return uring_submit(event->req);
+}
+
+SEC("?tp/io_uring/io_uring_complete")
+int fl_uring_e_tp(struct trace_event_raw_io_uring_complete *event)
+{
+	struct uring_end end = { (__u64)event->ctx, event->user_data, event->res, event->cflags };
+
+	return uring_complete(event->req, &end);
+}

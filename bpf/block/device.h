@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Block devices: their names, and totals per device.
+ */
+#ifndef FAULTLINE_BPF_DEVICE_H
+#define FAULTLINE_BPF_DEVICE_H
+
+#include "core/ring.h"
+
+/* A device's number is its index here: the index selected by its dev_t, or the next free one. The
+ * user side reads this map through mapped memory. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, DEVICES_MAX);
+	__type(key, __u32);
+	__type(value, struct device_place);
+} device_places SEC(".maps");
+
+/* All activity of a device, by class of requests, counted per CPU. Indexed by device number, which
+ * costs a fraction of a hash lookup. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, DEVICES_MAX);
+	__type(key, __u32);
+	__type(value, struct device_total);
+} devices SEC(".maps");
+
+static __always_inline __u32 device_home(__u32 dev)
+{
+	return dev * 0x9e3779b1 >> (32 - DEVICES_MAX_LOG); /* 2^32 / golden ratio */
+}
+
+struct device_search {
+	__u64 disk;
+	__u64 taken; /* value in its slot */
+	__u32 home, found;
+};
+
+static long device_step(__u32 i, struct device_search *search)
+{
+	__u32 number = (search->home + i) & (DEVICES_MAX - 1);
+	struct device_place *slot = bpf_map_lookup_elem(&device_places, &number);
+	__u64 taken;
+
+	if (!slot)
+		return 1;
+	taken = slot->taken;
+	if (!taken)
+		taken = __sync_val_compare_and_swap(&slot->taken, 0, search->taken);
+	if (!taken) /* keeps the name it had when first seen */
+		bpf_probe_read_kernel_str(slot->name.text, sizeof(slot->name.text),
+					  KFIELD(gendisk, search->disk, disk_name));
+	else if (taken != search->taken)
+		return 0;
+	search->found = number;
+	return 1;
+}
+
+/* Returns the number of a device that is new, or not at the index selected by its dev_t. If there
+ * are too many devices, returns DEVICES_MAX and counts a lost record. Global, so it is verified
+ * once instead of on every path. */
+__noinline __u32 device_find(struct address *disk, __u32 dev)
+{
+	struct device_search search = { .taken = DEVICE_TAKEN(dev),
+					.home = device_home(dev),
+					.found = DEVICES_MAX };
+
+	if (!disk)
+		return DEVICES_MAX;
+	search.disk = disk->at;
+	bpf_loop(DEVICES_MAX, device_step, &search, 0);
+	if (search.found == DEVICES_MAX)
+		ring_lose(RECORD_DEVICE);
+	return search.found;
+}
+
+static __always_inline __u32 disk_dev(struct gendisk *disk)
+{
+	struct block_device *whole = disk ? KREAD(gendisk, disk, part0) : NULL;
+
+	return whole ? KREAD(block_device, whole, bd_dev) : 0;
+}
+
+/* Returns NULL, and counts a lost record, if there are too many devices. */
+static __always_inline struct device_total *device_total(struct gendisk *disk, __u32 dev)
+{
+	__u32 number = device_home(dev);
+	struct device_place *slot = bpf_map_lookup_elem(&device_places, &number);
+	struct address address = { (__u64)disk };
+
+	if (!slot || slot->taken != DEVICE_TAKEN(dev))
+		number = device_find(&address, dev);
+	return bpf_map_lookup_elem(&devices, &number);
+}
+
+/*
+ * Classes of operations as in /proc/diskstats; DEVICE_CLASSES: not counted. Odd operations are
+ * writes, the others are reads, and the table holds the exceptions. A table, because the verifier
+ * then sees a single path.
+ */
+#define DEVICE_OPS 64 /* more than exist */
+#define DEVICE_OP(op, class) [op] = (class) ^ ((op)&1)
+
+static const __u8 device_ops[DEVICE_OPS] = {
+	DEVICE_OP(REQ_OP_FLUSH, DEVICE_FLUSH),
+	DEVICE_OP(REQ_OP_DISCARD, DEVICE_DISCARD),
+	DEVICE_OP(REQ_OP_DRV_IN, DEVICE_CLASSES),
+	DEVICE_OP(REQ_OP_DRV_OUT, DEVICE_CLASSES),
+};
+
+static __always_inline __u32 device_class(__u32 opf)
+{
+	return device_ops[opf & (DEVICE_OPS - 1)] ^ (opf & 1);
+}
+
+static __always_inline struct device_counts *device_counts(struct gendisk *disk, __u32 class)
+{
+	struct device_total *total;
+
+	if (!disk || class >= DEVICE_CLASSES)
+		return NULL;
+	total = device_total(disk, disk_dev(disk));
+	if (!total)
+		return NULL;
+	BARRIER_VAR(class); /* 6.1 loses track of the range of class, but follows this mask */
+	return &total->of[class & (DEVICE_CLASSES - 1)];
+}
+
+_Static_assert((DEVICE_CLASSES & (DEVICE_CLASSES - 1)) == 0, "a mask of classes");
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Identifies a file where its inode's own number, device and generation are not enough.
+ */
+#ifndef FAULTLINE_BPF_IDENTITY_H
+#define FAULTLINE_BPF_IDENTITY_H
+
+#include "core/kernel.h"
+#include "vmlinux/identity.h"
+
+/* The identity of a file: the inode of the name that was opened. */
+struct file_key {
+	__u64 ino;
+	__u32 dev;
+	__u32 generation;
+};
+
+#define S_IFMT 0170000
+#define S_IFREG 0100000
+
+#define OVERLAYFS_MAGIC 0x794c7630
+#define FUSE_MAGIC 0x65735546
+#define TMPFS_MAGIC 0x01021994
+#define BTRFS_MAGIC 0x9123683e
+
+static __always_inline unsigned long inode_magic(struct inode *inode)
+{
+	return KREAD(super_block, KREAD(inode, inode, i_sb), s_magic);
+}
+
+/* Returns the lower layer's inode, which a copied-up file keeps as its origin; NULL if the file was
+ * created in the upper layer. */
+static __always_inline struct inode *overlay_lower(void *overlay)
+{
+	struct dentry *dentry = NULL;
+	struct inode *inode = NULL;
+
+	if (bpf_core_field_exists(struct ovl_inode, oe)) {
+		struct ovl_entry *entry = NULL;
+		unsigned int layers = 0;
+
+		bpf_core_read(&entry, sizeof(entry), &((struct ovl_inode *)overlay)->oe);
+		if (!entry)
+			return NULL;
+		bpf_core_read(&layers, sizeof(layers), &entry->__numlower);
+		if (layers)
+			bpf_core_read(&dentry, sizeof(dentry), &entry->__lowerstack[0].dentry);
+	} else if (bpf_core_field_exists(struct ovl_inode___path, lowerpath)) {
+		bpf_core_read(&dentry, sizeof(dentry),
+			      &((struct ovl_inode___path *)overlay)->lowerpath.dentry);
+	} else if (bpf_core_field_exists(struct ovl_inode___lower, lower)) {
+		bpf_core_read(&inode, sizeof(inode), &((struct ovl_inode___lower *)overlay)->lower);
+		return inode;
+	}
+	return dentry ? KREAD(dentry, dentry, d_inode) : NULL;
+}
+
+/* Returns the upper layer's inode; NULL if the file has not been copied up. */
+static __always_inline struct inode *overlay_upper(void *overlay)
+{
+	struct dentry *upper = NULL;
+
+	bpf_core_read(&upper, sizeof(upper), &((struct ovl_inode *)overlay)->__upperdentry);
+	return upper ? KREAD(dentry, upper, d_inode) : NULL;
+}
+
+/* A FUSE daemon may give any inode number to any file, even 0 to all of them. The node id, which
+ * kernel and daemon use in their requests, is unique while the kernel knows the file. */
+static __always_inline __u32 fuse_generation(struct inode *inode)
+{
+	void *fuse = (void *)inode - bpf_core_field_offset(struct fuse_inode, inode);
+	__u32 generation = KREAD(inode, inode, i_generation);
+	__u64 node = 0;
+
+	if (bpf_core_type_exists(struct fuse_inode))
+		bpf_core_read(&node, sizeof(node), &((struct fuse_inode *)fuse)->nodeid);
+	return generation ^ (__u32)node ^ (__u32)(node >> 32);
+}
+
+static __always_inline bool inode_derives_generation(struct inode *inode)
+{
+	unsigned long magic = inode_magic(inode);
+
+	return magic == OVERLAYFS_MAGIC || magic == FUSE_MAGIC;
+}
+
+/* Returns a generation for an inode whose own is unusable. For an overlay inode it is that of the
+ * inode in the first layer, which differs if a number is reused, and survives a copy-up. */
+__noinline __u32 inode_derived_generation(struct address *inode)
+{
+	struct inode *real;
+	void *overlay;
+
+	if (!inode)
+		return 0;
+	if (inode_magic((struct inode *)inode->at) == FUSE_MAGIC)
+		return fuse_generation((struct inode *)inode->at);
+	if (!bpf_core_type_exists(struct ovl_inode))
+		return 0;
+	overlay = (void *)inode->at - bpf_core_field_offset(struct ovl_inode, vfs_inode);
+	real = overlay_lower(overlay);
+	if (!real)
+		real = overlay_upper(overlay);
+	return real ? KREAD(inode, real, i_generation) : 0;
+}
+
+/* Returns the layer's inode that holds the data of an overlay file. */
+static __always_inline struct inode *overlay_real(struct inode *inode)
+{
+	struct inode *upper;
+	void *overlay;
+
+	if (!bpf_core_type_exists(struct ovl_inode))
+		return NULL;
+	overlay = (void *)inode - bpf_core_field_offset(struct ovl_inode, vfs_inode);
+	upper = overlay_upper(overlay);
+	return upper ? upper : overlay_lower(overlay);
+}
+
+static __always_inline __u32 inode_generation(struct inode *inode)
+{
+	struct address address = { (__u64)inode };
+
+	if (inode_derives_generation(inode))
+		return inode_derived_generation(&address);
+	return KREAD(inode, inode, i_generation);
+}
+
+/* Returns the device as stat reports it. A btrfs subvolume has a device of its own, and a snapshot
+ * differs from its origin in nothing else. */
+static __always_inline __u32 inode_dev(struct inode *inode)
+{
+	if (inode_magic(inode) == BTRFS_MAGIC && bpf_core_type_exists(struct btrfs_inode)) {
+		void *btrfs = (void *)inode - bpf_core_field_offset(struct btrfs_inode, vfs_inode);
+		struct btrfs_root *root = NULL;
+		__u32 dev = 0;
+
+		bpf_core_read(&root, sizeof(root), &((struct btrfs_inode *)btrfs)->root);
+		if (root)
+			bpf_core_read(&dev, sizeof(dev), &root->anon_dev);
+		if (dev)
+			return dev;
+	}
+	return KREAD(super_block, KREAD(inode, inode, i_sb), s_dev);
+}
+
+static __always_inline void inode_key(struct file_key *key, struct inode *inode)
+{
+	key->ino = KREAD(inode, inode, i_ino);
+	key->generation = inode_generation(inode);
+	key->dev = inode_dev(inode);
+}
+
+/* Global, so it is verified once instead of for every caller. */
+__noinline int file_key_of(struct file_key *key, struct address *inode)
+{
+	if (key && inode)
+		inode_key(key, (struct inode *)inode->at);
+	return 0;
+}
+
+static __always_inline bool inode_is_regular(struct inode *inode)
+{
+	return (KREAD(inode, inode, i_mode) & S_IFMT) == S_IFREG;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Maps files of a layer to the overlay files that they back: page-cache fills and writeback of a
+ * layer's file are recorded under the overlay file, which is what was opened.
+ */
+#ifndef FAULTLINE_BPF_LAYER_H
+#define FAULTLINE_BPF_LAYER_H
+
+#include "core/identity.h"
+
+/* A file without room here is recorded under its own name. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, struct file_key);
+	__type(value, __u32); /* id of the overlay file; the last one used if there are several */
+} layer_files SEC(".maps");
+
+extern volatile bool layers_met; /* the map is not empty */
+
+/* An overlay file is used: the layer's file with its data backs it from now on. */
+__noinline int layer_link(struct address *overlay, __u32 id)
+{
+	struct file_key key = {}; /* on the stack: up to 6.1, maps accept no other key */
+	struct inode *inode, *real;
+	__u32 *known;
+
+	if (!overlay)
+		return 0;
+	inode = (struct inode *)overlay->at;
+	if (!inode_is_regular(inode))
+		return 0;
+	real = overlay_real(inode);
+	if (!real)
+		return 0;
+	inode_key(&key, real); /* the deepest call chain ends here */
+	known = bpf_map_lookup_elem(&layer_files, &key);
+	if (known && *known == id)
+		return 0;
+	bpf_map_update_elem(&layer_files, &key, &id, BPF_ANY);
+	layers_met = true;
+	return 0;
+}
+
+/* Returns the id of the overlay file that an inode backs; 0: none used so far. */
+__noinline __u32 layer_find_overlay(struct address *layer)
+{
+	struct file_key key = {};
+	__u32 *id;
+
+	if (!layer || !layers_met)
+		return 0;
+	file_key_of(&key, layer);
+	id = bpf_map_lookup_elem(&layer_files, &key);
+	return id ? *id : 0;
+}
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Shared by the kernel side and the user side: the records in the rings and the tables that both
+ * read. All fields have a fixed width, padding is explicit, and kinds are append-only. Call
+ * decoding, markers and shared mapped memory have their own headers.
+ */
+#ifndef FAULTLINE_EVENT_H
+#define FAULTLINE_EVENT_H
+
+#include "bpf/records/event_base.h"
+#include "bpf/records/event_call.h"
+#include "bpf/records/event_in_flight.h"
+#include "bpf/records/event_lane.h"
+#include "bpf/records/event_marker.h"
+#include "bpf/records/event_profile.h"
+#include "user/trace/format/flags.h"
+
+/* Placeholder for the kernel function bpf_rdonly_cast until a program is loaded; not a helper
+ * number. */
+#define RDONLY_CAST_CALL 0x7ffffff0
+
+enum record_kind {
+	RECORD_NONE,
+	RECORD_SYSCALL,
+	RECORD_SYSCALL_PATH,
+	RECORD_FAULT,
+	RECORD_PAGECACHE,
+	RECORD_FORK,
+	RECORD_EXEC,
+	RECORD_EXIT,
+	RECORD_FILE,
+	RECORD_SPAN_BEGIN,
+	RECORD_SPAN_END,
+	RECORD_INSTANT,
+	RECORD_CODE,
+	RECORD_THROTTLE,
+	RECORD_REQUEST,
+	RECORD_BIO,
+	RECORD_DEVICE,
+	RECORD_ASYNC,
+	RECORD_VFS,
+	RECORD_KIND_COUNT,
+};
+
+#define EVENT_PATH_BYTES 4096	    /* one path, including its NUL */
+#define EVENT_ASYNC_PATH_BYTES 1024 /* one path of an async operation */
+#define EVENT_COMMAND_BYTES 4096    /* longest command line that is kept */
+#define EVENT_SPAN_NAME_BYTES 255
+#define EVENT_SPAN_CATEGORY_BYTES 63
+#define EVENT_SPAN_ARGS_BYTES 1024
+#define EVENT_SPAN_TEXT_BYTES 512 /* for name and category */
+
+struct event_header {
+	__u64 time_ns; /* CLOCK_MONOTONIC: start of the operation or time of the event */
+	__u16 kind;
+	__u16 cpu;
+	__u32 size; /* whole record, in bytes */
+	__u32 pid;
+	__u32 tid;
+};
+
+struct event_syscall {
+	struct event_header header;
+	__u64 duration_ns;
+	__s64 offset; /* -1: not applicable */
+	__u64 asked_bytes;
+	__s64 result;
+	__u32 file;
+	__u16 op;
+	__u16 pad;
+	__u32 fetched_pages;
+	__u32 fault_fetched_pages;
+	__u32 major_faults;
+	__u32 created_pages;
+	__u32 dirtied_pages;
+	__u32 read_for_write_bytes;
+	__u32 open_file; /* see open_file_of; 0: unknown */
+	__u32 flags;	 /* TRACE_OP_* */
+};
+
+struct event_syscall_path {
+	struct event_syscall call;
+	__u32 file2;
+	__u32 dir;
+	__u32 dir2;
+	__u16 path_bytes;  /* without NUL */
+	__u16 path2_bytes; /* the second path follows the first */
+	char text[];
+};
+
+/* An io_uring or libaio operation, from submission to completion. The header names the thread that
+ * submitted it, or the owner of the ring if the kernel polls the ring. */
+struct event_async {
+	struct event_syscall call;
+	__u32 file2;
+	__u32 dir;
+	__u32 dir2;
+	__u16 path_bytes;  /* without NUL */
+	__u16 path2_bytes; /* the second path follows the first */
+	char text[];
+};
+
+struct event_vfs {
+	struct event_header header; /* pid 0: kernel thread */
+	__u64 duration_ns;
+	__s64 offset; /* -1: not applicable */
+	__u64 asked_bytes;
+	__s64 result;
+	__u32 file;
+	__u16 op;
+	__u16 flags; /* TRACE_VFS_* */
+};
+
+struct event_pagecache {
+	struct event_header header;
+	__u64 offset;
+	__u32 file;
+	__u32 fetched_pages;
+	__u32 created_pages;
+	__u32 op; /* operation in flight that caused the fill; OP_NONE: none */
+};
+
+/* A writing task must pause because too many pages are dirty. */
+struct event_throttle {
+	struct event_header header;
+	__u64 pause_ns;
+	__u32 file;
+	__u32 op; /* operation in flight: OP_FAULT or a call; OP_NONE: no recorded one */
+};
+
+struct event_fork {
+	struct event_header header; /* the parent */
+	__u32 child_pid;
+	__u32 child_tid;
+};
+
+/* Environment variables that name a rank, in order of precedence. Nothing else of an environment
+ * leaves its process. */
+#define EVENT_RANK_VARIABLES(X)                                                                    \
+	X("RANK") X("SLURM_PROCID") X("OMPI_COMM_WORLD_RANK") X("PMI_RANK") X("PMIX_RANK")
+#define EVENT_RANK_COUNT 5
+#define EVENT_RANK_BYTES 12 /* one value, including its NUL; longer values are not ranks */
+
+struct event_ranks {
+	char value[EVENT_RANK_COUNT][EVENT_RANK_BYTES]; /* "": variable not set */
+};
+
+struct event_exec {
+	struct event_header header;
+	__u64 started_ns; /* start of the process; CLOCK_MONOTONIC */
+	__u64 cgroup_id;
+	__u64 cgroup_set; /* same for tasks in the same cgroups; address, only compared */
+	__u32 ppid;
+	__u32 uid;
+	char comm[EVENT_COMM_BYTES];
+	__u32 command_bytes; /* arguments, each with its NUL */
+	__u32 flags;	     /* TRACE_EXEC_* */
+	struct event_ranks ranks;
+	__u32 pad;
+	char command[];
+};
+
+struct event_exit {
+	struct event_header header;
+	__u64 major_faults; /* this thread's */
+	__u64 minor_faults;
+	char comm[EVENT_COMM_BYTES];
+	__u32 process_ends;
+	__s32 code; /* wait status of the process */
+	__u32 oom;  /* 1: the OOM killer chose this thread's process */
+	__u32 pad;
+};
+
+struct event_file {
+	struct event_header header;
+	__u64 ino;
+	__u64 size_bytes;
+	__u32 id;
+	__u32 dev;
+	__u32 generation;
+	__u32 mode;
+	__u32 rdev;
+	__u32 flags;	       /* TRACE_FILE_* */
+	__u32 class;	       /* one bit of FILE_CLASS_* */
+	__u32 readahead_pages; /* initial readahead of an open file; 0: none or unknown */
+	char filesystem[EVENT_COMM_BYTES];
+	__u32 capacity_pages; /* size limit of a tmpfs; 0: none or unknown */
+	__u32 names_bytes;
+	char names[]; /* path components from leaf to root, each with its NUL */
+};
+
+/* A file in the kernel side's tables, found by its identity. */
+struct file_entry {
+	__u32 id;	 /* 0: none; may include FILE_UNANNOUNCED */
+	__u32 name_hash; /* hash of the announced path, changed by a rename; 0: none announced */
+	__s64 size_bytes;
+	__u32 turn; /* when the id was assigned: see file.h */
+	__u32 pad;
+};
+
+/* Flag in an id: the file's record was lost, so the id must not be remembered. */
+#define FILE_UNANNOUNCED (1u << 31)
+
+/* For RECORD_SPAN_BEGIN, and with id 0 for RECORD_INSTANT. */
+struct event_span {
+	struct event_header header;
+	__u64 id;
+	__u16 name_bytes; /* sizes without NULs; text holds name, category, arguments */
+	__u16 category_bytes;
+	__u16 args_bytes;
+	__u16 flags; /* TRACE_SPAN_* */
+	char text[];
+};
+
+struct event_span_end {
+	struct event_header header;
+	__u64 id;
+};
+
+/* A completed block request, or a completed part of one (TRACE_BLOCK_PART). */
+struct event_request {
+	struct event_header header; /* task of the first recorded bio (0: kernel); creation time */
+	__u64 id;
+	__u64 duration_ns;
+	__u64 queue_ns; /* part of duration_ns before the driver got the request */
+	__u64 sector;
+	__u32 dev;  /* whole device */
+	__u32 part; /* partition, or the whole device */
+	__u32 bytes;
+	__u32 own_bytes; /* bytes of recorded bios */
+	__u32 bios;
+	__u32 own_bios;
+	__u32 file;  /* file of the first recorded bio */
+	__u32 flags; /* TRACE_BLOCK_*, including those of the first recorded bio */
+	__u16 op;
+	__u16 status; /* BLK_STS_* of the block layer; 0: success */
+	__u32 pad;
+};
+
+/* The part of a request that belongs to one file. Sent before the request's record. */
+struct event_bio {
+	struct event_header header; /* task that queued the bio, and when; 0: the kernel */
+	__u64 request;
+	__u64 duration_ns;
+	__u64 queue_ns; /* part of duration_ns before the driver got the request */
+	__u64 sector;
+	__s64 offset; /* in the file; -1: unknown */
+	__u32 dev;
+	__u32 file; /* 0: none or unknown */
+	__u32 bytes;
+	__u32 flags; /* TRACE_BLOCK_* */
+	__u32 op;
+	__u32 pad;
+};
+
+/* A request followed by its only recorded bio, in one record. */
+struct event_request_single {
+	struct event_request request; /* header.size covers both */
+	struct event_bio bio;
+};
+
+/* All activity of a device, from any process, counted per CPU and device. Classes as in
+ * /proc/diskstats. */
+enum device_class {
+	DEVICE_READ,
+	DEVICE_WRITE,
+	DEVICE_DISCARD,
+	DEVICE_FLUSH,
+	DEVICE_CLASSES,
+};
+
+struct device_counts {
+	__u64 requests; /* completed requests */
+	__u64 bytes;
+	__u64 merges;	/* bios and requests merged into others; or DEVICE_NOT_COUNTED */
+	__u64 requeues; /* returned by the driver to be issued again; or DEVICE_NOT_COUNTED */
+	__u64 errors;
+	__u64 time_ns; /* sum over requests, from creation to completion */
+};
+
+struct device_total {
+	struct device_counts of[DEVICE_CLASSES];
+	__u64 kernel_metadata_bytes; /* queued for writing by kernel threads */
+};
+
+#define DEVICE_NOT_COUNTED (~0ull)
+#define DEVICES_MAX_LOG 9
+#define DEVICES_MAX (1 << DEVICES_MAX_LOG)
+
+struct device_name {
+	char text[32];
+};
+
+/* Slot of a device, whose index is the device's number, with the name it had when first seen. */
+struct device_place {
+	__u64 taken;		 /* DEVICE_TAKEN(dev_t) of the device; 0: free */
+	struct device_name name; /* empty until known */
+};
+
+#define DEVICE_TAKEN(dev) ((dev) + 1ull)
+
+/* A device's counts so far; built by the user side now and then from the maps in device.h. */
+struct event_device {
+	struct event_header header;
+	struct device_name name;
+	struct device_total total;
+	/* At the end: requests in /proc/diskstats that are missing from the counts above. */
+	__u64 unseen_reads, unseen_read_bytes;
+	__u64 unseen_writes, unseen_write_bytes;
+	__u32 dev;
+	__u32 pad;
+};
+
+/*
+ * Paths of cgroup v2 cgroups, stored when the cgroups are created or joined: a later lookup by id
+ * fails once a cgroup has been removed. The table is shared mapped memory, indexed by the low bits
+ * of the id; a later entry replaces an earlier one.
+ */
+#define CGROUP_PLACES 4096 /* a power of two */
+#define CGROUP_PATH_BYTES 504
+struct cgroup_place {
+	__u64 id; /* 0: empty, or being written */
+	char path[CGROUP_PATH_BYTES];
+};
+EVENT_SIZE(cgroup_place, 512);
+
+/* File types, as --file-types names them. */
+#define FILE_CLASS_REG (1u << 0)
+#define FILE_CLASS_DIR (1u << 1)
+#define FILE_CLASS_BLK (1u << 2)
+#define FILE_CLASS_CHR (1u << 3)
+#define FILE_CLASS_FIFO (1u << 4)
+#define FILE_CLASS_SOCK (1u << 5)
+#define FILE_CLASS_ANON (1u << 6)
+
+/* First word of a task's state. The user side arms the command. */
+enum task_mode {
+	TASK_IGNORED,
+	TASK_ARMED,    /* followed from its next exec */
+	TASK_FOLLOWED, /* followed, like every task it creates */
+};
+
+/* Kernel functions that read, write and sync files. */
+enum vfs_function {
+	VFS_READ,
+	VFS_WRITE,
+	VFS_READV,
+	VFS_WRITEV,
+	VFS_KERNEL_READ,
+	VFS_KERNEL_WRITE,
+	VFS_ITER_READ,
+	VFS_ITER_WRITE,
+	VFS_IOCB_ITER_READ,
+	VFS_IOCB_ITER_WRITE,
+	VFS_SPLICE_READ,
+	VFS_SPLICE_WRITE,
+	VFS_FSYNC_RANGE,
+	VFS_FUNCTIONS,
+};
+
+/* What a recording attaches to. */
+enum attach_to {
+	ATTACH_NOTHING, /* runs a command */
+	ATTACH_PROCESSES,
+	ATTACH_CGROUP,
+	ATTACH_ALL,
+};
+
+#define ATTACH_ANYBODY (~0u)
+#define ATTACH_FAMILY_MAX 4096 /* named processes */
+
+/* Mark on a named process. */
+enum attach_mark {
+	ATTACH_NOT_NAMED,
+	ATTACH_NAMED,
+	ATTACH_MET, /* the task iterator has found it */
+};
+
+/* A task that the iterator has found and that is followed from then on. */
+struct attach_row {
+	__u64 armed_ns;
+	__u64 started_ns; /* start of the process; CLOCK_MONOTONIC */
+	__u64 cgroup_id;  /* cgroup v2 */
+	__u64 cgroup_set; /* see event_exec */
+	__u32 pid;
+	__u32 tid;
+	__u32 ppid;
+	__u32 uid;
+	char comm[EVENT_COMM_BYTES]; /* name of the process */
+	__u32 local_pid;	     /* in the PID namespace of the iterator's reader */
+	__u32 pad;
+};
+
+/* Operations that are not system calls come first in the table of operations. */
+enum {
+	OP_NONE,
+	OP_UNDECODED, /* calls of 32-bit programs */
+	OP_FAULT,
+	OP_ANONYMOUS_FAULT,
+	OP_SHMEM_FAULT,
+	OP_PAGECACHE,
+	OP_UNKNOWN_FAULT,
+	OP_INDIRECT,
+	OP_DIRTIED,
+	OP_THROTTLED,
+	OP_REQUEST_READ, /* in the order of enum device_class */
+	OP_REQUEST_WRITE,
+	OP_REQUEST_DISCARD,
+	OP_REQUEST_FLUSH,
+	OP_VFS, /* one per function, then once more per function for those counted separately */
+	OP_VFS_APART = OP_VFS + VFS_FUNCTIONS,
+	OP_FIRST_CALL = OP_VFS_APART + VFS_FUNCTIONS,
+};
+#define OP_TABLE_SIZE 256
+
+/* A process has mapped code from a file; address and length as passed to mmap(). */
+struct event_code {
+	struct event_header header;
+	__u64 address;
+	__u64 bytes;
+};
+
+/* Kept per CPU and operation. Counts every operation, whether its record was written or lost. */
+struct op_total {
+	__u64 count;
+	__u64 errors;
+	__u64 bytes;
+	__u64 time_ns;
+	__u64 fetched_pages;
+	__u64 created_pages;
+	__u64 read_for_write_bytes;
+	__u64 submissions;
+	__u64 major_faults; /* operations that are major faults */
+};
+
+/* Kept per CPU and record kind. */
+struct kind_total {
+	__u64 events;
+	__u64 lost;
+};
+
+/* Counters of unexpected events and of events that explain a number; one word each, per CPU. */
+enum {
+	NOTE_UNFOLLOWED,     /* no memory for the state of a child, which is not followed */
+	NOTE_FAULT_UNTIMED,  /* the start or end of a fault was missed */
+	NOTE_PRIVILEGED,     /* setuid program that was not followed */
+	NOTE_ASYNC_BEFORE,   /* operation submitted before the recording began */
+	NOTE_BIO_END_UNSEEN, /* a bio's address was reused before its end was seen */
+	NOTE_COUNT,
+};
+
+EVENT_SIZE(event_header, 24);
+EVENT_SIZE(event_syscall, 96);
+EVENT_SIZE(event_syscall_path, 112);
+EVENT_SIZE(event_async, 112);
+EVENT_SIZE(event_vfs, 64);
+EVENT_SIZE(event_pagecache, 48);
+EVENT_SIZE(event_throttle, 40);
+EVENT_SIZE(event_fork, 32);
+EVENT_SIZE(event_exec, 144);
+EVENT_SIZE(event_exit, 72);
+EVENT_SIZE(event_file, 96);
+EVENT_SIZE(event_span, 40);
+EVENT_SIZE(event_span_end, 32);
+EVENT_SIZE(event_code, 40);
+EVENT_SIZE(event_request, 96);
+EVENT_SIZE(event_bio, 88);
+EVENT_SIZE(event_device, 296);
+EVENT_SIZE(attach_row, 72);
+
+#endif

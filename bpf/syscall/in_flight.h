@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * How an iterator over tasks finds out what another task is doing: calls that began before the task
+ * was followed, and page faults.
+ */
+#ifndef FAULTLINE_BPF_IN_FLIGHT_H
+#define FAULTLINE_BPF_IN_FLIGHT_H
+
+#include "syscall/call_args.h"
+#include "fault/vma.h"
+
+#define TASK_UNINTERRUPTIBLE 2
+
+/*
+ * Returns the row of a call that was already in flight when its task began to be followed; `op` 0:
+ * none. The registers at the top of the stack belong to a call only while the task is blocked in
+ * the kernel; in a fault, the call number is -1.
+ */
+static __always_inline struct call_row call_before(struct task_state *state,
+						   struct task_struct *task, struct call_args *args,
+						   __u64 number)
+{
+	struct call_row row = {};
+
+	if (!attach_to || !(state->before & BEFORE_CALL) || !state->armed_ns)
+		return row;
+	if (!task->__state || call_is_compat(task) || number >= CALL_TABLE_SIZE)
+		return row;
+	row = call_row(number);
+	if (row.traits & CALL_REQUEST)
+		row = request_row(row, number, args);
+	return row;
+}
+
+/*
+ * Whether the task is really in the fault that its state holds. The kernel counts a fault once it
+ * is done. An attempt with faults disabled, which the kernel repeats, never reaches a file.
+ */
+static __always_inline bool fault_is_in_flight(struct fault_state *fault, struct task_struct *task,
+					       __u64 number)
+{
+	if (!fault->account.op || (__u32)(task->maj_flt + task->min_flt) != fault->count_start)
+		return false;
+	return fault->account.mapping || (!(fault->account.flags & TRACE_FAULT_KERNEL) &&
+					  task->__state && number >= CALL_TABLE_SIZE);
+}
+
+/* Whether the task has been in a fault since before it was followed; its address is unknown. */
+static __always_inline bool fault_before(struct task_state *state, struct task_struct *task,
+					 __u64 number)
+{
+	return attach_to && state->before & BEFORE_FAULT && state->armed_ns &&
+	       !state->fault.account.op && task->__state & TASK_UNINTERRUPTIBLE &&
+	       number >= CALL_TABLE_SIZE && !call_is_compat(task);
+}
+
+/* Reads a path of at most `size` bytes, a constant, from the task's memory. Returns its length with
+ * the NUL, 0 if it cannot be read. A longer path is cut. */
+static __always_inline __u32 path_read_task(char *text, const __u32 size, struct task_struct *task,
+					    __u64 pointer)
+{
+	long bytes;
+
+	if (!reads_other_tasks || bpf_copy_from_user_task(text, size, (void *)pointer, task, 0))
+		return 0;
+	/* Copying it onto itself finds its end without a loop to verify. */
+	bytes = bpf_probe_read_kernel_str(text, size, text);
+	return bytes > 0 ? bytes : 0;
+}
+
+#endif

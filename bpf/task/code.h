@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reports that a process has mapped code from a file, which may contain markers.
+ */
+#ifndef FAULTLINE_BPF_CODE_H
+#define FAULTLINE_BPF_CODE_H
+
+#include "core/ring.h"
+
+/* Global because it is rarely called, and needs a frame of its own. */
+__noinline int code_send(__u64 address, __u64 bytes)
+{
+	struct event_code *event =
+		ring_reserve(RECORD_CODE, sizeof(*event), owner_of(bpf_get_current_task_btf()));
+
+	if (!event)
+		return 0;
+	event->header.time_ns = bpf_ktime_get_ns();
+	event->address = address;
+	event->bytes = bytes;
+	ring_submit(event);
+	ring_wake(); /* the code may contain markers to attach to */
+	return 0;
+}
+
+#endif
