@@ -49,7 +49,7 @@ CORE_LIBS = $(call libraries_of,$(CORE_PACKAGES)) -lm -ldl -pthread
 CAPTURE_LIBS = $(call libraries_of,$(CAPTURE_PACKAGES))
 
 CORE_SOURCES := user/log.c user/arena.c user/units.c user/strbuf.c \
-	$(wildcard user/trace/*.c user/analysis/*/*.c user/output/*/*.c)
+	$(wildcard user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
 CAPTURE_SOURCES := $(wildcard user/capture/*/*.c)
 MONITOR_SOURCES := $(wildcard user/monitor/*/*.c user/top/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c user/command/*/*.c)
@@ -142,7 +142,7 @@ $(BUILD)/user/command/main.o: $(BUILD)/commit
 $(COMMAND_OBJECTS): ALL_CFLAGS += -Wno-missing-field-initializers
 
 # Loops over columns, which -O2 does not vectorise.
-$(BUILD)/user/trace/column.o $(BUILD)/user/trace/rows.o: ALL_CFLAGS += -O3
+$(BUILD)/user/trace/format/column.o $(BUILD)/user/trace/write/rows.o: ALL_CFLAGS += -O3
 
 $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)

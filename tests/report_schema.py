@@ -8,7 +8,8 @@ import subprocess
 import jsonschema
 
 ROWS = 10  # checked of each end of a list: its rows have the same members
-BY_LAYER = "report.trace.lost.by_layer"  # its members are the layers of the trace
+# Their members are named by the trace: its layers, and what its recorder counted.
+NAMED_BY_TRACE = ("report.trace.lost.by_layer", "report.trace.layers", "report.trace.notes")
 
 
 @functools.lru_cache(maxsize=None)
@@ -32,7 +33,7 @@ def shortened(value):
 def unknown_members(value, schema, path="report"):
     """Yields the members that the schema lacks: to a validator they are extensions."""
     known = schema.get("properties")
-    if isinstance(value, dict) and known is not None and path != BY_LAYER:
+    if isinstance(value, dict) and known is not None and path not in NAMED_BY_TRACE:
         for name, member in value.items():
             if name in known:
                 yield from unknown_members(member, known[name], f"{path}.{name}")

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "analysis/report/report.h"
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 #include "tests/random.h"
 
 #define LANES 2

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 #include "tests/random.h"
 
 #define LANES 2

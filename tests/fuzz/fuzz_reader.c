@@ -25,8 +25,8 @@
 #include "output/base/json.h"
 #include "output/rows/row.h"
 #include "output/text/text.h"
-#include "trace/format.h"
-#include "trace/reader.h"
+#include "trace/format/format.h"
+#include "trace/read/reader.h"
 
 #define MEMORY_BYTES (64u << 20) /* a report's memory limit */
 

@@ -38,7 +38,7 @@ class NotRecorded(unittest.TestCase):
         screen = " ".join(screen.split())
         self.assertIn(f"io_uring: {truth['io_uring']} submissions, not traced", screen)
         self.assertIn(f"libaio: {truth['libaio']} submissions, not traced", screen)
-        self.assertIn("1 ring was submitted to without a call", screen)
+        self.assertIn("1 ring was polled by the kernel", screen)
 
     def test_none(self):
         recording = Recording(["true"], WITHOUT)

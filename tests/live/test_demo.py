@@ -26,9 +26,9 @@ class Demo(unittest.TestCase):
         return text
 
     def test_root(self):
-        self.assertNotIn(": try sudo ", self.demo())
+        self.assertNotIn("; try sudo ", self.demo())
 
     def test_by_sudo(self):
         """For a user who may not read root's builds."""
-        self.assertIn(": try sudo ", self.demo(SUDO_UID="65534", SUDO_GID="65534",
+        self.assertIn("; try sudo ", self.demo(SUDO_UID="65534", SUDO_GID="65534",
                                                SUDO_USER="nobody", SUDO_COMMAND="demo.sh"))

@@ -5,9 +5,9 @@
 
 #include <zstd.h>
 
-#include "trace/column.h"
-#include "trace/format.h"
-#include "trace/meta.h"
+#include "trace/format/column.h"
+#include "trace/format/format.h"
+#include "trace/read/meta.h"
 #include "trace_sample.h"
 
 #define FORGED __attribute__((unused)) static

@@ -21,7 +21,7 @@
 #include "capture/flight/flight_files.h"
 #include "capture/flight/flight_kept.h"
 #include "log.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "trace_sample.h"
 
 /* --- files of this run --- */

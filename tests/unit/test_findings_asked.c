@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "findings_made.h"
-#include "trace/flags.h"
+#include "trace/format/flags.h"
 
 /* --- locks --- */
 

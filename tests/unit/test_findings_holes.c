@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "findings_made.h"
-#include "trace/flags.h"
+#include "trace/format/flags.h"
 
 #define FILE_BYTES (256 * MIB)
 

@@ -7,7 +7,9 @@ import unittest
 USER = pathlib.Path(__file__).parents[2] / "user"
 # Bottom up; modules of one layer do not include each other.
 FLOORS = [
-    {"trace"},
+    {"trace/format"},
+    {"trace/read"},
+    {"trace/write"},
     {"analysis/base"},
     {"analysis/table", "analysis/job"},
     {"analysis/events"},

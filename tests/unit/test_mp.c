@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <msgpack.h>
 
-#include "trace/mp.h"
+#include "trace/format/mp.h"
 
 static struct mp open_bytes(const void *bytes, size_t length)
 {

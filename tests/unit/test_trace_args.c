@@ -12,10 +12,10 @@
 #include <cmocka.h>
 #include <malloc.h>
 
-#include "trace/args_blocks.h"
-#include "trace/meta.h"
-#include "trace/output.h"
-#include "trace/string_block.h"
+#include "trace/read/args_blocks.h"
+#include "trace/read/meta.h"
+#include "trace/write/output.h"
+#include "trace/write/string_block.h"
 #include "trace_sample.h"
 
 #define MANY 200000

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 #include <zstd.h>
 
-#include "trace/column.h"
-#include "trace/format.h"
-#include "trace/meta.h"
+#include "trace/format/column.h"
+#include "trace/format/format.h"
+#include "trace/read/meta.h"
 #include "trace_sample.h"
 
 /* --- a trace's content as one array of numbers --- */

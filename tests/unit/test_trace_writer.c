@@ -12,8 +12,8 @@
 #include <cmocka.h>
 #include <zstd.h>
 
-#include "trace/block.h"
-#include "trace/column.h"
+#include "trace/format/block.h"
+#include "trace/format/column.h"
 #include "written_trace.h"
 
 /* --- rows --- */

@@ -17,7 +17,7 @@
 #include "command/common/terms.h"
 #include "command/common/traces.h"
 #include "log.h"
-#include "trace/schema.h"
+#include "trace/format/schema.h"
 
 static const struct command commands[] = {
 	{ "run", command_run, true, "Run a command and record its I/O" },

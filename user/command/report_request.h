@@ -10,7 +10,7 @@
 #include "analysis/report/report.h"
 #include "command/common/fail_above.h"
 #include "output/base/sink.h"
-#include "trace/error.h"
+#include "trace/read/error.h"
 
 struct report_request {
 	const char *format, *spans, *explain, *colour;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/column.h"
+#include "trace/format/column.h"
 
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct held_column {
 	uint64_t same; /* value of all rows if width is 0 */

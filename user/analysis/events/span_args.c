@@ -4,7 +4,7 @@
  */
 #include "analysis/events/span_args.h"
 
-#include "trace/mp.h"
+#include "trace/format/mp.h"
 
 bool span_args_int(const struct job *job, const struct event *event, const char *name,
 		   int64_t *value)

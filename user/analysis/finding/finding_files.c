@@ -13,7 +13,7 @@
 #include "analysis/files/reopens.h"
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
-#include "trace/flags.h"
+#include "trace/format/flags.h"
 
 #define NUMBER(name, unit, meaning)                                                                \
 	{                                                                                          \

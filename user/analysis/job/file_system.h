@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_FILE_SYSTEM_H
 #define FAULTLINE_FILE_SYSTEM_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* All its data is in the page cache: nothing is ever written back. */
 #define FILE_SYSTEM_IN_MEMORY (1u << 0)

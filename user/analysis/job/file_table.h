@@ -10,7 +10,7 @@
 #include "analysis/base/number_index.h"
 #include "analysis/job/file_system.h"
 #include "arena.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define FILE_UNKNOWN 0	     /* the file of all ids that no row explains */
 #define FILE_NONE UINT32_MAX /* for id 0: no file */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define GPU_INTERVALS_MAX (1u << 24) /* 256 MiB; files with more are rejected */
 

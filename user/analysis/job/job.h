@@ -12,7 +12,7 @@
 #include "analysis/job/labels.h"
 #include "analysis/job/open_spans.h"
 #include "analysis/job/process_table.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* Layers that values depend on, as bits: values that were not recorded are null, never 0. */
 #define JOB_SYSCALL (1u << 0)

@@ -8,7 +8,7 @@
 
 #include "arena.h"
 #include "analysis/base/map.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* Any more share a label "(others)", one per meaning of their categories. */
 #define LABELS_MAX 4096

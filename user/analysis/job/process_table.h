@@ -10,7 +10,7 @@
 
 #include "analysis/base/clock.h"
 #include "analysis/base/map.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define PROCESS_UNKNOWN 0	/* stands for all pids that no kernel assigns */
 #define PROCESS_NONE UINT32_MAX /* no process */

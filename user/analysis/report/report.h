@@ -9,7 +9,7 @@
 
 #include "analysis/shared/results.h"
 #include "analysis/job/gpu.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct report_options {
 	/* Called now and then with the share of the work done, 0 to 1; NULL: none. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/run/trace_table.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define LEVEL 9 /* of zstd: summaries are small and written once */
 

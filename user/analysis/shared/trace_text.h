@@ -6,7 +6,7 @@
 #define FAULTLINE_TRACE_TEXT_H
 
 #include "analysis/table/table.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* An empty string becomes a null text. */
 static inline struct table_text trace_text(struct trace_string string)

@@ -6,7 +6,7 @@
 #define FAULTLINE_ASYNC_CALLS_H
 
 #include "bpf/records/event.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 #define ASYNC_OPERATIONS_MAX 96
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "bpf/records/event.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 /* Returns the operations of a trace, ordered by number: `*count` rows, statically allocated. */
 const struct trace_operation *calls_operations(size_t *count);

@@ -7,7 +7,7 @@
 #define FAULTLINE_OP_SUMS_H
 
 #include "bpf/records/event.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 struct op_sums {
 	unsigned int page_bytes;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "bpf/records/event.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct decoder;
 

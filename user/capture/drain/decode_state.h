@@ -10,7 +10,7 @@
 
 #include "bpf/records/event.h"
 #include "capture/drain/decode.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct cgroups;
 struct file_choice;

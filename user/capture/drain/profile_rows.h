@@ -9,7 +9,7 @@
 
 #include "bpf/records/event.h"
 #include "capture/calls/file_choice.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct profile_rows {
 	struct trace_writer *writer;

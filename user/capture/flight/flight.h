@@ -14,7 +14,7 @@
 #include "capture/flight/flight_files.h"
 #include "capture/flight/flight_triggers.h"
 #include "capture/session/session.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 struct flight;
 

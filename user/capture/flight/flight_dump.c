@@ -14,7 +14,7 @@
 #include "capture/drain/decode.h"
 #include "capture/calls/op_sums.h"
 #include "capture/session/session.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define WRITER_LANES 8
 

@@ -12,7 +12,7 @@
 #include "capture/flight/flight_past.h"
 #include "capture/session/in_flight.h"
 #include "capture/support/probes.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 /* Kinds of loss: an enum record_kind, ... */
 enum {

@@ -15,7 +15,7 @@
 #include "capture/host/tracefile.h"
 #include "grow.h"
 #include "log.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct found {
 	char *path;

@@ -7,7 +7,7 @@
 #define FAULTLINE_FLIGHT_KEPT_H
 
 #include "capture/flight/flight_files.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 /* Adds these traces to `files`, oldest first, and deletes those beyond the limits. Call before any
  * file is created, as the owner of the files. */

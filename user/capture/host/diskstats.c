@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "trace/flags.h"
+#include "trace/format/flags.h"
 
 size_t diskstats_read(struct diskstat *stats, size_t room)
 {

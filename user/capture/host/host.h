@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 /* Fills the fields about this host, its kernel and its clocks; the texts are static. */
 void host_describe(struct trace_header *header);

@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_LIMITS_H
 #define FAULTLINE_LIMITS_H
 
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 struct limits;
 

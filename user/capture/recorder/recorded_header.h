@@ -6,7 +6,7 @@
 #define FAULTLINE_RECORDED_HEADER_H
 
 #include "capture/session/session.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 struct limits;
 

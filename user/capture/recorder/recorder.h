@@ -11,7 +11,7 @@
 
 #include "capture/calls/file_choice.h"
 #include "capture/session/session.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct markers;
 struct recorder;

@@ -16,7 +16,7 @@
 #include "capture/support/probes.h"
 #include "capture/drain/profile.h"
 #include "capture/drain/ring.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 struct bpf_program;
 struct session;

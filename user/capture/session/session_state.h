@@ -12,7 +12,7 @@
 #include "capture/support/probes.h"
 #include "capture/support/refusal.h"
 #include "capture/session/session.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 struct arming;
 struct device_stats;

@@ -11,7 +11,7 @@
 
 #include "capture/calls/calls.h"
 #include "capture/support/probes.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 /* A compute span: without one, I/O has nothing to overlap with, and no columns for it. */
 static int write_span(struct trace_writer *writer)

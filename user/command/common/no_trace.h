@@ -3,7 +3,7 @@
 #ifndef FAULTLINE_NO_TRACE_H
 #define FAULTLINE_NO_TRACE_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct report;
 struct rollup_key;

@@ -16,7 +16,7 @@
 #include "command/common/page.h"
 #include "command/common/progress.h"
 #include "log.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "units.h"
 
 int run_page_open(struct run_page *page, pid_t pid, bool force, uid_t uid, gid_t gid, int trace_fd)

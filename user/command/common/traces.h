@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* Opens a trace; a line on stderr says why it cannot be read, or that it is incomplete. Returns 0
  * or an exit status. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "monitor/ledger/sums.h"
-#include "trace/header.h"
+#include "trace/format/header.h"
 
 struct classes;
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "output/base/json.h"
-#include "trace/mp.h"
+#include "trace/format/mp.h"
 
 static void write_value(struct sink *out, struct mp *mp, unsigned int depth);
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "output/base/sink.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* Maps and arrays nested deeper than this become null. */
 #define ARGS_DEPTH 16

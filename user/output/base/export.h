@@ -5,7 +5,7 @@
 
 #include "analysis/order/filter.h"
 #include "output/base/sink.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct export_options {
 	const struct filter *filter; /* NULL: all events */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Names of flags, by bit as in trace/flags.h. */
+/* Names of flags, by bit as in trace/format/flags.h. */
 #include "output/base/flags.h"
 
 /* For calls, and for io_uring and libaio operations, which have additional flags. */

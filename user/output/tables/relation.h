@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Tables for export: their columns, and how a row fills them. Event tables have the columns of
- * trace/columns.h and derived ones. Private to the exports.
+ * trace/format/columns.h and derived ones. Private to the exports.
  */
 #ifndef FAULTLINE_RELATION_H
 #define FAULTLINE_RELATION_H

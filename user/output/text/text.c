@@ -157,7 +157,7 @@ static bool find_duration(const struct report *report, uint64_t *duration_ns)
 	return true;
 }
 
-/* "Failed look-ups: 252 in 27 directories, 640 us in all, 0.3% of the run (--table ...)". Returns
+/* "Failed path lookups: 252 in 27 directories took 640 us, 0.3% of the run (--table ...)". Returns
  * false if the table must be shown: it costs more, or may (its note says what is missing), or rows
  * were requested. */
 static bool write_brief(struct sink *out, const struct report *report, const struct table *table,
@@ -174,7 +174,7 @@ static bool write_brief(struct sink *out, const struct report *report, const str
 	    !sum_column(table, brief->time, &time_ns) || time_ns >= GRID_SHARE_MIN * run_ns)
 		return false;
 	sink_open_memory(&line);
-	sink_format(&line, "%s: %s in %s %s, %s in all, %s of the run (--table %s)", table->title,
+	sink_format(&line, "%s: %s in %s %s took %s, %s of the run (--table %s)", table->title,
 		    units_count(texts[0], count), units_count(texts[1], rows), brief->rows,
 		    units_ns(texts[2], time_ns), units_share(texts[3], (double)time_ns / run_ns),
 		    table->name);

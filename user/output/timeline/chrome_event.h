@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "output/base/sink.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* Ids as written: shifted if an earlier process had the same pid. */
 struct chrome_place {

@@ -2,7 +2,7 @@
 /*
  * Parses blocks.
  */
-#include "block.h"
+#include "trace/format/block.h"
 
 #include <errno.h>
 #include <string.h>

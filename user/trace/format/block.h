@@ -5,9 +5,9 @@
 #ifndef FAULTLINE_TRACE_BLOCK_H
 #define FAULTLINE_TRACE_BLOCK_H
 
-#include "column.h"
-#include "format.h"
-#include "mp.h"
+#include "trace/format/column.h"
+#include "trace/format/format.h"
+#include "trace/format/mp.h"
 
 enum block_type {
 	BLOCK_ROWS,

@@ -2,7 +2,7 @@
 /*
  * Columns of integers, narrow in a file and wide in memory.
  */
-#include "column.h"
+#include "trace/format/column.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_TRACE_COLUMN_H
 #define FAULTLINE_TRACE_COLUMN_H
 
-#include "mp.h"
-#include "pack.h"
+#include "trace/format/mp.h"
+#include "trace/format/pack.h"
 
 /* Returns the width in bytes, 1, 2, 4 or 8, of integers with so many bits and perhaps a sign.
  * `bits` is any number whose highest bit is the highest one needed. */

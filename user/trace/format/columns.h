@@ -10,7 +10,7 @@
  *	COLUMN(ID, name, type, unit, source, meaning)
  *
  * Types: TIME is ns on the trace's clock, stored as differences that start at t0; UINT, INT; STRING
- * is the id of a string, 0 for none. The source is its position in a record of bpf/event.h:
+ * is the id of a string, 0 for none. The source is its position in a record of bpf/records/event.h:
  * HEAD(field) of the record's header, FIELD(field), PAGES(field) in pages, RARE(field) and
  * RARE_PAGES(field) only in records that go through a ring, SECTORS(field) in sectors, BY_HAND if
  * decode_kinds.c computes it.

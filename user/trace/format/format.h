@@ -30,7 +30,7 @@
 #ifndef FAULTLINE_TRACE_FORMAT_H
 #define FAULTLINE_TRACE_FORMAT_H
 
-#include "schema.h"
+#include "trace/format/schema.h"
 
 #define FORMAT_NAME "faultline"
 #define FORMAT_STRING "string"

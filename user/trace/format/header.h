@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "schema.h"
+#include "trace/format/schema.h"
 
 /* What an operation does, so that a reader needs no list of system calls. */
 enum trace_family {

@@ -2,7 +2,7 @@
 /*
  * A pull parser for msgpack; the format is https://github.com/msgpack/msgpack/blob/master/spec.md
  */
-#include "mp.h"
+#include "trace/format/mp.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Packs msgpack into a growing buffer.
  */
-#include "pack.h"
+#include "trace/format/pack.h"
 
 #include <errno.h>
 #include <stdlib.h>

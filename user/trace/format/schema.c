@@ -2,9 +2,9 @@
 /*
  * The tables of schema.h and header.h: kinds of blocks, their columns, names of families.
  */
-#include "schema.h"
+#include "trace/format/schema.h"
 
-#include "header.h"
+#include "trace/format/header.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

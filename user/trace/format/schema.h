@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "columns.h"
-#include "flags.h"
+#include "trace/format/columns.h"
+#include "trace/format/flags.h"
 
 #define TRACE_VERSION 1
 #define TRACE_BLOCK_ROWS 32768		  /* maximum rows of a writer's blocks */

@@ -5,13 +5,13 @@
  * If ranges of ids overlap, which no writer produces, only the one that begins last is searched: a
  * forged file gets an empty string, not a long search.
  */
-#include "args_blocks.h"
+#include "trace/read/args_blocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "trace/read/error.h"
 #include "grow.h"
 
 struct args_blocks *args_blocks_new(const struct input *input, struct trace_buffers *buffers)

@@ -6,9 +6,9 @@
 #ifndef FAULTLINE_TRACE_ARGS_BLOCKS_H
 #define FAULTLINE_TRACE_ARGS_BLOCKS_H
 
-#include "block.h"
-#include "input.h"
-#include "texts.h"
+#include "trace/format/block.h"
+#include "trace/read/input.h"
+#include "trace/read/texts.h"
 
 /* A block and the ids that it claims to hold, which is not trusted. */
 struct args_place {

@@ -2,13 +2,13 @@
 /*
  * Lists the blocks of a file and loads its strings, using the index.
  */
-#include "catalog.h"
+#include "trace/read/catalog.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "trace/read/error.h"
 #include "grow.h"
 
 #define INDEX_KINDS_MAX 1024

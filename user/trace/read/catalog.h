@@ -6,11 +6,11 @@
 #ifndef FAULTLINE_TRACE_CATALOG_H
 #define FAULTLINE_TRACE_CATALOG_H
 
-#include "args_blocks.h"
-#include "block.h"
-#include "input.h"
-#include "reader.h"
-#include "texts.h"
+#include "trace/read/args_blocks.h"
+#include "trace/format/block.h"
+#include "trace/read/input.h"
+#include "trace/read/reader.h"
+#include "trace/read/texts.h"
 
 /* A row block, and how many bytes to read for it. */
 struct catalog_place {

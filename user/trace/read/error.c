@@ -2,13 +2,13 @@
 /*
  * Fills a struct trace_error.
  */
-#include "error.h"
+#include "trace/read/error.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "reader.h"
+#include "trace/read/reader.h"
 
 int trace_fail(struct trace_error *error, int code, const char *format, ...)
 {

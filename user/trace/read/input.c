@@ -5,7 +5,7 @@
  * Nothing that a frame says about itself is trusted: its compressed size is found by walking its
  * blocks, and its content is decompressed into no more memory than a frame may have.
  */
-#include "input.h"
+#include "trace/read/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #include <zstd_errors.h>
 
-#include "error.h"
+#include "trace/read/error.h"
 
 #define FRAME_MAGIC 0xfd2fb528u
 #define SKIPPABLE_MAGIC 0x184d2a50u

@@ -10,8 +10,8 @@
 
 #include <zstd.h>
 
-#include "mp.h"
-#include "reader.h"
+#include "trace/format/mp.h"
+#include "trace/read/reader.h"
 
 struct input {
 	int fd;		       /* -1: bytes in memory */

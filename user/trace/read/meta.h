@@ -6,10 +6,10 @@
 #define FAULTLINE_TRACE_META_H
 
 #include "arena.h"
-#include "header.h"
-#include "mp.h"
-#include "pack.h"
-#include "reader.h"
+#include "trace/format/header.h"
+#include "trace/format/mp.h"
+#include "trace/format/pack.h"
+#include "trace/read/reader.h"
 
 void header_pack(struct pack *pack, const struct trace_header *header);
 /* The same as a block, in case the header cannot be read. */

@@ -2,9 +2,9 @@
 /*
  * Packs the header and the totals of a trace.
  */
-#include "meta.h"
+#include "trace/read/meta.h"
 
-#include "format.h"
+#include "trace/format/format.h"
 
 static void pack_pair(struct pack *pack, const char *key, const char *text)
 {

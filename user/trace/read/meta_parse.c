@@ -5,13 +5,13 @@
  * Tables of fields describe maps: where a key's value goes, and its type. A missing field stays
  * zero, an unknown key is skipped, a value of the wrong type is an error.
  */
-#include "meta.h"
+#include "trace/read/meta.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "error.h"
-#include "format.h"
+#include "trace/read/error.h"
+#include "trace/format/format.h"
 
 /* Far above what any trace has, and low enough that lists of empty items cost little. */
 #define ITEMS_MAX 65536

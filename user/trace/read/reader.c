@@ -2,12 +2,12 @@
 /*
  * Opens a trace and reads the columns of its blocks.
  */
-#include "reader_state.h"
+#include "trace/read/reader_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "error.h"
+#include "trace/read/error.h"
 
 /* Strings may take more memory than their compressed file, but not without limit: a forged file of
  * a few kilobytes could claim gigabytes of empty strings. */

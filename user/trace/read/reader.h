@@ -9,8 +9,8 @@
 #ifndef FAULTLINE_TRACE_READER_H
 #define FAULTLINE_TRACE_READER_H
 
-#include "column.h"
-#include "header.h"
+#include "trace/format/column.h"
+#include "trace/format/header.h"
 
 struct trace_reader;
 

@@ -6,14 +6,14 @@
  * not to be trusted, from a walk over all frames. The index is trusted only for where blocks may
  * be: each is checked when it is read.
  */
-#include "reader_state.h"
+#include "trace/read/reader_state.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "error.h"
-#include "meta.h"
+#include "trace/read/error.h"
+#include "trace/read/meta.h"
 
 #define HEADER_REACH_BYTES (64u << 20) /* from the start: the header's copy is within it */
 #define DAMAGES_MAX 64		       /* searches of a walk for the next whole frame */

@@ -5,8 +5,8 @@
 #ifndef FAULTLINE_READER_STATE_H
 #define FAULTLINE_READER_STATE_H
 
-#include "catalog.h"
-#include "reader.h"
+#include "trace/read/catalog.h"
+#include "trace/read/reader.h"
 
 struct trace_reader {
 	struct input input;

@@ -5,7 +5,7 @@
  * A writer's ids count up from 1, so the string of an id is usually at that index; but a file may
  * contain any ids, so there is only a sorted list, not a table over ids.
  */
-#include "texts.h"
+#include "trace/read/texts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #define FAULTLINE_TRACE_TEXTS_H
 
 #include "arena.h"
-#include "block.h"
-#include "reader.h"
+#include "trace/format/block.h"
+#include "trace/read/reader.h"
 
 struct text {
 	uint64_t id;

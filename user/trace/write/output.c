@@ -2,7 +2,7 @@
 /*
  * Writes frames, index and tail of a trace file.
  */
-#include "output.h"
+#include "trace/write/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "column.h"
+#include "trace/format/column.h"
 
 /* Measured: higher levels take 10% to 25% more time for 2% less size, and a hash table that stays
  * in the L1 cache is the other way around. */

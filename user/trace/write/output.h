@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <zstd.h>
 
-#include "format.h"
-#include "pack.h"
+#include "trace/format/format.h"
+#include "trace/format/pack.h"
 
 /* How much of the reserved room a frame must leave. */
 enum output_room {

@@ -2,7 +2,7 @@
 /*
  * Reads values from records.
  */
-#include "records.h"
+#include "trace/write/records.h"
 
 #include <string.h>
 

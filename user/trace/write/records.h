@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_RECORDS_H
 #define FAULTLINE_RECORDS_H
 
-#include "writer.h"
+#include "trace/write/writer.h"
 
 #define LINE_VALUES (64 / sizeof(uint64_t)) /* per cache line */
 

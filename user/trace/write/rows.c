@@ -7,12 +7,12 @@
  * like most in a hot loop, is filled without reading it again. The loops are written to be
  * vectorised.
  */
-#include "rows.h"
+#include "trace/write/rows.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "column.h"
+#include "trace/format/column.h"
 
 #define COLUMNS_MAX 64
 

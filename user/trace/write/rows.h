@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_TRACE_ROWS_H
 #define FAULTLINE_TRACE_ROWS_H
 
-#include "pack.h"
-#include "schema.h"
+#include "trace/format/pack.h"
+#include "trace/format/schema.h"
 
 /* Fits the L1 cache, so that storing a row in all its columns is cheap. */
 #define ROWS_CHUNK_BYTES 32768

@@ -2,14 +2,14 @@
 /*
  * Packs blocks of strings.
  */
-#include "string_block.h"
+#include "trace/write/string_block.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "column.h"
-#include "format.h"
+#include "trace/format/column.h"
+#include "trace/format/format.h"
 #include "grow.h"
 
 #define TEXT_HEAD_BYTES 8

@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_TRACE_STRING_BLOCK_H
 #define FAULTLINE_TRACE_STRING_BLOCK_H
 
-#include "pack.h"
+#include "trace/format/pack.h"
 
 struct string_block {
 	struct pack texts;

@@ -2,7 +2,7 @@
 /*
  * A hash table with open addressing over one arena.
  */
-#include "strings.h"
+#include "trace/write/strings.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * A queue of jobs and the thread that processes them.
  */
-#include "worker.h"
+#include "trace/write/worker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
+#include "trace/format/format.h"
 
 #define QUEUED_OBJECTS_MAX (8u << 20)
 #define HELD_BYTES_MAX (16u << 20)

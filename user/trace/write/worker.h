@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-#include "output.h"
-#include "rows.h"
+#include "trace/write/output.h"
+#include "trace/write/rows.h"
 
 enum job_type { JOB_ROWS, JOB_STRINGS, JOB_OBJECT, JOB_SETTLE, JOB_TOTALS };
 

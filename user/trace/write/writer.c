@@ -11,18 +11,18 @@
  * none is left the producer waits for the thread, or, if there is nothing to wait for, queues its
  * largest block.
  */
-#include "writer.h"
+#include "trace/write/writer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
-#include "meta.h"
-#include "records.h"
-#include "string_block.h"
-#include "strings.h"
-#include "worker.h"
+#include "trace/format/format.h"
+#include "trace/read/meta.h"
+#include "trace/write/records.h"
+#include "trace/write/string_block.h"
+#include "trace/write/strings.h"
+#include "trace/write/worker.h"
 
 #define LANES_MAX 64 /* more are folded: each holds a chunk for every kind */
 #define LONG_ROW_NS 10000000u

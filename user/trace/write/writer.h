@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "header.h"
+#include "trace/format/header.h"
 
 struct trace_writer;
 
