@@ -267,7 +267,7 @@ class Reading(InPlace):
         text, data = call("report", path), call("report", "-q", "--format", "json", path)
         self.assertEqual((text.returncode, data.returncode), (0, 0), text.stderr)
         self.assertIsNone(json.loads(data.stdout)["trace"]["duration_ns"])
-        self.assertIn(b"\nran for an unknown time, exit unknown", text.stdout)
+        self.assertIn(b"\nRan for an unknown time, exit unknown.", text.stdout)
         self.assertIn(b"\nNo findings: nothing of the run was recorded\n", text.stdout)
 
     def test_damaged_header(self):
@@ -601,7 +601,7 @@ class Reading(InPlace):
             self.assertEqual(overlap["by_rank"][0]["rank"], 3)
             self.assertEqual(overlap["by_rank"][0]["compute_ns"], 30 * 10**6)
             text = call("report", "--spans", path, SAMPLE).stdout.decode()
-            self.assertRegex(text, r"(?m)^compute .* 30\.0 ms +30\.0%$")
+            self.assertRegex(text, r"(?m)^Compute .* 30\.0 ms +30\.0%$")
 
     def report(self, *options):
         done = call("report", "--format", "json", *options, SAMPLE)

@@ -71,7 +71,7 @@ static const struct table_column first_columns[] = {
 	  "calls and faults with requests of their own in flight: bios that their thread queued "
 	  "during them, or earlier for the same file",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.count), 0 },
-	{ "time_ns", "time", UNIT_NS, "time of these operations, summed over threads",
+	{ "time_ns", "thread time", UNIT_NS, "time of these operations, summed over threads",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.time_ns), 0 },
 };
 
@@ -241,6 +241,7 @@ static const struct sampled sampled = { CHAIN_SAMPLED, .numbers = numbers, .at =
 const struct analysis analysis_latency_breakdown = {
 	.name = "latency_breakdown",
 	.title = "Waiting for storage, by file",
+	.share = "share",
 	.meaning = "time of operations split into device, queue and other, by file",
 	.shown = "path,time_ns,device_ns,queue_ns,other_ns,count,bios,bytes",
 	.by = "time_ns",

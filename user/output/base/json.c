@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "output/base/escape.h"
 
@@ -241,6 +242,9 @@ static int add_cell(struct json_object *row, const char *name, const struct cell
 
 	if (status)
 		return status;
+	/* Nothing is known of the members of an object that was not recorded. */
+	if (cell->type == CELL_NULL && strchr(name, '.'))
+		return 0;
 	if (cell->summed)
 		return add_member(parent, name, NULL);
 	switch (cell->type) {
