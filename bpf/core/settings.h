@@ -13,7 +13,7 @@ extern const volatile struct call_request requests[CALL_REQUESTS];
 extern const volatile __u32 file_classes;	  /* FILE_CLASS_* to record */
 extern const volatile __u64 open_file_secrets[2]; /* see open_file_of; 0: none */
 extern const volatile __u32 mmap_number;	  /* system call number */
-extern const volatile bool code_told;		  /* reports code mappings: may have markers */
+extern const volatile bool code_reported;	  /* reports code mappings: may have markers */
 extern const volatile __u32 page_bytes;
 extern const volatile bool follow_privileged;  /* follow setuid programs, too */
 extern const volatile bool have_filemap_fault; /* entries of filemap_fault are traced */

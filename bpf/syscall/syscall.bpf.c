@@ -153,7 +153,7 @@ __noinline int call_exit_any(struct task_state *state, struct call_args *args, s
 		call_exit_flags(state, &row, args);
 	if (row.traits & CALL_SUBMITS && result > 0)
 		call_count_submissions(row.op, result);
-	if (code_told && state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file &&
+	if (code_reported && state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file &&
 	    result > 0)
 		code_send(result, call_arg(args, 2));
 	if (!(row.traits & CALL_TRANSFER) &&

@@ -88,7 +88,7 @@ static struct io_uring_sqe *ask(struct asked what, struct io_uring_sqe how)
 	return &entries[at];
 }
 
-static void tell(const struct asked *what, long result)
+static void emit(const struct asked *what, long result)
 {
 	fprintf(out,
 		"{\"pid\": %d, \"op\": \"%s\", \"path\": \"%s%s%s\", \"path2\": \"%s%s%s\", "
@@ -117,11 +117,11 @@ static void carry_out(void)
 			&completions[*head & (params.cq_entries - 1)];
 
 		require(completion->user_data < asked_count);
-		tell(&asked[completion->user_data], completion->res);
+		emit(&asked[completion->user_data], completion->res);
 	}
 	for (unsigned int i = 0; i < asked_count; i++)
 		if (asked[i].silent)
-			tell(&asked[i], asked[i].bytes);
+			emit(&asked[i], asked[i].bytes);
 	asked_count = 0;
 }
 
@@ -365,7 +365,7 @@ static void again_by_libaio(int data, int made)
 					.aio_offset = what.offset };
 		require(syscall(SYS_io_submit, context, 1, &list) == 1);
 		require(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1);
-		tell(&what, event.res);
+		emit(&what, event.res);
 	}
 	require(!syscall(SYS_io_destroy, context));
 }
@@ -385,7 +385,7 @@ static void waiting(void)
 					  .len = BLOCK,
 					  .off = -1 });
 	require(syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0) == 1);
-	tell(&what, -EINTR);
+	emit(&what, -EINTR);
 	asked_count = 0;
 }
 
@@ -416,7 +416,7 @@ static void unfinished(int data)
 					    .aio_nbytes = BLOCK,
 					    .aio_offset = i * BLOCK };
 		list[i] = &blocks[i];
-		tell(&what, -EINTR);
+		emit(&what, -EINTR);
 	}
 	require(syscall(SYS_io_submit, context, 3, list) == 3);
 	fflush(out);
@@ -464,7 +464,7 @@ static void multishot(void)
 			close(ends[1]);
 			break;
 		}
-		tell(&what, completion->res);
+		emit(&what, completion->res);
 		__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
 	}
 	close(ends[0]);

@@ -204,12 +204,12 @@ class Chrome(InPlace):
             bytes_of = collections.Counter()
             for row in rows:
                 bytes_of["from storage"] += row.get("fetched_bytes", 0)
-                bytes_of["created by writes"] += row.get("created_bytes", 0)
+                bytes_of["newly cached by writes"] += row.get("created_bytes", 0)
                 if row.get("op") in ("read", "pread64", "sendfile"):
                     bytes_of["read"] += row["result"]
                 if row.get("op") in ("write", "sendfile"):
                     bytes_of["written"] += row["result"]
-            for key in "read", "written", "from storage", "created by writes":
+            for key in "read", "written", "from storage", "newly cached by writes":
                 self.assertAlmostEqual(float(sums[key]) / 1e9, bytes_of[key], 3, (name, key))
 
     def test_counter_spreads(self):
@@ -372,7 +372,7 @@ class Chrome(InPlace):
         self.refused("-o", out, naming="no trace given")
         self.refused("-o", out, self.path("missing.flt"), naming="missing.flt")
         self.refused("-o", out, self.place, naming=self.place)
-        self.refused("-o", out, nest, nest, naming="the same trace")
+        self.refused("-o", out, nest, nest, naming="same trace as")
         self.refused("-o", self.path("no/such/x.json"), nest, naming="no/such")
         self.refused("-o", self.place, nest, naming=self.place)
         self.refused("-o", out, "--from", "yesterday", nest, naming="yesterday")

@@ -128,7 +128,7 @@ struct comparing {
 	const struct table *whole, *parts;
 	bool *taken; /* rows of the parts already matched */
 	bool apart;
-	size_t told, untold;
+	size_t reported, unreported;
 };
 
 static size_t same_row(const struct comparing *comparing, size_t row)
@@ -182,7 +182,7 @@ static void compare_row(struct comparing *comparing, size_t row, size_t other)
 		if (is_excepted(whole->name, column->name) || is_unranked(whole, row))
 			continue;
 		if (is_same(at(whole, row, i), at(parts, other, i))) {
-			comparing->told++;
+			comparing->reported++;
 			continue;
 		}
 		if (is_known(at(parts, other, i)) || !may_be_open(comparing, column))
@@ -192,7 +192,7 @@ static void compare_row(struct comparing *comparing, size_t row, size_t other)
 				 (long long)at(whole, row, i)->uint,
 				 is_known(at(parts, other, i)) ? "" : "null ",
 				 (long long)at(parts, other, i)->uint);
-		comparing->untold++;
+		comparing->unreported++;
 	}
 }
 
@@ -205,7 +205,7 @@ static void compare_tables(struct comparing *comparing)
 	if (whole->absent && parts->absent)
 		return;
 	if (comparing->analysis->merging.whole && parts->absent) {
-		comparing->untold++;
+		comparing->unreported++;
 		return;
 	}
 	assert_int_equal(whole->absent, parts->absent);
@@ -233,7 +233,7 @@ static void compare_tables(struct comparing *comparing)
 }
 
 static void compare(const struct report *whole, const struct report *parts, bool apart,
-		    size_t *told, size_t *untold)
+		    size_t *reported, size_t *unreported)
 {
 	size_t count;
 	const struct analysis *const *analyses = report_analyses(&count);
@@ -246,8 +246,8 @@ static void compare(const struct report *whole, const struct report *parts, bool
 					       .apart = apart };
 
 		compare_tables(&comparing);
-		*told += comparing.told;
-		*untold += comparing.untold;
+		*reported += comparing.reported;
+		*unreported += comparing.unreported;
 	}
 }
 

@@ -280,7 +280,7 @@ static void load_from_memory(struct made_trace *made, bool sound)
 }
 
 /* A span marked as data loading takes precedence. */
-static void load_told(struct made_trace *made, bool sound)
+static void load_reported(struct made_trace *made, bool sound)
 {
 	add_load(made, 10, 100, 4 * MIB);
 	if (sound)

@@ -203,7 +203,7 @@ static void write_bound(struct made_trace *made, bool sound)
 }
 
 /* A cost that another finding covers is reported once. */
-static void write_bound_told(struct made_trace *made, bool sound)
+static void write_bound_reported(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/results");
 	CALLS(made, 100, .count = 200, .op = M_WRITE, .bytes = 8192, .dur = 2 * MS,

@@ -148,7 +148,7 @@ static void test_lower_bounds(void **state)
 }
 
 /* The trace has no block layer. */
-static void test_not_told(void **state)
+static void test_not_reported(void **state)
 {
 	const struct run run = { 10, 0, 20 * MS };
 	struct limits storage = measure("totals.read.count");
@@ -184,7 +184,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),	     cmocka_unit_test(test_allowances),
-		cmocka_unit_test(test_lower_bounds), cmocka_unit_test(test_not_told),
+		cmocka_unit_test(test_lower_bounds), cmocka_unit_test(test_not_reported),
 		cmocka_unit_test(test_findings),
 	};
 

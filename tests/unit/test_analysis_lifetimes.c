@@ -74,7 +74,6 @@ static void test_removed(void **state)
 	done(&made, report);
 }
 
-/* A name in use by a created file cannot create another until it is removed. */
 /*
  * As git does: created under a temporary name, then linked to its real one. Removed with its last
  * name.

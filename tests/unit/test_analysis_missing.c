@@ -156,7 +156,7 @@ static void test_notes(void **state)
 	report = made_report(&made.reader, 1);
 	assert_non_null(strstr(caveat(report, "unfollowed"), "2 child processes"));
 	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
-	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on no known mapping"));
+	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on unknown mappings"));
 	assert_non_null(strstr(caveat(report, "bios"), "5 block I/Os have no completion event"));
 	assert_non_null(strstr(caveat(report, "bios-under-way"),
 			       "6 block I/Os were known to be in flight"));

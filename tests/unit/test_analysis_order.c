@@ -323,18 +323,18 @@ static void test_random_programs(void **state)
 	}
 }
 
-struct told {
+struct reported {
 	double last;
 	int calls;
 };
 
 static void note_progress(void *context, double done)
 {
-	struct told *told = context;
+	struct reported *reported = context;
 
-	assert_true(done > told->last && done <= 1);
-	told->last = done;
-	told->calls++;
+	assert_true(done > reported->last && done <= 1);
+	reported->last = done;
+	reported->calls++;
 }
 
 /* Progress only moves forward, and ends at 1. */
@@ -342,8 +342,8 @@ static void test_progress(void **state)
 {
 	static struct operation_done list[EVENTS];
 	static const char *const names[] = { "a.flt" };
-	struct told told = { 0 };
-	const struct report_options options = { .progress = note_progress, .context = &told };
+	struct reported reported = { 0 };
+	const struct report_options options = { .progress = note_progress, .context = &reported };
 	struct trace_error error;
 	struct made_trace made;
 	struct report *report;
@@ -351,8 +351,8 @@ static void test_progress(void **state)
 	make_operations(list, false, false);
 	make_trace(&made, list, (uint64_t)SQUARES * SQUARE_NS);
 	assert_int_equal(report_make(&report, &made.reader, names, 1, &options, &error), 0);
-	assert_true(told.last == 1);
-	assert_true(told.calls > 1);
+	assert_true(reported.last == 1);
+	assert_true(reported.calls > 1);
 	report_free(report);
 	made_close(&made);
 }

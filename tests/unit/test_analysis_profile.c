@@ -406,7 +406,7 @@ static void test_findings(void **state)
 }
 
 /* Lock waits of four concurrent processes are not counted again as metadata. */
-static void test_told_once(void **state)
+static void test_reported_once(void **state)
 {
 	const struct sums of = { .op = M_FLOCK, .count = 2000, .thread_time = 4 * SECOND };
 	struct made_trace made;
@@ -516,7 +516,7 @@ int main(void)
 		cmocka_unit_test(test_beside_events),
 		cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_who_waits),
-		cmocka_unit_test(test_told_once),
+		cmocka_unit_test(test_reported_once),
 		cmocka_unit_test(test_cost_is_bounded),
 		cmocka_unit_test(test_findings_of_spans),
 	};

@@ -138,20 +138,20 @@ static struct report *report_of_random(uint64_t seed, bool strewn, struct made_t
 
 static void check_same(const struct table *whole, const struct table *parted, uint64_t seed)
 {
-	struct sink told_of_whole, told_of_parted;
+	struct sink reported_of_whole, reported_of_parted;
 
-	sink_open_memory(&told_of_whole);
-	sink_open_memory(&told_of_parted);
-	assert_int_equal(json_tables(&told_of_whole, &whole, 1), 0);
-	assert_int_equal(json_tables(&told_of_parted, &parted, 1), 0);
+	sink_open_memory(&reported_of_whole);
+	sink_open_memory(&reported_of_parted);
+	assert_int_equal(json_tables(&reported_of_whole, &whole, 1), 0);
+	assert_int_equal(json_tables(&reported_of_parted, &parted, 1), 0);
 	/* JSON does not include notes. */
 	if (whole->note)
 		assert_string_equal(whole->note, parted->note);
-	if (told_of_whole.used != told_of_parted.used ||
-	    memcmp(told_of_whole.buffer, told_of_parted.buffer, told_of_whole.used))
+	if (reported_of_whole.used != reported_of_parted.used ||
+	    memcmp(reported_of_whole.buffer, reported_of_parted.buffer, reported_of_whole.used))
 		fail_msg("seed %d: table %s is not the same", (int)seed, whole->name);
-	sink_close(&told_of_whole);
-	sink_close(&told_of_parted);
+	sink_close(&reported_of_whole);
+	sink_close(&reported_of_parted);
 }
 
 static void test_alike(void **state)

@@ -310,15 +310,15 @@ static void take_exec(struct flight_past *past, uint32_t pid, const char *comm, 
 	take(past, exec);
 }
 
-struct told {
+struct reported {
 	char text[1024];
 };
 
-static void tell(void *context, unsigned int lane, const void *record, size_t size)
+static void emit(void *context, unsigned int lane, const void *record, size_t size)
 {
 	const struct event_header *header = record;
-	struct told *told = context;
-	char *at = told->text + strlen(told->text);
+	struct reported *reported = context;
+	char *at = reported->text + strlen(reported->text);
 	const struct event_exec *exec = record;
 
 	if (header->kind == RECORD_EXEC)
@@ -365,7 +365,7 @@ static void test_past(void **state)
 	struct event_device device = { .header = { .kind = RECORD_DEVICE, .size = sizeof(device) },
 				       .dev = 3 };
 	struct flight_past past = { 0 };
-	struct told told = { "" };
+	struct reported reported = { "" };
 
 	take_exec(&past, 10, "python", 2);
 	begin_span(&past, 10, 9);
@@ -379,15 +379,15 @@ static void test_past(void **state)
 	take(&past, &exit); /* with its spans */
 	device.total.of[0].requests = 40;
 	take(&past, &device);
-	flight_past_tell(&past, 100, tell, &told);
-	assert_string_equal(told.text, "[2]11<10:python:python@100+ span 2@100 device 40 ");
+	flight_past_emit(&past, 100, emit, &reported);
+	assert_string_equal(reported.text, "[2]11<10:python:python@100+ span 2@100 device 40 ");
 	device.total.of[0].requests = 50;
 	flight_past_subtract(&past, &device);
 	assert_int_equal(device.total.of[0].requests, 10);
-	told.text[0] = 0;
+	reported.text[0] = 0;
 	take_exec(&past, 11, "cat", -1);
-	flight_past_tell(&past, 200, tell, &told);
-	assert_true(!strncmp(told.text, "[]11<0:cat:cat@200+ ", 20));
+	flight_past_emit(&past, 200, emit, &reported);
+	assert_true(!strncmp(reported.text, "[]11<0:cat:cat@200+ ", 20));
 	assert_int_equal(past.refused, 0);
 	flight_past_free(&past);
 }
@@ -404,21 +404,21 @@ static void test_past_disordered(void **state)
 		.process_ends = 1
 	};
 	struct flight_past past = { 0 };
-	struct told told = { "" };
+	struct reported reported = { "" };
 
 	take_exec(&past, 10, "python", -1);
 	take(&past, &end);
 	begin_span(&past, 10, 1);
-	flight_past_tell(&past, 100, tell, &told);
-	assert_string_equal(told.text, "[]10<0:python:python@100+ ");
+	flight_past_emit(&past, 100, emit, &reported);
+	assert_string_equal(reported.text, "[]10<0:python:python@100+ ");
 	/* Spans that began later are still open; feeding the same records twice changes nothing. */
 	end.header.time_ns = 6;
 	for (int i = 0; i < 2; i++) {
-		told.text[0] = 0;
+		reported.text[0] = 0;
 		take(&past, &end);
 		begin_span(&past, 10, 1);
-		flight_past_tell(&past, 100, tell, &told);
-		assert_string_equal(told.text, "[]10<0:python:python@100+ span 1@100 ");
+		flight_past_emit(&past, 100, emit, &reported);
+		assert_string_equal(reported.text, "[]10<0:python:python@100+ span 1@100 ");
 	}
 	for (uint64_t id = 1; id <= 60000; id++)
 		begin_span(&past, 10, id);
@@ -426,9 +426,9 @@ static void test_past_disordered(void **state)
 	take(&past, &exit);
 	assert_int_equal(past.spans.count, 0);
 	begin_span(&past, 10, 1);
-	told.text[0] = 0;
-	flight_past_tell(&past, 100, tell, &told);
-	assert_string_equal(told.text, "");
+	reported.text[0] = 0;
+	flight_past_emit(&past, 100, emit, &reported);
+	assert_string_equal(reported.text, "");
 	assert_int_equal(past.refused, 0);
 	flight_past_free(&past);
 }
@@ -465,15 +465,15 @@ static void add_name(struct flight_names *names, uint32_t id, size_t path_bytes)
 	assert_int_equal(flight_names_add(names, file), 0);
 }
 
-static size_t count_told(const struct flight_names *names)
+static size_t count_reported(const struct flight_names *names)
 {
-	struct flight_records told = { 0 };
+	struct flight_records reported = { 0 };
 	size_t count = 0;
 
-	flight_names_tell(names, &told);
-	for (size_t at = 0; at < told.bytes; count++)
-		at += *(uint32_t *)(told.memory + at); /* each entry begins with its length */
-	free(told.memory);
+	flight_names_emit(names, &reported);
+	for (size_t at = 0; at < reported.bytes; count++)
+		at += *(uint32_t *)(reported.memory + at); /* each entry begins with its length */
+	free(reported.memory);
 	return count;
 }
 
@@ -490,14 +490,14 @@ static void test_names(void **state)
 	flight_names_mark(&names, 0, FLIGHT_NAME_RECORDED);
 	flight_names_mark(&names, 5000, FLIGHT_NAME_RECORDED);
 	assert_int_equal(names.unresolved, 1);
-	assert_int_equal(count_told(&names), 10);
+	assert_int_equal(count_reported(&names), 10);
 	/* Records of recent names may still arrive. */
 	assert_int_equal(flight_names_sweep(&names), 0);
 	assert_int_equal(names.files.count, 100);
 	assert_int_equal(flight_names_sweep(&names), 0);
 	assert_int_equal(names.files.count, 10);
 	flight_names_unmark(&names);
-	assert_int_equal(count_told(&names), 0);
+	assert_int_equal(count_reported(&names), 0);
 	assert_int_equal(flight_names_sweep(&names), 0);
 	assert_int_equal(names.files.count, 0);
 	assert_int_equal(names.bytes, 0);

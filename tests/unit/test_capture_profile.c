@@ -55,16 +55,16 @@ static unsigned int take_slots(struct slots *slots, unsigned int first, unsigned
 	return taken;
 }
 
-struct told {
+struct reported {
 	uint64_t operations, bytes;
 };
 
 static void add_up(void *context, const struct profile_slot *added)
 {
-	struct told *told = context;
+	struct reported *reported = context;
 
-	told->operations += added->sums.count;
-	told->bytes += added->sums.bytes;
+	reported->operations += added->sums.count;
+	reported->bytes += added->sums.bytes;
 	assert_int_equal(added->who.started_ns, added->key.pid - 1 + 7);
 }
 
@@ -72,28 +72,28 @@ static void add_up(void *context, const struct profile_slot *added)
 static void test_torn(void **state)
 {
 	struct slots slots = open_slots();
-	struct told told = { 0 };
+	struct reported reported = { 0 };
 
 	take_slots(&slots, 5, SLOTS);
-	assert_int_equal(profile_read(slots.profile, 1000, false, add_up, &told), 1);
+	assert_int_equal(profile_read(slots.profile, 1000, false, add_up, &reported), 1);
 	slots.all[5].sums.bytes += 11;
-	assert_int_equal(profile_read(slots.profile, 2000, false, add_up, &told), 1);
-	assert_int_equal(profile_read(slots.profile, 3000, false, add_up, &told), 0);
+	assert_int_equal(profile_read(slots.profile, 2000, false, add_up, &reported), 1);
+	assert_int_equal(profile_read(slots.profile, 3000, false, add_up, &reported), 0);
 	slots.all[5].sums.count++;
-	assert_int_equal(profile_read(slots.profile, 4000, false, add_up, &told), 1);
-	assert_int_equal(profile_read(slots.profile, 5000, false, add_up, &told), 0);
+	assert_int_equal(profile_read(slots.profile, 4000, false, add_up, &reported), 1);
+	assert_int_equal(profile_read(slots.profile, 5000, false, add_up, &reported), 0);
 	/* However late. */
 	slots.all[5].sums.bytes += 31;
-	assert_int_equal(profile_read(slots.profile, 6000, true, add_up, &told), 1);
-	assert_int_equal(told.operations, 2);
-	assert_int_equal(told.bytes, 42);
+	assert_int_equal(profile_read(slots.profile, 6000, true, add_up, &reported), 1);
+	assert_int_equal(reported.operations, 2);
+	assert_int_equal(reported.bytes, 42);
 	close_slots(&slots);
 }
 
 static void test_crowded(void **state)
 {
 	struct slots slots = open_slots();
-	struct told told = { 0 };
+	struct reported reported = { 0 };
 	unsigned int taken;
 
 	assert_false(profile_is_crowded(NULL));
@@ -107,11 +107,11 @@ static void test_crowded(void **state)
 		assert_true(profile_is_crowded(slots.profile));
 
 	/* Half of them are to be freed, and are free by the next reading; nothing is read twice. */
-	assert_int_equal(profile_read(slots.profile, 2000, false, add_up, &told), taken);
+	assert_int_equal(profile_read(slots.profile, 2000, false, add_up, &reported), taken);
 	assert_true(profile_is_crowded(slots.profile));
-	assert_int_equal(profile_read(slots.profile, 3000, false, add_up, &told), 0);
+	assert_int_equal(profile_read(slots.profile, 3000, false, add_up, &reported), 0);
 	assert_false(profile_is_crowded(slots.profile));
-	assert_int_equal(told.operations, taken);
+	assert_int_equal(reported.operations, taken);
 	assert_int_equal(profile_use(slots.profile).given_back, SLOTS / 2);
 	close_slots(&slots);
 }
@@ -125,15 +125,15 @@ static bool is_over(void *context, uint32_t pid)
 static void test_of_ended_processes(void **state)
 {
 	struct slots slots = open_slots();
-	struct told told = { 0 };
+	struct reported reported = { 0 };
 
 	take_slots(&slots, 0, 1);
 	profile_set_exited(slots.profile, is_over, NULL);
-	profile_read(slots.profile, 2000, false, add_up, &told);
-	profile_read(slots.profile, 3000, false, add_up, &told);
+	profile_read(slots.profile, 2000, false, add_up, &reported);
+	profile_read(slots.profile, 3000, false, add_up, &reported);
 	for (unsigned int i = 0; i < SLOTS; i++)
 		assert_int_equal(slots.all[i].state, i % 2 ? PROFILE_USED : PROFILE_FREE);
-	assert_int_equal(told.operations, SLOTS);
+	assert_int_equal(reported.operations, SLOTS);
 	assert_int_equal(profile_use(slots.profile).given_back, 0);
 	close_slots(&slots);
 }

@@ -32,8 +32,8 @@ static struct report *made_of(struct made_trace *made, void (*make)(struct made_
 }
 
 /* Checks one column of the trace's finding. */
-static void check_told(void (*make)(struct made_trace *made), const char *id, const char *column,
-		       const char *text)
+static void check_reported(void (*make)(struct made_trace *made), const char *id,
+			   const char *column, const char *text)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make);
@@ -57,8 +57,8 @@ static void make_script(struct made_trace *made)
 /* The example is one of the small files, not the file with the most time. */
 static void test_example(void **state)
 {
-	check_told(make_script, "many-small-files", "title",
-		   "Many small files are read, such as 0.jpg");
+	check_reported(make_script, "many-small-files", "title",
+		       "Many small files are read, such as 0.jpg");
 }
 
 /* A database's commits: the journal is created and removed each time, and the directory synced. */
@@ -75,8 +75,8 @@ static void make_commits(struct made_trace *made)
 /* The title names a synced file, although its directory took longer. */
 static void test_directory(void **state)
 {
-	check_told(make_commits, "fsync-often", "title",
-		   "Run waits for syncs of log and 1 more file");
+	check_reported(make_commits, "fsync-often", "title",
+		       "Run waits for syncs of log and 1 more file");
 }
 
 /* Read twice from storage; the job calls fadvise in between. */
@@ -155,8 +155,8 @@ static void test_small_files_written(void **state)
 		   "HDF5, LMDB), and buffer in the program and write ≥ 1 MiB at a time");
 	report_free(report);
 	made_close(&made);
-	check_told(make_log, "small-writes", "advice",
-		   "Buffer in the program and write ≥ 1 MiB at a time");
+	check_reported(make_log, "small-writes", "advice",
+		       "Buffer in the program and write ≥ 1 MiB at a time");
 }
 
 static void make_populated(struct made_trace *made)
@@ -174,11 +174,12 @@ static void make_populated_from_memory(struct made_trace *made)
 /* Cached data has no device bandwidth; populated mappings had no faults. */
 static void test_bound_by_memory(void **state)
 {
-	check_told(
+	check_reported(
 		make_populated, "mmap-bound", "says",
 		"300 ms in calls that map, populate or lock; 256 MiB from storage, at 853 MiB/s");
-	check_told(make_populated_from_memory, "mmap-bound", "says",
-		   "300 ms in 1 fault and in calls that map, populate or lock; 0 B from storage");
+	check_reported(
+		make_populated_from_memory, "mmap-bound", "says",
+		"300 ms in 1 fault and in calls that map, populate or lock; 0 B from storage");
 }
 
 static void make_many_read(struct made_trace *made)
@@ -201,10 +202,11 @@ static void make_one_read(struct made_trace *made)
 /* The title names one file only if that file takes most of the time. */
 static void test_bound_by_many(void **state)
 {
-	check_told(
+	check_reported(
 		make_many_read, "read-bound", "title",
 		"Run waits for reads, most of all of 7.npy, one of many files (5.2% of that time)");
-	check_told(make_one_read, "read-bound", "title", "Run waits for reads, most of all of a");
+	check_reported(make_one_read, "read-bound", "title",
+		       "Run waits for reads, most of all of a");
 }
 
 /* Small sequential reads, one in 256 of which waits, for a request issued late. */
@@ -382,11 +384,11 @@ static void make_syncs_of_many(struct made_trace *made)
 /* One file of many in a group does not stand for the whole group. */
 static void test_files_beside_the_named(void **state)
 {
-	check_told(make_load_of_one, "load-waits", "title", "Program blocks reading sample");
-	check_told(make_load_of_many, "load-waits", "title",
-		   "Program blocks reading sample (3.1% of that time) and other files");
-	check_told(make_syncs_of_many, "fsync-often", "title",
-		   "Run waits for syncs of sample and 99 more files");
+	check_reported(make_load_of_one, "load-waits", "title", "Program blocks reading sample");
+	check_reported(make_load_of_many, "load-waits", "title",
+		       "Program blocks reading sample (3.1% of that time) and other files");
+	check_reported(make_syncs_of_many, "fsync-often", "title",
+		       "Run waits for syncs of sample and 99 more files");
 }
 
 static void make_ranks_that_sync(struct made_trace *made)
@@ -405,9 +407,9 @@ static void make_again_direct(struct made_trace *made)
 /* O_DIRECT reads come from storage, though nothing enters the page cache. */
 static void test_again_direct(void **state)
 {
-	check_told(make_again_direct, "read-again", "says",
-		   "192 MiB were read from 65.0 MiB of data; 100.0% from storage, 192 MiB with "
-		   "O_DIRECT, which caches nothing");
+	check_reported(make_again_direct, "read-again", "says",
+		       "192 MiB were read from 65.0 MiB of data; 100.0% from storage, 192 MiB with "
+		       "O_DIRECT, which caches nothing");
 }
 
 /* A rank's writes, each starting 0.5 ms after the other rank's, or right after they end. */
@@ -497,9 +499,10 @@ static void test_shared_across_threads(void **state)
 /* One process's share: of four ranks' concurrent syncs, only one rank's count in a row. */
 static void test_who_syncs(void **state)
 {
-	check_told(make_ranks_that_sync, "fsync-often", "says",
-		   "240 fsync and similar calls of 500 us each, 30.0 ms in total, by 4 processes: "
-		   "60 by process 20, rank 0");
+	check_reported(
+		make_ranks_that_sync, "fsync-often", "says",
+		"240 fsync and similar calls of 500 us each, 30.0 ms in total, by 4 processes: "
+		"60 by process 20, rank 0");
 }
 
 int main(void)

@@ -142,7 +142,7 @@ static void test_many(void **state)
 		assert_int_equal(ledger_node(ledger)->processes_begun, 1 + (round + 1) * each);
 		assert_int_equal(ledger_node(ledger)->processes_ended, (round + 1) * each);
 	}
-	assert_int_equal(ledger_node(ledger)->processes_untold, 0);
+	assert_int_equal(ledger_node(ledger)->processes_unreported, 0);
 	close_all(intake, ledger);
 }
 
@@ -306,7 +306,7 @@ static void test_moved_and_gone(void **state)
 		slot.key.pid = PARENT + 2;
 		slot.sums.count = 5;
 		intake_take_slot(intake, &slot);
-		intake_tell_moves(intake, cases[i].moves);
+		intake_emit_moves(intake, cases[i].moves);
 		while (!intake_book(intake, 135, 135))
 			usleep(1000);
 		there = job_called(ledger, "/b") ? sums_total(&job_called(ledger, "/b")->sums).count
@@ -404,7 +404,7 @@ static void test_stays_as_large(void **state)
 						     * 0 */
 	assert_int_equal(ledger_node(ledger)->processes_begun, 1 + 8 * ROUND);
 	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 8 * ROUND);
-	assert_int_equal(ledger_node(ledger)->processes_untold, 0);
+	assert_int_equal(ledger_node(ledger)->processes_unreported, 0);
 	close_all(intake, ledger);
 }
 

@@ -161,16 +161,16 @@ static void test_new_and_anew(void **state)
 /* An operation in flight makes a row; one in flight for over a second adds columns. */
 static void test_in_flight(void **state)
 {
-	static const char told[] =
+	static const char reported[] =
 		"{\"time_unix_ns\":%llu,\"readings\":%d,\"jobs\":[{\"id\":3,\"cgroup\":\"/x\","
 		"\"in_flight\":{\"count\":1,\"oldest\":{\"pid\":42,\"op\":\"pwrite64\","
 		"\"path\":\"/data/model.bin\",\"age_ns\":%llu}},\"methods\":[],\"processes\":[]}]}";
-	char text[sizeof(told) + 64];
+	char text[sizeof(reported) + 64];
 	struct top_sample before = sample_of(1, 2, "train"), after;
 	struct table *table;
 
 	for (unsigned long long age_ns = SECOND / 2; age_ns <= SECOND; age_ns *= 2) {
-		snprintf(text, sizeof(text), told, 200 * SECOND, 2, age_ns);
+		snprintf(text, sizeof(text), reported, 200 * SECOND, 2, age_ns);
 		assert_int_equal(top_sample_parse(&after, text, strlen(text)), 0);
 		table = frame_of(&before, &after, TOP_JOBS, "");
 		assert_int_equal(table->row_count, 1);
@@ -278,9 +278,9 @@ static void test_names(void **state)
 	assert_string_equal(sample.of[TOP_JOBS].all[0].name, "slurm 123.0");
 	assert_string_equal(sample.of[TOP_JOBS].all[1].name, "/system.slice/train.service");
 	assert_string_equal(sample.of[TOP_FILES].all[0].job, "/system.slice/train.service");
-	assert_int_equal(sample.untold[TOP_JOBS], 3);
-	assert_int_equal(sample.untold[TOP_PROCESSES], 3);
-	assert_int_equal(sample.untold[TOP_FILES], 11);
+	assert_int_equal(sample.unreported[TOP_JOBS], 3);
+	assert_int_equal(sample.unreported[TOP_PROCESSES], 3);
+	assert_int_equal(sample.unreported[TOP_FILES], 11);
 	top_sample_free(&sample);
 }
 

@@ -316,7 +316,7 @@ static void test_grids(void **state)
 	assert_int_equal(touched, 500);
 	assert_int_equal(faults, 300);
 	assert_int_equal(report->pictures->spans.count, 20);
-	assert_int_equal(report->pictures->spans.told_count, 1);
+	assert_int_equal(report->pictures->spans.reported_count, 1);
 	done(&made, report);
 }
 
@@ -422,9 +422,9 @@ static void make_huge(struct made_trace *made)
 }
 
 /* If the page omits rows of a table, it keeps the most important. */
-static void check_worst(struct json_object *told, const struct table *table)
+static void check_worst(struct json_object *reported, const struct table *table)
 {
-	struct json_object *rows = member(told, "rows");
+	struct json_object *rows = member(reported, "rows");
 	size_t by = table->view.by, count = json_object_array_length(rows), above = 0;
 	struct json_object *last = json_object_array_get_idx(rows, count - 1);
 	uint64_t least = json_object_get_uint64(json_object_array_get_idx(last, by));

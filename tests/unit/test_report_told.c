@@ -463,7 +463,7 @@ static void test_cheap_lookups(void **state)
 		sink_bytes(&out, "", 1);
 		if (cases[i].line)
 			assert_non_null(strstr(out.buffer, cases[i].line));
-		assert_int_equal(!cases[i].line, !!strstr(out.buffer, "Failed path lookups\n"));
+		assert_int_equal(!cases[i].line, !!strstr(out.buffer, "\nFailed path lookups\n"));
 		assert_int_equal(report_table(report, "failed_lookups")->row_count, 25);
 		sink_close(&out);
 		report_free(report);

@@ -19,7 +19,7 @@
 
 static void check_random(size_t rounds, bool apart)
 {
-	size_t told = 0, untold = 0;
+	size_t reported = 0, unreported = 0;
 
 	for (size_t round = 0; round < rounds; round++) {
 		struct report *whole, *parts;
@@ -30,7 +30,7 @@ static void check_random(size_t rounds, bool apart)
 		whole = report_on(job.traces, job.names, job.count);
 		part(&parted, &job, apart);
 		parts = report_on(parted.readers, parted.names, parted.count);
-		compare(whole, parts, apart, &told, &untold);
+		compare(whole, parts, apart, &reported, &unreported);
 		compare_findings(whole, parts, apart);
 		report_free(whole);
 		report_free(parts);
@@ -38,7 +38,7 @@ static void check_random(size_t rounds, bool apart)
 		free_job(&job);
 	}
 	/* Most values are known. */
-	assert_true(told > 20 * rounds && told > 9 * untold);
+	assert_true(reported > 20 * rounds && reported > 9 * unreported);
 	assert_true(found > rounds / 2);
 }
 
@@ -400,7 +400,7 @@ static void test_dearest_of_all(void **state)
 	struct parted parted = { .count = 0 };
 	struct random_job job;
 	struct report *parts;
-	const struct table *told;
+	const struct table *reported;
 
 	make_runs(&job, runs, 2);
 	for (size_t i = 0; i < job.count; i++) {
@@ -412,12 +412,12 @@ static void test_dearest_of_all(void **state)
 		summaries[i] = summarize_report(&parted, alone, SUMMARY_ROWS_MAX);
 	}
 	parts = report_on(summaries, job.names, job.count);
-	told = report_table(parts, "findings");
-	assert_int_equal(told->row_count, 2);
-	assert_true(cell_is(at(told, 0, FINDING_ID), "save-waits"));
-	assert_true(cell_is(at(told, 0, FINDING_SEVERITY), "medium"));
-	assert_true(cell_is(at(told, 1, FINDING_ID), "load-waits"));
-	assert_true(cell_is(at(told, 1, FINDING_SEVERITY), "low"));
+	reported = report_table(parts, "findings");
+	assert_int_equal(reported->row_count, 2);
+	assert_true(cell_is(at(reported, 0, FINDING_ID), "save-waits"));
+	assert_true(cell_is(at(reported, 0, FINDING_SEVERITY), "medium"));
+	assert_true(cell_is(at(reported, 1, FINDING_ID), "load-waits"));
+	assert_true(cell_is(at(reported, 1, FINDING_SEVERITY), "low"));
 	report_free(parts);
 	free_parted(&parted);
 	free_job(&job);
@@ -533,7 +533,7 @@ static void test_any_order(void **state)
 }
 
 /* True if a report says that the hosts were recorded at different times. */
-static bool tells_apart(const struct report *report)
+static bool emits_apart(const struct report *report)
 {
 	int row = row_with(report, "caveats", "id", "clocks");
 
@@ -570,10 +570,10 @@ static void test_clocks_apart(void **state)
 	      hour_ns);
 	CHECK(report, "processes", find_row(report, "processes", "host", "late"), "start_ns", 0);
 	CHECK(report, "trace", 0, "ranks", 2);
-	assert_true(tells_apart(report));
+	assert_true(emits_apart(report));
 	report_free(report);
 	report = made_report(readers, 2);
-	assert_true(tells_apart(report));
+	assert_true(emits_apart(report));
 	report_free(report);
 	free_parted(&parted);
 	made_close(&made[0]);

@@ -63,7 +63,7 @@ struct format {
 	const struct table_format *tables; /* --table selects one of them, which goes to a file */
 	export_stream *stream;
 	/* What the format contains: in its own words, or as derived from an empty trace. */
-	void (*tell)(struct sink *out);
+	void (*emit)(struct sink *out);
 	int (*describe)(struct sink *out, struct trace_reader *nothing, struct trace_error *error);
 };
 
@@ -84,7 +84,7 @@ struct work {
 
 /* --- formats --- */
 
-static void tell_progress(void *context, double done)
+static void emit_progress(void *context, double done)
 {
 	struct work *work = context;
 
@@ -108,7 +108,7 @@ static struct relation_options table_options(struct work *work)
 	return (struct relation_options) {
 		.only = work->request->table,
 		.filter = &work->request->filter,
-		.progress = tell_progress,
+		.progress = emit_progress,
 		.absent = keep_absent,
 		.context = work,
 	};
@@ -146,17 +146,17 @@ static int write_stream(struct work *work)
 }
 
 static const struct format formats[] = {
-	{ "chrome", EXPORT_FILE, write_stream, .stream = chrome_write, .tell = chrome_describe },
+	{ "chrome", EXPORT_FILE, write_stream, .stream = chrome_write, .emit = chrome_describe },
 	{ "csv", EXPORT_DIRECTORY, write_tables, .tables = &export_csv,
 	  .describe = export_tables_describe },
 	{ "jsonl", EXPORT_DIRECTORY, write_tables, .tables = &export_jsonl,
 	  .describe = export_tables_describe },
 	{ "sqlite", EXPORT_PATH, write_sqlite, .describe = export_sqlite_describe },
-	{ "pfw", EXPORT_FILE, write_stream, .stream = export_pfw, .tell = export_pfw_describe },
+	{ "pfw", EXPORT_FILE, write_stream, .stream = export_pfw, .emit = export_pfw_describe },
 	{ "perfetto", EXPORT_FILE, write_stream, .stream = export_perfetto,
-	  .tell = export_perfetto_describe },
+	  .emit = export_perfetto_describe },
 	{ "speedscope", EXPORT_FILE, write_stream, .stream = export_speedscope,
-	  .tell = export_speedscope_describe },
+	  .emit = export_speedscope_describe },
 };
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
@@ -216,8 +216,8 @@ static int describe(const char *name)
 		return EXIT_FAILED;
 	}
 	status = sink_open(&out, STDOUT_FILENO);
-	if (!status && format->tell)
-		format->tell(&out);
+	if (!status && format->emit)
+		format->emit(&out);
 	else if (!status)
 		status = format->describe(&out, nothing, &error);
 	if (!status)
@@ -230,7 +230,7 @@ static int describe(const char *name)
 /* --- the command --- */
 
 /* Formats consist of events, so summed operations are missing. */
-static void tell_summed(struct trace_reader *trace, const char *name, const struct format *format)
+static void emit_summed(struct trace_reader *trace, const char *name, const struct format *format)
 {
 	size_t blocks = trace_reader_block_count(trace), i = 0;
 
@@ -354,14 +354,14 @@ int command_export(int argc, char **argv)
 	if (!status)
 		status = export_traces(&work);
 	for (size_t i = 0; !status && i < work.trace_count; i++)
-		tell_summed(work.traces[i], work.names[i], work.format);
+		emit_summed(work.traces[i], work.names[i], work.format);
 	for (size_t i = 0; !status && i < work.absent_count; i++)
 		log_warning("table %s cannot be made from %s: %s", work.absent[i].name,
 			    work.trace_count > 1 ? "these traces" : "this trace",
 			    work.absent[i].why);
 	export_target_close(&target, &status);
 	if (!status)
-		status = traces_tell_all_unread(work.traces, work.names, work.trace_count);
+		status = traces_emit_all_unread(work.traces, work.names, work.trace_count);
 	traces_close(work.traces, work.trace_count);
 	free(work.traces);
 	return status;

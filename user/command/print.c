@@ -281,7 +281,7 @@ out:
 	filter_close(printing.filter);
 	job_free(&printing.job);
 	if (!status)
-		status = traces_tell_unread(printing.reader, path);
+		status = traces_emit_unread(printing.reader, path);
 	trace_reader_close(printing.reader);
 out_name:
 	free(newest);

@@ -548,7 +548,7 @@ int command_report(int argc, char **argv)
 	if (!status && request.fail_above)
 		status = fail_above_status(&limits);
 	if (!status)
-		status = traces_tell_all_unread(traces, (const char *const *)argv + first, count);
+		status = traces_emit_all_unread(traces, (const char *const *)argv + first, count);
 	if (!status && skipped)
 		status = EXIT_FAILED;
 out:

@@ -137,7 +137,7 @@ int report_against(const struct report *report, const struct report_request *req
 				: print_compared(report, before, request, limits);
 	}
 	if (!status)
-		status = traces_tell_all_unread(readers, (const char *const *)paths, count);
+		status = traces_emit_all_unread(readers, (const char *const *)paths, count);
 	report_free(before);
 	gpu_free(&gpu);
 	traces_close(readers, count);

@@ -169,7 +169,7 @@ int command_summarize(int argc, char **argv)
 	progress_end(&progress);
 	status = status ? fail(status, error.text) : write_summary(report, &request);
 	if (!status)
-		status = traces_tell_all_unread(traces, (const char *const *)argv + first, count);
+		status = traces_emit_all_unread(traces, (const char *const *)argv + first, count);
 	if (!status && skipped)
 		status = EXIT_FAILED;
 out:

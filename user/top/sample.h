@@ -41,9 +41,9 @@ struct top_things {
 };
 
 struct top_sample {
-	uint64_t time_ns;	       /* Unix time; everything done before is included */
-	uint64_t readings;	       /* how often sums were read; 0: not yet */
-	uint64_t untold[TOP_SUBJECTS]; /* how many were omitted for lack of room */
+	uint64_t time_ns;		   /* Unix time; everything done before is included */
+	uint64_t readings;		   /* how often sums were read; 0: not yet */
+	uint64_t unreported[TOP_SUBJECTS]; /* how many were omitted for lack of room */
 	struct ledger_sums node;
 	struct top_things of[TOP_SUBJECTS];
 	struct json_object *document; /* owns the names */

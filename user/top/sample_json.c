@@ -233,7 +233,7 @@ static int take_files(struct top_sample *sample, const struct json_object *job,
 		take_labels(&thing, job);
 		status = add_thing(sample, TOP_FILES, file, &thing);
 	}
-	sample->untold[TOP_FILES] += number(member(job, "other_files"), "folded");
+	sample->unreported[TOP_FILES] += number(member(job, "other_files"), "folded");
 	return status;
 }
 
@@ -242,7 +242,7 @@ static int take_job(struct top_sample *sample, struct json_object *job)
 	struct top_thing thing = { .key = { number(job, "id") },
 				   .name = name_job(job),
 				   .user = text(job, "user") };
-	size_t told = list_length(member(job, "processes"));
+	size_t reported = list_length(member(job, "processes"));
 	uint64_t living = number(job, "living");
 	int status;
 
@@ -253,7 +253,7 @@ static int take_job(struct top_sample *sample, struct json_object *job)
 		status = take_processes(sample, job, thing.name);
 	if (!status)
 		status = take_files(sample, job, thing.name);
-	sample->untold[TOP_PROCESSES] += living > told ? living - told : 0;
+	sample->unreported[TOP_PROCESSES] += living > reported ? living - reported : 0;
 	return status;
 }
 
@@ -278,7 +278,7 @@ static int take_document(struct top_sample *sample)
 		return -EINVAL;
 	sample->time_ns = now_ns - ago_ns;
 	sample->readings = number(sample->document, "readings");
-	sample->untold[TOP_JOBS] = number(sample->document, "jobs_left_out");
+	sample->unreported[TOP_JOBS] = number(sample->document, "jobs_left_out");
 	status = take_sums(&sample->node, member(sample->document, "node"));
 	for (size_t i = 0; i < list_length(jobs) && !status; i++)
 		status = take_job(sample, json_object_array_get_idx(jobs, i));

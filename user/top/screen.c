@@ -77,9 +77,9 @@ static void write_state(struct sink *out, const struct top_screen *screen,
 	if (screen->trouble) {
 		mark = STYLE_BAD;
 		sink_text(&line, screen->trouble);
-	} else if (sample->untold[controls->subject]) {
+	} else if (sample->unreported[controls->subject]) {
 		sink_format(&line, "%s more %s not shown",
-			    units_count(count, sample->untold[controls->subject]),
+			    units_count(count, sample->unreported[controls->subject]),
 			    top_subject_names[controls->subject]);
 	}
 	if (controls->filter[0])

@@ -52,9 +52,9 @@ void path_memory_free(struct path_memory *memory);
 
 /* Calls `tell` for each event that `is_asked` accepts, in order, after prefetching the cache slots
  * of their paths, which are scattered. Returns the result of `tell`. */
-static inline int path_memory_tell(const struct path_memory *memory, const struct event *events,
+static inline int path_memory_emit(const struct path_memory *memory, const struct event *events,
 				   size_t count, bool (*is_asked)(const struct event *event),
-				   int (*tell)(void *state, const struct event *event), void *state)
+				   int (*emit)(void *state, const struct event *event), void *state)
 {
 	const struct event *ahead[PATHS_AHEAD], *end = events + count;
 	int status = 0;
@@ -68,7 +68,7 @@ static inline int path_memory_tell(const struct path_memory *memory, const struc
 				path_memory_fetch(memory, events);
 			}
 		for (size_t i = 0; i < some && !status; i++)
-			status = tell(state, ahead[i]);
+			status = emit(state, ahead[i]);
 	}
 	return status;
 }

@@ -191,7 +191,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct lookups *lookups = state;
 
-	return path_memory_tell(&lookups->memory, events, count, is_failure, add_failure, lookups);
+	return path_memory_emit(&lookups->memory, events, count, is_failure, add_failure, lookups);
 }
 
 /* --- the table --- */

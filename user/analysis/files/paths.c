@@ -217,7 +217,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct rollup *rollup = &((struct kept *)state)->directories;
 
-	return path_memory_tell(&rollup->paths, events, count, names_path, rollup_event, rollup);
+	return path_memory_emit(&rollup->paths, events, count, names_path, rollup_event, rollup);
 }
 
 /* --- the table --- */

@@ -77,7 +77,7 @@ static uint64_t cost_at(const struct table *table, size_t row, enum finding_colu
 /* Returns the largest cost that a rule has found, in this run or in any of several. */
 uint64_t finding_cost_of(const struct findings *findings, const struct finding_rule *rule)
 {
-	const struct table *told = findings->told;
+	const struct table *reported = findings->reported;
 	uint64_t most_ns = 0;
 
 	for (size_t i = 0; i < findings->count; i++) {
@@ -86,27 +86,27 @@ uint64_t finding_cost_of(const struct findings *findings, const struct finding_r
 		if (findings->all[i].rule == rule && cost_ns > most_ns)
 			most_ns = cost_ns;
 	}
-	for (size_t row = 0; told && row < told->row_count; row++) {
-		uint64_t cost_ns = cost_at(told, row, FINDING_COST_NS);
+	for (size_t row = 0; reported && row < reported->row_count; row++) {
+		uint64_t cost_ns = cost_at(reported, row, FINDING_COST_NS);
 
-		if (cell_is(&table_row(told, row)[FINDING_ID], rule->id) && cost_ns > most_ns)
+		if (cell_is(&table_row(reported, row)[FINDING_ID], rule->id) && cost_ns > most_ns)
 			most_ns = cost_ns;
 	}
 	return most_ns;
 }
 
-bool finding_is_told(const struct findings *findings, const struct finding_rule *const *rules,
-		     uint64_t cost_ns)
+bool finding_is_reported(const struct findings *findings, const struct finding_rule *const *rules,
+			 uint64_t cost_ns)
 {
-	bool told = false;
+	bool reported = false;
 
 	/* A sum over threads costs no more than the run took. */
 	if (findings->summed && cost_ns > findings->duration_ns)
 		cost_ns = findings->duration_ns;
-	for (; rules && *rules && !told && cost_ns; rules++)
-		told = finding_cost_of(findings, *rules) >=
-		       threshold(THRESHOLD_SAME_WAIT) * cost_ns;
-	return told;
+	for (; rules && *rules && !reported && cost_ns; rules++)
+		reported = finding_cost_of(findings, *rules) >=
+			   threshold(THRESHOLD_SAME_WAIT) * cost_ns;
+	return reported;
 }
 
 /* Writes the texts, with the evidence filled in. */
@@ -136,10 +136,10 @@ static int write_texts(struct findings *findings, struct finding *finding)
 static uint64_t raised_cost(const struct findings *findings, const struct finding_rule *rule,
 			    uint64_t cost_ns)
 {
-	const struct table *told = findings->told;
+	const struct table *reported = findings->reported;
 
-	for (size_t row = 0; told && findings->runs > 1 && row < told->row_count; row++) {
-		const struct cell *cells = table_row(told, row);
+	for (size_t row = 0; reported && findings->runs > 1 && row < reported->row_count; row++) {
+		const struct cell *cells = table_row(reported, row);
 		const struct cell *cost = &cells[FINDING_COST_NS];
 
 		if (cell_is(&cells[FINDING_ID], rule->id) && cost->type == CELL_UINT &&
@@ -174,7 +174,7 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 	struct finding_verdict raised = *verdict;
 	void *copy;
 
-	if (finding_is_told(findings, rule->told_by, verdict->cost_ns))
+	if (finding_is_reported(findings, rule->reported_by, verdict->cost_ns))
 		return 0;
 	raised.cost_ns = raised_cost(findings, rule, verdict->cost_ns);
 	if (!finding_is_worth_it(findings, &raised))
@@ -362,7 +362,7 @@ static int ask_all(struct findings *findings)
 	return status < 0 ? status : 0;
 }
 
-static int tell_unasked(struct table *table)
+static int emit_unasked(struct table *table)
 {
 	size_t unasked = 0;
 	char note[160];
@@ -399,7 +399,7 @@ static int conclude(const struct results *results, struct table *table)
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	if (!status && job->summed)
-		status = tell_unasked(table);
+		status = emit_unasked(table);
 	if (!status)
 		status = ask_all(&findings);
 	if (findings.count)

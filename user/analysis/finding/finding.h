@@ -86,7 +86,7 @@ struct finding_rule {
 	 * cost of that work is unknown, so cost_ns is a lower bound. */
 	bool drags;
 	/* Rules that make this finding redundant, NULL-terminated: see finding_add. Or NULL. */
-	const struct finding_rule *const *told_by;
+	const struct finding_rule *const *reported_by;
 	const struct file_group_rule *file_group; /* for finding_add_alike: see finding_files.h */
 	enum io_pattern io_pattern;		  /* for finding_write.c: its pattern, */
 	enum io_class class;			  /* and the class of its time */
@@ -139,8 +139,8 @@ struct findings {
 	/* Number of concurrent runs that times are summed over; together they took at least as long
 	 * as one on average. 1: times are exact. */
 	size_t runs;
-	uint64_t elsewhere_bytes; /* see finding_files.h */
-	const struct table *told; /* with findings of single runs; NULL: none */
+	uint64_t elsewhere_bytes;     /* see finding_files.h */
+	const struct table *reported; /* with findings of single runs; NULL: none */
 	struct finding *all;
 	size_t count, room;
 	struct arena *arena; /* what evidence points to; lives as long as the findings */
@@ -148,8 +148,8 @@ struct findings {
 	uint64_t off_blocks_bytes;	     /* fetched of files that may have no blocks */
 };
 
-/* Adds a finding unless the rule's `told_by` already cover it. Copies `evidence`, but not what it
- * points to. Returns 0 or -ENOMEM. */
+/* Adds a finding unless the rule's `reported_by` already cover it. Copies `evidence`, but not what
+ * it points to. Returns 0 or -ENOMEM. */
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict);
 
@@ -157,8 +157,8 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 uint64_t finding_cost_of(const struct findings *findings, const struct finding_rule *rule);
 /* Returns whether one of the rules, NULL-terminated or NULL, has already found that much: waits at
  * the same time are reported once, by the rule that comes first in the registry. */
-bool finding_is_told(const struct findings *findings, const struct finding_rule *const *rules,
-		     uint64_t cost_ns);
+bool finding_is_reported(const struct findings *findings, const struct finding_rule *const *rules,
+			 uint64_t cost_ns);
 
 /* Returns the part of a class's time that no compute overlapped, in the proportion of the whole
  * class: exact for all of the class, otherwise an estimate. Returns all of it if there are no
@@ -178,7 +178,7 @@ enum finding_severity finding_severity_in(const struct cell *cell);
 /* Runs the rules that are cross_run on a report made of several. `told` is its table of findings of
  * each, from which those that were found, or not found, in all together are removed. Sets the
  * duration in any case. Returns 0 or -ENOMEM. */
-int findings_of_runs(struct findings *findings, struct table *told);
+int findings_of_runs(struct findings *findings, struct table *reported);
 
 /* Returns the last part of a path. */
 struct table_text finding_base_name(struct table_text path);

@@ -56,7 +56,7 @@ static const struct table_column bound_evidence[] = {
 	&finding_fetched_again, &finding_load_waits, &finding_read_again,                          \
 		&finding_read_by_several, &finding_cold_start, &finding_readahead_unused
 
-static const struct finding_rule *const reads_told_by[] = {
+static const struct finding_rule *const reads_reported_by[] = {
 	&finding_small_reads_storage,
 	&finding_small_reads_cached,
 	&finding_random_reads,
@@ -71,7 +71,7 @@ static const struct finding_rule *const reads_told_by[] = {
 	NULL,
 };
 
-static const struct finding_rule *const writes_told_by[] = {
+static const struct finding_rule *const writes_reported_by[] = {
 	&finding_save_waits,
 	&finding_sync_writes,
 	&finding_shared_writes,
@@ -86,7 +86,7 @@ static const struct finding_rule *const writes_told_by[] = {
 	NULL,
 };
 
-static const struct finding_rule *const mappings_told_by[] = {
+static const struct finding_rule *const mappings_reported_by[] = {
 	&finding_mmap_random,
 	&finding_mmap_strided,
 	&finding_mmap_in_order,
@@ -196,7 +196,7 @@ const struct finding_rule finding_read_bound = {
 	.breadth = FINDING_REST,
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
-	.told_by = reads_told_by,
+	.reported_by = reads_reported_by,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
@@ -219,7 +219,7 @@ const struct finding_rule finding_write_bound = {
 	.breadth = FINDING_REST,
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
-	.told_by = writes_told_by,
+	.reported_by = writes_reported_by,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
@@ -244,7 +244,7 @@ const struct finding_rule finding_mmap_bound = {
 	.breadth = FINDING_REST,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.find = find_mmap_bound,
-	.told_by = mappings_told_by,
+	.reported_by = mappings_reported_by,
 	.class = IO_MMAP_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),

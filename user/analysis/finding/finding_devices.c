@@ -153,7 +153,7 @@ static double at_once(const struct results *results, const struct device_waits *
 static void set_cost(struct findings *findings, struct finding_verdict *verdict,
 		     enum io_class class, double time_ns)
 {
-	static const struct finding_rule *const told_by[] = {
+	static const struct finding_rule *const reported_by[] = {
 		&finding_small_reads_storage, &finding_random_reads,
 		&finding_load_waits,	      &finding_small_files,
 		&finding_mmap_random,	      &finding_mmap_single,
@@ -161,7 +161,7 @@ static void set_cost(struct findings *findings, struct finding_verdict *verdict,
 	};
 
 	verdict->cost_ns = finding_unhidden(findings, class, time_ns);
-	if (class != IO_READ || !finding_is_told(findings, told_by, verdict->cost_ns))
+	if (class != IO_READ || !finding_is_reported(findings, reported_by, verdict->cost_ns))
 		return;
 	verdict->cost_ns = TABLE_NO_UINT;
 	verdict->severity = FINDING_NOTE;

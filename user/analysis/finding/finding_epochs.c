@@ -46,7 +46,8 @@ static uint64_t memory_bytes(const struct report *report)
 
 /* Sets *told to false if there is no second epoch, too little data, or nothing but holes of files.
  * Returns 0 or -ENOMEM. */
-static int epochs_evidence(struct findings *findings, struct epochs_evidence *evidence, bool *told)
+static int epochs_evidence(struct findings *findings, struct epochs_evidence *evidence,
+			   bool *reported)
 {
 	struct epochs_view view = epochs_view(findings->report);
 	bool holes = false;
@@ -61,10 +62,10 @@ static int epochs_evidence(struct findings *findings, struct epochs_evidence *ev
 		.memory_bytes = memory_bytes(findings->report),
 		.of_first = finding_share(view.last_fetched_bytes, view.first_fetched_bytes),
 	};
-	*told = view.epochs > 1 && view.first_fetched_bytes >= threshold(THRESHOLD_EPOCH_BYTES);
-	if (*told)
+	*reported = view.epochs > 1 && view.first_fetched_bytes >= threshold(THRESHOLD_EPOCH_BYTES);
+	if (*reported)
 		status = finding_find_holes(findings, view.first_fetched_bytes, &holes);
-	*told &= !holes;
+	*reported &= !holes;
 	return status;
 }
 
@@ -72,10 +73,10 @@ static int find_epoch_storage(struct findings *findings, const struct finding_ru
 {
 	struct finding_verdict verdict = { .cost_ns = TABLE_NO_UINT, .confidence = FINDING_LIKELY };
 	struct epochs_evidence evidence;
-	bool told;
-	int status = epochs_evidence(findings, &evidence, &told);
+	bool reported;
+	int status = epochs_evidence(findings, &evidence, &reported);
 
-	if (status || !told || evidence.of_first < threshold(THRESHOLD_EPOCH_AGAIN) ||
+	if (status || !reported || evidence.of_first < threshold(THRESHOLD_EPOCH_AGAIN) ||
 	    evidence.memory_bytes == TABLE_NO_UINT ||
 	    evidence.first_bytes > threshold(THRESHOLD_EPOCH_FITS) * evidence.memory_bytes)
 		return status;
@@ -113,10 +114,10 @@ static int find_epoch_memory(struct findings *findings, const struct finding_rul
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
 					   FINDING_NOTE };
 	struct epochs_evidence evidence;
-	bool told;
-	int status = epochs_evidence(findings, &evidence, &told);
+	bool reported;
+	int status = epochs_evidence(findings, &evidence, &reported);
 
-	if (status || !told || evidence.of_first > threshold(THRESHOLD_EPOCH_MEMORY))
+	if (status || !reported || evidence.of_first > threshold(THRESHOLD_EPOCH_MEMORY))
 		return status;
 	return finding_add(findings, rule, &evidence, &verdict);
 }

@@ -387,7 +387,7 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 }
 
 /* If calls of one kind take most of the time, they are reported instead. */
-static const struct finding_rule *const metadata_told_by[] = {
+static const struct finding_rule *const metadata_reported_by[] = {
 	&finding_small_files,
 	&finding_opened_again,
 	&finding_listed_again,
@@ -407,7 +407,7 @@ const struct finding_rule finding_metadata = {
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_metadata,
-	.told_by = metadata_told_by,
+	.reported_by = metadata_reported_by,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
@@ -446,8 +446,8 @@ static int find_imports(struct findings *findings, const struct finding_rule *ru
 	return finding_add(findings, rule, &found, &verdict);
 }
 
-static const struct finding_rule *const imports_told_by[] = { &finding_failed_lookups,
-							      &finding_worker_start, NULL };
+static const struct finding_rule *const imports_reported_by[] = { &finding_failed_lookups,
+								  &finding_worker_start, NULL };
 
 static const enum threshold imports_thresholds[] = {
 	THRESHOLD_METADATA_SHARE, THRESHOLD_METADATA_CALLS, THRESHOLD_TIME_DECIDES, THRESHOLD_FEW,
@@ -459,7 +459,7 @@ const struct finding_rule finding_imports = {
 	.drags = true,
 	.needs = JOB_SYSCALL,
 	.find = find_imports,
-	.told_by = imports_told_by,
+	.reported_by = imports_reported_by,
 	.cross_run = true,
 	.startup = true,
 	.sums = FINDING_OF_SUMS,
@@ -503,7 +503,7 @@ static const struct table_column cold_names_evidence[] = {
 };
 
 /* A cold start waits for names, too. */
-static const struct finding_rule *const cold_start_tells[] = { &finding_cold_start, NULL };
+static const struct finding_rule *const cold_start_emits[] = { &finding_cold_start, NULL };
 
 /* If metadata takes more time than data, that is reported instead. */
 static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
@@ -535,14 +535,14 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
 	if (loaded_is(found.place)) {
 		found.programs = found.place;
-		if (finding_is_told(findings, cold_start_tells, verdict.cost_ns))
+		if (finding_is_reported(findings, cold_start_emits, verdict.cost_ns))
 			return 0;
 	}
 	return is_felt(findings, verdict.cost_ns) ? finding_add(findings, rule, &found, &verdict)
 						  : 0;
 }
 
-static const struct finding_rule *const cold_names_told_by[] = { &finding_imports, NULL };
+static const struct finding_rule *const cold_names_reported_by[] = { &finding_imports, NULL };
 
 static const enum threshold cold_names_thresholds[] = {
 	THRESHOLD_COLD_NAMES,
@@ -553,7 +553,7 @@ const struct finding_rule finding_cold_names = {
 	.id = "metadata-cold",
 	.needs = JOB_SYSCALL | JOB_BLOCK,
 	.find = find_cold_names,
-	.told_by = cold_names_told_by,
+	.reported_by = cold_names_reported_by,
 	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
 	FINDING_THRESHOLDS(cold_names_thresholds),
 	.title = "Cold metadata: names, directories and inodes are read from storage",

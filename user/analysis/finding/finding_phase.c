@@ -190,13 +190,13 @@ const struct finding_rule finding_loader_io = {
 };
 
 /* Workers prepare nothing while they start. */
-static const struct finding_rule *const loader_told_by[] = { &finding_worker_start, NULL };
+static const struct finding_rule *const loader_reported_by[] = { &finding_worker_start, NULL };
 
 const struct finding_rule finding_loader_work = {
 	.id = "loader-preprocessing",
 	.needs = JOB_SPAN,
 	.find = find_loader_work,
-	.told_by = loader_told_by,
+	.reported_by = loader_reported_by,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),

@@ -175,7 +175,7 @@ const struct finding_rule finding_small_reads_storage = {
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.file_group = &small_storage_files,
-	.told_by = file_group_held_back,
+	.reported_by = file_group_held_back,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
@@ -290,8 +290,8 @@ static const enum threshold random_thresholds[] = {
 };
 
 /* If the same reads go one at a time, the queue depth is what to change first. */
-static const struct finding_rule *const random_told_by[] = { &finding_held_back,
-							     &finding_shallow_queue, NULL };
+static const struct finding_rule *const random_reported_by[] = { &finding_held_back,
+								 &finding_shallow_queue, NULL };
 
 const struct finding_rule finding_random_reads = {
 	.id = "random-reads",
@@ -299,7 +299,7 @@ const struct finding_rule finding_random_reads = {
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.file_group = &random_files,
-	.told_by = random_told_by,
+	.reported_by = random_reported_by,
 	.cross_run = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
@@ -399,7 +399,7 @@ const struct finding_rule finding_read_again = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.file_group = &again_files,
-	.told_by = waits_again,
+	.reported_by = waits_again,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
@@ -423,7 +423,7 @@ const struct finding_rule finding_read_by_several = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.file_group = &by_several_files,
-	.told_by = waits_again,
+	.reported_by = waits_again,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,

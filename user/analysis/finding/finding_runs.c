@@ -77,7 +77,7 @@ static bool is_any_folded(const struct report *report)
 	return folded;
 }
 
-static int set_up(struct findings *findings, const struct table *told)
+static int set_up(struct findings *findings, const struct table *reported)
 {
 	const struct report *report = findings->report;
 	const struct cell *trace = report_by(report, &analysis_trace)->cells;
@@ -85,7 +85,7 @@ static int set_up(struct findings *findings, const struct table *told)
 	bool at_once = is_any_summed(report_by(report, &analysis_totals)) ||
 		       is_any_summed(report_by(report, &analysis_overlap));
 
-	findings->told = told;
+	findings->reported = reported;
 	findings->summed = cell_is(&trace[ABOUT_MODE], "profile");
 	findings->runs = at_once && !findings->summed ? report->runs : 1;
 	if (hosts->type != CELL_TEXTS || hosts->length != 1)
@@ -95,29 +95,29 @@ static int set_up(struct findings *findings, const struct table *told)
 }
 
 /* Returns whether the rule found anything in single runs. */
-static bool is_told(const struct table *told, const struct finding_rule *rule)
+static bool is_reported(const struct table *reported, const struct finding_rule *rule)
 {
-	for (size_t row = 0; row < told->row_count; row++)
-		if (cell_is(&table_row(told, row)[FINDING_ID], rule->id))
+	for (size_t row = 0; row < reported->row_count; row++)
+		if (cell_is(&table_row(reported, row)[FINDING_ID], rule->id))
 			return true;
 	return false;
 }
 
-static void forget(struct table *told, const struct finding_rule *rule)
+static void forget(struct table *reported, const struct finding_rule *rule)
 {
-	const size_t width = told->column_count;
+	const size_t width = reported->column_count;
 	size_t kept = 0;
 
-	for (size_t row = 0; row < told->row_count; row++) {
-		struct cell *cells = &told->cells[row * width];
+	for (size_t row = 0; row < reported->row_count; row++) {
+		struct cell *cells = &reported->cells[row * width];
 
 		if (!cell_is(&cells[FINDING_ID], rule->id))
-			memmove(&told->cells[kept++ * width], cells, width * sizeof(*cells));
+			memmove(&reported->cells[kept++ * width], cells, width * sizeof(*cells));
 	}
-	told->row_count = kept;
+	reported->row_count = kept;
 }
 
-int findings_of_runs(struct findings *findings, struct table *told)
+int findings_of_runs(struct findings *findings, struct table *reported)
 {
 	const struct report *report = findings->report;
 	const struct table *trace = report_by(report, &analysis_trace);
@@ -132,7 +132,7 @@ int findings_of_runs(struct findings *findings, struct table *told)
 	findings->duration_ns = duration->type == CELL_UINT ? duration->uint : 0;
 	if (is_compute_open(report) || is_mixed(&trace->cells[ABOUT_MODE]))
 		return 0;
-	status = set_up(findings, told);
+	status = set_up(findings, reported);
 	layers = layers_of(trace, findings->summed);
 	findings->elsewhere_bytes = file_group_elsewhere_bytes(findings);
 	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
@@ -143,10 +143,10 @@ int findings_of_runs(struct findings *findings, struct table *told)
 		    (findings->summed && rule->sums == FINDING_OF_EVENTS))
 			continue;
 		status = rule->find(findings, rule);
-		if (status > 0 || (folded && is_told(told, rule)))
+		if (status > 0 || (folded && is_reported(reported, rule)))
 			findings->count = before;
 		else if (!status)
-			forget(told, rule);
+			forget(reported, rule);
 	}
 	return status < 0 ? status : 0;
 }

@@ -197,8 +197,8 @@ static int find_loads(struct findings *findings, const struct finding_rule *rule
 	return add(findings, rule, IO_READ, &loads);
 }
 
-static const struct finding_rule *const loads_told_by[] = { &finding_held_back,
-							    &finding_fetched_again, NULL };
+static const struct finding_rule *const loads_reported_by[] = { &finding_held_back,
+								&finding_fetched_again, NULL };
 
 static const enum threshold loads_thresholds[] = {
 	THRESHOLD_LOAD_BYTES,	      THRESHOLD_SMALL_READ,   THRESHOLD_LOAD_SHARE,
@@ -210,7 +210,7 @@ const struct finding_rule finding_load_waits = {
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
 	.find = find_loads,
-	.told_by = loads_told_by,
+	.reported_by = loads_reported_by,
 	FINDING_EVIDENCE(struct waits, loads_evidence),
 	FINDING_THRESHOLDS(loads_thresholds),
 	.title = "Program blocks reading {file}[ ({of_file} of that time) and other files]",

@@ -125,7 +125,7 @@ static bool syncs_more(const struct processes_calls *one, const struct processes
  * the other wait for each of their syncs. So the count is divided by how many ran at a time.
  * Returns 0, or -ENODATA if processes are not listed individually.
  */
-static int tell_who_syncs(const struct findings *findings, struct syncs *syncs)
+static int emit_who_syncs(const struct findings *findings, struct syncs *syncs)
 {
 	uint64_t first_ns = UINT64_MAX, last_ns = 0, lived_ns = 0;
 	struct processes_calls one, most = { .syncs = 0 };
@@ -163,7 +163,7 @@ static int find_syncs(struct findings *findings, const struct finding_rule *rule
 	struct syncs syncs = { .calls = calls_of(findings, rule, &verdict) };
 	bool waits, many;
 
-	if (tell_who_syncs(findings, &syncs))
+	if (emit_who_syncs(findings, &syncs))
 		return 1;
 	many = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS);
 	waits = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) &&
@@ -255,13 +255,13 @@ const struct finding_rule finding_shared_writes = {
 };
 
 /* Threads of ranks may wait for each other, too: the same writes are reported once. */
-static const struct finding_rule *const shared_told_by[] = { &finding_shared_writes, NULL };
+static const struct finding_rule *const shared_reported_by[] = { &finding_shared_writes, NULL };
 
 const struct finding_rule finding_shared_across = {
 	.id = "shared-writes-ranks",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
-	.told_by = shared_told_by,
+	.reported_by = shared_reported_by,
 	.io_pattern = IO_PATTERN_SHARED_ACROSS,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -331,7 +331,7 @@ const struct finding_rule finding_partial_writes = {
 /* --- small writes --- */
 
 /* One finding for the same writes is enough. */
-static const struct finding_rule *const small_told_by[] = { &finding_partial_writes, NULL };
+static const struct finding_rule *const small_reported_by[] = { &finding_partial_writes, NULL };
 
 struct small_writes {
 	struct calls calls;
@@ -369,7 +369,7 @@ const struct finding_rule finding_small_writes = {
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_small_writes,
-	.told_by = small_told_by,
+	.reported_by = small_reported_by,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_SMALL_WRITE,
@@ -390,13 +390,13 @@ const struct finding_rule finding_small_writes = {
 };
 
 /* The same reads are reported once. */
-static const struct finding_rule *const direct_told_by[] = { &finding_random_reads, NULL };
+static const struct finding_rule *const direct_reported_by[] = { &finding_random_reads, NULL };
 
 const struct finding_rule finding_small_direct = {
 	.id = "small-direct",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
-	.told_by = direct_told_by,
+	.reported_by = direct_reported_by,
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_SMALL_DIRECT,
 	.class = IO_READ,

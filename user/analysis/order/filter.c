@@ -172,7 +172,7 @@ void filter_pass_parts(struct filter_state *state)
 		state->parts = true;
 }
 
-unsigned int filter_cannot_tell(const struct filter_state *state)
+unsigned int filter_cannot_emit(const struct filter_state *state)
 {
 	const struct filter *filter = state ? state->filter : NULL;
 	/* These have no rows, only totals for the whole run. */

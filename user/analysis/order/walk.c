@@ -21,7 +21,7 @@ struct listeners {
 struct walking {
 	const struct walk *walk;
 	struct job *job;
-	struct listeners told[TOLD];
+	struct listeners reported[TOLD];
 	struct helper_thread *helper_thread; /* NULL: all consumers run on this thread */
 	/* The current events of parallel-safe consumers, and which consumer is next. */
 	const struct event *events;
@@ -38,14 +38,14 @@ struct walking {
 /* Calls each consumer on a list. */
 #define TELL(walking, status, what, call, ...)                                                     \
 	do {                                                                                       \
-		const struct listeners *to = &(walking)->told[what];                               \
+		const struct listeners *to = &(walking)->reported[what];                           \
                                                                                                    \
 		for (size_t i = 0; i < to->count && !(status); i++)                                \
 			(status) = to->list[i]->calls->call(to->list[i]->state, __VA_ARGS__);      \
 	} while (0)
 
 /* Passes on events that are not aggregated, in runs. */
-static int tell_single(const struct walk_consumer *consumer, const struct event *events,
+static int emit_single(const struct walk_consumer *consumer, const struct event *events,
 		       size_t count)
 {
 	size_t first = 0;
@@ -85,8 +85,8 @@ static void listen(struct listeners *listeners, const struct walk_consumer *cons
 /* Finds the in-order consumers for which the current events matter. */
 static void find_due(struct walking *walking)
 {
-	const struct listeners *all = &walking->told[TOLD_EVENTS];
-	struct listeners *now = &walking->told[TOLD_NOW];
+	const struct listeners *all = &walking->reported[TOLD_EVENTS];
+	struct listeners *now = &walking->reported[TOLD_NOW];
 
 	now->count = 0;
 	for (size_t i = 0; i < all->count; i++)
@@ -106,16 +106,16 @@ static void find_series(struct walking *walking, const struct event *events, siz
 				 file_group);
 }
 
-static inline int tell_some(const struct walking *walking, const struct walk_consumer *consumer,
+static inline int emit_some(const struct walking *walking, const struct walk_consumer *consumer,
 			    const struct event *events, size_t count)
 {
 	if (walking->job->summed && !consumer->calls->sums)
-		return tell_single(consumer, events, count);
+		return emit_single(consumer, events, count);
 	return consumer->calls->events(consumer->state, events, count);
 }
 
 /* Passes on each series at once. */
-static int tell_series(const struct walking *walking, const struct walk_consumer *consumer,
+static int emit_series(const struct walking *walking, const struct walk_consumer *consumer,
 		       const struct event *events, size_t count, size_t from)
 {
 	const struct event *next = events, *end = events + count;
@@ -127,39 +127,39 @@ static int tell_series(const struct walking *walking, const struct walk_consumer
 		if (series->events >= end)
 			break;
 		if (series->events > next)
-			status = tell_some(walking, consumer, next, series->events - next);
+			status = emit_some(walking, consumer, next, series->events - next);
 		if (!status)
 			status = consumer->calls->series(consumer->state, series);
 		next = series->events + series->count;
 	}
-	return status || next == end ? status : tell_some(walking, consumer, next, end - next);
+	return status || next == end ? status : emit_some(walking, consumer, next, end - next);
 }
 
 /* `from`: the first series among the events, or after them. */
-static inline int tell(const struct walking *walking, const struct walk_consumer *consumer,
+static inline int emit(const struct walking *walking, const struct walk_consumer *consumer,
 		       const struct event *events, size_t count, size_t from)
 {
 	if (consumer->calls->series && from < walking->series_count)
-		return tell_series(walking, consumer, events, count, from);
-	return tell_some(walking, consumer, events, count);
+		return emit_series(walking, consumer, events, count, from);
+	return emit_some(walking, consumer, events, count);
 }
 
-static int tell_run(struct walking *walking, const struct event *events, size_t count)
+static int emit_run(struct walking *walking, const struct event *events, size_t count)
 {
-	const struct listeners *now = &walking->told[TOLD_NOW];
+	const struct listeners *now = &walking->reported[TOLD_NOW];
 	size_t from = walking->series_next;
 	int status = 0;
 
 	while (from < walking->series_count && walking->series[from].events < events)
 		from++;
 	for (size_t i = 0; i < now->count && count && !status; i++)
-		status = tell(walking, now->list[i], events, count, from);
+		status = emit(walking, now->list[i], events, count, from);
 	walking->series_next = from;
 	return status;
 }
 
 /* Passes on the wanted events, in runs. */
-static int tell_events(struct walking *walking, const struct event *events, size_t count)
+static int emit_events(struct walking *walking, const struct event *events, size_t count)
 {
 	struct filter_state *filter = walking->walk->filter;
 	size_t first = 0;
@@ -168,10 +168,10 @@ static int tell_events(struct walking *walking, const struct event *events, size
 	for (size_t i = 0; filter && i < count && !status; i++) {
 		if (filter_passes(filter, &events[i]))
 			continue;
-		status = tell_run(walking, events + first, i - first);
+		status = emit_run(walking, events + first, i - first);
 		first = i + 1;
 	}
-	return status ? status : tell_run(walking, events + first, count - first);
+	return status ? status : emit_run(walking, events + first, count - first);
 }
 
 static int begin_span(struct walking *walking, const struct event *event)
@@ -236,12 +236,12 @@ static int take_events(struct walking *walking, const struct event *events, size
 	for (size_t i = 0; i < count && !status; i++) {
 		if (!(events[i].flags & EVENT_TURN))
 			continue;
-		status = tell_events(walking, events + first, i - first);
+		status = emit_events(walking, events + first, i - first);
 		if (!status)
 			status = take_turn(walking, &events[i]);
 		first = walking->walk->turns ? i : i + 1;
 	}
-	return status ? status : tell_events(walking, events + first, count - first);
+	return status ? status : emit_events(walking, events + first, count - first);
 }
 
 struct last_end {
@@ -294,23 +294,23 @@ static size_t slice_of(size_t left)
 	return left < CURSOR_BATCH ? left : CURSOR_BATCH;
 }
 
-static int tell_apart(const struct walking *walking, size_t number, const struct event *events,
+static int emit_apart(const struct walking *walking, size_t number, const struct event *events,
 		      size_t count)
 {
-	const struct walk_consumer *consumer = walking->told[TOLD_APART].list[number];
+	const struct walk_consumer *consumer = walking->reported[TOLD_APART].list[number];
 
-	return is_due(walking, consumer) ? tell(walking, consumer, events, count, 0) : 0;
+	return is_due(walking, consumer) ? emit(walking, consumer, events, count, 0) : 0;
 }
 
 /* Passes all events to one consumer after the other; runs on two threads at once. */
-static void tell_next(void *context)
+static void emit_next(void *context)
 {
 	struct walking *walking = context;
 	size_t next;
 
 	while ((next = atomic_fetch_add(&walking->apart_next, 1)) <
-	       walking->told[TOLD_APART].count) {
-		int status = tell_apart(walking, next, walking->events, walking->count);
+	       walking->reported[TOLD_APART].count) {
+		int status = emit_apart(walking, next, walking->events, walking->count);
 
 		if (status)
 			atomic_store(&walking->apart_status, status);
@@ -319,12 +319,12 @@ static void tell_next(void *context)
 
 /* Without a helper thread: a few events to all consumers while they are in the CPU cache, then the
  * next. */
-static int tell_all(struct walking *walking, const struct event *events, size_t count)
+static int emit_all(struct walking *walking, const struct event *events, size_t count)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < walking->told[TOLD_APART].count && !status; i++)
-		status = tell_apart(walking, i, events, count);
+	for (size_t i = 0; i < walking->reported[TOLD_APART].count && !status; i++)
+		status = emit_apart(walking, i, events, count);
 	return status;
 }
 
@@ -332,11 +332,11 @@ static int tell_all(struct walking *walking, const struct event *events, size_t 
 static int part_consumers(struct walking *walking)
 {
 	const struct walk *walk = walking->walk;
-	struct listeners *told = walking->told;
+	struct listeners *reported = walking->reported;
 
 	for (int i = 0; i < TOLD; i++) {
-		told[i].list = calloc(walk->consumer_count + 1, sizeof(*told[i].list));
-		if (!told[i].list)
+		reported[i].list = calloc(walk->consumer_count + 1, sizeof(*reported[i].list));
+		if (!reported[i].list)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < walk->consumer_count; i++) {
@@ -345,13 +345,13 @@ static int part_consumers(struct walking *walking)
 		int events = calls->apart && !walk->filter ? TOLD_APART : TOLD_EVENTS;
 
 		if (calls->events)
-			listen(&told[events], consumer);
+			listen(&reported[events], consumer);
 		if (calls->span_begun)
-			listen(&told[TOLD_BEGINS], consumer);
+			listen(&reported[TOLD_BEGINS], consumer);
 		if (calls->span_ended)
-			listen(&told[TOLD_ENDS], consumer);
+			listen(&reported[TOLD_ENDS], consumer);
 		if (calls->span_refused)
-			listen(&told[TOLD_REFUSED], consumer);
+			listen(&reported[TOLD_REFUSED], consumer);
 	}
 	return 0;
 }
@@ -392,7 +392,7 @@ static int take_alone(struct walking *walking, const struct event *events, size_
 		look_at(walking, events + at, some);
 		status = take_events(walking, events + at, some);
 		if (!status)
-			status = tell_all(walking, events + at, some);
+			status = emit_all(walking, events + at, some);
 	}
 	return status;
 }
@@ -401,7 +401,7 @@ static int walk_through(struct walking *walking, struct cursor *cursor, struct t
 {
 	const struct walk *walk = walking->walk;
 	const struct event *events;
-	double told = 0;
+	double reported = 0;
 	size_t count;
 	int status;
 
@@ -411,9 +411,9 @@ static int walk_through(struct walking *walking, struct cursor *cursor, struct t
 			status = take_helped(walking, events, count);
 		else if (!status && count)
 			status = take_alone(walking, events, count);
-		if (walk->progress && cursor_progress(cursor) != told) {
-			told = cursor_progress(cursor);
-			walk->progress(walk->context, told);
+		if (walk->progress && cursor_progress(cursor) != reported) {
+			reported = cursor_progress(cursor);
+			walk->progress(walk->context, reported);
 		}
 	} while (count && !status);
 	return status ? status : end_spans(walking);
@@ -431,14 +431,14 @@ int walk_run(struct job *job, const struct walk *walk, struct trace_error *error
 		status = cursor_open(&cursor, job, &options);
 	if (status)
 		goto out;
-	if (walking.told[TOLD_APART].count && cursor_is_threaded(cursor))
-		status = helper_thread_open(&walking.helper_thread, tell_next, &walking);
+	if (walking.reported[TOLD_APART].count && cursor_is_threaded(cursor))
+		status = helper_thread_open(&walking.helper_thread, emit_next, &walking);
 	if (!status)
 		status = walk_through(&walking, cursor, error);
 	helper_thread_close(walking.helper_thread);
 	cursor_close(cursor);
 out:
 	for (int i = 0; i < TOLD; i++)
-		free(walking.told[i].list);
+		free(walking.reported[i].list);
 	return status;
 }

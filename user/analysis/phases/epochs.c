@@ -105,17 +105,17 @@ static int64_t number_of(struct epochs *all, const struct label *label, enum cla
 			 uint32_t number, const struct event *event)
 {
 	uint8_t *looks = &all->looks[number];
-	int64_t told;
+	int64_t reported;
 	size_t length;
 
 	if (*looks == LOOKS_MAX)
 		return TABLE_NO_INT;
 	if (claim == CLAIM_NAME && label_is_loop_body(label, &length) &&
-	    span_args_int(all->job, event, "count", &told))
-		return told;
-	if (span_args_int(all->job, event, "epoch", &told)) {
+	    span_args_int(all->job, event, "count", &reported))
+		return reported;
+	if (span_args_int(all->job, event, "epoch", &reported)) {
 		*looks = 0;
-		return told;
+		return reported;
 	}
 	++*looks;
 	return TABLE_NO_INT;

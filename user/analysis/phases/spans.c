@@ -376,13 +376,14 @@ static int set_note(struct table *table, const struct spans *spans)
 	struct strbuf note = { .used = 0 };
 
 	if (spans->outside_operations && !job->summed)
-		strbuf_clause(&note,
-			      "outside spans: %s %s, %s read, %s written, %s from storage by faults",
-			      units_count(count, spans->outside_operations),
-			      spans->outside_operations == 1 ? "operation" : "operations",
-			      units_bytes(read, spans->outside_bytes[MOVED_READ]),
-			      units_bytes(written, spans->outside_bytes[MOVED_WRITE]),
-			      units_bytes(mapped, spans->outside_bytes[MOVED_MAPPED]));
+		strbuf_clause(
+			&note,
+			"outside spans: %s %s, %s read, %s written, %s from storage by faults",
+			units_count(count, spans->outside_operations),
+			spans->outside_operations == 1 ? "operation" : "operations",
+			units_bytes(read, spans->outside_bytes[MOVED_READ]),
+			units_bytes(written, spans->outside_bytes[MOVED_WRITE]),
+			units_bytes(mapped, spans->outside_bytes[MOVED_MAPPED]));
 	if (job->spans.unmatched_ends)
 		strbuf_clause(&note, "%s span ends without a matching start",
 			      units_count(count, job->spans.unmatched_ends));

@@ -4,11 +4,11 @@
  * the rank and unoverlapped I/O.
  *
  * Which spans are steps is decided at the end: the bodies of a loop over a data loader, as DFTracer
- * marks them; otherwise spans named "step"; otherwise spans of category "step"; otherwise, of the
- * spans in which compute spans began and which are neither compute nor epochs, the most frequent
- * ones, and among equally frequent ones those that took longer, because they enclose the others. If
- * those are fewer than the intervals between the ends of a process's "optimizer.step" spans (which
- * PyTorch marks in programs without spans of their own), the intervals are the steps.
+ * marks them; otherwise spans named "step"; otherwise spans of category "step"; otherwise the
+ * intervals between the ends of a process's "optimizer.step" spans, which PyTorch marks in programs
+ * without spans of their own; otherwise, of the spans in which compute spans began and which are
+ * neither compute nor epochs, the most frequent ones, and among equally frequent ones those that
+ * took longer, because they enclose the others.
  *
  * A step that is the body of a loop ("fetch.block") includes the preceding wait for its data
  * ("fetch.iter").
@@ -30,7 +30,7 @@
 #define DEPTH_MAX 64
 #define NAME_BYTES_MAX 255 /* bytes of a name in the note */
 
-/* Of the first two, the more frequent one decides. */
+/* What makes spans steps. The highest claim decides. */
 enum claim {
 	CLAIM_NONE,
 	CLAIM_COMPUTE_INSIDE,

@@ -48,7 +48,7 @@ static int take_all(struct picture_sampling *sampling, uint64_t now_ns)
 	int status = sampling->how->settle ? sampling->how->settle(sampling->state, now_ns) : 0;
 
 	for (size_t i = 0; i < PICTURE_SAMPLED && !status; i++)
-		if (&all->told[all->tables[i].told] == sampling)
+		if (&all->reported[all->tables[i].reported] == sampling)
 			take(&all->tables[i], i, sampling, now_ns);
 	return status;
 }
@@ -88,7 +88,7 @@ static size_t count_before(const struct picture_sampling *sampling, const struct
 	return low;
 }
 
-static int tell_events(void *state, const struct event *events, size_t count)
+static int emit_events(void *state, const struct event *events, size_t count)
 {
 	struct picture_sampling *sampling = state;
 	int status = 0;
@@ -108,7 +108,7 @@ static int tell_events(void *state, const struct event *events, size_t count)
 	return status;
 }
 
-static int tell_begun(void *state, uint32_t slot, const struct event *event)
+static int emit_begun(void *state, uint32_t slot, const struct event *event)
 {
 	struct picture_sampling *sampling = state;
 	int status = go_to(sampling, sampling->all->job->spans.slots[slot].begin_ns);
@@ -116,7 +116,7 @@ static int tell_begun(void *state, uint32_t slot, const struct event *event)
 	return status ? status : sampling->how->consumer->span_begun(sampling->state, slot, event);
 }
 
-static int tell_ended(void *state, uint32_t slot, const struct event *event)
+static int emit_ended(void *state, uint32_t slot, const struct event *event)
 {
 	struct picture_sampling *sampling = state;
 	int status = go_to(sampling, sampling->all->job->spans.slots[slot].end_ns);
@@ -127,21 +127,22 @@ static int tell_ended(void *state, uint32_t slot, const struct event *event)
 /* --- consumers --- */
 
 /* Finds a consumer that gets the same events already, or adds one. */
-static int find_told(struct picture_samples *samples, const struct sampled *how, size_t *told)
+static int find_reported(struct picture_samples *samples, const struct sampled *how,
+			 size_t *reported)
 {
-	struct picture_sampling *sampling = samples->told;
+	struct picture_sampling *sampling = samples->reported;
 
-	for (*told = 0; *told < samples->told_count; ++*told)
-		if (samples->told[*told].how->consumer == how->consumer)
+	for (*reported = 0; *reported < samples->reported_count; ++*reported)
+		if (samples->reported[*reported].how->consumer == how->consumer)
 			return 0;
-	sampling += samples->told_count++;
+	sampling += samples->reported_count++;
 	*sampling = (struct picture_sampling) { .how = how, .all = samples };
 	sampling->calls = (struct walk_calls) {
 		.apart = how->consumer->apart,
-		.events = tell_events,
+		.events = emit_events,
 		.matters = how->consumer->matters,
-		.span_begun = how->consumer->span_begun ? tell_begun : NULL,
-		.span_ended = how->consumer->span_ended ? tell_ended : NULL,
+		.span_begun = how->consumer->span_begun ? emit_begun : NULL,
+		.span_ended = how->consumer->span_ended ? emit_ended : NULL,
 	};
 	return how->begin(samples->job, &sampling->state);
 }
@@ -176,11 +177,11 @@ int picture_samples_init(struct picture_samples *samples, const struct results *
 		const struct table *table = report_by(results->report, picture_sampled[i]);
 		struct picture_sampled *of = &samples->tables[i];
 
-		of->told = PICTURE_SAMPLED;
+		of->reported = PICTURE_SAMPLED;
 		if (table->absent || !table->row_count)
 			continue;
 		of->filled = results_state(results, how->filled);
-		status = find_told(samples, how, &of->told);
+		status = find_reported(samples, how, &of->reported);
 		if (!status)
 			status = choose_rows(of, how, table);
 	}
@@ -190,9 +191,9 @@ int picture_samples_init(struct picture_samples *samples, const struct results *
 void picture_samples_join(struct picture_samples *samples, struct cursor_options *cursor,
 			  struct walk_consumer *consumers, size_t *count)
 {
-	for (size_t i = 0; i < samples->told_count; i++)
-		consumers[(*count)++] =
-			(struct walk_consumer) { &samples->told[i].calls, &samples->told[i] };
+	for (size_t i = 0; i < samples->reported_count; i++)
+		consumers[(*count)++] = (struct walk_consumer) { &samples->reported[i].calls,
+								 &samples->reported[i] };
 	for (size_t i = 0; i < PICTURE_SAMPLED; i++) {
 		if (!samples->tables[i].count)
 			continue;
@@ -202,30 +203,30 @@ void picture_samples_join(struct picture_samples *samples, struct cursor_options
 	}
 }
 
-static void end_told(struct picture_samples *samples)
+static void end_reported(struct picture_samples *samples)
 {
-	for (size_t i = 0; i < samples->told_count; i++)
-		if (samples->told[i].state)
-			samples->told[i].how->end(samples->told[i].state);
-	samples->told_count = 0;
+	for (size_t i = 0; i < samples->reported_count; i++)
+		if (samples->reported[i].state)
+			samples->reported[i].how->end(samples->reported[i].state);
+	samples->reported_count = 0;
 }
 
 int picture_samples_finish(struct picture_samples *samples)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < samples->told_count && !status; i++) {
-		status = go_to(&samples->told[i], samples->axis.end_ns);
+	for (size_t i = 0; i < samples->reported_count && !status; i++) {
+		status = go_to(&samples->reported[i], samples->axis.end_ns);
 		if (!status)
-			status = take_all(&samples->told[i], UINT64_MAX);
+			status = take_all(&samples->reported[i], UINT64_MAX);
 	}
-	end_told(samples);
+	end_reported(samples);
 	return status;
 }
 
 void picture_samples_free(struct picture_samples *samples)
 {
-	end_told(samples);
+	end_reported(samples);
 	for (size_t i = 0; i < PICTURE_SAMPLED; i++)
 		free(samples->tables[i].rows);
 	*samples = (struct picture_samples) { 0 };

@@ -35,12 +35,12 @@ struct picture_samples {
 	struct picture_axis axis;
 	struct picture_sampled {
 		const void *filled;
-		size_t told; /* index of its consumer */
+		size_t reported; /* index of its consumer */
 		struct picture_sample *rows;
 		size_t count; /* 0: no rows */
 	} tables[PICTURE_SAMPLED];
-	struct picture_sampling told[PICTURE_SAMPLED];
-	size_t told_count;
+	struct picture_sampling reported[PICTURE_SAMPLED];
+	size_t reported_count;
 };
 
 /* Returns 0 or -ENOMEM; must be freed after an error, too, before the job is. The samples must not

@@ -154,10 +154,11 @@ int picture_spans_finish(struct picture_spans *spans)
 		};
 	}
 	qsort(order, spans->lane_count, sizeof(*order), compare_times);
-	spans->told_count = spans->lane_count < PICTURE_LANES ? spans->lane_count : PICTURE_LANES;
-	qsort(order, spans->told_count, sizeof(*order), compare_owners);
-	for (size_t i = 0; i < spans->told_count; i++)
-		spans->told[i] = order[i].lane;
+	spans->reported_count =
+		spans->lane_count < PICTURE_LANES ? spans->lane_count : PICTURE_LANES;
+	qsort(order, spans->reported_count, sizeof(*order), compare_owners);
+	for (size_t i = 0; i < spans->reported_count; i++)
+		spans->reported[i] = order[i].lane;
 	for (size_t i = 0; i < spans->kept_count; i++)
 		spans->lanes[spans->kept[i].lane].kept++;
 	free(order);

@@ -40,9 +40,10 @@ struct picture_spans {
 		uint32_t lane, depth;
 	} * open; /* of each open span, by its slot */
 	size_t open_room;
-	uint64_t count, beyond;	      /* spans; those of threads without a lane */
-	uint32_t told[PICTURE_LANES]; /* lanes shown, once finished: by rank, process and thread */
-	size_t told_count;
+	uint64_t count, beyond;		  /* spans; those of threads without a lane */
+	uint32_t reported[PICTURE_LANES]; /* lanes shown, once finished: by rank, process and thread
+					   */
+	size_t reported_count;
 };
 
 void picture_spans_init(struct picture_spans *spans, const struct job *job,

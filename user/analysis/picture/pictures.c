@@ -143,9 +143,9 @@ static int name_spans(struct pictures *pictures, const struct results *results)
 	const struct picture_spans *spans = &pictures->spans;
 	int status = 0;
 
-	for (size_t i = 0; i < spans->told_count && !status; i++)
+	for (size_t i = 0; i < spans->reported_count && !status; i++)
 		status = name_process(pictures, &pictures->lane_names[i], results,
-				      spans->lanes[spans->told[i]].process);
+				      spans->lanes[spans->reported[i]].process);
 	pictures->label_count = results->job->labels.count;
 	pictures->labels = calloc(pictures->label_count + 1, sizeof(*pictures->labels));
 	if (!pictures->labels)

@@ -229,7 +229,7 @@ static const struct table_column columns[] = {
 	{ "says", "what", UNIT_NONE, "the result as text", get_says, 0, 0 },
 };
 
-static const char *told(char text[UNITS_TEXT], uint64_t value, enum table_unit unit)
+static const char *reported(char text[UNITS_TEXT], uint64_t value, enum table_unit unit)
 {
 	if (value == TABLE_NO_UINT)
 		return "not known";
@@ -254,14 +254,14 @@ static enum limits_state judge(struct limits_row *line, const struct limits *lim
 	line->most = known ? most_of(was.value, limits) : TABLE_NO_UINT;
 	used = snprintf(line->says, sizeof(line->says), "%s%s",
 			is.at_least && known ? "at least " : "",
-			told(text[0], is.value, limits->unit));
+			reported(text[0], is.value, limits->unit));
 	if (before)
 		used += snprintf(line->says + used, sizeof(line->says) - used, ", before %s%s",
 				 was.at_least && known ? "at least " : "",
-				 told(text[1], was.value, limits->unit));
+				 reported(text[1], was.value, limits->unit));
 	if (known)
 		snprintf(line->says + used, sizeof(line->says) - used, "; limit %s",
-			 told(text[2], line->most, limits->unit));
+			 reported(text[2], line->most, limits->unit));
 	if (!known)
 		return ALLOWED_UNKNOWN;
 	if (is.value > line->most)
@@ -280,7 +280,7 @@ static uint64_t count_findings(const struct report *report, enum finding_severit
 }
 
 /* Rules need single operations. */
-static bool tells_findings(const struct report *report)
+static bool emits_findings(const struct report *report)
 {
 	return cell_is(&report_by(report, &analysis_trace)->cells[ABOUT_MODE], "trace");
 }
@@ -309,7 +309,7 @@ static enum limits_state judge_findings(struct limits_row *line, const struct li
 	}
 	if (came)
 		return ALLOWED_WORSE;
-	if (!tells_findings(now) || (before && !tells_findings(before))) {
+	if (!emits_findings(now) || (before && !emits_findings(before))) {
 		snprintf(line->says, sizeof(line->says),
 			 "findings require individual events (--mode trace)");
 		return ALLOWED_UNKNOWN;

@@ -92,7 +92,7 @@ static int open_filter(struct pass *pass, const struct report_options *options,
 	pass->job.chosen = filter && filter_chooses(filter);
 	status = filter_start(&pass->filter, filter, &pass->job, error);
 	filter_pass_parts(pass->filter);
-	pass->job.filtered = filter_cannot_tell(pass->filter);
+	pass->job.filtered = filter_cannot_emit(pass->filter);
 	pass->job.layers &= ~(pass->job.filtered & ~(JOB_FAULT | JOB_SYSCALL));
 	return status;
 }

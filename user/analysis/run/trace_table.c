@@ -254,11 +254,11 @@ uint64_t trace_unaccounted(const struct job *job)
 			uint64_t there = has_rows(kind->kind)
 						 ? count_rows(&job->traces[i], kind->kind)
 						 : kind->written;
-			uint64_t told = clock_add(there, kind->lost);
+			uint64_t reported = clock_add(there, kind->lost);
 
-			unaccounted =
-				clock_add(unaccounted, told > kind->events ? told - kind->events
-									   : kind->events - told);
+			unaccounted = clock_add(unaccounted, reported > kind->events
+								     ? reported - kind->events
+								     : kind->events - reported);
 		}
 	}
 	return unaccounted;
@@ -446,7 +446,7 @@ static void take_least(uint64_t *least, uint64_t value)
 		*least = value;
 }
 
-static void tell_limits(struct about *about)
+static void emit_limits(struct about *about)
 {
 	about->cpus = about->memory_bytes = TABLE_NO_UINT;
 	about->cgroup_memory_bytes = about->dirty_bytes = TABLE_NO_UINT;
@@ -471,7 +471,7 @@ static int fill(void *state, struct table *table)
 	take_notes(about);
 	for (size_t i = 0; i < about->note_count && !status; i++)
 		status = add_note_column(table, about, i);
-	tell_limits(about);
+	emit_limits(about);
 	if (!status)
 		status = count_processes(about);
 	about->exit_code = exit_code_of(job);

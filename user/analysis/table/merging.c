@@ -57,7 +57,7 @@ static int add_row(struct merged *merged, const struct table *from, size_t row,
 	struct cell *cells;
 	int status = table_add_row(table, &cells);
 
-	if (!status && !GROW(merged->tellers, merged->teller_room, table->row_count))
+	if (!status && !GROW(merged->sources, merged->source_room, table->row_count))
 		status = -ENOMEM;
 	for (size_t i = 0; i < from->column_count && !status; i++) {
 		const struct table_percentile *of = table_find_percentile(from, row, i);
@@ -234,8 +234,8 @@ static int take_rows(struct merged *merged, const struct table *from,
 			status = merge_into(merged, found, from, row, source);
 		}
 		if (!status) {
-			merged->tellers[found].tables++;
-			merged->tellers[found].foldeds += lacks;
+			merged->sources[found].tables++;
+			merged->sources[found].foldeds += lacks;
 		}
 	}
 	merged->tables++;
@@ -318,7 +318,7 @@ static void mark_bounds(struct merged *merged)
 	if (!merged->merging->keys || merged->merging->own || !merged->foldeds)
 		return;
 	for (size_t row = 0; row < merged->table->row_count; row++) {
-		if (merged->tellers[row].foldeds == merged->foldeds || row + 1 == merged->other)
+		if (merged->sources[row].foldeds == merged->foldeds || row + 1 == merged->other)
 			continue;
 		for (size_t i = 0; i < merged->table->column_count; i++) {
 			struct cell *cell = &table_row(merged->table, row)[i];
@@ -448,7 +448,7 @@ void merged_free(struct merged *merged)
 {
 	map_free(&merged->rows);
 	free(merged->rules);
-	free(merged->tellers);
+	free(merged->sources);
 	table_free(merged->table);
 	*merged = (struct merged) { 0 };
 }

@@ -98,8 +98,8 @@ struct merged {
 	struct merged_row {
 		uint32_t tables;  /* that had it */
 		uint32_t foldeds; /* of these, those that have no room for others */
-	} * tellers;
-	size_t teller_room;
+	} * sources;
+	size_t source_room;
 	uint32_t tables, foldeds; /* merged so far, and those of them that lack rows */
 	size_t other;		  /* the row that folded ones are in, plus 1; 0: none */
 	uint64_t folded, cut;

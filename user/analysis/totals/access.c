@@ -225,7 +225,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct rollup *rollup = state;
 
-	return path_memory_tell(&rollup->paths, events, count, is_metadata, rollup_event, rollup);
+	return path_memory_emit(&rollup->paths, events, count, is_metadata, rollup_event, rollup);
 }
 
 /* Returns the directory with the most metadata time below `below_ns`; empty if no such directory

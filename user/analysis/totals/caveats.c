@@ -357,8 +357,7 @@ static void say_unfollowed(struct strbuf *text, const struct results *results)
 	char count[UNITS_TEXT];
 
 	if (children)
-		strbuf_add(text,
-			   "%s child %s could not be followed: %s activity is missing",
+		strbuf_add(text, "%s child %s could not be followed: %s activity is missing",
 			   units_count(count, children), children == 1 ? "process" : "processes",
 			   children == 1 ? "its" : "their");
 }
@@ -561,7 +560,7 @@ static int compare_caveats(const struct table *table, size_t a, size_t b, const 
 
 /* Keeps the first of each kind and adds the number of others; the sum of lost events comes from the
  * table "trace". */
-static int tell_alike(const struct report *report, struct table *table, struct cell *row,
+static int emit_alike(const struct report *report, struct table *table, struct cell *row,
 		      size_t file_group)
 {
 	const struct cell *lost = &report_by(report, &analysis_trace)->cells[ABOUT_LOST];
@@ -595,7 +594,7 @@ static int remake(const struct report *report, struct table *table)
 				break;
 		if (cells[CAVEAT_ID].type != CELL_TEXT || cells[CAVEAT_TEXT].type != CELL_TEXT)
 			continue;
-		status = tell_alike(report, table, cells, next - row - 1);
+		status = emit_alike(report, table, cells, next - row - 1);
 		memmove(&table->cells[kept++ * CAVEAT_COLUMNS], cells,
 			CAVEAT_COLUMNS * sizeof(*cells));
 	}

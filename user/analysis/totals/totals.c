@@ -24,7 +24,7 @@ enum { STORAGE_READ, STORAGE_WRITE, STORAGE_SIDES };
 struct totals {
 	const struct job *job;
 	struct submissions submissions;
-	struct submissions told; /* the same; TABLE_NO_UINT if unknown */
+	struct submissions reported; /* the same; TABLE_NO_UINT if unknown */
 	struct tally paths[IO_CLASS_COUNT][METHOD_NONE + 1];
 	struct interval_union classes[IO_CLASS_COUNT], all; /* merged over methods */
 	struct tally tallies[MEASURES];			    /* all methods; set at the end */
@@ -256,12 +256,13 @@ static void add_submissions(struct totals *totals)
 
 /* Submissions are counted in the kernel and known only from its totals: zero is unknown if the
  * totals are missing. */
-static void tell_submissions(struct totals *totals)
+static void emit_submissions(struct totals *totals)
 {
-	struct submissions *told = &totals->told;
-	uint64_t *counts[] = { &told->all, &told->uring, &told->libaio, &told->polled_rings };
+	struct submissions *reported = &totals->reported;
+	uint64_t *counts[] = { &reported->all, &reported->uring, &reported->libaio,
+			       &reported->polled_rings };
 
-	*told = totals->submissions;
+	*reported = totals->submissions;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		if (totals->job->filtered & JOB_SYSCALL || (!*counts[i] && !totals->job->complete))
 			*counts[i] = TABLE_NO_UINT;
@@ -349,7 +350,7 @@ static int fill(void *state, struct table *table)
 	add_throttled(totals);
 	add_submissions(totals);
 	add_storage(totals);
-	tell_submissions(totals);
+	emit_submissions(totals);
 	return 0;
 }
 
@@ -411,7 +412,7 @@ static int conclude(const struct results *results, struct table *table)
 	for (size_t i = 0; i < TOTALS_MEMORY_FAULTS && !status; i++)
 		status = add_memory_fault_columns(table, totals, i);
 	if (!status)
-		status = table_add_group(table, &async_group, offsetof(struct totals, told));
+		status = table_add_group(table, &async_group, offsetof(struct totals, reported));
 	for (size_t i = 0; i < STORAGE_SIDES && !status; i++)
 		status = table_add_group(table, &storage_groups[i].group,
 					 offsetof(struct totals, storage) +
@@ -467,7 +468,7 @@ const char *totals_group(uint32_t row)
 struct submissions totals_submissions(const struct results *results)
 {
 	const struct totals *totals = results_state(results, &analysis_totals);
-	struct submissions told = { 0 };
+	struct submissions reported = { 0 };
 	const struct table *table;
 
 	if (results->job)
@@ -478,23 +479,23 @@ struct submissions totals_submissions(const struct results *results)
 		char name[64];
 
 		snprintf(name, sizeof(name), "%s.%s", async_group.name, column->name);
-		table_number(table, 0, name, (uint64_t *)((char *)&told + column->key));
+		table_number(table, 0, name, (uint64_t *)((char *)&reported + column->key));
 	}
-	return told;
+	return reported;
 }
 
 struct tally totals_class(const struct results *results, enum io_class class)
 {
 	const struct totals *totals = results_state(results, &analysis_totals);
-	struct tally told[MEASURES] = { 0 };
+	struct tally reported[MEASURES] = { 0 };
 	const struct table *table;
 
 	if (results->job)
 		return totals->tallies[class];
 	table = report_by(results->report, &analysis_totals);
 	if (table->row_count)
-		table_read_row(table, 0, told);
-	return told[class];
+		table_read_row(table, 0, reported);
+	return reported[class];
 }
 
 const struct tally *totals_path(const struct results *results, enum io_class class,

@@ -108,10 +108,10 @@ void decoder_close(struct decoder *decoder)
 	free(decoder);
 }
 
-void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context)
+void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *context)
 {
-	decoder->tell_code = tell;
-	decoder->tell_context = context;
+	decoder->emit_code = emit;
+	decoder->emit_context = context;
 }
 
 void decoder_choose_files(struct decoder *decoder, struct file_choice *choice)

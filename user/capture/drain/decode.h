@@ -21,7 +21,7 @@ void decoder_close(struct decoder *decoder); /* NULL is fine */
  * or with address 0 after an exec. */
 typedef void (*decoder_code_fn)(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
 				uint64_t time_ns);
-void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context);
+void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *context);
 
 /* Leaves out records of files not chosen; they still count as taken. The caller owns the choice. */
 struct file_choice;

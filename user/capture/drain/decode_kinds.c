@@ -29,11 +29,11 @@ static void fill_call(const struct decoder *decoder, const struct event_syscall 
 }
 
 /* `address` 0: an exec. */
-static void tell_code(struct decoder *decoder, const struct event_header *header, uint64_t address,
+static void emit_code(struct decoder *decoder, const struct event_header *header, uint64_t address,
 		      uint64_t bytes)
 {
-	if (decoder->tell_code)
-		decoder->tell_code(decoder->tell_context, header->pid, address, bytes,
+	if (decoder->emit_code)
+		decoder->emit_code(decoder->emit_context, header->pid, address, bytes,
 				   header->time_ns);
 }
 
@@ -173,7 +173,7 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	if (event->flags & (TRACE_EXEC_PRESENT | TRACE_EXEC_JOINED))
 		span_ends_present(decoder->span_ends, event->header.pid);
 	if (!(event->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-		tell_code(decoder, &event->header, 0, 0);
+		emit_code(decoder, &event->header, 0, 0);
 	if (write_exec(decoder, &exec, false))
 		return;
 	if (decoder->waiting_count == WAITING_MAX)
@@ -260,7 +260,7 @@ static void take_code(struct decoder *decoder, unsigned int ring, const void *re
 {
 	const struct event_code *event = record;
 
-	tell_code(decoder, &event->header, event->address, event->bytes);
+	emit_code(decoder, &event->header, event->address, event->bytes);
 }
 
 /* Returns the size of the bio record that follows; 0: none. */

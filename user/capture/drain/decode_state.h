@@ -34,8 +34,8 @@ struct decoder {
 	struct trace_field call_fields[SYSCALL_COLUMNS];
 	uint64_t start_ns;
 	uint64_t taken[RECORD_KIND_COUNT], refused[RECORD_KIND_COUNT];
-	decoder_code_fn tell_code;
-	void *tell_context;
+	decoder_code_fn emit_code;
+	void *emit_context;
 	struct span_ends *span_ends;
 	struct file_choice *choice; /* NULL: all files are kept */
 };

@@ -22,9 +22,9 @@
 struct device_stats {
 	const struct device_place *places; /* the kernel side's */
 	int totals, cpus;
-	bool merges;			       /* merges and requeues are counted */
-	struct device_total *values;	       /* one per CPU */
-	struct device_total told[DEVICES_MAX]; /* last recorded, by device number */
+	bool merges;				   /* merges and requeues are counted */
+	struct device_total *values;		   /* one per CPU */
+	struct device_total reported[DEVICES_MAX]; /* last recorded, by device number */
 	uint64_t records;
 	/* /proc/diskstats at the start and at the end of the recording. */
 	struct diskstat began[STATS_MAX], ended[STATS_MAX];
@@ -129,10 +129,10 @@ int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *co
 			return status;
 		record.dev = taken - DEVICE_TAKEN(0);
 		if (!count_unseen(stats, &record) &&
-		    !memcmp(&stats->told[number], &record.total, sizeof(record.total)))
+		    !memcmp(&stats->reported[number], &record.total, sizeof(record.total)))
 			continue;
 		record.name = place->name;
-		stats->told[number] = record.total;
+		stats->reported[number] = record.total;
 		stats->records++;
 		take(context, 0, &record, sizeof(record));
 	}

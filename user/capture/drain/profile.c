@@ -194,7 +194,7 @@ static bool is_at_rest(const struct profile_slot *slot, const struct base *base)
 }
 
 /* Reports what was added to a slot. Returns whether anything was. */
-static bool tell(struct profile *profile, unsigned int number, profile_take_fn take, void *context)
+static bool emit(struct profile *profile, unsigned int number, profile_take_fn take, void *context)
 {
 	const struct profile_slot *slot = &profile->slots[number];
 	struct base *base = &profile->bases[number];
@@ -298,7 +298,7 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 	const unsigned int rests = profile->entries - PROFILE_RESTS;
 	unsigned int used[2] = { 0 }, ended[2] = { 0 }; /* any key, other files */
 	bool waited = last;
-	size_t told = 0;
+	size_t reported = 0;
 
 	for (unsigned int i = 0; i < profile->entries; i++) {
 		uint64_t state = __atomic_load_n(&profile->slots[i].state, __ATOMIC_ACQUIRE);
@@ -314,7 +314,7 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 		/* The last reading, overall or of a slot, must not miss anything. */
 		if (last || state == PROFILE_RETIRED ||
 		    !is_at_rest(&profile->slots[i], &profile->bases[i]))
-			told += tell(profile, i, take, context);
+			reported += emit(profile, i, take, context);
 		if (i >= rests)
 			continue;
 		if (state == PROFILE_RETIRED) {
@@ -332,7 +332,7 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 		make_room(profile, 0, profile->slot_count, used[0] - ended[0]);
 		make_room(profile, profile->slot_count, PROFILE_OTHERS, used[1] - ended[1]);
 	}
-	return told;
+	return reported;
 }
 
 struct profile_use profile_use(const struct profile *profile)

@@ -110,12 +110,12 @@ static int rings_listen(struct rings *rings)
  * support that. */
 static int offer_all(const struct rings *rings)
 {
-	uint32_t *keys = calloc(rings->count, 2 * sizeof(*keys)), *fds = keys + rings->count;
-	uint32_t done = rings->count;
+	uint32_t *keys = calloc(rings->count, 2 * sizeof(*keys)), *fds, done = rings->count;
 	int err = 0;
 
 	if (!keys)
 		return -ENOMEM;
+	fds = keys + rings->count;
 	for (uint32_t i = 0; i < rings->count; i++) {
 		keys[i] = i;
 		fds[i] = rings->rings[i].fd;
@@ -216,7 +216,7 @@ void rings_close(struct rings *rings)
 static size_t ring_drain(struct ring *ring, unsigned int number, size_t mask, ring_record_fn take,
 			 void *context)
 {
-	uint64_t at = *ring->consumer, told = at;
+	uint64_t at = *ring->consumer, reported = at;
 	size_t records = 0;
 
 	while (at < ring->mark) {
@@ -231,9 +231,9 @@ static size_t ring_drain(struct ring *ring, unsigned int number, size_t mask, ri
 			records++;
 		}
 		at += (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ull;
-		if (at - told >= BATCH_BYTES) {
+		if (at - reported >= BATCH_BYTES) {
 			__atomic_store_n(ring->consumer, at, __ATOMIC_RELEASE);
-			told = at;
+			reported = at;
 		}
 	}
 	__atomic_store_n(ring->consumer, at, __ATOMIC_RELEASE);

@@ -191,18 +191,18 @@ static void take_file(struct flight *flight, const struct event_file *file)
 		sweep_names(flight);
 }
 
-static void tell_code(struct flight *flight, const struct event_header *header)
+static void emit_code(struct flight *flight, const struct event_header *header)
 {
 	const struct event_code *code = (const void *)header;
 
-	if (!flight->tell_code)
+	if (!flight->emit_code)
 		return;
 	if (header->kind == RECORD_CODE)
-		flight->tell_code(flight->tell_context, header->pid, code->address, code->bytes,
+		flight->emit_code(flight->emit_context, header->pid, code->address, code->bytes,
 				  header->time_ns);
 	else if (!(((const struct event_exec *)header)->flags &
 		   (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-		flight->tell_code(flight->tell_context, header->pid, 0, 0, header->time_ns);
+		flight->emit_code(flight->emit_context, header->pid, 0, 0, header->time_ns);
 }
 
 static void keep(struct flight *flight, unsigned int ring, const struct event_header *record)
@@ -228,7 +228,7 @@ void flight_take(void *context, unsigned int ring, const void *record, size_t si
 		return;
 	whole = header->size <= size && decoder_is_whole(record, header->size);
 	if (whole && (header->kind == RECORD_EXEC || header->kind == RECORD_CODE))
-		tell_code(flight, header);
+		emit_code(flight, header);
 	pthread_mutex_lock(&flight->lock);
 	if (whole)
 		keep(flight, ring, header);
@@ -237,10 +237,10 @@ void flight_take(void *context, unsigned int ring, const void *record, size_t si
 	pthread_mutex_unlock(&flight->lock);
 }
 
-void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context)
+void flight_emit_code(struct flight *flight, decoder_code_fn emit, void *context)
 {
-	flight->tell_code = tell;
-	flight->tell_context = context;
+	flight->emit_code = emit;
+	flight->emit_context = context;
 }
 
 /* --- losses --- */
@@ -248,9 +248,10 @@ void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context
 /* Records a loss that happened since the last check. */
 static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost, uint64_t now_ns)
 {
-	if (lost > flight->told_lost[kind]) {
-		log_loss(flight, kind, lost - flight->told_lost[kind], flight->looked_ns, now_ns);
-		flight->told_lost[kind] = lost;
+	if (lost > flight->reported_lost[kind]) {
+		log_loss(flight, kind, lost - flight->reported_lost[kind], flight->looked_ns,
+			 now_ns);
+		flight->reported_lost[kind] = lost;
 	}
 }
 
@@ -306,12 +307,12 @@ static void look_at_slow(struct flight *flight)
 	flight_ask(flight, FLIGHT_SLOWER, reason);
 }
 
-/* Reports the oldest operation that is newly slow. told_slow_ns prevents repeats. */
+/* Reports the oldest operation that is newly slow. reported_slow_ns prevents repeats. */
 void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list *list,
 			      uint64_t now_ns)
 {
 	char reason[FLIGHT_REASON_BYTES], who[128], time[UNITS_TEXT];
-	uint64_t slower_ns = flight->options.slower_ns, told_ns = flight->told_slow_ns;
+	uint64_t slower_ns = flight->options.slower_ns, reported_ns = flight->reported_slow_ns;
 	const struct event_in_flight *oldest = NULL;
 	const struct trace_operation *operations;
 	size_t count;
@@ -320,12 +321,12 @@ void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list
 		const struct event_in_flight *row = &list->rows[i];
 
 		if (!(row->flags & IN_FLIGHT_KEPT) || now_ns < row->start_ns + slower_ns ||
-		    row->start_ns <= told_ns)
+		    row->start_ns <= reported_ns)
 			continue;
 		if (!oldest || row->start_ns < oldest->start_ns)
 			oldest = row;
-		if (row->start_ns > flight->told_slow_ns)
-			flight->told_slow_ns = row->start_ns;
+		if (row->start_ns > flight->reported_slow_ns)
+			flight->reported_slow_ns = row->start_ns;
 	}
 	if (!oldest)
 		return;

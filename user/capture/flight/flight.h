@@ -46,8 +46,8 @@ void flight_close(struct flight *flight); /* NULL is fine */
 
 /* Takes a record. A ring_record_fn; the context is the flight recorder. */
 void flight_take(void *flight, unsigned int ring, const void *record, size_t size);
-/* Sets the function to call for new code, as decoder_tell_code does. */
-void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context);
+/* Sets the function to call for new code, as decoder_emit_code does. */
+void flight_emit_code(struct flight *flight, decoder_code_fn emit, void *context);
 /* Call after each drain: records losses and checks for slow operations. */
 void flight_look(struct flight *flight, uint64_t now_ns);
 /* Call at each reading: checks for operations in flight that are already slow. */

@@ -195,7 +195,7 @@ int flight_names_sweep(struct flight_names *names)
 	return 0;
 }
 
-void flight_names_tell(const struct flight_names *names, struct flight_records *records)
+void flight_names_emit(const struct flight_names *names, struct flight_records *records)
 {
 	const struct flight_item *item;
 	size_t at = 0;

@@ -58,6 +58,6 @@ void flight_names_mark_slots(struct flight_names *names, const struct flight_slo
  * Returns 0, or -ENOMEM with nothing dropped. */
 int flight_names_sweep(struct flight_names *names);
 /* Appends the records of marked names to `records`. */
-void flight_names_tell(const struct flight_names *names, struct flight_records *records);
+void flight_names_emit(const struct flight_names *names, struct flight_records *records);
 
 #endif

@@ -200,7 +200,7 @@ void flight_past_take(void *context, unsigned int lane, const struct event_heade
 
 /* --- output --- */
 
-static void tell_process(const struct flight_item *item, uint64_t from_ns, ring_record_fn take,
+static void emit_process(const struct flight_item *item, uint64_t from_ns, ring_record_fn take,
 			 void *context)
 {
 	_Alignas(8) char memory[RECORD_BYTES];
@@ -218,14 +218,14 @@ static void tell_process(const struct flight_item *item, uint64_t from_ns, ring_
 	take(context, 0, exec, exec->header.size);
 }
 
-void flight_past_tell(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
+void flight_past_emit(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
 		      void *context)
 {
 	const struct flight_item *item;
 	size_t at = 0;
 
 	while ((item = flight_table_next(&past->processes, &at)))
-		tell_process(item, from_ns, take, context);
+		emit_process(item, from_ns, take, context);
 	at = 0;
 	while ((item = flight_table_next(&past->spans, &at))) {
 		struct event_header *begin = item->value;

@@ -29,7 +29,7 @@ void flight_past_take(void *past, unsigned int lane, const struct event_header *
  * Passes the state to `take` as records: processes as present from `from_ns` on, spans as begun at
  * that time, and the latest counters of devices.
  */
-void flight_past_tell(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
+void flight_past_emit(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
 		      void *context);
 
 /* Whether to look up a process's cgroup: true if `moves`, the count of moves between cgroups, has

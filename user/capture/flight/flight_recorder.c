@@ -47,7 +47,7 @@ static void *drain(void *context)
 		now_ns = host_now_ns();
 		session_look_at_cpus(session, now_ns);
 		if (now_ns >= devices_ns) {
-			session_tell_devices(session, flight_take, recorder->flight);
+			session_emit_devices(session, flight_take, recorder->flight);
 			devices_ns = now_ns + DEVICES_EVERY_NS;
 		}
 		if (now_ns >= sums_ns) {
@@ -77,7 +77,7 @@ int flight_recorder_start(struct flight_recorder **out, struct session *session,
 		recorder->markers = markers;
 		recorder->interval_ns = interval_ns;
 		if (markers)
-			flight_tell_code(flight, markers_look, markers);
+			flight_emit_code(flight, markers_look, markers);
 		err = -pthread_create(&recorder->thread, NULL, drain, recorder);
 	}
 	if (err) {

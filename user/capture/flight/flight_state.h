@@ -43,10 +43,10 @@ struct flight {
 	uint64_t drains;
 	bool awaited; /* a trace waits for a check for losses */
 	struct flight_triggers *triggers;
-	uint64_t told_lost[FLIGHT_LOSSES], looked_ns;
-	uint64_t told_slow_ns; /* slow operations begun by then have been reported */
-	decoder_code_fn tell_code;
-	void *tell_context;
+	uint64_t reported_lost[FLIGHT_LOSSES], looked_ns;
+	uint64_t reported_slow_ns; /* slow operations begun by then have been reported */
+	decoder_code_fn emit_code;
+	void *emit_context;
 
 	/* Requests. */
 	bool stop, asked;

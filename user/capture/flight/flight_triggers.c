@@ -62,7 +62,8 @@ int flight_trigger_parse(const char *option, const char *text, uint64_t least_ns
 	limit = strtod(text + length + 1, &end);
 	if (end == text + length + 1 || !(limit > 0) || !isfinite(limit) ||
 	    limit > measures[measure].most) {
-		log_error("%s %s: the limit must be a number above 0%s", option, text,
+		log_error("%s %s: the limit must be a number above 0 and at most %.0f%s", option,
+			  text, measures[measure].most,
 			  measures[measure].percent ? ", in percent" : ", per second");
 		return -EINVAL;
 	}

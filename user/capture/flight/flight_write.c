@@ -81,8 +81,8 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 			flight_names_mark(&flight->names, snapshot->in_flight.rows[i].file,
 					  FLIGHT_NAME_RECORDED);
 		flight_records_walk(&snapshot->records, flight_names_mark_record, &flight->names);
-		flight_names_tell(&flight->names, &snapshot->names);
-		flight_past_tell(&flight->past,
+		flight_names_emit(&flight->names, &snapshot->names);
+		flight_past_emit(&flight->past,
 				 snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
 				 flight_records_add, &snapshot->past);
 		if (snapshot->names.incomplete || snapshot->past.incomplete)
@@ -97,7 +97,7 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 			    "in memory and may be missing",
 			    (unsigned long long)flight->past.refused);
 	snapshot->before = flight->given - sorting.kept;
-	snapshot->unfollowed = flight->told_lost[FLIGHT_LOSS_NOTE + NOTE_UNFOLLOWED];
+	snapshot->unfollowed = flight->reported_lost[FLIGHT_LOSS_NOTE + NOTE_UNFOLLOWED];
 	return err;
 }
 

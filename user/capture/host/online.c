@@ -157,7 +157,7 @@ unsigned int present_end(int cpus)
 	return end ? end : (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-void online_look(struct online *online, uint64_t now_ns, online_fn tell, void *context)
+void online_look(struct online *online, uint64_t now_ns, online_fn emit, void *context)
 {
 	bool *before;
 
@@ -170,7 +170,7 @@ void online_look(struct online *online, uint64_t now_ns, online_fn tell, void *c
 	before = online->before;
 	for (int cpu = 0; cpu < online->cpus; cpu++)
 		if (online->now[cpu] && !before[cpu])
-			tell(context, cpu);
+			emit(context, cpu);
 	online->before = online->now;
 	online->now = before;
 }

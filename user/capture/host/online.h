@@ -21,7 +21,7 @@ void online_close(struct online *online); /* NULL is fine */
 typedef void (*online_fn)(void *context, int cpu);
 /* Reports each CPU that is online now but was offline at the last check or in between. Checks at
  * most 100 times a second, however often it is called. NULL is fine. */
-void online_look(struct online *online, uint64_t now_ns, online_fn tell, void *context);
+void online_look(struct online *online, uint64_t now_ns, online_fn emit, void *context);
 
 /* Returns the highest number of a present CPU, online or not, plus one. */
 unsigned int present_end(int cpus);

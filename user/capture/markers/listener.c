@@ -87,15 +87,15 @@ static int open_looked_at(const struct listener_look *look)
 }
 
 /* Counts a refused file, and keeps the reason for the first one. */
-static void tell_refused(struct state *state, struct marker_file *file, int fd)
+static void emit_refused(struct state *state, struct marker_file *file, int fd)
 {
 	struct listener_status *news = state->listener->news;
 	char link[64];
 	ssize_t length;
 
-	if (!file || !file->status || file->told)
+	if (!file || !file->status || file->reported)
 		return;
-	file->told = true;
+	file->reported = true;
 	if (atomic_fetch_add(&news->refused_files, 1))
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -110,7 +110,7 @@ static void look_at(struct state *state, const struct listener_look *look, int f
 
 	if (!marker_files_known(state->files, fd, &file) || !file)
 		return;
-	tell_refused(state, file, fd);
+	emit_refused(state, file, fd);
 	if (file->status || look->time_ns < file->since_ns)
 		marker_programs_set(state->programs, look->pid, file->number, PROGRAM_LATE);
 }
@@ -155,7 +155,7 @@ static int listen_to(struct state *state, const struct client *client, struct ma
 	if (client->file < 0)
 		return client->file;
 	*file = marker_files_attach(state->files, client->file);
-	tell_refused(state, *file, client->file);
+	emit_refused(state, *file, client->file);
 	return *file ? (*file)->status : -ENOENT;
 }
 
@@ -300,7 +300,7 @@ static void attach_expected(struct state *state)
 		setfsgid(gid);
 		if (fd < 0)
 			continue;
-		tell_refused(state, marker_files_attach(state->files, fd), fd);
+		emit_refused(state, marker_files_attach(state->files, fd), fd);
 		close(fd);
 	}
 }

@@ -19,7 +19,7 @@ struct marker_file {
 	uint32_t number;
 	int status;	   /* 0: attached; else a negative errno */
 	uint64_t since_ns; /* time of attaching */
-	bool told;	   /* free for the caller to use */
+	bool reported;	   /* free for the caller to use */
 };
 
 /* Returns NULL if out of memory. The caller owns `uprobes`. */

@@ -40,8 +40,8 @@ struct markers {
 	struct listener_status *news;
 	pid_t pid;
 	int looks, ready;
-	uint64_t told;	 /* looks sent */
-	uint64_t untold; /* looks that did not fit into the pipe */
+	uint64_t reported;   /* looks sent */
+	uint64_t unreported; /* looks that did not fit into the pipe */
 	bool stopped, died;
 	char address[TRACER_NAME_BYTES + 32];
 	struct mapped *mapped; /* files inspected in processes that already ran */
@@ -288,9 +288,9 @@ void markers_look(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
 	if (markers->looks < 0)
 		return; /* the run has ended: nothing left to inspect */
 	if (write(markers->looks, &look, sizeof(look)) != sizeof(look))
-		markers->untold++;
+		markers->unreported++;
 	else
-		markers->told++;
+		markers->reported++;
 }
 
 /* --- running processes --- */
@@ -343,7 +343,7 @@ static void look_at(void *context, pid_t pid)
 /* Returns the number of looks not handled yet. */
 static uint64_t waiting(const struct markers *markers)
 {
-	return markers->told - atomic_load(&markers->news->taken);
+	return markers->reported - atomic_load(&markers->news->taken);
 }
 
 /* Waits up to `most_ms` for all looks to be handled. Returns whether they were. */
@@ -404,7 +404,8 @@ void markers_stop(struct markers *markers)
 
 uint64_t markers_unheard(const struct markers *markers)
 {
-	return markers ? atomic_load(&markers->news->unheard) + markers->untold + markers->died : 0;
+	return markers ? atomic_load(&markers->news->unheard) + markers->unreported + markers->died
+		       : 0;
 }
 
 uint64_t markers_unseen(const struct markers *markers)

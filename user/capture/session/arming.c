@@ -24,7 +24,7 @@
 #define PASSES_MAX 32 /* followed tasks arm their children, so passes end long before */
 
 /* A process already recorded. Pids are reused, so its start time is part of the key. */
-struct told {
+struct reported {
 	uint64_t started_ns;
 	uint32_t pid;
 };
@@ -35,15 +35,15 @@ struct arming {
 	uint64_t begun_ns, unarmed;
 	struct attach_row *rows; /* not recorded yet */
 	size_t row_count, row_room;
-	struct told *told;
-	size_t told_count, told_room;
+	struct reported *reported;
+	size_t reported_count, reported_room;
 	size_t present;	  /* number of leading rows that arming_run found */
 	uint64_t records; /* passed on */
-	struct told_text *texts;
+	struct reported_text *texts;
 };
 
 /* Read from /proc while privileges allow it. */
-struct told_text {
+struct reported_text {
 	size_t command_bytes, environ_bytes;
 	char *command, *environ;
 };
@@ -75,7 +75,7 @@ void arming_close(struct arming *arming)
 	}
 	free(arming->texts);
 	free(arming->rows);
-	free(arming->told);
+	free(arming->reported);
 	free(arming);
 }
 
@@ -155,52 +155,52 @@ static int compare_rows(const void *left, const void *right)
 	return one->armed_ns < other->armed_ns ? -1 : one->armed_ns > other->armed_ns;
 }
 
-static int compare_told(const void *left, const void *right)
+static int compare_reported(const void *left, const void *right)
 {
-	const struct told *one = left, *other = right;
+	const struct reported *one = left, *other = right;
 
 	if (one->pid != other->pid)
 		return one->pid < other->pid ? -1 : 1;
 	return one->started_ns < other->started_ns ? -1 : one->started_ns > other->started_ns;
 }
 
-static bool was_told(const struct arming *arming, const struct told *one)
+static bool was_reported(const struct arming *arming, const struct reported *one)
 {
-	return arming->told_count &&
-	       bsearch(one, arming->told, arming->told_count, sizeof(*one), compare_told);
+	return arming->reported_count && bsearch(one, arming->reported, arming->reported_count,
+						 sizeof(*one), compare_reported);
 }
 
 /* From row `first` on, keeps one row per process not recorded yet, and marks these processes as
  * recorded. */
 static int keep_processes(struct arming *arming, size_t first)
 {
-	size_t kept = first, known = arming->told_count;
+	size_t kept = first, known = arming->reported_count;
 
 	if (arming->row_count == first)
 		return 0;
 	qsort(arming->rows + first, arming->row_count - first, sizeof(*arming->rows), compare_rows);
 	for (size_t i = first; i < arming->row_count; i++) {
 		const struct attach_row *row = &arming->rows[i];
-		const struct told one = { row->started_ns, row->pid };
+		const struct reported one = { row->started_ns, row->pid };
 
 		if ((kept > first && arming->rows[kept - 1].pid == row->pid &&
 		     arming->rows[kept - 1].started_ns == row->started_ns) ||
-		    was_told(arming, &one))
+		    was_reported(arming, &one))
 			continue;
-		if (!GROW(arming->told, arming->told_room, known + 1))
+		if (!GROW(arming->reported, arming->reported_room, known + 1))
 			return -ENOMEM;
-		arming->told[known++] = one;
+		arming->reported[known++] = one;
 		arming->rows[kept++] = *row;
 	}
 	arming->row_count = kept;
-	arming->told_count = known;
-	qsort(arming->told, known, sizeof(*arming->told), compare_told);
+	arming->reported_count = known;
+	qsort(arming->reported, known, sizeof(*arming->reported), compare_reported);
 	return 0;
 }
 
 /* --- command lines and environments --- */
 
-static void read_texts(const struct attach_row *row, struct told_text *text)
+static void read_texts(const struct attach_row *row, struct reported_text *text)
 {
 	uint32_t pid = proc_is_of_kernel_side() ? row->pid : row->local_pid;
 
@@ -263,8 +263,9 @@ static void fill_header(struct event_header *header, const struct attach_row *ro
 	};
 }
 
-static void tell(struct arming *arming, const struct attach_row *row, const struct told_text *text,
-		 uint32_t flags, ring_record_fn take, void *context)
+static void emit(struct arming *arming, const struct attach_row *row,
+		 const struct reported_text *text, uint32_t flags, ring_record_fn take,
+		 void *context)
 {
 	_Alignas(8) char memory[sizeof(struct event_exec) + EVENT_COMMAND_BYTES];
 	struct event_exec *record = (struct event_exec *)memory;
@@ -286,11 +287,11 @@ static void tell(struct arming *arming, const struct attach_row *row, const stru
 	arming->records++;
 }
 
-static void free_texts(struct told_text *text)
+static void free_texts(struct reported_text *text)
 {
 	free(text->command);
 	free(text->environ);
-	*text = (struct told_text) { 0 };
+	*text = (struct reported_text) { 0 };
 }
 
 /* Finds threads of processes that joined later, and processes that joined by themselves. */
@@ -310,23 +311,24 @@ static void go_on(struct arming *arming)
 
 size_t arming_drain(struct arming *arming, ring_record_fn take, void *context)
 {
-	size_t told = 0;
+	size_t reported = 0;
 
 	if (!arming->row_count && arming->skeleton->bss->attach_again)
 		go_on(arming);
-	for (; told < arming->row_count; told++) {
-		struct told_text late = { 0 }, *text = arming->texts ? &arming->texts[told] : &late;
+	for (; reported < arming->row_count; reported++) {
+		struct reported_text late = { 0 },
+				     *text = arming->texts ? &arming->texts[reported] : &late;
 		uint32_t flags = arming->texts ? TRACE_EXEC_PRESENT : TRACE_EXEC_JOINED;
 
 		if (!arming->texts)
-			read_texts(&arming->rows[told], text);
-		tell(arming, &arming->rows[told], text, flags, take, context);
+			read_texts(&arming->rows[reported], text);
+		emit(arming, &arming->rows[reported], text, flags, take, context);
 		free_texts(text);
 	}
 	free(arming->texts);
 	arming->texts = NULL;
 	arming->row_count = arming->present = 0;
-	return told;
+	return reported;
 }
 
 void arming_count(const struct arming *arming, struct kind_total *kinds, uint64_t *notes)

@@ -181,7 +181,7 @@ void session_record_waiting(struct session *session, uint64_t end_ns)
 	waiting_record(session->waiting, end_ns);
 }
 
-int session_tell_devices(struct session *session, ring_record_fn take, void *context)
+int session_emit_devices(struct session *session, ring_record_fn take, void *context)
 {
 	return device_stats_go_on(session->device_stats, take, context);
 }
@@ -252,12 +252,12 @@ uint64_t session_flight_left(const struct session *session)
 
 bool session_take_slow(struct session *session, struct flight_slow *slow)
 {
-	struct flight_slow *told = &session->skeleton->bss->flight_slow;
+	struct flight_slow *reported = &session->skeleton->bss->flight_slow;
 
-	if (__atomic_load_n(&told->state, __ATOMIC_ACQUIRE) != FLIGHT_SLOW_TOLD)
+	if (__atomic_load_n(&reported->state, __ATOMIC_ACQUIRE) != FLIGHT_SLOW_TOLD)
 		return false;
-	*slow = *told;
-	__atomic_store_n(&told->state, FLIGHT_SLOW_NONE, __ATOMIC_RELEASE);
+	*slow = *reported;
+	__atomic_store_n(&reported->state, FLIGHT_SLOW_NONE, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -90,7 +90,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->flight_slower_ns = session->options.flight_slower_ns;
 	skeleton->rodata->flight_chooses = session->options.flight_chooses;
 	skeleton->rodata->mmap_number = SYS_mmap;
-	skeleton->rodata->code_told = session->choice.on[LAYER_SPAN];
+	skeleton->rodata->code_reported = session->choice.on[LAYER_SPAN];
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->tick_ns = kernel_tick_ns();
 	if (session->choice.on[LAYER_BLOCK])

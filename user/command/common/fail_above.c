@@ -101,7 +101,7 @@ static int refuse_allowance(const char *measure, const char *text, enum table_un
 /* "MEASURE" or "MEASURE=ALLOWANCE". Modifies the text. */
 static int parse_one(struct limits *limits, const struct report *nothing, char *text, bool against)
 {
-	char *allowance = strchr(text, '='), *told = NULL;
+	char *allowance = strchr(text, '='), *reported = NULL;
 	int status;
 
 	if (allowance)
@@ -118,10 +118,10 @@ static int parse_one(struct limits *limits, const struct report *nothing, char *
 	}
 	if (!allowance)
 		return 0;
-	told = strdup(allowance); /* a copy, because parsing modifies it */
+	reported = strdup(allowance); /* a copy, because parsing modifies it */
 	if (!parse_growth(limits, allowance))
-		status = refuse_allowance(text, told ? told : "", limits->unit);
-	free(told);
+		status = refuse_allowance(text, reported ? reported : "", limits->unit);
+	free(reported);
 	if (!status && limits->share > 0 && !against) {
 		log_error("--fail-above %s: a percentage requires --against TRACE, the run to "
 			  "compare with",

@@ -252,7 +252,7 @@ char *traces_newest(const char *command)
 	return newest;
 }
 
-int traces_tell_unread(struct trace_reader *reader, const char *path)
+int traces_emit_unread(struct trace_reader *reader, const char *path)
 {
 	const char *damage = trace_reader_damage(reader), *lost = trace_reader_string_error(reader);
 
@@ -263,13 +263,13 @@ int traces_tell_unread(struct trace_reader *reader, const char *path)
 	return damage || lost ? EXIT_FAILED : 0;
 }
 
-int traces_tell_all_unread(struct trace_reader *const *readers, const char *const *paths,
+int traces_emit_all_unread(struct trace_reader *const *readers, const char *const *paths,
 			   size_t count)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < count; i++)
-		status |= traces_tell_unread(readers[i], paths[i]);
+		status |= traces_emit_unread(readers[i], paths[i]);
 	return status;
 }
 

@@ -28,8 +28,8 @@ char *traces_newest(const char *command);
 
 /* Reports what could not be read of a trace. Returns 0, or EXIT_FAILED if there is any such part:
  * the rest was read, but the user should know. */
-int traces_tell_unread(struct trace_reader *reader, const char *path);
-int traces_tell_all_unread(struct trace_reader *const *readers, const char *const *paths,
+int traces_emit_unread(struct trace_reader *reader, const char *path);
+int traces_emit_all_unread(struct trace_reader *const *readers, const char *const *paths,
 			   size_t count);
 
 /* For report_options.skip, with a bool as its context: names a summary that is left out, and sets

@@ -29,7 +29,7 @@ static bool is_loopback(const struct sockaddr *address)
 		&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
-static void tell_address(struct endpoint *endpoint)
+static void emit_address(struct endpoint *endpoint)
 {
 	struct sockaddr_storage bound;
 	socklen_t length = sizeof(bound);
@@ -124,7 +124,7 @@ static int open_address(struct endpoint *endpoint, const char *where)
 					    : "");
 		return -err;
 	}
-	tell_address(endpoint);
+	emit_address(endpoint);
 	return 0;
 }
 
@@ -141,8 +141,11 @@ static int clear_place(const char *where, const struct sockaddr_un *address)
 		return -EEXIST;
 	}
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		err = errno;
+		log_error("--listen %s: %s", where, strerror(err));
+		return -err;
+	}
 	err = connect(fd, (const void *)address, sizeof(*address)) ? errno : 0;
 	close(fd);
 	if (err != ECONNREFUSED) {

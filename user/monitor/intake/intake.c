@@ -91,9 +91,9 @@ void intake_forget_spans(struct intake *intake)
 	span_times_forget(intake->spans);
 }
 
-void intake_tell_code(struct intake *intake, decoder_code_fn tell, void *context)
+void intake_emit_code(struct intake *intake, decoder_code_fn emit, void *context)
 {
-	intake->tell_code = tell;
+	intake->emit_code = emit;
 	intake->code_context = context;
 }
 
@@ -167,7 +167,7 @@ static bool find_cgroup(struct intake *intake, const struct event_exec *event, b
 	return true;
 }
 
-static void tell_exec(struct intake *intake, const struct event_exec *event, const char *cgroup,
+static void emit_exec(struct intake *intake, const struct event_exec *event, const char *cgroup,
 		      const char *user)
 {
 	char comm[EVENT_COMM_BYTES + 1] = { 0 };
@@ -201,7 +201,7 @@ static bool take_exec(struct intake *intake, const struct event_exec *event, boo
 	if ((!user_name(intake->users, event->uid, user) && !wait) ||
 	    !find_cgroup(intake, event, wait, cgroup))
 		return false;
-	tell_exec(intake, event, cgroup, user);
+	emit_exec(intake, event, cgroup, user);
 	return true;
 }
 
@@ -234,20 +234,20 @@ static void take_device(struct intake *intake, const struct event_device *event)
 							.bytes = of->bytes,
 							.time_ns = of->time_ns };
 	}
-	ledger_tell_device(intake->ledger, &device);
+	ledger_emit_device(intake->ledger, &device);
 }
 
-static void tell_code(const struct intake *intake, const struct event_header *header,
+static void emit_code(const struct intake *intake, const struct event_header *header,
 		      uint64_t address, uint64_t bytes)
 {
-	if (intake->tell_code)
-		intake->tell_code(intake->code_context, header->pid, address, bytes,
+	if (intake->emit_code)
+		intake->emit_code(intake->code_context, header->pid, address, bytes,
 				  header->time_ns);
 }
 
 /* Applies a record to the ledger, which is locked. Returns false while a lookup is pending; never
  * with `wait`. */
-static bool tell_ledger(struct intake *intake, const void *record, bool wait)
+static bool emit_ledger(struct intake *intake, const void *record, bool wait)
 {
 	const struct event_header *header = record;
 	const struct event_fork *fork = record;
@@ -278,7 +278,7 @@ bool intake_catch_up(struct intake *intake, bool wait)
 {
 	size_t at = 0;
 
-	while (at < intake->kept_words && tell_ledger(intake, &intake->kept[at + 1], wait))
+	while (at < intake->kept_words && emit_ledger(intake, &intake->kept[at + 1], wait))
 		at += intake->kept[at];
 	intake->kept_words -= at;
 	if (intake->kept_words) {
@@ -320,23 +320,23 @@ static void take_at_once(struct intake *intake, const struct event_header *heade
 		cgroups_path(intake->cgroups, exec->cgroup_id, false, path);
 		user_name(intake->users, exec->uid, user);
 		if (!(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-			tell_code(intake, header, 0, 0);
+			emit_code(intake, header, 0, 0);
 	} else if (header->kind == RECORD_CODE)
-		tell_code(intake, header, code->address, code->bytes);
+		emit_code(intake, header, code->address, code->bytes);
 	else if (header->kind == RECORD_EXIT)
 		intake->ended += end->process_ends;
 }
 
 /* Returns false if the ledger is being read or earlier records are still kept. */
-static bool tell_at_once(struct intake *intake, const void *record)
+static bool emit_at_once(struct intake *intake, const void *record)
 {
-	bool told;
+	bool reported;
 
 	if (intake->kept_words || !ledger_lock_within(intake->ledger, 0))
 		return false;
-	told = tell_ledger(intake, record, false);
+	reported = emit_ledger(intake, record, false);
 	ledger_unlock(intake->ledger);
-	return told;
+	return reported;
 }
 
 void intake_take(void *context, unsigned int ring, const void *record, size_t size)
@@ -346,11 +346,11 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 	if (!decoder_is_whole(record, size))
 		return;
 	take_at_once(intake, record);
-	if (tell_at_once(intake, record) || keep(intake, record, size))
+	if (emit_at_once(intake, record) || keep(intake, record, size))
 		return;
 	ledger_lock(intake->ledger);
 	intake_catch_up(intake, true);
-	tell_ledger(intake, record, true);
+	emit_ledger(intake, record, true);
 	ledger_unlock(intake->ledger);
 }
 

@@ -71,7 +71,7 @@ static void look_again(struct intake *intake, uint64_t now_ns)
 		ledger_each_process(intake->ledger, look_at, &look);
 }
 
-void intake_tell_moves(struct intake *intake, uint64_t moves)
+void intake_emit_moves(struct intake *intake, uint64_t moves)
 {
 	intake->moves = moves;
 }
@@ -143,24 +143,25 @@ struct taker {
 };
 
 /* Returns false if unknown. */
-static bool tell_taker(struct intake *intake, const struct profile_slot *slot, struct taker *told)
+static bool emit_taker(struct intake *intake, const struct profile_slot *slot,
+		       struct taker *reported)
 {
 	const struct profile_who *taker = find_taker(intake, slot);
 
 	if (!taker)
 		return false;
 	/* Both have been looked up. */
-	intake_name_cgroup(intake, taker->cgroup_id, true, told->cgroup);
-	user_name(intake->users, taker->uid, told->user);
-	memcpy(told->comm, taker->comm, EVENT_COMM_BYTES);
-	told->comm[EVENT_COMM_BYTES] = 0;
-	told->who = (struct ledger_who) {
+	intake_name_cgroup(intake, taker->cgroup_id, true, reported->cgroup);
+	user_name(intake->users, taker->uid, reported->user);
+	memcpy(reported->comm, taker->comm, EVENT_COMM_BYTES);
+	reported->comm[EVENT_COMM_BYTES] = 0;
+	reported->who = (struct ledger_who) {
 		.pid = slot->key.pid,
 		.uid = taker->uid,
-		.user = told->user,
+		.user = reported->user,
 		.start_ns = taker->started_ns,
-		.cgroup = told->cgroup,
-		.program = told->comm,
+		.cgroup = reported->cgroup,
+		.program = reported->comm,
 		.rank = -1,
 	};
 	return true;
@@ -308,7 +309,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 		return;
 	}
 	look_at_doer(intake, slot, now_ns);
-	if (wants_taker(intake, slot) && tell_taker(intake, slot, &taker))
+	if (wants_taker(intake, slot) && emit_taker(intake, slot, &taker))
 		added.who = &taker.who;
 	if (class.what == CLASS_THROTTLED)
 		ledger_add_throttled(intake->ledger, &added);
@@ -318,7 +319,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 
 /* --- operations in flight --- */
 
-void intake_tell_in_flight(struct intake *intake, const struct in_flight_list *list)
+void intake_emit_in_flight(struct intake *intake, const struct in_flight_list *list)
 {
 	intake->in_flight = list;
 }

@@ -31,7 +31,7 @@ struct intake {
 	uint64_t moves;	    /* of processes between cgroups, when the slots had been read */
 	unsigned int ended; /* processes, since the last booking */
 	struct span_times *spans;
-	decoder_code_fn tell_code; /* NULL: markers are not looked for */
+	decoder_code_fn emit_code; /* NULL: markers are not looked for */
 	void *code_context;
 };
 

@@ -94,7 +94,7 @@ static bool is_ending(uint32_t pid)
  * In cgroup v1 hierarchies an ending task is shown in the root, wherever it was (proc_cgroup_show).
  * If it is not ending after the text was read, the text is valid.
  */
-static bool tells_where(uint32_t pid, const char *text)
+static bool emits_where(uint32_t pid, const char *text)
 {
 	bool second_alone = !strncmp(text, "0::", 3) && text[strcspn(text, "\n")] == '\n' &&
 			    !text[strcspn(text, "\n") + 1];
@@ -105,7 +105,7 @@ static bool tells_where(uint32_t pid, const char *text)
 bool process_cgroup(uint32_t pid, char *path, size_t size)
 {
 	char *text = proc_is_of_kernel_side() ? proc_text(pid, "cgroup", TEXT_BYTES) : NULL;
-	bool ok = text && tells_where(pid, text) && job_labels_choose(text, path, size);
+	bool ok = text && emits_where(pid, text) && job_labels_choose(text, path, size);
 
 	free(text);
 	return ok;

@@ -212,7 +212,7 @@ void ledger_add_throttled(struct ledger *ledger, const struct ledger_added *adde
 		sums_add(&ledger->node.folded_throttled, &added->counts);
 }
 
-void ledger_tell_device(struct ledger *ledger, const struct ledger_device *device)
+void ledger_emit_device(struct ledger *ledger, const struct ledger_device *device)
 {
 	struct ledger_node *node = &ledger->node;
 	struct ledger_device *devices;

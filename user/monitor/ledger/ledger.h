@@ -162,7 +162,7 @@ struct ledger_node {
 	bool devices_folded;		  /* some are missing for lack of room */
 	uint64_t jobs_ended, jobs_folded; /* retired; folded for lack of room */
 	uint64_t processes_begun, processes_ended;
-	uint64_t processes_untold;	     /* not kept for lack of room */
+	uint64_t processes_unreported;	     /* not kept for lack of room */
 	uint64_t uncertain_operations;	     /* booked on LEDGER_UNKNOWN */
 	uint64_t series_used, series_folded; /* see ledger_options; series_folded is cumulative */
 };
@@ -232,7 +232,7 @@ struct ledger_who {
  * thread, with the ledger locked. */
 typedef void ledger_joined_fn(void *context, const struct ledger_process *process,
 			      const struct ledger_job *before);
-void ledger_tell_joins(struct ledger *ledger, ledger_joined_fn *tell, void *context);
+void ledger_emit_joins(struct ledger *ledger, ledger_joined_fn *emit, void *context);
 
 /* All locked. A process forks; the child inherits its parent's identity. The child of an unknown
  * parent stays unknown until it is reported. */
@@ -280,7 +280,7 @@ struct ledger_owner ledger_find_owner(struct ledger *ledger, uint32_t pid, uint6
 bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t time_ns);
 
 /* Sets a device's totals so far. */
-void ledger_tell_device(struct ledger *ledger, const struct ledger_device *device);
+void ledger_emit_device(struct ledger *ledger, const struct ledger_device *device);
 
 /* What was done since the last time: by one pid, on one file. */
 struct ledger_added {

@@ -55,13 +55,13 @@ static void count_living(struct ledger_process *process, int by, uint64_t time_n
 		process->program->last_ns = time_ns;
 }
 
-void ledger_tell_joins(struct ledger *ledger, ledger_joined_fn *tell, void *context)
+void ledger_emit_joins(struct ledger *ledger, ledger_joined_fn *emit, void *context)
 {
-	ledger->joined = tell;
+	ledger->joined = emit;
 	ledger->joined_context = context;
 }
 
-static void tell_joined(const struct ledger *ledger, const struct ledger_process *process,
+static void emit_joined(const struct ledger *ledger, const struct ledger_process *process,
 			const struct ledger_job *before)
 {
 	if (ledger->joined)
@@ -80,7 +80,7 @@ static void change_job(struct ledger *ledger, struct ledger_process *process,
 		leave_job(process);
 		join_job(process, job);
 		if (lives)
-			tell_joined(ledger, process, before);
+			emit_joined(ledger, process, before);
 	}
 	process->program = ledger_command_of(job, program, time_ns);
 	if (lives)
@@ -98,7 +98,7 @@ static struct ledger_process *make(struct ledger *ledger, uint32_t pid, uint64_t
 	if (job && ledger->process_count < LEDGER_PROCESSES_MAX)
 		process = calloc(1, sizeof(*process));
 	if (!process) {
-		ledger->node.processes_untold++;
+		ledger->node.processes_unreported++;
 		return NULL;
 	}
 	process->pid = pid;
@@ -111,7 +111,7 @@ static struct ledger_process *make(struct ledger *ledger, uint32_t pid, uint64_t
 	count_living(process, 1, start_ns);
 	ledger->process_count++;
 	ledger->node.processes_begun++;
-	tell_joined(ledger, process, NULL);
+	emit_joined(ledger, process, NULL);
 	return process;
 }
 
@@ -210,7 +210,7 @@ void ledger_vanish(struct ledger *ledger, struct ledger_process *process, uint64
 	process->end_ns = time_ns ? time_ns : 1;
 	process->job->ended_processes++;
 	ledger->node.processes_ended++;
-	tell_joined(ledger, process, process->job);
+	emit_joined(ledger, process, process->job);
 }
 
 void ledger_exit(struct ledger *ledger, uint32_t pid, uint64_t time_ns)
@@ -329,12 +329,12 @@ struct ledger_owner ledger_find_owner(struct ledger *ledger, uint32_t pid, uint6
 }
 
 struct ledger_owner ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
-				      uint64_t last_ns, bool told)
+				      uint64_t last_ns, bool reported)
 {
 	struct ledger_process *process = find_started(ledger, pid, start_ns);
 
-	return process && !(told && process->forked) ? owner_of(process, last_ns)
-						     : (struct ledger_owner) { 0 };
+	return process && !(reported && process->forked) ? owner_of(process, last_ns)
+							 : (struct ledger_owner) { 0 };
 }
 
 bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t time_ns)

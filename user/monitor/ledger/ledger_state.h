@@ -74,7 +74,7 @@ void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
 /* ledger_processes.c: finds the process that started then, even if it has ended; with `told`, only
  * if more than its fork is known. */
 struct ledger_owner ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
-				      uint64_t last_ns, bool told);
+				      uint64_t last_ns, bool reported);
 /* Drops processes that ended before `until_ns`, once everything they did has been booked. */
 void ledger_forget_ended(struct ledger *ledger, uint64_t until_ns);
 

@@ -427,7 +427,7 @@ static void put_jobs(struct sink *out, const struct ledger *ledger, const struct
 		     const struct jobs_about *about, const struct jobs_asked *asked)
 {
 	unsigned int most = asked->jobs < LEDGER_JOBS_MAX + 2 ? asked->jobs : LEDGER_JOBS_MAX + 2;
-	unsigned int count = 0, all = 0, told = 0;
+	unsigned int count = 0, all = 0, reported = 0;
 	struct ranked *ranked = malloc((most + 1) * sizeof(*ranked));
 
 	if (!ranked) {
@@ -443,10 +443,10 @@ static void put_jobs(struct sink *out, const struct ledger *ledger, const struct
 				       sums_total(&job->sums).time_ns, job });
 	}
 	open_list(out, "jobs");
-	for (; told < count && out->used < JOBS_JSON_MOST_BYTES; told++)
-		put_job(out, ledger, ranked[told].what, rates, about, asked);
+	for (; reported < count && out->used < JOBS_JSON_MOST_BYTES; reported++)
+		put_job(out, ledger, ranked[reported].what, rates, about, asked);
 	sink_char(out, ']');
-	put_uint(out, "jobs_left_out", all - told);
+	put_uint(out, "jobs_left_out", all - reported);
 	free(ranked);
 }
 

@@ -143,7 +143,7 @@ OF_SOURCE(jobs, job_count)
 OF_SOURCE(jobs_ended, node->jobs_ended)
 OF_SOURCE(processes, process_count)
 OF_SOURCE(processes_begun, node->processes_begun)
-OF_SOURCE(processes_untold, node->processes_untold + item->source->facts.not_followed)
+OF_SOURCE(processes_unreported, node->processes_unreported + item->source->facts.not_followed)
 OF_SOURCE(series, node->series_used)
 OF_SOURCE(series_most, most_series)
 OF_SOURCE(series_folded, node->series_folded)
@@ -258,7 +258,8 @@ const struct metric metrics[] = {
 	COUNTER("processes_begun", NUMBER, SERVICE, 0, "Processes watched so far.",
 		processes_begun),
 	COUNTER("processes_unwatched", NUMBER, SERVICE, 0,
-		"Processes and threads not watched for lack of room or memory.", processes_untold),
+		"Processes and threads not watched for lack of room or memory.",
+		processes_unreported),
 	GAUGE("series", NUMBER, SERVICE, 0, "Series of jobs, file systems and devices.", series),
 	GAUGE("series_limit", NUMBER, SERVICE, 0, "Maximum number of series (--max-series).",
 	      series_most),

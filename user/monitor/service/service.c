@@ -47,7 +47,7 @@ struct service {
 	struct service_facts facts;
 	/* Only for the thread. */
 	uint64_t read_ns; /* when the last reading began */
-	uint64_t told_losses, told_ns;
+	uint64_t reported_losses, reported_ns;
 	uint64_t identities_lost, spans_lost;
 	unsigned int slots;
 	struct in_flight_list in_flight;
@@ -98,16 +98,16 @@ static uint64_t sum_losses(const struct service_facts *facts)
 }
 
 /* Logs losses: the first at once, then at most once a minute. */
-static void tell_losses(struct service *service, uint64_t losses, uint64_t now_ns)
+static void emit_losses(struct service *service, uint64_t losses, uint64_t now_ns)
 {
-	if (losses <= service->told_losses ||
-	    (service->told_ns && now_ns - service->told_ns < QUIET_NS))
+	if (losses <= service->reported_losses ||
+	    (service->reported_ns && now_ns - service->reported_ns < QUIET_NS))
 		return;
 	log_warning("%llu more records lost: per-process numbers may be incomplete, totals are not "
 		    "affected",
-		    (unsigned long long)(losses - service->told_losses));
-	service->told_losses = losses;
-	service->told_ns = now_ns;
+		    (unsigned long long)(losses - service->reported_losses));
+	service->reported_losses = losses;
+	service->reported_ns = now_ns;
 }
 
 /* Reads the kernel's counters. If records about processes were lost since the last time, has the
@@ -134,7 +134,7 @@ static void read_counters(struct service *service, uint64_t now_ns)
 		intake_forget_spans(service->intake);
 	service->identities_lost = identities;
 	service->spans_lost = spans;
-	tell_losses(service, sum_losses(&facts), now_ns);
+	emit_losses(service, sum_losses(&facts), now_ns);
 	pthread_mutex_lock(&service->lock);
 	service->facts = facts;
 	pthread_mutex_unlock(&service->lock);
@@ -229,14 +229,14 @@ static void read_all(struct service *service, bool last)
 		log_debug("cannot read operations in flight");
 	if (service->flight)
 		flight_look_at_in_flight(service->flight, &service->in_flight, begin_ns);
-	intake_tell_in_flight(service->intake, &service->in_flight);
+	intake_emit_in_flight(service->intake, &service->in_flight);
 	session_read_profile(service->session, begin_ns, last, take_slot, service);
 	/* Not earlier: a move not counted here came after everything that was read. */
-	intake_tell_moves(service->intake, session_moves(service->session));
+	intake_emit_moves(service->intake, session_moves(service->session));
 	if (service->flight)
 		flight_end_sums(service->flight, begin_ns);
 	drain(service);
-	session_tell_devices(service->session, take_record, service);
+	session_emit_devices(service->session, take_record, service);
 	read_counters(service, begin_ns);
 	while (!intake_book(service->intake, begin_ns, host_now_ns())) {
 		session_wait(service->session, BOOK_AGAIN_MS);
@@ -371,7 +371,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 		goto fail;
 	err = ledger_open(&service->ledger, &service->options.ledger);
 	if (!err && options->flight_of.count)
-		ledger_tell_joins(service->ledger, choose_for_flight, service);
+		ledger_emit_joins(service->ledger, choose_for_flight, service);
 	set_nice(DRAIN_NICE); /* also for threads that look up what is drained */
 	if (!err)
 		err = intake_open(&service->intake, service->ledger,
@@ -384,7 +384,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 		goto fail;
 	}
 	if (service->markers)
-		intake_tell_code(service->intake, markers_look, service->markers);
+		intake_emit_code(service->intake, markers_look, service->markers);
 	service->slots = session_profile_slots(service->session);
 	service->facts.slots = service->slots;
 	session_ask_over(service->session, intake_has_exited, service->intake);

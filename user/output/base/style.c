@@ -18,7 +18,7 @@ static bool ask_terminal(int fd, struct winsize *size)
 {
 	struct stat status;
 	int terminal;
-	bool told;
+	bool reported;
 
 	if (!ioctl(fd, TIOCGWINSZ, size))
 		return size->ws_col;
@@ -27,9 +27,9 @@ static bool ask_terminal(int fd, struct winsize *size)
 	terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	if (terminal < 0)
 		return false;
-	told = !ioctl(terminal, TIOCGWINSZ, size) && size->ws_col;
+	reported = !ioctl(terminal, TIOCGWINSZ, size) && size->ws_col;
 	close(terminal);
-	return told;
+	return reported;
 }
 
 size_t style_width(int fd)

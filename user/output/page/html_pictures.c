@@ -429,8 +429,8 @@ static void write_lanes(struct sink *out, const struct pictures *pictures)
 	const struct picture_spans *spans = &pictures->spans;
 
 	sink_text(out, "\"lanes\":[");
-	for (size_t i = 0; i < spans->told_count; i++) {
-		const struct picture_lane *lane = &spans->lanes[spans->told[i]];
+	for (size_t i = 0; i < spans->reported_count; i++) {
+		const struct picture_lane *lane = &spans->lanes[spans->reported[i]];
 
 		sink_format(out, "%s{\"tid\":%u,\"count\":%llu,\"time_ns\":%llu,\"kept\":%llu",
 			    i ? "," : "", lane->thread, (unsigned long long)lane->count,
@@ -447,8 +447,8 @@ static void write_lanes(struct sink *out, const struct pictures *pictures)
 /* Returns the index of a lane among those written, or -1. */
 static int place_of(const struct picture_spans *spans, uint32_t lane)
 {
-	for (size_t i = 0; i < spans->told_count; i++)
-		if (spans->told[i] == lane)
+	for (size_t i = 0; i < spans->reported_count; i++)
+		if (spans->reported[i] == lane)
 			return i;
 	return -1;
 }

@@ -276,14 +276,14 @@ static int span_refused(void *state, const struct event *event)
 
 /* --- the pass --- */
 
-static void tell_walk(void *context, double done)
+static void emit_walk(void *context, double done)
 {
 	const struct relation_options *options = context;
 
 	options->progress(options->context, REPORT_SHARE + (1 - REPORT_SHARE) * done);
 }
 
-static void tell_report(void *context, double done)
+static void emit_report(void *context, double done)
 {
 	const struct relation_options *options = context;
 
@@ -301,7 +301,7 @@ static int write_events(struct relations *all, struct trace_error *error)
 		.cursor = { .kinds = CURSOR_SPAN_KINDS, .whole_rows = true },
 		.consumers = &consumer,
 		.consumer_count = 1,
-		.progress = all->options->progress ? tell_walk : NULL,
+		.progress = all->options->progress ? emit_walk : NULL,
 		.context = (void *)all->options,
 	};
 	bool any = all->wanted[SPANS];
@@ -364,7 +364,7 @@ static int write_report(struct relations *all)
 
 /* Reports an absent table: it has no columns, so the writer sees no difference from one without
  * rows. */
-static void tell_absent(const struct relations *all, const struct relation *relation)
+static void emit_absent(const struct relations *all, const struct relation *relation)
 {
 	const struct table *table = relation->table;
 
@@ -400,7 +400,7 @@ static int begin_all(struct relations *all)
 				all->of_kind[kind] = i;
 		if (!all->wanted[i])
 			continue;
-		tell_absent(all, relation);
+		emit_absent(all, relation);
 		status = all->writer->begin(all->to, i, relation);
 	}
 	return status;
@@ -423,7 +423,7 @@ int relations_write(const struct relation_writer *writer, void *to,
 		    struct trace_error *error)
 {
 	const struct report_options of_report = {
-		.progress = options->progress ? tell_report : NULL,
+		.progress = options->progress ? emit_report : NULL,
 		.context = (void *)options,
 		.filter = options->filter,
 	};

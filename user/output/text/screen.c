@@ -82,7 +82,7 @@ static const struct cell *finding_at(const struct screen *screen, size_t number)
 }
 
 /* Whether a caveat above already covers the finding. */
-static bool is_told(const struct screen *screen, const struct cell *finding)
+static bool is_reported(const struct screen *screen, const struct cell *finding)
 {
 	const struct table *caveats = screen->caveats;
 	const char *caveat = NULL;
@@ -164,7 +164,7 @@ static void write_findings(struct screen *screen)
 	for (size_t i = 0; i < screen->findings->row_count; i++) {
 		const struct cell *finding = finding_at(screen, i);
 
-		if (!is_told(screen, finding) && ++count <= FINDINGS_MAX)
+		if (!is_reported(screen, finding) && ++count <= FINDINGS_MAX)
 			write_finding(screen, finding, count);
 	}
 	if (count > FINDINGS_MAX)

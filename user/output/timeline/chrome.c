@@ -233,7 +233,7 @@ static int write_all(struct chrome *chrome, struct trace_error *error)
 	if (!status)
 		status = name_all(chrome, error);
 	if (!status)
-		chrome_threads_tell_shared(&chrome->threads);
+		chrome_threads_emit_shared(&chrome->threads);
 	if (!status)
 		status = chrome_counters_write(&chrome->counters, &chrome->threads, chrome->out,
 					       chrome->window.base_ns);

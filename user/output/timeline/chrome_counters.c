@@ -13,7 +13,7 @@ static const char *const counter_names[COUNTER_COUNT] = {
 	[COUNTER_READ] = "read",
 	[COUNTER_WRITTEN] = "written",
 	[COUNTER_FETCHED] = "from storage",
-	[COUNTER_CREATED] = "created by writes",
+	[COUNTER_CREATED] = "newly cached by writes",
 };
 
 void chrome_counters_init(struct chrome_counters *counters, uint64_t from_ns, uint64_t until_ns)

@@ -243,7 +243,7 @@ int chrome_thread_find(struct chrome_threads *threads, uint32_t process, uint64_
 	return 0;
 }
 
-void chrome_threads_tell_shared(struct chrome_threads *threads)
+void chrome_threads_emit_shared(struct chrome_threads *threads)
 {
 	for (uint32_t i = CHROME_THREADS_MAX; i < threads->count; i++) {
 		char name[64];

@@ -63,7 +63,7 @@ struct chrome_place chrome_place_of(struct chrome_threads *threads, uint32_t thr
 struct chrome_place chrome_process_place(struct chrome_threads *threads, uint32_t process);
 
 /* Names each shared thread after the number of events it holds. */
-void chrome_threads_tell_shared(struct chrome_threads *threads);
+void chrome_threads_emit_shared(struct chrome_threads *threads);
 
 /* Writes a metadata event ("M") of a process or thread, with one member. */
 void chrome_metadata(struct chrome_threads *threads, const char *what, struct chrome_place place,

@@ -22,8 +22,8 @@ struct pfw {
 	struct sink *out;
 	struct job job;
 	struct row_resolver *resolver;
-	struct map told; /* hashes already announced */
-	bool *started;	 /* by process: already announced */
+	struct map reported; /* hashes already announced */
+	bool *started;	     /* by process: already announced */
 	size_t started_room;
 	struct pfw_span *spans; /* by slot */
 	size_t span_room;
@@ -159,14 +159,14 @@ static void write_meta(struct pfw *pfw, const struct pfw_line *of, const char *k
 }
 
 /* Writes a hash's meaning once; kinds do not share hashes. Returns 0 or -ENOMEM. */
-static int tell_hash(struct pfw *pfw, const struct pfw_line *of, const char *kind,
+static int emit_hash(struct pfw *pfw, const struct pfw_line *of, const char *kind,
 		     struct trace_string name, uint64_t hash)
 {
 	const uint64_t key[] = { hash, (uint64_t)kind[0] << 32 | host_of(pfw, of->trace) >> 32 };
 	char digits[17];
 	bool added;
 
-	if (!map_add(&pfw->told, key, &added))
+	if (!map_add(&pfw->reported, key, &added))
 		return -ENOMEM;
 	snprintf(digits, sizeof(digits), "%016" PRIx64, hash);
 	if (added)
@@ -197,11 +197,11 @@ static int write_start(struct pfw *pfw, uint32_t number, struct pfw_line *line)
 	join_command(&joined, trace_reader_string(reader, process->command));
 	status = joined.error;
 	if (!status && joined.used)
-		status = tell_hash(pfw, line, "SH",
+		status = emit_hash(pfw, line, "SH",
 				   (struct trace_string) { joined.buffer, joined.used },
 				   hash_of((struct trace_string) { joined.buffer, joined.used }));
 	if (!status && comm.length)
-		status = tell_hash(pfw, line, "SH", comm, hash_of(comm));
+		status = emit_hash(pfw, line, "SH", comm, hash_of(comm));
 	if (process->rank >= 0) {
 		snprintf(rank, sizeof(rank), "%" PRId64, process->rank);
 		write_meta(pfw, line, "PR", literal("rank"), literal(rank));
@@ -239,7 +239,7 @@ static int start_process(struct pfw *pfw, uint32_t number, uint32_t trace)
 	if (number != PROCESS_UNKNOWN)
 		line.trace = process->trace;
 	host = literal(pfw->job.traces[line.trace].header->host);
-	status = tell_hash(pfw, &line, "HH", host, host_of(pfw, line.trace));
+	status = emit_hash(pfw, &line, "HH", host, host_of(pfw, line.trace));
 	return status || number == PROCESS_UNKNOWN ? status : write_start(pfw, number, &line);
 }
 
@@ -312,7 +312,7 @@ static int write_operation(struct pfw *pfw, const struct event *event)
 	line.tid = row.values[SYSCALL_TID];
 	if (row.path.length) {
 		fhash = hash_of(row.path);
-		status = tell_hash(pfw, &line, "FH", row.path, fhash);
+		status = emit_hash(pfw, &line, "FH", row.path, fhash);
 	}
 	line.name = literal(row.kind == TRACE_FAULT ? row.name : name_of(&row));
 	line.category = literal(category_of(row.kind));
@@ -427,11 +427,11 @@ int export_pfw(struct sink *out, struct trace_reader *const *traces, const char 
 	struct pfw pfw = { .options = options, .out = out };
 	int status = job_load(&pfw.job, traces, names, trace_count, error);
 
-	map_init(&pfw.told, 2, 1);
+	map_init(&pfw.reported, 2, 1);
 	if (!status)
 		status = write_all(&pfw, error);
 	row_resolver_close(pfw.resolver);
-	map_free(&pfw.told);
+	map_free(&pfw.reported);
 	free(pfw.started);
 	free(pfw.spans);
 	job_free(&pfw.job);

@@ -164,7 +164,7 @@ static uint64_t counter_track(struct perfetto_tracks *tracks, struct perfetto_pr
 	process->counters[counter].uuid = ++tracks->uuids;
 	sink_open_memory(&inner);
 	perfetto_put_text(&inner, 6, perfetto_literal("bytes/s"));
-	perfetto_tell_track(tracks, process->counters[counter].uuid, process->uuid,
+	perfetto_emit_track(tracks, process->counters[counter].uuid, process->uuid,
 			    perfetto_literal(names[counter]), 8, &inner);
 	return process->counters[counter].uuid;
 }

@@ -52,7 +52,7 @@ void perfetto_intern_args(struct perfetto_tracks *tracks);
 struct perfetto_process *perfetto_find_process(struct perfetto_tracks *tracks, uint32_t number);
 /* Writes a track, below `parent` unless that is 0. `of`, if not NULL, describes what the track
  * belongs to; it is closed. */
-void perfetto_tell_track(struct perfetto_tracks *tracks, uint64_t uuid, uint64_t parent,
+void perfetto_emit_track(struct perfetto_tracks *tracks, uint64_t uuid, uint64_t parent,
 			 struct trace_string name, unsigned int field, struct sink *of);
 
 #endif

@@ -73,7 +73,7 @@ int perfetto_tracks_begin(struct perfetto_tracks *tracks, uint64_t start_unix_ns
 	return tracks->error;
 }
 
-void perfetto_tell_track(struct perfetto_tracks *tracks, uint64_t uuid, uint64_t parent,
+void perfetto_emit_track(struct perfetto_tracks *tracks, uint64_t uuid, uint64_t parent,
 			 struct trace_string name, unsigned int field, struct sink *of)
 {
 	struct sink track;
@@ -117,7 +117,7 @@ static void name_process(struct perfetto_tracks *tracks, uint32_t number,
 	perfetto_put_text(&inner, 6, (struct trace_string) { name.buffer, name.used });
 	perfetto_fail(tracks, name.error);
 	sink_close(&name);
-	perfetto_tell_track(tracks, known->uuid, 0, perfetto_literal(""), 3, &inner);
+	perfetto_emit_track(tracks, known->uuid, 0, perfetto_literal(""), 3, &inner);
 }
 
 struct perfetto_process *perfetto_find_process(struct perfetto_tracks *tracks, uint32_t number)
@@ -147,7 +147,7 @@ struct perfetto_process *perfetto_find_process(struct perfetto_tracks *tracks, u
 	return process;
 }
 
-static void tell_thread(struct perfetto_tracks *tracks, const struct perfetto_group *group,
+static void emit_thread(struct perfetto_tracks *tracks, const struct perfetto_group *group,
 			uint64_t uuid, struct trace_string name)
 {
 	const struct perfetto_process *process = &tracks->processes[group->process];
@@ -158,11 +158,11 @@ static void tell_thread(struct perfetto_tracks *tracks, const struct perfetto_gr
 	perfetto_put_uint(&inner, 2, (group->key + process->moved) % INT32_MAX);
 	if (name.length)
 		perfetto_put_text(&inner, 5, name);
-	perfetto_tell_track(tracks, uuid, process->uuid, perfetto_literal(""), 4, &inner);
+	perfetto_emit_track(tracks, uuid, process->uuid, perfetto_literal(""), 4, &inner);
 }
 
 /* Names a group's first lane after its contents, and the others as overlapping. */
-static void tell_lane(struct perfetto_tracks *tracks, uint32_t number, size_t lane)
+static void emit_lane(struct perfetto_tracks *tracks, uint32_t number, size_t lane)
 {
 	const struct perfetto_group *group = &tracks->groups[number];
 	uint64_t uuid = group->lanes[lane].uuid, parent = 0;
@@ -170,7 +170,7 @@ static void tell_lane(struct perfetto_tracks *tracks, uint32_t number, size_t la
 	char name[DEVICE_TITLE_BYTES] = "overlapping";
 
 	if (kind == PERFETTO_THREAD && !lane) {
-		tell_thread(tracks, group, uuid, perfetto_literal(""));
+		emit_thread(tracks, group, uuid, perfetto_literal(""));
 		return;
 	}
 	if (kind == PERFETTO_THREAD)
@@ -190,7 +190,7 @@ static void tell_lane(struct perfetto_tracks *tracks, uint32_t number, size_t la
 	if (kind == PERFETTO_DEVICE)
 		device_names_title(&tracks->devices, tracks->job->traces[group->process].host,
 				   group->key, name);
-	perfetto_tell_track(tracks, uuid, parent, perfetto_literal(name), 0, NULL);
+	perfetto_emit_track(tracks, uuid, parent, perfetto_literal(name), 0, NULL);
 }
 
 static struct perfetto_lane *add_lane(struct perfetto_tracks *tracks, uint32_t number)
@@ -204,7 +204,7 @@ static struct perfetto_lane *add_lane(struct perfetto_tracks *tracks, uint32_t n
 	}
 	group->lanes[lane].uuid = ++tracks->uuids;
 	group->count++;
-	tell_lane(tracks, number, lane);
+	emit_lane(tracks, number, lane);
 	return &tracks->groups[number].lanes[lane];
 }
 
@@ -273,6 +273,6 @@ void perfetto_name_thread(struct perfetto_tracks *tracks, uint32_t process, uint
 	const uint64_t *number = map_find(&tracks->numbers, words);
 
 	if (number && tracks->groups[*number].count && name.length)
-		tell_thread(tracks, &tracks->groups[*number], tracks->groups[*number].lanes[0].uuid,
+		emit_thread(tracks, &tracks->groups[*number], tracks->groups[*number].lanes[0].uuid,
 			    name);
 }

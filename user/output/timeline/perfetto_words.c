@@ -39,7 +39,7 @@ void perfetto_intern_args(struct perfetto_tracks *tracks)
 			    PACKET_STATE_CLEARED | PACKET_NEEDS_STATE);
 }
 
-static void tell_word(struct perfetto_tracks *tracks, unsigned int field, uint64_t iid,
+static void emit_word(struct perfetto_tracks *tracks, unsigned int field, uint64_t iid,
 		      struct trace_string text)
 {
 	struct sink interned;
@@ -73,7 +73,7 @@ uint64_t perfetto_operation(struct perfetto_tracks *tracks, uint16_t operation)
 	uint64_t iid = find_numbered(tracks, NUMBERED_OPERATION, operation, &added);
 
 	if (added)
-		tell_word(tracks, NAMES, iid,
+		emit_word(tracks, NAMES, iid,
 			  perfetto_literal(tracks->job->operations[operation].name));
 	return iid;
 }
@@ -84,7 +84,7 @@ uint64_t perfetto_family(struct perfetto_tracks *tracks, enum trace_family famil
 	uint64_t iid = find_numbered(tracks, NUMBERED_FAMILY, family, &added);
 
 	if (added)
-		tell_word(tracks, CATEGORIES, iid, perfetto_literal(trace_family_names[family]));
+		emit_word(tracks, CATEGORIES, iid, perfetto_literal(trace_family_names[family]));
 	return iid;
 }
 
@@ -97,7 +97,7 @@ uint64_t perfetto_file(struct perfetto_tracks *tracks, uint32_t file)
 	if (!added)
 		return iid;
 	path = file_table_name(&tracks->job->files, file);
-	tell_word(tracks, ANNOTATION_STRINGS, iid,
+	emit_word(tracks, ANNOTATION_STRINGS, iid,
 		  path.length ? path : perfetto_literal("(no path)"));
 	return iid;
 }
@@ -120,7 +120,7 @@ static uint64_t string_word(struct perfetto_tracks *tracks, uint64_t what, unsig
 		return *iid;
 	*iid = tracks->iids++;
 	text = trace_reader_string(tracks->job->traces[trace].reader, string);
-	tell_word(tracks, field, *iid, text.length ? text : perfetto_literal(none));
+	emit_word(tracks, field, *iid, text.length ? text : perfetto_literal(none));
 	return *iid;
 }
 
