@@ -161,7 +161,7 @@ class Profile(unittest.TestCase):
                 self.assertEqual(sum(row["sizes"].values()), row["count"])
         first = faultline("report", recording.path).stdout.decode()
         self.assertIn("aggregated in the kernel: all operations", first)
-        self.assertIn("summed over threads", first)
+        self.assertIn("(thread time)", first)
 
     def test_exported(self):
         """A database has the totals of operations, and findings with their cost as far as known;

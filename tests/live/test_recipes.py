@@ -194,7 +194,7 @@ class Recipes(unittest.TestCase):
         def fetched():
             out = self.type("safetensors")
             os.unlink(self.place.path("load.flt"))
-            return [int(word) for word in re.findall(r"page faults .* (\d)\.\d MiB ", out)]
+            return [int(word) for word in re.findall(r"(?m)^page faults .* (\d)\.\d MiB", out)]
         # faults fetched all of it, once: 8.0 MiB, less what read() of the header fetched
         self.assertTrue(harness.undisturbed(fetched, lambda mib: mib and mib[0] in (7, 8)))
 

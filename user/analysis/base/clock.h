@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * One clock for a job. Each trace has the monotonic clock of its boot; a job's is nanoseconds since
- * 1970. All traces of one boot are moved by the same amount, the difference of the pair of clocks
- * that the first of them noted, so that what their common clock orders stays ordered; how well
- * different hosts line up is up to their wall clocks (NTP, PTP).
+ * One clock for a job. Each trace uses the monotonic clock of its boot; a job uses nanoseconds
+ * since 1970. All traces of one boot are shifted by the same amount, the difference of the two
+ * clocks that the first one recorded, which preserves their order. How well different hosts line up
+ * depends on their wall clocks (NTP, PTP).
  */
 #ifndef FAULTLINE_CLOCK_H
 #define FAULTLINE_CLOCK_H
@@ -14,7 +14,7 @@ struct clock_shift {
 	uint64_t forward, back; /* one of them is 0 */
 };
 
-/* Sums that stop at the largest value: times of a hostile trace may be anything. */
+/* Saturating addition: times in a hostile trace may have any value. */
 static inline uint64_t clock_add(uint64_t a, uint64_t b)
 {
 	uint64_t sum;

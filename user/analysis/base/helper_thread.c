@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A thread that helps with a piece of work whenever it is told to. Knows nothing of what the work
- * is.
+ * A thread that helps with a piece of work on request.
  */
 #include "analysis/base/helper_thread.h"
 
@@ -91,7 +90,7 @@ void helper_thread_join(struct helper_thread *helper_thread)
 	if (!helper_thread->threaded)
 		return;
 	pthread_mutex_lock(&helper_thread->lock);
-	helper_thread->is_due = false; /* there is nothing left to do */
+	helper_thread->is_due = false; /* no work is left */
 	while (helper_thread->is_under_way)
 		pthread_cond_wait(&helper_thread->done, &helper_thread->lock);
 	pthread_mutex_unlock(&helper_thread->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Percentiles of a histogram. Knows nothing of what is measured.
+ * Percentiles of histograms, and sparse histograms.
  */
 #include "analysis/base/histogram.h"
 
@@ -19,7 +19,7 @@ static uint64_t class_largest(unsigned int number)
 		return number;
 	shift = (number >> HISTOGRAM_STEP_BITS) - 1;
 	step = number - (shift << HISTOGRAM_STEP_BITS);
-	/* Of the last class the sum is 2^64 - 1, by wrapping around. */
+	/* For the last class, this wraps around to 2^64 - 1. */
 	return ((step + 1) << shift) - 1;
 }
 
@@ -39,7 +39,7 @@ uint64_t histogram_percentile(const struct histogram *histogram, unsigned int pe
 	return 0;
 }
 
-/* --- without empty classes --- */
+/* --- sparse histograms --- */
 
 int sparse_histogram_of(struct sparse_histogram *sparse, const struct histogram *histogram)
 {
@@ -61,7 +61,7 @@ void sparse_histogram_free(struct sparse_histogram *sparse)
 	*sparse = (struct sparse_histogram) { 0 };
 }
 
-/* Classes that both have, and how many all have together. */
+/* Returns the number of classes in the union of both. */
 static size_t count_classes(const struct sparse_histogram *a, const struct sparse_histogram *b)
 {
 	size_t count = a->class_count + b->class_count;
@@ -76,7 +76,7 @@ static size_t count_classes(const struct sparse_histogram *a, const struct spars
 	return count;
 }
 
-/* From the back, so that what is moved overwrites nothing that is still to be read. */
+/* Merges from the back, so that no class is overwritten before it is read. */
 int sparse_histogram_merge(struct sparse_histogram *into, const struct sparse_histogram *from)
 {
 	size_t i = into->class_count, j = from->class_count, count = count_classes(into, from);

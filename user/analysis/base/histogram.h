@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Counts of 64-bit values in classes that are linear within each power of two (as HdrHistogram
- * does, Gil Tene, 2012): values below 128 are exact, above that a class is at most 1/64 of its
- * values wide, which is the largest relative error of a percentile. The maximum is exact.
- * Knows nothing of what is measured.
+ * Counts of 64-bit values in classes that are linear within each power of two (like HdrHistogram,
+ * Gil Tene, 2012). Values below 128 are exact; above that, the width of a class is at most 1/64 of
+ * its values, which bounds the relative error of percentiles. The maximum is exact.
  */
 #ifndef FAULTLINE_HISTOGRAM_H
 #define FAULTLINE_HISTOGRAM_H
@@ -11,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTOGRAM_STEP_BITS 6 /* 64 classes to a power of two */
+#define HISTOGRAM_STEP_BITS 6 /* 64 classes per power of two */
 #define HISTOGRAM_CLASSES ((64 - HISTOGRAM_STEP_BITS + 1) << HISTOGRAM_STEP_BITS)
 
-/* All zeros is empty. */
+/* Empty if all zeros. */
 struct histogram {
 	uint64_t count, max;
 	uint64_t classes[HISTOGRAM_CLASSES];
@@ -30,7 +29,7 @@ static inline unsigned int histogram_class(uint64_t value)
 	return (shift << HISTOGRAM_STEP_BITS) + (value >> shift);
 }
 
-/* Adds a value that comes so many times. */
+/* Adds a value `count` times. */
 static inline void histogram_add_many(struct histogram *histogram, uint64_t value, uint64_t count)
 {
 	histogram->count += count;
@@ -45,14 +44,15 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
 }
 
 /*
- * The smallest value that at least `percent` of a hundred of all values do not exceed (nearest
- * rank), as the largest value of its class, at most the maximum. 0 for an empty histogram.
+ * Returns the smallest value that at least `percent` % of the values do not exceed (nearest rank),
+ * rounded up to the largest value of its class but never above the maximum. 0 for an empty
+ * histogram.
  */
 uint64_t histogram_percentile(const struct histogram *histogram, unsigned int percent);
 
 /*
- * The same without the classes that are empty: what is kept of one that is done, and merged with
- * others. All zeros is empty; the classes are in order.
+ * A histogram without its empty classes, for storing completed ones and merging them. Empty if all
+ * zeros; the classes are in ascending order.
  */
 struct sparse_class {
 	uint32_t number;
@@ -69,7 +69,7 @@ struct sparse_histogram {
 int sparse_histogram_of(struct sparse_histogram *sparse, const struct histogram *histogram);
 int sparse_histogram_merge(struct sparse_histogram *into, const struct sparse_histogram *from);
 void sparse_histogram_free(struct sparse_histogram *sparse);
-/* As histogram_percentile. */
+/* Like histogram_percentile. */
 uint64_t sparse_histogram_percentile(const struct sparse_histogram *sparse, unsigned int percent);
 
 #endif

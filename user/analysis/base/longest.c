@@ -12,7 +12,7 @@ static uint64_t length_of(const void *item)
 	return length;
 }
 
-/* Puts an item where the first one was, and then to where no shorter one is below it. */
+/* Replaces the first item, and moves the new one down until none below it is shorter. */
 static void sink(char *items, size_t count, const void *item, size_t bytes)
 {
 	uint64_t length = length_of(item);
@@ -34,7 +34,7 @@ static void sink(char *items, size_t count, const void *item, size_t bytes)
 	memcpy(items + place * bytes, item, bytes);
 }
 
-/* Puts an item behind the others, and then to where no longer one is above it. */
+/* Appends an item, and moves it up until none above it is longer. */
 static void rise(char *items, size_t place, const void *item, size_t bytes)
 {
 	uint64_t length = length_of(item);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The longest of many, kept in passing. Knows nothing of what they are.
+ * Keeps the longest items of a stream, in a heap.
  */
 #ifndef FAULTLINE_LONGEST_H
 #define FAULTLINE_LONGEST_H
@@ -12,9 +12,9 @@
 void longest_put(void *items, size_t *count, size_t most, const void *item, size_t item_bytes);
 
 /*
- * Keeps an item among the `most` longest. Each item begins with the uint64_t that it is long by;
- * `items` is a heap of `*count` of them, the shortest first, with room for one more unless it has
- * `most`. Of items that are equally long those that came first stay.
+ * Keeps an item if it is among the `most` longest. Each item begins with its length, a uint64_t.
+ * `items` is a heap of `*count` items, the shortest first, with room for one more unless it has
+ * `most`. Among equally long items, earlier ones stay.
  */
 static inline void longest_keep(void *items, size_t *count, size_t most, const void *item,
 				size_t item_bytes)

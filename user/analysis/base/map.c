@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The hash map. Linear probing over tags of one byte, so that a search reads few cache lines.
- * Knows nothing of what keys and values mean.
+ * The hash map. Linear probing over one-byte tags, so that a search reads few cache lines.
  */
 #include "analysis/base/map.h"
 
@@ -41,7 +40,7 @@ static bool key_equal(const struct map *map, const uint64_t *entry, const uint64
 	return true;
 }
 
-/* The slot of a key, or the free slot where it would go. There is always a free one. */
+/* Returns the slot of a key, or the free slot for it. There is always a free one. */
 static size_t find_slot(const struct map *map, const uint64_t *key, uint64_t hash)
 {
 	size_t width = map->key_words + map->value_words;
@@ -58,7 +57,7 @@ static size_t find_slot(const struct map *map, const uint64_t *key, uint64_t has
 void map_init(struct map *map, unsigned int key_words, unsigned int value_words)
 {
 	*map = (struct map) { .key_words = key_words, .value_words = value_words };
-	/* Without random numbers the address space's layout still makes seeds hard to guess. */
+	/* Without random numbers, address space randomization still makes seeds hard to guess. */
 	if (getentropy(map->seed, sizeof(map->seed)))
 		map->seed[0] = mix((uintptr_t)map, 0x9e3779b97f4a7c15);
 	map->seed[1] |= 1;
@@ -160,7 +159,7 @@ uint64_t map_hash_bytes(const struct map *map, const void *bytes, size_t length)
 		hash = mix(hash ^ word, map->seed[1]);
 	}
 	word = 0;
-	if (length) /* none may have no address */
+	if (length) /* `bytes` may be NULL if empty */
 		memcpy(&word, at, length);
 	return mix(hash ^ word, map->seed[1]);
 }

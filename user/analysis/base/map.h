@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A hash map from a key of a few 64-bit words to a value of a few 64-bit words: open addressing,
- * seeded anew for each map so that no trace can choose its collisions. Nothing is ever removed.
- * Knows nothing of what keys and values mean.
+ * A hash map from a key of a few 64-bit words to a value of a few 64-bit words. Uses open
+ * addressing and a random seed per map, so that no trace can provoke collisions. Entries are never
+ * removed.
  */
 #ifndef FAULTLINE_MAP_H
 #define FAULTLINE_MAP_H
@@ -20,20 +20,20 @@ struct map {
 	uint64_t seed[2];
 };
 
-/* Needs no memory, so it cannot fail. */
+/* Allocates nothing, so it cannot fail. */
 void map_init(struct map *map, unsigned int key_words, unsigned int value_words);
 void map_free(struct map *map);
 
-/* The value of a key, or NULL. Valid until the next map_add. */
+/* Returns the value of a key, or NULL. Valid until the next map_add. */
 uint64_t *map_find(const struct map *map, const uint64_t *key);
-/* The value of a key, added with zeros when it was not there, which *added tells; NULL when memory
- * is out. Valid until the next map_add. */
+/* Returns the value of a key, or NULL if out of memory. A missing key is added with a value of
+ * zeros, and *added set. Valid until the next map_add. */
 uint64_t *map_add(struct map *map, const uint64_t *key, bool *added);
 
-/* Goes through the entries, in no order: *at starts at 0. False behind the last one. */
+/* Iterates over the entries, in no order: *at starts at 0. Returns false after the last one. */
 bool map_next(const struct map *map, size_t *at, const uint64_t **key, uint64_t **value);
 
-/* A 64-bit hash of bytes under the map's seed, to be used as a key for them. */
+/* Returns a 64-bit hash of bytes with the map's seed, for use as a key. */
 uint64_t map_hash_bytes(const struct map *map, const void *bytes, size_t length);
 
 #endif

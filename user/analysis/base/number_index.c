@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The index. Linear probing over numbers; whether an item is the one that is looked for is for who
- * looks to tell. Knows nothing of what the items are.
+ * The index. Linear probing over numbers; callers compare the items themselves.
  */
 #include "analysis/base/number_index.h"
 
@@ -21,7 +20,8 @@ void number_index_init(struct number_index *index,
 		       uint64_t (*hash_of)(const void *items, uint32_t number, uint64_t seed))
 {
 	*index = (struct number_index) { .hash_of = hash_of };
-	/* Without random numbers the address space's layout still makes the seed hard to guess. */
+	/* Without random numbers, address space randomization still makes the seed hard to guess.
+	 */
 	if (getentropy(&index->seed, sizeof(index->seed)))
 		index->seed = mix((uintptr_t)index, 0x9e3779b97f4a7c15);
 	index->seed |= 1;

@@ -186,7 +186,7 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 
 		sink_format(&line, " I/O %s%s", bound, units_ns(text, io->uint));
 		if (io->summed)
-			sink_format(&line, ", thread time%s.",
+			sink_format(&line, " (thread time%s).",
 				    is_put_together(caveats) ? " of all runs" : "");
 		else
 			sink_format(&line, " (%s%s).", bound,
