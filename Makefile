@@ -3,7 +3,7 @@
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
-# The C library's, where that is another: Debian has a directory for each architecture.
+# The C library's directory, if different: Debian has one per architecture.
 LIBDIR ?= $(PREFIX)/lib
 BUILD ?= build
 
@@ -11,7 +11,7 @@ CC ?= gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
-# Where another architecture's headers and libraries lie, when CC compiles for it.
+# Headers and libraries of another architecture, if CC compiles for it.
 SYSROOT ?=
 ifneq ($(SYSROOT),)
 override CC += --sysroot=$(SYSROOT)
@@ -28,21 +28,21 @@ Q := @
 say = @printf '  %-7s %s\n' '$(1)' '$(2)';
 endif
 
-# What needs libbpf, and what must build and test without it.
+# Packages for capture, and for everything that must build and pass its tests without libbpf.
 CAPTURE_PACKAGES := libbpf libelf
-# msgpack-c has another name from its version 4 on.
+# msgpack-c has another name since version 4.
 MSGPACK := $(if $(shell $(PKG_CONFIG) --exists msgpack-c && echo yes),msgpack-c,msgpack)
 CORE_PACKAGES := $(MSGPACK) libzstd json-c zlib sqlite3 libdeflate
 
 CFLAGS ?= -O2 -g
-# Hardening, and names of source files that do not depend on where the tree lies.
+# Hardening, and names of source files that do not depend on the tree's location.
 HARDENING ?= -fPIE -fstack-protector-strong $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
 	-ffile-prefix-map=$(CURDIR)=.
 LINK_HARDENING ?= -pie -Wl,-z,relro,-z,now
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(SANITIZE) -pthread
-# STATIC=1 links all libraries but the C library into the program.
+# STATIC=1 links all libraries except the C library statically.
 libraries_of = $(if $(STATIC),$(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lpthread -pthread,$(shell \
 	$(PKG_CONFIG) --libs --static $(1)))),$(shell $(PKG_CONFIG) --libs $(1)))
 CORE_LIBS = $(call libraries_of,$(CORE_PACKAGES)) -lm -ldl -pthread
@@ -57,13 +57,13 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/u
 LIVE_PROGRAMS := $(patsubst tests/live/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 
-# The page of report --html: our own programs, and D3 of Debian's node-d3.
+# The page of report --html: our own scripts, and D3 from Debian's node-d3.
 D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
 HTML := user/output/html
 HTML_PROGRAMS := $(sort $(filter-out %/main.js,$(wildcard $(HTML)/*.js))) $(HTML)/main.js
 HTML_STYLES := $(HTML)/palette.css $(HTML)/style.css
 HTML_PAGE := $(BUILD)/html_page.c
-# That of faultline monitor, which shares some of them.
+# The page of faultline monitor, which shares some of them.
 MONITOR := user/monitor/page
 MONITOR_PROGRAMS := $(HTML)/format.js $(HTML)/element.js \
 	$(sort $(filter-out %/main.js,$(wildcard $(MONITOR)/*.js))) $(MONITOR)/main.js
@@ -105,7 +105,7 @@ BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Wal
 	-Wno-unused-parameter -Wno-missing-declarations -Wno-unused-function \
 	-ffile-prefix-map=$(CURDIR)=.
 
-# For machines other than this one only to see that it compiles.
+# Architectures other than this one are only compile-tested.
 BPF_ARCHES := x86 arm64
 
 $(BUILD)/bpf/%/faultline.bpf.o: bpf/faultline.bpf.c $(wildcard bpf/*/*.[ch] vmlinux/*.h) Makefile
@@ -127,7 +127,7 @@ $(SKELETON) $(PROBE_READ_SKELETON): %.skel.h: %.bpf.o
 $(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
 $(CAPTURE_OBJECTS): | $(SKELETON) $(PROBE_READ_SKELETON)
 
-# For --version: which commit this is, where git knows. Written when it is another one than before.
+# The commit for --version, if this is a git clone. Written only if it changed.
 COMMIT := $(shell git describe --always --dirty --exclude='*' 2>/dev/null)
 $(BUILD)/commit: FORCE
 	$(Q)mkdir -p $(@D)
@@ -138,7 +138,7 @@ FORCE:
 $(BUILD)/user/command/main.o: ALL_CFLAGS += -DFAULTLINE_COMMIT='"$(COMMIT)"'
 $(BUILD)/user/command/main.o: $(BUILD)/commit
 
-# Rows of options end where nothing more is to be said.
+# Rows of option tables omit trailing members.
 $(COMMAND_OBJECTS): ALL_CFLAGS += -Wno-missing-field-initializers
 
 # Loops over columns, which -O2 does not vectorise.
@@ -173,7 +173,8 @@ $(BUILD)/libmonitor.a: $(MONITOR_OBJECTS)
 
 LIBRARIES := $(BUILD)/libmonitor.a $(BUILD)/libcapture.a $(BUILD)/libcore.a
 
-# All objects: of two functions with one name a library would give the first it has, in silence.
+# Links all objects: from a library, the linker would silently pick the first of two functions with
+# the same name.
 $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LINK_HARDENING) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) \
 		-Wl,--whole-archive $(LIBRARIES) -Wl,--no-whole-archive $(CAPTURE_LIBS) $(CORE_LIBS)
@@ -181,7 +182,7 @@ $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
 # Reference pages, generated from the program's own lists of columns.
 all: $(BUILD)/faultline-trace.5 $(BUILD)/faultline-report.5
 
-# Turns plain text into lines of a manual page.
+# Escapes plain text for a manual page.
 as_page = sed 's/\\/\\e/g; s/-/\\-/g; s/^[.'"'"']/\\\&&/'
 
 $(BUILD)/faultline-trace.5: $(BUILD)/faultline
@@ -200,7 +201,7 @@ $(BUILD)/faultline-report.5: $(BUILD)/faultline
 	$(Q)$(BUILD)/faultline report --list-columns | $(as_page) >>$@
 	$(Q)printf '.fi\n.SH SEE ALSO\n.BR faultline (1),\n.BR faultline-trace (5)\n' >>$@
 
-# --- the library that programs mark their phases with ------------------------------------------
+# --- the library for marking spans -------------------------------------------------------------
 
 # Also part of the Python extension: must build with nothing but the C library and <sys/sdt.h>.
 SPAN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard user/span/*.c))
@@ -209,13 +210,13 @@ SPAN_LIBRARIES := $(BUILD)/libfaultline.a $(BUILD)/libfaultline.so
 all: $(SPAN_LIBRARIES)
 
 $(SPAN_OBJECTS): ALL_CFLAGS += -fPIC -fvisibility=hidden
-# Other people's programs load it, into which no sanitizer is built; its unit tests compile it anew.
+# No sanitizers: programs built without them load it. Its unit tests compile it separately.
 $(SPAN_OBJECTS) $(BUILD)/libfaultline.so.0: override SANITIZE :=
 
 $(BUILD)/libfaultline.a: $(SPAN_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
-# Never unloaded: a tracer's probes lie in its text, and ids are told apart by where it lies.
+# Never unloaded: a tracer's probes are in its text, and its address makes ids distinct.
 $(BUILD)/libfaultline.so.0: $(SPAN_OBJECTS)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -shared -Wl,-z,nodelete \
 		-Wl,-soname,$(@F) -o $@ $^
@@ -225,7 +226,7 @@ $(BUILD)/libfaultline.so: $(BUILD)/libfaultline.so.0
 
 -include $(SPAN_OBJECTS:.o=.d)
 
-# The Python package as the backend makes it for pip, for Debian's own Python; and what
+# The Python package as the backend builds it for pip, for Debian's own Python, and the hook that
 # `faultline run --python-spans` puts on PYTHONPATH.
 PYTHON3 ?= $(firstword $(wildcard /usr/bin/python3) python3)
 PYTHON_FILES := user/python/backend.py $(wildcard user/python/faultline/*.* user/python/src/*.*) \
@@ -254,14 +255,14 @@ $(BUILD)/tests/unit/test_span: $(BUILD)/tests/unit/test_span.o $(wildcard user/s
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ \
 		$(shell $(PKG_CONFIG) --libs $(MSGPACK)) -lcmocka
 
-# Runs a command and tells of each probe that fires, for the tests of spans in other languages.
+# Runs a command and reports each probe that fires, for the tests of spans in other languages.
 programs test-unit: $(BUILD)/tests/unit/span_listener
 
 $(BUILD)/tests/unit/span_listener: tests/unit/span_listener.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -o $@ $<
 
-# Servers, for tests of what they serve.
+# Servers, for tests of their pages.
 SERVING_PROGRAMS := $(BUILD)/tests/unit/http_pages $(BUILD)/tests/unit/jobs_served
 programs test-unit: $(SERVING_PROGRAMS)
 
@@ -269,7 +270,7 @@ $(SERVING_PROGRAMS): $(BUILD)/%: %.c $(LIBRARIES)
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIBRARIES) $(CAPTURE_LIBS) $(CORE_LIBS)
 
-# Decodes exports to Perfetto, with code that is generated from the messages that are used.
+# Decodes exports to Perfetto, with code generated from the messages in use.
 programs test-unit: $(BUILD)/tests/unit/perfetto_dump
 
 $(BUILD)/tests/unit/perfetto.pb-c.c: tests/unit/perfetto.proto Makefile
@@ -298,7 +299,7 @@ $(BUILD)/tests/live/span_%: tests/live/span_%.c $(BUILD)/libfaultline.a Makefile
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -MMD -MP -MF $@.d \
 		-pthread -o $@ $< $(BUILD)/libfaultline.a
 
-# The same program, of which no part is the library: it opens that.
+# The same program without the library linked in: it loads it with dlopen().
 $(BUILD)/tests/live/span_opened: tests/live/span_marks.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -DOPENED -MMD -MP -MF $@.d \
@@ -318,8 +319,8 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libcore.a Makefile
 
 programs: all $(UNIT_TESTS) $(LIVE_PROGRAMS) $(BENCH_PROGRAMS)
 
-# The fuzzer is the same whatever else is built with: make check shares it. It is made before the
-# time of its test begins; where it cannot be, that test alone fails.
+# The fuzzer does not depend on other build options, so make check shares it. It is built before its
+# test starts, outside the test's time limit. If it cannot be built, only that test fails.
 FUZZ ?= $(BUILD)/fuzz
 FUZZ_PROGRAMS := $(FUZZ)/fuzz_reader $(BUILD)/fuzz/make_seeds
 make_fuzz = +-$(Q)$(MAKE) $(FUZZ_PROGRAMS)
@@ -328,7 +329,7 @@ test: programs
 	$(make_fuzz)
 	$(Q)BUILD=$(BUILD) tests/run.sh unit live
 
-# Format, then the unit tests and what they call once more, built with sanitizers.
+# Checks the format, then rebuilds and runs the unit tests with sanitizers.
 CLANG_FORMAT ?= clang-format
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 C_FILES := $(shell find bpf user vmlinux tests -name '*.[ch]')
@@ -346,8 +347,8 @@ test-unit: all $(UNIT_TESTS)
 format:
 	$(Q)$(CLANG_FORMAT) -i $(C_FILES)
 
-# Other kernels, in QEMU: VM='6.1 7.2' for some of them, VMARCH=arm64 for another machine's, and
-# VMFLAGS for options of tests/vm/run.py.
+# Tests on other kernels, in QEMU: VM='6.1 7.2' selects kernels, VMARCH=arm64 another architecture;
+# VMFLAGS has options for tests/vm/run.py.
 VMARCH ?= $(shell dpkg --print-architecture)
 VM_PROGRAMS := $(addprefix $(BUILD)/tests/live/,calls mapper spawner span_marks hotread uring \
 	uring_forms moves present span_opened) $(BUILD)/tests/bench/neighbour $(BUILD)/libfaultline.so.0
@@ -358,13 +359,13 @@ vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
 soak: programs
 	$(Q)BUILD=$(BUILD) /usr/bin/python3 tests/bench/soak_spans.py $(SOAK)
 
-# BENCH takes options of tests/bench/run.py: make bench BENCH=--full
+# BENCH has options for tests/bench/run.py: make bench BENCH=--full
 bench: all $(BENCH_PROGRAMS)
 	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
 
-# The reader of traces, the report and the exports under libFuzzer, for a while or (FUZZ_LIMIT=-runs=N)
-# for so many inputs; FUZZ_TRACES are traces to begin with. Then these traces with one damaged column
-# at a time, each FUZZ_EVERYth of the ways to damage one.
+# Fuzzes the trace reader, the report and the exports with libFuzzer, for FUZZ_SECONDS or for N
+# inputs (FUZZ_LIMIT=-runs=N); FUZZ_TRACES are the initial traces. Then tries these traces with one
+# damaged column at a time, for every FUZZ_EVERYth way to damage one.
 FUZZ_EVERY ?= 20
 FUZZ_SECONDS ?= 20
 FUZZ_TRACES ?= $(wildcard tests/golden/*.flt)
@@ -405,8 +406,8 @@ fuzz: $(FUZZ_PROGRAMS) $(BUILD)/faultline
 
 # --- releases ---------------------------------------------------------------------------------
 
-# The committed sources, and a program that needs only the C library. The same sources and compiler
-# give the same bytes, wherever they are built.
+# The committed sources, and a program that needs only the C library. Builds are reproducible: the
+# same sources and compiler give the same bytes anywhere.
 DIST := $(BUILD)/dist
 RELEASE := faultline-$(VERSION)
 dist:
@@ -422,7 +423,7 @@ dist:
 
 # --- install -----------------------------------------------------------------------------------
 
-# Where everything goes; the loader's cache is the machine's, not that of a package being made.
+# Destinations. With DESTDIR, the loader's cache, which belongs to this machine, is not updated.
 BINARY = $(DESTDIR)$(PREFIX)/bin/faultline
 MAN = $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
 MAN_TRACE = $(DESTDIR)$(PREFIX)/share/man/man5/faultline-trace.5
@@ -435,7 +436,7 @@ HEADER = $(DESTDIR)$(PREFIX)/include/faultline.h
 LIB = $(DESTDIR)$(LIBDIR)
 PYTHON_PLACE = $(DESTDIR)$(PREFIX)/lib/faultline/python
 PKGCONFIG = $(LIB)/pkgconfig/faultline.pc
-# The monitoring service: its unit, and what a cluster's other programs take of it.
+# The monitoring service: its unit, and files for a cluster's other programs.
 SYSTEMD_UNITS ?= $(PREFIX)/lib/systemd/system
 UNIT = $(DESTDIR)$(SYSTEMD_UNITS)/faultline-monitor.service
 MONITOR_FILES = $(DESTDIR)$(PREFIX)/share/faultline/monitor
@@ -468,7 +469,7 @@ install: all
 	install -m 755 $(wildcard scripts/monitor/*.sh) $(MONITOR_FILES)
 	$(ldconfig)
 
-# What install has put there, and nothing else.
+# Removes only what install installed.
 uninstall:
 	rm -f $(BINARY) $(MAN) $(MAN_TRACE) $(MAN_REPORT) $(MAN_RECIPES) $(COMPLETION) $(HEADER) $(PKGCONFIG)
 	rm -f $(ZSH_COMPLETION) $(FISH_COMPLETION)
@@ -479,8 +480,8 @@ uninstall:
 	rmdir $(dir $(PYTHON_PLACE)) 2>/dev/null || true
 	$(ldconfig)
 
-# Debian packages, in $(BUILD)/deb; deb-check looks them through and uses them in a fresh Debian (root,
-# network).
+# Debian packages, in $(BUILD)/deb; deb-check runs lintian and tries them in a fresh Debian (needs
+# root and network).
 deb:
 	$(Q)scripts/deb.sh build $(VERSION) $(BUILD)/deb
 

@@ -13,7 +13,7 @@ cd "$(dirname "$(realpath "$0")")/.."
 clang=clang-19 # Debian 13's default; Debian 12 has it next to 14
 tests='test_start. test_calls test_profile test_flight.Flight test_block test_async'
 python=/usr/bin/python3 # Debian's
-least=300 # minimum of seconds
+least=300 # minimum, in seconds
 
 within $least "$@"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Builds Debian packages from the tree, checks them with lintian, and tries them in a fresh Debian.
-# Fills in their control files; the build itself is up to make.
+# Fills in their control files; make does the build itself.
 #
 # usage: deb.sh build VERSION DIRECTORY   writes the packages to DIRECTORY (make deb)
 #        deb.sh control VERSION PLACE     writes the control files to PLACE/debian, builds nothing
@@ -24,7 +24,7 @@ skip() {
 	exit 77
 }
 
-# The date of the sources: of the newest commit, else of the newest file.
+# The date of the sources: that of the newest commit or, without git, of the newest file.
 source_epoch() {
 	echo "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null ||
 		find bpf user vmlinux Makefile -type f -printf '%Ts\n' | sort -n | tail -n 1)}"
@@ -56,7 +56,7 @@ build() {
 	cp -R Makefile README.md CONTRIBUTING.md CHANGELOG.md LICENSE bpf user vmlinux tests scripts "$place"
 	find "$place" -name __pycache__ -prune -exec rm -r {} +
 	control "$version" "$place"
-	# The variables of an outer make are not meant for the inner one.
+	# Variables of an outer make must not affect the inner one.
 	(cd "$place" && env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u CC -u CFLAGS -u LDFLAGS \
 		dpkg-buildpackage -b -us -uc >../log 2>&1) ||
 		fail "dpkg-buildpackage failed: $(tail -n 15 "$directory/log")"
@@ -67,7 +67,7 @@ build() {
 
 root=
 
-# Unmounts what a test may have left mounted there.
+# Unmounts whatever a test may have left mounted, and removes the root.
 leave() {
 	local place
 	for place in sys/fs/bpf sys proc dev; do
@@ -102,7 +102,7 @@ files_in_root() {
 		-o -path ./var/log -o -path ./tmp \) -prune -o -print) | sed 's/^\.//' | sort
 }
 
-# What dpkg says belongs to packages, with its directories also where they are links into /usr.
+# Lists the files that dpkg assigns to packages, both under / and under /usr where / has links.
 files_of_packages() {
 	sed 's/:.*//' "$root"/var/lib/dpkg/info/*.list | sed -E 'p; s,^/(bin|sbin|lib|lib64)(/|$),/usr/\1\2,' |
 		sort -u

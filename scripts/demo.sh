@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# From nothing to a first report: installs what is missing, builds, makes a data set, runs a
-# training job's loader over it on a cold cache under faultline, prints the report.
+# From a fresh clone to a first report: installs missing packages, builds, makes a data set, runs a
+# training job's loader on it with a cold cache under faultline, and prints the report.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
@@ -31,7 +31,7 @@ resident() {
 	fincore --bytes --noheadings --output RES "$1" | tr -d ' '
 }
 
-# Writes a file's pages to storage and takes them out of memory, this file's only.
+# Writes a file's pages to storage and evicts them, for this file only.
 cool() {
 	sync "$1" && dd if="$1" iflag=nocache count=0 status=none
 }
@@ -57,7 +57,7 @@ if [ "$(id -u)" != 0 ]; then
 	sudo -v 2>/dev/null || fail "tracing requires root; run this as root"
 	as_root=(sudo)
 elif [ -n "${SUDO_UID:-}" ] && [ ${#owner[@]} = 0 ]; then
-	# Everything is root's: the job must read what root writes, and its trace is where root builds.
+	# Root owns everything: the job must read root's files and write its trace to root's build directory.
 	unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 	reads_as="sudo "
 fi

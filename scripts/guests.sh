@@ -10,8 +10,8 @@ cd "$(dirname "$(realpath "$0")")/.."
 
 kernels='5.10 6.1 7.2'
 jobs='--only refused --only calls --only fault-chosen'
-least=120 # minimum of seconds
-rest=20   # seconds for stopping what does not end by itself
+least=120 # minimum, in seconds
+rest=20   # seconds reserved for stopping processes that hang
 
 within $least "$@"
 [ "$(uname -m)" = x86_64 ] || skip "no kernels are named for $(uname -m)"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Installs the Debian packages that a purpose needs, as far as they are missing.
+# Installs the missing Debian packages of the given profiles.
 #
 # usage: setup.sh PROFILE...   (build, test, demo, bench, deb, clang-19, vm, vm-arm64)
 # If nothing is missing, it requires neither root nor the network.

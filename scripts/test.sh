@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# From nothing to all tests passed: installs what is missing, builds, runs make test.
+# From a fresh clone to all tests passed: installs missing packages, builds, runs make test.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 . scripts/owner.sh

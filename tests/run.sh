@@ -1,32 +1,32 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Runs test programs: a line for each, the output of those that fail, a sum. Unit tests run in parallel,
-# live tests one after the other, both at once when both are asked for: live tests mostly wait.
+# Runs test programs: prints a line for each, the output of failed ones, and a summary. Unit tests
+# run in parallel, live tests one at a time. Both suites run concurrently: live tests mostly wait.
 #
 # usage: BUILD=DIR [JOBS=N] tests/run.sh [unit] [live]   (make test and make check call it)
-#   JOBS  unit tests at once: one per processor by default, one fewer next to the live tests
+#   JOBS  concurrent unit tests: one per CPU by default, one fewer alongside the live tests
 #   unit  $BUILD/tests/unit/test_* for each tests/unit/test_*.c, tests/unit/*.py, tests/unit/*.sh
 #   live  tests/live/run.py or run.sh; needs root
-# A test is called in the top directory, with BUILD, FAULTLINE (the program) and PYTHON set to
-# absolute paths, and nothing on stdin. Exit status 0 is passed, 77 skipped (the last line of its
-# output says why), anything else failed. Files whose names begin with _ are no tests.
+# A test runs in the top directory, with BUILD, FAULTLINE (the program) and PYTHON set to absolute
+# paths, and with empty stdin. Exit status 0 means passed, 77 skipped (the last line of output says
+# why), anything else failed. Files whose names begin with _ are not tests.
 set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/.." || exit 1
 
 BUILD=$(realpath "${BUILD:-build}")
 FAULTLINE=$BUILD/faultline
-# Debian's own Python: the one that Debian's python3-msgpack and python3-numpy belong to.
+# Debian's own Python, for which python3-msgpack and python3-numpy are installed.
 PYTHON=${PYTHON:-$(command -v /usr/bin/python3 || command -v python3)}
 export BUILD FAULTLINE PYTHON PYTHONDONTWRITEBYTECODE=1
-# Tests run as whom they run as: faultline would give its commands back to who called sudo. And with
-# the signals that a shell takes away from what it runs in the background.
+# Hides sudo's caller: faultline would run its commands as that user. Also restores the signals that
+# the shell ignores in background jobs.
 not_by_sudo=(env -u SUDO_UID -u SUDO_GID -u SUDO_USER -u SUDO_COMMAND "--default-signal=INT,QUIT")
-unit_limit=900 live_limit=2400 # seconds; only to end a test that hangs
+unit_limit=900 live_limit=2400 # seconds; only to stop a test that hangs
 
 passed=0 failed=0 skipped=0
-place=$(mktemp -d) # outputs; of tests that have ended number, status and seconds
+place=$(mktemp -d) # outputs; number, status and seconds of finished tests
 output=$place/output
-units= # the process that runs them next to the live tests
+units= # process that runs the unit tests alongside the live tests
 trap '[ -z "$units" ] || kill $units; rm -rf "$place"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
@@ -41,7 +41,7 @@ judge() {
 	esac
 }
 
-# with_interpreter FILE: sets `call` to what runs it, so that a lost executable bit loses no test.
+# with_interpreter FILE: sets `call` to the command that runs it, even without an executable bit.
 with_interpreter() {
 	case $1 in
 	*.py) call=("$PYTHON" "$1") ;;
@@ -50,7 +50,7 @@ with_interpreter() {
 	esac
 }
 
-# run_unit NUMBER TEST: leaves its output, and number, status and seconds, in files.
+# run_unit NUMBER TEST: writes its output, and its number, status and seconds, to files.
 run_unit() {
 	local call started=$SECONDS status
 	with_interpreter "$2"
@@ -61,7 +61,7 @@ run_unit() {
 	mv "$place/$1.new" "$place/$1.ended"
 }
 
-# Prints and counts the unit tests that have ended.
+# Prints and counts the unit tests that have finished.
 show_units() {
 	local ended number status seconds output
 	for ended in "$place"/*.ended; do
@@ -86,7 +86,7 @@ find_units() {
 	[ ${#unit_tests[@]} != 0 ] || judge "tests/unit (has no tests)" 1 0
 }
 
-# run_units JOBS [SHOW]: runs SHOW whenever a test has ended.
+# run_units JOBS [SHOW]: runs SHOW whenever a test finishes.
 run_units() {
 	local number running=0
 	for number in "${!unit_tests[@]}"; do
@@ -107,7 +107,7 @@ unit() {
 	show_units
 }
 
-# The live tests take minutes: their output is shown as it comes.
+# The live tests take minutes, so their output is shown as they run.
 live() {
 	local runner started status as_root=()
 	shopt -s nullglob
@@ -134,8 +134,8 @@ live() {
 	judge "$runner" "$status" $((SECONDS - started))
 }
 
-# Unit tests ask nothing of the kernel that a live test measures, so they fill the processors that
-# the live tests leave idle. Their lines follow when the live tests have ended.
+# Unit tests do not affect anything that a live test measures, so they use the CPUs that the live
+# tests leave idle. Their lines are printed after the live tests.
 unit_and_live() {
 	local beside=$(($(nproc) - 1))
 	find_units

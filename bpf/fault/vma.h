@@ -37,7 +37,7 @@ static __always_inline __u64 is_zero(__u64 number)
 /*
  * Returns the number of pivots below the address. A pivot of 0 ends a node that is not full;
  * anything may follow it. Mappings are in the lower half of the address space, so the top bit of a
- * difference tells which number is smaller. Global, so it is verified once instead of at each step.
+ * difference shows which number is smaller. Global, so it is verified once instead of at each step.
  */
 __noinline __u32 maple_pivots_below(const struct maple_walk *walk, __u64 is_arange)
 {
@@ -122,7 +122,7 @@ static __always_inline bool vma_holds(__u64 vma, __u64 address, struct mm_struct
 	       KREAD(vm_area_struct, vma, vm_mm) == mm;
 }
 
-/* For kernels where a mapping's reference count tells whether the mapping is in use: returns one of
+/* For kernels where a mapping's reference count shows whether the mapping is in use: returns one of
  * the last faulted mappings if it contains the address and its mm matches. A freed mapping's memory
  * may hold another one by now, of the same process or not. */
 static __always_inline __u64 vma_counted(struct task_state *state, __u64 address,

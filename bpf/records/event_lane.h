@@ -97,7 +97,7 @@ struct flight_slow {
 
 _Static_assert(__builtin_offsetof(struct lane_call, op) ==
 		       __builtin_offsetof(struct lane_fault, op),
-	       "op tells them apart");
+	       "op distinguishes them");
 EVENT_SIZE(lane_call, 56);
 EVENT_SIZE(lane_fault, 56);
 EVENT_SIZE(lane_slot, 64);

@@ -4,7 +4,7 @@
  * they become records.
  *
  * A VFS function may be called inside another one: a read of an overlay file reads the layer's
- * file. The stack pointer tells which calls are still active: a nested call is below its caller,
+ * file. The stack pointer shows which calls are still active: a nested call is below its caller,
  * and whatever is below a call that starts or ends has ended, seen or not.
  *
  * The functions are global: one copy serves all programs (bpf/core/file.h).

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs the live tests: prints a line for each, with failures below it, and a sum at the end.
+"""Runs the live tests: prints a line for each, with failures below it, and a summary.
 
 usage: BUILD=DIR tests/live/run.py [-v] [NAME...]
 

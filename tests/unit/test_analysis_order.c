@@ -103,7 +103,7 @@ static void open_and_close(struct operation_done *done, bool opened[PROCESSES][F
 /* No two operations start in the same square, so the right order is unique. With `alike`, a process
  * repeats the same operation for a while before it changes.
  */
-static void make_operations(struct operation_done *list, bool file_group, bool several)
+static void make_operations(struct operation_done *list, bool alike, bool several)
 {
 	static const unsigned int ops[] = { M_READ, M_READ, M_WRITE, M_FAULT };
 	bool opened[PROCESSES][FILES][OPEN_FILES] = { 0 };
@@ -121,7 +121,7 @@ static void make_operations(struct operation_done *list, bool file_group, bool s
 		done->offset = random_bits() % 6 * 4096;
 		done->bytes = 4096 * (1 + random_bits() % 2);
 		done->open_file = several ? random_bits() % OPEN_FILES : 0;
-		if (file_group && i && random_bits() % 60) {
+		if (alike && i && random_bits() % 60) {
 			done->process = done[-1].process;
 			if (done[-1].op == M_READ || done[-1].op == M_WRITE ||
 			    done[-1].op == M_FAULT)

@@ -250,7 +250,7 @@ static void test_which_format(void **state)
 
 static void test_textfile(void **state)
 {
-	char directory[] = "/tmp/test_textfile_XXXXXX", path[64], helper_thread[64], other[64];
+	char directory[] = "/tmp/test_textfile_XXXXXX", path[64], temporary[64], other[64];
 	char read_back[16];
 	struct textfile *file;
 	struct stat status;
@@ -259,7 +259,7 @@ static void test_textfile(void **state)
 
 	assert_non_null(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/a.prom", directory);
-	snprintf(helper_thread, sizeof(helper_thread), "%s/.a.prom.tmp", directory);
+	snprintf(temporary, sizeof(temporary), "%s/.a.prom.tmp", directory);
 	assert_int_equal(textfile_open(&file, path), 0);
 	mask = umask(0077); /* another user's collector can still read it */
 	assert_int_equal(textfile_write(file, "first\n", 6, 1), 0);
@@ -271,20 +271,20 @@ static void test_textfile(void **state)
 	assert_non_null(fgets(read_back, sizeof(read_back), back));
 	fclose(back);
 	assert_string_equal(read_back, "second\n");
-	assert_int_equal(access(helper_thread, F_OK), -1);
+	assert_int_equal(access(temporary, F_OK), -1);
 	/* A failed write leaves the old file intact. */
-	assert_int_equal(mkdir(helper_thread, 0755), 0);
+	assert_int_equal(mkdir(temporary, 0755), 0);
 	assert_true(textfile_write(file, "third\n", 6, 3) < 0);
 	assert_int_equal(access(path, F_OK), 0);
-	assert_int_equal(rmdir(helper_thread), 0);
+	assert_int_equal(rmdir(temporary), 0);
 	assert_int_equal(textfile_write(file, "fourth\n", 7, 4), 0);
 	/* Whatever else exists at that name is neither waited for nor followed. */
-	assert_int_equal(mkfifo(helper_thread, 0644), 0);
+	assert_int_equal(mkfifo(temporary, 0644), 0);
 	alarm(20);
 	assert_int_equal(textfile_write(file, "fifth\n", 6, 5), 0);
 	alarm(0);
 	snprintf(other, sizeof(other), "%s/other", directory);
-	assert_int_equal(symlink(other, helper_thread), 0);
+	assert_int_equal(symlink(other, temporary), 0);
 	assert_int_equal(textfile_write(file, "sixth\n", 6, 6), 0);
 	assert_int_equal(access(other, F_OK), -1);
 	textfile_close(file);

@@ -276,7 +276,7 @@ static int add_rows(struct table *table, const struct top_sample *before,
 	return status;
 }
 
-/* With several users, a name is not enough to tell jobs apart. */
+/* With several users, a name is not enough to distinguish jobs. */
 static bool has_several_users(const struct top_things *jobs)
 {
 	const char *first = NULL;

@@ -50,8 +50,8 @@ void path_memory_free(struct path_memory *memory);
 
 #define PATHS_AHEAD 32 /* events */
 
-/* Calls `tell` for each event that `is_asked` accepts, in order, after prefetching the cache slots
- * of their paths, which are scattered. Returns the result of `tell`. */
+/* Calls `emit` for each event that `is_asked` accepts, in order, after prefetching the cache slots
+ * of their paths, which are scattered. Returns the result of `emit`. */
 static inline int path_memory_emit(const struct path_memory *memory, const struct event *events,
 				   size_t count, bool (*is_asked)(const struct event *event),
 				   int (*emit)(void *state, const struct event *event), void *state)

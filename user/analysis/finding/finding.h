@@ -175,9 +175,9 @@ double finding_share(uint64_t part, uint64_t whole);
  * FINDING_BY_COST if it is invalid. */
 enum finding_severity finding_severity_in(const struct cell *cell);
 
-/* Runs the rules that are cross_run on a report made of several. `told` is its table of findings of
- * each, from which those that were found, or not found, in all together are removed. Sets the
- * duration in any case. Returns 0 or -ENOMEM. */
+/* Runs the cross_run rules on a report merged from several. `reported` is the table of findings of
+ * each report; findings that were found, or ruled out, in the merged report are removed from it.
+ * Sets the duration in any case. Returns 0 or -ENOMEM. */
 int findings_of_runs(struct findings *findings, struct table *reported);
 
 /* Returns the last part of a path. */

@@ -44,7 +44,7 @@ static uint64_t memory_bytes(const struct report *report)
 	return least;
 }
 
-/* Sets *told to false if there is no second epoch, too little data, or nothing but holes of files.
+/* Sets *reported to false if there is no second epoch, too little data, or only holes of files.
  * Returns 0 or -ENOMEM. */
 static int epochs_evidence(struct findings *findings, struct epochs_evidence *evidence,
 			   bool *reported)

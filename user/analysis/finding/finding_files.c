@@ -98,7 +98,7 @@ bool file_group_is_program(const struct file_view *file)
 	return file->loaded;
 }
 
-/* Files whose names end alike (".jpg"), as far as so few slots tell them apart. */
+/* Files with the same suffix (".jpg"), as far as so few slots distinguish suffixes. */
 #define ENDINGS 16
 struct file_group_ending {
 	uint64_t files, most_ns;

@@ -335,7 +335,7 @@ static int finish(struct gpu_reader *reader)
 
 	merge(gpu);
 	if (!gpu->count)
-		return complain(reader, "tells of no GPU: it has no event of category kernel");
+		return complain(reader, "has no GPU activity: no events of category kernel");
 	/* Without a base, times already count from 1970. */
 	if (gpu->intervals[gpu->count - 1].end_ns > UINT64_MAX - reader->base_ns)
 		return complain(reader, "has impossible times");

@@ -158,14 +158,14 @@ static const uint64_t *widen(struct merge *merge, const struct event_chunk *chun
 {
 	const struct held_column *of = &chunk->block->columns[column];
 	uint64_t *wide = merge->wide[column];
-	bool file_group = !of->width && column != TRACE_COL_TIME;
+	bool same = !of->width && column != TRACE_COL_TIME;
 
-	if (file_group && !of->same)
+	if (same && !of->same)
 		return zeros;
-	if (file_group && merge->file_group[column] && wide[0] == of->same)
+	if (same && merge->same[column] && wide[0] == of->same)
 		return wide;
-	merge->file_group[column] = file_group;
-	loaded_block_widen(chunk->block, column, chunk->row, file_group ? CHUNK_ROWS : chunk->count,
+	merge->same[column] = same;
+	loaded_block_widen(chunk->block, column, chunk->row, same ? CHUNK_ROWS : chunk->count,
 			   wide);
 	return wide;
 }

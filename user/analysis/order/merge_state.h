@@ -50,7 +50,7 @@ struct merge {
 	uint64_t batches; /* including the current one */
 	struct file_memory memory;
 	uint64_t wide[TRACE_COLUMNS_MAX][CHUNK_ROWS];
-	bool file_group[TRACE_COLUMNS_MAX]; /* all values are the same */
+	bool same[TRACE_COLUMNS_MAX]; /* all values are the same */
 };
 
 static inline size_t merge_source_bytes(const struct source *source)

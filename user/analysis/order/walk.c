@@ -97,13 +97,12 @@ static void find_due(struct walking *walking)
 /* Sums the series of a slice. With a filter there are none: it judges events one by one. */
 static void find_series(struct walking *walking, const struct event *events, size_t count)
 {
-	size_t first = 0, file_group;
+	size_t first = 0, length;
 
 	if (walking->walk->filter)
 		return;
-	for (; (file_group = event_series_find(events, count, &first)); first += file_group)
-		event_series_sum(&walking->series[walking->series_count++], events + first,
-				 file_group);
+	for (; (length = event_series_find(events, count, &first)); first += length)
+		event_series_sum(&walking->series[walking->series_count++], events + first, length);
 }
 
 static inline int emit_some(const struct walking *walking, const struct walk_consumer *consumer,

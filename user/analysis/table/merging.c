@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables merged row by row. Knows nothing of what a column means.
+ * Merges tables row by row, and folds rows.
  */
 #include "analysis/table/merging_cells.h"
 
@@ -117,7 +117,7 @@ static int merge_into(struct merged *merged, size_t into, const struct table *fr
 	return status;
 }
 
-/* Whether a row is like no other, whatever its keys are. */
+/* Returns whether a row is never merged, whatever its keys. */
 static bool stands_alone(const struct merged *merged, const struct table *from, size_t row)
 {
 	const struct merging *merging = merged->merging;
@@ -133,7 +133,7 @@ static bool stands_alone(const struct merged *merged, const struct table *from, 
 	return !merging->keys;
 }
 
-/* Finds the row of a key that another table brought; a row of the same one stands for itself. */
+/* Finds the row with the same key from an earlier table; rows of one table are not merged. */
 static int find_row(struct merged *merged, const struct table *from, size_t row, size_t before,
 		    size_t *found)
 {
@@ -158,16 +158,16 @@ static int find_row(struct merged *merged, const struct table *from, size_t row,
 	return 0;
 }
 
-/* The row that stands for all that have no room: of what they were, nothing is told. */
+/* Adds a row to the one for all folded rows, whose keys and texts are unknown. */
 static int fold_row(struct merged *merged, const struct table *from, size_t row,
 		    const struct merge_source *source)
 {
-	const struct merge_source helper_thread = { source->shift, false };
+	const struct merge_source overlapping = { source->shift, false };
 	struct cell *cells;
 	int status;
 
 	if (merged->other)
-		return merge_into(merged, merged->other - 1, from, row, &helper_thread);
+		return merge_into(merged, merged->other - 1, from, row, &overlapping);
 	status = add_row(merged, from, row, source);
 	if (status)
 		return status;
@@ -310,9 +310,9 @@ void merged_shift(struct merged *merged, uint64_t shift)
 	}
 }
 
-/* --- the end --- */
+/* --- finishing --- */
 
-/* What a table that lacks rows may have more of. */
+/* Marks lower bounds: a table that lacks rows may have more. */
 static void mark_bounds(struct merged *merged)
 {
 	if (!merged->merging->keys || merged->merging->own || !merged->foldeds)
@@ -336,7 +336,7 @@ struct row_order {
 	bool largest;
 };
 
-/* Whatever order tables came in, rows that are equal in what they are sorted by have one. */
+/* Breaks ties, so that the order of rows does not depend on the order of tables. */
 static int compare_cells(const struct table *table, size_t a, size_t b)
 {
 	int order = 0;
@@ -380,7 +380,7 @@ static int sort_rows(struct merged *merged)
 	return table_sort(merged->table, compare_sorted, &order);
 }
 
-/* The column of that name, or else the first text that rows are told apart by. */
+/* Returns the column of that name, or else the first key that is a text. */
 static size_t label_column(const struct merged *merged)
 {
 	const struct table *table = merged->table;
@@ -426,7 +426,7 @@ int merged_finish(struct merged *merged)
 
 	mark_bounds(merged);
 	forget_lost(merged);
-	status = merged->tables == 1 ? 0 : sort_rows(merged); /* else they are in their order */
+	status = merged->tables == 1 ? 0 : sort_rows(merged); /* one table is already in order */
 	if (merged->merging->top && merged->table->row_count > merged->longest)
 		merged->table->row_count = merged->longest;
 	if (!status && merged->other)
@@ -453,7 +453,7 @@ void merged_free(struct merged *merged)
 	*merged = (struct merged) { 0 };
 }
 
-/* --- a table with fewer rows --- */
+/* --- folding --- */
 
 struct worth {
 	const struct table *table;
@@ -472,7 +472,7 @@ static int compare_worth(const void *left, const void *right, void *context)
 	return order ? order : a < b ? -1 : a > b;
 }
 
-/* Rows by what they are worth: the last one stays the last if it stands for others. */
+/* Returns the rows by the view's sort column; the row for the rest, if any, stays last. */
 static size_t *order_rows(const struct table *table)
 {
 	struct worth worth = { table, table->view.by };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Cells merged by the rules of their columns. Knows nothing of rows.
+ * Merges cells by the rules of their columns.
  */
 #include "analysis/table/merging_cells.h"
 
@@ -11,7 +11,7 @@
 #include "analysis/base/clock.h"
 #include "grow.h"
 
-#define JOINED_MAX 1024 /* bytes of texts with commas between */
+#define JOINED_MAX 1024 /* bytes of texts separated by commas */
 
 bool merge_is_number(const struct cell *cell)
 {
@@ -51,7 +51,7 @@ static bool is_same(const struct cell *a, const struct cell *b)
 	}
 }
 
-/* Less than 0 where a is less than b; what is not known is less than all else. */
+/* Negative if a is less than b; unknown sorts first. */
 int merge_compare(const struct cell *a, const struct cell *b)
 {
 	uint32_t least = a->length < b->length ? a->length : b->length;
@@ -74,9 +74,9 @@ int merge_compare(const struct cell *a, const struct cell *b)
 	}
 }
 
-/* --- cells, by their rules --- */
+/* --- merging by rule --- */
 
-/* Not known, whatever comes: null, as what stands for something else is. */
+/* Marks a cell permanently unknown: CELL_NULL and summed. */
 void merge_forget(struct cell *cell)
 {
 	*cell = (struct cell) { .type = CELL_NULL, .summed = true };
@@ -95,7 +95,7 @@ static void add_number(struct cell *into, const struct cell *from)
 		merge_forget(into);
 }
 
-/* Unions of times that do not overlap, or of which one is empty, add up. */
+/* Unions of times add up if they do not overlap or one is empty. */
 static void add_union(struct cell *into, const struct cell *from, bool apart)
 {
 	bool alone =
@@ -152,11 +152,11 @@ static int list(struct table *table, struct cell *into, const struct cell *from)
 	return status;
 }
 
-/* Of two cells that are both known. */
+/* Merges two known cells. */
 static int merge_known(struct table *table, struct cell *into, const struct cell *from,
 		       enum merge_rule rule, bool apart)
 {
-	if (into->type != from->type) { /* of no trace that was recorded */
+	if (into->type != from->type) { /* never in a recorded trace */
 		merge_forget(into);
 		return 0;
 	}
@@ -237,7 +237,7 @@ int merge_copy_percentile(struct table *table, size_t row, size_t column,
 
 	if (!GROW(table->percentiles, table->percentile_room, table->percentile_count + 1))
 		return -ENOMEM;
-	/* Rows grow, but a cell that had none may get one: they stay in their order. */
+	/* Rows are appended, but an earlier cell may gain one: keep them sorted. */
 	added = &table->percentiles[table->percentile_count++];
 	while (added > table->percentiles &&
 	       (added[-1].row > row || (added[-1].row == row && added[-1].column > column))) {
@@ -250,7 +250,7 @@ int merge_copy_percentile(struct table *table, size_t row, size_t column,
 	return sparse_histogram_merge(&added->of, &from->of);
 }
 
-/* With what both are of: as if all values had been in one histogram. */
+/* Merges both histograms, as if all values had been in one. */
 int merge_percentile(struct table *table, size_t row, size_t column, const struct cell *from,
 		     const struct table_percentile *more)
 {

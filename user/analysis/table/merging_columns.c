@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables that have not the same columns, given those of both. Knows nothing of what a column means.
+ * Gives tables with different columns the columns of both.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "analysis/table/merging_cells.h"
 
-/* "read" stands for all of "read.*" where that was not recorded. */
+/* "read" stands for all of "read.*" if that was not recorded. */
 static bool is_missing(const struct table *table, const struct table_column *column)
 {
 	size_t length = strlen(column->name);
@@ -20,12 +20,11 @@ static bool is_missing(const struct table *table, const struct table_column *col
 	return false;
 }
 
-/* The columns of both: each that the first lacks stands behind the one that it stands behind in the
- * second. */
+/* Adds the columns of both. A column that `a` lacks follows the same column as it does in `b`. */
 static int add_all_columns(struct table *all, const struct table *a, const struct table *b,
 			   size_t fixed)
 {
-	size_t next = 0; /* of b, to be added */
+	size_t next = 0; /* next column of b to add */
 	int status = 0;
 
 	for (size_t i = 0; i < a->column_count && !status; i++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * By what rule each column is merged. Knows no column by its name but by the ends of some, which
- * mean the same in every table.
+ * Finds the rule by which each column is merged: from an analysis's lists, or from the column's
+ * unit and the end of its name, which means the same in every table.
  */
 #include "analysis/table/merging.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* The lists of names, and the rule that each is of. */
+/* The lists of names, and their rules. */
 static const struct {
 	size_t list;
 	enum merge_rule rule;
@@ -44,7 +44,7 @@ static bool ends_with(const char *name, const char *end, size_t length)
 	return whole >= length && !memcmp(name + whole - length, end, length);
 }
 
-/* Whether a name is what stands in a list, "*" at one end of which is anything. */
+/* Returns whether a name matches one from a list; "*" at one end of that matches anything. */
 static bool is_meant(const char *name, const char *given, size_t length)
 {
 	if (length && given[0] == '*')
@@ -54,7 +54,7 @@ static bool is_meant(const char *name, const char *given, size_t length)
 	return strlen(name) == length && !memcmp(name, given, length);
 }
 
-/* The next name of a list; false behind the last. */
+/* Finds the next name in a list; returns false after the last. */
 static bool next_name(const char **at, const char **name, size_t *length)
 {
 	if (!*at || !**at)

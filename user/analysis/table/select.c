@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Selections from tables, and lists of what could be selected. Knows nothing of what they mean.
+ * Selects from tables, and lists the tables and columns that can be selected.
  */
 #include "analysis/table/select.h"
 
@@ -23,7 +23,7 @@ static int find_column(const struct table *table, const char *name, size_t lengt
 	return -EINVAL;
 }
 
-/* What was asked for, or all, or the table's view; *columns has room for all of them. */
+/* Chooses the requested columns, or all, or the view's; `columns` has room for all of them. */
 static int choose(const struct table *table, const struct selection *selection, size_t *columns,
 		  size_t *count, const char **unknown)
 {
@@ -45,7 +45,7 @@ static int choose(const struct table *table, const struct selection *selection, 
 
 		*unknown = at;
 		if (*count == table->column_count)
-			return -EINVAL; /* one is named twice */
+			return -EINVAL; /* a name is repeated */
 		status = find_column(table, at, length, &columns[(*count)++]);
 		at += length + (at[length] == ',');
 	}
@@ -55,7 +55,7 @@ static int choose(const struct table *table, const struct selection *selection, 
 /* --- rows --- */
 
 struct selected_row {
-	const struct cell *cell; /* that it is sorted by */
+	const struct cell *cell; /* sort key */
 	size_t number;
 };
 
@@ -71,7 +71,7 @@ static double number_of(const struct cell *cell)
 	case CELL_BOOL:
 		return cell->flag;
 	default:
-		return -1e300; /* what was not measured comes last */
+		return -1e300; /* unmeasured values come last */
 	}
 }
 
@@ -180,7 +180,7 @@ static const struct table_column table_columns[] = {
 	{ "table", "table", UNIT_NONE, "name of the table", TABLE_LITERAL(struct select_row, name),
 	  0 },
 	{ "rows", "rows", UNIT_COUNT, "number of rows", TABLE_UINT(struct select_row, rows), 0 },
-	{ "meaning", "what it tells of", UNIT_NONE, "content of the table",
+	{ "meaning", "contents", UNIT_NONE, "content of the table",
 	  TABLE_LITERAL(struct select_row, what), 0 },
 };
 

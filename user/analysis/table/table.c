@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Neutral tables. Knows nothing of how a number was made, nor of how it is printed.
+ * Tables: their memory, cells, row order and views.
  */
 #include "analysis/table/table.h"
 
@@ -12,15 +12,15 @@
 #include "arena.h"
 #include "grow.h"
 
-/* What owns a table: the lists that grow are blocks of their own, all else lies in the arena of the
- * outermost table. */
+/* Owns a table. Growing lists are separate blocks; everything else is in the arena of the outermost
+ * table. */
 struct store {
 	struct arena own;
 	struct store *outer; /* NULL for the outermost */
 	struct table table;
 	struct table *within;
 	size_t column_room, row_room;
-	bool copied; /* the lists do not grow, and lie in the arena, too */
+	bool copied; /* the lists cannot grow, and are in the arena, too */
 };
 
 static struct store *store_of(const struct table *table)
@@ -37,7 +37,7 @@ static struct arena *arena_of(const struct table *table)
 	return &store->own;
 }
 
-/* A NUL-terminated copy, or NULL for NULL. */
+/* Makes a NUL-terminated copy; NULL stays NULL. */
 static int copy_text(struct table *table, const char *text, const char **copy)
 {
 	*copy = NULL;
@@ -197,7 +197,7 @@ int table_add(struct table *table, const void *row)
 	return status;
 }
 
-/* --- texts, and tables within --- */
+/* --- texts and nested tables --- */
 
 int table_set_literal(struct table *table, struct cell *cell, const char *text)
 {
@@ -217,7 +217,7 @@ int table_set_text(struct table *table, struct cell *cell, const char *bytes, si
 	return 0;
 }
 
-/* Texts of a list have room for a power of two, so that adding one seldom moves them. */
+/* Lists of texts have room for a power of two, so that appending rarely moves them. */
 static size_t room_of(size_t count)
 {
 	size_t room = 1;
@@ -292,7 +292,7 @@ static bool same_columns(const struct table *a, const struct table *b)
 	return same;
 }
 
-/* There is such a table in each row, and they are alike: columns are kept once. */
+/* Nested tables of different rows usually have the same columns, which are stored once. */
 static int copy_columns(struct table *copy, const struct table *from)
 {
 	size_t far = 0;
@@ -358,7 +358,7 @@ int table_copy_cell(struct table *table, struct cell *cell, const struct cell *f
 	return status;
 }
 
-/* --- what percentiles are of --- */
+/* --- percentiles --- */
 
 int table_note_percentile(struct table *table, const struct cell *cell,
 			  const struct histogram *histogram, unsigned int percent)
@@ -447,7 +447,7 @@ static int compare_places(const void *left, const void *right)
 	return compare_percentiles(left, right);
 }
 
-/* Puts the rows in an order, given by their numbers until now. */
+/* Reorders the rows; `order` has their old numbers. */
 static void move_rows(struct table *table, struct cell *cells, const size_t *order, size_t *places)
 {
 	size_t width = table->column_count;
@@ -494,7 +494,7 @@ static bool is_name(const char *name, const char *given, size_t length)
 	return strlen(name) == length && !memcmp(name, given, length);
 }
 
-/* A column NAME stands for all of NAME.* that were not recorded. */
+/* A column NAME stands for all of NAME.* if these were not recorded. */
 static bool is_missing_group(const char *name, const char *given, size_t length)
 {
 	size_t group = strlen(name);
@@ -502,7 +502,7 @@ static bool is_missing_group(const char *name, const char *given, size_t length)
 	return group < length && !memcmp(name, given, group) && given[group] == '.';
 }
 
-/* Sets *column, to TABLE_NO_COLUMN for one that was not recorded. */
+/* Sets *column, to TABLE_NO_COLUMN if it was not recorded. */
 static int find_given(const struct table *table, const char *given, size_t length, size_t *column)
 {
 	*column = TABLE_NO_COLUMN;

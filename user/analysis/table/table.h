@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Neutral tables: what analyses fill and renderers print. A table is its columns, each with name,
- * title, unit, meaning and a getter that fills its cell of a row. It knows nothing of how a number
- * was made or how it will look.
+ * Tables, which analyses fill and renderers print. Each column has a name, title, unit, meaning and
+ * a getter that fills its cell of a row.
  *
- * An analysis lists its columns once and gives each row to table_add, which asks every column:
+ * An analysis lists its columns once and passes each row to table_add, which calls every getter:
  *
  *	struct line { const char *path; uint64_t bytes; };
  *	static const struct table_column columns[] = {
@@ -30,7 +29,7 @@ enum cell_type {
 	CELL_BOOL,
 	CELL_TEXT,  /* bytes of any kind, hostile */
 	CELL_TEXTS, /* a list of texts */
-	CELL_TABLE, /* a table within, such as a row for each rank */
+	CELL_TABLE, /* a nested table, for example with a row per rank */
 };
 
 enum table_unit {
@@ -39,10 +38,10 @@ enum table_unit {
 	UNIT_BYTES,
 	UNIT_NS,
 	UNIT_SHARE, /* a CELL_REAL of 0 to 1: 12.3% */
-	UNIT_PATH,  /* a text that is shortened in its directories only, and stands last */
+	UNIT_PATH,  /* a text whose directories may be shortened, shown last */
 };
 
-/* The unit's name in lists of columns. */
+/* Returns the unit's name in lists of columns. */
 const char *table_unit_name(enum table_unit unit);
 
 enum table_shape {
@@ -55,7 +54,7 @@ struct table;
 struct cell {
 	enum cell_type type : 16;
 	bool at_least;	 /* a number that may be larger: see lower_bounds.h */
-	bool summed;	 /* it stands for one that is not known: see summed.h */
+	bool summed;	 /* a sum in place of an unknown union: see summed.h */
 	uint32_t length; /* of a text, or of a list */
 	union {
 		uint64_t uint;
@@ -71,8 +70,8 @@ struct cell {
 struct table_column;
 
 /*
- * Fills a cell, which is CELL_NULL, of a row; `row` is what the analysis gave to table_add. Returns
- * 0 or -ENOMEM.
+ * Fills a cell, initially CELL_NULL. `row` is what the analysis passed to table_add. Returns 0 or
+ * -ENOMEM.
  */
 typedef int table_getter(struct table *table, struct cell *cell, const void *row,
 			 const struct table_column *column);
@@ -84,7 +83,7 @@ struct table_column {
 	enum table_unit unit;
 	const char *meaning; /* a line for --list-columns */
 	table_getter *get;   /* NULL: the cells stay CELL_NULL */
-	size_t key;	     /* for getters that several columns share, as an offset in the row */
+	size_t key;	     /* for getters shared by columns, usually an offset in the row */
 	unsigned int needs;  /* bits that table.recorded must have, or the cells stay CELL_NULL */
 };
 
@@ -93,9 +92,9 @@ struct table_text {
 	size_t length;
 };
 
-/* Columns that stand together, "NAME.COLUMN", such as the measures of one class of I/O. */
+/* A group of columns, "NAME.COLUMN", for example the measures of one class of I/O. */
 struct table_group {
-	const char *name, *title; /* `title` goes in front of those of the columns */
+	const char *name, *title; /* `title` precedes the columns' titles */
 	unsigned int needs;	  /* without them one column NAME that is always CELL_NULL */
 	const struct table_column *columns;
 	size_t count;
@@ -103,7 +102,7 @@ struct table_group {
 
 #define TABLE_COLUMNS(list) (list), sizeof(list) / sizeof((list)[0])
 
-/* Getters of what stands in the row itself: the rest of a column's initializer. */
+/* Getters of members of the row: the rest of a column's initializer. */
 #define TABLE_UINT(type, member) table_get_uint, offsetof(type, member)
 #define TABLE_INT(type, member) table_get_int, offsetof(type, member)
 #define TABLE_REAL(type, member) table_get_real, offsetof(type, member)
@@ -114,25 +113,25 @@ struct table_group {
 #define TABLE_P50(type, member) table_get_p50, offsetof(type, member)
 #define TABLE_P99(type, member) table_get_p99, offsetof(type, member)
 
-/* Numbers of a row that mean: not known, CELL_NULL. */
+/* Numbers in a row that mean unknown, CELL_NULL. */
 #define TABLE_NO_UINT UINT64_MAX
 #define TABLE_NO_INT INT64_MIN
 
 #define TABLE_SHOWN_MAX 24
 #define TABLE_NO_COLUMN SIZE_MAX
 
-/* What of a table people are shown unless they ask for more. */
+/* What the text report shows of a table by default. */
 struct table_view {
-	size_t shown[TABLE_SHOWN_MAX]; /* columns, what matters most first */
+	size_t shown[TABLE_SHOWN_MAX]; /* columns, most important first */
 	size_t shown_count;	       /* 0: all that have a title */
-	size_t by;	   /* rows are sorted by this column, which the others' share is of ... */
-	size_t only;	   /* ... and those whose bool is false left out; or TABLE_NO_COLUMN */
+	size_t by;	   /* column that rows are sorted by and shares are computed from */
+	size_t only;	   /* bool column: hides rows where it is false; or TABLE_NO_COLUMN */
 	const char *share; /* title of the share; NULL: "of I/O" */
-	bool text_only;	   /* the same numbers stand in other tables: not in JSON */
-	bool heat; /* its rows are those of heat maps (heat.h), and drawn so unless asked for */
+	bool text_only;	   /* repeats numbers of other tables: not in JSON */
+	bool heat;	   /* rows form heat maps (heat.h), drawn unless rows are requested */
 };
 
-/* What a percentile in a cell is of: with it several tables' can be told of together. */
+/* The histogram behind a percentile in a cell, for merging tables. */
 struct table_percentile {
 	size_t row, column;
 	unsigned int percent;
@@ -146,7 +145,7 @@ struct table {
 	enum table_shape shape;
 	bool absent; /* its layer was not captured: JSON null; `note` says why in the text report */
 	const char *note;
-	unsigned int recorded; /* see table_column.needs; the analysis's own bits */
+	unsigned int recorded; /* see table_column.needs; bits defined by the analysis */
 	struct table_view view;
 	struct table_column *columns;
 	size_t column_count;
@@ -154,39 +153,38 @@ struct table {
 	size_t row_count;
 	struct table_percentile *percentiles; /* by row and column */
 	size_t percentile_count, percentile_room;
-	uint64_t folded;    /* rows that the last one is the sum of; 0: it stands for itself */
-	uint64_t cut;	    /* rows that had no room, and that nothing stands for */
-	struct table *next; /* of the tables within the same one */
+	uint64_t folded;    /* rows summed up in the last one; 0: it is an ordinary row */
+	uint64_t cut;	    /* rows dropped for lack of room, in no sum */
+	struct table *next; /* next nested table of the same parent */
 	void *arena;	    /* owner of everything above */
 };
 
-/* All functions return 0 or -ENOMEM, but where said otherwise. Texts are copied. */
+/* Functions return 0 or -ENOMEM unless noted otherwise. Texts are copied. */
 int table_new(struct table **table, const char *name, const char *title, enum table_shape shape);
 void table_free(struct table *table); /* NULL is fine */
-/* Columns are added before the first row. All texts of a column are copied. */
+/* Columns must be added before the first row. All texts of a column are copied. */
 int table_add_column(struct table *table, const struct table_column *column);
 int table_add_columns(struct table *table, const struct table_column *columns, size_t count);
-/* The columns of a group; `base` is added to their keys. */
+/* Adds the columns of a group, with `base` added to their keys. */
 int table_add_group(struct table *table, const struct table_group *group, size_t base);
-/* Adds a row and lets the columns fill it. */
+/* Adds a row and fills it with the columns' getters. */
 int table_add(struct table *table, const void *row);
 
 table_getter table_get_uint;	/* a uint64_t, or TABLE_NO_UINT */
 table_getter table_get_int;	/* an int64_t, or TABLE_NO_INT */
-table_getter table_get_real;	/* a double; what is not finite is CELL_NULL */
+table_getter table_get_real;	/* a double; CELL_NULL unless finite */
 table_getter table_get_bool;	/* a bool */
-table_getter table_get_maybe;	/* an int8_t: 0, 1, or less where that is not known */
+table_getter table_get_maybe;	/* an int8_t: 0, 1, or negative if unknown */
 table_getter table_get_literal; /* a const char *; NULL is CELL_NULL */
 table_getter table_get_text;	/* a struct table_text; CELL_NULL without bytes */
 table_getter table_get_p50;	/* of a const struct histogram *; NULL is CELL_NULL */
 table_getter table_get_p99;
 
-/* Columns get the getters and keys of those of the same names that `add_columns` adds to a table,
- * others have none any more: a row is what those are made of, for table_read_row. Returns 0 or a
- * negative errno. */
+/* Sets the getters and keys of columns, for table_read_row, to those of the same names that
+ * `add_columns` adds to a table, and clears those of all others. Returns 0 or a negative errno. */
 int table_adopt(struct table *table, int (*add_columns)(struct table *like));
-/* The inverse of table_add, of what stands in the row itself: what is CELL_NULL, or of another type
- * than its getter makes, leaves what is there. Texts belong to the table. */
+/* The inverse of table_add, for members of the row. Leaves members unchanged whose cells are
+ * CELL_NULL or of another type than their getter makes. Texts belong to the table. */
 void table_read_row(const struct table *table, size_t row, void *into);
 
 /* Adds a row of CELL_NULL; *row is valid until the next row is added. */
@@ -197,57 +195,57 @@ int table_set_literal(struct table *table, struct cell *cell, const char *text);
 int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count);
 /* Adds a copy of a text to a list. */
 int table_append_text(struct table *table, struct cell *cell, const struct cell *text);
-/* A copy of another table's cell, with all that it points to. */
+/* Copies another table's cell, with everything it points to. */
 int table_copy_cell(struct table *table, struct cell *cell, const struct cell *from);
-/* Says what the percentile in a cell of the last row is of, which is copied. */
+/* Records a copy of the histogram behind the percentile in a cell of the last row. */
 int table_note_percentile(struct table *table, const struct cell *cell,
 			  const struct histogram *histogram, unsigned int percent);
-/* What one is of, or NULL. */
+/* Returns the histogram recorded for a cell, or NULL. */
 struct table_percentile *table_find_percentile(const struct table *table, size_t row,
 					       size_t column);
-/* Makes a table within this one, which frees it. */
+/* Makes a nested table, which is freed with this one. */
 int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,
 		    struct table **within);
 /*
  * Sets the view from names separated by commas; `by` and `only` may be NULL. Columns of a layer
- * that was not recorded are left out. Returns 0, or -EINVAL for a name that is no column; then
- * *unknown, unless that is NULL, receives where it begins.
+ * that was not recorded are left out. Returns 0, or -EINVAL for a name that is not a column; then
+ * *unknown, unless `unknown` is NULL, points to it.
  */
 int table_show(struct table *table, const char *shown, const char *by, const char *only,
 	       const char **unknown);
-/* What the text report says below the table; the text is copied. */
+/* Sets the note that the text report prints below the table; the text is copied. */
 int table_set_note(struct table *table, const char *note);
-/* Gives a column another heading; the text is copied. */
+/* Changes the heading of a column; the text is copied. */
 int table_set_title(struct table *table, size_t column, const char *title);
-/* Says what columns mean that do not, as those of the same names of another table do. */
+/* Copies missing meanings from the columns of the same names in another table. */
 int table_take_meanings(struct table *table, const struct table *like);
-/* Sorts the rows; those that compare as equal stay as they are. Returns 0 or -ENOMEM. */
+/* Sorts the rows; equal ones keep their order. Returns 0 or -ENOMEM. */
 int table_sort(struct table *table,
 	       int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
 	       const void *context);
-/* What cells of a column are that are not CELL_NULL: CELL_UINT, _INT, _REAL, _BOOL, or CELL_TEXT,
- * which also stands for lists and tables. */
+/* Returns the type of a column's cells other than CELL_NULL: CELL_UINT, _INT, _REAL, _BOOL, or
+ * CELL_TEXT, which includes lists and tables. */
 enum cell_type table_column_type(const struct table_column *column);
-/* Index of the column of that name, or -1. */
+/* Returns the index of the column of that name, or -1. */
 int table_find_column(const struct table *table, const char *name);
-/* The number in a row's column of that name, 0 where there is none. False where it stands for one
- * that is not known (cell.summed). */
+/* Gets the number in a row's column of that name, 0 if there is none. Returns false if the true
+ * value is unknown (cell.summed). */
 bool table_number(const struct table *table, size_t row, const char *name, uint64_t *number);
 
-/* The cells of a row. */
+/* Returns the cells of a row. */
 static inline struct cell *table_row(const struct table *table, size_t row)
 {
 	return &table->cells[row * table->column_count];
 }
 
-/* Whether a row stands for all that the table does not tell one by one. */
+/* Returns whether a row sums up all rows that are not listed. */
 static inline bool table_is_rest(const struct table *table, size_t row)
 {
 	return table->folded && row + 1 == table->row_count;
 }
 
-/* The rows in the order to show them: those with the most of view.by first, the rest last. To be
- * freed; NULL when memory is out. */
+/* Returns the rows in display order: largest view.by first, the row for the rest last. Free the
+ * result; NULL if out of memory. */
 size_t *table_order(const struct table *table);
 
 static inline void cell_uint(struct cell *cell, uint64_t value)
@@ -274,7 +272,7 @@ static inline void cell_bool(struct cell *cell, bool value)
 	cell->flag = value;
 }
 
-/* Whether it is this text. */
+/* Returns whether the cell is this text. */
 static inline bool cell_is(const struct cell *cell, const char *text)
 {
 	return cell->type == CELL_TEXT && cell->length == strlen(text) &&

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Getters of columns whose cells stand in the row itself, and what they make. Knows nothing of what
- * owns a table.
+ * Getters for columns whose cells are members of the row, their inverse, and their types.
  */
 #include <math.h>
 

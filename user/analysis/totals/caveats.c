@@ -561,7 +561,7 @@ static int compare_caveats(const struct table *table, size_t a, size_t b, const 
 /* Keeps the first of each kind and adds the number of others; the sum of lost events comes from the
  * table "trace". */
 static int emit_alike(const struct report *report, struct table *table, struct cell *row,
-		      size_t file_group)
+		      size_t others)
 {
 	const struct cell *lost = &report_by(report, &analysis_trace)->cells[ABOUT_LOST];
 	struct strbuf text = { .used = 0 };
@@ -572,9 +572,8 @@ static int emit_alike(const struct report *report, struct table *table, struct c
 			   "%s events were lost in total: times and shares of the run are lower "
 			   "bounds (≥); counts and bytes in the totals are exact",
 			   units_count(count, lost->uint));
-	else if (file_group)
-		strbuf_add(&text, "%.400s; and %zu more like this", row[CAVEAT_TEXT].text,
-			   file_group);
+	else if (others)
+		strbuf_add(&text, "%.400s; and %zu more like this", row[CAVEAT_TEXT].text, others);
 	return text.used ? table_set_literal(table, &row[CAVEAT_TEXT], text.bytes) : 0;
 }
 

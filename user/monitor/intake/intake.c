@@ -144,9 +144,9 @@ static bool ask_proc(const struct event_exec *event, bool names_job, char path[P
 
 /*
  * Finds the cgroup of a newly reported process. Most are in that of their parent, which was looked
- * up. Otherwise it is the kernel's cgroup v2 path or, where that does not tell jobs apart, the path
- * in /proc, unless the pid now belongs to another process. Returns false while a lookup is pending,
- * unless `wait`.
+ * up. Otherwise it is the kernel's cgroup v2 path or, where that does not distinguish jobs, the
+ * path in /proc, unless the pid now belongs to another process. Returns false while a lookup is
+ * pending, unless `wait`.
  */
 static bool find_cgroup(struct intake *intake, const struct event_exec *event, bool wait,
 			char path[PATH_MAX])

@@ -46,7 +46,7 @@ bool intake_has_begun(uint32_t pid, uint64_t start_ns);
 bool intake_is_same(uint32_t pid, uint64_t start_ns);
 
 /* Finds the path of a cgroup v2. It is LEDGER_UNKNOWN if the cgroup is gone, or is the root because
- * another hierarchy tells jobs apart. Returns false while a lookup is pending, unless `wait`. */
+ * another hierarchy distinguishes jobs. Returns false while a lookup is pending, unless `wait`. */
 bool intake_name_cgroup(struct intake *intake, uint64_t id, bool wait, char path[PATH_MAX]);
 
 /* Applies kept records as far as possible; returns whether none is left. Caller holds the ledger's

@@ -12,7 +12,7 @@ void job_labels_of(const char *cgroup, struct job_labels *labels)
 	size_t length = strlen(cgroup);
 
 	memset(labels, 0, sizeof(*labels));
-	/* The end of a path tells cgroups apart. */
+	/* The end of a path distinguishes cgroups. */
 	if (length >= sizeof(labels->cgroup))
 		cgroup += length - (sizeof(labels->cgroup) - 1);
 	memcpy(labels->cgroup, cgroup, strlen(cgroup));

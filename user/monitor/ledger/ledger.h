@@ -270,8 +270,8 @@ struct ledger_owner {
 	struct ledger_process *process; /* NULL: one of several */
 	bool several;			/* of different jobs or programs: `job` is NULL */
 };
-/* `start_ns`: the kernel's start time, which tells apart processes that had the same pid; 0:
- * unknown. */
+/* `start_ns`: the kernel's start time, which distinguishes processes that had the same pid;
+ * 0: unknown. */
 struct ledger_owner ledger_find_owner(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
 				      uint64_t first_ns, uint64_t last_ns);
 

@@ -71,8 +71,8 @@ void ledger_forget_in_flight(struct ledger *ledger);
 void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
 		     const struct ledger_added *added);
 
-/* ledger_processes.c: finds the process that started then, even if it has ended; with `told`, only
- * if more than its fork is known. */
+/* ledger_processes.c: finds the process that started then, even if it has ended; if `reported`,
+ * only if more than its fork is known. */
 struct ledger_owner ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
 				      uint64_t last_ns, bool reported);
 /* Drops processes that ended before `until_ns`, once everything they did has been booked. */

@@ -17,9 +17,8 @@
 #define SAY_EVERY_NS 600000000000ull
 
 struct textfile {
-	char path[PATH_MAX],
-		helper_thread[PATH_MAX]; /* temporary file, which node_exporter ignores */
-	int failing;			 /* negative errno */
+	char path[PATH_MAX], temporary[PATH_MAX]; /* temporary file, which node_exporter ignores */
+	int failing;				  /* negative errno */
 	uint64_t said_ns;
 	bool written;
 };
@@ -43,8 +42,8 @@ int textfile_open(struct textfile **out, const char *path)
 	if (!file)
 		return -ENOMEM;
 	strcpy(file->path, path);
-	snprintf(file->helper_thread, sizeof(file->helper_thread), "%.*s.%s.tmp",
-		 (int)(name - path), path, name);
+	snprintf(file->temporary, sizeof(file->temporary), "%.*s.%s.tmp", (int)(name - path), path,
+		 name);
 	*out = file;
 	return 0;
 }
@@ -64,9 +63,9 @@ static int write_beside(const struct textfile *file, const char *text, size_t le
 
 	/* Anything of that name was left by an earlier service, or is a trap: a FIFO would
 	 * block. */
-	if (unlink(file->helper_thread) && errno != ENOENT)
+	if (unlink(file->temporary) && errno != ENOENT)
 		return -errno;
-	fd = open(file->helper_thread, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
 	if (fchmod(fd, 0644)) /* whatever the umask: another user's collector reads it */
@@ -103,10 +102,10 @@ int textfile_write(struct textfile *file, const char *text, size_t length, uint6
 {
 	int err = write_beside(file, text, length);
 
-	if (!err && rename(file->helper_thread, file->path))
+	if (!err && rename(file->temporary, file->path))
 		err = -errno;
 	if (err)
-		unlink(file->helper_thread);
+		unlink(file->temporary);
 	else
 		file->written = true;
 	say(file, err, now_ns);

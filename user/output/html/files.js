@@ -143,18 +143,18 @@ function fileFigure(map) {
 
 function makeFiles() {
 	const body = bodyOf('files');
-	const told = maps.filter((map) => TOUCHES.some(([name]) => map[`${name}_all`])
+	const shown = maps.filter((map) => TOUCHES.some(([name]) => map[`${name}_all`])
 		|| storyRows(map).length);
 
-	if (!told.length) {
+	if (!shown.length) {
 		body.append(noneEl('No regular files were read, written or mapped.'));
 		return;
 	}
 	body.append(el('p', { class: 'hint' }, 'File offsets over time: darker cells have more '
 		+ 'operations. A rising line is sequential access; a cloud is random access. '
 		+ 'Below: bytes by source.'),
-	el('div', { class: 'file-grid' }, ...told.map(fileFigure)));
-	if (tables.files && tables.files.of > told.length)
-		body.append(el('p', { class: 'hint' }, `The worst ${told.length} of `
+	el('div', { class: 'file-grid' }, ...shown.map(fileFigure)));
+	if (tables.files && tables.files.of > shown.length)
+		body.append(el('p', { class: 'hint' }, `The worst ${shown.length} of `
 			+ `${countText(tables.files.of)} files; the files table lists more.`));
 }

@@ -8,13 +8,13 @@ const STEPS = [makeHead, makeFindings, makeRange, makeCourse, makeFiles, makeLat
 function makeContents() {
 	const link = (id, text) => el('a', { href: `#${id}` }, text);
 	const sections = document.querySelectorAll('main > section');
-	const told = document.querySelectorAll('details.table');
+	const listed = document.querySelectorAll('details.table');
 
 	document.getElementById('contents').append(
 		el('ul', null, ...Array.from(sections, (section) => el('li', null,
 			link(section.id, section.querySelector('h2').textContent)))),
-		el('details', null, el('summary', null, `${told.length} tables`),
-			el('ul', null, ...Array.from(told, (table) => el('li', null,
+		el('details', null, el('summary', null, `${listed.length} tables`),
+			el('ul', null, ...Array.from(listed, (table) => el('li', null,
 				link(table.id, table.querySelector('.title').textContent))))));
 }
 

@@ -131,8 +131,8 @@ function makeProcesses() {
 		: 'bars: process lifetimes; filled: threads in I/O, up to one'));
 	body.append(figure);
 	const most = tables.processes.of - rowsOf('processes').filter((row) => row.pid === 0).length;
-	const told = d3.sum(rows, (row) => row.members.length);
-	if (most > told) /* kernel activity (pid 0) is not a process */
+	const shown = d3.sum(rows, (row) => row.members.length);
+	if (most > shown) /* kernel activity (pid 0) is not a process */
 		body.append(hintEl(
-			`${countText(told)} of ${countText(most)} processes, those with the most I/O time.`));
+			`${countText(shown)} of ${countText(most)} processes, those with the most I/O time.`));
 }

@@ -54,12 +54,12 @@ const SIDE_HEADS = [['I/O thread time', timeText, 'c-read'],
 /* Whether most members overlap an earlier one: programs that run one after the other are not
  * workers. */
 function liveTogether(group) {
-	let until = -1, beside = 0;
+	let until = -1, overlapping = 0;
 	for (const { row } of group.slice().sort((a, b) => a.row.start_ns - b.row.start_ns)) {
-		beside += row.start_ns < until ? 1 : 0;
+		overlapping += row.start_ns < until ? 1 : 0;
 		until = Math.max(until, row.end_ns === null ? DURATION_NS : row.end_ns);
 	}
-	return beside >= (group.length - 1) / 2;
+	return overlapping >= (group.length - 1) / 2;
 }
 
 /* Children of one parent that did I/O, if several lived at once. */

@@ -189,10 +189,10 @@ function makeEmpty(empty) {
 
 function makeTables() {
 	const body = bodyOf('tables');
-	const told = data.tables.filter((table) => !ELSEWHERE.has(table.name));
+	const listed = data.tables.filter((table) => !ELSEWHERE.has(table.name));
 	const isEmpty = (table) => table.absent || !table.rows.length;
 
-	for (const table of told.filter((table) => !isEmpty(table))) {
+	for (const table of listed.filter((table) => !isEmpty(table))) {
 		const attributes = { class: 'table', id: `table-${table.name}`, 'data-table': table.name };
 		const details = el('details', attributes,
 			el('summary', null, el('span', { class: 'title' }, titleOf(table)), ' ',
@@ -202,5 +202,5 @@ function makeTables() {
 		details.open = ['access', 'files', 'operations', 'spans'].includes(table.name);
 		body.append(details);
 	}
-	body.append(...[makeEmpty(told.filter(isEmpty))].filter(Boolean));
+	body.append(...[makeEmpty(listed.filter(isEmpty))].filter(Boolean));
 }
