@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Copies the flight recorder's memory while the kernel side writes and wraps it. bpf/records/event_lane.h
- * explains how slots are numbered.
+ * Copies the flight recorder's memory while the kernel side writes and wraps it.
+ * bpf/records/event_lane.h explains how slots are numbered.
  */
 #ifndef FAULTLINE_FLIGHT_MEMORY_H
 #define FAULTLINE_FLIGHT_MEMORY_H

@@ -5,7 +5,8 @@
 
 #include "trace/format/schema.h"
 
-/* Returns the name of a bit of trace/format/flags.h in rows of this kind, or NULL if it has none. */
+/* Returns the name of a bit of trace/format/flags.h in rows of this kind, or NULL if it has none.
+ */
 const char *flags_name(enum trace_kind kind, unsigned int bit);
 
 #endif
