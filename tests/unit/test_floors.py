@@ -25,6 +25,7 @@ FLOORS = [
     {"output/base"},
     {"output/text", "output/rows", "output/tables", "output/timeline", "output/page"},
     {"command/common"},
+    {"command/recording"},
     {"command"},
 ]
 CAPTURE_FLOORS = [
@@ -39,6 +40,7 @@ CAPTURE_FLOORS = [
     {"monitor/intake"},
     {"monitor/service"},
     {"command/common"},
+    {"command/recording"},
     {"command"},
 ]
 def levels(floors):

@@ -17,8 +17,8 @@
 #include "capture/follow/watch.h"
 #include "command/common/command.h"
 #include "command/common/options.h"
-#include "command/common/ready_fd.h"
-#include "command/common/recording.h"
+#include "command/recording/ready_fd.h"
+#include "command/recording/recording.h"
 #include "log.h"
 
 #define TARGET_BYTES 512 /* of a target's description */

@@ -18,8 +18,8 @@
 #include "capture/recorder/survivors.h"
 #include "command/common/command.h"
 #include "command/common/options.h"
-#include "command/common/recording.h"
-#include "command/common/run_page.h"
+#include "command/recording/recording.h"
+#include "command/recording/run_page.h"
 #include "log.h"
 #include "units.h"
 

@@ -12,7 +12,7 @@
 #include "capture/recorder/recorder.h"
 #include "capture/session/session.h"
 #include "command/common/options.h"
-#include "command/common/recording_flight.h"
+#include "command/recording/recording_flight.h"
 
 struct recording_options {
 	const char *output, *mode, *layers, *file_types, *variants, *changed, *absent;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The HTML page of a run. */
-#include "command/common/run_page.h"
+#include "command/recording/run_page.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The parts of a recording, in the order in which they are needed. */
-#include "command/common/recording.h"
+#include "command/recording/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Parses and checks the options of a flight recorder. */
-#include "command/common/recording_flight.h"
+#include "command/recording/recording_flight.h"
 
 #include <errno.h>
 #include <unistd.h>

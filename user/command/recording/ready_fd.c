@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Writes one line to a descriptor. */
-#include "command/common/ready_fd.h"
+#include "command/recording/ready_fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
