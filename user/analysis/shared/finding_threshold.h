@@ -42,7 +42,7 @@
 	X(MMAP_RANDOM_BYTES, 16777216, UNIT_BYTES, "or bytes they read from storage, at least",    \
 	  "a choice: two readahead windows of 8 MiB")                                              \
 	X(MMAP_RANDOM_BYTES_EACH, 65536, UNIT_BYTES,                                               \
-	  "bytes read from storage per major fault, at least",                                     \
+	  "bytes from storage per major fault: more is random, less is page by page",              \
 	  "16 pages, which one fault maps if they are cached (fault_around_bytes)")                \
 	X(MMAP_ORDER_BACKWARD, 0.05, UNIT_SHARE, "share of backward faults if in order, at most",  \
 	  "a choice: readahead and threads cause some")                                            \
