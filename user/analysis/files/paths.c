@@ -225,7 +225,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 static const struct table_column columns[PATH_COLUMNS] = {
 	[PATH_TIME] = { "time_ns", "time", UNIT_NS, "I/O time, summed over the files",
 			TABLE_UINT(struct path_row, sums.time_ns), 0 },
-	[PATH_OPERATIONS] = { "operations", "operations", UNIT_COUNT, "calls and faults",
+	[PATH_OPERATIONS] = { "operations", "ops", UNIT_COUNT, "calls and faults",
 			      TABLE_UINT(struct path_row, sums.operations), 0 },
 	[PATH_READ] = { "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
 			TABLE_UINT(struct path_row, sums.read_bytes), JOB_MOVED },

@@ -45,7 +45,7 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct groups_row, time_ns), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "operation time summed over threads",
 	  TABLE_UINT(struct groups_row, thread_time_ns), 0 },
-	{ "operations", "operations", UNIT_COUNT, "calls and faults",
+	{ "operations", "ops", UNIT_COUNT, "calls and faults",
 	  TABLE_UINT(struct groups_row, operations), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
 	  "bytes read from storage into the page cache, readahead included",
