@@ -8,7 +8,7 @@ import subprocess
 import jsonschema
 
 ROWS = 10  # checked of each end of a list: its rows have the same members
-# Their members are named by the trace: its layers, and what its recorder counted.
+# Objects whose members depend on the trace: its layers, and its recorder's counters.
 NAMED_BY_TRACE = ("report.trace.lost.by_layer", "report.trace.layers", "report.trace.notes")
 
 

@@ -432,7 +432,7 @@ static long done_step(__u32 i, struct done_loop *loop)
 	if (!bio_mark_take(&now, &copy, ends))
 		return 0;
 	if (copy.disk & BIO_SECTOR_PENDING) {
-		/* It is alone in its request, which has the final sector; the bio does not. */
+		/* The request has only this bio, and the final sector, which the bio lacks. */
 		sector = walk->sector;
 		copy.sector = sector - (copy.bytes - now.bytes) / TRACE_SECTOR_BYTES;
 	}

@@ -34,7 +34,7 @@ extern const volatile bool reads_other_tasks; /* bpf_copy_from_user_task exists 
 extern const volatile bool bios_held_back;    /* cgroup v1 may throttle I/O */
 extern const volatile bool in_flight_summed;  /* readings include operations in flight */
 
-/* What the recording attaches to: see attach.h. */
+/* The recording's target: see attach.h. */
 extern const volatile __u32 attach_to;	      /* enum attach_to */
 extern const volatile __u32 attach_hierarchy; /* of the cgroup; 0: cgroup v2 */
 extern const volatile __u64 attach_cgroup;    /* id of the cgroup */

@@ -358,7 +358,7 @@ enum vfs_function {
 	VFS_FUNCTIONS,
 };
 
-/* What a recording attaches to. */
+/* Kinds of targets that a recording attaches to. */
 enum attach_to {
 	ATTACH_NOTHING, /* runs a command */
 	ATTACH_PROCESSES,

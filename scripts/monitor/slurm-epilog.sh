@@ -16,7 +16,7 @@ job=${SLURM_JOB_ID:-}
 umask 077
 mkdir -p "$keep" && chmod 711 "$keep" || exit 0
 file=$keep/$job.$(hostname -s).json
-# Written to a temporary file and renamed, so that nobody reads a part of it.
+# Written to a temporary file and renamed, so that no reader sees a partial file.
 if curl -fsS --max-time 10 -o "$file.part" "$url/jobs?slurm_job=$job&jobs=4096&files=48&processes=0" &&
 	chown "${SLURM_JOB_UID:-0}" "$file.part" && chmod 400 "$file.part" && mv -f "$file.part" "$file"; then
 	exit 0

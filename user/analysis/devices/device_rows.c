@@ -7,7 +7,7 @@
 #include "analysis/devices/devices.h"
 #include "analysis/shared/results.h"
 
-/* Of requests that a thread waits for. */
+/* Only requests that a thread waits for. */
 static const struct table_column waited_columns[] = {
 	{ "requests", NULL, UNIT_COUNT,
 	  "requests that a thread waits for: all reads, and synchronous writes",
