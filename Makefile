@@ -48,8 +48,7 @@ libraries_of = $(if $(STATIC),$(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lp
 CORE_LIBS = $(call libraries_of,$(CORE_PACKAGES)) -lm -ldl -pthread
 CAPTURE_LIBS = $(call libraries_of,$(CAPTURE_PACKAGES))
 
-CORE_SOURCES := user/log.c user/arena.c user/units.c user/strbuf.c \
-	$(wildcard user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
+CORE_SOURCES := $(wildcard user/base/*.c user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
 CAPTURE_SOURCES := $(wildcard user/capture/*/*.c)
 MONITOR_SOURCES := $(wildcard user/monitor/*/*.c user/top/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c user/command/*/*.c)

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "arena.h"
-#include "analysis/base/histogram.h"
-#include "analysis/base/map.h"
+#include "base/arena.h"
+#include "base/histogram.h"
+#include "base/map.h"
 #include "tests/random.h"
 
 static uint64_t random_state = 88172645463325252;

@@ -23,7 +23,7 @@
 #include "capture/flight/flight_names.h"
 #include "capture/flight/flight_past.h"
 #include "capture/flight/flight_triggers.h"
-#include "log.h"
+#include "base/log.h"
 
 /* --- memory --- */
 

@@ -20,7 +20,7 @@
 
 #include "capture/flight/flight_files.h"
 #include "capture/flight/flight_kept.h"
-#include "log.h"
+#include "base/log.h"
 #include "trace/write/writer.h"
 #include "trace_sample.h"
 

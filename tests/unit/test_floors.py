@@ -10,7 +10,6 @@ FLOORS = [
     {"trace/format"},
     {"trace/read"},
     {"trace/write"},
-    {"analysis/base"},
     {"analysis/table", "analysis/job"},
     {"analysis/events"},
     {"analysis/order"},

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/base/interval.h"
+#include "base/interval.h"
 #include "tests/random.h"
 
 #define WIDTH 200

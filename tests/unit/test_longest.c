@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/base/longest.h"
+#include "base/longest.h"
 #include "tests/random.h"
 
 #define MANY 1000

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "output/base/escape.h"
 
 static char shown[4096];

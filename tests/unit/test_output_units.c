@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "units.h"
+#include "base/units.h"
 
 struct sample {
 	uint64_t value;

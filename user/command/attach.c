@@ -19,7 +19,7 @@
 #include "command/common/options.h"
 #include "command/recording/ready_fd.h"
 #include "command/recording/recording.h"
-#include "log.h"
+#include "base/log.h"
 
 #define TARGET_BYTES 512 /* of a target's description */
 

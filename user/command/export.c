@@ -13,14 +13,14 @@
 #include "command/common/options.h"
 #include "command/common/progress.h"
 #include "command/common/traces.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/timeline/chrome.h"
 #include "output/timeline/export_perfetto.h"
 #include "output/timeline/export_pfw.h"
 #include "output/timeline/export_speedscope.h"
 #include "output/tables/export_sqlite.h"
 #include "output/tables/export_tables.h"
-#include "units.h"
+#include "base/units.h"
 
 struct export_request {
 	struct option_texts to; /* the format; a time among them ends the filter */

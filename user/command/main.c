@@ -16,7 +16,7 @@
 #include "command/common/suggest.h"
 #include "command/common/terms.h"
 #include "command/common/traces.h"
-#include "log.h"
+#include "base/log.h"
 #include "trace/format/schema.h"
 
 static const struct command commands[] = {

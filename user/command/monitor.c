@@ -16,13 +16,13 @@
 #include "command/common/options.h"
 #include "command/recording/ready_fd.h"
 #include "command/recording/recording_flight.h"
-#include "log.h"
+#include "base/log.h"
 #include "monitor/service/notify.h"
 #include "monitor/service/openmetrics.h"
 #include "monitor/service/pages.h"
 #include "monitor/service/service.h"
 #include "monitor/service/textfile.h"
-#include "units.h"
+#include "base/units.h"
 
 #define INTERVAL_LEAST_NS 100000000ull
 #define INTERVAL_MOST_NS 60000000000ull

@@ -14,7 +14,7 @@
 #include "command/common/filters.h"
 #include "command/common/options.h"
 #include "command/common/progress.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/rows/row.h"
 
 struct print_request {

@@ -20,7 +20,7 @@
 #include "command/common/progress.h"
 #include "command/report_request.h"
 #include "command/common/traces.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/tables/csv.h"
 #include "output/text/explain.h"
 #include "output/base/json.h"

@@ -9,7 +9,7 @@
 #include "command/common/command.h"
 #include "command/report_request.h"
 #include "command/common/traces.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/text/headline.h"
 #include "output/base/json.h"
 #include "output/text/text.h"

@@ -20,8 +20,8 @@
 #include "command/common/options.h"
 #include "command/recording/recording.h"
 #include "command/recording/run_page.h"
-#include "log.h"
-#include "units.h"
+#include "base/log.h"
+#include "base/units.h"
 
 #define SURVIVORS_MAX 256
 

@@ -14,7 +14,7 @@
 #include "command/common/options.h"
 #include "command/common/progress.h"
 #include "command/common/traces.h"
-#include "log.h"
+#include "base/log.h"
 
 struct summarize_request {
 	const char *output;

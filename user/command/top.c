@@ -9,7 +9,7 @@
 #include "capture/support/selection.h"
 #include "command/common/command.h"
 #include "command/common/options.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/base/style.h"
 #include "monitor/http/endpoint.h"
 #include "monitor/http/http.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "capture/host/host.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/base/ascii.h"
 #include "output/base/json.h"
 #include "top/screen.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "base/grow.h"
 #include "top/sample.h"
 
 #define DEPTH_MAX 12

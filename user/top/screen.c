@@ -7,7 +7,7 @@
 #include "output/base/cells.h"
 #include "output/base/escape.h"
 #include "output/text/grid.h"
-#include "units.h"
+#include "base/units.h"
 
 #define HEAD_LINES 3
 #define FOOT_LINES 1

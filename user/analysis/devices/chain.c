@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/longest.h"
-#include "grow.h"
+#include "base/longest.h"
+#include "base/grow.h"
 
 #define BEFORE 32 /* latest bios kept per thread */
 #define THREADS_MAX (1u << 16)

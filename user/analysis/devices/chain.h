@@ -6,7 +6,7 @@
 #define FAULTLINE_CHAIN_H
 
 #include "analysis/shared/results.h"
-#include "analysis/base/interval.h"
+#include "base/interval.h"
 #include "analysis/events/path.h"
 
 #define CHAIN_BIOS_KEPT 16 /* per operation, for display */

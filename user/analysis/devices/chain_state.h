@@ -6,7 +6,7 @@
 #define FAULTLINE_CHAIN_STATE_H
 
 #include "analysis/devices/chain.h"
-#include "analysis/base/map.h"
+#include "base/map.h"
 
 struct thread;
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "units.h"
+#include "base/units.h"
 
 /* Only a device's last row in a trace has any. */
 void device_unseen_add(struct device_unseen *unseen, const struct event *event)

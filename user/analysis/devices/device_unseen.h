@@ -7,7 +7,7 @@
 
 #include "analysis/events/event.h"
 #include "analysis/table/table.h"
-#include "strbuf.h"
+#include "base/strbuf.h"
 
 struct device_unseen {
 	uint64_t requests[2], bytes[2]; /* DEVICE_READS, DEVICE_WRITES */

@@ -10,8 +10,8 @@
 
 #include "analysis/events/device_list.h"
 #include "analysis/shared/trace_text.h"
-#include "grow.h"
-#include "units.h"
+#include "base/grow.h"
+#include "base/units.h"
 
 #define USERS_MAX 64 /* per device; further users count as the last one */
 #define GENERATIONS_MAX 4096

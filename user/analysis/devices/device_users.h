@@ -6,7 +6,7 @@
 #define FAULTLINE_DEVICE_USERS_H
 
 #include "analysis/shared/results.h"
-#include "analysis/base/interval.h"
+#include "base/interval.h"
 #include "analysis/shared/size_class.h"
 
 /*

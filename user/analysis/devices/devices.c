@@ -10,9 +10,9 @@
 #include "analysis/events/device_list.h"
 #include "analysis/devices/device_unseen.h"
 #include "analysis/devices/devices.h"
-#include "analysis/base/histogram.h"
-#include "analysis/base/map.h"
-#include "units.h"
+#include "base/histogram.h"
+#include "base/map.h"
+#include "base/units.h"
 
 /* Requests that contain bios of the run, or all requests of the device. */
 struct device_sum {

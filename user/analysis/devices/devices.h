@@ -6,7 +6,7 @@
 #define FAULTLINE_DEVICES_H
 
 #include "analysis/shared/results.h"
-#include "analysis/base/interval.h"
+#include "base/interval.h"
 
 /* A device's requests of one kind that a thread waits for: all reads, and synchronous writes and
  * flushes. */

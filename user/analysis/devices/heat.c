@@ -11,7 +11,7 @@
 
 #include "analysis/events/device_list.h"
 #include "analysis/devices/devices.h"
-#include "units.h"
+#include "base/units.h"
 
 enum measure { BY_LATENCY, BY_SIZE, MEASURES };
 

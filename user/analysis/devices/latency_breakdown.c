@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "units.h"
+#include "base/units.h"
 
 /* Where the time was spent. */
 static const struct table_column where[] = {

@@ -4,7 +4,7 @@
  */
 
 #include "analysis/devices/chain_state.h"
-#include "units.h"
+#include "base/units.h"
 
 #define SLOWEST 10 /* default number of rows */
 

@@ -6,7 +6,7 @@
 #define FAULTLINE_TALLY_H
 
 #include "analysis/events/event.h"
-#include "analysis/base/interval.h"
+#include "base/interval.h"
 
 /* All zeros is empty. Sums of hostile numbers wrap around. */
 struct tally {

@@ -6,7 +6,7 @@
 #define FAULTLINE_ADVICE_H
 
 #include "analysis/shared/results.h"
-#include "analysis/base/map.h"
+#include "base/map.h"
 
 /* For one file; zeros if there was no advice or it is unknown. */
 struct advice_view {

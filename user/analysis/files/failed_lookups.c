@@ -11,8 +11,8 @@
 #include "analysis/files/failed_lookups.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/results.h"
-#include "arena.h"
-#include "grow.h"
+#include "base/arena.h"
+#include "base/grow.h"
 #include "analysis/events/path.h"
 
 /* A hostile trace could name a directory in each row; directories beyond this share a row. */

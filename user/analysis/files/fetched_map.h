@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_FETCHED_MAP_H
 #define FAULTLINE_FETCHED_MAP_H
 
-#include "analysis/base/map.h"
+#include "base/map.h"
 
 #define FETCHED_PAGE 4096u	/* bytes per bit, whatever the page size is */
 #define FETCHED_CHUNK_PAGES 512 /* 2 MiB: no page-cache folio is larger */

@@ -7,9 +7,9 @@
 #define FAULTLINE_FILE_USE_H
 
 #include "analysis/files/files.h"
-#include "analysis/base/map.h"
+#include "base/map.h"
 #include "analysis/events/series.h"
-#include "arena.h"
+#include "base/arena.h"
 
 /* How much of the page cache a fault maps at once (fault_around_bytes). */
 #define FAULT_AROUND_BYTES 65536

@@ -9,11 +9,11 @@
 
 #include "analysis/files/file_use.h"
 #include "analysis/shared/loaded.h"
-#include "analysis/base/longest.h"
+#include "base/longest.h"
 #include "analysis/shared/measure.h"
 #include "analysis/shared/results.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 /* Per use: its measure in the roll-up, its table columns, and the columns shown in the text
  * report. */

@@ -8,7 +8,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/devices/chain.h"
 #include "analysis/events/tally.h"
-#include "units.h"
+#include "base/units.h"
 
 enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };
 

@@ -9,10 +9,10 @@
 
 #include "analysis/shared/results.h"
 #include "analysis/files/files.h"
-#include "analysis/base/map.h"
+#include "base/map.h"
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
-#include "grow.h"
+#include "base/grow.h"
 
 /* What a call does to names. */
 enum { NOTHING, REMOVES, MOVES, LINKS };

@@ -11,7 +11,7 @@
 
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #define ALIKE_BELOW 4 /* directories merged into one row */
 #define LEVELS_MAX 8  /* of directories to fold */

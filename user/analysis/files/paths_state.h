@@ -5,12 +5,12 @@
 #ifndef FAULTLINE_PATHS_STATE_H
 #define FAULTLINE_PATHS_STATE_H
 
-#include "analysis/base/map.h"
-#include "analysis/base/number_index.h"
+#include "base/map.h"
+#include "base/number_index.h"
 #include "analysis/files/path_kinds.h"
 #include "analysis/files/paths.h"
 #include "analysis/shared/rollup.h"
-#include "arena.h"
+#include "base/arena.h"
 
 #define ALIKE 10 /* minimum number of files in a group */
 #define NO_GROUP UINT32_MAX

@@ -19,8 +19,8 @@
 
 #include "analysis/files/fetched_map.h"
 #include "analysis/shared/trace_text.h"
-#include "grow.h"
-#include "units.h"
+#include "base/grow.h"
+#include "base/units.h"
 
 #define MAP_SHARE 16	  /* fraction of the job's memory for the page map */
 #define UNDER_WAY_MAX 256 /* operations remembered per file */

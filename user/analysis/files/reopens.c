@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/base/interval.h"
-#include "analysis/base/map.h"
+#include "base/interval.h"
+#include "base/map.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #define LEARN_AFTER 8	/* opens by any process; the next one by each process is learned */
 #define PAIRS_MAX 4096	/* of a process and a file; further ones are ignored */

@@ -14,8 +14,8 @@
 #include "analysis/phases/overlap.h"
 #include "analysis/events/path.h"
 #include "analysis/shared/results.h"
-#include "arena.h"
-#include "grow.h"
+#include "base/arena.h"
+#include "base/grow.h"
 
 struct finding {
 	const struct finding_rule *rule;

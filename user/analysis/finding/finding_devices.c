@@ -12,8 +12,8 @@
 #include "analysis/finding/finding_weight.h"
 #include "analysis/totals/totals.h"
 #include "analysis/shared/trace_text.h"
-#include "arena.h"
-#include "units.h"
+#include "base/arena.h"
+#include "base/units.h"
 
 struct table_text finding_device_name(struct findings *findings, struct trace_string name,
 				      uint64_t dev)

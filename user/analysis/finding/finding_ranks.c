@@ -6,7 +6,7 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
-#include "grow.h"
+#include "base/grow.h"
 
 /* What ranks are compared by. */
 struct rank_io {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "units.h"
+#include "base/units.h"
 
 #define NAME_BYTES_MAX 64
 

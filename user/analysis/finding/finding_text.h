@@ -6,7 +6,7 @@
 #define FAULTLINE_FINDING_TEXT_H
 
 #include "analysis/table/table.h"
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * Each {NAME} becomes the cell of that column, in its unit; null becomes "-". {NAME:ONE|MANY} is

@@ -3,8 +3,8 @@
  * Loads the files that traces name, and finds them by id or identity.
  */
 #include "analysis/job/file_table.h"
-#include "grow.h"
-#include "units.h"
+#include "base/grow.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,10 +6,10 @@
 #ifndef FAULTLINE_FILE_TABLE_H
 #define FAULTLINE_FILE_TABLE_H
 
-#include "analysis/base/map.h"
-#include "analysis/base/number_index.h"
+#include "base/map.h"
+#include "base/number_index.h"
 #include "analysis/job/file_system.h"
-#include "arena.h"
+#include "base/arena.h"
 #include "trace/read/reader.h"
 
 #define FILE_UNKNOWN 0	     /* the file of all ids that no row explains */

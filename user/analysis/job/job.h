@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/base/clock.h"
+#include "base/clock.h"
 #include "analysis/job/file_table.h"
 #include "analysis/job/labels.h"
 #include "analysis/job/open_spans.h"

@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_LABELS_H
 #define FAULTLINE_LABELS_H
 
-#include "arena.h"
-#include "analysis/base/map.h"
+#include "base/arena.h"
+#include "base/map.h"
 #include "trace/read/reader.h"
 
 /* Any more share a label "(others)", one per meaning of their categories. */

@@ -3,7 +3,7 @@
  * Builds the table of a job's processes.
  */
 #include "analysis/job/process_table.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "analysis/base/clock.h"
-#include "analysis/base/map.h"
+#include "base/clock.h"
+#include "base/map.h"
 #include "trace/read/reader.h"
 
 #define PROCESS_UNKNOWN 0	/* stands for all pids that no kernel assigns */

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "grow.h"
+#include "base/grow.h"
 
 /* --- the heap of sources --- */
 

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "analysis/base/helper_thread.h"
+#include "base/helper_thread.h"
 
 /* Consumer lists: in order (events, span begins, ends, refusals), parallel-safe, due now. */
 enum { TOLD_EVENTS, TOLD_BEGINS, TOLD_ENDS, TOLD_REFUSED, TOLD_APART, TOLD_NOW, TOLD };

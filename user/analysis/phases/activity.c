@@ -3,7 +3,7 @@
  * Measures activity time and its overlap with compute.
  */
 #include "analysis/phases/activity.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>

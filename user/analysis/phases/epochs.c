@@ -18,7 +18,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/events/span_args.h"
 #include "analysis/phases/pace.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #define EPOCHS_MAX 4096 /* rows per claim; further ones are only counted */
 #define LOOKS_MAX 8	/* after this many spans without the argument a label is skipped */

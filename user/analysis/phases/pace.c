@@ -7,7 +7,7 @@
 
 #include "analysis/phases/pace.h"
 #include "analysis/phases/progress.h"
-#include "grow.h"
+#include "base/grow.h"
 
 void paces_free(struct paces *paces)
 {

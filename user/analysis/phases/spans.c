@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "analysis/devices/chain.h"
-#include "analysis/base/histogram.h"
-#include "analysis/base/interval.h"
+#include "base/histogram.h"
+#include "base/interval.h"
 #include "analysis/phases/spans.h"
-#include "grow.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/grow.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 #define DEPTH_MAX 64 /* maximum number of enclosing spans with inclusive sums */
 

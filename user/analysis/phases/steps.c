@@ -17,12 +17,12 @@
 #include <stdlib.h>
 
 #include "analysis/shared/analysis.h"
-#include "analysis/base/histogram.h"
-#include "analysis/base/longest.h"
+#include "base/histogram.h"
+#include "base/longest.h"
 #include "analysis/phases/progress.h"
-#include "grow.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/grow.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 #define STEPS_MAX 4096	  /* only the longest are kept */
 #define SERIES_MAX 32	  /* labels that may be steps ... */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/base/clock.h"
+#include "base/clock.h"
 
 #define PICTURE_COARSE 160
 #define PICTURE_FINER 3

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/longest.h"
-#include "grow.h"
+#include "base/longest.h"
+#include "base/grow.h"
 
 #define NO_LANE UINT32_MAX
 

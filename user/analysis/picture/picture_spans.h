@@ -3,7 +3,7 @@
 #ifndef FAULTLINE_PICTURE_SPANS_H
 #define FAULTLINE_PICTURE_SPANS_H
 
-#include "analysis/base/map.h"
+#include "base/map.h"
 #include "analysis/picture/picture_axis.h"
 #include "analysis/order/walk.h"
 

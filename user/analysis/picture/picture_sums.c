@@ -11,7 +11,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
 #include "analysis/phases/spans.h"
-#include "grow.h"
+#include "base/grow.h"
 
 const size_t picture_sums_most[PICTURE_KEYS] = {
 	[PICTURE_BY_PART] = PICTURE_PARTS, [PICTURE_BY_OPERATION] = 48, [PICTURE_BY_FILE] = 96,

@@ -11,8 +11,8 @@
 #include "analysis/picture/picture_samples.h"
 #include "analysis/picture/picture_spans.h"
 #include "analysis/picture/picture_sums.h"
-#include "arena.h"
-#include "units.h"
+#include "base/arena.h"
+#include "base/units.h"
 
 /* Name of a series or a lane; unset texts are NULL and numbers 0. */
 struct picture_name {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/events/device_list.h"
-#include "grow.h"
+#include "base/grow.h"
 
 void process_storages_init(struct process_storages *all, const struct job *job)
 {

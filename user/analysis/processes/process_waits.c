@@ -10,7 +10,7 @@
 
 #include "analysis/shared/finding_threshold.h"
 #include "analysis/files/io_patterns.h"
-#include "grow.h"
+#include "base/grow.h"
 
 /* A run of consecutive calls on one file. */
 struct file_row {

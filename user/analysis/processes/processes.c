@@ -14,9 +14,9 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/rollup.h"
 #include "analysis/shared/trace_text.h"
-#include "grow.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/grow.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 #define FAILED_FAULT (EVENT_FAULT | EVENT_FAILED)
 

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/base/map.h"
+#include "base/map.h"
 #include "analysis/processes/processes.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #define PROCESSES_MIN 12 /* fewer are easy to read one by one */
 

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/base/interval.h"
-#include "analysis/base/map.h"
+#include "base/interval.h"
+#include "base/map.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/events/path.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/trace_text.h"
-#include "grow.h"
+#include "base/grow.h"
 
 /* A process that loads nothing for this long has started. */
 #define PAUSE_NS 2000000000ull

@@ -10,10 +10,10 @@
 #include "analysis/totals/access.h"
 #include "analysis/phases/course.h"
 #include "analysis/finding/finding.h"
-#include "analysis/base/map.h"
+#include "base/map.h"
 #include "analysis/files/paths.h"
 #include "analysis/run/trace_table.h"
-#include "grow.h"
+#include "base/grow.h"
 
 enum { BEFORE, NOW, SIDES };
 enum { TIME, BYTES, COUNT, NUMBERS };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/run/trace_table.h"
-#include "units.h"
+#include "base/units.h"
 
 #define SAYS_MAX 512
 

@@ -9,12 +9,12 @@
 
 #include "analysis/totals/caveats.h"
 #include "analysis/run/clocks.h"
-#include "analysis/base/clock.h"
+#include "base/clock.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/run/trace_table.h"
-#include "grow.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/grow.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 #define NOTE_MAX 1024
 /* Limit on rows that belong to a single run, divided among all summaries, so that memory for a

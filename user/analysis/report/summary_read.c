@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/histogram.h"
-#include "grow.h"
+#include "base/histogram.h"
+#include "base/grow.h"
 
 #define TABLES_MAX (1u << 16)
 #define COLUMNS_MAX 1024       /* of a table */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "units.h"
+#include "base/units.h"
 
 /* Synchronized clocks differ by less, and the nodes of a job start within less. */
 #define APART_NS 1000000000ull

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strbuf.h"
+#include "base/strbuf.h"
 
 /* Recorded time of a host, ns since 1970. */
 struct host_time {

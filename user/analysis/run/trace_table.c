@@ -10,7 +10,7 @@
 #include "analysis/run/loss.h"
 #include "analysis/run/trace_table.h"
 #include "analysis/run/header_texts.h"
-#include "analysis/base/map.h"
+#include "base/map.h"
 #include "analysis/shared/results.h"
 
 #define LAYERS_MAX 64

@@ -13,8 +13,8 @@
 
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
-#include "grow.h"
-#include "units.h"
+#include "base/grow.h"
+#include "base/units.h"
 
 /* --- groups --- */
 

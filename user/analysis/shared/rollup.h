@@ -20,7 +20,7 @@
 #include "analysis/events/series.h"
 #include "analysis/shared/measure.h"
 #include "analysis/events/path.h"
-#include "arena.h"
+#include "base/arena.h"
 
 #define ROLLUP_NONE UINT32_MAX /* an event that belongs to no group */
 

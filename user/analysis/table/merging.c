@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/clock.h"
-#include "grow.h"
+#include "base/clock.h"
+#include "base/grow.h"
 
 #define MANY_MAX 64
 

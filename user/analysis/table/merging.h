@@ -14,7 +14,7 @@
 #ifndef FAULTLINE_MERGING_H
 #define FAULTLINE_MERGING_H
 
-#include "analysis/base/map.h"
+#include "base/map.h"
 #include "analysis/table/table.h"
 
 /*

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/base/clock.h"
-#include "grow.h"
+#include "base/clock.h"
+#include "base/grow.h"
 
 #define JOINED_MAX 1024 /* bytes of texts separated by commas */
 

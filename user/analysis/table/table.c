@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "grow.h"
+#include "base/arena.h"
+#include "base/grow.h"
 
 /* Owns a table. Growing lists are separate blocks; everything else is in the arena of the outermost
  * table. */

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "analysis/base/histogram.h"
+#include "base/histogram.h"
 
 enum cell_type {
 	CELL_NULL, /* not measured, or no meaning here; never printed as 0 */

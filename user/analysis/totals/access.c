@@ -14,8 +14,8 @@
 #include "analysis/table/merging_cells.h"
 #include "analysis/shared/rollup.h"
 #include "analysis/totals/totals.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 /* Calls and directories named in the note when metadata leads. */
 #define LEADING_CALLS 3

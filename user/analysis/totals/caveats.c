@@ -15,8 +15,8 @@
 #include "analysis/shared/results.h"
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 /* --- conditions: each writes its caveat, or nothing --- */
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "analysis/shared/analysis.h"
-#include "analysis/base/histogram.h"
+#include "base/histogram.h"
 #include "analysis/shared/size_class.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 #define SIZES SIZE_CLASSES
 

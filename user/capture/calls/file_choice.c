@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "base/grow.h"
 
 void file_choice_init(struct file_choice *choice, const struct file_globs *globs,
 		      unsigned int page_bytes)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "capture/host/online.h"
-#include "log.h"
+#include "base/log.h"
 
 #define VISITS_MAX 16 /* up to this many are faster than asking the kernel */
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "grow.h"
+#include "base/grow.h"
 
 #define SLOTS (1u << 18) /* chunks, filled up to three quarters: 6 MiB */
 #define ENDS_MAX (1u << 16)

@@ -20,8 +20,8 @@
 #include "capture/host/host.h"
 #include "capture/host/privileges.h"
 #include "capture/host/proc.h"
-#include "log.h"
-#include "units.h"
+#include "base/log.h"
+#include "base/units.h"
 
 #define LOOK_EVERY_NS 1000000000ull
 #define CGROUP_SHOWN 180 /* bytes of a path */

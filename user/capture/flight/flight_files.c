@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "capture/host/tracefile.h"
-#include "grow.h"
-#include "log.h"
-#include "units.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/units.h"
 
 #define ENDING ".flt"
 #define TRIES 10000 /* names already in use */

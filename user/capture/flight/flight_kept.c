@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "capture/host/tracefile.h"
-#include "grow.h"
-#include "log.h"
+#include "base/grow.h"
+#include "base/log.h"
 #include "trace/read/reader.h"
 
 struct found {

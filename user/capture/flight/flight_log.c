@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "grow.h"
+#include "base/grow.h"
 
 struct log_entry {
 	uint32_t bytes; /* to the next entry */

@@ -10,7 +10,7 @@
 
 #include "capture/host/host.h"
 #include "capture/markers/markers.h"
-#include "log.h"
+#include "base/log.h"
 
 /* Records are not urgent: rings wake their reader when they fill up. */
 #define SLEEP_MS 100

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "capture/flight/flight_table.h"
-#include "log.h"
-#include "units.h"
+#include "base/log.h"
+#include "base/units.h"
 
 #define SECOND_NS 1000000000.0
 #define FOR_MOST_NS (86400ull * 1000000000ull)

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "capture/host/host.h"
-#include "log.h"
-#include "units.h"
+#include "base/log.h"
+#include "base/units.h"
 
 #define DRAINS_WAIT_NS 2000000000ull
 #define LOOK_AGAIN_NS 5000000ull

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "capture/names/cgroups.h"
-#include "log.h"
+#include "base/log.h"
 
 #define HIERARCHIES_MAX 32
 #define LINE_BYTES 8192

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "capture/follow/supervise.h"
-#include "log.h"
+#include "base/log.h"
 #include "span/tracer.h"
 
 int child_find_user(const char *name, struct child_user *user)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 #define ENVIRON_BYTES_MAX (8u << 20)
 #define ANCESTORS_MAX 64

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "capture/follow/environment.h"
-#include "log.h"
+#include "base/log.h"
 
 /* Relative to the program's directory: in the build tree, and as installed. */
 static const char *const hook_places[] = { "python/hook", "../lib/faultline/python/hook" };

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 int tracefile_name(const char *pattern, pid_t pid, char out[PATH_MAX])
 {

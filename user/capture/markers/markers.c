@@ -26,8 +26,8 @@
 #include "capture/follow/child.h"
 #include "capture/follow/environment.h"
 #include "capture/markers/listener.h"
-#include "grow.h"
-#include "log.h"
+#include "base/grow.h"
+#include "base/log.h"
 #include "span/tracer.h"
 
 #define EXPECTED_MAX 32	       /* files to listen to before the command runs */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "units.h"
+#include "base/units.h"
 
 /* --- paths --- */
 

@@ -18,7 +18,7 @@
 #include "capture/host/host.h"
 #include "capture/markers/markers.h"
 #include "capture/drain/profile_rows.h"
-#include "log.h"
+#include "base/log.h"
 
 /* Sleep between drains until about BATCH_RECORDS records have arrived. Each drain takes a CPU from
  * the job for a while, and slots that have left the cache of the CPU that writes them can be read

@@ -17,8 +17,8 @@
 #include "capture/host/host.h"
 #include "capture/names/names.h"
 #include "capture/host/proc.h"
-#include "grow.h"
-#include "log.h"
+#include "base/grow.h"
+#include "base/log.h"
 
 #define ENVIRON_BYTES (128u << 10) /* searched per environment */
 #define PASSES_MAX 32 /* followed tasks arm their children, so passes end long before */

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "bpf/faultline.skel.h"
-#include "grow.h"
-#include "log.h"
+#include "base/grow.h"
+#include "base/log.h"
 
 #define ROWS_AT_ONCE 16
 

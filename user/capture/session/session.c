@@ -28,7 +28,7 @@
 #include "capture/session/session_state.h"
 #include "capture/usdt/uprobes.h"
 #include "capture/session/waiting.h"
-#include "log.h"
+#include "base/log.h"
 
 /* Logs libbpf's messages at -v. */
 static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)

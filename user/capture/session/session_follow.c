@@ -14,7 +14,7 @@
 #include "bpf/faultline.skel.h"
 #include "capture/session/arming.h"
 #include "capture/support/probes.h"
-#include "log.h"
+#include "base/log.h"
 
 /* Sets or reads a task's mode; a pidfd is the key of its map. */
 static int task_mode(struct session *session, pid_t pid, bool arm, uint32_t *mode)

@@ -15,7 +15,7 @@
 #include "capture/support/probes.h"
 #include "capture/support/refusal.h"
 #include "capture/drain/ring.h"
-#include "log.h"
+#include "base/log.h"
 
 #define VERIFIER_LOG_BYTES (1u << 20)
 

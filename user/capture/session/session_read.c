@@ -20,7 +20,7 @@
 #include "capture/drain/profile.h"
 #include "capture/drain/ring.h"
 #include "capture/session/waiting.h"
-#include "log.h"
+#include "base/log.h"
 
 size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note notes[NOTE_COUNT])
 {

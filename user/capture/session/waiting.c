@@ -15,7 +15,7 @@
 #include "bpf/records/event.h"
 #include "bpf/faultline.skel.h"
 #include "capture/host/host.h"
-#include "log.h"
+#include "base/log.h"
 
 struct iterator {
 	struct bpf_link *link;

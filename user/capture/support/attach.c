@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "capture/host/perf.h"
-#include "log.h"
+#include "base/log.h"
 
 /* Stores a link; returns -errno if it is NULL. */
 static int keep_link(struct attached *attached, struct bpf_link *link)

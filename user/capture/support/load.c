@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "bpf/records/event.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #define THREADS_MAX 8
 

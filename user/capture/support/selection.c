@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log.h"
+#include "base/log.h"
 
 static const char *const file_types[] = { "reg", "dir", "blk", "chr", "fifo", "sock", "anon" };
 #define FILE_TYPE_COUNT (sizeof(file_types) / sizeof(file_types[0]))

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "grow.h"
+#include "base/grow.h"
 
 /* Modules with types that the kernel side reads. */
 static const char *const modules[] = { "overlay", "btrfs", "iomap" };

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "command/common/command.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/base/gzip.h"
 
 bool export_is_trace(const char *path, char *const *traces, size_t count)

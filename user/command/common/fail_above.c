@@ -9,8 +9,8 @@
 
 #include "command/common/command.h"
 #include "command/common/no_trace.h"
-#include "log.h"
-#include "units.h"
+#include "base/log.h"
+#include "base/units.h"
 
 #define NAMES_MAX 512
 

@@ -3,7 +3,7 @@
 #include "command/common/filters.h"
 
 #include "command/common/command.h"
-#include "log.h"
+#include "base/log.h"
 
 #define FIELD(name) offsetof(struct filter, name)
 

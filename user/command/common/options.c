@@ -12,11 +12,11 @@
 #include "command/common/command.h"
 #include "command/common/suggest.h"
 #include "command/common/traces.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/text/grid.h"
 #include "output/base/style.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 #define MAX_OPTIONS 48
 #define HELP_COLUMN 31 /* where descriptions begin */

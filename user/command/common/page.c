@@ -14,7 +14,7 @@
 #include "capture/host/privileges.h"
 #include "command/common/command.h"
 #include "command/common/output_file.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/page/html.h"
 
 int page_write_to(int fd, const struct report *report, uint64_t *bytes)

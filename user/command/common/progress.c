@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "output/base/style.h"
 
 #define FIRST_NS 1000000000

@@ -15,7 +15,7 @@
 #include "analysis/report/summary.h"
 #include "capture/host/host.h"
 #include "command/common/command.h"
-#include "log.h"
+#include "base/log.h"
 
 #define TRACE_ENDING ".flt"
 

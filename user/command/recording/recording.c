@@ -13,10 +13,10 @@
 #include "capture/host/privileges.h"
 #include "capture/support/selection.h"
 #include "capture/host/tracefile.h"
-#include "log.h"
+#include "base/log.h"
 #include "output/base/style.h"
-#include "units.h"
-#include "strbuf.h"
+#include "base/units.h"
+#include "base/strbuf.h"
 
 #define DRAIN_NICE (-10)
 #define AUTO_RATE 20000

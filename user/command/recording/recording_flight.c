@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 #define NOT_GIVEN UINT64_MAX
 #define EVERY_NS (60 * 1000000000ull)

@@ -15,9 +15,9 @@
 #include "capture/host/tracefile.h"
 #include "command/common/page.h"
 #include "command/common/progress.h"
-#include "log.h"
+#include "base/log.h"
 #include "trace/read/reader.h"
-#include "units.h"
+#include "base/units.h"
 
 int run_page_open(struct run_page *page, pid_t pid, bool force, uid_t uid, gid_t gid, int trace_fd)
 {

@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 #define BACKLOG 4096 /* connections that the kernel queues until they are accepted or refused */
 #define UNIX_PREFIX "unix:"

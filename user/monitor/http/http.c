@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "capture/host/host.h"
-#include "log.h"
+#include "base/log.h"
 #include "monitor/http/http_state.h"
 
 #define MOST_CALLERS 64

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "log.h"
+#include "base/log.h"
 
 #define LIBRARY "libmicrohttpd.so.12" /* same interface since 0.9.38 */
 

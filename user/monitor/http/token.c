@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 /* Takes the line without its line ending; returns -EINVAL if it cannot be a token. */
 static int take_line(struct token *token, const char *path, char *text, size_t length)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/job/open_spans.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #define WAITING_MAX 65536
 #define OPEN_COUNT_MAX 65536

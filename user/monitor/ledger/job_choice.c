@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log.h"
+#include "base/log.h"
 
 static void say_known_labels(const char *option, const char *text)
 {

@@ -8,7 +8,7 @@
 
 #include "capture/support/probes.h"
 #include "output/base/escape.h"
-#include "units.h"
+#include "base/units.h"
 
 struct writing {
 	const struct metric *metric;

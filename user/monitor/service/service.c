@@ -17,7 +17,7 @@
 #include "capture/host/host.h"
 #include "capture/markers/markers.h"
 #include "capture/host/privileges.h"
-#include "log.h"
+#include "base/log.h"
 #include "monitor/intake/intake.h"
 
 #define DRAIN_EVERY_MS 100

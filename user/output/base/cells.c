@@ -2,7 +2,7 @@
 /* Formats cells as text, by type and unit. */
 #include "output/base/cells.h"
 
-#include "units.h"
+#include "base/units.h"
 
 static void format_uint(struct sink *out, uint64_t value, enum table_unit unit)
 {

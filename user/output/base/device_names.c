@@ -6,7 +6,7 @@
 
 #include "analysis/events/event.h"
 #include "analysis/order/walk.h"
-#include "units.h"
+#include "base/units.h"
 
 #define NAME_SHOWN 64 /* bytes */
 

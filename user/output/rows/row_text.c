@@ -9,7 +9,7 @@
 #include "output/base/escape.h"
 #include "output/base/flags.h"
 #include "output/rows/row.h"
-#include "units.h"
+#include "base/units.h"
 
 #define COLUMNS_MAX 64	     /* of a kind: as many as a column mask has bits */
 #define LEAST_RESULT (-4095) /* a smaller result is not an error */

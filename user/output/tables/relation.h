@@ -9,7 +9,7 @@
 #include "analysis/report/report.h"
 #include "analysis/events/resolve.h"
 #include "output/base/sink.h"
-#include "units.h"
+#include "base/units.h"
 
 #define RELATION_COLUMNS_MAX 96
 #define RELATION_NAME_BYTES 48

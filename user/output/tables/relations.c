@@ -8,7 +8,7 @@
 
 #include "analysis/events/span_args.h"
 #include "analysis/order/walk.h"
-#include "grow.h"
+#include "base/grow.h"
 #include "output/tables/relation_report.h"
 
 #define REPORT_SHARE 0.15 /* of the work, for progress */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/helper_thread.h"
+#include "base/helper_thread.h"
 #include "output/base/escape.h"
 #include "output/tables/relations.h"
 

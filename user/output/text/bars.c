@@ -10,7 +10,7 @@
 
 #include "analysis/phases/course.h"
 #include "output/base/escape.h"
-#include "units.h"
+#include "base/units.h"
 
 #define WIDTH_MAX 160 /* of a line; wider lines are no easier to read */
 #define LABEL 15

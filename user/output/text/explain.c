@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "analysis/finding/finding_text.h"
 #include "output/text/grid.h"
-#include "units.h"
+#include "base/units.h"
 
 static void write_value(struct sink *out, const struct finding_threshold *threshold)
 {

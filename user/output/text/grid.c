@@ -9,7 +9,7 @@
 
 #include "output/base/cells.h"
 #include "output/base/escape.h"
-#include "units.h"
+#include "base/units.h"
 
 #define GAP 2 /* between columns */
 #define TITLE_LINES_MAX 3

@@ -12,7 +12,7 @@
 #include "analysis/run/trace_table.h"
 #include "output/base/escape.h"
 #include "output/text/grid.h"
-#include "units.h"
+#include "base/units.h"
 
 #define HOSTS_NAMED 3  /* more hosts are only counted */
 #define COMMAND_MIN 30 /* minimum columns for the command next to host and time */

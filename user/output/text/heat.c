@@ -11,7 +11,7 @@
 
 #include "analysis/devices/heat.h"
 #include "output/base/escape.h"
-#include "units.h"
+#include "base/units.h"
 
 #define MAPS_MAX 6 /* maps drawn, those with the most requests first ... */
 #define MAP_MIN 16 /* ... and minimum requests of all but the first */

@@ -11,7 +11,7 @@
 #include "output/text/bars.h"
 #include "output/text/grid.h"
 #include "output/text/headline.h"
-#include "units.h"
+#include "base/units.h"
 
 #define FINDINGS_MAX 5
 #define INDENT 3

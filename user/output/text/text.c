@@ -13,7 +13,7 @@
 #include "output/base/escape.h"
 #include "output/text/heat.h"
 #include "output/text/screen.h"
-#include "units.h"
+#include "base/units.h"
 
 #define GAP 2 /* between a title and its value */
 

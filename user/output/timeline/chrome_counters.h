@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_CHROME_COUNTERS_H
 #define FAULTLINE_CHROME_COUNTERS_H
 
-#include "analysis/base/map.h"
+#include "base/map.h"
 #include "output/timeline/chrome_threads.h"
 
 enum chrome_counter {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/events/event.h"
-#include "grow.h"
-#include "units.h"
+#include "base/grow.h"
+#include "base/units.h"
 
 #define ARROW "storage"
 

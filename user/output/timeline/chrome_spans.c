@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "grow.h"
+#include "base/grow.h"
 #include "output/base/args.h"
 
 #define WAITING_BYTES_MAX (1u << 20) /* per span; real traces need a few hundred */

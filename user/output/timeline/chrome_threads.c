@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "grow.h"
+#include "base/grow.h"
 #include "output/timeline/chrome.h"
 #include "output/base/escape.h"
 

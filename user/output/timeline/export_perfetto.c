@@ -8,7 +8,7 @@
 
 #include "analysis/events/resolve.h"
 #include "analysis/order/walk.h"
-#include "grow.h"
+#include "base/grow.h"
 #include "output/base/args.h"
 #include "output/timeline/perfetto_tracks.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "analysis/order/walk.h"
-#include "grow.h"
+#include "base/grow.h"
 #include "output/base/json.h"
 
 #define NO_NODE 0 /* the root of all stacks */

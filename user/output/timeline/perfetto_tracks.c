@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "grow.h"
+#include "base/grow.h"
 #include "output/timeline/perfetto_message.h"
-#include "units.h"
+#include "base/units.h"
 
 #define PID_STEP 10000000
 #define BIN_MAX 1000 /* counter bins in a run */

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "grow.h"
+#include "base/grow.h"
 
 /* InternedData */
 enum { CATEGORIES = 1, NAMES, ANNOTATION_NAMES, ANNOTATION_STRINGS = 29 };

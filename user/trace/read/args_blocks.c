@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "trace/read/error.h"
-#include "grow.h"
+#include "base/grow.h"
 
 struct args_blocks *args_blocks_new(const struct input *input, struct trace_buffers *buffers)
 {

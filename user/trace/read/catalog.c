@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "trace/read/error.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #define INDEX_KINDS_MAX 1024
 #define WRONG_INDEX "malformed index"

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_TRACE_META_H
 #define FAULTLINE_TRACE_META_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "trace/format/header.h"
 #include "trace/format/mp.h"
 #include "trace/format/pack.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "base/grow.h"
 
 static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 {

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_TRACE_TEXTS_H
 #define FAULTLINE_TRACE_TEXTS_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "trace/format/block.h"
 #include "trace/read/reader.h"
 

@@ -10,7 +10,7 @@
 
 #include "trace/format/column.h"
 #include "trace/format/format.h"
-#include "grow.h"
+#include "base/grow.h"
 
 #define TEXT_HEAD_BYTES 8
 

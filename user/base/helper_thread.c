@@ -2,7 +2,7 @@
 /*
  * A thread that helps with a piece of work on request.
  */
-#include "analysis/base/helper_thread.h"
+#include "base/helper_thread.h"
 
 #include <errno.h>
 #include <pthread.h>

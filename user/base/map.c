@@ -2,7 +2,7 @@
 /*
  * The hash map. Linear probing over one-byte tags, so that a search reads few cache lines.
  */
-#include "analysis/base/map.h"
+#include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * The index. Linear probing over numbers; callers compare the items themselves.
  */
-#include "analysis/base/number_index.h"
+#include "base/number_index.h"
 
 #include <stdlib.h>
 #include <sys/random.h>

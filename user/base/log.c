@@ -2,7 +2,7 @@
 /*
  * Writes lines to stderr, which may be a terminal: names in them are hostile.
  */
-#include "log.h"
+#include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>

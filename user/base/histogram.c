@@ -2,13 +2,13 @@
 /*
  * Percentiles of histograms, and sparse histograms.
  */
-#include "analysis/base/histogram.h"
+#include "base/histogram.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/base/clock.h"
-#include "grow.h"
+#include "base/clock.h"
+#include "base/grow.h"
 
 static uint64_t class_largest(unsigned int number)
 {

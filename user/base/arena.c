@@ -2,7 +2,7 @@
 /*
  * Allocates memory that is freed all at once.
  */
-#include "arena.h"
+#include "base/arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * Formats and parses numbers for people.
  */
-#include "units.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>

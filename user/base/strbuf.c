@@ -2,7 +2,7 @@
 /*
  * Builds sentences in bounded memory.
  */
-#include "strbuf.h"
+#include "base/strbuf.h"
 
 #include <stdarg.h>
 #include <stdio.h>
