@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "output/base/escape.h"
 
 static char shown[4096];
@@ -46,7 +47,7 @@ static void test_passes(void **state)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_string_equal(show(texts[i], strlen(texts[i]), 0), texts[i]);
-		assert_true(escape_is_utf8(texts[i], strlen(texts[i])));
+		assert_true(utf8_is_valid(texts[i], strlen(texts[i])));
 	}
 }
 
@@ -82,7 +83,7 @@ static void test_escapes(void **state)
 
 		assert_string_equal(show(samples[i].text, length, 0), samples[i].shown);
 		assert_int_equal(escape_columns(samples[i].text, length), strlen(samples[i].shown));
-		assert_int_equal(escape_is_utf8(samples[i].text, length), samples[i].utf8);
+		assert_int_equal(utf8_is_valid(samples[i].text, length), samples[i].utf8);
 	}
 	assert_string_equal(show("a\0b", 3, 0), "a\\x00b");
 }
@@ -104,7 +105,7 @@ static void test_shortens(void **state)
 	assert_string_equal(show(path, strlen(path), 1), "…");
 	for (size_t columns = 1; columns < 40; columns++) {
 		show(wide, strlen(wide), columns);
-		assert_true(escape_is_utf8(shown, strlen(shown)));
+		assert_true(utf8_is_valid(shown, strlen(shown)));
 		assert_true(escape_columns(shown, strlen(shown)) <= columns);
 	}
 }
@@ -120,13 +121,13 @@ static void test_any_bytes(void **state)
 		for (size_t i = 0; i < length; i++)
 			text[i] = rand() % 3 ? rand() : 0x80 | rand();
 		show(text, length, 0);
-		assert_true(escape_is_utf8(shown, strlen(shown)));
+		assert_true(utf8_is_valid(shown, strlen(shown)));
 		assert_int_equal(escape_columns(shown, strlen(shown)),
 				 escape_columns(text, length));
 		for (const char *p = shown; *p; p++)
 			assert_false((*p >= 0 && *p < 0x20) || *p == 0x7f);
 		show(text, length, 1 + rand() % 20);
-		assert_true(escape_is_utf8(shown, strlen(shown)));
+		assert_true(utf8_is_valid(shown, strlen(shown)));
 	}
 }
 

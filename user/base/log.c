@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output/base/escape.h"
+#include "base/utf8.h"
 
 static enum log_level current_level = LOG_INFO;
 
@@ -39,7 +39,7 @@ void log_line(enum log_level level, const char *format, ...)
 	for (const char *p = prefix; *p; p++)
 		line[out++] = *p;
 	for (size_t at = 0, length = strlen(text); at < length;) {
-		struct glyph glyph = escape_glyph(text + at, length - at);
+		struct glyph glyph = utf8_glyph(text + at, length - at);
 
 		for (size_t end = at + glyph.bytes; at < end; at++) {
 			if (glyph.escaped)

@@ -7,22 +7,10 @@
 #ifndef FAULTLINE_ESCAPE_H
 #define FAULTLINE_ESCAPE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "output/base/sink.h"
 
-struct glyph {
-	unsigned int bytes;   /* of the text */
-	unsigned int columns; /* on a terminal, after escaping */
-	bool escaped;	      /* control characters (C0, C1, DEL), line separators, characters that
-			       * change direction, bytes that are not UTF-8 */
-};
-
-/* Returns the first character of a text of at least one byte. */
-struct glyph escape_glyph(const char *text, size_t length);
-
-bool escape_is_utf8(const char *text, size_t length);
 /* Returns the columns that the text takes on a terminal after escape_text. */
 size_t escape_columns(const char *text, size_t length);
 /* Writes the text, escaped. */

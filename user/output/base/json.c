@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "output/base/escape.h"
 
 #define STYLE (JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
@@ -29,7 +30,7 @@ static struct json_object *new_text(const char *text, size_t length)
 	struct json_object *object;
 	struct sink clean;
 
-	if (escape_is_utf8(text, length))
+	if (utf8_is_valid(text, length))
 		return json_object_new_string_len(length ? text : "", length);
 	sink_open_memory(&clean);
 	escape_to_utf8(&clean, text, length);
@@ -88,7 +89,7 @@ bool json_text(struct sink *out, const char *text, size_t length)
 	else
 		out->error = out->error ? out->error : -ENOMEM;
 	json_object_put(object);
-	return escape_is_utf8(text, length);
+	return utf8_is_valid(text, length);
 }
 
 void json_words(struct sink *out, const char *words, size_t length)
@@ -168,7 +169,7 @@ static int add_text(struct json_object *parent, const char *name, const struct c
 	struct json_object *object = new_text(cell->text, cell->length);
 	int status = object ? add_member(parent, name, object) : -ENOMEM;
 
-	if (status || escape_is_utf8(cell->text, cell->length))
+	if (status || utf8_is_valid(cell->text, cell->length))
 		return status;
 	return add_hex_member(parent, name, new_hex(cell->text, cell->length));
 }
@@ -181,7 +182,7 @@ static int add_texts(struct json_object *parent, const char *name, const struct 
 
 	for (uint32_t i = 0; list && hex && i < cell->length; i++) {
 		const struct cell *text = &cell->texts[i];
-		bool clean = escape_is_utf8(text->text, text->length);
+		bool clean = utf8_is_valid(text->text, text->length);
 		struct json_object *item = new_text(text->text, text->length);
 		struct json_object *item_hex = clean ? NULL : new_hex(text->text, text->length);
 
@@ -280,7 +281,7 @@ static int add_named_cell(struct json_object *row, const char *name, const struc
 	struct sink clean;
 	int status;
 
-	if (escape_is_utf8(name, strlen(name)))
+	if (utf8_is_valid(name, strlen(name)))
 		return add_cell(row, name, cell);
 	sink_open_memory(&clean);
 	escape_to_utf8(&clean, name, strlen(name) + 1);

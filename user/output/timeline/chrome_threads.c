@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 #include "output/timeline/chrome.h"
-#include "output/base/escape.h"
+#include "base/utf8.h"
 
 #define NAME_BYTES 160 /* longer command lines are cut: viewers show one line */
 #define ELLIPSIS "\u2026"
@@ -78,7 +78,7 @@ static void write_command(struct sink *text, struct trace_string command)
 	while (command.length && !command.bytes[command.length - 1])
 		command.length--;
 	while (used < command.length) {
-		struct glyph glyph = escape_glyph(command.bytes + used, command.length - used);
+		struct glyph glyph = utf8_glyph(command.bytes + used, command.length - used);
 
 		if (used + glyph.bytes > NAME_BYTES) {
 			sink_text(text, ELLIPSIS);
