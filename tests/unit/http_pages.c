@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 
 	for (int i = 2; i + 1 < argc; i += 2) {
 		if (!strcmp(argv[i], "--callers"))
-			options.most_callers = strtoul(argv[i + 1], NULL, 10);
+			options.clients_max = strtoul(argv[i + 1], NULL, 10);
 		else if (!strcmp(argv[i], "--ms"))
 			options.most_ms = strtoul(argv[i + 1], NULL, 10);
 		else if (!strcmp(argv[i], "--bytes"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The code is layered: no file includes one of a higher layer."""
+"""The code is layered: no file includes one of a higher layer, and no files need each other."""
 import pathlib
 import re
 import unittest
@@ -7,6 +7,7 @@ import unittest
 USER = pathlib.Path(__file__).parents[2] / "user"
 # Bottom up; modules of one layer do not include each other.
 FLOORS = [
+    {"base", "span", "python/src"},
     {"trace/format"},
     {"trace/read"},
     {"trace/write"},
@@ -28,6 +29,10 @@ FLOORS = [
     {"command"},
 ]
 CAPTURE_FLOORS = [
+    {"base", "span"},
+    {"trace/format"},
+    {"trace/read"},
+    {"trace/write"},
     {"capture/host"},
     {"capture/calls", "capture/names", "capture/usdt"},
     {"capture/support"},
@@ -38,10 +43,21 @@ CAPTURE_FLOORS = [
     {"monitor/ledger", "monitor/http"},
     {"monitor/intake"},
     {"monitor/service"},
-    {"command/common"},
+    {"command/common", "top"},
     {"command/recording"},
     {"command"},
 ]
+# What records and what reads traces share the trace's format only.
+APART = ("analysis/", "output/"), "capture/"
+# Rooms whose files still need each other. This list only gets shorter.
+TANGLED = {
+    "analysis/devices",
+    "analysis/events",
+    "analysis/finding",
+    "capture/drain",
+}
+
+
 def levels(floors):
     return {room: level for level, rooms in enumerate(floors) for room in rooms}
 
@@ -49,17 +65,44 @@ def levels(floors):
 LEVELS = levels(FLOORS)
 CAPTURE_LEVELS = levels(CAPTURE_FLOORS)
 INCLUDE = re.compile(r'^#include "(?:\.\./)*([a-z_/0-9]+)/[a-z_0-9]+\.h"', re.M)
+NOT_A_USE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\b(?:struct|enum) \w+|(?:\.|->)\w+', re.S)
+# A definition that other files see; the return type is on the same line or above.
+DEFINED = re.compile(r"^(?!static|typedef|struct \w+$|enum \w+$)[a-z][^\n;=(]*?\b(\w+)"
+                     r"(?:\([^;{}]*\)\n\{|(?:\[[^\]\n]*\])* = )", re.M)
 
 
 def room_of(file):
     return str(file.parent.relative_to(USER))
 
 
+def sources():
+    return sorted(USER.glob("**/*.[ch]"))
+
+
+def needs(room):
+    """For each file of a room: the other files there that define what it uses."""
+    code = {file.stem: file.read_text() for file in room.glob("*.c")}
+    owner = {name: stem for stem, text in code.items() for name in DEFINED.findall(text)}
+    words = {stem: set(re.findall(r"\w+", NOT_A_USE.sub(" ", text))) for stem, text in code.items()}
+    return {stem: {owner[word] for word in words[stem] & owner.keys()} - {stem} for stem in code}
+
+
+def entangled(graph):
+    """The nodes on cycles: what is left when those that need nothing, or nothing needs, go."""
+    graph = {node: set(targets) for node, targets in graph.items()}
+    while True:
+        needed = set().union(*graph.values()) if graph else set()
+        ends = {node for node, targets in graph.items() if not targets or node not in needed}
+        if not ends:
+            return sorted(graph)
+        graph = {node: targets - ends for node, targets in graph.items() if node not in ends}
+
+
 class Floors(unittest.TestCase):
     def check(self, levels):
         """No file of these rooms includes one of a room on its own floor or above."""
         above, seen = [], 0
-        for file in sorted(USER.glob("**/*.[ch]")):
+        for file in sources():
             room = room_of(file)
             for included in INCLUDE.findall(file.read_text()) if room in levels else ():
                 if included not in levels or included == room:
@@ -76,11 +119,26 @@ class Floors(unittest.TestCase):
     def test_nothing_that_records_knows_what_is_above_it(self):
         self.check(CAPTURE_LEVELS)
 
+    def test_recording_and_reading_are_apart(self):
+        readers, recorders = APART
+        for file in sources():
+            room = room_of(file) + "/"
+            unwanted = recorders if room.startswith(readers) else readers
+            if room.startswith(readers) or room.startswith(recorders):
+                wrong = [i for i in INCLUDE.findall(file.read_text()) if i.startswith(unwanted)]
+                self.assertEqual(wrong, [], file)
+
     def test_every_room_has_a_floor(self):
-        rooms = {room_of(file) for file in USER.glob("analysis/**/*.[ch]")}
-        self.assertEqual(rooms, {room for room in LEVELS if room.startswith("analysis")})
-        rooms = {room_of(file) for file in USER.glob("capture/**/*.[ch]")}
-        self.assertEqual(rooms, {room for room in CAPTURE_LEVELS if room.startswith("capture")})
+        rooms = {room_of(file) for file in sources()}
+        self.assertEqual(rooms, set(LEVELS) | set(CAPTURE_LEVELS))
+
+    def test_no_files_of_a_room_need_each_other(self):
+        tangles = {str(room.relative_to(USER)): entangled(needs(room))
+                   for room in {file.parent for file in sources()}}
+        self.assertEqual({room: files for room, files in tangles.items()
+                          if files and room not in TANGLED}, {})
+        self.assertEqual({room for room in TANGLED if not tangles.get(room)}, set(),
+                         "take them off the list")
 
 
 if __name__ == "__main__":

@@ -277,26 +277,6 @@ static int check_request(const struct report_request *request)
 	return EXIT_USAGE;
 }
 
-/* --- shared --- */
-
-int report_failed(int status, const struct trace_error *error)
-{
-	log_error("%s", error->text[0] ? error->text : strerror(-status));
-	return status == -ERANGE || status == -ESRCH || status == -ENOTSUP ? EXIT_USAGE
-									   : EXIT_FAILED;
-}
-
-int report_read_gpu(struct gpu *gpu, const char *path)
-{
-	struct trace_error error = { "" };
-	int status = gpu_read(gpu, path, &error);
-
-	if (!status)
-		return 0;
-	log_error("%s", error.text);
-	return status == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
-}
-
 /* --- the whole report --- */
 
 /* The table of --fail-above comes first in text, and last in JSON. */

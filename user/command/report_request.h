@@ -46,8 +46,8 @@ int report_failed(int status, const struct trace_error *error);
 /* Reads when a GPU computed. Returns 0, or an exit status after a line on stderr. */
 int report_read_gpu(struct gpu *gpu, const char *path);
 
-/* report_against.c: reads the run of --against with the same options, and prints both side by side.
- * Compares both for `allowed`. Returns 0 or an exit status. */
+/* report_compare.c: reads the run of --against with the same options, and prints both side by side.
+ * Compares both for `limits`. Returns 0 or an exit status. */
 int report_against(const struct report *report, const struct report_request *request,
 		   const struct report_options *options, struct fail_above *limits);
 

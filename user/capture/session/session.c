@@ -24,7 +24,6 @@
 #include "capture/support/load.h"
 #include "capture/host/online.h"
 #include "capture/host/privileges.h"
-#include "capture/drain/quiesce.h"
 #include "capture/session/session_state.h"
 #include "capture/usdt/uprobes.h"
 #include "capture/session/waiting.h"
@@ -58,12 +57,6 @@ static void layers_fill(struct session *session)
 			.reason = choice->reason[l][0] ? choice->reason[l] : NULL,
 		};
 	}
-}
-
-void session_say_no_buffers(const struct session *session, int err)
-{
-	log_error("cannot create %u buffers: %s; try a smaller --buffer", session->sizes.lane_count,
-		  strerror(-err));
 }
 
 /* Maps the buffers of the object. */
@@ -228,21 +221,6 @@ static void attach_arrived(void *context, int cpu)
 void session_look_at_cpus(struct session *session, uint64_t now_ns)
 {
 	online_look(session->online, now_ns, attach_arrived, session);
-}
-
-void session_detach(struct session *session)
-{
-	bool preempted = false;
-
-	if (!session || !session->attached.count)
-		return;
-	device_stats_end(session->device_stats);
-	waiting_stop(session->waiting);
-	session->skeleton->bss->recording_ended = true;
-	attached_free(&session->attached);
-	for (size_t p = 0; p < part_count; p++)
-		preempted |= probes_preempted(session->kernel, session->choice.variants[p]);
-	quiesce(preempted);
 }
 
 void session_close(struct session *session)

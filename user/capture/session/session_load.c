@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Loads and attaches the best variants that the kernel accepts.
+ * Loads and attaches the best variants that the kernel accepts, and detaches them.
  */
 #include "capture/session/session_state.h"
 
@@ -10,11 +10,14 @@
 #include <string.h>
 
 #include "bpf/faultline.skel.h"
+#include "capture/drain/device_stats.h"
+#include "capture/drain/quiesce.h"
+#include "capture/drain/ring.h"
+#include "capture/session/waiting.h"
 #include "capture/support/attach.h"
 #include "capture/support/load.h"
 #include "capture/support/probes.h"
 #include "capture/support/refusal.h"
-#include "capture/drain/ring.h"
 #include "base/log.h"
 
 #define VERIFIER_LOG_BYTES (1u << 20)
@@ -80,6 +83,21 @@ static int find_refused(struct session *session)
 	return err;
 }
 
+void session_detach(struct session *session)
+{
+	bool preempted = false;
+
+	if (!session || !session->attached.count)
+		return;
+	device_stats_end(session->device_stats);
+	waiting_stop(session->waiting);
+	session->skeleton->bss->recording_ended = true;
+	attached_free(&session->attached);
+	for (size_t p = 0; p < part_count; p++)
+		preempted |= probes_preempted(session->kernel, session->choice.variants[p]);
+	quiesce(preempted);
+}
+
 /* Attaches what was loaded. If the kernel refuses a target, notes its program as refused and
  * unloads everything. */
 static int attach_or_note(struct session *session)
@@ -103,6 +121,12 @@ static unsigned int uses_of(const struct session_options *options)
 {
 	return (options->attach.to ? 1u << USE_ATTACH : 0) |
 	       (options->in_flight ? 1u << USE_IN_FLIGHT : 0);
+}
+
+void session_say_no_buffers(const struct session *session, int err)
+{
+	log_error("cannot create %u buffers: %s; try a smaller --buffer", session->sizes.lane_count,
+		  strerror(-err));
 }
 
 int session_load(struct session *session)

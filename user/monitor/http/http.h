@@ -49,7 +49,7 @@ struct http_options {
 	void (*tick)(void *context);
 	unsigned int tick_ms;
 	/* 0: the service's defaults; other values are for tests. */
-	unsigned int most_callers; /* concurrent clients */
+	unsigned int clients_max; /* concurrent clients */
 	unsigned int most_ms; /* for a whole request to arrive, and for its answer to be taken */
 	size_t most_bytes;    /* of answers not yet taken */
 };

@@ -14,7 +14,7 @@
 struct http_request {
 	struct MHD_Connection *connection;
 	const struct http_route *route;
-	struct caller *caller;
+	struct client *client;
 	size_t length;
 	bool too_long;
 	char body[HTTP_MOST_BODY];
@@ -138,12 +138,12 @@ static const struct http_route *find_route(const struct http *server, const char
 /* Answers a request that is not allowed. If it is allowed, sets *refused to false, queues no answer
  * and returns MHD_YES. */
 static enum MHD_Result judge_guarded(const struct http *server, struct MHD_Connection *connection,
-				     const struct caller *caller, bool *refused)
+				     const struct client *client, bool *refused)
 {
-	*refused = caller->from != HTTP_FROM_SOCKET;
+	*refused = client->from != HTTP_FROM_SOCKET;
 	if (!*refused)
 		return MHD_YES;
-	if (caller->from == HTTP_FROM_NETWORK)
+	if (client->from == HTTP_FROM_NETWORK)
 		return send_line(connection, 403, "allowed only from this machine", NULL, NULL);
 	if (!server->token.length)
 		return send_line(connection, 403,
@@ -167,16 +167,16 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 		   *limits;
 	const union MHD_ConnectionInfo *info =
 		mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct caller *caller = info ? info->socket_context : NULL;
+	struct client *client = info ? info->socket_context : NULL;
 	const struct http_route *route = find_route(server, path, method, &limits);
 	struct http_request *request;
 	enum MHD_Result done;
 	bool refused = false;
 
-	if (!caller)
+	if (!client)
 		return MHD_NO;
-	http_note_turn(server, caller, true);
-	if (caller->from != HTTP_FROM_SOCKET && server->endpoint.loopback && host &&
+	http_note_turn(server, client, true);
+	if (client->from != HTTP_FROM_SOCKET && server->endpoint.loopback && host &&
 	    !is_own_name(host))
 		return send_line(connection, 421, "Host must be localhost, 127.0.0.1 or [::1]",
 				 NULL, NULL);
@@ -185,7 +185,7 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 	if (!route)
 		return send_line(connection, 404, "no such page", NULL, NULL);
 	if (route->guarded) {
-		done = judge_guarded(server, connection, caller, &refused);
+		done = judge_guarded(server, connection, client, &refused);
 		if (refused)
 			return done;
 	}
@@ -197,10 +197,10 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 		return MHD_NO;
 	request->connection = connection;
 	request->route = route;
-	request->caller = caller;
+	request->client = client;
 	request->length = 0;
 	request->too_long = false;
-	caller->asked = false; /* until the body is complete */
+	client->asked = false; /* until the body is complete */
 	*place = request;
 	return MHD_YES;
 }
@@ -225,7 +225,7 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 		*length = 0;
 		return MHD_YES;
 	}
-	request->caller->asked = true;
+	request->client->asked = true;
 	if (request->too_long)
 		return send_line(connection, 413, "request body too large", NULL, NULL);
 	answer.type = request->route->type;
@@ -238,7 +238,7 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 	}
 	answer.gzipped = http_gzip_accepted(http_header(request, "Accept-Encoding")) &&
 			 http_gzip(&answer.body);
-	request->caller->owed_bytes = answer.body.used;
+	request->client->owed_bytes = answer.body.used;
 	return send_answer(connection, &answer, request->route->policy, NULL, NULL);
 }
 

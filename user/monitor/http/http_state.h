@@ -15,8 +15,8 @@
 /* Where a client connects from. */
 enum http_from { HTTP_FROM_SOCKET, HTTP_FROM_HERE, HTTP_FROM_NETWORK };
 
-struct caller {
-	struct caller *previous, *next; /* by `since_ns`, oldest first */
+struct client {
+	struct client *previous, *next; /* by `since_ns`, oldest first */
 	int fd;
 	enum http_from from;
 	bool asked;	   /* a whole request has arrived, its answer is not yet taken */
@@ -43,8 +43,8 @@ struct http {
 	void (*tick)(void *context);
 	uint64_t tick_ns, ticked_ns;
 	struct token token;
-	struct caller callers; /* head of the list */
-	unsigned int caller_count, most_callers;
+	struct client clients; /* head of the list */
+	unsigned int client_count, clients_max;
 	uint64_t most_ns;
 	size_t most_bytes;			   /* of answers not yet taken */
 	struct refused refused[HTTP_REFUSED_KEPT]; /* a ring */
@@ -56,6 +56,31 @@ struct http {
 	pthread_t thread;
 };
 
+/* --- http_clients.c --- */
+
+/* libmicrohttpd callback: a client has connected or disconnected. One without a place gets no
+ * answer. */
+void http_note_client(void *context, struct MHD_Connection *connection, void **place,
+		      enum MHD_ConnectionNotificationCode code);
+/* Starts a client's next turn: the headers of a request have arrived, or it has been answered and
+ * is idle. */
+void http_note_turn(struct http *server, struct client *client, bool asked);
+/* Returns whether another answer may be made. Over the memory limit, disconnects clients that take
+ * their answers slowly, the slowest first. */
+bool http_may_owe(struct http *server);
+/* Disconnects clients over the time limit. */
+void http_drop_slow(struct http *server);
+/* Answers a client over the limit, and keeps it until it has read that. */
+void http_refuse(struct http *server, int fd);
+/* Closes refused clients that were kept long enough, or all. */
+void http_drop_refused(struct http *server, bool all);
+/* The limit is reached: returns whether a slot could be freed. */
+bool http_make_room(struct http *server);
+/* Out of descriptors: returns whether one could be freed. */
+bool http_free_descriptor(struct http *server);
+
+/* --- http_request.c --- */
+
 /* libmicrohttpd callbacks: a part of a request has arrived; a request has ended, answered or
  * not. */
 enum MHD_Result http_take(void *context, struct MHD_Connection *connection, const char *path,
@@ -63,11 +88,5 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 			  void **request);
 void http_forget(void *context, struct MHD_Connection *connection, void **request,
 		 enum MHD_RequestTerminationCode why);
-/* Starts a client's next turn: the headers of a request have arrived, or it has been answered and
- * is idle. */
-void http_note_turn(struct http *server, struct caller *caller, bool asked);
-/* Returns whether another answer may be made. Over the memory limit, disconnects clients that take
- * their answers slowly, the slowest first. */
-bool http_may_owe(struct http *server);
 
 #endif

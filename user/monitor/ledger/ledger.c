@@ -84,41 +84,6 @@ uint64_t ledger_readings(const struct ledger *ledger, uint64_t *last_ns)
 
 /* --- adding --- */
 
-static void add_latencies(struct ledger_cell *cell, const struct ledger_added *added)
-{
-	for (unsigned int i = 0; i < LEDGER_LATENCIES; i++)
-		cell->latencies[i] += added->latencies[i];
-}
-
-struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_added *added,
-			       bool latencies)
-{
-	struct ledger_cell *cell = sums_cell(sums, added->op, added->method, latencies);
-
-	if (!cell)
-		return NULL;
-	sums_add(&cell->counts, &added->counts);
-	if (cell->latencies && added->latencies)
-		add_latencies(cell, added);
-	return cell;
-}
-
-bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uint64_t series,
-			bool latencies)
-{
-	uint64_t most = ledger->options.max_series;
-
-	if ((job && job == ledger->other) || ledger->node.series_used + series > most ||
-	    (latencies && ledger->latency_series + series > most / 2)) {
-		ledger->node.series_folded += series;
-		return false;
-	}
-	ledger->node.series_used += series;
-	if (latencies)
-		ledger->latency_series += series;
-	return true;
-}
-
 /* Adds to a program's counts or a job's latencies. A cell without series of its own is also added
  * to the folded sums. */
 static void add_series(struct ledger *ledger, const struct ledger_job *job,
@@ -159,7 +124,7 @@ static void find_by_who(struct ledger *ledger, const struct ledger_added *added,
 		owner->command = ledger_command_of(owner->job, who->program, added->last_ns);
 }
 
-static struct ledger_owner find_doer(struct ledger *ledger, const struct ledger_added *added)
+static struct ledger_owner find_owner(struct ledger *ledger, const struct ledger_added *added)
 {
 	struct ledger_owner owner = { 0 };
 
@@ -179,7 +144,7 @@ static struct ledger_owner find_doer(struct ledger *ledger, const struct ledger_
 
 void ledger_add(struct ledger *ledger, const struct ledger_added *added)
 {
-	struct ledger_owner owner = find_doer(ledger, added);
+	struct ledger_owner owner = find_owner(ledger, added);
 
 	ledger_put(&ledger->node.sums, added, true);
 	if (!owner.job || !strcmp(owner.job->labels.cgroup, LEDGER_UNKNOWN))
@@ -199,7 +164,7 @@ void ledger_add(struct ledger *ledger, const struct ledger_added *added)
 
 void ledger_add_throttled(struct ledger *ledger, const struct ledger_added *added)
 {
-	struct ledger_owner owner = find_doer(ledger, added);
+	struct ledger_owner owner = find_owner(ledger, added);
 
 	sums_add(&ledger->node.throttled, &added->counts);
 	if (!owner.job)
@@ -210,6 +175,19 @@ void ledger_add_throttled(struct ledger *ledger, const struct ledger_added *adde
 	sums_add(&owner.job->throttled, &added->counts);
 	if (owner.job->throttled_folded)
 		sums_add(&ledger->node.folded_throttled, &added->counts);
+}
+
+void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
+		     const struct ledger_span_name *name, uint64_t count, uint64_t lasted_ns)
+{
+	struct ledger_owner owner = ledger_find_owner(ledger, pid, 0, time_ns, time_ns);
+	struct ledger_job *job = owner.job ? owner.job : ledger_unknown_job(ledger, time_ns);
+
+	if (!job)
+		return;
+	ledger_put_span(ledger, job, time_ns, name, count, lasted_ns);
+	if (job->last_ns < time_ns)
+		job->last_ns = time_ns;
 }
 
 void ledger_emit_device(struct ledger *ledger, const struct ledger_device *device)

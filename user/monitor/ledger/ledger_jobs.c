@@ -132,33 +132,16 @@ struct ledger_command *ledger_command_of(struct ledger_job *job, const char *nam
 
 /* --- retiring --- */
 
-/* Gives back the series of a job's or a program's cells. */
-static void give_back(struct ledger *ledger, const struct ledger_sums *sums, bool latencies)
-{
-	const struct ledger_costs *costs = &ledger->options.costs;
-
-	for (unsigned int i = 0; i < sums->count; i++) {
-		const struct ledger_cell *cell = &sums->cells[i];
-
-		if (cell->folded)
-			continue;
-		ledger->node.series_used -=
-			latencies ? costs->latency : costs->cell(cell->op, cell->method);
-		if (latencies)
-			ledger->latency_series -= costs->latency;
-	}
-}
-
 static void retire_command(struct ledger *ledger, struct ledger_command *command)
 {
-	give_back(ledger, &command->sums, false);
+	ledger_give_back(ledger, &command->sums, false);
 	sums_free(&command->sums);
 	*command = (struct ledger_command) { 0 };
 }
 
 static void free_job(struct ledger *ledger, struct ledger_job *job)
 {
-	give_back(ledger, &job->sums, true);
+	ledger_give_back(ledger, &job->sums, true);
 	if (job->throttled.count && !job->throttled_folded)
 		ledger->node.series_used -= ledger->options.costs.throttled;
 	ledger_free_spans(ledger, job);
@@ -190,11 +173,6 @@ void ledger_free_jobs(struct ledger *ledger)
 		free_job(ledger, job);
 	}
 	ledger->jobs = ledger->last_job = NULL;
-}
-
-bool ledger_has_exited(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns)
-{
-	return until_ns > last_ns && until_ns - last_ns > ledger->options.retire_ns;
 }
 
 static void retire_commands(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns)

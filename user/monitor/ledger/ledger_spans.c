@@ -45,15 +45,11 @@ static struct ledger_span *find(struct ledger *ledger, struct ledger_job *job,
 	return free_one;
 }
 
-void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
+void ledger_put_span(struct ledger *ledger, struct ledger_job *job, uint64_t time_ns,
 		     const struct ledger_span_name *name, uint64_t count, uint64_t lasted_ns)
 {
-	struct ledger_owner owner = ledger_find_owner(ledger, pid, 0, time_ns, time_ns);
-	struct ledger_job *job = owner.job ? owner.job : ledger_unknown_job(ledger, time_ns);
 	struct ledger_span *span;
 
-	if (!job)
-		return;
 	if (!job->spans)
 		job->spans = calloc(LEDGER_SPANS_MAX + 1, sizeof(*job->spans));
 	if (!job->spans)
@@ -63,8 +59,6 @@ void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 	span->time_ns += lasted_ns;
 	if (span->last_ns < time_ns)
 		span->last_ns = time_ns;
-	if (job->last_ns < time_ns)
-		job->last_ns = time_ns;
 	if (span->folded) {
 		ledger->node.folded_spans.count += count;
 		ledger->node.folded_spans.time_ns += lasted_ns;

@@ -32,15 +32,33 @@ struct ledger {
 	uint64_t readings, read_ns;
 };
 
-/* ledger.c: adds to a cell, creating it if needed, with or without latencies. Returns NULL, adding
- * nothing, if out of memory. */
+/* Each file uses those before it. */
+
+/* ledger_series.c: adds to a cell, creating it if needed, with or without latencies. Returns NULL,
+ * adding nothing, if out of memory. */
 struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_added *added,
 			       bool latencies);
-
-/* ledger.c: takes that many series for a job (NULL: for the node); returns false if there is no
- * room. */
+/* Takes that many series for a job (NULL: for the node); returns false if there is no room. */
 bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uint64_t series,
 			bool latencies);
+/* Gives back the series of a job's cells, with latencies, or of a program's. */
+void ledger_give_back(struct ledger *ledger, const struct ledger_sums *sums, bool latencies);
+/* Returns whether what was last active at `last_ns` is due to go. */
+bool ledger_has_exited(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns);
+
+/* ledger_spans.c: adds to a job's spans of a name, see ledger_add_span. */
+void ledger_put_span(struct ledger *ledger, struct ledger_job *job, uint64_t time_ns,
+		     const struct ledger_span_name *name, uint64_t count, uint64_t lasted_ns);
+/* Drops spans that are due; drops all. */
+void ledger_retire_spans(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns);
+void ledger_free_spans(struct ledger *ledger, struct ledger_job *job);
+
+/* ledger_files.c: books operations on a file of the job. */
+void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
+		     const struct ledger_added *added);
+
+/* ledger_in_flight.c: frees the operations in flight. */
+void ledger_forget_in_flight(struct ledger *ledger);
 
 /* ledger_jobs.c: returns the job of a cgroup and user, creating it if needed; LEDGER_OTHER if there
  * is no room, NULL if out of memory. */
@@ -56,20 +74,6 @@ struct ledger_command *ledger_command_of(struct ledger_job *job, const char *nam
  * its exec, refers. */
 size_t ledger_retire(struct ledger *ledger, uint64_t until_ns);
 void ledger_free_jobs(struct ledger *ledger);
-
-/* ledger_jobs.c: returns whether what was last active at `last_ns` is due to go. */
-bool ledger_has_exited(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns);
-
-/* ledger_spans.c: drops spans that are due; drops all. */
-void ledger_retire_spans(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns);
-void ledger_free_spans(struct ledger *ledger, struct ledger_job *job);
-
-/* ledger_in_flight.c: frees the operations in flight. */
-void ledger_forget_in_flight(struct ledger *ledger);
-
-/* ledger_files.c: books operations on a file of the job. */
-void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
-		     const struct ledger_added *added);
 
 /* ledger_processes.c: finds the process that started then, even if it has ended; if `reported`,
  * only if more than its fork is known. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Opens a trace and reads the columns of its blocks.
+ * Opens a trace and gives access to its contents.
  */
 #include "trace/read/reader_state.h"
 
@@ -14,79 +14,7 @@
 #define TEXT_BYTES_MAX (64u << 20)
 #define TEXT_BYTES_PER_BYTE 256
 
-/* --- rows --- */
-
-static int load_column(struct trace_reader *reader, const struct column_view *view, size_t column,
-		       size_t rows)
-{
-	if (reader->column_rows[column] < rows) {
-		free(reader->columns[column]);
-		reader->columns[column] = malloc(rows * sizeof(uint64_t));
-		reader->column_rows[column] = reader->columns[column] ? rows : 0;
-		if (!reader->columns[column])
-			return -ENOMEM;
-	}
-	if (rows)
-		column_widen(view, reader->columns[column], rows);
-	return 0;
-}
-
-/*
- * Finds the columns of the mask. Whether the block is damaged depends on all of its columns, not
- * only on those requested: callers that read a trace twice rely on seeing the same blocks. Returns
- * 0 or -EINVAL.
- */
-static int view_rows(const struct trace_reader *reader, const struct block *block, uint64_t mask,
-		     struct column_view views[TRACE_COLUMNS_MAX])
-{
-	const struct trace_schema *schema = &trace_schemas[block->kind];
-	int err = block_columns(block, schema->columns, schema->column_count, UINT64_MAX, views);
-
-	if (err)
-		return err;
-	if (!views[TRACE_COL_TIME].width)
-		return -EINVAL;
-	if (block->rows && trace_has_operations(block->kind) &&
-	    (!reader->header.operation_count ||
-	     column_reaches(&views[SYSCALL_OP], reader->header.operation_count, block->rows)))
-		return -EINVAL;
-	for (size_t c = 0; c < schema->column_count; c++)
-		if (!(mask & 1ull << c))
-			views[c] = (struct column_view) { 0 };
-	return 0;
-}
-
-/* Turns differences into times. */
-static void sum_up(uint64_t *times, size_t count, uint64_t t0)
-{
-	for (size_t i = 0; i < count; i++)
-		times[i] = t0 += times[i];
-}
-
-int reader_load_rows(struct trace_reader *reader, const struct block *block, uint64_t mask)
-{
-	struct column_view views[TRACE_COLUMNS_MAX];
-	int err = view_rows(reader, block, mask, views);
-
-	reader->loaded = 0;
-	for (size_t c = 0; !err && c < trace_schemas[block->kind].column_count; c++)
-		if (mask & 1ull << c)
-			err = load_column(reader, &views[c], c, block->rows);
-	if (err)
-		return err;
-	if (mask & 1ull << TRACE_COL_TIME)
-		sum_up(reader->columns[TRACE_COL_TIME], block->rows, block->t0);
-	reader->loaded = mask;
-	return 0;
-}
-
 /* --- damage: unreadable blocks are skipped and counted --- */
-
-void reader_note_damage(struct trace_reader *reader, const struct trace_error *error)
-{
-	if (!reader->damaged_blocks++)
-		reader->damage = *error;
-}
 
 uint32_t trace_reader_pass_over(struct trace_reader *reader, size_t number,
 				const struct trace_error *error)
@@ -316,15 +244,16 @@ int trace_reader_view(const struct trace_reader *reader, struct trace_buffers *b
 		return err;
 	view->rows = block.rows;
 	view->t0 = block.t0;
-	return say_damage(place,
-			  view_rows(reader, &block, known_columns(place, columns), view->columns),
-			  error);
+	return say_damage(
+		place,
+		reader_view_rows(reader, &block, known_columns(place, columns), view->columns),
+		error);
 }
 
 void trace_view_times(const struct trace_view *view, uint64_t *times)
 {
 	column_widen(&view->columns[TRACE_COL_TIME], times, view->rows);
-	sum_up(times, view->rows, view->t0);
+	reader_sum_up(times, view->rows, view->t0);
 }
 
 const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned int column)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * State of a trace reader. Private to reader.c and reader_find.c.
+ * State of a trace reader. Private to reader*.c.
  */
 #ifndef FAULTLINE_READER_STATE_H
 #define FAULTLINE_READER_STATE_H
@@ -26,10 +26,23 @@ struct trace_reader {
 	uint64_t loaded;		       /* mask of columns of the last block read */
 };
 
+/* reader_rows.c */
+
+/*
+ * Finds the columns of the mask. Whether the block is damaged depends on all of its columns, not
+ * only on those requested: callers that read a trace twice rely on seeing the same blocks. Returns
+ * 0 or -EINVAL.
+ */
+int reader_view_rows(const struct trace_reader *reader, const struct block *block, uint64_t mask,
+		     struct column_view views[TRACE_COLUMNS_MAX]);
+/* Turns differences into times. */
+void reader_sum_up(uint64_t *times, size_t count, uint64_t t0);
 /* Loads the columns of the mask. Returns 0, -EINVAL or -ENOMEM. */
 int reader_load_rows(struct trace_reader *reader, const struct block *block, uint64_t mask);
 /* Records the damage of a block, which is skipped. */
 void reader_note_damage(struct trace_reader *reader, const struct trace_error *error);
+
+/* reader_find.c, which uses these */
 
 /* Reads the header, or its copy if the header cannot be read. `next` receives where blocks may
  * begin. These return 0 or -errno; then `error` says what is wrong. */
