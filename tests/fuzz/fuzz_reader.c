@@ -22,7 +22,7 @@
 #include "output/timeline/export_speedscope.h"
 #include "output/tables/export_tables.h"
 #include "output/page/html.h"
-#include "output/base/json.h"
+#include "output/base/json_tables.h"
 #include "output/rows/row.h"
 #include "output/text/text.h"
 #include "trace/format/format.h"

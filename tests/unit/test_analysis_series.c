@@ -15,7 +15,7 @@
 
 #include "analysis/events/series.h"
 #include "ask_report.h"
-#include "output/base/json.h"
+#include "output/base/json_tables.h"
 #include "tests/random.h"
 
 #define SEEDS 40

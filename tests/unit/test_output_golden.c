@@ -13,7 +13,7 @@
 #include "analysis/report/report.h"
 #include "analysis/events/resolve.h"
 #include "analysis/order/walk.h"
-#include "output/base/json.h"
+#include "output/base/json_tables.h"
 #include "output/rows/row.h"
 #include "output/text/text.h"
 

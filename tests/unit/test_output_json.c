@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "output/base/json.h"
+#include "output/base/json_tables.h"
 
 #define TEXT(bytes)                                                                                \
 	{                                                                                          \

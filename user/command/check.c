@@ -2,16 +2,18 @@
 /*
  * faultline check: what this kernel and these privileges allow, layer by layer.
  */
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "capture/support/probes.h"
 #include "capture/support/selection.h"
 #include "capture/session/session.h"
 #include "command/common/command.h"
 #include "command/common/options.h"
+#include "command/common/traces.h"
+#include "output/base/json.h"
 
 struct check_options {
 	const char *format, *variants, *changed, *absent;
@@ -56,49 +58,43 @@ static void print_text(const struct utsname *name, const struct session *session
 		printf("\nmissing: %s\n  %s\n", feature->name, feature->cost);
 }
 
-static struct json_object *text_or_null(const char *text)
-{
-	return text ? json_object_new_string(text) : NULL;
-}
-
-static struct json_object *missing_features(const struct session *session)
-{
-	struct json_object *list = json_object_new_array();
-	const struct feature *feature;
-	size_t at = 0;
-
-	while (session && (feature = session_lacks(session, &at))) {
-		struct json_object *row = json_object_new_object();
-
-		json_object_object_add(row, "feature", json_object_new_string(feature->name));
-		json_object_object_add(row, "cost", json_object_new_string(feature->cost));
-		json_object_array_add(list, row);
-	}
-	return list;
-}
-
-static void print_json(const struct utsname *name, const struct session *session, bool works)
+/* Returns an exit status. */
+static int print_json(const struct utsname *name, const struct session *session, bool works)
 {
 	const struct trace_layer *layers = session ? session_layers(session) : NULL;
-	struct json_object *all = json_object_new_object(), *list = json_object_new_object();
+	const struct feature *feature;
+	struct sink out;
+	struct json json = { .out = &out, .style = JSON_INDENTED };
+	size_t at = 0;
+	int err;
 
-	json_object_object_add(all, "kernel", json_object_new_string(name->release));
-	json_object_object_add(all, "machine", json_object_new_string(name->machine));
-	json_object_object_add(all, "works", json_object_new_boolean(works));
+	sink_open(&out, STDOUT_FILENO);
+	json_begin(&json, NULL);
+	json_literal(&json, "kernel", name->release);
+	json_literal(&json, "machine", name->machine);
+	json_flag(&json, "works", works);
+	json_begin(&json, "layers");
 	for (size_t l = 0; layers && l < LAYER_COUNT; l++) {
-		struct json_object *layer = json_object_new_object();
-
-		json_object_object_add(layer, "state",
-				       json_object_new_string(layers[l].on ? "on" : "off"));
-		json_object_object_add(layer, "attach", text_or_null(layers[l].attach));
-		json_object_object_add(layer, "reason", text_or_null(layers[l].reason));
-		json_object_object_add(list, layers[l].name, layer);
+		json_begin(&json, layers[l].name);
+		json_literal(&json, "state", layers[l].on ? "on" : "off");
+		json_literal(&json, "attach", layers[l].attach);
+		json_literal(&json, "reason", layers[l].reason);
+		json_end(&json);
 	}
-	json_object_object_add(all, "layers", list);
-	json_object_object_add(all, "missing", missing_features(session));
-	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
-							 JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(all);
+	json_end(&json);
+	json_begin_list(&json, "missing");
+	while (session && (feature = session_lacks(session, &at))) {
+		json_begin(&json, NULL);
+		json_literal(&json, "feature", feature->name);
+		json_literal(&json, "cost", feature->cost);
+		json_end(&json);
+	}
+	json_end(&json);
+	json_end(&json);
+	sink_char(&out, '\n');
+	err = sink_flush(&out);
+	sink_close(&out);
+	return err ? output_failed(err) : works ? 0 : EXIT_FAILED;
 }
 
 int command_check(int argc, char **argv)
@@ -121,10 +117,11 @@ int command_check(int argc, char **argv)
 	uname(&name);
 	selection_file_types(NULL, &wanted.file_classes);
 	works = !session_open(&session, &wanted) && !session_missing(session);
+	status = works ? 0 : EXIT_FAILED;
 	if (!strcmp(options.format, "json"))
-		print_json(&name, session, works);
+		status = print_json(&name, session, works);
 	else
 		print_text(&name, session, works);
 	session_close(session);
-	return works ? 0 : EXIT_FAILED;
+	return status;
 }

@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "output/tables/csv.h"
 #include "output/text/explain.h"
-#include "output/base/json.h"
+#include "output/base/json_tables.h"
 #include "output/tables/json_schema.h"
 #include "output/text/text.h"
 

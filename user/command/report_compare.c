@@ -11,7 +11,7 @@
 #include "command/common/traces.h"
 #include "base/log.h"
 #include "output/text/headline.h"
-#include "output/base/json.h"
+#include "output/base/json_tables.h"
 #include "output/text/text.h"
 
 /* The tables of compare_make come last. */

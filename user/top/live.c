@@ -13,7 +13,7 @@
 #include "capture/host/host.h"
 #include "base/log.h"
 #include "output/base/ascii.h"
-#include "output/base/json.h"
+#include "output/base/json_tables.h"
 #include "top/screen.h"
 #include "top/terminal.h"
 

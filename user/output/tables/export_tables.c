@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "output/tables/csv.h"
-#include "output/base/json.h"
+#include "output/base/json_tables.h"
 
 /* --- comma-separated values --- */
 
@@ -37,44 +37,21 @@ const struct table_format export_csv = { ".csv", csv_head, csv_row };
 
 /* --- JSON lines --- */
 
-static void json_member(struct sink *out, const struct relation_column *column,
-			const struct cell *cell)
-{
-	json_text(out, column->name, strlen(column->name));
-	sink_text(out, ": ");
-	switch (cell->type) {
-	case CELL_UINT:
-		sink_uint(out, cell->uint);
-		break;
-	case CELL_INT:
-		sink_int(out, cell->sint);
-		break;
-	case CELL_TEXT:
-		if (column->type == RELATION_JSON) {
-			sink_bytes(out, cell->text, cell->length);
-		} else if (!json_text(out, cell->text, cell->length)) {
-			sink_format(out, ", \"%s_hex\": ", column->name);
-			json_hex(out, cell->text, cell->length);
-		}
-		break;
-	case CELL_BOOL:
-		sink_text(out, cell->flag ? "true" : "false");
-		break;
-	case CELL_NULL:
-		sink_text(out, "null");
-		break;
-	default:
-		json_cell(out, cell);
-	}
-}
-
 static void jsonl_row(struct sink *out, const struct relation *relation, const struct cell *cells)
 {
+	struct json json = { .out = out, .style = JSON_SPACED };
+
+	json_begin(&json, NULL);
 	for (size_t i = 0; i < relation->column_count; i++) {
-		sink_text(out, i ? ", " : "{");
-		json_member(out, &relation->columns[i], &cells[i]);
+		const struct relation_column *column = &relation->columns[i];
+
+		if (column->type == RELATION_JSON && cells[i].type == CELL_TEXT)
+			json_raw(&json, column->name, cells[i].text, cells[i].length);
+		else
+			json_add_cell(&json, column->name, &cells[i]);
 	}
-	sink_text(out, "}\n");
+	json_end(&json);
+	sink_char(out, '\n');
 }
 
 static void jsonl_head(struct sink *out, const struct relation *relation)

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "output/base/json.h"
+#include "output/base/json_tables.h"
 #include "output/tables/relations.h"
 
 static enum relation_type type_of(const struct table_column *column)
