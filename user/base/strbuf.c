@@ -7,31 +7,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void add(struct strbuf *words, const char *format, va_list arguments)
+static void add(struct strbuf *text, const char *format, va_list arguments)
 {
-	size_t room = sizeof(words->bytes) - words->used;
-	int length = vsnprintf(words->bytes + words->used, room, format, arguments);
+	size_t room = sizeof(text->bytes) - text->used;
+	int length = vsnprintf(text->bytes + text->used, room, format, arguments);
 
 	if (length > 0)
-		words->used += (size_t)length < room ? (size_t)length : room - 1;
+		text->used += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-void strbuf_add(struct strbuf *words, const char *format, ...)
+void strbuf_add(struct strbuf *text, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	add(words, format, arguments);
+	add(text, format, arguments);
 	va_end(arguments);
 }
 
-void strbuf_clause(struct strbuf *words, const char *format, ...)
+void strbuf_join(struct strbuf *text, const char *between, const char *format, ...)
 {
 	va_list arguments;
 
-	if (words->used)
-		strbuf_add(words, "; ");
+	if (text->used)
+		strbuf_add(text, "%s", between);
 	va_start(arguments, format);
-	add(words, format, arguments);
+	add(text, format, arguments);
 	va_end(arguments);
 }

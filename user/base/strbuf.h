@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A sentence built piece by piece, in bounded memory.
+ * A sentence or a list built piece by piece, in bounded memory; sinks hold text of any length.
  */
 #ifndef FAULTLINE_STRBUF_H
 #define FAULTLINE_STRBUF_H
@@ -15,10 +15,10 @@ struct strbuf {
 	size_t used;
 };
 
-void strbuf_add(struct strbuf *words, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-/* The same, separated by "; " from what precedes it. */
-void strbuf_clause(struct strbuf *words, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void strbuf_add(struct strbuf *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, with `between` after what precedes it. */
+void strbuf_join(struct strbuf *text, const char *between, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+#define strbuf_clause(text, ...) strbuf_join(text, "; ", __VA_ARGS__)
 
 #endif

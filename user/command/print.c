@@ -9,6 +9,7 @@
 
 #include "analysis/events/resolve.h"
 #include "analysis/order/walk.h"
+#include "base/strbuf.h"
 #include "command/common/command.h"
 #include "command/common/traces.h"
 #include "command/common/filters.h"
@@ -111,8 +112,8 @@ static int list_columns(void)
 static void say_known_layers(const char *name)
 {
 	const char *names[2 * TRACE_KIND_COUNT];
-	char list[256] = "";
-	size_t count = 0, used = 0;
+	struct strbuf list = { .used = 0 };
+	size_t count = 0;
 
 	for (int i = 0; i < 2 * TRACE_KIND_COUNT; i++) {
 		const struct trace_schema *schema = &trace_schemas[i % TRACE_KIND_COUNT];
@@ -121,11 +122,9 @@ static void say_known_layers(const char *name)
 		if (is_listed(names, count, known))
 			continue;
 		names[count++] = known;
-		if (used < sizeof(list))
-			used += snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
-					 known);
+		strbuf_join(&list, ", ", "%s", known);
 	}
-	log_error("--layer %s: no such layer or kind of event; choose from %s", name, list);
+	log_error("--layer %s: no such layer or kind of event; choose from %s", name, list.bytes);
 }
 
 static bool has_pid(const struct print_request *request, const struct resolved_row *row)

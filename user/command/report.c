@@ -11,6 +11,7 @@
 #include "analysis/shared/rollup.h"
 #include "analysis/table/select.h"
 #include "analysis/report/summary.h"
+#include "base/strbuf.h"
 #include "command/common/command.h"
 #include "command/common/export_target.h"
 #include "command/common/filters.h"
@@ -107,28 +108,26 @@ static const char *table_by(const char *key)
 
 static int check_key(const struct report_request *request, const struct rollup_key **key)
 {
-	char list[256] = "pattern, epoch, step";
-	size_t used = strlen(list);
+	struct strbuf list = { .used = 0 };
 
 	*key = request->by ? rollup_find_key(request->by) : NULL;
 	if (!request->by || *key || table_by(request->by))
 		return 0;
+	for (size_t i = 0; i < sizeof(tables_by) / sizeof(tables_by[0]); i++)
+		strbuf_join(&list, ", ", "%s", tables_by[i].key);
 	for (const struct rollup_key *known = rollup_keys; known->name; known++)
-		if (used < sizeof(list))
-			used += snprintf(list + used, sizeof(list) - used, ", %s", known->name);
-	log_error("--by %s: no such key; keys are %s", request->by, list);
+		strbuf_join(&list, ", ", "%s", known->name);
+	log_error("--by %s: no such key; keys are %s", request->by, list.bytes);
 	return EXIT_USAGE;
 }
 
 static int refuse_table(const struct report *report, const char *name)
 {
-	char list[512] = "";
-	size_t used = 0;
+	struct strbuf list = { .used = 0 };
 
-	for (size_t i = 0; i < report->table_count && used < sizeof(list); i++)
-		used += snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
-				 report->tables[i]->name);
-	log_error("--table %s: no such table; tables are %s", name, list);
+	for (size_t i = 0; i < report->table_count; i++)
+		strbuf_join(&list, ", ", "%s", report->tables[i]->name);
+	log_error("--table %s: no such table; tables are %s", name, list.bytes);
 	return EXIT_USAGE;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/follow/child.h"
+#include "base/strbuf.h"
 #include "capture/follow/environment.h"
 #include "capture/host/host.h"
 #include "capture/markers/markers.h"
@@ -87,8 +88,8 @@ struct run {
 
 static void say_survivors(const uint64_t *pids, size_t count)
 {
-	char list[256] = "";
-	size_t used = 0, shown = count < 8 ? count : 8;
+	struct strbuf list = { .used = 0 };
+	size_t shown = count < 8 ? count : 8;
 
 	if (!count)
 		return;
@@ -96,13 +97,12 @@ static void say_survivors(const uint64_t *pids, size_t count)
 		char comm[32];
 
 		survivors_name(pids[i], comm, sizeof(comm));
-		used += snprintf(list + used, sizeof(list) - used, "%s%s (%u)", i ? ", " : "", comm,
-				 (unsigned int)pids[i]);
+		strbuf_join(&list, ", ", "%s (%u)", comm, (unsigned int)pids[i]);
 	}
 	log_warning(
 		"%zu %s the command and %s untraced: %s%s; use --wait-children to wait for them",
 		count, count == 1 ? "process outlives" : "processes outlive",
-		count == 1 ? "continues" : "continue", list, count > shown ? ", ..." : "");
+		count == 1 ? "continues" : "continue", list.bytes, count > shown ? ", ..." : "");
 }
 
 static void end_recording(struct run *run, int exit_code)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Differences of sums, divided by the time between them. */
 #include "top/frame.h"
+#include "base/strbuf.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -306,20 +307,19 @@ static int show_columns(struct table *table, const struct top_sample *sample,
 	bool user = view->subject == TOP_JOBS && has_several_users(&sample->of[TOP_JOBS]);
 	const char *what = shown[view->subject].what;
 	size_t length = strlen(view->sort);
-	char list[512];
+	struct strbuf list = { .used = 0 };
 	bool hung = has_hung(&sample->of[view->subject]);
-	int used = snprintf(list, sizeof(list), "%s%s,%s%s", shown[view->subject].who,
-			    user ? ",user" : "", view->sort, hung ? ",waits_ns,waits_in" : "");
 
+	strbuf_add(&list, "%s%s,%s%s", shown[view->subject].who, user ? ",user" : "", view->sort,
+		   hung ? ",waits_ns,waits_in" : "");
 	while (*what) {
 		size_t name = strcspn(what, ",");
 
 		if (name != length || strncmp(what, view->sort, length) != 0)
-			used += snprintf(list + used, sizeof(list) - used, ",%.*s", (int)name,
-					 what);
+			strbuf_add(&list, ",%.*s", (int)name, what);
 		what += name + (what[name] == ',');
 	}
-	return table_show(table, list, view->sort, NULL, NULL);
+	return table_show(table, list.bytes, view->sort, NULL, NULL);
 }
 
 int top_frame(struct table **table, const struct top_sample *before, const struct top_sample *after,

@@ -5,16 +5,15 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 const char *const top_subject_names[TOP_SUBJECTS] = { "jobs", "processes", "files" };
 
-static int compare_keys(const void *key, const void *thing)
+int top_compare_keys(const void *left, const void *right)
 {
-	const uint64_t *left = key, *right = ((const struct top_thing *)thing)->key;
+	const uint64_t *a = left, *b = right;
 
-	for (int i = 0; i < 3; i++)
-		if (left[i] != right[i])
-			return left[i] < right[i] ? -1 : 1;
-	return 0;
+	return COMPARE(a[0], b[0]) ?: COMPARE(a[1], b[1]) ?: COMPARE(a[2], b[2]);
 }
 
 const struct top_thing *top_sample_find(const struct top_sample *sample, enum top_subject subject,
@@ -23,7 +22,7 @@ const struct top_thing *top_sample_find(const struct top_sample *sample, enum to
 	const struct top_things *things = &sample->of[subject];
 
 	return things->count ? bsearch(key, things->all, things->count, sizeof(*things->all),
-				       compare_keys)
+				       top_compare_keys)
 			     : NULL;
 }
 

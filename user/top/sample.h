@@ -22,7 +22,7 @@ enum top_subject { TOP_JOBS, TOP_PROCESSES, TOP_FILES, TOP_SUBJECTS };
 extern const char *const top_subject_names[TOP_SUBJECTS];
 
 struct top_thing {
-	uint64_t key[3];  /* unique, and the same in each sample of one source */
+	uint64_t key[3];  /* comes first; unique, and the same in each sample of one source */
 	const char *name; /* arbitrary bytes */
 	const char *job;  /* its job; NULL: it is a job */
 	const char *user; /* the job's user, as several may share a cgroup; NULL: none */
@@ -55,6 +55,8 @@ struct top_sample {
  */
 int top_sample_parse(struct top_sample *sample, const char *json, size_t length);
 void top_sample_free(struct top_sample *sample); /* all zeros is fine; leaves all zeros */
+/* For qsort() and bsearch(): compares keys, or things by their keys. */
+int top_compare_keys(const void *left, const void *right);
 /* Returns the thing with that key, or NULL. */
 const struct top_thing *top_sample_find(const struct top_sample *sample, enum top_subject subject,
 					const uint64_t key[3]);

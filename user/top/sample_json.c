@@ -257,16 +257,6 @@ static int take_job(struct top_sample *sample, struct json_object *job)
 	return status;
 }
 
-static int compare_things(const void *left, const void *right)
-{
-	const struct top_thing *a = left, *b = right;
-
-	for (int i = 0; i < 3; i++)
-		if (a->key[i] != b->key[i])
-			return a->key[i] < b->key[i] ? -1 : 1;
-	return 0;
-}
-
 static int take_document(struct top_sample *sample)
 {
 	struct json_object *jobs = member(sample->document, "jobs");
@@ -286,7 +276,7 @@ static int take_document(struct top_sample *sample)
 		struct top_things *things = &sample->of[subject];
 
 		if (things->count)
-			qsort(things->all, things->count, sizeof(*things->all), compare_things);
+			qsort(things->all, things->count, sizeof(*things->all), top_compare_keys);
 	}
 	return status;
 }

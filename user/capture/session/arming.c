@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "bpf/faultline.skel.h"
 #include "capture/host/host.h"
 #include "capture/names/names.h"
@@ -148,20 +149,16 @@ static int compare_rows(const void *left, const void *right)
 {
 	const struct attach_row *one = left, *other = right;
 
-	if (one->pid != other->pid)
-		return one->pid < other->pid ? -1 : 1;
-	if (one->started_ns != other->started_ns)
-		return one->started_ns < other->started_ns ? -1 : 1;
-	return one->armed_ns < other->armed_ns ? -1 : one->armed_ns > other->armed_ns;
+	return COMPARE(one->pid, other->pid) ?:
+	       COMPARE(one->started_ns, other->started_ns) ?:
+	       COMPARE(one->armed_ns, other->armed_ns);
 }
 
 static int compare_reported(const void *left, const void *right)
 {
 	const struct reported *one = left, *other = right;
 
-	if (one->pid != other->pid)
-		return one->pid < other->pid ? -1 : 1;
-	return one->started_ns < other->started_ns ? -1 : one->started_ns > other->started_ns;
+	return COMPARE(one->pid, other->pid) ?: COMPARE(one->started_ns, other->started_ns);
 }
 
 static bool was_reported(const struct arming *arming, const struct reported *one)

@@ -3,16 +3,14 @@
 #include "command/common/fail_above.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "command/common/command.h"
 #include "command/common/no_trace.h"
 #include "base/log.h"
 #include "base/units.h"
-
-#define NAMES_MAX 512
 
 /* --- parsing --- */
 
@@ -69,19 +67,18 @@ static bool parse_severity(struct limits *limits, const char *text)
 
 static int refuse_measure(const char *name, int why)
 {
-	char list[NAMES_MAX] = "findings";
-	size_t used = strlen(list);
+	struct strbuf list = { .used = 0 };
 
 	if (why == -EINVAL) {
 		log_error("--fail-above %s: not a time, a number of bytes or a count", name);
 		return EXIT_USAGE;
 	}
-	for (const struct limits_word *word = limits_words; word->name && used < sizeof(list);
-	     word++)
-		used += snprintf(list + used, sizeof(list) - used, ", %s", word->name);
+	strbuf_add(&list, "findings");
+	for (const struct limits_word *word = limits_words; word->name; word++)
+		strbuf_join(&list, ", ", "%s", word->name);
 	log_error("--fail-above %s: no such measure; use one of %s, or a column of a one-row "
 		  "table, such as totals.read.count (see --list-columns)",
-		  name, list);
+		  name, list.bytes);
 	return EXIT_USAGE;
 }
 
@@ -174,35 +171,34 @@ int fail_above_judge(struct fail_above *asked, const struct report *before,
 	return limits_make(&asked->table, &asked->state, asked->list, asked->count, before, now);
 }
 
-static void name_measures(const struct table *table, const char *state, char list[NAMES_MAX])
+static struct strbuf name_measures(const struct table *table, const char *state)
 {
 	const int column = table_find_column(table, "state"),
 		  name = table_find_column(table, "measure");
-	size_t used = 0;
+	struct strbuf list = { .used = 0 };
 
-	list[0] = '\0';
-	for (size_t i = 0; i < table->row_count && used < NAMES_MAX; i++) {
+	for (size_t i = 0; i < table->row_count; i++) {
 		const struct cell *row = table_row(table, i);
 
 		if (cell_is(&row[column], state))
-			used += snprintf(list + used, NAMES_MAX - used, "%s%.*s", used ? ", " : "",
-					 (int)row[name].length, row[name].text);
+			strbuf_join(&list, ", ", "%.*s", (int)row[name].length, row[name].text);
 	}
+	return list;
 }
 
 int fail_above_status(const struct fail_above *asked)
 {
-	char list[NAMES_MAX];
+	struct strbuf list;
 
 	if (asked->state == ALLOWED_WITHIN)
 		return 0;
 	if (asked->state == ALLOWED_WORSE) {
-		name_measures(asked->table, "worse", list);
-		log_error("--fail-above: limits exceeded: %s", list);
+		list = name_measures(asked->table, "worse");
+		log_error("--fail-above: limits exceeded: %s", list.bytes);
 		return EXIT_WORSE;
 	}
-	name_measures(asked->table, "not known", list);
-	log_error("--fail-above: not measured in these traces, so not checked: %s", list);
+	list = name_measures(asked->table, "not known");
+	log_error("--fail-above: not measured in these traces, so not checked: %s", list.bytes);
 	return EXIT_FAILED;
 }
 

@@ -197,28 +197,30 @@ static bool has_option(const struct option_list *list, const char *name)
 	return false;
 }
 
+/* Returns our option for what other programs call so; NULL: none. */
+static const char *ours_for(const struct option_list *list, const char *theirs)
+{
+	for (size_t i = 0; i < sizeof(known_elsewhere) / sizeof(known_elsewhere[0]); i++)
+		if (!strcmp(theirs, known_elsewhere[i].theirs) &&
+		    has_option(list, known_elsewhere[i].ours))
+			return known_elsewhere[i].ours;
+	return NULL;
+}
+
 /* Returns whether a word is an option of other programs that abbreviates one of ours: "--json" must
  * not print the JSON Schema. */
 static bool is_of_others(const struct option_list *list, const char *word)
 {
-	if (strncmp(word, "--", 2))
-		return false;
-	for (size_t i = 0; i < sizeof(known_elsewhere) / sizeof(known_elsewhere[0]); i++)
-		if (!strcmp(word + 2, known_elsewhere[i].theirs) &&
-		    has_option(list, known_elsewhere[i].ours) && !has_option(list, word + 2))
-			return true;
-	return false;
+	return !strncmp(word, "--", 2) && ours_for(list, word + 2) && !has_option(list, word + 2);
 }
 
 /* Returns the option that an unknown name was probably meant to be; NULL: no guess. */
 static const char *guess_option(const struct option_list *list, const char *name)
 {
-	struct suggestion suggestion = { .word = name };
+	struct suggestion suggestion = { .word = name, .best = ours_for(list, name) };
 
-	for (size_t i = 0; i < sizeof(known_elsewhere) / sizeof(known_elsewhere[0]); i++)
-		if (!strcmp(name, known_elsewhere[i].theirs) &&
-		    has_option(list, known_elsewhere[i].ours))
-			return known_elsewhere[i].ours;
+	if (suggestion.best)
+		return suggestion.best;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].row->help)
 			suggest_consider(&suggestion, list->items[i].row->long_name);

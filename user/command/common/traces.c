@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/report/summary.h"
+#include "base/compare.h"
 #include "capture/host/host.h"
 #include "command/common/command.h"
 #include "base/log.h"
@@ -125,11 +126,7 @@ static int compare_given(const void *left, const void *right)
 {
 	const struct given_trace *a = left, *b = right;
 
-	if (a->dev != b->dev)
-		return a->dev < b->dev ? -1 : 1;
-	if (a->ino != b->ino)
-		return a->ino < b->ino ? -1 : 1;
-	return a->place < b->place ? -1 : 1;
+	return COMPARE(a->dev, b->dev) ?: COMPARE(a->ino, b->ino) ?: COMPARE(a->place, b->place);
 }
 
 /* Each may be given once, including standard input. Missing files are reported when opened. */

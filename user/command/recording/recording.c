@@ -229,7 +229,7 @@ static int judge_layers(const struct recording *recording)
 		return 0;
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
 		if (missing & 1u << layer)
-			strbuf_add(&names, "%s%s", names.used ? ", " : "", layer_names[layer]);
+			strbuf_join(&names, ", ", "%s", layer_names[layer]);
 	log_error("unavailable layers: %s ('faultline check' says why); use --best-effort to "
 		  "record without them, or --layers to choose others",
 		  names.bytes);

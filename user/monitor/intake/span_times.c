@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/job/open_spans.h"
+#include "base/compare.h"
 #include "base/grow.h"
 
 #define WAITING_MAX 65536
@@ -108,9 +109,7 @@ static int compare(const void *left, const void *right)
 {
 	const struct span_turn *a = left, *b = right;
 
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return COMPARE(a->time_ns, b->time_ns) ?: COMPARE(a->order, b->order);
 }
 
 /* --- bookings --- */

@@ -4,22 +4,20 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/strbuf.h"
 
 static void say_known_labels(const char *option, const char *text)
 {
-	char list[128] = "";
-	size_t used = 0;
+	struct strbuf list = { .used = 0 };
 
-	for (size_t i = 0; i < ledger_label_count && used < sizeof(list); i++)
-		used += snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
-				 ledger_labels[i].name);
+	for (size_t i = 0; i < ledger_label_count; i++)
+		strbuf_join(&list, ", ", "%s", ledger_labels[i].name);
 	log_error("%s %s: not LABEL=PATTERN, such as slurm_job=42, cgroup=/kubepods* or "
 		  "user=alice; labels are %s",
-		  option, text, list);
+		  option, text, list.bytes);
 }
 
 int job_choice_add(const char *option, const char *text, struct job_choice *choice)

@@ -3,15 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "monitor/ledger/ledger_state.h"
 
 static int compare(const void *left, const void *right)
 {
 	const struct ledger_in_flight *a = left, *b = right;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return a->since_ns < b->since_ns ? -1 : a->since_ns > b->since_ns;
+	return COMPARE(a->pid, b->pid) ?: COMPARE(a->since_ns, b->since_ns);
 }
 
 void ledger_forget_in_flight(struct ledger *ledger)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Differences of sums. Jobs are remembered by id, in the order of the ledger. */
+#include "base/compare.h"
 #include "monitor/ledger/rates.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static int by_id(const void *key, const void *entry)
 {
 	uint64_t a = *(const uint64_t *)key, b = ((const struct rated_job *)entry)->id;
 
-	return a < b ? -1 : a > b;
+	return COMPARE(a, b);
 }
 
 static const struct rated_job *find_entry(const struct rates *rates, uint64_t id)

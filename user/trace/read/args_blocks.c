@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "trace/read/error.h"
 #include "base/grow.h"
 
@@ -86,9 +87,7 @@ static int by_first(const void *a, const void *b)
 {
 	const struct args_place *left = a, *right = b;
 
-	if (left->first != right->first)
-		return left->first < right->first ? -1 : 1;
-	return (left->offset > right->offset) - (left->offset < right->offset);
+	return COMPARE(left->first, right->first) ?: COMPARE(left->offset, right->offset);
 }
 
 void args_blocks_sort(struct args_blocks *args)

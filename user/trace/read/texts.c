@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/grow.h"
 
 static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
@@ -84,7 +85,7 @@ static int by_id(const void *a, const void *b)
 {
 	const struct text *left = a, *right = b;
 
-	return (left->id > right->id) - (left->id < right->id);
+	return COMPARE(left->id, right->id);
 }
 
 void texts_sort(struct texts *texts)
