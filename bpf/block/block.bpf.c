@@ -210,16 +210,7 @@ static __always_inline int bio_queue(struct bio *bio, __u32 copy)
 	return 0;
 }
 
-#define BIO_QUEUED_PROGRAM(suffix, copy)                                                           \
-	SEC("?tp_btf/block_bio_queue")                                                             \
-	int BPF_PROG(fl_bio_queue##suffix, struct bio *bio)                                        \
-	{                                                                                          \
-		return bio_queue(bio, copy);                                                       \
-	}
-
-BIO_QUEUED_PROGRAM(, 0)
-BIO_QUEUED_PROGRAM(_2, 1)
-BIO_QUEUED_PROGRAM(_3, 2)
+COPIED_PROGRAM("?tp_btf/block_bio_queue", fl_bio_queue, bio_queue(bio, copy), struct bio *bio)
 
 static __always_inline struct bio_now bio_now(struct bio *bio)
 {
@@ -240,16 +231,7 @@ static __always_inline int bio_split(struct bio *front)
 	return bio_mark_share(&whole, &now);
 }
 
-#define BIO_SPLIT_PROGRAM(suffix)                                                                  \
-	SEC("?tp_btf/block_split")                                                                 \
-	int BPF_PROG(fl_bio_split##suffix, struct bio *front)                                      \
-	{                                                                                          \
-		return bio_split(front);                                                           \
-	}
-
-BIO_SPLIT_PROGRAM()
-BIO_SPLIT_PROGRAM(_2)
-BIO_SPLIT_PROGRAM(_3)
+COPIED_PROGRAM("?tp_btf/block_split", fl_bio_split, bio_split(front), struct bio *front)
 
 /* A bio ends that never became part of a request. */
 SEC("?tp_btf/block_bio_complete")
@@ -316,16 +298,7 @@ static __always_inline int request_issue(struct request *rq)
 	return 0;
 }
 
-#define REQUEST_ISSUED_PROGRAM(suffix)                                                             \
-	SEC("?tp_btf/block_rq_issue")                                                              \
-	int BPF_PROG(fl_rq_issue##suffix, struct request *rq)                                      \
-	{                                                                                          \
-		return request_issue(rq);                                                          \
-	}
-
-REQUEST_ISSUED_PROGRAM()
-REQUEST_ISSUED_PROGRAM(_2)
-REQUEST_ISSUED_PROGRAM(_3)
+COPIED_PROGRAM("?tp_btf/block_rq_issue", fl_rq_issue, request_issue(rq), struct request *rq)
 
 SEC("?tp_btf/block_rq_requeue")
 int BPF_PROG(fl_rq_requeue, struct request *rq)
@@ -629,16 +602,8 @@ static __always_inline int request_complete(struct request *rq, int error, unsig
 
 /* A request that ends in an interrupt may find the program busy with another one, and the kernel
  * then skips the program. Three copies suffice for a task, a softirq and an interrupt at once. */
-#define DONE_PROGRAM(suffix, copy)                                                                 \
-	SEC("?tp_btf/block_rq_complete")                                                           \
-	int BPF_PROG(fl_rq_done##suffix, struct request *rq, int error, unsigned int bytes)        \
-	{                                                                                          \
-		return request_complete(rq, error, bytes, copy);                                   \
-	}
-
-DONE_PROGRAM(, 0)
-DONE_PROGRAM(_2, 1)
-DONE_PROGRAM(_3, 2)
+COPIED_PROGRAM("?tp_btf/block_rq_complete", fl_rq_done, request_complete(rq, error, bytes, copy),
+	       struct request *rq, int error, unsigned int bytes)
 
 /* --- the kernel's bio completion functions --- */
 

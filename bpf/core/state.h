@@ -301,4 +301,21 @@ static __always_inline bool task_copy_is_first(struct task_state *state, __u64 e
 	return first;
 }
 
+/*
+ * A program and its copies NAME_2 and NAME_3, which run `work`; `copy` in it is 0 to 2. Then come
+ * the tracepoint's arguments. The probe table says when copies are loaded.
+ */
+#define COPIED_PROGRAM(section, name, work, ...)                                                   \
+	PROGRAM_COPY(section, name, 0, work, __VA_ARGS__)                                          \
+	PROGRAM_COPY(section, name##_2, 1, work, __VA_ARGS__)                                      \
+	PROGRAM_COPY(section, name##_3, 2, work, __VA_ARGS__)
+#define PROGRAM_COPY(section, name, number, work, ...)                                             \
+	SEC(section)                                                                               \
+	int BPF_PROG(name, __VA_ARGS__)                                                            \
+	{                                                                                          \
+		const __u32 copy __attribute__((unused)) = number;                                 \
+                                                                                                   \
+		return work;                                                                       \
+	}
+
 #endif

@@ -121,16 +121,8 @@ static __always_inline int pagecache_add(struct folio *folio, __u32 copy)
 	return 0;
 }
 
-#define PAGE_ADD_PROGRAM(suffix, copy)                                                             \
-	SEC("?tp_btf/mm_filemap_add_to_page_cache")                                                \
-	int BPF_PROG(fl_page_add##suffix, struct folio *folio)                                     \
-	{                                                                                          \
-		return pagecache_add(folio, copy);                                                 \
-	}
-
-PAGE_ADD_PROGRAM(, 0)
-PAGE_ADD_PROGRAM(_2, 1)
-PAGE_ADD_PROGRAM(_3, 2)
+COPIED_PROGRAM("?tp_btf/mm_filemap_add_to_page_cache", fl_page_add, pagecache_add(folio, copy),
+	       struct folio *folio)
 
 /* --- the fault in flight needs a page that cannot be mapped right away --- */
 
@@ -147,16 +139,8 @@ static __always_inline int fault_reach_filemap(__u64 mapping, __u64 index)
 }
 
 /* Several copies may run for one event, to the same effect. */
-#define FILEMAP_PROGRAM(suffix)                                                                    \
-	SEC("?tp_btf/mm_filemap_fault")                                                            \
-	int BPF_PROG(fl_filemap##suffix, struct address_space *mapping, unsigned long index)       \
-	{                                                                                          \
-		return fault_reach_filemap((__u64)mapping, index);                                 \
-	}
-
-FILEMAP_PROGRAM()
-FILEMAP_PROGRAM(_2)
-FILEMAP_PROGRAM(_3)
+COPIED_PROGRAM("?tp_btf/mm_filemap_fault", fl_filemap, fault_reach_filemap((__u64)mapping, index),
+	       struct address_space *mapping, unsigned long index)
 
 SEC("?fentry/filemap_fault")
 int BPF_PROG(fl_filemap_fn, struct vm_fault *fault)
@@ -211,13 +195,6 @@ static __always_inline int pagecache_dirty(struct folio *folio, __u64 mapping, _
 	return 0;
 }
 
-#define DIRTIED_PROGRAM(suffix, copy)                                                              \
-	SEC("?tp_btf/writeback_dirty_folio")                                                       \
-	int BPF_PROG(fl_dirtied##suffix, struct folio *folio, struct address_space *mapping)       \
-	{                                                                                          \
-		return pagecache_dirty(folio, (__u64)mapping, copy);                               \
-	}
-
-DIRTIED_PROGRAM(, 0)
-DIRTIED_PROGRAM(_2, 1)
-DIRTIED_PROGRAM(_3, 2)
+COPIED_PROGRAM("?tp_btf/writeback_dirty_folio", fl_dirtied,
+	       pagecache_dirty(folio, (__u64)mapping, copy), struct folio *folio,
+	       struct address_space *mapping)

@@ -164,18 +164,15 @@ static __always_inline int attach_join(struct task_struct *task, bool threadgrou
 	return 0;
 }
 
-/* Copies are for kernels that skip a preempted program; a task still joins only once. */
-#define JOIN_PROGRAM(name)                                                                         \
-	SEC("?tp_btf/cgroup_attach_task")                                                          \
-	int BPF_PROG(name, struct cgroup *to, const char *path, struct task_struct *task,          \
-		     bool threadgroup)                                                             \
-	{                                                                                          \
-		struct address cgroup = { (__u64)to }, path_address = { (__u64)path };             \
-                                                                                                   \
-		cgroup_store_path(&cgroup, &path_address);                                         \
-		return attach_join(task, threadgroup);                                             \
-	}
+static __always_inline int attach_move(struct cgroup *to, const char *path,
+				       struct task_struct *task, bool threadgroup)
+{
+	struct address cgroup = { (__u64)to }, path_address = { (__u64)path };
 
-JOIN_PROGRAM(fl_join)
-JOIN_PROGRAM(fl_join_2)
-JOIN_PROGRAM(fl_join_3)
+	cgroup_store_path(&cgroup, &path_address);
+	return attach_join(task, threadgroup);
+}
+
+/* Several copies may run for one event; a task still joins only once. */
+COPIED_PROGRAM("?tp_btf/cgroup_attach_task", fl_join, attach_move(to, path, task, threadgroup),
+	       struct cgroup *to, const char *path, struct task_struct *task, bool threadgroup)

@@ -348,29 +348,11 @@ static __always_inline int task_exit(struct task_struct *task)
 
 /* --- programs, and their copies for kernels that skip a preempted program --- */
 
-#define TASK_PROGRAMS(suffix, copy)                                                                \
-	SEC("?tp_btf/sched_process_fork")                                                          \
-	int BPF_PROG(fl_fork##suffix, struct task_struct *parent, struct task_struct *child)       \
-	{                                                                                          \
-		return task_fork(parent, child, copy);                                             \
-	}                                                                                          \
-	SEC("?tp_btf/task_newtask")                                                                \
-	int BPF_PROG(fl_worker##suffix, struct task_struct *worker, unsigned long flags)           \
-	{                                                                                          \
-		return task_fork_worker(worker, copy);                                             \
-	}                                                                                          \
-	SEC("?tp_btf/sched_process_exec")                                                          \
-	int BPF_PROG(fl_exec##suffix, struct task_struct *task, int old_tid,                       \
-		     struct linux_binprm *bprm)                                                    \
-	{                                                                                          \
-		return task_exec(task, old_tid, bprm, copy);                                       \
-	}                                                                                          \
-	SEC("?tp_btf/sched_process_exit")                                                          \
-	int BPF_PROG(fl_exit##suffix, struct task_struct *task)                                    \
-	{                                                                                          \
-		return task_exit(task); /* runs once: an exited task is not followed */            \
-	}
-
-TASK_PROGRAMS(, 0)
-TASK_PROGRAMS(_2, 1)
-TASK_PROGRAMS(_3, 2)
+COPIED_PROGRAM("?tp_btf/sched_process_fork", fl_fork, task_fork(parent, child, copy),
+	       struct task_struct *parent, struct task_struct *child)
+COPIED_PROGRAM("?tp_btf/task_newtask", fl_worker, task_fork_worker(worker, copy),
+	       struct task_struct *worker, unsigned long flags)
+COPIED_PROGRAM("?tp_btf/sched_process_exec", fl_exec, task_exec(task, old_tid, bprm, copy),
+	       struct task_struct *task, int old_tid, struct linux_binprm *bprm)
+/* Runs once: an exited task is not followed. */
+COPIED_PROGRAM("?tp_btf/sched_process_exit", fl_exit, task_exit(task), struct task_struct *task)

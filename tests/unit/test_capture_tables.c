@@ -28,12 +28,12 @@ static int parts_with(const char *program)
 	for (size_t p = 0; p < part_count; p++) {
 		bool here = false;
 
-		for (size_t v = 0; v < PART_VARIANTS_MAX; v++)
-			for (size_t i = 0; i < VARIANT_PROBES_MAX; i++) {
-				const char *name = parts[p].variants[v].probes[i].program;
+		for (size_t v = 0; v < PART_VARIANTS_MAX; v++) {
+			struct probe_program row = { 0 };
 
-				here |= name && !strcmp(name, program);
-			}
+			while (variant_next(&parts[p].variants[v], &row))
+				here |= !strcmp(row.name, program);
+		}
 		found += here;
 	}
 	return found;
@@ -94,17 +94,17 @@ static void test_each_row_has_a_program_for_its_hook(void **state)
 
 	assert_non_null(skeleton);
 	for (size_t p = 0; p < part_count; p++)
-		for (size_t v = 0; v < PART_VARIANTS_MAX; v++)
-			for (size_t i = 0; i < VARIANT_PROBES_MAX; i++) {
-				const struct variant *variant = &parts[p].variants[v];
-				const struct probe *probe = &variant->probes[i];
+		for (size_t v = 0; v < PART_VARIANTS_MAX; v++) {
+			const struct variant *variant = &parts[p].variants[v];
+			struct probe_program row = { 0 };
+
+			while (variant_next(variant, &row)) {
+				const struct probe *probe = row.probe;
 				struct bpf_program *program;
 				char section[64], made[64];
 
-				if (!probe->program)
-					continue;
-				program = bpf_object__find_program_by_name(skeleton->obj,
-									   probe->program);
+				program =
+					bpf_object__find_program_by_name(skeleton->obj, row.name);
 				assert_non_null(program);
 				snprintf(section, sizeof(section), "%s", sections[probe->hook]);
 				if (probe->hook < HOOK_PERF && !serves_several(variant, probe))
@@ -113,6 +113,7 @@ static void test_each_row_has_a_program_for_its_hook(void **state)
 				section_of(program, made);
 				assert_string_equal(made, section);
 			}
+		}
 	faultline__destroy(skeleton);
 }
 
@@ -133,6 +134,24 @@ static void test_each_block_tracepoint_has_its_arguments(void **state)
 				tracepoints++;
 			}
 	assert_true(tracepoints > 10);
+}
+
+/* Names of the copies follow from the row. */
+static void test_copies(void **state)
+{
+	static const struct variant two = { "some", .copies = 2,
+					    .probes = { { "fl_one", HOOK_TP_BTF, "x" },
+							{ "fl_two", HOOK_TP_BTF, "y",
+							  .copies = 1 } } };
+	static const char *const names[] = { "fl_one", "fl_one_2", "fl_two" };
+	struct probe_program program = { 0 };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_true(variant_next(&two, &program));
+		assert_string_equal(program.name, names[i]);
+		assert_int_equal(program.copy, i == 1);
+	}
+	assert_false(variant_next(&two, &program));
 }
 
 static void test_each_layer_has_a_required_part(void **state)
@@ -210,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_each_program_has_one_part),
 		cmocka_unit_test(test_each_row_has_a_program_for_its_hook),
 		cmocka_unit_test(test_each_block_tracepoint_has_its_arguments),
+		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_each_layer_has_a_required_part),
 		cmocka_unit_test(test_each_kind_is_decoded),
 		cmocka_unit_test(test_calls_by_number),

@@ -70,15 +70,11 @@ static int try_alone(struct session *session, const char *name, char *verifier_l
 static int find_refused(struct session *session)
 {
 	char *verifier_log = malloc(VERIFIER_LOG_BYTES);
+	struct probe_program program = { 0 };
 	int err = verifier_log ? 0 : -ENOMEM;
 
-	for (size_t p = 0; p < part_count && !err; p++) {
-		const struct variant *variant = session->choice.variants[p];
-
-		for (size_t i = 0; variant && !err && i < VARIANT_PROBES_MAX; i++)
-			if (variant->probes[i].program)
-				err = try_alone(session, variant->probes[i].program, verifier_log);
-	}
+	while (!err && probes_next(&session->choice, &program))
+		err = try_alone(session, program.name, verifier_log);
 	free(verifier_log);
 	return err;
 }
@@ -102,15 +98,15 @@ void session_detach(struct session *session)
  * unloads everything. */
 static int attach_or_note(struct session *session)
 {
-	const struct probe *failed;
+	struct probe_program failed;
 	int err = attach_chosen(&session->attached, session->skeleton->obj, &session->choice,
 				session->cpus, &failed);
 	int status;
 
 	if (!err)
 		return 0;
-	log_debug("cannot attach %s to %s: %s", failed->program, failed->target, strerror(-err));
-	status = refusals_add(&session->refused, failed->program, "", err);
+	log_debug("cannot attach %s to %s: %s", failed.name, failed.probe->target, strerror(-err));
+	status = refusals_add(&session->refused, failed.name, "", err);
 	session_detach(session);
 	faultline__destroy(session->skeleton);
 	session->skeleton = NULL;

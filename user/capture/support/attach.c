@@ -71,41 +71,33 @@ static int run_once(struct bpf_program *program)
 
 bool attach_is_by_cpu(const struct choice *choice)
 {
-	for (size_t p = 0; p < part_count; p++) {
-		const struct variant *variant = choice->variants[p];
+	struct probe_program program = { 0 };
 
-		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX; i++)
-			if (variant->probes[i].program && variant->probes[i].hook == HOOK_PERF)
-				return true;
-	}
+	while (probes_next(choice, &program))
+		if (program.probe->hook == HOOK_PERF)
+			return true;
 	return false;
 }
 
 int attach_to_cpu(struct attached *attached, struct bpf_object *object, const struct choice *choice,
 		  int cpu)
 {
+	struct probe_program program = { 0 };
 	int err = 0;
 
-	for (size_t p = 0; p < part_count; p++) {
-		const struct variant *variant = choice->variants[p];
-
-		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && !err; i++) {
-			const struct probe *probe = &variant->probes[i];
-
-			if (probe->program && probe->hook == HOOK_PERF)
-				err = attach_perf_on(
-					attached,
-					bpf_object__find_program_by_name(object, probe->program),
-					probe->target, cpu);
-		}
-	}
+	while (!err && probes_next(choice, &program))
+		if (program.probe->hook == HOOK_PERF)
+			err = attach_perf_on(attached,
+					     bpf_object__find_program_by_name(object, program.name),
+					     program.probe->target, cpu);
 	return err;
 }
 
-static int attach_probe(struct attached *attached, struct bpf_object *object,
-			const struct probe *probe, int cpus)
+static int attach_one(struct attached *attached, struct bpf_object *object,
+		      const struct probe_program *wanted, int cpus)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(object, probe->program);
+	struct bpf_program *program = bpf_object__find_program_by_name(object, wanted->name);
+	const struct probe *probe = wanted->probe;
 
 	if (!program)
 		return -ENOENT;
@@ -134,23 +126,18 @@ static int attach_probe(struct attached *attached, struct bpf_object *object,
 }
 
 int attach_chosen(struct attached *attached, struct bpf_object *object, const struct choice *choice,
-		  int cpus, const struct probe **failed)
+		  int cpus, struct probe_program *failed)
 {
-	for (size_t p = 0; p < part_count; p++) {
-		const struct variant *variant = choice->variants[p];
+	struct probe_program program = { 0 };
 
-		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program;
-		     i++) {
-			int err = attach_probe(attached, object, &variant->probes[i], cpus);
+	while (probes_next(choice, &program)) {
+		int err = attach_one(attached, object, &program, cpus);
 
-			if (!err) {
-				log_debug("%s is attached to %s", variant->probes[i].program,
-					  variant->probes[i].target);
-				continue;
-			}
-			*failed = &variant->probes[i];
+		if (err) {
+			*failed = program;
 			return err;
 		}
+		log_debug("%s is attached to %s", program.name, program.probe->target);
 	}
 	return 0;
 }

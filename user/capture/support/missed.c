@@ -16,44 +16,32 @@ static uint64_t program_missed(const struct bpf_object *object, const char *name
 	return info.recursion_misses;
 }
 
-/* A program that serves several targets is counted once for all of them. */
-static bool counted_before(const struct variant *variant, size_t probe)
+/* Returns whether the program serves the preceding probe's target as well, and is counted there. */
+static bool counted_before(const struct choice *choice, const struct probe_program *program)
 {
-	for (size_t i = 0; i < probe; i++)
-		if (!strcmp(variant->probes[i].program, variant->probes[probe].program))
-			return true;
-	return false;
+	const struct probe *probe = program->probe;
+
+	return probe != choice->variants[program->part]->probes &&
+	       !strcmp(probe[-1].program, probe->program);
 }
 
 /* What all copies of a program missed is at most what the luckiest one missed. */
-static uint64_t variant_missed(const struct bpf_object *object, const struct variant *variant)
-{
-	uint64_t missed = 0;
-
-	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program;) {
-		const struct probe *first = &variant->probes[i];
-		bool counted = counted_before(variant, i);
-		uint64_t least = program_missed(object, variant->probes[i++].program);
-
-		while (i < VARIANT_PROBES_MAX && variant->probes[i].program &&
-		       variant->probes[i].hook == first->hook &&
-		       !strcmp(variant->probes[i].target, first->target)) {
-			uint64_t other = program_missed(object, variant->probes[i++].program);
-
-			least = other < least ? other : least;
-		}
-		missed += counted ? 0 : least;
-	}
-	return missed;
-}
-
 uint64_t missed_by_layer(const struct bpf_object *object, const struct choice *choice,
 			 enum layer layer)
 {
-	uint64_t missed = 0;
+	struct probe_program program = { 0 };
+	uint64_t missed = 0, least = 0;
 
-	for (size_t p = 0; p < part_count; p++)
-		if (parts[p].layer == layer && choice->variants[p])
-			missed += variant_missed(object, choice->variants[p]);
+	while (probes_next(choice, &program)) {
+		uint64_t own;
+
+		if (parts[program.part].layer != layer || counted_before(choice, &program))
+			continue;
+		own = program_missed(object, program.name);
+		if (program.copy)
+			missed -= least;
+		least = program.copy && least < own ? least : own;
+		missed += least;
+	}
 	return missed;
 }

@@ -35,36 +35,25 @@ const char *const layer_names[LAYER_COUNT] = {
 #define FILE_SYNC "file*, int"
 #define RANGE "file*, loff_t, loff_t, int"
 /* A tracepoint whose arguments have these types. */
-#define TYPED(program, tracepoint, of)                                                             \
+#define TYPED(program, tracepoint, of, ...)                                                        \
 	{                                                                                          \
-		program, HOOK_TP_BTF, tracepoint, .signature = of                                  \
+		program, HOOK_TP_BTF, tracepoint, .signature = of, ##__VA_ARGS__                   \
 	}
-#define BIO_QUEUE(copy) TYPED("fl_bio_queue" copy, "block_bio_queue", "bio*")
-#define BIO_SPLIT(copy) TYPED("fl_bio_split" copy, "block_split", "bio*, unsigned int")
-#define BIO_DONE TYPED("fl_bio_done", "block_bio_complete", "request_queue*, bio*")
-#define RQ_ISSUE(copy) TYPED("fl_rq_issue" copy, "block_rq_issue", "request*")
-#define RQ_DONE(copy)                                                                              \
-	TYPED("fl_rq_done" copy, "block_rq_complete", "request*, blk_status_t, unsigned int")
+/* Typed tracepoints. Where the kernel skips a preempted program for other tasks, each of its
+ * programs has three copies. */
+#define COPIED(...)                                                                                \
+	{ "tp_btf", .probes = { __VA_ARGS__ } },                                                   \
+	{                                                                                          \
+		"tp_btf*3", .copies = 3, .probes = { __VA_ARGS__ }                                 \
+	}
 
 const struct part parts[] = {
 	{
 		.layer = LAYER_TASK,
 		.required = true,
-		.variants = { { "tp_btf",
-				.probes = { { "fl_fork", HOOK_TP_BTF, "sched_process_fork" },
-					    { "fl_exec", HOOK_TP_BTF, "sched_process_exec" },
-					    { "fl_exit", HOOK_TP_BTF, "sched_process_exit" } } },
-			      { "tp_btf*3", .copies = true,
-				.probes = { { "fl_fork", HOOK_TP_BTF, "sched_process_fork" },
-					    { "fl_fork_2", HOOK_TP_BTF, "sched_process_fork" },
-					    { "fl_fork_3", HOOK_TP_BTF, "sched_process_fork" },
-					    { "fl_exec", HOOK_TP_BTF, "sched_process_exec" },
-					    { "fl_exec_2", HOOK_TP_BTF, "sched_process_exec" },
-					    { "fl_exec_3", HOOK_TP_BTF, "sched_process_exec" },
-					    { "fl_exit", HOOK_TP_BTF, "sched_process_exit" },
-					    { "fl_exit_2", HOOK_TP_BTF, "sched_process_exit" },
-					    { "fl_exit_3", HOOK_TP_BTF,
-					      "sched_process_exit" } } } },
+		.variants = { COPIED({ "fl_fork", HOOK_TP_BTF, "sched_process_fork" },
+				     { "fl_exec", HOOK_TP_BTF, "sched_process_exec" },
+				     { "fl_exit", HOOK_TP_BTF, "sched_process_exit" }) },
 	},
 	{
 		.layer = LAYER_TASK,
@@ -77,12 +66,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_TASK,
 		.without = "io_uring worker threads are not recorded",
-		.variants = { { "tp_btf",
-				.probes = { { "fl_worker", HOOK_TP_BTF, "task_newtask" } } },
-			      { "tp_btf*3", .copies = true,
-				.probes = { { "fl_worker", HOOK_TP_BTF, "task_newtask" },
-					    { "fl_worker_2", HOOK_TP_BTF, "task_newtask" },
-					    { "fl_worker_3", HOOK_TP_BTF, "task_newtask" } } } },
+		.variants = { COPIED({ "fl_worker", HOOK_TP_BTF, "task_newtask" }) },
 	},
 	{
 		.layer = LAYER_TASK,
@@ -94,13 +78,7 @@ const struct part parts[] = {
 		.layer = LAYER_TASK,
 		.use = 1 << USE_ATTACH,
 		.without = "processes that move into a cgroup are not detected",
-		.variants = { { "tp_btf",
-				.probes = { { "fl_join", HOOK_TP_BTF, "cgroup_attach_task" } } },
-			      { "tp_btf*3", .copies = true,
-				.probes = { { "fl_join", HOOK_TP_BTF, "cgroup_attach_task" },
-					    { "fl_join_2", HOOK_TP_BTF, "cgroup_attach_task" },
-					    { "fl_join_3", HOOK_TP_BTF,
-					      "cgroup_attach_task" } } } },
+		.variants = { COPIED({ "fl_join", HOOK_TP_BTF, "cgroup_attach_task" }) },
 	},
 	{
 		.layer = LAYER_TASK,
@@ -170,12 +148,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_FAULT,
 		.without = "faults do not show whether they reached filemap_fault",
-		.variants = { { "tp_btf",
-				.probes = { { "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" } } },
-			      { "tp_btf*3", .copies = true,
-				.probes = { { "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" },
-					    { "fl_filemap_2", HOOK_TP_BTF, "mm_filemap_fault" },
-					    { "fl_filemap_3", HOOK_TP_BTF, "mm_filemap_fault" } } },
+		.variants = { COPIED({ "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" }),
 			      { "fentry",
 				.probes = { { "fl_filemap_fn", HOOK_FENTRY, "filemap_fault" } } },
 			      { "kprobe",
@@ -184,14 +157,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_FAULT,
 		.without = "pages dirtied through mmap are not reported",
-		.variants = { { "tp_btf", .probes = { { "fl_dirtied", HOOK_TP_BTF,
-							"writeback_dirty_folio" } } },
-			      { "tp_btf*3", .copies = true,
-				.probes = { { "fl_dirtied", HOOK_TP_BTF, "writeback_dirty_folio" },
-					    { "fl_dirtied_2", HOOK_TP_BTF,
-					      "writeback_dirty_folio" },
-					    { "fl_dirtied_3", HOOK_TP_BTF,
-					      "writeback_dirty_folio" } } } },
+		.variants = { COPIED({ "fl_dirtied", HOOK_TP_BTF, "writeback_dirty_folio" }) },
 	},
 	{
 		.layer = LAYER_FAULT,
@@ -208,15 +174,8 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_PAGECACHE,
 		.required = true,
-		.variants = { { "tp_btf", .probes = { { "fl_page_add", HOOK_TP_BTF,
-							"mm_filemap_add_to_page_cache" } } },
-			      { "tp_btf*3", .copies = true,
-				.probes = { { "fl_page_add", HOOK_TP_BTF,
-					      "mm_filemap_add_to_page_cache" },
-					    { "fl_page_add_2", HOOK_TP_BTF,
-					      "mm_filemap_add_to_page_cache" },
-					    { "fl_page_add_3", HOOK_TP_BTF,
-					      "mm_filemap_add_to_page_cache" } } } },
+		.variants = { COPIED({ "fl_page_add", HOOK_TP_BTF,
+				       "mm_filemap_add_to_page_cache" }) },
 	},
 	{
 		.layer = LAYER_PAGECACHE,
@@ -245,14 +204,13 @@ const struct part parts[] = {
 		.layer = LAYER_BLOCK,
 		.required = true,
 		.without = "classic tracepoints are no substitute: they do not identify requests",
-		.variants = { { "tp_btf",
-				.probes = { BIO_QUEUE(""), BIO_SPLIT(""), BIO_DONE, RQ_ISSUE(""),
-					    RQ_DONE(""), RQ_DONE("_2"), RQ_DONE("_3") } },
-			      { "tp_btf*3", .copies = true,
-				.probes = { BIO_QUEUE(""), BIO_QUEUE("_2"), BIO_QUEUE("_3"),
-					    BIO_SPLIT(""), BIO_SPLIT("_2"), BIO_SPLIT("_3"),
-					    BIO_DONE, RQ_ISSUE(""), RQ_ISSUE("_2"), RQ_ISSUE("_3"),
-					    RQ_DONE(""), RQ_DONE("_2"), RQ_DONE("_3") } } },
+		.variants = { COPIED(TYPED("fl_bio_queue", "block_bio_queue", "bio*"),
+				     TYPED("fl_bio_split", "block_split", "bio*, unsigned int"),
+				     TYPED("fl_bio_done", "block_bio_complete",
+					   "request_queue*, bio*", .copies = 1),
+				     TYPED("fl_rq_issue", "block_rq_issue", "request*"),
+				     TYPED("fl_rq_done", "block_rq_complete",
+					   "request*, blk_status_t, unsigned int", .copies = 3)) },
 	},
 	{
 		.layer = LAYER_BLOCK,

@@ -8,6 +8,36 @@
 #include <stdio.h>
 #include <string.h>
 
+bool variant_next(const struct variant *variant, struct probe_program *program)
+{
+	const struct probe *probe = program->probe;
+	unsigned int copies = probe && probe->copies ? probe->copies : variant->copies;
+
+	if (!probe) {
+		probe = variant->probes;
+	} else if (++program->copy >= copies) {
+		probe++;
+		program->copy = 0;
+	}
+	if (probe == variant->probes + VARIANT_PROBES_MAX || !probe->program) {
+		program->probe = NULL;
+		return false;
+	}
+	program->probe = probe;
+	snprintf(program->name, sizeof(program->name), program->copy ? "%s_%u" : "%s",
+		 probe->program, program->copy + 1);
+	return true;
+}
+
+bool probes_next(const struct choice *choice, struct probe_program *program)
+{
+	for (; program->part < part_count; program->part++)
+		if (choice->variants[program->part] &&
+		    variant_next(choice->variants[program->part], program))
+			return true;
+	return false;
+}
+
 static const char *status_text(int status)
 {
 	if (status == -ENOENT)
@@ -70,6 +100,7 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 		[HOOK_RUN] = "helper",	       [HOOK_RAW_TP] = "tracepoint",
 		[HOOK_ITER] = "iterator over",
 	};
+	struct probe_program program = { 0 };
 
 	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {
 		snprintf(why + strlen(why), size - strlen(why),
@@ -77,11 +108,11 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 			 why[0] ? "; " : "", variant->name);
 		return false;
 	}
-	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++) {
-		const struct probe *probe = &variant->probes[i];
+	while (variant_next(variant, &program)) {
+		const struct probe *probe = program.probe;
 		size_t used = strlen(why);
 		int status = probe_status(kernel, probe, forced);
-		const char *refusal = refusals_find(refused, probe->program);
+		const char *refusal = refusals_find(refused, program.name);
 
 		if (!status && !refusal)
 			continue;
@@ -91,7 +122,7 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 				 status_text(status));
 		else
 			snprintf(why + used, size - used, "%s%s: the kernel rejects program %s: %s",
-				 used ? "; " : "", variant->name, probe->program, refusal);
+				 used ? "; " : "", variant->name, program.name, refusal);
 		return false;
 	}
 	return true;
@@ -203,18 +234,13 @@ unsigned int probes_missing(const struct choice *choice, unsigned int layers)
 	return layers & ~on_mask(choice);
 }
 
-static bool chosen(const struct choice *choice, const char *program, size_t length)
+static bool chosen(const struct choice *choice, const char *name, size_t length)
 {
-	for (size_t p = 0; p < part_count; p++) {
-		if (!choice->variants[p])
-			continue;
-		for (size_t i = 0; i < VARIANT_PROBES_MAX; i++) {
-			const char *name = choice->variants[p]->probes[i].program;
+	struct probe_program program = { 0 };
 
-			if (name && !strncmp(name, program, length))
-				return true;
-		}
-	}
+	while (probes_next(choice, &program))
+		if (!strncmp(program.name, name, length))
+			return true;
 	return false;
 }
 

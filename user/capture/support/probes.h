@@ -38,15 +38,16 @@ struct probe {
 	const char *target;
 	int arguments;	       /* that the tracepoint must have; 0: any number */
 	const char *signature; /* of the target: see kernel_has_signature; NULL: any */
+	unsigned int copies;   /* in every variant; 0: as many as the variant has */
 };
 
-#define VARIANT_PROBES_MAX 13
+#define VARIANT_PROBES_MAX 8
 
 /* One implementation of a part of a layer. */
 struct variant {
-	const char *name; /* as shown in `check` and the trace */
-	bool copies;	  /* consecutive probes of one target are copies; one does the work */
-	bool walks;	  /* walks the kernel's maple tree of mappings */
+	const char *name;    /* as shown in `check` and the trace */
+	unsigned int copies; /* of each program, of which one does the work; 0: one */
+	bool walks;	     /* walks the kernel's maple tree of mappings */
 	struct probe probes[VARIANT_PROBES_MAX];
 };
 
@@ -106,6 +107,21 @@ bool probes_preempted(const struct kernel *kernel, const struct variant *variant
 
 /* Returns the layers of the mask that are off. */
 unsigned int probes_missing(const struct choice *choice, unsigned int layers);
+
+/*
+ * A program to load: a probe's, or one of its copies, which are called NAME_2, NAME_3, ... (see
+ * COPIED_PROGRAM of bpf/core/state.h). All zeros before the first one.
+ */
+struct probe_program {
+	size_t part; /* its number */
+	const struct probe *probe;
+	unsigned int copy; /* 0: the probe's program itself */
+	char name[16];
+};
+
+/* Advances to the next program of a variant, or of all chosen variants; false: there is none. */
+bool variant_next(const struct variant *variant, struct probe_program *program);
+bool probes_next(const struct choice *choice, struct probe_program *program);
 
 /* Returns whether a chosen variant contains this program. */
 bool probes_chosen(const struct choice *choice, const char *program);
