@@ -13,6 +13,7 @@
 #include "bpf/records/event_lane.h"
 #include "bpf/records/event_marker.h"
 #include "bpf/records/event_profile.h"
+#include "bpf/vfs/vfs_functions.h"
 #include "user/trace/format/flags.h"
 
 /* Placeholder for the kernel function bpf_rdonly_cast until a program is loaded; not a helper
@@ -341,21 +342,9 @@ enum task_mode {
 };
 
 /* Kernel functions that read, write and sync files. */
+#define VFS_ENUM(id, ...) VFS_##id,
 enum vfs_function {
-	VFS_READ,
-	VFS_WRITE,
-	VFS_READV,
-	VFS_WRITEV,
-	VFS_KERNEL_READ,
-	VFS_KERNEL_WRITE,
-	VFS_ITER_READ,
-	VFS_ITER_WRITE,
-	VFS_IOCB_ITER_READ,
-	VFS_IOCB_ITER_WRITE,
-	VFS_SPLICE_READ,
-	VFS_SPLICE_WRITE,
-	VFS_FSYNC_RANGE,
-	VFS_FUNCTIONS,
+	VFS_OPERATIONS(VFS_ENUM) VFS_FUNCTIONS,
 };
 
 /* Kinds of targets that a recording attaches to. */

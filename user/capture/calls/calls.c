@@ -243,22 +243,10 @@ static struct trace_operation operations[OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX] 
 	[OP_REQUEST_FLUSH] = { "block", "request_flush", TRACE_STORAGE },
 	[OP_INDIRECT] = { "pagecache", "indirect", TRACE_INDIRECT },
 	[OP_PAGECACHE] = { "pagecache", "add_to_page_cache", TRACE_CACHE },
-#define VFS(function, name, family)                                                                \
-	[OP_VFS + function] = { "vfs", name, family },                                             \
-		  [OP_VFS_APART + function] = { "vfs", name "_apart", TRACE_APART }
-	VFS(VFS_READ, "vfs_read", TRACE_READ),
-	VFS(VFS_WRITE, "vfs_write", TRACE_WRITE),
-	VFS(VFS_READV, "vfs_readv", TRACE_READ),
-	VFS(VFS_WRITEV, "vfs_writev", TRACE_WRITE),
-	VFS(VFS_KERNEL_READ, "kernel_read", TRACE_KERNEL_READ),
-	VFS(VFS_KERNEL_WRITE, "kernel_write", TRACE_KERNEL_WRITE),
-	VFS(VFS_ITER_READ, "vfs_iter_read", TRACE_KERNEL_READ),
-	VFS(VFS_ITER_WRITE, "vfs_iter_write", TRACE_KERNEL_WRITE),
-	VFS(VFS_IOCB_ITER_READ, "vfs_iocb_iter_read", TRACE_KERNEL_READ),
-	VFS(VFS_IOCB_ITER_WRITE, "vfs_iocb_iter_write", TRACE_KERNEL_WRITE),
-	VFS(VFS_SPLICE_READ, "splice_read", TRACE_SPLICE_READ),
-	VFS(VFS_SPLICE_WRITE, "splice_write", TRACE_SPLICE_WRITE),
-	VFS(VFS_FSYNC_RANGE, "vfs_fsync_range", TRACE_SYNC),
+#define VFS(id, name, family)                                                                      \
+	[OP_VFS + VFS_##id] = { "vfs", name, family },                                             \
+		  [OP_VFS_APART + VFS_##id] = { "vfs", name "_apart", TRACE_APART },
+	VFS_OPERATIONS(VFS)
 #undef VFS
 };
 

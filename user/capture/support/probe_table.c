@@ -12,28 +12,28 @@ const char *const layer_names[LAYER_COUNT] = {
 	[LAYER_ASYNC] = "async",	 [LAYER_VFS] = "vfs",
 };
 
-/* Entry and exit of a function, by fentry/fexit or kprobe/kretprobe. */
-#define BY_FENTRY(name, target, of)                                                                \
-	{ "fl_" name "_in", HOOK_FENTRY, target, .signature = of },                                \
+/* A group of VFS functions, by entry and exit; else by kprobe and kretprobe. */
+#define BY_FENTRY(name, target, operation, shape)                                                  \
+	VFS_SHAPE_##shape(FENTRY_ROWS, "fl_" #name, #target)
+#define FENTRY_ROWS(program, target, of, ...)                                                      \
+	{ program "_in", HOOK_FENTRY, target, .signature = of },                                   \
+		{ program "_out", HOOK_FEXIT, target, .signature = of },
+#define BY_KPROBE(name, target, operation, shape)                                                  \
+	VFS_SHAPE_##shape(KPROBE_ROWS, "fl_" #name, #target)
+#define KPROBE_ROWS(program, target, of, ...)                                                      \
+	{ program "_kp", HOOK_KPROBE, target, .signature = of },                                   \
+		{ program "_kr", HOOK_KRETPROBE, target, .signature = of },
+#define VFS_VARIANT(hook, BY, functions)                                                           \
 	{                                                                                          \
-		"fl_" name "_out", HOOK_FEXIT, target, .signature = of                             \
+		hook, .probes = { functions(BY) }                                                  \
 	}
-#define BY_KPROBE(name, target, of)                                                                \
-	{ "fl_" name "_kp", HOOK_KPROBE, target, .signature = of },                                \
-	{                                                                                          \
-		"fl_" name "_kr", HOOK_KRETPROBE, target, .signature = of                          \
-	}
-#define BUFFER "file*, char*, size_t, loff_t*"
-#define KERNEL_BUFFER "file*, void*, size_t, loff_t*"
-#define KERNEL_ITER "file*, iov_iter*, loff_t*"
-#define VECTOR "file*, iovec*, long unsigned int, loff_t*, rwf_t"
-#define ITER "file*, iov_iter*, loff_t*, rwf_t"
-#define IOCB "file*, kiocb*, iov_iter*"
-#define TO_PIPE "file*, loff_t*, pipe_inode_info*, size_t, unsigned int"
-#define FROM_PIPE "pipe_inode_info*, file*, loff_t*, size_t, unsigned int"
-#define FD_SYNC "unsigned int, int"
-#define FILE_SYNC "file*, int"
-#define RANGE "file*, loff_t, loff_t, int"
+#define VFS_LADDER(functions)                                                                      \
+	VFS_VARIANT("fentry", BY_FENTRY, functions), VFS_VARIANT("kprobe", BY_KPROBE, functions)
+/* In kernels that lack one of the functions, `older` takes their place. */
+#define VFS_LADDER_OR(functions, older)                                                            \
+	VFS_VARIANT("fentry", BY_FENTRY, functions), VFS_VARIANT("fentry", BY_FENTRY, older),      \
+		VFS_VARIANT("kprobe", BY_KPROBE, functions),                                       \
+		VFS_VARIANT("kprobe", BY_KPROBE, older)
 /* A tracepoint whose arguments have these types. */
 #define TYPED(program, tracepoint, of, ...)                                                        \
 	{                                                                                          \
@@ -275,90 +275,39 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_VFS,
 		.required = true,
-		.variants = { { "fentry",
-				.probes = { BY_FENTRY("kread", "__kernel_read", KERNEL_BUFFER),
-					    BY_FENTRY("kwrite", "__kernel_write_iter", KERNEL_ITER),
-					    BY_FENTRY("iread", "vfs_iter_read", ITER),
-					    BY_FENTRY("iwrite", "vfs_iter_write", ITER) } },
-			      { "kprobe",
-				.probes = { BY_KPROBE("kread", "__kernel_read", KERNEL_BUFFER),
-					    BY_KPROBE("kwrite", "__kernel_write_iter", KERNEL_ITER),
-					    BY_KPROBE("iread", "vfs_iter_read", ITER),
-					    BY_KPROBE("iwrite", "vfs_iter_write", ITER) } } },
+		.variants = { VFS_LADDER(VFS_KERNEL) },
 	},
 	{
 		.layer = LAYER_VFS,
 		.without = "reads and writes by system calls are not recorded",
 		.unless = 1u << LAYER_SYSCALL,
-		.variants = { { "fentry", .probes = { BY_FENTRY("vread", "vfs_read", BUFFER),
-						      BY_FENTRY("vwrite", "vfs_write", BUFFER) } },
-			      { "kprobe",
-				.probes = { BY_KPROBE("vread", "vfs_read", BUFFER),
-					    BY_KPROBE("vwrite", "vfs_write", BUFFER) } } },
+		.variants = { VFS_LADDER(VFS_CALLS) },
 	},
 	{
 		.layer = LAYER_VFS,
 		.without = "vectored reads and writes by system calls are not recorded",
 		.unless = 1u << LAYER_SYSCALL,
-		.variants = { { "fentry",
-				.probes = { BY_FENTRY("vreadv", "vfs_readv", VECTOR),
-					    BY_FENTRY("vwritev", "vfs_writev", VECTOR) } },
-			      { "kprobe",
-				.probes = { BY_KPROBE("vreadv", "vfs_readv", VECTOR),
-					    BY_KPROBE("vwritev", "vfs_writev", VECTOR) } } },
+		.variants = { VFS_LADDER(VFS_VECTORS) },
 	},
 	{
 		.layer = LAYER_VFS,
 		.without = "asynchronous I/O by stacked file systems and servers is not recorded",
-		.variants = { { "fentry",
-				.probes = { BY_FENTRY("cread", "vfs_iocb_iter_read", IOCB),
-					    BY_FENTRY("cwrite", "vfs_iocb_iter_write", IOCB) } },
-			      { "kprobe",
-				.probes = { BY_KPROBE("cread", "vfs_iocb_iter_read", IOCB),
-					    BY_KPROBE("cwrite", "vfs_iocb_iter_write", IOCB) } } },
+		.variants = { VFS_LADDER(VFS_IOCBS) },
 	},
 	{
 		.layer = LAYER_VFS,
 		.without = "splice reads from files are not recorded",
-		.variants = { { "fentry",
-				.probes = { BY_FENTRY("sread", "filemap_splice_read", TO_PIPE),
-					    BY_FENTRY("sreadc", "copy_splice_read", TO_PIPE) } },
-			      { "fentry",
-				.probes = { BY_FENTRY("osread", "generic_file_splice_read",
-						      TO_PIPE) } },
-			      { "kprobe", .probes = { BY_KPROBE("sread", "filemap_splice_read",
-								TO_PIPE),
-						      BY_KPROBE("sreadc", "copy_splice_read",
-								TO_PIPE) } },
-			      { "kprobe",
-				.probes = { BY_KPROBE(
-					"osread", "generic_file_splice_read", TO_PIPE) } } },
+		.variants = { VFS_LADDER_OR(VFS_SPLICES_IN, VFS_SPLICES_IN_OLD) },
 	},
 	{
 		.layer = LAYER_VFS,
 		.without = "splice writes to files are not recorded",
-		.variants = { { "fentry", .probes = { BY_FENTRY("swrite", "iter_file_splice_write",
-								FROM_PIPE) } },
-			      { "kprobe", .probes = { BY_KPROBE("swrite", "iter_file_splice_write",
-								FROM_PIPE) } } },
+		.variants = { VFS_LADDER(VFS_SPLICES_OUT) },
 	},
 	{
 		.layer = LAYER_VFS,
 		.without = "syncs by the kernel itself are not recorded",
-		.variants = { { "fentry",
-				.probes = { BY_FENTRY("dsync", "do_fsync", FD_SYNC),
-					    BY_FENTRY("fsync", "vfs_fsync", FILE_SYNC),
-					    BY_FENTRY("vsync", "vfs_fsync_range", RANGE) } },
-			      { "fentry",
-				.probes = { BY_FENTRY("fsync", "vfs_fsync", FILE_SYNC),
-					    BY_FENTRY("vsync", "vfs_fsync_range", RANGE) } },
-			      { "kprobe", .probes = { BY_KPROBE("dsync", "do_fsync", FD_SYNC),
-						      BY_KPROBE("fsync", "vfs_fsync", FILE_SYNC),
-						      BY_KPROBE("vsync", "vfs_fsync_range",
-								RANGE) } },
-			      { "kprobe", .probes = { BY_KPROBE("fsync", "vfs_fsync", FILE_SYNC),
-						      BY_KPROBE("vsync", "vfs_fsync_range",
-								RANGE) } } },
+		.variants = { VFS_LADDER_OR(VFS_SYNCS, VFS_SYNCS_OF_FILES) },
 	},
 	{
 		.layer = LAYER_VFS,
