@@ -186,20 +186,13 @@ static void find_span(struct job_trace *trace)
 
 unsigned int job_layer(const char *name)
 {
-	static const struct {
-		const char *name;
-		unsigned int bits;
-	} known[] = { { "syscall", JOB_SYSCALL | JOB_MOVED | JOB_IO },
-		      { "fault", JOB_FAULT | JOB_IO },
-		      { "pagecache", JOB_PAGECACHE | JOB_OTHER_PAGES },
-		      { "span", JOB_SPAN },
-		      { "block", JOB_BLOCK | JOB_PARTS },
-		      { "async", JOB_ASYNC | JOB_IO },
-		      { "vfs", JOB_VFS | JOB_MOVED | JOB_IO } };
+#define BITS(id, name, also) [LAYER_##id] = JOB_##id | (also),
+	static const unsigned int bits[LAYER_COUNT] = { TRACE_LAYERS(BITS) };
+#undef BITS
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(name, known[i].name))
-			return known[i].bits;
+	for (size_t i = 0; i < LAYER_COUNT; i++)
+		if (!strcmp(name, layer_names[i]))
+			return bits[i];
 	return 0;
 }
 

@@ -12,25 +12,23 @@
 #include "analysis/job/labels.h"
 #include "analysis/job/open_spans.h"
 #include "analysis/job/process_table.h"
+#include "trace/format/layers.h"
 #include "trace/read/reader.h"
 
-/* Layers that values depend on, as bits: values that were not recorded are null, never 0. */
-#define JOB_SYSCALL (1u << 0)
-#define JOB_FAULT (1u << 1)
-#define JOB_PAGECACHE (1u << 2) /* source of all `fetched_bytes`, also of calls and faults */
-#define JOB_SPAN (1u << 3)
-#define JOB_DIRTIED (1u << 4)	/* bytes dirtied through mappings: fault layer */
-#define JOB_THROTTLED (1u << 5) /* throttling of writers: page cache layer */
-#define JOB_BLOCK (1u << 6)
-#define JOB_ASYNC (1u << 7) /* io_uring and libaio operations */
-#define JOB_VFS (1u << 8)
-#define JOB_MOVED (1u << 9) /* reads and writes are recorded, by calls or by the VFS */
-/* Not a layer: all operations are recorded, none aggregated (profile mode). */
-#define JOB_EVENTS (1u << 10)
-#define JOB_IO (1u << 11)	      /* at least one layer records operations */
-#define JOB_READ_FOR_WRITE (1u << 12) /* what writes read first: needs pagecache and block */
-#define JOB_OTHER_PAGES (1u << 13)    /* pages that no operation on their file brought in */
-#define JOB_PARTS (1u << 14)	      /* bios: they show where operations waited */
+/* What values depend on, as bits: values that were not recorded are null, never 0. First the
+ * layers, JOB_SYSCALL and so on. JOB_PAGECACHE is the source of all `fetched_bytes`, also of calls
+ * and faults. */
+#define JOB_LAYER(id, ...) JOB_##id = 1u << LAYER_##id,
+enum { TRACE_LAYERS(JOB_LAYER) };
+#define JOB_BIT(number) (1u << (LAYER_COUNT + (number)))
+#define JOB_DIRTIED JOB_BIT(0)	      /* bytes dirtied through mappings: fault layer */
+#define JOB_THROTTLED JOB_BIT(1)      /* throttling of writers: page cache layer */
+#define JOB_MOVED JOB_BIT(2)	      /* reads and writes are recorded, by calls or by the VFS */
+#define JOB_EVENTS JOB_BIT(3)	      /* all operations are recorded, none aggregated */
+#define JOB_IO JOB_BIT(4)	      /* at least one layer records operations */
+#define JOB_READ_FOR_WRITE JOB_BIT(5) /* what writes read first: needs pagecache and block */
+#define JOB_OTHER_PAGES JOB_BIT(6)    /* pages that no operation on their file brought in */
+#define JOB_PARTS JOB_BIT(7)	      /* bios: they show where operations waited */
 
 #define JOB_OPERATIONS_MAX 1024 /* kinds of operations in all traces; the kernel has about 100 */
 

@@ -6,12 +6,6 @@
 
 #include <assert.h>
 
-const char *const layer_names[LAYER_COUNT] = {
-	[LAYER_TASK] = "task",		 [LAYER_SYSCALL] = "syscall", [LAYER_FAULT] = "fault",
-	[LAYER_PAGECACHE] = "pagecache", [LAYER_SPAN] = "span",	      [LAYER_BLOCK] = "block",
-	[LAYER_ASYNC] = "async",	 [LAYER_VFS] = "vfs",
-};
-
 /* A group of VFS functions, by entry and exit; else by kprobe and kretprobe. */
 #define BY_FENTRY(name, target, operation, shape)                                                  \
 	VFS_SHAPE_##shape(FENTRY_ROWS, "fl_" #name, #target)

@@ -8,18 +8,7 @@
 #include "bpf/records/event.h"
 #include "capture/support/kernel.h"
 #include "capture/support/refusal.h"
-
-enum layer {
-	LAYER_TASK,
-	LAYER_SYSCALL,
-	LAYER_FAULT,
-	LAYER_PAGECACHE,
-	LAYER_SPAN,
-	LAYER_BLOCK,
-	LAYER_ASYNC,
-	LAYER_VFS,
-	LAYER_COUNT,
-};
+#include "trace/format/layers.h"
 
 #define LAYERS_ALL ((1u << LAYER_COUNT) - 1)
 /* Recorded by default. The VFS layer adds little to system calls, and costs an extra record for
@@ -27,9 +16,6 @@ enum layer {
 #define LAYERS_DEFAULT (LAYERS_ALL & ~(1u << LAYER_VFS))
 /* A recording without one of these is refused unless the caller insists. */
 #define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
-
-/* Layer names as used by --layers, the trace and the report; indexed by enum layer. */
-extern const char *const layer_names[LAYER_COUNT];
 
 /* A program of the kernel side and what it attaches to. */
 struct probe {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The tables of schema.h and header.h: kinds of blocks, their columns, names of families.
+ * The tables of schema.h, header.h and layers.h: kinds of blocks, their columns, names of families
+ * and layers.
  */
 #include "trace/format/schema.h"
 
 #include "trace/format/header.h"
+#include "trace/format/layers.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -29,6 +31,9 @@ TRACE_KINDS(COLUMNS_OF_KIND)
 	},
 
 const struct trace_schema trace_schemas[TRACE_KIND_COUNT] = { TRACE_KINDS(SCHEMA) };
+
+#define LAYER_NAME(id, name, also) [LAYER_##id] = name,
+const char *const layer_names[LAYER_COUNT] = { TRACE_LAYERS(LAYER_NAME) };
 
 const char *const trace_family_names[TRACE_FAMILY_COUNT] = {
 	[TRACE_READ] = "read",
