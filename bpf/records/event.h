@@ -14,6 +14,7 @@
 #include "bpf/records/event_marker.h"
 #include "bpf/records/event_profile.h"
 #include "bpf/vfs/vfs_functions.h"
+#include "user/trace/format/columns.h"
 #include "user/trace/format/flags.h"
 
 /* Placeholder for the kernel function bpf_rdonly_cast until a program is loaded; not a helper
@@ -60,81 +61,6 @@ struct event_header {
 	__u32 tid;
 };
 
-struct event_syscall {
-	struct event_header header;
-	__u64 duration_ns;
-	__s64 offset; /* -1: not applicable */
-	__u64 asked_bytes;
-	__s64 result;
-	__u32 file;
-	__u16 op;
-	__u16 pad;
-	__u32 fetched_pages;
-	__u32 fault_fetched_pages;
-	__u32 major_faults;
-	__u32 created_pages;
-	__u32 dirtied_pages;
-	__u32 read_for_write_bytes;
-	__u32 open_file; /* see open_file_of; 0: unknown */
-	__u32 flags;	 /* TRACE_OP_* */
-};
-
-struct event_syscall_path {
-	struct event_syscall call;
-	__u32 file2;
-	__u32 dir;
-	__u32 dir2;
-	__u16 path_bytes;  /* without NUL */
-	__u16 path2_bytes; /* the second path follows the first */
-	char text[];
-};
-
-/* An io_uring or libaio operation, from submission to completion. The header names the thread that
- * submitted it, or the owner of the ring if the kernel polls the ring. */
-struct event_async {
-	struct event_syscall call;
-	__u32 file2;
-	__u32 dir;
-	__u32 dir2;
-	__u16 path_bytes;  /* without NUL */
-	__u16 path2_bytes; /* the second path follows the first */
-	char text[];
-};
-
-struct event_vfs {
-	struct event_header header; /* pid 0: kernel thread */
-	__u64 duration_ns;
-	__s64 offset; /* -1: not applicable */
-	__u64 asked_bytes;
-	__s64 result;
-	__u32 file;
-	__u16 op;
-	__u16 flags; /* TRACE_VFS_* */
-};
-
-struct event_pagecache {
-	struct event_header header;
-	__u64 offset;
-	__u32 file;
-	__u32 fetched_pages;
-	__u32 created_pages;
-	__u32 op; /* operation in flight that caused the fill; OP_NONE: none */
-};
-
-/* A writing task must pause because too many pages are dirty. */
-struct event_throttle {
-	struct event_header header;
-	__u64 pause_ns;
-	__u32 file;
-	__u32 op; /* operation in flight: OP_FAULT or a call; OP_NONE: no recorded one */
-};
-
-struct event_fork {
-	struct event_header header; /* the parent */
-	__u32 child_pid;
-	__u32 child_tid;
-};
-
 /* Environment variables that name a rank, in order of precedence. Nothing else of an environment
  * leaves its process. */
 #define EVENT_RANK_VARIABLES(X)                                                                    \
@@ -144,50 +70,6 @@ struct event_fork {
 
 struct event_ranks {
 	char value[EVENT_RANK_COUNT][EVENT_RANK_BYTES]; /* "": variable not set */
-};
-
-struct event_exec {
-	struct event_header header;
-	__u64 started_ns; /* start of the process; CLOCK_MONOTONIC */
-	__u64 cgroup_id;
-	__u64 cgroup_set; /* same for tasks in the same cgroups; address, only compared */
-	__u32 ppid;
-	__u32 uid;
-	char comm[EVENT_COMM_BYTES];
-	__u32 command_bytes; /* arguments, each with its NUL */
-	__u32 flags;	     /* TRACE_EXEC_* */
-	struct event_ranks ranks;
-	__u32 pad;
-	char command[];
-};
-
-struct event_exit {
-	struct event_header header;
-	__u64 major_faults; /* this thread's */
-	__u64 minor_faults;
-	char comm[EVENT_COMM_BYTES];
-	__u32 process_ends;
-	__s32 code; /* wait status of the process */
-	__u32 oom;  /* 1: the OOM killer chose this thread's process */
-	__u32 pad;
-};
-
-struct event_file {
-	struct event_header header;
-	__u64 ino;
-	__u64 size_bytes;
-	__u32 id;
-	__u32 dev;
-	__u32 generation;
-	__u32 mode;
-	__u32 rdev;
-	__u32 flags;	       /* TRACE_FILE_* */
-	__u32 class;	       /* one bit of FILE_CLASS_* */
-	__u32 readahead_pages; /* initial readahead of an open file; 0: none or unknown */
-	char filesystem[EVENT_COMM_BYTES];
-	__u32 capacity_pages; /* size limit of a tmpfs; 0: none or unknown */
-	__u32 names_bytes;
-	char names[]; /* path components from leaf to root, each with its NUL */
 };
 
 /* A file in the kernel side's tables, found by its identity. */
@@ -201,64 +83,6 @@ struct file_entry {
 
 /* Flag in an id: the file's record was lost, so the id must not be remembered. */
 #define FILE_UNANNOUNCED (1u << 31)
-
-/* For RECORD_SPAN_BEGIN, and with id 0 for RECORD_INSTANT. */
-struct event_span {
-	struct event_header header;
-	__u64 id;
-	__u16 name_bytes; /* sizes without NULs; text holds name, category, arguments */
-	__u16 category_bytes;
-	__u16 args_bytes;
-	__u16 flags; /* TRACE_SPAN_* */
-	char text[];
-};
-
-struct event_span_end {
-	struct event_header header;
-	__u64 id;
-};
-
-/* A completed block request, or a completed part of one (TRACE_BLOCK_PART). */
-struct event_request {
-	struct event_header header; /* task of the first recorded bio (0: kernel); creation time */
-	__u64 id;
-	__u64 duration_ns;
-	__u64 queue_ns; /* part of duration_ns before the driver got the request */
-	__u64 sector;
-	__u32 dev;  /* whole device */
-	__u32 part; /* partition, or the whole device */
-	__u32 bytes;
-	__u32 own_bytes; /* bytes of recorded bios */
-	__u32 bios;
-	__u32 own_bios;
-	__u32 file;  /* file of the first recorded bio */
-	__u32 flags; /* TRACE_BLOCK_*, including those of the first recorded bio */
-	__u16 op;
-	__u16 status; /* BLK_STS_* of the block layer; 0: success */
-	__u32 pad;
-};
-
-/* The part of a request that belongs to one file. Sent before the request's record. */
-struct event_bio {
-	struct event_header header; /* task that queued the bio, and when; 0: the kernel */
-	__u64 request;
-	__u64 duration_ns;
-	__u64 queue_ns; /* part of duration_ns before the driver got the request */
-	__u64 sector;
-	__s64 offset; /* in the file; -1: unknown */
-	__u32 dev;
-	__u32 file; /* 0: none or unknown */
-	__u32 bytes;
-	__u32 flags; /* TRACE_BLOCK_* */
-	__u32 op;
-	__u32 pad;
-};
-
-/* A request followed by its only recorded bio, in one record. */
-struct event_request_single {
-	struct event_request request; /* header.size covers both */
-	struct event_bio bio;
-};
 
 /* All activity of a device, from any process, counted per CPU and device. Classes as in
  * /proc/diskstats. */
@@ -300,16 +124,50 @@ struct device_place {
 
 #define DEVICE_TAKEN(dev) ((dev) + 1ull)
 
-/* A device's counts so far; built by the user side now and then from the maps in device.h. */
-struct event_device {
-	struct event_header header;
-	struct device_name name;
-	struct device_total total;
-	/* At the end: requests in /proc/diskstats that are missing from the counts above. */
-	__u64 unseen_reads, unseen_read_bytes;
-	__u64 unseen_writes, unseen_write_bytes;
-	__u32 dev;
-	__u32 pad;
+/*
+ * The records, from the lists in columns.h, with their sizes as far as they are fixed. What follows
+ * a fixed part is in the list, too. Records of CPU buffers are in event_lane.h.
+ */
+#define EVENT_COLUMN(id, number, name, type, unit, source, meaning) EVENT_##source
+#define EVENT_MEMBER(type, field) type field;
+#define EVENT_FIELD EVENT_MEMBER
+#define EVENT_PAGES EVENT_MEMBER
+#define EVENT_RARE EVENT_MEMBER
+#define EVENT_RARE_PAGES EVENT_MEMBER
+#define EVENT_CALL EVENT_MEMBER
+#define EVENT_TEXT(bytes, field) char field[bytes];
+#define EVENT_HEAD(field)
+#define EVENT_PART(member)
+#define EVENT_PART_TEXT(member)
+#define EVENT_BY_HAND
+
+#define EVENT_RECORD(name, head, ID, bytes)                                                        \
+	struct name {                                                                              \
+		head;                                                                              \
+		TRACE_FIELDS_##ID(EVENT_COLUMN, EVENT_MEMBER)                                      \
+	};                                                                                         \
+	EVENT_SIZE(name, bytes)
+
+EVENT_RECORD(event_syscall, struct event_header header, SYSCALL, 96);
+EVENT_RECORD(event_syscall_path, struct event_syscall call, PATHS, 112);
+EVENT_RECORD(event_async, struct event_syscall call, PATHS, 112);
+EVENT_RECORD(event_vfs, struct event_header header, VFS, 64);
+EVENT_RECORD(event_pagecache, struct event_header header, PAGECACHE, 48);
+EVENT_RECORD(event_throttle, struct event_header header, THROTTLE, 40);
+EVENT_RECORD(event_fork, struct event_header header, FORK, 32);
+EVENT_RECORD(event_exec, struct event_header header, EXEC, 144);
+EVENT_RECORD(event_exit, struct event_header header, EXIT, 72);
+EVENT_RECORD(event_file, struct event_header header, FILE, 96);
+EVENT_RECORD(event_span, struct event_header header, SPAN_BEGIN, 40); /* and instants */
+EVENT_RECORD(event_span_end, struct event_header header, SPAN_END, 32);
+EVENT_RECORD(event_request, struct event_header header, REQUEST, 96);
+EVENT_RECORD(event_bio, struct event_header header, BIO, 88);
+EVENT_RECORD(event_device, struct event_header header, DEVICE, 296);
+
+/* A request followed by its only recorded bio, in one record. */
+struct event_request_single {
+	struct event_request request; /* header.size covers both */
+	struct event_bio bio;
 };
 
 /*
@@ -439,22 +297,7 @@ enum {
 };
 
 EVENT_SIZE(event_header, 24);
-EVENT_SIZE(event_syscall, 96);
-EVENT_SIZE(event_syscall_path, 112);
-EVENT_SIZE(event_async, 112);
-EVENT_SIZE(event_vfs, 64);
-EVENT_SIZE(event_pagecache, 48);
-EVENT_SIZE(event_throttle, 40);
-EVENT_SIZE(event_fork, 32);
-EVENT_SIZE(event_exec, 144);
-EVENT_SIZE(event_exit, 72);
-EVENT_SIZE(event_file, 96);
-EVENT_SIZE(event_span, 40);
-EVENT_SIZE(event_span_end, 32);
 EVENT_SIZE(event_code, 40);
-EVENT_SIZE(event_request, 96);
-EVENT_SIZE(event_bio, 88);
-EVENT_SIZE(event_device, 296);
 EVENT_SIZE(attach_row, 72);
 
 #endif

@@ -103,8 +103,7 @@ static void test_each_row_has_a_program_for_its_hook(void **state)
 				struct bpf_program *program;
 				char section[64], made[64];
 
-				program =
-					bpf_object__find_program_by_name(skeleton->obj, row.name);
+				program = bpf_object__find_program_by_name(skeleton->obj, row.name);
 				assert_non_null(program);
 				snprintf(section, sizeof(section), "%s", sections[probe->hook]);
 				if (probe->hook < HOOK_PERF && !serves_several(variant, probe))
@@ -140,9 +139,9 @@ static void test_each_block_tracepoint_has_its_arguments(void **state)
 static void test_copies(void **state)
 {
 	static const struct variant two = { "some", .copies = 2,
-					    .probes = { { "fl_one", HOOK_TP_BTF, "x" },
-							{ "fl_two", HOOK_TP_BTF, "y",
-							  .copies = 1 } } };
+					    .probes = {
+						    { "fl_one", HOOK_TP_BTF, "x" },
+						    { "fl_two", HOOK_TP_BTF, "y", .copies = 1 } } };
 	static const char *const names[] = { "fl_one", "fl_one_2", "fl_two" };
 	struct probe_program program = { 0 };
 

@@ -11,6 +11,7 @@
 #include "capture/drain/decode_state.h"
 #include "capture/calls/file_choice.h"
 #include "capture/drain/span_ends.h"
+#include "trace/format/layers.h"
 
 bool decoder_is_whole(const void *record, size_t size)
 {
@@ -68,12 +69,16 @@ enum trace_kind decoder_kind(enum record_kind kind)
 
 const char *decoder_kind_name(enum record_kind kind)
 {
-	return decode_kinds[kind].name;
+	if (kind == RECORD_CODE)
+		return "code";
+	return kind == RECORD_NONE ? "none" : trace_schemas[decode_kinds[kind].kind].kind;
 }
 
 const char *decoder_kind_layer(enum record_kind kind)
 {
-	return decode_kinds[kind].layer;
+	if (kind == RECORD_CODE)
+		return layer_names[LAYER_SPAN];
+	return kind == RECORD_NONE ? "none" : trace_schemas[decode_kinds[kind].kind].layer;
 }
 
 int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int rings,

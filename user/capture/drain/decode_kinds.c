@@ -15,17 +15,45 @@
 
 /* Copies corresponding fields from `event` to `row`, by the lists in columns.h. */
 #define COPY_HEAD(field) event->header.field
-#define COPY_FIELD(field) event->field
-#define COPY_PAGES(field) (uint64_t) event->field * decoder->page_bytes
-#define COPY_RARE(field) COPY_FIELD(field)
-#define COPY_RARE_PAGES(field) COPY_PAGES(field)
+#define COPY_FIELD(type, field) event->field
+#define COPY_PAGES(type, field) (uint64_t) event->field * decoder->page_bytes
+#define COPY_RARE COPY_FIELD
+#define COPY_RARE_PAGES COPY_PAGES
+#define COPY_CALL(type, field) (event->field ? event->field + 1 : 0)
+#define COPY_TEXT(bytes, field) text_string(decoder, event->field, bytes)
+#define COPY_PART(member) event->member
+#define COPY_PART_TEXT(member) text_string(decoder, event->member, sizeof(event->member))
 #define COPY_BY_HAND 0
-#define COPY(id, name, type, unit, source, meaning) row[id] = COPY_##source;
+#define COPY(id, number, name, type, unit, source, meaning) row[id] = COPY_##source;
+
+static uint64_t text_string(const struct decoder *decoder, const char *text, size_t size)
+{
+	return trace_writer_string(decoder->writer, text, strnlen(text, size));
+}
+
+/* Defines how to take a record that its list describes completely. */
+#define TAKE(name, record_type, ID)                                                                \
+	static void name(struct decoder *decoder, unsigned int ring, const void *record)           \
+	{                                                                                          \
+		const struct record_type *event = record;                                          \
+		uint64_t row[ID##_COLUMNS];                                                        \
+                                                                                                   \
+		TRACE_COLUMNS(ID, COPY)                                                            \
+		trace_writer_append(decoder->writer, TRACE_##ID, ring, row);                       \
+	}
+
+TAKE(take_syscall, event_syscall, SYSCALL)
+TAKE(take_vfs, event_vfs, VFS)
+TAKE(take_pagecache, event_pagecache, PAGECACHE)
+TAKE(take_throttle, event_throttle, THROTTLE)
+TAKE(take_exit, event_exit, EXIT)
+TAKE(take_bio, event_bio, BIO)
+TAKE(take_device, event_device, DEVICE)
 
 static void fill_call(const struct decoder *decoder, const struct event_syscall *event,
 		      uint64_t *row)
 {
-	TRACE_COLUMNS_SYSCALL(COPY)
+	TRACE_COLUMNS(SYSCALL, COPY)
 }
 
 /* `address` 0: an exec. */
@@ -35,14 +63,6 @@ static void emit_code(struct decoder *decoder, const struct event_header *header
 	if (decoder->emit_code)
 		decoder->emit_code(decoder->emit_context, header->pid, address, bytes,
 				   header->time_ns);
-}
-
-static void take_syscall(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	uint64_t row[SYSCALL_COLUMNS];
-
-	fill_call(decoder, record, row);
-	trace_writer_append(decoder->writer, TRACE_SYSCALL, ring, row);
 }
 
 static void fill_paths(const struct decoder *decoder, const char *text, size_t bytes, size_t bytes2,
@@ -58,7 +78,7 @@ static void take_syscall_path(struct decoder *decoder, unsigned int ring, const 
 	uint64_t row[SYSCALL_PATH_COLUMNS];
 
 	fill_call(decoder, &event->call, row);
-	TRACE_COLUMNS_PATHS(COPY)
+	TRACE_COLUMNS(PATHS, COPY)
 	fill_paths(decoder, event->text, event->path_bytes, event->path2_bytes, row);
 	trace_writer_append(decoder->writer, TRACE_SYSCALL_PATH, ring, row);
 }
@@ -69,38 +89,9 @@ static void take_async(struct decoder *decoder, unsigned int ring, const void *r
 	uint64_t row[ASYNC_COLUMNS];
 
 	fill_call(decoder, &event->call, row);
-	TRACE_COLUMNS_PATHS(COPY)
+	TRACE_COLUMNS(PATHS, COPY)
 	fill_paths(decoder, event->text, event->path_bytes, event->path2_bytes, row);
 	trace_writer_append(decoder->writer, TRACE_ASYNC, ring, row);
-}
-
-static void take_vfs(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_vfs *event = record;
-	uint64_t row[VFS_COLUMNS];
-
-	TRACE_COLUMNS_VFS(COPY)
-	trace_writer_append(decoder->writer, TRACE_VFS, ring, row);
-}
-
-static void take_pagecache(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_pagecache *event = record;
-	uint64_t row[PAGECACHE_COLUMNS];
-
-	TRACE_COLUMNS_PAGECACHE(COPY)
-	row[PAGECACHE_CALL] = event->op ? event->op + 1 : 0;
-	trace_writer_append(decoder->writer, TRACE_PAGECACHE, ring, row);
-}
-
-static void take_throttle(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_throttle *event = record;
-	uint64_t row[THROTTLE_COLUMNS];
-
-	TRACE_COLUMNS_THROTTLE(COPY)
-	row[THROTTLE_CALL] = event->op ? event->op + 1 : 0;
-	trace_writer_append(decoder->writer, TRACE_THROTTLE, ring, row);
 }
 
 static void take_fork(struct decoder *decoder, unsigned int ring, const void *record)
@@ -108,15 +99,10 @@ static void take_fork(struct decoder *decoder, unsigned int ring, const void *re
 	const struct event_fork *event = record;
 	uint64_t row[FORK_COLUMNS];
 
-	TRACE_COLUMNS_FORK(COPY)
+	TRACE_COLUMNS(FORK, COPY)
 	if (event->child_pid == event->child_tid)
 		span_ends_fork(decoder->span_ends, event->header.pid, event->child_pid);
 	trace_writer_append(decoder->writer, TRACE_FORK, ring, row);
-}
-
-static uint64_t comm_string(struct decoder *decoder, const char *comm)
-{
-	return trace_writer_string(decoder->writer, comm, strnlen(comm, EVENT_COMM_BYTES));
 }
 
 /* Returns false while the cgroup is being looked up. */
@@ -161,8 +147,7 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 
 	while (bytes && !event->command[bytes - 1])
 		bytes--;
-	TRACE_COLUMNS_EXEC(COPY)
-	row[EXEC_COMM] = comm_string(decoder, event->comm);
+	TRACE_COLUMNS(EXEC, COPY)
 	row[EXEC_COMMAND] = bytes || !(event->flags & TRACE_EXEC_JOINED)
 				    ? trace_writer_string(decoder->writer, event->command, bytes)
 				    : ask_command(decoder, event->header.pid);
@@ -181,17 +166,6 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	decoder->waiting[decoder->waiting_count++] = exec;
 }
 
-static void take_exit(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_exit *event = record;
-	uint64_t row[EXIT_COLUMNS];
-
-	TRACE_COLUMNS_EXIT(COPY)
-	row[EXIT_CODE] = (uint32_t)event->code;
-	row[EXIT_COMM] = comm_string(decoder, event->comm);
-	trace_writer_append(decoder->writer, TRACE_EXIT, ring, row);
-}
-
 static void take_file(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_file *event = record;
@@ -199,10 +173,7 @@ static void take_file(struct decoder *decoder, unsigned int ring, const void *re
 	size_t path_bytes = names_path(event, path);
 	uint64_t row[FILE_COLUMNS];
 
-	TRACE_COLUMNS_FILE(COPY)
-	row[FILE_FILESYSTEM] =
-		trace_writer_string(decoder->writer, event->filesystem,
-				    strnlen(event->filesystem, sizeof(event->filesystem)));
+	TRACE_COLUMNS(FILE, COPY)
 	row[FILE_PATH] = trace_writer_string(decoder->writer, path, path_bytes);
 	trace_writer_append(decoder->writer, TRACE_FILE, ring, row);
 	path[path_bytes] = '\0';
@@ -230,7 +201,7 @@ static void take_span_begin(struct decoder *decoder, unsigned int ring, const vo
 	const struct event_span *event = record;
 	uint64_t row[SPAN_BEGIN_COLUMNS];
 
-	TRACE_COLUMNS_SPAN_BEGIN(COPY)
+	TRACE_COLUMNS(SPAN_BEGIN, COPY)
 	fill_texts(decoder, event, &row[SPAN_BEGIN_NAME]);
 	span_ends_begin(decoder->span_ends, event->header.pid, event->id);
 	trace_writer_append(decoder->writer, TRACE_SPAN_BEGIN, ring, row);
@@ -241,7 +212,7 @@ static void take_span_end(struct decoder *decoder, unsigned int ring, const void
 	const struct event_span_end *event = record;
 	uint64_t row[SPAN_END_COLUMNS];
 
-	TRACE_COLUMNS_SPAN_END(COPY)
+	TRACE_COLUMNS(SPAN_END, COPY)
 	span_ends_end(decoder->span_ends, event->header.pid, event->id);
 	trace_writer_append(decoder->writer, TRACE_SPAN_END, ring, row);
 }
@@ -251,7 +222,7 @@ static void take_instant(struct decoder *decoder, unsigned int ring, const void 
 	const struct event_span *event = record;
 	uint64_t row[INSTANT_COLUMNS];
 
-	TRACE_COLUMNS_INSTANT(COPY)
+	TRACE_COLUMNS(INSTANT, COPY)
 	fill_texts(decoder, event, &row[INSTANT_NAME]);
 	trace_writer_append(decoder->writer, TRACE_INSTANT, ring, row);
 }
@@ -279,29 +250,8 @@ static void take_request(struct decoder *decoder, unsigned int ring, const void 
 
 	if (request_bytes(record))
 		decoder_take(decoder, ring, event + 1, sizeof(struct event_bio));
-	TRACE_COLUMNS_REQUEST(COPY)
+	TRACE_COLUMNS(REQUEST, COPY)
 	trace_writer_append(decoder->writer, TRACE_REQUEST, ring, row);
-}
-
-static void take_bio(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_bio *event = record;
-	uint64_t row[BIO_COLUMNS];
-
-	TRACE_COLUMNS_BIO(COPY)
-	trace_writer_append(decoder->writer, TRACE_BIO, ring, row);
-}
-
-static void take_device(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_device *event = record;
-	const char *name = event->name.text;
-	uint64_t row[DEVICE_COLUMNS];
-
-	TRACE_COLUMNS_DEVICE(COPY)
-	row[DEVICE_NAME] =
-		trace_writer_string(decoder->writer, name, strnlen(name, sizeof(event->name.text)));
-	trace_writer_append(decoder->writer, TRACE_DEVICE, ring, row);
 }
 
 /* --- bytes after a record's fields --- */
@@ -309,13 +259,6 @@ static void take_device(struct decoder *decoder, unsigned int ring, const void *
 static size_t path_bytes(const void *record)
 {
 	const struct event_syscall_path *event = record;
-
-	return (size_t)event->path_bytes + event->path2_bytes;
-}
-
-static size_t async_bytes(const void *record)
-{
-	const struct event_async *event = record;
 
 	return (size_t)event->path_bytes + event->path2_bytes;
 }
@@ -340,36 +283,26 @@ static size_t span_bytes(const void *record)
 /* --- the table --- */
 
 const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
-	[RECORD_NONE] = { "none", "none", TRACE_KIND_COUNT, 0, NULL },
-	[RECORD_SYSCALL] = { "syscall", "syscall", TRACE_SYSCALL, sizeof(struct event_syscall),
-			     take_syscall },
-	[RECORD_SYSCALL_PATH] = { "syscall_path", "syscall", TRACE_SYSCALL_PATH,
-				  sizeof(struct event_syscall_path), take_syscall_path,
-				  path_bytes },
-	[RECORD_FAULT] = { "fault", "fault", TRACE_FAULT, 0, NULL }, /* only in slots */
-	[RECORD_PAGECACHE] = { "pagecache", "pagecache", TRACE_PAGECACHE,
-			       sizeof(struct event_pagecache), take_pagecache },
-	[RECORD_FORK] = { "fork", "task", TRACE_FORK, sizeof(struct event_fork), take_fork },
-	[RECORD_EXEC] = { "exec", "task", TRACE_EXEC, sizeof(struct event_exec), take_exec,
-			  exec_bytes },
-	[RECORD_EXIT] = { "exit", "task", TRACE_EXIT, sizeof(struct event_exit), take_exit },
-	[RECORD_FILE] = { "file", "file", TRACE_FILE, sizeof(struct event_file), take_file,
-			  file_bytes },
-	[RECORD_SPAN_BEGIN] = { "span_begin", "span", TRACE_SPAN_BEGIN, sizeof(struct event_span),
-				take_span_begin, span_bytes },
-	[RECORD_SPAN_END] = { "span_end", "span", TRACE_SPAN_END, sizeof(struct event_span_end),
-			      take_span_end },
-	[RECORD_CODE] = { "code", "span", TRACE_KIND_COUNT, sizeof(struct event_code), take_code },
-	[RECORD_VFS] = { "vfs", "vfs", TRACE_VFS, sizeof(struct event_vfs), take_vfs },
-	[RECORD_INSTANT] = { "instant", "span", TRACE_INSTANT, sizeof(struct event_span),
-			     take_instant, span_bytes },
-	[RECORD_THROTTLE] = { "throttle", "pagecache", TRACE_THROTTLE,
-			      sizeof(struct event_throttle), take_throttle },
-	[RECORD_REQUEST] = { "request", "block", TRACE_REQUEST, sizeof(struct event_request),
-			     take_request, request_bytes },
-	[RECORD_BIO] = { "bio", "block", TRACE_BIO, sizeof(struct event_bio), take_bio },
-	[RECORD_DEVICE] = { "device", "block", TRACE_DEVICE, sizeof(struct event_device),
-			    take_device },
-	[RECORD_ASYNC] = { "async", "async", TRACE_ASYNC, sizeof(struct event_async), take_async,
-			   async_bytes },
+	[RECORD_NONE] = { TRACE_KIND_COUNT },
+	[RECORD_SYSCALL] = { TRACE_SYSCALL, sizeof(struct event_syscall), take_syscall },
+	[RECORD_SYSCALL_PATH] = { TRACE_SYSCALL_PATH, sizeof(struct event_syscall_path),
+				  take_syscall_path, path_bytes },
+	[RECORD_FAULT] = { TRACE_FAULT }, /* only in slots */
+	[RECORD_PAGECACHE] = { TRACE_PAGECACHE, sizeof(struct event_pagecache), take_pagecache },
+	[RECORD_FORK] = { TRACE_FORK, sizeof(struct event_fork), take_fork },
+	[RECORD_EXEC] = { TRACE_EXEC, sizeof(struct event_exec), take_exec, exec_bytes },
+	[RECORD_EXIT] = { TRACE_EXIT, sizeof(struct event_exit), take_exit },
+	[RECORD_FILE] = { TRACE_FILE, sizeof(struct event_file), take_file, file_bytes },
+	[RECORD_SPAN_BEGIN] = { TRACE_SPAN_BEGIN, sizeof(struct event_span), take_span_begin,
+				span_bytes },
+	[RECORD_SPAN_END] = { TRACE_SPAN_END, sizeof(struct event_span_end), take_span_end },
+	[RECORD_INSTANT] = { TRACE_INSTANT, sizeof(struct event_span), take_instant, span_bytes },
+	[RECORD_CODE] = { TRACE_KIND_COUNT, sizeof(struct event_code), take_code },
+	[RECORD_THROTTLE] = { TRACE_THROTTLE, sizeof(struct event_throttle), take_throttle },
+	[RECORD_REQUEST] = { TRACE_REQUEST, sizeof(struct event_request), take_request,
+			     request_bytes },
+	[RECORD_BIO] = { TRACE_BIO, sizeof(struct event_bio), take_bio },
+	[RECORD_DEVICE] = { TRACE_DEVICE, sizeof(struct event_device), take_device },
+	[RECORD_ASYNC] = { TRACE_ASYNC, sizeof(struct event_async), take_async, path_bytes },
+	[RECORD_VFS] = { TRACE_VFS, sizeof(struct event_vfs), take_vfs },
 };

@@ -11,18 +11,18 @@
 /* Copies corresponding fields from `event` to `row`, by the lists in columns.h. A slot holds a
  * header's fields itself, and no rare ones. */
 #define SLOT_HEAD(field) event->field
-#define SLOT_FIELD(field) event->field
-#define SLOT_PAGES(field) (uint64_t) event->field * decoder->page_bytes
-#define SLOT_RARE(field) 0
-#define SLOT_RARE_PAGES(field) 0
-#define COPY_SLOT(id, name, type, unit, source, meaning) row[id] = SLOT_##source;
+#define SLOT_FIELD(type, field) event->field
+#define SLOT_PAGES(type, field) (uint64_t) event->field * decoder->page_bytes
+#define SLOT_RARE(type, field) 0
+#define SLOT_RARE_PAGES(type, field) 0
+#define COPY_SLOT(id, number, name, type, unit, source, meaning) row[id] = SLOT_##source;
 
 static void take_lane_fault(struct decoder *decoder, unsigned int lane,
 			    const struct lane_fault *event)
 {
 	uint64_t row[FAULT_COLUMNS];
 
-	TRACE_COLUMNS_FAULT(COPY_SLOT)
+	TRACE_COLUMNS(FAULT, COPY_SLOT)
 	decoder->taken[RECORD_FAULT]++;
 	trace_writer_append(decoder->writer, TRACE_FAULT, lane, row);
 }
@@ -32,7 +32,7 @@ static void take_lane_call(struct decoder *decoder, unsigned int lane,
 {
 	uint64_t row[SYSCALL_COLUMNS];
 
-	TRACE_COLUMNS_SYSCALL(COPY_SLOT)
+	TRACE_COLUMNS(SYSCALL, COPY_SLOT)
 	decoder->taken[RECORD_SYSCALL]++;
 	trace_writer_append(decoder->writer, TRACE_SYSCALL, lane, row);
 }
@@ -60,16 +60,16 @@ static size_t take_lane_calls(struct decoder *decoder, unsigned int lane,
 	((struct trace_field) { offsetof(struct lane_slot, call.member),                           \
 				sizeof(((struct lane_slot *)0)->call.member), by })
 #define PLACE_HEAD(field) PLACE(field, 0)
-#define PLACE_FIELD(field) PLACE(field, 0)
-#define PLACE_PAGES(field) PLACE(field, shift)
-#define PLACE_RARE(field) ((struct trace_field) { 0 })
-#define PLACE_RARE_PAGES(field) ((struct trace_field) { 0 })
-#define PLACE_SLOT(id, name, type, unit, source, meaning) [id] = PLACE_##source,
+#define PLACE_FIELD(type, field) PLACE(field, 0)
+#define PLACE_PAGES(type, field) PLACE(field, shift)
+#define PLACE_RARE(type, field) ((struct trace_field) { 0 })
+#define PLACE_RARE_PAGES(type, field) ((struct trace_field) { 0 })
+#define PLACE_SLOT(id, number, name, type, unit, source, meaning) [id] = PLACE_##source,
 
 void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_bytes)
 {
 	const unsigned int shift = __builtin_ctz(page_bytes);
-	const struct trace_field all[SYSCALL_COLUMNS] = { TRACE_COLUMNS_SYSCALL(PLACE_SLOT) };
+	const struct trace_field all[SYSCALL_COLUMNS] = { TRACE_COLUMNS(SYSCALL, PLACE_SLOT) };
 
 	memcpy(fields, all, sizeof(all));
 }

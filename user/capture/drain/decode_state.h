@@ -42,9 +42,8 @@ struct decoder {
 
 /* How to take a kind of record. */
 struct decode_kind {
-	const char *name, *layer;
-	enum trace_kind kind;
-	size_t size; /* of its fields */
+	enum trace_kind kind; /* TRACE_KIND_COUNT: no row of its own */
+	size_t size;	      /* of its fields */
 	void (*take)(struct decoder *decoder, unsigned int ring, const void *record);
 	size_t (*text_bytes)(const void *record); /* bytes after the fields; NULL: none */
 };

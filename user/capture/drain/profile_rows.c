@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#define TAKE_FIELD(field) added->field
-#define TAKE_PAGES(field) (uint64_t) added->field * rows->page_bytes
-#define TAKE_SECTORS(field) (uint64_t) added->field *TRACE_SECTOR_BYTES
+#define TAKE_PART(member) added->member
+#define TAKE_PART_PAGES(member) (uint64_t) added->member * rows->page_bytes
+#define TAKE_PART_SECTORS(member) (uint64_t) added->member *TRACE_SECTOR_BYTES
 #define TAKE_BY_HAND 0
-#define TAKE(id, name, type, unit, source, meaning) row[id] = TAKE_##source;
+#define TAKE(id, number, name, type, unit, source, meaning) row[id] = TAKE_##source;
 
 /* Must precede the first row that uses it. */
 static void name_other(struct profile_rows *rows, uint64_t time_ns)
@@ -29,7 +29,7 @@ static void write_classes(struct profile_rows *rows, const struct profile_slot *
 {
 	uint64_t row[PROFILE_CLASS_COLUMNS];
 
-	TRACE_COLUMNS_PROFILE_CLASS(TAKE)
+	TRACE_COLUMNS(PROFILE_CLASS, TAKE)
 	row[PROFILE_CLASS_TIME] = added->last_ns;
 	row[PROFILE_CLASS_WHAT] = of;
 	for (unsigned int i = 0; i < count; i++) {
@@ -60,7 +60,7 @@ void profile_rows_take(void *context, const struct profile_slot *added)
 		return;
 	if (added->key.file == TRACE_FILE_OTHER && !rows->other_named)
 		name_other(rows, added->last_ns);
-	TRACE_COLUMNS_PROFILE(TAKE)
+	TRACE_COLUMNS(PROFILE, TAKE)
 	row[PROFILE_TIME] = added->last_ns;
 	row[PROFILE_OVER] = added->last_ns - added->first_ns;
 	trace_writer_append(rows->writer, TRACE_PROFILE, 0, row);

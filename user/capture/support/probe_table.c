@@ -168,8 +168,8 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_PAGECACHE,
 		.required = true,
-		.variants = { COPIED({ "fl_page_add", HOOK_TP_BTF,
-				       "mm_filemap_add_to_page_cache" }) },
+		.variants = { COPIED(
+			{ "fl_page_add", HOOK_TP_BTF, "mm_filemap_add_to_page_cache" }) },
 	},
 	{
 		.layer = LAYER_PAGECACHE,

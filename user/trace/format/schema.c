@@ -10,16 +10,17 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define COLUMN(id, name, type, unit, source, meaning)                                              \
-	{ name, TRACE_##type, TRACE_UNIT_##unit, meaning },
+#define COLUMN(id, number, name, type, unit, source, meaning)                                      \
+	[number] = { name, TRACE_##type, TRACE_UNIT_##unit, meaning },
 #define COLUMNS_OF_KIND(id, name, ...)                                                             \
-	static const struct trace_column name##_columns[] = { TRACE_COLUMNS_##id(COLUMN) };        \
-	_Static_assert(COUNT(name##_columns) == id##_COLUMNS, "columns are numbered in order");    \
+	static const struct trace_column name##_columns[] = { TRACE_COLUMNS(id, COLUMN) };         \
+	_Static_assert(COUNT(name##_columns) == id##_COLUMNS,                                      \
+		       "columns are numbered without gaps");                                       \
 	_Static_assert(COUNT(name##_columns) < TRACE_COLUMNS_MAX, "a mask can name them");
 
 TRACE_KINDS(COLUMNS_OF_KIND)
 
-#define SCHEMA(id, name, layer_, duration_, names_, numbers, meaning_)                             \
+#define SCHEMA(id, name, layer_, duration_, names_, numbers, flags, meaning_)                      \
 	[TRACE_##id] = {                                                                           \
 		.kind = #name,                                                                     \
 		.layer = (layer_),                                                                 \

@@ -60,14 +60,16 @@ extern const struct trace_schema trace_schemas[TRACE_KIND_COUNT];
 
 /* Column numbers, FAULT_TIME to FAULT_COLUMNS and so on. TRACE_SYSCALL_PATH begins with the columns
  * of TRACE_SYSCALL; TRACE_ASYNC has the same ones as TRACE_SYSCALL_PATH. */
-#define TRACE_ENUM_COLUMN(id, ...) id,
-#define TRACE_NUMBERS_OWN(id) enum { TRACE_COLUMNS_##id(TRACE_ENUM_COLUMN) id##_COLUMNS };
+#define TRACE_NUMBER(id, number, ...) id = number,
+#define TRACE_ONE_MORE(...) +1
+#define TRACE_NUMBERS_OWN(id)                                                                      \
+	enum { TRACE_COLUMNS(id, TRACE_NUMBER) id##_COLUMNS = TRACE_COLUMNS(id, TRACE_ONE_MORE) };
 #define TRACE_NUMBERS_SHARED(id)
 #define TRACE_NUMBERS(id, name, layer, duration, names, numbers, ...) TRACE_NUMBERS_##numbers(id)
 TRACE_KINDS(TRACE_NUMBERS)
 enum {
-	SYSCALL_PATH_BEFORE = SYSCALL_COLUMNS - 1,
-	TRACE_COLUMNS_PATHS(TRACE_ENUM_COLUMN) SYSCALL_PATH_COLUMNS,
+	TRACE_COLUMNS(PATHS, TRACE_NUMBER) SYSCALL_PATH_COLUMNS =
+		TRACE_COLUMNS(SYSCALL_PATH, TRACE_ONE_MORE),
 	ASYNC_COLUMNS = SYSCALL_PATH_COLUMNS
 };
 
