@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Table of operations that outlive the call that submits them.
- *
- * As for bios (bio_mark.h), an operation's address selects a slot in an array, which costs a
- * fraction of a hash lookup. If another operation holds the slot, the operation goes into a hash,
- * which is not searched while it is empty.
  */
 #ifndef FAULTLINE_BPF_ASYNC_FLIGHT_H
 #define FAULTLINE_BPF_ASYNC_FLIGHT_H
 
+#include "core/addr_table.h"
 #include "core/ring.h"
 #include "core/state.h"
 
@@ -32,29 +29,13 @@ struct async_slot {
 	struct async_operation operation;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << ASYNC_SLOTS_LOG);
-	__type(key, __u32);
-	__type(value, struct async_slot);
-} async_places SEC(".maps");
-
+ADDR_TABLE(async_places, struct async_slot, ASYNC_SLOTS_LOG)
 /* Bounded: an operation without room is counted at its completion, and its record is lost. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ASYNC_FLIGHT_MAX);
-	__type(key, struct async_key);
-	__type(value, struct async_operation);
-} async_flight SEC(".maps");
-
-extern volatile __u64 async_flight_count; /* in the hash */
+ADDR_OVERFLOW(async_flight, struct async_key, struct async_operation, ASYNC_FLIGHT_MAX)
 
 static __always_inline struct async_slot *async_slot(const struct async_key *key)
 {
-	__u32 number = lower_half(key->address) ^ lower_half(key->mm);
-	__u32 at = number * 0x9e3779b1 >> (32 - ASYNC_SLOTS_LOG); /* 2^32 / golden ratio */
-
-	return bpf_map_lookup_elem(&async_places, &at);
+	return async_places_slot(lower_half(key->address) ^ lower_half(key->mm));
 }
 
 static __always_inline bool async_slot_matches(const struct async_slot *slot,
@@ -70,7 +51,7 @@ static __always_inline struct async_operation *async_find(struct async_key *key)
 
 	if (slot && async_slot_matches(slot, key))
 		return &slot->operation;
-	return async_flight_count ? bpf_map_lookup_elem(&async_flight, key) : NULL;
+	return async_flight_find(key);
 }
 
 /* These functions are global, so each is verified once. Puts an operation without a slot into the
@@ -79,7 +60,7 @@ __noinline int async_put_overflow(struct async_key *key, struct async_operation 
 {
 	struct async_operation *copy; /* up to 6.1, maps reject memory passed as an argument */
 	struct async_key at;
-	long status;
+	int status;
 
 	if (!key || !operation)
 		return -1;
@@ -88,13 +69,9 @@ __noinline int async_put_overflow(struct async_key *key, struct async_operation 
 		return -1;
 	at = *key;
 	*copy = *operation;
-	status = bpf_map_update_elem(&async_flight, &at, copy, BPF_NOEXIST);
-	if (!status)
-		__sync_fetch_and_add(&async_flight_count, 1);
-	else
-		status = bpf_map_update_elem(&async_flight, &at, copy, BPF_ANY);
+	status = async_flight_put(&at, copy);
 	scratch_put(copy);
-	return status;
+	return status < 0;
 }
 
 /* Stores an operation, replacing one with the same key. Returns nonzero if there is no room. */
@@ -132,8 +109,8 @@ __noinline int async_remove(struct async_key *key)
 		*(volatile __u64 *)&slot->key.address = 0;
 		return 0;
 	}
-	if (async_flight_count && !bpf_map_delete_elem(&async_flight, &at))
-		__sync_fetch_and_add(&async_flight_count, -1);
+	if (async_flight_count)
+		async_flight_remove(&at);
 	return 0;
 }
 

@@ -23,19 +23,7 @@ struct range_slot {
 	struct async_range ranges[RANGES_OF_SLOT];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << RANGE_SLOTS_LOG);
-	__type(key, __u32);
-	__type(value, struct range_slot);
-} async_ranges SEC(".maps");
-
-static __always_inline struct range_slot *range_slot(__u64 mapping)
-{
-	__u32 at = mapping * 0x9e3779b97f4a7c15 >> (64 - RANGE_SLOTS_LOG); /* 2^64 / golden ratio */
-
-	return bpf_map_lookup_elem(&async_ranges, &at);
-}
+ADDR_TABLE(async_ranges, struct range_slot, RANGE_SLOTS_LOG)
 
 /* Returns the page cache that reads and writes of a file fill; for an overlay file, that of the
  * layer's file. */
@@ -66,7 +54,7 @@ __noinline int async_range_put(struct async_key *key, struct address *address)
 	file = (struct file *)address->at;
 	mapping = file_page_cache(file);
 	operation = async_find(&at);
-	slot = range_slot(mapping);
+	slot = async_ranges_slot(mapping);
 	if (!mapping || !operation || !slot)
 		return 0;
 	operation->account.mapping = mapping;
@@ -137,7 +125,7 @@ static long range_step(__u32 i, struct range_search *search)
  * else the one that ends closest before it. Returns whether there is one. */
 static __noinline int range_find(struct range_search *search)
 {
-	search->slot = range_slot(search->add->mapping);
+	search->slot = async_ranges_slot(search->add->mapping);
 	if (!search->slot)
 		return 0;
 	search->newest = search->slot->next - 1;

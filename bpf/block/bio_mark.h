@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Marks of bios in flight, by the bio's address.
- *
- * A bio's address selects a slot in an array, which costs a tenth of a hash lookup. If another bio
- * holds the slot, the bio goes into a hash, which is not searched while it is empty.
  */
 #ifndef FAULTLINE_BPF_BIO_MARK_H
 #define FAULTLINE_BPF_BIO_MARK_H
 
+#include "core/addr_table.h"
 #include "core/ring.h"
 
 struct bio_mark {
@@ -41,36 +39,16 @@ struct bio_slot {
 	struct bio_mark mark;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << BIO_SLOTS_LOG);
-	__type(key, __u32);
-	__type(value, struct bio_slot);
-} bio_places SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 32768);
-	__type(key, __u64);
-	__type(value, struct bio_mark);
-} bio_marks SEC(".maps");
-
-extern volatile __u64 bio_marks_count; /* in the hash */
-
-static __always_inline struct bio_slot *bio_slot(__u64 bio)
-{
-	__u32 key = bio * 0x9e3779b97f4a7c15 >> (64 - BIO_SLOTS_LOG); /* 2^64 / golden ratio */
-
-	return bpf_map_lookup_elem(&bio_places, &key);
-}
+ADDR_TABLE(bio_places, struct bio_slot, BIO_SLOTS_LOG)
+ADDR_OVERFLOW(bio_marks, __u64, struct bio_mark, 32768)
 
 static __always_inline struct bio_mark *bio_mark_find(__u64 bio)
 {
-	struct bio_slot *slot = bio_slot(bio);
+	struct bio_slot *slot = bio_places_slot(bio);
 
 	if (slot && slot->bio == bio)
 		return &slot->mark;
-	return bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
+	return bio_marks_find(&bio);
 }
 
 /* Identifies a disk: the lower half of the gendisk's address. */
@@ -107,12 +85,16 @@ static __always_inline void bio_mark_put_overflow(__u64 bio, const struct bio_ma
 {
 	struct bio_mark copy = *mark; /* on the stack: up to 6.1, maps accept no other value */
 
-	if (!bpf_map_update_elem(&bio_marks, &bio, &copy, BPF_NOEXIST))
-		__sync_fetch_and_add(&bio_marks_count, 1);
-	else if (bpf_map_update_elem(&bio_marks, &bio, &copy, BPF_ANY))
+	switch (bio_marks_put(&bio, &copy)) {
+	case 0:
+		break;
+	case 1:
+		if (!again)
+			bio_mark_stale();
+		break;
+	default:
 		ring_lose(RECORD_BIO);
-	else if (!again)
-		bio_mark_stale();
+	}
 }
 
 /*
@@ -129,7 +111,7 @@ __noinline int bio_mark_put(struct address *at, struct bio_mark *mark, bool agai
 
 	if (!at || !mark)
 		return 0;
-	slot = bio_slot(at->at);
+	slot = bio_places_slot(at->at);
 	if (!slot)
 		return 0;
 	holder = __sync_val_compare_and_swap(&slot->bio, 0, at->at);
@@ -186,20 +168,18 @@ __noinline int bio_mark_take(struct bio_now *now, struct bio_mark *mark, bool en
 	if (!now || !mark)
 		return 0;
 	bio = now->bio;
-	slot = bio_slot(bio);
+	slot = bio_places_slot(bio);
 	if (slot && slot->bio == bio) {
 		*mark = slot->mark;
 		if (ends && __sync_val_compare_and_swap(&slot->bio, bio, 0) != bio)
 			return 0;
 	} else {
-		overflow = bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
+		overflow = bio_marks_find(&bio);
 		if (!overflow)
 			return 0;
 		*mark = *overflow;
-		if (ends && bpf_map_delete_elem(&bio_marks, &bio))
+		if (ends && !bio_marks_remove(&bio))
 			return 0;
-		if (ends)
-			__sync_fetch_and_add(&bio_marks_count, -1);
 	}
 	if (bio_mark_matches(mark, now))
 		return 1;

@@ -448,7 +448,7 @@ static __always_inline bool done_single(struct done_walk *walk)
 
 	if (!walk->whole || walk->flush || !now.bio || KREAD(bio, now.bio, bi_next))
 		return false;
-	slot = bio_slot(now.bio);
+	slot = bio_places_slot(now.bio);
 	if (!slot)
 		return false;
 	if (slot->bio != now.bio)

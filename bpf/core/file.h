@@ -8,6 +8,7 @@
 #ifndef FAULTLINE_BPF_FILE_H
 #define FAULTLINE_BPF_FILE_H
 
+#include "core/addr_table.h"
 #include "core/file_path.h"
 #include "core/inode_class.h"
 #include "core/layer.h"
@@ -39,12 +40,7 @@ struct file_table_slot {
 	struct file_key key;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << FILE_SLOTS_LOG);
-	__type(key, __u32);
-	__type(value, struct file_table_slot);
-} file_places SEC(".maps");
+ADDR_TABLE(file_places, struct file_table_slot, FILE_SLOTS_LOG)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -65,10 +61,7 @@ extern volatile bool files_crowded; /* the hash is not empty */
 
 static __always_inline struct file_table_slot *file_table_slot(const struct file_key *key)
 {
-	__u64 number = key->ino ^ (__u64)key->generation << 32 ^ (__u64)key->dev << 20;
-	__u32 at = number * 0x9e3779b97f4a7c15 >> (64 - FILE_SLOTS_LOG); /* 2^64 / golden ratio */
-
-	return bpf_map_lookup_elem(&file_places, &at);
+	return file_places_slot(key->ino ^ (__u64)key->generation << 32 ^ (__u64)key->dev << 20);
 }
 
 static __always_inline bool file_slot_matches(const struct file_table_slot *slot,

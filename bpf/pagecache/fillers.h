@@ -10,6 +10,7 @@
 #define FAULTLINE_BPF_FILLERS_H
 
 #include "pagecache/fetched.h"
+#include "core/addr_table.h"
 #include "core/settings.h"
 
 #define FILLERS_LOG 13
@@ -20,18 +21,11 @@ struct filler {
 	struct owner owner;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << FILLERS_LOG);
-	__type(key, __u32);
-	__type(value, struct filler);
-} fillers SEC(".maps");
+ADDR_TABLE(fillers, struct filler, FILLERS_LOG)
 
 static __always_inline struct filler *filler_at(__u64 mapping, __u64 index)
 {
-	__u32 at = (mapping ^ index << 8) * 0x9e3779b97f4a7c15 >> (64 - FILLERS_LOG);
-
-	return bpf_map_lookup_elem(&fillers, &at); /* 2^64 / golden ratio */
+	return fillers_slot(mapping ^ index << 8);
 }
 
 /* Global, so the verifier treats the mapping's address as a plain number. */

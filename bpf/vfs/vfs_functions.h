@@ -48,8 +48,7 @@
 	FUNCTION(sreadc, copy_splice_read, SPLICE_READ, TO_PIPE)
 #define VFS_SPLICES_IN_OLD(FUNCTION)                                                               \
 	FUNCTION(osread, generic_file_splice_read, SPLICE_READ, TO_PIPE)
-#define VFS_SPLICES_OUT(FUNCTION)                                                                  \
-	FUNCTION(swrite, iter_file_splice_write, SPLICE_WRITE, FROM_PIPE)
+#define VFS_SPLICES_OUT(FUNCTION) FUNCTION(swrite, iter_file_splice_write, SPLICE_WRITE, FROM_PIPE)
 /* to storage: each calls the next, unless the compiler has inlined it */
 #define VFS_SYNCS(FUNCTION)                                                                        \
 	FUNCTION(dsync, do_fsync, FSYNC_RANGE, FD_SYNC)                                            \
