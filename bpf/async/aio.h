@@ -60,7 +60,7 @@ static __noinline int aio_begin(struct async_key *key, struct aio_walk *walk)
 	walk->state->async.writes |= begun.row.traits & ASYNC_WRITES;
 	begun.account.offset = begun.row.shape == ASYNC_RW ? iocb.offset : -1;
 	begun.fd = iocb.fd;
-	op_account_begin(&begun.account, begun.row.op, walk->now_ns);
+	async_begin(&begun.account, begun.row.op, walk->now_ns);
 	if (begun.row.traits & ASYNC_VECTOR)
 		begun.requested_bytes = vector_bytes(iocb.buffer, iocb.bytes);
 	else if (begun.row.shape == ASYNC_RW)

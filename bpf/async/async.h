@@ -105,19 +105,24 @@ __noinline int async_send(struct async_operation *done, __s64 result, __u64 dura
 	return 0;
 }
 
+static __always_inline __u32 async_profile_flags(__u32 flags)
+{
+	return (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
+	       (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
+	       (flags & TRACE_OP_SILENT ? TRACE_PROFILE_UNTIMED : 0) | profile_advice(flags);
+}
+
 /* Adds an operation to its slot instead of sending a record. */
 static __noinline int async_profile(struct async_operation *ended, __s64 result, __u64 duration_ns)
 {
-	__u32 flags = ended->account.flags;
 	struct profile_done done;
 
 	profile_fill(&done, &ended->account, ended->owner.pid, duration_ns, result,
 		     ended->row.traits & ASYNC_BYTES);
+	if (in_flight_summed && duration_ns >= IN_FLIGHT_ENDS_NS)
+		done.summed_ns = op_account_end_summed(&ended->account, duration_ns);
 	done.key.file2 = ended->file2;
-	done.key.flags = (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
-			 (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
-			 (flags & TRACE_OP_SILENT ? TRACE_PROFILE_UNTIMED : 0) |
-			 profile_advice(flags);
+	done.key.flags = async_profile_flags(ended->account.flags);
 	done.requested_bytes = ended->requested_bytes;
 	done.sized = ended->row.traits & ASYNC_BYTES ? 1 : 0;
 	done.shared = 1;
@@ -159,6 +164,14 @@ __noinline int async_emit(struct async_key *key, struct async_operation *done, _
 }
 
 /* --- beginning and ending --- */
+
+/* The begin of an operation. Its slot may have been another's a moment ago: a summed_ns that is
+ * its own makes an iterator's claim on that one fail (op_account.h). */
+static __always_inline void async_begin(struct op_account *account, __u32 op, __u64 now_ns)
+{
+	op_account_begin(account, op, now_ns);
+	account->summed_ns = now_ns;
+}
 
 /* Result of an operation that succeeded silently. Short reads and writes always complete
  * visibly. */

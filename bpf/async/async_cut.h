@@ -18,21 +18,21 @@ struct async_cut {
 	__u32 pid;
 };
 
-/* Sets the file of an incomplete io_uring request, if the run has used that file before; other
+/* Finds the file of an incomplete io_uring request, 0 unless the run has used it before: other
  * lookups would exceed the stack. Returns false if files of its class are not recorded. */
-static __always_inline bool uring_cut_file(struct async_operation *operation, void *request)
+static __always_inline bool uring_find_file(void *request, __u32 *id)
 {
 	struct file *file = KREAD(io_kiocb, request, file);
 	struct file_facts facts = {};
 	struct address inode;
 
-	if (!file || operation->row.shape >= ASYNC_SPLICE)
+	if (!file)
 		return true;
 	if (!(file_class(KREAD(file, file, f_inode)) & file_classes))
 		return false;
 	file_facts_of(file, &facts);
 	inode.at = (__u64)facts.inode;
-	operation->account.file = file_find_interned(&inode);
+	*id = file_find_interned(&inode);
 	return true;
 }
 
@@ -48,7 +48,8 @@ static __noinline int async_cut_one(struct async_key *key, struct async_operatio
 		return 0;
 	}
 	operation->account.flags |= TRACE_OP_UNFINISHED;
-	if (at.mm || uring_cut_file(operation, (void *)at.address))
+	if (at.mm || operation->row.shape >= ASYNC_SPLICE ||
+	    uring_find_file((void *)at.address, &operation->account.file))
 		async_emit(&at, operation, cut->result, cut->now_ns);
 	async_remove(&at);
 	return 0;

@@ -147,7 +147,7 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 	begun.row = *row;
 	op_account_open(&begun.account);
 	begun.account.offset = -1;
-	op_account_begin(&begun.account, row->op, bpf_ktime_get_ns());
+	async_begin(&begun.account, row->op, bpf_ktime_get_ns());
 	uring_take_owner(&begun, task, ring);
 	uring_take_range(&begun, request);
 	if (flags & REQ_FIXED_FILE)
@@ -543,7 +543,7 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 	done->account.fetched_pages = 0;
 	done->account.created_pages = 0;
 	done->account.read_for_write_bytes = 0;
-	op_account_begin(&done->account, done->row.op, now_ns);
+	async_begin(&done->account, done->row.op, now_ns);
 	return 0;
 }
 

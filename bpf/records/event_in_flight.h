@@ -11,8 +11,9 @@
 
 #define IN_FLIGHT_BEFORE (1u << 0) /* already in flight when recording began */
 #define IN_FLIGHT_KEPT (1u << 1)   /* the flight recorder keeps events of the process */
+#define IN_FLIGHT_ASYNC (1u << 2)  /* no thread waits in it; `tid` submitted it */
 
-/* A call or file fault that a task has been in for some time. */
+/* A call, file fault or asynchronous operation that has been in flight for some time. */
 struct event_in_flight {
 	__u64 start_ns; /* CLOCK_MONOTONIC; the start of recording for IN_FLIGHT_BEFORE */
 	__u64 process_start_ns;

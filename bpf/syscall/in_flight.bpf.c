@@ -1,62 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Lists calls and faults in flight while a recording runs, and adds their time so far to the sums,
- * so that an operation that hangs counts before it returns. The iterator runs while the tasks do,
- * and writes only summed_ns of their state (op_account.h).
+ * Lists operations in flight while a recording runs, and adds their time so far to the sums, so
+ * that one that hangs counts before it ends. The iterator runs while the tasks do, and writes only
+ * summed_ns of their state (op_account.h).
  */
+#include "async/async_in_flight.h"
 #include "syscall/call_exit.h"
-#include "syscall/in_flight.h"
-
-/* A task's operation in flight. */
-struct in_flight {
-	struct op_account *account;
-	struct task_struct *task;
-	struct profile_key key;
-	__u64 start_ns;
-	__u64 summed_ns; /* the account's, read first */
-	__u64 path;	 /* in the task's memory; 0: none */
-	__u32 before;
-};
-
-/* Adds the time since the last reading, unless the operation has just ended. */
-static __always_inline void in_flight_sum(struct in_flight *found, __u64 now_ns)
-{
-	__u64 from_ns = found->summed_ns > found->start_ns ? found->summed_ns : found->start_ns;
-
-	if (!in_flight_summed || now_ns <= from_ns)
-		return;
-	if (__sync_val_compare_and_swap(&found->account->summed_ns, found->summed_ns, now_ns) !=
-	    found->summed_ns)
-		return;
-	profile_add_time(&found->key, found->task, found->start_ns, now_ns - from_ns);
-}
-
-static __always_inline int in_flight_send(struct in_flight *found, struct seq_file *out)
-{
-	struct task_struct *leader = TASK_POINTER(found->task, group_leader);
-	__u64 now_ns = bpf_ktime_get_ns();
-	struct event_in_flight *row;
-
-	if (!found->key.op || now_ns < found->start_ns + IN_FLIGHT_MIN_NS)
-		return 0;
-	in_flight_sum(found, now_ns);
-	row = scratch_get();
-	if (!row)
-		return 0;
-	row->start_ns = found->start_ns;
-	row->process_start_ns = TASK_POINTER(leader, start_time);
-	row->pid = found->task->tgid;
-	row->tid = found->task->pid;
-	row->file = found->key.file;
-	row->op = found->key.op;
-	row->flags = (found->before ? IN_FLIGHT_BEFORE : 0) |
-		     (flight_keeps(found->task->tgid) ? IN_FLIGHT_KEPT : 0);
-	if (!found->path || !path_read_task(row->path, sizeof(row->path), found->task, found->path))
-		row->path[0] = 0;
-	bpf_seq_write(out, row, sizeof(*row));
-	scratch_put(row);
-	return 0;
-}
 
 /* Returns the id of a descriptor's file; 0: files of its kind are not recorded. */
 static __always_inline __u32 in_flight_file(struct task_struct *task, __u32 fd)
@@ -88,7 +37,7 @@ static __always_inline void in_flight_find_call(struct in_flight *found, struct 
 	} else {
 		row = call_before(state, found->task, args, number);
 		found->key.op = row.op;
-		found->before = 1;
+		found->flags = IN_FLIGHT_BEFORE;
 		found->start_ns = state->armed_ns;
 		found->key.file2 = 0;
 		found->key.file = 0;
@@ -101,7 +50,7 @@ static __always_inline void in_flight_find_call(struct in_flight *found, struct 
 	/* Waiting for asynchronous operations is not an operation on a file. */
 	if (row.traits & (CALL_SUBMITS | CALL_AIO_REAP))
 		found->key.op = 0;
-	found->key.flags = profile_call_flags(found->before ? 0 : account->flags, row.traits);
+	found->key.flags = profile_call_flags(found->flags ? 0 : account->flags, row.traits);
 	found->path = row.path && !found->key.file ? call_arg(args, row.path) : 0;
 }
 
@@ -136,7 +85,7 @@ static __always_inline void in_flight_find_fault(struct in_flight *found, struct
 	found->start_ns = account->start_ns;
 	if (fault_before(state, found->task, number)) {
 		found->start_ns = state->armed_ns;
-		found->before = 1;
+		found->flags = IN_FLIGHT_BEFORE;
 		found->key.op = OP_FAULT;
 	} else if (fault_is_in_flight(&state->fault, found->task, number) &&
 		   in_flight_find_fault_file(found, &state->fault)) {
@@ -161,10 +110,12 @@ int fl_in_flight(struct bpf_iter__task *context)
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	call_args_read(&args, regs);
 	call.task = fault.task = task;
+	call.tid = fault.tid = task->pid;
 	call.key.pid = fault.key.pid = task->tgid;
 	in_flight_find_call(&call, state, &args, SYSCALL_NUMBER(regs));
 	in_flight_send(&call, context->meta->seq);
 	in_flight_find_fault(&fault, state, SYSCALL_NUMBER(regs));
 	in_flight_send(&fault, context->meta->seq);
+	async_in_flight(task, context->meta->seq);
 	return 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * How an iterator over tasks finds out what another task is doing: calls that began before the task
- * was followed, and page faults.
+ * was followed, and page faults; and the rows that it writes.
  */
 #ifndef FAULTLINE_BPF_IN_FLIGHT_H
 #define FAULTLINE_BPF_IN_FLIGHT_H
 
+#include "core/profile.h"
 #include "syscall/call_args.h"
 #include "fault/vma.h"
 
@@ -66,6 +67,59 @@ static __always_inline __u32 path_read_task(char *text, const __u32 size, struct
 	/* Copying it onto itself finds its end without a loop to verify. */
 	bytes = bpf_probe_read_kernel_str(text, size, text);
 	return bytes > 0 ? bytes : 0;
+}
+
+/* --- rows of operations in flight --- */
+
+/* An operation in flight of a task, or of its process. */
+struct in_flight {
+	struct op_account *account;
+	struct task_struct *task;
+	struct profile_key key;
+	__u64 start_ns;
+	__u64 summed_ns; /* the account's, read first */
+	__u64 path;	 /* in the task's memory; 0: none */
+	__u32 tid;
+	__u32 flags; /* IN_FLIGHT_BEFORE, IN_FLIGHT_ASYNC */
+};
+
+/* Adds the time since the last reading, unless the operation has just ended. */
+static __always_inline void in_flight_sum(struct in_flight *found, __u64 now_ns)
+{
+	__u64 from_ns = found->summed_ns > found->start_ns ? found->summed_ns : found->start_ns;
+
+	if (!in_flight_summed || now_ns <= from_ns)
+		return;
+	if (__sync_val_compare_and_swap(&found->account->summed_ns, found->summed_ns, now_ns) !=
+	    found->summed_ns)
+		return;
+	profile_add_time(&found->key, found->task, found->start_ns, now_ns - from_ns);
+}
+
+static __always_inline int in_flight_send(struct in_flight *found, struct seq_file *out)
+{
+	struct task_struct *leader = TASK_POINTER(found->task, group_leader);
+	__u64 now_ns = bpf_ktime_get_ns();
+	struct event_in_flight *row;
+
+	if (!found->key.op || now_ns < found->start_ns + IN_FLIGHT_MIN_NS)
+		return 0;
+	in_flight_sum(found, now_ns);
+	row = scratch_get();
+	if (!row)
+		return 0;
+	row->start_ns = found->start_ns;
+	row->process_start_ns = TASK_POINTER(leader, start_time);
+	row->pid = found->task->tgid;
+	row->tid = found->tid;
+	row->file = found->key.file;
+	row->op = found->key.op;
+	row->flags = found->flags | (flight_keeps(found->task->tgid) ? IN_FLIGHT_KEPT : 0);
+	if (!found->path || !path_read_task(row->path, sizeof(row->path), found->task, found->path))
+		row->path[0] = 0;
+	bpf_seq_write(out, row, sizeof(*row));
+	scratch_put(row);
+	return 0;
 }
 
 #endif

@@ -119,16 +119,7 @@ class Frozen(unittest.TestCase):
 
     def test_uring_after_attach(self):
         """A hanging io_uring write, for which no thread waits in a call."""
-        if not (shutil.which("fio") and harness.has_uring()):
-            self.skipTest("no fio, or no io_uring")
-        with open(self.path, "wb") as file:
-            file.write(bytes(1 << 20))
-        os.sync()
-        job = self.start("fio", "--name=hang", f"--filename={self.path}", "--rw=write", "--bs=4k",
-                         "--size=1m", "--ioengine=io_uring", "--iodepth=4", "--direct=1",
-                         "--thread", "--minimal", "--thinktime=20ms", "--time_based",
-                         "--runtime=20", stdout=subprocess.DEVNULL)
-        self.addCleanup(job.kill)
+        job = self.start_uring()
         attached = Attached("-p", str(job.pid))
         time.sleep(0.5)
         self.freeze()
@@ -143,6 +134,20 @@ class Frozen(unittest.TestCase):
         self.assertEqual(found["evidence"]["path"], self.path)
         self.assertEqual(attached.report["trace"]["unaccounted"], 0)
         self.assertGreaterEqual(attached.report["totals"]["io"]["time_ns"], 1_000_000_000)
+
+    def start_uring(self):
+        """A job whose io_uring writes hang once the file system is frozen, and its submitter."""
+        if not (shutil.which("fio") and harness.has_uring()):
+            self.skipTest("no fio, or no io_uring")
+        with open(self.path, "wb") as file:
+            file.write(bytes(1 << 20))
+        os.sync()
+        job = self.start("fio", "--name=hang", f"--filename={self.path}", "--rw=write", "--bs=4k",
+                         "--size=1m", "--ioengine=io_uring", "--iodepth=4", "--direct=1",
+                         "--thread", "--minimal", "--thinktime=20ms", "--time_based",
+                         "--runtime=20", stdout=subprocess.DEVNULL)
+        self.addCleanup(job.kill)
+        return job
 
     def check_fault(self, traced, pid, path):
         row, = [row for row in traced.trace.dicts("fault") if row["flags"] & WAITING]
@@ -169,17 +174,20 @@ class Frozen(unittest.TestCase):
         self.hang(job)
         self.check_fault(self.attach(job.pid), job.pid, None)
 
-    def watch(self, pid):
-        """top's row for a process in its fourth frame."""
-        top = subprocess.run(
+    def watch(self, pid, begun=lambda: None):
+        """top's row for a process in its last frame; `begun` is called after the first."""
+        top = subprocess.Popen(
             [machine().faultline, "top", "--connect", "none", "--batch", "--show", "processes", "--format",
-             "json", "--interval", "0.5", "-n", "4"],
-            check=True, capture_output=True, timeout=harness.LIMIT).stdout.decode()
-        frames, decoder = [], json.JSONDecoder()
-        while top.strip():
-            frame, end = decoder.raw_decode(top.strip())
+             "json", "--interval", "0.5", "-n", "5"], stdout=subprocess.PIPE)
+        self.addCleanup(top.stdout.close)
+        text, frames, decoder = top.stdout.readline().decode(), [], json.JSONDecoder()
+        begun()
+        text += top.stdout.read().decode()
+        self.assertEqual(top.wait(), 0)
+        while text.strip():
+            frame, end = decoder.raw_decode(text.strip())
             frames.append(frame)
-            top = top.strip()[end:]
+            text = text.strip()[end:]
         return [row for row in frames[-1]["processes"] if row["pid"] == pid]
 
     def test_top(self):
@@ -196,6 +204,14 @@ class Frozen(unittest.TestCase):
                 self.assertAlmostEqual(row["busy"], 1, delta=0.3)
                 self.thaw()
                 job.wait()
+
+    def test_top_uring(self):
+        """Operations for which no thread waits in a call."""
+        job = self.start_uring()
+        row, = self.watch(job.pid, self.freeze)
+        self.assertEqual(row["waits_in"].split(), ["io_uring_write", self.path])
+        self.assertGreater(row["waits_ns"], 1_000_000_000)
+        self.assertAlmostEqual(row["busy"], 1, delta=0.3)
 
     def test_flight(self):
         """A trigger fires while the call hangs, and the trace has that call."""
