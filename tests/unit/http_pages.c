@@ -63,9 +63,9 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "--callers"))
 			options.clients_max = strtoul(argv[i + 1], NULL, 10);
 		else if (!strcmp(argv[i], "--ms"))
-			options.most_ms = strtoul(argv[i + 1], NULL, 10);
+			options.time_max_ms = strtoul(argv[i + 1], NULL, 10);
 		else if (!strcmp(argv[i], "--bytes"))
-			options.most_bytes = strtoul(argv[i + 1], NULL, 10);
+			options.owed_max_bytes = strtoul(argv[i + 1], NULL, 10);
 		else if (strcmp(argv[i], "--token-file") || token_read(&options.token, argv[i + 1]))
 			return 2;
 	}

@@ -254,7 +254,7 @@ static void test_known_by_slots_after_loss(void **state)
 	slot.key.pid = PARENT + 2;
 	slot.sums.count = 4;
 	intake_take_slot(intake, &slot);
-	intake_look_again(intake, 200);
+	intake_recheck(intake, 200);
 	while (!intake_book(intake, 300, 300))
 		usleep(1000);
 	job = job_called(ledger, "/a"); /* since its cgroup is not known better */
@@ -306,7 +306,7 @@ static void test_moved_and_gone(void **state)
 		slot.key.pid = PARENT + 2;
 		slot.sums.count = 5;
 		intake_take_slot(intake, &slot);
-		intake_emit_moves(intake, cases[i].moves);
+		intake_set_moves(intake, cases[i].moves);
 		while (!intake_book(intake, 135, 135))
 			usleep(1000);
 		there = job_called(ledger, "/b") ? sums_total(&job_called(ledger, "/b")->sums).count

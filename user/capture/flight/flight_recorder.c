@@ -47,7 +47,7 @@ static void *drain(void *context)
 		now_ns = host_now_ns();
 		session_look_at_cpus(session, now_ns);
 		if (now_ns >= devices_ns) {
-			session_emit_devices(session, flight_take, recorder->flight);
+			session_report_devices(session, flight_take, recorder->flight);
 			devices_ns = now_ns + DEVICES_EVERY_NS;
 		}
 		if (now_ns >= sums_ns) {

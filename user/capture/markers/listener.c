@@ -68,51 +68,52 @@ static int open_mapped(pid_t pid, uint64_t address)
 	return find_mapping(pid, address, path, sizeof(path)) ? marker_files_open(path) : -ENOENT;
 }
 
-static int open_looked_at(const struct listener_look *look)
+static int open_mapping(const struct listener_mapping *mapping)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
 	char path[128];
 	int fd;
 
-	if (!look->address) {
-		snprintf(path, sizeof(path), "/proc/%u/exe", look->pid);
+	if (!mapping->address) {
+		snprintf(path, sizeof(path), "/proc/%u/exe", mapping->pid);
 		return marker_files_open(path);
 	}
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", look->pid,
-		 (unsigned long long)look->address,
-		 (unsigned long long)(look->address + (look->bytes + page - 1) / page * page));
+	snprintf(
+		path, sizeof(path), "/proc/%u/map_files/%llx-%llx", mapping->pid,
+		(unsigned long long)mapping->address,
+		(unsigned long long)(mapping->address + (mapping->bytes + page - 1) / page * page));
 	fd = marker_files_open(path);
 	/* The mapping may have been split or merged. */
-	return fd == -ENOENT ? open_mapped(look->pid, look->address) : fd;
+	return fd == -ENOENT ? open_mapped(mapping->pid, mapping->address) : fd;
 }
 
 /* Counts a refused file, and keeps the reason for the first one. */
 static void emit_refused(struct state *state, struct marker_file *file, int fd)
 {
-	struct listener_status *news = state->listener->news;
+	struct listener_status *status = state->listener->status;
 	char link[64];
 	ssize_t length;
 
 	if (!file || !file->status || file->reported)
 		return;
 	file->reported = true;
-	if (atomic_fetch_add(&news->refused_files, 1))
+	if (atomic_fetch_add(&status->refused_files, 1))
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, news->refused_path, sizeof(news->refused_path) - 1);
-	news->refused_path[length > 0 ? length : 0] = 0;
-	atomic_store(&news->refused_status, file->status);
+	length = readlink(link, status->refused_path, sizeof(status->refused_path) - 1);
+	status->refused_path[length > 0 ? length : 0] = 0;
+	atomic_store(&status->refused_status, file->status);
 }
 
-static void look_at(struct state *state, const struct listener_look *look, int fd)
+static void examine(struct state *state, const struct listener_mapping *mapping, int fd)
 {
 	struct marker_file *file;
 
 	if (!marker_files_known(state->files, fd, &file) || !file)
 		return;
 	emit_refused(state, file, fd);
-	if (file->status || look->time_ns < file->since_ns)
-		marker_programs_set(state->programs, look->pid, file->number, PROGRAM_LATE);
+	if (file->status || mapping->time_ns < file->since_ns)
+		marker_programs_set(state->programs, mapping->pid, file->number, PROGRAM_LATE);
 }
 
 /* --- requests --- */
@@ -121,7 +122,7 @@ static void accept_asker(struct state *state)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
-	int fd = accept4(state->listener->asks, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(state->listener->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)
 		return;
@@ -177,14 +178,15 @@ static void answer(struct state *state, struct client *client)
 /*
  * Receives requests, and answers the client whose turn it is. Returns false if nothing was received
  * or answered. If no client waits for an answer, waits up to `wait_ms` (-1: forever) for requests
- * or looks.
+ * or mappings.
  */
 static bool answer_clients(struct state *state, int wait_ms)
 {
 	struct clients *clients = &state->clients;
 	struct pollfd wait[2 + CLIENTS_MAX] = {
-		{ .fd = state->listener->looks, .events = POLLIN },
-		{ .fd = clients_have_room(clients) ? state->listener->asks : -1, .events = POLLIN },
+		{ .fd = state->listener->mappings, .events = POLLIN },
+		{ .fd = clients_have_room(clients) ? state->listener->socket : -1,
+		  .events = POLLIN },
 	};
 	size_t count = clients->count;
 	bool heard;
@@ -214,52 +216,52 @@ static bool answer_clients(struct state *state, int wait_ms)
 	return true;
 }
 
-/* --- looks --- */
+/* --- mappings --- */
 
-static void take_looks(struct state *state)
+static void take_mappings(struct state *state)
 {
-	struct listener_look looks[NOTES_BATCH_MAX];
-	ssize_t got = read(state->listener->looks, looks, sizeof(looks));
+	struct listener_mapping mappings[NOTES_BATCH_MAX];
+	ssize_t got = read(state->listener->mappings, mappings, sizeof(mappings));
 	int fds[NOTES_BATCH_MAX];
 	size_t count, opened = 0;
 
 	if (got == 0) {
 		/* Releases waiting programs first: the kernel's cleanup takes long. */
-		close(state->listener->asks);
+		close(state->listener->socket);
 		while (state->clients.count)
 			clients_drop(&state->clients, state->clients.all);
 		_exit(0);
 	}
-	count = got > 0 ? got / sizeof(looks[0]) : 0;
+	count = got > 0 ? got / sizeof(mappings[0]) : 0;
 	for (size_t i = 0; i < count; i++) {
-		int fd = open_looked_at(&looks[i]);
+		int fd = open_mapping(&mappings[i]);
 
 		if (fd == -ENOENT || fd == -ESRCH)
-			marker_programs_set(state->unseen, looks[i].pid, 0, PROGRAM_LATE);
+			marker_programs_set(state->unseen, mappings[i].pid, 0, PROGRAM_LATE);
 		if (fd < 0)
 			continue; /* it is gone, or not a regular file */
-		looks[opened] = looks[i];
+		mappings[opened] = mappings[i];
 		fds[opened++] = fd;
 	}
 	marker_files_sift(state->files, fds, opened);
 	for (size_t i = 0; i < opened; i++) {
-		/* Programs wait for answers; nothing waits for the remaining looks. */
+		/* Programs wait for answers; nothing waits for the remaining mappings. */
 		for (int n = 0; n < CLIENTS_MAX && answer_clients(state, 0); n++)
 			;
 		marker_files_attach(state->files, fds[i]);
-		look_at(state, &looks[i], fds[i]);
+		examine(state, &mappings[i], fds[i]);
 		close(fds[i]);
 	}
-	state->listener->news->taken += count;
+	state->listener->status->taken += count;
 }
 
-/* One round: requests and, only if there are none, looks. */
+/* One round: requests and, only if there are none, mappings. */
 static void serve(struct state *state)
 {
-	struct pollfd looks = { .fd = state->listener->looks, .events = POLLIN };
+	struct pollfd mappings = { .fd = state->listener->mappings, .events = POLLIN };
 
-	if (!answer_clients(state, -1) && poll(&looks, 1, 0) > 0)
-		take_looks(state);
+	if (!answer_clients(state, -1) && poll(&mappings, 1, 0) > 0)
+		take_mappings(state);
 }
 
 /* --- the process --- */
@@ -309,8 +311,8 @@ void listener_run(const struct listener *listener)
 {
 	struct session_markers markers = session_markers(listener->session);
 	const int kept[] = {
-		listener->asks, listener->looks, listener->ready,
-		markers.specs,	markers.tasks,	 bpf_program__fd(markers.program),
+		listener->socket, listener->mappings, listener->ready,
+		markers.specs,	  markers.tasks,      bpf_program__fd(markers.program),
 	};
 	struct state *state = calloc(1, sizeof(*state));
 
@@ -326,8 +328,8 @@ void listener_run(const struct listener *listener)
 					    .specs = markers.specs,
 					    .multi = markers.multi };
 	state->files = marker_files_make(&state->uprobes);
-	state->programs = marker_programs_make(&listener->news->unheard);
-	state->unseen = marker_programs_make(&listener->news->unseen);
+	state->programs = marker_programs_make(&listener->status->unheard);
+	state->unseen = marker_programs_make(&listener->status->unseen);
 	if (!state->files || !state->programs || !state->unseen)
 		_exit(1);
 	attach_expected(state);

@@ -13,7 +13,7 @@
 #include "capture/session/session.h"
 
 /* Code that a process has mapped. */
-struct listener_look {
+struct listener_mapping {
 	uint64_t time_ns, address, bytes; /* address 0: its program, after an exec */
 	uint32_t pid, pad;
 };
@@ -21,7 +21,7 @@ struct listener_look {
 /* Memory shared with the tracer. */
 struct listener_status {
 	_Atomic uint64_t unheard; /* programs whose spans may be missing, see marker_programs.h */
-	_Atomic uint64_t taken;	  /* looks handled */
+	_Atomic uint64_t taken;	  /* mappings handled */
 	_Atomic uint64_t unseen;  /* programs that exited before they were inspected */
 	_Atomic uint64_t refused_files; /* files with markers that are not attached to */
 	_Atomic int refused_status;	/* errno of the first one; set last */
@@ -30,13 +30,13 @@ struct listener_status {
 
 struct listener {
 	struct session *session;
-	struct listener_status *news;
+	struct listener_status *status;
 	const char *const *expected; /* NULL-terminated paths, chosen by the command's user, ... */
 	uid_t uid;		     /* ... and so opened with that user's rights */
 	gid_t gid;
-	int asks;  /* the listening socket of tracer.h */
-	int looks; /* pipe of struct listener_look; the listener exits at EOF */
-	int ready; /* closed when all expected files are attached to */
+	int socket;   /* the listening socket of tracer.h */
+	int mappings; /* pipe of struct listener_mapping; the listener exits at EOF */
+	int ready;    /* closed when all expected files are attached to */
 };
 
 /* Never returns. Call in a separate process without other threads. */

@@ -30,18 +30,18 @@
 #include "base/log.h"
 #include "span/tracer.h"
 
-#define EXPECTED_MAX 32	       /* files to listen to before the command runs */
-#define LOOKS_BYTES (1u << 20) /* of the pipe of pending looks */
-#define BACKLOG 4096	       /* programs that connect at once */
+#define EXPECTED_MAX 32		  /* files to listen to before the command runs */
+#define MAPPINGS_BYTES (1u << 20) /* of the pipe of pending mappings */
+#define BACKLOG 4096		  /* programs that connect at once */
 #define READY_MS 10000
-#define LAST_LOOKS_MS 20 /* wait at the end for the last looks */
+#define LAST_MAPPINGS_MS 20 /* wait at the end for the last mappings */
 
 struct markers {
-	struct listener_status *news;
+	struct listener_status *status;
 	pid_t pid;
-	int looks, ready;
-	uint64_t reported;   /* looks sent */
-	uint64_t unreported; /* looks that did not fit into the pipe */
+	int mappings, ready;
+	uint64_t reported;   /* mappings sent */
+	uint64_t unreported; /* mappings that did not fit into the pipe */
 	bool stopped, died;
 	char address[TRACER_NAME_BYTES + 32];
 	struct mapped *mapped; /* files inspected in processes that already ran */
@@ -178,7 +178,7 @@ static int open_socket(char *text, size_t size)
  * Forks a child that sends no signal at its end and that an ordinary wait does not find: waiting
  * for the command's children must not wait for it.
  */
-static pid_t fork_apart(void)
+static pid_t fork_orphan(void)
 {
 	return syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 }
@@ -193,51 +193,52 @@ static void close_pair(const int ends[2])
 static int start(struct markers **out, struct session *session, const struct child_user *user,
 		 const char *command, char *const *environment)
 {
-	int looks[2] = { -1, -1 }, ready[2] = { -1, -1 }, err = 0;
+	int mappings[2] = { -1, -1 }, ready[2] = { -1, -1 }, err = 0;
 	struct markers *markers = calloc(1, sizeof(*markers));
-	struct listener listener = { .session = session, .asks = -1 };
+	struct listener listener = { .session = session, .socket = -1 };
 	struct expected expected = { .environment = environment };
 
 	if (!markers)
 		return -ENOMEM;
-	markers->looks = markers->ready = -1;
-	markers->news = mmap(NULL, sizeof(*markers->news), PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (markers->news == MAP_FAILED || pipe2(looks, O_CLOEXEC) || pipe2(ready, O_CLOEXEC)) {
+	markers->mappings = markers->ready = -1;
+	markers->status = mmap(NULL, sizeof(*markers->status), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (markers->status == MAP_FAILED || pipe2(mappings, O_CLOEXEC) ||
+	    pipe2(ready, O_CLOEXEC)) {
 		err = -errno;
 		goto out;
 	}
-	fcntl(looks[1], F_SETPIPE_SZ, LOOKS_BYTES); /* otherwise one page or sixteen */
-	fcntl(looks[1], F_SETFL, O_NONBLOCK);
-	listener.asks = open_socket(markers->address, sizeof(markers->address));
-	if (listener.asks < 0) {
-		err = listener.asks;
+	fcntl(mappings[1], F_SETPIPE_SZ, MAPPINGS_BYTES); /* otherwise one page or sixteen */
+	fcntl(mappings[1], F_SETFL, O_NONBLOCK);
+	listener.socket = open_socket(markers->address, sizeof(markers->address));
+	if (listener.socket < 0) {
+		err = listener.socket;
 		goto out;
 	}
 	expected_fill(&expected, command);
-	listener.news = markers->news;
+	listener.status = markers->status;
 	listener.uid = user->uid;
 	listener.gid = user->gid;
 	listener.expected = expected.paths;
-	listener.looks = looks[0];
+	listener.mappings = mappings[0];
 	listener.ready = ready[1];
-	markers->pid = fork_apart();
+	markers->pid = fork_orphan();
 	if (!markers->pid)
 		listener_run(&listener);
 	if (markers->pid < 0) {
 		err = -errno;
 		goto out;
 	}
-	markers->looks = looks[1];
+	markers->mappings = mappings[1];
 	markers->ready = ready[0];
-	looks[1] = ready[0] = -1;
+	mappings[1] = ready[0] = -1;
 	*out = markers;
 out:
 	expected_free(&expected);
-	close_pair(looks);
+	close_pair(mappings);
 	close_pair(ready);
-	if (listener.asks >= 0)
-		close(listener.asks);
+	if (listener.socket >= 0)
+		close(listener.socket);
 	if (err)
 		markers_close(markers);
 	return err;
@@ -283,11 +284,11 @@ const char *markers_address(const struct markers *markers)
 void markers_look(void *context, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
 {
 	struct markers *markers = context;
-	const struct listener_look look = { time_ns, address, bytes, pid, 0 };
+	const struct listener_mapping mapping = { time_ns, address, bytes, pid, 0 };
 
-	if (markers->looks < 0)
+	if (markers->mappings < 0)
 		return; /* the run has ended: nothing left to inspect */
-	if (write(markers->looks, &look, sizeof(look)) != sizeof(look))
+	if (write(markers->mappings, &mapping, sizeof(mapping)) != sizeof(mapping))
 		markers->unreported++;
 	else
 		markers->reported++;
@@ -315,7 +316,7 @@ static bool is_mapped_new(struct markers *markers, const struct mapped *file)
 	return true;
 }
 
-static void look_at(void *context, pid_t pid)
+static void examine(void *context, pid_t pid)
 {
 	struct markers *markers = context;
 	unsigned long long start, end;
@@ -340,14 +341,14 @@ static void look_at(void *context, pid_t pid)
 		fclose(maps);
 }
 
-/* Returns the number of looks not handled yet. */
+/* Returns the number of mappings not handled yet. */
 static uint64_t waiting(const struct markers *markers)
 {
-	return markers->reported - atomic_load(&markers->news->taken);
+	return markers->reported - atomic_load(&markers->status->taken);
 }
 
-/* Waits up to `most_ms` for all looks to be handled. Returns whether they were. */
-static bool await_looks(const struct markers *markers, int most_ms)
+/* Waits up to `most_ms` for all mappings to be handled. Returns whether they were. */
+static bool await_mappings(const struct markers *markers, int most_ms)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
@@ -360,9 +361,9 @@ void markers_look_at_attached(struct markers *markers, const struct session *ses
 {
 	if (!markers)
 		return;
-	session_each_attached(session, look_at, markers);
+	session_each_attached(session, examine, markers);
 	markers_await(markers);
-	if (!await_looks(markers, READY_MS))
+	if (!await_mappings(markers, READY_MS))
 		log_warning("the span listener is slow to start; some spans may be missed");
 }
 
@@ -370,18 +371,18 @@ void markers_look_at_attached(struct markers *markers, const struct session *ses
 
 static void say_troubles(const struct markers *markers)
 {
-	const struct listener_status *news = markers->news;
-	int status = atomic_load(&news->refused_status);
+	const struct listener_status *status = markers->status;
+	int refused = atomic_load(&status->refused_status);
 
 	if (markers->died)
 		log_error("the span listener exited before the command; spans are missing");
-	if (status)
-		log_warning("%s marks spans that cannot be recorded: %s%s", news->refused_path,
-			    status == -ENOSPC	 ? "too many files mark spans"
-			    : status == -E2BIG	 ? "it has too many probes or sections"
-			    : status == -ENOTSUP ? "its probes are not supported"
-						 : strerror(-status),
-			    atomic_load(&news->refused_files) > 1
+	if (refused)
+		log_warning("%s marks spans that cannot be recorded: %s%s", status->refused_path,
+			    refused == -ENOSPC	  ? "too many files mark spans"
+			    : refused == -E2BIG	  ? "it has too many probes or sections"
+			    : refused == -ENOTSUP ? "its probes are not supported"
+						  : strerror(-refused),
+			    atomic_load(&status->refused_files) > 1
 				    ? "; other files are affected, too"
 				    : "");
 	if (markers_unheard(markers))
@@ -396,21 +397,22 @@ void markers_stop(struct markers *markers)
 		return;
 	markers->died = waitpid(markers->pid, NULL, WNOHANG | __WCLONE) == markers->pid;
 	markers->stopped = true;
-	close(markers->looks);
-	markers->looks = -1;
-	await_looks(markers, LAST_LOOKS_MS);
+	close(markers->mappings);
+	markers->mappings = -1;
+	await_mappings(markers, LAST_MAPPINGS_MS);
 	say_troubles(markers);
 }
 
 uint64_t markers_unheard(const struct markers *markers)
 {
-	return markers ? atomic_load(&markers->news->unheard) + markers->unreported + markers->died
+	return markers ? atomic_load(&markers->status->unheard) + markers->unreported +
+				 markers->died
 		       : 0;
 }
 
 uint64_t markers_unseen(const struct markers *markers)
 {
-	return markers ? atomic_load(&markers->news->unseen) + waiting(markers) : 0;
+	return markers ? atomic_load(&markers->status->unseen) + waiting(markers) : 0;
 }
 
 void markers_close(struct markers *markers)
@@ -420,8 +422,8 @@ void markers_close(struct markers *markers)
 	markers_stop(markers);
 	if (markers->ready >= 0)
 		close(markers->ready);
-	if (markers->news && markers->news != MAP_FAILED)
-		munmap(markers->news, sizeof(*markers->news));
+	if (markers->status && markers->status != MAP_FAILED)
+		munmap(markers->status, sizeof(*markers->status));
 	free(markers->mapped);
 	free(markers);
 }

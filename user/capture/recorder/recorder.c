@@ -146,7 +146,7 @@ static void *drain(void *context)
 		session_look_at_cpus(recorder->session, now_ns);
 		decoder_settle(recorder->decoder, false);
 		if (now_ns - devices_ns >= DEVICES_EVERY_NS) {
-			session_emit_devices(recorder->session, decoder_take, recorder->decoder);
+			session_report_devices(recorder->session, decoder_take, recorder->decoder);
 			look_at_losses(recorder);
 			devices_ns = now_ns;
 		}
@@ -439,7 +439,7 @@ static int drain_rest(struct recorder *recorder, struct counts *counts, uint64_t
 	session_record_waiting(recorder->session, recording_end_ns);
 	session_read_profile(recorder->session, host_now_ns(), true, profile_rows_take,
 			     &recorder->profile_rows);
-	err = session_emit_devices(recorder->session, decoder_take, recorder->decoder);
+	err = session_report_devices(recorder->session, decoder_take, recorder->decoder);
 	if (err)
 		return err;
 	for (;;) {

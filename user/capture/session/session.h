@@ -133,7 +133,7 @@ void session_record_waiting(struct session *session, uint64_t end_ns);
 
 /* Passes on a record for each block device that was active since the last call. Returns 0 or a
  * negative errno. */
-int session_emit_devices(struct session *session, ring_record_fn take, void *context);
+int session_report_devices(struct session *session, ring_record_fn take, void *context);
 
 /* Passes on what was added to the slots of mode profile: see profile_read. Does nothing in mode
  * trace. */

@@ -181,7 +181,7 @@ void session_record_waiting(struct session *session, uint64_t end_ns)
 	waiting_record(session->waiting, end_ns);
 }
 
-int session_emit_devices(struct session *session, ring_record_fn take, void *context)
+int session_report_devices(struct session *session, ring_record_fn take, void *context)
 {
 	return device_stats_go_on(session->device_stats, take, context);
 }

@@ -29,7 +29,7 @@ static bool is_loopback(const struct sockaddr *address)
 		&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
-static void emit_address(struct endpoint *endpoint)
+static void note_address(struct endpoint *endpoint)
 {
 	struct sockaddr_storage bound;
 	socklen_t length = sizeof(bound);
@@ -124,7 +124,7 @@ static int open_address(struct endpoint *endpoint, const char *where)
 					    : "");
 		return -err;
 	}
-	emit_address(endpoint);
+	note_address(endpoint);
 	return 0;
 }
 

@@ -20,8 +20,8 @@
 #include "monitor/http/http_state.h"
 
 #define CLIENTS_MAX 64
-#define MOST_MS 15000
-#define MOST_BYTES (16 << 20)
+#define TIME_MAX_MS 15000
+#define OWED_MAX_BYTES (16 << 20)
 /* MHD_USE_NO_THREAD_SAFETY: only one thread uses the library. Since 0.9.77 this is needed for
  * connections to be served as soon as they are handed over, not some time later. */
 #define ONE_THREAD (1u << 19)
@@ -188,8 +188,9 @@ int http_open(struct http **result, const struct http_options *options)
 	server->tick = options->tick;
 	server->tick_ns = options->tick_ms * 1000000ull;
 	server->clients_max = options->clients_max ? options->clients_max : CLIENTS_MAX;
-	server->most_ns = (options->most_ms ? options->most_ms : MOST_MS) * 1000000ull;
-	server->most_bytes = options->most_bytes ? options->most_bytes : MOST_BYTES;
+	server->time_max_ns =
+		(options->time_max_ms ? options->time_max_ms : TIME_MAX_MS) * 1000000ull;
+	server->owed_max_bytes = options->owed_max_bytes ? options->owed_max_bytes : OWED_MAX_BYTES;
 	server->clients.next = server->clients.previous = &server->clients;
 	server->endpoint.fd = -1;
 	server->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -50,8 +50,9 @@ struct http_options {
 	unsigned int tick_ms;
 	/* 0: the service's defaults; other values are for tests. */
 	unsigned int clients_max; /* concurrent clients */
-	unsigned int most_ms; /* for a whole request to arrive, and for its answer to be taken */
-	size_t most_bytes;    /* of answers not yet taken */
+	unsigned int
+		time_max_ms;   /* for a whole request to arrive, and for its answer to be taken */
+	size_t owed_max_bytes; /* of answers not yet taken */
 };
 
 /* Listens; clients queue until http_start. Returns 0 or a negative errno, logged. */

@@ -97,7 +97,7 @@ void http_drop_slow(struct http *server)
 	const struct client *end = &server->clients;
 
 	for (struct client *client = server->clients.next;
-	     client != end && now - client->since_ns > server->most_ns; client = client->next)
+	     client != end && now - client->since_ns > server->time_max_ns; client = client->next)
 		shutdown(client->fd, SHUT_RDWR);
 }
 
@@ -221,13 +221,13 @@ bool http_may_owe(struct http *server)
 
 	for (const struct client *client = end->next; client != end; client = client->next)
 		owed += client->gone ? 0 : client->owed_bytes;
-	for (struct client *client = end->next; client != end && owed > server->most_bytes;
+	for (struct client *client = end->next; client != end && owed > server->owed_max_bytes;
 	     client = client->next) {
 		if (client->gone || !client->owed_bytes ||
-		    now - client->since_ns <= server->most_ns / SLOW_PART)
+		    now - client->since_ns <= server->time_max_ns / SLOW_PART)
 			continue;
 		hang_up(client);
 		owed -= client->owed_bytes;
 	}
-	return owed <= server->most_bytes;
+	return owed <= server->owed_max_bytes;
 }

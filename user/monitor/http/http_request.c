@@ -17,7 +17,7 @@ struct http_request {
 	struct client *client;
 	size_t length;
 	bool too_long;
-	char body[HTTP_MOST_BODY];
+	char body[HTTP_BODY_MAX];
 };
 
 /* --- for routes --- */

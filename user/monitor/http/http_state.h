@@ -10,7 +10,7 @@
 #include "monitor/http/http.h"
 #include "monitor/http/http_library.h"
 
-#define HTTP_MOST_BODY 16384 /* maximum size of a request's body */
+#define HTTP_BODY_MAX 16384 /* maximum size of a request's body */
 
 /* Where a client connects from. */
 enum http_from { HTTP_FROM_SOCKET, HTTP_FROM_HERE, HTTP_FROM_NETWORK };
@@ -45,8 +45,8 @@ struct http {
 	struct token token;
 	struct client clients; /* head of the list */
 	unsigned int client_count, clients_max;
-	uint64_t most_ns;
-	size_t most_bytes;			   /* of answers not yet taken */
+	uint64_t time_max_ns;
+	size_t owed_max_bytes;			   /* of answers not yet taken */
 	struct refused refused[HTTP_REFUSED_KEPT]; /* a ring */
 	unsigned int refused_first, refused_count;
 	int spare_fd; /* given up briefly when there are no descriptors left */

@@ -91,9 +91,9 @@ void intake_forget_spans(struct intake *intake)
 	span_times_forget(intake->spans);
 }
 
-void intake_emit_code(struct intake *intake, decoder_code_fn emit, void *context)
+void intake_on_code(struct intake *intake, decoder_code_fn emit, void *context)
 {
-	intake->emit_code = emit;
+	intake->on_code = emit;
 	intake->code_context = context;
 }
 
@@ -167,8 +167,8 @@ static bool find_cgroup(struct intake *intake, const struct event_exec *event, b
 	return true;
 }
 
-static void emit_exec(struct intake *intake, const struct event_exec *event, const char *cgroup,
-		      const char *user)
+static void apply_exec(struct intake *intake, const struct event_exec *event, const char *cgroup,
+		       const char *user)
 {
 	char comm[EVENT_COMM_BYTES + 1] = { 0 };
 	char *asked = NULL;
@@ -201,7 +201,7 @@ static bool take_exec(struct intake *intake, const struct event_exec *event, boo
 	if ((!user_name(intake->users, event->uid, user) && !wait) ||
 	    !find_cgroup(intake, event, wait, cgroup))
 		return false;
-	emit_exec(intake, event, cgroup, user);
+	apply_exec(intake, event, cgroup, user);
 	return true;
 }
 
@@ -234,20 +234,19 @@ static void take_device(struct intake *intake, const struct event_device *event)
 							.bytes = of->bytes,
 							.time_ns = of->time_ns };
 	}
-	ledger_emit_device(intake->ledger, &device);
+	ledger_set_device(intake->ledger, &device);
 }
 
-static void emit_code(const struct intake *intake, const struct event_header *header,
-		      uint64_t address, uint64_t bytes)
+static void report_code(const struct intake *intake, const struct event_header *header,
+			uint64_t address, uint64_t bytes)
 {
-	if (intake->emit_code)
-		intake->emit_code(intake->code_context, header->pid, address, bytes,
-				  header->time_ns);
+	if (intake->on_code)
+		intake->on_code(intake->code_context, header->pid, address, bytes, header->time_ns);
 }
 
 /* Applies a record to the ledger, which is locked. Returns false while a lookup is pending; never
  * with `wait`. */
-static bool emit_ledger(struct intake *intake, const void *record, bool wait)
+static bool apply(struct intake *intake, const void *record, bool wait)
 {
 	const struct event_header *header = record;
 	const struct event_fork *fork = record;
@@ -278,7 +277,7 @@ bool intake_catch_up(struct intake *intake, bool wait)
 {
 	size_t at = 0;
 
-	while (at < intake->kept_words && emit_ledger(intake, &intake->kept[at + 1], wait))
+	while (at < intake->kept_words && apply(intake, &intake->kept[at + 1], wait))
 		at += intake->kept[at];
 	intake->kept_words -= at;
 	if (intake->kept_words) {
@@ -320,21 +319,21 @@ static void take_at_once(struct intake *intake, const struct event_header *heade
 		cgroups_path(intake->cgroups, exec->cgroup_id, false, path);
 		user_name(intake->users, exec->uid, user);
 		if (!(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-			emit_code(intake, header, 0, 0);
+			report_code(intake, header, 0, 0);
 	} else if (header->kind == RECORD_CODE)
-		emit_code(intake, header, code->address, code->bytes);
+		report_code(intake, header, code->address, code->bytes);
 	else if (header->kind == RECORD_EXIT)
 		intake->ended += end->process_ends;
 }
 
 /* Returns false if the ledger is being read or earlier records are still kept. */
-static bool emit_at_once(struct intake *intake, const void *record)
+static bool apply_at_once(struct intake *intake, const void *record)
 {
 	bool reported;
 
 	if (intake->kept_words || !ledger_lock_within(intake->ledger, 0))
 		return false;
-	reported = emit_ledger(intake, record, false);
+	reported = apply(intake, record, false);
 	ledger_unlock(intake->ledger);
 	return reported;
 }
@@ -346,11 +345,11 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 	if (!decoder_is_whole(record, size))
 		return;
 	take_at_once(intake, record);
-	if (emit_at_once(intake, record) || keep(intake, record, size))
+	if (apply_at_once(intake, record) || keep(intake, record, size))
 		return;
 	ledger_lock(intake->ledger);
 	intake_catch_up(intake, true);
-	emit_ledger(intake, record, true);
+	apply(intake, record, true);
 	ledger_unlock(intake->ledger);
 }
 

@@ -26,7 +26,7 @@ int intake_keep_cgroups(struct intake *intake, int fd);
 void intake_close(struct intake *intake); /* NULL is fine */
 
 /* Sets a callback for code that processes map. Without it, spans are not looked for. */
-void intake_emit_code(struct intake *intake, decoder_code_fn emit, void *context);
+void intake_on_code(struct intake *intake, decoder_code_fn emit, void *context);
 
 /* Takes a record; a ring_record_fn whose context is the intake. Records are kept while the ledger
  * is read or a cgroup is looked up; this waits only when too many are kept. */
@@ -38,10 +38,10 @@ void intake_take(void *intake, unsigned int ring, const void *record, size_t siz
  */
 void intake_take_slot(void *intake, const struct profile_slot *added);
 /* Sets the operations in flight for the next intake_book; the caller keeps the list until then. */
-void intake_emit_in_flight(struct intake *intake, const struct in_flight_list *list);
+void intake_set_in_flight(struct intake *intake, const struct in_flight_list *list);
 /* Sets the number of moves between cgroups as of when everything kept had been read. When it
  * changes, the cgroups of active processes are looked up again. */
-void intake_emit_moves(struct intake *intake, uint64_t moves);
+void intake_set_moves(struct intake *intake, uint64_t moves);
 /* Books what was kept, everything done before `until_ns`. Returns false, booking nothing, while the
  * ledger is being read or a cgroup looked up: take further records, then try again. */
 bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns);
@@ -61,6 +61,6 @@ void intake_forget_spans(struct intake *intake);
 
 /* Records about processes were lost: the next booking checks which known processes still live.
  * Those that do not ended after `since_ns`. */
-void intake_look_again(struct intake *intake, uint64_t since_ns);
+void intake_recheck(struct intake *intake, uint64_t since_ns);
 
 #endif

@@ -11,7 +11,7 @@
 #include "monitor/intake/process_facts.h"
 
 /* How often the cgroup of an active process is checked where moves are not reported. */
-#define LOOK_EVERY_NS 10000000000ull
+#define CHECK_EVERY_NS 10000000000ull
 #define SLOTS_ALWAYS 2048 /* slots whose memory is kept; a busy second may need more once */
 #define BOOK_WITHIN_NS 10000000ull
 
@@ -25,7 +25,7 @@ static void adopt(struct intake *intake, uint32_t pid, uint64_t start_ns, uint64
 	char *command, user[USER_NAME_BYTES];
 	struct ledger_who who = { .pid = pid, .user = user, .rank = -1 };
 
-	if (!process_look(pid, &facts) || facts.start_ns > last_ns ||
+	if (!process_read_facts(pid, &facts) || facts.start_ns > last_ns ||
 	    (start_ns && !intake_is_start(facts.start_ns, start_ns)))
 		return;
 	command = proc_read(pid, "cmdline", EVENT_COMMAND_BYTES, &bytes);
@@ -40,38 +40,38 @@ static void adopt(struct intake *intake, uint32_t pid, uint64_t start_ns, uint64
 	free(command);
 }
 
-struct look {
+struct recheck {
 	struct intake *intake;
 	uint64_t now_ns;
 };
 
-static void look_at(void *context, struct ledger_process *process)
+static void recheck_process(void *context, struct ledger_process *process)
 {
-	const struct look *look = context;
+	const struct recheck *recheck = context;
 
 	if (!intake_is_same(process->pid, process->start_ns))
-		ledger_vanish(look->intake->ledger, process, look->intake->look_since_ns);
+		ledger_vanish(recheck->intake->ledger, process, recheck->intake->recheck_since_ns);
 	else if (process->forked)
-		adopt(look->intake, process->pid, 0, look->now_ns);
+		adopt(recheck->intake, process->pid, 0, recheck->now_ns);
 }
 
-void intake_look_again(struct intake *intake, uint64_t since_ns)
+void intake_recheck(struct intake *intake, uint64_t since_ns)
 {
-	if (!intake->look_again)
-		intake->look_since_ns = since_ns;
-	intake->look_again = true;
+	if (!intake->recheck)
+		intake->recheck_since_ns = since_ns;
+	intake->recheck = true;
 }
 
 /* Caller holds the ledger's lock. */
-static void look_again(struct intake *intake, uint64_t now_ns)
+static void recheck_all(struct intake *intake, uint64_t now_ns)
 {
-	struct look look = { intake, now_ns };
+	struct recheck recheck = { intake, now_ns };
 
-	if (intake->look_again && proc_is_of_kernel_side())
-		ledger_each_process(intake->ledger, look_at, &look);
+	if (intake->recheck && proc_is_of_kernel_side())
+		ledger_each_process(intake->ledger, recheck_process, &recheck);
 }
 
-void intake_emit_moves(struct intake *intake, uint64_t moves)
+void intake_set_moves(struct intake *intake, uint64_t moves)
 {
 	intake->moves = moves;
 }
@@ -91,7 +91,7 @@ void intake_take_slot(void *context, const struct profile_slot *added)
  * Finds who took a slot whose process was not reported: from the slot, or from other slots of the
  * pid if all are of one process. Records are lost when something stalls for long, slots are not.
  */
-static const struct profile_who *find_taker(const struct intake *intake,
+static const struct profile_who *find_owner(const struct intake *intake,
 					    const struct profile_slot *slot)
 {
 	const struct profile_who *found = NULL;
@@ -111,9 +111,9 @@ static const struct profile_who *find_taker(const struct intake *intake,
 }
 
 /* Returns whether the slot's process is unknown or incompletely known. */
-static bool wants_taker(const struct intake *intake, const struct profile_slot *slot)
+static bool lacks_owner(const struct intake *intake, const struct profile_slot *slot)
 {
-	return intake->look_again ||
+	return intake->recheck ||
 	       !ledger_knows(intake->ledger, slot->key.pid, slot->who.started_ns, slot->last_ns);
 }
 
@@ -128,38 +128,38 @@ static struct ledger_process *find_process(const struct intake *intake,
 /* Returns whether any process changed its cgroup since this one was checked. */
 static bool may_be_elsewhere(const struct intake *intake, const struct ledger_process *process)
 {
-	return process && process->looked_moves != intake->moves;
+	return process && process->checked_moves != intake->moves;
 }
 
 /* Once the process is gone, only its slot may show where it was. */
-static bool wants_place(const struct intake *intake, const struct profile_slot *slot)
+static bool needs_cgroup(const struct intake *intake, const struct profile_slot *slot)
 {
 	return intake->one_hierarchy && may_be_elsewhere(intake, find_process(intake, slot));
 }
 
-struct taker {
+struct slot_owner {
 	struct ledger_who who; /* points into the members below */
 	char comm[EVENT_COMM_BYTES + 1], cgroup[PATH_MAX], user[USER_NAME_BYTES];
 };
 
 /* Returns false if unknown. */
-static bool emit_taker(struct intake *intake, const struct profile_slot *slot,
-		       struct taker *reported)
+static bool fill_owner(struct intake *intake, const struct profile_slot *slot,
+		       struct slot_owner *reported)
 {
-	const struct profile_who *taker = find_taker(intake, slot);
+	const struct profile_who *owner = find_owner(intake, slot);
 
-	if (!taker)
+	if (!owner)
 		return false;
 	/* Both have been looked up. */
-	intake_name_cgroup(intake, taker->cgroup_id, true, reported->cgroup);
-	user_name(intake->users, taker->uid, reported->user);
-	memcpy(reported->comm, taker->comm, EVENT_COMM_BYTES);
+	intake_name_cgroup(intake, owner->cgroup_id, true, reported->cgroup);
+	user_name(intake->users, owner->uid, reported->user);
+	memcpy(reported->comm, owner->comm, EVENT_COMM_BYTES);
 	reported->comm[EVENT_COMM_BYTES] = 0;
 	reported->who = (struct ledger_who) {
 		.pid = slot->key.pid,
-		.uid = taker->uid,
+		.uid = owner->uid,
 		.user = reported->user,
-		.start_ns = taker->started_ns,
+		.start_ns = owner->started_ns,
 		.cgroup = reported->cgroup,
 		.program = reported->comm,
 		.rank = -1,
@@ -169,7 +169,7 @@ static bool emit_taker(struct intake *intake, const struct profile_slot *slot,
 
 /* Looks up cgroups and users of processes known only from their slots; returns whether all are
  * known. */
-static bool look_up_takers(struct intake *intake)
+static bool look_up_owners(struct intake *intake)
 {
 	char path[PATH_MAX], user[USER_NAME_BYTES];
 	bool all = true;
@@ -178,7 +178,7 @@ static bool look_up_takers(struct intake *intake)
 		const struct profile_slot *slot = &intake->slots[i];
 
 		if (!slot->who.started_ns ||
-		    !(wants_taker(intake, slot) || wants_place(intake, slot)))
+		    !(lacks_owner(intake, slot) || needs_cgroup(intake, slot)))
 			continue;
 		all &= cgroups_path(intake->cgroups, slot->who.cgroup_id, false, path);
 		all &= user_name(intake->users, slot->who.uid, user);
@@ -188,8 +188,8 @@ static bool look_up_takers(struct intake *intake)
 
 /* Moves a process to where it was when it took the slot. With several hierarchies that is
  * unknown. */
-static void take_place(struct intake *intake, struct ledger_process *process,
-		       const struct profile_slot *slot)
+static void take_cgroup(struct intake *intake, struct ledger_process *process,
+			const struct profile_slot *slot)
 {
 	char cgroup[PATH_MAX];
 
@@ -210,7 +210,7 @@ static bool is_still(const struct profile_slot *slot, const struct ledger_proces
 
 /* Looks up a process that is unknown, was not checked for a while, or may have changed its
  * cgroup. */
-static void look_at_doer(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
+static void check_owner(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
 {
 	struct ledger_process *process;
 	char cgroup[JOB_CGROUP_BYTES * 8];
@@ -224,15 +224,15 @@ static void look_at_doer(struct intake *intake, const struct profile_slot *slot,
 	}
 	process = find_process(intake, slot);
 	moved = may_be_elsewhere(intake, process);
-	if (!process || (!moved && now_ns < process->looked_ns + LOOK_EVERY_NS))
+	if (!process || (!moved && now_ns < process->checked_ns + CHECK_EVERY_NS))
 		return;
 	if (!process->end_ns && process_cgroup(process->pid, cgroup, sizeof(cgroup)) &&
 	    is_still(slot, process)) {
-		process->looked_ns = now_ns;
-		process->looked_moves = intake->moves;
+		process->checked_ns = now_ns;
+		process->checked_moves = intake->moves;
 		ledger_move(intake->ledger, process, cgroup);
 	} else if (moved) {
-		take_place(intake, process, slot);
+		take_cgroup(intake, process, slot);
 	}
 }
 
@@ -280,7 +280,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 	const struct class class = classes_of(intake->classes, slot->key.op, slot->key.flags);
 	const struct profile_sums *sums = &slot->sums;
 	const uint64_t page = intake->page_bytes;
-	struct taker taker;
+	struct slot_owner owner;
 	struct ledger_added added = {
 		.pid = slot->key.pid,
 		.start_ns = slot->who.started_ns,
@@ -303,14 +303,14 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 
 	if (class.what == CLASS_NONE)
 		return;
-	if (class.what == CLASS_ASIDE) {
+	if (class.what == CLASS_FILL) {
 		ledger_add_unattributed(intake->ledger, added.file, added.counts.fetched_bytes,
 					added.counts.created_bytes);
 		return;
 	}
-	look_at_doer(intake, slot, now_ns);
-	if (wants_taker(intake, slot) && emit_taker(intake, slot, &taker))
-		added.who = &taker.who;
+	check_owner(intake, slot, now_ns);
+	if (lacks_owner(intake, slot) && fill_owner(intake, slot, &owner))
+		added.who = &owner.who;
 	if (class.what == CLASS_THROTTLED)
 		ledger_add_throttled(intake->ledger, &added);
 	else
@@ -319,7 +319,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 
 /* --- operations in flight --- */
 
-void intake_emit_in_flight(struct intake *intake, const struct in_flight_list *list)
+void intake_set_in_flight(struct intake *intake, const struct in_flight_list *list)
 {
 	intake->in_flight = list;
 }
@@ -354,15 +354,15 @@ bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 {
 	if (!ledger_lock_within(intake->ledger, BOOK_WITHIN_NS))
 		return false;
-	if (!intake_catch_up(intake, false) || !look_up_takers(intake)) {
+	if (!intake_catch_up(intake, false) || !look_up_owners(intake)) {
 		ledger_unlock(intake->ledger);
 		return false;
 	}
-	look_again(intake, now_ns);
+	recheck_all(intake, now_ns);
 	for (size_t i = 0; i < intake->slot_count; i++)
 		book(intake, &intake->slots[i], now_ns);
 	span_times_settle(intake->spans, intake->ledger, until_ns, true);
-	intake->look_again = false;
+	intake->recheck = false;
 	intake->slot_count = 0;
 	if (intake->slot_room > SLOTS_ALWAYS) {
 		free(intake->slots);

@@ -17,8 +17,8 @@ struct intake {
 	 * word that holds its length in words, including that word. */
 	uint64_t *kept;
 	size_t kept_words, kept_room;
-	bool look_again;
-	uint64_t look_since_ns;
+	bool recheck;
+	uint64_t recheck_since_ns;
 	struct classes *classes;
 	unsigned int page_bytes;
 	bool one_hierarchy; /* cgroup v2 only */
@@ -31,7 +31,7 @@ struct intake {
 	uint64_t moves;	    /* of processes between cgroups, when the slots had been read */
 	unsigned int ended; /* processes, since the last booking */
 	struct span_times *spans;
-	decoder_code_fn emit_code; /* NULL: markers are not looked for */
+	decoder_code_fn on_code; /* NULL: markers are not looked for */
 	void *code_context;
 };
 

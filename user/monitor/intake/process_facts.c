@@ -94,24 +94,24 @@ static bool is_ending(uint32_t pid)
  * In cgroup v1 hierarchies an ending task is shown in the root, wherever it was (proc_cgroup_show).
  * If it is not ending after the text was read, the text is valid.
  */
-static bool emits_where(uint32_t pid, const char *text)
+static bool shows_cgroup(uint32_t pid, const char *text)
 {
-	bool second_alone = !strncmp(text, "0::", 3) && text[strcspn(text, "\n")] == '\n' &&
-			    !text[strcspn(text, "\n") + 1];
+	bool only_v2 = !strncmp(text, "0::", 3) && text[strcspn(text, "\n")] == '\n' &&
+		       !text[strcspn(text, "\n") + 1];
 
-	return second_alone || !is_ending(pid);
+	return only_v2 || !is_ending(pid);
 }
 
 bool process_cgroup(uint32_t pid, char *path, size_t size)
 {
 	char *text = proc_is_of_kernel_side() ? proc_text(pid, "cgroup", TEXT_BYTES) : NULL;
-	bool ok = text && emits_where(pid, text) && job_labels_choose(text, path, size);
+	bool ok = text && shows_cgroup(pid, text) && job_labels_choose(text, path, size);
 
 	free(text);
 	return ok;
 }
 
-bool process_look(uint32_t pid, struct process_facts *facts)
+bool process_read_facts(uint32_t pid, struct process_facts *facts)
 {
 	struct stat status;
 	char path[64];

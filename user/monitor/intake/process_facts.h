@@ -23,7 +23,7 @@ uint64_t process_start_ns(uint32_t pid);
 /* Returns false if it is gone, or so far gone that its cgroup is unknown. */
 bool process_cgroup(uint32_t pid, char *path, size_t size);
 /* Fills all facts; returns false if it is gone or a kernel thread. */
-bool process_look(uint32_t pid, struct process_facts *facts);
+bool process_read_facts(uint32_t pid, struct process_facts *facts);
 /* Parses the name and the start in ticks from the text of /proc/PID/stat. Returns false if
  * malformed. */
 bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks);

@@ -48,7 +48,7 @@ struct class classes_of(const struct classes *classes, unsigned int op, uint32_t
 	class.timed = as.flags & EVENT_TIMED;
 	class.transfer = operation->family == TRACE_TRANSFER;
 	if (as.flags & EVENT_PAGECACHE) {
-		class.what = CLASS_ASIDE;
+		class.what = CLASS_FILL;
 	} else if (as.flags & EVENT_THROTTLED) {
 		class.what = CLASS_THROTTLED;
 		class.counted = class.timed = true;

@@ -18,7 +18,7 @@ struct class
 		CLASS_NONE, /* no I/O */
 		CLASS_IO,
 		CLASS_THROTTLED, /* sleeps of throttled writers */
-		CLASS_ASIDE,	 /* unattributed page-cache fills */
+		CLASS_FILL,	 /* unattributed page-cache fills */
 	} what;
 	enum ledger_op op;
 	enum io_method method;

@@ -22,7 +22,7 @@ void job_labels_of(const char *cgroup, struct job_labels *labels)
 }
 
 /* Rates a line of the form ID:CONTROLLERS:PATH from 1 to 5; more identifies a job better. */
-static int says(const char *controllers, size_t length, const char *path)
+static int rate(const char *controllers, size_t length, const char *path)
 {
 	struct job_labels labels;
 
@@ -56,7 +56,7 @@ bool job_labels_choose(const char *text, char *path, size_t size)
 				length = sizeof(candidate) - 1;
 			memcpy(candidate, slash + 1, length);
 			candidate[length] = 0;
-			score = says(controllers + 1, slash - controllers - 1, candidate);
+			score = rate(controllers + 1, slash - controllers - 1, candidate);
 			if (score > best) {
 				best = score;
 				snprintf(path, size, "%s", candidate);

@@ -190,7 +190,7 @@ void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 		job->last_ns = time_ns;
 }
 
-void ledger_emit_device(struct ledger *ledger, const struct ledger_device *device)
+void ledger_set_device(struct ledger *ledger, const struct ledger_device *device)
 {
 	struct ledger_node *node = &ledger->node;
 	struct ledger_device *devices;

@@ -51,8 +51,8 @@ struct ledger_process {
 	uint64_t exec_ns;
 	char *command; /* command line, arguments separated by spaces; arbitrary bytes */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0: alive */
-	uint64_t looked_ns;	   /* when its cgroup was last checked */
-	uint64_t looked_moves;	   /* ... and the number of moves between cgroups then */
+	uint64_t checked_ns;	   /* when its cgroup was last checked */
+	uint64_t checked_moves;	   /* ... and the number of moves between cgroups then */
 	uint64_t cgroup_set;	   /* see ledger_who */
 	struct ledger_sums sums;
 	int64_t rank; /* -1: none */
@@ -232,7 +232,7 @@ struct ledger_who {
  * thread, with the ledger locked. */
 typedef void ledger_joined_fn(void *context, const struct ledger_process *process,
 			      const struct ledger_job *before);
-void ledger_emit_joins(struct ledger *ledger, ledger_joined_fn *emit, void *context);
+void ledger_on_join(struct ledger *ledger, ledger_joined_fn *emit, void *context);
 
 /* All locked. A process forks; the child inherits its parent's identity. The child of an unknown
  * parent stays unknown until it is reported. */
@@ -280,7 +280,7 @@ struct ledger_owner ledger_find_owner(struct ledger *ledger, uint32_t pid, uint6
 bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t time_ns);
 
 /* Sets a device's totals so far. */
-void ledger_emit_device(struct ledger *ledger, const struct ledger_device *device);
+void ledger_set_device(struct ledger *ledger, const struct ledger_device *device);
 
 /* What was done since the last time: by one pid, on one file. */
 struct ledger_added {

@@ -55,13 +55,13 @@ static void count_living(struct ledger_process *process, int by, uint64_t time_n
 		process->program->last_ns = time_ns;
 }
 
-void ledger_emit_joins(struct ledger *ledger, ledger_joined_fn *emit, void *context)
+void ledger_on_join(struct ledger *ledger, ledger_joined_fn *emit, void *context)
 {
 	ledger->joined = emit;
 	ledger->joined_context = context;
 }
 
-static void emit_joined(const struct ledger *ledger, const struct ledger_process *process,
+static void report_join(const struct ledger *ledger, const struct ledger_process *process,
 			const struct ledger_job *before)
 {
 	if (ledger->joined)
@@ -80,7 +80,7 @@ static void change_job(struct ledger *ledger, struct ledger_process *process,
 		leave_job(process);
 		join_job(process, job);
 		if (lives)
-			emit_joined(ledger, process, before);
+			report_join(ledger, process, before);
 	}
 	process->program = ledger_command_of(job, program, time_ns);
 	if (lives)
@@ -111,7 +111,7 @@ static struct ledger_process *make(struct ledger *ledger, uint32_t pid, uint64_t
 	count_living(process, 1, start_ns);
 	ledger->process_count++;
 	ledger->node.processes_begun++;
-	emit_joined(ledger, process, NULL);
+	report_join(ledger, process, NULL);
 	return process;
 }
 
@@ -130,7 +130,7 @@ void ledger_fork(struct ledger *ledger, uint32_t parent_pid, uint32_t child, uin
 	process->forked = true;
 	process->uid = parent->uid;
 	process->cgroup_set = parent->cgroup_set;
-	process->looked_ns = parent->looked_ns;
+	process->checked_ns = parent->checked_ns;
 	process->rank = parent->rank;
 	process->command = parent->command ? strdup(parent->command) : NULL;
 }
@@ -178,7 +178,7 @@ void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t t
 	}
 	process->forked = false;
 	process->uid = who->uid;
-	process->looked_ns = time_ns;
+	process->checked_ns = time_ns;
 	process->cgroup_set = who->cgroup_set;
 	if (who->rank >= 0)
 		process->rank = who->rank;
@@ -190,13 +190,13 @@ void ledger_move(struct ledger *ledger, struct ledger_process *process, const ch
 {
 	const char *user = process->uid == process->job->uid ? process->job->user : NULL;
 	struct ledger_job *job =
-		ledger_job_of(ledger, cgroup, process->uid, user, process->looked_ns);
+		ledger_job_of(ledger, cgroup, process->uid, user, process->checked_ns);
 	char program[LEDGER_COMMAND_BYTES];
 
 	if (!job || job == process->job)
 		return;
 	strcpy(program, process->program->name);
-	change_job(ledger, process, job, program, process->looked_ns);
+	change_job(ledger, process, job, program, process->checked_ns);
 	process->cgroup_set = 0; /* was that of the old cgroup */
 }
 
@@ -210,7 +210,7 @@ void ledger_vanish(struct ledger *ledger, struct ledger_process *process, uint64
 	process->end_ns = time_ns ? time_ns : 1;
 	process->job->ended_processes++;
 	ledger->node.processes_ended++;
-	emit_joined(ledger, process, process->job);
+	report_join(ledger, process, process->job);
 }
 
 void ledger_exit(struct ledger *ledger, uint32_t pid, uint64_t time_ns)

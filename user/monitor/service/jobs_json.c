@@ -173,7 +173,7 @@ static void put_age(struct json *out, uint64_t start_ns, uint64_t now_ns)
 
 /* --- operations in flight --- */
 
-#define IN_FLIGHT_TOLD 8 /* listed for each process: the oldest */
+#define IN_FLIGHT_LISTED_MAX 8 /* listed for each process: the oldest */
 
 static void put_in_flight(struct json *out, const struct ledger_in_flight *operation,
 			  uint64_t now_ns)
@@ -192,7 +192,7 @@ static void put_in_flight_of_process(struct json *out, const struct ledger *ledg
 	const struct ledger_in_flight *operations = ledger_in_flight(ledger, process, &count);
 
 	json_begin_list(out, "in_flight");
-	for (size_t i = 0; i < count && i < IN_FLIGHT_TOLD; i++) {
+	for (size_t i = 0; i < count && i < IN_FLIGHT_LISTED_MAX; i++) {
 		json_begin(out, NULL);
 		put_in_flight(out, &operations[i], now_ns);
 		json_end(out);
@@ -381,7 +381,7 @@ static void put_jobs(struct json *out, const struct ledger *ledger, const struct
 				       sums_total(&job->sums).time_ns, job });
 	}
 	json_begin_list(out, "jobs");
-	for (; reported < count && out->out->used < JOBS_JSON_MOST_BYTES; reported++)
+	for (; reported < count && out->out->used < JOBS_JSON_BYTES_MAX; reported++)
 		put_job(out, ledger, ranked[reported].what, rates, about, asked);
 	json_end(out);
 	json_uint(out, "jobs_left_out", all - reported);

@@ -11,7 +11,7 @@
 #include "output/base/sink.h"
 
 #define JOBS_JSON_SCHEMA 2
-#define JOBS_JSON_MOST_BYTES (8u << 20) /* jobs that do not fit are omitted and counted */
+#define JOBS_JSON_BYTES_MAX (8u << 20) /* jobs that do not fit are omitted and counted */
 
 struct jobs_asked {
 	uint64_t job;			     /* only this job; 0: all */

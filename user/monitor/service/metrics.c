@@ -145,7 +145,7 @@ OF_SOURCE(processes, process_count)
 OF_SOURCE(processes_begun, node->processes_begun)
 OF_SOURCE(processes_unreported, node->processes_unreported + item->source->facts.not_followed)
 OF_SOURCE(series, node->series_used)
-OF_SOURCE(series_most, most_series)
+OF_SOURCE(series_most, series_max)
 OF_SOURCE(series_folded, node->series_folded)
 OF_SOURCE(slots, facts.slots)
 OF_SOURCE(slots_used, facts.use.most_used)
@@ -532,7 +532,7 @@ static uint64_t resident_bytes(void)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-void metrics_look(struct metric_source *source, struct service *service, uint64_t most_series)
+void metrics_fill_source(struct metric_source *source, struct service *service, uint64_t series_max)
 {
 	struct ledger *ledger = service_ledger(service);
 	struct timespec cpu;
@@ -542,7 +542,7 @@ void metrics_look(struct metric_source *source, struct service *service, uint64_
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
 	source->cpu_ns = cpu.tv_sec * 1000000000ull + cpu.tv_nsec;
 	source->resident_bytes = resident_bytes();
-	source->most_series = most_series;
+	source->series_max = series_max;
 	source->node = ledger_node(ledger);
 	source->jobs = ledger_jobs(ledger);
 	for (const struct ledger_job *job = source->jobs; job; job = job->next) {

@@ -39,7 +39,7 @@ struct metric_source {
 	const struct ledger_job *jobs;
 	struct service_facts facts;
 	uint64_t cpu_ns, resident_bytes; /* the service's own */
-	uint64_t most_series;
+	uint64_t series_max;
 	unsigned int job_count, process_count;
 };
 
@@ -89,6 +89,7 @@ extern const struct ledger_costs metric_costs;
 void metrics_each(const struct metric *metric, const struct metric_source *source,
 		  void (*take)(void *context, const struct metric_item *item), void *context);
 /* Fills a source. The ledger must stay locked while its pointers are used. */
-void metrics_look(struct metric_source *source, struct service *service, uint64_t most_series);
+void metrics_fill_source(struct metric_source *source, struct service *service,
+			 uint64_t series_max);
 
 #endif

@@ -305,13 +305,13 @@ void openmetrics_write(const struct metric_source *source, enum openmetrics_form
 	sink_close(&writing.text);
 }
 
-void openmetrics_render(struct service *service, uint64_t most_series,
+void openmetrics_render(struct service *service, uint64_t series_max,
 			enum openmetrics_format format, struct sink *out)
 {
 	struct metric_source source;
 
 	ledger_lock(service_ledger(service));
-	metrics_look(&source, service, most_series);
+	metrics_fill_source(&source, service, series_max);
 	openmetrics_write(&source, format, out);
 	ledger_unlock(service_ledger(service));
 }

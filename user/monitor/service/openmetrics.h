@@ -21,7 +21,7 @@ void openmetrics_write(const struct metric_source *source, enum openmetrics_form
 		       struct sink *out);
 
 /* Writes the service's metrics to `out`, a memory sink, with the ledger locked. */
-void openmetrics_render(struct service *service, uint64_t most_series,
+void openmetrics_render(struct service *service, uint64_t series_max,
 			enum openmetrics_format format, struct sink *out);
 
 #endif

@@ -98,7 +98,7 @@ static uint64_t sum_losses(const struct service_facts *facts)
 }
 
 /* Logs losses: the first at once, then at most once a minute. */
-static void emit_losses(struct service *service, uint64_t losses, uint64_t now_ns)
+static void log_losses(struct service *service, uint64_t losses, uint64_t now_ns)
 {
 	if (losses <= service->reported_losses ||
 	    (service->reported_ns && now_ns - service->reported_ns < QUIET_NS))
@@ -129,12 +129,12 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	spans = counters.kinds[RECORD_SPAN_END].lost + counters.kinds[RECORD_EXIT].lost +
 		intake_lost_spans(service->intake);
 	if (identities != service->identities_lost)
-		intake_look_again(service->intake, service->read_ns);
+		intake_recheck(service->intake, service->read_ns);
 	if (spans != service->spans_lost)
 		intake_forget_spans(service->intake);
 	service->identities_lost = identities;
 	service->spans_lost = spans;
-	emit_losses(service, sum_losses(&facts), now_ns);
+	log_losses(service, sum_losses(&facts), now_ns);
 	pthread_mutex_lock(&service->lock);
 	service->facts = facts;
 	pthread_mutex_unlock(&service->lock);
@@ -229,14 +229,14 @@ static void read_all(struct service *service, bool last)
 		log_debug("cannot read operations in flight");
 	if (service->flight)
 		flight_look_at_in_flight(service->flight, &service->in_flight, begin_ns);
-	intake_emit_in_flight(service->intake, &service->in_flight);
+	intake_set_in_flight(service->intake, &service->in_flight);
 	session_read_profile(service->session, begin_ns, last, take_slot, service);
 	/* Not earlier: a move not counted here came after everything that was read. */
-	intake_emit_moves(service->intake, session_moves(service->session));
+	intake_set_moves(service->intake, session_moves(service->session));
 	if (service->flight)
 		flight_end_sums(service->flight, begin_ns);
 	drain(service);
-	session_emit_devices(service->session, take_record, service);
+	session_report_devices(service->session, take_record, service);
 	read_counters(service, begin_ns);
 	while (!intake_book(service->intake, begin_ns, host_now_ns())) {
 		session_wait(service->session, BOOK_AGAIN_MS);
@@ -371,7 +371,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 		goto fail;
 	err = ledger_open(&service->ledger, &service->options.ledger);
 	if (!err && options->flight_of.count)
-		ledger_emit_joins(service->ledger, choose_for_flight, service);
+		ledger_on_join(service->ledger, choose_for_flight, service);
 	set_nice(DRAIN_NICE); /* also for threads that look up what is drained */
 	if (!err)
 		err = intake_open(&service->intake, service->ledger,
@@ -384,7 +384,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 		goto fail;
 	}
 	if (service->markers)
-		intake_emit_code(service->intake, markers_look, service->markers);
+		intake_on_code(service->intake, markers_look, service->markers);
 	service->slots = session_profile_slots(service->session);
 	service->facts.slots = service->slots;
 	session_ask_over(service->session, intake_has_exited, service->intake);

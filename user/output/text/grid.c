@@ -13,7 +13,7 @@
 
 #define GAP 2 /* between columns */
 #define TITLE_LINES_MAX 3
-#define APART_NAMED_MAX 4     /* rows without a sort key that are named */
+#define EXCLUDED_NAMED_MAX 4  /* rows without a sort key that are named */
 #define PATH_MIN 28	      /* minimum columns for a path */
 #define TEXT_MIN 26	      /* ... and for another text */
 #define SHARE TABLE_NO_COLUMN /* a column of the grid only */
@@ -31,8 +31,8 @@ struct grid {
 	const struct grid_options *options;
 	size_t *rows; /* of the table, in print order */
 	size_t row_count, shown;
-	size_t apart[APART_NAMED_MAX]; /* the first rows without a sort key */
-	size_t apart_count;
+	size_t excluded[EXCLUDED_NAMED_MAX]; /* the first rows without a sort key */
+	size_t excluded_count;
 	double sum; /* of the sort column */
 	struct grid_column columns[TABLE_SHOWN_MAX + 2];
 	size_t count;
@@ -135,7 +135,7 @@ static bool is_chosen(const struct grid *grid, size_t row)
 	return cell->type == CELL_BOOL && cell->flag;
 }
 
-static void set_apart(struct grid *grid)
+static void exclude_rows(struct grid *grid)
 {
 	const struct grid_options *options = grid->options;
 	size_t by = grid->table->view.by, kept = 0;
@@ -148,8 +148,8 @@ static void set_apart(struct grid *grid)
 
 		if (cell_at(grid, row, by)->type != CELL_NULL || table_is_rest(grid->table, row))
 			grid->rows[kept++] = row;
-		else if (grid->apart_count++ < APART_NAMED_MAX)
-			grid->apart[grid->apart_count - 1] = row;
+		else if (grid->excluded_count++ < EXCLUDED_NAMED_MAX)
+			grid->excluded[grid->excluded_count - 1] = row;
 	}
 	grid->row_count = kept;
 }
@@ -167,7 +167,7 @@ static int sort_rows(struct grid *grid)
 		grid->rows[grid->row_count++] = row;
 		grid->sum += key_of(grid, row);
 	}
-	set_apart(grid);
+	exclude_rows(grid);
 	return 0;
 }
 
@@ -513,10 +513,10 @@ static void write_lines(struct grid *grid)
 }
 
 /* Lists the rows that the sums of the list do not include, by name. */
-static void write_apart(struct grid *grid)
+static void write_excluded(struct grid *grid)
 {
 	const struct grid_column *named = grid->columns;
-	size_t count = grid->apart_count, by = grid->table->view.by;
+	size_t count = grid->excluded_count, by = grid->table->view.by;
 	struct sink line;
 
 	while (named < &grid->columns[grid->count] && !named->text)
@@ -526,15 +526,15 @@ static void write_apart(struct grid *grid)
 	sink_open_memory(&line);
 	sink_format(&line,
 		    "without a %s, excluded from these sums:", title_of(&grid->table->columns[by]));
-	for (size_t i = 0; i < count && i < APART_NAMED_MAX; i++) {
-		struct cell cell = *cell_at(grid, grid->apart[i], named->index);
+	for (size_t i = 0; i < count && i < EXCLUDED_NAMED_MAX; i++) {
+		struct cell cell = *cell_at(grid, grid->excluded[i], named->index);
 		struct cell text = cell_as_text(&grid->scratch, &cell, UNIT_NONE);
 
 		sink_text(&line, i ? ", " : " ");
 		sink_bytes(&line, text.text, text.length);
 	}
-	if (count > APART_NAMED_MAX)
-		sink_format(&line, " and %zu more", count - APART_NAMED_MAX);
+	if (count > EXCLUDED_NAMED_MAX)
+		sink_format(&line, " and %zu more", count - EXCLUDED_NAMED_MAX);
 	sink_char(&line, '\0');
 	if (!line.error)
 		grid_wrapped(grid->out, line.buffer, grid->options->style->width);
@@ -560,7 +560,7 @@ void grid_write(struct sink *out, const struct table *table, const struct grid_o
 		put_path_last(&grid);
 		write_headings(&grid);
 		write_lines(&grid);
-		write_apart(&grid);
+		write_excluded(&grid);
 	}
 	if (!out->error)
 		out->error = status ? status : grid.scratch.error;
