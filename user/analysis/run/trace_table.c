@@ -102,18 +102,46 @@ static void name_note(struct about *about, const char *name)
 	about->notes[about->note_count++].name = name;
 }
 
+/* Notes, and whether they have a column even if no trace has them. */
+static const struct {
+	const char *name, *meaning;
+	bool always;
+} known_notes[] = {
+	{ TRACE_NOTE_UNFOLLOWED, "child processes not followed for lack of memory", true },
+	{ TRACE_NOTE_UNTIMED, "page faults whose start, end or both were missed", true },
+	{ TRACE_NOTE_ENDED_UNSEEN,
+	  "programs that exited before it was known whether they mark spans", true },
+	{ TRACE_NOTE_ASYNC_BEFORE, "asynchronous operations submitted before the recording began",
+	  true },
+	{ TRACE_NOTE_SPANS_BEFORE, "spans that were open when the recording attached", true },
+	{ TRACE_NOTE_BIOS_UNSEEN, "block I/Os whose completion was missed; they have no events",
+	  true },
+	{ TRACE_NOTE_BIOS_UNDER_WAY,
+	  "block I/Os in flight at the end, or whose completion was missed", true },
+	{ TRACE_NOTE_LEFT_OUT, "operations on files excluded from the recording", false },
+	{ TRACE_NOTE_LOST_FULL, "events lost because CPU buffers were full", false },
+	{ TRACE_NOTE_LOST_STOPPED, "events lost while Faultline did not run", false },
+	{ TRACE_NOTE_LOST_NO_ROOM, "events lost because the trace could not be written", false },
+};
+#define KNOWN_NOTES (sizeof(known_notes) / sizeof(known_notes[0]))
+
+static const char *note_meaning(const char *name)
+{
+	for (size_t i = 0; i < KNOWN_NOTES; i++)
+		if (!strcmp(known_notes[i].name, name))
+			return known_notes[i].meaning;
+	return "times this limitation of the recording occurred";
+}
+
 /* Known notes, and any others found in traces: a missing note means 0, or unknown if a trace has no
  * end. */
 static void take_notes(struct about *about)
 {
-	static const char *const known[] = { TRACE_NOTE_UNFOLLOWED,    TRACE_NOTE_UNTIMED,
-					     TRACE_NOTE_ENDED_UNSEEN,  TRACE_NOTE_ASYNC_BEFORE,
-					     TRACE_NOTE_SPANS_BEFORE,  TRACE_NOTE_BIOS_UNSEEN,
-					     TRACE_NOTE_BIOS_UNDER_WAY };
 	const struct job *job = about->texts.job;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		name_note(about, known[i]);
+	for (size_t i = 0; i < KNOWN_NOTES; i++)
+		if (known_notes[i].always)
+			name_note(about, known_notes[i].name);
 	for (size_t i = 0; i < job->trace_count; i++)
 		for (size_t j = 0; job->traces[i].totals && j < job->traces[i].totals->note_count;
 		     j++)
@@ -126,18 +154,16 @@ static void take_notes(struct about *about)
 static int add_note_column(struct table *table, const struct about *about, size_t number)
 {
 	size_t base = offsetof(struct about, notes) + number * sizeof(struct trace_note);
-	char name[NAME_BYTES_MAX + sizeof("notes.")];
+	char name[NAME_BYTES_MAX + sizeof("notes.")], meaning[128];
 	const struct table_column column = {
-		name,
-		NULL,
-		UNIT_COUNT,
-		"times this limitation of the recording occurred; null if a trace has no end",
-		table_get_uint,
-		base + offsetof(struct trace_note, count),
+		name,	 NULL,		 UNIT_COUNT,
+		meaning, table_get_uint, base + offsetof(struct trace_note, count),
 		0,
 	};
 
 	snprintf(name, sizeof(name), "notes.%s", about->notes[number].name);
+	snprintf(meaning, sizeof(meaning), "%s; null if a trace has no end",
+		 note_meaning(about->notes[number].name));
 	return table_add_column(table, &column);
 }
 

@@ -99,14 +99,17 @@ static void take_mount(struct hierarchies *all, char *line)
 	}
 }
 
+/* Returns 0 or -ENOMEM, logged. */
 static int hierarchies_find(struct hierarchies *all)
 {
 	char line[LINE_BYTES];
 	FILE *file;
 
 	*all = (struct hierarchies) { .each = calloc(HIERARCHIES_MAX, sizeof(*all->each)) };
-	if (!all->each)
+	if (!all->each) {
+		log_error("out of memory");
 		return -ENOMEM;
+	}
 	file = fopen("/proc/self/mountinfo", "re");
 	while (file && fgets(line, sizeof(line), file))
 		take_mount(all, line);
@@ -220,16 +223,17 @@ int cgroup_target_by_name(struct cgroup_target *target,
 			  const char *id)
 {
 	struct search *search = calloc(1, sizeof(*search));
-	struct hierarchies all;
-	int err = hierarchies_find(&all);
+	struct hierarchies all = { .count = 0 };
+	int err = -ENOMEM;
 	char path[PATH_MAX];
 
 	*target = (struct cgroup_target) { .fd = -1 };
-	if (err || !search) {
-		free(search);
-		free(all.each);
-		return -ENOMEM;
-	}
+	if (!search)
+		log_error("out of memory");
+	else
+		err = hierarchies_find(&all);
+	if (err)
+		goto out;
 	search->is = is;
 	search->id = id;
 	for (size_t i = 0; i < all.count && !search->found[0]; i++) {
@@ -249,6 +253,7 @@ int cgroup_target_by_name(struct cgroup_target *target,
 		if (err)
 			log_error("%s: %s", search->found, strerror(-err));
 	}
+out:
 	free(all.each);
 	free(search);
 	return err;
