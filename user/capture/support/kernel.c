@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/strbuf.h"
 #include "capture/host/perf.h"
 #include "capture/support/type_names.h"
 #include "capture/support/types.h"
@@ -246,7 +247,7 @@ int kernel_tracepoint_arguments(struct kernel *kernel, const char *target)
 }
 
 /* Appends the name of a type. */
-static void append_type(const struct btf *btf, int id, char *text, size_t size)
+static void append_type(const struct btf *btf, int id, struct strbuf *text)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
 	const char *name = "void";
@@ -260,8 +261,7 @@ static void append_type(const struct btf *btf, int id, char *text, size_t size)
 	}
 	if (type && type->name_off)
 		name = btf__name_by_offset(btf, type->name_off);
-	snprintf(text + strlen(text), size - strlen(text), "%s%s%.*s", text[0] ? ", " : "", name,
-		 (int)stars, "****");
+	strbuf_join(text, ", ", "%s%.*s", name, (int)stars, "****");
 }
 
 bool kernel_has_signature(struct kernel *kernel, enum hook hook, const char *target,
@@ -270,13 +270,13 @@ bool kernel_has_signature(struct kernel *kernel, enum hook hook, const char *tar
 	bool tracepoint = hook == HOOK_TP_BTF;
 	const struct btf_type *type =
 		tracepoint ? tracepoint_type(kernel, target) : function_type(kernel, target);
-	char text[256] = "";
+	struct strbuf text = { .used = 0 };
 
 	if (!type)
 		return false;
 	for (unsigned int i = tracepoint; i < btf_vlen(type); i++)
-		append_type(kernel->btf, btf_params(type)[i].type, text, sizeof(text));
-	return !strcmp(text, arguments);
+		append_type(kernel->btf, btf_params(type)[i].type, &text);
+	return !strcmp(text.bytes, arguments);
 }
 
 /* Whether a struct or union, or an unnamed one inside it, has the member. */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/strbuf.h"
+
 bool variant_next(const struct variant *variant, struct probe_program *program)
 {
 	const struct probe *probe = program->probe;
@@ -90,7 +92,7 @@ static int probe_status(struct kernel *kernel, const struct probe *probe,
 
 static bool variant_works(struct kernel *kernel, const struct variant *variant,
 			  const struct forced_variants *forced, const struct refusals *refused,
-			  char *why, size_t size)
+			  struct strbuf *why)
 {
 	static const char *const kinds[] = {
 		[HOOK_TP_BTF] = "tracepoint",  [HOOK_TP] = "tracepoint",
@@ -103,26 +105,23 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 	struct probe_program program = { 0 };
 
 	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {
-		snprintf(why + strlen(why), size - strlen(why),
-			 "%s%s: the VMA maple tree does not exist in this kernel",
-			 why[0] ? "; " : "", variant->name);
+		strbuf_clause(why, "%s: the VMA maple tree does not exist in this kernel",
+			      variant->name);
 		return false;
 	}
 	while (variant_next(variant, &program)) {
 		const struct probe *probe = program.probe;
-		size_t used = strlen(why);
 		int status = probe_status(kernel, probe, forced);
 		const char *refusal = refusals_find(refused, program.name);
 
 		if (!status && !refusal)
 			continue;
 		if (status)
-			snprintf(why + used, size - used, "%s%s: %s %s %s", used ? "; " : "",
-				 variant->name, kinds[probe->hook], probe->target,
-				 status_text(status));
+			strbuf_clause(why, "%s: %s %s %s", variant->name, kinds[probe->hook],
+				      probe->target, status_text(status));
 		else
-			snprintf(why + used, size - used, "%s%s: the kernel rejects program %s: %s",
-				 used ? "; " : "", variant->name, program.name, refusal);
+			strbuf_clause(why, "%s: the kernel rejects program %s: %s", variant->name,
+				      program.name, refusal);
 		return false;
 	}
 	return true;
@@ -155,7 +154,7 @@ static bool variant_forced(const struct variant *variant, const char *forced)
 
 static const struct variant *choose_variant(struct kernel *kernel, const struct part *part,
 					    const struct forced_variants *all,
-					    const struct refusals *refused, char *why, size_t size)
+					    const struct refusals *refused, struct strbuf *why)
 {
 	const char *forced = all->names[part->layer];
 	const struct variant *best = NULL;
@@ -170,7 +169,7 @@ static const struct variant *choose_variant(struct kernel *kernel, const struct 
 			continue;
 		if (best && variant_passed_over(kernel, variant))
 			continue;
-		if (!variant_works(kernel, variant, all, refused, why, size))
+		if (!variant_works(kernel, variant, all, refused, why))
 			continue;
 		if (must || !variant_passed_over(kernel, variant))
 			return variant;
@@ -200,15 +199,15 @@ void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses
 	}
 	for (size_t p = 0; p < part_count; p++) {
 		const struct part *part = &parts[p];
-		char *reason = choice->reason[part->layer], why[400] = "";
+		char *reason = choice->reason[part->layer];
+		struct strbuf why = { .used = 0 };
 		char *attach = choice->attach[part->layer];
 		size_t size = sizeof(choice->reason[0]);
 
 		if (!choice->on[part->layer] || part->unless & on_mask(choice) ||
 		    (part->use && !(part->use & uses)))
 			continue;
-		choice->variants[p] =
-			choose_variant(kernel, part, forced, refused, why, sizeof(why));
+		choice->variants[p] = choose_variant(kernel, part, forced, refused, &why);
 		if (choice->variants[p]) {
 			if (part->required)
 				snprintf(attach, sizeof(choice->attach[0]), "%s",
@@ -220,9 +219,9 @@ void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses
 			attach[0] = 0;
 		}
 		if (part->without)
-			snprintf(reason, size, "%s (%s)", part->without, why);
+			snprintf(reason, size, "%s (%.400s)", part->without, why.bytes);
 		else
-			snprintf(reason, size, "%s", why);
+			snprintf(reason, size, "%s", why.bytes);
 	}
 	for (size_t p = 0; p < part_count; p++)
 		if (!choice->on[parts[p].layer])

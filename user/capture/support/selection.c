@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/strbuf.h"
 
 static const char *const file_types[] = { "reg", "dir", "blk", "chr", "fifo", "sock", "anon" };
 #define FILE_TYPE_COUNT (sizeof(file_types) / sizeof(file_types[0]))
@@ -21,7 +22,7 @@ static int parse_list(const char *option, const char *list, const char *const *w
 	*mask = 0;
 	for (const char *word = list;; word++) {
 		size_t length = strcspn(word, ","), i;
-		char known[128] = "all";
+		struct strbuf known = { .used = 0 };
 
 		for (i = 0; i < count; i++)
 			if (strlen(words[i]) == length && !strncmp(word, words[i], length))
@@ -31,11 +32,11 @@ static int parse_list(const char *option, const char *list, const char *const *w
 		} else if (length == 3 && !strncmp(word, "all", 3)) {
 			*mask = (1u << count) - 1;
 		} else {
+			strbuf_add(&known, "all");
 			for (i = 0; i < count; i++)
-				snprintf(known + strlen(known), sizeof(known) - strlen(known),
-					 ", %s", words[i]);
+				strbuf_join(&known, ", ", "%s", words[i]);
 			log_error("%s %s: unknown '%.*s'; choose from %s", option, list,
-				  (int)length, word, known);
+				  (int)length, word, known.bytes);
 			return -EINVAL;
 		}
 		word += length;
@@ -59,7 +60,7 @@ int selection_file_types(const char *list, unsigned int *mask)
 }
 
 /* Returns whether a layer has the variant; if not, `known` receives the names of its variants. */
-static bool is_variant(enum layer layer, const char *name, char *known, size_t size)
+static bool is_variant(enum layer layer, const char *name, struct strbuf *known)
 {
 	for (size_t p = 0; p < part_count; p++) {
 		if (!parts[p].required || parts[p].layer != layer)
@@ -67,8 +68,7 @@ static bool is_variant(enum layer layer, const char *name, char *known, size_t s
 		for (size_t v = 0; v < PART_VARIANTS_MAX && parts[p].variants[v].name; v++) {
 			if (!strcmp(parts[p].variants[v].name, name))
 				return true;
-			snprintf(known + strlen(known), size - strlen(known), "%s%s",
-				 known[0] ? ", " : "", parts[p].variants[v].name);
+			strbuf_join(known, ", ", "%s", parts[p].variants[v].name);
 		}
 	}
 	return false;
@@ -91,7 +91,8 @@ int selection_variants(const char *list, struct forced_variants *forced)
 	memset(forced, 0, sizeof(*forced));
 	for (const char *word = list; word && *word; word += *word == ',') {
 		size_t length = strcspn(word, "=,"), layer = 0, rest;
-		char name[sizeof(forced->names[0])], known[128] = "";
+		char name[sizeof(forced->names[0])];
+		struct strbuf known = { .used = 0 };
 
 		while (layer < LAYER_COUNT && (strlen(layer_names[layer]) != length ||
 					       strncmp(word, layer_names[layer], length)))
@@ -99,9 +100,10 @@ int selection_variants(const char *list, struct forced_variants *forced)
 		rest = strcspn(word, ",");
 		snprintf(name, sizeof(name), "%.*s",
 			 word[length] == '=' ? (int)(rest - length - 1) : 0, word + length + 1);
-		if (layer == LAYER_COUNT || !is_variant(layer, name, known, sizeof(known))) {
+		if (layer == LAYER_COUNT || !is_variant(layer, name, &known)) {
 			log_error("--force-variant %s: '%.*s' is not a known LAYER=VARIANT%s%s",
-				  list, (int)rest, word, known[0] ? "; variants: " : "", known);
+				  list, (int)rest, word, known.used ? "; variants: " : "",
+				  known.bytes);
 			return -EINVAL;
 		}
 		memcpy(forced->names[layer], name, sizeof(name));
