@@ -433,26 +433,82 @@ static int take_meanings(struct report *report, struct trace_reader *const *trac
 	return status;
 }
 
+static int print_made(const struct report *report, const struct report_request *request,
+		      const struct report_options *options, struct fail_above *limits)
+{
+	int status;
+
+	if (request->html)
+		status = page_write(report, request->html);
+	else if (request->against)
+		status = report_against(report, request, options, limits);
+	else
+		status = is_one_table(request) ? print_table(report, request)
+					       : print_report(report, request, limits);
+	if (!status && request->fail_above)
+		status = fail_above_status(limits);
+	return status;
+}
+
+/* Makes the report of these traces, and prints it. */
+static int report_traces(const struct report_request *request, struct report_options *options,
+			 char **paths, size_t count)
+{
+	const char *const *names = (const char *const *)paths;
+	struct trace_reader **traces = calloc(count, sizeof(*traces));
+	struct trace_error error = { "" };
+	struct report *report = NULL;
+	struct fail_above limits = { 0 };
+	struct progress_line progress;
+	struct gpu gpu = { 0 };
+	bool skipped = false;
+	int status = 0;
+
+	if (!traces) {
+		log_error("out of memory");
+		return EXIT_FAILED;
+	}
+	options->progress = progress_update;
+	options->context = &progress;
+	options->skip = traces_skip;
+	options->skip_context = &skipped;
+	if (request->fail_above)
+		status = fail_above_parse(&limits, request->fail_above, request->against);
+	if (!status)
+		status = traces_open(traces, paths, count);
+	if (!status && request->spans) {
+		status = report_read_gpu(&gpu, request->spans);
+		options->gpu = &gpu;
+	}
+	if (status)
+		goto out;
+	progress_start(&progress, "reading");
+	status = report_make(&report, traces, names, count, options, &error);
+	if (!status && request->list_columns)
+		status = take_meanings(report, traces, count);
+	progress_end(&progress);
+	status = status ? report_failed(status, &error)
+			: print_made(report, request, options, &limits);
+	if (!status)
+		status = traces_emit_all_unread(traces, names, count);
+	if (!status && skipped)
+		status = EXIT_FAILED;
+out:
+	fail_above_free(&limits);
+	report_free(report);
+	gpu_free(&gpu);
+	traces_close(traces, count);
+	free(traces);
+	return status;
+}
+
 int command_report(int argc, char **argv)
 {
 	struct report_request request = {
 		.format = "text", .colour = "auto", .top = TOP_UNSET, .filter = FILTER_ALL
 	};
-	struct progress_line progress;
-	bool skipped = false;
-	struct report_options options = {
-		.progress = progress_update,
-		.context = &progress,
-		.skip = traces_skip,
-		.skip_context = &skipped,
-		.filter = &request.filter,
-	};
-	struct trace_error error = { "" };
-	struct trace_reader **traces;
-	struct report *report = NULL;
-	struct fail_above limits = { 0 };
-	struct gpu gpu = { 0 };
-	char *newest = NULL;
+	struct report_options options = { .filter = &request.filter };
+	char *newest = NULL, **paths;
 	size_t count;
 	int first, status = options_parse(&table, argc, argv, &request, &first);
 
@@ -473,69 +529,25 @@ int command_report(int argc, char **argv)
 	if (is_about_all(&request) ||
 	    (first == argc && (request.list_tables || request.list_columns)))
 		return list_without_trace(&request, &options);
-	if (first == argc) {
+	paths = argv + first;
+	count = argc - first;
+	if (!count) {
 		newest = traces_newest("report");
 		if (!newest)
 			return EXIT_USAGE;
-		argv = &newest;
-		first = 0;
-		argc = 1;
-	}
-	count = argc - first;
-	if (request.html && export_is_trace(request.html, argv + first, count)) {
-		log_error("--html %s: is one of the traces; choose another file", request.html);
-		free(newest);
-		return EXIT_USAGE;
+		paths = &newest;
+		count = 1;
 	}
 	options.memory_bytes = request.memory;
 	options.slowest = request.slowest;
 	options.file_rows = is_whole(&request) || request.html ? 0 : report_top(&request);
 	options.pictures = request.html;
-	traces = calloc(count, sizeof(*traces));
-	if (!traces) {
-		log_error("out of memory");
-		free(newest);
-		return EXIT_FAILED;
+	if (request.html && export_is_trace(request.html, paths, count)) {
+		log_error("--html %s: is one of the traces; choose another file", request.html);
+		status = EXIT_USAGE;
+	} else {
+		status = report_traces(&request, &options, paths, count);
 	}
-	if (request.fail_above)
-		status = fail_above_parse(&limits, request.fail_above, request.against);
-	if (!status)
-		status = traces_open(traces, argv + first, count);
-	if (!status && request.spans) {
-		status = report_read_gpu(&gpu, request.spans);
-		options.gpu = &gpu;
-	}
-	if (status)
-		goto out;
-	progress_start(&progress, "reading");
-	status = report_make(&report, traces, (const char *const *)argv + first, count, &options,
-			     &error);
-	if (!status && request.list_columns)
-		status = take_meanings(report, traces, count);
-	progress_end(&progress);
-	if (status) {
-		status = report_failed(status, &error);
-		goto out;
-	}
-	if (request.html)
-		status = page_write(report, request.html);
-	else if (request.against)
-		status = report_against(report, &request, &options, &limits);
-	else
-		status = is_one_table(&request) ? print_table(report, &request)
-						: print_report(report, &request, &limits);
-	if (!status && request.fail_above)
-		status = fail_above_status(&limits);
-	if (!status)
-		status = traces_emit_all_unread(traces, (const char *const *)argv + first, count);
-	if (!status && skipped)
-		status = EXIT_FAILED;
-out:
-	fail_above_free(&limits);
-	report_free(report);
-	gpu_free(&gpu);
-	traces_close(traces, count);
-	free(traces);
 	free(newest);
 	return status;
 }
