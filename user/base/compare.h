@@ -2,8 +2,8 @@
 /*
  * Comparisons for qsort() and bsearch().
  */
-#ifndef FAULTLINE_COMPARE_H
-#define FAULTLINE_COMPARE_H
+#ifndef FAULTLINE_BASE_COMPARE_H
+#define FAULTLINE_BASE_COMPARE_H
 
 /* Negative, 0 or positive, for numbers of one type. COMPARE(b, a) sorts the largest first, and
  * COMPARE(...) ?: COMPARE(...) by one number after the other. Arguments are evaluated twice. */

@@ -10,6 +10,7 @@
 #include "analysis/events/device_list.h"
 #include "analysis/devices/device_unseen.h"
 #include "analysis/devices/devices.h"
+#include "base/compare.h"
 #include "base/histogram.h"
 #include "base/map.h"
 #include "base/units.h"
@@ -513,7 +514,7 @@ static int compare_devices(const void *left, const void *right)
 		times[0] += (*(struct device *const *)left)->own[use].time_ns;
 		times[1] += (*(struct device *const *)right)->own[use].time_ns;
 	}
-	return times[0] > times[1] ? -1 : times[0] < times[1];
+	return COMPARE(times[1], times[0]);
 }
 
 static int fill(void *state, struct table *table)

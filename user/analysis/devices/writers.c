@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/trace_text.h"
+#include "base/compare.h"
 
 #define SUM_WORDS (sizeof(struct writer_sums) / sizeof(uint64_t))
 
@@ -63,11 +64,7 @@ static int compare_writers(const void *left, const void *right)
 	const struct writer *a = left, *b = right;
 	uint64_t a_bytes = writer_sums_bytes(&a->sums), b_bytes = writer_sums_bytes(&b->sums);
 
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	if (a_bytes != b_bytes)
-		return a_bytes > b_bytes ? -1 : 1;
-	return a->who < b->who ? -1 : a->who > b->who;
+	return COMPARE(a->file, b->file) ?: COMPARE(b_bytes, a_bytes) ?: COMPARE(a->who, b->who);
 }
 
 struct writer *writers_list(const struct writers *writers, enum writers_by by, size_t *count)

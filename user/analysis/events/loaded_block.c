@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "trace/format/column.h"
 
 #define DIGIT_BITS 11
@@ -82,9 +83,7 @@ static int compare_rows(const void *left, const void *right, void *times)
 	const uint32_t *a = left, *b = right;
 	const uint64_t *of = times;
 
-	if (of[*a] != of[*b])
-		return of[*a] < of[*b] ? -1 : 1;
-	return *a < *b ? -1 : *a > *b;
+	return COMPARE(of[*a], of[*b]) ?: COMPARE(*a, *b);
 }
 
 /* A block that spans more than a day was not written by a tracer. */

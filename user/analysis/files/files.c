@@ -9,6 +9,7 @@
 
 #include "analysis/files/file_use.h"
 #include "analysis/shared/loaded.h"
+#include "base/compare.h"
 #include "base/longest.h"
 #include "analysis/shared/measure.h"
 #include "analysis/shared/results.h"
@@ -225,9 +226,7 @@ static int compare_lines(const void *left, const void *right)
 {
 	const struct files_row *a = left, *b = right;
 
-	if (a->time_ns != b->time_ns)
-		return a->time_ns > b->time_ns ? -1 : 1;
-	return a->file < b->file ? -1 : 1;
+	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->file, b->file);
 }
 
 static uint64_t time_of(const struct file_uses *files, uint32_t file)

@@ -9,6 +9,7 @@
 
 #include "analysis/shared/results.h"
 #include "analysis/files/files.h"
+#include "base/compare.h"
 #include "base/map.h"
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
@@ -284,9 +285,7 @@ static int compare_lives(const void *left, const void *right)
 	uint64_t lived[2] = { clock_subtract(a->removed_ns, a->made_ns),
 			      clock_subtract(b->removed_ns, b->made_ns) };
 
-	if (lived[0] != lived[1])
-		return lived[0] < lived[1] ? -1 : 1;
-	return a->made_ns < b->made_ns ? -1 : a->made_ns > b->made_ns;
+	return COMPARE(lived[0], lived[1]) ?: COMPARE(a->made_ns, b->made_ns);
 }
 
 static int conclude(const struct results *results, struct table *table)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/interval.h"
 #include "base/map.h"
 #include "analysis/shared/loaded.h"
@@ -215,9 +216,7 @@ static int compare_reopened(const void *a, const void *b)
 {
 	const struct reopened *one = a, *other = b;
 
-	if (one->time_ns != other->time_ns)
-		return one->time_ns > other->time_ns ? -1 : 1;
-	return one->file < other->file ? -1 : 1;
+	return COMPARE(other->time_ns, one->time_ns) ?: COMPARE(one->file, other->file);
 }
 
 static int fill(void *state, struct table *table)

@@ -3,6 +3,7 @@
  * Loads the files that traces name, and finds them by id or identity.
  */
 #include "analysis/job/file_table.h"
+#include "base/compare.h"
 #include "base/grow.h"
 #include "base/units.h"
 
@@ -423,7 +424,7 @@ static int compare_lost(const void *key, const void *item)
 	const uint32_t file = *(const uint32_t *)key,
 		       other = ((const struct lost_name *)item)->file;
 
-	return file < other ? -1 : file > other;
+	return COMPARE(file, other);
 }
 
 static const struct lost_name *find_lost(const struct file_table *table, uint32_t file)

@@ -4,6 +4,7 @@
  * split into events byte by byte, and only events from a GPU are parsed.
  */
 #include "analysis/job/gpu.h"
+#include "base/compare.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -51,7 +52,7 @@ static int compare_intervals(const void *left, const void *right)
 {
 	const struct gpu_interval *a = left, *b = right;
 
-	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+	return COMPARE(a->start_ns, b->start_ns);
 }
 
 /* Sorts intervals, and merges those that overlap or touch. */

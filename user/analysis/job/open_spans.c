@@ -3,6 +3,7 @@
  * Open spans, in three hash tables whose buckets have the newest first.
  */
 #include "analysis/job/open_spans.h"
+#include "base/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static int compare_serials(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
 
-	return *a < *b ? -1 : *a > *b;
+	return COMPARE(*a, *b);
 }
 
 /* Resizes to as many buckets as slots, and reinserts the spans, oldest first. */

@@ -3,6 +3,7 @@
  * Builds the table of a job's processes.
  */
 #include "analysis/job/process_table.h"
+#include "base/compare.h"
 #include "base/grow.h"
 
 #include <errno.h>
@@ -287,11 +288,9 @@ static int compare_lives(const void *left, const void *right)
 
 	if (a->present != b->present)
 		return a->present ? -1 : 1;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return a->sequence < b->sequence ? -1 : 1;
+	return COMPARE(a->time_ns, b->time_ns) ?:
+	       COMPARE(a->kind, b->kind) ?:
+	       COMPARE(a->sequence, b->sequence);
 }
 
 /* --- replay, in time order --- */

@@ -8,16 +8,15 @@
 #include <stdlib.h>
 
 #include "analysis/order/cursor.h"
+#include "base/compare.h"
 
 static int compare_planned(const void *left, const void *right)
 {
 	const struct planned_block *a = left, *b = right;
 
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->trace != b->trace)
-		return a->trace < b->trace ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
+	return COMPARE(a->start_ns, b->start_ns) ?:
+	       COMPARE(a->trace, b->trace) ?:
+	       COMPARE(a->number, b->number);
 }
 
 /* Kinds whose events come before or after others that start together: a zero-length span begins

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/helper_thread.h"
 
 /* Consumer lists: in order (events, span begins, ends, refusals), parallel-safe, due now. */
@@ -253,9 +254,7 @@ static int compare_ends(const void *left, const void *right)
 {
 	const struct last_end *a = left, *b = right;
 
-	if (a->end_ns != b->end_ns)
-		return a->end_ns < b->end_ns ? -1 : 1;
-	return a->serial > b->serial ? -1 : 1;
+	return COMPARE(a->end_ns, b->end_ns) ?: COMPARE(b->serial, a->serial);
 }
 
 /* Spans still open at the end of the walk end with their traces, or where the walk ends. */

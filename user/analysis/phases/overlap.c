@@ -11,6 +11,7 @@
 #include "analysis/phases/activity.h"
 #include "analysis/phases/overlap.h"
 #include "analysis/shared/results.h"
+#include "base/compare.h"
 
 static int begin(const struct job *job, void **state)
 {
@@ -153,14 +154,14 @@ static int compare_ranks(const void *left, const void *right)
 {
 	const struct activity_group *const *a = left, *const *b = right;
 
-	return (*a)->rank < (*b)->rank ? -1 : (*a)->rank > (*b)->rank;
+	return COMPARE((*a)->rank, (*b)->rank);
 }
 
 static int compare_numbers(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
 
-	return *a < *b ? -1 : *a > *b;
+	return COMPARE(*a, *b);
 }
 
 static int get_ranks(struct table *table, struct cell *cell, const void *row,

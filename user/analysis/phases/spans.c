@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/devices/chain.h"
+#include "base/compare.h"
 #include "base/histogram.h"
 #include "base/interval.h"
 #include "analysis/phases/spans.h"
@@ -364,9 +365,7 @@ static int compare_lines(const void *left, const void *right)
 {
 	const struct spans_row *a = left, *b = right;
 
-	if (a->time_ns != b->time_ns)
-		return a->time_ns > b->time_ns ? -1 : 1;
-	return a->label < b->label ? -1 : 1;
+	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->label, b->label);
 }
 
 static int set_note(struct table *table, const struct spans *spans)

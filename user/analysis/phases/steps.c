@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/analysis.h"
+#include "base/compare.h"
 #include "base/histogram.h"
 #include "base/longest.h"
 #include "analysis/phases/progress.h"
@@ -392,9 +393,7 @@ static int compare_steps(const void *left, const void *right)
 {
 	const struct step *a = left, *b = right;
 
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
+	return COMPARE(a->begin_ns, b->begin_ns) ?: COMPARE(a->rank, b->rank);
 }
 
 static int add_row(struct table *table, const struct job *job, const struct label *label,

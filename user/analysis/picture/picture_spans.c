@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/longest.h"
 #include "base/grow.h"
 
@@ -115,22 +116,17 @@ static int compare_times(const void *left, const void *right)
 {
 	const struct lane_order *a = left, *b = right;
 
-	if (a->time_ns != b->time_ns)
-		return a->time_ns > b->time_ns ? -1 : 1;
-	return a->lane < b->lane ? -1 : 1;
+	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->lane, b->lane);
 }
 
 static int compare_owners(const void *left, const void *right)
 {
 	const struct lane_order *a = left, *b = right;
 
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
+	return COMPARE(a->rank, b->rank) ?:
+	       COMPARE(a->start_ns, b->start_ns) ?:
+	       COMPARE(a->process, b->process) ?:
+	       COMPARE(a->thread, b->thread);
 }
 
 int picture_spans_finish(struct picture_spans *spans)

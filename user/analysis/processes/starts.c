@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/compare.h"
 #include "base/interval.h"
 #include "base/map.h"
 #include "analysis/shared/loaded.h"
@@ -246,9 +247,7 @@ static int compare_groups(const void *a, const void *b)
 	const struct starts_view *one = &((const struct started *)a)->view;
 	const struct starts_view *other = &((const struct started *)b)->view;
 
-	if (one->time_ns != other->time_ns)
-		return one->time_ns > other->time_ns ? -1 : 1;
-	return one->parent_pid < other->parent_pid ? -1 : 1;
+	return COMPARE(other->time_ns, one->time_ns) ?: COMPARE(one->parent_pid, other->parent_pid);
 }
 
 static int fill(void *state, struct table *table)

@@ -10,6 +10,7 @@
 #include "analysis/totals/access.h"
 #include "analysis/phases/course.h"
 #include "analysis/finding/finding.h"
+#include "base/compare.h"
 #include "base/map.h"
 #include "analysis/files/paths.h"
 #include "analysis/run/trace_table.h"
@@ -206,7 +207,7 @@ static int compare_changes(const void *left, const void *right)
 {
 	uint64_t a = size_of_change(left), b = size_of_change(right);
 
-	return a > b ? -1 : a < b;
+	return COMPARE(b, a);
 }
 
 /* Frees the join. */

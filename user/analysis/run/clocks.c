@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/units.h"
 
 /* Synchronized clocks differ by less, and the nodes of a job start within less. */
@@ -15,7 +16,7 @@ static int compare_starts(const void *left, const void *right)
 {
 	const struct host_time *a = left, *b = right;
 
-	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+	return COMPARE(a->start_ns, b->start_ns);
 }
 
 void clocks_say_apart(struct strbuf *text, struct host_time *hosts, size_t count)

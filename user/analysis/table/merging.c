@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/grow.h"
 
 #define MANY_MAX 64
@@ -490,7 +491,7 @@ static int compare_numbers(const void *left, const void *right)
 {
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
 
-	return a < b ? -1 : a > b;
+	return COMPARE(a, b);
 }
 
 static int fold_rows(struct merged *merged, const struct table *from, size_t *rows, size_t most)

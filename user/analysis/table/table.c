@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/compare.h"
 #include "base/grow.h"
 
 /* Owns a table. Growing lists are separate blocks; everything else is in the arena of the outermost
@@ -379,9 +380,7 @@ static int compare_percentiles(const void *key, const void *item)
 {
 	const struct table_percentile *a = key, *b = item;
 
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return a->column < b->column ? -1 : a->column > b->column;
+	return COMPARE(a->row, b->row) ?: COMPARE(a->column, b->column);
 }
 
 struct table_percentile *table_find_percentile(const struct table *table, size_t row, size_t column)
@@ -564,9 +563,7 @@ static int compare_ordered(const void *left, const void *right)
 
 	if (a->rest != b->rest)
 		return a->rest ? 1 : -1;
-	if (a->key != b->key)
-		return a->key > b->key ? -1 : 1;
-	return a->row < b->row ? -1 : 1;
+	return COMPARE(b->key, a->key) ?: COMPARE(a->row, b->row);
 }
 
 size_t *table_order(const struct table *table)

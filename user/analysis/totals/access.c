@@ -14,6 +14,7 @@
 #include "analysis/table/merging_cells.h"
 #include "analysis/shared/rollup.h"
 #include "analysis/totals/totals.h"
+#include "base/compare.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -146,7 +147,7 @@ static int compare_lines(const void *left, const void *right)
 
 	a = a == TABLE_NO_UINT ? 0 : a;
 	b = b == TABLE_NO_UINT ? 0 : b;
-	return a > b ? -1 : a < b;
+	return COMPARE(b, a);
 }
 
 static void add_known(uint64_t *sum, uint64_t number)
@@ -211,7 +212,7 @@ static int compare_operations(const void *left, const void *right)
 	uint64_t first = (*a)->seen.thread_time_ns + (*a)->unseen.thread_time_ns;
 	uint64_t second = (*b)->seen.thread_time_ns + (*b)->unseen.thread_time_ns;
 
-	return first > second ? -1 : first < second;
+	return COMPARE(second, first);
 }
 
 /* --- when metadata leads: the top calls and directories --- */

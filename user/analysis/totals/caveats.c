@@ -15,6 +15,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
+#include "base/compare.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -555,7 +556,7 @@ static int compare_caveats(const struct table *table, size_t a, size_t b, const 
 	/* Caveats of a newer version come last, by name. */
 	if (first == second && id->type == CELL_TEXT && other->type == CELL_TEXT)
 		return strcmp(id->text, other->text);
-	return first < second ? -1 : first > second;
+	return COMPARE(first, second);
 }
 
 /* Keeps the first of each kind and adds the number of others; the sum of lost events comes from the

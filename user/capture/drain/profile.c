@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "capture/drain/quiesce.h"
 #include "capture/host/shared.h"
 
@@ -223,9 +224,7 @@ static int compare_idle(const void *left, const void *right)
 {
 	const struct idle *a = left, *b = right;
 
-	if (a->lately != b->lately)
-		return a->lately < b->lately ? -1 : 1;
-	return a->last_ns < b->last_ns ? -1 : a->last_ns > b->last_ns;
+	return COMPARE(a->lately, b->lately) ?: COMPARE(a->last_ns, b->last_ns);
 }
 
 static void retire(struct profile *profile, unsigned int number)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "base/compare.h"
 #include "base/grow.h"
 
 #define SLOTS (1u << 18) /* chunks, filled up to three quarters: 6 MiB */
@@ -144,14 +145,14 @@ static int compare_pids(const void *left, const void *right)
 {
 	const uint32_t *one = left, *other = right;
 
-	return *one < *other ? -1 : *one > *other;
+	return COMPARE(*one, *other);
 }
 
 static int compare_children(const void *left, const void *right)
 {
 	const struct fork *one = left, *other = right;
 
-	return one->child < other->child ? -1 : one->child > other->child;
+	return COMPARE(one->child, other->child);
 }
 
 static bool was_present(const struct span_ends *ends, uint32_t pid)
