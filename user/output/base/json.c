@@ -8,6 +8,8 @@
 
 #include "base/utf8.h"
 
+#define PLAIN_NAME_MAX 128 /* written in one go; longer ones come from the trace */
+
 /* --- strings --- */
 
 static bool is_plain(unsigned char c)
@@ -107,14 +109,38 @@ static void separate(struct json *json)
 	json->follows = true;
 }
 
+/* Nearly all names are plain, and there are more names than anything else. */
+static bool write_plain_name(struct json *json, const char *name, size_t length)
+{
+	struct sink *out = json->out;
+	char *at;
+
+	for (size_t i = 0; i < length; i++)
+		if (!is_plain(name[i]))
+			return false;
+	if (length > PLAIN_NAME_MAX || !sink_reserve(out, length + 4))
+		return false;
+	at = out->buffer + out->used;
+	*at++ = '"';
+	at = mempcpy(at, name, length);
+	*at++ = '"';
+	*at++ = ':';
+	if (json->style != JSON_COMPACT)
+		*at++ = ' ';
+	out->used = at - out->buffer;
+	return true;
+}
+
 void json_name(struct json *json, const char *name, size_t length, const char *suffix)
 {
 	separate(json);
+	json->named = true;
+	if (!*suffix && write_plain_name(json, name, length))
+		return;
 	sink_char(json->out, '"');
 	write_escaped(json->out, name, length);
 	sink_text(json->out, suffix);
 	sink_text(json->out, json->style == JSON_COMPACT ? "\":" : "\": ");
-	json->named = true;
 }
 
 static struct sink *begin(struct json *json, const char *name)
