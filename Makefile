@@ -196,7 +196,7 @@ $(BUILD)/faultline-report.5: $(BUILD)/faultline
 	$(call say,PAGE,$@)printf '.TH FAULTLINE-REPORT 5\n.SH NAME\nfaultline-report \\- %s\n' \
 		'tables and columns of a report' >$@
 	$(Q)printf '.SH DESCRIPTION\nThe members of\n.BR "faultline report --format json" :\n%s\n.nf\n\n' \
-		'name, unit, type and meaning of each column, by table. A dot in a name is a nested object.' >>$@
+		'name, unit, kind, type and meaning of each column, by table. A dot in a name is a nested object.' >>$@
 	$(Q)$(BUILD)/faultline report --list-columns | $(as_page) >>$@
 	$(Q)printf '.fi\n.SH SEE ALSO\n.BR faultline (1),\n.BR faultline-trace (5)\n' >>$@
 

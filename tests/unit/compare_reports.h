@@ -50,7 +50,7 @@ static bool is_excepted(const char *table, const char *column)
 }
 
 /* Columns that identify a row. */
-static bool is_identity(const char *table, const char *column, enum merge_rule rule)
+static bool is_identity(const char *table, const char *column, enum table_kind kind)
 {
 	static const char *const of[][2] = {
 		{ "slowest", "op" },	  { "slowest", "start_ns" }, { "slowest", "tid" },
@@ -64,7 +64,7 @@ static bool is_identity(const char *table, const char *column, enum merge_rule r
 	/* Epochs of processes without a rank are counted together, over all runs. */
 	if (!strcmp(table, "epochs") && !strcmp(column, "epoch"))
 		return false;
-	return rule == MERGE_KEY;
+	return kind == KIND_KEY;
 }
 
 static bool is_known(const struct cell *cell)
@@ -140,8 +140,7 @@ static size_t same_row(const struct comparing *comparing, size_t row)
 
 		for (size_t i = 0; i < whole->column_count && same; i++)
 			if (is_identity(whole->name, whole->columns[i].name,
-					merge_rule_of(&comparing->analysis->merging,
-						      &whole->columns[i])))
+					whole->columns[i].kind))
 				same = is_same(at(whole, row, i), at(parts, other, i));
 		if (same)
 			return other;
@@ -162,14 +161,14 @@ static bool is_unranked(const struct table *table, size_t row)
 /* True if a report of parts may leave the column null. */
 static bool may_be_open(const struct comparing *comparing, const struct table_column *column)
 {
-	enum merge_rule rule = merge_rule_of(&comparing->analysis->merging, column);
+	enum table_kind kind = column->kind;
 
-	if (rule == MERGE_UNION || rule == MERGE_APART)
+	if (kind == KIND_UNION || kind == KIND_COVERED || kind == KIND_UNOVERLAPPED ||
+	    kind == KIND_REMAINDER)
 		return !comparing->apart && !comparing->analysis->merging.own &&
 		       strcmp(comparing->whole->name, "processes");
-	return rule == MERGE_UNKNOWN || rule == MERGE_SAME || rule == MERGE_LOST ||
-	       column->unit == UNIT_SHARE || !strcmp(column->name, "by_rank") ||
-	       !strncmp(column->name, "spread.", 7);
+	return kind == KIND_DERIVED || kind == KIND_RATIO || kind == KIND_FACT ||
+	       kind == KIND_DURATION || kind == KIND_SHARED;
 }
 
 static void compare_row(struct comparing *comparing, size_t row, size_t other)

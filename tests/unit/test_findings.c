@@ -105,13 +105,14 @@ static void test_text(void **state)
 		double share;
 	};
 	static const struct table_column columns[] = {
-		{ "bytes", NULL, UNIT_BYTES, "", TABLE_UINT(struct numbers, bytes), 0 },
-		{ "time_ns", NULL, UNIT_NS, "", TABLE_UINT(struct numbers, time_ns), 0 },
-		{ "count", NULL, UNIT_COUNT, "", TABLE_UINT(struct numbers, count), 0 },
-		{ "one", NULL, UNIT_COUNT, "", TABLE_UINT(struct numbers, one), 0 },
-		{ "unknown", NULL, UNIT_COUNT, "", TABLE_UINT(struct numbers, unknown), 0 },
-		{ "path", NULL, UNIT_NONE, "", TABLE_TEXT(struct numbers, path), 0 },
-		{ "share", NULL, UNIT_SHARE, "", TABLE_REAL(struct numbers, share), 0 },
+		{ "bytes", NULL, UNIT_BYTES, KIND_FACT, "", TABLE_UINT(struct numbers, bytes), 0 },
+		{ "time_ns", NULL, UNIT_NS, KIND_FACT, "", TABLE_UINT(struct numbers, time_ns), 0 },
+		{ "count", NULL, UNIT_COUNT, KIND_FACT, "", TABLE_UINT(struct numbers, count), 0 },
+		{ "one", NULL, UNIT_COUNT, KIND_FACT, "", TABLE_UINT(struct numbers, one), 0 },
+		{ "unknown", NULL, UNIT_COUNT, KIND_FACT, "", TABLE_UINT(struct numbers, unknown),
+		  0 },
+		{ "path", NULL, UNIT_NONE, KIND_FACT, "", TABLE_TEXT(struct numbers, path), 0 },
+		{ "share", NULL, UNIT_SHARE, KIND_FACT, "", TABLE_REAL(struct numbers, share), 0 },
 	};
 	const struct numbers numbers = { 3 * MIB / 2,	       12 * MS, 1234, 1, TABLE_NO_UINT,
 					 { "/a/{bytes}", 10 }, 0.25 };

@@ -27,9 +27,12 @@ struct thing {
 static struct table *new_things(void)
 {
 	static const struct table_column columns[] = {
-		{ "name", "thing", UNIT_NONE, "its name", TABLE_LITERAL(struct thing, name), 0 },
-		{ "bytes", NULL, UNIT_BYTES, "its size", TABLE_UINT(struct thing, bytes), 0 },
-		{ "share", "share", UNIT_SHARE, "its share", TABLE_REAL(struct thing, share), 0 },
+		{ "name", "thing", UNIT_NONE, KIND_FACT, "its name",
+		  TABLE_LITERAL(struct thing, name), 0 },
+		{ "bytes", NULL, UNIT_BYTES, KIND_SUM, "its size", TABLE_UINT(struct thing, bytes),
+		  0 },
+		{ "share", "share", UNIT_SHARE, KIND_FACT, "its share",
+		  TABLE_REAL(struct thing, share), 0 },
 	};
 	static const struct thing things[] = {
 		{ "b", 5, 0.5 }, { "a", TABLE_NO_UINT, 0.25 }, { "c", 70, 0.0 / 0.0 }, { "d", 6, 1 }
@@ -101,10 +104,11 @@ static void test_lists(void **state)
 	(void)state;
 	assert_int_equal(select_list_columns(&list, table), 0);
 	assert_int_equal(list->row_count, 3);
-	assert_memory_equal(list->cells[4].text, "bytes", 5);
 	assert_memory_equal(list->cells[5].text, "bytes", 5);
-	assert_memory_equal(list->cells[6].text, "integer", 7);
-	assert_memory_equal(list->cells[7].text, "its size", 8);
+	assert_memory_equal(list->cells[6].text, "bytes", 5);
+	assert_memory_equal(list->cells[7].text, "sum", 3);
+	assert_memory_equal(list->cells[8].text, "integer", 7);
+	assert_memory_equal(list->cells[9].text, "its size", 8);
 	table_free(list);
 	assert_int_equal(select_list_tables(&list, &table, 1), 0);
 	assert_memory_equal(list->cells[0].text, "things", 6);

@@ -115,8 +115,16 @@ static void test_meanings(void **state)
 	free_job(&job);
 }
 
-/* Rules name columns that exist when everything was recorded. */
-static void test_rules(void **state)
+static bool is_column(const struct table *table, const char *name, size_t length)
+{
+	char copy[64];
+
+	snprintf(copy, sizeof(copy), "%.*s", (int)length, name);
+	return table_find_column(table, copy) >= 0;
+}
+
+/* Every column has a kind, and tables sort and choose by columns that exist. */
+static void test_kinds(void **state)
 {
 	struct random_job job;
 	struct report *whole;
@@ -126,11 +134,20 @@ static void test_rules(void **state)
 	make_job(&job, true);
 	whole = report_on(job.traces, job.names, job.count);
 	for (size_t i = 0; i < count; i++) {
-		const char *unknown = "";
+		const struct merging *merging = &analyses[i]->merging;
+		const struct table *table = whole->tables[i];
+		const char *at = merging->dearest, *sorted = merging->sorted;
 
-		if (!whole->tables[i]->absent && whole->tables[i]->column_count &&
-		    !merging_fits(&analyses[i]->merging, whole->tables[i], &unknown))
-			fail_msg("%s has no column %s", analyses[i]->name, unknown);
+		for (size_t j = 0; j < table->column_count; j++)
+			if (table->columns[j].kind == KIND_NONE)
+				fail_msg("%s.%s has no kind", table->name, table->columns[j].name);
+		if (table->absent || !table->column_count)
+			continue;
+		for (; at && *at; at += strcspn(at, ","), at += *at == ',')
+			if (!is_column(table, at, strcspn(at, ",")))
+				fail_msg("%s has no column %s", table->name, at);
+		if (sorted && !is_column(table, sorted + (*sorted == '-'), strlen(sorted)))
+			fail_msg("%s has no column %s", table->name, sorted);
 	}
 	report_free(whole);
 	free_job(&job);
@@ -583,7 +600,7 @@ static void test_clocks_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_one_trace),
 		cmocka_unit_test(test_runs_apart),
 		cmocka_unit_test(test_runs_that_overlap),

@@ -175,6 +175,10 @@ static void put_column(struct made_trace *made, uint64_t table, const char *name
 		[SUMMARY_COLUMN_TABLE] = table,
 		[SUMMARY_COLUMN_NAME] = made_string(made, name),
 		[SUMMARY_COLUMN_UNIT] = strstr(name, "_bytes") ? UNIT_BYTES : UNIT_NONE,
+		[SUMMARY_COLUMN_KIND] = strstr(name, "_bytes") ? KIND_SUM
+					: !strcmp(name, "old") ? KIND_NONE
+					: strstr(name, "_ns")  ? KIND_FACT
+							       : KIND_KEY,
 	};
 
 	made_row(made, TRACE_SUMMARY_COLUMN, 0, values);
@@ -316,6 +320,19 @@ static void test_single_rows(void **state)
 	made_close(&made);
 }
 
+/* A summary from before columns had kinds. */
+static void test_no_kinds(void **state)
+{
+	struct made_trace made;
+
+	begin_summary(&made);
+	put_table(&made, 1, "paths", true, 0);
+	put_column(&made, 1, "old");
+	made_finish(&made, 0, 9);
+	check_refused(made.reader, NULL, -EINVAL, "older version");
+	made_close(&made);
+}
+
 /* Tables nested in each other's cells, deeply enough to overflow a stack. */
 static void test_deep_tables(void **state)
 {
@@ -340,7 +357,8 @@ int main(void)
 		cmocka_unit_test(test_needs_events),	 cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_cut_among_others), cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_more_columns),	 cmocka_unit_test(test_more_caveats),
-		cmocka_unit_test(test_deep_tables),	 cmocka_unit_test(test_single_rows),
+		cmocka_unit_test(test_deep_tables),	 cmocka_unit_test(test_no_kinds),
+		cmocka_unit_test(test_single_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

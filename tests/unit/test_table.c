@@ -185,21 +185,27 @@ static const struct cell *cell_of(const struct table *table, size_t row, const c
 static void test_getters(void **state)
 {
 	static const struct table_column columns[] = {
-		{ "name", NULL, UNIT_NONE, "a name", TABLE_LITERAL(struct thing, name), 0 },
-		{ "path", NULL, UNIT_NONE, "a path", TABLE_TEXT(struct thing, path), 0 },
-		{ "count", NULL, UNIT_COUNT, "a count", TABLE_UINT(struct thing, count), 0 },
-		{ "unknown", NULL, UNIT_COUNT, "unknown", TABLE_UINT(struct thing, unknown), 0 },
-		{ "rank", NULL, UNIT_NONE, "a rank", TABLE_INT(struct thing, rank), 0 },
-		{ "share", NULL, UNIT_SHARE, "a share", TABLE_REAL(struct thing, share), 0 },
-		{ "flag", NULL, UNIT_NONE, "a flag", TABLE_BOOL(struct thing, flag), 0 },
-		{ "twice", NULL, UNIT_COUNT, "twice and 7", get_twice, 7, 0 },
-		{ "seen", NULL, UNIT_COUNT, "of LAYER", TABLE_UINT(struct thing, count), LAYER },
-		{ "unseen", NULL, UNIT_COUNT, "of OTHER_LAYER", TABLE_UINT(struct thing, count),
-		  OTHER_LAYER },
+		{ "name", NULL, UNIT_NONE, KIND_FACT, "a name", TABLE_LITERAL(struct thing, name),
+		  0 },
+		{ "path", NULL, UNIT_NONE, KIND_FACT, "a path", TABLE_TEXT(struct thing, path), 0 },
+		{ "count", NULL, UNIT_COUNT, KIND_FACT, "a count", TABLE_UINT(struct thing, count),
+		  0 },
+		{ "unknown", NULL, UNIT_COUNT, KIND_FACT, "unknown",
+		  TABLE_UINT(struct thing, unknown), 0 },
+		{ "rank", NULL, UNIT_NONE, KIND_FACT, "a rank", TABLE_INT(struct thing, rank), 0 },
+		{ "share", NULL, UNIT_SHARE, KIND_FACT, "a share", TABLE_REAL(struct thing, share),
+		  0 },
+		{ "flag", NULL, UNIT_NONE, KIND_FACT, "a flag", TABLE_BOOL(struct thing, flag), 0 },
+		{ "twice", NULL, UNIT_COUNT, KIND_FACT, "twice and 7", .get = get_twice, .key = 7 },
+		{ "seen", NULL, UNIT_COUNT, KIND_FACT, "of LAYER", TABLE_UINT(struct thing, count),
+		  LAYER },
+		{ "unseen", NULL, UNIT_COUNT, KIND_FACT, "of OTHER_LAYER",
+		  TABLE_UINT(struct thing, count), OTHER_LAYER },
 	};
 	static const struct table_column sums[] = {
-		{ "bytes", "bytes", UNIT_BYTES, "bytes", table_get_uint, 0, 0 },
-		{ "time_ns", "time", UNIT_NS, "time", table_get_uint, sizeof(uint64_t), 0 },
+		{ "bytes", "bytes", UNIT_BYTES, KIND_FACT, "bytes", .get = table_get_uint },
+		{ "time_ns", "time", UNIT_NS, KIND_FACT, "time", .get = table_get_uint,
+		  .key = sizeof(uint64_t) },
 	};
 	const struct table_group read = { "read", "read", LAYER, TABLE_COLUMNS(sums) };
 	const struct table_group write = { "write", "write", OTHER_LAYER, TABLE_COLUMNS(sums) };
@@ -257,12 +263,12 @@ enum { NAME, BYTES, FIRST, TIME, HOST, DEVICE, COLUMNS };
 static struct table *things(uint64_t first, uint64_t count)
 {
 	static const struct table_column columns[] = {
-		[NAME] = { .name = "name" },
-		[BYTES] = { .name = "bytes", .unit = UNIT_BYTES },
-		[FIRST] = { .name = "first_ns", .unit = UNIT_NS },
-		[TIME] = { .name = "time_ns", .unit = UNIT_NS },
-		[HOST] = { .name = "host" },
-		[DEVICE] = { .name = "dev" },
+		[NAME] = { .name = "name", .kind = KIND_KEY },
+		[BYTES] = { .name = "bytes", .unit = UNIT_BYTES, .kind = KIND_SUM },
+		[FIRST] = { .name = "first_ns", .unit = UNIT_NS, .kind = KIND_MOMENT },
+		[TIME] = { .name = "time_ns", .unit = UNIT_NS, .kind = KIND_UNION },
+		[HOST] = { .name = "host", .kind = KIND_FACT },
+		[DEVICE] = { .name = "dev", .kind = KIND_FACT },
 	};
 	struct table *table;
 	struct cell *row;
@@ -284,11 +290,7 @@ static struct table *things(uint64_t first, uint64_t count)
 	return table;
 }
 
-static const struct merging by_name = { .keys = "name",
-					.moments = "first_ns",
-					.same = "host,dev",
-					.sorted = "-bytes",
-					.many = "things" };
+static const struct merging by_name = { .sorted = "-bytes", .many = "things" };
 
 static const struct cell *last_row(const struct table *table)
 {

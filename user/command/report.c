@@ -367,6 +367,9 @@ static int list_all_columns(struct sink *out, const struct report *report,
 		status = write_table(out, list, request);
 		table_free(list);
 	}
+	sink_text(out, "\nKinds, and what becomes of them when several runs are merged:\n\n");
+	for (int kind = KIND_KEY; kind < TABLE_KINDS; kind++)
+		sink_format(out, "%-12s  %s\n", table_kinds[kind].name, table_kinds[kind].meaning);
 	return status;
 }
 

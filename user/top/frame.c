@@ -23,58 +23,60 @@ struct row {
 #define PER_SECOND(member) TABLE_UINT(struct row, member)
 
 static const struct table_column rate_columns[] = {
-	{ "busy", "in I/O", UNIT_SHARE,
+	{ "busy", "in I/O", UNIT_SHARE, KIND_FACT,
 	  "share of time in an operation or a fault on a file, summed over threads: three threads "
 	  "that always wait make 300 %",
 	  TABLE_REAL(struct row, busy), 0 },
-	{ "operations", "ops/s", UNIT_COUNT, "operations and page faults on files, per second",
-	  PER_SECOND(operations), 0 },
-	{ "read_bytes", "read/s", UNIT_BYTES,
+	{ "operations", "ops/s", UNIT_COUNT, KIND_FACT,
+	  "operations and page faults on files, per second", PER_SECOND(operations), 0 },
+	{ "read_bytes", "read/s", UNIT_BYTES, KIND_FACT,
 	  "bytes read by calls and asynchronous operations, per second", PER_SECOND(read_bytes),
 	  0 },
-	{ "written_bytes", "written/s", UNIT_BYTES,
+	{ "written_bytes", "written/s", UNIT_BYTES, KIND_FACT,
 	  "bytes written by calls and asynchronous operations, per second",
 	  PER_SECOND(written_bytes), 0 },
-	{ "faults", "faults/s", UNIT_COUNT, "page faults on files, per second", PER_SECOND(faults),
-	  0 },
-	{ "mmap_bytes", "mmap/s", UNIT_BYTES,
+	{ "faults", "faults/s", UNIT_COUNT, KIND_FACT, "page faults on files, per second",
+	  PER_SECOND(faults), 0 },
+	{ "mmap_bytes", "mmap/s", UNIT_BYTES, KIND_FACT,
 	  "bytes brought into the page cache by page faults, per second", PER_SECOND(mmap_bytes),
 	  0 },
-	{ "fetched_bytes", "fetched/s", UNIT_BYTES,
+	{ "fetched_bytes", "fetched/s", UNIT_BYTES, KIND_FACT,
 	  "bytes brought into the page cache by reads and faults, per second",
 	  PER_SECOND(fetched_bytes), 0 },
-	{ "fetched_by_asked", "of reads", UNIT_SHARE,
+	{ "fetched_by_asked", "of reads", UNIT_SHARE, KIND_FACT,
 	  "bytes brought in by reads through the page cache, as a share of the bytes they read; "
 	  "above 100 %: readahead not yet read",
 	  TABLE_REAL(struct row, fetched_by_asked), 0 },
-	{ "mean_ns", "mean", UNIT_NS, "mean duration of an operation", PER_SECOND(mean_ns), 0 },
-	{ "p99_ns", "p99", UNIT_NS,
+	{ "mean_ns", "mean", UNIT_NS, KIND_FACT, "mean duration of an operation",
+	  PER_SECOND(mean_ns), 0 },
+	{ "p99_ns", "p99", UNIT_NS, KIND_FACT,
 	  "99th percentile of operation durations, to a power of two; jobs only",
 	  PER_SECOND(p99_ns), 0 },
-	{ "major", "major/s", UNIT_COUNT, "page faults that waited for storage, per second",
-	  PER_SECOND(major), 0 },
-	{ "direct_bytes", "direct/s", UNIT_BYTES, "bytes moved by O_DIRECT calls, per second",
-	  PER_SECOND(direct_bytes), 0 },
-	{ "uring_bytes", "io_uring/s", UNIT_BYTES, "bytes moved by io_uring, per second",
+	{ "major", "major/s", UNIT_COUNT, KIND_FACT,
+	  "page faults that waited for storage, per second", PER_SECOND(major), 0 },
+	{ "direct_bytes", "direct/s", UNIT_BYTES, KIND_FACT,
+	  "bytes moved by O_DIRECT calls, per second", PER_SECOND(direct_bytes), 0 },
+	{ "uring_bytes", "io_uring/s", UNIT_BYTES, KIND_FACT, "bytes moved by io_uring, per second",
 	  PER_SECOND(uring_bytes), 0 },
-	{ "libaio_bytes", "libaio/s", UNIT_BYTES, "bytes moved by libaio, per second",
+	{ "libaio_bytes", "libaio/s", UNIT_BYTES, KIND_FACT, "bytes moved by libaio, per second",
 	  PER_SECOND(libaio_bytes), 0 },
-	{ "splice_bytes", "splice/s", UNIT_BYTES,
+	{ "splice_bytes", "splice/s", UNIT_BYTES, KIND_FACT,
 	  "bytes moved by sendfile, splice and copy_file_range, per second",
 	  PER_SECOND(splice_bytes), 0 },
-	{ "metadata", "meta/s", UNIT_COUNT, "metadata operations, per second", PER_SECOND(metadata),
-	  0 },
-	{ "syncs", "syncs/s", UNIT_COUNT, "syncs to storage, per second", PER_SECOND(syncs), 0 },
-	{ "errors", "failed/s", UNIT_COUNT, "failed operations, per second", PER_SECOND(errors),
-	  0 },
+	{ "metadata", "meta/s", UNIT_COUNT, KIND_FACT, "metadata operations, per second",
+	  PER_SECOND(metadata), 0 },
+	{ "syncs", "syncs/s", UNIT_COUNT, KIND_FACT, "syncs to storage, per second",
+	  PER_SECOND(syncs), 0 },
+	{ "errors", "failed/s", UNIT_COUNT, KIND_FACT, "failed operations, per second",
+	  PER_SECOND(errors), 0 },
 };
 #define RATE_COLUMNS (sizeof(rate_columns) / sizeof(rate_columns[0]))
 
 /* Columns for jobs and processes. */
 static const struct table_column waits_columns[] = {
-	{ "waits_ns", "waits", UNIT_NS, "age of the oldest call or page fault in flight",
+	{ "waits_ns", "waits", UNIT_NS, KIND_FACT, "age of the oldest call or page fault in flight",
 	  TABLE_UINT(struct row, waits_ns), 0 },
-	{ "waits_in", "in", UNIT_PATH, "the oldest operation in flight, and its file",
+	{ "waits_in", "in", UNIT_PATH, KIND_FACT, "the oldest operation in flight, and its file",
 	  TABLE_TEXT(struct row, waits_in), 0 },
 };
 #define WAITS_SHOWN_NS 1000000000ull /* columns are shown when anything has waited this long */
@@ -82,30 +84,32 @@ static const struct table_column waits_columns[] = {
 #define NAME_COLUMNS 4
 #define USER_COLUMN                                                                                \
 	{                                                                                          \
-		"user", "user", UNIT_NONE, "owner of these processes",                             \
+		"user", "user", UNIT_NONE, KIND_FACT, "owner of these processes",                  \
 			TABLE_TEXT(struct row, user), 0                                            \
 	}
 
 static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {
-	[TOP_JOBS] = { { "job", "job", UNIT_NONE, "Slurm job, container or cgroup",
+	[TOP_JOBS] = { { "job", "job", UNIT_NONE, KIND_FACT, "Slurm job, container or cgroup",
 			 TABLE_TEXT(struct row, name), 0 },
 		       USER_COLUMN },
-	[TOP_PROCESSES] = { { "pid", "pid", UNIT_NONE, "process", TABLE_UINT(struct row, pid), 0 },
-			    { "command", "command", UNIT_NONE, "beginning of its command line",
-			      TABLE_TEXT(struct row, name), 0 },
-			    { "job", "job", UNIT_NONE, "job of the process",
+	[TOP_PROCESSES] = { { "pid", "pid", UNIT_NONE, KIND_FACT, "process",
+			      TABLE_UINT(struct row, pid), 0 },
+			    { "command", "command", UNIT_NONE, KIND_FACT,
+			      "beginning of its command line", TABLE_TEXT(struct row, name), 0 },
+			    { "job", "job", UNIT_NONE, KIND_FACT, "job of the process",
 			      TABLE_TEXT(struct row, job), 0 },
 			    USER_COLUMN },
-	[TOP_FILES] = { { "path", "path", UNIT_PATH, "path of the file",
+	[TOP_FILES] = { { "path", "path", UNIT_PATH, KIND_FACT, "path of the file",
 			  TABLE_TEXT(struct row, name), 0 },
-			{ "job", "job", UNIT_NONE, "job that uses the file",
+			{ "job", "job", UNIT_NONE, KIND_FACT, "job that uses the file",
 			  TABLE_TEXT(struct row, job), 0 },
 			USER_COLUMN },
 };
 
 #define LABEL(name, title, meaning, label)                                                         \
 	{                                                                                          \
-		name, title, UNIT_NONE, meaning, TABLE_TEXT(struct row, labels[label]), 0          \
+		name, title, UNIT_NONE, KIND_FACT, meaning, TABLE_TEXT(struct row, labels[label]), \
+			0                                                                          \
 	}
 
 /* Labels of the job, in each row. */
@@ -347,7 +351,7 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 }
 
 static const struct table_column node_columns[] = {
-	{ "interval_ns", NULL, UNIT_NS, "time between the two samples",
+	{ "interval_ns", NULL, UNIT_NS, KIND_FACT, "time between the two samples",
 	  TABLE_UINT(struct row, interval_ns), 0 },
 };
 

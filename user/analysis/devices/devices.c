@@ -110,84 +110,90 @@ static int get_parts(struct table *table, struct cell *cell, const void *row,
 	return set_numbers(table, cell, ((const struct devices_row *)row)->parts);
 }
 
+enum { OWN_REQUESTS, OWN_BYTES };
+
 static const struct table_column own_columns[] = {
-	{ "requests", "", UNIT_COUNT, "completed requests that contain bytes of the run",
+	{ "requests", "", UNIT_COUNT, KIND_SUM, "completed requests that contain bytes of the run",
 	  TABLE_UINT(struct sum_line, requests), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in completed requests",
+	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes of the run in completed requests",
 	  TABLE_UINT(struct sum_line, bytes), 0 },
-	{ "queue_ns", "queue", UNIT_NS,
+	{ "queue_ns", "queue", UNIT_NS, KIND_SUM,
 	  "time from creation until the driver received the request, summed over requests",
 	  TABLE_UINT(struct sum_line, queue_ns), 0 },
-	{ "service_ns", "service", UNIT_NS,
+	{ "service_ns", "service", UNIT_NS, KIND_SUM,
 	  "time from the driver's receipt to completion, summed over requests",
 	  TABLE_UINT(struct sum_line, service_ns), 0 },
-	{ "p50_ns", NULL, UNIT_NS, "median latency of a request, queue and service",
-	  TABLE_P50(struct sum_line, latency), 0 },
-	{ "p99_ns", NULL, UNIT_NS, "99th percentile of request latency, queue and service",
+	{ "p50_ns", NULL, UNIT_NS, KIND_PERCENTILE,
+	  "median latency of a request, queue and service", TABLE_P50(struct sum_line, latency),
+	  0 },
+	{ "p99_ns", NULL, UNIT_NS, KIND_PERCENTILE,
+	  "99th percentile of request latency, queue and service",
 	  TABLE_P99(struct sum_line, latency), 0 },
-	{ "max_ns", NULL, UNIT_NS, "longest request latency, queue and service",
+	{ "max_ns", NULL, UNIT_NS, KIND_MAX, "longest request latency, queue and service",
 	  TABLE_UINT(struct sum_line, max_ns), 0 },
-	{ "service_p50_ns", NULL, UNIT_NS, "median service time of a request",
+	{ "service_p50_ns", NULL, UNIT_NS, KIND_PERCENTILE, "median service time of a request",
 	  TABLE_P50(struct sum_line, service), 0 },
-	{ "service_p99_ns", NULL, UNIT_NS, "99th percentile of request service time",
-	  TABLE_P99(struct sum_line, service), 0 },
-	{ "merges", NULL, UNIT_COUNT, "bios merged into a request that already had one",
+	{ "service_p99_ns", NULL, UNIT_NS, KIND_PERCENTILE,
+	  "99th percentile of request service time", TABLE_P99(struct sum_line, service), 0 },
+	{ "merges", NULL, UNIT_COUNT, KIND_SUM, "bios merged into a request that already had one",
 	  TABLE_UINT(struct sum_line, merges), 0 },
-	{ "errors", NULL, UNIT_COUNT, "requests of the run that failed",
+	{ "errors", NULL, UNIT_COUNT, KIND_SUM, "requests of the run that failed",
 	  TABLE_UINT(struct sum_line, errors), 0 },
-	{ "sequential", NULL, UNIT_COUNT,
+	{ "sequential", NULL, UNIT_COUNT, KIND_DERIVED,
 	  "requests that start where the previously created one ends; the first is neither "
 	  "sequential nor random",
 	  TABLE_UINT(struct sum_line, sequential), 0 },
-	{ "random", NULL, UNIT_COUNT,
+	{ "random", NULL, UNIT_COUNT, KIND_DERIVED,
 	  "requests that do not start where the previously created one ends",
 	  TABLE_UINT(struct sum_line, random), 0 },
 };
 
 static const struct table_column all_columns[] = {
-	{ "requests", "", UNIT_COUNT,
+	{ "requests", "", UNIT_COUNT, KIND_COVERED,
 	  "completed requests of any process, as in /proc/diskstats, the block layer's own flushes "
 	  "included; on devices without requests (md, dm, zram), bios as they arrive",
 	  TABLE_UINT(struct sum_line, requests), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by requests of any process",
+	{ "bytes", "bytes", UNIT_BYTES, KIND_COVERED, "bytes moved by requests of any process",
 	  TABLE_UINT(struct sum_line, bytes), 0 },
-	{ "merges", NULL, UNIT_COUNT,
+	{ "merges", NULL, UNIT_COUNT, KIND_COVERED,
 	  "bios and requests merged into another request; null if the kernel does not report it",
 	  TABLE_UINT(struct sum_line, merges), 0 },
-	{ "requeues", NULL, UNIT_COUNT,
+	{ "requeues", NULL, UNIT_COUNT, KIND_COVERED,
 	  "times the driver returned a request to get it again later; null if the kernel does not "
 	  "report it",
 	  TABLE_UINT(struct sum_line, requeues), 0 },
-	{ "errors", NULL, UNIT_COUNT, "requests of any process that failed",
+	{ "errors", NULL, UNIT_COUNT, KIND_COVERED, "requests of any process that failed",
 	  TABLE_UINT(struct sum_line, errors), 0 },
-	{ "time_ns", "time", UNIT_NS,
+	{ "time_ns", "time", UNIT_NS, KIND_COVERED,
 	  "time from creation to completion, summed over requests of any process",
 	  TABLE_UINT(struct sum_line, time_ns), 0 },
 };
 
 static const struct table_column columns[] = {
-	{ "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
+	{ "name", "device", UNIT_NONE, KIND_KEY, "name of the device, as in /sys/block",
 	  TABLE_TEXT(struct devices_row, name), 0 },
-	{ "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
-	{ "host", NULL, UNIT_NONE, "host of the device", TABLE_LITERAL(struct devices_row, host),
-	  0 },
-	{ "st_devs", NULL, UNIT_NONE,
+	{ "dev", "number", UNIT_NONE, KIND_KEY, "major:minor of the whole device", .get = get_dev },
+	{ "host", NULL, UNIT_NONE, KIND_KEY, "host of the device",
+	  TABLE_LITERAL(struct devices_row, host), 0 },
+	{ "st_devs", NULL, UNIT_NONE, KIND_LIST,
 	  "st_dev of the files whose bytes the device moved; on overlay and btrfs it differs from "
 	  "the device's own number",
-	  get_served, 0, 0 },
-	{ "partitions", NULL, UNIT_NONE,
-	  "major:minor of the partitions that received requests of the run", get_parts, 0, 0 },
-	{ "unseen.reads", NULL, UNIT_COUNT,
+	  .get = get_served },
+	{ "partitions", NULL, UNIT_NONE, KIND_LIST,
+	  "major:minor of the partitions that received requests of the run", .get = get_parts },
+	{ "unseen.reads", NULL, UNIT_COUNT, KIND_SUM,
 	  "reads in /proc/diskstats without a completion event (lower bound), in no other number: "
 	  "if any, other counts and bytes of reads are lower bounds",
 	  TABLE_UINT(struct devices_row, unseen.requests[DEVICE_READS]), 0 },
-	{ "unseen.read_bytes", NULL, UNIT_BYTES, "bytes of reads without a completion event",
+	{ "unseen.read_bytes", NULL, UNIT_BYTES, KIND_SUM,
+	  "bytes of reads without a completion event",
 	  TABLE_UINT(struct devices_row, unseen.bytes[DEVICE_READS]), 0 },
-	{ "unseen.writes", NULL, UNIT_COUNT,
+	{ "unseen.writes", NULL, UNIT_COUNT, KIND_SUM,
 	  "writes in /proc/diskstats without a completion event (lower bound), in no other number: "
 	  "if any, other counts and bytes of writes are lower bounds",
 	  TABLE_UINT(struct devices_row, unseen.requests[DEVICE_WRITES]), 0 },
-	{ "unseen.write_bytes", NULL, UNIT_BYTES, "bytes of writes without a completion event",
+	{ "unseen.write_bytes", NULL, UNIT_BYTES, KIND_SUM,
+	  "bytes of writes without a completion event",
 	  TABLE_UINT(struct devices_row, unseen.bytes[DEVICE_WRITES]), 0 },
 };
 
@@ -477,11 +483,18 @@ static int add_own_columns(struct table *table, int use)
 {
 	const struct table_group own = { device_use_names[use], use_titles[use], JOB_EVENTS,
 					 TABLE_COLUMNS(own_columns) };
+	/* A device's series mark reads. */
+	static const unsigned int requests[] = { STRETCH(MARKED), STRETCH_UNMARKED };
+	static const unsigned int bytes[] = { STRETCH(READ_BYTES), STRETCH(WRITE_BYTES) };
+	struct table_column *first;
 	int status = table_add_group(
 		table, &own, offsetof(struct devices_row, own) + use * sizeof(struct sum_line));
 
 	if (status || use > DEVICE_WRITES || !(table->recorded & JOB_EVENTS))
 		return status;
+	first = &table->columns[table->column_count - own.count];
+	first[OWN_REQUESTS].stretch = requests[use];
+	first[OWN_BYTES].stretch = bytes[use];
 	return device_rows_add_waits(table, use,
 				     offsetof(struct devices_row, waits) +
 					     use * sizeof(struct device_waits));
@@ -638,11 +651,6 @@ const struct analysis analysis_devices = {
 	},
 	.fill = fill,
 	.end = end,
-	.merging = { .keys = "name,host,dev",
-		     .added = "*.queue_ns,*.service_ns",
-		     .unions = "all.*",
-		     .unknown = "*.sequential,*.random", /* runs are concatenated there */
-		     .listed = "st_devs,partitions",
-		     .sorted = "name",
+	.merging = { .sorted = "name",
 		     .many = "devices" },
 };

@@ -136,10 +136,10 @@ struct time_line {
 };
 
 static const struct table_column time_columns[HEAT_TIME_COLUMNS] = {
-	[HEAT_TIME_START] = { "start_ns", NULL, UNIT_NS,
+	[HEAT_TIME_START] = { "start_ns", NULL, UNIT_NS, KIND_MOMENT,
 			      "start of the interval, since the start of the run",
 			      TABLE_UINT(struct time_line, start_ns), 0 },
-	[HEAT_TIME_REQUESTS] = { "requests", NULL, UNIT_COUNT,
+	[HEAT_TIME_REQUESTS] = { "requests", NULL, UNIT_COUNT, KIND_SUM,
 				 "requests of the class created in the interval",
 				 TABLE_UINT(struct time_line, requests), 0 },
 };
@@ -178,32 +178,35 @@ static int get_over_time(struct table *table, struct cell *cell, const void *row
 }
 
 static const struct table_column columns[HEAT_COLUMNS] = {
-	[HEAT_NAME] = { "name", "device", UNIT_NONE, "name of the device, as in /sys/block",
-			TABLE_TEXT(struct heat_row, name), 0 },
-	[HEAT_DEV] = { "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0,
-		       0 },
-	[HEAT_OP] = { "op", "op", UNIT_NONE, "read, write, discard or flush",
+	[HEAT_NAME] = { "name", "device", UNIT_NONE, KIND_FACT,
+			"name of the device, as in /sys/block", TABLE_TEXT(struct heat_row, name),
+			0 },
+	[HEAT_DEV] = { "dev", "number", UNIT_NONE, KIND_FACT, "major:minor of the whole device",
+		       .get = get_dev },
+	[HEAT_OP] = { "op", "op", UNIT_NONE, KIND_FACT, "read, write, discard or flush",
 		      TABLE_LITERAL(struct heat_row, op), 0 },
-	[HEAT_MEASURE] = { "measure", "measure", UNIT_NONE,
+	[HEAT_MEASURE] = { "measure", "measure", UNIT_NONE, KIND_FACT,
 			   "measured quantity and its unit: latency_ns (queue and service) or "
 			   "size_bytes",
 			   TABLE_LITERAL(struct heat_row, measure), 0 },
-	[HEAT_ABOVE] = { "above", "above", UNIT_NONE,
+	[HEAT_ABOVE] = { "above", "above", UNIT_NONE, KIND_FACT,
 			 "exclusive lower bound of the class, in the unit of measure",
 			 TABLE_UINT(struct heat_row, above), 0 },
-	[HEAT_UPTO] = { "upto", "up to", UNIT_NONE,
+	[HEAT_UPTO] = { "upto", "up to", UNIT_NONE, KIND_FACT,
 			"inclusive upper bound of the class, in the unit of measure; null: no "
 			"bound",
 			TABLE_UINT(struct heat_row, upto), 0 },
-	[HEAT_REQUESTS] = { "requests", "requests", UNIT_COUNT, "requests of the run in the class",
+	[HEAT_REQUESTS] = { "requests", "requests", UNIT_COUNT, KIND_SUM,
+			    "requests of the run in the class",
 			    TABLE_UINT(struct heat_row, requests), 0 },
-	[HEAT_STRETCH] = { "stretch_ns", NULL, UNIT_NS, "length of an interval of over_time",
+	[HEAT_STRETCH] = { "stretch_ns", NULL, UNIT_NS, KIND_DURATION,
+			   "length of an interval of over_time",
 			   TABLE_UINT(struct heat_row, stretch_ns), 0 },
-	[HEAT_OVER_TIME] = { "over_time", "over time", UNIT_NONE,
+	[HEAT_OVER_TIME] = { "over_time", "over time", UNIT_NONE, KIND_FACT,
 			     "requests of the class over the run, as a list of start_ns and "
 			     "requests for each interval of stretch_ns; intervals without any are "
 			     "omitted",
-			     get_over_time, 0, 0 },
+			     .get = get_over_time },
 };
 
 static uint64_t sum_of(const uint64_t counts[HEAT_STRETCHES])

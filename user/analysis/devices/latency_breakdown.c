@@ -12,15 +12,15 @@
 
 /* Where the time was spent. */
 static const struct table_column where[] = {
-	{ "device_ns", "at device", UNIT_NS,
+	{ "device_ns", "at device", UNIT_NS, KIND_SUM,
 	  "part of the operations' time with at least one of their own requests at a device, "
 	  "summed over threads",
 	  TABLE_UINT(struct chain_line, time.device_ns), 0 },
-	{ "queue_ns", "in queue", UNIT_NS,
+	{ "queue_ns", "in queue", UNIT_NS, KIND_SUM,
 	  "part of the operations' time with some of their own requests queued and none at a "
 	  "device, summed over threads",
 	  TABLE_UINT(struct chain_line, time.queue_ns), 0 },
-	{ "other_ns", "other", UNIT_NS,
+	{ "other_ns", "other", UNIT_NS, KIND_SUM,
 	  "part of the operations' time with none of their own requests in flight (locks, I/O of "
 	  "other tasks, flushes, CPU), summed over threads",
 	  TABLE_UINT(struct chain_line, other_ns), 0 },
@@ -32,7 +32,7 @@ int chain_add_columns(struct table *table)
 }
 
 static const struct table_column whole[] = {
-	{ "time_ns", NULL, UNIT_NS,
+	{ "time_ns", NULL, UNIT_NS, KIND_THREAD,
 	  "time of operations that had requests of their own in flight, summed over threads",
 	  TABLE_UINT(struct chain_line, time.time_ns), 0 },
 };
@@ -67,23 +67,24 @@ struct latency_breakdown_row {
 };
 
 static const struct table_column first_columns[] = {
-	{ "count", "operations", UNIT_COUNT,
+	{ "count", "operations", UNIT_COUNT, KIND_SUM,
 	  "calls and faults with requests of their own in flight: bios that their thread queued "
 	  "during them, or earlier for the same file",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.count), 0 },
-	{ "time_ns", "thread time", UNIT_NS, "time of these operations, summed over threads",
+	{ "time_ns", "thread time", UNIT_NS, KIND_THREAD,
+	  "time of these operations, summed over threads",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.time_ns), 0 },
 };
 
 static const struct table_column last_columns[] = {
-	{ "bios", "bios", UNIT_COUNT,
+	{ "bios", "bios", UNIT_COUNT, KIND_SUM,
 	  "bios of these operations: contiguous parts of files in requests",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.bios), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by these bios",
+	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by these bios",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.bytes), 0 },
-	{ "host", NULL, UNIT_NONE, "host of the file",
+	{ "host", NULL, UNIT_NONE, KIND_KEY, "host of the file",
 	  TABLE_LITERAL(struct latency_breakdown_row, host), 0 },
-	{ "path", "file", UNIT_PATH, "path of the file; null: unknown",
+	{ "path", "file", UNIT_PATH, KIND_KEY, "path of the file; null: unknown",
 	  TABLE_TEXT(struct latency_breakdown_row, path), 0 },
 };
 
@@ -253,8 +254,5 @@ const struct analysis analysis_latency_breakdown = {
 	.fill = fill,
 	.end = chain_end,
 	.sampled = &sampled,
-	.merging = { .keys = "path,host",
-		     .added = "time_ns,device_ns,queue_ns,other_ns",
-		     .sorted = "-time_ns",
-		     .many = "files" },
+	.merging = { .sorted = "-time_ns", .many = "files" },
 };

@@ -30,19 +30,21 @@ static int get_bio_dev(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column bio_columns[] = {
-	{ "op", "op", UNIT_NONE, "kind of block I/O", TABLE_LITERAL(struct bio_line, op), 0 },
-	{ "dev", "number", UNIT_NONE, "major:minor of the device", get_bio_dev, 0, 0 },
-	{ "request", "request", UNIT_NONE, "number of the request that contains the bio",
+	{ "op", "op", UNIT_NONE, KIND_FACT, "kind of block I/O", TABLE_LITERAL(struct bio_line, op),
+	  0 },
+	{ "dev", "number", UNIT_NONE, KIND_FACT, "major:minor of the device", .get = get_bio_dev },
+	{ "request", "request", UNIT_NONE, KIND_FACT, "number of the request that contains the bio",
 	  TABLE_UINT(struct bio_line, request), 0 },
-	{ "start_ns", "queued", UNIT_NS,
+	{ "start_ns", "queued", UNIT_NS, KIND_MOMENT,
 	  "when the bio was queued, since the start of the operation",
 	  TABLE_INT(struct bio_line, start_ns), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by the bio",
+	{ "bytes", "bytes", UNIT_BYTES, KIND_FACT, "bytes moved by the bio",
 	  TABLE_UINT(struct bio_line, bytes), 0 },
-	{ "queue_ns", "queue", UNIT_NS, "time until the driver received the bio",
+	{ "queue_ns", "queue", UNIT_NS, KIND_FACT, "time until the driver received the bio",
 	  TABLE_UINT(struct bio_line, queue_ns), 0 },
-	{ "service_ns", "service", UNIT_NS, "time from the driver's receipt to completion",
-	  TABLE_UINT(struct bio_line, service_ns), 0 },
+	{ "service_ns", "service", UNIT_NS, KIND_FACT,
+	  "time from the driver's receipt to completion", TABLE_UINT(struct bio_line, service_ns),
+	  0 },
 };
 
 static int get_requests(struct table *table, struct cell *cell, const void *row,
@@ -74,29 +76,31 @@ static int get_requests(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column first_columns[] = {
-	{ "op", "operation", UNIT_NONE, "kernel name of the call, or kind of fault",
+	{ "op", "operation", UNIT_NONE, KIND_FACT, "kernel name of the call, or kind of fault",
 	  TABLE_LITERAL(struct slowest_row, name), 0 },
-	{ "start_ns", "at", UNIT_NS, "start of the operation, since the start of the run",
+	{ "start_ns", "at", UNIT_NS, KIND_MOMENT,
+	  "start of the operation, since the start of the run",
 	  TABLE_UINT(struct slowest_row, start_ns), 0 },
-	{ "pid", "pid", UNIT_NONE, "process ID", TABLE_UINT(struct slowest_row, pid), 0 },
-	{ "tid", NULL, UNIT_NONE, "thread ID", TABLE_UINT(struct slowest_row, tid), 0 },
-	{ "offset", NULL, UNIT_NONE, "offset of the operation in the file, in bytes",
+	{ "pid", "pid", UNIT_NONE, KIND_FACT, "process ID", TABLE_UINT(struct slowest_row, pid),
+	  0 },
+	{ "tid", NULL, UNIT_NONE, KIND_FACT, "thread ID", TABLE_UINT(struct slowest_row, tid), 0 },
+	{ "offset", NULL, UNIT_NONE, KIND_FACT, "offset of the operation in the file, in bytes",
 	  TABLE_UINT(struct slowest_row, offset), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by the operation; null for faults",
+	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by the operation; null for faults",
 	  TABLE_UINT(struct slowest_row, bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, "duration of the operation",
+	{ "time_ns", "time", UNIT_NS, KIND_DURATION, "duration of the operation",
 	  TABLE_UINT(struct slowest_row, chain.time.time_ns), 0 },
 };
 
 static const struct table_column last_columns[] = {
-	{ "bios", "bios", UNIT_COUNT,
+	{ "bios", "bios", UNIT_COUNT, KIND_SUM,
 	  "bios of the operation: contiguous parts of files in its requests",
 	  TABLE_UINT(struct slowest_row, chain.time.bios), 0 },
-	{ "requests", NULL, UNIT_NONE,
+	{ "requests", NULL, UNIT_NONE, KIND_FACT,
 	  "first 16 bios of the operation: op, dev, request, start_ns (since its start), bytes, "
 	  "queue_ns, service_ns",
-	  get_requests, 0, 0 },
-	{ "path", "file", UNIT_PATH,
+	  .get = get_requests },
+	{ "path", "file", UNIT_PATH, KIND_FACT,
 	  "path of the file, or path argument of a call without a file (one that creates, removes "
 	  "or does not find it)",
 	  TABLE_TEXT(struct slowest_row, path), 0 },
@@ -166,10 +170,7 @@ const struct analysis analysis_slowest = {
 	.shown = "op,time_ns,path,device_ns,queue_ns,other_ns,start_ns,pid,bytes,bios",
 	.shape = TABLE_LIST,
 	.conclude = conclude,
-	.merging = { .moments = "start_ns",
-		     .sorted = "-time_ns",
-		     .top = true,
-		     .many = "operations" },
+	.merging = { .sorted = "-time_ns", .top = true, .many = "operations" },
 };
 
 /* --- by span --- */
@@ -180,18 +181,19 @@ struct span_line {
 };
 
 static const struct table_column first_span_columns[] = {
-	{ "name", "span", UNIT_NONE, "name of the span", TABLE_TEXT(struct span_line, name), 0 },
-	{ "category", "category", UNIT_NONE, "category of the span",
+	{ "name", "span", UNIT_NONE, KIND_KEY, "name of the span",
+	  TABLE_TEXT(struct span_line, name), 0 },
+	{ "category", "category", UNIT_NONE, KIND_KEY, "category of the span",
 	  TABLE_TEXT(struct span_line, category), 0 },
-	{ "count", "operations", UNIT_COUNT,
+	{ "count", "operations", UNIT_COUNT, KIND_SUM,
 	  "calls and faults in the span that had requests of their own in flight",
 	  TABLE_UINT(struct span_line, chain.time.count), 0 },
-	{ "time_ns", "time", UNIT_NS, "time of these operations, summed over threads",
+	{ "time_ns", "time", UNIT_NS, KIND_THREAD, "time of these operations, summed over threads",
 	  TABLE_UINT(struct span_line, chain.time.time_ns), 0 },
 };
 
 static const struct table_column last_span_columns[] = {
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved by their requests",
+	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by their requests",
 	  TABLE_UINT(struct span_line, chain.time.bytes), 0 },
 };
 
@@ -251,8 +253,5 @@ const struct analysis analysis_chain_spans = {
 	.shape = TABLE_LIST,
 	.conclude = conclude_spans,
 	.sampled = &sampled,
-	.merging = { .keys = "name,category",
-		     .added = "time_ns,device_ns,queue_ns,other_ns",
-		     .sorted = "-time_ns",
-		     .many = "spans" },
+	.merging = { .sorted = "-time_ns", .many = "spans" },
 };

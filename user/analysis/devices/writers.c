@@ -95,27 +95,29 @@ struct writers_row {
 };
 
 static const struct table_column sum_columns[] = {
-	{ "written_bytes", NULL, UNIT_BYTES, "bytes written by calls",
+	{ "written_bytes", NULL, UNIT_BYTES, KIND_SUM, "bytes written by calls",
 	  TABLE_UINT(struct writers_row, sums.call_bytes), JOB_SYSCALL },
-	{ "stored_bytes", NULL, UNIT_BYTES, "bytes of pages faulted on by stores",
+	{ "stored_bytes", NULL, UNIT_BYTES, KIND_SUM, "bytes of pages faulted on by stores",
 	  TABLE_UINT(struct writers_row, sums.stored_bytes), JOB_FAULT },
-	{ "dirtied_bytes", NULL, UNIT_BYTES, "bytes of whole folios dirtied by stores",
+	{ "dirtied_bytes", NULL, UNIT_BYTES, KIND_SUM, "bytes of whole folios dirtied by stores",
 	  TABLE_UINT(struct writers_row, sums.dirtied_bytes), JOB_DIRTIED },
-	{ "pause_ns", NULL, UNIT_NS, "time the writer was throttled, summed over threads",
+	{ "pause_ns", NULL, UNIT_NS, KIND_SUM, "time the writer was throttled, summed over threads",
 	  TABLE_UINT(struct writers_row, sums.pause_ns), JOB_THROTTLED },
-	{ "device_bytes", NULL, UNIT_BYTES,
+	{ "device_bytes", NULL, UNIT_BYTES, KIND_SUM,
 	  "bytes of the file written to the device, by the writer's share of the dirtied bytes",
 	  TABLE_UINT(struct writers_row, device_bytes), JOB_BLOCK },
 };
 
 static const struct table_column process_columns[] = {
-	{ "pid", NULL, UNIT_NONE, "process ID", TABLE_UINT(struct writers_row, pid), 0 },
-	{ "comm", NULL, UNIT_NONE, "name of the process", TABLE_TEXT(struct writers_row, name), 0 },
+	{ "pid", NULL, UNIT_NONE, KIND_FACT, "process ID", TABLE_UINT(struct writers_row, pid), 0 },
+	{ "comm", NULL, UNIT_NONE, KIND_FACT, "name of the process",
+	  TABLE_TEXT(struct writers_row, name), 0 },
 };
 
 static const struct table_column span_columns[] = {
-	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct writers_row, name), 0 },
-	{ "category", NULL, UNIT_NONE, "category of the span",
+	{ "name", NULL, UNIT_NONE, KIND_FACT, "name of the span",
+	  TABLE_TEXT(struct writers_row, name), 0 },
+	{ "category", NULL, UNIT_NONE, KIND_FACT, "category of the span",
 	  TABLE_TEXT(struct writers_row, category), 0 },
 };
 

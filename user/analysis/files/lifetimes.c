@@ -229,27 +229,28 @@ struct lifetimes_row {
 };
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH,
+	{ "path", "file", UNIT_PATH, KIND_FACT,
 	  "last known path of the file; removals are matched by absolute path, without resolving "
 	  "symbolic links or \"..\"",
 	  TABLE_TEXT(struct lifetimes_row, path), 0 },
-	{ "lived_ns", "lived", UNIT_NS,
+	{ "lived_ns", "lived", UNIT_NS, KIND_DURATION,
 	  "time from the first open with O_CREAT until the end of the unlink, or of the rename "
 	  "onto it, that removed the file",
 	  TABLE_UINT(struct lifetimes_row, lived_ns), 0 },
-	{ "made_ns", NULL, UNIT_NS, "creation of the file, since the start of the run",
+	{ "made_ns", NULL, UNIT_NS, KIND_MOMENT, "creation of the file, since the start of the run",
 	  TABLE_UINT(struct lifetimes_row, made_ns), 0 },
-	{ "written_bytes", "written", UNIT_BYTES, "bytes written to the file by calls",
+	{ "written_bytes", "written", UNIT_BYTES, KIND_SUM, "bytes written to the file by calls",
 	  TABLE_UINT(struct lifetimes_row, written_bytes), 0 },
-	{ "maker.pid", "creator pid", UNIT_NONE, "process ID of the creator",
+	{ "maker.pid", "creator pid", UNIT_NONE, KIND_FACT, "process ID of the creator",
 	  TABLE_UINT(struct lifetimes_row, maker_pid), 0 },
-	{ "maker.comm", "creator", UNIT_NONE, "name of the program that created the file",
-	  TABLE_TEXT(struct lifetimes_row, maker), 0 },
-	{ "remover.pid", "removed by pid", UNIT_NONE,
+	{ "maker.comm", "creator", UNIT_NONE, KIND_FACT,
+	  "name of the program that created the file", TABLE_TEXT(struct lifetimes_row, maker), 0 },
+	{ "remover.pid", "removed by pid", UNIT_NONE, KIND_FACT,
 	  "process ID of the process that removed the file",
 	  TABLE_UINT(struct lifetimes_row, remover_pid), 0 },
-	{ "remover.comm", "removed by", UNIT_NONE, "name of the program that removed the file",
-	  TABLE_TEXT(struct lifetimes_row, remover), 0 },
+	{ "remover.comm", "removed by", UNIT_NONE, KIND_FACT,
+	  "name of the program that removed the file", TABLE_TEXT(struct lifetimes_row, remover),
+	  0 },
 };
 
 static uint64_t pid_of(const struct job *job, uint32_t number)
@@ -334,5 +335,5 @@ const struct analysis analysis_lifetimes = {
 	.conclude = conclude,
 	.end = end,
 	/* A run that created a file does not know whether another run removed it. */
-	.merging = { .moments = "made_ns", .sorted = "lived_ns", .many = "files" },
+	.merging = { .sorted = "lived_ns", .many = "files" },
 };

@@ -410,36 +410,37 @@ struct readahead_row {
 #define SUM(member) TABLE_UINT(struct readahead_row, sums.member)
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct readahead_row, path),
-	  0 },
-	{ "fetched_bytes", "fetched", UNIT_BYTES,
+	{ "path", "file", UNIT_PATH, KIND_KEY, "path of the file",
+	  TABLE_TEXT(struct readahead_row, path), 0 },
+	{ "fetched_bytes", "fetched", UNIT_BYTES, KIND_SUM,
 	  "bytes read from storage into the page cache by block reads, O_DIRECT and file system "
 	  "metadata excluded",
 	  SUM(fetched_bytes), 0 },
-	{ "asked_bytes", "requested", UNIT_BYTES,
+	{ "asked_bytes", "requested", UNIT_BYTES, KIND_SUM,
 	  "fetched bytes in pages that an operation in progress reads, writes or faults on",
 	  SUM(asked_bytes), 0 },
-	{ "ahead_bytes", "ahead", UNIT_BYTES,
+	{ "ahead_bytes", "ahead", UNIT_BYTES, KIND_SUM,
 	  "fetched bytes in pages that no operation had requested yet", SUM(ahead_bytes), 0 },
-	{ "advised_bytes", "by advice", UNIT_BYTES,
+	{ "advised_bytes", "by advice", UNIT_BYTES, KIND_SUM,
 	  "bytes fetched ahead because a call advised it (readahead, fadvise, madvise, populate)",
 	  SUM(advised_bytes), 0 },
-	{ "used_bytes", "used", UNIT_BYTES,
+	{ "used_bytes", "used", UNIT_BYTES, KIND_SUM,
 	  "bytes fetched ahead and read or faulted on later, in whole pages; use by programs that "
 	  "were not recorded is not seen",
 	  SUM(used_bytes), 0 },
-	{ "unseen_bytes", "unknown", UNIT_BYTES,
+	{ "unseen_bytes", "unknown", UNIT_BYTES, KIND_SUM,
 	  "bytes fetched ahead whose use cannot be seen: never faulted on but mapped around a "
 	  "fault, in its large folio or by a map call; or fetched by operations on other files",
 	  SUM(unseen_bytes), 0 },
-	{ "unused_bytes", "unused", UNIT_BYTES,
+	{ "unused_bytes", "unused", UNIT_BYTES, KIND_SUM,
 	  "bytes fetched ahead and not used by the end of the recording", SUM(unused_bytes), 0 },
-	{ "used", "used share", UNIT_SHARE, "share of the bytes fetched ahead that were used",
-	  TABLE_REAL(struct readahead_row, used), 0 },
-	{ "unplaced_bytes", NULL, UNIT_BYTES,
+	{ "used", "used share", UNIT_SHARE, KIND_DERIVED,
+	  "share of the bytes fetched ahead that were used", TABLE_REAL(struct readahead_row, used),
+	  0 },
+	{ "unplaced_bytes", NULL, UNIT_BYTES, KIND_SUM,
 	  "bytes fetched at an unknown offset: compressed, or not in pages of the file",
 	  SUM(unplaced_bytes), 0 },
-	{ "window_bytes", "window", UNIT_BYTES,
+	{ "window_bytes", "window", UNIT_BYTES, KIND_FACT,
 	  "readahead limit of the file's device (read_ahead_kb); null: unknown",
 	  TABLE_UINT(struct readahead_row, window_bytes), 0 },
 };
@@ -600,9 +601,7 @@ const struct analysis analysis_readahead = {
 	.fill = fill,
 	.end = end,
 	.sampled = &sampled,
-	.merging = { .keys = "path",
-		     .single = "path", /* runs do not know each other's activity */
-		     .same = "window_bytes",
+	.merging = { .single = "path", /* runs do not know each other's activity */
 		     .sorted = "-fetched_bytes",
 		     .many = "files" },
 };

@@ -201,12 +201,13 @@ static int add_events(void *state, const struct event *events, size_t count)
 /* --- the table --- */
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct reopened, path), 0 },
-	{ "opens", "opens", UNIT_COUNT,
+	{ "path", "file", UNIT_PATH, KIND_KEY, "path of the file",
+	  TABLE_TEXT(struct reopened, path), 0 },
+	{ "opens", "opens", UNIT_COUNT, KIND_SUM,
 	  "analyzed opens: repeated opens by the same process, without the file's first eight "
 	  "opens",
 	  TABLE_UINT(struct reopened, opens), 0 },
-	{ "time_ns", "time", UNIT_NS,
+	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
 	  "time from these opens to the first read of data not read after an earlier open, summed "
 	  "over threads",
 	  TABLE_UINT(struct reopened, time_ns), 0 },
@@ -258,5 +259,5 @@ const struct analysis analysis_reopens = {
 		      .matters = EVENT_OPENS | WALK_CLASS(IO_READ) | WALK_CLASS(IO_MMAP_READ) },
 	.fill = fill,
 	.end = end,
-	.merging = { .keys = "path", .sorted = "-time_ns", .many = "files" },
+	.merging = { .sorted = "-time_ns", .many = "files" },
 };

@@ -276,12 +276,9 @@ static int get_cost(struct table *table, struct cell *cell, const void *row,
 /* Marks the times in evidence that are unions; the others are those of one operation. */
 static void mark_times(struct table *record)
 {
-	static const char *const of_unions[] = { "time_ns", "data_ns", "bandwidth" };
-
 	for (size_t i = 0; i < record->column_count; i++)
-		for (size_t j = 0; j < sizeof(of_unions) / sizeof(of_unions[0]); j++)
-			if (!strcmp(record->columns[i].name, of_unions[j]))
-				record->cells[i].summed = true;
+		record->cells[i].summed = record->columns[i].kind == KIND_UNION ||
+					  record->columns[i].kind == KIND_RATIO;
 }
 
 static int get_evidence(struct table *table, struct cell *cell, const void *row,
@@ -302,45 +299,45 @@ static int get_evidence(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column columns[FINDING_COLUMNS] = {
-	[FINDING_ID] = { "id", "finding", UNIT_NONE, "name of the finding, for --explain", get_id,
-			 0, 0 },
-	[FINDING_SEVERITY] = { "severity", "severity", UNIT_NONE,
+	[FINDING_ID] = { "id", "finding", UNIT_NONE, KIND_KEY, "name of the finding, for --explain",
+			 .get = get_id },
+	[FINDING_SEVERITY] = { "severity", "severity", UNIT_NONE, KIND_LARGEST,
 			       "high, medium, low or note: by the share of the run that it costs, "
 			       "if that is known",
-			       get_severity, 0, 0 },
-	[FINDING_TITLE] = { "title", "what", UNIT_NONE, "what was found",
+			       .get = get_severity },
+	[FINDING_TITLE] = { "title", "what", UNIT_NONE, KIND_LARGEST, "what was found",
 			    TABLE_LITERAL(struct finding, title), 0 },
-	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS,
+	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS, KIND_LARGEST,
 			      "time that it took, unless overlapped by compute; null: unknown; "
 			      "over summaries of overlapping runs, a lower bound for one run",
-			      get_cost, 0, 0 },
-	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES,
+			      .get = get_cost },
+	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, KIND_LARGEST,
 				 "bytes moved or fetched inefficiently or in vain; null: unknown",
 				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
-	[FINDING_COST_IS] = { "cost_is", NULL, UNIT_NONE,
+	[FINDING_COST_IS] = { "cost_is", NULL, UNIT_NONE, KIND_LARGEST,
 			      "kind of cost_ns: measured, estimated (by its class's overlap with "
 			      "compute), at least (loss, several runs, or CPU work saved too) or "
 			      "at most (thread time)",
 			      TABLE_LITERAL(struct finding, cost_is), 0 },
-	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE,
+	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE, KIND_LARGEST,
 				 "confidence that the evidence means what the title says: high, "
 				 "medium or low",
-				 get_confidence, 0, 0 },
-	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE,
+				 .get = get_confidence },
+	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE, KIND_LARGEST,
 				      "numbers that it is based on, an object that differs between "
 				      "findings: see --explain ID -v",
-				      get_evidence, 0, 0 },
-	[FINDING_SAYS] = { "says", NULL, UNIT_NONE, "the evidence in words",
+				      .get = get_evidence },
+	[FINDING_SAYS] = { "says", NULL, UNIT_NONE, KIND_LARGEST, "the evidence in words",
 			   TABLE_LITERAL(struct finding, says), 0 },
-	[FINDING_ADVICE] = { "advice", NULL, UNIT_NONE, "what to change",
+	[FINDING_ADVICE] = { "advice", NULL, UNIT_NONE, KIND_LARGEST, "what to change",
 			     TABLE_LITERAL(struct finding, advice), 0 },
-	[FINDING_MORE] = { "more", NULL, UNIT_NONE, "command that shows more",
+	[FINDING_MORE] = { "more", NULL, UNIT_NONE, KIND_LARGEST, "command that shows more",
 			   TABLE_LITERAL(struct finding, more), 0 },
-	[FINDING_HOST] = { "host", NULL, UNIT_NONE,
+	[FINDING_HOST] = { "host", NULL, UNIT_NONE, KIND_LARGEST,
 			   "host of the run; null: several; for several summaries, the host with "
 			   "the highest cost",
 			   TABLE_LITERAL(struct finding, host), 0 },
-	[FINDING_RUNS] = { "runs", NULL, UNIT_COUNT,
+	[FINDING_RUNS] = { "runs", NULL, UNIT_COUNT, KIND_SUM,
 			   "number of summaries that have the finding; 1 if it is about one trace "
 			   "or about all summaries together",
 			   TABLE_UINT(struct finding, runs), 0 },
@@ -496,9 +493,7 @@ const struct analysis analysis_findings = {
 	.shape = TABLE_LIST,
 	.aggregated_ok = true,
 	.conclude = conclude,
-	.merging = { .keys = "id",
-		     .dearest = "cost_ns,cost_bytes,title,says", /* ties do not depend on order */
-		     .added = "runs",
+	.merging = { .dearest = "cost_ns,cost_bytes,title,says", /* ties do not depend on order */
 		     .fixed = columns,
 		     .fixed_count = FINDING_COLUMNS },
 	.remake = remake,

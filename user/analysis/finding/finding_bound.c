@@ -20,28 +20,29 @@ struct bound {
 	double of_file; /* its part of data_ns; NAN: most of it */
 };
 
-#define NUMBER(name, title, unit, meaning)                                                         \
+#define NUMBER(name, title, unit, kind, meaning)                                                   \
 	{                                                                                          \
-#name, title, UNIT_##unit, meaning, TABLE_UINT(struct bound, name), 0              \
+#name, title, UNIT_##unit, KIND_##kind, meaning, TABLE_UINT(struct bound, name), 0 \
 	}
 
 static const struct table_column bound_evidence[] = {
-	{ "path", "path", UNIT_NONE, "file with the most time", TABLE_TEXT(struct bound, path), 0 },
-	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct bound, file), 0 },
-	NUMBER(others, "others", COUNT, "other files, programs excluded; null: none"),
-	NUMBER(count, "count", COUNT,
+	{ "path", "path", UNIT_NONE, KIND_FACT, "file with the most time",
+	  TABLE_TEXT(struct bound, path), 0 },
+	{ "file", "file", UNIT_NONE, KIND_FACT, "its name", TABLE_TEXT(struct bound, file), 0 },
+	NUMBER(others, "others", COUNT, FACT, "other files, programs excluded; null: none"),
+	NUMBER(count, "count", COUNT, FACT,
 	       "calls or faults on these files; null: no faults, only calls that map"),
-	NUMBER(bytes, "bytes", BYTES, "bytes moved; null for faults"),
-	NUMBER(bytes_each, "each", BYTES, "average bytes per call; null for faults"),
-	NUMBER(storage_bytes, "from storage", BYTES,
+	NUMBER(bytes, "bytes", BYTES, FACT, "bytes moved; null for faults"),
+	NUMBER(bytes_each, "each", BYTES, FACT, "average bytes per call; null for faults"),
+	NUMBER(storage_bytes, "from storage", BYTES, FACT,
 	       "bytes read from storage, into or past the page cache"),
-	NUMBER(time_ns, "time", NS,
+	NUMBER(time_ns, "time", NS, UNION,
 	       "time with at least one such call or fault in flight, on any file; for faults, "
 	       "programs excluded"),
-	NUMBER(bandwidth, "bandwidth", BYTES, "bytes per second of that time; null: none"),
-	{ "at_once", "at once", UNIT_NONE, "average calls in flight in that time",
+	NUMBER(bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time; null: none"),
+	{ "at_once", "at once", UNIT_NONE, KIND_FACT, "average calls in flight in that time",
 	  TABLE_REAL(struct bound, at_once), 0 },
-	{ "of_file", "of file", UNIT_SHARE,
+	{ "of_file", "of file", UNIT_SHARE, KIND_FACT,
 	  "share of the time on these files spent on the named one; null: half or more",
 	  TABLE_REAL(struct bound, of_file), 0 },
 };

@@ -10,18 +10,21 @@ struct epochs_evidence {
 };
 
 static const struct table_column epochs_columns[] = {
-	{ "epochs", "epochs", UNIT_COUNT, "epochs", TABLE_UINT(struct epochs_evidence, epochs), 0 },
-	{ "first_bytes", "first", UNIT_BYTES, "bytes from storage in the first epoch",
+	{ "epochs", "epochs", UNIT_COUNT, KIND_FACT, "epochs",
+	  TABLE_UINT(struct epochs_evidence, epochs), 0 },
+	{ "first_bytes", "first", UNIT_BYTES, KIND_FACT, "bytes from storage in the first epoch",
 	  TABLE_UINT(struct epochs_evidence, first_bytes), 0 },
-	{ "last_bytes", "last", UNIT_BYTES, "bytes from storage in the last epoch",
+	{ "last_bytes", "last", UNIT_BYTES, KIND_FACT, "bytes from storage in the last epoch",
 	  TABLE_UINT(struct epochs_evidence, last_bytes), 0 },
-	{ "later_bytes", "later", UNIT_BYTES, "bytes from storage in all epochs but the first",
+	{ "later_bytes", "later", UNIT_BYTES, KIND_FACT,
+	  "bytes from storage in all epochs but the first",
 	  TABLE_UINT(struct epochs_evidence, later_bytes), 0 },
-	{ "last_read_bytes", "read", UNIT_BYTES, "bytes read by calls in the last epoch",
+	{ "last_read_bytes", "read", UNIT_BYTES, KIND_FACT, "bytes read by calls in the last epoch",
 	  TABLE_UINT(struct epochs_evidence, last_read_bytes), 0 },
-	{ "memory_bytes", "memory", UNIT_BYTES, "memory of the host, or the cgroup's limit",
+	{ "memory_bytes", "memory", UNIT_BYTES, KIND_FACT,
+	  "memory of the host, or the cgroup's limit",
 	  TABLE_UINT(struct epochs_evidence, memory_bytes), 0 },
-	{ "of_first", "of the first", UNIT_SHARE,
+	{ "of_first", "of the first", UNIT_SHARE, KIND_FACT,
 	  "bytes from storage in the last epoch relative to the first",
 	  TABLE_REAL(struct epochs_evidence, of_first), 0 },
 };

@@ -11,15 +11,15 @@ struct failed {
 };
 
 static const struct table_column failed_evidence[] = {
-	{ "directory", "directory", UNIT_NONE, "directory with the most failures",
+	{ "directory", "directory", UNIT_NONE, KIND_FACT, "directory with the most failures",
 	  TABLE_TEXT(struct failed, directory), 0 },
-	{ "example", "example", UNIT_NONE, "one of the paths", TABLE_TEXT(struct failed, example),
-	  0 },
-	{ "count", "count", UNIT_COUNT, "calls with a path that failed",
+	{ "example", "example", UNIT_NONE, KIND_FACT, "one of the paths",
+	  TABLE_TEXT(struct failed, example), 0 },
+	{ "count", "count", UNIT_COUNT, KIND_FACT, "calls with a path that failed",
 	  TABLE_UINT(struct failed, count), 0 },
-	{ "there", "there", UNIT_COUNT, "failures in that directory",
+	{ "there", "there", UNIT_COUNT, KIND_FACT, "failures in that directory",
 	  TABLE_UINT(struct failed, there), 0 },
-	{ "time_ns", "time", UNIT_NS, "thread time in these calls",
+	{ "time_ns", "time", UNIT_NS, KIND_UNION, "thread time in these calls",
 	  TABLE_UINT(struct failed, time_ns), 0 },
 };
 

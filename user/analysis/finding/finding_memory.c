@@ -9,12 +9,13 @@ struct swapped {
 };
 
 static const struct table_column swapped_evidence[] = {
-	{ "major", "major", UNIT_COUNT,
+	{ "major", "major", UNIT_COUNT, KIND_FACT,
 	  "major faults of ended threads by the kernel's count, excluding those on files",
 	  TABLE_UINT(struct swapped, major), 0 },
-	{ "count", "count", UNIT_COUNT, "all faults on memory without a file, or with one on tmpfs",
+	{ "count", "count", UNIT_COUNT, KIND_FACT,
+	  "all faults on memory without a file, or with one on tmpfs",
 	  TABLE_UINT(struct swapped, count), 0 },
-	{ "time_ns", "time", UNIT_NS, "thread time of these faults",
+	{ "time_ns", "time", UNIT_NS, KIND_UNION, "thread time of these faults",
 	  TABLE_UINT(struct swapped, time_ns), 0 },
 };
 

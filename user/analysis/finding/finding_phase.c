@@ -20,20 +20,23 @@ struct data_waits {
 };
 
 static const struct table_column waits_columns[] = {
-	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct data_waits, count), 0 },
-	{ "time_ns", "time", UNIT_NS, "time in them", TABLE_UINT(struct data_waits, time_ns), 0 },
-	{ "unhidden_ns", "unoverlapped", UNIT_NS, "part of that time without compute",
+	{ "count", "count", UNIT_COUNT, KIND_FACT, "spans", TABLE_UINT(struct data_waits, count),
+	  0 },
+	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time in them",
+	  TABLE_UINT(struct data_waits, time_ns), 0 },
+	{ "unhidden_ns", "unoverlapped", UNIT_NS, KIND_FACT, "part of that time without compute",
 	  TABLE_UINT(struct data_waits, unhidden_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, "part of the unoverlapped time with I/O of the job in flight",
+	{ "io_ns", "I/O", UNIT_NS, KIND_FACT,
+	  "part of the unoverlapped time with I/O of the job in flight",
 	  TABLE_UINT(struct data_waits, io_ns), 0 },
-	{ "work_ns", "other work", UNIT_NS,
+	{ "work_ns", "other work", UNIT_NS, KIND_FACT,
 	  "part of the unoverlapped time without I/O, if it is most of it",
 	  TABLE_UINT(struct data_waits, work_ns), 0 },
-	{ "workers", "workers", UNIT_COUNT, "spans of data loader workers",
+	{ "workers", "workers", UNIT_COUNT, KIND_FACT, "spans of data loader workers",
 	  TABLE_UINT(struct data_waits, workers), 0 },
-	{ "of_run", "of the run", UNIT_SHARE, "unoverlapped share of the run",
+	{ "of_run", "of the run", UNIT_SHARE, KIND_FACT, "unoverlapped share of the run",
 	  TABLE_REAL(struct data_waits, of_run), 0 },
-	{ "io_share", "I/O", UNIT_SHARE, "share of I/O in the unoverlapped time",
+	{ "io_share", "I/O", UNIT_SHARE, KIND_FACT, "share of I/O in the unoverlapped time",
 	  TABLE_REAL(struct data_waits, io_share), 0 },
 };
 
@@ -235,21 +238,23 @@ struct workers {
 };
 
 static const struct table_column workers_columns[] = {
-	{ "workers", "workers", UNIT_COUNT, "data loader workers",
+	{ "workers", "workers", UNIT_COUNT, KIND_FACT, "data loader workers",
 	  TABLE_UINT(struct workers, workers), 0 },
-	{ "pid", "pid", UNIT_NONE, "worker with the longest average span",
+	{ "pid", "pid", UNIT_NONE, KIND_FACT, "worker with the longest average span",
 	  TABLE_UINT(struct workers, pid), 0 },
-	{ "rank", "rank", UNIT_NONE, "its rank", TABLE_UINT(struct workers, rank), 0 },
-	{ "spans", "spans", UNIT_COUNT, "its spans, nested ones excluded",
+	{ "rank", "rank", UNIT_NONE, KIND_FACT, "its rank", TABLE_UINT(struct workers, rank), 0 },
+	{ "spans", "spans", UNIT_COUNT, KIND_FACT, "its spans, nested ones excluded",
 	  TABLE_UINT(struct workers, spans), 0 },
-	{ "each_ns", "each", UNIT_NS, "average time per span", TABLE_UINT(struct workers, each_ns),
-	  0 },
-	{ "median_ns", "median", UNIT_NS,
+	{ "each_ns", "each", UNIT_NS, KIND_FACT, "average time per span",
+	  TABLE_UINT(struct workers, each_ns), 0 },
+	{ "median_ns", "median", UNIT_NS, KIND_FACT,
 	  "median of that average over all workers; with two, the other one's",
 	  TABLE_UINT(struct workers, median_ns), 0 },
-	{ "time_ns", "time", UNIT_NS, "time in its spans", TABLE_UINT(struct workers, time_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, "thread time of its I/O", TABLE_UINT(struct workers, io_ns), 0 },
-	{ "beyond", "beyond", UNIT_SHARE, "share of its average span above the median",
+	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time in its spans",
+	  TABLE_UINT(struct workers, time_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, KIND_FACT, "thread time of its I/O",
+	  TABLE_UINT(struct workers, io_ns), 0 },
+	{ "beyond", "beyond", UNIT_SHARE, KIND_FACT, "share of its average span above the median",
 	  TABLE_REAL(struct workers, beyond), 0 },
 };
 
@@ -369,15 +374,15 @@ struct training {
 };
 
 static const struct table_column training_columns[] = {
-	{ "window_ns", "training", UNIT_NS,
+	{ "window_ns", "training", UNIT_NS, KIND_FACT,
 	  "time from the start of the first compute span to the end of the last; averaged over "
 	  "ranks",
 	  TABLE_UINT(struct training, window_ns), 0 },
-	{ "compute_ns", "compute", UNIT_NS, "compute time within training",
+	{ "compute_ns", "compute", UNIT_NS, KIND_FACT, "compute time within training",
 	  TABLE_UINT(struct training, compute_ns), 0 },
-	{ "idle_ns", "idle", UNIT_NS, "time in training without compute",
+	{ "idle_ns", "idle", UNIT_NS, KIND_FACT, "time in training without compute",
 	  TABLE_UINT(struct training, idle_ns), 0 },
-	{ "used", "used", UNIT_SHARE, "share of training spent in compute",
+	{ "used", "used", UNIT_SHARE, KIND_FACT, "share of training spent in compute",
 	  TABLE_REAL(struct training, used), 0 },
 };
 

@@ -63,13 +63,14 @@ struct ranks {
 };
 
 static const struct table_column ranks_columns[] = {
-	{ "ranks", "ranks", UNIT_COUNT, "ranks", TABLE_UINT(struct ranks, ranks), 0 },
-	{ "slowest", "slowest", UNIT_NONE, "rank with the most unoverlapped I/O",
+	{ "ranks", "ranks", UNIT_COUNT, KIND_FACT, "ranks", TABLE_UINT(struct ranks, ranks), 0 },
+	{ "slowest", "slowest", UNIT_NONE, KIND_FACT, "rank with the most unoverlapped I/O",
 	  TABLE_UINT(struct ranks, slowest), 0 },
-	{ "slowest_ns", "its I/O", UNIT_NS, "its unoverlapped I/O",
+	{ "slowest_ns", "its I/O", UNIT_NS, KIND_FACT, "its unoverlapped I/O",
 	  TABLE_UINT(struct ranks, slowest_ns), 0 },
-	{ "median_ns", "median", UNIT_NS, "median of all ranks; with two, the other one's",
-	  TABLE_UINT(struct ranks, median_ns), 0 },
+	{ "median_ns", "median", UNIT_NS, KIND_FACT,
+	  "median of all ranks; with two, the other one's", TABLE_UINT(struct ranks, median_ns),
+	  0 },
 };
 
 static int add_straggler(struct findings *findings, const struct finding_rule *rule,
@@ -147,20 +148,22 @@ struct uneven {
 };
 
 static const struct table_column uneven_columns[] = {
-	{ "ranks", "ranks", UNIT_COUNT, "ranks", TABLE_UINT(struct uneven, ranks), 0 },
-	{ "rank", "rank", UNIT_NONE, "rank that moves the most bytes",
+	{ "ranks", "ranks", UNIT_COUNT, KIND_FACT, "ranks", TABLE_UINT(struct uneven, ranks), 0 },
+	{ "rank", "rank", UNIT_NONE, KIND_FACT, "rank that moves the most bytes",
 	  TABLE_UINT(struct uneven, rank), 0 },
-	{ "bytes", "bytes", UNIT_BYTES,
+	{ "bytes", "bytes", UNIT_BYTES, KIND_FACT,
 	  "bytes read and written by its calls, plus bytes from storage through mappings of files "
 	  "that only it mapped",
 	  TABLE_UINT(struct uneven, bytes), 0 },
-	{ "median_bytes", "median", UNIT_BYTES, "median of all ranks; with two, the other one's",
-	  TABLE_UINT(struct uneven, median_bytes), 0 },
-	{ "moving_ns", "its time", UNIT_NS,
+	{ "median_bytes", "median", UNIT_BYTES, KIND_FACT,
+	  "median of all ranks; with two, the other one's", TABLE_UINT(struct uneven, median_bytes),
+	  0 },
+	{ "moving_ns", "its time", UNIT_NS, KIND_FACT,
 	  "time in reads, writes, syncs and faults on these files, summed over its processes",
 	  TABLE_UINT(struct uneven, moving_ns), 0 },
-	{ "median_ns", "median", UNIT_NS, "median of all ranks; with two, the other one's",
-	  TABLE_UINT(struct uneven, median_ns), 0 },
+	{ "median_ns", "median", UNIT_NS, KIND_FACT,
+	  "median of all ranks; with two, the other one's", TABLE_UINT(struct uneven, median_ns),
+	  0 },
 };
 
 struct rank_list {
@@ -358,19 +361,20 @@ struct slow_rank {
 	struct table_text path;
 };
 
-#define SLOW(column, title, unit, meaning)                                                         \
+#define SLOW(column, title, unit, kind, meaning)                                                   \
 	{                                                                                          \
-#column, title, UNIT_##unit, meaning, TABLE_UINT(struct uneven, column), 0         \
+#column, title, UNIT_##unit, KIND_##kind, meaning,                                 \
+			TABLE_UINT(struct uneven, column), 0                                       \
 	}
 
 static const struct table_column slow_columns[] = {
-	SLOW(ranks, "ranks", COUNT, "ranks"),
-	SLOW(rank, "rank", NONE, "rank that takes the longest"),
-	SLOW(bytes, "bytes", BYTES, "bytes that it read and wrote, as in ranks-uneven"),
-	SLOW(median_bytes, "median", BYTES, "median of all ranks; with two, the other one's"),
-	SLOW(moving_ns, "its time", NS, "time that this took, summed over its processes"),
-	SLOW(median_ns, "median", NS, "median of all ranks; with two, the other one's"),
-	{ "path", "path", UNIT_PATH, "data file with the most time in the run",
+	SLOW(ranks, "ranks", COUNT, FACT, "ranks"),
+	SLOW(rank, "rank", NONE, FACT, "rank that takes the longest"),
+	SLOW(bytes, "bytes", BYTES, FACT, "bytes that it read and wrote, as in ranks-uneven"),
+	SLOW(median_bytes, "median", BYTES, FACT, "median of all ranks; with two, the other one's"),
+	SLOW(moving_ns, "its time", NS, FACT, "time that this took, summed over its processes"),
+	SLOW(median_ns, "median", NS, FACT, "median of all ranks; with two, the other one's"),
+	{ "path", "path", UNIT_PATH, KIND_FACT, "data file with the most time in the run",
 	  TABLE_TEXT(struct slow_rank, path), 0 },
 };
 

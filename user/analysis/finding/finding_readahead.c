@@ -14,21 +14,23 @@ struct unused {
 };
 
 static const struct table_column unused_evidence[] = {
-	{ "path", "path", UNIT_NONE, "path of the file with the most unused bytes",
+	{ "path", "path", UNIT_NONE, KIND_FACT, "path of the file with the most unused bytes",
 	  TABLE_TEXT(struct unused, path), 0 },
-	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct unused, file), 0 },
-	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct unused, files), 0 },
-	{ "fetched_bytes", "fetched", UNIT_BYTES, "bytes of these files read into the page cache",
-	  TABLE_UINT(struct unused, fetched_bytes), 0 },
-	{ "unused_bytes", "unused", UNIT_BYTES,
+	{ "file", "file", UNIT_NONE, KIND_FACT, "its name", TABLE_TEXT(struct unused, file), 0 },
+	{ "files", "files", UNIT_COUNT, KIND_FACT, "such files", TABLE_UINT(struct unused, files),
+	  0 },
+	{ "fetched_bytes", "fetched", UNIT_BYTES, KIND_FACT,
+	  "bytes of these files read into the page cache", TABLE_UINT(struct unused, fetched_bytes),
+	  0 },
+	{ "unused_bytes", "unused", UNIT_BYTES, KIND_FACT,
 	  "bytes read ahead and neither read nor near a later fault",
 	  TABLE_UINT(struct unused, unused_bytes), 0 },
-	{ "unseen_bytes", "unseen", UNIT_BYTES,
+	{ "unseen_bytes", "unseen", UNIT_BYTES, KIND_FACT,
 	  "bytes mapped around a fault: their use is unknown, and they are not counted",
 	  TABLE_UINT(struct unused, unseen_bytes), 0 },
-	{ "window_bytes", "readahead", UNIT_BYTES, "initial limit on readahead for the file",
-	  TABLE_UINT(struct unused, window_bytes), 0 },
-	{ "share", "share", UNIT_SHARE, "unused share of the bytes read",
+	{ "window_bytes", "readahead", UNIT_BYTES, KIND_FACT,
+	  "initial limit on readahead for the file", TABLE_UINT(struct unused, window_bytes), 0 },
+	{ "share", "share", UNIT_SHARE, KIND_FACT, "unused share of the bytes read",
 	  TABLE_REAL(struct unused, share), 0 },
 };
 

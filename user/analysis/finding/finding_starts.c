@@ -9,17 +9,17 @@ struct again {
 };
 
 static const struct table_column again_evidence[] = {
-	{ "program", "program", UNIT_NONE, "name of the processes",
+	{ "program", "program", UNIT_NONE, KIND_FACT, "name of the processes",
 	  TABLE_TEXT(struct again, program), 0 },
-	{ "processes", "processes", UNIT_COUNT, "number of starts",
+	{ "processes", "processes", UNIT_COUNT, KIND_FACT, "number of starts",
 	  TABLE_UINT(struct again, processes), 0 },
-	{ "parent_pid", "started by", UNIT_NONE, "PID of the process that started it",
+	{ "parent_pid", "started by", UNIT_NONE, KIND_FACT, "PID of the process that started it",
 	  TABLE_UINT(struct again, parent_pid), 0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one start in progress",
+	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time with at least one start in progress",
 	  TABLE_UINT(struct again, time_ns), 0 },
-	{ "each_ns", "each", UNIT_NS, "average time per start", TABLE_UINT(struct again, each_ns),
-	  0 },
-	{ "files_each", "files each", UNIT_COUNT,
+	{ "each_ns", "each", UNIT_NS, KIND_FACT, "average time per start",
+	  TABLE_UINT(struct again, each_ns), 0 },
+	{ "files_each", "files each", UNIT_COUNT, KIND_FACT,
 	  "average number of libraries and modules opened per start",
 	  TABLE_UINT(struct again, files_each), 0 },
 };

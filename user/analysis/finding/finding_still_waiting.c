@@ -15,19 +15,21 @@ struct hung {
 };
 
 static const struct table_column hung_evidence[] = {
-	{ "comm", "name", UNIT_NONE, "program name", TABLE_TEXT(struct hung, comm), 0 },
-	{ "pid", "pid", UNIT_NONE, "process ID", TABLE_UINT(struct hung, pid), 0 },
-	{ "tid", "tid", UNIT_NONE, "thread ID", TABLE_UINT(struct hung, tid), 0 },
-	{ "op", "call", UNIT_NONE, "call that has not returned", TABLE_LITERAL(struct hung, op),
+	{ "comm", "name", UNIT_NONE, KIND_FACT, "program name", TABLE_TEXT(struct hung, comm), 0 },
+	{ "pid", "pid", UNIT_NONE, KIND_FACT, "process ID", TABLE_UINT(struct hung, pid), 0 },
+	{ "tid", "tid", UNIT_NONE, KIND_FACT, "thread ID", TABLE_UINT(struct hung, tid), 0 },
+	{ "op", "call", UNIT_NONE, KIND_FACT, "call that has not returned",
+	  TABLE_LITERAL(struct hung, op), 0 },
+	{ "path", "path", UNIT_NONE, KIND_FACT, "file of the call", TABLE_TEXT(struct hung, path),
 	  0 },
-	{ "path", "path", UNIT_NONE, "file of the call", TABLE_TEXT(struct hung, path), 0 },
-	{ "waited_ns", "waited", UNIT_NS,
+	{ "waited_ns", "waited", UNIT_NS, KIND_FACT,
 	  "time in flight; from the start of the recording if it began earlier",
 	  TABLE_UINT(struct hung, time_ns), 0 },
-	{ "bound", "bound", UNIT_NONE, "≥ if it began before the recording",
+	{ "bound", "bound", UNIT_NONE, KIND_FACT, "≥ if it began before the recording",
 	  TABLE_LITERAL(struct hung, bound), 0 },
-	{ "calls", "calls", UNIT_COUNT, "number of calls and page faults that had not returned",
-	  TABLE_UINT(struct hung, calls), 0 },
+	{ "calls", "calls", UNIT_COUNT, KIND_FACT,
+	  "number of calls and page faults that had not returned", TABLE_UINT(struct hung, calls),
+	  0 },
 };
 
 static int find_hung(struct findings *findings, const struct finding_rule *rule)

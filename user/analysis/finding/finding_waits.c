@@ -18,11 +18,11 @@ struct waits {
 
 #define TEXT(name, field, meaning)                                                                 \
 	{                                                                                          \
-		name, name, UNIT_NONE, meaning, TABLE_TEXT(struct waits, field), 0                 \
+		name, name, UNIT_NONE, KIND_FACT, meaning, TABLE_TEXT(struct waits, field), 0      \
 	}
-#define NUMBER(name, title, unit, meaning, field)                                                  \
+#define NUMBER(name, title, unit, kind, meaning, field)                                            \
 	{                                                                                          \
-		name, title, UNIT_##unit, meaning, TABLE_UINT(struct waits, field), 0              \
+		name, title, UNIT_##unit, KIND_##kind, meaning, TABLE_UINT(struct waits, field), 0 \
 	}
 
 /* Common columns: who waited, and for what. */
@@ -32,11 +32,12 @@ struct waits {
 		{ "of_file",                                                                       \
 		  "of file",                                                                       \
 		  UNIT_SHARE,                                                                      \
+		  KIND_FACT,                                                                       \
 		  "share of the time in these consecutive calls; null: half or more",              \
 		  TABLE_REAL(struct waits, of_file),                                               \
 		  0 },                                                                             \
-		NUMBER("pid", "pid", NONE, "process that waited longest", pid),                    \
-		NUMBER("others", "others", COUNT,                                                  \
+		NUMBER("pid", "pid", NONE, FACT, "process that waited longest", pid),              \
+		NUMBER("others", "others", COUNT, FACT,                                            \
 		       "other processes that waited as well; null: none", others)
 
 /* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
@@ -99,11 +100,12 @@ static int add(struct findings *findings, const struct finding_rule *rule, enum 
 
 static const struct table_column saves_evidence[] = {
 	WHO,
-	NUMBER("writes", "writes", COUNT, "its writes of more than 4 KiB", calls),
-	NUMBER("bytes", "bytes", BYTES, "bytes of these writes", bytes),
-	NUMBER("syncs", "syncs", COUNT, "its syncs", syncs),
-	NUMBER("time_ns", "time", NS, "time of its first thread in writes and syncs", time_ns),
-	NUMBER("bandwidth", "bandwidth", BYTES, "bytes per second of that time", bandwidth),
+	NUMBER("writes", "writes", COUNT, FACT, "its writes of more than 4 KiB", calls),
+	NUMBER("bytes", "bytes", BYTES, FACT, "bytes of these writes", bytes),
+	NUMBER("syncs", "syncs", COUNT, FACT, "its syncs", syncs),
+	NUMBER("time_ns", "time", NS, UNION, "time of its first thread in writes and syncs",
+	       time_ns),
+	NUMBER("bandwidth", "bandwidth", BYTES, RATIO, "bytes per second of that time", bandwidth),
 };
 
 /*
@@ -163,12 +165,12 @@ const struct finding_rule finding_save_waits = {
 
 static const struct table_column loads_evidence[] = {
 	WHO,
-	NUMBER("reads", "reads", COUNT, "its reads of more than 64 KiB", calls),
-	NUMBER("bytes", "bytes", BYTES, "bytes of these reads", bytes),
-	NUMBER("fetched_bytes", "from storage", BYTES, "bytes that these read from storage",
+	NUMBER("reads", "reads", COUNT, FACT, "its reads of more than 64 KiB", calls),
+	NUMBER("bytes", "bytes", BYTES, FACT, "bytes of these reads", bytes),
+	NUMBER("fetched_bytes", "from storage", BYTES, FACT, "bytes that these read from storage",
 	       fetched_bytes),
-	NUMBER("time_ns", "time", NS, "time of its first thread in these reads", time_ns),
-	NUMBER("bandwidth", "bandwidth", BYTES, "bytes per second of that time", bandwidth),
+	NUMBER("time_ns", "time", NS, UNION, "time of its first thread in these reads", time_ns),
+	NUMBER("bandwidth", "bandwidth", BYTES, RATIO, "bytes per second of that time", bandwidth),
 };
 
 /* Much was read, in order and from storage. */

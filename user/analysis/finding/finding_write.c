@@ -13,33 +13,33 @@ struct calls {
 	uint64_t count, bytes, bytes_each, time_ns, each_ns;
 };
 
-#define NUMBER(name, title, unit, meaning, type)                                                   \
+#define NUMBER(name, title, unit, kind, meaning, type)                                             \
 	{                                                                                          \
-#name, title, UNIT_##unit, meaning, TABLE_UINT(type, name), 0                      \
+#name, title, UNIT_##unit, KIND_##kind, meaning, TABLE_UINT(type, name), 0         \
 	}
 
 /* For structs that begin with a struct calls. */
-#define CALLS_COLUMNS                                                                              \
-	{                                                                                          \
-		"path",                                                                            \
-		"path",                                                                            \
-		UNIT_NONE,                                                                         \
-		"file with the most time",                                                         \
-		TABLE_TEXT(struct calls, path),                                                    \
-		0                                                                                  \
-	},                                                                                         \
-		{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct calls, file), 0 },      \
-		NUMBER(files, "files", COUNT,                                                      \
-		       "files with such calls; null: some of several summaries lack them",         \
-		       struct calls),                                                              \
-		NUMBER(other_files, "other files", COUNT,                                          \
-		       "other files with such calls; null: none, or unknown", struct calls),       \
-		NUMBER(count, "count", COUNT, "calls", struct calls),                              \
-		NUMBER(bytes, "bytes", BYTES, "bytes moved", struct calls),                        \
-		NUMBER(bytes_each, "each", BYTES, "average bytes per call", struct calls),         \
-		NUMBER(time_ns, "time", NS, "time with at least one call in flight",               \
-		       struct calls),                                                              \
-		NUMBER(each_ns, "each", NS, "average time per call", struct calls)
+#define CALLS_COLUMNS                                                                               \
+	{ "path",                                                                                   \
+	  "path",                                                                                   \
+	  UNIT_NONE,                                                                                \
+	  KIND_FACT,                                                                                \
+	  "file with the most time",                                                                \
+	  TABLE_TEXT(struct calls, path),                                                           \
+	  0 },                                                                                      \
+		{ "file", "file", UNIT_NONE, KIND_FACT, "its name", TABLE_TEXT(struct calls, file), \
+		  0 },                                                                              \
+		NUMBER(files, "files", COUNT, FACT,                                                 \
+		       "files with such calls; null: some of several summaries lack them",          \
+		       struct calls),                                                               \
+		NUMBER(other_files, "other files", COUNT, FACT,                                     \
+		       "other files with such calls; null: none, or unknown", struct calls),        \
+		NUMBER(count, "count", COUNT, FACT, "calls", struct calls),                         \
+		NUMBER(bytes, "bytes", BYTES, FACT, "bytes moved", struct calls),                   \
+		NUMBER(bytes_each, "each", BYTES, FACT, "average bytes per call", struct calls),    \
+		NUMBER(time_ns, "time", NS, UNION, "time with at least one call in flight",         \
+		       struct calls),                                                               \
+		NUMBER(each_ns, "each", NS, FACT, "average time per call", struct calls)
 
 static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
 
@@ -101,12 +101,14 @@ struct syncs {
 
 static const struct table_column syncs_evidence[] = {
 	CALLS_COLUMNS,
-	NUMBER(processes, "processes", COUNT, "processes that sync; null: only one", struct syncs),
-	NUMBER(pid, "pid", NONE, "process with the most syncs", struct syncs),
-	NUMBER(rank, "rank", NONE, "its rank", struct syncs),
-	NUMBER(most, "most", COUNT, "number of its syncs", struct syncs),
-	NUMBER(written_bytes, "written", BYTES, "bytes that this process wrote", struct syncs),
-	NUMBER(in_a_row, "in a row", COUNT,
+	NUMBER(processes, "processes", COUNT, FACT, "processes that sync; null: only one",
+	       struct syncs),
+	NUMBER(pid, "pid", NONE, FACT, "process with the most syncs", struct syncs),
+	NUMBER(rank, "rank", NONE, FACT, "its rank", struct syncs),
+	NUMBER(most, "most", COUNT, FACT, "number of its syncs", struct syncs),
+	NUMBER(written_bytes, "written", BYTES, FACT, "bytes that this process wrote",
+	       struct syncs),
+	NUMBER(in_a_row, "in a row", COUNT, FACT,
 	       "syncs of one process, or of processes that ran one after another", struct syncs),
 };
 
@@ -287,7 +289,7 @@ struct partial_writes {
 
 static const struct table_column partial_writes_evidence[] = {
 	CALLS_COLUMNS,
-	NUMBER(read_for_write_bytes, "read for write", BYTES,
+	NUMBER(read_for_write_bytes, "read for write", BYTES, FACT,
 	       "bytes that these writes first read from storage", struct partial_writes),
 };
 
@@ -340,8 +342,8 @@ struct small_writes {
 
 static const struct table_column small_writes_evidence[] = {
 	CALLS_COLUMNS,
-	NUMBER(each_file, "each file", COUNT, "average writes per file; null: many, or unknown",
-	       struct small_writes),
+	NUMBER(each_file, "each file", COUNT, FACT,
+	       "average writes per file; null: many, or unknown", struct small_writes),
 };
 
 static int find_small_writes(struct findings *findings, const struct finding_rule *rule)

@@ -33,27 +33,28 @@ struct levels_row {
 };
 
 static const struct table_column columns[] = {
-	{ "level", "level", UNIT_NONE,
+	{ "level", "level", UNIT_NONE, KIND_KEY,
 	  "level between the application and the page: application and data loader (spans), system "
 	  "call, page fault",
 	  TABLE_LITERAL(struct levels_row, level), 0 },
-	{ "name", "", UNIT_NONE,
+	{ "name", "", UNIT_NONE, KIND_KEY,
 	  "activity on that level: spans by category or name, workers (data and preprocess spans "
 	  "in descendants of a process with spans), or calls by bytes moved",
 	  TABLE_LITERAL(struct levels_row, name), 0 },
-	{ "count", "count", UNIT_COUNT, "number of spans, calls or faults",
-	  TABLE_UINT(struct levels_row, count), 0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of them in progress",
-	  TABLE_UINT(struct levels_row, time_ns), 0 },
-	{ "unoverlapped_ns", "unoverlapped", UNIT_NS,
+	{ "count", "count", UNIT_COUNT, KIND_SUM, "number of spans, calls or faults",
+	  TABLE_UINT(struct levels_row, count), 0, STRETCH(COUNT) },
+	{ "time_ns", "time", UNIT_NS, KIND_COVERED, "time with at least one of them in progress",
+	  TABLE_UINT(struct levels_row, time_ns), 0, STRETCH(TIME) },
+	{ "unoverlapped_ns", "unoverlapped", UNIT_NS, KIND_UNOVERLAPPED,
 	  "time with at least one of them in progress, outside compute",
 	  TABLE_UINT(struct levels_row, unoverlapped_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS,
+	{ "io_ns", "I/O", UNIT_NS, KIND_UNOVERLAPPED,
 	  "part of the unoverlapped time with I/O of the job in progress; only for data loading "
 	  "and checkpoints",
 	  TABLE_UINT(struct levels_row, io_ns), JOB_EVENTS },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; for faults, bytes read from storage",
-	  TABLE_UINT(struct levels_row, bytes), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM,
+	  "bytes moved; for faults, bytes read from storage", TABLE_UINT(struct levels_row, bytes),
+	  0, STRETCH_MOVED | STRETCH(READ_FAULTED) | STRETCH(WRITE_FAULTED) },
 };
 
 static int begin(const struct job *job, void **state)
@@ -208,5 +209,5 @@ const struct analysis analysis_levels = {
 	.rows_of = rows_of,
 	.rows_of_span = rows_of_span,
 	.end = free,
-	.merging = { .keys = "level,name", .apart = "unoverlapped_ns,io_ns", .whole = true },
+	.merging = { .whole = true },
 };

@@ -49,27 +49,31 @@ struct overlap_row {
 };
 
 static const struct table_column rank_column = {
-	"rank", "rank", UNIT_NONE, "rank of the job", TABLE_INT(struct overlap_row, rank), 0
+	"rank", "rank", UNIT_NONE, KIND_KEY, "rank of the job", TABLE_INT(struct overlap_row, rank),
+	0
 };
 
 static const struct table_column measures[] = {
-	{ "compute_ns", "compute", UNIT_NS,
+	{ "compute_ns", "compute", UNIT_NS, KIND_COVERED,
 	  "time covered by compute (compute spans and GPU activity)",
 	  TABLE_UINT(struct overlap_row, compute_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, "time with at least one operation or fault in progress",
+	{ "io_ns", "I/O", UNIT_NS, KIND_UNION,
+	  "time with at least one operation or fault in progress",
 	  TABLE_UINT(struct overlap_row, io_ns), JOB_EVENTS },
-	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "I/O time outside compute",
-	  TABLE_UINT(struct overlap_row, unoverlapped_io_ns), JOB_EVENTS },
-	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, "compute time without I/O",
-	  TABLE_UINT(struct overlap_row, unoverlapped_compute_ns), JOB_EVENTS },
-	{ "app_io_ns", "app I/O", UNIT_NS,
+	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, KIND_UNOVERLAPPED,
+	  "I/O time outside compute", TABLE_UINT(struct overlap_row, unoverlapped_io_ns),
+	  JOB_EVENTS },
+	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, KIND_REMAINDER,
+	  "compute time without I/O", TABLE_UINT(struct overlap_row, unoverlapped_compute_ns),
+	  JOB_EVENTS },
+	{ "app_io_ns", "app I/O", UNIT_NS, KIND_COVERED,
 	  "time in the application's own I/O spans: category io, data, reader, dataloader or "
 	  "checkpoint, without bodies of loops over data",
 	  TABLE_UINT(struct overlap_row, app_io_ns), 0 },
-	{ "unoverlapped_app_io_ns", "unoverlapped app I/O", UNIT_NS,
+	{ "unoverlapped_app_io_ns", "unoverlapped app I/O", UNIT_NS, KIND_UNOVERLAPPED,
 	  "time in the application's own I/O spans outside compute",
 	  TABLE_UINT(struct overlap_row, unoverlapped_app_io_ns), 0 },
-	{ "unoverlapped_app_compute_ns", "compute without app I/O", UNIT_NS,
+	{ "unoverlapped_app_compute_ns", "compute without app I/O", UNIT_NS, KIND_REMAINDER,
 	  "compute time outside the application's own I/O spans",
 	  TABLE_UINT(struct overlap_row, unoverlapped_app_compute_ns), 0 },
 };
@@ -109,13 +113,14 @@ static const struct {
 };
 
 static const struct table_column class_columns[] = {
-	{ "count", NULL, UNIT_COUNT, "number of operations", TABLE_UINT(struct class_line, count),
-	  JOB_EVENTS },
-	{ "bytes", NULL, UNIT_BYTES, "bytes moved; for faults, bytes read from storage",
+	{ "count", NULL, UNIT_COUNT, KIND_SUM, "number of operations",
+	  TABLE_UINT(struct class_line, count), JOB_EVENTS },
+	{ "bytes", NULL, UNIT_BYTES, KIND_SUM, "bytes moved; for faults, bytes read from storage",
 	  TABLE_UINT(struct class_line, bytes), JOB_EVENTS },
-	{ "time_ns", NULL, UNIT_NS, "time with at least one operation of the class in progress",
+	{ "time_ns", NULL, UNIT_NS, KIND_UNION,
+	  "time with at least one operation of the class in progress",
 	  TABLE_UINT(struct class_line, time_ns), JOB_EVENTS },
-	{ "unoverlapped_ns", NULL, UNIT_NS,
+	{ "unoverlapped_ns", NULL, UNIT_NS, KIND_UNOVERLAPPED,
 	  "time with at least one operation of the class in progress, outside compute",
 	  TABLE_UINT(struct class_line, unoverlapped_ns), JOB_EVENTS },
 };
@@ -197,9 +202,12 @@ static const struct {
 };
 
 static const struct table_column spread_columns[] = {
-	{ "min", NULL, UNIT_NS, "minimum over ranks", TABLE_UINT(struct spread, min), 0 },
-	{ "median", NULL, UNIT_NS, "median over ranks", TABLE_UINT(struct spread, median), 0 },
-	{ "max", NULL, UNIT_NS, "maximum over ranks", TABLE_UINT(struct spread, max), 0 },
+	{ "min", NULL, UNIT_NS, KIND_DERIVED, "minimum over ranks", TABLE_UINT(struct spread, min),
+	  0 },
+	{ "median", NULL, UNIT_NS, KIND_DERIVED, "median over ranks",
+	  TABLE_UINT(struct spread, median), 0 },
+	{ "max", NULL, UNIT_NS, KIND_DERIVED, "maximum over ranks", TABLE_UINT(struct spread, max),
+	  0 },
 };
 
 static int add_spread_columns(struct table *table)
@@ -270,15 +278,18 @@ static const struct table_column slowest_column = {
 	"slowest_rank",
 	"slowest rank",
 	UNIT_NONE,
+	KIND_DERIVED,
 	"rank with the most I/O that its own compute did not overlap",
 	TABLE_INT(struct overlap_row, slowest_rank),
 	JOB_EVENTS
 };
 static const struct table_column ranks_column = {
-	"by_rank", NULL,
-	UNIT_NONE, "list of each rank's times, from compute_ns to unoverlapped_app_compute_ns",
-	get_ranks, 0,
-	0
+	"by_rank",
+	NULL,
+	UNIT_NONE,
+	KIND_DERIVED,
+	"list of each rank's times, from compute_ns to unoverlapped_app_compute_ns",
+	.get = get_ranks
 };
 
 static int add_columns(struct table *table)
@@ -520,12 +531,7 @@ const struct analysis analysis_ranks = {
 	.fill = fill_ranks,
 	.end = free,
 	.sampled = &sampled,
-	.merging = { .keys = "rank",
-		     .apart = "unoverlapped*",
-		     .named = "rank",
-		     .own = true,
-		     .sorted = "rank",
-		     .many = "ranks" },
+	.merging = { .named = "rank", .own = true, .sorted = "rank", .many = "ranks" },
 };
 
 const struct analysis analysis_overlap = {
@@ -537,8 +543,6 @@ const struct analysis analysis_overlap = {
 	.begin = begin,
 	.fill = fill,
 	.end = free,
-	.merging = { .whole = true,
-		     .apart = "*unoverlapped_ns,unoverlapped*",
-		     .unknown = "slowest_rank,spread.*,by_rank" },
+	.merging = { .whole = true },
 	.remake = remake,
 };

@@ -31,34 +31,6 @@ extern const struct analysis *const picture_tables[PICTURE_TABLES];
 /* How many are kept individually. */
 extern const size_t picture_sums_most[PICTURE_KEYS];
 
-/*
- * Of operations: calls and faults, what they moved, what came into the cache. Of spans: how often
- * they began, their time. Of devices: requests, their bytes and time; marked ones read. Counts
- * belong to where each began; all else is spread evenly. Merged time is exact: the time in each
- * stretch in which at least one was in flight.
- */
-enum picture_member {
-	PICTURE_COUNT,
-	PICTURE_ERRORS,
-	PICTURE_METADATA_CALLS,
-	PICTURE_READ_FAULTS, /* of IO_MMAP_READ and IO_MMAP_WRITE */
-	PICTURE_WRITE_FAULTS,
-	PICTURE_MAJOR,
-	PICTURE_OPENS,
-	PICTURE_MARKED, /* see struct row_of */
-	PICTURE_COUNTS,
-	PICTURE_READ_BYTES = PICTURE_COUNTS,
-	PICTURE_WRITE_BYTES,
-	PICTURE_FETCHED, /* bytes; by faults of IO_MMAP_READ and IO_MMAP_WRITE */
-	PICTURE_READ_FAULTED,
-	PICTURE_WRITE_FAULTED,
-	PICTURE_CREATED,
-	PICTURE_DIRTIED,
-	PICTURE_THREAD_TIME, /* ns, summed over threads */
-	PICTURE_TIME,	     /* merged */
-	PICTURE_MEMBERS,
-};
-
 struct picture_sum {
 	uint64_t of[PICTURE_MEMBERS];
 };

@@ -158,21 +158,22 @@ static int add_series(void *state, const struct event_series *series)
 /* --- the table --- */
 
 static const struct table_column columns[] = {
-	{ "program", "program", UNIT_NONE, "name of the program",
+	{ "program", "program", UNIT_NONE, KIND_FACT, "name of the program",
 	  TABLE_TEXT(struct starts_view, program), 0 },
-	{ "parent_pid", "started by", UNIT_NONE, "process ID of the parent",
+	{ "parent_pid", "started by", UNIT_NONE, KIND_FACT, "process ID of the parent",
 	  TABLE_UINT(struct starts_view, parent_pid), 0 },
-	{ "processes", "processes", UNIT_COUNT, "processes that executed the program",
+	{ "processes", "processes", UNIT_COUNT, KIND_SUM, "processes that executed the program",
 	  TABLE_UINT(struct starts_view, processes), 0 },
-	{ "time_ns", "time", UNIT_NS,
+	{ "time_ns", "time", UNIT_NS, KIND_COVERED,
 	  "time with at least one of these processes starting up: from its start to the last "
 	  "library or module that it loads before it reads data or loads nothing for 2 s",
 	  TABLE_UINT(struct starts_view, time_ns), 0 },
-	{ "thread_time_ns", "summed", UNIT_NS, "startup time summed over these processes",
+	{ "thread_time_ns", "summed", UNIT_NS, KIND_THREAD,
+	  "startup time summed over these processes",
 	  TABLE_UINT(struct starts_view, thread_time_ns), 0 },
-	{ "longest_ns", "longest", UNIT_NS, "longest startup time of one process",
+	{ "longest_ns", "longest", UNIT_NS, KIND_MAX, "longest startup time of one process",
 	  TABLE_UINT(struct starts_view, longest_ns), 0 },
-	{ "files", "files loaded", UNIT_COUNT,
+	{ "files", "files loaded", UNIT_COUNT, KIND_SUM,
 	  "libraries and modules that these processes opened during startup, in total",
 	  TABLE_UINT(struct starts_view, files), 0 },
 };

@@ -137,44 +137,46 @@ static int add_run(struct join *join, const struct report *report, int side)
 enum { COMPARED_NAME, COMPARED_CHANGE, COMPARED_TIMES, COMPARED_BEFORE, COMPARED_NOW };
 
 static const struct table_column columns[] = {
-	{ "name", "", UNIT_PATH, "run, class of calls or path that is compared",
+	{ "name", "", UNIT_PATH, KIND_FACT, "run, class of calls or path that is compared",
 	  TABLE_TEXT(struct compare_row, name), 0 },
-	{ "change_ns", "change", UNIT_NS, "time now minus time before",
+	{ "change_ns", "change", UNIT_NS, KIND_FACT, "time now minus time before",
 	  TABLE_INT(struct compare_row, change_ns), 0 },
-	{ "times", "times", UNIT_NONE, "time now divided by time before",
+	{ "times", "times", UNIT_NONE, KIND_FACT, "time now divided by time before",
 	  TABLE_REAL(struct compare_row, times), 0 },
-	{ "before.time_ns", "time before", UNIT_NS, "time in the earlier run",
+	{ "before.time_ns", "time before", UNIT_NS, KIND_FACT, "time in the earlier run",
 	  TABLE_UINT(struct compare_row, numbers[BEFORE][TIME]), 0 },
-	{ "now.time_ns", "time now", UNIT_NS, "time in this run",
+	{ "now.time_ns", "time now", UNIT_NS, KIND_FACT, "time in this run",
 	  TABLE_UINT(struct compare_row, numbers[NOW][TIME]), 0 },
-	{ "before.fetched_bytes", "from storage before", UNIT_BYTES,
+	{ "before.fetched_bytes", "from storage before", UNIT_BYTES, KIND_FACT,
 	  "bytes read from storage into the page cache in the earlier run",
 	  TABLE_UINT(struct compare_row, numbers[BEFORE][BYTES]), 0 },
-	{ "now.fetched_bytes", "from storage now", UNIT_BYTES,
+	{ "now.fetched_bytes", "from storage now", UNIT_BYTES, KIND_FACT,
 	  "bytes read from storage into the page cache in this run",
 	  TABLE_UINT(struct compare_row, numbers[NOW][BYTES]), 0 },
-	{ "before.operations", "operations before", UNIT_COUNT,
+	{ "before.operations", "operations before", UNIT_COUNT, KIND_FACT,
 	  "number of operations in the earlier run",
 	  TABLE_UINT(struct compare_row, numbers[BEFORE][COUNT]), 0 },
-	{ "now.operations", "operations now", UNIT_COUNT, "number of operations in this run",
-	  TABLE_UINT(struct compare_row, numbers[NOW][COUNT]), 0 },
+	{ "now.operations", "operations now", UNIT_COUNT, KIND_FACT,
+	  "number of operations in this run", TABLE_UINT(struct compare_row, numbers[NOW][COUNT]),
+	  0 },
 };
 
 static const char shown[] = "name,change_ns,times,before.time_ns,now.time_ns,"
 			    "before.fetched_bytes,now.fetched_bytes";
 
 static const struct table_column finding_columns[] = {
-	{ "state", "", UNIT_NONE,
+	{ "state", "", UNIT_NONE, KIND_FACT,
 	  "came: only in this run; went: only in the earlier run; stayed: in both",
 	  TABLE_LITERAL(struct compare_row, state), 0 },
-	{ "id", "finding", UNIT_NONE, "name of the finding", TABLE_TEXT(struct compare_row, name),
-	  0 },
-	{ "before.cost_ns", "cost before", UNIT_NS, "cost of the finding in the earlier run",
+	{ "id", "finding", UNIT_NONE, KIND_FACT, "name of the finding",
+	  TABLE_TEXT(struct compare_row, name), 0 },
+	{ "before.cost_ns", "cost before", UNIT_NS, KIND_FACT,
+	  "cost of the finding in the earlier run",
 	  TABLE_UINT(struct compare_row, numbers[BEFORE][TIME]), 0 },
-	{ "now.cost_ns", "cost now", UNIT_NS, "cost of the finding in this run",
+	{ "now.cost_ns", "cost now", UNIT_NS, KIND_FACT, "cost of the finding in this run",
 	  TABLE_UINT(struct compare_row, numbers[NOW][TIME]), 0 },
-	{ "title", "what", UNIT_NONE, "title of the finding", TABLE_TEXT(struct compare_row, title),
-	  0 },
+	{ "title", "what", UNIT_NONE, KIND_FACT, "title of the finding",
+	  TABLE_TEXT(struct compare_row, title), 0 },
 };
 
 static uint64_t known(uint64_t number)

@@ -214,19 +214,20 @@ static int get_says(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column columns[] = {
-	{ "state", "", UNIT_NONE, "worse: over the limit; within: not over it; or not known",
+	{ "state", "", UNIT_NONE, KIND_FACT,
+	  "worse: over the limit; within: not over it; or not known",
 	  TABLE_LITERAL(struct limits_row, state), 0 },
-	{ "measure", "measure", UNIT_NONE, "measure that must not grow",
+	{ "measure", "measure", UNIT_NONE, KIND_FACT, "measure that must not grow",
 	  TABLE_TEXT(struct limits_row, measure), 0 },
-	{ "unit", NULL, UNIT_NONE, "ns, bytes or count", TABLE_LITERAL(struct limits_row, unit),
-	  0 },
-	{ "before", NULL, UNIT_NONE, "value in the earlier run, in unit",
+	{ "unit", NULL, UNIT_NONE, KIND_FACT, "ns, bytes or count",
+	  TABLE_LITERAL(struct limits_row, unit), 0 },
+	{ "before", NULL, UNIT_NONE, KIND_FACT, "value in the earlier run, in unit",
 	  TABLE_UINT(struct limits_row, before), 0 },
-	{ "now", NULL, UNIT_NONE, "value in this run, in unit", TABLE_UINT(struct limits_row, now),
-	  0 },
-	{ "allowed", NULL, UNIT_NONE, "highest value that is allowed, in unit",
+	{ "now", NULL, UNIT_NONE, KIND_FACT, "value in this run, in unit",
+	  TABLE_UINT(struct limits_row, now), 0 },
+	{ "allowed", NULL, UNIT_NONE, KIND_FACT, "highest value that is allowed, in unit",
 	  TABLE_UINT(struct limits_row, most), 0 },
-	{ "says", "what", UNIT_NONE, "the result as text", get_says, 0, 0 },
+	{ "says", "what", UNIT_NONE, KIND_FACT, "the result as text", .get = get_says },
 };
 
 static const char *reported(char text[UNITS_TEXT], uint64_t value, enum table_unit unit)

@@ -220,7 +220,7 @@ static int fill_all(struct pass *pass, struct report *report, struct trace_error
 		if (registry[i]->conclude && is_made(&pass->job, registry[i]))
 			status = registry[i]->conclude(&results, report->tables[i]);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
-		lower_bounds_mark(report->tables[i], &pass->job);
+		lower_bounds_mark(report->tables[i], &pass->job, registry[i]->counted);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		status = report_show(registry[i], pass->job.all_summed, report->tables[i], error);
 	for (size_t i = 0; i < ANALYSES && !status; i++)

@@ -86,10 +86,12 @@ static int take_column(struct summary_reader *summary, uint32_t row)
 	struct trace_string title = string_of(summary, SUMMARY_COLUMN_TITLE, row);
 	struct trace_string meaning = string_of(summary, SUMMARY_COLUMN_MEANING, row);
 	uint64_t unit = summary->columns[SUMMARY_COLUMN_UNIT][row];
+	uint64_t kind = summary->columns[SUMMARY_COLUMN_KIND][row];
 	const struct table_column column = {
 		.name = name.bytes,
 		.title = title.length ? title.bytes : NULL,
 		.unit = unit <= UNIT_PATH ? unit : UNIT_NONE,
+		.kind = kind < TABLE_KINDS ? kind : KIND_FACT,
 		.meaning = meaning.length ? meaning.bytes : NULL,
 	};
 
@@ -98,6 +100,15 @@ static int take_column(struct summary_reader *summary, uint32_t row)
 		return -EINVAL;
 	summary->cells += part->rows;
 	return summary->cells > CELLS_MAX ? -EINVAL : table_add_column(part->table, &column);
+}
+
+static bool has_kinds(const struct summary_reader *summary)
+{
+	for (size_t i = 0; i < summary->count; i++)
+		for (size_t j = 0; j < summary->parts[i].table->column_count; j++)
+			if (summary->parts[i].table->columns[j].kind == KIND_NONE)
+				return false;
+	return true;
 }
 
 /* Must run once all columns are known. */
@@ -310,6 +321,11 @@ int summary_read(struct trace_reader *reader, struct table ***tables, size_t *co
 	status = take_kind(&summary, TRACE_SUMMARY_TABLE, take_table, error);
 	if (!status)
 		status = take_kind(&summary, TRACE_SUMMARY_COLUMN, take_column, error);
+	if (!status && !has_kinds(&summary)) {
+		snprintf(error->text, sizeof(error->text),
+			 "the summary is of an older version; make it again from its trace");
+		status = -EINVAL;
+	}
 	if (!status) {
 		status = add_rows(&summary);
 		if (status == -EINVAL)

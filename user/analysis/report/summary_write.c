@@ -16,6 +16,10 @@ _Static_assert(UNIT_NONE == 0 && UNIT_COUNT == 1 && UNIT_BYTES == 2 && UNIT_NS =
 		       UNIT_SHARE == 4 && UNIT_PATH == 5,
 	       "columns.h identifies them by these numbers");
 
+_Static_assert(KIND_KEY == 1 && KIND_COVERED == 6 && KIND_MAX == 12 && KIND_LARGEST == 22 &&
+		       TABLE_KINDS == 23,
+	       "columns.h identifies them by these numbers");
+
 struct summary_writer {
 	struct trace_writer *writer;
 	uint64_t time_ns; /* of all rows */
@@ -114,6 +118,7 @@ static int put_columns(struct summary_writer *summary, uint64_t number, const st
 			[SUMMARY_COLUMN_NAME] = put_literal(summary, column->name),
 			[SUMMARY_COLUMN_TITLE] = put_literal(summary, column->title),
 			[SUMMARY_COLUMN_UNIT] = column->unit,
+			[SUMMARY_COLUMN_KIND] = column->kind,
 		};
 
 		status = trace_writer_append(summary->writer, TRACE_SUMMARY_COLUMN, 0, values);

@@ -12,40 +12,16 @@ static bool ends_with(const char *name, const char *end)
 	return length >= end_length && !strcmp(name + length - end_length, end);
 }
 
-static bool is_of(const char *name, const char *const *list, size_t count)
+static bool is_union(const struct table_column *column)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(name, list[i]))
-			return true;
-	return false;
+	return column->kind == KIND_UNION || column->kind == KIND_RATIO;
 }
 
-#define IS_OF(name, list) is_of(name, list, sizeof(list) / sizeof((list)[0]))
-
-/* Tables whose times are exact: those of devices, spans and the run. */
-static const char *const exact_tables[] = { "trace", "operations", "devices", "device_heat",
-					    "spans" };
-
-/* Tables about spans, and the I/O during them. */
-static const char *const of_spans[] = { "overlap", "ranks", "levels", "epochs", "steps" };
-
-/* Columns that are always sums over threads, or times of something else. */
-static const char *const exact_columns[] = { "anonymous_faults.time_ns", "shmem_faults.time_ns",
-					     "unknown_faults.time_ns" };
-
-/* Columns of the timeline that are not times of operations. */
-static const char *const stretches[] = { "start_ns", "length_ns", "compute_ns" };
-
-static bool is_union(const struct table *table, const struct table_column *column)
+/* Returns whether a column is a time that only single operations have: it stays null. */
+static bool is_missing(const struct table *table, const struct table_column *column)
 {
-	if (!strcmp(table->name, "access") && !strcmp(column->name, "share"))
-		return true;
-	if (column->unit != UNIT_NS)
-		return false;
-	if (!strcmp(table->name, "timeline"))
-		return !IS_OF(column->name, stretches);
-	return ends_with(column->name, "time_ns") && !ends_with(column->name, "thread_time_ns") &&
-	       !IS_OF(column->name, exact_columns);
+	return column->needs & ~table->recorded & JOB_EVENTS &&
+	       (column->kind == KIND_UNION || column->kind == KIND_UNOVERLAPPED);
 }
 
 /* "read time" becomes "read thread time". */
@@ -69,9 +45,9 @@ static void show_once(struct table *table)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < view->shown_count; i++)
-		times |= !strcmp(table->columns[view->shown[i]].name, "time_ns");
+		times |= table->columns[view->shown[i]].kind == KIND_UNION;
 	for (size_t i = 0; i < view->shown_count; i++)
-		if (!times || strcmp(table->columns[view->shown[i]].name, "thread_time_ns"))
+		if (!times || table->columns[view->shown[i]].kind != KIND_THREAD)
 			view->shown[kept++] = view->shown[i];
 	view->shown_count = kept;
 }
@@ -88,21 +64,21 @@ static int say_no_io(struct table *table)
 
 int summed_mark(struct table *table, const struct job *job)
 {
+	bool missing = false;
 	int status = 0;
 
 	if (!job->summed || table->absent)
 		return 0;
-	if (IS_OF(table->name, of_spans))
-		return table->row_count ? say_no_io(table) : 0;
-	if (IS_OF(table->name, exact_tables))
-		return 0;
 	for (size_t i = 0; i < table->column_count && !status; i++) {
-		if (!is_union(table, &table->columns[i]))
+		missing |= is_missing(table, &table->columns[i]);
+		if (!is_union(&table->columns[i]) || is_missing(table, &table->columns[i]))
 			continue;
 		status = retitle(table, i);
 		for (size_t row = 0; row < table->row_count; row++)
 			table_row(table, row)[i].summed = true;
 	}
+	if (!status && missing && table->row_count)
+		status = say_no_io(table);
 	show_once(table);
 	return status;
 }

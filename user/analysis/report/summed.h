@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Times of operations that were summed: a sum over threads, not the time with at least one of them
- * in flight. Recognizes columns by name, like lower_bounds.h.
+ * in flight.
  */
 #ifndef FAULTLINE_SUMMED_H
 #define FAULTLINE_SUMMED_H
@@ -10,7 +10,7 @@
 #include "analysis/table/table.h"
 
 /*
- * Columns of unions hold sums over threads if a job has summed operations. Marks these as unknown,
+ * KIND_UNION holds sums over threads if a job has summed operations. Marks these as unknown,
  * which is null in JSON; text shows the sum, under a title that says so. A view of both shows it
  * once. Returns 0 or -ENOMEM.
  */

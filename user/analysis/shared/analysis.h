@@ -40,6 +40,7 @@ struct analysis {
 	bool heat;		      /* see struct table_view */
 	bool aggregated_ok; /* available in mode profile (aggregated in the kernel); others are
 			       absent */
+	bool counted;	    /* its thread times are the kernel's totals: see lower_bounds.h */
 	const char *absent; /* if not NULL, no callback is called; why the table is absent */
 	int (*begin)(const struct job *job, void **state);
 	struct walk_calls consumer;

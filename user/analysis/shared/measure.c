@@ -14,29 +14,29 @@ struct measure_part {
 
 #define TIMES                                                                                      \
 	{ MEASURE_TIME,                                                                            \
-	  { "time_ns", "time", UNIT_NS,                                                            \
+	  { "time_ns", "time", UNIT_NS, KIND_UNION,                                                \
 	    "time with at least one such operation in progress (union over threads)",              \
-	    SUM(time.measure), 0 } },                                                              \
+	    SUM(time.measure), 0, STRETCH(TIME) } },                                               \
 	{                                                                                          \
 		MEASURE_THREAD_TIME,                                                               \
 		{                                                                                  \
-			"thread_time_ns", "thread time", UNIT_NS,                                  \
+			"thread_time_ns", "thread time", UNIT_NS, KIND_THREAD,                     \
 				"time of the operations, summed over threads",                     \
-				SUM(thread_time_ns), 0                                             \
+				SUM(thread_time_ns), 0, STRETCH(THREAD_TIME)                       \
 		}                                                                                  \
 	}
 
 #define CACHED                                                                                     \
 	{ MEASURE_FETCHED,                                                                         \
-	  { "fetched_bytes", "from storage", UNIT_BYTES,                                           \
+	  { "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,                                 \
 	    "bytes read from storage into the page cache, readahead included", SUM(fetched_bytes), \
-	    JOB_PAGECACHE } },                                                                     \
+	    JOB_PAGECACHE, STRETCH(FETCHED) } },                                                   \
 	{                                                                                          \
 		MEASURE_CREATED,                                                                   \
 		{                                                                                  \
-			"created_bytes", "newly cached", UNIT_BYTES,                               \
+			"created_bytes", "newly cached", UNIT_BYTES, KIND_SUM,                     \
 				"bytes of new page-cache pages filled by writes",                  \
-				SUM(created_bytes), JOB_PAGECACHE                                  \
+				SUM(created_bytes), JOB_PAGECACHE, STRETCH(CREATED)                \
 		}                                                                                  \
 	}
 
@@ -44,17 +44,19 @@ struct measure_part {
 	{                                                                                          \
 		MEASURE_ERRORS,                                                                    \
 		{                                                                                  \
-			"errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0   \
+			"errors", "errors", UNIT_COUNT, KIND_SUM, "operations that failed",        \
+				SUM(errors), 0, STRETCH(ERRORS)                                    \
 		}                                                                                  \
 	}
 
 #define MOVING                                                                                     \
 	{ MEASURE_COUNT,                                                                           \
-	  { "count", "count", UNIT_COUNT, "number of operations", SUM(count), 0 } },               \
+	  { "count", "count", UNIT_COUNT, KIND_SUM, "number of operations", SUM(count), 0,         \
+	    STRETCH(COUNT) } },                                                                    \
 		ERRORS,                                                                            \
 		{ MEASURE_BYTES,                                                                   \
-		  { "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program",     \
-		    SUM(bytes), 0 } },                                                             \
+		  { "bytes", "bytes", UNIT_BYTES, KIND_SUM,                                        \
+		    "bytes moved between files and the program", SUM(bytes), 0, STRETCH_MOVED } }, \
 		TIMES, CACHED
 
 /* Calls that move bytes. */
@@ -63,7 +65,7 @@ static const struct measure_part moving[] = { MOVING };
 static const struct measure_part writing[] = {
 	MOVING,
 	{ MEASURE_READ_FOR_WRITE,
-	  { "read_for_write_bytes", "read for write", UNIT_BYTES,
+	  { "read_for_write_bytes", "read for write", UNIT_BYTES, KIND_SUM,
 	    "bytes read from storage to complete partially written pages, not included in "
 	    "created_bytes",
 	    SUM(read_for_write_bytes), JOB_READ_FOR_WRITE } },
@@ -71,23 +73,25 @@ static const struct measure_part writing[] = {
 
 /* Calls that do not. */
 static const struct measure_part still[] = {
-	{ MEASURE_COUNT, { "count", "calls", UNIT_COUNT, "number of operations", SUM(count), 0 } },
+	{ MEASURE_COUNT,
+	  { "count", "calls", UNIT_COUNT, KIND_SUM, "number of operations", SUM(count), 0,
+	    STRETCH(COUNT) } },
 	ERRORS,
 	{ MEASURE_BYTES,
-	  { "bytes", NULL, UNIT_BYTES, "always null: these calls move no file data", SUM(bytes),
-	    NEVER } },
+	  { "bytes", NULL, UNIT_BYTES, KIND_SUM, "always null: these calls move no file data",
+	    SUM(bytes), NEVER, STRETCH_MOVED } },
 	TIMES,
 	CACHED,
 };
 
 static const struct measure_part faults[] = {
 	{ MEASURE_COUNT,
-	  { "faults", "faults", UNIT_COUNT,
-	    "page faults on mapped files, except write faults on shared mappings", SUM(count),
-	    0 } },
+	  { "faults", "faults", UNIT_COUNT, KIND_SUM,
+	    "page faults on mapped files, except write faults on shared mappings", SUM(count), 0,
+	    STRETCH(COUNT) } },
 	{ MEASURE_MAJOR,
-	  { "major", "major", UNIT_COUNT, "major faults, which waited for storage", SUM(major),
-	    0 } },
+	  { "major", "major", UNIT_COUNT, KIND_SUM, "major faults, which waited for storage",
+	    SUM(major), 0, STRETCH(MAJOR) } },
 	CACHED,
 	TIMES,
 };
@@ -95,18 +99,18 @@ static const struct measure_part faults[] = {
 /* Whole folios: an upper bound of what was stored, and what will be written back. */
 static const struct measure_part stores[] = {
 	{ MEASURE_COUNT,
-	  { "faults", "faults", UNIT_COUNT,
+	  { "faults", "faults", UNIT_COUNT, KIND_SUM,
 	    "page faults on mapped files; for mmap_write only write faults on shared mappings",
-	    SUM(count), 0 } },
+	    SUM(count), 0, STRETCH(COUNT) } },
 	{ MEASURE_MAJOR,
-	  { "major", "major", UNIT_COUNT, "major faults, which waited for storage", SUM(major),
-	    0 } },
+	  { "major", "major", UNIT_COUNT, KIND_SUM, "major faults, which waited for storage",
+	    SUM(major), 0, STRETCH(MAJOR) } },
 	CACHED,
 	{ MEASURE_DIRTIED,
-	  { "dirtied_bytes", "dirtied", UNIT_BYTES,
+	  { "dirtied_bytes", "dirtied", UNIT_BYTES, KIND_SUM,
 	    "bytes of whole folios dirtied by stores through mappings: upper bound of what was "
 	    "stored to",
-	    SUM(dirtied_bytes), JOB_DIRTIED } },
+	    SUM(dirtied_bytes), JOB_DIRTIED, STRETCH(DIRTIED) } },
 	TIMES,
 };
 
@@ -119,20 +123,54 @@ static const struct {
 	unsigned int needs; /* JOB_* */
 	const struct measure_part *parts;
 	size_t count;
+	/* What the columns sum of a row's series, which counts all measures. */
+	struct {
+		unsigned int bit, stretch;
+	} of_row[2];
 } measures[MEASURES] = {
-	[IO_READ] = { "read", "read", JOB_MOVED, PARTS(moving) },
-	[IO_WRITE] = { "write", "write", JOB_MOVED, PARTS(writing) },
-	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, PARTS(still) },
+	[IO_READ] = { "read",
+		      "read",
+		      JOB_MOVED,
+		      PARTS(moving),
+		      { { MEASURE_BYTES, STRETCH(READ_BYTES) } } },
+	[IO_WRITE] = { "write",
+		       "write",
+		       JOB_MOVED,
+		       PARTS(writing),
+		       { { MEASURE_BYTES, STRETCH(WRITE_BYTES) } } },
+	[IO_METADATA] = { "metadata",
+			  "metadata",
+			  JOB_SYSCALL,
+			  PARTS(still),
+			  { { MEASURE_COUNT, STRETCH(METADATA_CALLS) } } },
 	[IO_SYNC] = { "sync", "sync", JOB_MOVED, PARTS(still) },
-	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, PARTS(faults) },
+	[IO_MMAP_READ] = { "mmap_read",
+			   "mmap read",
+			   JOB_FAULT,
+			   PARTS(faults),
+			   { { MEASURE_COUNT, STRETCH(READ_FAULTS) },
+			     { MEASURE_FETCHED, STRETCH(READ_FAULTED) } } },
 	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, PARTS(stores) },
-	[MEASURE_MMAP] = { "mmap", "mmap", JOB_FAULT, PARTS(stores) },
+	[MEASURE_MMAP] = { "mmap",
+			   "mmap",
+			   JOB_FAULT,
+			   PARTS(stores),
+			   { { MEASURE_COUNT, STRETCH(READ_FAULTS) | STRETCH(WRITE_FAULTS) },
+			     { MEASURE_MAJOR, STRETCH(MAJOR) } } },
 	[MEASURE_IO] = { "io", "all I/O", JOB_IO, PARTS(times) },
 };
 
 const char *measure_name(unsigned int measure)
 {
 	return measures[measure].name;
+}
+
+static unsigned int stretch_of_row(unsigned int measure, unsigned int bit)
+{
+	for (size_t i = 0; i < sizeof(measures->of_row) / sizeof(measures->of_row[0]); i++)
+		if (measures[measure].of_row[i].bit == bit)
+			return measures[measure].of_row[i].stretch;
+	return 0;
 }
 
 int measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
@@ -154,6 +192,8 @@ int measure_add_columns(struct table *table, unsigned int measure, unsigned int 
 		chosen[group.count] = part->column;
 		if (!(part->bit & titled))
 			chosen[group.count].title = NULL;
+		if (table->shape == TABLE_LIST)
+			chosen[group.count].stretch = stretch_of_row(measure, part->bit);
 		group.count++;
 	}
 	return table_add_group(table, &group, base);

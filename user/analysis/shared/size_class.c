@@ -22,6 +22,7 @@ int size_class_add_columns(struct table *table, const char *meaning, size_t key)
 			.name = names[i],
 			.title = names[i] + strlen("sizes."),
 			.unit = UNIT_COUNT,
+			.kind = KIND_SUM,
 			.meaning = meaning,
 			.get = table_get_uint,
 			.key = key + i * sizeof(uint64_t),

@@ -42,7 +42,7 @@ static int key_of(const struct merged *merged, const struct table *from, size_t 
 						       : merge_is_number(cell) ? cell->uint
 									       : 0 };
 
-		if (merged->rules[i] != MERGE_KEY)
+		if (from->columns[i].kind != KIND_KEY)
 			continue;
 		status = add_to_key(key, head, sizeof(head));
 		if (!status && cell->type == CELL_TEXT)
@@ -64,7 +64,7 @@ static int add_row(struct merged *merged, const struct table *from, size_t row,
 		const struct table_percentile *of = table_find_percentile(from, row, i);
 
 		status = table_copy_cell(table, &cells[i], &table_row(from, row)[i]);
-		if (merged->rules[i] == MERGE_MOMENT && cells[i].type == CELL_UINT)
+		if (table->columns[i].kind == KIND_MOMENT && cells[i].type == CELL_UINT)
 			cells[i].uint = clock_add(cells[i].uint, source->shift);
 		if (!status && of)
 			status = merge_copy_percentile(table, table->row_count - 1, i, of);
@@ -104,16 +104,17 @@ static int merge_into(struct merged *merged, size_t into, const struct table *fr
 
 	for (size_t i = 0; i < from->column_count && !status; i++) {
 		struct cell *cell = &table_row(table, into)[i], moved = cells[i];
+		enum table_kind kind = table->columns[i].kind;
 
-		if (merged->rules[i] == MERGE_MOMENT && moved.type == CELL_UINT)
+		if (kind == KIND_MOMENT && moved.type == CELL_UINT)
 			moved.uint = clock_add(moved.uint, source->shift);
-		if (merged->rules[i] == MERGE_PERCENTILE)
+		if (kind == KIND_PERCENTILE)
 			status = merge_percentile(table, into, i, &moved,
 						  table_find_percentile(from, row, i));
-		else if (merged->rules[i] == MERGE_DEAREST && dearer)
+		else if (kind == KIND_LARGEST && dearer)
 			status = table_copy_cell(table, cell, &moved);
-		else if (merged->rules[i] != MERGE_DEAREST && merged->rules[i] != MERGE_KEY)
-			status = merge_cell(table, cell, &moved, merged->rules[i], source->apart);
+		else if (kind != KIND_LARGEST && kind != KIND_KEY)
+			status = merge_cell(table, cell, &moved, kind, source->apart);
 	}
 	return status;
 }
@@ -131,7 +132,7 @@ static bool stands_alone(const struct merged *merged, const struct table *from, 
 		    (merging->named && !known && !strcmp(name, merging->named)))
 			return true;
 	}
-	return !merging->keys;
+	return !merged->keyed;
 }
 
 /* Finds the row with the same key from an earlier table; rows of one table are not merged. */
@@ -175,9 +176,10 @@ static int fold_row(struct merged *merged, const struct table *from, size_t row,
 	merged->other = merged->table->row_count;
 	cells = table_row(merged->table, merged->other - 1);
 	for (size_t i = 0; i < merged->table->column_count; i++) {
-		enum merge_rule rule = merged->rules[i];
+		enum table_kind kind = merged->table->columns[i].kind;
 
-		if (rule == MERGE_KEY || rule == MERGE_MOMENT || rule == MERGE_SAME ||
+		if (kind == KIND_KEY || kind == KIND_MOMENT || kind == KIND_DURATION ||
+		    kind == KIND_FACT ||
 		    (cells[i].type != CELL_NULL && !merge_is_number(&cells[i])))
 			merge_forget(&cells[i]);
 	}
@@ -195,17 +197,11 @@ static bool has_columns(const struct table *table, const struct table *from)
 	return same;
 }
 
-static int set_rules(struct merged *merged)
+static void find_keys(struct merged *merged)
 {
-	enum merge_rule *rules = calloc(merged->table->column_count + 1, sizeof(*rules));
-
-	if (!rules)
-		return -ENOMEM;
-	free(merged->rules);
-	merged->rules = rules;
+	merged->keyed = false;
 	for (size_t i = 0; i < merged->table->column_count; i++)
-		rules[i] = merge_rule_of(merged->merging, &merged->table->columns[i]);
-	return 0;
+		merged->keyed |= merged->table->columns[i].kind == KIND_KEY;
 }
 
 static int take_rows(struct merged *merged, const struct table *from,
@@ -263,7 +259,8 @@ static int begin(struct merged *merged, const struct merging *merging, const str
 	if (status)
 		return status;
 	merged->table->meaning = like->meaning;
-	return set_rules(merged);
+	find_keys(merged);
+	return 0;
 }
 
 int merged_begin(struct merged *merged, const struct merging *merging, const struct table *like)
@@ -286,7 +283,7 @@ int merged_add(struct merged *merged, const struct table *from, const struct mer
 		if (!status) {
 			table_free(merged->table);
 			merged->table = table;
-			status = set_rules(merged);
+			find_keys(merged);
 		}
 	}
 	if (!status)
@@ -300,7 +297,7 @@ void merged_shift(struct merged *merged, uint64_t shift)
 	const struct table *table = merged->table;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (merged->rules[i] != MERGE_MOMENT)
+		if (table->columns[i].kind != KIND_MOMENT)
 			continue;
 		for (size_t row = 0; row < table->row_count; row++) {
 			struct cell *cell = &table_row(table, row)[i];
@@ -313,20 +310,24 @@ void merged_shift(struct merged *merged, uint64_t shift)
 
 /* --- finishing --- */
 
+static bool grows(enum table_kind kind)
+{
+	return kind == KIND_SUM || kind == KIND_THREAD || kind == KIND_UNION ||
+	       kind == KIND_COVERED || kind == KIND_MAX;
+}
+
 /* Marks lower bounds: a table that lacks rows may have more. */
 static void mark_bounds(struct merged *merged)
 {
-	if (!merged->merging->keys || merged->merging->own || !merged->foldeds)
+	if (!merged->keyed || merged->merging->own || !merged->foldeds)
 		return;
 	for (size_t row = 0; row < merged->table->row_count; row++) {
 		if (merged->sources[row].foldeds == merged->foldeds || row + 1 == merged->other)
 			continue;
 		for (size_t i = 0; i < merged->table->column_count; i++) {
 			struct cell *cell = &table_row(merged->table, row)[i];
-			enum merge_rule rule = merged->rules[i];
 
-			if (merge_is_number(cell) &&
-			    (rule == MERGE_ADD || rule == MERGE_UNION || rule == MERGE_MAX))
+			if (merge_is_number(cell) && grows(merged->table->columns[i].kind))
 				cell->at_least = true;
 		}
 	}
@@ -391,7 +392,7 @@ static size_t label_column(const struct merged *merged)
 		if (label && !strcmp(table->columns[i].name, label))
 			return i;
 		for (size_t row = 0; row + 1 < table->row_count && !label; row++)
-			if (merged->rules[i] == MERGE_KEY &&
+			if (table->columns[i].kind == KIND_KEY &&
 			    table_row(table, row)[i].type == CELL_TEXT)
 				return i;
 	}
@@ -413,11 +414,11 @@ static int name_other(struct merged *merged)
 	return table_set_text(table, &table_row(table, table->row_count - 1)[column], name, length);
 }
 
-static void forget_lost(struct merged *merged)
+static void forget_shared(struct merged *merged)
 {
 	for (size_t i = 0; i < merged->table->column_count && merged->tables > 1; i++)
 		for (size_t row = 0; row < merged->table->row_count; row++)
-			if (merged->rules[i] == MERGE_LOST)
+			if (merged->table->columns[i].kind == KIND_SHARED)
 				merge_forget(&table_row(merged->table, row)[i]);
 }
 
@@ -426,7 +427,7 @@ int merged_finish(struct merged *merged)
 	int status;
 
 	mark_bounds(merged);
-	forget_lost(merged);
+	forget_shared(merged);
 	status = merged->tables == 1 ? 0 : sort_rows(merged); /* one table is already in order */
 	if (merged->merging->top && merged->table->row_count > merged->longest)
 		merged->table->row_count = merged->longest;
@@ -448,7 +449,6 @@ struct table *merged_take(struct merged *merged)
 void merged_free(struct merged *merged)
 {
 	map_free(&merged->rows);
-	free(merged->rules);
 	free(merged->sources);
 	table_free(merged->table);
 	*merged = (struct merged) { 0 };
@@ -502,7 +502,7 @@ static int fold_rows(struct merged *merged, const struct table *from, size_t *ro
 	qsort(rows, most, sizeof(*rows), compare_numbers);
 	for (size_t i = 0; i < most && !status; i++)
 		status = add_row(merged, from, rows[i], &source);
-	if (!merged->merging->keys || merged->merging->own) {
+	if (!merged->keyed || merged->merging->own) {
 		merged->cut = clock_add(from->cut, from->row_count - most);
 		return status;
 	}

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Merges tables of one kind from several reports, each number by the rule of its column. An
- * analysis defines the rules once, in its struct analysis; most follow from units:
- *
- *	counts, bytes, thread time           are added
- *	percentiles (p50_ns, p99_ns)         are computed from all values; max_ns is the maximum
- *	other times                          unions: known if only one table has any, or if the
- *	                                     runs do not overlap; otherwise the sum is shown for
- *	                                     the unknown union (cell.summed: null in JSON)
- *	reals                                are unknown for several tables
- *	texts, identifiers, booleans         are kept if equal in all tables, otherwise unknown
+ * Merges tables of one analysis from several reports: each number as the kind of its column says
+ * (enum table_kind). A number that cannot be known becomes CELL_NULL, or, in place of an unknown
+ * union, the sum (cell.summed: null in JSON).
  */
 #ifndef FAULTLINE_MERGING_H
 #define FAULTLINE_MERGING_H
@@ -17,29 +10,11 @@
 #include "base/map.h"
 #include "analysis/table/table.h"
 
-/*
- * Exceptions to the rules by unit. Names are separated by commas; "*" at one end of a name matches
- * anything.
- */
+/* What the kinds of columns do not say about a table. Without a KIND_KEY, no rows are merged. */
 struct merging {
-	/* Rows with equal values here are merged; NULL: no rows are merged. */
-	const char *keys;
-	const char *added;
-	const char *unions; /* numbers merged like such times: runs may report the same twice */
-	const char *apart;  /* known only if runs do not overlap: each includes parts of others */
-	const char *most, *least; /* the largest or smallest known value */
-	const char *first;	  /* the value of the first table that has one */
-	const char *joined;	  /* texts: all distinct ones, separated by commas */
-	const char *listed;	  /* lists of texts: their union */
-	const char *any, *all;	  /* booleans */
-	const char *status;	  /* the first that is not 0; unknown if any is unknown */
-	const char *moments;	  /* times from the start of the run: the earliest */
-	const char *same;	  /* kept if equal in all tables, otherwise unknown */
-	const char *unknown;	  /* unknown for several tables */
-	/* All other columns come from the row with the largest values of these, compared in
-	 * this order. */
+	/* Columns that decide which of two rows KIND_LARGEST is from, compared in this order;
+	 * names separated by commas. */
 	const char *dearest;
-	const char *lost;   /* unknown once there are several tables, whatever their rows */
 	const char *sorted; /* sort column; a leading "-" sorts the largest first */
 	const char *many;   /* noun for rows, as in "other (12 files)"; NULL: "rows" */
 	const char *label;  /* column that shows it; NULL: the first key that is a text */
@@ -54,33 +29,6 @@ struct merging {
 	bool whole; /* its numbers are unknown if one run lacks this table */
 };
 
-enum merge_rule {
-	MERGE_KEY,
-	MERGE_ADD,
-	MERGE_UNION,
-	MERGE_APART,
-	MERGE_MAX,
-	MERGE_MIN,
-	MERGE_FIRST,
-	MERGE_JOIN,
-	MERGE_LIST,
-	MERGE_ANY,
-	MERGE_ALL,
-	MERGE_STATUS,
-	MERGE_MOMENT,
-	MERGE_SAME,
-	MERGE_UNKNOWN,
-	MERGE_LOST,
-	MERGE_DEAREST,
-	MERGE_PERCENTILE,
-	MERGE_RULES,
-};
-
-/* Returns the rule by which a column of an analysis's table is merged. */
-enum merge_rule merge_rule_of(const struct merging *merging, const struct table_column *column);
-/* Returns whether every name in the rules matches a column; if not, *unknown points to one. */
-bool merging_fits(const struct merging *merging, const struct table *table, const char **unknown);
-
 /* The source of a table. */
 struct merge_source {
 	uint64_t shift; /* to add to its moments */
@@ -91,8 +39,8 @@ struct merge_source {
 struct merged {
 	const struct merging *merging;
 	struct table *table; /* owned */
-	enum merge_rule *rules;
-	struct map rows; /* hash of the keys -> row + 1 */
+	bool keyed;	     /* rows with equal keys are merged */
+	struct map rows;     /* hash of the keys -> row + 1 */
 	struct merged_row {
 		uint32_t tables;  /* that have the row */
 		uint32_t foldeds; /* tables among these that lack rows */

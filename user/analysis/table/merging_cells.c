@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Merges cells by the rules of their columns.
+ * Merges cells as the kinds of their columns say.
  */
 #include "analysis/table/merging_cells.h"
 
@@ -74,7 +74,7 @@ int merge_compare(const struct cell *a, const struct cell *b)
 	}
 }
 
-/* --- merging by rule --- */
+/* --- merging by kind --- */
 
 /* Marks a cell permanently unknown: CELL_NULL and summed. */
 void merge_forget(struct cell *cell)
@@ -154,58 +154,62 @@ static int list(struct table *table, struct cell *into, const struct cell *from)
 
 /* Merges two known cells. */
 static int merge_known(struct table *table, struct cell *into, const struct cell *from,
-		       enum merge_rule rule, bool apart)
+		       enum table_kind kind, bool apart)
 {
 	if (into->type != from->type) { /* never in a recorded trace */
 		merge_forget(into);
 		return 0;
 	}
-	switch (rule) {
-	case MERGE_ADD:
+	switch (kind) {
+	case KIND_SUM:
+	case KIND_THREAD:
 		add_number(into, from);
 		return 0;
-	case MERGE_UNION:
+	case KIND_UNION:
+	case KIND_COVERED:
 		add_union(into, from, apart);
 		return 0;
-	case MERGE_APART:
+	case KIND_UNOVERLAPPED:
+	case KIND_REMAINDER:
 		add_number(into, from);
 		into->summed |= !apart;
 		return 0;
-	case MERGE_MAX:
+	case KIND_MAX:
 		return merge_compare(from, into) > 0 ? table_copy_cell(table, into, from) : 0;
-	case MERGE_MIN:
-	case MERGE_MOMENT:
+	case KIND_MIN:
+	case KIND_MOMENT:
 		return merge_compare(from, into) < 0 ? table_copy_cell(table, into, from) : 0;
-	case MERGE_JOIN:
-		return into->type == CELL_TEXT ? join(table, into, from) : 0;
-	case MERGE_LIST:
+	case KIND_LIST:
+		if (into->type == CELL_TEXT)
+			return join(table, into, from);
 		return into->type == CELL_TEXTS ? list(table, into, from) : 0;
-	case MERGE_ANY:
+	case KIND_ANY:
 		if (into->type == CELL_BOOL)
 			into->flag |= from->flag;
 		return 0;
-	case MERGE_ALL:
+	case KIND_ALL:
 		if (into->type == CELL_BOOL)
 			into->flag &= from->flag;
 		return 0;
-	case MERGE_STATUS:
+	case KIND_STATUS:
 		return merge_is_number(into) && !into->uint ? table_copy_cell(table, into, from)
 							    : 0;
-	case MERGE_SAME:
+	case KIND_FACT:
+	case KIND_DURATION:
 		if (!is_same(into, from))
 			merge_forget(into);
 		return 0;
-	case MERGE_UNKNOWN:
-	case MERGE_PERCENTILE:
-		merge_forget(into);
+	case KIND_FIRST:
+	case KIND_SHARED:
 		return 0;
 	default:
+		merge_forget(into);
 		return 0;
 	}
 }
 
 int merge_cell(struct table *table, struct cell *into, const struct cell *from,
-	       enum merge_rule rule, bool apart)
+	       enum table_kind kind, bool apart)
 {
 	const bool at_least = into->at_least || from->at_least;
 	const bool summed = into->summed || from->summed;
@@ -213,16 +217,17 @@ int merge_cell(struct table *table, struct cell *into, const struct cell *from,
 
 	if (is_forgotten(into))
 		return 0;
-	if ((rule == MERGE_STATUS || rule == MERGE_APART) && into->type != from->type)
+	if ((kind == KIND_STATUS || kind == KIND_UNOVERLAPPED || kind == KIND_REMAINDER) &&
+	    into->type != from->type)
 		merge_forget(into);
-	else if (is_forgotten(from) && rule != MERGE_FIRST)
+	else if (is_forgotten(from) && kind != KIND_FIRST)
 		merge_forget(into);
 	else if (from->type == CELL_NULL)
 		return 0;
 	else if (into->type == CELL_NULL)
 		status = table_copy_cell(table, into, from);
 	else
-		status = merge_known(table, into, from, rule, apart);
+		status = merge_known(table, into, from, kind, apart);
 	into->at_least |= at_least && merge_is_number(into);
 	into->summed |= summed && merge_is_number(into);
 	return status;

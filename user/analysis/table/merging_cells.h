@@ -15,7 +15,7 @@ void merge_forget(struct cell *cell);
 
 /* Functions return 0 or -ENOMEM. `apart`: the runs of both cells do not overlap. */
 int merge_cell(struct table *table, struct cell *into, const struct cell *from,
-	       enum merge_rule rule, bool apart);
+	       enum table_kind kind, bool apart);
 /* Records the histogram behind a percentile. */
 int merge_copy_percentile(struct table *table, size_t row, size_t column,
 			  const struct table_percentile *from);

@@ -172,26 +172,30 @@ int select_make(struct table **made, const struct table *table, const struct sel
 /* --- lists --- */
 
 struct select_row {
-	const char *name, *what, *unit, *type;
+	const char *name, *what, *unit, *kind, *type;
 	uint64_t rows;
 };
 
 static const struct table_column table_columns[] = {
-	{ "table", "table", UNIT_NONE, "name of the table", TABLE_LITERAL(struct select_row, name),
-	  0 },
-	{ "rows", "rows", UNIT_COUNT, "number of rows", TABLE_UINT(struct select_row, rows), 0 },
-	{ "meaning", "contents", UNIT_NONE, "content of the table",
+	{ "table", "table", UNIT_NONE, KIND_FACT, "name of the table",
+	  TABLE_LITERAL(struct select_row, name), 0 },
+	{ "rows", "rows", UNIT_COUNT, KIND_FACT, "number of rows",
+	  TABLE_UINT(struct select_row, rows), 0 },
+	{ "meaning", "contents", UNIT_NONE, KIND_FACT, "content of the table",
 	  TABLE_LITERAL(struct select_row, what), 0 },
 };
 
 static const struct table_column column_columns[] = {
-	{ "column", "column", UNIT_NONE, "name of the column",
+	{ "column", "column", UNIT_NONE, KIND_FACT, "name of the column",
 	  TABLE_LITERAL(struct select_row, name), 0 },
-	{ "unit", "unit", UNIT_NONE, "unit of the column", TABLE_LITERAL(struct select_row, unit),
-	  0 },
-	{ "type", "type", UNIT_NONE, "integer, real, bool or text; lists count as text",
+	{ "unit", "unit", UNIT_NONE, KIND_FACT, "unit of the column",
+	  TABLE_LITERAL(struct select_row, unit), 0 },
+	{ "kind", "kind", UNIT_NONE, KIND_FACT,
+	  "what its values are, and how those of several runs merge",
+	  TABLE_LITERAL(struct select_row, kind), 0 },
+	{ "type", "type", UNIT_NONE, KIND_FACT, "integer, real, bool or text; lists count as text",
 	  TABLE_LITERAL(struct select_row, type), 0 },
-	{ "meaning", "meaning", UNIT_NONE, "meaning of the column",
+	{ "meaning", "meaning", UNIT_NONE, KIND_FACT, "meaning of the column",
 	  TABLE_LITERAL(struct select_row, what), 0 },
 };
 
@@ -227,6 +231,7 @@ int select_list_columns(struct table **list, const struct table *table)
 		const struct select_row line = {
 			.name = table->columns[i].name,
 			.unit = table_unit_name(table->columns[i].unit),
+			.kind = table_kinds[table->columns[i].kind].name,
 			.type = types[table_column_type(&table->columns[i])],
 			.what = table->columns[i].meaning ? table->columns[i].meaning
 							  : "its layer was not recorded",

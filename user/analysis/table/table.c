@@ -82,6 +82,36 @@ const char *table_unit_name(enum table_unit unit)
 	return names[unit];
 }
 
+const struct table_kind_text table_kinds[TABLE_KINDS] = {
+	[KIND_NONE] = { "-", "" },
+	[KIND_KEY] = { "key", "identifies the row, with its other keys" },
+	[KIND_FACT] = { "fact", "kept if it is the same in all runs" },
+	[KIND_SUM] = { "sum", "added up" },
+	[KIND_THREAD] = { "thread", "time summed over threads or spans; added up" },
+	[KIND_UNION] = { "union", "time with at least one operation in progress; added up if the "
+				  "runs do not overlap; null if operations were aggregated" },
+	[KIND_COVERED] = { "covered",
+			   "time covered by spans, requests or processes, or counts that "
+			   "overlapping runs share; added up if the runs do not overlap" },
+	[KIND_UNOVERLAPPED] = { "unoverlapped", "time of one thing outside another; added up if "
+						"the runs do not overlap" },
+	[KIND_REMAINDER] = { "remainder", "as unoverlapped, but lost events make it larger" },
+	[KIND_RATIO] = { "ratio", "share of such a time, or bytes per second of it" },
+	[KIND_DERIVED] = { "derived", "follows from all of a run; null over several" },
+	[KIND_PERCENTILE] = { "percentile", "computed again from all values" },
+	[KIND_MAX] = { "max", "the largest" },
+	[KIND_MIN] = { "min", "the smallest" },
+	[KIND_MOMENT] = { "moment", "time since the start of the run; the earliest" },
+	[KIND_DURATION] = { "duration", "how long it lasted; kept if it is the same" },
+	[KIND_FIRST] = { "first", "of the first run that has one" },
+	[KIND_LIST] = { "list", "all distinct ones" },
+	[KIND_ANY] = { "any", "whether it is so in any run" },
+	[KIND_ALL] = { "all", "whether it is so in all runs" },
+	[KIND_STATUS] = { "status", "the first that is not 0; null if any is unknown" },
+	[KIND_SHARED] = { "shared", "of a thing that rows share; null over several runs" },
+	[KIND_LARGEST] = { "largest", "of the run where the row costs most" },
+};
+
 int table_new(struct table **table, const char *name, const char *title, enum table_shape shape)
 {
 	return new_within(NULL, table, name, title, shape);
@@ -142,7 +172,7 @@ static bool is_recorded(const struct table *table, unsigned int needs)
 
 int table_add_group(struct table *table, const struct table_group *group, size_t base)
 {
-	const struct table_column nothing = { .name = group->name };
+	const struct table_column nothing = { .name = group->name, .kind = KIND_FACT };
 	char name[64], title[64];
 	int status = 0;
 
@@ -286,8 +316,8 @@ static bool same_columns(const struct table *a, const struct table *b)
 	for (size_t i = 0; i < a->column_count && same; i++) {
 		const struct table_column *left = &a->columns[i], *right = &b->columns[i];
 
-		same = left->unit == right->unit && same_text(left->name, right->name) &&
-		       same_text(left->title, right->title) &&
+		same = left->unit == right->unit && left->kind == right->kind &&
+		       same_text(left->name, right->name) && same_text(left->title, right->title) &&
 		       same_text(left->meaning, right->meaning);
 	}
 	return same;

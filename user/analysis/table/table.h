@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables, which analyses fill and renderers print. Each column has a name, title, unit, meaning and
- * a getter that fills its cell of a row.
+ * Tables, which analyses fill and renderers print. Each column has a name, title, unit, kind,
+ *meaning and a getter that fills its cell of a row.
  *
  * An analysis lists its columns once and passes each row to table_add, which calls every getter:
  *
  *	struct line { const char *path; uint64_t bytes; };
  *	static const struct table_column columns[] = {
- *		{ "path", "file", UNIT_NONE, "path of the file", get_path },
- *		{ "bytes", "bytes", UNIT_BYTES, "moved by calls", TABLE_UINT(struct line, bytes) },
+ *		{ "path", "file", UNIT_PATH, KIND_KEY, "path of the file", get_path },
+ *		{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "moved by calls",
+ *		  TABLE_UINT(struct line, bytes) },
  *	};
  */
 #ifndef FAULTLINE_TABLE_H
@@ -19,6 +20,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "analysis/table/stretch.h"
 #include "base/histogram.h"
 
 enum cell_type {
@@ -43,6 +45,48 @@ enum table_unit {
 
 /* Returns the unit's name in lists of columns. */
 const char *table_unit_name(enum table_unit unit);
+
+/*
+ * What a column's numbers or texts are. Together with the unit it decides how tables of several
+ * runs merge (merging.h), which numbers are lower bounds after loss (lower_bounds.h), what is
+ * unknown if operations were aggregated (summed.h), and how the page narrows the column to a part
+ * of the run. A summary stores these numbers: append only.
+ */
+enum table_kind {
+	KIND_NONE,
+	KIND_KEY,	   /* identifies the row, with the other keys */
+	KIND_FACT,	   /* the same wherever the row occurs; unknown if tables contradict */
+	KIND_SUM,	   /* adds up: counts, bytes, parts of times */
+	KIND_THREAD,	   /* time summed over threads, or spans: adds up */
+	KIND_UNION,	   /* time with at least one operation in progress: adds up if the runs do
+			    * not overlap; unknown if operations were aggregated */
+	KIND_COVERED,	   /* the same of what is never aggregated: spans, requests, processes;
+			    * and counts that overlapping runs may share */
+	KIND_UNOVERLAPPED, /* time of one thing outside another, of which other runs have parts:
+			    * known only if the runs do not overlap */
+	KIND_REMAINDER,	   /* the same, but lost events make it too large */
+	KIND_RATIO,	   /* follows from a KIND_UNION: its share, bytes per second of it */
+	KIND_DERIVED, /* follows from all of a run: ratios, means, numbers of different things */
+	KIND_PERCENTILE,
+	KIND_MAX,
+	KIND_MIN,
+	KIND_MOMENT,   /* time since the start of the run; the earliest of several */
+	KIND_DURATION, /* of what the row is about, which begins at its KIND_MOMENT */
+	KIND_FIRST,    /* the value of the first run that has one */
+	KIND_LIST,     /* lists of texts, or texts separated by commas: all distinct ones */
+	KIND_ANY,      /* booleans */
+	KIND_ALL,
+	KIND_STATUS,  /* the first that is not 0; unknown if any is unknown */
+	KIND_SHARED,  /* of a thing that rows share, like their device: unknown for several runs */
+	KIND_LARGEST, /* as in the row with the largest values of merging.dearest */
+	TABLE_KINDS,
+};
+
+/* The kind's name in lists of columns, and its meaning over several runs. */
+struct table_kind_text {
+	const char *name, *meaning;
+};
+extern const struct table_kind_text table_kinds[TABLE_KINDS];
 
 enum table_shape {
 	TABLE_RECORD, /* exactly one row: a JSON object */
@@ -81,10 +125,12 @@ struct table_column {
 		*name; /* of the JSON report; dots nest: "read.bytes" is {"read": {"bytes": ...}} */
 	const char *title; /* heading in the text report; NULL: only in JSON */
 	enum table_unit unit;
-	const char *meaning; /* a line for --list-columns */
-	table_getter *get;   /* NULL: the cells stay CELL_NULL */
-	size_t key;	     /* for getters shared by columns, usually an offset in the row */
-	unsigned int needs;  /* bits that table.recorded must have, or the cells stay CELL_NULL */
+	enum table_kind kind;
+	const char *meaning;  /* a line for --list-columns */
+	table_getter *get;    /* NULL: the cells stay CELL_NULL */
+	size_t key;	      /* for getters shared by columns, usually an offset in the row */
+	unsigned int needs;   /* bits that table.recorded must have, or the cells stay CELL_NULL */
+	unsigned int stretch; /* what it is the sum of, for parts of the run: see stretch.h */
 };
 
 struct table_text {
@@ -102,16 +148,16 @@ struct table_group {
 
 #define TABLE_COLUMNS(list) (list), sizeof(list) / sizeof((list)[0])
 
-/* Getters of members of the row: the rest of a column's initializer. */
-#define TABLE_UINT(type, member) table_get_uint, offsetof(type, member)
-#define TABLE_INT(type, member) table_get_int, offsetof(type, member)
-#define TABLE_REAL(type, member) table_get_real, offsetof(type, member)
-#define TABLE_BOOL(type, member) table_get_bool, offsetof(type, member)
-#define TABLE_MAYBE(type, member) table_get_maybe, offsetof(type, member)
-#define TABLE_LITERAL(type, member) table_get_literal, offsetof(type, member)
-#define TABLE_TEXT(type, member) table_get_text, offsetof(type, member)
-#define TABLE_P50(type, member) table_get_p50, offsetof(type, member)
-#define TABLE_P99(type, member) table_get_p99, offsetof(type, member)
+/* Getters of members of the row, to be followed by `needs`, if any. */
+#define TABLE_UINT(type, member) .get = table_get_uint, .key = offsetof(type, member)
+#define TABLE_INT(type, member) .get = table_get_int, .key = offsetof(type, member)
+#define TABLE_REAL(type, member) .get = table_get_real, .key = offsetof(type, member)
+#define TABLE_BOOL(type, member) .get = table_get_bool, .key = offsetof(type, member)
+#define TABLE_MAYBE(type, member) .get = table_get_maybe, .key = offsetof(type, member)
+#define TABLE_LITERAL(type, member) .get = table_get_literal, .key = offsetof(type, member)
+#define TABLE_TEXT(type, member) .get = table_get_text, .key = offsetof(type, member)
+#define TABLE_P50(type, member) .get = table_get_p50, .key = offsetof(type, member)
+#define TABLE_P99(type, member) .get = table_get_p99, .key = offsetof(type, member)
 
 /* Numbers in a row that mean unknown, CELL_NULL. */
 #define TABLE_NO_UINT UINT64_MAX

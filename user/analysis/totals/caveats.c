@@ -509,13 +509,13 @@ struct caveats_row {
 };
 
 static const struct table_column columns[CAVEAT_COLUMNS] = {
-	[CAVEAT_ID] = { "id", "caveat", UNIT_NONE, "name of the caveat",
+	[CAVEAT_ID] = { "id", "caveat", UNIT_NONE, KIND_KEY, "name of the caveat",
 			TABLE_LITERAL(struct caveats_row, id), 0 },
-	[CAVEAT_WEIGHT] = { "weight", "weight", UNIT_NONE,
+	[CAVEAT_WEIGHT] = { "weight", "weight", UNIT_NONE, KIND_FACT,
 			    "warning: numbers are incomplete, or processes were killed; note: for "
 			    "information only",
 			    TABLE_LITERAL(struct caveats_row, weight), 0 },
-	[CAVEAT_TEXT] = { "text", "what", UNIT_NONE, "text of the caveat",
+	[CAVEAT_TEXT] = { "text", "what", UNIT_NONE, KIND_KEY, "text of the caveat",
 			  TABLE_TEXT(struct caveats_row, text), 0 },
 };
 
@@ -608,10 +608,6 @@ const struct analysis analysis_caveats = {
 	.aggregated_ok = true,
 	.shape = TABLE_LIST,
 	.conclude = conclude,
-	.merging = { .keys = "id,text",
-		     .same = "weight",
-		     .many = "caveats",
-		     .fixed = columns,
-		     .fixed_count = CAVEAT_COLUMNS },
+	.merging = { .many = "caveats", .fixed = columns, .fixed_count = CAVEAT_COLUMNS },
 	.remake = remake,
 };

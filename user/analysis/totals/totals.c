@@ -53,14 +53,15 @@ static const struct {
 #define SUM_OF_OPERATION(member) TABLE_UINT(struct trace_operation_total, member)
 
 static const struct table_column memory_fields[] = {
-	{ "count", NULL, UNIT_COUNT,
+	{ "count", NULL, UNIT_COUNT, KIND_SUM,
 	  "page faults without a known file: on anonymous memory, on shared memory (tmpfs "
 	  "included), or on a mapping that was not found",
 	  TABLE_UINT(struct trace_operation_total, count), 0 },
-	{ "major", "major", UNIT_COUNT,
+	{ "major", "major", UNIT_COUNT, KIND_SUM,
 	  "such faults that were major: they waited for pages to be swapped in; null: older traces",
 	  TABLE_UINT(struct trace_operation_total, major_faults), 0 },
-	{ "time_ns", "thread time", UNIT_NS, "time of such faults, summed over threads",
+	{ "time_ns", "thread time", UNIT_NS, KIND_THREAD,
+	  "time of such faults, summed over threads",
 	  TABLE_UINT(struct trace_operation_total, thread_time_ns), 0 },
 };
 
@@ -81,15 +82,16 @@ static const struct {
 
 /* Page-cache fills of files that are not an operation's own. */
 static const struct table_column page_fields[] = {
-	{ "events", "events", UNIT_COUNT,
+	{ "events", "events", UNIT_COUNT, KIND_SUM,
 	  "times pages of a file were added to the page cache by no operation (unattributed), or "
 	  "by an operation on another file (indirect)",
-	  SUM_OF_OPERATION(count), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  SUM_OF_OPERATION(count), 0, STRETCH(MARKED) },
+	{ "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,
 	  "bytes read from storage into the page cache, readahead included",
-	  SUM_OF_OPERATION(fetched_bytes), 0 },
-	{ "created_bytes", "newly cached", UNIT_BYTES,
-	  "bytes of new page-cache pages filled by writes", SUM_OF_OPERATION(created_bytes), 0 },
+	  SUM_OF_OPERATION(fetched_bytes), 0, STRETCH(FETCHED) },
+	{ "created_bytes", "newly cached", UNIT_BYTES, KIND_SUM,
+	  "bytes of new page-cache pages filled by writes", SUM_OF_OPERATION(created_bytes), 0,
+	  STRETCH(CREATED) },
 };
 
 static const struct {
@@ -106,27 +108,27 @@ static const struct {
 
 /* Part of the time of the calls and faults that it happens in. */
 static const struct table_column throttled_fields[] = {
-	{ "pauses", "pauses", UNIT_COUNT,
+	{ "pauses", "pauses", UNIT_COUNT, KIND_SUM,
 	  "times the kernel throttled a writing thread because of too many dirty pages",
-	  SUM_OF_OPERATION(count), 0 },
-	{ "pause_ns", "thread time", UNIT_NS,
+	  SUM_OF_OPERATION(count), 0, STRETCH(MARKED) },
+	{ "pause_ns", "thread time", UNIT_NS, KIND_SUM,
 	  "time writers were throttled because of too many dirty pages, summed over threads; part "
 	  "of the time of their calls and faults",
-	  SUM_OF_OPERATION(thread_time_ns), 0 },
+	  SUM_OF_OPERATION(thread_time_ns), 0, STRETCH(THREAD_TIME) },
 };
 static const struct table_group throttled_group = { "throttled", "throttled", JOB_THROTTLED,
 						    TABLE_COLUMNS(throttled_fields) };
 
 static const struct table_column async_fields[] = {
-	{ "submissions_not_traced", "submissions, not traced", UNIT_COUNT,
+	{ "submissions_not_traced", "submissions, not traced", UNIT_COUNT, KIND_SUM,
 	  "operations submitted to io_uring and libaio, not traced because layer async was off; "
 	  "the bytes they moved are unknown",
 	  TABLE_UINT(struct submissions, all), 0 },
-	{ "io_uring", NULL, UNIT_COUNT, "untraced operations submitted to io_uring",
+	{ "io_uring", NULL, UNIT_COUNT, KIND_SUM, "untraced operations submitted to io_uring",
 	  TABLE_UINT(struct submissions, uring), 0 },
-	{ "libaio", NULL, UNIT_COUNT, "untraced operations submitted to libaio",
+	{ "libaio", NULL, UNIT_COUNT, KIND_SUM, "untraced operations submitted to libaio",
 	  TABLE_UINT(struct submissions, libaio), 0 },
-	{ "polled_rings", NULL, UNIT_COUNT,
+	{ "polled_rings", NULL, UNIT_COUNT, KIND_SUM,
 	  "rings polled by the kernel; most submissions to them are not even counted",
 	  TABLE_UINT(struct submissions, polled_rings), 0 },
 };
@@ -135,10 +137,11 @@ static const struct table_group async_group = { "async", "asynchronous", JOB_SYS
 
 /* The run's part of requests. */
 static const struct table_column storage_fields[] = {
-	{ "requests", "requests", UNIT_COUNT, "completed requests that contain bytes of the run",
-	  SUM_OF_OPERATION(count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in completed requests",
-	  SUM_OF_OPERATION(bytes), 0 },
+	{ "requests", "requests", UNIT_COUNT, KIND_SUM,
+	  "completed requests that contain bytes of the run", SUM_OF_OPERATION(count), 0,
+	  STRETCH(MARKED) },
+	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes of the run in completed requests",
+	  SUM_OF_OPERATION(bytes), 0, STRETCH_MOVED },
 };
 
 static const struct {
@@ -282,7 +285,8 @@ static const struct operation *find_memory_faults(const struct job *job, const c
 
 static int add_memory_fault_columns(struct table *table, struct totals *totals, size_t i)
 {
-	const struct table_column nothing = { .name = memory_faults[i].group.name };
+	const struct table_column nothing = { .name = memory_faults[i].group.name,
+					      .kind = KIND_FACT };
 	const struct operation *operation =
 		find_memory_faults(totals->job, memory_faults[i].operation);
 
@@ -359,6 +363,7 @@ static const struct table_column stores_column = {
 	"mmap_write.written_back_bytes",
 	"mmap write written back",
 	UNIT_BYTES,
+	KIND_SUM,
 	"bytes written to devices because of stores through mappings, by the stores' share of each "
 	"file's dirtied bytes",
 	TABLE_UINT(struct totals, stores_bytes),
@@ -553,12 +558,11 @@ const struct analysis analysis_totals = {
 	.shape = TABLE_RECORD,
 	.begin = begin,
 	.aggregated_ok = true,
+	.counted = true,
 	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.fill = fill,
 	.conclude = conclude,
 	.rows_of = rows_of,
 	.end = free,
-	.merging = { .added = "throttled.pause_ns,anonymous_faults.time_ns,shmem_faults.time_ns,"
-			      "unknown_faults.time_ns" },
 	.remake = remake,
 };

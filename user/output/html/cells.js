@@ -11,15 +11,6 @@ function rateText(value) {
 	return bytesText(value) + '/s';
 }
 
-/* The unit that a column's name implies. */
-function unitOf(name) {
-	if (/_ns$/.test(name))
-		return 'ns';
-	if (/bytes$/.test(name))
-		return 'bytes';
-	return /share|of_run|utilization/.test(name) ? 'share' : 'none';
-}
-
 const byUnit = { ns: timeText, bytes: bytesText, count: countText, share: shareText };
 
 function listText(cell) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings, each with pictures of its evidence. */
 
-function evidenceEl(evidence) {
+function evidenceEl({ columns, units, rows }) {
 	return el('details', { class: 'numbers' }, el('summary', null, 'evidence'),
-		el('dl', null, ...Object.keys(evidence).flatMap((name) => [
+		el('dl', null, ...columns.flatMap((name, i) => [
 			el('dt', null, name.replace(/_(ns|bytes)$/, '').replace(/_/g, ' ')),
-			el('dd', null, nameEl(cellText(evidence[name], unitOf(name))))])));
+			el('dd', null, nameEl(cellText(rows[0][i], units[i])))])));
 }
 
 function findingEl(row, place) {
@@ -23,7 +23,7 @@ function findingEl(row, place) {
 		el('p', { class: 'says' }, nameEl(row.says || '')),
 		el('p', { class: 'advice' }, '\u2192 ', nameEl(row.advice || '')),
 		row.more ? el('p', { class: 'more' }, nameEl(row.more)) : null,
-		evidenceEl(evidence));
+		row.evidence && row.evidence.rows.length ? evidenceEl(row.evidence) : null);
 }
 
 const SUMMED = 'Findings that need individual operations are unavailable: operations were aggregated.';

@@ -20,43 +20,13 @@ const NARROWED = {
 	ranks: { key: 'ranks', id: (row, of) => of(row, 'rank'), idOf: (series) => series.rank },
 };
 
-/* The members of a series that a column sums, by its name. */
-const SUMS = {
-	count: ['count'], operations: ['count'], faults: ['count'], events: ['marked'], pauses: ['marked'],
-	requests: ['marked'], errors: ['errors'], major: ['major'], opens: ['opens'],
-	bytes: ['read', 'written'], read_bytes: ['read'], write_bytes: ['written'],
-	fetched_bytes: ['fetched'], created_bytes: ['created'], dirtied_bytes: ['dirtied'],
-	metadata_calls: ['metadata'], time_ns: ['merged'], thread_time_ns: ['time'], pause_ns: ['time'],
-	'read.bytes': ['read'], 'write.bytes': ['written'], 'metadata.count': ['metadata'],
-	'mmap.faults': ['read_faults', 'write_faults'], 'mmap.major': ['major'],
-	'mmap_read.faults': ['read_faults'], 'mmap_read.fetched_bytes': ['read_faulted'],
-};
-
-/* ... where a table differs; a member with a minus is subtracted. */
-const SUMS_OF = {
-	failed_lookups: { enoent: ['marked'], other: ['count', '-marked'] },
-	levels: { bytes: ['read', 'written', 'read_faulted', 'write_faulted'] },
-	paths: { write_bytes: ['written', 'dirtied'] },
-	spans: { count: ['count'], time_ns: ['time'] },
-	devices: { 'read.requests': ['marked'], 'write.requests': ['count', '-marked'] },
-	ranks: {},
-};
-const SUMS_OF_NO_OTHERS = new Set(['spans', 'ranks']);
-
-/* Facts that do not depend on the range; the path of a pattern follows from the whole run. */
-const FACTS = new Set(['size_bytes', 'start_ns', 'end_ns']);
-const isFact = (table, { name, unit }) => FACTS.has(name)
-	|| ((unit === 'none' || unit === 'path') && !(table.name === 'io_patterns' && name === 'path'));
+/* Kinds of columns that do not depend on the range. */
+const FACTS = new Set(['key', 'fact', 'first', 'list', 'any', 'all', 'status', 'moment', 'duration']);
+const isFact = ({ kind }) => FACTS.has(kind);
 
 /* Columns that a table has only for a part of the run. */
 const MORE = { ranks: [['count', 'operations', 'count'], ['time', 'thread time', 'ns'],
 	['bytes', 'bytes by calls', 'bytes'], ['fetched', 'from storage', 'bytes']] };
-
-/* When a row took place: columns for its start, and how to compute its end from them. */
-const WHEN = [
-	['start_ns', 'time_ns', (start, time) => start + time],
-	['made_ns', 'lived_ns', (made, lived) => made + lived],
-];
 
 /* For tables whose numbers follow from more than one event: what counts where. */
 const COUNTS = {
@@ -67,12 +37,7 @@ const COUNTS = {
 	epochs: 'An epoch that extends beyond it is cut.',
 };
 
-/* Values equal in all rows of a device; values that follow from the whole run, though without a
- * unit. */
-const NOT_OWN = new Set(['shared_ns']);
-const OF_ALL = new Set(['amplification', 'processes']);
-
-/* ... and those computed from the numbers of a part. */
+/* Columns that are computed from the numbers of a part. */
 const DERIVED = {
 	epochs: { compute_time_share: (of) => of('compute_ns') / of('time_ns'),
 		samples_per_second: (of) => of('samples') / of('time_ns') * 1e9,
@@ -121,11 +86,18 @@ function heatInRange(table) {
 const NOW = 'Covers the selected part of the run.';
 const STAYS = 'Rows that overlap the selected part of the run, each in full.';
 
-function rowsWithin(table, [start, end, until]) {
+/* When a row took place: the index of its start, and of how long it lasted. */
+function whenOf(table) {
+	const [start, lasted] = ['moment', 'duration'].map((kind) =>
+		table.columns.findIndex((column) => column.kind === kind));
+	return start < 0 || lasted < 0 ? null : [start, lasted];
+}
+
+function rowsWithin(table, [start, lasted]) {
 	const [from, to] = rangeNs();
 	return table.rows.filter((row) => {
-		const begun = cellOf(table, row, start);
-		return begun !== null && begun < to && until(begun, cellOf(table, row, end) || 0) >= from;
+		const begun = plain(row[start]);
+		return begun !== null && begun < to && begun + (plain(row[lasted]) || 0) >= from;
 	});
 }
 
@@ -133,11 +105,14 @@ function isActive(series) {
 	return ['count', 'time', 'fetched', 'marked', 'merged'].some((name) => inRange(series, name) > 0);
 }
 
+/* Units of what device_heat measures. */
+const UNITS = { latency_ns: 'ns', size_bytes: 'bytes' };
+
 function shownColumns(table) {
 	if (table.shown.length)
 		return table.shown.map((i) => ({ column: table.columns[i], get: (row) => row[i],
 			unit: table.name === 'device_heat' && ['above', 'upto'].includes(table.columns[i].name)
-				? (row) => unitOf(cellOf(table, row, 'measure')) : null }));
+				? (row) => UNITS[cellOf(table, row, 'measure')] : null }));
 	return table.columns.map((column, i) => ({ column, get: (row) => row[i] }))
 		.filter(({ column }) => column.title !== null || table.shape === 'record')
 		.slice(0, table.shape === 'record' ? 200 : 16);
@@ -153,14 +128,6 @@ function seriesOf(table) {
 	const known = new Map(sums[by.key].filter((series) => !series.others)
 		.map((series) => [String(by.idOf(series)), series]));
 	return (row) => known.get(String(by.id(row, (of, name) => cellOf(table, of, name))));
-}
-
-/* The members that a column sums, if it is a sum. */
-function membersOf(table, column, row) {
-	if (table.name === 'methods' && column.name === 'bytes' && cellOf(table, row, 'method') === 'mmap')
-		return [cellOf(table, row, 'op') === 'read' ? 'fetched' : 'dirtied'];
-	return (SUMS_OF[table.name] || {})[column.name]
-		|| (SUMS_OF_NO_OTHERS.has(table.name) ? null : SUMS[column.name]);
 }
 
 /* A number of the selected part. If the run has none, neither has its part; lost events could
@@ -191,13 +158,13 @@ function sampledCell(table, row, name, whole) {
 }
 
 function narrowedColumn(table, { column, get }, find) {
-	if (isFact(table, column))
+	if (isFact(column))
 		return { column, get };
 	if (isSampled(table, column.name))
 		return { column, get: (row) => sampledCell(table, row, column.name, get(row)) };
-	if (!table.rows.length || !membersOf(table, column, table.rows[0]))
+	if (!column.sums)
 		return { column, get, whole: true };
-	return { column, get: (row) => cellInRange(find(row), membersOf(table, column, row), get(row)) };
+	return { column, get: (row) => cellInRange(find(row), column.sums, get(row)) };
 }
 
 /* Rows with sums by stretch: cell by cell, as far as those are known. */
@@ -215,14 +182,14 @@ function rowsInRange(table, columns) {
 
 /* A row with nothing but zeros. */
 function isNothing(table, row) {
-	return !table.columns.some((column, i) => membersOf(table, column, row) && plain(row[i]) > 0);
+	return !table.columns.some((column, i) => column.sums && plain(row[i]) > 0);
 }
 
 /* The single row of a record by groups of columns: "read.count" is a sum of group "read". */
 function recordInRange(table, columns) {
 	const of = ({ column }) => rowSums[table.name].get(column.name.split('.')[0]);
 	const now = columns.map((one) => {
-		const series = of(one), members = SUMS[one.column.name.split('.').pop()];
+		const series = of(one), members = one.column.sums;
 		if (plain(one.get(table.rows[0])) === 0)
 			return one;
 		return series && members
@@ -236,7 +203,8 @@ function recordInRange(table, columns) {
 function samplesInRange(table, columns) {
 	const samples = rowSamples[table.name], derived = DERIVED[table.name] || {};
 	const of = (row) => (name) => sampleInRange(table, row, name);
-	const own = Array.from(samples.columns).filter((name) => !NOT_OWN.has(name));
+	const own = table.columns.filter(({ name, kind }) => samples.columns.has(name) && kind !== 'shared')
+		.map(({ name }) => name);
 	const narrow = ({ column, get }) => {
 		if (isSampled(table, column.name))
 			return { column, get: (row) => sampledCell(table, row, column.name, get(row)) };
@@ -245,8 +213,7 @@ function samplesInRange(table, columns) {
 				const value = derived[column.name](of(row));
 				return plain(get(row)) === null || !isFinite(value) ? null : value;
 			} };
-		return isFact(table, column) && !OF_ALL.has(column.name) ? { column, get }
-			: { column, get, whole: true };
+		return isFact(column) ? { column, get } : { column, get, whole: true };
 	};
 	const now = columns.map(narrow);
 	return { columns: now, narrowed: [NOW, COUNTS[table.name]].filter(Boolean).join(' '),
@@ -259,7 +226,7 @@ function samplesInRange(table, columns) {
 function contentOf(table) {
 	const columns = shownColumns(table);
 	const summed = pictures.summed === 'all' && table.name !== 'spans';
-	const when = WHEN.find(([start, end]) => start in table.index && end in table.index);
+	const when = whenOf(table);
 	if (rangeIsWhole())
 		return { columns, rows: table.rows };
 	if (summed)

@@ -3,9 +3,10 @@
  * The page's data as JSON of bounded size: tables with their columns, and the data of pictures.
  *
  * Tables: {"name", "title", "meaning", "shape": "record"|"list", "note", "absent", "columns":
- * [{"name", "title", "unit", "meaning"}], "shown": [column...], "by": column, "only": column,
- * "rows": [[cell...]], "of": number of all rows}. A lower bound is {"least": number}, a nested
- * table {"columns": [name...], "rows": ...}.
+ * [{"name", "title", "unit", "kind", "meaning", "sums"}], "shown": [column...], "by": column,
+ * "only": column, "rows": [[cell...]], "of": number of all rows}. "sums" are the members of a
+ * series that add up to the column (stretch.h), "-NAME" is subtracted. A lower bound is {"least":
+ * number}, a nested table {"columns": [name...], "units": [...], "rows": ...}.
  *
  * Number lists of pictures are run-length encoded: -N stands for N zeros.
  */
@@ -28,6 +29,9 @@
 #define HTML_SAMPLES_BYTES 60000
 /* Maximum bytes of all maps of files. */
 #define HTML_MAPS_BYTES 640000
+
+/* Names of the members of a series. */
+extern const char *const html_members[PICTURE_MEMBERS];
 
 /* Errors are kept in the sink. */
 void html_tables(struct sink *out, const struct table *const *tables, size_t count);

@@ -154,7 +154,8 @@ static const struct {
 	[PICTURE_BY_PART] = { "parts", MOVED },
 	[PICTURE_BY_OPERATION] = { "operations", MOVED | IS(ERRORS) | IS(CREATED) },
 	[PICTURE_BY_FILE] = { "files", MOVED | IS(TIME) | IS(METADATA_CALLS) | IS(READ_FAULTS) |
-					       IS(WRITE_FAULTS) | IS(MAJOR) | IS(OPENS) },
+					       IS(WRITE_FAULTS) | IS(MAJOR) | IS(OPENS) |
+					       IS(CREATED) },
 	[PICTURE_BY_PROCESS] = { "processes", MOVED | IS(TIME) | IS(METADATA_CALLS) |
 						      IS(READ_FAULTS) | IS(READ_FAULTED) },
 	[PICTURE_BY_RANK] = { "ranks", MOVED },
@@ -166,26 +167,6 @@ static const struct {
 static void write_members(struct sink *out, const struct picture_series *series,
 			  unsigned int members)
 {
-	static const char *const names[PICTURE_MEMBERS] = {
-		[PICTURE_COUNT] = "count",
-		[PICTURE_ERRORS] = "errors",
-		[PICTURE_METADATA_CALLS] = "metadata",
-		[PICTURE_READ_FAULTS] = "read_faults",
-		[PICTURE_WRITE_FAULTS] = "write_faults",
-		[PICTURE_MAJOR] = "major",
-		[PICTURE_OPENS] = "opens",
-		[PICTURE_MARKED] = "marked",
-		[PICTURE_READ_BYTES] = "read",
-		[PICTURE_WRITE_BYTES] = "written",
-		[PICTURE_FETCHED] = "fetched",
-		[PICTURE_READ_FAULTED] = "read_faulted",
-		[PICTURE_WRITE_FAULTED] = "write_faulted",
-		[PICTURE_CREATED] = "created",
-		[PICTURE_DIRTIED] = "dirtied",
-		[PICTURE_THREAD_TIME] = "time",
-		[PICTURE_TIME] = "merged",
-	};
-
 	for (int i = 0; i < PICTURE_MEMBERS; i++) {
 		uint64_t any = 0;
 
@@ -193,7 +174,7 @@ static void write_members(struct sink *out, const struct picture_series *series,
 			any |= series->sums[at].of[i];
 		if (!any || !(members >> i & 1))
 			continue;
-		sink_format(out, ",\"%s\":", names[i]);
+		sink_format(out, ",\"%s\":", html_members[i]);
 		write_list(out, &series->sums->of[i], sizeof(*series->sums), PICTURE_COARSE);
 	}
 }

@@ -10,6 +10,31 @@
 
 #define NESTED_MAX 64 /* rows of a nested table, texts of a list */
 
+static const char *const units[] = {
+	[UNIT_NONE] = "none", [UNIT_COUNT] = "count", [UNIT_BYTES] = "bytes",
+	[UNIT_NS] = "ns",     [UNIT_SHARE] = "share", [UNIT_PATH] = "path",
+};
+
+const char *const html_members[PICTURE_MEMBERS] = {
+	[PICTURE_COUNT] = "count",
+	[PICTURE_ERRORS] = "errors",
+	[PICTURE_METADATA_CALLS] = "metadata",
+	[PICTURE_READ_FAULTS] = "read_faults",
+	[PICTURE_WRITE_FAULTS] = "write_faults",
+	[PICTURE_MAJOR] = "major",
+	[PICTURE_OPENS] = "opens",
+	[PICTURE_MARKED] = "marked",
+	[PICTURE_READ_BYTES] = "read",
+	[PICTURE_WRITE_BYTES] = "written",
+	[PICTURE_FETCHED] = "fetched",
+	[PICTURE_READ_FAULTED] = "read_faulted",
+	[PICTURE_WRITE_FAULTED] = "write_faulted",
+	[PICTURE_CREATED] = "created",
+	[PICTURE_DIRTIED] = "dirtied",
+	[PICTURE_THREAD_TIME] = "time",
+	[PICTURE_TIME] = "merged",
+};
+
 /* --- texts --- */
 
 static bool continues(char c)
@@ -123,6 +148,9 @@ static void write_within(struct sink *out, const struct table *table)
 			sink_char(out, ',');
 		html_text(out, table->columns[i].name, strlen(table->columns[i].name));
 	}
+	sink_text(out, "],\"units\":[");
+	for (size_t i = 0; i < table->column_count; i++)
+		sink_format(out, i ? ",\"%s\"" : "\"%s\"", units[table->columns[i].unit]);
 	sink_text(out, "],\"rows\":[");
 	for (size_t i = 0; i < table->row_count && i < NESTED_MAX; i++) {
 		if (i)
@@ -134,13 +162,25 @@ static void write_within(struct sink *out, const struct table *table)
 
 /* --- tables --- */
 
+static void write_sums(struct sink *out, unsigned int stretch)
+{
+	const char *before = ",\"sums\":[";
+
+	if (stretch & STRETCH_UNMARKED) {
+		sink_format(out, "%s\"%s\",\"-%s\"", before, html_members[PICTURE_COUNT],
+			    html_members[PICTURE_MARKED]);
+		before = ",";
+	}
+	for (int i = 0; i < PICTURE_MEMBERS; i++)
+		if (stretch >> i & 1) {
+			sink_format(out, "%s\"%s\"", before, html_members[i]);
+			before = ",";
+		}
+	sink_char(out, ']');
+}
+
 static void write_columns(struct sink *out, const struct table *table)
 {
-	static const char *const units[] = {
-		[UNIT_NONE] = "none", [UNIT_COUNT] = "count", [UNIT_BYTES] = "bytes",
-		[UNIT_NS] = "ns",     [UNIT_SHARE] = "share", [UNIT_PATH] = "path",
-	};
-
 	sink_text(out, ",\"columns\":[");
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct table_column *column = &table->columns[i];
@@ -149,7 +189,10 @@ static void write_columns(struct sink *out, const struct table *table)
 		html_text(out, column->name, strlen(column->name));
 		write_literal(out, "title", column->title);
 		write_literal(out, "unit", units[column->unit]);
+		write_literal(out, "kind", table_kinds[column->kind].name);
 		write_literal(out, "meaning", column->meaning);
+		if (column->stretch)
+			write_sums(out, column->stretch);
 		sink_char(out, '}');
 	}
 	sink_text(out, "],\"shown\":[");

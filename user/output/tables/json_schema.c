@@ -42,6 +42,7 @@ static void write_column(struct json *json, const char *name, const struct table
 		json_literal(json, "description", column->meaning);
 	if (column->unit != UNIT_NONE && column->unit != UNIT_PATH)
 		json_literal(json, "x-unit", table_unit_name(column->unit));
+	json_literal(json, "x-kind", table_kinds[column->kind].name);
 	if (type)
 		write_type(json, type);
 	if (table_column_type(column) == CELL_UINT)

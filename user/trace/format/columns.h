@@ -498,7 +498,12 @@
 	COLUMN(SUMMARY_COLUMN_UNIT, 4, "unit", UINT, NONE, BY_HAND,                                \
 	       "0: none, 1: count, 2: bytes, 3: ns, 4: share of 1, 5: none, a path")               \
 	COLUMN(SUMMARY_COLUMN_MEANING, 5, "meaning", STRING, NONE, BY_HAND,                        \
-	       "one line of explanation; none if the names suffice")
+	       "one line of explanation; none if the names suffice")                               \
+	COLUMN(SUMMARY_COLUMN_KIND, 6, "kind", UINT, NONE, BY_HAND,                                \
+	       "1: key, 2: fact, 3: sum, 4: thread, 5: union, 6: covered, 7: unoverlapped, "       \
+	       "8: remainder, 9: ratio, 10: derived, 11: percentile, 12: max, 13: min, "           \
+	       "14: moment, 15: duration, 16: first, 17: list, 18: any, 19: all, 20: status, "     \
+	       "21: shared, 22: largest")
 
 #define TRACE_FIELDS_SUMMARY_CELL(COLUMN, HIDDEN)                                                  \
 	COLUMN(SUMMARY_CELL_TIME, 0, "dts", TIME, NS, BY_HAND, "end of the summarized time")       \
