@@ -45,14 +45,14 @@ const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
 };
 
 #define CALL_COLUMNS                                                                               \
-	(1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_TID |  \
-	 1ull << SYSCALL_OP | 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET |                      \
-	 1ull << SYSCALL_ASKED | 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS |                  \
-	 1ull << SYSCALL_FETCHED | 1ull << SYSCALL_CREATED | 1ull << SYSCALL_DIRTIED |             \
-	 1ull << SYSCALL_READ_FOR_WRITE | 1ull << SYSCALL_MAJOR | 1ull << SYSCALL_FAULT_FETCHED |  \
-	 1ull << SYSCALL_OPEN_FILE)
+	(1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_TID | 1ull << SYSCALL_OP |    \
+	 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET | 1ull << SYSCALL_ASKED |                   \
+	 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS | 1ull << SYSCALL_FETCHED |                \
+	 1ull << SYSCALL_CREATED | 1ull << SYSCALL_DIRTIED | 1ull << SYSCALL_READ_FOR_WRITE |      \
+	 1ull << SYSCALL_MAJOR | 1ull << SYSCALL_FAULT_FETCHED | 1ull << SYSCALL_OPEN_FILE)
 
-/* For each row kind: the decoder, and the columns that events need. */
+/* For each row kind: the decoder, and the columns that events need. Other kinds only name things,
+ * or are rows of a summary, which are not events even if a forged trace has them among events. */
 static const struct {
 	void (*decode)(const struct event_chunk *chunk, struct event *events, size_t *count);
 	uint64_t columns;
@@ -60,64 +60,55 @@ static const struct {
 	[TRACE_SYSCALL] = { event_decode_calls, CALL_COLUMNS },
 	[TRACE_SYSCALL_PATH] = { event_decode_calls, CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
 	[TRACE_ASYNC] = { event_decode_calls, CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
-	[TRACE_FAULT] = { event_decode_faults, 1ull << FAULT_TIME | 1ull << FAULT_DUR |
-						       1ull << FAULT_PID | 1ull << FAULT_TID |
-						       1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
-						       1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED |
-						       1ull << FAULT_DIRTIED },
+	[TRACE_FAULT] = { event_decode_faults,
+			  1ull << FAULT_DUR | 1ull << FAULT_PID | 1ull << FAULT_TID |
+				  1ull << FAULT_FILE | 1ull << FAULT_OFFSET | 1ull << FAULT_FLAGS |
+				  1ull << FAULT_FETCHED | 1ull << FAULT_DIRTIED },
 	[TRACE_PAGECACHE] = { event_decode_pagecache,
-			      1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE |
-				      1ull << PAGECACHE_BYTES | 1ull << PAGECACHE_CREATED |
-				      1ull << PAGECACHE_CALL },
-	[TRACE_FORK] = { event_decode_names, 1ull << FORK_TIME },
-	[TRACE_FILE] = { event_decode_names, 1ull << FILE_TIME },
-	[TRACE_EXEC] = { event_decode_execs, 1ull << EXEC_TIME | 1ull << EXEC_PID },
-	[TRACE_EXIT] = { event_decode_exits,
-			 1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_PROCESS },
+			      1ull << PAGECACHE_FILE | 1ull << PAGECACHE_BYTES |
+				      1ull << PAGECACHE_CREATED | 1ull << PAGECACHE_CALL },
+	[TRACE_EXEC] = { event_decode_execs, 1ull << EXEC_PID },
+	[TRACE_EXIT] = { event_decode_exits, 1ull << EXIT_PID | 1ull << EXIT_PROCESS },
 	[TRACE_SPAN_BEGIN] = { event_decode_span_begins,
-			       1ull << SPAN_BEGIN_TIME | 1ull << SPAN_BEGIN_PID |
-				       1ull << SPAN_BEGIN_TID | 1ull << SPAN_BEGIN_ID |
-				       1ull << SPAN_BEGIN_NAME | 1ull << SPAN_BEGIN_CATEGORY },
-	[TRACE_SPAN_END] = { event_decode_span_ends, 1ull << SPAN_END_TIME | 1ull << SPAN_END_PID |
-							     1ull << SPAN_END_TID |
-							     1ull << SPAN_END_ID },
-	[TRACE_INSTANT] = { event_decode_instants,
-			    1ull << INSTANT_TIME | 1ull << INSTANT_PID | 1ull << INSTANT_TID |
-				    1ull << INSTANT_NAME | 1ull << INSTANT_CATEGORY },
-	[TRACE_THROTTLE] = { event_decode_throttles,
-			     1ull << THROTTLE_TIME | 1ull << THROTTLE_PAUSE | 1ull << THROTTLE_PID |
-				     1ull << THROTTLE_TID | 1ull << THROTTLE_FILE },
+			       1ull << SPAN_BEGIN_PID | 1ull << SPAN_BEGIN_TID |
+				       1ull << SPAN_BEGIN_ID | 1ull << SPAN_BEGIN_NAME |
+				       1ull << SPAN_BEGIN_CATEGORY },
+	[TRACE_SPAN_END] = { event_decode_span_ends,
+			     1ull << SPAN_END_PID | 1ull << SPAN_END_TID | 1ull << SPAN_END_ID },
+	[TRACE_INSTANT] = { event_decode_instants, 1ull << INSTANT_PID | 1ull << INSTANT_TID |
+							   1ull << INSTANT_NAME |
+							   1ull << INSTANT_CATEGORY },
+	[TRACE_THROTTLE] = { event_decode_throttles, 1ull << THROTTLE_PAUSE | 1ull << THROTTLE_PID |
+							     1ull << THROTTLE_TID |
+							     1ull << THROTTLE_FILE },
 	[TRACE_REQUEST] = { event_decode_requests,
-			    1ull << REQUEST_TIME | 1ull << REQUEST_DUR | 1ull << REQUEST_PID |
-				    1ull << REQUEST_TID | 1ull << REQUEST_OP |
-				    1ull << REQUEST_FILE | 1ull << REQUEST_OWN_BYTES |
-				    1ull << REQUEST_STATUS | 1ull << REQUEST_FLAGS },
-	[TRACE_BIO] = { event_decode_bios, 1ull << BIO_TIME | 1ull << BIO_DUR | 1ull << BIO_PID |
-						   1ull << BIO_TID | 1ull << BIO_OP |
-						   1ull << BIO_FILE | 1ull << BIO_OFFSET |
-						   1ull << BIO_BYTES },
-	[TRACE_DEVICE] = { event_decode_devices, 1ull << DEVICE_ROW_TIME },
+			    1ull << REQUEST_DUR | 1ull << REQUEST_PID | 1ull << REQUEST_TID |
+				    1ull << REQUEST_OP | 1ull << REQUEST_FILE |
+				    1ull << REQUEST_OWN_BYTES | 1ull << REQUEST_STATUS |
+				    1ull << REQUEST_FLAGS },
+	[TRACE_BIO] = { event_decode_bios, 1ull << BIO_DUR | 1ull << BIO_PID | 1ull << BIO_TID |
+						   1ull << BIO_OP | 1ull << BIO_FILE |
+						   1ull << BIO_OFFSET | 1ull << BIO_BYTES },
+	[TRACE_DEVICE] = { event_decode_devices, 0 },
 	[TRACE_PROFILE] = { event_decode_profile, (1ull << PROFILE_COLUMNS) - 1 },
 	[TRACE_PROFILE_CLASS] = { event_decode_classes, (1ull << PROFILE_CLASS_COLUMNS) - 1 },
-	/* Not events, even if a forged trace has them here. */
-	[TRACE_SUMMARY_TABLE] = { event_decode_names, 1ull << SUMMARY_TABLE_TIME },
-	[TRACE_SUMMARY_COLUMN] = { event_decode_names, 1ull << SUMMARY_COLUMN_TIME },
-	[TRACE_SUMMARY_CELL] = { event_decode_names, 1ull << SUMMARY_CELL_TIME },
-	[TRACE_SUMMARY_CLASS] = { event_decode_names, 1ull << SUMMARY_CLASS_TIME },
-	[TRACE_VFS] = { event_decode_vfs,
-			1ull << VFS_TIME | 1ull << VFS_DUR | 1ull << VFS_PID | 1ull << VFS_TID |
-				1ull << VFS_OP | 1ull << VFS_FILE | 1ull << VFS_OFFSET |
-				1ull << VFS_ASKED | 1ull << VFS_RESULT | 1ull << VFS_FLAGS },
+	[TRACE_VFS] = { event_decode_vfs, 1ull << VFS_DUR | 1ull << VFS_PID | 1ull << VFS_TID |
+						  1ull << VFS_OP | 1ull << VFS_FILE |
+						  1ull << VFS_OFFSET | 1ull << VFS_ASKED |
+						  1ull << VFS_RESULT | 1ull << VFS_FLAGS },
 };
 
 uint64_t event_columns(enum trace_kind kind)
 {
-	return kinds[kind].columns;
+	return kinds[kind].columns | 1ull << TRACE_COL_TIME;
 }
 
 void event_decode(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	kinds[chunk->block->kind].decode(chunk, events, count);
+	if (kinds[chunk->block->kind].decode)
+		kinds[chunk->block->kind].decode(chunk, events, count);
+	else
+		event_decode_names(chunk, events, count);
 }
 
 /* Replaces the string ids of a span or instant with its label. */
