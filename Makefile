@@ -269,6 +269,9 @@ $(SERVING_PROGRAMS): $(BUILD)/%: %.c $(LIBRARIES)
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIBRARIES) $(CAPTURE_LIBS) $(CORE_LIBS)
 
+# Writes the traces that the tests of exports read.
+programs test-unit: $(BUILD)/tests/unit/export_sample
+
 # Decodes exports to Perfetto, with code generated from the messages in use.
 programs test-unit: $(BUILD)/tests/unit/perfetto_dump
 

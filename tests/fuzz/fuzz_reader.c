@@ -16,10 +16,7 @@
 #include "analysis/report/report.h"
 #include "analysis/events/resolve.h"
 #include "analysis/order/walk.h"
-#include "output/timeline/chrome.h"
-#include "output/timeline/export_perfetto.h"
-#include "output/timeline/export_pfw.h"
-#include "output/timeline/export_speedscope.h"
+#include "output/base/export.h"
 #include "output/tables/export_tables.h"
 #include "output/page/html.h"
 #include "output/base/json_tables.h"
@@ -143,23 +140,23 @@ static void print_events(struct trace_reader *reader)
 
 static void export(struct trace_reader *reader)
 {
-	static export_stream *const streams[] = { chrome_write, export_pfw, export_perfetto,
-						  export_speedscope };
+	static const struct export_format *const formats[] = { EXPORT_ADDRESSES };
 	const struct export_options options = { .filter = NULL };
 	const struct relation_options all = { .only = NULL };
 	struct trace_error error = { "" };
 	struct sink out;
 
-	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		const struct export_format *format = formats[i];
+
 		sink_open_memory(&out);
-		streams[i](&out, &reader, names, 1, &options, &error);
+		if (format->stream)
+			format->stream(format, &out, &reader, names, 1, &options, &error);
+		else if (format->tables)
+			export_tables_one(format->tables, &out, &reader, names, 1, &all, &error);
 		sum += out.used;
 		sink_close(&out);
 	}
-	sink_open_memory(&out);
-	export_tables_one(&export_csv, &out, &reader, names, 1, &all, &error);
-	sum += out.used;
-	sink_close(&out);
 }
 
 static void read_trace(const uint8_t *bytes, size_t length)

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The traces of export_sample.h, and faultline's output on them, for any export format."""
+"""The traces of export_sample.c, and faultline's output on them, for any export format."""
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
-TRACES = os.environ["TRACES"]
+TRACES = tempfile.mkdtemp(prefix="faultline-export-")
+atexit.register(shutil.rmtree, TRACES)
+subprocess.run([os.path.join(os.environ.get("BUILD", "build"), "tests/unit/export_sample"), TRACES],
+               check=True)
 ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
 MS = 10**6
 

@@ -14,11 +14,7 @@
 #include "command/common/progress.h"
 #include "command/common/traces.h"
 #include "base/log.h"
-#include "output/timeline/chrome.h"
-#include "output/timeline/export_perfetto.h"
-#include "output/timeline/export_pfw.h"
-#include "output/timeline/export_speedscope.h"
-#include "output/tables/export_sqlite.h"
+#include "output/base/export.h"
 #include "output/tables/export_tables.h"
 #include "base/units.h"
 
@@ -32,8 +28,7 @@ struct export_request {
 #define FIELD(name) offsetof(struct export_request, name)
 
 static const struct option_row rows[] = {
-	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to),
-	  "Output format: chrome, csv, jsonl, sqlite, pfw, perfetto, speedscope." },
+	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to), "Output format: " EXPORT_NAMES "." },
 	{ 'o', "output", "FILE", OPTION_STRING, FIELD(output),
 	  "Output file, compressed if its name ends in .gz; - is standard output. For csv and "
 	  "jsonl: a directory with one file per table." },
@@ -41,7 +36,7 @@ static const struct option_row rows[] = {
 	  "For csv and jsonl: only this table, written to FILE." },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 	{ 0, "describe", "FORMAT", OPTION_STRING, FIELD(describe),
-	  "Describe a format and exit: chrome, csv, jsonl, sqlite, pfw, perfetto, speedscope." },
+	  "Describe a format and exit: " EXPORT_NAMES "." },
 };
 
 static const struct option_table table = {
@@ -52,24 +47,9 @@ static const struct option_table table = {
 	.shared = { { &filter_rows, FIELD(filter) } },
 };
 
-struct work;
-
-/* `write` returns 0 or -errno. Errors of the target's sink stay in the sink; `error` describes
- * others. */
-struct format {
-	const char *name;
-	enum export_kind kind;
-	int (*write)(struct work *work);
-	const struct table_format *tables; /* --table selects one of them, which goes to a file */
-	export_stream *stream;
-	/* What the format contains: in its own words, or as derived from an empty trace. */
-	void (*emit)(struct sink *out);
-	int (*describe)(struct sink *out, struct trace_reader *nothing, struct trace_error *error);
-};
-
 struct work {
 	const struct export_request *request;
-	const struct format *format;
+	const struct export_format *format;
 	struct export_target *target;
 	struct trace_reader **traces;
 	const char *const *names;
@@ -82,7 +62,7 @@ struct work {
 	size_t absent_count;
 };
 
-/* --- formats --- */
+/* --- writing --- */
 
 static void emit_progress(void *context, double done)
 {
@@ -103,86 +83,63 @@ static void keep_absent(void *context, const char *name, const char *why)
 	work->absent_count++;
 }
 
-static struct relation_options table_options(struct work *work)
+/* Returns 0 or -errno. Errors of the target's sink stay in the sink; work->error describes
+ * others. */
+static int write_format(struct work *work)
 {
-	return (struct relation_options) {
+	const struct export_format *format = work->format;
+	const struct relation_options tables = {
 		.only = work->request->table,
 		.filter = &work->request->filter,
 		.progress = emit_progress,
 		.absent = keep_absent,
 		.context = work,
 	};
-}
-
-static int write_tables(struct work *work)
-{
-	const struct table_format *format = work->format->tables;
-	const struct relation_options options = table_options(work);
-
-	if (work->target->kind == EXPORT_FILE)
-		return export_tables_one(format, &work->target->out, work->traces, work->names,
-					 work->trace_count, &options, &work->error);
-	return export_tables_directory(format, work->target->directory, work->request->force,
-				       work->traces, work->names, work->trace_count, &options,
-				       &work->error);
-}
-
-static int write_sqlite(struct work *work)
-{
-	const struct relation_options options = table_options(work);
-
-	return export_sqlite(export_target_path(work->target), work->traces, work->names,
-			     work->trace_count, &options, &work->error);
-}
-
-static int write_stream(struct work *work)
-{
 	const struct export_options options = { .filter = &work->request->filter,
 						.progress = progress_update,
 						.context = &work->progress };
+	struct export_target *target = work->target;
 
-	return work->format->stream(&work->target->out, work->traces, work->names,
-				    work->trace_count, &options, &work->error);
+	if (format->stream)
+		return format->stream(format, &target->out, work->traces, work->names,
+				      work->trace_count, &options, &work->error);
+	if (format->file)
+		return format->file(export_target_path(target), work->traces, work->names,
+				    work->trace_count, &tables, &work->error);
+	if (target->kind == EXPORT_FILE)
+		return export_tables_one(format->tables, &target->out, work->traces, work->names,
+					 work->trace_count, &tables, &work->error);
+	return export_tables_directory(format->tables, target->directory, work->request->force,
+				       work->traces, work->names, work->trace_count, &tables,
+				       &work->error);
 }
 
-static const struct format formats[] = {
-	{ "chrome", EXPORT_FILE, write_stream, .stream = chrome_write, .emit = chrome_describe },
-	{ "csv", EXPORT_DIRECTORY, write_tables, .tables = &export_csv,
-	  .describe = export_tables_describe },
-	{ "jsonl", EXPORT_DIRECTORY, write_tables, .tables = &export_jsonl,
-	  .describe = export_tables_describe },
-	{ "sqlite", EXPORT_PATH, write_sqlite, .describe = export_sqlite_describe },
-	{ "pfw", EXPORT_FILE, write_stream, .stream = export_pfw, .emit = export_pfw_describe },
-	{ "perfetto", EXPORT_FILE, write_stream, .stream = export_perfetto,
-	  .emit = export_perfetto_describe },
-	{ "speedscope", EXPORT_FILE, write_stream, .stream = export_speedscope,
-	  .emit = export_speedscope_describe },
-};
-#define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
+/* --- formats --- */
+
+static const struct export_format *const formats[] = { EXPORT_ADDRESSES };
+
+static enum export_kind kind_of(const struct export_format *format)
+{
+	return format->file ? EXPORT_PATH : format->tables ? EXPORT_DIRECTORY : EXPORT_FILE;
+}
 
 static void say_known_formats(const char *before, const char *name, const char *after)
 {
-	char list[128] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < FORMAT_COUNT && used < sizeof(list); i++)
-		used += snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
-				 formats[i].name);
-	log_error("%s%s%s; formats are %s", before, name, after, list);
+	log_error("%s%s%s; formats are " EXPORT_NAMES, before, name, after);
 }
 
-static const struct format *format_named(const char *name)
+static const struct export_format *format_named(const char *name)
 {
-	for (size_t i = 0; name && i < FORMAT_COUNT; i++)
-		if (!strcmp(formats[i].name, name))
-			return &formats[i];
+	for (size_t i = 0; name && i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(formats[i]->name, name))
+			return formats[i];
 	return NULL;
 }
 
-static const struct format *find_format(struct export_request *request)
+static const struct export_format *find_format(struct export_request *request)
 {
 	const char *name = NULL;
-	const struct format *format;
+	const struct export_format *format;
 
 	/* "--to chrome --from 10 --to 20": no format is named like a number. */
 	for (size_t i = 0; i < request->to.count; i++)
@@ -200,7 +157,7 @@ static const struct format *find_format(struct export_request *request)
 
 static int describe(const char *name)
 {
-	const struct format *format = format_named(name);
+	const struct export_format *format = format_named(name);
 	struct trace_error error = { "" };
 	struct trace_reader *nothing = NULL;
 	struct sink out;
@@ -216,8 +173,8 @@ static int describe(const char *name)
 		return EXIT_FAILED;
 	}
 	status = sink_open(&out, STDOUT_FILENO);
-	if (!status && format->emit)
-		format->emit(&out);
+	if (!status && format->about)
+		sink_text(&out, format->about);
 	else if (!status)
 		status = format->describe(&out, nothing, &error);
 	if (!status)
@@ -230,7 +187,8 @@ static int describe(const char *name)
 /* --- the command --- */
 
 /* Formats consist of events, so summed operations are missing. */
-static void emit_summed(struct trace_reader *trace, const char *name, const struct format *format)
+static void emit_summed(struct trace_reader *trace, const char *name,
+			const struct export_format *format)
 {
 	size_t blocks = trace_reader_block_count(trace), i = 0;
 
@@ -240,9 +198,8 @@ static void emit_summed(struct trace_reader *trace, const char *name, const stru
 		log_warning("%s: operations summed in the kernel (--mode profile or auto) are not "
 			    "events and are not exported%s; use 'faultline report'",
 			    name,
-			    format->tables || format->kind == EXPORT_PATH
-				    ? " except in operations and findings"
-				    : "");
+			    format->tables || format->file ? " except in operations and findings"
+							   : "");
 }
 
 static int export_traces(struct work *work)
@@ -251,7 +208,7 @@ static int export_traces(struct work *work)
 	int status;
 
 	progress_start(&work->progress, "exporting");
-	status = work->format->write(work);
+	status = write_format(work);
 	if (!status)
 		status = export_target_finish(target);
 	progress_end(&work->progress);
@@ -268,7 +225,7 @@ static int export_traces(struct work *work)
 	return status == -ESRCH || status == -EEXIST ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static int check_table(const struct export_request *request, const struct format *format)
+static int check_table(const struct export_request *request, const struct export_format *format)
 {
 	char list[256];
 
@@ -290,7 +247,7 @@ static int check_table(const struct export_request *request, const struct format
 }
 
 static int check_request(struct export_request *request, int count, char *const *traces,
-			 const struct format **format)
+			 const struct export_format **format)
 {
 	int status;
 
@@ -311,7 +268,7 @@ static int check_request(struct export_request *request, int count, char *const 
 	status = filters_check(&request->filter);
 	if (status)
 		return status;
-	if ((*format)->kind == EXPORT_PATH && !strcmp(request->output, "-")) {
+	if ((*format)->file && !strcmp(request->output, "-")) {
 		log_error("-o -: %s cannot be written to a stream; name a file", (*format)->name);
 		return EXIT_USAGE;
 	}
@@ -337,7 +294,7 @@ int command_export(int argc, char **argv)
 	if (status)
 		return status;
 	target.name = request.output;
-	target.kind = request.table ? EXPORT_FILE : work.format->kind;
+	target.kind = request.table ? EXPORT_FILE : kind_of(work.format);
 	work.names = (const char *const *)argv + first;
 	work.trace_count = argc - first;
 	work.traces = calloc(work.trace_count, sizeof(struct trace_reader *));

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "output/base/export.h"
 #include "output/tables/sqlite_rows.h"
 
 struct database {
@@ -166,9 +167,10 @@ static int finish(struct database *database)
 	return status ? status : run(database, "COMMIT");
 }
 
-int export_sqlite(const char *path, struct trace_reader *const *traces, const char *const *names,
-		  size_t trace_count, const struct relation_options *options,
-		  struct trace_error *error)
+/* Returns -EIO for SQLite errors. */
+static int write_database(const char *path, struct trace_reader *const *traces,
+			  const char *const *names, size_t trace_count,
+			  const struct relation_options *options, struct trace_error *error)
 {
 	struct database database = { .error = error };
 	int status = open_database(&database, path);
@@ -194,7 +196,8 @@ static int describe(void *to, unsigned int number, const struct relation *relati
 	return 0;
 }
 
-int export_sqlite_describe(struct sink *out, struct trace_reader *nothing,
+/* The schema, with the meaning of columns and views. */
+static int describe_schema(struct sink *out, struct trace_reader *nothing,
 			   struct trace_error *error)
 {
 	static const struct relation_writer describes = { describe, NULL };
@@ -210,3 +213,9 @@ int export_sqlite_describe(struct sink *out, struct trace_reader *nothing,
 	}
 	return status ? status : out->error;
 }
+
+const struct export_format export_sqlite = {
+	.name = "sqlite",
+	.file = write_database,
+	.describe = describe_schema,
+};

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "output/tables/csv.h"
+#include "output/base/export.h"
 #include "output/base/json_tables.h"
+#include "output/tables/csv.h"
 
 /* --- comma-separated values --- */
 
@@ -33,7 +34,7 @@ static void csv_row(struct sink *out, const struct relation *relation, const str
 	sink_text(out, "\r\n");
 }
 
-const struct table_format export_csv = { ".csv", csv_head, csv_row };
+static const struct table_format csv = { ".csv", csv_head, csv_row };
 
 /* --- JSON lines --- */
 
@@ -58,7 +59,7 @@ static void jsonl_head(struct sink *out, const struct relation *relation)
 {
 }
 
-const struct table_format export_jsonl = { ".jsonl", jsonl_head, jsonl_row };
+static const struct table_format jsonl = { ".jsonl", jsonl_head, jsonl_row };
 
 /* --- files --- */
 
@@ -198,7 +199,8 @@ static int describe(void *to, unsigned int number, const struct relation *relati
 	return out->error;
 }
 
-int export_tables_describe(struct sink *out, struct trace_reader *nothing,
+/* Tables and columns, with types and meaning. */
+static int describe_tables(struct sink *out, struct trace_reader *nothing,
 			   struct trace_error *error)
 {
 	static const struct relation_writer describes = { describe, NULL };
@@ -207,3 +209,15 @@ int export_tables_describe(struct sink *out, struct trace_reader *nothing,
 
 	return relations_write(&describes, out, &nothing, &name, 1, &options, error);
 }
+
+const struct export_format export_csv = {
+	.name = "csv",
+	.tables = &csv,
+	.describe = describe_tables,
+};
+
+const struct export_format export_jsonl = {
+	.name = "jsonl",
+	.tables = &jsonl,
+	.describe = describe_tables,
+};

@@ -19,8 +19,6 @@ struct table_format {
 	void (*row)(struct sink *out, const struct relation *relation, const struct cell *cells);
 };
 
-extern const struct table_format export_csv, export_jsonl;
-
 /*
  * Writes each table to a file in a directory, NAME.csv and so on, readable only by the user.
  * Existing files are an error, or replaced if `replace`. Removes the files that it made after an
@@ -35,9 +33,5 @@ int export_tables_one(const struct table_format *format, struct sink *out,
 		      struct trace_reader *const *traces, const char *const *names,
 		      size_t trace_count, const struct relation_options *options,
 		      struct trace_error *error);
-
-/* Describes tables and columns, with types and meaning. `nothing` is an empty trace. */
-int export_tables_describe(struct sink *out, struct trace_reader *nothing,
-			   struct trace_error *error);
 
 #endif

@@ -1,426 +1,522 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Writes each kind of row in Perfetto's format. */
-#include "output/timeline/export_perfetto.h"
-
+/*
+ * Writes a timeline in Perfetto's own format (protobuf), for ui.perfetto.dev and trace_processor:
+ * the messages of tests/unit/perfetto.proto, which has the field numbers, on one sequence, with
+ * interned names and paths and compressed packets.
+ *
+ * Viewers sort packets by time, those of the same time in file order, and an end closes the latest
+ * slice of its track. The model's order suits that: slices of a track nest, and one that begins
+ * with another and ends later comes first.
+ */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "analysis/events/resolve.h"
-#include "analysis/order/walk.h"
-#include "base/grow.h"
+#include "base/map.h"
 #include "output/base/args.h"
-#include "output/timeline/perfetto_tracks.h"
+#include "output/base/escape.h"
+#include "output/base/flags.h"
+#include "output/timeline/perfetto_pack.h"
+#include "output/timeline/timeline.h"
 
-struct open_span {
-	uint64_t name, category, args, begin_ns; /* string ids of its trace; begin_ns is a time */
-	uint32_t group;				 /* its thread's span tracks */
-	uint32_t newer, older;			 /* spans of the thread, or NO_SPAN */
-	uint32_t lane;
+/* TracePacket, and its flags */
+enum { CLOCK_SNAPSHOT = 6, TIMESTAMP = 8, SEQUENCE = 10, TRACK_EVENT, INTERNED, PACKET_FLAGS };
+enum { TRACK_DESCRIPTOR = 60 };
+enum { STATE_CLEARED = 1, NEEDS_STATE };
+/* TrackEvent */
+enum { CATEGORY_IID = 3, ANNOTATION, TYPE = 9, NAME_IID, TRACK_UUID };
+enum { COUNTER_VALUE = 30, FLOW_IDS = 47, FLOW_ENDS };
+enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
+/* DebugAnnotation */
+enum { ARG_NAME_IID = 1, ARG_UINT = 3, ARG_STRING = 6, ARG_STRING_IID = 17 };
+/* InternedData; files and flags are strings of annotations, too */
+enum { CATEGORIES = 1, NAMES, ARG_NAMES, ARG_STRINGS = 29 };
+#define OF_FILES (1u << 8)
+#define OF_FLAGS(kind) (((kind) + 2u) << 8)
+/* TrackDescriptor, ProcessDescriptor, ThreadDescriptor, CounterDescriptor */
+enum { UUID = 1, TRACK_NAME, PROCESS, THREAD, PARENT_UUID, COUNTER = 8 };
+enum { PID = 1, COMMAND_LINE, PROCESS_NAME = 6, TID = 2, THREAD_NAME = 5, UNIT_NAME };
+
+#define WORDS_RECENT 1024
+#define FIELD_BYTES 32	   /* exceeds a number with its tag */
+#define NUMBERS_BYTES 2048 /* exceeds all numbers of a message */
+
+struct word {
+	uint64_t what, id, iid; /* iid 0: none */
 };
-#define NO_SPAN UINT32_MAX
 
 struct perfetto {
-	const struct export_options *options;
-	struct job job;
-	struct row_resolver *resolver;
+	struct sink *file;
 	struct perfetto_pack *pack;
-	struct perfetto_tracks tracks;
-	uint64_t base_ns, run_ns; /* starts of the earliest row and of the run */
-	struct open_span *spans;  /* by slot */
-	size_t span_room;
-	struct sink made;
+	struct sink body, inner, text; /* messages under construction, innermost last */
+	struct map iids;	       /* what, id -> iid */
+	struct word recent[WORDS_RECENT];
 };
 
-static uint64_t since(const struct perfetto *perfetto, uint64_t time_ns)
+/* --- messages --- */
+
+static struct sink *begin(struct sink *message)
 {
-	return clock_subtract(time_ns, perfetto->base_ns);
+	message->used = 0;
+	sink_reserve(message, NUMBERS_BYTES);
+	return message;
 }
 
-static int error_of(const struct perfetto *perfetto)
+/* Writes a number. There must be room: begin() makes enough for the numbers of any message, and
+ * put_bytes() makes it again. */
+static void put_uint(struct sink *out, unsigned int field, uint64_t value)
 {
-	return perfetto->tracks.error ? perfetto->tracks.error : perfetto->made.error;
+	uint8_t *at = (uint8_t *)out->buffer + out->used;
+
+	if (!out->error)
+		out->used += perfetto_uint(at, field, value) - at;
 }
 
-/* --- calls and faults --- */
-
-static void count_bytes(struct perfetto *perfetto, const struct event *event)
+static void put_bytes(struct sink *out, unsigned int field, const char *bytes, size_t length)
 {
-	struct perfetto_tracks *tracks = &perfetto->tracks;
-	uint64_t time_ns = since(perfetto, event->start);
+	uint8_t head[FIELD_BYTES];
 
-	perfetto_count(tracks, event->process, COUNT_FETCHED, event->fetched_bytes, time_ns);
-	if (event->class == IO_READ)
-		perfetto_count(tracks, event->process, COUNT_READ, event->bytes, time_ns);
-	if (event->class == IO_WRITE)
-		perfetto_count(tracks, event->process, COUNT_WRITTEN, event->bytes, time_ns);
+	sink_bytes(out, head, perfetto_head(head, field, length) - head);
+	sink_bytes(out, bytes, length);
+	sink_reserve(out, NUMBERS_BYTES);
 }
 
-/* Prefers a path that the row itself names, as text, to the path of its file. */
-static void add_path(struct perfetto *perfetto, const struct event *event,
-		     struct perfetto_event *to)
+/* Writes the text as UTF-8. */
+static void put_text(struct perfetto *perfetto, struct sink *out, unsigned int field,
+		     struct trace_string text)
 {
-	enum trace_kind kind = event_kind(event);
-	struct resolved_row row;
-
-	if ((kind == TRACE_SYSCALL_PATH || kind == TRACE_ASYNC) &&
-	    event_value(event, SYSCALL_PATH_PATH)) {
-		row_resolve(perfetto->resolver, event, &row);
-		to->text = row.path;
-		to->text_arg = PERFETTO_ARG_FILE;
-	} else if (event->file != FILE_NONE) {
-		perfetto_arg_interned(to, PERFETTO_ARG_FILE,
-				      perfetto_file(&perfetto->tracks, event->file));
-	}
+	perfetto->text.used = 0;
+	escape_to_utf8(&perfetto->text, text.bytes, text.length);
+	put_bytes(out, field, perfetto->text.buffer, perfetto->text.used);
 }
 
-static void add_result(struct perfetto *perfetto, const struct event *event,
-		       struct perfetto_event *to)
+/* Adds a packet with one message. `head` has the fields before it. */
+static inline void add_packet(struct sink *out, const uint8_t *head, uint8_t *end,
+			      unsigned int field, const struct sink *message)
 {
-	enum trace_family family = perfetto->job.operations[event->operation].family;
+	size_t length;
+	uint8_t *at;
 
-	if (event->offset >= 0)
-		perfetto_arg_uint(to, PERFETTO_ARG_OFFSET, event->offset);
-	if (event->flags & EVENT_FAILED)
-		perfetto_arg_uint(to, PERFETTO_ARG_ERROR, -event_value(event, SYSCALL_RESULT));
-	else if (event_moves_bytes(family))
-		perfetto_arg_uint(to, PERFETTO_ARG_BYTES, event->bytes);
-}
-
-static void write_operation(struct perfetto *perfetto, const struct event *event)
-{
-	struct perfetto_tracks *tracks = &perfetto->tracks;
-	uint64_t start_ns = since(perfetto, event->start), end_ns = since(perfetto, event->end);
-	enum perfetto_kind kind = event->flags & EVENT_ASYNC ? PERFETTO_ASYNC : PERFETTO_THREAD;
-	uint32_t group = perfetto_group(tracks, kind, event->process,
-					kind == PERFETTO_ASYNC ? 0 : event->thread);
-	struct perfetto_event to;
-
-	perfetto_event_begin(&to);
-	to.track = perfetto_place(tracks, group, start_ns, end_ns, kind == PERFETTO_THREAD);
-	to.name = perfetto_operation(tracks, event->operation);
-	to.category = perfetto_family(tracks, perfetto->job.operations[event->operation].family);
-	add_path(perfetto, event, &to);
-	if (event->flags & EVENT_FAULT) {
-		perfetto_arg_uint(&to, PERFETTO_ARG_OFFSET, event->offset);
-		if (event->major)
-			perfetto_arg_uint(&to, PERFETTO_ARG_MAJOR, event->major);
-	} else if (!(event->flags & EVENT_THROTTLED)) {
-		add_result(perfetto, event, &to);
-	}
-	if (event->fetched_bytes)
-		perfetto_arg_uint(&to, PERFETTO_ARG_FETCHED, event->fetched_bytes);
-	if (event->created_bytes)
-		perfetto_arg_uint(&to, PERFETTO_ARG_CREATED, event->created_bytes);
-	perfetto_slice(tracks, &to, start_ns, end_ns);
-}
-
-/* --- storage --- */
-
-/* The same for a request and its bios. Includes the trace, since hosts reuse numbers. */
-static uint64_t flow_of(const struct event *event, unsigned int column)
-{
-	uint64_t id = event_value(event, column);
-
-	return id ? id ^ (uint64_t)event->block->trace << 56 : 0;
-}
-
-static void write_request(struct perfetto *perfetto, const struct event *event)
-{
-	struct perfetto_tracks *tracks = &perfetto->tracks;
-	uint64_t start_ns = since(perfetto, event->start), end_ns = since(perfetto, event->end);
-	uint32_t group = perfetto_group(tracks, PERFETTO_DEVICE, event->block->trace,
-					event_value(event, REQUEST_DEV));
-	struct perfetto_event to;
-
-	perfetto_event_begin(&to);
-	to.track = perfetto_place(tracks, group, start_ns, end_ns, false);
-	to.name = perfetto_operation(tracks, event->operation);
-	to.category = perfetto_family(tracks, perfetto->job.operations[event->operation].family);
-	to.flow_end = flow_of(event, REQUEST_ID);
-	if (event->file != FILE_NONE)
-		perfetto_arg_interned(&to, PERFETTO_ARG_FILE, perfetto_file(tracks, event->file));
-	perfetto_arg_uint(&to, PERFETTO_ARG_BYTES, event_value(event, REQUEST_BYTES));
-	perfetto_arg_uint(&to, PERFETTO_ARG_SECTOR, event_value(event, REQUEST_SECTOR));
-	perfetto_arg_uint(&to, PERFETTO_ARG_QUEUE, event_value(event, REQUEST_QUEUE));
-	perfetto_slice(tracks, &to, start_ns, end_ns);
-}
-
-/* Draws an instant where a thread queued the bio, with a flow to the request. */
-static void write_bio(struct perfetto *perfetto, const struct event *event)
-{
-	struct perfetto_tracks *tracks = &perfetto->tracks;
-	struct perfetto_event to;
-
-	if (event->process == PROCESS_UNKNOWN)
+	end = perfetto_head(end, field, message->used);
+	length = end - head;
+	if (!sink_reserve(out, FIELD_BYTES + length + message->used))
 		return;
-	perfetto_event_begin(&to);
-	to.track = perfetto_lane(
-		tracks, perfetto_group(tracks, PERFETTO_THREAD, event->process, event->thread), 0);
-	to.name = perfetto_operation(tracks, event->operation);
-	to.category = perfetto_family(tracks, perfetto->job.operations[event->operation].family);
-	to.flow = flow_of(event, BIO_REQUEST);
-	perfetto_arg_uint(&to, PERFETTO_ARG_BYTES, event->bytes);
-	perfetto_instant(tracks, &to, since(perfetto, event->start));
+	at = perfetto_head((uint8_t *)out->buffer + out->used, 1, length + message->used);
+	memcpy(at, head, length);
+	memcpy(at + length, message->buffer, message->used);
+	out->used = (char *)at + length + message->used - out->buffer;
 }
 
-/* --- spans and instants --- */
-
-static void add_args(struct perfetto *perfetto, uint32_t trace, uint64_t string,
-		     struct perfetto_event *to)
+static void add_plain(struct timeline *timeline, unsigned int field, const struct sink *message,
+		      unsigned int flags)
 {
-	const struct trace_reader *reader = perfetto->job.traces[trace].reader;
+	uint8_t head[3 * FIELD_BYTES], *end = perfetto_uint(head, SEQUENCE, 1);
 
-	to->text = args_json(&perfetto->made, trace_reader_string(reader, string));
-	to->text_arg = PERFETTO_ARG_ARGS;
+	if (flags)
+		end = perfetto_uint(end, PACKET_FLAGS, flags);
+	add_packet(timeline->out, head, end, field, message);
 }
 
-static void write_moment(struct perfetto *perfetto, const struct event *event)
+static void add_event(struct sink *out, const struct sink *event, uint64_t time_ns,
+		      unsigned int flags)
 {
-	struct perfetto_tracks *tracks = &perfetto->tracks;
-	uint32_t trace = event->block->trace;
-	struct perfetto_event to;
+	uint8_t head[4 * FIELD_BYTES], *end = perfetto_uint(head, TIMESTAMP, time_ns);
 
-	perfetto_event_begin(&to);
-	to.track = perfetto_lane(
-		tracks, perfetto_group(tracks, PERFETTO_THREAD, event->process, event->thread), 0);
-	to.name = perfetto_name(tracks, trace, event_value(event, INSTANT_NAME));
-	to.category = perfetto_category(tracks, trace, event_value(event, INSTANT_CATEGORY));
-	add_args(perfetto, trace, event_value(event, INSTANT_ARGS), &to);
-	perfetto_instant(tracks, &to, since(perfetto, event->start));
+	end = perfetto_uint(end, SEQUENCE, 1);
+	if (flags)
+		end = perfetto_uint(end, PACKET_FLAGS, flags);
+	add_packet(out, head, end, TRACK_EVENT, event);
 }
 
-static int span_begun(void *state, uint32_t slot, const struct event *event)
+/* Ends a callback: nothing holds timeline->out, so a full chunk can be passed on. */
+static void next_chunk(struct timeline *timeline)
 {
-	struct perfetto *perfetto = state;
-	struct perfetto_tracks *tracks = &perfetto->tracks;
-	const struct span *span = &perfetto->job.spans.slots[slot];
-	struct open_span *open;
-	uint32_t group = perfetto_group(tracks, PERFETTO_SPANS, span->process, span->thread);
+	struct perfetto *perfetto = timeline->state;
 
-	if (group == PERFETTO_NO_GROUP ||
-	    !GROW(perfetto->spans, perfetto->span_room, perfetto->job.spans.room))
-		return -ENOMEM;
-	open = &perfetto->spans[slot];
-	*open = (struct open_span) {
-		.name = event_value(event, SPAN_BEGIN_NAME),
-		.category = event_value(event, SPAN_BEGIN_CATEGORY),
-		.args = event_value(event, SPAN_BEGIN_ARGS),
-		.begin_ns = span->begin_ns,
-		.group = group,
-		.newer = NO_SPAN,
-		.older = tracks->groups[group].newest,
-	};
-	if (open->older != NO_SPAN)
-		perfetto->spans[open->older].newer = slot;
-	tracks->groups[group].newest = slot;
-	return 0;
+	if (timeline->out->used < PERFETTO_CHUNK_BYTES)
+		return;
+	timeline_fail(timeline, perfetto->body.error);
+	timeline_fail(timeline, perfetto->inner.error);
+	timeline_fail(timeline, perfetto->text.error);
+	timeline_fail(timeline, perfetto_pack_next(perfetto->pack, &timeline->out));
 }
 
-/*
- * A span is written when it ends. Spans that began later and are still open cross it, so they move
- * to the next lane. So do spans that began at the same time, which would have to precede it on its
- * lane.
- */
-static void move_others(struct perfetto *perfetto, const struct open_span *open)
+/* --- interned texts: each is written once, before the first packet that refers to it --- */
+
+static void put_word(struct perfetto *perfetto, struct sink *out, unsigned int field, uint64_t iid,
+		     struct trace_string text)
 {
-	for (uint32_t other = open->newer; other != NO_SPAN; other = perfetto->spans[other].newer)
-		if (perfetto->spans[other].lane <= open->lane)
-			perfetto->spans[other].lane = open->lane + 1;
-	for (uint32_t other = open->older;
-	     other != NO_SPAN && perfetto->spans[other].begin_ns == open->begin_ns;
-	     other = perfetto->spans[other].older)
-		if (perfetto->spans[other].lane <= open->lane)
-			perfetto->spans[other].lane = open->lane + 1;
+	uint8_t head[FIELD_BYTES], word[2 * FIELD_BYTES], *end = perfetto_uint(word, 1, iid);
+
+	perfetto->text.used = 0;
+	escape_to_utf8(&perfetto->text, text.bytes, text.length);
+	end = perfetto_head(end, 2, perfetto->text.used);
+	sink_bytes(out, head, perfetto_head(head, field, end - word + perfetto->text.used) - head);
+	sink_bytes(out, word, end - word);
+	sink_bytes(out, perfetto->text.buffer, perfetto->text.used);
 }
 
-static void unlink_span(struct perfetto *perfetto, const struct open_span *open)
+/* Returns the number of a text that is known already; 0 if it has to be added. */
+static uint64_t find_word(struct perfetto *perfetto, uint64_t what, uint64_t id)
 {
-	if (open->newer != NO_SPAN)
-		perfetto->spans[open->newer].older = open->older;
-	else
-		perfetto->tracks.groups[open->group].newest = open->older;
-	if (open->older != NO_SPAN)
-		perfetto->spans[open->older].newer = open->newer;
-}
+	struct word *recent = &perfetto->recent[(id ^ id >> 4 ^ what) % WORDS_RECENT];
+	const uint64_t key[] = { what, id };
+	const uint64_t *iid;
 
-static int span_ended(void *state, uint32_t slot, const struct event *event)
-{
-	struct perfetto *perfetto = state;
-	const struct span *span = &perfetto->job.spans.slots[slot];
-	const struct open_span *open = &perfetto->spans[slot];
-	const struct process *process = &perfetto->job.processes.processes[span->process];
-	struct perfetto_event to;
-
-	unlink_span(perfetto, open);
-	if (!filter_wants(perfetto->options->filter, process, perfetto->run_ns, span->begin_ns,
-			  span->end_ns))
+	if (recent->iid && recent->id == id && recent->what == what)
+		return recent->iid;
+	iid = map_find(&perfetto->iids, key);
+	if (!iid)
 		return 0;
-	move_others(perfetto, open);
-	perfetto_event_begin(&to);
-	to.track = perfetto_lane(&perfetto->tracks, open->group, open->lane);
-	to.name = perfetto_name(&perfetto->tracks, process->trace, open->name);
-	to.category = perfetto_category(&perfetto->tracks, process->trace, open->category);
-	if (span->unfinished)
-		perfetto_arg_uint(&to, PERFETTO_ARG_UNFINISHED, 1);
-	add_args(perfetto, process->trace, open->args, &to);
-	perfetto_slice(&perfetto->tracks, &to, since(perfetto, span->begin_ns),
-		       since(perfetto, span->end_ns));
-	return error_of(perfetto);
+	*recent = (struct word) { what, id, *iid };
+	return *iid;
 }
 
-/* --- the walk --- */
-
-static int name_thread(struct perfetto *perfetto, const struct event *event)
+/* `what` is a field of InternedData, and what its ids stand for. */
+static uint64_t add_word(struct timeline *timeline, uint64_t what, uint64_t id,
+			 struct trace_string text)
 {
-	const struct trace_reader *reader = perfetto->job.traces[event->block->trace].reader;
-	uint32_t process;
-	int status = process_table_find(&perfetto->job.processes, event->block->trace,
-					event_value(event, EXIT_PID), event->start, &process);
+	struct perfetto *perfetto = timeline->state;
+	const uint64_t key[] = { what, id };
+	bool added;
+	uint64_t *iid = map_add(&perfetto->iids, key, &added);
 
-	if (!status)
-		perfetto_name_thread(&perfetto->tracks, process, event_value(event, EXIT_TID),
-				     trace_reader_string(reader, event_value(event, EXIT_COMM)));
-	return status;
-}
-
-static int take_event(struct perfetto *perfetto, const struct event *event)
-{
-	if (event_kind(event) == TRACE_EXIT)
-		return name_thread(perfetto, event);
-	if (event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_ASYNC | EVENT_VFS)) {
-		count_bytes(perfetto, event);
-		if (!(event->flags & EVENT_SECOND))
-			write_operation(perfetto, event);
-	} else if (event->flags & EVENT_THROTTLED) {
-		write_operation(perfetto, event);
-	} else if (event->flags & EVENT_REQUEST) {
-		write_request(perfetto, event);
-	} else if (event->flags & EVENT_BIO) {
-		write_bio(perfetto, event);
-	} else if (event->flags & EVENT_INSTANT) {
-		write_moment(perfetto, event);
+	if (!iid) {
+		timeline_fail(timeline, -ENOMEM);
+		return 0;
 	}
-	return 0;
+	*iid = TIMELINE_ARG_COUNT + perfetto->iids.count;
+	put_word(perfetto, begin(&perfetto->inner), what & 0xff, *iid, text);
+	add_plain(timeline, INTERNED, &perfetto->inner, NEEDS_STATE);
+	return *iid;
 }
 
-static int take_events(void *state, const struct event *events, size_t count)
+static uint64_t name_iid(struct timeline *timeline, unsigned int field,
+			 const struct timeline_name *name)
 {
-	struct perfetto *perfetto = state;
-	int status = 0;
+	uint64_t iid = find_word(timeline->state, field, name->id);
 
-	for (const struct event *event = events; event < events + count && !status; event++)
-		status = take_event(perfetto, event);
-	return status ? status : error_of(perfetto);
+	return iid ? iid : add_word(timeline, field, name->id, name->text);
 }
 
-#define BIT(kind) (1ull << TRACE_##kind)
-#define KINDS                                                                                      \
-	(CURSOR_SPAN_KINDS | BIT(SYSCALL) | BIT(SYSCALL_PATH) | BIT(ASYNC) | BIT(FAULT) |          \
-	 BIT(VFS) | BIT(THROTTLE) | BIT(REQUEST) | BIT(BIO) | BIT(INSTANT))
-
-/* A trace's recorded start may be later than its earliest row. */
-static void find_base(struct perfetto *perfetto)
+static uint64_t file_iid(struct timeline *timeline, const struct timeline_arg *arg)
 {
-	struct job *job = &perfetto->job;
+	uint64_t iid = find_word(timeline->state, ARG_STRINGS | OF_FILES, arg->value);
+	struct trace_string path;
 
-	perfetto->base_ns = perfetto->run_ns = job->start_ns;
-	for (size_t i = 0; i < job->trace_count; i++) {
-		struct trace_reader *reader = job->traces[i].reader;
+	if (iid)
+		return iid;
+	path = timeline_text(timeline, arg);
+	return add_word(timeline, ARG_STRINGS | OF_FILES, arg->value,
+			path.length ? path : timeline_literal("(no path)"));
+}
 
-		for (size_t j = 0; j < trace_reader_block_count(reader); j++) {
-			const struct trace_block_info *info = trace_reader_block_info(reader, j);
-			uint64_t first = clock_shifted(job->traces[i].clock, info->start);
+/* "nowait, direct" */
+static uint64_t flags_iid(struct timeline *timeline, enum trace_kind kind, uint64_t flags)
+{
+	uint64_t iid = find_word(timeline->state, ARG_STRINGS | OF_FLAGS(kind), flags);
+	struct sink names;
 
-			if (KINDS >> info->kind & 1 && first < perfetto->base_ns)
-				perfetto->base_ns = first;
-		}
+	if (iid)
+		return iid;
+	sink_open_memory(&names);
+	for (uint64_t left = flags; left; left &= left - 1) {
+		unsigned int bit = __builtin_ctzll(left);
+
+		sink_text(&names, names.used ? ", " : "");
+		if (flags_name(kind, bit))
+			sink_text(&names, flags_name(kind, bit));
+		else
+			sink_format(&names, "bit %u", bit);
+	}
+	timeline_fail(timeline, names.error);
+	iid = add_word(timeline, ARG_STRINGS | OF_FLAGS(kind), flags,
+		       (struct trace_string) { names.buffer, names.used });
+	sink_close(&names);
+	return iid;
+}
+
+/* --- arguments --- */
+
+static void put_arg(struct sink *event, enum timeline_arg_id id, unsigned int field, uint64_t value)
+{
+	uint8_t *at = (uint8_t *)event->buffer + event->used, *length;
+
+	if (event->error)
+		return;
+	at = perfetto_varint(at, PERFETTO_TAG(ANNOTATION, PERFETTO_BYTES));
+	length = at++; /* an annotation without a text is shorter than 128 bytes */
+	at = perfetto_uint(at, ARG_NAME_IID, id + 1);
+	at = perfetto_uint(at, field, value);
+	*length = at - length - 1;
+	event->used = (char *)at - event->buffer;
+}
+
+static void put_text_arg(struct perfetto *perfetto, enum timeline_arg_id id,
+			 struct trace_string text)
+{
+	struct sink *inner = begin(&perfetto->inner);
+
+	put_uint(inner, ARG_NAME_IID, id + 1);
+	put_text(perfetto, inner, ARG_STRING, text);
+	put_bytes(&perfetto->body, ANNOTATION, inner->buffer, inner->used);
+}
+
+/* Leaves out what other arguments say, so that packets stay small. */
+static bool is_redundant(const struct timeline_item *item, const struct timeline_arg *arg)
+{
+	const struct timeline_arg *bytes;
+
+	if (arg->id == TIMELINE_ASKED) {
+		bytes = timeline_find_arg(item, TIMELINE_BYTES);
+		return bytes && bytes->value == arg->value;
+	}
+	return arg->id == TIMELINE_RESULT || (arg->id == TIMELINE_FETCHED && !arg->value);
+}
+
+static void add_arg(struct timeline *timeline, const struct timeline_item *item,
+		    const struct timeline_arg *arg)
+{
+	struct perfetto *perfetto = timeline->state;
+	struct sink *body = &perfetto->body, given;
+
+	switch (arg->type) {
+	case TIMELINE_PATH:
+		put_arg(body, arg->id, ARG_STRING_IID, file_iid(timeline, arg));
+		break;
+	case TIMELINE_BITS:
+		put_arg(body, arg->id, ARG_STRING_IID, flags_iid(timeline, item->kind, arg->value));
+		break;
+	case TIMELINE_TEXT:
+	case TIMELINE_WORDS:
+		put_text_arg(perfetto, arg->id, arg->text);
+		break;
+	case TIMELINE_MSGPACK:
+		if (!arg->text.length)
+			break;
+		sink_open_memory(&given);
+		put_text_arg(perfetto, arg->id, args_json(&given, arg->text));
+		timeline_fail(timeline, given.error);
+		sink_close(&given);
+		break;
+	default:
+		put_arg(body, arg->id, ARG_UINT, arg->value);
 	}
 }
 
-static int write_all(struct perfetto *perfetto, struct trace_error *error)
-{
-	static const struct walk_calls calls = { .events = take_events,
-						 .span_begun = span_begun,
-						 .span_ended = span_ended };
-	const struct walk_consumer consumer = { &calls, perfetto };
-	struct walk walk = {
-		.cursor.kinds = KINDS,
-		.turns = true,
-		.consumers = &consumer,
-		.consumer_count = 1,
-		.progress = perfetto->options->progress,
-		.context = perfetto->options->context,
-	};
-	int status;
+/* --- events --- */
 
-	/* Rare kinds get all columns; calls and faults only those that events are built from. */
-	for (int i = 0; i < TRACE_KIND_COUNT; i++)
-		if (i != TRACE_SYSCALL && i != TRACE_FAULT)
-			walk.cursor.columns[i] = (1ull << trace_schemas[i].column_count) - 1;
-	find_base(perfetto);
-	perfetto_tracks_init(&perfetto->tracks, &perfetto->job, perfetto->pack,
-			     clock_subtract(perfetto->job.end_ns, perfetto->base_ns));
-	status = device_names_load(&perfetto->tracks.devices, &perfetto->job, error);
-	if (!status)
-		status = perfetto_tracks_begin(&perfetto->tracks, perfetto->base_ns);
-	if (!status)
-		status = filter_start(&walk.filter, perfetto->options->filter, &perfetto->job,
-				      error);
-	filter_set_cursor(walk.filter, &walk.cursor);
-	if (!status)
-		status = row_resolver_open(&perfetto->resolver, &perfetto->job);
-	if (!status)
-		status = walk_run(&perfetto->job, &walk, error);
-	filter_close(walk.filter);
-	if (!status) {
-		perfetto_count_end(&perfetto->tracks);
-		status = perfetto->tracks.error;
+static void put_flow(struct sink *event, unsigned int field, uint64_t id)
+{
+	uint8_t bytes[FIELD_BYTES], *end;
+
+	end = perfetto_varint(bytes, PERFETTO_TAG(field, PERFETTO_FIXED64));
+	memcpy(end, &id, sizeof(id));
+	sink_bytes(event, bytes, end + sizeof(id) - bytes);
+	sink_reserve(event, NUMBERS_BYTES);
+}
+
+static void build_event(struct timeline *timeline, const struct timeline_item *item,
+			unsigned int type)
+{
+	struct perfetto *perfetto = timeline->state;
+	uint64_t category = name_iid(timeline, CATEGORIES, &item->category);
+	uint64_t name = name_iid(timeline, NAMES, &item->name);
+	struct sink *body = begin(&perfetto->body);
+
+	put_uint(body, CATEGORY_IID, category);
+	put_uint(body, TYPE, type);
+	put_uint(body, NAME_IID, name);
+	put_uint(body, TRACK_UUID, item->track->number + 1);
+	if (item->flow)
+		put_flow(body, item->kind == TRACE_BIO ? FLOW_IDS : FLOW_ENDS, item->flow);
+	for (size_t i = 0; i < item->arg_count; i++)
+		if (!is_redundant(item, &item->args[i]))
+			add_arg(timeline, item, &item->args[i]);
+}
+
+static void write_slice(struct timeline *timeline, struct sink *out,
+			const struct timeline_item *item)
+{
+	struct perfetto *perfetto = timeline->state;
+	uint8_t event[2 * FIELD_BYTES], *end;
+
+	build_event(timeline, item, TYPE_BEGIN);
+	add_event(out, &perfetto->body, item->start_ns, NEEDS_STATE);
+	end = perfetto_uint(event, TYPE, TYPE_END);
+	end = perfetto_uint(end, TRACK_UUID, item->track->number + 1);
+	add_event(out, &(struct sink) { .buffer = (char *)event, .used = end - event },
+		  item->end_ns, 0);
+	next_chunk(timeline);
+}
+
+static void write_instant(struct timeline *timeline, const struct timeline_item *item)
+{
+	struct perfetto *perfetto = timeline->state;
+
+	build_event(timeline, item, TYPE_INSTANT);
+	add_event(timeline->out, &perfetto->body, item->start_ns, NEEDS_STATE);
+	next_chunk(timeline);
+}
+
+static void write_counter(struct timeline *timeline, const struct timeline_track *track,
+			  uint64_t time_ns, double value)
+{
+	struct perfetto *perfetto = timeline->state;
+	struct sink *body = begin(&perfetto->body);
+
+	put_uint(body, TYPE, TYPE_COUNTER);
+	put_uint(body, TRACK_UUID, track->number + 1);
+	put_uint(body, COUNTER_VALUE, value < 9e18 ? value : INT64_MAX);
+	add_event(timeline->out, body, time_ns, 0);
+	next_chunk(timeline);
+}
+
+/* --- tracks --- */
+
+static void describe_process(struct timeline *timeline, const struct timeline_track *track)
+{
+	struct perfetto *perfetto = timeline->state;
+	const struct process *process = &timeline->job.processes.processes[track->process];
+	const struct trace_reader *reader = timeline->job.traces[process->trace].reader;
+	struct trace_string command = trace_reader_string(reader, process->command);
+	struct sink *inner = begin(&perfetto->inner);
+
+	put_uint(inner, PID, track->pid % INT32_MAX);
+	for (size_t at = 0; at < command.length;) {
+		size_t length = strnlen(command.bytes + at, command.length - at);
+
+		put_text(perfetto, inner, COMMAND_LINE,
+			 (struct trace_string) { command.bytes + at, length });
+		at += length + 1;
 	}
-	perfetto_tracks_free(&perfetto->tracks);
-	return status;
+	put_text(perfetto, inner, PROCESS_NAME, track->name);
+	put_bytes(&perfetto->body, PROCESS, inner->buffer, inner->used);
 }
 
-int export_perfetto(struct sink *out, struct trace_reader *const *traces, const char *const *names,
-		    size_t trace_count, const struct export_options *options,
-		    struct trace_error *error)
+static void describe_thread(struct perfetto *perfetto, const struct timeline_track *track)
 {
-	struct perfetto perfetto = { .options = options };
-	int status = job_load(&perfetto.job, traces, names, trace_count, error);
+	struct sink *inner = begin(&perfetto->inner);
 
-	sink_open_memory(&perfetto.made);
-	if (!status)
-		status = perfetto_pack_open(&perfetto.pack, out);
-	if (!status)
-		status = write_all(&perfetto, error);
-	if (!status)
-		status = perfetto_pack_finish(perfetto.pack);
-	perfetto_pack_close(perfetto.pack);
-	row_resolver_close(perfetto.resolver);
-	sink_close(&perfetto.made);
-	free(perfetto.spans);
-	job_free(&perfetto.job);
-	if (status == -ENOMEM)
-		snprintf(error->text, sizeof(error->text), "out of memory");
-	return status;
+	put_uint(inner, PID, track->pid % INT32_MAX);
+	put_uint(inner, TID, track->tid % INT32_MAX);
+	if (track->name.length)
+		put_text(perfetto, inner, THREAD_NAME, track->name);
+	put_bytes(&perfetto->body, THREAD, inner->buffer, inner->used);
 }
 
-void export_perfetto_describe(struct sink *out)
+static void write_track(struct timeline *timeline, const struct timeline_track *track)
 {
-	sink_text(
-		out,
-		"Perfetto's Trace (protobuf), packets compressed with deflate. Times are in ns\n"
-		"since the start; the clock snapshot has its wall-clock time.\n\n"
-		"  tracks    one per process (rank, program), its threads below it; \"spans\"\n"
-		"            below threads; \"asynchronous\" (io_uring, libaio) below processes;\n"
-		"            \"device NAME (MAJOR:MINOR)\" per device; \"overlapping\" for slices\n"
-		"            that cross others\n"
-		"  slices    calls, faults, spans, requests: name, category, and annotations\n"
-		"            file, offset, bytes, fetched_bytes, created_bytes, major, error\n"
-		"            (errno), sector, queue_ns, unfinished, args (JSON)\n"
-		"  instants  marked instants; bios where threads queue them, with flows to\n"
-		"            their requests\n"
-		"  counters  bytes per second read, written and brought into the cache, by\n"
-		"            process\n\n"
-		"Not included: unattributed page-cache fill, forks and execs.\n");
+	struct perfetto *perfetto = timeline->state;
+	struct sink *body = begin(&perfetto->body), *inner = &perfetto->inner;
+
+	put_uint(body, UUID, track->number + 1);
+	if (track->kind == TIMELINE_PROCESS) {
+		describe_process(timeline, track);
+	} else if (track->kind == TIMELINE_THREAD) {
+		describe_thread(perfetto, track);
+	} else {
+		/* Viewers merge lanes of the same name. */
+		put_text(perfetto, body, TRACK_NAME,
+			 track->kind == TIMELINE_REQUESTS ? timeline_literal("requests")
+							  : track->name);
+	}
+	if (track->kind == TIMELINE_COUNTER) {
+		put_text(perfetto, begin(inner), UNIT_NAME, timeline_literal("bytes/s"));
+		put_bytes(body, COUNTER, inner->buffer, inner->used);
+	}
+	if (track->parent != TIMELINE_NONE)
+		put_uint(body, PARENT_UUID, track->parent + 1);
+	add_plain(timeline, TRACK_DESCRIPTOR, body, 0);
+	next_chunk(timeline);
 }
+
+/* --- the trace --- */
+
+static void put_clock(struct perfetto *perfetto, unsigned int clock, uint64_t time_ns)
+{
+	struct sink *inner = begin(&perfetto->inner);
+
+	put_uint(inner, 1, clock);
+	put_uint(inner, 2, time_ns);
+	put_bytes(&perfetto->body, 1, inner->buffer, inner->used);
+}
+
+/* Starts with the clocks and the names of arguments. */
+static int begin_trace(struct timeline *timeline)
+{
+	struct perfetto *perfetto = timeline->state;
+	struct sink *body = &perfetto->body;
+	int status = perfetto_pack_open(&perfetto->pack, timeline->out);
+
+	sink_open_memory(&perfetto->body);
+	sink_open_memory(&perfetto->inner);
+	sink_open_memory(&perfetto->text);
+	map_init(&perfetto->iids, 2, 1);
+	begin(body);
+	if (!status)
+		status = perfetto_pack_next(perfetto->pack, &timeline->out);
+	if (status)
+		return status;
+	/* Ties time 0 of the trace's clock (6, since boot) to the wall clock (1). */
+	put_clock(perfetto, 6, 0);
+	put_clock(perfetto, 1, timeline->base_ns);
+	put_uint(body, 2, 6);
+	add_plain(timeline, CLOCK_SNAPSHOT, body, 0);
+	begin(body);
+	for (size_t i = 0; i < TIMELINE_ARG_COUNT; i++)
+		put_word(perfetto, body, ARG_NAMES, i + 1, timeline_literal(timeline_arg_names[i]));
+	add_plain(timeline, INTERNED, body, STATE_CLEARED | NEEDS_STATE);
+	return body->error;
+}
+
+static int finish_trace(struct timeline *timeline)
+{
+	struct perfetto *perfetto = timeline->state;
+
+	if (perfetto->body.error || perfetto->inner.error || perfetto->text.error)
+		return -ENOMEM;
+	return perfetto_pack_finish(perfetto->pack);
+}
+
+static void close_trace(struct timeline *timeline)
+{
+	struct perfetto *perfetto = timeline->state;
+
+	perfetto_pack_close(perfetto->pack);
+	sink_close(&perfetto->body);
+	sink_close(&perfetto->inner);
+	sink_close(&perfetto->text);
+	map_free(&perfetto->iids);
+}
+
+static const struct timeline_encoder perfetto = {
+	.state_bytes = sizeof(struct perfetto),
+	.begin = begin_trace,
+	.track = write_track,
+	.slice = write_slice,
+	.instant = write_instant,
+	.counter = write_counter,
+	.finish = finish_trace,
+	.close = close_trace,
+};
+
+const struct export_format export_perfetto = {
+	.name = "perfetto",
+	.stream = timeline_export,
+	.timeline = &perfetto,
+	.about = "Perfetto's Trace (protobuf), packets compressed with deflate. Times are in ns\n"
+		 "since the start; the clock snapshot has its wall-clock time.\n\n"
+		 "  tracks    one per process (rank, command), its threads below it;\n"
+		 "            \"overlapping\" below threads for slices that cross others;\n"
+		 "            \"asynchronous\" (io_uring, libaio) below processes; \"requests\" "
+		 "below\n"
+		 "            \"device NAME (MAJOR:MINOR)\"\n"
+		 "  slices    calls, faults, spans, requests: name, category, and annotations as\n"
+		 "            in format chrome, without result, and asked only if it differs from\n"
+		 "            bytes; error is the errno, flags are one text, args has the span's\n"
+		 "            own arguments (JSON)\n"
+		 "  instants  marked instants, fork, exec, exit, unattributed page-cache fill; "
+		 "bios\n"
+		 "            where threads queue them, with flows to their requests\n"
+		 "  counters  bytes per second read, written and brought into the cache, by\n"
+		 "            process\n",
+};

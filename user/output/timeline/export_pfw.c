@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Writes traces as lines of DFTracer's format. */
-#include "output/timeline/export_pfw.h"
-
+/*
+ * Writes a timeline in DFTracer's format (.pfw, with gzip .pfw.gz), for DFAnalyzer and
+ * dftracer-utils of 1.x and 2.x: one JSON object per line, without enclosing brackets or separating
+ * commas.
+ *
+ *   X  calls (cat POSIX, by DFTracer's names), io_uring and libaio operations (ASYNC), VFS
+ *      operations (VFS), page faults (MMAP_FAULT, which readers do not count as reads); spans with
+ *      the program's name and category; "start" (dftracer) for each process
+ *   M  HH, FH, SH: meanings of the hashes of hosts, files and command lines, before their first
+ *      use; PR: rank and program of a process
+ *
+ * Times are whole us since 1970, rounded. The format has no tracks: processes keep their pids.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/events/resolve.h"
-#include "analysis/order/walk.h"
-#include "base/grow.h"
+#include "base/map.h"
 #include "output/base/args.h"
 #include "output/base/json.h"
-
-struct pfw_span {
-	uint64_t name, category, args; /* string ids of its trace */
-};
+#include "output/timeline/timeline.h"
 
 struct pfw {
-	const struct export_options *options;
-	struct sink *out;
-	struct job job;
-	struct row_resolver *resolver;
 	struct map reported; /* hashes already announced */
-	bool *started;	     /* by process: already announced */
-	size_t started_room;
-	struct pfw_span *spans; /* by slot */
-	size_t span_room;
-	uint64_t base_ns; /* the run's start */
+	uint64_t *hosts;     /* by trace: hash of the host; 0: not announced */
+};
+
+/* The names of arguments that readers know. */
+static const char *const arg_names[TIMELINE_ARG_COUNT] = {
+	[TIMELINE_BYTES] = "ret",
+	[TIMELINE_OFFSET] = "offset",
+	[TIMELINE_ERROR] = "errno",
+	[TIMELINE_FETCHED] = "fetched_bytes",
 };
 
 /* --- names --- */
@@ -48,9 +53,9 @@ static const struct {
 	{ "fchownat", "chown" },
 };
 
-static const char *name_of(const struct resolved_row *row)
+static struct trace_string call_name(const struct timeline_item *item)
 {
-	const char *name = row->name;
+	const char *name = item->name.text.bytes;
 
 	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
 		if (!strcmp(renamed[i].op, name)) {
@@ -59,9 +64,70 @@ static const char *name_of(const struct resolved_row *row)
 		}
 	/* Current C libraries implement fstat with a call that names no path. */
 	if (!strcmp(name, "stat") &&
-	    (row->kind == TRACE_SYSCALL || !row->values[SYSCALL_PATH_PATH]))
-		return "fstat";
-	return name;
+	    (item->kind == TRACE_SYSCALL || !event_value(item->event, SYSCALL_PATH_PATH)))
+		name = "fstat";
+	return timeline_literal(name);
+}
+
+/* --- lines --- */
+
+struct line {
+	struct trace_string name, category;
+	uint64_t pid, tid, host;
+};
+
+static void open_line(struct sink *out, const struct line *line, char phase)
+{
+	sink_text(out, "{\"name\":");
+	json_text(out, line->name.bytes, line->name.length);
+	sink_text(out, ",\"cat\":");
+	json_text(out, line->category.bytes, line->category.length);
+	sink_text(out, ",\"pid\":");
+	sink_uint(out, line->pid);
+	sink_text(out, ",\"tid\":");
+	sink_uint(out, line->tid);
+	sink_text(out, ",\"ph\":\"");
+	sink_char(out, phase);
+	sink_char(out, '"');
+}
+
+static void write_hash(struct sink *out, const char *before, uint64_t hash)
+{
+	sink_text(out, before);
+	sink_format(out, "\"%016" PRIx64 "\"", hash);
+}
+
+static uint64_t rounded_us(uint64_t ns)
+{
+	return ns / 1000 + (ns % 1000 >= 500);
+}
+
+/* Writes an event up to its arguments, of which the host is the first. */
+static void open_event(struct sink *out, const struct line *line, uint64_t start_ns,
+		       uint64_t duration_ns)
+{
+	open_line(out, line, 'X');
+	sink_text(out, ",\"ts\":");
+	sink_uint(out, rounded_us(start_ns));
+	sink_text(out, ",\"dur\":");
+	sink_uint(out, rounded_us(duration_ns));
+	write_hash(out, ",\"args\":{\"hhash\":", line->host);
+}
+
+static void write_meta(struct sink *out, const struct line *of, const char *kind,
+		       struct trace_string name, struct trace_string value)
+{
+	struct line line = *of;
+
+	line.name = timeline_literal(kind);
+	line.category = timeline_literal("dftracer");
+	open_line(out, &line, 'M');
+	write_hash(out, ",\"args\":{\"hhash\":", line.host);
+	sink_text(out, ",\"name\":");
+	json_text(out, name.bytes, name.length);
+	sink_text(out, ",\"value\":");
+	json_text(out, value.bytes, value.length);
+	sink_text(out, "}}\n");
 }
 
 /* --- hashes --- */
@@ -79,99 +145,34 @@ static uint64_t hash_of(struct trace_string text)
 	return hash ? hash : 1;
 }
 
-static void write_hash(struct sink *out, const char *before, uint64_t hash)
+/* Returns the hash of a name, and writes its meaning once per host; kinds do not share hashes. */
+static uint64_t find_hash(struct timeline *timeline, const struct line *of, const char *kind,
+			  struct trace_string name)
 {
-	sink_text(out, before);
-	sink_format(out, "\"%016" PRIx64 "\"", hash);
-}
-
-static uint64_t host_of(const struct pfw *pfw, uint32_t trace)
-{
-	const char *host = pfw->job.traces[trace].header->host;
-
-	return hash_of((struct trace_string) { host, strlen(host) });
-}
-
-/* --- lines --- */
-
-struct pfw_line {
-	struct trace_string name, category;
-	uint64_t pid, tid;
-	uint32_t trace;
-};
-
-static struct trace_string literal(const char *text)
-{
-	return (struct trace_string) { text, strlen(text) };
-}
-
-static void open_line(struct sink *out, const struct pfw_line *line, char phase)
-{
-	sink_text(out, "{\"name\":");
-	json_text(out, line->name.bytes, line->name.length);
-	sink_text(out, ",\"cat\":");
-	json_text(out, line->category.bytes, line->category.length);
-	sink_text(out, ",\"pid\":");
-	sink_uint(out, line->pid);
-	sink_text(out, ",\"tid\":");
-	sink_uint(out, line->tid);
-	sink_text(out, ",\"ph\":\"");
-	sink_char(out, phase);
-	sink_char(out, '"');
-}
-
-static uint64_t rounded_us(uint64_t ns)
-{
-	return ns / 1000 + (ns % 1000 >= 500);
-}
-
-/* Writes an event up to its arguments, of which the host is the first. */
-static void open_event(struct pfw *pfw, const struct pfw_line *line, uint64_t start_ns,
-		       uint64_t end_ns)
-{
-	open_line(pfw->out, line, 'X');
-	sink_text(pfw->out, ",\"ts\":");
-	sink_uint(pfw->out, rounded_us(start_ns));
-	sink_text(pfw->out, ",\"dur\":");
-	sink_uint(pfw->out, rounded_us(end_ns - start_ns));
-	write_hash(pfw->out, ",\"args\":{\"hhash\":", host_of(pfw, line->trace));
-}
-
-static void close_event(struct pfw *pfw)
-{
-	sink_text(pfw->out, "}}\n");
-}
-
-static void write_meta(struct pfw *pfw, const struct pfw_line *of, const char *kind,
-		       struct trace_string name, struct trace_string value)
-{
-	struct pfw_line line = *of;
-
-	line.name = literal(kind);
-	line.category = literal("dftracer");
-	open_line(pfw->out, &line, 'M');
-	write_hash(pfw->out, ",\"args\":{\"hhash\":", host_of(pfw, of->trace));
-	sink_text(pfw->out, ",\"name\":");
-	json_text(pfw->out, name.bytes, name.length);
-	sink_text(pfw->out, ",\"value\":");
-	json_text(pfw->out, value.bytes, value.length);
-	close_event(pfw);
-}
-
-/* Writes a hash's meaning once; kinds do not share hashes. Returns 0 or -ENOMEM. */
-static int emit_hash(struct pfw *pfw, const struct pfw_line *of, const char *kind,
-		     struct trace_string name, uint64_t hash)
-{
-	const uint64_t key[] = { hash, (uint64_t)kind[0] << 32 | host_of(pfw, of->trace) >> 32 };
+	struct pfw *pfw = timeline->state;
+	uint64_t hash = hash_of(name);
+	const uint64_t key[] = { hash, (uint64_t)kind[0] << 32 | of->host >> 32 };
 	char digits[17];
-	bool added;
+	bool added = false;
 
 	if (!map_add(&pfw->reported, key, &added))
-		return -ENOMEM;
+		timeline_fail(timeline, -ENOMEM);
 	snprintf(digits, sizeof(digits), "%016" PRIx64, hash);
 	if (added)
-		write_meta(pfw, of, kind, name, literal(digits));
-	return 0;
+		write_meta(timeline->out, of, kind, name, timeline_literal(digits));
+	return hash;
+}
+
+static void set_host(struct timeline *timeline, struct line *line, uint32_t trace)
+{
+	struct pfw *pfw = timeline->state;
+	struct trace_string host = timeline_literal(timeline->job.traces[trace].header->host);
+
+	if (!pfw->hosts[trace]) {
+		line->host = pfw->hosts[trace] = hash_of(host);
+		find_hash(timeline, line, "HH", host);
+	}
+	line->host = pfw->hosts[trace];
 }
 
 /* --- processes --- */
@@ -184,266 +185,139 @@ static void join_command(struct sink *joined, struct trace_string command)
 			sink_char(joined, command.bytes[i] ? command.bytes[i] : ' ');
 }
 
-static int write_start(struct pfw *pfw, uint32_t number, struct pfw_line *line)
+/* Writes the metadata of a process before its first line. */
+static void write_track(struct timeline *timeline, const struct timeline_track *track)
 {
-	const struct process *process = &pfw->job.processes.processes[number];
-	const struct trace_reader *reader = pfw->job.traces[process->trace].reader;
+	const struct process *process = &timeline->job.processes.processes[track->process];
+	const struct trace_reader *reader = timeline->job.traces[process->trace].reader;
+	struct line line = { .pid = process->pid, .tid = process->pid };
 	struct trace_string comm = trace_reader_string(reader, process->comm);
-	struct sink joined;
+	uint64_t comm_hash = 0, command_hash = 0;
+	struct sink joined, *out = timeline->out;
 	char rank[24];
-	int status;
 
+	if (track->kind != TIMELINE_PROCESS || track->process == PROCESS_UNKNOWN)
+		return;
+	set_host(timeline, &line, process->trace);
 	sink_open_memory(&joined);
 	join_command(&joined, trace_reader_string(reader, process->command));
-	status = joined.error;
-	if (!status && joined.used)
-		status = emit_hash(pfw, line, "SH",
-				   (struct trace_string) { joined.buffer, joined.used },
-				   hash_of((struct trace_string) { joined.buffer, joined.used }));
-	if (!status && comm.length)
-		status = emit_hash(pfw, line, "SH", comm, hash_of(comm));
+	timeline_fail(timeline, joined.error);
+	if (joined.used)
+		command_hash = find_hash(timeline, &line, "SH",
+					 (struct trace_string) { joined.buffer, joined.used });
+	sink_close(&joined);
+	if (comm.length)
+		comm_hash = find_hash(timeline, &line, "SH", comm);
 	if (process->rank >= 0) {
 		snprintf(rank, sizeof(rank), "%" PRId64, process->rank);
-		write_meta(pfw, line, "PR", literal("rank"), literal(rank));
+		write_meta(out, &line, "PR", timeline_literal("rank"), timeline_literal(rank));
 	}
 	if (comm.length)
-		write_meta(pfw, line, "PR", literal("comm"), comm);
-	line->name = literal("start");
-	line->category = literal("dftracer");
-	open_event(pfw, line, process->start_ns, process->start_ns);
-	sink_text(pfw->out, ",\"ppid\":");
-	sink_uint(pfw->out, process->ppid);
-	if (comm.length)
-		write_hash(pfw->out, ",\"exec_hash\":", hash_of(comm));
-	if (joined.used)
-		write_hash(pfw->out, ",\"cmd_hash\":",
-			   hash_of((struct trace_string) { joined.buffer, joined.used }));
-	close_event(pfw);
-	sink_close(&joined);
-	return status;
+		write_meta(out, &line, "PR", timeline_literal("comm"), comm);
+	line.name = timeline_literal("start");
+	line.category = timeline_literal("dftracer");
+	open_event(out, &line, process->start_ns, 0);
+	sink_format(out, ",\"ppid\":%" PRIu32, process->ppid);
+	if (comm_hash)
+		write_hash(out, ",\"exec_hash\":", comm_hash);
+	if (command_hash)
+		write_hash(out, ",\"cmd_hash\":", command_hash);
+	sink_text(out, "}}\n");
 }
 
-/* Writes the metadata of a process and its host before its first line. */
-static int start_process(struct pfw *pfw, uint32_t number, uint32_t trace)
+/* --- slices --- */
+
+static struct trace_string category_of(const struct timeline_item *item)
 {
-	const struct process *process = &pfw->job.processes.processes[number];
-	struct pfw_line line = { .pid = process->pid, .tid = process->pid, .trace = trace };
-	struct trace_string host;
-	int status;
-
-	if (!GROW(pfw->started, pfw->started_room, (size_t)number + 1))
-		return -ENOMEM;
-	if (pfw->started[number])
-		return 0;
-	pfw->started[number] = true;
-	if (number != PROCESS_UNKNOWN)
-		line.trace = process->trace;
-	host = literal(pfw->job.traces[line.trace].header->host);
-	status = emit_hash(pfw, &line, "HH", host, host_of(pfw, line.trace));
-	return status || number == PROCESS_UNKNOWN ? status : write_start(pfw, number, &line);
-}
-
-/* --- calls and faults --- */
-
-static const char *category_of(enum trace_kind kind)
-{
-	switch (kind) {
+	switch (item->kind) {
+	case TRACE_SPAN_BEGIN:
+		return item->category.text;
 	case TRACE_FAULT:
-		return "MMAP_FAULT";
+		return timeline_literal("MMAP_FAULT");
 	case TRACE_ASYNC:
-		return "ASYNC";
+		return timeline_literal("ASYNC");
 	case TRACE_VFS:
-		return "VFS";
+		return timeline_literal("VFS");
 	default:
-		return "POSIX";
+		return timeline_literal("POSIX");
 	}
 }
 
-static void write_call_args(struct pfw *pfw, const struct event *event,
-			    const struct resolved_row *row)
-{
-	const struct operation *operation = &pfw->job.operations[event->operation];
-	uint64_t result = row->values[SYSCALL_RESULT];
-
-	/* Readers would take the results of calls like readlink for bytes. */
-	if (event_moves_bytes(operation->family) && !result_is_error(result)) {
-		sink_text(pfw->out, ",\"ret\":");
-		sink_uint(pfw->out, result);
-	}
-	if ((int64_t)row->values[SYSCALL_OFFSET] >= 0) {
-		sink_text(pfw->out, ",\"offset\":");
-		sink_uint(pfw->out, row->values[SYSCALL_OFFSET]);
-	}
-	if (result_is_error(result)) {
-		sink_text(pfw->out, ",\"errno\":");
-		sink_uint(pfw->out, -result);
-	}
-	if (row->kind == TRACE_VFS)
-		return;
-	sink_text(pfw->out, ",\"fetched_bytes\":");
-	sink_uint(pfw->out, row->values[SYSCALL_FETCHED]);
-}
-
-static void write_fault_args(struct pfw *pfw, const struct resolved_row *row)
-{
-	sink_text(pfw->out, ",\"offset\":");
-	sink_uint(pfw->out, row->values[FAULT_OFFSET]);
-	sink_text(pfw->out, ",\"fetched_bytes\":");
-	sink_uint(pfw->out, row->values[FAULT_FETCHED]);
-	sink_text(pfw->out,
-		  row->values[FAULT_FLAGS] & TRACE_FAULT_MAJOR ? ",\"major\":1" : ",\"major\":0");
-}
-
-_Static_assert((int)FAULT_PID == (int)SYSCALL_PID && (int)FAULT_TID == (int)SYSCALL_TID &&
-		       (int)VFS_PID == (int)SYSCALL_PID && (int)VFS_TID == (int)SYSCALL_TID,
-	       "write_operation reads these columns for all kinds");
-
-static int write_operation(struct pfw *pfw, const struct event *event)
-{
-	struct resolved_row row;
-	struct pfw_line line = { .trace = event->block->trace };
-	uint64_t fhash = 0;
-	int status = start_process(pfw, event->process, event->block->trace);
-
-	if (status)
-		return status;
-	row_resolve(pfw->resolver, event, &row);
-	line.pid = row.values[SYSCALL_PID];
-	line.tid = row.values[SYSCALL_TID];
-	if (row.path.length) {
-		fhash = hash_of(row.path);
-		status = emit_hash(pfw, &line, "FH", row.path, fhash);
-	}
-	line.name = literal(row.kind == TRACE_FAULT ? row.name : name_of(&row));
-	line.category = literal(category_of(row.kind));
-	open_event(pfw, &line, event->start, event->end);
-	if (fhash)
-		write_hash(pfw->out, ",\"fhash\":", fhash);
-	if (row.kind == TRACE_FAULT)
-		write_fault_args(pfw, &row);
-	else
-		write_call_args(pfw, event, &row);
-	close_event(pfw);
-	return status;
-}
-
-static int take_events(void *state, const struct event *events, size_t count)
-{
-	struct pfw *pfw = state;
-	int status = 0;
-
-	for (const struct event *event = events; event < events + count && !status; event++)
-		if (event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_ASYNC | EVENT_VFS) &&
-		    !(event->flags & EVENT_SECOND))
-			status = write_operation(pfw, event);
-	return status ? status : pfw->out->error;
-}
-
-/* --- spans --- */
-
-static int span_begun(void *state, uint32_t slot, const struct event *event)
-{
-	struct pfw *pfw = state;
-
-	if (!GROW(pfw->spans, pfw->span_room, pfw->job.spans.room))
-		return -ENOMEM;
-	pfw->spans[slot] = (struct pfw_span) {
-		.name = event_value(event, SPAN_BEGIN_NAME),
-		.category = event_value(event, SPAN_BEGIN_CATEGORY),
-		.args = event_value(event, SPAN_BEGIN_ARGS),
-	};
-	return 0;
-}
-
-static int span_ended(void *state, uint32_t slot, const struct event *event)
+static void write_slice(struct timeline *timeline, struct sink *out,
+			const struct timeline_item *item)
 {
 	/* Readers expect these members on calls only. */
 	static const char *const taken[] = { "hhash", "fhash", "ret", "offset", "size_sum", NULL };
-	struct pfw *pfw = state;
-	const struct span *span = &pfw->job.spans.slots[slot];
-	const struct process *process = &pfw->job.processes.processes[span->process];
-	const struct trace_reader *reader = pfw->job.traces[process->trace].reader;
-	struct pfw_line line = { .pid = process->pid,
-				 .tid = span->thread,
-				 .trace = process->trace };
-	bool any = true;
-	int status;
-
-	if (!filter_wants(pfw->options->filter, process, pfw->base_ns, span->begin_ns,
-			  span->end_ns))
-		return 0;
-	status = start_process(pfw, span->process, process->trace);
-	line.name = trace_reader_string(reader, pfw->spans[slot].name);
-	line.category = trace_reader_string(reader, pfw->spans[slot].category);
-	open_event(pfw, &line, span->begin_ns, span->end_ns);
-	args_json_members(pfw->out, trace_reader_string(reader, pfw->spans[slot].args), taken,
-			  &any);
-	close_event(pfw);
-	return status ? status : pfw->out->error;
-}
-
-/* --- the walk --- */
-
-static int write_all(struct pfw *pfw, struct trace_error *error)
-{
-	static const struct walk_calls calls = { .events = take_events,
-						 .span_begun = span_begun,
-						 .span_ended = span_ended };
-	const struct walk_consumer consumer = { &calls, pfw };
-	struct walk walk = {
-		.cursor = { .kinds = CURSOR_SPAN_KINDS | 1ull << TRACE_SYSCALL |
-				     1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC |
-				     1ull << TRACE_FAULT | 1ull << TRACE_VFS,
-			    .whole_rows = true },
-		.consumers = &consumer,
-		.consumer_count = 1,
-		.progress = pfw->options->progress,
-		.context = pfw->options->context,
+	bool call = item->kind != TRACE_SPAN_BEGIN && item->kind != TRACE_FAULT, any = true;
+	struct line line = {
+		.name = call ? call_name(item) : item->name.text,
+		.category = category_of(item),
+		.pid = timeline->job.processes.processes[item->process].pid,
+		.tid = item->tid,
 	};
-	int status;
+	const struct timeline_arg *file = timeline_find_arg(item, TIMELINE_FILE);
+	struct trace_string path = { 0 };
+	uint64_t hash = 0;
 
-	pfw->base_ns = pfw->job.start_ns;
-	status = filter_start(&walk.filter, pfw->options->filter, &pfw->job, error);
-	filter_set_cursor(walk.filter, &walk.cursor);
-	if (!status)
-		status = row_resolver_open(&pfw->resolver, &pfw->job);
-	if (!status)
-		status = walk_run(&pfw->job, &walk, error);
-	filter_close(walk.filter);
-	/* Include processes without any events. */
-	for (size_t i = 1; i < pfw->job.processes.count && !status; i++) {
-		const struct process *process = &pfw->job.processes.processes[i];
-
-		if (filter_wants(pfw->options->filter, process, pfw->base_ns, process->start_ns,
-				 process->ended ? process->end_ns : UINT64_MAX))
-			status = start_process(pfw, i, process->trace);
+	set_host(timeline, &line, item->trace);
+	if (file)
+		path = timeline_text(timeline, file);
+	if (path.length)
+		hash = find_hash(timeline, &line, "FH", path);
+	open_event(out, &line, timeline->base_ns + item->start_ns, item->end_ns - item->start_ns);
+	if (hash)
+		write_hash(out, ",\"fhash\":", hash);
+	for (const struct timeline_arg *arg = item->args; arg < item->args + item->arg_count;
+	     arg++) {
+		if (arg->type == TIMELINE_MSGPACK)
+			args_json_members(out, arg->text, taken, &any);
+		if (!arg_names[arg->id])
+			continue;
+		sink_text(out, ",\"");
+		sink_text(out, arg_names[arg->id]);
+		sink_text(out, "\":");
+		sink_uint(out, arg->value);
 	}
-	return status ? status : pfw->out->error;
+	if (item->kind == TRACE_FAULT)
+		sink_text(out, event_value(item->event, FAULT_FLAGS) & TRACE_FAULT_MAJOR
+				       ? ",\"major\":1"
+				       : ",\"major\":0");
+	sink_text(out, "}}\n");
 }
 
-int export_pfw(struct sink *out, struct trace_reader *const *traces, const char *const *names,
-	       size_t trace_count, const struct export_options *options, struct trace_error *error)
+static int begin_lines(struct timeline *timeline)
 {
-	struct pfw pfw = { .options = options, .out = out };
-	int status = job_load(&pfw.job, traces, names, trace_count, error);
+	struct pfw *pfw = timeline->state;
 
-	map_init(&pfw.reported, 2, 1);
-	if (!status)
-		status = write_all(&pfw, error);
-	row_resolver_close(pfw.resolver);
-	map_free(&pfw.reported);
-	free(pfw.started);
-	free(pfw.spans);
-	job_free(&pfw.job);
-	if (status == -ENOMEM)
-		snprintf(error->text, sizeof(error->text), "out of memory");
-	return status;
+	map_init(&pfw->reported, 2, 1);
+	pfw->hosts = calloc(timeline->job.trace_count, sizeof(*pfw->hosts));
+	return pfw->hosts ? 0 : -ENOMEM;
 }
 
-void export_pfw_describe(struct sink *out)
+static void close_lines(struct timeline *timeline)
 {
-	sink_text(
-		out,
+	struct pfw *pfw = timeline->state;
+
+	map_free(&pfw->reported);
+	free(pfw->hosts);
+}
+
+static const struct timeline_encoder pfw = {
+	.kinds = 1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC |
+		 1ull << TRACE_FAULT | 1ull << TRACE_VFS,
+	.all_processes = true,
+	.state_bytes = sizeof(struct pfw),
+	.begin = begin_lines,
+	.track = write_track,
+	.slice = write_slice,
+	.close = close_lines,
+};
+
+const struct export_format export_pfw = {
+	.name = "pfw",
+	.stream = timeline_export,
+	.timeline = &pfw,
+	.about =
 		"One JSON object per line, in DFTracer's format; compressed if FILE ends in .gz.\n"
 		"ts and dur are whole us, ts since 1970; hashes are 16 hexadecimal digits.\n\n"
 		"  ph X  name, cat, pid, tid, ts, dur, args {hhash}:\n"
@@ -455,5 +329,5 @@ void export_pfw_describe(struct sink *out)
 		"        cat dftracer    \"start\", one per process: ppid, exec_hash, cmd_hash\n"
 		"        others          spans, with the program's name, category and arguments\n"
 		"  ph M  HH, FH, SH: args {name, value}: host, file or text of a hash\n"
-		"        PR: args {name, value}: rank and comm of a process\n");
-}
+		"        PR: args {name, value}: rank and comm of a process\n",
+};

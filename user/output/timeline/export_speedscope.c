@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Unoverlapped I/O by stack of span, file and call, in one pass.
+ * Writes unoverlapped I/O as flame graphs for speedscope (speedscope.app, "file format schema"):
+ * spans from outermost to innermost, then the file, then the call. One graph for the job and one
+ * per rank. Widths are ns and add up to the report's unoverlapped I/O (if no compute is marked, to
+ * all I/O). These are sums, not a timeline; memory grows with the number of different stacks.
  *
  * Where operations overlap, the time belongs to the one that began first: each counts for the part
  * that no earlier one covers, so the parts add up to the length of the union. Parts are queued
  * until the pass reaches them, and count where no compute span is open.
  */
-#include "output/timeline/export_speedscope.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #include "analysis/order/walk.h"
 #include "base/grow.h"
+#include "output/base/export.h"
 #include "output/base/json.h"
 
 #define NO_NODE 0 /* the root of all stacks */
@@ -418,9 +420,10 @@ static void write_all(const struct speedscope *all)
 	sink_text(out, "]}\n");
 }
 
-int export_speedscope(struct sink *out, struct trace_reader *const *traces,
-		      const char *const *names, size_t trace_count,
-		      const struct export_options *options, struct trace_error *error)
+static int write_graphs(const struct export_format *format, struct sink *out,
+			struct trace_reader *const *traces, const char *const *names,
+			size_t trace_count, const struct export_options *options,
+			struct trace_error *error)
 {
 	struct speedscope all = { .options = options, .out = out };
 	int status = job_load(&all.job, traces, names, trace_count, error);
@@ -452,14 +455,13 @@ int export_speedscope(struct sink *out, struct trace_reader *const *traces,
 	return status;
 }
 
-void export_speedscope_describe(struct sink *out)
-{
-	sink_text(
-		out,
-		"One JSON object in speedscope's file format: shared.frames, profiles.\n\n"
-		"  profiles  the job, then each rank, in nanoseconds: I/O time outside spans of\n"
-		"            category compute; while operations overlap, time counts for the one\n"
-		"            that began first. Without such spans: all I/O time\n"
-		"  samples   one stack each: spans from the outermost in, the file, the call\n"
-		"  weights   ns per stack; they add up to the report's unoverlapped_io_ns\n");
-}
+const struct export_format export_speedscope = {
+	.name = "speedscope",
+	.stream = write_graphs,
+	.about = "One JSON object in speedscope's file format: shared.frames, profiles.\n\n"
+		 "  profiles  the job, then each rank, in nanoseconds: I/O time outside spans of\n"
+		 "            category compute; while operations overlap, time counts for the one\n"
+		 "            that began first. Without such spans: all I/O time\n"
+		 "  samples   one stack each: spans from the outermost in, the file, the call\n"
+		 "  weights   ns per stack; they add up to the report's unoverlapped_io_ns\n",
+};

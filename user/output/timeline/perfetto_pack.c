@@ -8,11 +8,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define CHUNK_BYTES (256u << 10)
 #define CHUNKS 4
 #define WORKERS 2
-#define LEVEL 1		   /* higher levels cost more than they save */
-#define PACKET_HEAD_MAX 16 /* bytes before a packet */
+#define LEVEL 1 /* higher levels cost more than they save */
 
 /* Field numbers of TracePacket. */
 #define COMPRESSED_PACKETS 50
@@ -147,24 +145,14 @@ static int next_chunk(struct perfetto_pack *pack)
 	return write_chunk(pack, &pack->chunks[pack->filling % CHUNKS]);
 }
 
-int perfetto_pack_add(struct perfetto_pack *pack, size_t length, uint8_t **at)
+int perfetto_pack_next(struct perfetto_pack *pack, struct sink **raw)
 {
-	struct sink *raw = &pack->chunks[pack->filling % CHUNKS].raw;
-	uint8_t *packet;
+	int status = 0;
 
-	if (raw->used >= CHUNK_BYTES) {
-		int status = next_chunk(pack);
-
-		if (status)
-			return status;
-		raw = &pack->chunks[pack->filling % CHUNKS].raw;
-	}
-	if (!sink_reserve(raw, length + PACKET_HEAD_MAX))
-		return raw->error;
-	packet = perfetto_head((uint8_t *)raw->buffer + raw->used, 1, length);
-	raw->used = packet + length - (uint8_t *)raw->buffer;
-	*at = packet;
-	return 0;
+	if (pack->chunks[pack->filling % CHUNKS].raw.used >= PERFETTO_CHUNK_BYTES)
+		status = next_chunk(pack);
+	*raw = &pack->chunks[pack->filling % CHUNKS].raw;
+	return status;
 }
 
 int perfetto_pack_finish(struct perfetto_pack *pack)

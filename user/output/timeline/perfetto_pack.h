@@ -37,13 +37,15 @@ static inline uint8_t *perfetto_head(uint8_t *at, unsigned int field, size_t len
 	return perfetto_varint(at, length);
 }
 
+#define PERFETTO_CHUNK_BYTES (256u << 10) /* are compressed at once */
+
 struct perfetto_pack;
 
 /* Returns 0 or -ENOMEM. Only the caller's thread writes to the sink. */
 int perfetto_pack_open(struct perfetto_pack **pack, struct sink *out);
-/* Adds a packet: the caller must write `length` bytes at *at before the next call. Returns 0,
- * -ENOMEM, or the sink's error. */
-int perfetto_pack_add(struct perfetto_pack *pack, size_t length, uint8_t **at);
+/* Sets *raw to where packets go, until the next call; passes on what was written if that is enough
+ * for a chunk. Returns 0, -ENOMEM, or the sink's error. */
+int perfetto_pack_next(struct perfetto_pack *pack, struct sink **raw);
 /* Writes out what remains. Returns 0 or an error as above. */
 int perfetto_pack_finish(struct perfetto_pack *pack);
 void perfetto_pack_close(struct perfetto_pack *pack); /* accepts NULL */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * `faultline export --to chrome` on the traces of export_sample.h, and on more threads than it
- * separates.
- */
+/* The tracks of a timeline: of more threads than it separates, and of requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,15 +7,11 @@
 
 #include <cmocka.h>
 
-#include "export_sample.h"
-#include "output/timeline/chrome.h"
-#include "output/timeline/chrome_threads.h"
+#include "make_trace.h"
+#include "output/timeline/timeline.h"
 
-static void test_export(void **state)
-{
-	run_script("tests/unit/_export_chrome.py");
-}
-
+#define MS 1000000ull
+#define START (1000 * MS)
 #define FURTHER 1000
 
 static size_t count_of(const struct sink *text, const char *part)
@@ -44,13 +37,15 @@ static void test_many_threads(void **state)
 	struct sink text;
 
 	BEGIN(&made, .lanes = 1);
-	for (uint64_t i = 0; i < CHROME_THREADS_MAX + FURTHER; i++)
+	for (uint64_t i = 0; i < TIMELINE_THREADS_MAX + FURTHER; i++)
 		CALL(&made, .time = START + i * 10, .dur = 5, .pid = 10, .tid = 1000 + i,
 		     .op = M_READ, .file = 1, .asked = 1, .result = 1);
 	made_finish(&made, START, START + 100 * MS);
 	sink_open_memory(&text);
-	assert_int_equal(chrome_write(&text, &made.reader, &name, 1, &options, &error), 0);
-	assert_int_equal(count_of(&text, "\"ph\":\"X\""), CHROME_THREADS_MAX + FURTHER);
+	assert_int_equal(
+		timeline_export(&export_chrome, &text, &made.reader, &name, 1, &options, &error),
+		0);
+	assert_int_equal(count_of(&text, "\"ph\":\"X\""), TIMELINE_THREADS_MAX + FURTHER);
 	assert_int_equal(count_of(&text, "\"1000 events of further threads\""), 1);
 	assert_int_equal(count_of(&text, "further threads"), 1);
 	sink_close(&text);
@@ -74,12 +69,12 @@ static void test_requests(void **state)
 	     .asked = 1, .result = 1);
 	/* A request of two parts, and a concurrent one of the kernel's. */
 	BIO(&made, .time = START + 200, .dur = 500, .pid = 10, .op = M_REQUEST_READ, .file = 1,
-	    .bytes = 4096, .dev = dev);
+	    .request = 1, .bytes = 4096, .dev = dev);
 	BIO(&made, .time = START + 210, .dur = 490, .pid = 10, .op = M_REQUEST_READ, .file = 1,
-	    .bytes = 4096, .dev = dev);
-	REQUEST(&made, .time = START + 220, .dur = 480, .queue = 80, .pid = 10,
+	    .request = 1, .bytes = 4096, .dev = dev);
+	REQUEST(&made, .time = START + 220, .dur = 480, .queue = 80, .pid = 10, .id = 1,
 		.op = M_REQUEST_READ, .file = 1, .bytes = 8192, .dev = dev, .bios = 2);
-	REQUEST(&made, .time = START + 230, .dur = 100, .op = M_REQUEST_WRITE, .file = 1,
+	REQUEST(&made, .time = START + 230, .dur = 100, .op = M_REQUEST_WRITE, .file = 1, .id = 2,
 		.bytes = 4096, .dev = dev);
 	/* A request outside any call has no arrow. */
 	BIO(&made, .time = START + 2000, .dur = 500, .pid = 10, .op = M_REQUEST_READ, .file = 1,
@@ -87,7 +82,9 @@ static void test_requests(void **state)
 	DEVICE(&made, .time = START + 3000, .dev = dev, .name = "loop3");
 	made_finish(&made, START, START + 100 * MS);
 	sink_open_memory(&text);
-	assert_int_equal(chrome_write(&text, &made.reader, &name, 1, &options, &error), 0);
+	assert_int_equal(
+		timeline_export(&export_chrome, &text, &made.reader, &name, 1, &options, &error),
+		0);
 	assert_int_equal(count_of(&text, "\"device loop3 (7:3)\""), 1);
 	assert_int_equal(count_of(&text, "\"ph\":\"X\""), 3);
 	assert_int_equal(count_of(&text, "\"ph\":\"s\",\"pid\":10,\"tid\":10"), 1);
@@ -104,7 +101,6 @@ static void test_requests(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_export),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_requests),
 	};

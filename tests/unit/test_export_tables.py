@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to csv` and `--to jsonl` on the traces of test_export_tables, which
-calls this, against `faultline print` and `faultline report`."""
+"""Checks `faultline export --to csv` and `--to jsonl` on the traces of export_sample.c, against
+`faultline print` and `faultline report`."""
 
 import collections
 import csv

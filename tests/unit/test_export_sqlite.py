@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to sqlite` on the traces of test_export_sqlite, which calls this,
-against the tables exported as JSON, and its views against the report."""
+"""Checks `faultline export --to sqlite` on the traces of export_sample.c, against the tables
+exported as JSON, and its views against the report."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to pfw` on the traces of test_export_pfw, which calls this, by the
-rules that readers of DFTracer's format apply, against the report."""
+"""Checks `faultline export --to pfw` on the traces of export_sample.c, by the rules that readers of
+DFTracer's format apply, against the report."""
 
 import collections
 import gzip

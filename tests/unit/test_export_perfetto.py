@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to perfetto` on the traces of test_export_perfetto, which calls this:
-decoded by generated code, played by the rules of Perfetto's trace_processor, and compared with
-`faultline print` and the report."""
+"""Checks `faultline export --to perfetto` on the traces of export_sample.c: decoded by generated
+code, played by the rules of Perfetto's trace_processor, and compared with `faultline print` and the
+report."""
 
 import collections
 import json
@@ -125,14 +125,15 @@ class Perfetto(unittest.TestCase):
         of = {slice["name"]: slice for slice in played.slices}
         self.assertEqual(of["fault"]["in"]["name"], "read")
         self.assertEqual(of["inner"]["time"], of["outer"]["time"])
-        self.assertEqual(played.tracks[of["step"]["track"]]["track_name"], "spans")
+        self.assertEqual(of["read"]["in"]["name"], "step")
         self.assertEqual(of["step"]["in"]["name"], "epoch")
         self.assertEqual(of["step"]["args"]["args"], '{"step":7}')
         crossing = played.tracks[of["crossing"]["track"]]
-        self.assertEqual(crossing["track_name"], "spans, overlapping")
-        thread = played.tracks[played.tracks[of["step"]["track"]]["parent"]]
+        self.assertEqual(crossing["track_name"], "overlapping")
+        thread = played.tracks[of["step"]["track"]]
+        self.assertEqual(crossing["parent"], thread["uuid"])
         self.assertEqual((thread["pid"], thread["tid"], thread["thread"]), (100, 100, "python3"))
-        self.assertEqual(played.tracks[thread["parent"]]["process"], "rank 3: python3")
+        self.assertEqual(played.tracks[thread["parent"]]["process"], "rank 3: python3 train.py")
 
     def test_args(self):
         played = self.export("whole.flt")
@@ -167,22 +168,27 @@ class Perfetto(unittest.TestCase):
     def test_counters(self):
         """Counters add up to the bytes that the report has per second."""
         played, told = self.export("whole.flt"), report("whole.flt")
-        bin_s = MS / 1e9  # 0.3 s of run give bins of 1 ms
         for name, bytes_ in (("read", told["totals"]["read"]["bytes"]),
                              ("written", told["totals"]["write"]["bytes"])):
             uuids = [uuid for uuid, track in played.tracks.items()
                      if track.get("counter") and track["track_name"] == name]
-            values = [value for uuid in uuids for _, value in played.counters[uuid]]
-            self.assertAlmostEqual(sum(values) * bin_s, bytes_, delta=len(values))
+            total = 0
             for uuid in uuids:
-                self.assertEqual(played.counters[uuid][-1][1], 0)
+                # Each value holds until the next one.
+                values = played.counters[uuid]
+                self.assertEqual(values[-1][1], 0)
+                total += sum(value * (after - time)
+                             for (time, value), (after, _) in zip(values, values[1:]))
+            self.assertAlmostEqual(total / 1e9, bytes_, delta=1)
 
     def test_storage(self):
         """Requests on a track do not overlap; flows lead to them from where they were queued."""
         played = self.export("whole.flt")
         requests = [of for of in played.slices if of["name"] == "request_write"]
         self.assertEqual(len(requests), 2)
-        self.assertEqual([played.tracks[of["track"]]["track_name"] for of in requests],
+        lanes = [played.tracks[of["track"]] for of in requests]
+        self.assertEqual([lane["track_name"] for lane in lanes], ["requests"] * 2)
+        self.assertEqual([played.tracks[lane["parent"]]["track_name"] for lane in lanes],
                          ["device 8:0"] * 2)
         self.assertEqual(len({of["track"] for of in requests}), 2)
         self.assertEqual(sorted(flow for of in requests for flow in of["ends"]), [1, 2])
@@ -204,8 +210,8 @@ class Perfetto(unittest.TestCase):
         processes = [track for track in played.tracks.values() if "process" in track]
         self.assertEqual(len(processes), len({track["pid"] for track in processes}))
         self.assertEqual(sorted(track["process"] for track in processes),
-                         ["dog (node2)", "rank 3: python3 (node1)", "rank 3: python3 (node1)",
-                          "rank 4: cat (node2)"])
+                         ["dog (node2)", "rank 3: python3 train.py (forked by 100) (node1)",
+                          "rank 3: python3 train.py (node1)", "rank 4: cat (node2)"])
 
     def test_size(self):
         done = call("export", "-q", "--to", "perfetto", "-o", "-", trace("random.flt"))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to speedscope` on the traces of test_export_speedscope, which calls
-this, by the rules of speedscope's file format, against the report and against a sweep over the
-exported tables."""
+"""Checks `faultline export --to speedscope` on the traces of export_sample.c, by the rules of
+speedscope's file format, against the report and against a sweep over the exported tables."""
 
 import collections
 import json

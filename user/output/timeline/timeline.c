@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Makes a timeline: finds the window, walks the traces, and decides what an event becomes. */
+#include "output/timeline/timeline_model.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/order/walk.h"
+
+#define DEVICES_MAX 4096 /* requests to further devices are left out */
+
+void timeline_fail(struct timeline *timeline, int status)
+{
+	if (status && !timeline->error)
+		timeline->error = status;
+}
+
+/* --- what a row becomes --- */
+
+bool model_wants(const struct model *model, uint32_t process)
+{
+	const struct filter *filter = &model->timeline.filter;
+
+	return (filter->pid == FILTER_NONE && filter->rank == FILTER_NONE) ||
+	       filter_wants(filter, &model->timeline.job.processes.processes[process], 0, 0,
+			    UINT64_MAX);
+}
+
+enum shape { SHAPE_NONE, SHAPE_SLICE, SHAPE_INSTANT, SHAPE_REQUEST };
+
+/* Rows whose events do not have the process and thread name them in these columns. */
+static const struct row_rule {
+	enum shape shape;
+	bool counts; /* its bytes are counted */
+	uint8_t pid, tid;
+} rules[TRACE_KIND_COUNT] = {
+	[TRACE_SYSCALL] = { SHAPE_SLICE, true, 0, 0 },
+	[TRACE_SYSCALL_PATH] = { SHAPE_SLICE, true, 0, 0 },
+	[TRACE_ASYNC] = { SHAPE_SLICE, true, 0, 0 },
+	[TRACE_VFS] = { SHAPE_SLICE, true, 0, 0 },
+	[TRACE_FAULT] = { SHAPE_SLICE, true, 0, 0 },
+	[TRACE_THROTTLE] = { SHAPE_SLICE, false, 0, 0 },
+	[TRACE_REQUEST] = { SHAPE_REQUEST, false, 0, 0 },
+	[TRACE_BIO] = { SHAPE_INSTANT, false, 0, 0 },
+	[TRACE_INSTANT] = { SHAPE_INSTANT, false, 0, 0 },
+	[TRACE_PAGECACHE] = { SHAPE_INSTANT, true, PAGECACHE_PID, PAGECACHE_TID },
+	[TRACE_FORK] = { SHAPE_INSTANT, false, FORK_PID, FORK_TID },
+	[TRACE_EXEC] = { SHAPE_INSTANT, false, EXEC_PID, EXEC_TID },
+	[TRACE_EXIT] = { SHAPE_INSTANT, false, EXIT_PID, EXIT_TID },
+};
+
+static uint64_t wanted_kinds(const struct timeline_encoder *encoder)
+{
+	uint64_t kinds = 0;
+
+	for (int i = 0; i < TRACE_KIND_COUNT; i++)
+		kinds |= rules[i].shape ? 1ull << i : 0;
+	return (encoder->kinds ? encoder->kinds : kinds) | CURSOR_SPAN_KINDS;
+}
+
+bool model_cut(const struct model *model, struct timeline_item *item, uint64_t start_ns,
+	       uint64_t end_ns, const char **cut)
+{
+	const struct timeline *timeline = &model->timeline;
+	bool late, early;
+
+	item->start_ns = clock_subtract(start_ns, timeline->base_ns);
+	item->end_ns = clock_subtract(end_ns, timeline->base_ns);
+	late = item->start_ns < timeline->from_ns;
+	early = item->end_ns > timeline->until_ns;
+	*cut = NULL;
+	if (item->start_ns >= timeline->until_ns || (late && item->end_ns <= timeline->from_ns) ||
+	    end_ns - start_ns < timeline->filter.min_duration_ns)
+		return false;
+	if (!model->encoder->cuts)
+		return true;
+	if (late)
+		item->start_ns = timeline->from_ns;
+	if (early)
+		item->end_ns = timeline->until_ns;
+	*cut = late && early ? "both" : late ? "start" : early ? "end" : NULL;
+	return true;
+}
+
+void model_slice(struct model *model, struct sink *waiting, struct timeline_item *item,
+		 uint32_t track, uint32_t thread)
+{
+	if (track == TIMELINE_NONE)
+		return;
+	item->track = item->thread = track_use(model, track);
+	if (thread == TIMELINE_NONE)
+		item->thread = NULL;
+	else if (thread != track)
+		item->thread = track_use(model, thread);
+	model->encoder->slice(&model->timeline, waiting ? waiting : model->timeline.out, item);
+}
+
+void model_instant(struct model *model, struct timeline_item *item, uint32_t thread)
+{
+	const struct timeline_track *track;
+
+	if (thread == TIMELINE_NONE)
+		return;
+	item->track = item->thread = track = track_use(model, thread);
+	for (uint32_t i = 0; i < track->depth; i++)
+		item->inside |= track->ends[i] > item->start_ns;
+	model->encoder->instant(&model->timeline, item);
+}
+
+/* The same for a request and its bios. Includes the trace, since hosts reuse numbers. */
+static uint64_t flow_of(const struct event *event, unsigned int column)
+{
+	uint64_t id = event_value(event, column) & ((1ull << 40) - 1);
+
+	return id ? (uint64_t)event->block->trace << 40 | id : 0;
+}
+
+static void draw_slice(struct model *model, struct timeline_item *item)
+{
+	const struct event *event = item->event;
+	struct sink *waiting = NULL;
+	uint32_t thread, track;
+	const char *cut;
+
+	if (!model_cut(model, item, event->start, event->end, &cut))
+		return;
+	thread = track_of_thread(model, item->process, item->tid);
+	if (thread == TIMELINE_NONE)
+		return;
+	if (event->flags & EVENT_ASYNC)
+		track = track_lane(model, TIMELINE_ASYNC, model->tracks[thread].parent,
+				   item->start_ns, item->end_ns);
+	else
+		waiting = model_place(model, thread, item, &track);
+	item_describe(model, item);
+	if (cut)
+		item_add_text(item, TIMELINE_CUT, TIMELINE_TEXT, timeline_literal(cut));
+	model_slice(model, waiting, item, track, thread);
+}
+
+static void draw_request(struct model *model, struct timeline_item *item)
+{
+	const struct event *event = item->event;
+	uint32_t device;
+	const char *cut;
+
+	if (!model_cut(model, item, event->start, event->end, &cut))
+		return;
+	device = track_find(model, TIMELINE_DEVICE, model->timeline.job.traces[item->trace].host,
+			    event_value(event, REQUEST_DEV), TIMELINE_NONE);
+	if (device == TIMELINE_NONE ||
+	    (!model->tracks[device].used && model->device_count == DEVICES_MAX))
+		return;
+	model->tracks[device].process = item->trace;
+	item->flow = flow_of(event, REQUEST_ID);
+	item_describe(model, item);
+	if (cut)
+		item_add_text(item, TIMELINE_CUT, TIMELINE_TEXT, timeline_literal(cut));
+	model_slice(model, NULL, item,
+		    track_lane(model, TIMELINE_REQUESTS, device, item->start_ns, item->end_ns),
+		    TIMELINE_NONE);
+}
+
+static void draw_instant(struct model *model, struct timeline_item *item)
+{
+	const struct event *event = item->event;
+	struct timeline *timeline = &model->timeline;
+
+	item->start_ns = item->end_ns = clock_subtract(event->start, timeline->base_ns);
+	if (!model->encoder->instant || item->start_ns < timeline->from_ns ||
+	    item->start_ns >= timeline->until_ns)
+		return;
+	if (item->kind == TRACE_BIO) {
+		if (item->process == PROCESS_UNKNOWN)
+			return; /* the kernel's own */
+		item->flow = flow_of(event, BIO_REQUEST);
+	}
+	item_describe(model, item);
+	model_instant(model, item, track_of_thread(model, item->process, item->tid));
+}
+
+/* --- the walk --- */
+
+static int find_process(struct model *model, const struct row_rule *rule,
+			struct timeline_item *item)
+{
+	const struct event *event = item->event;
+
+	item->process = event->process;
+	item->tid = event->thread;
+	if (!rule->tid)
+		return 0;
+	item->tid = event_value(event, rule->tid);
+	return process_table_find(&model->timeline.job.processes, item->trace,
+				  event_value(event, rule->pid), event->start, &item->process);
+}
+
+static int take_event(struct model *model, const struct event *event)
+{
+	const struct timeline *timeline = &model->timeline;
+	const struct row_rule *rule = &rules[event_kind(event)];
+	struct timeline_item *item = &model->item;
+	uint64_t start_ns = clock_subtract(event->start, timeline->base_ns);
+	int status;
+
+	/* Events that begin before the window count if they extend into it. */
+	if (rule->shape == SHAPE_NONE || start_ns >= timeline->until_ns ||
+	    (start_ns < timeline->from_ns &&
+	     clock_subtract(event->end, timeline->base_ns) <= timeline->from_ns))
+		return 0;
+	memset(item, 0, offsetof(struct timeline_item, args));
+	item->kind = event_kind(event);
+	item->event = event;
+	item->trace = event->block->trace;
+	status = find_process(model, rule, item);
+	if (status || !model_wants(model, item->process))
+		return status;
+	if (rule->counts)
+		counters_add(model, item->process, event);
+	if (event->flags & EVENT_SECOND)
+		return 0;
+	if (rule->shape == SHAPE_SLICE)
+		draw_slice(model, item);
+	else if (rule->shape == SHAPE_REQUEST)
+		draw_request(model, item);
+	else
+		draw_instant(model, item);
+	return 0;
+}
+
+static int take_events(void *state, const struct event *events, size_t count)
+{
+	struct model *model = state;
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++)
+		status = take_event(model, &events[i]);
+	return status		       ? status
+	       : model->timeline.error ? model->timeline.error
+				       : model->timeline.out->error;
+}
+
+/*
+ * The model itself judges times, durations and processes: rows of forks and of the page cache are
+ * of no process to the walk, instants have no duration, and byte rates include short operations.
+ * Before that the cursor may skip blocks of other processes.
+ */
+static int open_filter(struct model *model, struct walk *walk, struct trace_error *error)
+{
+	struct filter *rest = &model->rest;
+	int status;
+
+	*rest = model->timeline.filter;
+	rest->from_ns = rest->min_duration_ns = 0;
+	rest->until_ns = FILTER_NONE;
+	if (filter_is_any(rest))
+		return 0;
+	status = filter_open(&walk->filter, rest, &model->timeline.job, error);
+	if (!status)
+		filter_set_cursor(walk->filter, &walk->cursor);
+	rest->pid = rest->rank = FILTER_NONE;
+	return status;
+}
+
+static int draw_all(struct model *model, struct trace_error *error)
+{
+	static const struct walk_calls calls = { .events = take_events,
+						 .span_begun = model_span_begun,
+						 .span_ended = model_span_ended,
+						 .span_refused = model_span_refused };
+	const struct timeline *timeline = &model->timeline;
+	const struct walk_consumer consumer = { &calls, model };
+	struct walk walk = {
+		.cursor.kinds = wanted_kinds(model->encoder),
+		.turns = true,
+		.consumers = &consumer,
+		.consumer_count = 1,
+		.progress = model->options->progress,
+		.context = model->options->context,
+	};
+	int status = open_filter(model, &walk, error);
+
+	walk.cursor.from_ns = timeline->base_ns + timeline->from_ns;
+	walk.cursor.until_ns = timeline->base_ns + timeline->until_ns;
+	/* Events of frequent kinds are built from all columns that are drawn. */
+	for (int i = 0; i < TRACE_KIND_COUNT; i++)
+		if (i != TRACE_SYSCALL && i != TRACE_FAULT && i != TRACE_VFS)
+			walk.cursor.columns[i] = (1ull << trace_schemas[i].column_count) - 1;
+	if (!status)
+		status = walk_run(&model->timeline.job, &walk, error);
+	filter_close(walk.filter);
+	return status;
+}
+
+/* A trace's recorded start and end, if any, may be narrower than its rows. */
+static int find_window(struct model *model, struct trace_error *error)
+{
+	struct timeline *timeline = &model->timeline;
+	const struct job *job = &timeline->job;
+	uint64_t start = job->start_ns, end = job->end_ns, kinds = wanted_kinds(model->encoder);
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct job_trace *trace = &job->traces[i];
+
+		for (size_t j = 0; j < trace_reader_block_count(trace->reader); j++) {
+			const struct trace_block_info *info =
+				trace_reader_block_info(trace->reader, j);
+			uint64_t first = clock_shifted(trace->clock, info->start);
+			uint64_t last = clock_shifted(trace->clock, info->end);
+
+			if (!(kinds >> info->kind & 1))
+				continue;
+			start = first < start ? first : start;
+			end = last > end ? last : end;
+		}
+	}
+	end = clock_add(end, 1); /* include events at the end */
+	timeline->base_ns = start;
+	timeline->until_ns =
+		clock_subtract(clock_add(job->start_ns, timeline->filter.until_ns), start);
+	if (timeline->until_ns > end - start)
+		timeline->until_ns = end - start;
+	if (timeline->filter.from_ns)
+		timeline->from_ns =
+			clock_subtract(clock_add(job->start_ns, timeline->filter.from_ns), start);
+	if (timeline->from_ns < end - start)
+		return 0;
+	snprintf(error->text, sizeof(error->text), "the run is over before --from");
+	return -ENODATA;
+}
+
+/* Processes that did nothing. */
+static void use_all_processes(struct model *model)
+{
+	const struct timeline *timeline = &model->timeline;
+
+	for (size_t i = 1; i < timeline->job.processes.count && !timeline->error; i++) {
+		const struct process *process = &timeline->job.processes.processes[i];
+		uint32_t track;
+
+		if (!filter_wants(&timeline->filter, process, timeline->job.start_ns,
+				  process->start_ns, process->ended ? process->end_ns : UINT64_MAX))
+			continue;
+		track = track_of_process(model, i);
+		if (track != TIMELINE_NONE)
+			track_use(model, track);
+	}
+}
+
+static int write_all(struct model *model, struct trace_error *error)
+{
+	const struct timeline_encoder *encoder = model->encoder;
+	struct timeline *timeline = &model->timeline;
+	int status = find_window(model, error);
+
+	counters_init(model);
+	if (!status)
+		status = device_names_load(&model->devices, &timeline->job, error);
+	if (!status)
+		status = row_resolver_open(&model->resolver, &timeline->job);
+	if (!status && encoder->begin)
+		status = encoder->begin(timeline);
+	if (!status)
+		status = draw_all(model, error);
+	if (!status)
+		status = tracks_name_threads(model, error);
+	if (!status) {
+		counters_write(model);
+		if (encoder->all_processes)
+			use_all_processes(model);
+		status = timeline->error;
+	}
+	if (!status && encoder->finish)
+		status = encoder->finish(timeline);
+	return status ? status : timeline->out->error;
+}
+
+int timeline_export(const struct export_format *format, struct sink *out,
+		    struct trace_reader *const *traces, const char *const *names,
+		    size_t trace_count, const struct export_options *options,
+		    struct trace_error *error)
+{
+	const struct timeline_encoder *encoder = format->timeline;
+	struct model model = {
+		.timeline = { .filter = FILTER_ALL, .out = out },
+		.encoder = encoder,
+		.options = options,
+	};
+	int status = job_load(&model.timeline.job, traces, names, trace_count, error);
+
+	if (options->filter)
+		model.timeline.filter = *options->filter;
+	tracks_init(&model);
+	model.timeline.state = calloc(1, encoder->state_bytes + 1);
+	if (!status && !model.timeline.state)
+		status = -ENOMEM;
+	if (!status)
+		status = write_all(&model, error);
+	if (model.timeline.state && encoder->close)
+		encoder->close(&model.timeline);
+	free(model.timeline.state);
+	row_resolver_close(model.resolver);
+	counters_free(&model);
+	spans_free(&model);
+	tracks_free(&model);
+	job_free(&model.timeline.job);
+	if (status == -ENOMEM)
+		snprintf(error->text, sizeof(error->text), "out of memory");
+	return status;
+}
