@@ -40,7 +40,7 @@ enum { PID = 1, COMMAND_LINE, PROCESS_NAME = 6, TID = 2, THREAD_NAME = 5, UNIT_N
 #define NUMBERS_BYTES 2048 /* exceeds all numbers of a message */
 
 struct word {
-	uint64_t what, id, iid; /* iid 0: none */
+	uint64_t what, id, iid; /* what 0: none */
 };
 
 struct perfetto {
@@ -62,7 +62,7 @@ static struct sink *begin(struct sink *message)
 
 /* Writes a number. There must be room: begin() makes enough for the numbers of any message, and
  * put_bytes() makes it again. */
-static void put_uint(struct sink *out, unsigned int field, uint64_t value)
+static inline void put_uint(struct sink *out, unsigned int field, uint64_t value)
 {
 	uint8_t *at = (uint8_t *)out->buffer + out->used;
 
@@ -154,23 +154,21 @@ static void put_word(struct perfetto *perfetto, struct sink *out, unsigned int f
 	sink_bytes(out, perfetto->text.buffer, perfetto->text.used);
 }
 
-/* Returns the number of a text that is known already; 0 if it has to be added. */
-static uint64_t find_word(struct perfetto *perfetto, uint64_t what, uint64_t id)
+static struct word *recent_word(struct perfetto *perfetto, uint64_t what, uint64_t id)
 {
-	struct word *recent = &perfetto->recent[(id ^ id >> 4 ^ what) % WORDS_RECENT];
-	const uint64_t key[] = { what, id };
-	const uint64_t *iid;
-
-	if (recent->iid && recent->id == id && recent->what == what)
-		return recent->iid;
-	iid = map_find(&perfetto->iids, key);
-	if (!iid)
-		return 0;
-	*recent = (struct word) { what, id, *iid };
-	return *iid;
+	return &perfetto->recent[(id ^ id >> 4 ^ what) % WORDS_RECENT];
 }
 
-/* `what` is a field of InternedData, and what its ids stand for. */
+/* Returns the number of a text that is known already; 0 if it has to be added. */
+static inline uint64_t find_word(struct perfetto *perfetto, uint64_t what, uint64_t id)
+{
+	const struct word *recent = recent_word(perfetto, what, id);
+
+	return recent->id == id && recent->what == what ? recent->iid : 0;
+}
+
+/* The same for a text that was not found lately. `what` is a field of InternedData, and what its
+ * ids stand for. */
 static uint64_t add_word(struct timeline *timeline, uint64_t what, uint64_t id,
 			 struct trace_string text)
 {
@@ -183,9 +181,12 @@ static uint64_t add_word(struct timeline *timeline, uint64_t what, uint64_t id,
 		timeline_fail(timeline, -ENOMEM);
 		return 0;
 	}
-	*iid = TIMELINE_ARG_COUNT + perfetto->iids.count;
-	put_word(perfetto, begin(&perfetto->inner), what & 0xff, *iid, text);
-	add_plain(timeline, INTERNED, &perfetto->inner, NEEDS_STATE);
+	if (added) {
+		*iid = TIMELINE_ARG_COUNT + perfetto->iids.count;
+		put_word(perfetto, begin(&perfetto->inner), what & 0xff, *iid, text);
+		add_plain(timeline, INTERNED, &perfetto->inner, NEEDS_STATE);
+	}
+	*recent_word(perfetto, what, id) = (struct word) { what, id, *iid };
 	return *iid;
 }
 
@@ -236,7 +237,8 @@ static uint64_t flags_iid(struct timeline *timeline, enum trace_kind kind, uint6
 
 /* --- arguments --- */
 
-static void put_arg(struct sink *event, enum timeline_arg_id id, unsigned int field, uint64_t value)
+static inline void put_arg(struct sink *event, enum timeline_arg_id id, unsigned int field,
+			   uint64_t value)
 {
 	uint8_t *at = (uint8_t *)event->buffer + event->used, *length;
 

@@ -16,6 +16,7 @@ enum timeline_counter {
 	COUNTER_COUNT
 };
 #define COUNTERS_RECENT 64
+#define THREADS_RECENT 64
 
 /* Sums of a process in one bucket that are not in the map yet. */
 struct recent_bucket {
@@ -51,8 +52,8 @@ struct model {
 	struct map track_numbers; /* kind and process, key -> track */
 	struct map pids;	  /* pid -> number of processes that had it so far */
 	size_t thread_count, device_count;
-	uint32_t last_thread;	     /* track found last, or TIMELINE_NONE */
-	struct timeline_span *spans; /* by slot of the job's open spans */
+	uint32_t recent_threads[THREADS_RECENT]; /* tracks found lately */
+	struct timeline_span *spans;		 /* by slot of the job's open spans */
 	size_t span_room;
 	uint64_t bucket_ns;
 	struct map buckets; /* process, bucket -> bytes by enum timeline_counter */

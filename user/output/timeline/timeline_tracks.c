@@ -28,7 +28,6 @@ void tracks_init(struct model *model)
 	map_init(&model->track_numbers, 2, 1);
 	map_init(&model->pids, 1, 1);
 	sink_open_memory(&model->made);
-	model->last_thread = TIMELINE_NONE;
 }
 
 void tracks_free(struct model *model)
@@ -86,23 +85,25 @@ uint32_t track_of_process(struct model *model, uint32_t process)
 uint32_t track_of_thread(struct model *model, uint32_t process, uint64_t tid)
 {
 	const uint64_t words[] = { (uint64_t)TIMELINE_THREAD << 32 | process, tid };
-	uint32_t last = model->last_thread, number;
-	size_t before = model->track_count;
-	bool shared;
+	uint32_t *recent = &model->recent_threads[(tid + 7 * process) % THREADS_RECENT];
+	const uint64_t *known;
+	uint32_t number;
 
-	if (last != TIMELINE_NONE && model->tracks[last].process == process &&
-	    model->tracks[last].key == tid)
-		return last;
-	shared = model->thread_count >= TIMELINE_THREADS_MAX &&
-		 !map_find(&model->track_numbers, words);
+	if (*recent < model->track_count && model->tracks[*recent].kind == TIMELINE_THREAD &&
+	    model->tracks[*recent].process == process && model->tracks[*recent].key == tid)
+		return *recent;
+	known = map_find(&model->track_numbers, words);
+	if (known)
+		return *recent = *known;
 	number = track_of_process(model, process);
-	before = model->track_count;
-	number = track_find(model, TIMELINE_THREAD, process, shared ? TID_SHARED : tid, number);
-	if (number == TIMELINE_NONE)
-		return TIMELINE_NONE;
-	model->thread_count += model->track_count - before;
-	model->tracks[number].shared += shared;
-	return model->last_thread = number;
+	if (model->thread_count < TIMELINE_THREADS_MAX) {
+		model->thread_count++;
+		return *recent = track_find(model, TIMELINE_THREAD, process, tid, number);
+	}
+	number = track_find(model, TIMELINE_THREAD, process, TID_SHARED, number);
+	if (number != TIMELINE_NONE)
+		model->tracks[number].shared++;
+	return number;
 }
 
 uint32_t track_lane(struct model *model, enum timeline_kind kind, uint32_t parent,
