@@ -205,6 +205,36 @@ class Perfetto(unittest.TestCase):
                     self.assertEqual(sum(of["name"] == row["op"] for of in played.slices),
                                      row["count"], (options, row["op"]))
 
+    def test_same_as_chrome(self):
+        """Formats of a timeline differ only in how they write it."""
+        for name in ALL:
+            for options in ([], ["--pid", "100"], ["--rank", "3"], ["--min-duration", "20us"]):
+                played = self.export(name, options=options)
+                done = call("export", "-q", "--to", "chrome", "-o", "-", *options, trace(name))
+                events = collections.defaultdict(list)
+                for event in json.loads(done.stdout)["traceEvents"]:
+                    begin = round(event.get("ts", 0) * 1000)
+                    events[event["ph"]].append((event["name"], begin, event))
+                ends = {event["id"]: end for _, end, event in events["e"]}
+                slices = [(of, begin, begin + round(event["dur"] * 1000))
+                          for of, begin, event in events["X"]]
+                slices += [(of, begin, ends[event["id"]]) for of, begin, event in events["b"]]
+                self.assertEqual(collections.Counter(slices), collections.Counter(
+                    (of["name"], of["time"], of["end"]) for of in played.slices), (name, options))
+                self.assertEqual(
+                    collections.Counter((of, time) for of, time, _ in events["i"]),
+                    collections.Counter((of["name"], of["time"]) for of in played.instants
+                                        if "block" not in of["categories"] and
+                                        "storage" not in of["categories"]), (name, options))
+                self.assertEqual(
+                    sorted((of, event["pid"], time, rate if rate < 9e18 else 2**63 - 1)
+                           for of, time, event in events["C"]
+                           for rate in [int(event["args"]["bytes/s"])]),
+                    sorted((played.tracks[uuid]["track_name"],
+                            played.tracks[played.tracks[uuid]["parent"]]["pid"], time, value)
+                           for uuid, values in played.counters.items()
+                           for time, value in values), (name, options))
+
     def test_several(self):
         played = self.export("nest.flt", "other.flt")
         processes = [track for track in played.tracks.values() if "process" in track]

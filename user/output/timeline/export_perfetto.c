@@ -367,7 +367,7 @@ static void write_counter(struct timeline *timeline, const struct timeline_track
 
 	put_uint(body, TYPE, TYPE_COUNTER);
 	put_uint(body, TRACK_UUID, track->number + 1);
-	put_uint(body, COUNTER_VALUE, value < 9e18 ? value : INT64_MAX);
+	put_uint(body, COUNTER_VALUE, value < 9e18 ? (uint64_t)value : INT64_MAX);
 	add_event(timeline->out, body, time_ns, 0);
 	next_chunk(timeline);
 }
