@@ -36,6 +36,7 @@ enum { UUID = 1, TRACK_NAME, PROCESS, THREAD, PARENT_UUID, COUNTER = 8 };
 enum { PID = 1, COMMAND_LINE, PROCESS_NAME = 6, TID = 2, THREAD_NAME = 5, UNIT_NAME };
 
 #define WORDS_RECENT 1024
+#define NO_TIME UINT64_MAX
 #define FIELD_BYTES 32	   /* exceeds a number with its tag */
 #define NUMBERS_BYTES 2048 /* exceeds all numbers of a message */
 
@@ -88,13 +89,18 @@ static void put_text(struct perfetto *perfetto, struct sink *out, unsigned int f
 	put_bytes(out, field, perfetto->text.buffer, perfetto->text.used);
 }
 
-/* Adds a packet with one message. `head` has the fields before it. */
-static inline void add_packet(struct sink *out, const uint8_t *head, uint8_t *end,
-			      unsigned int field, const struct sink *message)
+/* Adds a packet with one message; `time_ns` may be NO_TIME. */
+static void add_packet(struct sink *out, uint64_t time_ns, unsigned int flags, unsigned int field,
+		       const struct sink *message)
 {
+	uint8_t head[4 * FIELD_BYTES], *end = head, *at;
 	size_t length;
-	uint8_t *at;
 
+	if (time_ns != NO_TIME)
+		end = perfetto_uint(end, TIMESTAMP, time_ns);
+	end = perfetto_uint(end, SEQUENCE, 1);
+	if (flags)
+		end = perfetto_uint(end, PACKET_FLAGS, flags);
 	end = perfetto_head(end, field, message->used);
 	length = end - head;
 	if (!sink_reserve(out, FIELD_BYTES + length + message->used))
@@ -103,27 +109,6 @@ static inline void add_packet(struct sink *out, const uint8_t *head, uint8_t *en
 	memcpy(at, head, length);
 	memcpy(at + length, message->buffer, message->used);
 	out->used = (char *)at + length + message->used - out->buffer;
-}
-
-static void add_plain(struct timeline *timeline, unsigned int field, const struct sink *message,
-		      unsigned int flags)
-{
-	uint8_t head[3 * FIELD_BYTES], *end = perfetto_uint(head, SEQUENCE, 1);
-
-	if (flags)
-		end = perfetto_uint(end, PACKET_FLAGS, flags);
-	add_packet(timeline->out, head, end, field, message);
-}
-
-static void add_event(struct sink *out, const struct sink *event, uint64_t time_ns,
-		      unsigned int flags)
-{
-	uint8_t head[4 * FIELD_BYTES], *end = perfetto_uint(head, TIMESTAMP, time_ns);
-
-	end = perfetto_uint(end, SEQUENCE, 1);
-	if (flags)
-		end = perfetto_uint(end, PACKET_FLAGS, flags);
-	add_packet(out, head, end, TRACK_EVENT, event);
 }
 
 /* Ends a callback: nothing holds timeline->out, so a full chunk can be passed on. */
@@ -184,7 +169,7 @@ static uint64_t add_word(struct timeline *timeline, uint64_t what, uint64_t id,
 	if (added) {
 		*iid = TIMELINE_ARG_COUNT + perfetto->iids.count;
 		put_word(perfetto, begin(&perfetto->inner), what & 0xff, *iid, text);
-		add_plain(timeline, INTERNED, &perfetto->inner, NEEDS_STATE);
+		add_packet(timeline->out, NO_TIME, NEEDS_STATE, INTERNED, &perfetto->inner);
 	}
 	*recent_word(perfetto, what, id) = (struct word) { what, id, *iid };
 	return *iid;
@@ -340,13 +325,14 @@ static void write_slice(struct timeline *timeline, struct sink *out,
 {
 	struct perfetto *perfetto = timeline->state;
 	uint8_t event[2 * FIELD_BYTES], *end;
+	struct sink message;
 
 	build_event(timeline, item, TYPE_BEGIN);
-	add_event(out, &perfetto->body, item->start_ns, NEEDS_STATE);
+	add_packet(out, item->start_ns, NEEDS_STATE, TRACK_EVENT, &perfetto->body);
 	end = perfetto_uint(event, TYPE, TYPE_END);
 	end = perfetto_uint(end, TRACK_UUID, item->track->number + 1);
-	add_event(out, &(struct sink) { .buffer = (char *)event, .used = end - event },
-		  item->end_ns, 0);
+	message = (struct sink) { .buffer = (char *)event, .used = end - event };
+	add_packet(out, item->end_ns, 0, TRACK_EVENT, &message);
 	next_chunk(timeline);
 }
 
@@ -355,7 +341,7 @@ static void write_instant(struct timeline *timeline, const struct timeline_item 
 	struct perfetto *perfetto = timeline->state;
 
 	build_event(timeline, item, TYPE_INSTANT);
-	add_event(timeline->out, &perfetto->body, item->start_ns, NEEDS_STATE);
+	add_packet(timeline->out, item->start_ns, NEEDS_STATE, TRACK_EVENT, &perfetto->body);
 	next_chunk(timeline);
 }
 
@@ -368,7 +354,7 @@ static void write_counter(struct timeline *timeline, const struct timeline_track
 	put_uint(body, TYPE, TYPE_COUNTER);
 	put_uint(body, TRACK_UUID, track->number + 1);
 	put_uint(body, COUNTER_VALUE, value < 9e18 ? (uint64_t)value : INT64_MAX);
-	add_event(timeline->out, body, time_ns, 0);
+	add_packet(timeline->out, time_ns, 0, TRACK_EVENT, body);
 	next_chunk(timeline);
 }
 
@@ -427,7 +413,7 @@ static void write_track(struct timeline *timeline, const struct timeline_track *
 	}
 	if (track->parent != TIMELINE_NONE)
 		put_uint(body, PARENT_UUID, track->parent + 1);
-	add_plain(timeline, TRACK_DESCRIPTOR, body, 0);
+	add_packet(timeline->out, NO_TIME, 0, TRACK_DESCRIPTOR, body);
 	next_chunk(timeline);
 }
 
@@ -462,11 +448,11 @@ static int begin_trace(struct timeline *timeline)
 	put_clock(perfetto, 6, 0);
 	put_clock(perfetto, 1, timeline->base_ns);
 	put_uint(body, 2, 6);
-	add_plain(timeline, CLOCK_SNAPSHOT, body, 0);
+	add_packet(timeline->out, NO_TIME, 0, CLOCK_SNAPSHOT, body);
 	begin(body);
 	for (size_t i = 0; i < TIMELINE_ARG_COUNT; i++)
 		put_word(perfetto, body, ARG_NAMES, i + 1, timeline_literal(timeline_arg_names[i]));
-	add_plain(timeline, INTERNED, body, STATE_CLEARED | NEEDS_STATE);
+	add_packet(timeline->out, NO_TIME, STATE_CLEARED | NEEDS_STATE, INTERNED, body);
 	return body->error;
 }
 

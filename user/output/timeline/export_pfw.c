@@ -227,21 +227,11 @@ static void write_track(struct timeline *timeline, const struct timeline_track *
 
 /* --- slices --- */
 
-static struct trace_string category_of(const struct timeline_item *item)
-{
-	switch (item->kind) {
-	case TRACE_SPAN_BEGIN:
-		return item->category.text;
-	case TRACE_FAULT:
-		return timeline_literal("MMAP_FAULT");
-	case TRACE_ASYNC:
-		return timeline_literal("ASYNC");
-	case TRACE_VFS:
-		return timeline_literal("VFS");
-	default:
-		return timeline_literal("POSIX");
-	}
-}
+/* Of rows; spans have their own. */
+static const char *const categories[TRACE_KIND_COUNT] = {
+	[TRACE_SYSCALL] = "POSIX", [TRACE_SYSCALL_PATH] = "POSIX", [TRACE_ASYNC] = "ASYNC",
+	[TRACE_VFS] = "VFS",	   [TRACE_FAULT] = "MMAP_FAULT",
+};
 
 static void write_slice(struct timeline *timeline, struct sink *out,
 			const struct timeline_item *item)
@@ -251,7 +241,8 @@ static void write_slice(struct timeline *timeline, struct sink *out,
 	bool call = item->kind != TRACE_SPAN_BEGIN && item->kind != TRACE_FAULT, any = true;
 	struct line line = {
 		.name = call ? call_name(item) : item->name.text,
-		.category = category_of(item),
+		.category = categories[item->kind] ? timeline_literal(categories[item->kind])
+						   : item->category.text,
 		.pid = timeline->job.processes.processes[item->process].pid,
 		.tid = item->tid,
 	};

@@ -60,7 +60,7 @@ static uint64_t wanted_kinds(const struct timeline_encoder *encoder)
 }
 
 bool model_cut(const struct model *model, struct timeline_item *item, uint64_t start_ns,
-	       uint64_t end_ns, const char **cut)
+	       uint64_t end_ns)
 {
 	const struct timeline *timeline = &model->timeline;
 	bool late, early;
@@ -69,7 +69,6 @@ bool model_cut(const struct model *model, struct timeline_item *item, uint64_t s
 	item->end_ns = clock_subtract(end_ns, timeline->base_ns);
 	late = item->start_ns < timeline->from_ns;
 	early = item->end_ns > timeline->until_ns;
-	*cut = NULL;
 	if (item->start_ns >= timeline->until_ns || (late && item->end_ns <= timeline->from_ns) ||
 	    end_ns - start_ns < timeline->filter.min_duration_ns)
 		return false;
@@ -79,7 +78,7 @@ bool model_cut(const struct model *model, struct timeline_item *item, uint64_t s
 		item->start_ns = timeline->from_ns;
 	if (early)
 		item->end_ns = timeline->until_ns;
-	*cut = late && early ? "both" : late ? "start" : early ? "end" : NULL;
+	item->cut = late && early ? "both" : late ? "start" : early ? "end" : NULL;
 	return true;
 }
 
@@ -88,6 +87,8 @@ void model_slice(struct model *model, struct sink *waiting, struct timeline_item
 {
 	if (track == TIMELINE_NONE)
 		return;
+	if (item->cut)
+		item_add_text(item, TIMELINE_CUT, TIMELINE_TEXT, timeline_literal(item->cut));
 	item->track = item->thread = track_use(model, track);
 	if (thread == TIMELINE_NONE)
 		item->thread = NULL;
@@ -121,9 +122,8 @@ static void draw_slice(struct model *model, struct timeline_item *item)
 	const struct event *event = item->event;
 	struct sink *waiting = NULL;
 	uint32_t thread, track;
-	const char *cut;
 
-	if (!model_cut(model, item, event->start, event->end, &cut))
+	if (!model_cut(model, item, event->start, event->end))
 		return;
 	thread = track_of_thread(model, item->process, item->tid);
 	if (thread == TIMELINE_NONE)
@@ -134,8 +134,6 @@ static void draw_slice(struct model *model, struct timeline_item *item)
 	else
 		waiting = model_place(model, thread, item, &track);
 	item_describe(model, item);
-	if (cut)
-		item_add_text(item, TIMELINE_CUT, TIMELINE_TEXT, timeline_literal(cut));
 	model_slice(model, waiting, item, track, thread);
 }
 
@@ -143,9 +141,8 @@ static void draw_request(struct model *model, struct timeline_item *item)
 {
 	const struct event *event = item->event;
 	uint32_t device;
-	const char *cut;
 
-	if (!model_cut(model, item, event->start, event->end, &cut))
+	if (!model_cut(model, item, event->start, event->end))
 		return;
 	device = track_find(model, TIMELINE_DEVICE, model->timeline.job.traces[item->trace].host,
 			    event_value(event, REQUEST_DEV), TIMELINE_NONE);
@@ -155,8 +152,6 @@ static void draw_request(struct model *model, struct timeline_item *item)
 	model->tracks[device].process = item->trace;
 	item->flow = flow_of(event, REQUEST_ID);
 	item_describe(model, item);
-	if (cut)
-		item_add_text(item, TIMELINE_CUT, TIMELINE_TEXT, timeline_literal(cut));
 	model_slice(model, NULL, item,
 		    track_lane(model, TIMELINE_REQUESTS, device, item->start_ns, item->end_ns),
 		    TIMELINE_NONE);

@@ -136,6 +136,7 @@ struct timeline_item {
 	const struct timeline_track *track, *thread; /* no thread: a request */
 	uint64_t start_ns, end_ns;		     /* since base_ns */
 	struct timeline_name name, category;
+	const char *cut; /* truncated end: "start", "end", "both"; or NULL */
 	bool of_process; /* an instant of the whole process */
 	bool inside;	 /* an instant within a slice of its thread */
 	uint64_t flow;	 /* of a bio: its request. Of a request: itself. 0: none */

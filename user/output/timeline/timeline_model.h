@@ -66,10 +66,10 @@ struct model {
 
 /* Judges only by process: whether its pid and rank are wanted. */
 bool model_wants(const struct model *model, uint32_t process);
-/* Cuts the item to the window if the encoder wants that. Returns false if it is outside, or too
- * short. *cut is the truncated end, "start", "end" or "both"; or NULL. */
+/* Sets the item's times, cut to the window if the encoder wants that. Returns false if it is
+ * outside or too short. */
 bool model_cut(const struct model *model, struct timeline_item *item, uint64_t start_ns,
-	       uint64_t end_ns, const char **cut);
+	       uint64_t end_ns);
 /* Write the item: to a span's buffer unless `waiting` is NULL. `thread` may be TIMELINE_NONE. */
 void model_slice(struct model *model, struct sink *waiting, struct timeline_item *item,
 		 uint32_t track, uint32_t thread);

@@ -162,7 +162,7 @@ static bool nests(struct model *model, const struct timeline_span *span, uint64_
 /* --- writing --- */
 
 static void describe_span(struct model *model, const struct timeline_span *span, enum ending ending,
-			  const char *cut, struct timeline_item *item)
+			  struct timeline_item *item)
 {
 	struct trace_reader *reader = model->timeline.job.traces[span->trace].reader;
 	const struct timeline_track *by = &model->tracks[span->ended_by];
@@ -177,8 +177,6 @@ static void describe_span(struct model *model, const struct timeline_span *span,
 		item_add(item, TIMELINE_ENDED_BY, TIMELINE_UINT, by->key);
 	if (ending == UNFINISHED)
 		item_add(item, TIMELINE_UNFINISHED, TIMELINE_TRUE, 1);
-	if (cut)
-		item_add_text(item, TIMELINE_CUT, TIMELINE_TEXT, timeline_literal(cut));
 }
 
 static void close_span(struct model *model, uint32_t number, enum ending ending)
@@ -193,17 +191,16 @@ static void close_span(struct model *model, uint32_t number, enum ending ending)
 		.tid = of->thread,
 	};
 	uint32_t track = span->thread;
-	const char *cut;
 
 	if (!span->aside)
 		out = place_for(model, span->below, drawn_start(model, number));
 	/* Spans that began later and are still open cross this one's end. */
 	while (!span->aside && thread_of(model, span)->top != number)
 		put_aside(model, thread_of(model, span)->top);
-	if (model_cut(model, &item, of->begin_ns, of->end_ns, &cut)) {
+	if (model_cut(model, &item, of->begin_ns, of->end_ns)) {
 		if (ending == WINDOW_ENDS)
-			cut = cut && *cut == 's' ? "both" : "end";
-		describe_span(model, span, ending, cut, &item);
+			item.cut = item.cut ? "both" : "end";
+		describe_span(model, span, ending, &item);
 		if (span->aside || !nests(model, span, item.end_ns))
 			track = track_lane(model, TIMELINE_CROSSING, span->thread, item.start_ns,
 					   item.end_ns);
