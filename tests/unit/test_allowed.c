@@ -3,15 +3,11 @@
  * Limits between runs: measures by name, allowed growth, lower bounds that prove nothing, new
  * findings.
  */
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/report/limits.h"
 #include "ask_report.h"
@@ -72,12 +68,11 @@ static struct limits measure(const char *name)
 }
 
 /* Columns may belong to a layer that this trace lacks. */
-static void test_names(void **state)
+TEST(test_names)
 {
 	struct report *report = new_report(&(struct run) { 1, 0, 20 * MS });
 	struct limits limits;
 
-	(void)state;
 	for (const struct limits_word *word = limits_words; word->name; word++) {
 		assert_non_null(word->meaning);
 		if (strcmp(word->name, "unoverlapped"))
@@ -95,13 +90,12 @@ static void test_names(void **state)
 	report_free(report);
 }
 
-static void test_allowances(void **state)
+TEST(test_allowances)
 {
 	const struct run ten = { 10, 0, 20 * MS }, eleven = { 11, 0, 22 * MS };
 	struct limits read = measure("read"), duration = measure("time");
 	char says[256];
 
-	(void)state;
 	assert_int_equal(judge(&read, &ten, &ten, says), ALLOWED_WITHIN);
 	assert_int_equal(judge(&read, &eleven, &ten, says), ALLOWED_WITHIN);
 	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
@@ -131,14 +125,13 @@ static void test_allowances(void **state)
 }
 
 /* Counts stay exact when events are lost, times do not. */
-static void test_lower_bounds(void **state)
+TEST(test_lower_bounds)
 {
 	const struct run whole = { 10, 0, 20 * MS }, lossy = { 10, 5, 20 * MS };
 	const struct run more = { 12, 0, 20 * MS }, most = { 20, 5, 40 * MS };
 	struct limits io = measure("io"), operations = measure("operations");
 	char says[256];
 
-	(void)state;
 	assert_int_equal(judge(&operations, &whole, &lossy, says), ALLOWED_WITHIN);
 	assert_int_equal(judge(&io, &whole, &lossy, says), ALLOWED_UNKNOWN);
 	assert_string_equal(says, "at least 1.0 ms, before 1.0 ms; limit 1.0 ms");
@@ -148,25 +141,23 @@ static void test_lower_bounds(void **state)
 }
 
 /* The trace has no block layer. */
-static void test_not_reported(void **state)
+TEST(test_not_reported)
 {
 	const struct run run = { 10, 0, 20 * MS };
 	struct limits storage = measure("totals.read.count");
 	char says[256];
 
-	(void)state;
 	storage.columns[0] = "storage_read.requests";
 	assert_int_equal(judge(&storage, &run, &run, says), ALLOWED_UNKNOWN);
 	assert_string_equal(says, "not known, before not known");
 }
 
-static void test_findings(void **state)
+TEST(test_findings)
 {
 	const struct run whole = { 10, 0, 20 * MS }, lossy = { 10, 90, 20 * MS };
 	struct limits findings = measure("findings");
 	char says[256];
 
-	(void)state;
 	findings.severity = FINDING_HIGH;
 	assert_int_equal(judge(&findings, &whole, &whole, says), ALLOWED_WITHIN);
 	assert_string_equal(says, "no new findings of severity high or above");
@@ -178,15 +169,4 @@ static void test_findings(void **state)
 	assert_int_equal(judge(&findings, &lossy, &whole, says), ALLOWED_WITHIN);
 	findings.severity = FINDING_NOTE;
 	assert_int_equal(judge(&findings, &whole, &lossy, says), ALLOWED_WORSE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),	     cmocka_unit_test(test_allowances),
-		cmocka_unit_test(test_lower_bounds), cmocka_unit_test(test_not_reported),
-		cmocka_unit_test(test_findings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,13 @@
  * Memory and time stay bounded, whatever a hostile trace claims: a million forks, one PID reused
  * endlessly, more files than fit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "ask_report.h"
 
@@ -45,7 +41,7 @@ static uint64_t sum_of(const struct report *report, const char *name, const char
 #define REUSES 50000
 
 /* Each use of a PID has its own events, however often it is reused. */
-static void test_reused_pid(void **state)
+TEST(test_reused_pid)
 {
 	struct made_trace made;
 	struct report *report;
@@ -82,7 +78,7 @@ static void test_reused_pid(void **state)
 }
 
 /* Beyond the memory limit, processes and files are grouped, and the report says so. */
-static void test_little_memory(void **state)
+TEST(test_little_memory)
 {
 	struct made_trace made;
 	struct report *report;
@@ -118,8 +114,7 @@ static void test_little_memory(void **state)
 	assert_int_equal(report_table(report, "files")->row_count, 3000);
 	assert_int_equal(sum_of(report, "files", "read.bytes"), 30000);
 	assert_null(report_table(report, "files")->note);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* The same sums, except those that are unknown for a group. */
@@ -138,7 +133,7 @@ static void check_sums(const struct report *report, const struct report *all)
 }
 
 /* As many rows as requested, for the files with the most time. */
-static void test_few_rows(void **state)
+TEST(test_few_rows)
 {
 	enum { FILES = 9, LONGEST = 2 };
 	struct made_trace made;
@@ -191,7 +186,7 @@ static void test_few_rows(void **state)
  * Pairs of a process and a file, too: those beyond the limit have no pattern, and the report says
  * so.
  */
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
 	const uint64_t reads = 2ull * EVERYBODY * EVERYBODY;
 	struct made_trace made;
@@ -221,12 +216,11 @@ static void test_pairs(void **state)
 	assert_true(sum_of(report, "files", "pattern.consecutive") < reads / 4);
 	assert_true(sum_of(report, "files", "processes") < EVERYBODY * EVERYBODY / 2);
 	assert_non_null(strstr(report_table(report, "files")->note, "--memory"));
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Failed lookups, each in a long directory of its own. */
-static void test_failed_lookups(void **state)
+TEST(test_failed_lookups)
 {
 	enum { LOOKUPS = 2000, LENGTH = 2000 };
 	struct made_trace made;
@@ -251,8 +245,7 @@ static void test_failed_lookups(void **state)
 	assert_in_range(report_table(report, "failed_lookups")->row_count, 200, 400);
 	assert_int_equal(sum_of(report, "failed_lookups", "count"), LOOKUPS);
 	assert_non_null(strstr(report_table(report, "failed_lookups")->note, "--memory"));
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 static uint64_t most_resident(void)
@@ -266,7 +259,7 @@ static uint64_t most_resident(void)
 /* Memory per file in a report on many files that were read from storage once, without the cells of
  * their rows. Includes up to 7 MiB of batches that threads may have read ahead.
  */
-static void test_many_files(void **state)
+TEST(test_many_files)
 {
 	enum { FILES = 50000, MOST = 190 };
 	struct made_trace made;
@@ -303,15 +296,4 @@ static void test_many_files(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reused_pid), cmocka_unit_test(test_little_memory),
-		cmocka_unit_test(test_pairs),	   cmocka_unit_test(test_failed_lookups),
-		cmocka_unit_test(test_many_files), cmocka_unit_test(test_few_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

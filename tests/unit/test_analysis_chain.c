@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Operations and the requests they waited for: how their time splits by stage. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "ask_report.h"
 
@@ -38,7 +34,7 @@ static void check_line(const struct report *report, const char *table, size_t ro
 	CHECK(report, table, row, "bios", bios);
 }
 
-static void test_own_requests(void **state)
+TEST(test_own_requests)
 {
 	struct made_trace made;
 	struct report *report;
@@ -90,14 +86,12 @@ static void test_own_requests(void **state)
 	CHECK(report, "files", 0, "waiting.device_ns", 1100);
 	CHECK(report, "files", 0, "waiting.queue_ns", 250);
 	CHECK(report, "files", 0, "waiting.other_ns", 450);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* The table of spans matches the breakdown's own table; null if the layer is off. */
-static void test_spans(void **state)
+TEST(test_spans)
 {
-	(void)state;
 	for (int block = 0; block < 2; block++) {
 		struct made_trace made;
 		struct report *report;
@@ -124,7 +118,7 @@ static void test_spans(void **state)
 	}
 }
 
-static void test_absent(void **state)
+TEST(test_absent)
 {
 	static const char *const names[] = { "devices", "latency_breakdown", "span_latency",
 					     "slowest" };
@@ -139,17 +133,5 @@ static void test_absent(void **state)
 		assert_true(report_table(report, names[i])->absent);
 		assert_non_null(report_table(report, names[i])->note);
 	}
-	report_free(report);
-	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_requests),
-		cmocka_unit_test(test_spans),
-		cmocka_unit_test(test_absent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	done(&made, report);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Devices: their file systems, and their requests over time, as a table and as drawn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "analysis/devices/heat.h"
 #include "ask_report.h"
@@ -41,14 +37,13 @@ static void make_requests(struct made_trace *made)
 }
 
 /* Mode profile records no requests: request values are null, not 0. */
-static void test_of_sums(void **state)
+TEST(test_of_sums)
 {
 	const struct cell *cell;
 	struct made_trace made;
 	struct report *report;
 	const struct table *table;
 
-	(void)state;
 	BEGIN(&made, .block = true, .mode = "profile");
 	DEVICE(&made, .time = 60 * MS, .dev = LOOP, .name = "loop3", .reads = 60);
 	report = report_of(&made, 60 * MS);
@@ -64,12 +59,11 @@ static void test_of_sums(void **state)
 	done(&made, report);
 }
 
-static void test_heat(void **state)
+TEST(test_heat)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	make_requests(&made);
 	report = report_of(&made, 60 * MS);
 	/* From 4 us to 16 us; up to 4 KiB and up to 8 KiB; the flush. */
@@ -94,7 +88,7 @@ static void test_heat(void **state)
 	done(&made, report);
 }
 
-static void test_drawn(void **state)
+TEST(test_drawn)
 {
 	const struct style style = { .width = 100 };
 	const struct grid_options options = { .style = &style };
@@ -102,7 +96,6 @@ static void test_drawn(void **state)
 	struct report *report;
 	struct sink out;
 
-	(void)state;
 	make_requests(&made);
 	report = report_of(&made, 60 * MS);
 	sink_open_memory(&out);
@@ -117,13 +110,12 @@ static void test_drawn(void **state)
 	done(&made, report);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
 	const struct cell *cell;
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	BEGIN(&made, .block = true);
 	FILE_ROW(&made, .id = 1, .ino = 1, .dev = 44, .path = "/overlay/data");
 	FILE_ROW(&made, .id = 2, .ino = 2, .dev = 44, .path = "/overlay/more");
@@ -141,12 +133,11 @@ static void test_numbers(void **state)
 }
 
 /* Positions and total sizes of requests, per kind. */
-static void test_places_and_sizes(void **state)
+TEST(test_places_and_sizes)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	BEGIN(&made, .block = true);
 	REQUEST(&made, .time = 10, .dur = 1, .op = M_REQUEST_READ, .dev = LOOP, .sector = 800,
 		.bytes = 4096);
@@ -170,12 +161,11 @@ static void test_places_and_sizes(void **state)
 }
 
 /* If the kernel counted more reads than were seen, the numbers of reads are lower bounds. */
-static void test_unseen(void **state)
+TEST(test_unseen)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	BEGIN(&made, .block = true);
 	REQUEST(&made, .time = MS, .dur = 3000, .op = M_REQUEST_READ, .bytes = 4096, .dev = LOOP);
 	REQUEST(&made, .time = 2 * MS, .dur = 3000, .op = M_REQUEST_WRITE, .bytes = 4096,
@@ -192,18 +182,4 @@ static void test_unseen(void **state)
 	assert_non_null(strstr(report_table(report, "devices")->note,
 			       "loop3: 3 reads (12.0 KiB) have no completion event"));
 	done(&made, report);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_of_sums),
-		cmocka_unit_test(test_heat),
-		cmocka_unit_test(test_drawn),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_places_and_sizes),
-		cmocka_unit_test(test_unseen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,10 @@
  * Epochs, and steps that are loop bodies, found by name, category and arguments; expected reads
  * computed by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ask_report.h"
 
@@ -55,7 +51,7 @@ static void append_epochs(struct made_trace *made)
 	}
 }
 
-static void test_named(void **state)
+TEST(test_named)
 {
 	struct made_trace made;
 	struct report *report;
@@ -129,7 +125,7 @@ static void append_steps(struct made_trace *made)
 }
 
 /* The first step of an epoch, and the first after an interruption, are left out. */
-static void test_utilization(void **state)
+TEST(test_utilization)
 {
 	struct made_trace made;
 	struct report *report;
@@ -150,7 +146,7 @@ static void test_utilization(void **state)
  * An innermost span is an item: marked by the program and by a hook around it, by only one of them,
  * and three in one enclosing span; another process's is a separate item.
  */
-static void test_samples(void **state)
+TEST(test_samples)
 {
 	static const struct {
 		uint64_t begin, end, pid;
@@ -181,7 +177,7 @@ static void test_samples(void **state)
 }
 
 /* Names take precedence over categories, categories over arguments. */
-static void test_which(void **state)
+TEST(test_which)
 {
 	for (int round = 0; round < 4; round++) {
 		static const uint64_t rows[] = { 0, 2, 3, 1 };
@@ -240,7 +236,7 @@ static void test_which(void **state)
 }
 
 /* Up to the limit and beyond; later parts of recorded epochs still count. */
-static void test_many(void **state)
+TEST(test_many)
 {
 	struct made_trace made;
 	struct report *report;
@@ -266,7 +262,7 @@ static void test_many(void **state)
 }
 
 /* An epoch that contains compute is not itself a step. */
-static void test_no_steps(void **state)
+TEST(test_no_steps)
 {
 	static const struct {
 		const char *name, *category;
@@ -293,7 +289,7 @@ static void test_no_steps(void **state)
 }
 
 /* A loop's step begins with the wait for its data; its body is not application I/O. */
-static void test_loops(void **state)
+TEST(test_loops)
 {
 	struct made_trace made;
 	struct report *report;
@@ -325,16 +321,4 @@ static void test_loops(void **state)
 	}
 	CHECK(report, "overlap", 0, "app_io_ns", 3 * 110 + 0 + 1 + 2);
 	done(&made, report);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_named),	 cmocka_unit_test(test_which),
-		cmocka_unit_test(test_many),	 cmocka_unit_test(test_loops),
-		cmocka_unit_test(test_no_steps), cmocka_unit_test(test_utilization),
-		cmocka_unit_test(test_samples),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

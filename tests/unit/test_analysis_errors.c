@@ -3,15 +3,11 @@
  * Reports that cannot be made, and headers with too little or too much: damaged blocks, every
  * single allocation failing, operations without a number, layers with impossible names.
  */
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/shared/rollup.h"
 #include "ask_report.h"
@@ -102,7 +98,7 @@ static void make_some_of_all(struct made_trace *made)
 }
 
 /* Every allocation fails once: each time an error, no leak, no crash. */
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
 	static const char *const names[] = { "a.flt" };
 	struct trace_error error;
@@ -137,7 +133,7 @@ static void test_no_memory(void **state)
 	made_close(&made);
 }
 #else
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
 	skip(); /* the sanitizer has its own allocator */
 }
@@ -160,7 +156,7 @@ static void flip_row_block(struct made_trace *made, enum trace_kind kind)
 }
 
 /* The block is lost, the report is not: it reports the loss and counts the rows. */
-static void test_damaged_block(void **state)
+TEST(test_damaged_block)
 {
 	static const enum trace_kind kinds[] = { TRACE_SYSCALL, TRACE_SYSCALL_PATH, TRACE_FILE,
 						 TRACE_EXEC, TRACE_FAULT };
@@ -184,8 +180,7 @@ static void test_damaged_block(void **state)
 		CHECK(report, "trace", 0, "lost.total", 1);
 		assert_non_null(strstr(trace_reader_damage(made.reader), "damaged at byte"));
 		assert_non_null(strstr(trace_reader_damage(made.reader), "1 row is skipped"));
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
@@ -232,7 +227,7 @@ static struct report *report_flipped(struct made_trace *made, uint64_t kinds, in
 }
 
 /* A lost name differs from a file that has none. */
-static void test_lost_names(void **state)
+TEST(test_lost_names)
 {
 	struct made_trace made;
 	struct report *report = report_flipped(&made, 0, 0);
@@ -240,8 +235,7 @@ static void test_lost_names(void **state)
 	check_text(report, "files", 0, "path", "/data/a.bin");
 	check_null(report, "files", 2, "path");
 	assert_int_equal(report_table(report, "caveats")->row_count, 0);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 
 	/*
 	 * Names come before the rows that use them: the preceding byte is part of their checksum.
@@ -255,8 +249,7 @@ static void test_lost_names(void **state)
 	check_text(report, "caveats", find_row(report, "caveats", "id", "names"), "text",
 		   "the names of 2 files were lost: tables identify them by device and inode");
 	assert_memory_equal(report->groups->cells[0].text, "(name lost)", 11);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 
 	/* Now even that is lost. */
 	report = report_flipped(&made, 1ull << TRACE_FILE, 30);
@@ -264,8 +257,7 @@ static void test_lost_names(void **state)
 	check_text(report, "files", 0, "path", FILES_LOST);
 	check_text(report, "caveats", find_row(report, "caveats", "id", "names"), "text",
 		   "3 rows that named files are lost: these files share one row");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* --- headers --- */
@@ -306,7 +298,7 @@ static struct trace_reader *open_with(struct made_trace *made, const struct trac
 	return made_abandon(made);
 }
 
-static void test_implied_operations(void **state)
+TEST(test_implied_operations)
 {
 	static const struct trace_operation ops[] = { { "syscall", "read", TRACE_READ } };
 	static const struct trace_layer layers[] = { { "fault", true, "perf", NULL },
@@ -324,11 +316,10 @@ static void test_implied_operations(void **state)
 	row = find_row(report, "operations", "op", "pagecache");
 	CHECK(report, "operations", row, "fetched_bytes", 4096);
 	CHECK(report, "totals", 0, "mmap_read.faults", 1);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_too_many_operations(void **state)
+TEST(test_too_many_operations)
 {
 	enum { OPS = 1100 };
 	static struct trace_operation ops[OPS];
@@ -348,7 +339,7 @@ static void test_too_many_operations(void **state)
 	made_close(&made);
 }
 
-static void test_odd_layers(void **state)
+TEST(test_odd_layers)
 {
 	static const struct trace_operation ops[] = { { "syscall", "read", TRACE_READ } };
 	static const struct trace_layer odd[] = {
@@ -373,20 +364,5 @@ static void test_odd_layers(void **state)
 	check_text(report, "trace", 0, "layers.fine_1.state", "on");
 	check_text(report, "trace", 0, "layers.fine_1.attach", "late");
 	check_text(report, "trace", 0, "layers.fine_1.reason", "because");
-	report_free(report);
-	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_damaged_block),
-		cmocka_unit_test(test_lost_names),
-		cmocka_unit_test(test_implied_operations),
-		cmocka_unit_test(test_too_many_operations),
-		cmocka_unit_test(test_odd_layers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	done(&made, report);
 }

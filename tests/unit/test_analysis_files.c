@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Files: identity, names, sizes, patterns, merged times; paths and failed lookups. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
 
 #include "analysis/events/path.h"
 #include "ask_report.h"
@@ -21,7 +17,7 @@ static void make_start(struct made_trace *made)
 	made_fork(made, 11, 10, 20);
 }
 
-static void test_identity(void **state)
+TEST(test_identity)
 {
 	struct made_trace made;
 	struct report *report;
@@ -76,11 +72,10 @@ static void test_identity(void **state)
 	check_null(report, "files", 4, "ino");
 	check_null(report, "files", 4, "size_bytes");
 	CHECK(report, "files", 4, "read.bytes", 32);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_deleted(void **state)
+TEST(test_deleted)
 {
 	static const char *const paths[] = { "/by/row", "/by/call", "/by/fault" };
 	struct made_trace made;
@@ -108,12 +103,11 @@ static void test_deleted(void **state)
 	}
 	assert_false(
 		ask(report, "files", find_row(report, "files", "path", "/not"), "deleted")->flag);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Two processes read the same file concurrently; each kind of use has its own column. */
-static void test_uses(void **state)
+TEST(test_uses)
 {
 	struct made_trace made;
 	struct report *report;
@@ -173,12 +167,11 @@ static void test_uses(void **state)
 	CHECK(report, "totals", 0, "indirect.events", 1);
 	CHECK(report, "totals", 0, "indirect.fetched_bytes", 8192);
 	CHECK(report, "totals", 0, "indirect.created_bytes", 4096);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* A file whose first operation is a write. */
-static void test_written_first(void **state)
+TEST(test_written_first)
 {
 	struct made_trace made;
 	struct report *report;
@@ -197,11 +190,10 @@ static void test_written_first(void **state)
 	CHECK(report, "files", 0, "read.count", 2);
 	CHECK(report, "files", 0, "read.bytes", 5);
 	CHECK(report, "files", 0, "read.time_ns", 50);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_both_ends_of_a_transfer(void **state)
+TEST(test_both_ends_of_a_transfer)
 {
 	struct made_trace made;
 	struct report *report;
@@ -228,8 +220,7 @@ static void test_both_ends_of_a_transfer(void **state)
 	CHECK(report, "files", row, "write.created_bytes", 4096);
 	CHECK(report, "files", row, "read.count", 0);
 	assert_false(ask(report, "files", row, "deleted")->flag);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Rotates CPU buffers, as if the process moved between CPUs. */
@@ -251,7 +242,7 @@ static void write_at(struct made_trace *made, uint64_t time, uint64_t pid, int64
 	move_at(made, M_WRITE, time, pid, offset, 100);
 }
 
-static void test_patterns(void **state)
+TEST(test_patterns)
 {
 	struct made_trace made;
 	struct report *report;
@@ -292,12 +283,11 @@ static void test_patterns(void **state)
 	CHECK(report, "files", 0, "mmap.pattern.sequential", 2);
 	CHECK(report, "files", 0, "mmap.pattern.random", 1);
 	CHECK(report, "files", 0, "size_bytes", 65536 + 4096); /* highest offset accessed */
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Read patterns depend only on reads, per process and thread, starting with the first. */
-static void test_reads_among_writes(void **state)
+TEST(test_reads_among_writes)
 {
 	struct made_trace made;
 	struct report *report;
@@ -329,13 +319,12 @@ static void test_reads_among_writes(void **state)
 		CHECK(report, "files", 0, "read.pattern.followed", 5);
 		CHECK(report, "files", 0, "read.pattern.backward", 1);
 		CHECK(report, "files", 0, "pattern.sequential", 5);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
 /* Writes do not count towards read patterns. */
-static void test_writes_alone(void **state)
+TEST(test_writes_alone)
 {
 	struct made_trace made;
 	struct report *report;
@@ -352,12 +341,11 @@ static void test_writes_alone(void **state)
 	CHECK(report, "files", 0, "read.pattern.sequential", 0);
 	CHECK(report, "files", 0, "read.pattern.random", 0);
 	CHECK(report, "files", 0, "read.pattern.followed", 0);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Patterns are per thread: accesses by other threads, before or in between, do not matter. */
-static void test_threads_in_turn(void **state)
+TEST(test_threads_in_turn)
 {
 	struct made_trace made;
 	struct report *report;
@@ -375,12 +363,11 @@ static void test_threads_in_turn(void **state)
 	CHECK(report, "files", 0, "pattern.backward", 1);
 	CHECK(report, "files", 0, "pattern.sequential", 1);
 	CHECK(report, "files", 0, "pattern.random", 1);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* A fault on the last page does not raise the file's size beyond the reported one. */
-static void test_size_of_a_mapped_file(void **state)
+TEST(test_size_of_a_mapped_file)
 {
 	struct made_trace made;
 	struct report *report;
@@ -391,11 +378,10 @@ static void test_size_of_a_mapped_file(void **state)
 	made_finish(&made, 10, 1000);
 	report = made_report(&made.reader, 1);
 	CHECK(report, "files", 0, "size_bytes", 5000);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_paths(void **state)
+TEST(test_paths)
 {
 	static const struct {
 		uint64_t dir;
@@ -449,7 +435,7 @@ static void test_paths(void **state)
 }
 
 /* Paths longer than the limit are cut, with the terminating NUL. */
-static void test_long_paths(void **state)
+TEST(test_long_paths)
 {
 	static char longest[PATH_JOIN_BYTES + 100], path[PATH_JOIN_BYTES];
 	struct trace_error error;
@@ -479,7 +465,7 @@ static void fail_at(struct made_trace *made, uint64_t time, uint64_t dir, const 
 	     .result = result);
 }
 
-static void test_failed_lookups(void **state)
+TEST(test_failed_lookups)
 {
 	struct made_trace made;
 	struct report *report;
@@ -514,12 +500,11 @@ static void test_failed_lookups(void **state)
 	check_text(report, "failed_lookups", 3, "directory", "/");
 	CHECK(report, "failed_lookups", 3, "enoent", 0);
 	CHECK(report, "failed_lookups", 3, "other", 1);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Names beyond the limit are counted together. */
-static void test_many_directories(void **state)
+TEST(test_many_directories)
 {
 	enum { DIRECTORIES = 70000, LIMIT = 65536 };
 	struct made_trace made;
@@ -544,28 +529,5 @@ static void test_many_directories(void **state)
 	CHECK(report, "failed_lookups", 0, "count", DIRECTORIES - LIMIT);
 	check_null(report, "failed_lookups", 0, "directory");
 	assert_non_null(report_table(report, "failed_lookups")->note);
-	report_free(report);
-	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_deleted),
-		cmocka_unit_test(test_uses),
-		cmocka_unit_test(test_written_first),
-		cmocka_unit_test(test_both_ends_of_a_transfer),
-		cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_reads_among_writes),
-		cmocka_unit_test(test_writes_alone),
-		cmocka_unit_test(test_threads_in_turn),
-		cmocka_unit_test(test_size_of_a_mapped_file),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_long_paths),
-		cmocka_unit_test(test_failed_lookups),
-		cmocka_unit_test(test_many_directories),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	done(&made, report);
 }

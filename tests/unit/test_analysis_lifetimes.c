@@ -3,14 +3,10 @@
  * Files made and removed during a run: by whom, for how long; renamed and overwritten files; names
  * that refer to another file.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
 
 #include "ask_report.h"
 
@@ -37,12 +33,11 @@ static size_t rows(const struct report *report)
 	return report_table(report, "lifetimes")->row_count;
 }
 
-static void test_removed(void **state)
+TEST(test_removed)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	begin(&made);
 	make_file(&made, 10 + 10 * MS, 2, "/data/long");
 	CALL(&made, .time = 10 + 11 * MS, .dur = 10, .pid = 10, .op = M_WRITE, .file = 2,
@@ -78,12 +73,11 @@ static void test_removed(void **state)
  * As git does: created under a temporary name, then linked to its real one. Removed with its last
  * name.
  */
-static void test_linked(void **state)
+TEST(test_linked)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	begin(&made);
 	for (int i = 0; i < 2; i++) {
 		make_file(&made, 10 + (1 + 10 * i) * MS, 2 + i, i ? "/data/tmp2" : "/data/tmp1");
@@ -99,16 +93,14 @@ static void test_linked(void **state)
 	assert_int_equal(rows(report), 1);
 	CHECK(report, "lifetimes", 0, "lived_ns", 39 * MS + 10);
 	CHECK(report, "lifetimes", 0, "remover.pid", 20);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_taken_name(void **state)
+TEST(test_taken_name)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	begin(&made);
 	make_file(&made, 10 + 10 * MS, 2, "/data/a");
 	make_file(&made, 10 + 20 * MS, 3, "/data/a");
@@ -121,12 +113,11 @@ static void test_taken_name(void **state)
 }
 
 /* A new file renamed over another one removes it, and lives on under that name. */
-static void test_renamed(void **state)
+TEST(test_renamed)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	begin(&made);
 	make_file(&made, 10 + 10 * MS, 2, "/data/old");
 	make_file(&made, 10 + 20 * MS, 3, "/data/new.tmp");
@@ -157,12 +148,11 @@ static void test_renamed(void **state)
 }
 
 /* Written under a temporary name first: its rows have both names; it counts once it is removed. */
-static void test_renamed_and_used(void **state)
+TEST(test_renamed_and_used)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	for (int removed = 0; removed < 2; removed++) {
 		begin(&made);
 		make_file(&made, 10 + 10 * MS, 2, "/data/a.tmp");
@@ -183,12 +173,11 @@ static void test_renamed_and_used(void **state)
 }
 
 /* The same name, created and removed repeatedly. */
-static void test_again(void **state)
+TEST(test_again)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	begin(&made);
 	for (uint64_t i = 0; i < 5; i++) {
 		make_file(&made, 10 + (10 * i + 1) * MS, 2 + i, "/data/lock");
@@ -200,15 +189,4 @@ static void test_again(void **state)
 	for (uint64_t i = 0; i < 5; i++)
 		CHECK(report, "lifetimes", i, "lived_ns", (1 + i) * MS + 10);
 	done(&made, report);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_removed),		 cmocka_unit_test(test_linked),
-		cmocka_unit_test(test_taken_name),	 cmocka_unit_test(test_renamed),
-		cmocka_unit_test(test_renamed_and_used), cmocka_unit_test(test_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,10 @@
 /*
  * Building blocks of analyses: the hash map against an array, the histogram against sorted values.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/arena.h"
 #include "base/histogram.h"
@@ -31,7 +27,7 @@ static void make_key(uint64_t key[3], unsigned int number)
 	key[2] = number % 3 == 2 ? ~(uint64_t)number : 7;
 }
 
-static void test_map(void **state)
+TEST(test_map)
 {
 	enum { KEYS = 5000 };
 	static uint64_t expected[KEYS];
@@ -73,7 +69,7 @@ static void test_map(void **state)
 	assert_null(map_find(&map, key));
 }
 
-static void test_map_hash(void **state)
+TEST(test_map_hash)
 {
 	struct map map;
 	char text[64] = "/usr/lib/python3/dist-packages";
@@ -108,7 +104,7 @@ static uint64_t random_value(int kind)
 	}
 }
 
-static void test_percentiles(void **state)
+TEST(test_percentiles)
 {
 	enum { VALUES = 999 };
 	static struct histogram histogram;
@@ -140,7 +136,7 @@ static void test_percentiles(void **state)
 }
 
 /* Every bucket is at most 1/64 of its values wide, and buckets are contiguous. */
-static void test_classes(void **state)
+TEST(test_classes)
 {
 	uint64_t value = 0;
 
@@ -153,7 +149,7 @@ static void test_classes(void **state)
 	}
 }
 
-static void test_arena(void **state)
+TEST(test_arena)
 {
 	struct arena arena = { 0 };
 	static char *pieces[3000];
@@ -176,15 +172,4 @@ static void test_arena(void **state)
 	assert_string_equal(arena_text(&arena, NULL, 0), "");
 	arena_free(&arena);
 	arena_free(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_map),	    cmocka_unit_test(test_map_hash),
-		cmocka_unit_test(test_percentiles), cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_arena),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

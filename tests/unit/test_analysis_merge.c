@@ -3,13 +3,9 @@
  * The unique order of events from a few CPU buffers, many of which start together: by start, then
  * by block, then in the order in which they ended.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "analysis/order/cursor.h"
 #include "ask_report.h"
@@ -102,7 +98,7 @@ static void check_order(const struct call *calls)
 			assert_false(before[a][b] && before[b][a]);
 }
 
-static void test_few_lanes(void **state)
+TEST(test_few_lanes)
 {
 	static struct call calls[CALLS];
 
@@ -115,11 +111,4 @@ static void test_few_lanes(void **state)
 			check_order(calls);
 			made_close(&made);
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_few_lanes) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,8 @@
  * How a report shows missing data: layers not recorded, notes and caveats. Unmeasured values are
  * never 0.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "ask_report.h"
 
@@ -25,7 +21,7 @@ static void make_without(struct made_trace *made, const char *layer)
 	made_finish(made, 0, 1000);
 }
 
-static void test_without_faults(void **state)
+TEST(test_without_faults)
 {
 	struct made_trace made;
 	struct report *report;
@@ -46,11 +42,10 @@ static void test_without_faults(void **state)
 	check_null(report, "processes", 0, "mmap_read");
 	CHECK(report, "files", 0, "read.bytes", 5);
 	assert_int_equal(report_table(report, "methods")->row_count, 6);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_without_calls(void **state)
+TEST(test_without_calls)
 {
 	struct made_trace made;
 	struct report *report;
@@ -65,11 +60,10 @@ static void test_without_calls(void **state)
 	check_null(report, "files", 0, "pattern.random");
 	assert_int_equal(report_table(report, "methods")->row_count, 2);
 	assert_true(report_table(report, "failed_lookups")->absent);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_without_pagecache(void **state)
+TEST(test_without_pagecache)
 {
 	struct made_trace made;
 	struct report *report;
@@ -88,8 +82,7 @@ static void test_without_pagecache(void **state)
 	check_null(report, "files", 0, "mmap.fetched_bytes");
 	row = find_row(report, "operations", "op", "read");
 	check_null(report, "operations", row, "fetched_bytes");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 static const char *caveat(struct report *report, const char *id)
@@ -100,7 +93,7 @@ static const char *caveat(struct report *report, const char *id)
 /* A command was started and a layer saw nothing of it: calls, faults, neither, both; no command was
  * started; the layer is off.
  */
-static void test_unseen(void **state)
+TEST(test_unseen)
 {
 	static const struct {
 		bool begun, calls, faults;
@@ -131,13 +124,12 @@ static void test_unseen(void **state)
 			assert_non_null(strstr(caveat(report, "unseen"), cases[i].says));
 		else
 			assert_int_equal(row_with(report, "caveats", "id", "unseen"), -1);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
 /* Data that the kernel side could not see is noted in the trace, up to the first screen. */
-static void test_notes(void **state)
+TEST(test_notes)
 {
 	static const struct trace_note notes[] = {
 		{ "children_not_followed", 2 }, { "faults_untimed", 7 },
@@ -168,19 +160,5 @@ static void test_notes(void **state)
 	CHECK(report, "totals", 0, "unknown_faults.count", 3);
 	CHECK(report, "totals", 0, "unknown_faults.time_ns", 30);
 	CHECK(report, "totals", 0, "anonymous_faults.count", 0);
-	report_free(report);
-	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_faults),
-		cmocka_unit_test(test_without_calls),
-		cmocka_unit_test(test_without_pagecache),
-		cmocka_unit_test(test_unseen),
-		cmocka_unit_test(test_notes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	done(&made, report);
 }

@@ -5,14 +5,10 @@
  * painting time squares and from sorting everything. Then the same with very little memory, and
  * with rows that no kernel would write.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/order/cursor.h"
 #include "ask_report.h"
@@ -300,7 +296,7 @@ static void check_report(const struct report *report, const struct expected *exp
 	}
 }
 
-static void test_random_programs(void **state)
+TEST(test_random_programs)
 {
 	static struct operation_done list[EVENTS];
 	static struct expected expected;
@@ -318,8 +314,7 @@ static void test_random_programs(void **state)
 		report = made_report(&made.reader, 1);
 		check_report(report, &expected);
 		check_timeline(report, &expected);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
@@ -338,7 +333,7 @@ static void note_progress(void *context, double done)
 }
 
 /* Progress only moves forward, and ends at 1. */
-static void test_progress(void **state)
+TEST(test_progress)
 {
 	static struct operation_done list[EVENTS];
 	static const char *const names[] = { "a.flt" };
@@ -353,8 +348,7 @@ static void test_progress(void **state)
 	assert_int_equal(report_make(&report, &made.reader, names, 1, &options, &error), 0);
 	assert_true(reported.last == 1);
 	assert_true(reported.calls > 1);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* --- less memory than overlapping rows need --- */
@@ -419,7 +413,7 @@ static void check_same_events(struct made_trace *made, size_t most)
 	free(trimmed);
 }
 
-static void test_little_memory(void **state)
+TEST(test_little_memory)
 {
 	static struct operation_done list[EVENTS];
 
@@ -529,7 +523,7 @@ static void check_consistent(const struct report *report, bool complete)
 	}
 }
 
-static void test_hostile_rows(void **state)
+TEST(test_hostile_rows)
 {
 	for (int round = 0; round < 60; round++) {
 		struct made_trace made[2];
@@ -567,16 +561,4 @@ static void test_hostile_rows(void **state)
 		made_close(&made[0]);
 		made_close(&made[1]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_programs),
-		cmocka_unit_test(test_progress),
-		cmocka_unit_test(test_little_memory),
-		cmocka_unit_test(test_hostile_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

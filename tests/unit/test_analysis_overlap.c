@@ -3,15 +3,11 @@
  * I/O hidden by compute: hand-computed intervals, and random jobs checked against a brute-force
  * painter that fills two million nanoseconds one by one.
  */
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ask_report.h"
 #include "tests/random.h"
@@ -42,7 +38,7 @@ static size_t level(const struct report *report, const char *name)
  *   write                  |====|                     [390, 480) of 11
  *   fault                              |=|            [620, 650) of 10
  */
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
 	struct made_trace made;
 	struct report *report;
@@ -99,7 +95,7 @@ static void test_by_hand(void **state)
 }
 
 /* An asynchronous checkpoint is hidden, a synchronous one is not; nested compute counts once. */
-static void test_checkpoints(void **state)
+TEST(test_checkpoints)
 {
 	struct made_trace made;
 	struct report *report;
@@ -125,7 +121,7 @@ static void test_checkpoints(void **state)
 	done(&made, report);
 }
 
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
 	struct made_trace made;
 	struct report *report;
@@ -162,7 +158,7 @@ static void test_ranks(void **state)
 
 /* --- steps --- */
 
-static void test_steps(void **state)
+TEST(test_steps)
 {
 	struct made_trace made;
 	struct report *report;
@@ -207,7 +203,7 @@ static void test_steps(void **state)
 /*
  * Which spans are steps: name matches before category, category before spans that contain compute.
  */
-static void test_which_steps(void **state)
+TEST(test_which_steps)
 {
 	for (int round = 0; round < 3; round++) {
 		static const char *const expected[] = { "inner", "second", "step" };
@@ -242,7 +238,7 @@ static void test_which_steps(void **state)
 }
 
 /* As PyTorch's hooks mark a job: a step lasts from one optimizer call's end to the next one's. */
-static void test_steps_between(void **state)
+TEST(test_steps_between)
 {
 	struct made_trace made;
 	struct report *report;
@@ -277,7 +273,7 @@ static void test_steps_between(void **state)
 }
 
 /* More steps than the table lists: it keeps the longest. */
-static void test_many_steps(void **state)
+TEST(test_many_steps)
 {
 	struct made_trace made;
 	struct report *report;
@@ -477,7 +473,7 @@ static void check_steps(const struct report *report, uint64_t times[][2], size_t
 	}
 }
 
-static void test_painter(void **state)
+TEST(test_painter)
 {
 	enum { STEPS = 20 };
 
@@ -559,24 +555,11 @@ static void not_recorded(struct made_trace *made)
 	made_finish(made, 0, 1000);
 }
 
-static void test_no_spans(void **state)
+TEST(test_no_spans)
 {
 	check_no_spans(no_spans, "no spans were marked");
 	check_no_spans(lost_spans,
 		       "no spans were recorded, but some were lost or may have been missed");
 	check_no_spans(cut_off, "no spans were recorded, but the trace is incomplete");
 	check_no_spans(not_recorded, "application spans were not recorded");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_spans),      cmocka_unit_test(test_by_hand),
-		cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_steps),	      cmocka_unit_test(test_which_steps),
-		cmocka_unit_test(test_steps_between), cmocka_unit_test(test_many_steps),
-		cmocka_unit_test(test_painter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Processes: lifetimes, names, ranks, reused PIDs; jobs of several traces. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
 
 #include "ask_report.h"
 
@@ -40,7 +36,7 @@ static void check_command(const struct report *report, size_t row, size_t count,
 	}
 }
 
-static void test_lives(void **state)
+TEST(test_lives)
 {
 	static const char command[] = "python3\0train.py\0--empty\0"; /* including the last
 								       * argument's NUL */
@@ -95,11 +91,10 @@ static void test_lives(void **state)
 	check_null(report, "processes", row, "end_ns");
 	check_null(report, "processes", row, "exit_code");
 	check_text(report, "processes", row, "comm", "python3");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
 	struct made_trace made;
 	struct report *report;
@@ -125,11 +120,10 @@ static void test_ranks(void **state)
 	CHECK(report, "processes", find_process(report, 22, -1), "rank", 7);
 	CHECK(report, "processes", find_process(report, 32, -1), "rank", 3);
 	check_null(report, "processes", find_process(report, 13, -1), "rank");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_own_numbers(void **state)
+TEST(test_own_numbers)
 {
 	struct made_trace made;
 	struct report *report;
@@ -167,8 +161,7 @@ static void test_own_numbers(void **state)
 	CHECK(report, "processes", 1, "mmap_read.fetched_bytes", 8192);
 	CHECK(report, "processes", 1, "mmap_read.time_ns", 8);
 	CHECK(report, "processes", 1, "mmap_write.faults", 0);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 static void read_once(struct made_trace *made, uint64_t time, uint64_t pid, int64_t result)
@@ -176,7 +169,7 @@ static void read_once(struct made_trace *made, uint64_t time, uint64_t pid, int6
 	CALL(made, .time = time, .dur = 5, .pid = pid, .op = M_READ, .file = 1, .result = result);
 }
 
-static void test_pid_reuse(void **state)
+TEST(test_pid_reuse)
 {
 	struct made_trace made;
 	struct report *report;
@@ -215,12 +208,11 @@ static void test_pid_reuse(void **state)
 	CHECK(report, "processes", row, "ppid", 10);
 	CHECK(report, "processes", row, "end_ns", 700);
 	CHECK(report, "processes", row, "read.bytes", 100);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Rows of a PID without a fork or exec, and of an invalid PID. */
-static void test_unknown_pids(void **state)
+TEST(test_unknown_pids)
 {
 	struct made_trace made;
 	struct report *report;
@@ -248,8 +240,7 @@ static void test_unknown_pids(void **state)
 	CHECK(report, "processes", 2, "start_ns", 550);
 	CHECK(report, "processes", 2, "end_ns", 600);
 	CHECK(report, "processes", 2, "read.bytes", 16);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* --- several traces --- */
@@ -265,7 +256,7 @@ static void make_rank(struct made_trace *made, const struct made_options *option
 	made->operations[M_ANONYMOUS].count = 5;
 }
 
-static void test_two_hosts(void **state)
+TEST(test_two_hosts)
 {
 	static const char *const command[] = { "srun", "train", NULL };
 	/* The second host booted an hour later; its wall clock is 50 ns behind the first's. */
@@ -329,7 +320,7 @@ static void test_two_hosts(void **state)
 /* Traces of one boot share one clock, whatever their clock pairs say (NTP moved the wall clock in
  * between), and the same files; one of them has no end.
  */
-static void test_one_host_twice(void **state)
+TEST(test_one_host_twice)
 {
 	const struct made_options one = { .monotonic_ns = 1000, .realtime_ns = 5000 };
 	const struct made_options two = { .monotonic_ns = 1500, .realtime_ns = 9999 };
@@ -361,7 +352,7 @@ static void test_one_host_twice(void **state)
 	made_close(&made[1]);
 }
 
-static void test_tables(void **state)
+TEST(test_tables)
 {
 	static const char *const names[] = { "trace",	       "caveats",     "totals",
 					     "methods",	       "operations",  "files",
@@ -407,16 +398,4 @@ static void test_tables(void **state)
 	made_close(&made);
 	assert_int_equal(report_make(&report, NULL, NULL, 0, NULL, &error), -EINVAL);
 	assert_null(report);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lives),	       cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_own_numbers),    cmocka_unit_test(test_pid_reuse),
-		cmocka_unit_test(test_unknown_pids),   cmocka_unit_test(test_two_hosts),
-		cmocka_unit_test(test_one_host_twice), cmocka_unit_test(test_tables),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,8 @@
  * Aggregated operations: tables computable from totals are complete; values that totals cannot give
  * are null, never 0.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "ask_report.h"
 
@@ -86,7 +82,7 @@ static void begin(struct made_trace *made)
 }
 
 /* Reads over 1.5 s, of a file and of files without a slot; a transfer between two. */
-static void test_tables(void **state)
+TEST(test_tables)
 {
 	struct made_trace made;
 	struct report *report;
@@ -155,12 +151,11 @@ static void test_tables(void **state)
 	assert_int_equal(operations, 1000 + 10 + 3 + 2 + 2 + 4 + 5);
 	assert_true(report_table(report, "slowest")->absent);
 	assert_false(report_table(report, "findings")->absent);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Spans are recorded individually; their I/O is null, not 0. */
-static void test_spans(void **state)
+TEST(test_spans)
 {
 	struct made_trace made;
 	struct report *report;
@@ -193,12 +188,11 @@ static void test_spans(void **state)
 	row = find_row(report, "levels", "name", "<= 4 KiB");
 	assert_int_equal(ask(report, "levels", row, "time_ns")->type, CELL_NULL);
 	assert_non_null(strstr(report_table(report, "epochs")->note, "I/O times require"));
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* No operation is longer than the sum, and no half of them each exceed twice the mean. */
-static void test_percentiles_are_possible(void **state)
+TEST(test_percentiles_are_possible)
 {
 	struct made_trace made;
 	struct report *report;
@@ -221,8 +215,7 @@ static void test_percentiles_are_possible(void **state)
 	/* Without histograms the percentiles are null, not 0. */
 	row = find_row(report, "operations", "op", "openat");
 	assert_int_equal(ask(report, "operations", row, "p50_ns")->type, CELL_NULL);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Columns shown in text have a heading, not the column's name. */
@@ -238,7 +231,7 @@ static void assert_titled(const struct report *report)
 	}
 }
 
-static void test_titles(void **state)
+TEST(test_titles)
 {
 	struct made_trace made;
 	struct report *report;
@@ -247,19 +240,17 @@ static void test_titles(void **state)
 	SUMS(&made, .time = SECOND, .op = M_OPENAT, .file = 1, .count = 2, .thread_time = 90);
 	report = report_on(&made);
 	assert_titled(report);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 	begin(&made);
 	CALL(&made, .time = 50, .dur = 25, .pid = PID, .op = M_READ, .file = 1, .result = 5,
 	     .asked = 5);
 	report = report_on(&made);
 	assert_titled(report);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* A note appears below a table and does not replace it. */
-static void test_without_operations(void **state)
+TEST(test_without_operations)
 {
 	struct made_trace made;
 	struct report *report;
@@ -268,12 +259,11 @@ static void test_without_operations(void **state)
 	report = report_on(&made);
 	assert_int_equal(report_table(report, "operations")->row_count, 0);
 	assert_null(report_table(report, "operations")->note);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Mode auto: one process's events and another's totals add up. */
-static void test_beside_events(void **state)
+TEST(test_beside_events)
 {
 	struct made_trace made;
 	struct report *report;
@@ -291,8 +281,7 @@ static void test_beside_events(void **state)
 	assert_int_equal(
 		number(report, "files", find_row(report, "files", "path", "/data/a"), "processes"),
 		2);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* --- findings --- */
@@ -329,7 +318,7 @@ static struct report *report_on_use(struct made_trace *made, const struct sums *
 #define FETCHED (64u << 20)
 
 /* Findings whose evidence is totals: each with its sound counterpart, and none triggers another. */
-static void test_findings(void **state)
+TEST(test_findings)
 {
 	static const struct {
 		const char *id;
@@ -382,8 +371,7 @@ static void test_findings(void **state)
 		assert_non_null(strstr(table->note, "require --mode trace"));
 		if (row >= 0)
 			fail_msg("%s, which is sound", cases[i].id);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 
 		report = report_on_use(&made, &cases[i].of, 1);
 		row = row_of_finding(report, cases[i].id);
@@ -400,13 +388,12 @@ static void test_findings(void **state)
 		}
 		assert_null(memmem(ask(report, "findings", row, "says")->text,
 				   ask(report, "findings", row, "says")->length, " - ", 3));
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
 /* Lock waits of four concurrent processes are not counted again as metadata. */
-static void test_reported_once(void **state)
+TEST(test_reported_once)
 {
 	const struct sums of = { .op = M_FLOCK, .count = 2000, .thread_time = 4 * SECOND };
 	struct made_trace made;
@@ -414,12 +401,11 @@ static void test_reported_once(void **state)
 
 	assert_true(row_of_finding(report, "lock-wait") >= 0);
 	assert_true(row_of_finding(report, "metadata-heavy") < 0);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* A single-threaded process blocks while it reads or writes; with several threads it is unknown. */
-static void test_who_waits(void **state)
+TEST(test_who_waits)
 {
 	static const struct {
 		const char *id;
@@ -453,13 +439,12 @@ static void test_who_waits(void **state)
 		report = report_on_sums(&made, &cases[i].of, 1);
 		if ((row_of_finding(report, cases[i].id) >= 0) != cases[i].found)
 			fail_msg("%s, case %zu", cases[i].id, i);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
 /* Threads wait in parallel: a cost never exceeds the run. */
-static void test_cost_is_bounded(void **state)
+TEST(test_cost_is_bounded)
 {
 	const struct sums of = {
 		.op = M_READ, .count = 90000, .bytes = 90000, .thread_time = 64 * SECOND
@@ -471,12 +456,11 @@ static void test_cost_is_bounded(void **state)
 	assert_int_not_equal(row, -1);
 	assert_int_equal(ask(report, "findings", row, "cost_ns")->uint,
 			 ask(report, "trace", 0, "duration_ns")->uint);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Spans are events in every mode: findings based only on them are exact. */
-static void test_findings_of_spans(void **state)
+TEST(test_findings_of_spans)
 {
 	struct made_trace made;
 	struct report *report;
@@ -501,25 +485,5 @@ static void test_findings_of_spans(void **state)
 			 4 * (SECOND / 5 - SECOND / 8));
 	assert_int_not_equal(row_of_finding(report, "accelerator-idle"), -1);
 	assert_int_equal(row_of_finding(report, "loader-preprocessing"), -1);
-	report_free(report);
-	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_spans),
-		cmocka_unit_test(test_percentiles_are_possible),
-		cmocka_unit_test(test_titles),
-		cmocka_unit_test(test_without_operations),
-		cmocka_unit_test(test_beside_events),
-		cmocka_unit_test(test_findings),
-		cmocka_unit_test(test_who_waits),
-		cmocka_unit_test(test_reported_once),
-		cmocka_unit_test(test_cost_is_bounded),
-		cmocka_unit_test(test_findings_of_spans),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	done(&made, report);
 }

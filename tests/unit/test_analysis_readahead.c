@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Readahead and how much of it is used: the page map, and the table built from it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "analysis/files/fetched_map.h"
 #include "ask_report.h"
@@ -33,13 +29,12 @@ static struct page_range pages(uint64_t from, uint64_t to)
 }
 
 /* Every range within two chunks plus a few pages, checked against one flag per page. */
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
 	enum { PAGES = 2 * FETCHED_CHUNK_PAGES + 3 };
 	static const uint64_t ends[] = { 0, 1, 63, 64, 65, 511, 512, 513, 700, 1023, 1024, PAGES };
 	const size_t count = sizeof(ends) / sizeof(ends[0]);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = i; j < count; j++)
 			for (size_t k = 0; k < count; k++)
@@ -71,12 +66,11 @@ static void test_ranges(void **state)
 				}
 }
 
-static void test_unseen(void **state)
+TEST(test_unseen)
 {
 	struct fetched_map map;
 	struct fetched_rest again = { 0 };
 
-	(void)state;
 	fetched_map_init(&map, MIB);
 	assert_int_equal(fetched_map_add(&map, 1, pages(0, 100), false, &again), 0);
 	assert_int_equal(fetched_map_add(&map, 1, pages(200, 300), true, &again), 0);
@@ -98,12 +92,11 @@ static void test_unseen(void **state)
 	fetched_map_free(&map);
 }
 
-static void test_bounded(void **state)
+TEST(test_bounded)
 {
 	struct fetched_map map;
 	struct fetched_rest again = { 0 };
 
-	(void)state;
 	fetched_map_init(&map, 4096);
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(
@@ -129,12 +122,11 @@ static void fetch(struct made_trace *made, uint64_t time, uint64_t file, int64_t
 	    .flags = flags, .pid = 100, .op = M_REQUEST_READ);
 }
 
-static void test_reads(void **state)
+TEST(test_reads)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	BEGIN(&made, .block = true);
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
 	/* 16 KiB requested, 128 fetched ... */
@@ -170,12 +162,11 @@ static void test_reads(void **state)
 }
 
 /* Two waiters for one bio, and one that began before it was queued. */
-static void test_at_once(void **state)
+TEST(test_at_once)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	BEGIN(&made, .block = true);
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
 	CALL(&made, .time = 1000, .dur = 50000, .pid = 100, .op = M_PREAD, .file = 1,
@@ -189,12 +180,11 @@ static void test_at_once(void **state)
 	done(&made, report);
 }
 
-static void test_faults(void **state)
+TEST(test_faults)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	BEGIN(&made, .block = true);
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/major");
 	FILE_ROW(&made, .id = 2, .ino = 2, .path = "/read");
@@ -227,12 +217,11 @@ static void test_faults(void **state)
 	done(&made, report);
 }
 
-static void test_advice(void **state)
+TEST(test_advice)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	BEGIN(&made, .block = true);
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
 	CALL(&made, .time = 1000, .dur = 500, .pid = 100, .op = M_READAHEAD, .file = 1,
@@ -246,16 +235,4 @@ static void test_advice(void **state)
 	CHECK(report, "readahead", 0, "used_bytes", 16 * KIB);
 	CHECK(report, "readahead", 0, "unused_bytes", 48 * KIB);
 	done(&made, report);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranges),	cmocka_unit_test(test_unseen),
-		cmocka_unit_test(test_bounded), cmocka_unit_test(test_reads),
-		cmocka_unit_test(test_at_once), cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_advice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

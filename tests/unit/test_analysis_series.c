@@ -4,14 +4,10 @@
  * stretches of similar operations equals the same report with instants strewn in between, which
  * break up the stretches.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/events/series.h"
 #include "ask_report.h"
@@ -154,7 +150,7 @@ static void check_same(const struct table *whole, const struct table *parted, ui
 	sink_close(&reported_of_parted);
 }
 
-static void test_alike(void **state)
+TEST(test_alike)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct made_trace whole, parted;
@@ -168,11 +164,4 @@ static void test_alike(void **state)
 		made_close(&whole);
 		made_close(&parted);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_alike) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

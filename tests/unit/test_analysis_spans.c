@@ -3,14 +3,10 @@
  * Which span an operation belongs to, and the table of spans: hand-made traces with hand-computed
  * numbers; spans that end oddly or never, and too many of everything.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
 
 #include "ask_report.h"
 #include "tests/random.h"
@@ -33,7 +29,7 @@ static void read_at(struct made_trace *made, uint64_t time, uint64_t dur, uint64
  *   10:10            r=====       (step)     (step)             (none)
  *   10:11                     r=  (process's span: step)
  */
-static void test_innermost(void **state)
+TEST(test_innermost)
 {
 	struct made_trace made;
 	struct report *report;
@@ -100,7 +96,7 @@ static void test_innermost(void **state)
 }
 
 /* An operation that outlasts its span counts up to the span's end. */
-static void test_outlasting(void **state)
+TEST(test_outlasting)
 {
 	struct made_trace made;
 	struct report *report;
@@ -116,7 +112,7 @@ static void test_outlasting(void **state)
 }
 
 /* Two spans of one thread that cross; one ended by another thread; one nested in itself. */
-static void test_odd_order(void **state)
+TEST(test_odd_order)
 {
 	struct made_trace made;
 	struct report *report;
@@ -154,7 +150,7 @@ static void test_odd_order(void **state)
 }
 
 /* Ended twice, never begun, ID 0, one ID begun twice, begin and end at the same moment. */
-static void test_odd_ids(void **state)
+TEST(test_odd_ids)
 {
 	struct made_trace made;
 	struct report *report;
@@ -186,7 +182,7 @@ static void test_odd_ids(void **state)
 }
 
 /* Closed by an exit, an exec, and the end of the trace. Their PIDs are reused. */
-static void test_never_ended(void **state)
+TEST(test_never_ended)
 {
 	struct made_trace made;
 	struct report *report;
@@ -216,7 +212,7 @@ static void test_never_ended(void **state)
 }
 
 /* Workers forked before and during the span; a grandchild; a worker with a span of its own. */
-static void test_inherited(void **state)
+TEST(test_inherited)
 {
 	struct made_trace made;
 	struct report *report;
@@ -249,7 +245,7 @@ static void test_inherited(void **state)
 }
 
 /* Spans are identified by name and category, which may hold any bytes. */
-static void test_names(void **state)
+TEST(test_names)
 {
 	struct made_trace made;
 	struct report *report;
@@ -282,7 +278,7 @@ static void test_names(void **state)
 }
 
 /* More unclosed spans than the limit: memory is bounded, and known values are reported. */
-static void test_leaks(void **state)
+TEST(test_leaks)
 {
 	struct made_trace made;
 	struct report *report;
@@ -300,7 +296,7 @@ static void test_leaks(void **state)
 	done(&made, report);
 }
 
-static void test_absent(void **state)
+TEST(test_absent)
 {
 	struct made_trace made;
 	struct report *report;
@@ -407,7 +403,7 @@ static void make_random(struct made_trace *made, struct made_up *spans)
 	}
 }
 
-static void test_random_owners(void **state)
+TEST(test_random_owners)
 {
 	for (int round = 0; round < 40; round++) {
 		uint64_t bytes[NAMES + 1] = { 0 }, inherited[NAMES + 1] = { 0 };
@@ -440,17 +436,4 @@ static void test_random_owners(void **state)
 		CHECK(report, "totals", 0, "read.bytes", sum + bytes[NAMES]);
 		done(&made, report);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_innermost),   cmocka_unit_test(test_outlasting),
-		cmocka_unit_test(test_odd_order),   cmocka_unit_test(test_odd_ids),
-		cmocka_unit_test(test_never_ended), cmocka_unit_test(test_inherited),
-		cmocka_unit_test(test_names),	    cmocka_unit_test(test_leaks),
-		cmocka_unit_test(test_absent),	    cmocka_unit_test(test_random_owners),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

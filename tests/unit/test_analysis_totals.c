@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Totals, methods and operations of hand-made traces, checked against numbers computed by hand. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
 
 #include "ask_report.h"
 
@@ -37,7 +33,7 @@ static void make_overlap(struct made_trace *made)
 	     .asked = 1 << 20, .result = 1 << 20, .fetched = 4096);
 }
 
-static void test_merged_time(void **state)
+TEST(test_merged_time)
 {
 	struct made_trace made;
 	struct report *report;
@@ -64,8 +60,7 @@ static void test_merged_time(void **state)
 	check_null(report, "totals", 0, "storage_read");
 	check_null(report, "totals", 0, "storage_write");
 	CHECK(report, "trace", 0, "duration_ns", 1000);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Each operation family once, at separate times. */
@@ -116,7 +111,7 @@ static void make_families(struct made_trace *made)
 	made->operations[M_COMPAT].count = 4;
 }
 
-static void test_families(void **state)
+TEST(test_families)
 {
 	struct made_trace made;
 	struct report *report;
@@ -162,8 +157,7 @@ static void test_families(void **state)
 	CHECK(report, "totals", 0, "anonymous_faults.count", 1000);
 	CHECK(report, "totals", 0, "anonymous_faults.time_ns", 5000);
 	CHECK(report, "totals", 0, "shmem_faults.count", 7);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* A number of a method, for one operation or all. */
@@ -226,7 +220,7 @@ static void check_methods_add_up(const struct report *report)
 }
 
 /* The same call repeated: attributes that all of them share count each time. */
-static void test_over_and_over(void **state)
+TEST(test_over_and_over)
 {
 	struct made_trace made;
 	struct report *report;
@@ -254,8 +248,7 @@ static void test_over_and_over(void **state)
 	CHECK(report, "files", 0, "size_bytes", 1 << 30);
 	CHECK(report, "files", 0, "pattern.random", 149);
 	CHECK(report, "files", 0, "pattern.sequential", 150);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 
 	BEGIN(&made);
 	for (unsigned int i = 0; i < 300; i++)
@@ -266,11 +259,10 @@ static void test_over_and_over(void **state)
 	CHECK(report, "totals", 0, "read.errors", 300);
 	CHECK(report, "totals", 0, "read.bytes", 0);
 	CHECK(report, "operations", 0, "errors", 300);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_methods(void **state)
+TEST(test_methods)
 {
 	struct made_trace made;
 	struct report *report;
@@ -301,11 +293,10 @@ static void test_methods(void **state)
 	assert_int_equal(method(report, "mmap", "write", "fetched_bytes"), 4096);
 	assert_int_equal(method(report, "mmap", "write", "bytes"), 0); /* nothing was dirtied */
 	check_methods_add_up(report);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_operations(void **state)
+TEST(test_operations)
 {
 	struct made_trace made;
 	struct report *report;
@@ -341,11 +332,10 @@ static void test_operations(void **state)
 	row = find_row(report, "operations", "op", "pagecache");
 	CHECK(report, "operations", row, "fetched_bytes", 12288);
 	assert_null(report_table(report, "operations")->note);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_percentiles_and_sizes(void **state)
+TEST(test_percentiles_and_sizes)
 {
 	static const struct {
 		uint64_t asked;
@@ -395,13 +385,12 @@ static void test_percentiles_and_sizes(void **state)
 		CHECK(report, "operations", 0, "p50_ns", (i + 1 + 1) / 2);
 		CHECK(report, "operations", 0, "p99_ns", i + 1);
 		CHECK(report, "operations", 0, "max_ns", i + 1);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
 /* The kernel counted more operations than there are rows. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
 	struct made_trace made;
 	struct report *report;
@@ -466,12 +455,11 @@ static void test_lost(void **state)
 	check_methods_add_up(report);
 	row = find_row(report, "methods", "method", "unknown");
 	check_null(report, "methods", row, "time_ns");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* The kernel counted 3 calls that have no row, and a fork has a row but no count. */
-static void test_unaccounted(void **state)
+TEST(test_unaccounted)
 {
 	struct made_trace made;
 	struct report *report;
@@ -484,12 +472,11 @@ static void test_unaccounted(void **state)
 	report = made_report(&made.reader, 1);
 	CHECK(report, "trace", 0, "unaccounted", 3 + 1);
 	CHECK(report, "trace", 0, "lost.total", 2);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Submissions by calls with rows, by a call that failed, and by lost calls. */
-static void test_submissions(void **state)
+TEST(test_submissions)
 {
 	struct made_trace made;
 	struct report *report;
@@ -512,11 +499,10 @@ static void test_submissions(void **state)
 	CHECK(report, "totals", 0, "io.time_ns", 0);
 	CHECK(report, "processes", find_row(report, "processes", "comm", "a"), "async_submissions",
 	      7);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_incomplete(void **state)
+TEST(test_incomplete)
 {
 	struct made_trace made;
 	struct report *report;
@@ -538,19 +524,5 @@ static void test_incomplete(void **state)
 	check_null(report, "totals", 0, "anonymous_faults");
 	check_null(report, "totals", 0, "shmem_faults");
 	check_methods_add_up(report);
-	report_free(report);
-	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_merged_time),   cmocka_unit_test(test_families),
-		cmocka_unit_test(test_over_and_over), cmocka_unit_test(test_methods),
-		cmocka_unit_test(test_operations),    cmocka_unit_test(test_percentiles_and_sizes),
-		cmocka_unit_test(test_lost),	      cmocka_unit_test(test_unaccounted),
-		cmocka_unit_test(test_submissions),   cmocka_unit_test(test_incomplete),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	done(&made, report);
 }

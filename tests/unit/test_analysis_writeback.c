@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Writeback: who dirtied what, and how much of it reached a device and when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "analysis/shared/rollup.h"
 #include "ask_report.h"
@@ -46,7 +42,7 @@ static uint64_t within(const struct report *report, size_t row, const char *name
 	return cell->uint;
 }
 
-static void test_checkpoint(void **state)
+TEST(test_checkpoint)
 {
 	struct made_trace made;
 	struct report *report;
@@ -90,7 +86,7 @@ static void test_checkpoint(void **state)
 	done(&made, report);
 }
 
-static void test_two_writers(void **state)
+TEST(test_two_writers)
 {
 	struct made_trace made;
 	struct report *report;
@@ -126,7 +122,7 @@ static void test_two_writers(void **state)
 }
 
 /* Folios mapped whole, and folios whose pages are mapped individually. */
-static void test_stores(void **state)
+TEST(test_stores)
 {
 	struct made_trace made;
 	struct report *report;
@@ -157,7 +153,7 @@ static void test_stores(void **state)
 }
 
 /* A file truncated to zero before writeback, and one written at unknown offsets (sendfile). */
-static void test_elsewhere(void **state)
+TEST(test_elsewhere)
 {
 	struct made_trace made;
 	struct report *report;
@@ -180,7 +176,7 @@ static void test_elsewhere(void **state)
 }
 
 /* Fewer bytes reach the device than leave the cache. */
-static void test_compressed(void **state)
+TEST(test_compressed)
 {
 	struct made_trace made;
 	struct report *report;
@@ -199,7 +195,7 @@ static void test_compressed(void **state)
 }
 
 /* Values that were not recorded are null. */
-static void test_layers(void **state)
+TEST(test_layers)
 {
 	struct made_trace made;
 	struct report *report;
@@ -218,7 +214,7 @@ static void test_layers(void **state)
 	done(&made, report);
 }
 
-static void test_groups(void **state)
+TEST(test_groups)
 {
 	const struct report_options options = { .key = rollup_find_key("span") };
 	const char *name = "a.flt";
@@ -253,7 +249,7 @@ static void test_groups(void **state)
 }
 
 /* Filtered by one process: the kernel's writes and their times have no owner, so they are null. */
-static void test_filter(void **state)
+TEST(test_filter)
 {
 	const struct filter filter = { .until_ns = FILTER_NONE, .pid = 10, .rank = FILTER_NONE };
 	const struct report_options options = { .filter = &filter };
@@ -278,7 +274,7 @@ static void test_filter(void **state)
 }
 
 /* Memory-only files are never written back, so nothing of them is pending. */
-static void test_in_memory(void **state)
+TEST(test_in_memory)
 {
 	struct made_trace made;
 	struct report *report;
@@ -296,17 +292,4 @@ static void test_in_memory(void **state)
 	check_text(report, "writeback", 0, "path", "/data/c");
 	CHECK_OF(0, "unwritten_bytes", PAGE);
 	done(&made, report);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_two_writers),
-		cmocka_unit_test(test_stores),	   cmocka_unit_test(test_elsewhere),
-		cmocka_unit_test(test_compressed), cmocka_unit_test(test_layers),
-		cmocka_unit_test(test_filter),	   cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_in_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Containers and jobs from cgroup paths: those that engines create, and lookalikes. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +72,7 @@ static const struct {
 	{ "/", "123", false },
 };
 
-static void test_containers(void **state)
+TEST(test_containers)
 {
 	for (size_t i = 0; i < sizeof(containers) / sizeof(containers[0]); i++)
 		if (cgroup_is_container(containers[i].path, containers[i].id) != containers[i].is)
@@ -84,7 +80,7 @@ static void test_containers(void **state)
 				 containers[i].id);
 }
 
-static void test_jobs(void **state)
+TEST(test_jobs)
 {
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
 		if (cgroup_is_slurm(jobs[i].path, jobs[i].id) != jobs[i].is)
@@ -92,7 +88,7 @@ static void test_jobs(void **state)
 				 jobs[i].id);
 }
 
-static void test_numbers_of_jobs(void **state)
+TEST(test_numbers_of_jobs)
 {
 	static const char *const good[] = { "1",       "4294967295", "1.0",
 					    "1.batch", "1.extern",   "1.interactive" };
@@ -105,7 +101,7 @@ static void test_numbers_of_jobs(void **state)
 		assert_false(slurm_id_fits(bad[i]));
 }
 
-static void test_names_of_containers(void **state)
+TEST(test_names_of_containers)
 {
 	char longest[300];
 
@@ -117,16 +113,4 @@ static void test_names_of_containers(void **state)
 	assert_false(container_id_fits(".."));
 	assert_false(container_id_fits(longest));
 	assert_false(cgroup_is_container("/lxc/web/..", ".."));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_jobs),
-		cmocka_unit_test(test_numbers_of_jobs),
-		cmocka_unit_test(test_names_of_containers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

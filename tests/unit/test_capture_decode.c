@@ -3,11 +3,7 @@
  * Records whose lengths claim too much: all are rejected and counted. Every kind of record has its
  * row in the table.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +62,7 @@ static void check(struct fixture *fixture, enum record_kind kind, uint64_t taken
 }
 
 /* Names, categories and arguments: each separately, and all together. */
-static void test_spans(void **state)
+TEST(test_spans)
 {
 	static const enum record_kind kinds[] = { RECORD_SPAN_BEGIN, RECORD_INSTANT };
 	struct {
@@ -101,7 +97,7 @@ static void test_spans(void **state)
 }
 
 /* A request, with and without its only bio behind it. */
-static void test_requests(void **state)
+TEST(test_requests)
 {
 	struct event_request_single record = {
 		.bio.header = { .kind = RECORD_BIO, .size = sizeof(record.bio) },
@@ -120,7 +116,7 @@ static void test_requests(void **state)
 	tear_down(&fixture);
 }
 
-static void test_paths(void **state)
+TEST(test_paths)
 {
 	struct {
 		struct event_syscall_path call;
@@ -142,7 +138,7 @@ static void test_paths(void **state)
 	tear_down(&fixture);
 }
 
-static void test_identities(void **state)
+TEST(test_identities)
 {
 	struct {
 		struct event_file file;
@@ -162,7 +158,7 @@ static void test_identities(void **state)
 	tear_down(&fixture);
 }
 
-static void test_every_kind_has_a_decoder(void **state)
+TEST(test_every_kind_has_a_decoder)
 {
 	static const struct lane_slot fault = { .fault = { .op = OP_FAULT } };
 	static const char zeros[512];
@@ -183,17 +179,4 @@ static void test_every_kind_has_a_decoder(void **state)
 		check(&fixture, kind, 1, 0);
 	}
 	tear_down(&fixture);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spans),
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_identities),
-		cmocka_unit_test(test_every_kind_has_a_decoder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * The CPU buffer reader against a simulated writer: runs, wraps, slots being filled, and slots
  * whose number is later than expected. Memory stands in for the kernel's maps.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -114,7 +110,7 @@ static size_t drain(struct fixture *fixture)
 	return lanes_drain(fixture->lanes, take, fixture);
 }
 
-static void test_everything_in_order(void **state)
+TEST_WITH(test_everything_in_order, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 
@@ -134,7 +130,7 @@ static void test_everything_in_order(void **state)
 }
 
 /* An interrupted program: later records wait, and none is lost. */
-static void test_waits_for_one_being_filled(void **state)
+TEST_WITH(test_waits_for_one_being_filled, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	uint64_t late;
@@ -151,7 +147,7 @@ static void test_waits_for_one_being_filled(void **state)
 }
 
 /* The same while the slot still holds the number of the previous lap. */
-static void test_waits_with_an_old_number_there(void **state)
+TEST_WITH(test_waits_with_an_old_number_there, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	uint64_t late;
@@ -166,7 +162,7 @@ static void test_waits_with_an_old_number_there(void **state)
 }
 
 /* Exactly the overwritten slots are lost, and the CPU buffer goes on. */
-static void test_a_later_number_is_a_loss(void **state)
+TEST_WITH(test_a_later_number_is_a_loss, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 
@@ -183,7 +179,7 @@ static void test_a_later_number_is_a_loss(void **state)
 }
 
 /* A whole lap and more. */
-static void test_laps(void **state)
+TEST_WITH(test_laps, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 
@@ -216,7 +212,7 @@ static void *race(void *context)
 	return NULL;
 }
 
-static void test_many_writers(void **state)
+TEST_WITH(test_many_writers, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	pthread_t threads[3];
@@ -232,19 +228,4 @@ static void test_many_writers(void **state)
 	assert_int_equal(fixture->next[0], 3 * RACE_SLOTS);
 	assert_int_equal(fixture->wrong, 0);
 	assert_int_equal(lanes_overrun(fixture->lanes), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_everything_in_order, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_waits_for_one_being_filled, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_waits_with_an_old_number_there, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_a_later_number_is_a_loss, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_laps, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_many_writers, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Names built from kernel data, and option values given by users. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -43,7 +39,7 @@ static void expect_path(const char *names, size_t bytes, uint32_t flags, uint32_
 	free(file);
 }
 
-static void test_components_are_reversed(void **state)
+TEST(test_components_are_reversed)
 {
 	expect_path("leaf\0dir\0top", 13, 0, FILE_CLASS_REG, "/top/dir/leaf");
 	expect_path("leaf", 5, 0, FILE_CLASS_REG, "/leaf");
@@ -51,14 +47,14 @@ static void test_components_are_reversed(void **state)
 	expect_path("a\xff\nb\0d", 7, 0, FILE_CLASS_REG, "/d/a\xff\nb");
 }
 
-static void test_a_cut_path_says_so(void **state)
+TEST(test_a_cut_path_says_so)
 {
 	expect_path("leaf\0dir", 9, TRACE_FILE_PATH_CUT, FILE_CLASS_REG, ".../dir/leaf");
 	expect_path("", 0, TRACE_FILE_PATH_CUT, FILE_CLASS_REG, "[inode 77 of device 8:1]");
 	expect_path("", 0, TRACE_FILE_PATH_CUT, FILE_CLASS_BLK, "[block device 4000:5]");
 }
 
-static void test_files_without_a_path(void **state)
+TEST(test_files_without_a_path)
 {
 	expect_path("memfd:x", 8, TRACE_FILE_NAMELESS, FILE_CLASS_REG, "memfd:x");
 	expect_path("", 0, TRACE_FILE_NAMELESS, FILE_CLASS_FIFO, "pipe:[77]");
@@ -67,7 +63,7 @@ static void test_files_without_a_path(void **state)
 	expect_path("", 0, TRACE_FILE_NAMELESS, FILE_CLASS_REG, "[inode 77 without a name]");
 }
 
-static void test_the_longest_path_fits(void **state)
+TEST(test_the_longest_path_fits)
 {
 	size_t bytes = EVENT_PATH_BYTES + 255;
 	char *names = malloc(bytes), *expected = malloc(bytes + 1);
@@ -96,7 +92,7 @@ static int64_t rank_of(const char *environment, size_t bytes)
 	return names_rank(&ranks);
 }
 
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
 	static const char both[] = "SLURM_PROCID=7\0RANK=3";
 	static const char other[] = "XRANK=1\0RANKS=2\0PMI_RANK=12\0";
@@ -113,7 +109,7 @@ static void test_ranks(void **state)
 
 /* --- option values --- */
 
-static void test_selection(void **state)
+TEST(test_selection)
 {
 	unsigned int mask;
 
@@ -132,7 +128,7 @@ static void test_selection(void **state)
 	assert_int_equal(mask, FILE_CLASS_ANON * 2 - 1);
 }
 
-static void test_file_names(void **state)
+TEST(test_file_names)
 {
 	char out[PATH_MAX], host[HOST_NAME_MAX + 1], expected[PATH_MAX], *long_name;
 
@@ -163,7 +159,7 @@ static uint64_t number_of(const char *path)
 	return status.st_ino;
 }
 
-static void test_cgroups(void **state)
+TEST(test_cgroups)
 {
 	char root[] = "/tmp/faultline-test-XXXXXX", path[PATH_MAX], name[64];
 	struct cgroups *cgroups;
@@ -210,7 +206,7 @@ static void test_cgroups(void **state)
 }
 
 /* The first answer comes from another thread, so it is not available at once. */
-static void test_cgroups_do_not_hold_up(void **state)
+TEST(test_cgroups_do_not_hold_up)
 {
 	struct cgroups *cgroups;
 	char path[PATH_MAX];
@@ -220,21 +216,4 @@ static void test_cgroups_do_not_hold_up(void **state)
 	assert_true(cgroups_path(cgroups, number_of("/tmp"), true, path));
 	assert_string_equal(path, "/");
 	cgroups_close(cgroups);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_components_are_reversed),
-		cmocka_unit_test(test_a_cut_path_says_so),
-		cmocka_unit_test(test_files_without_a_path),
-		cmocka_unit_test(test_the_longest_path_fits),
-		cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_selection),
-		cmocka_unit_test(test_file_names),
-		cmocka_unit_test(test_cgroups),
-		cmocka_unit_test(test_cgroups_do_not_hold_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

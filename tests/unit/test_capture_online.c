@@ -2,11 +2,7 @@
 /*
  * CPU lists in the kernel's format, and invalid ones; CPUs that came online since the last check.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +23,7 @@ static void check(const char *text, unsigned int expected)
 		assert_int_equal(set[cpu], expected >> cpu & 1);
 }
 
-static void test_lists(void **state)
+TEST(test_lists)
 {
 	check("0\n", 1);
 	check("0-1\n", 3);
@@ -36,7 +32,7 @@ static void test_lists(void **state)
 	check("9", 0);
 }
 
-static void test_no_lists(void **state)
+TEST(test_no_lists)
 {
 	static const char *const texts[] = { "", "\n", "x", "1-", "1,", "1 2", "0-1;" };
 	bool set[CPUS];
@@ -52,7 +48,7 @@ static void note(void *context, int cpu)
 }
 
 /* None arrives: the online CPUs were online before. */
-static void test_this_machine(void **state)
+TEST(test_this_machine)
 {
 	struct online *online = online_open(4096);
 	int arrived = 0;
@@ -79,7 +75,7 @@ static void count(void *context, int cpu)
 }
 
 /* Counts each arrival once, whether the CPU was offline at a check or only between two checks. */
-static void test_coming_and_going(void **state)
+TEST(test_coming_and_going)
 {
 	static const struct {
 		const char *list, *event;
@@ -126,16 +122,4 @@ static void test_coming_and_going(void **state)
 	online_close(online);
 	close(events[1]);
 	unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_no_lists),
-		cmocka_unit_test(test_this_machine),
-		cmocka_unit_test(test_coming_and_going),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

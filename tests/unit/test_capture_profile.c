@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Slots: everything added is read exactly once; reading frees slots when they run short. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -69,7 +65,7 @@ static void add_up(void *context, const struct profile_slot *added)
 }
 
 /* A reading may fall between the additions of an operation; its count is added first. */
-static void test_torn(void **state)
+TEST(test_torn)
 {
 	struct slots slots = open_slots();
 	struct reported reported = { 0 };
@@ -90,7 +86,7 @@ static void test_torn(void **state)
 	close_slots(&slots);
 }
 
-static void test_crowded(void **state)
+TEST(test_crowded)
 {
 	struct slots slots = open_slots();
 	struct reported reported = { 0 };
@@ -122,7 +118,7 @@ static bool is_over(void *context, uint32_t pid)
 }
 
 /* Slots of ended processes are freed first. */
-static void test_of_ended_processes(void **state)
+TEST(test_of_ended_processes)
 {
 	struct slots slots = open_slots();
 	struct reported reported = { 0 };
@@ -139,7 +135,7 @@ static void test_of_ended_processes(void **state)
 }
 
 /* A service's memory for a node's slots is bounded, however many CPUs there are. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	for (unsigned int cpus = 1; cpus <= 4096; cpus++) {
 		unsigned int slots = profile_node_slots(cpus);
@@ -149,16 +145,4 @@ static void test_memory(void **state)
 		assert_int_equal(slots, profile_round_slots(slots));
 	}
 	assert_true(profile_memory(2 * profile_node_slots(4096)) > PROFILE_NODE_BYTES_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_crowded),
-		cmocka_unit_test(test_of_ended_processes),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,14 @@
  * Waiting for running programs: which CPUs are visited, and when the kernel is asked instead. The
  * machine is simulated: the source is included here, with its C library functions replaced.
  */
+#include "unit_test.h"
+
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* CPU masks: online, allowed for this thread, and refusing to be visited. */
 static uint64_t online, may_run, refusing;
@@ -110,7 +107,7 @@ static void assert_visited(uint64_t cpus)
 	assert_int_equal(barriers, 0);
 }
 
-static void test_every_cpu(void **state)
+TEST(test_every_cpu)
 {
 	machine(1, 1, 1);
 	quiesce(false);
@@ -120,7 +117,7 @@ static void test_every_cpu(void **state)
 	assert_visited(0xffff);
 }
 
-static void test_offline(void **state)
+TEST(test_offline)
 {
 	machine(0xd, 0xd, 4);
 	quiesce(false);
@@ -132,7 +129,7 @@ static void test_offline(void **state)
 }
 
 /* A preempted program may continue afterwards: only the kernel knows. */
-static void test_preempted(void **state)
+TEST(test_preempted)
 {
 	machine(0x3, 0x3, 2);
 	quiesce(true);
@@ -140,7 +137,7 @@ static void test_preempted(void **state)
 	assert_int_equal(barriers, 1);
 }
 
-static void test_not_everywhere(void **state)
+TEST(test_not_everywhere)
 {
 	machine(0xf, 0x3, 4);
 	quiesce(false);
@@ -148,7 +145,7 @@ static void test_not_everywhere(void **state)
 	assert_int_equal(barriers, 1);
 }
 
-static void test_many(void **state)
+TEST(test_many)
 {
 	machine(0x1ffff, 0x1ffff, 17);
 	quiesce(false);
@@ -157,7 +154,7 @@ static void test_many(void **state)
 }
 
 /* A CPU goes offline: the kernel is asked, and this thread's affinity is restored. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	machine(0xf, 0xf, 4);
 	refusing = 0x4;
@@ -168,7 +165,7 @@ static void test_refused(void **state)
 }
 
 /* The kernel does not wait (nohz_full): the CPUs are visited, however many they are. */
-static void test_tickless(void **state)
+TEST(test_tickless)
 {
 	machine(0x1ffff, 0x1ffff, 17);
 	tickless = true;
@@ -190,22 +187,10 @@ static void test_tickless(void **state)
 }
 
 /* The slow variant asks the kernel. */
-static void test_slowly(void **state)
+TEST(test_slowly)
 {
 	machine(0x3, 0x3, 2);
 	assert_true(quiesce_slowly());
 	assert_int_equal(visits, 0);
 	assert_int_equal(barriers, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_cpu), cmocka_unit_test(test_offline),
-		cmocka_unit_test(test_preempted), cmocka_unit_test(test_not_everywhere),
-		cmocka_unit_test(test_many),	  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_tickless),  cmocka_unit_test(test_slowly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * Missed spans: ends without a begin, and programs that waited too long; and the order in which
  * waiting programs are served.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <fcntl.h>
 
@@ -15,7 +11,7 @@
 #include "capture/markers/marker_programs.h"
 #include "capture/drain/span_ends.h"
 
-static void test_unbegun(void **state)
+TEST(test_unbegun)
 {
 	struct span_ends *ends = span_ends_make();
 
@@ -45,7 +41,7 @@ static void test_unbegun(void **state)
 }
 
 /* Process IDs that lead nowhere or in cycles. */
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	struct span_ends *ends = span_ends_make();
 
@@ -63,7 +59,7 @@ static void test_hostile(void **state)
 	span_ends_free(ends);
 }
 
-static void test_late_programs(void **state)
+TEST(test_late_programs)
 {
 	_Atomic uint64_t unheard = 0;
 	struct marker_programs *programs = marker_programs_make(&unheard);
@@ -92,7 +88,7 @@ static int open_null(void)
 }
 
 /* Known files first, small files before large ones, otherwise in order of arrival. */
-static void test_whose_turn_it_is(void **state)
+TEST(test_whose_turn_it_is)
 {
 	static const uint64_t costs[] = { 20 << 20, 20 << 20, 0, 5000, 30 << 20, 5000, 0 };
 	static const pid_t turns[] = { 3, 7, 4, 6, 1, 2, 5 };
@@ -118,7 +114,7 @@ static void test_whose_turn_it_is(void **state)
 }
 
 /* Silent ones make room; those that have asked are kept. */
-static void test_silent_clients(void **state)
+TEST(test_silent_clients)
 {
 	static struct clients clients;
 
@@ -139,15 +135,4 @@ static void test_silent_clients(void **state)
 	assert_int_equal(clients_next(&clients)->pid, 2);
 	while (clients.count)
 		clients_drop(&clients, clients.all);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unbegun),	       cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_late_programs),  cmocka_unit_test(test_whose_turn_it_is),
-		cmocka_unit_test(test_silent_clients),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * The capture tables are complete: every BPF program is in exactly one part, every row's program
  * exists, every record kind is decoded, and every call can be found.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <bpf/libbpf.h>
 #include <stdio.h>
@@ -39,7 +35,7 @@ static int parts_with(const char *program)
 	return found;
 }
 
-static void test_each_program_has_one_part(void **state)
+TEST(test_each_program_has_one_part)
 {
 	struct faultline *skeleton = faultline__open();
 	struct bpf_program *program;
@@ -82,7 +78,7 @@ static void section_of(const struct bpf_program *program, char section[64])
 		memmove(sleeps, sleeps + 2, strlen(sleeps + 2) + 1);
 }
 
-static void test_each_row_has_a_program_for_its_hook(void **state)
+TEST(test_each_row_has_a_program_for_its_hook)
 {
 	static const char *const sections[] = {
 		[HOOK_TP_BTF] = "tp_btf",	[HOOK_RAW_TP] = "raw_tp", [HOOK_TP] = "tp",
@@ -117,7 +113,7 @@ static void test_each_row_has_a_program_for_its_hook(void **state)
 }
 
 /* A block tracepoint whose arguments change is not mistaken for the known one. */
-static void test_each_block_tracepoint_has_its_arguments(void **state)
+TEST(test_each_block_tracepoint_has_its_arguments)
 {
 	int tracepoints = 0;
 
@@ -136,7 +132,7 @@ static void test_each_block_tracepoint_has_its_arguments(void **state)
 }
 
 /* Names of the copies follow from the row. */
-static void test_copies(void **state)
+TEST(test_copies)
 {
 	static const struct variant two = { "some", .copies = 2,
 					    .probes = {
@@ -153,7 +149,7 @@ static void test_copies(void **state)
 	assert_false(variant_next(&two, &program));
 }
 
-static void test_each_layer_has_a_required_part(void **state)
+TEST(test_each_layer_has_a_required_part)
 {
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
 		int required = 0;
@@ -165,7 +161,7 @@ static void test_each_layer_has_a_required_part(void **state)
 	}
 }
 
-static void test_each_kind_is_decoded(void **state)
+TEST(test_each_kind_is_decoded)
 {
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		assert_non_null(decoder_kind_name(kind));
@@ -187,7 +183,7 @@ static void test_each_kind_is_decoded(void **state)
 	}
 }
 
-static void test_calls_by_number(void **state)
+TEST(test_calls_by_number)
 {
 	struct call_request requests[CALL_REQUESTS];
 	struct call_row rows[CALL_TABLE_SIZE];
@@ -220,19 +216,4 @@ static void test_calls_by_number(void **state)
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = i + 1; j < count; j++)
 			assert_string_not_equal(operations[i].name, operations[j].name);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_program_has_one_part),
-		cmocka_unit_test(test_each_row_has_a_program_for_its_hook),
-		cmocka_unit_test(test_each_block_tracepoint_has_its_arguments),
-		cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_each_layer_has_a_required_part),
-		cmocka_unit_test(test_each_kind_is_decoded),
-		cmocka_unit_test(test_calls_by_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

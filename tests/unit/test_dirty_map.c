@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Data waiting for writeback, checked against a model that tracks every page. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/devices/dirty_map.h"
 #include "tests/random.h"
@@ -29,7 +25,7 @@ static void add(struct dirty_map *map, uint64_t offset, uint64_t bytes, uint64_t
 	assert_int_equal(dirty_map_add(map, &left, offset, bytes, time_ns), 0);
 }
 
-static void test_one_after_the_other(void **state)
+TEST(test_one_after_the_other)
 {
 	struct dirty_wait wait = { 0 };
 	struct dirty_map map = { 0 };
@@ -53,7 +49,7 @@ static void test_one_after_the_other(void **state)
 	dirty_map_free(&map);
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct dirty_wait wait = { 0 };
 	struct dirty_map map = { 0 };
@@ -67,7 +63,7 @@ static void test_cut(void **state)
 }
 
 /* Whole pages in any order: exact as long as a region per page fits. */
-static void test_against_single_pages(void **state)
+TEST(test_against_single_pages)
 {
 	uint64_t since[PAGES] = { 0 }, dirty = 0, waited_ns = 0, taken = 0;
 	bool waits[PAGES] = { false };
@@ -103,7 +99,7 @@ static void test_against_single_pages(void **state)
 /* However large the file and however little memory: memory is bounded, and pending data is never
  * underestimated.
  */
-static void test_bounded(void **state)
+TEST(test_bounded)
 {
 	static const uint64_t offsets[] = { 0, PAGE, 1ull << 30, 1ull << 40, UINT64_MAX - 10 };
 	struct dirty_map map = { 0 }, none = { 0 };
@@ -125,7 +121,7 @@ static void test_bounded(void **state)
 	dirty_map_free(&none);
 }
 
-static void test_everything(void **state)
+TEST(test_everything)
 {
 	struct dirty_wait wait = { 0 };
 	struct dirty_map map = { 0 };
@@ -136,15 +132,4 @@ static void test_everything(void **state)
 	dirty_map_take(&map, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, &wait);
 	assert_int_equal(dirty_map_bytes(&map), 0);
 	dirty_map_free(&map);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_after_the_other),  cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_against_single_pages), cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_everything),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The measure of a union of intervals, checked by filling squares one by one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/interval.h"
 #include "tests/random.h"
@@ -21,7 +17,7 @@ static uint32_t random_below(uint32_t limit)
 	return (next_random(&random_state) >> 32) % limit;
 }
 
-static void test_known(void **state)
+TEST(test_known)
 {
 	struct interval_union whole = { 0 };
 
@@ -42,7 +38,7 @@ static void test_known(void **state)
 	assert_int_equal(whole.end, 41);
 }
 
-static void test_largest(void **state)
+TEST(test_largest)
 {
 	struct interval_union whole = { 0 };
 
@@ -52,7 +48,7 @@ static void test_largest(void **state)
 }
 
 /* Out of order, the measure may fall short but never counts a moment twice. */
-static void test_out_of_order(void **state)
+TEST(test_out_of_order)
 {
 	struct interval_union whole = { 0 };
 
@@ -62,7 +58,7 @@ static void test_out_of_order(void **state)
 	assert_int_equal(whole.measure, 20);
 }
 
-static void test_painter(void **state)
+TEST(test_painter)
 {
 	for (int round = 0; round < 2000; round++) {
 		struct interval_union whole = { 0 };
@@ -82,16 +78,4 @@ static void test_painter(void **state)
 			start += random_below(round % 5 ? 8 : 30);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_out_of_order),
-		cmocka_unit_test(test_painter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

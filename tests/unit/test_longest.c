@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Selecting the longest items, checked against a full sort. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "base/longest.h"
 #include "tests/random.h"
@@ -47,7 +43,7 @@ static void check(uint64_t modulus, size_t many)
 		assert_int_equal(kept[i].length, all[i].length);
 }
 
-static void test_longest(void **state)
+TEST(test_longest)
 {
 	check(UINT64_MAX, MANY);
 	check(5, MANY);
@@ -57,7 +53,7 @@ static void test_longest(void **state)
 }
 
 /* Among items of equal length the first ones stay. */
-static void test_first_of_equals(void **state)
+TEST(test_first_of_equals)
 {
 	struct item kept[2];
 	size_t count = 0;
@@ -68,14 +64,4 @@ static void test_first_of_equals(void **state)
 		longest_keep(kept, &count, 2, &item, sizeof(item));
 	}
 	assert_int_equal(kept[0].number + kept[1].number, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_longest),
-		cmocka_unit_test(test_first_of_equals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * Records that arrive while a reader holds the ledger: taking them does not block, and all are
  * applied afterwards, in order.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -68,7 +64,7 @@ static void close_all(struct intake *intake, struct ledger *ledger)
 	ledger_close(ledger);
 }
 
-static void test_while_it_is_read(void **state)
+TEST(test_while_it_is_read)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct intake *intake = open_intake(ledger);
@@ -96,7 +92,7 @@ static void test_while_it_is_read(void **state)
 }
 
 /* Another thread looks up a cgroup: records after the one that needs it wait as well. */
-static void test_while_a_cgroup_is_looked_up(void **state)
+TEST(test_while_a_cgroup_is_looked_up)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct intake *intake = open_intake(ledger);
@@ -124,7 +120,7 @@ static void test_while_a_cgroup_is_looked_up(void **state)
 }
 
 /* Several times the capacity of the intake's memory. */
-static void test_many(void **state)
+TEST(test_many)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct intake *intake = open_intake(ledger);
@@ -151,7 +147,7 @@ static void test_many(void **state)
 /* A process's records are lost: a slot's owner field identifies it, for its other slots too. If two
  * processes had the PID, each slot belongs to one of them.
  */
-static void test_known_by_slots(void **state)
+TEST(test_known_by_slots)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct intake *intake = open_intake(ledger);
@@ -201,7 +197,7 @@ static void test_known_by_slots(void **state)
 /* No records exist of two processes that had a PID: each slot names its owner, except one that
  * another process took.
  */
-static void test_known_by_slots_of_two(void **state)
+TEST(test_known_by_slots_of_two)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct intake *intake = open_intake(ledger);
@@ -235,7 +231,7 @@ static void test_known_by_slots_of_two(void **state)
 }
 
 /* Records were lost: one process has only its fork, another all but its exit. */
-static void test_known_by_slots_after_loss(void **state)
+TEST(test_known_by_slots_after_loss)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct intake *intake = open_intake(ledger);
@@ -269,7 +265,7 @@ static void test_known_by_slots_after_loss(void **state)
  * A process that forked or execed, was moved, and had exited by the next reading: its slots
  * identify its cgroup. Not if there are several hierarchies or nothing was moved.
  */
-static void test_moved_and_gone(void **state)
+TEST(test_moved_and_gone)
 {
 	static const struct {
 		uint64_t moves;
@@ -383,7 +379,7 @@ static size_t live_through(struct ledger *ledger, struct intake *intake, uint64_
 }
 
 /* Once every table is full, memory stops growing. */
-static void test_stays_as_large(void **state)
+TEST(test_stays_as_large)
 {
 	struct ledger_options options = roomy;
 	struct ledger *ledger;
@@ -406,20 +402,4 @@ static void test_stays_as_large(void **state)
 	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 8 * ROUND);
 	assert_int_equal(ledger_node(ledger)->processes_unreported, 0);
 	close_all(intake, ledger);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_while_it_is_read),
-		cmocka_unit_test(test_while_a_cgroup_is_looked_up),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_known_by_slots),
-		cmocka_unit_test(test_known_by_slots_of_two),
-		cmocka_unit_test(test_known_by_slots_after_loss),
-		cmocka_unit_test(test_moved_and_gone),
-		cmocka_unit_test(test_stays_as_large),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

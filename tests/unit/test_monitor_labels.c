@@ -3,11 +3,7 @@
  * Job labels: containers, pods and batch jobs from cgroup paths, including nested cgroups, and
  * which of several hierarchies is the most specific.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <string.h>
 
@@ -54,7 +50,7 @@ static const struct {
 	{ "/user.slice/job_42", "", "", "", "" },
 };
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct job_labels labels;
@@ -68,7 +64,7 @@ static void test_names(void **state)
 	}
 }
 
-static void test_long_path(void **state)
+TEST(test_long_path)
 {
 	static char path[5000];
 	struct job_labels labels;
@@ -98,7 +94,7 @@ static const struct {
 	{ "9:name=systemd:/\n8:pids:/\n0::/\n", "/" },
 };
 
-static void test_which_hierarchy(void **state)
+TEST(test_which_hierarchy)
 {
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
 		char path[JOB_CGROUP_BYTES];
@@ -107,15 +103,4 @@ static void test_which_hierarchy(void **state)
 		assert_int_equal(any, choices[i].path != NULL);
 		assert_string_equal(path, choices[i].path ? choices[i].path : "");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_long_path),
-		cmocka_unit_test(test_which_hierarchy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * The ledger: attribution of operations when PIDs are reused, behaviour at its limits, and the
  * lifetime of jobs.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +59,7 @@ static uint64_t command_count(const struct ledger *ledger, const char *cgroup, c
 	return 0;
 }
 
-static void test_books_on_job_process_and_node(void **state)
+TEST(test_books_on_job_process_and_node)
 {
 	struct ledger *ledger = open_with(roomy);
 	const struct ledger_job *job;
@@ -90,7 +86,7 @@ static void test_books_on_job_process_and_node(void **state)
 }
 
 /* Operations of a process that just exited may arrive after its PID was reused. */
-static void test_pid_comes_again(void **state)
+TEST(test_pid_comes_again)
 {
 	struct ledger *ledger = open_with(roomy);
 
@@ -116,7 +112,7 @@ static void test_pid_comes_again(void **state)
 /* A known start time identifies the process, even if both began closer together than /proc can tell
  * apart.
  */
-static void test_pid_comes_again_with_its_start(void **state)
+TEST(test_pid_comes_again_with_its_start)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct ledger_added added = { .pid = 7,
@@ -144,7 +140,7 @@ static void test_pid_comes_again_with_its_start(void **state)
 }
 
 /* Two processes of one job used the same PID in turn: the job is certain, the process is not. */
-static void test_pid_comes_again_in_the_job(void **state)
+TEST(test_pid_comes_again_in_the_job)
 {
 	struct ledger *ledger = open_with(roomy);
 	const struct ledger_job *job;
@@ -161,7 +157,7 @@ static void test_pid_comes_again_in_the_job(void **state)
 }
 
 /* The exit record was lost; a new process with the same PID implies it. */
-static void test_end_was_lost(void **state)
+TEST(test_end_was_lost)
 {
 	struct ledger *ledger = open_with(roomy);
 	const uint64_t later = 300 + 2 * LEDGER_START_WITHIN_NS;
@@ -181,7 +177,7 @@ static void test_end_was_lost(void **state)
 	ledger_close(ledger);
 }
 
-static void test_child_is_what_its_parent_is(void **state)
+TEST(test_child_is_what_its_parent_is)
 {
 	struct ledger *ledger = open_with(roomy);
 
@@ -197,7 +193,7 @@ static void test_child_is_what_its_parent_is(void **state)
 }
 
 /* Operations before an exec belong to the old program, in the old cgroup. */
-static void test_exec_changes_program_and_job(void **state)
+TEST(test_exec_changes_program_and_job)
 {
 	struct ledger *ledger = open_with(roomy);
 
@@ -233,7 +229,7 @@ static void name_file(struct ledger *ledger, uint32_t id, const char *path)
 }
 
 /* The files with the most I/O time are kept individually, the rest together; nothing is lost. */
-static void test_files_of_a_job(void **state)
+TEST(test_files_of_a_job)
 {
 	struct ledger *ledger = open_with(roomy);
 	const struct ledger_job *job;
@@ -263,7 +259,7 @@ static void test_files_of_a_job(void **state)
 }
 
 /* Unbounded numbers of files: memory is bounded, and files in constant use keep their names. */
-static void test_file_names_are_bounded(void **state)
+TEST(test_file_names_are_bounded)
 {
 	struct ledger *ledger = open_with(roomy);
 	const struct ledger_job *job;
@@ -284,7 +280,7 @@ static void test_file_names_are_bounded(void **state)
 	ledger_close(ledger);
 }
 
-static void test_programs_of_a_job_are_bounded(void **state)
+TEST(test_programs_of_a_job_are_bounded)
 {
 	struct ledger *ledger = open_with(roomy);
 	char name[32];
@@ -312,7 +308,7 @@ static void test_programs_of_a_job_are_bounded(void **state)
 }
 
 /* No two rows of a job share a name: they would be exported as the same series. */
-static void test_program_called_as_all_others(void **state)
+TEST(test_program_called_as_all_others)
 {
 	struct ledger *ledger = open_with(roomy);
 	const struct ledger_command *commands;
@@ -329,7 +325,7 @@ static void test_program_called_as_all_others(void **state)
 }
 
 /* A job is removed some time after its last process ends, and its memory is freed. */
-static void test_jobs_go(void **state)
+TEST(test_jobs_go)
 {
 	struct ledger *ledger = open_with(roomy);
 
@@ -353,7 +349,7 @@ static void test_jobs_go(void **state)
 }
 
 /* A map read that outlasts the retention of jobs: the jobs it still refers to are kept. */
-static void test_jobs_stay_until_all_is_booked(void **state)
+TEST(test_jobs_stay_until_all_is_booked)
 {
 	struct ledger *ledger = open_with(roomy);
 	const struct ledger_who moved = {
@@ -378,7 +374,7 @@ static void test_jobs_stay_until_all_is_booked(void **state)
 
 /* Sleeps without an owner are not operations. */
 /* Oldest first, for the process that has the PID now; paths and their number are bounded. */
-static void test_in_flight(void **state)
+TEST(test_in_flight)
 {
 	static struct ledger_in_flight many[LEDGER_IN_FLIGHT_MAX + 1];
 	char path[LEDGER_PATH_BYTES + 9];
@@ -426,7 +422,7 @@ static void test_in_flight(void **state)
 	ledger_close(ledger);
 }
 
-static void test_throttled_by_nobody(void **state)
+TEST(test_throttled_by_nobody)
 {
 	struct ledger *ledger = open_with(roomy);
 	const struct ledger_added slept = {
@@ -447,7 +443,7 @@ static void test_throttled_by_nobody(void **state)
  * Series beyond the limit are folded and stay folded; folded and separate series add up to the
  * total.
  */
-static void test_series_are_bounded(void **state)
+TEST(test_series_are_bounded)
 {
 	struct ledger_options options = roomy;
 	struct ledger *ledger;
@@ -480,7 +476,7 @@ static void test_series_are_bounded(void **state)
 	ledger_close(ledger);
 }
 
-static void test_jobs_are_bounded(void **state)
+TEST(test_jobs_are_bounded)
 {
 	struct ledger *ledger = open_with(roomy);
 	const uint32_t most = LEDGER_JOBS_MAX;
@@ -497,7 +493,7 @@ static void test_jobs_are_bounded(void **state)
 }
 
 /* Ten times as many short-lived processes as PIDs: nothing remains of them. */
-static void test_short_processes(void **state)
+TEST(test_short_processes)
 {
 	struct ledger *ledger = open_with(roomy);
 	uint64_t now = 1000;
@@ -520,7 +516,7 @@ static void test_short_processes(void **state)
 	ledger_close(ledger);
 }
 
-static void test_moves(void **state)
+TEST(test_moves)
 {
 	struct ledger *ledger = open_with(roomy);
 
@@ -533,31 +529,4 @@ static void test_moves(void **state)
 	assert_int_equal(job_called(ledger, "/a")->process_count, 0);
 	assert_null(job_called(ledger, "/a")->processes);
 	ledger_close(ledger);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_books_on_job_process_and_node),
-		cmocka_unit_test(test_pid_comes_again),
-		cmocka_unit_test(test_pid_comes_again_with_its_start),
-		cmocka_unit_test(test_pid_comes_again_in_the_job),
-		cmocka_unit_test(test_end_was_lost),
-		cmocka_unit_test(test_child_is_what_its_parent_is),
-		cmocka_unit_test(test_exec_changes_program_and_job),
-		cmocka_unit_test(test_files_of_a_job),
-		cmocka_unit_test(test_file_names_are_bounded),
-		cmocka_unit_test(test_programs_of_a_job_are_bounded),
-		cmocka_unit_test(test_program_called_as_all_others),
-		cmocka_unit_test(test_jobs_go),
-		cmocka_unit_test(test_jobs_stay_until_all_is_booked),
-		cmocka_unit_test(test_in_flight),
-		cmocka_unit_test(test_throttled_by_nobody),
-		cmocka_unit_test(test_series_are_bounded),
-		cmocka_unit_test(test_jobs_are_bounded),
-		cmocka_unit_test(test_short_processes),
-		cmocka_unit_test(test_moves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * Metrics as text: ledger contents become samples, hostile names stay within their quotes,
  * histograms add up, unmeasured values are absent; output files are always complete.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -88,7 +84,7 @@ static struct ledger *open_ledger(uint64_t series)
 #define HAS(text, line) assert_non_null(strstr(text, line))
 #define HAS_NOT(text, line) assert_null(strstr(text, line))
 
-static void test_samples(void **state)
+TEST(test_samples)
 {
 	struct ledger *ledger = open_ledger(10000);
 	char *text;
@@ -128,7 +124,7 @@ static void test_samples(void **state)
 }
 
 /* Cumulative buckets with inclusive bounds; 100 ns fall into the one below 128 ns. */
-static void test_histogram(void **state)
+TEST(test_histogram)
 {
 	struct ledger *ledger = open_ledger(10000);
 	char *text;
@@ -149,7 +145,7 @@ static void test_histogram(void **state)
 	ledger_close(ledger);
 }
 
-static void test_hostile_names(void **state)
+TEST(test_hostile_names)
 {
 	struct ledger *ledger = open_ledger(10000);
 	char *text;
@@ -164,7 +160,7 @@ static void test_hostile_names(void **state)
 }
 
 /* A layer that is off was not measured, so it is not 0. */
-static void test_layers_that_are_off(void **state)
+TEST(test_layers_that_are_off)
 {
 	struct ledger *ledger = open_ledger(10000);
 	char *text;
@@ -197,7 +193,7 @@ static unsigned int count_lines(const char *text, const char *with)
 }
 
 /* Never more series than the limit, and every series counted is exported. */
-static void test_series_cost_what_they_are(void **state)
+TEST(test_series_cost_what_they_are)
 {
 	const uint64_t most = 500;
 	struct ledger *ledger = open_ledger(most);
@@ -225,7 +221,7 @@ static void test_series_cost_what_they_are(void **state)
 	ledger_close(ledger);
 }
 
-static void test_which_format(void **state)
+TEST(test_which_format)
 {
 	static const struct {
 		const char *accept;
@@ -248,7 +244,7 @@ static void test_which_format(void **state)
 		assert_int_equal(openmetrics_choose(rows[i].accept), rows[i].format);
 }
 
-static void test_textfile(void **state)
+TEST(test_textfile)
 {
 	char directory[] = "/tmp/test_textfile_XXXXXX", path[64], temporary[64], other[64];
 	char read_back[16];
@@ -295,7 +291,7 @@ static void test_textfile(void **state)
 }
 
 /* A program's name may look like the rest of the line. */
-static void test_stat_of_a_process(void **state)
+TEST(test_stat_of_a_process)
 {
 	char comm[16];
 	uint64_t start;
@@ -313,7 +309,7 @@ static void test_stat_of_a_process(void **state)
 /* With cgroup v1, an exited process is in no cgroup: the kernel shows the root, which is not where
  * it was.
  */
-static void test_cgroup_of_one_that_has_ended(void **state)
+TEST(test_cgroup_of_one_that_has_ended)
 {
 	char own[PATH_MAX], its[PATH_MAX] = "";
 	siginfo_t info;
@@ -329,21 +325,4 @@ static void test_cgroup_of_one_that_has_ended(void **state)
 	if (process_cgroup(child, its, sizeof(its)))
 		assert_string_equal(its, own);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_histogram),
-		cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_layers_that_are_off),
-		cmocka_unit_test(test_series_cost_what_they_are),
-		cmocka_unit_test(test_which_format),
-		cmocka_unit_test(test_textfile),
-		cmocka_unit_test(test_stat_of_a_process),
-		cmocka_unit_test(test_cgroup_of_one_that_has_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

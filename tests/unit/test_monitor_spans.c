@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Span durations: records in any order, open spans, and names chosen by programs. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +58,7 @@ static void assert_span(struct ledger *ledger, const char *cgroup, const char *n
 	assert_int_equal(count + time_ns, 0);
 }
 
-static void test_spans(void **state)
+TEST(test_spans)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct span_times *times;
@@ -103,7 +99,7 @@ static void test_spans(void **state)
 }
 
 /* However many and however long the names a program makes up. */
-static void test_names_of_spans_are_bounded(void **state)
+TEST(test_names_of_spans_are_bounded)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct span_times *times;
@@ -132,7 +128,7 @@ static void test_names_of_spans_are_bounded(void **state)
 }
 
 /* No two rows of a job share a name: they would be exported as the same series. */
-static void test_span_called_as_all_others(void **state)
+TEST(test_span_called_as_all_others)
 {
 	const struct ledger_span_name others = { LEDGER_OTHER, LEDGER_OTHER },
 				      almost = { LEDGER_OTHER, "data" };
@@ -147,15 +143,4 @@ static void test_span_called_as_all_others(void **state)
 	assert_int_equal(spans[0].count, 2);
 	assert_int_equal(spans[1].last_ns, 0);
 	ledger_close(ledger);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spans),
-		cmocka_unit_test(test_names_of_spans_are_bounded),
-		cmocka_unit_test(test_span_called_as_all_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

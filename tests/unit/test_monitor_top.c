@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* faultline top without a terminal: from the service's JSON to samples, rates, lines and keys. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -95,7 +91,7 @@ static struct table *frame_of(const struct top_sample *before, const struct top_
 
 /* --- rates --- */
 
-static void test_rates(void **state)
+TEST(test_rates)
 {
 	/* Five times the activity within two seconds. */
 	struct top_sample before = sample_of(1, 1, "train"), after = sample_of(2, 6, "train");
@@ -130,7 +126,7 @@ static void test_rates(void **state)
 	top_sample_free(&after);
 }
 
-static void test_percentiles(void **state)
+TEST(test_percentiles)
 {
 	uint64_t latencies[LEDGER_LATENCIES] = { [3] = 50, [9] = 49, [LEDGER_LATENCIES - 1] = 1 };
 
@@ -142,7 +138,7 @@ static void test_percentiles(void **state)
 }
 
 /* New jobs count from zero, and so do counters that were reset. */
-static void test_new_and_anew(void **state)
+TEST(test_new_and_anew)
 {
 	struct top_sample nothing = { .time_ns = 102 * SECOND };
 	struct top_sample before = sample_of(1, 9, "train"), after = sample_of(2, 2, "train");
@@ -159,7 +155,7 @@ static void test_new_and_anew(void **state)
 }
 
 /* An operation in flight makes a row; one in flight for over a second adds columns. */
-static void test_in_flight(void **state)
+TEST(test_in_flight)
 {
 	static const char reported[] =
 		"{\"time_unix_ns\":%llu,\"readings\":%d,\"jobs\":[{\"id\":3,\"cgroup\":\"/x\","
@@ -185,7 +181,7 @@ static void test_in_flight(void **state)
 	top_sample_free(&before);
 }
 
-static void test_nothing_done(void **state)
+TEST(test_nothing_done)
 {
 	struct top_sample before = sample_of(1, 2, "train"), after = sample_of(2, 2, "train");
 	struct table *table = frame_of(&before, &after, TOP_JOBS, "");
@@ -215,7 +211,7 @@ static bool is_shown(const struct table *table, const char *name)
 /* Two jobs of one cgroup stay distinct, even with another job between them; a single user is not
  * shown.
  */
-static void test_users(void **state)
+TEST(test_users)
 {
 	static const char jobs[] =
 		"{\"time_unix_ns\":%u,\"read_ns_ago\":0,\"readings\":1,\"jobs\":["
@@ -246,7 +242,7 @@ static void test_users(void **state)
 	}
 }
 
-static void test_filter(void **state)
+TEST(test_filter)
 {
 	struct top_sample before = sample_of(1, 1, "Train --fast"),
 			  after = sample_of(2, 2, "Train --fast");
@@ -270,7 +266,7 @@ static void test_filter(void **state)
 	top_sample_free(&after);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	struct top_sample sample = sample_of(1, 1, "train");
 
@@ -287,7 +283,7 @@ static void test_names(void **state)
 #define ZEROS_16 "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
 
 /* The server may be untrusted. */
-static void test_hostile_json(void **state)
+TEST(test_hostile_json)
 {
 	static const char *const texts[] = {
 		"",
@@ -362,7 +358,7 @@ static struct shown show(size_t width, size_t lines, const struct controls *cont
 	return shown;
 }
 
-static void test_screen(void **state)
+TEST(test_screen)
 {
 	static const char expected[] =
 		"faultline top  12:34:56  unix:/run/faultline.sock\n"
@@ -385,7 +381,7 @@ static void test_screen(void **state)
 /*
  * At any size and for any subject, no line exceeds the terminal's width, nor the screen its height.
  */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	static const size_t sizes[][2] = { { 80, 24 }, { 200, 60 }, { 60, 12 }, { 500, 10 } };
 	struct controls controls;
@@ -404,7 +400,7 @@ static void test_sizes(void **state)
 }
 
 /* The column that rows are sorted by is visible even on narrow screens. */
-static void test_sorted_is_seen(void **state)
+TEST(test_sorted_is_seen)
 {
 	for (size_t i = 0; top_sort_column(i); i++) {
 		const char *title = top_sort_column(i)->title;
@@ -420,7 +416,7 @@ static void test_sorted_is_seen(void **state)
 	}
 }
 
-static void test_hostile_names(void **state)
+TEST(test_hostile_names)
 {
 	struct controls controls;
 	struct shown shown;
@@ -443,7 +439,7 @@ static void keys(struct controls *controls, const char *all)
 		controls_key(controls, (unsigned char)*all);
 }
 
-static void test_keys(void **state)
+TEST(test_keys)
 {
 	struct controls controls;
 
@@ -473,7 +469,7 @@ static void test_keys(void **state)
 	assert_true(controls.quit);
 }
 
-static void test_typing(void **state)
+TEST(test_typing)
 {
 	struct controls controls;
 
@@ -492,20 +488,4 @@ static void test_typing(void **state)
 	for (int i = 0; i < 1000; i++)
 		keys(&controls, "a");
 	assert_int_equal(strlen(controls.typed), CONTROLS_FILTER_BYTES - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rates),	       cmocka_unit_test(test_percentiles),
-		cmocka_unit_test(test_new_and_anew),   cmocka_unit_test(test_nothing_done),
-		cmocka_unit_test(test_users),	       cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_names),	       cmocka_unit_test(test_hostile_json),
-		cmocka_unit_test(test_screen),	       cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_sorted_is_seen), cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_keys),	       cmocka_unit_test(test_typing),
-		cmocka_unit_test(test_in_flight),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

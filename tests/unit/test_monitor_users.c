@@ -3,11 +3,7 @@
  * User names from a slow directory: bounded waiting, one lookup per nameless user, and shutdown
  * while a lookup is pending.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <pthread.h>
 #include <pwd.h>
@@ -75,7 +71,7 @@ static unsigned int times_asked(void)
 	return times;
 }
 
-static void test_slow(void **state)
+TEST(test_slow)
 {
 	struct user_names *names;
 	char name[USER_NAME_BYTES];
@@ -96,7 +92,7 @@ static void test_slow(void **state)
 	user_names_close(names);
 }
 
-static void test_without_a_name(void **state)
+TEST(test_without_a_name)
 {
 	struct user_names *names;
 	char name[USER_NAME_BYTES];
@@ -113,7 +109,7 @@ static void test_without_a_name(void **state)
 }
 
 /* More users than slots. */
-static void test_many(void **state)
+TEST(test_many)
 {
 	struct user_names *names;
 	char name[USER_NAME_BYTES], expected[USER_NAME_BYTES];
@@ -144,7 +140,7 @@ static void runs_as(struct intake *intake, uint32_t pid, uint32_t uid, const cha
 }
 
 /* Records are taken and booked during a lookup, and the service can end during one. */
-static void test_taking_goes_on(void **state)
+TEST(test_taking_goes_on)
 {
 	struct ledger *ledger = open_with(roomy);
 	const struct ledger_job *job;
@@ -168,16 +164,4 @@ static void test_taking_goes_on(void **state)
 	intake_close(intake);
 	ledger_close(ledger);
 	hold(false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_without_a_name),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_taking_goes_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,12 @@
  * The msgpack parser: every encoding, from msgpack-c's packer and by hand; every truncation; lying
  * counts.
  */
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <msgpack.h>
 
 #include "trace/format/mp.h"
@@ -24,7 +21,7 @@ static struct mp open_bytes(const void *bytes, size_t length)
 #define OPEN(literal) open_bytes("" literal, sizeof(literal) - 1)
 
 /* Encodings that packers choose as the narrowest, and those they never choose. */
-static void test_integers(void **state)
+TEST(test_integers)
 {
 	static const struct {
 		const char *bytes;
@@ -71,7 +68,7 @@ static void test_integers(void **state)
 	}
 }
 
-static void test_other_scalars(void **state)
+TEST(test_other_scalars)
 {
 	struct mp_value value;
 	struct mp mp = OPEN("\xc0\xc2\xc3\xca\x3f\x80\x00\x00\xcb\xbf\xf8\x00\x00\x00\x00\x00\x00");
@@ -114,7 +111,7 @@ static void pack_everything(msgpack_sbuffer *buffer)
 	msgpack_pack_double(&packer, 0.5);
 }
 
-static void test_skip_and_every_cut(void **state)
+TEST(test_skip_and_every_cut)
 {
 	msgpack_sbuffer buffer;
 	struct mp mp;
@@ -136,7 +133,7 @@ static void test_skip_and_every_cut(void **state)
 	msgpack_sbuffer_destroy(&buffer);
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
 	msgpack_sbuffer buffer;
 	struct mp_value value;
@@ -156,7 +153,7 @@ static void test_find(void **state)
 	msgpack_sbuffer_destroy(&buffer);
 }
 
-static void test_lying_counts(void **state)
+TEST(test_lying_counts)
 {
 	struct mp_value value;
 	struct mp mp;
@@ -174,7 +171,7 @@ static void test_lying_counts(void **state)
 }
 
 /* Nesting uses no recursion: a million nested arrays are only a count. */
-static void test_depth(void **state)
+TEST(test_depth)
 {
 	size_t depth = 1000000;
 	uint8_t *bytes = malloc(depth + 1);
@@ -191,7 +188,7 @@ static void test_depth(void **state)
 }
 
 /* Whatever two bytes followed by zeros mean, nothing is read past the end. */
-static void test_all_first_bytes(void **state)
+TEST(test_all_first_bytes)
 {
 	for (unsigned int first = 0; first < 65536; first++) {
 		for (size_t length = 0; length <= 20; length += 5) {
@@ -207,19 +204,4 @@ static void test_all_first_bytes(void **state)
 			free(bytes);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers),
-		cmocka_unit_test(test_other_scalars),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_skip_and_every_cut),
-		cmocka_unit_test(test_lying_counts),
-		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_all_first_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Hostile text: terminal control sequences are escaped, printable text passes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/log.h"
 #include "base/utf8.h"
@@ -33,7 +29,7 @@ static const char *show(const char *text, size_t length, size_t columns)
 	return shown;
 }
 
-static void test_passes(void **state)
+TEST(test_passes)
 {
 	static const char *const texts[] = {
 		"",
@@ -51,7 +47,7 @@ static void test_passes(void **state)
 	}
 }
 
-static void test_escapes(void **state)
+TEST(test_escapes)
 {
 	static const struct {
 		const char *text, *shown;
@@ -88,14 +84,14 @@ static void test_escapes(void **state)
 	assert_string_equal(show("a\0b", 3, 0), "a\\x00b");
 }
 
-static void test_columns(void **state)
+TEST(test_columns)
 {
 	assert_int_equal(escape_columns("größe", strlen("größe")), 5);
 	assert_int_equal(escape_columns("数据", strlen("数据")), 4);
 	assert_int_equal(escape_columns("e\xcc\x81", 3), 1); /* a combining accent */
 }
 
-static void test_shortens(void **state)
+TEST(test_shortens)
 {
 	const char *path = "/data/imagenet/train/n01440764/n01440764_10026.JPEG";
 	const char *wide = "/数据/训练/数据/训练/数据/训练.bin";
@@ -111,7 +107,7 @@ static void test_shortens(void **state)
 }
 
 /* For any bytes, the output is UTF-8 without control characters, and as wide as predicted. */
-static void test_any_bytes(void **state)
+TEST(test_any_bytes)
 {
 	srand(1);
 	for (int round = 0; round < 5000; round++) {
@@ -132,7 +128,7 @@ static void test_any_bytes(void **state)
 }
 
 /* Log messages contain file names, which must not reach a terminal unescaped. */
-static void test_log(void **state)
+TEST(test_log)
 {
 	static const char name[] = "a\x9b"	 /* C1, not UTF-8 */
 				   "31m\xc2\x9b" /* C1, UTF-8 */
@@ -152,15 +148,4 @@ static void test_log(void **state)
 	assert_true(bytes > 0);
 	assert_string_equal(
 		text, "faultline: a\\x9b31m\\xc2\\x9b32m\\x1b[33m\\xe2\\x80\\xae\xc3\xa9\\x0a\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_log),	 cmocka_unit_test(test_passes),
-		cmocka_unit_test(test_escapes),	 cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_shortens), cmocka_unit_test(test_any_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Tables as JSON, read back by two independent parsers: json-c and Python's. */
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <json-c/json.h>
 
 #include "output/base/json_tables.h"
@@ -52,7 +49,7 @@ static struct json_object *at(struct json_object *object, const char *path)
 	return object;
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
 	struct table_column columns[] = {
 		{ .name = "max", .title = "max", .unit = UNIT_COUNT },
@@ -99,7 +96,7 @@ static void test_values(void **state)
 }
 
 /* Layer and operation names come from the trace and may be anything. */
-static void test_hostile_names(void **state)
+TEST(test_hostile_names)
 {
 	struct table_column columns[] = {
 		{ .name = "a", .title = NULL, .unit = UNIT_NONE },
@@ -129,7 +126,7 @@ static void test_hostile_names(void **state)
 	sink_close(&out);
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	const struct cell arguments[] = { TEXT("sh"), TEXT("-c"), TEXT("\xff") };
 	struct table_column columns[] = {
@@ -170,7 +167,7 @@ static void test_texts(void **state)
 }
 
 /* A list of objects, an object, and a missing object. */
-static void test_tables_within(void **state)
+TEST(test_tables_within)
 {
 	struct table_column inner_columns[] = {
 		{ .name = "n", .title = NULL, .unit = UNIT_COUNT },
@@ -221,7 +218,7 @@ static void test_tables_within(void **state)
 }
 
 /* Random bytes, through Python: the text itself if it is UTF-8, otherwise its hex form. */
-static void test_python(void **state)
+TEST(test_python)
 {
 	static const char program[] = "import json, sys\n"
 				      "rows = json.load(open(sys.argv[1], encoding='utf-8'))['t']\n"
@@ -274,7 +271,7 @@ static void test_python(void **state)
 }
 
 /* A single string, as `print` writes it. */
-static void test_string(void **state)
+TEST(test_string)
 {
 	sink_open_memory(&out);
 	assert_true(json_text(&out, "plain", 5));
@@ -286,7 +283,7 @@ static void test_string(void **state)
 	sink_close(&out);
 }
 
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
 	struct table table = { .name = "t", .shape = TABLE_LIST };
 	const struct table *tables[] = { &table };
@@ -299,16 +296,4 @@ static void test_full_disk(void **state)
 	assert_int_equal(sink_flush(&out), -ENOSPC);
 	sink_close(&out);
 	fclose(full);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	      cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_tables_within), cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_python),	      cmocka_unit_test(test_string),
-		cmocka_unit_test(test_full_disk),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

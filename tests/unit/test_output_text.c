@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Tables as text: alignment, units, rows left out and their note, and the first screen. */
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "output/base/escape.h"
 #include "output/text/text.h"
@@ -87,7 +83,7 @@ static struct cell *add_row(struct table *table, const char *text)
 	return row;
 }
 
-static void test_aligned(void **state)
+TEST(test_aligned)
 {
 	struct table *table = new_list("files", "Files");
 	struct cell *row;
@@ -114,7 +110,7 @@ static void test_aligned(void **state)
 }
 
 /* Rows below 0.5% of the sum, or beyond --top, are grouped into one. */
-static void test_other(void **state)
+TEST(test_other)
 {
 	struct table *table = new_list("files", "Files");
 	static const uint64_t times[] = { 5, 1000, 4, 1000000, 300000, 3, 2 };
@@ -159,7 +155,7 @@ static void test_other(void **state)
 }
 
 /* Shares "of I/O" have one denominator in all tables: the total I/O time, not a table's own sum. */
-static void test_shares(void **state)
+TEST(test_shares)
 {
 	const struct style style = { .width = 60 };
 	const struct grid_options options = { .style = &style, .io_ns = 4000 };
@@ -185,7 +181,7 @@ static void test_shares(void **state)
 /* Rows without a sort value belong to another layer: adding them up would count their bytes twice.
  * An explicit --top lists them, however small.
  */
-static void test_apart(void **state)
+TEST(test_apart)
 {
 	struct table *table = new_list("operations", "Operations");
 	static const char *const untimed[] = { "request_read", "request_write", "request_flush",
@@ -227,7 +223,7 @@ static void test_apart(void **state)
 }
 
 /* A view that names a nonexistent column is an error; one that was not recorded is not. */
-static void test_view(void **state)
+TEST(test_view)
 {
 	struct table *table = new_list("files", NULL);
 	const char *unknown = NULL;
@@ -247,7 +243,7 @@ static void test_view(void **state)
 	table_free(table);
 }
 
-static void test_nothing_to_show(void **state)
+TEST(test_nothing_to_show)
 {
 	struct table *table = new_list("devices", "Devices");
 
@@ -261,7 +257,7 @@ static void test_nothing_to_show(void **state)
 	table_free(table);
 }
 
-static void test_record(void **state)
+TEST(test_record)
 {
 	struct cell arguments[] = { { .type = CELL_TEXT, .text = "sh", .length = 2 },
 				    { .type = CELL_TEXT, .text = "-c\n", .length = 3 } };
@@ -285,7 +281,7 @@ static void test_record(void **state)
 /* A wide table: headings of several lines; empty columns are dropped first, then the least
  * important. One line per row; no line is too long; paths are shortened in their directories.
  */
-static void test_wide(void **state)
+TEST(test_wide)
 {
 	struct table *table = new_list("files", NULL);
 	const char *path = "/data/a/long/path/that/has/no/end/and/some/more/of/it/train.bin";
@@ -327,7 +323,7 @@ static void test_wide(void **state)
 }
 
 /* Directories are shortened first, the file name never: it is what readers look for. */
-static void test_paths(void **state)
+TEST(test_paths)
 {
 	static const struct {
 		const char *path, *shown;
@@ -355,7 +351,7 @@ static void test_paths(void **state)
 }
 
 /* Colour appears only if enabled, and is always reset. */
-static void test_colour(void **state)
+TEST(test_colour)
 {
 	const struct style style = { .width = 80, .colour = true };
 	const struct grid_options options = { .style = &style };
@@ -373,17 +369,4 @@ static void test_colour(void **state)
 	assert_false(style_colour("never", -1));
 	assert_false(style_colour("auto", -1));
 	table_free(table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_aligned), cmocka_unit_test(test_other),
-		cmocka_unit_test(test_shares),	cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_view),	cmocka_unit_test(test_nothing_to_show),
-		cmocka_unit_test(test_record),	cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_paths),	cmocka_unit_test(test_colour),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Numbers in output and in options: units, rounding at their edges, and the largest values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdbool.h>
 
 #include "base/units.h"
 
@@ -23,7 +19,7 @@ static void check(char *(*format)(char *, uint64_t), const struct sample *sample
 		assert_string_equal(format(text, samples[i].value), samples[i].text);
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
 	static const struct sample samples[] = {
 		{ 0, "0 B" },
@@ -43,7 +39,7 @@ static void test_bytes(void **state)
 	check(units_bytes, samples, sizeof(samples) / sizeof(samples[0]));
 }
 
-static void test_ns(void **state)
+TEST(test_ns)
 {
 	static const struct sample samples[] = {
 		{ 0, "0 ns" },
@@ -65,7 +61,7 @@ static void test_ns(void **state)
 	check(units_ns, samples, sizeof(samples) / sizeof(samples[0]));
 }
 
-static void test_count(void **state)
+TEST(test_count)
 {
 	static const struct sample samples[] = {
 		{ 0, "0" },
@@ -78,7 +74,7 @@ static void test_count(void **state)
 	check(units_count, samples, sizeof(samples) / sizeof(samples[0]));
 }
 
-static void test_share(void **state)
+TEST(test_share)
 {
 	char text[UNITS_TEXT];
 
@@ -90,7 +86,7 @@ static void test_share(void **state)
 	assert_string_equal(units_share(text, 1e300), "100000000.0%");
 }
 
-static void test_device(void **state)
+TEST(test_device)
 {
 	char text[UNITS_TEXT];
 
@@ -106,7 +102,7 @@ struct written {
 	uint64_t value;
 };
 
-static void test_written_numbers(void **state)
+TEST(test_written_numbers)
 {
 	static const struct written sizes[] = {
 		{ "0", true, 0 },
@@ -141,7 +137,7 @@ static void test_written_numbers(void **state)
 	assert_false(units_read_number("12K", false, &value));
 }
 
-static void test_written_times(void **state)
+TEST(test_written_times)
 {
 	static const struct written times[] = {
 		{ "0", true, 0 },
@@ -170,19 +166,4 @@ static void test_written_times(void **state)
 		if (times[i].read)
 			assert_int_equal(ns, times[i].value);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_device),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_ns),
-		cmocka_unit_test(test_count),
-		cmocka_unit_test(test_share),
-		cmocka_unit_test(test_written_numbers),
-		cmocka_unit_test(test_written_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

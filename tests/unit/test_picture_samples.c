@@ -3,13 +3,9 @@
  * Tables per bucket for values that no single event gives, checked against reports of runs whose
  * activity is limited to these buckets; values that extend beyond a bucket are cut.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "analysis/picture/pictures.h"
 #include "ask_report.h"
@@ -70,7 +66,7 @@ static void check_row(const struct report *run, const struct report *part, size_
 }
 
 /* Each part of a run equals a run of only that part, in every column of every table. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
 	static const uint64_t parts[][2] = {
 		{ 0, 160 }, { 0, 1 }, { 20, 21 }, { 33, 90 }, { 159, 160 }
@@ -78,7 +74,6 @@ static void test_parts(void **state)
 	struct made_trace made, made_part;
 	struct report *run = make_run(&made, 0, 160);
 
-	(void)state;
 	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++) {
 		uint64_t first = parts[p][0], last = parts[p][1];
 		struct report *part = make_run(&made_part, first, last);
@@ -115,7 +110,7 @@ static uint64_t sampled_at(const struct report *report, const struct analysis *a
 }
 
 /* Epochs and request times are cut at the end of a bucket; operations are not. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	static const char *const names[] = { "a.flt" };
 	const struct report_options options = { .pictures = true };
@@ -123,7 +118,6 @@ static void test_cut(void **state)
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	BEGIN(&made, .spans = true, .block = true);
 	EXEC(&made, .time = 1, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	FILE_ROW(&made, .time = 1, .id = 1, .dev = 8, .ino = 1, .path = "/data/a");
@@ -155,14 +149,4 @@ static void test_cut(void **state)
 	assert_int_equal(sampled_at(report, &analysis_latency_breakdown, "time_ns", 1), 3 * MS);
 	assert_int_equal(sampled_at(report, &analysis_latency_breakdown, "device_ns", 1), 3 * MS);
 	done(&made, report);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Report options: column and row selections, CSV, filters and grouping by a key. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <errno.h>
 
 #include "analysis/order/filter.h"
 #include "analysis/order/plan.h"
@@ -63,12 +59,11 @@ static const char *names(const struct table *table, const struct selection *sele
 	return text;
 }
 
-static void test_select(void **state)
+TEST(test_select)
 {
 	struct table *table = new_things(), *made;
 	const char *unknown;
 
-	(void)state;
 	assert_string_equal(names(table, &(struct selection) { 0 }), "bacd");
 	assert_string_equal(names(table, &(struct selection) { .top = 2 }), "ba");
 	assert_string_equal(names(table, &(struct selection) { .sort = "name" }), "abcd");
@@ -97,11 +92,10 @@ static void test_select(void **state)
 	table_free(table);
 }
 
-static void test_lists(void **state)
+TEST(test_lists)
 {
 	struct table *table = new_things(), *list;
 
-	(void)state;
 	assert_int_equal(select_list_columns(&list, table), 0);
 	assert_int_equal(list->row_count, 3);
 	assert_memory_equal(list->cells[5].text, "bytes", 5);
@@ -117,12 +111,11 @@ static void test_lists(void **state)
 	table_free(table);
 }
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
 	struct table *table = new_things();
 	struct sink out;
 
-	(void)state;
 	table->cells[0].text = "x,\"y\"\n\xff";
 	table->cells[0].length = 7;
 	sink_open_memory(&out);
@@ -168,9 +161,8 @@ static int ask_filtered(const struct filter *filter, struct report **report)
 		report_free(report);                                                               \
 	} while (0)
 
-static void test_filters(void **state)
+TEST(test_filters)
 {
-	(void)state;
 	FILTERED(31, 1, (void)filter);
 	FILTERED(27, 0, filter.pid = 10);
 	FILTERED(4, 1, filter.rank = 1);
@@ -191,12 +183,11 @@ static void test_filters(void **state)
 }
 
 /* The filter applies to all other tables too, and the run is as long as the filtered window. */
-static void test_filtered_tables(void **state)
+TEST(test_filtered_tables)
 {
 	struct filter filter = FILTER_ALL;
 	struct report *report;
 
-	(void)state;
 	filter.from_ns = 2 * MS;
 	filter.until_ns = 5 * MS;
 	assert_int_equal(ask_filtered(&filter, &report), 0);
@@ -258,7 +249,7 @@ static uint64_t rows_read(struct job *job, const struct filter *filter)
 }
 
 /* Blocks without rows of a process, rank or file are skipped, and the result is the same. */
-static void test_blocks_read(void **state)
+TEST(test_blocks_read)
 {
 	static const char *const name = "a.flt";
 	const uint64_t transfers = SECONDS / 5;
@@ -284,7 +275,6 @@ static void test_blocks_read(void **state)
 	struct report *report;
 	struct job job;
 
-	(void)state;
 	assert_true(trace_key(10) != trace_key(20));
 	assert_true(trace_key(1) != trace_key(2) && trace_key(2) != trace_key(3));
 	make_turns(&made);
@@ -304,7 +294,7 @@ static void test_blocks_read(void **state)
 }
 
 /* Blocks in which no row can pass are skipped, except those needed to track open spans. */
-static void test_kinds_read(void **state)
+TEST(test_kinds_read)
 {
 	static const char *const names[] = { "a.flt" };
 	const uint64_t spans = 1ull << TRACE_SPAN_BEGIN | 1ull << TRACE_SPAN_END;
@@ -324,7 +314,6 @@ static void test_kinds_read(void **state)
 	struct made_trace made;
 	struct job job;
 
-	(void)state;
 	faults.op = "fault";
 	reads.op = "pread64";
 	slow.min_duration_ns = 1;
@@ -345,12 +334,11 @@ static void test_kinds_read(void **state)
 	made_close(&made);
 }
 
-static void test_nothing_asked_for(void **state)
+TEST(test_nothing_asked_for)
 {
 	struct filter filter = FILTER_ALL;
 	struct report *report;
 
-	(void)state;
 	filter.file = "/nowhere/*";
 	assert_int_equal(ask_filtered(&filter, &report), -ENODATA);
 	assert_null(report);
@@ -373,7 +361,7 @@ static void test_nothing_asked_for(void **state)
 
 /* --- groups --- */
 
-static void test_groups(void **state)
+TEST(test_groups)
 {
 	static const char *const traces[] = { "a.flt" };
 	static const struct {
@@ -383,7 +371,6 @@ static void test_groups(void **state)
 		      { "program", 2 }, { "file", 2 },	 { "directory", 1 },
 		      { "host", 1 },	{ "method", 3 }, { "second", 1 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct report_options options = { .key = rollup_find_key(cases[i].key) };
 		struct trace_error error;
@@ -411,13 +398,12 @@ static void test_groups(void **state)
 		/* Whatever the key, each byte is in exactly one group. */
 		assert_int_equal(bytes, 31);
 		assert_int_equal(faults, 1);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
 /* A process belongs to the program it runs: its parent's until it execs, then each in turn. */
-static void test_programs(void **state)
+TEST(test_programs)
 {
 	static const struct {
 		const char *name;
@@ -466,12 +452,11 @@ static void test_programs(void **state)
 		assert_true(i < 3);
 		assert_int_equal(cells[bytes].uint, truth[i].bytes);
 	}
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Listing a directory counts for itself, not for its parent; its files' reads count there, too. */
-static void test_group_of_directory(void **state)
+TEST(test_group_of_directory)
 {
 	static const char *const traces[] = { "a.flt" };
 	const struct report_options options = { .key = rollup_find_key("directory") };
@@ -480,7 +465,6 @@ static void test_group_of_directory(void **state)
 	struct report *report;
 	const struct cell *cells;
 
-	(void)state;
 	BEGIN(&made);
 	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .path = "/data/train",
 		 .mode = S_IFDIR | 0755);
@@ -495,12 +479,11 @@ static void test_group_of_directory(void **state)
 	assert_int_equal(cells[0].length, strlen("/data/train"));
 	assert_memory_equal(cells[0].text, "/data/train", strlen("/data/train"));
 	assert_int_equal(cells[table_find_column(report->groups, "metadata.count")].uint, 6);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Share of page-cache reads that hit memory; O_DIRECT reads do not count. */
-static void test_from_memory(void **state)
+TEST(test_from_memory)
 {
 	static const char *const traces[] = { "a.flt" };
 	const struct report_options options = { .key = rollup_find_key("process") };
@@ -510,7 +493,6 @@ static void test_from_memory(void **state)
 	const struct table *groups;
 	int column;
 
-	(void)state;
 	BEGIN(&made, .spans = true);
 	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .path = "/data/x.bin");
 	for (uint64_t pid = 1; pid <= 4; pid++)
@@ -544,26 +526,5 @@ static void test_from_memory(void **state)
 			assert_int_equal(cells[column].type, CELL_NULL);
 		}
 	}
-	report_free(report);
-	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_select),
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_filtered_tables),
-		cmocka_unit_test(test_blocks_read),
-		cmocka_unit_test(test_kinds_read),
-		cmocka_unit_test(test_nothing_asked_for),
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_programs),
-		cmocka_unit_test(test_group_of_directory),
-		cmocka_unit_test(test_from_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	done(&made, report);
 }

@@ -3,14 +3,10 @@
  * Parts of the default report: the paths table, caveats, comparison of two runs, and the first
  * screen.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
 
 #include "analysis/report/compare.h"
 #include "ask_report.h"
@@ -22,7 +18,7 @@
 /* --- paths and caveats --- */
 
 /* Files of a group share one path row, and so do a program's own files; others have a row each. */
-static void test_places(void **state)
+TEST(test_places)
 {
 	static const struct {
 		const char *format;
@@ -48,7 +44,6 @@ static void test_places(void **state)
 	uint64_t id = 0, places = 0;
 	char path[64];
 
-	(void)state;
 	BEGIN(&made);
 	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -74,12 +69,11 @@ static void test_places(void **state)
 	}
 	CHECK(report, "paths", find_row(report, "paths", "path", "/data/few/2.bin"), "files", 1);
 	assert_int_equal(report_table(report, "paths")->row_count, places);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* The job's own modules are modules wherever they are; data next to them is data. */
-static void test_paths_of_own_modules(void **state)
+TEST(test_paths_of_own_modules)
 {
 	static const char *const formats[] = {
 		"/home/a/job/pack/m%u.py", "/home/a/job/pack/__pycache__/m%u.cpython-311.pyc",
@@ -91,7 +85,6 @@ static void test_paths_of_own_modules(void **state)
 	struct report *report;
 	char path[64];
 
-	(void)state;
 	BEGIN(&made);
 	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	for (uint64_t id = 1; id <= 10 * kinds; id++) {
@@ -107,16 +100,14 @@ static void test_paths_of_own_modules(void **state)
 	CHECK(report, "paths", 0, "files", 10 * (kinds - 1));
 	check_text(report, "paths", 1, "path", "/home/a/job/pack/*.json");
 	CHECK(report, "paths", 1, "files", 10);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Any number of directories, including after lists have grown. */
-static void test_paths_of_many(void **state)
+TEST(test_paths_of_many)
 {
 	char paths[40 * 3][32];
 
-	(void)state;
 	for (uint64_t count = 4; count < 40; count++) {
 		struct made_trace made;
 		struct report *report;
@@ -140,19 +131,17 @@ static void test_paths_of_many(void **state)
 		assert_int_equal(report_table(report, "paths")->row_count, 2);
 		check_text(report, "paths", 0, "path", "/data/**.bin");
 		CHECK(report, "paths", 0, "files", count * 3);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
 /* A path lookup that ends without a file belongs to the directory it looked in. */
-static void test_paths_of_names(void **state)
+TEST(test_paths_of_names)
 {
 	struct made_trace made;
 	struct report *report;
 	size_t row;
 
-	(void)state;
 	BEGIN(&made);
 	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .mode = S_IFDIR, .path = "/data");
@@ -180,18 +169,16 @@ static void test_paths_of_names(void **state)
 	CHECK(report, "paths", row, "time_ns", 2);
 	row = find_row(report, "paths", "path", "/proc and /sys");
 	CHECK(report, "paths", row, "time_ns", 1);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Files that had the same path share a row, and are not a file group, however many there are. */
-static void test_paths_of_one_path(void **state)
+TEST(test_paths_of_one_path)
 {
 	struct made_trace made;
 	struct report *report;
 	size_t row;
 
-	(void)state;
 	BEGIN(&made);
 	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	for (uint64_t id = 1; id <= 14; id++) {
@@ -208,18 +195,16 @@ static void test_paths_of_one_path(void **state)
 	CHECK(report, "paths", row, "time_ns", 12 * 10);
 	CHECK(report, "paths", row, "read_bytes", 12 * 5);
 	CHECK(report, "paths", find_row(report, "paths", "path", "/data/job.db"), "files", 2);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* If lookups take the most time, the screen names the calls and the directories. */
-static void test_metadata_leads(void **state)
+TEST(test_metadata_leads)
 {
 	struct made_trace made;
 	struct report *report;
 	const char *note;
 
-	(void)state;
 	BEGIN(&made, .lanes = 1);
 	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	for (uint64_t i = 0; i < 100; i++)
@@ -235,23 +220,20 @@ static void test_metadata_leads(void **state)
 	assert_non_null(strstr(note, "in directories /data/images 750 us in 75 calls, "
 				     "/data/labels 250 us in 25 calls"));
 	assert_null(strstr(note, "/none"));
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
-static void test_caveats(void **state)
+TEST(test_caveats)
 {
 	const uint64_t survivors[] = { 11, 12 };
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	make_run(&made);
 	made_finish(&made, 10, 10 + 10 * MS);
 	report = made_report(&made.reader, 1);
 	assert_int_equal(report_table(report, "caveats")->row_count, 0);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 
 	make_run(&made);
 	made.kinds[TRACE_SYSCALL].lost = 3;
@@ -264,16 +246,14 @@ static void test_caveats(void **state)
 		   "warning");
 	check_text(report, "caveats", find_row(report, "caveats", "id", "survivors"), "text",
 		   "2 processes outlived the run; later activity was not traced");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 
 	make_run(&made);
 	made_abandon(&made);
 	report = made_report(&made.reader, 1);
 	check_text(report, "caveats", find_row(report, "caveats", "id", "incomplete"), "weight",
 		   "warning");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* --- two runs --- */
@@ -293,13 +273,12 @@ static int64_t change(const struct table *table, const char *name)
 	return 0;
 }
 
-static void test_against(void **state)
+TEST(test_against)
 {
 	struct table *tables[AGAINST_TABLES];
 	struct made_trace made[2];
 	struct report *reports[2];
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		make_run(&made[i]);
 		if (i)
@@ -336,12 +315,11 @@ static void test_against(void **state)
 /* --- the first screen --- */
 
 /* At any width, no line is wider; colour appears only if enabled, and is always reset. */
-static void test_screen(void **state)
+TEST(test_screen)
 {
 	struct made_trace made;
 	struct report *report;
 
-	(void)state;
 	make_run(&made);
 	made_finish(&made, 10, 10 + 10 * MS);
 	report = made_report(&made.reader, 1);
@@ -374,12 +352,11 @@ static void test_screen(void **state)
 				    strstr(strrchr(out.buffer, '\033'), "[0m"));
 		sink_close(&out);
 	}
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* How the run ended: signals have names. */
-static void test_ended(void **state)
+TEST(test_ended)
 {
 	static const struct {
 		int64_t code;
@@ -390,7 +367,6 @@ static void test_ended(void **state)
 		      { 255, ", exit 255." } };
 	const struct style plain = { .width = 80 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct made_trace made;
 		struct report *report;
@@ -405,8 +381,7 @@ static void test_ended(void **state)
 		sink_bytes(&out, "", 1);
 		assert_non_null(strstr(out.buffer, cases[i].text));
 		sink_close(&out);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
@@ -435,7 +410,7 @@ static struct report *report_of_lookups(struct made_trace *made, uint64_t run_ns
 /* Failed lookups that cost very little are a single line, unless rows are requested or the cost is
  * uncertain.
  */
-static void test_cheap_lookups(void **state)
+TEST(test_cheap_lookups)
 {
 	static const struct {
 		uint64_t run_ns, lost;
@@ -449,7 +424,6 @@ static void test_cheap_lookups(void **state)
 	};
 	const struct style style = { .width = 100 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct grid_options options = { .style = &style,
 						      .top = 20,
@@ -466,26 +440,6 @@ static void test_cheap_lookups(void **state)
 		assert_int_equal(!cases[i].line, !!strstr(out.buffer, "\nFailed path lookups\n"));
 		assert_int_equal(report_table(report, "failed_lookups")->row_count, 25);
 		sink_close(&out);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_paths_of_one_path),
-		cmocka_unit_test(test_paths_of_names),
-		cmocka_unit_test(test_paths_of_many),
-		cmocka_unit_test(test_paths_of_own_modules),
-		cmocka_unit_test(test_metadata_leads),
-		cmocka_unit_test(test_caveats),
-		cmocka_unit_test(test_against),
-		cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_ended),
-		cmocka_unit_test(test_cheap_lookups),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,17 @@
  * The C library apart from its probes: IDs, arguments, and no effect without listeners. Linked in
  * statically, so that the test can raise the semaphores as a tracer does.
  */
+#include "unit_test.h"
+
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <msgpack.h>
 
 #include "span/faultline.h"
@@ -49,7 +46,7 @@ static int stop_listening(void **state)
 }
 
 /* Arguments are not read: the pointers are invalid. */
-static void test_nobody_listens(void **state)
+TEST(test_nobody_listens)
 {
 	const char *nowhere = (const char *)16;
 
@@ -61,7 +58,7 @@ static void test_nobody_listens(void **state)
 	faultline_instant(nowhere, nowhere, nowhere, 100);
 }
 
-static void test_somebody_listens(void **state)
+TEST_WITH(test_somebody_listens, start_listening, stop_listening)
 {
 	uint64_t first, second;
 
@@ -83,7 +80,7 @@ static void test_somebody_listens(void **state)
 }
 
 /* A tracer that arrives between begin and end has no span to end. */
-static void test_listening_begins_within_a_span(void **state)
+TEST(test_listening_begins_within_a_span)
 {
 	uint64_t id = faultline_span_begin("a", "b", NULL, 0);
 
@@ -94,7 +91,7 @@ static void test_listening_begins_within_a_span(void **state)
 }
 
 /* Bytes beyond the kept part are not read: strings end at the end of mapped memory. */
-static void test_strings_at_the_end_of_memory(void **state)
+TEST_WITH(test_strings_at_the_end_of_memory, start_listening, stop_listening)
 {
 	size_t page = sysconf(_SC_PAGESIZE), lengths[] = { 0, 1, 63, 64, 255, 256 }, i;
 	char *memory =
@@ -137,7 +134,7 @@ static int compare_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void test_ids_of_threads(void **state)
+TEST_WITH(test_ids_of_threads, start_listening, stop_listening)
 {
 	pthread_t threads[THREADS];
 	size_t i;
@@ -162,7 +159,7 @@ static void on_signal(int number)
 		signal_ids[signals++] = faultline_span_begin("signal", "", NULL, 0);
 }
 
-static void test_in_a_signal_handler(void **state)
+TEST_WITH(test_in_a_signal_handler, start_listening, stop_listening)
 {
 	uint64_t ids[64 + 64];
 	size_t i;
@@ -181,7 +178,7 @@ static void test_in_a_signal_handler(void **state)
 }
 
 /* A child's spans do not reuse the ID of an inherited span. */
-static void test_after_fork(void **state)
+TEST_WITH(test_after_fork, start_listening, stop_listening)
 {
 	uint64_t inherited = faultline_span_begin("both", "", NULL, 0);
 	int status;
@@ -194,7 +191,7 @@ static void test_after_fork(void **state)
 	assert_int_not_equal(faultline_span_begin("parent", "", NULL, 0), inherited);
 }
 
-static void test_arguments(void **state)
+TEST(test_arguments)
 {
 	static const char expected[] = "{\"int\"=>-5, \"uint\"=>18446744073709551615, "
 				       "\"double\"=>0.500000, \"yes\"=>true, "
@@ -221,7 +218,7 @@ static void test_arguments(void **state)
 }
 
 /* Too many pairs: the arguments stay overlong, whatever follows. */
-static void test_arguments_that_do_not_fit(void **state)
+TEST_WITH(test_arguments_that_do_not_fit, start_listening, stop_listening)
 {
 	struct faultline_args args;
 	char text[FAULTLINE_ARGS_BYTES];
@@ -254,7 +251,7 @@ static void check_number(const unsigned char *bytes, size_t size, bool is_signed
 }
 
 /* Each width, one below and one above its edge, in both directions. */
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
 	unsigned char bytes[16];
 	int bits, step;
@@ -272,27 +269,4 @@ static void test_numbers(void **state)
 			check_number(bytes, down.used, true, negative);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nobody_listens),
-		cmocka_unit_test(test_listening_begins_within_a_span),
-		cmocka_unit_test_setup_teardown(test_somebody_listens, start_listening,
-						stop_listening),
-		cmocka_unit_test_setup_teardown(test_strings_at_the_end_of_memory, start_listening,
-						stop_listening),
-		cmocka_unit_test_setup_teardown(test_ids_of_threads, start_listening,
-						stop_listening),
-		cmocka_unit_test_setup_teardown(test_in_a_signal_handler, start_listening,
-						stop_listening),
-		cmocka_unit_test_setup_teardown(test_after_fork, start_listening, stop_listening),
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test_setup_teardown(test_arguments_that_do_not_fit, start_listening,
-						stop_listening),
-		cmocka_unit_test(test_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

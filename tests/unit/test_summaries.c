@@ -3,15 +3,11 @@
  * Reports built from summaries must match a report of the traces, number by number, however the
  * traces are split among summaries. Any value that differs must be null.
  */
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/report/report_parts.h"
 #include "compare_reports.h"
@@ -42,20 +38,31 @@ static void check_random(size_t rounds, bool apart)
 	assert_true(found > rounds / 2);
 }
 
-static void test_runs_apart(void **state)
-{
-	check_random(40, true);
-}
+/* The order of the tests determines their random jobs. */
 
-static void test_runs_that_overlap(void **state)
+/* Rules name columns that exist when everything was recorded. */
+TEST(test_rules)
 {
-	check_random(60, false);
-}
+	struct random_job job;
+	struct report *whole;
+	size_t count;
+	const struct analysis *const *analyses = report_analyses(&count);
 
-/* --- details --- */
+	make_job(&job, true);
+	whole = report_on(job.traces, job.names, job.count);
+	for (size_t i = 0; i < count; i++) {
+		const char *unknown = "";
+
+		if (!whole->tables[i]->absent && whole->tables[i]->column_count &&
+		    !merging_fits(&analyses[i]->merging, whole->tables[i], &unknown))
+			fail_msg("%s has no column %s", analyses[i]->name, unknown);
+	}
+	report_free(whole);
+	free_job(&job);
+}
 
 /* A summary of a single trace loses nothing: timeline, findings and text are the same. */
-static void test_one_trace(void **state)
+TEST(test_one_trace)
 {
 	struct random_job job;
 	struct parted parted = { .count = 0 };
@@ -84,8 +91,20 @@ static void test_one_trace(void **state)
 	free_job(&job);
 }
 
+TEST(test_runs_apart)
+{
+	check_random(40, true);
+}
+
+TEST(test_runs_that_overlap)
+{
+	check_random(60, false);
+}
+
+/* --- details --- */
+
 /* Summaries do not store column meanings; readers look them up by column name. */
-static void test_meanings(void **state)
+TEST(test_meanings)
 {
 	struct parted parted = { .count = 0 };
 	struct trace_reader *summary;
@@ -124,7 +143,7 @@ static bool is_column(const struct table *table, const char *name, size_t length
 }
 
 /* Every column has a kind, and tables sort and choose by columns that exist. */
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
 	struct random_job job;
 	struct report *whole;
@@ -166,7 +185,7 @@ static uint64_t sum_of(const struct report *report, const char *table, const cha
 }
 
 /* Rows beyond the limit are folded into one: only their names are lost. */
-static void test_folded_rows(void **state)
+TEST(test_folded_rows)
 {
 	static const char *const sums[][2] = {
 		{ "files", "read.bytes" },	{ "files", "opens" },
@@ -286,7 +305,7 @@ static void check_ranks(bool apart)
 /* Each of four ranks reads a whole file, fails 300 lookups, fetches less than 1 MiB in its first
  * epoch, makes 300 small writes to its own log and 300 sequential io_uring reads.
  */
-static void test_found_in_all(void **state)
+TEST(test_found_in_all)
 {
 	check_ranks(true);
 	check_ranks(false);
@@ -336,7 +355,7 @@ static void make_slow(struct random_job *job)
 	}
 }
 
-static void test_judged_together(void **state)
+TEST(test_judged_together)
 {
 	static const char *const of_all[] = { "device-slow", "fsync-often", "flushes" };
 	static const char *const of_one[] = { "sync-checkpoint", "loader-preprocessing" };
@@ -407,7 +426,7 @@ static void make_runs(struct random_job *job, const struct whole_run *runs, size
 }
 
 /* A model load dominates a short run, but the other run's save dominates the total. */
-static void test_dearest_of_all(void **state)
+TEST(test_dearest_of_all)
 {
 	static const struct whole_run runs[] = {
 		{ "short", "/data/model", 1000, 100, 27, .writes = false },
@@ -441,7 +460,7 @@ static void test_dearest_of_all(void **state)
 }
 
 /* One run drops a file from the cache, and another fetches it again. */
-static void test_dropped_for_another(void **state)
+TEST(test_dropped_for_another)
 {
 	static const struct whole_run runs[] = {
 		{ "first", "/data/model", 1000, 300, 100, .drops = true },
@@ -500,7 +519,7 @@ static void make_small_writers(struct random_job *job, bool both)
 }
 
 /* The number of files is known if only one run wrote any. */
-static void test_files_of_one_run(void **state)
+TEST(test_files_of_one_run)
 {
 	for (int both = 0; both < 2; both++) {
 		struct trace_reader *summaries[TRACES_MAX];
@@ -525,7 +544,7 @@ static void test_files_of_one_run(void **state)
 }
 
 /* The order of summaries does not matter, except in the list of traces. */
-static void test_any_order(void **state)
+TEST(test_any_order)
 {
 	struct trace_reader *forward[TRACES_MAX], *backward[TRACES_MAX];
 	struct parted parted = { .count = 0 };
@@ -564,7 +583,7 @@ static bool emits_apart(const struct report *report)
 /* Two hosts whose clocks are an hour apart: the run's length follows their clocks, and the report
  * states the difference if it is at least a second.
  */
-static void test_clocks_apart(void **state)
+TEST(test_clocks_apart)
 {
 	struct made_trace made[2];
 	struct trace_reader *readers[2], *summaries[2];
@@ -595,25 +614,4 @@ static void test_clocks_apart(void **state)
 	free_parted(&parted);
 	made_close(&made[0]);
 	made_close(&made[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_one_trace),
-		cmocka_unit_test(test_runs_apart),
-		cmocka_unit_test(test_runs_that_overlap),
-		cmocka_unit_test(test_folded_rows),
-		cmocka_unit_test(test_clocks_apart),
-		cmocka_unit_test(test_found_in_all),
-		cmocka_unit_test(test_dropped_for_another),
-		cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_meanings),
-		cmocka_unit_test(test_judged_together),
-		cmocka_unit_test(test_dearest_of_all),
-		cmocka_unit_test(test_files_of_one_run),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Summaries used for something that needs events, and summaries that no report would write. */
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/shared/rollup.h"
 #include "random_job.h"
@@ -25,7 +21,7 @@ static void check_refused(struct trace_reader *reader, const struct report_optio
 		fail_msg("%s", error.text);
 }
 
-static void test_needs_events(void **state)
+TEST(test_needs_events)
 {
 	const struct filter filter = {
 		.from_ns = 1, .until_ns = FILTER_NONE, .pid = FILTER_NONE, .rank = FILTER_NONE
@@ -47,7 +43,7 @@ static void test_needs_events(void **state)
 }
 
 /* A truncated summary would otherwise pass for a smaller one. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct random_job job;
 	struct parted parted = { .count = 0 };
@@ -71,7 +67,7 @@ static void note_skipped(void *context, const char *why)
 }
 
 /* ... and among others it is left out, and named. */
-static void test_cut_among_others(void **state)
+TEST(test_cut_among_others)
 {
 	static const char *const names[] = { "a.flt", "b.flt", "c.flt" };
 	struct trace_error error = { "" };
@@ -116,7 +112,7 @@ static uint64_t hostile_value(void)
 			       : next_random(&random_state) >> random_below(60);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	static const char *const texts[] = { "trace", "files",	 "findings",	  "access",
 					     "title", "cost_ns", "start_unix_ns", "\xff" };
@@ -217,7 +213,7 @@ static void begin_summary(struct made_trace *made)
 }
 
 /* A summary of a newer version may have unknown columns. */
-static void test_more_columns(void **state)
+TEST(test_more_columns)
 {
 	static const char *const names[] = { "a" };
 	struct made_trace made;
@@ -252,7 +248,7 @@ static void test_more_columns(void **state)
 }
 
 /* Caveats of two runs by a newer version: unknown ones are not merged. */
-static void test_more_caveats(void **state)
+TEST(test_more_caveats)
 {
 	static const char *const names[] = { "a", "b" },
 				 *const columns[] = { "id", "weight", "text" },
@@ -283,7 +279,7 @@ static void test_more_caveats(void **state)
 }
 
 /* Rows that never merge do not grow without bound: those beyond the limit are summed. */
-static void test_single_rows(void **state)
+TEST(test_single_rows)
 {
 	enum { SUMMARIES = 300, ROWS = 512, MOST = 1 << 17 };
 	static const char *names[SUMMARIES];
@@ -321,7 +317,7 @@ static void test_single_rows(void **state)
 }
 
 /* A summary from before columns had kinds. */
-static void test_no_kinds(void **state)
+TEST(test_no_kinds)
 {
 	struct made_trace made;
 
@@ -334,7 +330,7 @@ static void test_no_kinds(void **state)
 }
 
 /* Tables nested in each other's cells, deeply enough to overflow a stack. */
-static void test_deep_tables(void **state)
+TEST(test_deep_tables)
 {
 	struct made_trace made;
 	const uint64_t deep = 60000;
@@ -349,17 +345,4 @@ static void test_deep_tables(void **state)
 	made_finish(&made, 0, 9);
 	check_refused(made.reader, NULL, -EINVAL, "contradict");
 	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_needs_events),	 cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_cut_among_others), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_more_columns),	 cmocka_unit_test(test_more_caveats),
-		cmocka_unit_test(test_deep_tables),	 cmocka_unit_test(test_no_kinds),
-		cmocka_unit_test(test_single_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Tables: cells read back unchanged, whatever their bytes and however many rows there are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/table/merging.h"
 
@@ -29,7 +25,7 @@ static struct table *new_table(void)
 	return table;
 }
 
-static void test_columns(void **state)
+TEST(test_columns)
 {
 	struct table *table = new_table();
 	char name[32];
@@ -53,7 +49,7 @@ static void test_columns(void **state)
 	table_free(NULL);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
 	struct table *table = new_table();
 	struct cell *row;
@@ -78,7 +74,7 @@ static void test_rows(void **state)
 	table_free(table);
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	static const char bytes[] = "a\0b\xff\n";
 	struct table *table = new_table();
@@ -110,7 +106,7 @@ static void test_texts(void **state)
 }
 
 /* Nested tables are freed with the outer one, two levels deep as well. */
-static void test_within(void **state)
+TEST(test_within)
 {
 	struct table *table = new_table(), *first, *second, *deep;
 	struct cell *row, *inner;
@@ -129,7 +125,7 @@ static void test_within(void **state)
 	table_free(table);
 }
 
-static void test_cells(void **state)
+TEST(test_cells)
 {
 	struct cell cell = { 0 };
 
@@ -182,7 +178,7 @@ static const struct cell *cell_of(const struct table *table, size_t row, const c
 	return &table->cells[row * table->column_count + number];
 }
 
-static void test_getters(void **state)
+TEST(test_getters)
 {
 	static const struct table_column columns[] = {
 		{ "name", NULL, UNIT_NONE, KIND_FACT, "a name", TABLE_LITERAL(struct thing, name),
@@ -222,7 +218,6 @@ static void test_getters(void **state)
 	const struct thing nothing = { .rank = TABLE_NO_INT, .share = 0.0 / 0.0 };
 	struct table *table;
 
-	(void)state;
 	assert_int_equal(table_new(&table, "things", NULL, TABLE_LIST), 0);
 	table->recorded = LAYER;
 	assert_int_equal(table_add_columns(table, TABLE_COLUMNS(columns)), 0);
@@ -297,7 +292,7 @@ static const struct cell *last_row(const struct table *table)
 	return &table->cells[(table->row_count - 1) * table->column_count];
 }
 
-static void test_folded(void **state)
+TEST(test_folded)
 {
 	struct table *table = things(1, 6);
 	const struct cell *other;
@@ -327,7 +322,7 @@ static void test_folded(void **state)
 }
 
 /* Rows that belong to a single run are cut off. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct merging own = by_name;
 	struct table *table = things(1, 6);
@@ -345,7 +340,7 @@ static void test_cut(void **state)
 /* A folded table may have lost rows that another table lists; the row of the rest still includes
  * them.
  */
-static void test_merged_with_folded(void **state)
+TEST(test_merged_with_folded)
 {
 	const struct merge_source source = { .apart = true };
 	struct table *lacking = things(1, 6), *whole = things(2, 5), *table;
@@ -372,21 +367,4 @@ static void test_merged_with_folded(void **state)
 	table_free(table);
 	table_free(lacking);
 	table_free(whole);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_getters),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_within),
-		cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_merged_with_folded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

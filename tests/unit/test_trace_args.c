@@ -3,13 +3,10 @@
  * Span arguments in a trace: written in blocks of their own, found by ID, never all in memory. Some
  * files lie about their locations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <malloc.h>
 
 #include "trace/read/args_blocks.h"
@@ -128,7 +125,7 @@ static size_t check_spans(struct trace_reader *reader)
 
 /* --- valid traces --- */
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	int fd = sample_memory_file();
 	struct trace_writer *writer = open_writer(fd);
@@ -167,7 +164,7 @@ static void test_round_trip(void **state)
 }
 
 /* Finding one string decodes its block, so blocks stay small. */
-static void test_blocks_are_small(void **state)
+TEST(test_blocks_are_small)
 {
 	struct sample_bytes sample = make_spans(trace_writer_args);
 	struct input input;
@@ -194,7 +191,7 @@ static void test_blocks_are_small(void **state)
 	free(sample.bytes);
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct sample_bytes sample = make_spans(trace_writer_args);
 	size_t last = MANY;
@@ -212,7 +209,7 @@ static void test_cut(void **state)
 }
 
 /* Returned bytes stay valid as long as promised, whichever blocks are loaded in between. */
-static void test_lifetime(void **state)
+TEST(test_lifetime)
 {
 	struct sample_bytes sample = make_spans(trace_writer_args);
 	struct trace_reader *reader = open_bytes(sample.bytes, sample.length);
@@ -233,7 +230,7 @@ static void test_lifetime(void **state)
 }
 
 /* A reader's memory does not grow with the number of args; with names it would. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	uint32_t (*const sorts[])(struct trace_writer *, const void *,
 				  size_t) = { trace_writer_args, trace_writer_string };
@@ -322,7 +319,7 @@ static void check_text(const struct trace_reader *reader, uint64_t id, const cha
 }
 
 /* Ranges in an index are hints: an ID resolves to the string that its block gives it. */
-static void test_lying_ranges(void **state)
+TEST(test_lying_ranges)
 {
 	static const struct args_forgery blocks[] = {
 		{ { 70, 71 }, 70, 71, "args", FORMAT_KIND_ARGS }, /* out of order */
@@ -371,7 +368,7 @@ static void test_lying_ranges(void **state)
 }
 
 /* Names indexed as args are not found, and args indexed as names are not loaded. */
-static void test_lying_kinds(void **state)
+TEST(test_lying_kinds)
 {
 	static const struct args_forgery blocks[] = {
 		{ { 1 }, 1, 1, NULL, FORMAT_KIND_ARGS },
@@ -405,7 +402,7 @@ static void test_lying_kinds(void **state)
 }
 
 /* A damaged block costs only its own strings, and the reader reports it. */
-static void test_damaged_block(void **state)
+TEST(test_damaged_block)
 {
 	static const struct args_forgery blocks[] = {
 		{ { 1, 2 }, 1, 2, "args", FORMAT_KIND_ARGS },
@@ -428,16 +425,4 @@ static void test_damaged_block(void **state)
 	check_text(reader, 4, "1:4");
 	trace_reader_close(reader);
 	free(sample.bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_blocks_are_small),
-		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_lifetime),
-		cmocka_unit_test(test_memory),	    cmocka_unit_test(test_lying_ranges),
-		cmocka_unit_test(test_lying_kinds), cmocka_unit_test(test_damaged_block),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,10 @@
  * Reading files designed to exhaust or mislead: oversized frames, a lying index, concatenated
  * traces.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <zstd.h>
 
 #include "forged_trace.h"
@@ -31,7 +28,7 @@ static void check_frame_refused(const void *frame, size_t length, const char *wo
 }
 
 /* A few kilobytes that exceed the frame limit when decompressed, whether declared or not. */
-static void test_large_frames(void **state)
+TEST(test_large_frames)
 {
 	const size_t length = TRACE_FRAME_BYTES_MAX + 1;
 	uint8_t *zeros = calloc(1, length), *frame = malloc(ZSTD_compressBound(length));
@@ -50,7 +47,7 @@ static void test_large_frames(void **state)
 }
 
 /* A file of kilobytes that claims millions of strings in each frame: memory stays in proportion. */
-static void test_many_empty_strings(void **state)
+TEST(test_many_empty_strings)
 {
 	const size_t count = TRACE_BLOCK_ROWS_MAX;
 	uint64_t zero = 1;
@@ -77,7 +74,7 @@ static void test_many_empty_strings(void **state)
 }
 
 /* A million nested arrays in an unknown column. */
-static void test_deep_nesting(void **state)
+TEST(test_deep_nesting)
 {
 	struct pack pack = { 0 };
 
@@ -161,7 +158,7 @@ static void check_index(const struct index_forgery *lie, bool is_true)
 	close_forgery(&file, reader, &pack);
 }
 
-static void test_lying_index(void **state)
+TEST(test_lying_index)
 {
 	static const struct index_forgery lies[] = {
 		{ .kind_at = 1, .reads = true },
@@ -189,7 +186,7 @@ static void test_lying_index(void **state)
 }
 
 /* Two traces in one file: the first is read, and the file described as such. */
-static void test_two_traces(void **state)
+TEST(test_two_traces)
 {
 	struct sample_bytes sample = sample_trace(3, 1, SAMPLE_EDGES, NULL);
 	struct forgery file = { 0 };
@@ -203,15 +200,4 @@ static void test_two_traces(void **state)
 	assert_int_equal(trace_reader_block_count(reader), TRACE_KIND_COUNT);
 	close_forgery(&file, reader, &pack);
 	free(sample.bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_large_frames), cmocka_unit_test(test_many_empty_strings),
-		cmocka_unit_test(test_deep_nesting), cmocka_unit_test(test_lying_index),
-		cmocka_unit_test(test_two_traces),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Rows reach the disk in time and as far as the disk allows; the rest is counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "written_trace.h"
 
@@ -40,7 +36,7 @@ static void wait_for_rows(int fd, uint64_t rows, size_t *blocks)
 /*
  * Ticks write a second's worth of rows to disk, merging CPU buffers with few rows into one block.
  */
-static void test_tick(void **state)
+TEST(test_tick)
 {
 	const uint64_t second = 1000000000, base = 77 * second;
 	int fd = sample_memory_file();
@@ -73,7 +69,7 @@ static void test_tick(void **state)
 }
 
 /* However many CPU buffers have only a few rows, no block exceeds its maximum. */
-static void test_many_small(void **state)
+TEST(test_many_small)
 {
 	enum { LANES = 64, EACH = 2000 };
 	int fd = sample_memory_file();
@@ -98,7 +94,7 @@ static void test_many_small(void **state)
 }
 
 /* File rows are written before operations on the file: a truncated trace keeps the names. */
-static void test_names_first(void **state)
+TEST(test_names_first)
 {
 	const uint64_t file[FILE_COLUMNS] = { [FILE_TIME] = 1, [FILE_ID] = 1 };
 	int fd = sample_memory_file();
@@ -121,7 +117,7 @@ static void test_names_first(void **state)
 
 /* --- failing disks --- */
 
-static void test_no_space_at_all(void **state)
+TEST(test_no_space_at_all)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	struct trace_writer *writer;
@@ -134,7 +130,7 @@ static void test_no_space_at_all(void **state)
 }
 
 /* Once writing has failed for good, rows are no longer kept, and each is counted. */
-static void test_reader_gone(void **state)
+TEST(test_reader_gone)
 {
 	enum { ROWS = TRACE_BLOCK_ROWS / 2 }; /* so that none is written early */
 	const uint64_t row[SYSCALL_COLUMNS] = { [SYSCALL_TIME] = 1 };
@@ -206,7 +202,7 @@ static uint64_t count_rows(const struct trace_reader *reader, enum trace_kind ki
 }
 
 /* All rows are accounted for, space is reserved for names and totals, and the trace is complete. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
 	char path[] = "/tmp/faultline-test-XXXXXX";
 	const uint64_t count = 400000, names = count / 1000;
@@ -241,7 +237,7 @@ static void test_full_disk(void **state)
 }
 
 /* Writing resumes when there is space again, and includes all names announced in between. */
-static void test_room_again(void **state)
+TEST(test_room_again)
 {
 	char path[] = "/tmp/faultline-test-XXXXXX";
 	const uint64_t count = 200000, more = 100000, names = (count + more) / 10;
@@ -288,7 +284,7 @@ static void test_room_again(void **state)
 }
 
 /* Reserved but unused space is released. */
-static void test_gives_room_back(void **state)
+TEST(test_gives_room_back)
 {
 	char path[] = "/var/tmp/faultline-test-XXXXXX";
 	int fd = mkstemp(path);
@@ -303,16 +299,4 @@ static void test_gives_room_back(void **state)
 	assert_int_equal(fstat(fd, &status), 0);
 	assert_true(status.st_blocks * 512 <= 65536);
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tick),	    cmocka_unit_test(test_many_small),
-		cmocka_unit_test(test_names_first), cmocka_unit_test(test_no_space_at_all),
-		cmocka_unit_test(test_reader_gone), cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_room_again),  cmocka_unit_test(test_gives_room_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,13 @@
  * Reading whole frames with content that no writer produces: other versions, headers, columns and
  * strings.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "forged_trace.h"
 
-static void test_versions(void **state)
+TEST(test_versions)
 {
 	static const struct {
 		uint64_t version;
@@ -49,7 +45,7 @@ static void test_versions(void **state)
 }
 
 /* Frames of the wrong type, and headers with a wrong type inside. */
-static void test_wrong_headers(void **state)
+TEST(test_wrong_headers)
 {
 	static const char *const keys[] = { "tool",   "page_bytes", "clock",
 					    "layers", "command",    "operations" };
@@ -83,7 +79,7 @@ static void test_wrong_headers(void **state)
 }
 
 /* The smallest valid header: no text that a program might print is NULL. */
-static void test_smallest_header(void **state)
+TEST(test_smallest_header)
 {
 	struct pack pack = { 0 };
 	struct forgery file = { 0 };
@@ -103,7 +99,7 @@ static void test_smallest_header(void **state)
 	close_forgery(&file, reader, &pack);
 }
 
-static void test_wrong_columns(void **state)
+TEST(test_wrong_columns)
 {
 	static const struct {
 		const char *type;
@@ -156,7 +152,7 @@ static void test_wrong_columns(void **state)
 }
 
 /* Additions of later versions are skipped; columns missing from earlier ones read as zeros. */
-static void test_unknown_and_missing(void **state)
+TEST(test_unknown_and_missing)
 {
 	const uint8_t bytes[2] = { 200, 100 };
 	struct pack pack = { 0 };
@@ -197,7 +193,7 @@ static void test_unknown_and_missing(void **state)
 }
 
 /* String IDs may be anything: large, repeated, in any order. */
-static void test_string_ids(void **state)
+TEST(test_string_ids)
 {
 	static const uint64_t ids[] = { UINT64_MAX, 7, 1, 1ull << 40, 7, 0 };
 	struct pack pack = { 0 };
@@ -222,7 +218,7 @@ static void test_string_ids(void **state)
 	close_forgery(&file, reader, &pack);
 }
 
-static void test_wrong_strings(void **state)
+TEST(test_wrong_strings)
 {
 	struct pack pack = { 0 };
 
@@ -248,19 +244,4 @@ static void test_wrong_strings(void **state)
 	pack_cstring(&pack, "text");
 	pack_raw(&pack, "\xdd\xff\xff\xff\xff", 5);
 	check_refused(&pack);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_wrong_headers),
-		cmocka_unit_test(test_smallest_header),
-		cmocka_unit_test(test_wrong_columns),
-		cmocka_unit_test(test_unknown_and_missing),
-		cmocka_unit_test(test_string_ids),
-		cmocka_unit_test(test_wrong_strings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

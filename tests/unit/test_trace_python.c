@@ -4,15 +4,11 @@
  * read back what was written. Writes a trace and its expected content; _trace_as_python.py compares
  * them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "trace_sample.h"
 
@@ -84,16 +80,9 @@ static void check_as_python(size_t rows, size_t rounds, size_t reach)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void test_python_reads_it(void **state)
+TEST(test_python_reads_it)
 {
 	check_as_python(50, 5, SAMPLE_EDGES);
 	check_as_python(1, 4, 1);
 	check_as_python(3000, 4, 9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_python_reads_it) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,9 @@
  * Appending many rows at once makes the same trace, byte for byte, as one at a time: across blocks
  * and chunks, with long durations, gaps, times that go back, and every field width.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "trace_sample.h"
 
@@ -131,7 +127,7 @@ static void write_singly(const struct record *records, size_t run, struct sample
 	fclose(file);
 }
 
-static void test_same_as_singly(void **state)
+TEST(test_same_as_singly)
 {
 	static const size_t runs[] = { 2, 32, 1000, RECORDS };
 	struct record *records = make_records();
@@ -150,7 +146,7 @@ static void test_same_as_singly(void **state)
 }
 
 /* Nothing is appended if no block is open for it. */
-static void test_none_without_a_block(void **state)
+TEST(test_none_without_a_block)
 {
 	const struct trace_writer_options options = { .lanes = LANES };
 	struct record *records = make_records();
@@ -173,14 +169,4 @@ static void test_none_without_a_block(void **state)
 	trace_writer_close(writer);
 	fclose(file);
 	free(records);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_as_singly),
-		cmocka_unit_test(test_none_without_a_block),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,10 @@
  * Written rows read back unchanged: every kind, every width, all sorts of strings, in the right
  * blocks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <zstd.h>
 
 #include "trace/format/block.h"
@@ -67,7 +64,7 @@ static void check_rows(size_t rows, size_t rounds, size_t reach, unsigned int la
 	free(sample.bytes);
 }
 
-static void test_rows_of_every_kind(void **state)
+TEST(test_rows_of_every_kind)
 {
 	check_rows(1, 1, SAMPLE_EDGES, 1);
 	check_rows(100, 3, SAMPLE_EDGES, 1);
@@ -77,14 +74,14 @@ static void test_rows_of_every_kind(void **state)
 }
 
 /* More rows than a block, a chunk or the writer's memory holds. */
-static void test_many_rows(void **state)
+TEST(test_many_rows)
 {
 	check_rows(TRACE_BLOCK_ROWS + 1, 1, SAMPLE_EDGES, 2);
 	check_rows(100000, 2, 9, 1);
 }
 
 /* More CPU buffers than there are chunks: the largest blocks are flushed to make room. */
-static void test_many_lanes(void **state)
+TEST(test_many_lanes)
 {
 	int fd = sample_memory_file();
 	struct trace_writer *writer = open_writer(fd, 64);
@@ -128,7 +125,7 @@ static struct column_view stored_column(const struct sample_bytes *sample,
 }
 
 /* Columns are as narrow as their values allow, and signed only if necessary. */
-static void test_widths(void **state)
+TEST(test_widths)
 {
 	static const struct {
 		uint64_t low, high;
@@ -184,7 +181,7 @@ static void test_widths(void **state)
 }
 
 /* Times in a block may go backward; they read back unchanged. */
-static void test_times(void **state)
+TEST(test_times)
 {
 	static const uint64_t times[] = {
 		5000, 5000, 4999, 70000, 1, 1ull << 40, 0, UINT64_MAX, 3
@@ -211,7 +208,7 @@ static void test_times(void **state)
 /* --- which block --- */
 
 /* Long rows do not widen the columns of short rows' blocks. */
-static void test_long_rows_apart(void **state)
+TEST(test_long_rows_apart)
 {
 	int fd = sample_memory_file();
 	struct trace_writer *writer = open_writer(fd, 2);
@@ -241,7 +238,7 @@ static void test_long_rows_apart(void **state)
 }
 
 /* Rows above 65 us have separate blocks of the same CPU buffer, with two-byte durations. */
-static void test_medium_rows_beside(void **state)
+TEST(test_medium_rows_beside)
 {
 	int fd = sample_memory_file();
 	struct trace_writer *writer = open_writer(fd, 2);
@@ -268,7 +265,7 @@ static void test_medium_rows_beside(void **state)
  * A block whose gap dates from when it was small goes on: its times need more than two bytes
  * anyway.
  */
-static void test_gap_in_block(void **state)
+TEST(test_gap_in_block)
 {
 	int fd = sample_memory_file();
 	struct trace_writer *writer = open_writer(fd, 1);
@@ -285,7 +282,7 @@ static void test_gap_in_block(void **state)
 }
 
 /* A gap ends a large block, so that its times fit two bytes. */
-static void test_gap_ends_block(void **state)
+TEST(test_gap_ends_block)
 {
 	int fd = sample_memory_file();
 	struct trace_writer *writer = open_writer(fd, 1);
@@ -322,7 +319,7 @@ static void check_string(const struct trace_reader *reader, uint64_t id, const v
 	assert_int_equal(string.bytes[length], 0);
 }
 
-static void test_strings(void **state)
+TEST(test_strings)
 {
 	static const struct {
 		const char *bytes;
@@ -369,7 +366,7 @@ static void test_strings(void **state)
 }
 
 /* More strings than the writer remembers: IDs still resolve to the right strings. */
-static void test_forgotten_strings(void **state)
+TEST(test_forgotten_strings)
 {
 	const uint32_t count = 300000;
 	uint32_t *ids = calloc(count, sizeof(*ids)), last = 0, again;
@@ -401,7 +398,7 @@ static void test_forgotten_strings(void **state)
 }
 
 /* After every complete block of an unfinished file, the strings of its rows are in the file. */
-static void test_strings_before_rows(void **state)
+TEST(test_strings_before_rows)
 {
 	int fd = sample_memory_file();
 	struct trace_writer *writer = open_writer(fd, 1);
@@ -448,7 +445,7 @@ static void check_text(const char *read, const char *written)
 		assert_null(read);
 }
 
-static void test_header_and_totals(void **state)
+TEST(test_header_and_totals)
 {
 	struct sample_bytes sample = sample_trace(1, 1, 2, NULL);
 	struct trace_reader *reader = open_reader(&sample);
@@ -514,7 +511,7 @@ static void test_header_and_totals(void **state)
 }
 
 /* More blocks than an index frame holds. */
-static void test_many_blocks(void **state)
+TEST(test_many_blocks)
 {
 	const size_t count = FORMAT_INDEX_ROWS + 100;
 	int fd = sample_memory_file();
@@ -540,7 +537,7 @@ static void test_many_blocks(void **state)
 }
 
 /* The totals must match the header's. */
-static void test_wrong_totals(void **state)
+TEST(test_wrong_totals)
 {
 	int fd = sample_memory_file();
 	struct trace_writer *writer = open_writer(fd, 1);
@@ -551,27 +548,4 @@ static void test_wrong_totals(void **state)
 	assert_int_equal(trace_writer_finish(writer, &totals), -EINVAL);
 	trace_reader_close(finish(writer, fd, &sample));
 	free(sample.bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows_of_every_kind),
-		cmocka_unit_test(test_many_rows),
-		cmocka_unit_test(test_many_lanes),
-		cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_long_rows_apart),
-		cmocka_unit_test(test_medium_rows_beside),
-		cmocka_unit_test(test_gap_ends_block),
-		cmocka_unit_test(test_gap_in_block),
-		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_forgotten_strings),
-		cmocka_unit_test(test_strings_before_rows),
-		cmocka_unit_test(test_header_and_totals),
-		cmocka_unit_test(test_many_blocks),
-		cmocka_unit_test(test_wrong_totals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
