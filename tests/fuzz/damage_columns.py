@@ -8,6 +8,8 @@ usage: damage_columns.py --reader FUZZ_READER [OPTION...] TRACE...
     --block TEXT       damage only blocks whose kind contains TEXT
     --every N          try only every Nth way to damage them
 
+The fuzzer's program takes many traces at once; only if it fails does each get a process.
+
 A fuzzer does not find such damage: a block is compressed, has a checksum, and must match the index,
 so everything except the one column is unchanged. Exit status 1 names the damage and the command.
 """
@@ -25,6 +27,7 @@ import zstandard
 SKIPPABLE = 0x184D2A50
 TAIL = struct.Struct("<IIQQQQ")
 OPTIONS = {"raw": False, "unicode_errors": "surrogateescape", "strict_map_key": False}
+TOGETHER = 50
 EXPORTS = ("csv", "json", "chrome", "perfetto", "pfw", "speedscope", "sqlite")
 
 
@@ -152,9 +155,15 @@ def commands(trace, whole, scratch):
         yield ["export", "--force", "--to", kind, "-o", f"{scratch}/export-{kind}", trace]
 
 
-def check(path, whole, options, scratch):
+def read_together(paths, options):
+    """Whether the fuzzer's program reads all of these."""
+    return subprocess.run([options.reader, *paths], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, timeout=600).returncode == 0
+
+
+def check(path, whole, options, scratch, was_read):
     """What crashed on a trace, as text, or None."""
-    tried = [[options.reader, path]]
+    tried = [] if was_read else [[options.reader, path]]
     if options.faultline:
         tried += [[options.faultline, *words] for words in commands(path, whole, scratch)]
     for command in tried:
@@ -180,16 +189,19 @@ def main():
         for whole in options.traces:
             with open(whole, "rb") as file:
                 data = file.read()
-            for number, (name, trace) in enumerate(damaged_traces(data, options.block)):
-                if number % options.every:
-                    continue
-                path = os.path.join(scratch, "damaged.flt")
-                with open(path, "wb") as file:
-                    file.write(trace)
-                trouble = check(path, whole, options, scratch)
-                tried, failed = tried + 1, failed + bool(trouble)
-                if trouble:
-                    print(f"{os.path.basename(whole)}: {name}: {trouble}", flush=True)
+            damaged = list(damaged_traces(data, options.block))[::options.every]
+            for first in range(0, len(damaged), TOGETHER):
+                group = damaged[first:first + TOGETHER]
+                paths = [os.path.join(scratch, f"damaged-{n}.flt") for n in range(len(group))]
+                for path, (_, trace) in zip(paths, group):
+                    with open(path, "wb") as file:
+                        file.write(trace)
+                was_read = read_together(paths, options)
+                for path, (name, _) in zip(paths, group):
+                    trouble = check(path, whole, options, scratch, was_read)
+                    tried, failed = tried + 1, failed + bool(trouble)
+                    if trouble:
+                        print(f"{os.path.basename(whole)}: {name}: {trouble}", flush=True)
     print(f"{tried} damaged traces, {failed} of them break something")
     return 1 if failed or not tried else 0
 

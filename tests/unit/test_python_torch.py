@@ -3,8 +3,10 @@
 
 import collections
 import importlib.util
+import json
 import re
 import sys
+import textwrap
 import unittest
 
 from _span_listening import HOOK, listen, run, told
@@ -55,8 +57,13 @@ TRAIN = """
         print(digest.hexdigest(), loader.dataset.__class__.__name__, 'faultline' in sys.modules)
 
     if __name__ == '__main__':
-        main(int(sys.argv[1]), sys.argv[2])
+        for job in sys.argv[1:]:
+            workers, method = job.split()
+            main(int(workers), method)
+            if 'faultline' in sys.modules:
+                sys.modules['faultline'].instant(job)
 """
+JOBS = "0 fork", "2 fork", "1 spawn"  # workers, and how they are started
 HOOKED = {"PYTHONPATH": HOOK, "FAULTLINE_PYTHON_SPANS": "torch"}
 
 
@@ -65,21 +72,36 @@ def counts(listed):
                                for event in listed if event.probe == "span_begin")
 
 
+def split(listed, names):
+    """{name: the events up to the instant of that name}: importing PyTorch takes seconds, so
+    one process does everything that can be separated afterwards."""
+    parts, part = {}, []
+    for event in listed:
+        if event.probe == "instant" and event.name.decode() in names:
+            parts[event.name.decode()], part = part, []
+        else:
+            part.append(event)
+    return parts
+
+
 @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch here")
 class Training(unittest.TestCase):
-    def compare(self, workers, method):
-        """Runs the job plainly, hooked, and with a listener; returns the events."""
-        arguments = [str(workers), method]
-        plain = run(TRAIN, arguments=arguments, PYTHONPATH="").stdout
-        self.assertIn("Stream False", plain)
-        same = plain.replace("False", "True")
-        hooked = run(TRAIN, arguments=arguments, **HOOKED)
-        self.assertEqual((hooked.stdout, hooked.stderr), (same, ""))
-        done, listed = listen(TRAIN, arguments=arguments, **HOOKED)
-        self.assertEqual(done.stdout, same)
-        self.assertEqual({(e.pid, e.id) for e in listed if e.probe == "span_begin"},
-                         {(e.pid, e.id) for e in listed if e.probe == "span_end"})
-        return listed
+    @classmethod
+    def setUpClass(cls):
+        """Runs the jobs plainly, hooked, and with a listener."""
+        cls.plain = run(TRAIN, arguments=JOBS, PYTHONPATH="").stdout
+        cls.hooked = run(TRAIN, arguments=JOBS, **HOOKED)
+        cls.heard, listed = listen(TRAIN, arguments=JOBS, **HOOKED)
+        cls.events = split(listed, JOBS)
+
+    def test_results(self):
+        self.assertEqual(self.plain.count("Stream False\n"), len(JOBS))
+        same = self.plain.replace("False", "True")
+        self.assertEqual((self.hooked.stdout, self.hooked.stderr), (same, ""))
+        self.assertEqual(self.heard.stdout, same)
+        for listed in self.events.values():
+            self.assertEqual({(e.pid, e.id) for e in listed if e.probe == "span_begin"},
+                             {(e.pid, e.id) for e in listed if e.probe == "span_end"})
 
     def check_main(self, listed, batches):
         """Events in every job's main process."""
@@ -95,7 +117,7 @@ class Training(unittest.TestCase):
         return main, found
 
     def test_in_the_main_process(self):
-        listed = self.compare(0, "fork")
+        listed = self.events["0 fork"]
         # 10 items and 7 of the stream, each in batches of 3, plus the check for the stream's end
         main, found = self.check_main(listed, 4 + 3)
         self.assertEqual(found["fetch", "data"], 4 + 3 + 1)
@@ -108,7 +130,7 @@ class Training(unittest.TestCase):
                       told(listed))
 
     def test_forked_workers(self):
-        listed = self.compare(2, "fork")
+        listed = self.events["2 fork"]
         main, found = self.check_main(listed, 4 + 6)
         self.assertEqual(found["fetch", "data"], 4 + 6 + 1)
         self.assertEqual((found["start", "data"], found["stop", "data"]), (2, 1))
@@ -120,83 +142,122 @@ class Training(unittest.TestCase):
         self.assertEqual(len({event.pid for event in listed}), 1 + 2 + 2)
 
     def test_spawned_workers(self):
-        listed = self.compare(1, "spawn")
+        listed = self.events["1 spawn"]
         main, found = self.check_main(listed, 4 + 3)
         self.assertEqual(found["fetch", "data"], 4 + 3 + 1)
         made = counts(event for event in listed if event.pid != main)
         self.assertEqual(made, {("item", "data"): 10 + 7 + 1, ("collate", "preprocess"): 4 + 3})
 
 
+SNIPPETS = {
+    "an_optimizer_of_ones_own": """
+        class Mine(torch.optim.SGD):
+            def step(self, closure=None):
+                return super().step(closure)
+        weight = torch.nn.Parameter(torch.ones(1))
+        for kind in (torch.optim.SGD, Mine, Mine):
+            optimizer = kind([weight], lr=0.1)
+            optimizer.zero_grad(); (weight * 2).sum().backward(); optimizer.step()
+    """,
+    "a_step_with_a_closure": """
+        model = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.LBFGS(model.parameters(), max_iter=1)
+        def closure():
+            optimizer.zero_grad()
+            loss = model(torch.ones(2)).sum()
+            loss.backward()
+            return loss
+        optimizer.step(closure)
+    """,
+    "the_outermost_module_only_and_after_an_exception_again": """
+        class Bad(torch.nn.Module):
+            def forward(self, x): raise KeyError
+        model = torch.nn.Sequential(torch.nn.ReLU(), Bad())
+        for _ in range(2):
+            try: model(torch.ones(1))
+            except KeyError: pass
+        torch.nn.ReLU()(torch.ones(1))
+    """,
+    "a_transform_that_is_a_module_is_no_forward_pass": """
+        scale = torch.nn.Linear(1, 1)
+        class Items(torch.utils.data.Dataset):
+            def __len__(self): return 1
+            def __getitem__(self, i): return scale(torch.ones(1)).detach()
+        for batch in torch.utils.data.DataLoader(Items()): pass
+    """,
+    "passes": """
+        import faultline
+        a, b = (torch.utils.data.DataLoader([1, 2, 3], batch_size=2) for _ in 'ab')
+        for batch in a: pass
+        for batch in b: break
+        faultline.instant('left')
+        for batch in a: pass
+        kept = torch.utils.data.DataLoader([1, 2], num_workers=1, persistent_workers=True)
+        for _ in range(2):
+            for batch in kept: pass
+    """,
+    "a_sampler_of_ones_own_is_not_asked_for_its_length": """
+        class Sampler:
+            def __iter__(self): return iter([0, 1])
+            def __len__(self): raise SystemExit('asked')
+        for x in torch.utils.data.DataLoader([1, 2], sampler=Sampler()): pass
+    """,
+    "tracing_and_scripting_work": """
+        import torch.fx
+        model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+        x = torch.ones(1, 2)
+        y = model(x)
+        for other in (torch.jit.trace(model, x), torch.jit.script(model),
+                      torch.fx.symbolic_trace(model)):
+            assert torch.equal(other(x), y)
+        import copy, io, pickle
+        assert torch.equal(pickle.loads(pickle.dumps(model))(x), y)
+        loader = torch.utils.data.DataLoader([1, 2])
+        assert len(loader) == 2 and [int(i) for i in loader] == [1, 2]
+    """,
+}
+# Each is followed by an instant of its name, once what it left has been collected.
+RUN = """
+    import gc, json, sys
+    import faultline, torch
+    for name, code in json.loads(sys.argv[1]).items():
+        exec(compile(code, name, "exec"), {"torch": torch, "faultline": faultline})
+        gc.collect()
+        faultline.instant(name)
+"""
+
+
 @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch here")
 class Details(unittest.TestCase):
-    def events(self, code):
-        return listen("import torch\n" + code, **HOOKED)[1]
+    @classmethod
+    def setUpClass(cls):
+        code = {name: textwrap.dedent(code) for name, code in SNIPPETS.items()}
+        cls.events = split(listen(RUN, arguments=[json.dumps(code)], **HOOKED)[1], SNIPPETS)
 
     def test_an_optimizer_of_ones_own(self):
-        listed = self.events("""if True:
-            class Mine(torch.optim.SGD):
-                def step(self, closure=None):
-                    return super().step(closure)
-            weight = torch.nn.Parameter(torch.ones(1))
-            for kind in (torch.optim.SGD, Mine, Mine):
-                optimizer = kind([weight], lr=0.1)
-                optimizer.zero_grad(); (weight * 2).sum().backward(); optimizer.step()
-        """)
+        listed = self.events["an_optimizer_of_ones_own"]
         self.assertEqual(told(listed), " ".join(
             ["+backward -backward +optimizer.step -optimizer.step"] * 3))
         self.assertEqual([e.args for e in listed if e.name == b"optimizer.step"],
                          [{"optimizer": "SGD"}, {"optimizer": "Mine"}, {"optimizer": "Mine"}])
 
     def test_a_step_with_a_closure(self):
-        listed = self.events("""if True:
-            model = torch.nn.Linear(2, 1)
-            optimizer = torch.optim.LBFGS(model.parameters(), max_iter=1)
-            def closure():
-                optimizer.zero_grad()
-                loss = model(torch.ones(2)).sum()
-                loss.backward()
-                return loss
-            optimizer.step(closure)
-        """)
+        listed = self.events["a_step_with_a_closure"]
         self.assertEqual(told(listed), "+optimizer.step +forward -forward +backward -backward "
                                        "-optimizer.step")
 
     def test_the_outermost_module_only_and_after_an_exception_again(self):
-        listed = self.events("""if True:
-            class Bad(torch.nn.Module):
-                def forward(self, x): raise KeyError
-            model = torch.nn.Sequential(torch.nn.ReLU(), Bad())
-            for _ in range(2):
-                try: model(torch.ones(1))
-                except KeyError: pass
-            torch.nn.ReLU()(torch.ones(1))
-        """)
+        listed = self.events["the_outermost_module_only_and_after_an_exception_again"]
         self.assertEqual(told(listed), " ".join(["+forward -forward"] * 3))
 
     def test_a_transform_that_is_a_module_is_no_forward_pass(self):
-        listed = self.events("""if True:
-            scale = torch.nn.Linear(1, 1)
-            class Items(torch.utils.data.Dataset):
-                def __len__(self): return 1
-                def __getitem__(self, i): return scale(torch.ones(1)).detach()
-            for batch in torch.utils.data.DataLoader(Items()): pass
-        """)
+        listed = self.events["a_transform_that_is_a_module_is_no_forward_pass"]
         self.assertEqual(told(listed), "+pass +fetch +item -item +collate -collate -fetch -pass")
 
     def test_passes(self):
         """Numbered from 0 for each loader; an abandoned loop ends too, and a worker's copy of it
         ends nothing."""
-        listed = self.events("""if True:
-            import faultline
-            a, b = (torch.utils.data.DataLoader([1, 2, 3], batch_size=2) for _ in 'ab')
-            for batch in a: pass
-            for batch in b: break
-            faultline.instant('left')
-            for batch in a: pass
-            kept = torch.utils.data.DataLoader([1, 2], num_workers=1, persistent_workers=True)
-            for _ in range(2):
-                for batch in kept: pass
-        """)
+        listed = self.events["passes"]
         begins = [event for event in listed if event.name == b"pass"]
         self.assertEqual([event.args["epoch"] for event in begins], [0, 0, 1, 0, 1])
         marks = [(event.probe, event.pid, event.id) for event in listed if event.id]
@@ -206,27 +267,10 @@ class Details(unittest.TestCase):
         self.assertIn("+pass +fetch -fetch -pass !left +pass", re.sub(r" .(item|collate)", "", text))
 
     def test_a_sampler_of_ones_own_is_not_asked_for_its_length(self):
-        self.events("""if True:
-            class Sampler:
-                def __iter__(self): return iter([0, 1])
-                def __len__(self): raise SystemExit('asked')
-            for x in torch.utils.data.DataLoader([1, 2], sampler=Sampler()): pass
-        """)
+        self.assertIn("a_sampler_of_ones_own_is_not_asked_for_its_length", self.events)
 
     def test_tracing_and_scripting_work(self):
-        run("""
-            import torch, torch.fx
-            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
-            x = torch.ones(1, 2)
-            y = model(x)
-            for other in (torch.jit.trace(model, x), torch.jit.script(model),
-                          torch.fx.symbolic_trace(model)):
-                assert torch.equal(other(x), y)
-            import copy, io, pickle
-            assert torch.equal(pickle.loads(pickle.dumps(model))(x), y)
-            loader = torch.utils.data.DataLoader([1, 2])
-            assert len(loader) == 2 and [int(i) for i in loader] == [1, 2]
-        """, **HOOKED)
+        self.assertIn("tracing_and_scripting_work", self.events)
 
 
 if __name__ == "__main__":
