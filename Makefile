@@ -269,8 +269,8 @@ $(SERVING_PROGRAMS): $(BUILD)/%: %.c $(LIBRARIES)
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIBRARIES) $(CAPTURE_LIBS) $(CORE_LIBS)
 
-# Writes the traces that the tests of exports read.
-programs test-unit: $(BUILD)/tests/unit/export_sample
+# Makes the traces that tests of exports share.
+programs test-unit: $(BUILD)/tests/unit/export_traces
 
 # Decodes exports to Perfetto, with code generated from the messages in use.
 programs test-unit: $(BUILD)/tests/unit/perfetto_dump
@@ -494,4 +494,4 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 -include $(CORE_OBJECTS:.o=.d) $(CAPTURE_OBJECTS:.o=.d) $(MONITOR_OBJECTS:.o=.d) $(COMMAND_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d $(BUILD)/bpf/probe_read.bpf.d
--include $(UNIT_TESTS:=.d) $(SERVING_PROGRAMS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)
+-include $(UNIT_TESTS:=.d) $(BUILD)/tests/unit/export_traces.d $(SERVING_PROGRAMS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The traces of export_sample.c, and faultline's output on them, for any export format."""
+"""The traces of export_traces.c, and faultline's output on them, for any export format."""
 
 import atexit
 import json
@@ -11,8 +11,7 @@ import tempfile
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 TRACES = tempfile.mkdtemp(prefix="faultline-export-")
 atexit.register(shutil.rmtree, TRACES)
-subprocess.run([os.path.join(os.environ.get("BUILD", "build"), "tests/unit/export_sample"), TRACES],
-               check=True)
+subprocess.run([os.path.join(os.environ.get("BUILD", "build"), "tests/unit/export_traces"), TRACES], check=True)
 ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
 MS = 10**6
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to chrome` on the traces of export_sample.c, against `faultline print`
+"""Checks `faultline export --to chrome` on the traces of export_traces.c, against `faultline print`
 and against the rules of trace viewers."""
 
 import collections

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to perfetto` on the traces of export_sample.c: decoded by generated
-code, played by the rules of Perfetto's trace_processor, and compared with `faultline print` and the
-report."""
+"""Checks `faultline export --to perfetto` on the traces of export_traces.c: decoded by generated
+code, played by the rules of Perfetto's trace_processor, and compared with `faultline print` and
+the report."""
 
 import collections
 import json

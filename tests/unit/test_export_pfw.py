@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to pfw` on the traces of export_sample.c, by the rules that readers of
+"""Checks `faultline export --to pfw` on the traces of export_traces.c, by the rules that readers of
 DFTracer's format apply, against the report."""
 
 import collections

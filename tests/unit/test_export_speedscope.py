@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to speedscope` on the traces of export_sample.c, by the rules of
+"""Checks `faultline export --to speedscope` on the traces of export_traces.c, by the rules of
 speedscope's file format, against the report and against a sweep over the exported tables."""
 
 import collections

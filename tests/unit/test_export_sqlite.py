@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to sqlite` on the traces of export_sample.c, against the tables
+"""Checks `faultline export --to sqlite` on the traces of export_traces.c, against the tables
 exported as JSON, and its views against the report."""
 
 import json

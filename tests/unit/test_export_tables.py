@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks `faultline export --to csv` and `--to jsonl` on the traces of export_sample.c, against
+"""Checks `faultline export --to csv` and `--to jsonl` on the traces of export_traces.c, against
 `faultline print` and `faultline report`."""
 
 import collections

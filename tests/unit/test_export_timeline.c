@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The tracks of a timeline: of more threads than it separates, and of requests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "make_trace.h"
 #include "output/timeline/timeline.h"
@@ -28,7 +23,7 @@ static size_t count_of(const struct sink *text, const char *part)
 }
 
 /* Threads beyond the limit share a track of their process; none of their events is left out. */
-static void test_many_threads(void **state)
+TEST(test_many_threads)
 {
 	static const char *const name = "many.flt";
 	const struct export_options options = { .filter = NULL };
@@ -53,7 +48,7 @@ static void test_many_threads(void **state)
 }
 
 /* Overlapping requests are on separate tracks; arrows come from the call that queued them. */
-static void test_requests(void **state)
+TEST(test_requests)
 {
 	static const char *const name = "requests.flt";
 	const struct export_options options = { .filter = NULL };
@@ -62,7 +57,6 @@ static void test_requests(void **state)
 	struct made_trace made;
 	struct sink text;
 
-	(void)state;
 	BEGIN(&made, .block = true);
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
 	CALL(&made, .time = START + 100, .dur = 1000, .pid = 10, .op = M_PREAD, .file = 1,
@@ -96,14 +90,4 @@ static void test_requests(void **state)
 	assert_int_equal(count_of(&text, "\"queued_by\":\"kernel\""), 1);
 	sink_close(&text);
 	made_close(&made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_requests),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

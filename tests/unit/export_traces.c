@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Writes hand-made traces for the tests of `faultline export` to a directory: nested and crossing
- * spans, hostile names, two hosts, random traces, all layers.
+ * Makes the traces for tests of `faultline export`: nested and crossing spans, hostile names, two
+ * hosts, random traces, all layers.
  *
- * usage: export_sample DIRECTORY
+ * usage: export_traces DIR
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 #include "tests/random.h"
 
 #define MS 1000000ull
@@ -70,7 +70,7 @@ static void mark(struct made_trace *made, uint64_t time, uint64_t pid, struct by
 
 static void save(struct made_trace *made, const char *name)
 {
-	char path[128];
+	char path[4096];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
