@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The data side of a language model's training job, as Megatron-LM and nanoGPT have it: one long
 file of 16-bit tokens under np.memmap, worker processes that cut windows out of it at random.
-Must not know that anybody watches it.
+It does nothing for a tracer.
 
 usage: demo_loader.py TOKENS [BATCHES]
 """

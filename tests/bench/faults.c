@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 		if (faults == before) {
-			fprintf(stderr, "faults: no %s fault: is %s in memory alone, or empty?\n",
+			fprintf(stderr, "faults: no %s fault: is %s cached or empty?\n",
 				mode->cold ? "major" : "minor", argv[1]);
 			return 1;
 		}

@@ -23,9 +23,9 @@ class Monitor:
 
     def __init__(self, bench):
         self.socket = f"{bench.scratch}/monitor"
-        self.process, told = start_ready(f"{bench.build}/faultline", "monitor", "-q",
+        self.process, said = start_ready(f"{bench.build}/faultline", "monitor", "-q",
                                          "--listen", f"unix:{self.socket}")
-        if not told.startswith("watching"):
+        if not said.startswith("watching"):
             raise Failed("faultline monitor does not watch")
 
     def __enter__(self):
@@ -73,7 +73,7 @@ def idle(bench, say):
         time.sleep(IDLE_SECONDS)
         took = time.monotonic() - began
         rate = (forks() - started) / took
-        yield (f"monitor: share of a processor, {rate:.0f} processes a second started meanwhile",
+        yield (f"monitor: share of a processor, {rate:.0f} processes started per second",
                (monitor.cpu() - before) / took, "share", IDLE_SHARE)
         maps = mapped_rss(monitor.process.pid, "bpf-map", "bpf_map")
         yield ("monitor: memory beside its maps", monitor.resident() - maps, "bytes", IDLE_BYTES)

@@ -198,7 +198,7 @@ class Bench:
             if not self.wants(workload.name):
                 continue
             if "{device}" in workload.arguments and not self.device:
-                say(f"{workload.name}: no loop device can be had")
+                say(f"{workload.name}: no loop device is available")
                 continue
             say(workload.name)
             lost = self.lost

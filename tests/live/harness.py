@@ -95,7 +95,7 @@ class Machine:
             # Next to the program, where it looks for its start-up hook.
             shutil.copytree(os.path.join(BUILD, "python"), os.path.join(self.bin, "python"))
         except FileNotFoundError as error:
-            raise Broken(f"{error.filename} is not there; run make programs") from None
+            raise Broken(f"{error.filename} does not exist; run make programs") from None
 
     def program(self, name):
         return os.path.join(self.bin, name)

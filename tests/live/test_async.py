@@ -18,7 +18,7 @@ WITHOUT = "--layers=task,syscall,fault,pagecache,span"
 
 
 class NotRecorded(unittest.TestCase):
-    def test_submissions_are_told(self):
+    def test_submissions(self):
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 64 << 10), f"{directory}/out.json"
         recording = Recording([machine().program("uring"), data, out], WITHOUT, status=None)
@@ -67,7 +67,7 @@ class Forms(unittest.TestCase):
         known = trace.files.get(row[file], {"mode": 0})
         return os.fsdecode(known["path"]) if known["mode"] >> 12 == 0o10 else ""
 
-    def test_each_is_told(self):
+    def test_each_operation(self):
         """Linked and cancelled requests, registered files, suppressed completions, paths, a
         child on its parent's ring, many at once, cut off by process exit; request addresses
         repeat."""
@@ -82,8 +82,8 @@ class Forms(unittest.TestCase):
             paths = {"path": self.path(trace, row, "file", "dir", "path"),
                      "path2": self.path(trace, row, "file2", "dir2", "path2")}
             seen[tuple({**row, **paths}[name] for name in names)] += 1
-        self.assertEqual(wanted - seen, collections.Counter(), "not told")
-        self.assertEqual(seen - wanted, collections.Counter(), "told, but not done")
+        self.assertEqual(wanted - seen, collections.Counter(), "not reported")
+        self.assertEqual(seen - wanted, collections.Counter(), "reported, but not done")
         told = {row["op"]: row["count"] for row in recording.report["operations"]
                 if row["layer"] == "async"}
         self.assertEqual(told, dict(counted))

@@ -284,7 +284,7 @@ class Attach(unittest.TestCase):
 
     # --- ending ---
 
-    def test_ends_by_signal_and_leaves_it_alone(self):
+    def test_ends_by_signal_and_the_target_continues(self):
         job, _, shared, _ = self.job("storm")
         for number in (signal.SIGINT, signal.SIGTERM):
             attached = Attached("-p", str(job.pid))
@@ -312,7 +312,7 @@ class Attach(unittest.TestCase):
         row = next(row for row in attached.report["processes"] if row["pid"] == job.pid)
         self.assertEqual((row["exit_code"], row["signal"]), (128 + 9, 9))
 
-    def test_target_ends_meanwhile(self):
+    def test_target_ends_during_the_attach(self):
         """Whenever it ends: either it was attached in time, or one line says that it was not."""
         for tenths in range(6):
             job = machine().start(["sleep", str(tenths / 10)])

@@ -63,7 +63,7 @@ class Calls(unittest.TestCase):
         whole = self.counted()
         self.assertEqual(ours["getdents64"][0], whole["getdents64"][0] - 9)  # those on a file
         self.assertEqual(ours["pread64"][0], ours["pread64"][1], "a directory is never read well")
-        self.assertEqual(ours["rename"], whole["rename"], "paths are of no type")
+        self.assertEqual(ours["rename"], whole["rename"], "paths have no type")
 
     def test_32_bit_calls(self):
         """32-bit calls are counted under a name that marks them as not decoded."""

@@ -40,7 +40,7 @@ class Offsets(unittest.TestCase):
         self.assertEqual(count, 12000)
         self.assertEqual(wrong[:3], [], f"{len(wrong)} of {count} (true, recorded)")
 
-    def test_alone(self):
+    def test_one_thread(self):
         """Every read and write call of one thread, with positions, appends and -1."""
         count, wrong = self.compare(
             "alone",

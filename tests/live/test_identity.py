@@ -93,7 +93,7 @@ for stage in range(4):
         """The bytes of a BPF variable within its map."""
         built = f"{harness.BUILD}/bpf/faultline.bpf.o"
         if not os.path.exists(built):
-            self.skipTest("the object of the kernel side is not there")
+            self.skipTest("the object of the kernel side was not built")
         symbols = subprocess.check_output(
             ["readelf", "-sW", built], text=True, stderr=subprocess.DEVNULL)
         start = int(re.search(rf"\s(\w+)\s+{size} OBJECT .* {name}$", symbols, re.M)[1], 16)

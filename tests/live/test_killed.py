@@ -80,7 +80,7 @@ class Killed(unittest.TestCase):
         found, = [row for row in recording.report["findings"] if row["id"] == "killed"]
         self.assertEqual((found["evidence"]["died"], found["evidence"]["oom"]), (1, 0))
 
-    def test_told_to_stop(self):
+    def test_asked_to_stop(self):
         """A worker that gets SIGTERM is no failure."""
         recording = Recording(["sh", "-c", "sleep 9 & kill $!; wait $!; true"])
         self.assertNotIn("killed", [row["id"] for row in recording.report["findings"]])

@@ -64,7 +64,7 @@ class Layers(unittest.TestCase):
             self.assertEqual({part["fetched_bytes"] for part in parts}, {None})
             self.assertIsNone(row["unattributed"]["fetched_bytes"])
 
-    def test_code_is_told_for_markers(self):
+    def test_code_is_recorded_for_markers(self):
         """Otherwise each library mapping would wake the reader for nothing."""
         for layers, told in ("task,syscall,span", True), ("task,syscall,fault", False):
             recording = Recording([harness.PYTHON, "-c", "pass"], "--layers", layers)
@@ -135,7 +135,7 @@ class Vfs(unittest.TestCase):
             self.assertEqual(recording.file(f"{directory}/{name}")[kind]["bytes"],
                              truth[name]["bytes"], name)
 
-    def test_beside_calls(self):
+    def test_with_calls(self):
         """On or off, each byte counts once."""
         recording, truth, directory = self.record("--layers", "syscall,vfs")
         layer, checked = recording.report["trace"]["layers"]["vfs"], self.checked()
@@ -151,7 +151,7 @@ class Vfs(unittest.TestCase):
         self.assertEqual([row for row in recording.report["operations"] if row["layer"] == "vfs"],
                          [])
 
-    def test_alone(self):
+    def test_only_vfs(self):
         """The only requested layer: if unavailable, the run is refused, as for any layer."""
         if self.checked()["state"] != "on":
             done = faultline("run", "-o", f"{machine().new_dir()}/out.flt", "--layers", "vfs", "--", "true")

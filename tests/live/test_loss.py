@@ -112,7 +112,7 @@ class Loss(unittest.TestCase):
         wanted = {os.fsencode(f"{directory}/file-{i}") for i in range(count)}
         self.assertEqual(wanted - paths, set())
 
-    def test_a_lost_name_is_told_again(self):
+    def test_a_lost_name_is_sent_again(self):
         """Names of 3,000 bytes arrive while nothing drains; the next open of the file records it
         again."""
         count = 400

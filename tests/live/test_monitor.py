@@ -370,7 +370,7 @@ class Monitor(Watching):
         for count, group in enumerate(groups, 5000):
             self.assertEqual(self.reads_of(samples, group), count)
 
-    def test_stopped_beside_short_processes(self):
+    def test_stopped_among_short_processes(self):
         """Processes that began and ended while it was stopped, and whose records met full
         buffers: the sums identify them."""
         def lost_of(samples):

@@ -83,7 +83,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(last, [(born["pid"], born["pid"])])
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
 
-    def test_strangers_beside_it(self):
+    def test_unrelated_processes(self):
         """The kernel gives an ended process's stack to the next new process, whoever owns it."""
         directory = self.files(["own", "strange"])
         readers = 300
@@ -142,7 +142,7 @@ class Processes(unittest.TestCase):
             dict.fromkeys(["timeout", "background", "pipe", "daemon", "subshell"]),
         )
 
-    def test_named_anew(self):
+    def test_renamed_by_exec(self):
         """A process that execs is the same process under a new name."""
         directory = self.files(["data"])
         recording = Recording(["sh", "-c", 'echo $$ >"$0/pid"; exec cat "$0/data"', directory])

@@ -295,7 +295,7 @@ class Marked(unittest.TestCase):
                 self.assertEqual(len(calls), 17)
                 self.assertEqual(recording.report["trace"]["exit_code"], 0)
 
-    def test_beside_files_that_are_long_to_look_into(self):
+    def test_with_files_that_take_long_to_inspect(self):
         """Programs that connect from files with endless section names: nothing blocks."""
         directory = machine().new_dir()
         script = """
@@ -373,7 +373,7 @@ class Forged(unittest.TestCase):
                 done = harness.faultline(command, "--format", style, recording.path)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_beside_an_honest_one(self):
+    def test_with_an_honest_one(self):
         """Another process's spans are unaffected by the forger, including IDs."""
         directory = machine().new_dir()
         script = '"$0" "$2/forged" 500 & "$1" "$2/calls" threads; wait'

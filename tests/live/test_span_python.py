@@ -109,7 +109,7 @@ class Python(unittest.TestCase):
     def test_forkserver(self):
         self.check_processes("forkserver")
 
-    def test_told_when_over(self):
+    def test_recorded_afterwards(self):
         """A span recorded afterwards has the operations of its time; times in the future or
         before the process started are rejected."""
         self.check_told_when_over()
@@ -137,7 +137,7 @@ class Python(unittest.TestCase):
         self.assertEqual(rows["true"]["read_bytes"], 20_000)
         self.assertEqual(rows["true"]["time_ns"], log["ended"] - log["begun"])
 
-    def test_told_when_over_in_a_time_namespace(self):
+    def test_recorded_afterwards_in_a_time_namespace(self):
         for ahead_s in 5000, -2:
             with self.subTest(ahead_s=ahead_s):
                 self.check_told_when_over(ahead_s)

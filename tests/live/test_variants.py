@@ -28,7 +28,7 @@ class Variants(unittest.TestCase):
     def test_calls(self):
         command = [machine().program("calls"), machine().new_dir()]
         if not works("syscall=tp"):
-            self.skipTest("classic tracepoints cannot be had")
+            self.skipTest("classic tracepoints are unavailable")
         ours = self.recorded("syscall=tp", command).operations()
         theirs = harness.expected_counts(command[0])
         for call in sorted({*RECORDED, *ours}):

@@ -32,7 +32,7 @@ class Workers(unittest.TestCase):
         self.assertGreater(truth["faults"], 0)
         self.assertEqual(len(workers), truth["faults"], "by rusage of the threads that are not it")
         told = {row["child_tid"] for row in recording.trace.dicts("fork")}
-        self.assertLessEqual(set(workers), told, "its threads are told of")
+        self.assertLessEqual(set(workers), told, "its threads are in fork rows")
         names = {row["comm"] for row in recording.trace.dicts("exit") if row["tid"] in workers}
         self.assertEqual(names, {b"worker"}, "the kernel's name for it is not the process's")
 

@@ -36,7 +36,7 @@ def narrow(kind):
     """A file system on a device with a dirty limit of about 1 MiB."""
     path = machine().mount_image(kind, 512 * MIB)
     if not machine().limit_dirty(machine().loops[-1], MIB):
-        raise unittest.SkipTest("this kernel limits what is dirty of a device by shares alone")
+        raise unittest.SkipTest("this kernel limits dirty pages of a device only by shares")
     return path
 
 

@@ -21,9 +21,9 @@ static const struct exception {
 	{ "findings", NULL, "some rules look at single runs; others: compare_findings()" },
 	{ "caveats", NULL, "words, and one that says what they are put together from" },
 	{ "paths", NULL, "which files are alike is decided in single runs" },
-	{ "readahead", NULL, "what another run read of a file is not known to a run" },
-	{ "writeback", NULL, "what another run wrote to a file is not known to a run" },
-	{ "lifetimes", NULL, "what another run removed is not known to the one that made it" },
+	{ "readahead", NULL, "a run does not see what another read of a file" },
+	{ "writeback", NULL, "a run does not see what another wrote to a file" },
+	{ "lifetimes", NULL, "a run does not see that another removed a file" },
 	{ "timeline", NULL, "by events" },
 	{ "device_heat", NULL, "by events" },
 	{ "files", "pattern.followed", "threads share slots where they are looked for" },
@@ -36,7 +36,7 @@ static const struct exception {
 	{ "steps", "outlier", "what stands out does so among the steps of its run" },
 	{ "failed_lookups", "example", "the first of some run" },
 	{ "io_patterns", "path",
-	  "which file has the most of all is not known where runs share some" },
+	  "where runs share files, none knows the total of one" },
 	{ "io_patterns", "file_thread_time_ns", "the same" },
 };
 
@@ -345,7 +345,7 @@ static void compare_finding(const struct report *whole, const struct report *par
 	if (!a != !b && is_of_few(a ? whole : parts, id))
 		return;
 	if (!a != !b)
-		fail_msg("%s is told of the %s alone", id, a ? "traces" : "parts");
+		fail_msg("%s is only reported for the %s", id, a ? "traces" : "parts");
 	if (!a)
 		return;
 	found++;

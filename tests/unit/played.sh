@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Sourced by tests of scripts that install and build: they run in a directory $top of their own, where
-# small scripts play what they would call. Must not know which script is tested.
+# small scripts play what they would call. It serves any script.
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 mkdir "$top/scripts" "$top/bin"

@@ -324,7 +324,7 @@ TEST(test_reads_among_writes)
 }
 
 /* Writes do not count towards read patterns. */
-TEST(test_writes_alone)
+TEST(test_only_writes)
 {
 	struct made_trace made;
 	struct report *report;

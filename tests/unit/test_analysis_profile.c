@@ -263,7 +263,7 @@ TEST(test_without_operations)
 }
 
 /* Mode auto: one process's events and another's totals add up. */
-TEST(test_beside_events)
+TEST(test_with_events)
 {
 	struct made_trace made;
 	struct report *report;

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# The Debian packages, as far as that can be told without making them (make deb-check makes and uses
-# them): control files, versions, and that each file of make install is in exactly one of them.
-# Knows where the packaging lies; must not know what is installed.
+# The Debian packages, as far as can be checked without building them (make deb-check builds and
+# installs them): control files, versions, and that each file of make install is in exactly one of them.
 set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 
@@ -20,7 +19,7 @@ complain() {
 # --- one version ---
 
 version=$("$FAULTLINE" --version | grep -oE '[0-9.]+$')
-[ -n "$version" ] || complain "faultline --version tells none"
+[ -n "$version" ] || complain "faultline --version prints none"
 for claim in "user/python/backend.py:NAME, VERSION = \"faultline\", \"$version\"" \
 	"user/python/pyproject.toml:version = \"$version\"" \
 	"user/python/faultline/__init__.py:__version__ = \"$version\"" \
@@ -44,7 +43,7 @@ mapfile -t packages < <(sed -n 's/^Package: //p' "$debian/control")
 [ ${#packages[@]} -gt 1 ] || complain "control has no packages"
 for list in "$debian"/*.install; do
 	name=$(basename "$list" .install)
-	[[ " ${packages[*]} " == *" $name "* ]] || complain "$name.install is of no package"
+	[[ " ${packages[*]} " == *" $name "* ]] || complain "$name.install belongs to no package"
 done
 for package in "${packages[@]}"; do
 	[ -s "$debian/$package.install" ] || complain "$package has no files"
@@ -52,7 +51,7 @@ done
 
 # All that is needed to build is asked for; a compiler and make always are there (build-essential).
 needed=$(PATH=/nonexistent /bin/bash scripts/setup.sh build 2>&1 | sed 's/.*: //')
-[[ " $needed " == *" libbpf-dev "* ]] || complain "setup.sh does not tell what it installs: $needed"
+[[ " $needed " == *" libbpf-dev "* ]] || complain "setup.sh does not list what it installs: $needed"
 for package in $needed; do
 	case $package in gcc | libc6-dev | make) continue ;; esac
 	grep -qE "^ $package( \(.*\))?,$" "$debian/control" || complain "Build-Depends lacks $package"

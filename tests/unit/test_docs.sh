@@ -47,7 +47,7 @@ for command in "${commands[@]}"; do
 	[ -n "$options" ] || complain "$command --help has no options"
 	for option in $options; do
 		grep -qE -- "(^|[^a-z-])$option($|[^a-z-])" <<<"$section" ||
-			complain "$page does not tell of $command $option"
+			complain "$page does not describe $command $option"
 		case $option in
 		--*) [[ " ${COMPREPLY[*]} " == *" $option "* ]] ||
 			complain "completion lacks $command $option" ;;
@@ -55,7 +55,7 @@ for command in "${commands[@]}"; do
 	done
 	# and the other way round: no option in the section that the command does not know
 	for option in $(grep -E '^\.(B|BI|BR) ' <<<"$section" | grep -oE -- '--[a-z-]+'); do
-		grep -qx -- "$option" <<<"$options" || complain "$page tells of $command $option, which is none"
+		grep -qx -- "$option" <<<"$options" || complain "$page describes $command $option, which does not exist"
 	done
 	# words that an option takes are completed
 	while read -r option choices; do
@@ -117,19 +117,19 @@ done
 complete_words export --to ''
 for word in "${COMPREPLY[@]}"; do
 	[ -n "$("$FAULTLINE" export --describe "$word")" ] || complain "export --describe $word"
-	grep -qE "^\.BR? .*\b$word\b" "$page" || complain "$page does not tell of the format $word"
+	grep -qE "^\.BR? .*\b$word\b" "$page" || complain "$page does not describe the format $word"
 done
 complete_words print --layer ''
 for word in "${COMPREPLY[@]}"; do
 	"$FAULTLINE" print --layer "$word" tests/golden/spans.flt >/dev/null || complain "print --layer $word"
 done
 
-# Every metric of the service is told of, and no other.
-told=$(sed -n '/^\.SH METRICS/,/^\.SH /p' <<<"$words" | grep -oE '\bfaultline_[a-z_]+' | sort)
+# The page describes every metric of the service, and no other.
+described=$(sed -n '/^\.SH METRICS/,/^\.SH /p' <<<"$words" | grep -oE '\bfaultline_[a-z_]+' | sort)
 metrics=$("$FAULTLINE" monitor --list-metrics | cut -f 1 | sort)
-[ "$told" = "$metrics" ] || complain "$page does not tell of the metrics: $(diff <(echo "$told") <(echo "$metrics"))"
+[ "$described" = "$metrics" ] || complain "$page does not describe the metrics: $(diff <(echo "$described") <(echo "$metrics"))"
 
-# What the words of reports mean is told by the program and by the page.
+# The program and the page define the terms of reports alike.
 page_terms=$(sed -n '/^\.SH TERMS/,/^\.SH COMPARED/p' "$page" | sed -nE '/^\.B /{s///p;d}; /^[^.]/s/^/    /p')
 [ "$page_terms" = "$("$FAULTLINE" help terms)" ] || complain "$page does not say what 'help terms' says"
 

@@ -192,7 +192,7 @@ static void test_cases(void **state)
 			check_texts(report, cases[i].id);
 			if ((row_of_finding(report, cases[i].id) >= 0) == sound)
 				fail_msg("%s: %s", cases[i].id,
-					 sound ? "told of a sound trace" : "not told");
+					 sound ? "reported for a sound trace" : "not reported");
 			report_free(report);
 			made_close(&made);
 		}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# The programs of the pages by eslint, the pages themselves by tidy. Knows nothing of what they do.
+# The programs of the pages by eslint, the pages themselves by tidy.
 set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 
@@ -26,7 +26,7 @@ lint "${programs[@]}" "$html/main.js"
 mapfile -t programs < <(find "$monitor" -name '*.js' ! -name main.js | sort)
 lint "$html/format.js" "$html/element.js" "${programs[@]}" "$monitor/main.js"
 
-# that_is_alone PAGE: well-formed, and asks nobody for anything: no reference to anything outside.
+# that_is_alone PAGE: well-formed, and refers to nothing outside.
 that_is_alone() {
 	tidy -q -e "$1" || failed=1
 	if grep -oE "(src|href)=\"[^\"#]*\"|url\([^)]*\)|@import" "$1" |

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# make install and uninstall: what is put where, that the loader is told, that nothing stays behind.
-# Knows the names of what is installed; must not know how it is built.
+# make install and uninstall: which files are installed where, that the loader's cache is
+# updated, that nothing stays behind.
 set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 
@@ -54,7 +54,7 @@ left=$(cd "$place/usr" && find . ! -type d)
 
 rm "$place/told"
 try install DESTDIR="$place/root" PREFIX=/usr
-[ -e "$place/root/usr/bin/faultline" ] || complain "DESTDIR is not heeded"
+[ -e "$place/root/usr/bin/faultline" ] || complain "DESTDIR is not used"
 [ ! -e "$place/told" ] || complain "with DESTDIR the machine's own cache was renewed"
 try uninstall DESTDIR="$place/root" PREFIX=/usr
 left=$(cd "$place/root" && find . ! -type d)

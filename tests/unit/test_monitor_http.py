@@ -295,7 +295,7 @@ class Limits(Base):
             for caller in first + others:
                 caller.close()
 
-    def test_callers_who_are_too_many_are_told_so(self):
+    def test_too_many_clients(self):
         with Server("127.0.0.1:0", "--callers", "8") as server:
             first = [server.connect() for _ in range(8)]
             for caller in first:
@@ -521,7 +521,7 @@ class Library(unittest.TestCase):
         self.assertIn("libzstd", needed)
         self.assertNotIn("libmicrohttpd", needed)
 
-    def test_one_that_is_none_is_told(self):
+    def test_invalid_one_is_refused(self):
         with tempfile.TemporaryDirectory() as place:
             with open(f"{place}/libmicrohttpd.so.12", "wb"):
                 pass

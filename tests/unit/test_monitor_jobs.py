@@ -191,7 +191,7 @@ class Jobs(unittest.TestCase):
 
 
 class Manual(unittest.TestCase):
-    def test_every_member_is_told_of(self):
+    def test_every_member_is_described(self):
         top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         with open(os.path.join(top, "user/command/faultline.1")) as file:
             section = file.read().split(".SH JOBS AS JSON\n")[1].split("\n.SH ")[0]

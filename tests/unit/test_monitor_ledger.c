@@ -109,9 +109,7 @@ TEST(test_pid_comes_again)
 	ledger_close(ledger);
 }
 
-/* A known start time identifies the process, even if both began closer together than /proc can tell
- * apart.
- */
+/* A known start time identifies the process, even if both began within one tick of /proc. */
 TEST(test_pid_comes_again_with_its_start)
 {
 	struct ledger *ledger = open_with(roomy);

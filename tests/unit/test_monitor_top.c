@@ -138,7 +138,7 @@ TEST(test_percentiles)
 }
 
 /* New jobs count from zero, and so do counters that were reset. */
-TEST(test_new_and_anew)
+TEST(test_new_and_again)
 {
 	struct top_sample nothing = { .time_ns = 102 * SECOND };
 	struct top_sample before = sample_of(1, 9, "train"), after = sample_of(2, 2, "train");

@@ -73,7 +73,7 @@ class Arguments(unittest.TestCase):
         self.assertEqual(told, {"o": "{1}", "c": "<class 'int'>", "long": "é" * 100, "bad": "Bad",
                                 "worse": "Worse", "liar": "liar"})
 
-    def test_values_that_change_while_they_are_told(self):
+    def test_values_that_change_while_encoded(self):
         self.assertEqual(arguments("""
             items = []
             class Shrinks:

@@ -38,7 +38,7 @@ class StartUp(Place):
         path = self.path("sitecustomize.py")
         self.assertEqual(done.stdout, f"{('sitecustomize', path)} 3 True\n")
 
-    def test_another_sitecustomize_that_fails_is_told_as_ever(self):
+    def test_another_sitecustomize_that_fails_is_reported_as_ever(self):
         self.write("sitecustomize.py", "raise ValueError('mine')")
         done = self.start("print('on')")
         self.assertEqual(done.stdout, "on\n")

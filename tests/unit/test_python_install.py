@@ -61,7 +61,7 @@ class Install(InPlace):
         self.check(True)
 
     @unittest.skipUnless(importlib.util.find_spec("pip"), "no pip here")
-    @unittest.skipUnless(platform.machine() == "x86_64", "probes are heard on x86 alone")
+    @unittest.skipUnless(platform.machine() == "x86_64", "probes are only heard on x86")
     def test_a_venv_without_network(self):
         """As on an isolated node: the archive, a venv, no interface but the loopback."""
         alone = ["unshare", "--map-root-user", "--net"]

@@ -256,7 +256,7 @@ class Reading(unittest.TestCase):
         self.assertIn("&lt;/script&gt;", text)
         self.assertNotIn("<script", text)
 
-    def test_what_the_trace_cannot_tell(self):
+    def test_what_the_trace_lacks(self):
         """A missing table differs from one without rows."""
         trace = faultline.read(SAMPLE)
         self.assertIsNone(trace.report()["devices"])

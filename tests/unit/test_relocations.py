@@ -53,7 +53,7 @@ class Relocations(unittest.TestCase):
                     programs.add(function.name)
         self.assertIn("fl_enter_tp", programs)
 
-    def test_what_is_missing_is_told(self):
+    def test_missing_is_reported(self):
         """In a kernel where some struct members have other names."""
         with open(at_hand()[0], "rb") as file:
             data = file.read()

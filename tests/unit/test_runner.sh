@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # That tests/run.sh cannot say "passed" of what did not pass: CI believes it.
-# Must not know anything of the tests that it is there to run.
 set -euo pipefail
 
 top=$(mktemp -d)

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # A bounded run of the reader of traces, the report and the exports under libFuzzer: always the same
-# inputs, from fresh seeds. `make fuzz` goes on from what earlier runs found; this knows nothing of that.
+# inputs, from fresh seeds. `make fuzz` goes on from what earlier runs found; this does not.
 set -euo pipefail
 
 fuzz=${FUZZ:-$BUILD/fuzz} made=$BUILD/fuzz
 # Another test makes the same.
 flock "$BUILD/fuzz.lock" make -s -j"$(nproc)" BUILD="$BUILD" FUZZ="$fuzz" "$fuzz/fuzz_reader" "$made/make_seeds"
-# This becomes the fuzzer, so that who ends the test ends that, too: nothing is left to clean up.
+# This becomes the fuzzer, so that ending the test ends it too.
 seeds=$made/test_seeds
 rm -rf "$seeds" && mkdir "$seeds"
 "$made/make_seeds" "$seeds"

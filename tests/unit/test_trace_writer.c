@@ -238,7 +238,7 @@ TEST(test_long_rows_apart)
 }
 
 /* Rows above 65 us have separate blocks of the same CPU buffer, with two-byte durations. */
-TEST(test_medium_rows_beside)
+TEST(test_medium_rows_with_others)
 {
 	int fd = sample_memory_file();
 	struct trace_writer *writer = open_writer(fd, 2);

@@ -80,7 +80,7 @@ class Judging(unittest.TestCase):
         self.expect("failed", "FAIL: random: major", judge_mapper, *mapped(major=4))
         self.expect("late", "skipped: ", judge_mapper, *mapped(resident_before=1))
 
-    def test_what_is_told_as_lost_may_be_missing(self):
+    def test_what_is_reported_lost_may_be_missing(self):
         less, more = mapped(fetched=36864, lost=5), mapped(fetched=45056, lost=5)
         self.expect("passed", "4096 bytes missing, 5 events", judge_mapper, *less)
         self.expect("failed", "FAIL", judge_mapper, *more)
@@ -147,7 +147,7 @@ class Judging(unittest.TestCase):
         results.names = lambda pattern: sorted(name for name in files if "account" in name)
         return self.verdict(judge, results)
 
-    def test_reads_alone(self):
+    def test_only_reads(self):
         """Each by its method and file, by the programs of libaio's calls."""
         judge = alone.asynchronous("tp", alone.judge_reads)
         truth = {"io_uring": 2, "polled": 1, "libaio": 2, "block_bytes": 10}

@@ -50,6 +50,6 @@ def judge_forms(results):
         told[tuple(row[name] for name in FORM)] += 1
     lost = results.report()["trace"]["lost"]["by_layer"].get("async") or 0
     missing, more = truth - told, told - truth
-    check(not more, f"told, but not done: {dict(more)}")
-    check(sum(missing.values()) <= lost, f"not told: {dict(missing)}, lost {lost}")
-    return f"{sum(truth.values())} operations, {sum(missing.values())} not told, lost {lost}"
+    check(not more, f"reported, but not done: {dict(more)}")
+    check(sum(missing.values()) <= lost, f"not reported: {dict(missing)}, lost {lost}")
+    return f"{sum(truth.values())} operations, {sum(missing.values())} not reported, lost {lost}"

@@ -65,7 +65,7 @@ def judge_cpus(results):
     check("+perf" not in attach_of(report, "fault") or noticed >= 2, f"noticed {noticed} times")
     check(not untimed or lost or results.passed_over, f"{untimed} faults have no time")
     check(not untimed or "faults" in [row["id"] for row in report["caveats"]],
-          f"{untimed} faults have no time, and nothing is said of it")
+          f"{untimed} faults have no time, and no caveat says so")
     return f"{count} reads and all faults, {untimed} of them without their time, lost {lost}"
 
 

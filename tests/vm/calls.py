@@ -106,7 +106,7 @@ def judge_flight(results):
             by_process[row["pid"]].append(row["offset"])
     for offsets in by_process.values():
         missing += max(offsets) - min(offsets) + 1 - len(set(offsets))
-        equal(len(set(offsets)), len(offsets), "reads that are told twice")
+        equal(len(set(offsets)), len(offsets), "reads that are recorded twice")
         ends.add(max(offsets))
     check(missing <= lost, f"{missing} reads are missing, {lost} told as lost")
     check(lost or ends == {COUNTED_BYTES - 1}, f"ends {ends}")

@@ -58,11 +58,11 @@ def judge_fault_crowd(results):
         major += truth["major"] - (row["mmap"]["major"] if row["mmap"] else 0)
         told += resident
     if not any(lost.values()):
-        equal(missing, 0, "fetched bytes that were not told, with nothing lost")
+        equal(missing, 0, "fetched bytes that were not recorded, with nothing lost")
     check(missing >= 0, f"{-missing} bytes more than came")
     check(0 <= major <= (lost.get("fault") or 0),
           f"{major} major faults fewer than rusage's, {lost.get('fault')} told as lost")
-    return f"{told} bytes, {missing} not told, {major} major faults, lost {sum(filter(None, lost.values()))}"
+    return f"{told} bytes, {missing} not recorded, {major} major faults, lost {sum(filter(None, lost.values()))}"
 
 
 def mapper(modes):

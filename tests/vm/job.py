@@ -84,7 +84,7 @@ class Results:
         if status == WORKLOAD_ABSENT:
             raise Absent("what the workload uses")
         if status == TOOL_ABSENT:
-            raise NotRun(f"for want of a tool: {said.splitlines()[-1]}")
+            raise NotRun(f"a tool is missing: {said.splitlines()[-1]}")
         if status == WORKLOAD_BROKEN:
             raise NotRun(f"the workload could not do its work: {said}")
         equal(status, "0", f"exit status ({said})")

@@ -88,7 +88,7 @@ def judge_flight_of(results):
     missing = 0
     for name in KEPT:
         offsets = [row["offset"] for row in rows if row.get("path") == f"/mnt/of-{name}"]
-        equal(len(set(offsets)), len(offsets), f"reads of {name} that are told once")
+        equal(len(set(offsets)), len(offsets), f"reads of {name} that are recorded once")
         check(set(offsets) <= set(range(size)), f"{name}: what was not read")
         missing += size - len(offsets)
     check(missing <= lost, f"{missing} reads are missing, {lost} told as lost")

@@ -256,7 +256,7 @@ def main():
     table.tell_never_attached(options)
     print(
         f"{table.passed} passed, {table.failed} failed, {table.absent} not in that kernel, "
-        f"{table.late} jobs skipped for want of time or of a tool, "
+        f"{table.late} jobs skipped for lack of time or of a tool, "
         f"{len(table.skipped)} kernels skipped{': ' * bool(table.skipped)}"
         f"{', '.join(table.skipped)}"
     )

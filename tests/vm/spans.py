@@ -25,7 +25,7 @@ def judge_spans(results):
         said = [row["text"] for row in report["caveats"] if row["id"] in ("lost", "spans")]
         missing = [count - told.get(name, 0) for name, count in begun.items()]
         check(set(told) <= set(begun) and min(missing) >= 0, f"more spans than begun: {told}")
-        check(said, f"{lost} lost, and nothing is said of it")
+        check(said, f"{lost} lost, and no caveat says so")
         check(sum(missing) <= lost or "may have marked spans" in str(said),
               f"{sum(missing)} of {sum(begun.values())} are missing, {lost} lost")
         return f"{sum(missing)} of {sum(begun.values())} spans missing, told: {'; '.join(said)}"
@@ -42,7 +42,7 @@ def judge_span_crowd(results):
     wrong = [row for row in told
              if (row["tid"], row["id"]) not in begun or row["name"] != str(row["tid"])]
     check(begun and not wrong, f"{len(wrong)} of {len(told)} are another's: {wrong[:3]}")
-    equal(len({row["id"] for row in told}), len(told), "spans that are told once")
+    equal(len({row["id"] for row in told}), len(told), "spans that are recorded once")
     check(len(told) == len(begun) or len(begun) - len(told) <= lost,
           f"{len(told)} of {len(begun)} told, {lost} lost")
     return f"{len(told)} of {len(begun)} spans, each its own thread's, {lost} lost"

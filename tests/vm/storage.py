@@ -139,7 +139,7 @@ def judge_failing(results):
     failed = (results.text("stderr") or "").count("dd: /dev/sda: ")
     check(failed == 1 and (row["read_errors"] == failed or lost), f"{row['read_errors']} failed")
     check(lost or [request["status"] > 0 for request in requests].count(True) == failed,
-          "requests that tell that they failed")
+          "failed requests")
     parts = [request for request in requests if request["flags"] & PART]
     check(parts or lost, "no request ended in parts: this tests nothing")
     check(lost or sum(request["bytes"] for request in requests) == row["read_bytes"],
@@ -172,7 +172,7 @@ def judge_zoned(results):
         check(not written[path] - wanted and (lost or not wanted - written[path]),
               f"{path}: blocks {written[path].most_common(5)} of {len(wanted)}")
     empty = [one["op"] for one in rows if one["kind"] == "request" and not one["bytes"]]
-    check(lost or "request_write" in empty, f"a zone was reset, which is told as {set(empty)}")
+    check(lost or "request_write" in empty, f"a zone was reset, which is recorded as {set(empty)}")
     return f"{sum(placed.values())} bios in {sum(traced.values())} requests, each at its place"
 
 

@@ -168,9 +168,9 @@ def judge_workers(results):
         methods_add_up(results.report(name))
     alone = results.report("alone.flt")
     by_method = methods(alone)
-    equal(alone["totals"]["sync"]["count"], syncs, "fsync by the VFS alone")
+    equal(alone["totals"]["sync"]["count"], syncs, "fsync only by the VFS")
     equal(tuple(by_method["splice", side]["bytes"] for side in ("read", "write")), moved,
-          "bytes spliced by the VFS alone")
+          "bytes spliced only by the VFS")
     return f"{syncs} fsync and {sum(moved)} bytes spliced by workers, apart or once"
 
 

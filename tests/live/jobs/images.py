@@ -4,7 +4,7 @@
 usage: images.py DIR OUT [--workers N] [--method fork|spawn|forkserver]
 
 DIR/images/CLASS/*.ppm (made by --make N) are images, one a file. OUT: losses, and what each worker
-read, JSON. Knows nothing of Faultline.
+read, JSON. Does not use Faultline.
 """
 import argparse
 import json

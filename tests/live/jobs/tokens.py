@@ -6,7 +6,7 @@ usage: tokens.py DIR OUT [--steps N] [--workers N] [--checkpoint-every N]
 DIR/tokens.bin (made by --make MIB) holds 16-bit tokens; samples are cut out of it in a shuffled
 order. Checkpoints go to DIR. OUT: losses and the phases as this program saw them, JSON. Under
 torch.distributed's environment variables (WORLD_SIZE, RANK, ...) each rank takes its share of the
-samples and gradients are averaged. Knows nothing of Faultline.
+samples and gradients are averaged. Does not use Faultline.
 """
 import argparse
 import json

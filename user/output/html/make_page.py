@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Makes a page at build time: puts styles, a library and our own programs into its frame, with a
-policy that allows these and nothing else, and writes it as C source. Must not know what the programs
-do.
+policy that allows these and nothing else, and writes it as C source.
 
 usage: make_page.py OUT.c NAME FRAME.html FILE...
 

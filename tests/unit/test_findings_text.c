@@ -382,7 +382,7 @@ static void make_syncs_of_many(struct made_trace *made)
 }
 
 /* One file of many in a group does not stand for the whole group. */
-static void test_files_beside_the_named(void **state)
+static void test_files_next_to_the_named(void **state)
 {
 	check_reported(make_load_of_one, "load-waits", "title", "Program blocks reading sample");
 	check_reported(make_load_of_many, "load-waits", "title",
@@ -523,7 +523,7 @@ int main(void)
 		cmocka_unit_test(test_who_syncs),
 		cmocka_unit_test(test_queue_of_its_own),
 		cmocka_unit_test(test_start_comes_second),
-		cmocka_unit_test(test_files_beside_the_named),
+		cmocka_unit_test(test_files_next_to_the_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

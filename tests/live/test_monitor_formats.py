@@ -16,7 +16,7 @@ from watching import Watching
 
 
 @unittest.skipUnless(importlib.util.find_spec("prometheus_client"), "no python3-prometheus-client")
-class Told(Watching):
+class Formats(Watching):
     def test_formats(self):
         """Both pass Prometheus' parsers and linter; OpenMetrics has units and an end."""
         from prometheus_client.openmetrics.parser import text_string_to_metric_families
