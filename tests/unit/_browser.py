@@ -27,10 +27,13 @@ def chromium():
 
 class Browser:
     def __init__(self, width=1280, height=900, dark=False, limit=60, server="file:"):
-        """Requests to `server`, which serves the page, are not problems."""
         self.size, self.dark, self.limit = (width, height), dark, limit
-        self.own = (server, "data:", "about:")
-        self.problems, self.number, self.buffer = [], 0, b""
+        self.number, self.buffer = 0, b""
+        self.serve(server)
+
+    def serve(self, server):
+        """Requests to `server`, which serves the next page, are not problems."""
+        self.own, self.problems = (server, "data:", "about:"), []
 
     def __enter__(self):
         self.profile = tempfile.mkdtemp(prefix="faultline-browser-")
@@ -131,7 +134,7 @@ class Browser:
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def open(self, path, drawn="document.documentElement?.dataset.drawn === 'all'"):
-        self.call("Page.navigate", url=path if str(path).startswith("http:")
+        self.call("Page.navigate", url=path if str(path).startswith(("http:", "about:"))
                   else pathlib.Path(path).absolute().as_uri())
         self.wait(drawn)
 

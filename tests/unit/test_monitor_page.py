@@ -31,14 +31,21 @@ TRAINS, LOADS, STRANGE = "root \u00b7 python3", "root \u00b7 loader", "root \u00
 
 
 class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = _browser.Browser()
+        cls.browser.__enter__()
+        cls.addClassCleanup(cls.browser.__exit__)
+
     def setUp(self):
         self.served = Served()
-        self.browser = _browser.Browser(server=self.served.address)
-        self.browser.__enter__()
         self.addCleanup(self.close)
+        self.browser.serve(self.served.address)
+        self.browser.resize(1280, 900)
+        self.browser.scheme(False)
 
     def close(self):
-        self.browser.__exit__()
+        self.browser.open("about:blank", "true")
         if self.served:
             self.served.__exit__()
 
