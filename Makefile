@@ -52,8 +52,10 @@ CORE_SOURCES := $(wildcard user/base/*.c user/trace/*/*.c user/analysis/*/*.c us
 CAPTURE_SOURCES := $(wildcard user/capture/*/*.c)
 MONITOR_SOURCES := $(wildcard user/monitor/*/*.c user/top/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c user/command/*/*.c)
-UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-LIVE_PROGRAMS := $(patsubst tests/live/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/*.c))
+# Tests have unique names: they are built into one directory, whichever folder they are in.
+UNIT_TESTS := $(patsubst %.c,$(BUILD)/tests/unit/%,$(notdir $(wildcard tests/unit/*/test_*.c)))
+vpath test_%.c $(wildcard tests/unit/*)
+LIVE_PROGRAMS := $(patsubst tests/live/workloads/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/workloads/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 
 # The page of report --html: our own scripts, and D3 from Debian's node-d3.
@@ -241,6 +243,10 @@ $(BUILD)/python/built: $(PYTHON_FILES) $(wildcard user/span/*.[ch])
 
 # --- tests -------------------------------------------------------------------------------------
 
+$(BUILD)/tests/unit/%.o: %.c Makefile
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -c $< -o $@
+
 # Tests of the capture side need libbpf and the kernel side's skeleton, but no kernel and no root.
 $(BUILD)/tests/unit/test_capture%.o: ALL_CFLAGS += -I$(BUILD)
 $(BUILD)/tests/unit/test_capture%.o: $(SKELETON)
@@ -288,21 +294,21 @@ $(BUILD)/tests/unit/test_output_file: $(BUILD)/user/command/common/output_file.o
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
 
-$(BUILD)/tests/live/%: tests/live/%.c Makefile
+$(BUILD)/tests/live/%: tests/live/workloads/%.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -MMD -MP -MF $@.d -pthread -o $@ $<
 
-$(BUILD)/tests/live/standing: tests/live/standing.c Makefile
+$(BUILD)/tests/live/standing: tests/live/workloads/standing.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -MMD -MP -MF $@.d -o $@ $< -lbpf
 
-$(BUILD)/tests/live/span_%: tests/live/span_%.c $(BUILD)/libfaultline.a Makefile
+$(BUILD)/tests/live/span_%: tests/live/workloads/span_%.c $(BUILD)/libfaultline.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -MMD -MP -MF $@.d \
 		-pthread -o $@ $< $(BUILD)/libfaultline.a
 
 # The same program without the library linked in: it loads it with dlopen().
-$(BUILD)/tests/live/span_opened: tests/live/span_marks.c Makefile
+$(BUILD)/tests/live/span_opened: tests/live/workloads/span_marks.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -DOPENED -MMD -MP -MF $@.d \
 		-pthread -o $@ $< -ldl

@@ -4,8 +4,9 @@
 # run in parallel, live tests one at a time. Both suites run concurrently: live tests mostly wait.
 #
 # usage: BUILD=DIR [JOBS=N] tests/run.sh [unit] [live]   (make test and make check call it)
-#   JOBS  concurrent unit tests: one per CPU by default, one fewer alongside the live tests
-#   unit  $BUILD/tests/unit/test_* for each tests/unit/test_*.c, tests/unit/*.py, tests/unit/*.sh
+#   JOBS  concurrent unit tests: by default one more than CPUs, as some wait; two fewer alongside the
+#         live tests
+#   unit  *.py and *.sh of each folder of tests/unit, and $BUILD/tests/unit/test_* for each test_*.c
 #   live  tests/live/run.py or run.sh; needs root
 # A test runs in the top directory, with BUILD, FAULTLINE (the program) and PYTHON set to absolute
 # paths, and with empty stdin. Exit status 0 means passed, 77 skipped (the last line of output says
@@ -78,10 +79,12 @@ unit_tests=()
 find_units() {
 	local source
 	shopt -s nullglob
-	# Scripts take longest, so they start first; the short tests fill the gaps at the end.
-	unit_tests=(tests/unit/[!_]*.sh tests/unit/[!_]*.py)
-	for source in tests/unit/test_*.c; do
-		unit_tests+=("$BUILD/${source%.c}")
+	# Last folders first: theirs take longest, and short tests fill the gaps at the end.
+	for source in tests/unit/{.,*}/{[!_]*.sh,[!_]*.py,test_*.c}; do
+		case $source in
+		*.c) source=${source##*/} && unit_tests=("$BUILD/tests/unit/${source%.c}" "${unit_tests[@]}") ;;
+		*) unit_tests=("$source" "${unit_tests[@]}") ;;
+		esac
 	done
 	[ ${#unit_tests[@]} != 0 ] || judge "tests/unit (has no tests)" 1 0
 }
@@ -103,7 +106,7 @@ run_units() {
 
 unit() {
 	find_units
-	run_units "${JOBS:-$(nproc)}" show_units
+	run_units "${JOBS:-$(($(nproc) + 1))}" show_units
 	show_units
 }
 

@@ -17,7 +17,7 @@ import sys
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(TOP, "tests/live"))
+sys.path[:0] = [os.path.join(TOP, "tests/live"), os.path.join(TOP, "tests/live/spans")]
 sys.dont_write_bytecode = True
 
 import harness  # noqa: E402

@@ -226,7 +226,7 @@ def static_program(name):
     """A workload without a dynamic loader, whose calls its account would not include."""
     path = machine().program(f"{name}-static")
     if not os.path.exists(path):
-        source = os.path.join(TOP, "tests/live", f"{name}.c")
+        source = os.path.join(TOP, "tests/live/workloads", f"{name}.c")
         run("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-static", "-o", path, source)
     return path
 

@@ -13,7 +13,10 @@ import time
 import traceback
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+FOLDERS = sorted(entry.path for entry in os.scandir(HERE)
+                 if entry.is_dir() and not entry.name.startswith("_"))
+sys.path[:0] = [HERE, *FOLDERS]  # modules have unique names, whichever folder they are in
 sys.dont_write_bytecode = True
 
 
@@ -84,7 +87,9 @@ def main(names):
         return 1
     import harness
 
-    tests = unittest.defaultTestLoader.discover(os.path.dirname(os.path.abspath(__file__)))
+    tests = unittest.TestSuite(
+        unittest.TestLoader().discover(folder, top_level_dir=folder) for folder in [HERE, *FOLDERS]
+    )
     chosen = unittest.TestSuite(
         t for t in each(tests) if not names or any(n in t.id() for n in names)
     )

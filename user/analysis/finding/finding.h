@@ -16,7 +16,7 @@
  *     the evidence of that column, in its unit.
  *  4. Put every number that the rule compares with into the list in finding_threshold.h, with its
  *     source, and name it in the rule's `thresholds`: --explain prints them.
- *  5. Declare it below, add it to the registry, and add to tests/unit/test_findings_rules.c a
+ *  5. Declare it below, add it to the registry, and add to tests/unit/report/test_findings_rules.c a
  *     trace that has it and a healthy one that does not; a test asserts that every row of the
  *     registry is complete. Live tests run a real program of each kind.
  *

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Checks `faultline export --to sqlite` on the traces of export_traces.c, against the tables
+exported as JSON, and its views against the report."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from _exported import ALL, call, report, trace  # noqa: E402
+from _place import InPlace  # noqa: E402
+
+
+class Database(InPlace):
+    def export(self, *names, options=(), **how):
+        done = call("export", "-q", "--to", "sqlite", "--force", "-o", self.path("x.db"),
+                    *options, *map(trace, names), **how)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(os.stat(self.path("x.db")).st_mode & 0o777, 0o600)
+        self.assertEqual(os.listdir(self.place), ["x.db"])
+        database = sqlite3.connect(self.path("x.db"))
+        self.addCleanup(database.close)
+        database.row_factory = sqlite3.Row
+        self.assertEqual(database.execute("PRAGMA integrity_check").fetchone()[0], "ok")
+        self.assertEqual(database.execute("PRAGMA foreign_key_check").fetchall(), [])
+        return database
+
+    def test_rows(self):
+        """The rows equal those of the other formats, with types."""
+        for name in ALL:
+            database, out = self.export(name), self.path("tables")
+            call("export", "-q", "--to", "jsonl", "-o", out, trace(name))
+            for file in os.listdir(out):
+                table = file.split(".")[0]
+                rows = database.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall()
+                types = {row["name"]: row["type"]
+                         for row in database.execute(f"PRAGMA table_info({table})")}
+                with open(os.path.join(out, file), encoding="utf-8") as lines:
+                    members = [json.loads(line) for line in lines]
+                members.sort(key=lambda row: row.get("id", 0) if table == "spans" else 0)
+                self.assertEqual(len(rows), len(members), (name, table))
+                for row, member in zip(rows, members):
+                    for key, kind in types.items():
+                        value, told = row[key], member[key]
+                        if told is None:
+                            self.assertIsNone(value, (table, key))
+                        elif isinstance(told, (dict, list)) and kind == "TEXT":
+                            self.assertEqual(json.loads(value), told)
+                        elif isinstance(told, str):
+                            self.assertEqual(value, told.replace("\0", "\\x00"))
+                        elif isinstance(told, int) and told >= 2**63:
+                            self.assertEqual(value, float(told))
+                        else:
+                            self.assertEqual(value, told, (table, key))
+                            self.assertEqual(kind, "REAL" if isinstance(told, float) else "INTEGER")
+            shutil.rmtree(out)
+
+    def test_memory_that_was_freed(self):
+        """The last rows reach the database after their source has been freed."""
+        dumps = []
+        for more in {}, {"MALLOC_PERTURB_": "165"}:
+            database = self.export("whole.flt", env={**os.environ, **more})
+            dumps.append(list(database.iterdump()))
+            database.close()
+        self.assertGreater(len(dumps[0]), 30)
+        self.assertEqual(dumps[0], dumps[1])
+
+    def test_views(self):
+        """The views' answers match the report."""
+        for name in "nest.flt", "random.flt", "whole.flt", "other.flt":
+            database, told = self.export(name), report(name)
+            views = {row["name"]: database.execute(f"SELECT * FROM {row['name']}").fetchall()
+                     for row in database.execute("SELECT name FROM sqlite_master "
+                                                 "WHERE type = 'view'")}
+            self.assertGreaterEqual(len(views), 10)
+            self.by_file(views, told)
+            self.by_operation(views, told)
+            self.by_method(views, told)
+            self.by_process(views, told)
+            self.sums(views, told)
+            if name == "whole.flt":
+                self.by_span(views, told)
+                self.by_step(views, told)
+                self.by_device(views, database)
+            self.slowest(views, name)
+            failed = sum(row["errors"] or 0 for row in told["operations"]
+                         if row["layer"] in ("syscall", "async"))
+            self.assertEqual(sum(row["count"] for row in views["failed"]), failed)
+
+    def by_file(self, views, told):
+        found = {(row["path"], row["reads"], row["read_bytes"] or 0, row["writes"],
+                  row["written_bytes"] or 0, row["faults"]) for row in views["by_file"]}
+        for row in told["files"]:
+            mapped = (row["mmap"] or {"faults": 0})["faults"] or 0
+            self.assertIn((row["path"], row["read"]["count"], row["read"]["bytes"],
+                           row["write"]["count"], row["write"]["bytes"], mapped), found)
+
+    def by_operation(self, views, told):
+        found = {(row["layer"], row["op"]): row for row in views["by_operation"]}
+        seen = 0
+        for row in told["operations"]:
+            if (row["layer"] not in ("syscall", "fault", "async", "vfs") or
+                    row["op"] == "dirtied"):  # part of the faults
+                continue
+            mine = found[row["layer"], row["op"]]
+            self.assertEqual((mine["count"], mine["errors"] or 0, mine["thread_time_ns"]),
+                             (row["count"], row["errors"] or 0, row["thread_time_ns"]))
+            if row["bytes"] is not None and mine["bytes"] is not None:
+                self.assertEqual(mine["bytes"], row["bytes"])
+            self.assertEqual(mine["max_ns"], row["max_ns"])
+            seen += 1
+        self.assertEqual(seen, len(found))
+
+    def by_method(self, views, told):
+        found = {(row["method"], row["op"]): row for row in views["by_method"]}
+        for row in told["methods"]:
+            if row["count"]:
+                mine = found.pop((row["method"], row["op"]))
+                self.assertEqual((mine["count"], mine["bytes"]), (row["count"], row["bytes"] or 0))
+        self.assertEqual([key for key, row in found.items() if row["count"]], [])
+
+    def by_process(self, views, told):
+        found = {(row["pid"], row["comm"]): row for row in views["by_process"]}
+        for row in told["processes"]:
+            mine = found.get((row["pid"], row["comm"]))
+            if not mine:
+                self.assertEqual((row["read"]["count"], row["write"]["count"]), (0, 0))
+                continue
+            self.assertEqual((mine["reads"], mine["read_bytes"] or 0, mine["written_bytes"] or 0),
+                             (row["read"]["count"], row["read"]["bytes"], row["write"]["bytes"]))
+            self.assertEqual(mine["faults"], row["mmap_read"]["faults"] +
+                             row["mmap_write"]["faults"])
+            self.assertEqual(mine["rank"], row["rank"])
+
+    def sums(self, views, told):
+        totals = told["totals"]
+        for view in "by_second", "by_process":
+            self.assertEqual(sum(row["thread_time_ns"] or 0 for row in views[view]),
+                             totals["io"]["thread_time_ns"], view)
+            self.assertEqual(sum(row["read_bytes"] or 0 for row in views[view]),
+                             totals["read"]["bytes"])
+        self.assertEqual(sum(row["reads"] for row in views["by_directory"]),
+                         sum(row["reads"] for row in views["by_file"]))
+        self.assertEqual(sum(row["files"] for row in views["by_directory"]),
+                         len(views["by_file"]))
+        for row in views["by_cache"]:
+            self.assertLessEqual(row["from_memory"], row["reads"])
+
+    def by_span(self, views, told):
+        found = {(row["name"], row["category"]): row for row in views["by_span"]}
+        self.assertIn(("fetch", "data"), found)
+        for row in told["spans"]:
+            mine = found.pop((row["name"], row["category"]), None)
+            if mine:
+                self.assertEqual((mine["read_bytes"] or 0, mine["written_bytes"] or 0,
+                                  mine["faults"], mine["major"]),
+                                 (row["read_bytes"], row["write_bytes"], row["faults"],
+                                  row["major"]))
+            else:
+                self.assertEqual((row["read_bytes"], row["faults"]), (0, 0))
+        self.assertEqual(found, {})
+
+    def by_step(self, views, told):
+        of_epochs = {}
+        for row in views["by_step"]:
+            of_epochs[row["epoch"]] = of_epochs.get(row["epoch"], 0) + (row["read_bytes"] or 0)
+        self.assertEqual(of_epochs, {row["epoch"]: row["read_bytes"] for row in told["epochs"]})
+        steps = {row["start_ns"]: row for row in told["steps"]}
+        self.assertEqual([row["read_bytes"] for row in views["by_step"]],
+                         [steps[at]["read_bytes"] for at in sorted(steps)])
+
+    def by_device(self, views, database):
+        row, = views["by_device"]
+        self.assertEqual((row["dev"], row["requests"], row["bytes"], row["errors"]),
+                         ("8:0", 2, 12288, 1))
+        self.assertEqual(row["queue_ns"] + row["service_ns"],
+                         database.execute("SELECT sum(dur_ns) FROM requests").fetchone()[0])
+
+    def slowest(self, views, name):
+        done = call("print", "-q", "--format", "json", trace(name))
+        durations = sorted((row["dur_ns"] for row in map(json.loads, done.stdout.splitlines())
+                            if row["layer"] in ("syscall", "fault", "async", "vfs")), reverse=True)
+        self.assertEqual([row["dur_ns"] for row in views["slowest"]], durations[:100])
+
+    def test_describe(self):
+        """The schema from --describe makes the same database."""
+        done = call("export", "--describe", "sqlite")
+        self.assertEqual(done.returncode, 0, done)
+        schema = "SELECT type, name, sql FROM sqlite_master ORDER BY name"
+        described = sqlite3.connect(":memory:")
+        described.executescript(done.stdout.decode())
+        made = [tuple(row) for row in self.export("whole.flt").execute(schema)]
+        self.assertEqual(described.execute(schema).fetchall(), made)
+        described.close()
+        # The man page lists every view, and its queries run.
+        with open("user/command/faultline.1", encoding="utf-8") as file:
+            page = file.read().replace("\\-", "-").replace("\\&", "").replace("\\(aq", "'")
+        queries = [line for line in page.splitlines() if line.startswith("sqlite3 job.db ")]
+        database = self.export("whole.flt")
+        for query in queries:
+            database.execute(query.split('"')[1]).fetchall()
+        for kind, name, _ in made:
+            if kind == "view":
+                self.assertTrue(any(f" {name} " in query or f" {name}\"" in query
+                                    for query in queries), name)
+
+    def test_hostile(self):
+        database = self.export("whole.flt")
+        paths = {row["path"] for row in database.execute("SELECT path FROM files")}
+        self.assertIn("/data/<script>alert(1)</script>,\"a\".bin", paths)
+        self.assertIn("/out/caf\u00e9\n.bin", paths)
+        path, = database.execute("SELECT path FROM calls WHERE error = 'ENOENT'").fetchone()
+        self.assertEqual(path, "/no\\xffwhere")
+
+    def test_index(self):
+        """Queries by file or by span use an index."""
+        database = self.export("whole.flt")
+        for query in ("SELECT * FROM calls WHERE file = 1", "SELECT * FROM faults WHERE file = 1",
+                      "SELECT * FROM calls WHERE span = 1", "SELECT * FROM files WHERE path = '/'"):
+            plan = database.execute("EXPLAIN QUERY PLAN " + query).fetchone()["detail"]
+            self.assertIn("USING INDEX", plan)
+
+    def test_refused(self):
+        def refused(*arguments, naming, status=2, **options):
+            done = call("export", "--to", "sqlite", *arguments, **options)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (status, 1), done)
+            self.assertIn(naming, done.stderr)
+
+        def little_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))
+
+        nest, out = trace("nest.flt"), self.path("y.db")
+        refused("-o", "-", nest, naming=b"stream")
+        refused("--table", "calls", "-o", out, nest, naming=b"--table")
+        refused("-o", out, "--op", "nothing", nest, naming=b"nothing")
+        refused("-o", out, trace("random.flt"), naming=b"cannot write the database", status=1,
+                preexec_fn=little_room)
+        self.assertEqual(os.listdir(self.place), [])
+        call("export", "--to", "sqlite", "-o", out, nest)
+        refused("-o", out, nest, naming=b"--force")
+
+
+if __name__ == "__main__":
+    unittest.main()

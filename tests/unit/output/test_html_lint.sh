@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# The programs of the pages by eslint, the pages themselves by tidy.
+set -uo pipefail
+cd "$(dirname "$(realpath "$0")")/../../.." || exit 1
+
+FAULTLINE=${FAULTLINE:-$PWD/build/faultline}
+BUILD=${BUILD:-build}
+html=user/output/html
+monitor=user/monitor/page
+for program in eslint tidy; do
+	command -v "$program" >/dev/null || { echo "$program is not installed"; exit 77; }
+done
+page=$(mktemp --suffix=.html)
+trap 'rm -f "$page"' EXIT
+failed=0
+
+# lint FILE...: as one program, which is what they are on the page: what one file has the others may
+# use.
+lint() {
+	cat "$@" | NODE_PATH=/usr/share/nodejs eslint -f unix --no-eslintrc -c "$html/.eslintrc.json" \
+		--stdin --stdin-filename page.js || failed=1
+}
+mapfile -t programs < <(find "$html" -name '*.js' ! -name main.js | sort)
+lint "${programs[@]}" "$html/main.js"
+mapfile -t programs < <(find "$monitor" -name '*.js' ! -name main.js | sort)
+lint "$html/format.js" "$html/element.js" "${programs[@]}" "$monitor/main.js"
+
+# that_is_alone PAGE: well-formed, and refers to nothing outside.
+that_is_alone() {
+	tidy -q -e "$1" || failed=1
+	if grep -oE "(src|href)=\"[^\"#]*\"|url\([^)]*\)|@import" "$1" |
+		grep -vE 'href="(data:,|jobs|metrics)"'; then
+		echo "$1 refers to something else"
+		failed=1
+	fi
+}
+
+"$FAULTLINE" report --html "$page" tests/golden/sample.flt || failed=1
+that_is_alone "$page"
+grep -q "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'" "$page" || {
+	echo "the page has no policy"
+	failed=1
+}
+
+# What is served, out of the source that it becomes.
+bytes=$(sed -n '/monitor_page\[\] = {/,/};/p' "$BUILD/monitor_page.c" | grep -oE '\b[0-9]+\b' | head -n -1)
+# shellcheck disable=SC2086,SC2059
+printf "$(printf '\\x%02x' $bytes)" >"$page"
+that_is_alone "$page"
+exit $failed

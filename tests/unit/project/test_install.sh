@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# make install and uninstall: which files are installed where, that the loader's cache is
+# updated, that nothing stays behind.
+set -uo pipefail
+cd "$(dirname "$(realpath "$0")")/../../.." || exit 1
+
+BUILD=${BUILD:-build}
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+failed=0
+
+complain() {
+	echo "$*"
+	failed=1
+}
+
+# A loader's cache of our own: it notes that it was called.
+printf '#!/bin/sh\necho called >>"%s/told"\n' "$place" >"$place/ldconfig"
+chmod 755 "$place/ldconfig"
+
+try() {
+	make -s BUILD="$BUILD" LDCONFIG="$place/ldconfig" "$@" >"$place/log" 2>&1 || {
+		cat "$place/log"
+		complain "make $* failed"
+	}
+}
+
+wanted="bin/faultline share/man/man1/faultline.1 share/man/man5/faultline-trace.5 share/man/man7/faultline-recipes.7 share/bash-completion/completions/faultline share/zsh/site-functions/_faultline share/fish/vendor_completions.d/faultline.fish
+	include/faultline.h lib/libfaultline.a lib/libfaultline.so lib/libfaultline.so.0
+	lib/pkgconfig/faultline.pc lib/faultline/python/faultline/__init__.py lib/faultline/python/hook
+	lib/systemd/system/faultline-monitor.service share/faultline/monitor/alerts.yml
+	share/faultline/monitor/grafana.json share/faultline/monitor/kubernetes.yaml
+	share/faultline/monitor/prometheus.yml share/faultline/monitor/slurm-epilog.sh
+	share/faultline/monitor/slurm-prolog.sh"
+
+try install PREFIX="$place/usr"
+[ -s "$place/told" ] || complain "the loader's cache was not renewed"
+for file in $wanted; do
+	[ -e "$place/usr/$file" ] || complain "install makes no $file"
+done
+"$place/usr/bin/faultline" --version >/dev/null || complain "what was installed does not run"
+grep -q "^prefix=$place/usr" "$place/usr/lib/pkgconfig/faultline.pc" || complain "faultline.pc names another prefix"
+
+grep -q "^ExecStart=$place/usr/bin/faultline " "$place/usr/lib/systemd/system/faultline-monitor.service" ||
+	complain "the unit starts another program"
+
+touch "$place/usr/lib/of-another"
+rm "$place/told"
+try uninstall PREFIX="$place/usr"
+[ -s "$place/told" ] || complain "uninstall left the library in the loader's cache"
+left=$(cd "$place/usr" && find . ! -type d)
+[ "$left" = ./lib/of-another ] || complain "after uninstall there is: $left"
+
+rm "$place/told"
+try install DESTDIR="$place/root" PREFIX=/usr
+[ -e "$place/root/usr/bin/faultline" ] || complain "DESTDIR is not used"
+[ ! -e "$place/told" ] || complain "with DESTDIR the machine's own cache was renewed"
+try uninstall DESTDIR="$place/root" PREFIX=/usr
+left=$(cd "$place/root" && find . ! -type d)
+[ -z "$left" ] || complain "after uninstall there is: $left"
+exit $failed
