@@ -245,7 +245,7 @@ $(BUILD)/python/built: $(PYTHON_FILES) $(wildcard user/span/*.[ch])
 
 $(BUILD)/tests/unit/%.o: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -MF $@.d -c $< -o $@
 
 # Tests of the capture side need libbpf and the kernel side's skeleton, but no kernel and no root.
 $(BUILD)/tests/unit/test_capture%.o: ALL_CFLAGS += -I$(BUILD)
@@ -500,4 +500,4 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 -include $(CORE_OBJECTS:.o=.d) $(CAPTURE_OBJECTS:.o=.d) $(MONITOR_OBJECTS:.o=.d) $(COMMAND_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d $(BUILD)/bpf/probe_read.bpf.d
--include $(UNIT_TESTS:=.d) $(BUILD)/tests/unit/export_traces.d $(SERVING_PROGRAMS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)
+-include $(UNIT_TESTS:=.o.d) $(BUILD)/tests/unit/export_traces.d $(SERVING_PROGRAMS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)

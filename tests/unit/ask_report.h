@@ -96,11 +96,16 @@ MADE void check_null(const struct report *report, const char *table, size_t row,
 		fail_msg("%s[%zu].%s is not null", table, row, column);
 }
 
-/* Ends a single trace and reports on it; frees both. */
+/* Ends a single trace and reports on it; done() frees both. */
+MADE struct report *report_between(struct made_trace *made, uint64_t start_ns, uint64_t end_ns)
+{
+	made_finish(made, start_ns, end_ns);
+	return made_report(&made->reader, 1);
+}
+
 MADE struct report *report_of(struct made_trace *made, uint64_t end_ns)
 {
-	made_finish(made, 0, end_ns);
-	return made_report(&made->reader, 1);
+	return report_between(made, 0, end_ns);
 }
 
 MADE void done(struct made_trace *made, struct report *report)

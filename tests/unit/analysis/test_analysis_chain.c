@@ -63,8 +63,7 @@ TEST(test_own_requests)
 	     .request = 5);
 	/* A removed or missing file has a name but no ID. */
 	CALL(&made, .time = 5000, .dur = 50, .pid = 100, .op = M_UNLINK, .path = "/gone");
-	made_finish(&made, 0, 10000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 10000);
 
 	check_line(report, "slowest", 0, 1000, 650, 150, 200, 3);
 	check_line(report, "slowest", 1, 600, 400, 0, 200, 1);
@@ -127,8 +126,7 @@ TEST(test_absent)
 
 	BEGIN(&made, .off = "block");
 	CALL(&made, .time = 1000, .dur = 1000, .pid = 100, .op = M_PREAD, .result = 9);
-	made_finish(&made, 0, 10000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 10000);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		assert_true(report_table(report, names[i])->absent);
 		assert_non_null(report_table(report, names[i])->note);

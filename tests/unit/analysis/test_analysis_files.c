@@ -46,8 +46,7 @@ TEST(test_identity)
 	CALL(&made, .time = 1300, .dur = 8, .pid = 10, .op = M_READ, .file = 4, .result = 8);
 	CALL(&made, .time = 1400, .dur = 7, .pid = 10, .op = M_READ, .file = 5, .result = 16);
 	CALL(&made, .time = 1500, .dur = 6, .pid = 10, .op = M_READ, .file = 77, .result = 32);
-	made_finish(&made, 10, 2000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 2000);
 	assert_int_equal(report_table(report, "files")->row_count, 5);
 	row = find_row(report, "files", "path", "/data/new");
 	assert_int_equal(row, 0); /* most time first */
@@ -93,8 +92,7 @@ TEST(test_deleted)
 	CALL(&made, .time = 300, .pid = 10, .op = M_FSTAT, .file = 2);
 	FAULT(&made, .time = 400, .pid = 10, .file = 3, .flags = TRACE_FAULT_UNLINKED);
 	CALL(&made, .time = 500, .pid = 10, .op = M_FSTAT, .file = 4);
-	made_finish(&made, 10, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000);
 	for (size_t i = 0; i < 3; i++) {
 		const struct cell *cell = ask(
 			report, "files", find_row(report, "files", "path", paths[i]), "deleted");
@@ -135,8 +133,7 @@ TEST(test_uses)
 	made_cache(&made, 650, 1, 20480);
 	made_indirect(&made, 660, 1, 8192, 4096, M_WRITE);
 	CALL(&made, .time = 700, .dur = 3, .pid = 10, .op = M_CLOSE, .file = 1);
-	made_finish(&made, 10, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000);
 	assert_int_equal(report_table(report, "files")->row_count, 1);
 	CHECK(report, "files", 0, "processes", 2);
 	CHECK(report, "files", 0, "opens", 1);
@@ -182,8 +179,7 @@ TEST(test_written_first)
 	CALL(&made, .time = 200, .dur = 20, .pid = 10, .op = M_READ, .file = 1, .result = 5);
 	CALL(&made, .time = 300, .dur = 30, .pid = 10, .op = M_READ, .file = 1, .result = -EIO);
 	CALL(&made, .time = 400, .dur = 40, .pid = 10, .op = M_WRITE, .file = 1, .result = 7);
-	made_finish(&made, 10, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000);
 	CHECK(report, "files", 0, "write.count", 2);
 	CHECK(report, "files", 0, "write.bytes", 67);
 	CHECK(report, "files", 0, "write.time_ns", 50);
@@ -205,8 +201,7 @@ TEST(test_both_ends_of_a_transfer)
 	CALL(&made, .time = 100, .dur = 10, .pid = 10, .op = M_SENDFILE, .file = 1, .file2 = 2,
 	     .offset = 0, .asked = 1000, .result = 900, .flags = TRACE_OP_UNLINKED, .fetched = 8192,
 	     .created = 4096);
-	made_finish(&made, 10, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000);
 	row = find_row(report, "files", "path", "/from");
 	CHECK(report, "files", row, "read.bytes", 900);
 	CHECK(report, "files", row, "read.fetched_bytes", 8192);
@@ -267,8 +262,7 @@ TEST(test_patterns)
 	FAULT(&made, .time = 202, .pid = 10, .file = 1, .offset = 65536); /* sequential */
 	FAULT(&made, .time = 203, .pid = 10, .file = 1, .offset = 65536); /* same page again: random
 									   */
-	made_finish(&made, 10, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000);
 	CHECK(report, "files", 0, "pattern.consecutive", 5);
 	CHECK(report, "files", 0, "pattern.sequential", 6);
 	CHECK(report, "files", 0, "pattern.random", 2);
@@ -311,8 +305,7 @@ TEST(test_reads_among_writes)
 		write_at(&made, 109, 30, 9300);
 		read_at(&made, 110, 30, 0, 100);   /* first read */
 		read_at(&made, 111, 20, 900, 100); /* sequential */
-		made_finish(&made, 10, 1000);
-		report = made_report(&made.reader, 1);
+		report = report_between(&made, 10, 1000);
 		CHECK(report, "files", 0, "read.pattern.consecutive", 3);
 		CHECK(report, "files", 0, "read.pattern.sequential", 4);
 		CHECK(report, "files", 0, "read.pattern.random", 1);
@@ -334,8 +327,7 @@ TEST(test_only_writes)
 	read_at(&made, 99, 10, 0, -EIO);
 	for (uint64_t i = 0; i < 5; i++)
 		write_at(&made, 100 + i, 10, 100 * i);
-	made_finish(&made, 10, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000);
 	CHECK(report, "files", 0, "pattern.consecutive", 4);
 	CHECK(report, "files", 0, "pattern.followed", 4);
 	CHECK(report, "files", 0, "read.pattern.sequential", 0);
@@ -357,8 +349,7 @@ TEST(test_threads_in_turn)
 	read_at(&made, 101, 20, 0, 100);
 	read_at(&made, 102, 10, 100, 100);
 	read_at(&made, 103, 20, 50, 100); /* backward */
-	made_finish(&made, 10, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000);
 	CHECK(report, "files", 0, "pattern.followed", 2);
 	CHECK(report, "files", 0, "pattern.backward", 1);
 	CHECK(report, "files", 0, "pattern.sequential", 1);
@@ -375,8 +366,7 @@ TEST(test_size_of_a_mapped_file)
 	make_start(&made);
 	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .size = 5000, .path = "/f");
 	FAULT(&made, .time = 200, .pid = 10, .file = 1, .offset = 4096);
-	made_finish(&made, 10, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000);
 	CHECK(report, "files", 0, "size_bytes", 5000);
 	done(&made, report);
 }
@@ -484,8 +474,7 @@ TEST(test_failed_lookups)
 	fail_at(&made, 160, 1, NULL, -EBADF);	 /* no path: not a lookup */
 	fail_at(&made, 170, 0, "/top", -ENOTDIR);
 	fail_at(&made, 180, 0, "/etc/y", -ENOENT);
-	made_finish(&made, 10, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000);
 	assert_int_equal(report_table(report, "failed_lookups")->row_count, 4);
 	check_text(report, "failed_lookups", 0, "directory", "/usr/lib");
 	CHECK(report, "failed_lookups", 0, "count", 3);
@@ -519,8 +508,7 @@ TEST(test_many_directories)
 		snprintf(path, sizeof(path), "/d%d/f", i);
 		fail_at(&made, 100 + i, 0, path, -ENOENT);
 	}
-	made_finish(&made, 10, 1000000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 1000000);
 	rows = report_table(report, "failed_lookups")->row_count;
 	assert_int_equal(rows, LIMIT + 1);
 	for (size_t i = 0; i < rows; i++)

@@ -274,8 +274,7 @@ static void test_report(void **state)
 	assert_int_equal(ranks->cells[1].uint, 0); /* rank 0 has no GPU here */
 	assert_int_equal(ranks->cells[ranks->column_count + 1].uint, 4250);
 	assert_int_equal(ranks->cells[ranks->column_count + 3].uint, 3000 - 500 - 750);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 	gpu_free(&gpu);
 }
 

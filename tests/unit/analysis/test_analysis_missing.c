@@ -118,8 +118,7 @@ TEST(test_unseen)
 		made.kinds[TRACE_FAULT].events = cases[i].faults;
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			made.kinds[kind].lost = made.kinds[kind].events;
-		made_finish(&made, 50, 1050);
-		report = made_report(&made.reader, 1);
+		report = report_between(&made, 50, 1050);
 		if (cases[i].says)
 			assert_non_null(strstr(caveat(report, "unseen"), cases[i].says));
 		else
@@ -144,8 +143,7 @@ TEST(test_notes)
 		(struct trace_operation_total) { .count = 3, .thread_time_ns = 30 };
 	made.totals.notes = notes;
 	made.totals.note_count = sizeof(notes) / sizeof(notes[0]);
-	made_finish(&made, 50, 1050);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 50, 1050);
 	assert_non_null(strstr(caveat(report, "unfollowed"), "2 child processes"));
 	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
 	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on unknown mappings"));

@@ -58,8 +58,7 @@ TEST(test_lives)
 	EXIT(&made, .time = 1600, .pid = 12, .comm = "thread", .tid = 14, .code = 9);
 	EXIT(&made, .time = 1900, .pid = 10, .comm = "python3", .thread_only = 1);
 	EXIT(&made, .time = 2000, .pid = 10, .tid = 19, .comm = "last thread", .code = 0);
-	made_finish(&made, 1000, 2000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 1000, 2000);
 	assert_int_equal(report_table(report, "processes")->row_count, 4);
 
 	CHECK(report, "processes", 0, "pid", 10); /* ordered by start time */
@@ -111,8 +110,7 @@ TEST(test_ranks)
 	made_fork(&made, 180, 22, 32);
 	EXEC(&made, .time = 190, .pid = 32, .comm = "odd", .command = "odd", .rank = 3);
 	made_fork(&made, 200, 10, 13);
-	made_finish(&made, 100, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 100, 1000);
 	check_null(report, "processes", find_process(report, 10, -1), "rank");
 	CHECK(report, "processes", find_process(report, 11, -1), "rank", 0);
 	CHECK(report, "processes", find_process(report, 21, -1), "rank", 0);
@@ -142,8 +140,7 @@ TEST(test_own_numbers)
 	CALL(&made, .time = 310, .dur = 6, .pid = 20, .op = M_FSTAT, .file = 1);
 	FAULT(&made, .time = 400, .dur = 8, .pid = 20, .file = 1, .flags = TRACE_FAULT_MAJOR,
 	      .fetched = 8192);
-	made_finish(&made, 0, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 1000);
 	CHECK(report, "processes", 0, "read.count", 2);
 	CHECK(report, "processes", 0, "read.errors", 1);
 	CHECK(report, "processes", 0, "read.bytes", 10);
@@ -192,8 +189,7 @@ TEST(test_pid_reuse)
 	/* Two threads that exit at once both consider themselves the last. */
 	EXIT(&made, .time = 800, .pid = 11, .comm = "third", .code = 3 << 8);
 	EXIT(&made, .time = 801, .pid = 11, .tid = 99, .comm = "third", .code = 3 << 8);
-	made_finish(&made, 100, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 100, 1000);
 	assert_int_equal(report_table(report, "processes")->row_count, 4);
 	row = find_process(report, 11, 100);
 	check_text(report, "processes", row, "comm", "first");
@@ -225,8 +221,7 @@ TEST(test_unknown_pids)
 	read_once(&made, 600, 0, 8);
 	EXIT(&made, .time = 700, .pid = 44, .comm = "late", .code = 0);
 	read_once(&made, 650, 44, 16);
-	made_finish(&made, 100, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 100, 1000);
 	assert_int_equal(report_table(report, "processes")->row_count, 3);
 	CHECK(report, "processes", 0, "pid", 33);
 	CHECK(report, "processes", 0, "start_ns", 200);
@@ -372,8 +367,7 @@ TEST(test_tables)
 	struct report *report;
 
 	BEGIN(&made);
-	made_finish(&made, 0, 0);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 0);
 	assert_int_equal(report->table_count, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct table *table = report->tables[i];

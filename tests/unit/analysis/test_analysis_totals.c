@@ -39,8 +39,7 @@ TEST(test_merged_time)
 	struct report *report;
 
 	make_overlap(&made);
-	made_finish(&made, 50, 1050);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 50, 1050);
 	CHECK(report, "totals", 0, "read.count", 3);
 	CHECK(report, "totals", 0, "read.errors", 1);
 	CHECK(report, "totals", 0, "read.bytes", 8096);
@@ -117,8 +116,7 @@ TEST(test_families)
 	struct report *report;
 
 	make_families(&made);
-	made_finish(&made, 0, 3000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 3000);
 	CHECK(report, "totals", 0, "metadata.count", 2);
 	CHECK(report, "totals", 0, "metadata.errors", 1);
 	CHECK(report, "totals", 0, "metadata.time_ns", 30);
@@ -231,8 +229,7 @@ TEST(test_over_and_over)
 		CALL(&made, .time = 1000 + 100 * i, .dur = 10 + i % 3, .pid = 10, .op = M_PREAD,
 		     .file = 1, .offset = i * 4096 * (i % 2), .asked = 8192, .result = 4096,
 		     .fetched = 512, .flags = TRACE_OP_DIRECT);
-	made_finish(&made, 0, 100000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 100000);
 	CHECK(report, "totals", 0, "read.count", 300);
 	CHECK(report, "totals", 0, "read.errors", 0);
 	CHECK(report, "totals", 0, "read.bytes", 300 * 4096);
@@ -254,8 +251,7 @@ TEST(test_over_and_over)
 	for (unsigned int i = 0; i < 300; i++)
 		CALL(&made, .time = 1000 + 100 * i, .dur = 5, .pid = 10, .op = M_PREAD,
 		     .result = -EIO);
-	made_finish(&made, 0, 100000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 100000);
 	CHECK(report, "totals", 0, "read.errors", 300);
 	CHECK(report, "totals", 0, "read.bytes", 0);
 	CHECK(report, "operations", 0, "errors", 300);
@@ -272,8 +268,7 @@ TEST(test_methods)
 	     .asked = 512, .result = 512, .flags = TRACE_OP_DIRECT);
 	CALL(&made, .time = 2505, .dur = 10, .pid = 10, .tid = 11, .op = M_WRITE, .file = 1,
 	     .offset = 0, .asked = 512, .result = 512, .flags = TRACE_OP_DIRECT);
-	made_finish(&made, 0, 3000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 3000);
 	assert_int_equal(report_table(report, "methods")->row_count, 8);
 	assert_int_equal(method(report, "syscall", "read", "count"), 1);
 	assert_int_equal(method(report, "syscall", "read", "bytes"), 10);
@@ -303,8 +298,7 @@ TEST(test_operations)
 	size_t row;
 
 	make_families(&made);
-	made_finish(&made, 0, 3000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 3000);
 	assert_int_equal(report_table(report, "operations")->row_count, 12);
 	row = find_row(report, "operations", "op", "sendfile");
 	check_text(report, "operations", row, "layer", "syscall");
@@ -379,8 +373,7 @@ TEST(test_percentiles_and_sizes)
 			     .asked = borders[j].asked);
 			expected += !strcmp(borders[j].column, borders[i].column);
 		}
-		made_finish(&made, 0, 10000);
-		report = made_report(&made.reader, 1);
+		report = report_of(&made, 10000);
 		CHECK(report, "operations", 0, borders[i].column, expected);
 		CHECK(report, "operations", 0, "p50_ns", (i + 1 + 1) / 2);
 		CHECK(report, "operations", 0, "p99_ns", i + 1);
@@ -415,8 +408,7 @@ TEST(test_lost)
 	made.kinds[TRACE_SYSCALL].lost += 103;
 	made.kinds[TRACE_FAULT].events += 10;
 	made.kinds[TRACE_FAULT].lost += 10;
-	made_finish(&made, 50, 1050);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 50, 1050);
 	CHECK(report, "trace", 0, "lost.total", 113);
 	CHECK(report, "trace", 0, "unaccounted", 0);
 	assert_true(ask(report, "trace", 0, "times_are_lower_bounds")->flag);
@@ -468,8 +460,7 @@ TEST(test_unaccounted)
 	made.kinds[TRACE_SYSCALL].events += 5;
 	made.kinds[TRACE_SYSCALL].lost += 2;
 	made.kinds[TRACE_EXEC].events--;
-	made_finish(&made, 0, 3000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 3000);
 	CHECK(report, "trace", 0, "unaccounted", 3 + 1);
 	CHECK(report, "trace", 0, "lost.total", 2);
 	done(&made, report);
@@ -490,8 +481,7 @@ TEST(test_submissions)
 	made.operations[M_AIO].submissions = 3;
 	made.operations[M_SQPOLL].count = 2;
 	made.operations[M_SQPOLL].errors = 1;
-	made_finish(&made, 0, 3000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 3000);
 	CHECK(report, "totals", 0, "async.submissions_not_traced", 110);
 	CHECK(report, "totals", 0, "async.io_uring", 107);
 	CHECK(report, "totals", 0, "async.libaio", 3);

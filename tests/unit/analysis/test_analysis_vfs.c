@@ -66,8 +66,7 @@ static void test_with_calls(void **state)
 	size_t files;
 
 	make_with_calls(&made);
-	made_finish(&made, 0, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 1000);
 	CHECK(report, "totals", 0, "read.count", 3);
 	CHECK(report, "totals", 0, "read.bytes", 4096 + 256 + 50);
 	/* Operations inside a call add no time beyond the call's. */
@@ -84,8 +83,7 @@ static void test_with_calls(void **state)
 	files = row_of(report, "operations", "layer", "vfs", "op", "vfs_iter_read_apart");
 	CHECK(report, "operations", files, "count", 2);
 	CHECK(report, "operations", files, "bytes", 4096 + 8192);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Lost events: values outside the totals gain nothing, the rest gain what the kernel counted. */
@@ -99,13 +97,11 @@ static void test_lost(void **state)
 	made.operations[M_APART].bytes += 5000;
 	made.operations[M_KERNEL_READ].count += 2;
 	made.operations[M_KERNEL_READ].bytes += 100;
-	made_finish(&made, 0, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 1000);
 	CHECK(report, "totals", 0, "read.count", 5);
 	CHECK(report, "totals", 0, "read.bytes", 4096 + 256 + 50 + 100);
 	check_method(report, "kernel", "read", 4, 406, 30);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 static void test_without_calls(void **state)
@@ -127,8 +123,7 @@ static void test_without_calls(void **state)
 	    .result = 700);
 	VFS(&made, .time = 500, .dur = 50, .pid = 10, .op = M_VFS_READ, .file = 1, .asked = 10,
 	    .result = -EIO);
-	made_finish(&made, 0, 1000);
-	report = made_report(&made.reader, 1);
+	report = report_of(&made, 1000);
 	CHECK(report, "totals", 0, "read.count", 4);
 	CHECK(report, "totals", 0, "read.errors", 1);
 	CHECK(report, "totals", 0, "read.bytes", 4096 + 512 + 700);
@@ -140,8 +135,7 @@ static void test_without_calls(void **state)
 	check_method(report, "direct", "read", 1, 512, 20);
 	check_method(report, "splice", "read", 1, 700, 30);
 	check_method(report, "splice", "write", 1, 700, 40);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* For tests of the Python reader. */

@@ -32,8 +32,7 @@ static struct report *new_report(const struct run *run)
 		     .file = 1, .result = 100);
 	made.kinds[TRACE_SYSCALL].events += run->lost;
 	made.kinds[TRACE_SYSCALL].lost += run->lost;
-	made_finish(&made, 10, 10 + run->duration_ns);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 10 + run->duration_ns);
 	made_close(&made);
 	return report;
 }

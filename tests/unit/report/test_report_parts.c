@@ -54,8 +54,7 @@ TEST(test_places)
 			CALL(&made, .time = 100 + id * 100, .dur = 10, .pid = 10, .op = M_READ,
 			     .file = id, .result = kinds[i].bytes);
 		}
-	made_finish(&made, 10, 100000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 100000);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		size_t row;
 
@@ -93,8 +92,7 @@ TEST(test_paths_of_own_modules)
 		CALL(&made, .time = 100 + id * 100, .dur = 10, .pid = 10, .op = M_READ, .file = id,
 		     .result = 1);
 	}
-	made_finish(&made, 10, 100000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 100000);
 	assert_int_equal(report_table(report, "paths")->row_count, 2);
 	check_text(report, "paths", 0, "path", "programs, libraries and modules");
 	CHECK(report, "paths", 0, "files", 10 * (kinds - 1));
@@ -126,8 +124,7 @@ TEST(test_paths_of_many)
 			 .path = "/other/a/1.bin");
 		CALL(&made, .time = 50000, .dur = 5, .pid = 10, .op = M_READ, .file = 200,
 		     .result = 5);
-		made_finish(&made, 10, 100000);
-		report = made_report(&made.reader, 1);
+		report = report_between(&made, 10, 100000);
 		assert_int_equal(report_table(report, "paths")->row_count, 2);
 		check_text(report, "paths", 0, "path", "/data/**.bin");
 		CHECK(report, "paths", 0, "files", count * 3);
@@ -155,8 +152,7 @@ TEST(test_paths_of_names)
 	CALL(&made, .time = 2000, .dur = 2, .pid = 10, .op = M_UNLINK, .path = "nowhere");
 	CALL(&made, .time = 3000, .dur = 1, .pid = 10, .op = M_FSTAT, .path = "/proc/1/none",
 	     .result = -2);
-	made_finish(&made, 10, 100000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 100000);
 	assert_int_equal(report_table(report, "paths")->row_count, 4);
 	row = find_row(report, "paths", "path", "/data");
 	CHECK(report, "paths", row, "time_ns", 57);
@@ -187,8 +183,7 @@ TEST(test_paths_of_one_path)
 		CALL(&made, .time = 100 + id * 100, .dur = 10, .pid = 10, .op = M_READ, .file = id,
 		     .result = 5);
 	}
-	made_finish(&made, 10, 100000);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 100000);
 	assert_int_equal(report_table(report, "paths")->row_count, 2);
 	row = find_row(report, "paths", "path", "/data/job.db-journal");
 	CHECK(report, "paths", row, "files", 12);
@@ -212,8 +207,7 @@ TEST(test_metadata_leads)
 		     .path = i % 4 ? "/data/images/x.jpg" : "/data/labels/x.txt");
 	CALL(&made, .time = 3 * MS, .dur = 1000, .pid = 10, .op = M_OPENAT, .result = -2,
 	     .path = "/none/x");
-	made_finish(&made, 10, 10 + 10 * MS);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 10 + 10 * MS);
 	note = report_by(report, &analysis_access)->note;
 	assert_non_null(note);
 	assert_non_null(strstr(note, "newfstatat 1.0 ms in 100 calls"));
@@ -230,8 +224,7 @@ TEST(test_caveats)
 	struct report *report;
 
 	make_run(&made);
-	made_finish(&made, 10, 10 + 10 * MS);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 10 + 10 * MS);
 	assert_int_equal(report_table(report, "caveats")->row_count, 0);
 	done(&made, report);
 
@@ -240,8 +233,7 @@ TEST(test_caveats)
 	made.kinds[TRACE_SYSCALL].events += 3;
 	made.totals.survivors = survivors;
 	made.totals.survivor_count = 2;
-	made_finish(&made, 10, 10 + 10 * MS);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 10 + 10 * MS);
 	check_text(report, "caveats", find_row(report, "caveats", "id", "lost"), "weight",
 		   "warning");
 	check_text(report, "caveats", find_row(report, "caveats", "id", "survivors"), "text",
@@ -321,8 +313,7 @@ TEST(test_screen)
 	struct report *report;
 
 	make_run(&made);
-	made_finish(&made, 10, 10 + 10 * MS);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, 10 + 10 * MS);
 	for (size_t width = 60; width <= 200; width += 20) {
 		const struct style plain = { .width = width };
 		const struct style colour = { .width = width, .colour = true };
@@ -374,8 +365,7 @@ TEST(test_ended)
 
 		make_run(&made);
 		made.totals.exit_code = cases[i].code;
-		made_finish(&made, 10, 10 + 10 * MS);
-		report = made_report(&made.reader, 1);
+		report = report_between(&made, 10, 10 + 10 * MS);
 		sink_open_memory(&out);
 		screen_write(&out, report, &plain);
 		sink_bytes(&out, "", 1);

@@ -74,7 +74,7 @@ def events(code, **more):
     return listen("from faultline import *\nimport faultline\n" + textwrap.dedent(code), **more)[1]
 
 
-def told(listed):
+def as_text(listed):
     """Events as short text: '+name' for a begin, '-name' for its end, '=name' for a recorded span,
     '!name' for an instant."""
     names, lines = {}, []

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from _dftracer_scenarios import SCENARIOS, program
-from _span_listening import HOOK, listen, run, told
+from _span_listening import HOOK, listen, run, as_text
 
 HOOKED = {"PYTHONPATH": HOOK, "FAULTLINE_PYTHON_SPANS": "dftracer"}
 IMPORTS = """
@@ -209,7 +209,7 @@ class Functions(unittest.TestCase):
             try: f()
             except KeyError: log.log_metadata_event("caught", 1)
         """)
-        self.assertEqual(told(listed), "=f !caught")
+        self.assertEqual(as_text(listed), "=f !caught")
 
     def test_switched_off(self):
         self.assertEqual(events("""
@@ -358,7 +358,7 @@ class Logger(unittest.TestCase):
             ai.pipeline.epoch.start(metadata=True); ai.pipeline.epoch.stop(metadata=True)
             log.finalize()
         """)
-        self.assertEqual(told(listed), "!key !k !epoch.start !epoch.end")
+        self.assertEqual(as_text(listed), "!key !k !epoch.start !epoch.end")
         self.assertEqual(listed[0].args, {"value": "value"})
 
     def test_leaves_nothing_behind(self):

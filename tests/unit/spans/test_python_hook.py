@@ -8,7 +8,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from _place import InPlace  # noqa: E402
-from _span_listening import HOOK, PACKAGE, listen, run, told  # noqa: E402
+from _span_listening import HOOK, PACKAGE, listen, run, as_text  # noqa: E402
 
 
 class Place(InPlace):
@@ -85,14 +85,14 @@ class Imports(Place):
             assert 'return x' in inspect.getsource(torch.serialization.save)
             assert 'exec_module' not in vars(torch.serialization.__loader__)
         """, call=listen)
-        self.assertEqual(told(listed), "+torch.save -torch.save +torch.load -torch.load")
+        self.assertEqual(as_text(listed), "+torch.save -torch.save +torch.load -torch.load")
         self.assertEqual(listed[0].category, b"checkpoint")
 
     def test_what_is_imported_while_it_is_imported_is_marked(self):
         self.write("torch/__init__.py", "from .serialization import save")
         self.write("torch/serialization.py", "def save(): pass\ndef load(): pass")
         _, listed = self.start("import torch; torch.save()", call=listen)
-        self.assertEqual(told(listed), "+torch.save -torch.save")
+        self.assertEqual(as_text(listed), "+torch.save -torch.save")
 
     def test_no_such_module(self):
         done = self.start("""
@@ -120,7 +120,7 @@ def load(): pass
             import torch.serialization
             torch.serialization.save()
         """, call=listen)
-        self.assertEqual(told(listed), "+torch.save -torch.save")
+        self.assertEqual(as_text(listed), "+torch.save -torch.save")
 
 
 class OtherVersions(Place):

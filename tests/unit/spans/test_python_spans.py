@@ -4,7 +4,7 @@ fires."""
 
 import unittest
 
-from _span_listening import events, listen, run, told
+from _span_listening import events, listen, run, as_text
 
 
 class Blocks(unittest.TestCase):
@@ -34,7 +34,7 @@ class Blocks(unittest.TestCase):
                 with span('b'): pass
                 with span('c'): pass
         """)
-        self.assertEqual(told(listed), "+a +b -b +c -c -a")
+        self.assertEqual(as_text(listed), "+a +b -b +c -c -a")
         self.assertEqual(len({event.id for event in listed}), 3)
 
     def test_an_exception_ends_it_and_passes(self):
@@ -47,7 +47,7 @@ class Blocks(unittest.TestCase):
             else:
                 raise SystemExit(9)
         """)
-        self.assertEqual(told(listed), "+a -a !caught")
+        self.assertEqual(as_text(listed), "+a -a !caught")
 
     def test_one_object_again_and_in_itself(self):
         listed = events("""
@@ -56,7 +56,7 @@ class Blocks(unittest.TestCase):
             with s:
                 with s: instant('deep')
         """)
-        self.assertEqual(told(listed), "+s -s +s +s !deep -s -s")
+        self.assertEqual(as_text(listed), "+s -s +s +s !deep -s -s")
         outer, inner = listed[2], listed[3]
         self.assertEqual([listed[5].id, listed[6].id], [inner.id, outer.id])
 
@@ -73,14 +73,14 @@ class Blocks(unittest.TestCase):
 
 class Callbacks(unittest.TestCase):
     def test_begin_and_end(self):
-        self.assertEqual(told(events("s = span('s').begin(); instant('in'); s.end()")), "+s !in -s")
+        self.assertEqual(as_text(events("s = span('s').begin(); instant('in'); s.end()")), "+s !in -s")
 
     def test_ended_twice_or_never_begun(self):
         listed = events("s = span('s'); s.end(); s.begin(); s.end(); s.end()")
-        self.assertEqual(told(listed), "+s -s")
+        self.assertEqual(as_text(listed), "+s -s")
 
     def test_never_ended(self):
-        self.assertEqual(told(events("span('s').begin()")), "+s")
+        self.assertEqual(as_text(events("span('s').begin()")), "+s")
 
     def test_ended_on_another_thread(self):
         begin, end = events("""
@@ -138,7 +138,7 @@ class Threads(unittest.TestCase):
         by_process = {}
         for event in listed:
             by_process.setdefault(event.pid, []).append(event)
-        self.assertEqual(sorted(told(each) for each in by_process.values()),
+        self.assertEqual(sorted(as_text(each) for each in by_process.values()),
                          ["+child !there -child"] * 2 + ["+parent -parent"])
 
     def test_a_span_open_at_fork_ends_in_both(self):
@@ -194,7 +194,7 @@ class Decorators(unittest.TestCase):
             assert f(1, b=2) == 3 and c.m() is c and C.c1() is C.c2() is c.c2() is C
             assert C.s1(5) == c.s1(5) == c.s2(5) == C.s2(5) == 5
         """)
-        self.assertEqual(told(listed).split()[::2],
+        self.assertEqual(as_text(listed).split()[::2],
                          ["+f", "+m", "+inner-class", "+outer-class", "+outer-class",
                           "+inner-static", "+inner-static", "+outer-static", "+outer-static"])
         self.assertEqual((listed[0].category, listed[0].args), (b"c", {"k": 1}))
@@ -208,7 +208,7 @@ class Decorators(unittest.TestCase):
             try: f(2)
             except ValueError: instant('caught')
         """)
-        self.assertEqual(told(listed), "+f +f +f -f -f -f !caught")
+        self.assertEqual(as_text(listed), "+f +f +f -f -f -f !caught")
         ids = [event.id for event in listed[:6]]
         self.assertEqual(ids[3:], ids[2::-1])
 
@@ -260,7 +260,7 @@ class Coroutines(unittest.TestCase):
             async def main(): return await asyncio.gather(task(3), task(1), task(2))
             assert asyncio.run(main()) == [3, 1, 2]
         """)
-        self.assertTrue(told(listed).startswith("+task +part +task +part +task +part -part"))
+        self.assertTrue(as_text(listed).startswith("+task +part +task +part +task +part -part"))
         open_spans = {}
         for event in listed:
             if event.probe == "span_begin":
@@ -287,7 +287,7 @@ class Coroutines(unittest.TestCase):
                 except asyncio.CancelledError: instant('cancelled')
             asyncio.run(main())
         """)
-        self.assertEqual(told(listed), "+bad -bad !caught +long -long !cancelled")
+        self.assertEqual(as_text(listed), "+bad -bad !caught +long -long !cancelled")
 
 
 class Generators(unittest.TestCase):
@@ -300,7 +300,7 @@ class Generators(unittest.TestCase):
                     yield i
             for i in g(): instant('outside')
         """)
-        self.assertEqual(told(listed), "+g !inside -g !outside +g !inside -g !outside +g -g")
+        self.assertEqual(as_text(listed), "+g !inside -g !outside +g !inside -g !outside +g -g")
 
     def test_protocol(self):
         run("""
@@ -343,7 +343,7 @@ class Generators(unittest.TestCase):
             for i in g(): break
             instant('after')
         """)
-        self.assertEqual(told(listed), "+g -g +g !closed -g !after")
+        self.assertEqual(as_text(listed), "+g -g +g !closed -g !after")
 
     def test_async(self):
         listed = events("""
@@ -366,19 +366,19 @@ class Generators(unittest.TestCase):
                 await it.aclose()
             asyncio.run(main())
         """)
-        self.assertEqual(told(listed), "+g -g !outside +g -g !outside +g !closed -g "
+        self.assertEqual(as_text(listed), "+g -g !outside +g -g !outside +g !closed -g "
                                        "+g -g +g !sent -g +g -g +g !closed -g")
 
 
 class Loops(unittest.TestCase):
     def test_known_length(self):
         listed = events("for x in trace_iter([7, 8], 'fetch', k=1): instant('body')")
-        self.assertEqual(told(listed), "+fetch -fetch !body +fetch -fetch !body")
+        self.assertEqual(as_text(listed), "+fetch -fetch !body +fetch -fetch !body")
         self.assertEqual((listed[0].category, listed[0].args), (b"data", {"k": 1}))
 
     def test_unknown_length(self):
         listed = events("for x in trace_iter(iter([7]), 'fetch', 'io'): instant('body')")
-        self.assertEqual(told(listed), "+fetch -fetch !body +fetch -fetch")
+        self.assertEqual(as_text(listed), "+fetch -fetch !body +fetch -fetch")
         self.assertEqual(listed[0].category, b"io")
 
     def test_items_are_those_of_the_iterable(self):
@@ -402,7 +402,7 @@ class Loops(unittest.TestCase):
         """)
 
     def test_left_early(self):
-        self.assertEqual(told(events("for x in trace_iter('ab', 'fetch'): break")), "+fetch -fetch")
+        self.assertEqual(as_text(events("for x in trace_iter('ab', 'fetch'): break")), "+fetch -fetch")
 
 
 class Unlistened(unittest.TestCase):

@@ -9,7 +9,7 @@ import sys
 import textwrap
 import unittest
 
-from _span_listening import HOOK, listen, run, told
+from _span_listening import HOOK, listen, run, as_text
 
 TRAIN = """
     import hashlib, sys
@@ -127,7 +127,7 @@ class Training(unittest.TestCase):
         self.assertEqual({event.pid for event in listed}, {main})
         self.assertIn("+fetch +item -item +item -item +item -item +collate -collate -fetch "
                       "+forward -forward +backward -backward +optimizer.step -optimizer.step",
-                      told(listed))
+                      as_text(listed))
 
     def test_forked_workers(self):
         listed = self.events["2 fork"]
@@ -236,23 +236,23 @@ class Details(unittest.TestCase):
 
     def test_an_optimizer_of_ones_own(self):
         listed = self.events["an_optimizer_of_ones_own"]
-        self.assertEqual(told(listed), " ".join(
+        self.assertEqual(as_text(listed), " ".join(
             ["+backward -backward +optimizer.step -optimizer.step"] * 3))
         self.assertEqual([e.args for e in listed if e.name == b"optimizer.step"],
                          [{"optimizer": "SGD"}, {"optimizer": "Mine"}, {"optimizer": "Mine"}])
 
     def test_a_step_with_a_closure(self):
         listed = self.events["a_step_with_a_closure"]
-        self.assertEqual(told(listed), "+optimizer.step +forward -forward +backward -backward "
+        self.assertEqual(as_text(listed), "+optimizer.step +forward -forward +backward -backward "
                                        "-optimizer.step")
 
     def test_the_outermost_module_only_and_after_an_exception_again(self):
         listed = self.events["the_outermost_module_only_and_after_an_exception_again"]
-        self.assertEqual(told(listed), " ".join(["+forward -forward"] * 3))
+        self.assertEqual(as_text(listed), " ".join(["+forward -forward"] * 3))
 
     def test_a_transform_that_is_a_module_is_no_forward_pass(self):
         listed = self.events["a_transform_that_is_a_module_is_no_forward_pass"]
-        self.assertEqual(told(listed), "+pass +fetch +item -item +collate -collate -fetch -pass")
+        self.assertEqual(as_text(listed), "+pass +fetch +item -item +collate -collate -fetch -pass")
 
     def test_passes(self):
         """Numbered from 0 for each loader; an abandoned loop ends too, and a worker's copy of it
@@ -263,7 +263,7 @@ class Details(unittest.TestCase):
         marks = [(event.probe, event.pid, event.id) for event in listed if event.id]
         self.assertEqual(sorted((pid, id) for probe, pid, id in marks if probe == "span_begin"),
                          sorted((pid, id) for probe, pid, id in marks if probe == "span_end"))
-        text = told(event for event in listed if event.pid == begins[0].pid)
+        text = as_text(event for event in listed if event.pid == begins[0].pid)
         self.assertIn("+pass +fetch -fetch -pass !left +pass", re.sub(r" .(item|collate)", "", text))
 
     def test_a_sampler_of_ones_own_is_not_asked_for_its_length(self):

@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from _place import InPlace  # noqa: E402
-from _span_listening import BUILD, Event, LISTENER, PLACE, environment, told  # noqa: E402
+from _span_listening import BUILD, Event, LISTENER, PLACE, environment, as_text  # noqa: E402
 
 for library in ("libfaultline.so.0", "libfaultline.a"):
     shutil.copy(os.path.join(BUILD, library), PLACE)
@@ -110,7 +110,7 @@ class Programs(InPlace):
     def check(self, program, **more):
         self.assertEqual(self.call(program, **more), "")  # without a listener
         listed = self.events(program, status=1, **more)
-        self.assertEqual(told(listed), "+outer + !now =past - -outer")
+        self.assertEqual(as_text(listed), "+outer + !now =past - -outer")
         self.assertEqual((listed[0].category, listed[0].args), (b"compute", {"step": 3}))
         self.assertEqual((listed[1].category, listed[1].args, listed[1].args_len), (b"", None, 0))
         self.assertEqual((listed[2].category, listed[2].args), (b"mark", {"step": 3}))
@@ -142,7 +142,7 @@ class Programs(InPlace):
         for standard in ("c++98", "c++20"):
             program = self.compile(CXX_PROGRAM, f"-std={standard}", "-pedantic", *self.SHARED,
                                    compiler="g++", suffix=".cc")
-            self.assertEqual(told(self.events(program)), "+outer +inner -inner -outer !caught")
+            self.assertEqual(as_text(self.events(program)), "+outer +inner -inner -outer !caught")
 
     def test_long_and_odd_strings(self):
         cut, odd, whole = self.events(self.compile(LONG, *self.SHARED))
@@ -155,7 +155,7 @@ class Programs(InPlace):
         shutil.copy(os.path.join(PLACE, "libfaultline.so.0"), self.path("copy.so"))
         program = self.compile(TWO_COPIES, *self.SHARED, "-ldl")
         listed = self.events(program, self.path("copy.so"))
-        self.assertEqual(told(listed), "+one +two +one +two +one +two")
+        self.assertEqual(as_text(listed), "+one +two +one +two +one +two")
         self.assertEqual(len({event.id for event in listed}), 6)
 
     def test_installed(self):
