@@ -35,8 +35,7 @@ static const struct exception {
 	{ "programs", NULL, "which are many is decided in single runs" },
 	{ "steps", "outlier", "what stands out does so among the steps of its run" },
 	{ "failed_lookups", "example", "the first of some run" },
-	{ "io_patterns", "path",
-	  "where runs share files, none knows the total of one" },
+	{ "io_patterns", "path", "where runs share files, none knows the total of one" },
 	{ "io_patterns", "file_thread_time_ns", "the same" },
 };
 

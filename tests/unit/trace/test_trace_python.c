@@ -68,7 +68,8 @@ static void check_as_python(size_t rows, size_t rounds, size_t reach)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		execl(python, python, "tests/unit/trace/_trace_as_python.py", trace, expected, NULL);
+		execl(python, python, "tests/unit/trace/_trace_as_python.py", trace, expected,
+		      NULL);
 		_exit(127);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
