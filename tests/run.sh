@@ -80,11 +80,13 @@ find_units() {
 	local source
 	shopt -s nullglob
 	# Last folders first: theirs take longest, and short tests fill the gaps at the end.
-	for source in tests/unit/{.,*}/{[!_]*.sh,[!_]*.py,test_*.c}; do
-		case $source in
-		*.c) source=${source##*/} && unit_tests=("$BUILD/tests/unit/${source%.c}" "${unit_tests[@]}") ;;
-		*) unit_tests=("$source" "${unit_tests[@]}") ;;
+	for source in tests/unit/{.,*}/[!_]*; do
+		case ${source##*/} in
+		test_*.c) source=${source##*/} && source=$BUILD/tests/unit/${source%.c} ;;
+		*.py | *.sh) ;;
+		*) continue ;;
 		esac
+		unit_tests=("$source" "${unit_tests[@]}")
 	done
 	[ ${#unit_tests[@]} != 0 ] || judge "tests/unit (has no tests)" 1 0
 }
