@@ -4,9 +4,12 @@
  */
 #include "base/arena.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
 
 /* Sizes of the first and the largest piece: each piece is twice as large as the previous one, as
  * many arenas hold next to nothing. */
@@ -19,7 +22,13 @@ struct arena_piece {
 	_Alignas(max_align_t) unsigned char bytes[];
 };
 
-static void *take(struct arena *arena, size_t bytes, size_t align)
+/* In a list with links in both directions, as blocks move and may be freed early. */
+struct arena_block {
+	struct arena_block *next, *last;
+	_Alignas(max_align_t) unsigned char bytes[];
+};
+
+static void *take_piece(struct arena *arena, size_t bytes, size_t align)
 {
 	struct arena_piece *piece = arena->piece;
 	size_t start = piece ? (piece->used + align - 1) & ~(align - 1) : 0;
@@ -52,6 +61,14 @@ static void *take(struct arena *arena, size_t bytes, size_t align)
 	return piece->bytes + start;
 }
 
+static void *take(struct arena *arena, size_t bytes, size_t align)
+{
+	void *memory = arena->failed ? NULL : take_piece(arena, bytes, align);
+
+	arena->failed = !memory;
+	return memory;
+}
+
 void *arena_alloc(struct arena *arena, size_t bytes)
 {
 	return take(arena, bytes, _Alignof(max_align_t));
@@ -59,7 +76,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 
 char *arena_text(struct arena *arena, const void *bytes, size_t length)
 {
-	char *text = length < SIZE_MAX ? take(arena, length + 1, 1) : NULL;
+	char *text = take(arena, length < SIZE_MAX ? length + 1 : length, 1);
 
 	if (!text)
 		return NULL;
@@ -69,13 +86,75 @@ char *arena_text(struct arena *arena, const void *bytes, size_t length)
 	return text;
 }
 
+static struct arena_block *block_of(void *bytes)
+{
+	return (struct arena_block *)((char *)bytes - offsetof(struct arena_block, bytes));
+}
+
+static void unlink_block(struct arena *arena, struct arena_block *block)
+{
+	if (block->next)
+		block->next->last = block->last;
+	*(block->last ? &block->last->next : &arena->blocks) = block->next;
+}
+
+void *arena_resize(struct arena *arena, void *old, size_t old_bytes, size_t bytes)
+{
+	struct arena_block *block = NULL;
+
+	if (arena->failed)
+		return NULL;
+	if (old)
+		unlink_block(arena, block_of(old));
+	if (bytes <= SIZE_MAX - sizeof(*block))
+		block = old ? realloc(block_of(old), sizeof(*block) + bytes)
+			    : calloc(1, sizeof(*block) + bytes);
+	arena->failed = !block;
+	if (!block && !old)
+		return NULL;
+	if (block && old && bytes > old_bytes)
+		memset(block->bytes + old_bytes, 0, bytes - old_bytes);
+	if (!block)
+		block = block_of(old); /* still there */
+	block->next = arena->blocks;
+	block->last = NULL;
+	if (block->next)
+		block->next->last = block;
+	arena->blocks = block;
+	return arena->failed ? NULL : block->bytes;
+}
+
+void arena_release(struct arena *arena, void *block)
+{
+	if (!block)
+		return;
+	unlink_block(arena, block_of(block));
+	free(block_of(block));
+}
+
+void *arena_grow_bytes(struct arena *arena, void *items, size_t *room, size_t count,
+		       size_t item_bytes)
+{
+	size_t more = grow_room(*room, count), bytes;
+	void *grown;
+
+	if (__builtin_mul_overflow(more, item_bytes, &bytes))
+		bytes = SIZE_MAX;
+	grown = arena_resize(arena, items, *room * item_bytes, bytes);
+	if (grown)
+		*room = more;
+	return grown;
+}
+
 void arena_free(struct arena *arena)
 {
+	while (arena->blocks)
+		arena_release(arena, arena->blocks->bytes);
 	while (arena->piece) {
 		struct arena_piece *piece = arena->piece;
 
 		arena->piece = piece->next;
 		free(piece);
 	}
-	arena->bytes = 0;
+	*arena = (struct arena) { 0 };
 }

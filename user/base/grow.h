@@ -11,15 +11,23 @@
 
 #define GROW_FIRST 16
 
+/* Returns a larger room for `count` items. */
+static inline size_t grow_room(size_t room, size_t count)
+{
+	size_t more = room ? room : GROW_FIRST;
+
+	while (more < count)
+		more = more > SIZE_MAX / 2 ? count : 2 * more;
+	return more;
+}
+
 static inline void *grow_bytes(void *items, size_t *room, size_t count, size_t item_bytes)
 {
-	size_t more = *room ? *room : GROW_FIRST;
+	size_t more = grow_room(*room, count);
 	char *grown;
 
 	if (count <= *room)
 		return items;
-	while (more < count)
-		more = more > SIZE_MAX / 2 ? count : 2 * more;
 	grown = reallocarray(items, more, item_bytes);
 	if (!grown)
 		return NULL;

@@ -63,10 +63,30 @@ void map_init(struct map *map, unsigned int key_words, unsigned int value_words)
 	map->seed[1] |= 1;
 }
 
+void map_init_in(struct map *map, struct arena *arena, unsigned int key_words,
+		 unsigned int value_words)
+{
+	map_init(map, key_words, value_words);
+	map->arena = arena;
+}
+
+static void *allocate(const struct map *map, size_t count, size_t bytes)
+{
+	return map->arena ? arena_resize(map->arena, NULL, 0, count * bytes) : calloc(count, bytes);
+}
+
+static void release(const struct map *map, void *memory)
+{
+	if (map->arena)
+		arena_release(map->arena, memory);
+	else
+		free(memory);
+}
+
 void map_free(struct map *map)
 {
-	free(map->tags);
-	free(map->entries);
+	release(map, map->tags);
+	release(map, map->entries);
 	map->tags = NULL;
 	map->entries = NULL;
 	map->slots = 0;
@@ -91,11 +111,11 @@ static bool grow(struct map *map)
 	struct map larger = *map;
 
 	larger.slots = map->slots ? map->slots * 2 : SLOTS_MIN;
-	larger.tags = calloc(larger.slots, 1);
-	larger.entries = reallocarray(NULL, larger.slots, width * sizeof(uint64_t));
+	larger.tags = allocate(map, larger.slots, 1);
+	larger.entries = allocate(map, larger.slots, width * sizeof(uint64_t));
 	if (!larger.tags || !larger.entries) {
-		free(larger.tags);
-		free(larger.entries);
+		release(map, larger.tags);
+		release(map, larger.entries);
 		return false;
 	}
 	for (size_t i = 0; i < map->slots; i++) {
@@ -110,8 +130,8 @@ static bool grow(struct map *map)
 		larger.tags[slot] = map->tags[i];
 		memcpy(larger.entries + slot * width, entry, width * sizeof(uint64_t));
 	}
-	free(map->tags);
-	free(map->entries);
+	release(map, map->tags);
+	release(map, map->entries);
 	*map = larger;
 	return true;
 }
@@ -128,6 +148,8 @@ uint64_t *map_add(struct map *map, const uint64_t *key, bool *added)
 	slot = find_slot(map, key, hash);
 	entry = map->entries + slot * (map->key_words + map->value_words);
 	*added = !map->tags[slot];
+	if (*added && map->arena && arena_status(map->arena))
+		return NULL;
 	if (*added) {
 		map->tags[slot] = tag_of(hash);
 		memcpy(entry, key, map->key_words * sizeof(*key));

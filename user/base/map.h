@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+
 struct map {
 	uint8_t *tags;	   /* 0: free; else TAG_USED (map.c) and seven bits of the hash */
 	uint64_t *entries; /* key words, then value words */
@@ -18,10 +20,13 @@ struct map {
 	size_t count;
 	uint32_t key_words, value_words;
 	uint64_t seed[2];
+	struct arena *arena; /* NULL: memory of its own */
 };
 
-/* Allocates nothing, so it cannot fail. */
+/* Both allocate nothing, so they cannot fail. A map in an arena is freed with it. */
 void map_init(struct map *map, unsigned int key_words, unsigned int value_words);
+void map_init_in(struct map *map, struct arena *arena, unsigned int key_words,
+		 unsigned int value_words);
 void map_free(struct map *map);
 
 /* Returns the value of a key, or NULL. Valid until the next map_add. */

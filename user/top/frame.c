@@ -253,14 +253,13 @@ static uint64_t interval_of(const struct top_sample *before, const struct top_sa
 	return after->time_ns > before->time_ns ? after->time_ns - before->time_ns : 1;
 }
 
-static int add_rows(struct table *table, const struct top_sample *before,
-		    const struct top_sample *after, const struct top_view *view)
+static void add_rows(struct table *table, const struct top_sample *before,
+		     const struct top_sample *after, const struct top_view *view)
 {
 	const struct top_things *things = &after->of[view->subject];
 	uint64_t interval_ns = interval_of(before, after);
-	int status = 0;
 
-	for (size_t i = 0; i < things->count && !status; i++) {
+	for (size_t i = 0; i < things->count; i++) {
 		const struct top_thing *thing = &things->all[i];
 		const struct top_thing *was = top_sample_find(before, view->subject, thing->key);
 		struct row row = { .name = text_of(thing->name),
@@ -276,9 +275,8 @@ static int add_rows(struct table *table, const struct top_sample *before,
 			continue;
 		if (fill_row(&row, was ? &was->sums : NULL, &thing->sums, interval_ns) ||
 		    thing->waits_in)
-			status = table_add(table, &row);
+			table_add(table, &row);
 	}
-	return status;
 }
 
 /* With several users, a name is not enough to distinguish jobs. */
@@ -329,18 +327,17 @@ static int show_columns(struct table *table, const struct top_sample *sample,
 int top_frame(struct table **table, const struct top_sample *before, const struct top_sample *after,
 	      const struct top_view *view)
 {
-	int status = table_new(table, top_subject_names[view->subject], NULL, TABLE_LIST);
+	int status;
 
-	for (int i = 0; !status && i < NAME_COLUMNS && name_columns[view->subject][i].name; i++)
-		status = table_add_column(*table, &name_columns[view->subject][i]);
-	if (!status)
-		status = table_add_columns(*table, rate_columns, RATE_COLUMNS);
-	if (!status && view->subject != TOP_FILES)
-		status = table_add_columns(*table, waits_columns, 2);
-	if (!status)
-		status = table_add_columns(*table, label_columns, TOP_LABELS);
-	if (!status)
-		status = add_rows(*table, before, after, view);
+	*table = table_new(top_subject_names[view->subject], NULL, TABLE_LIST);
+	for (int i = 0; i < NAME_COLUMNS && name_columns[view->subject][i].name; i++)
+		table_add_column(*table, &name_columns[view->subject][i]);
+	table_add_columns(*table, rate_columns, RATE_COLUMNS);
+	if (view->subject != TOP_FILES)
+		table_add_columns(*table, waits_columns, 2);
+	table_add_columns(*table, label_columns, TOP_LABELS);
+	add_rows(*table, before, after, view);
+	status = table_status(*table);
 	if (!status)
 		status = show_columns(*table, after, view);
 	if (status) {
@@ -359,15 +356,14 @@ int top_frame_node(struct table **table, const struct top_sample *before,
 		   const struct top_sample *after)
 {
 	struct row row = { .interval_ns = interval_of(before, after) };
-	int status = table_new(table, "node", NULL, TABLE_RECORD);
+	int status;
 
+	*table = table_new("node", NULL, TABLE_RECORD);
 	fill_row(&row, &before->node, &after->node, row.interval_ns);
-	if (!status)
-		status = table_add_columns(*table, node_columns, 1);
-	if (!status)
-		status = table_add_columns(*table, rate_columns, RATE_COLUMNS);
-	if (!status)
-		status = table_add(*table, &row);
+	table_add_columns(*table, node_columns, 1);
+	table_add_columns(*table, rate_columns, RATE_COLUMNS);
+	table_add(*table, &row);
+	status = table_status(*table);
 	if (status) {
 		table_free(*table);
 		*table = NULL;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/report/summary.h"
 #include "analysis/shared/rollup.h"
 #include "ask_report.h"
 
@@ -97,23 +98,24 @@ static void make_some_of_all(struct made_trace *made)
 	made_finish(made, 0, 2000);
 }
 
-/* Every allocation fails once: each time an error, no leak, no crash. */
-TEST(test_no_memory)
+/* Every allocation, or each of so many, fails once: each time an error, no leak, no crash. */
+static void fail_each(struct trace_reader **readers, size_t count,
+		      const struct report_options *options, size_t step)
 {
-	static const char *const names[] = { "a.flt" };
+	static const char *const names[] = { "a.flt", "b.flt", "c.flt" };
 	struct trace_error error;
-	struct made_trace made;
 	struct report *report;
 	int status, errors = 0;
 	long kept;
 
-	make_some_of_all(&made);
-	report_free(made_report(&made.reader, 1)); /* fills the reader's caches first */
+	/* Fills the readers' caches first. */
+	assert_int_equal(report_make(&report, readers, names, count, options, &error), 0);
+	report_free(report);
 	kept = live;
-	for (size_t i = 1;; i++) {
+	for (size_t i = 1;; i += step) {
 		allocations = 0;
 		failing = i;
-		status = report_make(&report, &made.reader, names, 1, NULL, &error);
+		status = report_make(&report, readers, names, count, options, &error);
 		failing = 0;
 		if (allocations < i)
 			break;
@@ -127,15 +129,59 @@ TEST(test_no_memory)
 		assert_int_equal(live, kept);
 	}
 	assert_int_equal(status, 0);
-	assert_true(errors > 100);
+	assert_true(errors > 50);
 	report_free(report);
 	assert_int_equal(live, kept);
+}
+
+#define STEP 7 /* these take longer */
+
+TEST(test_no_memory)
+{
+	const struct report_options all = { .key = rollup_find_key("directory"), .pictures = true };
+	struct made_trace made;
+
+	make_some_of_all(&made);
+	fail_each(&made.reader, 1, NULL, 1);
+	fail_each(&made.reader, 1, &all, STEP);
+	made_close(&made);
+}
+
+TEST(test_no_memory_for_summaries)
+{
+	struct trace_reader *readers[3];
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+	char path[64];
+	int fds[3];
+
+	make_some_of_all(&made);
+	readers[0] = made.reader;
+	for (int i = 1; i < 3; i++) {
+		fds[i] = memfd_create("summary", 0);
+		report = made_report(&made.reader, 1);
+		assert_int_equal(summary_write(fds[i], report, 10), 0);
+		report_free(report);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[i]);
+		assert_int_equal(trace_reader_open(&readers[i], path, &error), 0);
+	}
+	fail_each(readers, 3, NULL, STEP);
+	for (int i = 1; i < 3; i++) {
+		trace_reader_close(readers[i]);
+		close(fds[i]);
+	}
 	made_close(&made);
 }
 #else
 TEST(test_no_memory)
 {
 	skip(); /* the sanitizer has its own allocator */
+}
+
+TEST(test_no_memory_for_summaries)
+{
+	skip();
 }
 #endif
 

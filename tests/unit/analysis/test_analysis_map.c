@@ -2,6 +2,8 @@
 /*
  * Building blocks of analyses: the hash map against an array, the histogram against sorted values.
  */
+#include <errno.h>
+
 #include "unit_test.h"
 
 #include <stdlib.h>
@@ -167,9 +169,71 @@ TEST(test_arena)
 	for (int i = 0; i < 3000; i++)
 		for (size_t j = 0; j < sizes[i]; j++)
 			assert_int_equal(pieces[i][j], (char)i);
-	assert_null(arena_alloc(&arena, SIZE_MAX));
 	assert_memory_equal(arena_text(&arena, "ab\0c", 4), "ab\0c", 5);
 	assert_string_equal(arena_text(&arena, NULL, 0), "");
+	assert_null(arena_alloc(&arena, SIZE_MAX));
 	arena_free(&arena);
+	arena_free(&arena);
+}
+
+/* Blocks that grow and are freed early, next to each other. */
+TEST(test_arena_blocks)
+{
+	enum { ARRAYS = 20 };
+	struct arena arena = { 0 };
+	uint32_t *items[ARRAYS] = { 0 };
+	size_t room[ARRAYS] = { 0 }, count[ARRAYS] = { 0 };
+	struct map map;
+
+	map_init_in(&map, &arena, 1, 1);
+	for (uint64_t i = 0; i < 100000; i++) {
+		unsigned int number = random_bits() % ARRAYS;
+		bool added;
+
+		if (!(random_bits() % 500)) {
+			arena_release(&arena, items[number]);
+			items[number] = NULL;
+			room[number] = count[number] = 0;
+		}
+		assert_true(ARENA_GROW(&arena, items[number], room[number], count[number] + 1));
+		assert_int_equal(items[number][count[number]], 0);
+		assert_true(!count[number] ||
+			    items[number][count[number] - 1] == count[number] - 1 + number);
+		items[number][count[number]] = count[number] + number;
+		count[number]++;
+		*map_add(&map, &i, &added) = i;
+		assert_true(added);
+	}
+	for (uint64_t i = 0; i < 100000; i++)
+		assert_true(*map_find(&map, &i) == i);
+	arena_free(&arena);
+}
+
+/* After the first error nothing is allocated, and nothing that exists is lost. */
+TEST(test_arena_fails)
+{
+	const uint64_t key = 1, other = 2;
+	struct arena arena = { 0 };
+	struct map map;
+	int *items = NULL;
+	size_t room = 0;
+	bool added;
+
+	map_init_in(&map, &arena, 1, 1);
+	*map_add(&map, &key, &added) = 5;
+	assert_true(ARENA_GROW(&arena, items, room, 3));
+	items[2] = 7;
+	assert_int_equal(arena_status(&arena), 0);
+	assert_false(ARENA_GROW(&arena, items, room, SIZE_MAX / 2));
+	assert_int_equal(arena_status(&arena), -ENOMEM);
+	assert_int_equal(items[2], 7);
+	assert_null(arena_alloc(&arena, 1));
+	assert_null(arena_text(&arena, "a", 1));
+	assert_null(map_add(&map, &other, &added));
+	assert_true(*map_add(&map, &key, &added) == 5);
+	assert_true(ARENA_GROW(&arena, items, room, 3));
+	arena_free(&arena);
+	assert_int_equal(arena_status(&arena), 0);
+	assert_non_null(arena_alloc(&arena, 1));
 	arena_free(&arena);
 }

@@ -42,9 +42,10 @@ TEST(test_ranges)
 					bool flags[PAGES] = { false };
 					uint64_t used = 0, left = 0;
 					struct fetched_rest again = { 0 };
+					struct arena arena = { 0 };
 					struct fetched_map map;
 
-					fetched_map_init(&map, MIB);
+					fetched_map_init(&map, &arena, MIB);
 					assert_int_equal(fetched_map_add(&map, 5,
 									 pages(ends[i], ends[j]),
 									 false, &again),
@@ -62,16 +63,17 @@ TEST(test_ranges)
 						used);
 					assert_int_equal(rest_of(&map).unused, left);
 					assert_int_equal(again.unused + again.unseen, 0);
-					fetched_map_free(&map);
+					arena_free(&arena);
 				}
 }
 
 TEST(test_unseen)
 {
+	struct arena arena = { 0 };
 	struct fetched_map map;
 	struct fetched_rest again = { 0 };
 
-	fetched_map_init(&map, MIB);
+	fetched_map_init(&map, &arena, MIB);
 	assert_int_equal(fetched_map_add(&map, 1, pages(0, 100), false, &again), 0);
 	assert_int_equal(fetched_map_add(&map, 1, pages(200, 300), true, &again), 0);
 	fetched_map_around(&map, 1, 20); /* pages 16 to 31, and those in large folios */
@@ -89,15 +91,16 @@ TEST(test_unseen)
 	assert_int_equal(fetched_map_add(&map, 1, pages(0, 16), false, &again), 0);
 	assert_int_equal(again.unused, 16);
 	assert_int_equal(rest_of(&map).unseen, 15 + 100);
-	fetched_map_free(&map);
+	arena_free(&arena);
 }
 
 TEST(test_bounded)
 {
+	struct arena arena = { 0 };
 	struct fetched_map map;
 	struct fetched_rest again = { 0 };
 
-	fetched_map_init(&map, 4096);
+	fetched_map_init(&map, &arena, 4096);
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(
 			fetched_map_add(&map, 1,
@@ -110,7 +113,7 @@ TEST(test_bounded)
 	assert_int_equal(page_range_of(4095, 2).to, 2);
 	assert_int_equal(page_range_of(4095, 0).to, 0);
 	assert_true(page_range_of(INT64_MAX, UINT64_MAX).to > page_range_of(INT64_MAX, 1).from);
-	fetched_map_free(&map);
+	arena_free(&arena);
 }
 
 /* --- the table --- */

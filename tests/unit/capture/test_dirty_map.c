@@ -11,6 +11,8 @@
 #define PAGE 4096ull
 #define PAGES DIRTY_REGIONS_MAX /* tracked individually */
 
+static struct arena arena; /* of the maps */
+
 static uint64_t random_state = 0x2545f4914f6cdd1d;
 
 static uint32_t random_below(uint32_t limit)
@@ -22,7 +24,7 @@ static void add(struct dirty_map *map, uint64_t offset, uint64_t bytes, uint64_t
 {
 	size_t left = SIZE_MAX;
 
-	assert_int_equal(dirty_map_add(map, &left, offset, bytes, time_ns), 0);
+	assert_int_equal(dirty_map_add(map, &arena, &left, offset, bytes, time_ns), 0);
 }
 
 TEST(test_one_after_the_other)
@@ -46,7 +48,7 @@ TEST(test_one_after_the_other)
 	assert_int_equal(wait.bytes, 3 * PAGE);
 	assert_int_equal(wait.byte_ns / PAGE, 250 + 200 + 500);
 	assert_int_equal(wait.longest_ns, 500);
-	dirty_map_free(&map);
+	arena_free(&arena);
 }
 
 TEST(test_cut)
@@ -59,7 +61,7 @@ TEST(test_cut)
 	assert_int_equal(dirty_map_bytes(&map), 2 * PAGE);
 	dirty_map_take(&map, 2 * PAGE, 2 * PAGE, 5, 6, &wait);
 	assert_int_equal(wait.bytes, 0);
-	dirty_map_free(&map);
+	arena_free(&arena);
 }
 
 /* Whole pages in any order: exact as long as a region per page fits. */
@@ -93,7 +95,7 @@ TEST(test_against_single_pages)
 	}
 	assert_int_equal(wait.bytes, taken * PAGE);
 	assert_true(wait.byte_ns == (unsigned __int128)waited_ns * PAGE);
-	dirty_map_free(&map);
+	arena_free(&arena);
 }
 
 /* However large the file and however little memory: memory is bounded, and pending data is never
@@ -109,7 +111,7 @@ TEST(test_bounded)
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
 		add(&map, offsets[i], PAGE, i + 1);
 		assert_true(map.count <= DIRTY_REGIONS_MAX);
-		assert_int_equal(dirty_map_add(&none, &left, offsets[i], PAGE, i + 1), 0);
+		assert_int_equal(dirty_map_add(&none, &arena, &left, offsets[i], PAGE, i + 1), 0);
 		assert_true(none.count <= 4);
 	}
 	assert_int_equal(dirty_map_bytes(&map), 4 * PAGE); /* the last is beyond any file */
@@ -117,8 +119,7 @@ TEST(test_bounded)
 	dirty_map_take(&map, 0, UINT64_MAX, 10, 11, &wait);
 	assert_int_equal(dirty_map_bytes(&map), 0);
 	assert_int_equal(wait.longest_ns, 10); /* the oldest */
-	dirty_map_free(&map);
-	dirty_map_free(&none);
+	arena_free(&arena);
 }
 
 TEST(test_everything)
@@ -131,5 +132,5 @@ TEST(test_everything)
 	add(&map, 7, 0, 1);
 	dirty_map_take(&map, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, &wait);
 	assert_int_equal(dirty_map_bytes(&map), 0);
-	dirty_map_free(&map);
+	arena_free(&arena);
 }

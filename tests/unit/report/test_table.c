@@ -7,21 +7,21 @@
 
 #include "analysis/table/merging.h"
 
-static int add_column(struct table *table, const char *name, const char *title,
-		      enum table_unit unit)
+static void add_column(struct table *table, const char *name, const char *title,
+		       enum table_unit unit)
 {
 	const struct table_column column = { .name = name, .title = title, .unit = unit };
 
-	return table_add_column(table, &column);
+	table_add_column(table, &column);
 }
 
 static struct table *new_table(void)
 {
 	struct table *table;
 
-	assert_int_equal(table_new(&table, "things", "Things", TABLE_LIST), 0);
-	assert_int_equal(add_column(table, "name", "name", UNIT_NONE), 0);
-	assert_int_equal(add_column(table, "read.bytes", NULL, UNIT_BYTES), 0);
+	table = table_new("things", "Things", TABLE_LIST);
+	add_column(table, "name", "name", UNIT_NONE);
+	add_column(table, "read.bytes", NULL, UNIT_BYTES);
 	return table;
 }
 
@@ -36,14 +36,14 @@ TEST(test_columns)
 	assert_null(table->columns[1].title);
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "column%d", i);
-		assert_int_equal(add_column(table, name, name, UNIT_COUNT), 0);
+		add_column(table, name, name, UNIT_COUNT);
 	}
 	assert_int_equal(table->column_count, 102);
 	assert_int_equal(table_find_column(table, "name"), 0);
 	assert_int_equal(table_find_column(table, "read.bytes"), 1);
 	assert_int_equal(table_find_column(table, "column99"), 101);
 	assert_int_equal(table_find_column(table, "read"), -1);
-	assert_int_equal(table_set_note(table, "a note"), 0);
+	table_set_note(table, "a note");
 	assert_string_equal(table->note, "a note");
 	table_free(table);
 	table_free(NULL);
@@ -57,11 +57,11 @@ TEST(test_rows)
 	for (uint64_t i = 0; i < 1000; i++) {
 		char text[32];
 
-		assert_int_equal(table_add_row(table, &row), 0);
+		row = table_add_row(table);
 		assert_int_equal(row[0].type, CELL_NULL);
 		assert_int_equal(row[1].type, CELL_NULL);
 		snprintf(text, sizeof(text), "row %d", (int)i);
-		assert_int_equal(table_set_text(table, &row[0], text, strlen(text)), 0);
+		table_set_text(table, &row[0], text, strlen(text));
 		if (i % 2)
 			cell_uint(&row[1], i);
 	}
@@ -87,9 +87,9 @@ TEST(test_texts)
 	struct cell *row;
 
 	memset(large, 'x', sizeof(large));
-	assert_int_equal(table_add_row(table, &row), 0);
-	assert_int_equal(table_set_texts(table, &row[0], parts, 3), 0);
-	assert_int_equal(table_set_text(table, &row[1], large, sizeof(large)), 0);
+	row = table_add_row(table);
+	table_set_texts(table, &row[0], parts, 3);
+	table_set_text(table, &row[1], large, sizeof(large));
 	parts[2].text = NULL; /* they were copied */
 	assert_int_equal(row[0].type, CELL_TEXTS);
 	assert_int_equal(row[0].length, 3);
@@ -100,7 +100,7 @@ TEST(test_texts)
 	assert_int_equal(row[1].length, sizeof(large));
 	assert_memory_equal(row[1].text, large, sizeof(large));
 	assert_int_equal(row[1].text[sizeof(large)], 0);
-	assert_int_equal(table_set_texts(table, &row[0], NULL, 0), 0);
+	table_set_texts(table, &row[0], NULL, 0);
 	assert_int_equal(row[0].length, 0);
 	table_free(table);
 }
@@ -111,16 +111,16 @@ TEST(test_within)
 	struct table *table = new_table(), *first, *second, *deep;
 	struct cell *row, *inner;
 
-	assert_int_equal(table_add_row(table, &row), 0);
-	assert_int_equal(table_set_table(table, &row[0], TABLE_LIST, &first), 0);
-	assert_int_equal(table_set_table(table, &row[1], TABLE_RECORD, &second), 0);
+	row = table_add_row(table);
+	first = table_set_table(table, &row[0], TABLE_LIST);
+	second = table_set_table(table, &row[1], TABLE_RECORD);
 	assert_int_equal(row[0].type, CELL_TABLE);
 	assert_ptr_equal(row[0].table, first);
 	assert_ptr_equal(row[1].table, second);
 	assert_int_equal(second->shape, TABLE_RECORD);
-	assert_int_equal(add_column(first, "a", NULL, UNIT_COUNT), 0);
-	assert_int_equal(table_add_row(first, &inner), 0);
-	assert_int_equal(table_set_table(first, &inner[0], TABLE_LIST, &deep), 0);
+	add_column(first, "a", NULL, UNIT_COUNT);
+	inner = table_add_row(first);
+	deep = table_set_table(first, &inner[0], TABLE_LIST);
 	assert_ptr_equal(first->cells[0].table, deep);
 	table_free(table);
 }
@@ -160,14 +160,13 @@ struct thing {
 #define LAYER 1u
 #define OTHER_LAYER 2u
 
-static int get_twice(struct table *table, struct cell *cell, const void *row,
-		     const struct table_column *column)
+static void get_twice(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
 {
 	const struct thing *thing = row;
 
 	(void)table;
 	cell_uint(cell, thing->count * 2 + column->key);
-	return 0;
 }
 
 static const struct cell *cell_of(const struct table *table, size_t row, const char *name)
@@ -218,14 +217,14 @@ TEST(test_getters)
 	const struct thing nothing = { .rank = TABLE_NO_INT, .share = 0.0 / 0.0 };
 	struct table *table;
 
-	assert_int_equal(table_new(&table, "things", NULL, TABLE_LIST), 0);
+	table = table_new("things", NULL, TABLE_LIST);
 	table->recorded = LAYER;
-	assert_int_equal(table_add_columns(table, TABLE_COLUMNS(columns)), 0);
-	assert_int_equal(table_add_group(table, &read, offsetof(struct thing, read)), 0);
-	assert_int_equal(table_add_group(table, &write, offsetof(struct thing, write)), 0);
+	table_add_columns(table, TABLE_COLUMNS(columns));
+	table_add_group(table, &read, offsetof(struct thing, read));
+	table_add_group(table, &write, offsetof(struct thing, write));
 	assert_int_equal(table->column_count, 10 + 2 + 1);
-	assert_int_equal(table_add(table, &thing), 0);
-	assert_int_equal(table_add(table, &nothing), 0);
+	table_add(table, &thing);
+	table_add(table, &nothing);
 
 	assert_memory_equal(cell_of(table, 0, "name")->text, "thing", 5);
 	assert_int_equal(cell_of(table, 0, "path")->length, 4);
@@ -269,17 +268,17 @@ static struct table *things(uint64_t first, uint64_t count)
 	struct cell *row;
 	char name[32];
 
-	assert_int_equal(table_new(&table, "things", "Things", TABLE_LIST), 0);
-	assert_int_equal(table_add_columns(table, columns, COLUMNS), 0);
+	table = table_new("things", "Things", TABLE_LIST);
+	table_add_columns(table, columns, COLUMNS);
 	table->view.by = BYTES;
 	for (uint64_t i = first; i < first + count; i++) {
-		assert_int_equal(table_add_row(table, &row), 0);
+		row = table_add_row(table);
 		snprintf(name, sizeof(name), "thing %d", (int)i);
-		assert_int_equal(table_set_text(table, &row[NAME], name, strlen(name)), 0);
+		table_set_text(table, &row[NAME], name, strlen(name));
 		cell_uint(&row[BYTES], i);
 		cell_uint(&row[FIRST], i);
 		cell_uint(&row[TIME], i);
-		assert_int_equal(table_set_text(table, &row[HOST], "h", 1), 0);
+		table_set_text(table, &row[HOST], "h", 1);
 		cell_uint(&row[DEVICE], 8);
 	}
 	return table;

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/longest.h"
-#include "base/grow.h"
 
 #define BEFORE 32 /* latest bios kept per thread */
 #define THREADS_MAX (1u << 16)
@@ -48,36 +47,14 @@ struct thread {
 	uint64_t before_end; /* latest end of any bio ever in `before` */
 };
 
-int chain_begin(const struct job *job, void **state)
-{
-	struct chain *chain = calloc(1, sizeof(*chain));
-
-	if (!chain)
-		return -ENOMEM;
-	*state = chain;
-	chain->job = job;
-	map_init(&chain->numbers, 2, 1);
-	chain->slowest = calloc(CHAIN_SLOWEST_MAX, sizeof(*chain->slowest));
-	return chain->slowest ? 0 : -ENOMEM;
-}
-
-void chain_end(void *state)
+void chain_begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct chain *chain = state;
 
-	for (size_t i = 0; i < chain->thread_count; i++) {
-		for (int level = 0; level < LEVELS; level++)
-			free(chain->threads[i]->of[level].device);
-		free(chain->threads[i]);
-	}
-	free(chain->threads);
-	map_free(&chain->numbers);
-	free(chain->files);
-	free(chain->labels);
-	free(chain->pieces);
-	free(chain->late);
-	free(chain->slowest);
-	free(chain);
+	chain->job = job;
+	chain->arena = arena;
+	map_init_in(&chain->numbers, arena, 2, 1);
+	chain->slowest = arena_alloc(arena, CHAIN_SLOWEST_MAX * sizeof(*chain->slowest));
 }
 
 /* Sets *thread to NULL if there are too many threads. */
@@ -95,14 +72,12 @@ static int look_up_thread(struct chain *chain, const struct event *event, struct
 	}
 	if (chain->thread_count == THREADS_MAX)
 		return 0;
-	if (!GROW(chain->threads, chain->thread_room, chain->thread_count + 1))
+	if (!ARENA_GROW(chain->arena, chain->threads, chain->thread_room, chain->thread_count + 1))
 		return -ENOMEM;
-	*thread = calloc(1, sizeof(**thread));
-	number = *thread ? map_add(&chain->numbers, key, &added) : NULL;
-	if (!number) {
-		free(*thread);
+	*thread = arena_alloc(chain->arena, sizeof(**thread));
+	number = map_add(&chain->numbers, key, &added);
+	if (!*thread || !number)
 		return -ENOMEM;
-	}
 	*number = chain->thread_count;
 	chain->threads[chain->thread_count++] = *thread;
 	return 0;
@@ -172,7 +147,8 @@ static int add_pieces(struct chain *chain, const struct chain_operation *operati
 
 	if (operation->bytes < CHAIN_MUCH_BYTES || operation->file == FILE_NONE)
 		return 0;
-	if (!GROW(chain->pieces, chain->piece_room, (size_t)operation->file + 1))
+	if (!ARENA_GROW(chain->arena, chain->pieces, chain->piece_room,
+			(size_t)operation->file + 1))
 		return -ENOMEM;
 	pieces = &chain->pieces[operation->file];
 	pieces->operations++;
@@ -194,7 +170,7 @@ static int add_operation(struct chain *chain, const struct waiting *waiting)
 	if (operation->family == TRACE_METADATA && !operation->resizes)
 		add_time(&chain->names, time);
 	if (file != FILE_NONE) {
-		if (!GROW(chain->files, chain->file_room, (size_t)file + 1))
+		if (!ARENA_GROW(chain->arena, chain->files, chain->file_room, (size_t)file + 1))
 			return -ENOMEM;
 		add_time(&chain->files[file], time);
 		if (add_pieces(chain, &waiting->operation))
@@ -202,7 +178,7 @@ static int add_operation(struct chain *chain, const struct waiting *waiting)
 	}
 	if (waiting->label == SPAN_NONE)
 		return 0;
-	if (!GROW(chain->labels, chain->label_room, (size_t)waiting->label + 1))
+	if (!ARENA_GROW(chain->arena, chain->labels, chain->label_room, (size_t)waiting->label + 1))
 		return -ENOMEM;
 	add_time(&chain->labels[waiting->label], time);
 	return 0;
@@ -224,7 +200,7 @@ static int settle(struct chain *chain, struct waiting *waiting)
 
 /* --- during the walk --- */
 
-static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
+static int add_bio(struct chain *chain, struct waiting *waiting, const struct chain_bio *bio)
 {
 	struct chain_operation *operation = &waiting->operation;
 	uint64_t from = bio->start > operation->start ? bio->start : operation->start;
@@ -241,7 +217,8 @@ static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
 	interval_add(&waiting->flight, from, to);
 	if (issued >= to)
 		return 0;
-	if (!GROW(waiting->device, waiting->device_room, waiting->device_count + 1))
+	if (!ARENA_GROW(chain->arena, waiting->device, waiting->device_room,
+			waiting->device_count + 1))
 		return -ENOMEM;
 	waiting->device[waiting->device_count++] = (struct service_time) { issued, to };
 	return 0;
@@ -279,7 +256,7 @@ static int take_late(struct chain *chain, const struct event *event)
 	if (chain->job->operations[event->operation].use != DEVICE_READS ||
 	    event->file == FILE_NONE)
 		return 0;
-	if (!GROW(chain->late, chain->late_room, (size_t)event->file + 1))
+	if (!ARENA_GROW(chain->arena, chain->late, chain->late_room, (size_t)event->file + 1))
 		return -ENOMEM;
 	late = &chain->late[event->file];
 	since = waits_since(chain, event);
@@ -329,7 +306,7 @@ static int take_bio(struct chain *chain, const struct event *event)
 
 		if (waiting->open && bio.start >= waiting->operation.start &&
 		    bio.start <= waiting->operation.end)
-			status = add_bio(waiting, &bio);
+			status = add_bio(chain, waiting, &bio);
 	}
 	return status;
 }
@@ -367,7 +344,7 @@ static int begin_waiting(struct chain *chain, struct thread *thread, struct wait
 		const struct chain_bio *bio = &thread->before[(thread->before_next + i) % BEFORE];
 
 		if (bio->end > event->start && bio->file == event->file && event->file != FILE_NONE)
-			status = add_bio(waiting, bio);
+			status = add_bio(chain, waiting, bio);
 	}
 	return status;
 }

@@ -63,11 +63,11 @@ struct chain_line {
 };
 
 struct chain_line chain_line(const struct chain_time *time);
-/* Adds the columns for where the time was spent. Returns 0 or -ENOMEM. */
-int chain_add_columns(struct table *table);
+/* Adds the columns for where the time was spent. */
+void chain_add_columns(struct table *table);
 /* Adds the same columns to another table, behind the time that they split: `base` is the offset of
  * struct chain_line in its rows. Requires JOB_PARTS in the table's `recorded`. */
-int chain_add_group(struct table *table, size_t base);
+void chain_add_group(struct table *table, size_t base);
 
 /* Returns the slowest operations, slowest first; NULL without the block layer. */
 const struct chain_operation *chain_slowest(const struct results *results, size_t *count);

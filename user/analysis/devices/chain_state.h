@@ -19,6 +19,7 @@ struct found_thread {
 
 struct chain {
 	const struct job *job;
+	struct arena *arena;
 	struct map numbers; /* process, tid -> thread */
 	struct thread **threads;
 	size_t thread_count, thread_room;
@@ -36,9 +37,8 @@ struct chain {
 };
 
 /* Callbacks of an analysis. */
-int chain_begin(const struct job *job, void **state);
+void chain_begin(void *state, const struct job *job, struct arena *arena);
 int chain_add_events(void *state, const struct event *events, size_t count);
-void chain_end(void *state);
 /* Completes the operations that ended before `time_ns`: every event that started before then has
  * been passed, so their bios are all known. Returns 0 or -ENOMEM. */
 int chain_settle_until(void *state, uint64_t time_ns);
@@ -52,7 +52,8 @@ void chain_times_at(const struct chain_time *times, size_t room, uint64_t number
 /* Members that all these lists share. */
 #define CHAIN_SAMPLED                                                                              \
 	.columns = { "time_ns", "device_ns", "queue_ns", "other_ns", "count", "bios", "bytes" },   \
-	.begin = chain_begin, .consumer = &analysis_latency_breakdown.consumer, .end = chain_end,  \
-	.settle = chain_settle_until, .filled = &analysis_latency_breakdown
+	.state_bytes = sizeof(struct chain), .begin = chain_begin,                                 \
+	.consumer = &analysis_latency_breakdown.consumer, .settle = chain_settle_until,            \
+	.filled = &analysis_latency_breakdown
 
 #endif

@@ -30,13 +30,13 @@ static const struct table_column waited_columns[] = {
 	  TABLE_UINT(struct device_waits, threads_time_ns), 0 },
 };
 
-int device_rows_add_waits(struct table *table, enum device_use use, size_t base)
+void device_rows_add_waits(struct table *table, enum device_use use, size_t base)
 {
 	char name[24];
 	const struct table_group group = { name, NULL, 0, TABLE_COLUMNS(waited_columns) };
 
 	snprintf(name, sizeof(name), "%s.waited", device_use_names[use]);
-	return table_add_group(table, &group, base);
+	table_add_group(table, &group, base);
 }
 
 /* A placeholder for an unknown value sets *open. */

@@ -4,13 +4,10 @@
  */
 #include "analysis/devices/device_users.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/events/device_list.h"
 #include "analysis/shared/trace_text.h"
-#include "base/grow.h"
 #include "base/units.h"
 
 #define USERS_MAX 64 /* per device; further users count as the last one */
@@ -24,31 +21,19 @@ struct used_device {
 
 struct device_users {
 	const struct job *job;
+	struct arena *arena;
 	struct device_list list;
 	struct used_device *all[DEVICES_MAX]; /* indexed as in `list` */
 	uint32_t *roots;		      /* per process, cached; PROCESS_NONE: not yet known */
 	size_t root_room;
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct device_users *users = calloc(1, sizeof(*users));
-
-	if (!users)
-		return -ENOMEM;
-	users->job = users->list.job = job;
-	*state = users;
-	return 0;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct device_users *users = state;
 
-	for (size_t i = 0; i < users->list.count; i++)
-		free(users->all[i]);
-	free(users->roots);
-	free(users);
+	users->job = users->list.job = job;
+	users->arena = arena;
 }
 
 /* --- owners --- */
@@ -70,35 +55,29 @@ static uint32_t find_root(const struct job *job, uint32_t process)
 	return processes[below].executed ? below : process;
 }
 
-static int root_of(struct device_users *users, uint32_t process, uint32_t *root)
+static uint32_t root_of(struct device_users *users, uint32_t process)
 {
 	size_t known = users->root_room;
 
-	if (process >= known) {
-		if (!GROW(users->roots, users->root_room, (size_t)process + 1))
-			return -ENOMEM;
-		for (size_t i = known; i < users->root_room; i++)
-			users->roots[i] = PROCESS_NONE;
-	}
+	if (!ARENA_GROW(users->arena, users->roots, users->root_room, (size_t)process + 1))
+		return PROCESS_NONE;
+	for (size_t i = known; i < users->root_room; i++)
+		users->roots[i] = PROCESS_NONE;
 	if (users->roots[process] == PROCESS_NONE)
 		users->roots[process] = find_root(users->job, process);
-	*root = users->roots[process];
-	return 0;
+	return users->roots[process];
 }
 
-/* Sets *found to NULL if there are too many devices. */
-static int find_device(struct device_users *users, const struct event *event,
-		       struct used_device **found)
+/* Returns NULL if there are too many devices, or no memory. */
+static struct used_device *find_device(struct device_users *users, const struct event *event)
 {
 	size_t number = device_list_add(&users->list, event, REQUEST_DEV);
 
-	*found = NULL;
 	if (number == DEVICES_MAX)
-		return 0;
+		return NULL;
 	if (!users->all[number])
-		users->all[number] = calloc(1, sizeof(*users->all[number]));
-	*found = users->all[number];
-	return *found ? 0 : -ENOMEM;
+		users->all[number] = arena_alloc(users->arena, sizeof(*users->all[number]));
+	return users->all[number];
 }
 
 /* --- during the walk --- */
@@ -125,17 +104,15 @@ static void add_time(struct used_device *device, struct device_user *user,
 	interval_add(&user->time, event->start, event->end);
 }
 
-static int add_request(struct device_users *users, const struct event *event)
+static void add_request(struct device_users *users, const struct event *event)
 {
-	struct used_device *device;
+	struct used_device *device = find_device(users, event);
+	uint32_t root = root_of(users, event->process);
 	struct device_user *user;
-	uint32_t root;
 	size_t i = 0;
 
-	if (find_device(users, event, &device) || root_of(users, event->process, &root))
-		return -ENOMEM;
 	if (!device)
-		return 0;
+		return;
 	while (i < device->count && device->users[i].process != root)
 		i++;
 	if (i == USERS_MAX)
@@ -151,21 +128,19 @@ static int add_request(struct device_users *users, const struct event *event)
 		user->sizes[size_class(event_value(event, REQUEST_BYTES))]++;
 	}
 	add_time(device, user, event);
-	return 0;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct device_users *users = state;
-	int status = 0;
 
-	for (const struct event *event = events; event < events + count && !status; event++) {
+	for (const struct event *event = events; event < events + count; event++) {
 		if (event->flags & EVENT_REQUEST)
-			status = add_request(users, event);
+			add_request(users, event);
 		else if (event->flags & EVENT_DEVICE)
 			device_list_name(&users->list, event);
 	}
-	return status;
+	return arena_status(users->arena);
 }
 
 /* --- the table --- */
@@ -177,10 +152,10 @@ struct device_users_row {
 	uint64_t pid, requests, bytes, time_ns, shared_ns, sizes[SIZE_CLASSES];
 };
 
-static int get_dev(struct table *table, struct cell *cell, const void *row,
-		   const struct table_column *column)
+static void get_dev(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
 {
-	return table_set_literal(table, cell, ((const struct device_users_row *)row)->dev);
+	table_set_literal(table, cell, ((const struct device_users_row *)row)->dev);
 }
 
 static const struct table_column columns[] = {
@@ -209,8 +184,8 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct device_users_row, shared_ns), 0 },
 };
 
-static int add_line(const struct device_users *users, struct table *table, size_t number,
-		    const struct device_user *user)
+static void add_line(const struct device_users *users, struct table *table, size_t number,
+		     const struct device_user *user)
 {
 	const struct job *job = users->job;
 	const struct listed_device *device = &users->list.devices[number];
@@ -231,26 +206,24 @@ static int add_line(const struct device_users *users, struct table *table, size_
 		line.pid = job->processes.processes[user->process].pid;
 		line.comm = trace_text(job_comm(job, user->process));
 	}
-	return table_add(table, &line);
+	table_add(table, &line);
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct device_users *users = state;
-	int status;
 
 	if (job_lacks_requests(users->job)) {
 		table->absent = true;
-		return table_set_note(table, job_lacks_requests(users->job));
+		table_set_note(table, job_lacks_requests(users->job));
+		return;
 	}
-	status = table_add_columns(table, TABLE_COLUMNS(columns));
-	if (!status)
-		status = size_class_add_columns(table, "requests in this size class",
-						offsetof(struct device_users_row, sizes));
+	table_add_columns(table, TABLE_COLUMNS(columns));
+	size_class_add_columns(table, "requests in this size class",
+			       offsetof(struct device_users_row, sizes));
 	for (size_t i = 0; i < users->list.count; i++)
-		for (size_t j = 0; j < users->all[i]->count && !status; j++)
-			status = add_line(users, table, i, &users->all[i]->users[j]);
-	return status;
+		for (size_t j = 0; j < users->all[i]->count; j++)
+			add_line(users, table, i, &users->all[i]->users[j]);
 }
 
 bool device_users_of(const struct results *results, size_t number, struct device_users_view *view)
@@ -309,9 +282,9 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 
 static const struct sampled sampled = {
 	.columns = { "requests", "bytes", "time_ns", "shared_ns" },
+	.state_bytes = sizeof(struct device_users),
 	.begin = begin,
 	.consumer = &analysis_device_users.consumer,
-	.end = end,
 	.filled = &analysis_device_users,
 	.numbers = numbers,
 	.at = at,
@@ -325,6 +298,7 @@ const struct analysis analysis_device_users = {
 	.by = "time_ns",
 	.share = "of all",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct device_users),
 	.begin = begin,
 	.consumer = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
@@ -332,7 +306,6 @@ const struct analysis analysis_device_users = {
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,
 	},
 	.fill = fill,
-	.end = end,
 	.sampled = &sampled,
 	.merging = { .sorted = "name",
 		     .many = "users" },

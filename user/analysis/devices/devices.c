@@ -54,6 +54,7 @@ struct device {
 
 struct devices {
 	const struct job *job;
+	struct arena *arena;
 	/* Device and use, process, tid -> union of the thread's parts: measure, end. */
 	struct map waiters;
 	struct device_list list;
@@ -78,13 +79,13 @@ struct devices_row {
 	struct device_unseen unseen;
 };
 
-static int get_dev(struct table *table, struct cell *cell, const void *row,
-		   const struct table_column *column)
+static void get_dev(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
 {
-	return table_set_literal(table, cell, ((const struct devices_row *)row)->dev);
+	table_set_literal(table, cell, ((const struct devices_row *)row)->dev);
 }
 
-static int set_numbers(struct table *table, struct cell *cell, const struct numbers *numbers)
+static void set_numbers(struct table *table, struct cell *cell, const struct numbers *numbers)
 {
 	char texts[DEVICE_NUMBERS_MAX][UNITS_TEXT];
 	struct cell cells[DEVICE_NUMBERS_MAX];
@@ -95,19 +96,19 @@ static int set_numbers(struct table *table, struct cell *cell, const struct numb
 					   .length = strlen(texts[i]),
 					   .text = texts[i] };
 	}
-	return table_set_texts(table, cell, cells, numbers->count);
+	table_set_texts(table, cell, cells, numbers->count);
 }
 
-static int get_served(struct table *table, struct cell *cell, const void *row,
+static void get_served(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
+{
+	set_numbers(table, cell, ((const struct devices_row *)row)->served);
+}
+
+static void get_parts(struct table *table, struct cell *cell, const void *row,
 		      const struct table_column *column)
 {
-	return set_numbers(table, cell, ((const struct devices_row *)row)->served);
-}
-
-static int get_parts(struct table *table, struct cell *cell, const void *row,
-		     const struct table_column *column)
-{
-	return set_numbers(table, cell, ((const struct devices_row *)row)->parts);
+	set_numbers(table, cell, ((const struct devices_row *)row)->parts);
 }
 
 enum { OWN_REQUESTS, OWN_BYTES };
@@ -199,31 +200,13 @@ static const struct table_column columns[] = {
 
 static const char *const use_titles[DEVICE_USES] = { "reads", "writes", "discards", "flushes" };
 
-static int begin(const struct job *job, void **state)
-{
-	struct devices *devices = calloc(1, sizeof(*devices));
-
-	if (!devices)
-		return -ENOMEM;
-	devices->job = devices->list.job = job;
-	map_init(&devices->waiters, 3, 2);
-	*state = devices;
-	return 0;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct devices *devices = state;
 
-	for (size_t i = 0; i < devices->list.count && devices->all[i]; i++) {
-		for (int use = 0; use < DEVICE_USES; use++) {
-			free(devices->all[i]->latency[use]);
-			free(devices->all[i]->service[use]);
-		}
-		free(devices->all[i]);
-	}
-	map_free(&devices->waiters);
-	free(devices);
+	devices->job = devices->list.job = job;
+	devices->arena = arena;
+	map_init_in(&devices->waiters, arena, 3, 2);
 }
 
 /* Finds or adds a device. Sets *found to NULL if there are too many. */
@@ -236,7 +219,7 @@ static int find(struct devices *devices, const struct event *event, unsigned int
 	if (number == DEVICES_MAX)
 		return 0;
 	if (!devices->all[number]) {
-		devices->all[number] = calloc(1, sizeof(*devices->all[number]));
+		devices->all[number] = arena_alloc(devices->arena, sizeof(*devices->all[number]));
 		if (!devices->all[number])
 			return -ENOMEM;
 		devices->all[number]->number = number;
@@ -348,8 +331,8 @@ static int add_request(struct devices *devices, const struct event *event)
 	if (event->flags & EVENT_SECOND) /* part of a request that completes later */
 		return 0;
 	if (!sum->requests++) {
-		device->latency[use] = calloc(1, sizeof(struct histogram));
-		device->service[use] = calloc(1, sizeof(struct histogram));
+		device->latency[use] = arena_alloc(devices->arena, sizeof(struct histogram));
+		device->service[use] = arena_alloc(devices->arena, sizeof(struct histogram));
 	}
 	if (!device->latency[use] || !device->service[use])
 		return -ENOMEM;
@@ -479,7 +462,7 @@ static struct sum_line line_of(const struct device *device, const struct device_
 	return line;
 }
 
-static int add_own_columns(struct table *table, int use)
+static void add_own_columns(struct table *table, int use)
 {
 	const struct table_group own = { device_use_names[use], use_titles[use], JOB_EVENTS,
 					 TABLE_COLUMNS(own_columns) };
@@ -487,36 +470,33 @@ static int add_own_columns(struct table *table, int use)
 	static const unsigned int requests[] = { STRETCH(MARKED), STRETCH_UNMARKED };
 	static const unsigned int bytes[] = { STRETCH(READ_BYTES), STRETCH(WRITE_BYTES) };
 	struct table_column *first;
-	int status = table_add_group(
-		table, &own, offsetof(struct devices_row, own) + use * sizeof(struct sum_line));
 
-	if (status || use > DEVICE_WRITES || !(table->recorded & JOB_EVENTS))
-		return status;
+	table_add_group(table, &own,
+			offsetof(struct devices_row, own) + use * sizeof(struct sum_line));
+	if (table_status(table) || use > DEVICE_WRITES || !(table->recorded & JOB_EVENTS))
+		return;
 	first = &table->columns[table->column_count - own.count];
 	first[OWN_REQUESTS].stretch = requests[use];
 	first[OWN_BYTES].stretch = bytes[use];
-	return device_rows_add_waits(table, use,
-				     offsetof(struct devices_row, waits) +
-					     use * sizeof(struct device_waits));
+	device_rows_add_waits(table, use,
+			      offsetof(struct devices_row, waits) +
+				      use * sizeof(struct device_waits));
 }
 
-static int add_columns(struct table *table)
+static void add_columns(struct table *table)
 {
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
-
-	for (int use = 0; use < DEVICE_USES && !status; use++)
-		status = add_own_columns(table, use);
-	for (int use = 0; use < DEVICE_USES && !status; use++) {
+	table_add_columns(table, TABLE_COLUMNS(columns));
+	for (int use = 0; use < DEVICE_USES; use++)
+		add_own_columns(table, use);
+	for (int use = 0; use < DEVICE_USES; use++) {
 		char name[24], title[24];
 		const struct table_group all = { name, title, 0, TABLE_COLUMNS(all_columns) };
 
 		snprintf(name, sizeof(name), "all.%s", device_use_names[use]);
 		snprintf(title, sizeof(title), "all %s", use_titles[use]);
-		status = table_add_group(table, &all,
-					 offsetof(struct devices_row, all) +
-						 use * sizeof(struct sum_line));
+		table_add_group(table, &all,
+				offsetof(struct devices_row, all) + use * sizeof(struct sum_line));
 	}
-	return status;
 }
 
 static int compare_devices(const void *left, const void *right)
@@ -530,22 +510,22 @@ static int compare_devices(const void *left, const void *right)
 	return COMPARE(times[1], times[0]);
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct devices *devices = state;
 	struct strbuf unseen = { .used = 0 };
-	int status;
 
 	if (job_lacks_requests(devices->job)) {
 		table->absent = true;
-		return table_set_note(table, job_lacks_requests(devices->job));
+		table_set_note(table, job_lacks_requests(devices->job));
+		return;
 	}
 	/* Only mode profile leaves requests out; with sums of some processes they are still
 	 * recorded. */
 	table->recorded = devices->job->layers | (devices->job->all_summed ? 0 : JOB_EVENTS);
-	status = add_columns(table);
+	add_columns(table);
 	qsort(devices->all, devices->list.count, sizeof(*devices->all), compare_devices);
-	for (size_t i = 0; i < devices->list.count && !status; i++) {
+	for (size_t i = 0; i < devices->list.count; i++) {
 		const struct device *device = devices->all[i];
 		const struct listed_device *listed = &devices->list.devices[device->number];
 		struct devices_row line = { .name = { listed->name.bytes, listed->name.length },
@@ -560,26 +540,25 @@ static int fill(void *state, struct table *table)
 			line.all[use] = line_of(device, &device->all[use], device->all_known, use);
 		}
 		line.unseen = device->unseen;
-		status = table_add(table, &line);
-		if (!status)
+		table_add(table, &line);
+		if (!table_status(table))
 			device_unseen_mark(table, &device->unseen);
 		device_unseen_say(&unseen, line.name, &device->unseen);
 	}
-	if (!status && unseen.used)
-		status = table_set_note(table, unseen.bytes);
-	if (!status && devices->job->all_summed && devices->list.count)
-		status = table_set_note(
+	if (unseen.used)
+		table_set_note(table, unseen.bytes);
+	if (devices->job->all_summed && devices->list.count)
+		table_set_note(
 			table,
 			"all activity of the devices, by any process: the run's own part requires "
 			"individual requests, which were not recorded (use --mode trace)");
-	if (!status && devices->beyond) {
+	if (devices->beyond) {
 		char note[96], number[UNITS_TEXT];
 
 		snprintf(note, sizeof(note), "%s requests of further devices are omitted",
 			 units_count(number, devices->beyond));
-		status = table_set_note(table, note);
+		table_set_note(table, note);
 	}
-	return status;
 }
 
 uint64_t devices_unseen(const struct results *results, enum device_use use)
@@ -638,6 +617,7 @@ const struct analysis analysis_devices = {
 	.shown_aggregated = "name,dev,all.read.requests,all.read.bytes,all.read.time_ns,"
 			 "all.write.requests,all.write.bytes,all.write.time_ns,all.flush.requests",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct devices),
 	.begin = begin,
 	.aggregated_ok = true,
 	.consumer = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_BIO | EVENT_DEVICE },
@@ -650,7 +630,6 @@ const struct analysis analysis_devices = {
 		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
 	},
 	.fill = fill,
-	.end = end,
 	.merging = { .sorted = "name",
 		     .many = "devices" },
 };

@@ -40,8 +40,8 @@ bool devices_view(const struct results *results, size_t number, struct device_vi
 
 /* --- for devices.c --- */
 
-/* Adds columns for a struct device_waits at offset `base` of a row. Returns 0 or -ENOMEM. */
-int device_rows_add_waits(struct table *table, enum device_use use, size_t base);
+/* Adds columns for a struct device_waits at offset `base` of a row. */
+void device_rows_add_waits(struct table *table, enum device_use use, size_t base);
 /* For merged reports. */
 bool device_rows_view(const struct report *report, size_t number, struct device_view *view);
 

@@ -5,7 +5,6 @@
 #include "analysis/devices/dirty_map.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BITS_FIRST 12
@@ -72,7 +71,7 @@ static void fold(struct dirty_map *map)
 }
 
 /* Ensures that there is a region for the byte before `end`. */
-static int reach(struct dirty_map *map, size_t *left, uint64_t end)
+static int reach(struct dirty_map *map, struct arena *arena, size_t *left, uint64_t end)
 {
 	struct dirty_region *regions;
 	uint64_t count;
@@ -88,24 +87,24 @@ static int reach(struct dirty_map *map, size_t *left, uint64_t end)
 			break;
 		fold(map);
 	}
-	regions = reallocarray(map->regions, count, sizeof(*regions));
+	regions = arena_resize(arena, map->regions, map->count * sizeof(*regions),
+			       count * sizeof(*regions));
 	if (!regions)
 		return -ENOMEM;
-	memset(regions + map->count, 0, (count - map->count) * sizeof(*regions));
 	*left -= least(count - map->count, *left);
 	map->regions = regions;
 	map->count = count;
 	return 0;
 }
 
-int dirty_map_add(struct dirty_map *map, size_t *left, uint64_t offset, uint64_t bytes,
-		  uint64_t time_ns)
+int dirty_map_add(struct dirty_map *map, struct arena *arena, size_t *left, uint64_t offset,
+		  uint64_t bytes, uint64_t time_ns)
 {
 	uint64_t end = end_of(offset, bytes);
 
 	if (offset >= end)
 		return 0;
-	if (reach(map, left, end))
+	if (reach(map, arena, left, end))
 		return -ENOMEM;
 	for (uint64_t i = offset >> map->bits; i <= (end - 1) >> map->bits; i++) {
 		struct dirty_region *region = &map->regions[i];
@@ -157,10 +156,4 @@ uint64_t dirty_map_bytes(const struct dirty_map *map)
 	for (uint32_t i = 0; i < map->count; i++)
 		bytes += map->regions[i].bytes;
 	return bytes;
-}
-
-void dirty_map_free(struct dirty_map *map)
-{
-	free(map->regions);
-	*map = (struct dirty_map) { 0 };
 }

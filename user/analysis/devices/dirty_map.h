@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+
 #define DIRTY_REGIONS_MAX 256 /* per file */
 
 struct dirty_region {
@@ -34,8 +36,8 @@ struct dirty_wait {
 
 /* `left` is the number of regions still available for all files: when it runs out, regions grow.
  * Times must not decrease. Returns 0 or -ENOMEM. */
-int dirty_map_add(struct dirty_map *map, size_t *left, uint64_t offset, uint64_t bytes,
-		  uint64_t time_ns);
+int dirty_map_add(struct dirty_map *map, struct arena *arena, size_t *left, uint64_t offset,
+		  uint64_t bytes, uint64_t time_ns);
 /* Takes bytes that are submitted to the device at `time_ns` and reach it at `end_ns`. Bytes not
  * known to be dirty add nothing to `wait`. */
 void dirty_map_take(struct dirty_map *map, uint64_t offset, uint64_t bytes, uint64_t time_ns,
@@ -44,6 +46,5 @@ void dirty_map_take(struct dirty_map *map, uint64_t offset, uint64_t bytes, uint
 void dirty_map_cut(struct dirty_map *map, uint64_t size_bytes);
 /* Returns an upper bound of the bytes still dirty. */
 uint64_t dirty_map_bytes(const struct dirty_map *map);
-void dirty_map_free(struct dirty_map *map);
 
 #endif

@@ -5,9 +5,7 @@
  */
 #include "analysis/devices/heat.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/events/device_list.h"
 #include "analysis/devices/devices.h"
@@ -35,33 +33,20 @@ struct heated {
 
 struct heat {
 	const struct job *job;
+	struct arena *arena;
 	uint64_t stretch_ns;
 	struct device_list list;
 	struct heated devices[DEVICES_MAX]; /* indexed as in the list */
 	uint64_t beyond;		    /* requests of devices beyond DEVICES_MAX */
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct heat *heat = calloc(1, sizeof(*heat));
-
-	if (!heat)
-		return -ENOMEM;
-	heat->job = heat->list.job = job;
-	heat->stretch_ns = clock_subtract(job->end_ns, job->start_ns) / HEAT_STRETCHES + 1;
-	*state = heat;
-	return 0;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct heat *heat = state;
 
-	for (size_t i = 0; i < heat->list.count; i++)
-		for (int use = 0; use < DEVICE_USES; use++)
-			for (int measure = 0; measure < MEASURES; measure++)
-				free(heat->devices[i].of[use][measure]);
-	free(heat);
+	heat->job = heat->list.job = job;
+	heat->arena = arena;
+	heat->stretch_ns = clock_subtract(job->end_ns, job->start_ns) / HEAT_STRETCHES + 1;
 }
 
 /* --- during the walk --- */
@@ -77,56 +62,51 @@ static unsigned int class_of(enum measure measure, uint64_t value)
 	return class;
 }
 
-static int add(struct heated *heated, enum device_use use, enum measure measure, uint64_t value,
-	       size_t stretch)
+static void add(struct heat *heat, struct heated *heated, enum device_use use, enum measure measure,
+		uint64_t value, size_t stretch)
 {
 	struct map_of **map = &heated->of[use][measure];
 
 	if (!*map)
-		*map = calloc(1, sizeof(**map));
-	if (!*map)
-		return -ENOMEM;
-	(*map)->counts[class_of(measure, value)][stretch]++;
-	return 0;
+		*map = arena_alloc(heat->arena, sizeof(**map));
+	if (*map)
+		(*map)->counts[class_of(measure, value)][stretch]++;
 }
 
-static int add_request(struct heat *heat, const struct event *event)
+static void add_request(struct heat *heat, const struct event *event)
 {
 	const struct job *job = heat->job;
 	enum device_use use = job->operations[event->operation].use;
 	size_t stretch = clock_subtract(event->start, job->start_ns) / heat->stretch_ns;
 	struct heated *heated;
 	size_t number;
-	int status;
 
 	if (use == DEVICE_USES || event->flags & EVENT_SECOND)
-		return 0;
+		return;
 	number = device_list_add(&heat->list, event, REQUEST_DEV);
 	if (number == DEVICES_MAX) {
 		heat->beyond++;
-		return 0;
+		return;
 	}
 	heated = &heat->devices[number];
 	if (stretch >= HEAT_STRETCHES)
 		stretch = HEAT_STRETCHES - 1;
-	status = add(heated, use, BY_LATENCY, event->end - event->start, stretch);
-	if (!status && use != DEVICE_FLUSHES)
-		status = add(heated, use, BY_SIZE, event_value(event, REQUEST_BYTES), stretch);
-	return status;
+	add(heat, heated, use, BY_LATENCY, event->end - event->start, stretch);
+	if (use != DEVICE_FLUSHES)
+		add(heat, heated, use, BY_SIZE, event_value(event, REQUEST_BYTES), stretch);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct heat *heat = state;
-	int status = 0;
 
-	for (const struct event *event = events; event < events + count && !status; event++) {
+	for (const struct event *event = events; event < events + count; event++) {
 		if (event->flags & EVENT_REQUEST)
-			status = add_request(heat, event);
+			add_request(heat, event);
 		else if (event->flags & EVENT_DEVICE)
 			device_list_name(&heat->list, event);
 	}
-	return status;
+	return arena_status(heat->arena);
 }
 
 /* --- the table --- */
@@ -152,29 +132,26 @@ struct heat_row {
 	const uint64_t *counts;
 };
 
-static int get_dev(struct table *table, struct cell *cell, const void *row,
-		   const struct table_column *column)
+static void get_dev(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
 {
-	return table_set_literal(table, cell, ((const struct heat_row *)row)->dev);
+	table_set_literal(table, cell, ((const struct heat_row *)row)->dev);
 }
 
 /* Intervals without requests are left out. */
-static int get_over_time(struct table *table, struct cell *cell, const void *row,
-			 const struct table_column *column)
+static void get_over_time(struct table *table, struct cell *cell, const void *row,
+			  const struct table_column *column)
 {
 	const struct heat_row *line = row;
-	struct table *list;
-	int status = table_set_table(table, cell, TABLE_LIST, &list);
+	struct table *list = table_set_table(table, cell, TABLE_LIST);
 
-	if (!status)
-		status = table_add_columns(list, TABLE_COLUMNS(time_columns));
-	for (size_t i = 0; i < HEAT_STRETCHES && !status; i++) {
+	table_add_columns(list, TABLE_COLUMNS(time_columns));
+	for (size_t i = 0; i < HEAT_STRETCHES; i++) {
 		const struct time_line of = { i * line->stretch_ns, line->counts[i] };
 
 		if (of.requests)
-			status = table_add(list, &of);
+			table_add(list, &of);
 	}
-	return status;
 }
 
 static const struct table_column columns[HEAT_COLUMNS] = {
@@ -219,38 +196,36 @@ static uint64_t sum_of(const uint64_t counts[HEAT_STRETCHES])
 }
 
 /* Adds a row for each class from the first to the last one with a request. */
-static int add_map(struct table *table, struct heat_row *line, const struct map_of *map,
-		   enum measure measure)
+static void add_map(struct table *table, struct heat_row *line, const struct map_of *map,
+		    enum measure measure)
 {
 	size_t first = 0, last = CLASSES - 1;
-	int status = 0;
 
 	while (!sum_of(map->counts[first]))
 		first++;
 	while (!sum_of(map->counts[last]))
 		last--;
 	line->measure = measures[measure].name;
-	for (size_t class = first; class <= last && !status; class ++) {
+	for (size_t class = first; class <= last; class ++) {
 		line->above = class ? measures[measure].first << (class - 1) : 0;
 		line->upto = class < CLASSES - 1 ? measures[measure].first << class : TABLE_NO_UINT;
 		line->counts = map->counts[class];
 		line->requests = sum_of(line->counts);
-		status = table_add(table, line);
+		table_add(table, line);
 	}
-	return status;
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct heat *heat = state;
-	int status;
 
 	if (job_lacks_requests(heat->job)) {
 		table->absent = true;
-		return table_set_note(table, job_lacks_requests(heat->job));
+		table_set_note(table, job_lacks_requests(heat->job));
+		return;
 	}
-	status = table_add_columns(table, columns, HEAT_COLUMNS);
-	for (size_t i = 0; i < heat->list.count && !status; i++) {
+	table_add_columns(table, columns, HEAT_COLUMNS);
+	for (size_t i = 0; i < heat->list.count; i++) {
 		const struct listed_device *device = &heat->list.devices[i];
 		const struct heated *heated = &heat->devices[i];
 		struct heat_row line = { .name = { device->name.bytes, device->name.length },
@@ -259,20 +234,18 @@ static int fill(void *state, struct table *table)
 		units_device(line.dev, device->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
 			line.op = device_use_names[use];
-			for (int measure = 0; measure < MEASURES && !status; measure++)
+			for (int measure = 0; measure < MEASURES; measure++)
 				if (heated->of[use][measure])
-					status = add_map(table, &line, heated->of[use][measure],
-							 measure);
+					add_map(table, &line, heated->of[use][measure], measure);
 		}
 	}
-	if (!status && heat->beyond) {
+	if (heat->beyond) {
 		char note[96], number[UNITS_TEXT];
 
 		snprintf(note, sizeof(note), "%s requests of further devices are omitted",
 			 units_count(number, heat->beyond));
-		status = table_set_note(table, note);
+		table_set_note(table, note);
 	}
-	return status;
 }
 
 const struct analysis analysis_device_heat = {
@@ -282,6 +255,7 @@ const struct analysis analysis_device_heat = {
 	.shown = "name,op,measure,above,upto,requests,over_time",
 	.shape = TABLE_LIST,
 	.heat = true,
+	.state_bytes = sizeof(struct heat),
 	.begin = begin,
 	.consumer = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
@@ -289,6 +263,5 @@ const struct analysis analysis_device_heat = {
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,
 	},
 	.fill = fill,
-	.end = end,
 	.merging = { .alone = true },
 };

@@ -26,9 +26,9 @@ static const struct table_column where[] = {
 	  TABLE_UINT(struct chain_line, other_ns), 0 },
 };
 
-int chain_add_columns(struct table *table)
+void chain_add_columns(struct table *table)
 {
-	return table_add_columns(table, TABLE_COLUMNS(where));
+	table_add_columns(table, TABLE_COLUMNS(where));
 }
 
 static const struct table_column whole[] = {
@@ -37,17 +37,16 @@ static const struct table_column whole[] = {
 	  TABLE_UINT(struct chain_line, time.time_ns), 0 },
 };
 
-int chain_add_group(struct table *table, size_t base)
+void chain_add_group(struct table *table, size_t base)
 {
 	const unsigned int needs = JOB_PARTS | JOB_EVENTS;
 	const struct table_group time = { "waiting", NULL, needs, TABLE_COLUMNS(whole) };
 	const struct table_group parts = { "waiting", "waiting", needs, TABLE_COLUMNS(where) };
-	int status = table_add_group(table, &time, base);
 
+	table_add_group(table, &time, base);
 	/* Without the layer the first group stands for both. */
-	if (!status && (table->recorded & needs) == needs)
-		status = table_add_group(table, &parts, base);
-	return status;
+	if ((table->recorded & needs) == needs)
+		table_add_group(table, &parts, base);
 }
 
 struct chain_line chain_line(const struct chain_time *time)
@@ -102,47 +101,45 @@ static int compare_slowness(const void *left, const void *right)
 	return a->start > b->start ? 1 : a->start < b->start ? -1 : 0;
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct chain *chain = state;
 	size_t most;
-	int status;
 
 	if (!(chain->job->layers & JOB_PARTS)) {
 		table->absent = true;
-		return table_set_note(table, "requests to block devices were not recorded");
+		table_set_note(table, "requests to block devices were not recorded");
+		return;
 	}
-	status = chain_settle_until(chain, UINT64_MAX);
+	chain_settle_until(chain, UINT64_MAX);
 	qsort(chain->slowest, chain->slowest_count, sizeof(*chain->slowest), compare_slowness);
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(first_columns));
-	if (!status)
-		status = chain_add_columns(table);
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
+	table_add_columns(table, TABLE_COLUMNS(first_columns));
+	chain_add_columns(table);
+	table_add_columns(table, TABLE_COLUMNS(last_columns));
 	most = job_rows_most(chain->job, table->column_count);
-	for (size_t file = 0; file < chain->file_room && !status; file++) {
+	for (size_t file = 0; file < chain->file_room; file++) {
 		struct latency_breakdown_row line = { .chain = chain_line(&chain->files[file]) };
 		struct trace_string path;
 
 		if (!line.chain.time.count)
 			continue;
-		if (!most--)
-			return table_set_note(table, "further files are omitted");
+		if (!most--) {
+			table_set_note(table, "further files are omitted");
+			return;
+		}
 		path = file_table_name(&chain->job->files, file);
 		line.path = (struct table_text) { path.bytes, path.length };
 		if (file != FILE_UNKNOWN)
 			line.host = host_of(chain->job, file);
-		status = table_add(table, &line);
+		table_add(table, &line);
 	}
-	if (!status && chain->beyond) {
+	if (chain->beyond) {
 		char note[96], number[UNITS_TEXT];
 
 		snprintf(note, sizeof(note), "%s bios of further threads are omitted",
 			 units_count(number, chain->beyond));
-		status = table_set_note(table, note);
+		table_set_note(table, note);
 	}
-	return status;
 }
 
 const struct chain_operation *chain_slowest(const struct results *results, size_t *count)
@@ -247,12 +244,12 @@ const struct analysis analysis_latency_breakdown = {
 	.shown = "path,time_ns,device_ns,queue_ns,other_ns,count,bios,bytes",
 	.by = "time_ns",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct chain),
 	.begin = chain_begin,
 	.consumer.events = chain_add_events,
 	.columns = { [TRACE_BIO] = 1ull << BIO_FLAGS | 1ull << BIO_QUEUE | 1ull << BIO_REQUEST |
 				   1ull << BIO_DEV | 1ull << BIO_PID },
 	.fill = fill,
-	.end = chain_end,
 	.sampled = &sampled,
 	.merging = { .sorted = "-time_ns", .many = "files" },
 };

@@ -23,10 +23,10 @@ struct bio_line {
 	uint64_t request, start_ns, bytes, queue_ns, service_ns;
 };
 
-static int get_bio_dev(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column)
+static void get_bio_dev(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
 {
-	return table_set_literal(table, cell, ((const struct bio_line *)row)->dev);
+	table_set_literal(table, cell, ((const struct bio_line *)row)->dev);
 }
 
 static const struct table_column bio_columns[] = {
@@ -47,17 +47,15 @@ static const struct table_column bio_columns[] = {
 	  0 },
 };
 
-static int get_requests(struct table *table, struct cell *cell, const void *row,
-			const struct table_column *column)
+static void get_requests(struct table *table, struct cell *cell, const void *row,
+			 const struct table_column *column)
 {
 	const struct slowest_row *line = row;
 	const struct chain_operation *operation = line->operation;
-	struct table *list;
-	int status = table_set_table(table, cell, TABLE_LIST, &list);
+	struct table *list = table_set_table(table, cell, TABLE_LIST);
 
-	if (!status)
-		status = table_add_columns(list, TABLE_COLUMNS(bio_columns));
-	for (size_t i = 0; i < CHAIN_BIOS_KEPT && i < operation->time.bios && !status; i++) {
+	table_add_columns(list, TABLE_COLUMNS(bio_columns));
+	for (size_t i = 0; i < CHAIN_BIOS_KEPT && i < operation->time.bios; i++) {
 		const struct chain_bio *bio = &operation->kept[i];
 		uint64_t issued = bio->issued < bio->end ? bio->issued : bio->end;
 		struct bio_line of = {
@@ -70,9 +68,8 @@ static int get_requests(struct table *table, struct cell *cell, const void *row,
 		};
 
 		units_device(of.dev, bio->dev);
-		status = table_add(list, &of);
+		table_add(list, &of);
 	}
-	return status;
 }
 
 static const struct table_column first_columns[] = {
@@ -119,25 +116,23 @@ static struct table_text path_of(const struct job *job, const struct chain_opera
 	return (struct table_text) { path.bytes, path.length };
 }
 
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
 	const struct job *job = results->job;
 	size_t count;
 	const struct chain_operation *slowest = chain_slowest(results, &count);
 	size_t most = job->slowest ? job->slowest : SLOWEST;
 	char joined[PATH_JOIN_BYTES];
-	int status;
 
 	if (!slowest) {
 		table->absent = true;
-		return table_set_note(table, "requests to block devices were not recorded");
+		table_set_note(table, "requests to block devices were not recorded");
+		return;
 	}
-	status = table_add_columns(table, TABLE_COLUMNS(first_columns));
-	if (!status)
-		status = chain_add_columns(table);
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
-	for (size_t i = 0; i < count && i < most && !status; i++) {
+	table_add_columns(table, TABLE_COLUMNS(first_columns));
+	chain_add_columns(table);
+	table_add_columns(table, TABLE_COLUMNS(last_columns));
+	for (size_t i = 0; i < count && i < most; i++) {
 		const struct chain_operation *operation = &slowest[i];
 		bool known = operation->process != PROCESS_UNKNOWN;
 		struct slowest_row line = {
@@ -157,9 +152,8 @@ static int conclude(const struct results *results, struct table *table)
 			.path = path_of(job, operation, joined),
 		};
 
-		status = table_add(table, &line);
+		table_add(table, &line);
 	}
-	return status;
 }
 
 const struct analysis analysis_slowest = {
@@ -197,23 +191,21 @@ static const struct table_column last_span_columns[] = {
 	  TABLE_UINT(struct span_line, chain.time.bytes), 0 },
 };
 
-static int conclude_spans(const struct results *results, struct table *table)
+static void conclude_spans(const struct results *results, struct table *table)
 {
 	const struct job *job = results->job;
 	size_t count;
 	const struct chain_time *labels = chain_of_labels(results, &count);
-	int status;
 
 	if ((job->layers & (JOB_PARTS | JOB_SPAN)) != (JOB_PARTS | JOB_SPAN)) {
 		table->absent = true;
-		return table_set_note(table, "requires the layers block and span");
+		table_set_note(table, "requires the layers block and span");
+		return;
 	}
-	status = table_add_columns(table, TABLE_COLUMNS(first_span_columns));
-	if (!status)
-		status = chain_add_columns(table);
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(last_span_columns));
-	for (size_t i = 0; i < count && !status; i++) {
+	table_add_columns(table, TABLE_COLUMNS(first_span_columns));
+	chain_add_columns(table);
+	table_add_columns(table, TABLE_COLUMNS(last_span_columns));
+	for (size_t i = 0; i < count; i++) {
 		const struct label *label = &job->labels.labels[i];
 		struct span_line line = { .chain = chain_line(&labels[i]) };
 
@@ -222,9 +214,8 @@ static int conclude_spans(const struct results *results, struct table *table)
 		line.name = (struct table_text) { label->name.bytes, label->name.length };
 		line.category =
 			(struct table_text) { label->category.bytes, label->category.length };
-		status = table_add(table, &line);
+		table_add(table, &line);
 	}
-	return status;
 }
 
 static void numbers(const void *filled, uint64_t *numbers, size_t count)

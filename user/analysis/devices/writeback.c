@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/devices/dirty_map.h"
 #include "analysis/devices/writers.h"
@@ -35,40 +34,24 @@ struct written {
 
 struct writeback {
 	const struct job *job;
+	struct arena *arena;
 	unsigned int layers;	/* JOB_*: those that can be reported */
 	struct written **files; /* by file number; NULL: nothing was written */
 	struct writers writers;
 	size_t regions_left;
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct writeback *writeback = calloc(1, sizeof(*writeback));
-
-	if (!writeback)
-		return -ENOMEM;
-	*state = writeback;
-	writeback->job = job;
-	/* While the kernel works, it is unknown for whom. */
-	writeback->layers = job->chosen ? job->layers & ~JOB_BLOCK : job->layers;
-	writeback->regions_left = job->memory_bytes / REGION_SHARE / sizeof(struct dirty_region);
-	writers_init(&writeback->writers, job);
-	writeback->files = calloc(job->files.count, sizeof(*writeback->files));
-	return writeback->files ? 0 : -ENOMEM;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct writeback *writeback = state;
 
-	for (size_t i = 0; writeback->files && i < writeback->job->files.count; i++) {
-		if (writeback->files[i])
-			dirty_map_free(&writeback->files[i]->map);
-		free(writeback->files[i]);
-	}
-	free(writeback->files);
-	writers_free(&writeback->writers);
-	free(writeback);
+	writeback->job = job;
+	writeback->arena = arena;
+	/* While the kernel works, it is unknown for whom. */
+	writeback->layers = job->chosen ? job->layers & ~JOB_BLOCK : job->layers;
+	writeback->regions_left = job->memory_bytes / REGION_SHARE / sizeof(struct dirty_region);
+	writers_init(&writeback->writers, arena, job);
+	writeback->files = arena_alloc(arena, job->files.count * sizeof(*writeback->files));
 }
 
 /* --- during the walk --- */
@@ -78,7 +61,7 @@ static struct written *written_of(struct writeback *writeback, uint32_t file)
 	struct written **written = &writeback->files[file];
 
 	if (!*written) {
-		*written = calloc(1, sizeof(**written));
+		*written = arena_alloc(writeback->arena, sizeof(**written));
 		if (*written)
 			(*written)->view.first_dirtied_ns = (*written)->view.first_reached_ns =
 				TABLE_NO_UINT;
@@ -155,8 +138,8 @@ static int add_dirtied(struct writeback *writeback, struct written *written,
 	if (event->end > view->last_dirtied_ns)
 		view->last_dirtied_ns = event->end;
 	if (event->offset >= 0)
-		return dirty_map_add(&written->map, &writeback->regions_left, event->offset, bytes,
-				     event->start);
+		return dirty_map_add(&written->map, writeback->arena, &writeback->regions_left,
+				     event->offset, bytes, event->start);
 	if (written->elsewhere.since_ns <= written->elsewhere.written_ns)
 		written->elsewhere.since_ns = event->start;
 	written->elsewhere.bytes += bytes;
@@ -344,17 +327,16 @@ static const struct table_column columns[] = {
 
 /* All writers of one kind, and the position of the next file's writers. */
 struct writer_cursor {
-	struct writer *all, *at, *end;
+	struct writer *at, *end;
 };
 
-static int open_cursor(const struct writeback *writeback, enum writers_by by,
-		       struct writer_cursor *cursor)
+static void open_cursor(const struct writeback *writeback, enum writers_by by,
+			struct writer_cursor *cursor)
 {
 	size_t count;
 
-	cursor->all = cursor->at = writers_list(&writeback->writers, by, &count);
-	cursor->end = cursor->all + count;
-	return cursor->all ? 0 : -ENOMEM;
+	cursor->at = writers_list(&writeback->writers, by, &count);
+	cursor->end = cursor->at + count;
 }
 
 /* Must be called in order of file numbers. */
@@ -391,14 +373,13 @@ static bool has_line(const struct writeback *writeback, uint32_t file)
 	       !file_table_is_on(&writeback->job->files, file, FILE_SYSTEM_IN_MEMORY);
 }
 
-static int add_lines(const struct writeback *writeback, struct table *table,
-		     struct writer_cursor cursors[WRITERS_KEYS])
+static void add_lines(const struct writeback *writeback, struct table *table,
+		      struct writer_cursor cursors[WRITERS_KEYS])
 {
 	uint64_t start_ns = writeback->job->start_ns;
 	size_t most = job_rows_most(writeback->job, table->column_count);
-	int status = 0;
 
-	for (uint32_t i = 0; i < writeback->job->files.count && !status && most; i++) {
+	for (uint32_t i = 0; i < writeback->job->files.count && most; i++) {
 		struct writeback_view view;
 
 		if (!has_line(writeback, i))
@@ -411,35 +392,30 @@ static int add_lines(const struct writeback *writeback, struct table *table,
 		count_from(&view.last_dirtied_ns, start_ns);
 		count_from(&view.first_reached_ns, start_ns);
 		count_from(&view.last_reached_ns, start_ns);
-		status = table_add(table, &view);
+		table_add(table, &view);
 	}
-	if (!most && !status)
-		status = table_set_note(table, "further files did not fit in memory: see table "
-					       "files (raise report --memory)");
-	return status;
+	if (!most)
+		table_set_note(table, "further files did not fit in memory: see table "
+				      "files (raise report --memory)");
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct writeback *writeback = state;
 	struct writer_cursor cursors[WRITERS_KEYS] = { 0 };
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = writeback->layers;
 	if (!(table->recorded & (JOB_SYSCALL | JOB_FAULT | JOB_BLOCK))) {
 		table->absent = true;
-		return status ? status
-			      : table_set_note(table, "no layer that records writes was on");
+		table_set_note(table, "no layer that records writes was on");
+		return;
 	}
-	if (!status && writeback->job->lost)
-		status = table_set_note(table, "excludes lost events");
-	for (int by = 0; by < WRITERS_KEYS && !status; by++)
-		status = open_cursor(writeback, by, &cursors[by]);
-	if (!status)
-		status = add_lines(writeback, table, cursors);
+	if (writeback->job->lost)
+		table_set_note(table, "excludes lost events");
 	for (int by = 0; by < WRITERS_KEYS; by++)
-		free(cursors[by].all);
-	return status;
+		open_cursor(writeback, by, &cursors[by]);
+	add_lines(writeback, table, cursors);
 }
 
 bool writeback_of(const struct results *results, uint32_t file, struct writeback_view *view)
@@ -508,9 +484,9 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 static const struct sampled sampled = {
 	.columns = { "written_bytes", "stored_bytes", "dirtied_bytes", "device_bytes", "pauses",
 		     "pause_ns" },
+	.state_bytes = sizeof(struct writeback),
 	.begin = begin,
 	.consumer = &analysis_writeback.consumer,
-	.end = end,
 	.filled = &analysis_writeback,
 	.numbers = numbers,
 	.at = at,
@@ -525,12 +501,12 @@ const struct analysis analysis_writeback = {
 	.by = "device_bytes",
 	.share = "of all written",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct writeback),
 	.begin = begin,
 	.consumer.events = add_events,
 	.consumer.matters = MATTERS | WALK_CLASS(IO_WRITE) | WALK_CLASS(IO_MMAP_WRITE),
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
-	.end = end,
 	.sampled = &sampled,
 	.merging = { .single = "path", /* runs do not know each other's activity */
 		     .sorted = "-device_bytes",

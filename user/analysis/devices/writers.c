@@ -21,17 +21,11 @@ void writer_sums_add(struct writer_sums *sums, const struct writer_sums *more)
 	sums->pause_ns += more->pause_ns;
 }
 
-void writers_init(struct writers *writers, const struct job *job)
+void writers_init(struct writers *writers, struct arena *arena, const struct job *job)
 {
 	writers->job = job;
 	for (int by = 0; by < WRITERS_KEYS; by++)
-		map_init(&writers->sums[by], 1, SUM_WORDS);
-}
-
-void writers_free(struct writers *writers)
-{
-	for (int by = 0; by < WRITERS_KEYS; by++)
-		map_free(&writers->sums[by]);
+		map_init_in(&writers->sums[by], arena, 1, SUM_WORDS);
 }
 
 static int add(struct writers *writers, enum writers_by by, uint32_t file, uint32_t who,
@@ -69,7 +63,8 @@ static int compare_writers(const void *left, const void *right)
 
 struct writer *writers_list(const struct writers *writers, enum writers_by by, size_t *count)
 {
-	struct writer *list = reallocarray(NULL, writers->sums[by].count + 1, sizeof(*list));
+	struct writer *list =
+		arena_alloc(writers->sums[by].arena, (writers->sums[by].count + 1) * sizeof(*list));
 	const uint64_t *key;
 	uint64_t *value;
 	size_t at = 0;
@@ -141,41 +136,35 @@ static void name_span(const struct job *job, uint32_t who, struct writers_row *l
 	line->category = trace_text(job->labels.labels[who].category);
 }
 
-static int get_list(struct table *table, struct cell *cell, const struct writer_list *list,
-		    const struct table_column *columns, size_t column_count,
-		    void (*name)(const struct job *job, uint32_t who, struct writers_row *line))
+static void get_list(struct table *table, struct cell *cell, const struct writer_list *list,
+		     const struct table_column *columns, size_t column_count,
+		     void (*name)(const struct job *job, uint32_t who, struct writers_row *line))
 {
-	struct table *within;
-	int status = table_set_table(table, cell, TABLE_LIST, &within);
+	struct table *within = table_set_table(table, cell, TABLE_LIST);
 
-	if (status)
-		return status;
-	within->recorded = table->recorded;
-	status = table_add_columns(within, columns, column_count);
-	if (!status)
-		status = table_add_columns(within, TABLE_COLUMNS(sum_columns));
-	for (size_t i = 0; i < list->count && !status; i++) {
+	table_add_columns(within, columns, column_count);
+	table_add_columns(within, TABLE_COLUMNS(sum_columns));
+	for (size_t i = 0; i < list->count; i++) {
 		struct writers_row line = {
 			.sums = list->of[i].sums,
 			.device_bytes = share_of(list, &list->of[i]),
 		};
 
 		name(list->writers->job, list->of[i].who, &line);
-		status = table_add(within, &line);
+		table_add(within, &line);
 	}
-	return status;
 }
 
-int writers_get_processes(struct table *table, struct cell *cell, const void *row,
-			  const struct table_column *column)
+void writers_get_processes(struct table *table, struct cell *cell, const void *row,
+			   const struct table_column *column)
 {
-	return get_list(table, cell, (const void *)((const char *)row + column->key),
-			TABLE_COLUMNS(process_columns), name_process);
+	get_list(table, cell, (const void *)((const char *)row + column->key),
+		 TABLE_COLUMNS(process_columns), name_process);
 }
 
-int writers_get_spans(struct table *table, struct cell *cell, const void *row,
-		      const struct table_column *column)
+void writers_get_spans(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
 {
-	return get_list(table, cell, (const void *)((const char *)row + column->key),
-			TABLE_COLUMNS(span_columns), name_span);
+	get_list(table, cell, (const void *)((const char *)row + column->key),
+		 TABLE_COLUMNS(span_columns), name_span);
 }

@@ -37,13 +37,12 @@ struct writers {
 	struct map sums[WRITERS_KEYS];
 };
 
-void writers_init(struct writers *writers, const struct job *job);
-void writers_free(struct writers *writers);
+void writers_init(struct writers *writers, struct arena *arena, const struct job *job);
 /* Adds an event on a file during the walk; by span only if spans were recorded and one is open.
  * Returns 0 or -ENOMEM. */
 int writers_add(struct writers *writers, const struct event *event, const struct writer_sums *sums);
-/* Returns all writers ordered by file, most dirtied bytes first; the caller frees the list. NULL if
- * out of memory. */
+/* Returns all writers ordered by file, most dirtied bytes first. NULL after an
+ * error. */
 struct writer *writers_list(const struct writers *writers, enum writers_by by, size_t *count);
 
 /* The writers of one file. */

@@ -4,7 +4,6 @@
  */
 #include "analysis/events/path.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SLOTS 16384 /* a power of two */
@@ -69,7 +68,7 @@ uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *as
 	struct path_slot *slot;
 
 	if (!memory->slots)
-		memory->slots = calloc(SLOTS, sizeof(*memory->slots));
+		memory->slots = arena_alloc(memory->arena, SLOTS * sizeof(*memory->slots));
 	if (!memory->slots)
 		return NULL;
 	slot = &memory->slots[slot_of(asked)];
@@ -87,10 +86,4 @@ void path_memory_fetch(const struct path_memory *memory, const struct event *eve
 		return;
 	asked = path_asked_by(event);
 	__builtin_prefetch(&memory->slots[slot_of(&asked)]);
-}
-
-void path_memory_free(struct path_memory *memory)
-{
-	free(memory->slots);
-	*memory = (struct path_memory) { 0 };
 }

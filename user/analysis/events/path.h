@@ -33,8 +33,9 @@ static inline struct path_asked path_asked_by(const struct event *event)
 				     .path = event_value(event, SYSCALL_PATH_PATH) };
 }
 
-/* Cache of what recent paths resolved to: paths recur. All zeros initially. */
+/* Cache of what recent paths resolved to: paths recur. All zeros initially but for the arena. */
 struct path_memory {
+	struct arena *arena;
 	struct path_slot {
 		uint32_t path, dir, trace; /* narrow, as every call with a path looks here */
 		uint32_t led_to;	   /* result plus 1; 0: free */
@@ -46,7 +47,6 @@ struct path_memory {
 uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked);
 /* Prefetches the cache slot of an event's path, if it has one. */
 void path_memory_fetch(const struct path_memory *memory, const struct event *event);
-void path_memory_free(struct path_memory *memory);
 
 #define PATHS_AHEAD 32 /* events */
 

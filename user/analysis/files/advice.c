@@ -35,6 +35,7 @@ struct dropped {
 
 struct advice {
 	const struct job *job;
+	struct arena *arena;
 	bool advises[JOB_OPERATIONS_MAX]; /* per operation */
 	uint32_t madvise;		  /* its operation number; UINT32_MAX: none */
 	struct map advised;		  /* file, operation << 8 | advice -> struct advised */
@@ -42,16 +43,14 @@ struct advice {
 	bool cut;
 };
 
-static int begin(const struct job *job, void **state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
-	struct advice *advice = calloc(1, sizeof(*advice));
+	struct advice *advice = state;
 
-	if (!advice)
-		return -ENOMEM;
-	*state = advice;
 	advice->job = job;
-	map_init(&advice->advised, 2, WORDS(advised));
-	map_init(&advice->dropped, 1, WORDS(dropped));
+	advice->arena = arena;
+	map_init_in(&advice->advised, arena, 2, WORDS(advised));
+	map_init_in(&advice->dropped, arena, 1, WORDS(dropped));
 	advice->madvise = UINT32_MAX;
 	for (size_t i = 0; i < job->operation_count; i++) {
 		bool is_madvise = !strcmp(job->operations[i].name, MADVISE);
@@ -60,33 +59,20 @@ static int begin(const struct job *job, void **state)
 		if (is_madvise)
 			advice->madvise = i;
 	}
-	return 0;
 }
 
-static void end(void *state)
-{
-	struct advice *advice = state;
-
-	map_free(&advice->advised);
-	map_free(&advice->dropped);
-	free(advice);
-}
-
-/* Returns the value for a key, or NULL with *status 0 if the map is full. */
-static void *value_of(struct advice *advice, struct map *map, const uint64_t *key, int *status)
+/* Returns the value for a key, or NULL if the map is full or there is no memory. */
+static void *value_of(struct advice *advice, struct map *map, const uint64_t *key)
 {
 	void *value;
 	bool added;
 
-	*status = 0;
 	if (map->count >= ADVICE_MAX) {
 		value = map_find(map, key);
 		advice->cut |= !value;
 		return value;
 	}
-	value = map_add(map, key, &added);
-	*status = value ? 0 : -ENOMEM;
-	return value;
+	return map_add(map, key, &added);
 }
 
 static uint64_t saturated(uint64_t a, uint64_t b)
@@ -105,34 +91,32 @@ static uint64_t bytes_named(const struct advice *advice, const struct event *eve
 	return size > offset ? size - offset : 0;
 }
 
-static int add_dropped(struct advice *advice, const struct event *event)
+static void add_dropped(struct advice *advice, const struct event *event)
 {
 	const uint64_t key = event->file;
-	int status;
-	struct dropped *dropped = value_of(advice, &advice->dropped, &key, &status);
+	struct dropped *dropped = value_of(advice, &advice->dropped, &key);
 
 	if (!dropped)
-		return status;
+		return;
 	dropped->fresh++;
 	dropped->fresh_bytes = saturated(dropped->fresh_bytes, bytes_named(advice, event, true));
-	return 0;
 }
 
-static int add_advice(struct advice *advice, const struct event *event)
+static void add_advice(struct advice *advice, const struct event *event)
 {
 	uint64_t given = event_value(event, SYSCALL_FLAGS) & TRACE_OP_ADVICE;
 	uint64_t number = given ? __builtin_ctzll(given / TRACE_OP_ADVISED) : ADVICE_UNKNOWN;
 	const uint64_t key[] = { event->file, (uint64_t)event->operation << 8 | number };
 	bool of_file = advice->job->operations[event->operation].advises;
-	int status;
-	struct advised *advised = value_of(advice, &advice->advised, key, &status);
+	struct advised *advised = value_of(advice, &advice->advised, key);
 
 	if (!advised)
-		return status;
+		return;
 	advised->count++;
 	advised->bytes = saturated(advised->bytes, bytes_named(advice, event, of_file));
 	advised->thread_time_ns += event->end - event->start;
-	return event->flags & EVENT_DROPS ? add_dropped(advice, event) : 0;
+	if (event->flags & EVENT_DROPS)
+		add_dropped(advice, event);
 }
 
 /* Part of a dropped file is fetched again. */
@@ -162,16 +146,15 @@ static inline bool may_fetch(const struct event *event)
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct advice *advice = state;
-	int status = 0;
 
-	for (const struct event *event = events; event < events + count && !status; event++) {
+	for (const struct event *event = events; event < events + count; event++) {
 		if (is_advice(advice, event))
-			status = add_advice(advice, event);
+			add_advice(advice, event);
 		else if (advice->dropped.count && may_fetch(event) && event->fetched_bytes &&
 			 event->file != FILE_NONE)
 			add_fetched(advice, event->file);
 	}
-	return status;
+	return arena_status(advice->arena);
 }
 
 static int add_series(void *state, const struct event_series *series)
@@ -260,41 +243,38 @@ static struct advice_row line_of(const struct advice *advice, const uint64_t *ke
 	return line;
 }
 
-static int add_lines(const struct advice *advice, struct table *table)
+static void add_lines(const struct advice *advice, struct table *table)
 {
-	struct advice_row *lines = calloc(advice->advised.count + 1, sizeof(*lines));
+	struct advice_row *lines =
+		arena_alloc(advice->arena, (advice->advised.count + 1) * sizeof(*lines));
 	size_t at = 0, count = 0;
 	const uint64_t *key;
 	uint64_t *value;
-	int status = lines ? 0 : -ENOMEM;
 
 	while (lines && map_next(&advice->advised, &at, &key, &value))
 		lines[count++] = line_of(advice, key, (struct advised *)value);
 	if (count)
 		qsort(lines, count, sizeof(*lines), compare_lines);
-	for (size_t i = 0; i < count && !status; i++)
-		status = table_add(table, &lines[i]);
-	free(lines);
-	return status;
+	for (size_t i = 0; i < count; i++)
+		table_add(table, &lines[i]);
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct advice *advice = state;
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = advice->job->layers;
-	if (status)
-		return status;
 	if (!(advice->job->layers & JOB_SYSCALL)) {
 		table->absent = true;
-		return table_set_note(table, "system calls were not recorded");
+		table_set_note(table, "system calls were not recorded");
+		return;
 	}
 	if (advice->cut)
-		status = table_set_note(table, "further files are omitted");
+		table_set_note(table, "further files are omitted");
 	else if (advice->job->lost)
-		status = table_set_note(table, "excludes lost events");
-	return status ? status : add_lines(advice, table);
+		table_set_note(table, "excludes lost events");
+	add_lines(advice, table);
 }
 
 /* --- lookup by other analyses --- */
@@ -380,11 +360,11 @@ const struct analysis analysis_advice = {
 	.title = NULL, /* for --table and findings only */
 	.shown = "count,call,advice,bytes,again,thread_time_ns,path",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct advice),
 	.begin = begin,
 	.consumer = { .apart = true, .events = add_events, .series = add_series },
 	.columns = { [TRACE_SYSCALL] = FLAGS, [TRACE_ASYNC] = FLAGS },
 	.fill = fill,
-	.end = end,
 	.merging = { .sorted = "-count",
 		     .many = "files",
 		     .fixed = columns,

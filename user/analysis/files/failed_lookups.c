@@ -12,7 +12,6 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/results.h"
 #include "base/arena.h"
-#include "base/grow.h"
 #include "analysis/events/path.h"
 
 /* A hostile trace could name a directory in each row; directories beyond this share a row. */
@@ -28,6 +27,7 @@ struct directory {
 
 struct lookups {
 	const struct job *job;
+	struct arena *arena;
 	bool opens[JOB_OPERATIONS_MAX]; /* per operation: it opens a file */
 	struct directory *directories;	/* entry 0 stands for all beyond DIRECTORIES_MAX */
 	size_t count, room;
@@ -35,100 +35,74 @@ struct lookups {
 	size_t text_bytes, text_bytes_most; /* of paths and examples */
 	struct map numbers;		    /* hash of the path -> number */
 	struct path_memory memory;
-	struct arena arena;
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct lookups *lookups = calloc(1, sizeof(*lookups));
-
-	if (!lookups)
-		return -ENOMEM;
-	*state = lookups;
-	lookups->job = job;
-	lookups->text_bytes_most = job->memory_bytes / TEXTS_SHARE;
-	map_init(&lookups->numbers, 1, 1);
-	for (size_t i = 0; i < job->operation_count; i++)
-		lookups->opens[i] = !strncmp(job->operations[i].name, "open", 4);
-	lookups->room = 64;
-	lookups->count = 1;
-	lookups->directories = calloc(lookups->room, sizeof(*lookups->directories));
-	return lookups->directories ? 0 : -ENOMEM;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct lookups *lookups = state;
 
-	map_free(&lookups->numbers);
-	arena_free(&lookups->arena);
-	free(lookups->directories);
-	free(lookups->rows);
-	path_memory_free(&lookups->memory);
-	free(lookups);
+	lookups->job = job;
+	lookups->arena = arena;
+	lookups->memory.arena = arena;
+	lookups->text_bytes_most = job->memory_bytes / TEXTS_SHARE;
+	map_init_in(&lookups->numbers, arena, 1, 1);
+	for (size_t i = 0; i < job->operation_count; i++)
+		lookups->opens[i] = !strncmp(job->operations[i].name, "open", 4);
+	if (ARENA_GROW(arena, lookups->directories, lookups->room, 1))
+		lookups->count = 1;
 }
 
 /* Adds the directory of a path that becomes its example. */
-static int add_directory(struct lookups *lookups, const char *path, size_t length, size_t whole)
+static void add_directory(struct lookups *lookups, const char *path, size_t length, size_t whole)
 {
 	struct directory *directory;
 
-	if (!GROW(lookups->directories, lookups->room, lookups->count + 1))
-		return -ENOMEM;
+	if (!ARENA_GROW(lookups->arena, lookups->directories, lookups->room, lookups->count + 1))
+		return;
 	lookups->text_bytes += length + whole;
 	directory = &lookups->directories[lookups->count];
 	*directory = (struct directory) { .length = length,
 					  .example_length = whole,
 					  .number = lookups->count++ };
-	directory->path = arena_text(&lookups->arena, path, length);
-	directory->example = arena_text(&lookups->arena, path, whole);
-	return directory->path && directory->example ? 0 : -ENOMEM;
+	directory->path = arena_text(lookups->arena, path, length);
+	directory->example = arena_text(lookups->arena, path, whole);
 }
 
 /* Paths with the same 64-bit hash, under a seed of this run, are taken as equal. */
-static int find_directory(struct lookups *lookups, const struct path_asked *asked, uint32_t *number)
+static uint32_t find_directory(struct lookups *lookups, const struct path_asked *asked)
 {
 	char path[PATH_JOIN_BYTES];
 	size_t whole = path_join(&lookups->job->files, asked->trace, asked->dir, asked->path, path);
 	size_t length = path_directory(path, whole);
 	uint64_t key = map_hash_bytes(&lookups->numbers, path, length), *found;
+	uint32_t number = lookups->count;
 	bool added;
 
 	found = map_find(&lookups->numbers, &key);
-	if (found) {
-		*number = *found;
-		return 0;
-	}
+	if (found)
+		return *found;
 	if (lookups->count > DIRECTORIES_MAX ||
-	    lookups->text_bytes + length + whole > lookups->text_bytes_most) {
-		*number = 0;
+	    lookups->text_bytes + length + whole > lookups->text_bytes_most)
 		return 0;
-	}
+	add_directory(lookups, path, length, whole);
 	found = map_add(&lookups->numbers, &key, &added);
 	if (!found)
-		return -ENOMEM;
-	*found = lookups->count;
-	*number = lookups->count;
-	return add_directory(lookups, path, length, whole);
+		return 0;
+	*found = number;
+	return number;
 }
 
-/* Returns in *number the directory of a failed look-up. */
-static int number_of(struct lookups *lookups, const struct event *event, uint32_t *number)
+/* Returns the directory of a failed look-up; 0, which exists, after an error, too. */
+static uint32_t number_of(struct lookups *lookups, const struct event *event)
 {
 	const struct path_asked asked = path_asked_by(event);
 	uint32_t *known = path_memory_of(&lookups->memory, &asked);
-	int status = 0;
 
 	if (!known)
-		return -ENOMEM;
-	if (!*known) {
-		status = find_directory(lookups, &asked, number);
-		if (status)
-			return status;
-		*known = *number + 1;
-	}
-	*number = *known - 1;
-	return 0;
+		return 0;
+	if (!*known)
+		*known = find_directory(lookups, &asked) + 1;
+	return *known - 1;
 }
 
 /* A program that opens each name as a directory (glob, walks) asks whether it is one: ENOTDIR is
@@ -144,18 +118,15 @@ static int add_failure(void *state, const struct event *event)
 	struct lookups *lookups = state;
 	struct directory *directory;
 	uint32_t number;
-	int status;
 
 	if (is_answered(lookups, event))
 		return 0;
-	status = number_of(lookups, event, &number);
-	if (status)
-		return status;
+	number = number_of(lookups, event); /* may move the directories */
 	directory = &lookups->directories[number];
 	directory->count++;
 	directory->enoent += event_value(event, SYSCALL_RESULT) == (uint64_t)-ENOENT;
 	directory->thread_time_ns += event->end - event->start;
-	return 0;
+	return arena_status(lookups->arena);
 }
 
 /* Errors that mean that nothing has this name or that it is unreachable. Other errors are about
@@ -236,7 +207,7 @@ static int compare_directories(const void *left, const void *right)
 }
 
 /* A relative path whose directory is unknown has no directory. */
-static int add_line(struct table *table, const struct directory *directory)
+static void add_line(struct table *table, const struct directory *directory)
 {
 	const struct failed_lookups_row line = {
 		.directory = { directory->length ? directory->path : NULL, directory->length },
@@ -247,10 +218,10 @@ static int add_line(struct table *table, const struct directory *directory)
 		.thread_time_ns = directory->thread_time_ns,
 	};
 
-	return table_add(table, &line);
+	table_add(table, &line);
 }
 
-static int set_note(struct table *table, const struct lookups *lookups)
+static void set_note(struct table *table, const struct lookups *lookups)
 {
 	char note[160];
 
@@ -258,33 +229,33 @@ static int set_note(struct table *table, const struct lookups *lookups)
 		 "failures beyond the first %zu directories share the row without a directory or "
 		 "an example (raise report --memory)",
 		 lookups->count - 1);
-	return table_set_note(table, note);
+	table_set_note(table, note);
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct lookups *lookups = state;
-	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
-	if (!status && lookups->job->lost)
-		status = table_set_note(table, "excludes lost events");
-	if (!status && lookups->directories[0].count)
-		status = set_note(table, lookups);
+	table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
+	if (lookups->job->lost)
+		table_set_note(table, "excludes lost events");
+	if (lookups->directories[0].count)
+		set_note(table, lookups);
 	if (!(lookups->job->layers & JOB_SYSCALL)) {
 		table->absent = true;
-		return status ? status : table_set_note(table, "system calls were not recorded");
+		table_set_note(table, "system calls were not recorded");
+		return;
 	}
-	lookups->rows = calloc(lookups->count, sizeof(*lookups->rows));
+	lookups->rows = arena_alloc(lookups->arena, lookups->count * sizeof(*lookups->rows));
 	if (!lookups->rows)
-		return -ENOMEM;
+		return;
 	qsort(lookups->directories, lookups->count, sizeof(*lookups->directories),
 	      compare_directories);
-	for (size_t i = 0; i < lookups->count && !status; i++) {
+	for (size_t i = 0; i < lookups->count; i++) {
 		lookups->rows[lookups->directories[i].number] = i;
-		if (lookups->directories[i].count) /* directories without failures come last */
-			status = add_line(table, &lookups->directories[i]);
+		if (lookups->directories[i].count) /* those without failures come last */
+			add_line(table, &lookups->directories[i]);
 	}
-	return status;
 }
 
 /* Marked: ENOENT. */
@@ -293,13 +264,12 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	struct lookups *lookups = state;
 	uint64_t result = failed_with(event);
 	uint32_t number;
-	int status;
 
 	if (!result || is_answered(lookups, event))
 		return 0;
-	status = number_of(lookups, event, &number);
-	if (status)
-		return status;
+	number = number_of(lookups, event);
+	if (arena_status(lookups->arena))
+		return -ENOMEM;
 	rows[0] = (struct row_of) { lookups->rows[number], result == (uint64_t)-ENOENT, NULL };
 	return 1;
 }
@@ -346,12 +316,12 @@ const struct analysis analysis_failed_lookups = {
 	.title = "Failed path lookups",
 	.shown = "directory,count,enoent,other,thread_time_ns",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct lookups),
 	.begin = begin,
 	.consumer = { .apart = true, .events = add_events, .matters = EVENT_FAILED },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.rows_of = rows_of,
-	.end = end,
 	.merging = { .sorted = "-count",
 		     .many = "directories",
 		     .fixed = columns,

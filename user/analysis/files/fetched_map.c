@@ -28,15 +28,10 @@ struct page_range page_range_of(int64_t offset, uint64_t bytes)
 	return (struct page_range) { start / FETCHED_PAGE, (start + bytes - 1) / FETCHED_PAGE + 1 };
 }
 
-void fetched_map_init(struct fetched_map *map, size_t memory_bytes)
+void fetched_map_init(struct fetched_map *map, struct arena *arena, size_t memory_bytes)
 {
 	*map = (struct fetched_map) { .most = memory_bytes / CHUNK_BYTES + 1 };
-	map_init(&map->chunks, 2, sizeof(struct page_chunk) / sizeof(uint64_t));
-}
-
-void fetched_map_free(struct fetched_map *map)
-{
-	map_free(&map->chunks);
+	map_init_in(&map->chunks, arena, 2, sizeof(struct page_chunk) / sizeof(uint64_t));
 }
 
 static struct page_chunk *find_chunk(const struct fetched_map *map, uint32_t file, uint64_t number)

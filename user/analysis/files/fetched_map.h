@@ -34,8 +34,7 @@ struct fetched_rest {
 };
 
 /* Allocates nothing and cannot fail. */
-void fetched_map_init(struct fetched_map *map, size_t memory_bytes);
-void fetched_map_free(struct fetched_map *map);
+void fetched_map_init(struct fetched_map *map, struct arena *arena, size_t memory_bytes);
 
 /* Adds pages that were read ahead. `large`: they may be in large folios, which a fault maps whole.
  * Adds to *again the pages that had already been read ahead. Returns 0 or -ENOMEM. */

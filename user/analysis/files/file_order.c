@@ -159,7 +159,7 @@ static int add_fault(struct file_uses *uses, struct file_use *use, struct positi
 						    : &((struct pair *)position)->next_fault;
 
 	if (!use->more->faults)
-		use->more->faults = arena_alloc(&uses->arena, sizeof(*use->more->faults));
+		use->more->faults = arena_alloc(uses->arena, sizeof(*use->more->faults));
 	if (!use->more->faults)
 		return -ENOMEM;
 	if (*next)
@@ -197,7 +197,7 @@ static int begin_order(struct file_uses *uses, struct file_use *use, const struc
 		use->once.thread = file_order_stream_key(position, event);
 		return 0;
 	}
-	order = arena_alloc(&uses->arena, sizeof(*order));
+	order = arena_alloc(uses->arena, sizeof(*order));
 	if (!order)
 		return -ENOMEM;
 	if (use->accessed) {
@@ -213,7 +213,7 @@ static int begin_order(struct file_uses *uses, struct file_use *use, const struc
 /* Starts to track reads separately. They inherit the order so far if there were only reads. */
 static int begin_reads(struct file_uses *uses, struct file_use *use)
 {
-	struct order *reads = arena_alloc(&uses->arena, sizeof(*reads));
+	struct order *reads = arena_alloc(uses->arena, sizeof(*reads));
 	const struct stream *others = use->writes ? NULL : use->calls->others;
 
 	if (!reads)
@@ -221,7 +221,7 @@ static int begin_reads(struct file_uses *uses, struct file_use *use)
 	if (!use->writes)
 		*reads = *use->calls;
 	if (others) {
-		reads->others = arena_alloc(&uses->arena, STREAMS * sizeof(*others));
+		reads->others = arena_alloc(uses->arena, STREAMS * sizeof(*others));
 		if (!reads->others)
 			return -ENOMEM;
 		memcpy(reads->others, others, STREAMS * sizeof(*others));

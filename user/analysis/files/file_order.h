@@ -87,7 +87,7 @@ static inline struct stream *file_order_stream(struct file_uses *uses, struct or
 	if (order->first.thread == thread)
 		return &order->first;
 	if (!order->others)
-		order->others = arena_alloc(&uses->arena, STREAMS * sizeof(*order->others));
+		order->others = arena_alloc(uses->arena, STREAMS * sizeof(*order->others));
 	if (!order->others)
 		return NULL;
 	stream = &order->others[thread % STREAMS];

@@ -8,7 +8,6 @@
 #include "analysis/files/file_order.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Every process may use every file: pairs take at most this fraction of the memory. PAIR_BYTES is a
@@ -16,22 +15,14 @@
 #define PAIRS_SHARE 8
 #define PAIR_BYTES 109
 
-int file_uses_init(struct file_uses *uses, const struct job *job)
+void file_uses_init(struct file_uses *uses, struct arena *arena, const struct job *job)
 {
+	uses->arena = arena;
 	uses->job = job;
 	uses->pairs_most = job->memory_bytes / PAIRS_SHARE / PAIR_BYTES + 1;
-	map_init(&uses->pairs, 1, sizeof(struct pair) / sizeof(uint64_t));
-	map_init(&uses->asides, 2, sizeof(struct aside) / sizeof(uint64_t));
-	uses->uses = calloc(job->files.count, sizeof(*uses->uses));
-	return uses->uses ? 0 : -ENOMEM;
-}
-
-void file_uses_free(struct file_uses *uses)
-{
-	map_free(&uses->pairs);
-	map_free(&uses->asides);
-	arena_free(&uses->arena);
-	free(uses->uses);
+	map_init_in(&uses->pairs, arena, 1, sizeof(struct pair) / sizeof(uint64_t));
+	map_init_in(&uses->asides, arena, 2, sizeof(struct aside) / sizeof(uint64_t));
+	uses->uses = arena_alloc(arena, job->files.count * sizeof(*uses->uses));
 }
 
 /* --- during the walk --- */
@@ -39,7 +30,7 @@ void file_uses_free(struct file_uses *uses)
 static struct file_use_more *more_of(struct file_uses *uses, struct file_use *use)
 {
 	if (!use->more)
-		use->more = arena_alloc(&uses->arena, sizeof(*use->more));
+		use->more = arena_alloc(uses->arena, sizeof(*use->more));
 	return use->more;
 }
 

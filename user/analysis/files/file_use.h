@@ -122,19 +122,18 @@ struct aside {
 struct file_uses {
 	const struct job *job;
 	struct file_use *uses; /* by file number */
-	struct arena arena;    /* for what is allocated separately */
-	struct map pairs;      /* process << 32 | file -> struct pair, except first processes */
-	struct map asides;     /* the same, position.open_file -> struct aside */
-	size_t pairs_most;     /* for both maps; accesses by further pairs have no pattern */
-	uint64_t beyond;       /* number of such accesses */
+	struct arena *arena;
+	struct map pairs;  /* process << 32 | file -> struct pair, except first processes */
+	struct map asides; /* the same, position.open_file -> struct aside */
+	size_t pairs_most; /* for both maps; accesses by further pairs have no pattern */
+	uint64_t beyond;   /* number of such accesses */
 	struct pair none;
 	struct pair_slot
 		lately[PAIR_SLOTS]; /* recently found, by the low bits of process and file */
 };
 
-/* Returns 0 or -ENOMEM. Free `uses` even after an error. The job must outlive it. */
-int file_uses_init(struct file_uses *uses, const struct job *job);
-void file_uses_free(struct file_uses *uses);
+/* The job must outlive it. Errors are left in the arena. */
+void file_uses_init(struct file_uses *uses, struct arena *arena, const struct job *job);
 /* Adds events in order of start time. */
 int file_uses_add(struct file_uses *uses, const struct event *events, size_t count);
 /* The same for a series of similar events. */

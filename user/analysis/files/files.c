@@ -2,7 +2,6 @@
 /*
  * Table "files": activity by file, and access patterns. Excludes lost events.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,18 +38,9 @@ static const struct {
 	[USE_SYNC] = { IO_SYNC, STILL_COLUMNS, MEASURE_TIME },
 };
 
-static int begin(const struct job *job, void **state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
-	struct file_uses *files = calloc(1, sizeof(*files));
-
-	*state = files;
-	return files ? file_uses_init(files, job) : -ENOMEM;
-}
-
-static void end(void *state)
-{
-	file_uses_free(state);
-	free(state);
+	file_uses_init(state, arena, job);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -65,13 +55,14 @@ static int add_series(void *state, const struct event_series *series)
 
 /* --- the table --- */
 
-static int get_dev(struct table *table, struct cell *cell, const void *row,
-		   const struct table_column *column)
+static void get_dev(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
 {
 	const struct file_view *view = row;
 	char text[UNITS_TEXT];
 
-	return view->known ? table_set_literal(table, cell, units_device(text, view->dev)) : 0;
+	if (view->known)
+		table_set_literal(table, cell, units_device(text, view->dev));
 }
 
 static const struct table_column first_columns[] = {
@@ -252,14 +243,15 @@ struct choice {
 };
 
 /* Chooses the `most` files with the most time; all files if only one would be left out. */
-static int choose(const struct file_uses *files, size_t most, struct choice *choice)
+static void choose(const struct file_uses *files, size_t most, struct choice *choice)
 {
 	uint32_t count = files->job->files.count;
-	uint64_t *longest = calloc(most < count ? most : count, sizeof(*longest));
+	uint64_t *longest =
+		arena_alloc(files->arena, (most < count ? most : count) * sizeof(*longest));
 	size_t used = 0, kept = 0;
 
 	if (!longest)
-		return -ENOMEM;
+		return;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t time_ns = time_of(files, i);
 
@@ -274,8 +266,6 @@ static int choose(const struct file_uses *files, size_t most, struct choice *cho
 		for (size_t i = 0; i < most; i++)
 			choice->equals += longest[i] == longest[0];
 	}
-	free(longest);
-	return 0;
 }
 
 /* Returns the last recorded size, or the end of the furthest access if the file has grown since. A
@@ -479,7 +469,7 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	add_pages(&sum->indirect, &view->indirect);
 }
 
-static int add_others(struct table *table, struct others *others)
+static void add_others(struct table *table, struct others *others)
 {
 	char name[64];
 	int length = snprintf(name, sizeof(name), "other (%zu files)", others->count);
@@ -490,10 +480,10 @@ static int add_others(struct table *table, struct others *others)
 	others->view.first_rank = others->view.last_rank = TABLE_NO_UINT;
 	others->view.deleted = -1;
 	table->folded = others->count;
-	return table_add(table, &others->view);
+	table_add(table, &others->view);
 }
 
-static int set_note(struct table *table, const struct file_uses *files)
+static void set_note(struct table *table, const struct file_uses *files)
 {
 	const struct job *job = files->job;
 	char count[UNITS_TEXT], most[UNITS_TEXT];
@@ -514,21 +504,19 @@ static int set_note(struct table *table, const struct file_uses *files)
 			      "lower bounds (raise report --memory)",
 			      units_count(count, files->beyond),
 			      units_count(most, files->pairs_most));
-	return note.used ? table_set_note(table, note.bytes) : 0;
+	if (note.used)
+		table_set_note(table, note.bytes);
 }
 
-static int add_columns(struct table *table, unsigned int recorded)
+static void add_columns(struct table *table, unsigned int recorded)
 {
-	int status = table_add_columns(table, TABLE_COLUMNS(first_columns));
-
+	table_add_columns(table, TABLE_COLUMNS(first_columns));
 	table->recorded = recorded;
-	for (size_t i = 0; i < USES && !status; i++)
-		status = measure_add_columns(
-			table, uses[i].measure, uses[i].columns, uses[i].titled,
-			offsetof(struct file_view, tallies) + i * sizeof(struct tally));
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
-	return status ? status : chain_add_group(table, offsetof(struct file_view, waiting));
+	for (size_t i = 0; i < USES; i++)
+		measure_add_columns(table, uses[i].measure, uses[i].columns, uses[i].titled,
+				    offsetof(struct file_view, tallies) + i * sizeof(struct tally));
+	table_add_columns(table, TABLE_COLUMNS(last_columns));
+	chain_add_group(table, offsetof(struct file_view, waiting));
 }
 
 /* Sums up files without a row; returns the number of files with one. */
@@ -566,46 +554,40 @@ static size_t rows_most(const struct job *job, const struct table *table)
 }
 
 /* Must run after the waits of operations are known. */
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
 	const struct file_uses *files = results_state(results, &analysis_files);
 	struct others others = { .count = 0 };
 	struct choice choice = { 0 };
 	struct files_row *lines;
 	size_t count;
-	int status = add_columns(table, files->job->layers);
 
-	if (!status)
-		status = set_note(table, files);
-	if (!status)
-		status = choose(files, rows_most(files->job, table), &choice);
-	if (status)
-		return status;
-	lines = calloc(choice.count + 1, sizeof(*lines));
+	add_columns(table, files->job->layers);
+	set_note(table, files);
+	choose(files, rows_most(files->job, table), &choice);
+	lines = arena_alloc(files->arena, (choice.count + 1) * sizeof(*lines));
 	if (!lines)
-		return -ENOMEM;
+		return;
 	count = make_lines(results, choice, lines, &others);
-	for (size_t i = 0; i < count && !status; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct file_view view = view_of(files, lines[i].file);
 
 		view.waiting = waiting_of(results, lines[i].file);
-		status = table_add(table, &view);
+		table_add(table, &view);
 	}
-	if (others.count && !status)
-		status = add_others(table, &others);
-	free(lines);
-	return status;
+	if (others.count)
+		add_others(table, &others);
 }
 
-static int add_all_columns(struct table *like)
+static void add_all_columns(struct table *like)
 {
-	return add_columns(like, ~0u);
+	add_columns(like, ~0u);
 }
 
 /* Adds missing columns for files_used(). */
-static int remake(const struct report *report, struct table *table)
+static void remake(const struct report *report, struct table *table)
 {
-	return table_adopt(table, add_all_columns);
+	table_adopt(table, add_all_columns);
 }
 
 const struct analysis analysis_files = {
@@ -616,11 +598,11 @@ const struct analysis analysis_files = {
 		 "pattern.random,metadata.count,size_bytes,processes,mmap.major",
 	.by = "time_ns",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct file_uses),
 	.begin = begin,
 	.aggregated_ok = true,
 	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.conclude = conclude,
-	.end = end,
 	.merging = { .sorted = "-time_ns", .many = "files" },
 	.remake = remake,
 };

@@ -6,7 +6,6 @@
 #include "analysis/files/io_patterns.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -101,35 +100,20 @@ static inline bool waits_for_lock(const struct io_patterns *io_patterns, const s
 	       !file_table_is_on(&io_patterns->job->files, event->file, FILE_SYSTEM_LOCKS_HERE);
 }
 
-static int begin(const struct job *job, void **state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
-	struct io_patterns *io_patterns = calloc(1, sizeof(*io_patterns));
+	struct io_patterns *io_patterns = state;
 
-	if (!io_patterns)
-		return -ENOMEM;
-	*state = io_patterns;
 	io_patterns->job = job;
-	map_init(&io_patterns->times, 2, 1);
-	map_init(&io_patterns->writings, 1, sizeof(struct writing) / sizeof(uint64_t));
-	map_init(&io_patterns->across, 1, sizeof(struct writing) / sizeof(uint64_t));
+	io_patterns->paths.arena = arena;
+	map_init_in(&io_patterns->times, arena, 2, 1);
+	map_init_in(&io_patterns->writings, arena, 1, sizeof(struct writing) / sizeof(uint64_t));
+	map_init_in(&io_patterns->across, arena, 1, sizeof(struct writing) / sizeof(uint64_t));
 	for (size_t i = 0; i < job->operation_count; i++)
 		io_patterns->locks[i] = locking_of(job->operations[i].name);
 	for (int i = 0; i < IO_PATTERNS; i++)
 		io_patterns->runs[i].file = io_patterns->worst[i] = FILE_NONE;
-	io_patterns->looked = calloc(job->files.count, sizeof(*io_patterns->looked));
-	return io_patterns->looked ? 0 : -ENOMEM;
-}
-
-static void end(void *state)
-{
-	struct io_patterns *io_patterns = state;
-
-	free(io_patterns->looked);
-	map_free(&io_patterns->times);
-	map_free(&io_patterns->writings);
-	map_free(&io_patterns->across);
-	path_memory_free(&io_patterns->paths);
-	free(io_patterns);
+	io_patterns->looked = arena_alloc(arena, job->files.count * sizeof(*io_patterns->looked));
 }
 
 static bool is_directory(const struct io_patterns *io_patterns, uint32_t file)
@@ -476,20 +460,21 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct io_patterns_row, read_for_write_bytes), JOB_READ_FOR_WRITE },
 };
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct io_patterns *io_patterns = state;
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+	int status = 0;
 
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (!(io_patterns->job->layers & JOB_SYSCALL)) {
 		table->absent = true;
-		return status ? status : table_set_note(table, "system calls were not recorded");
+		table_set_note(table, "system calls were not recorded");
+		return;
 	}
 	if (!status && io_patterns->job->summed)
-		status = table_set_note(table,
-					"aggregated operations cover only fsync, module (where "
-					"files are known), partial_write, and, judged by averages, "
-					"small_write and lock; the others require --mode trace");
+		table_set_note(table, "aggregated operations cover only fsync, module (where "
+				      "files are known), partial_write, and, judged by averages, "
+				      "small_write and lock; the others require --mode trace");
 	for (int i = 0; i < IO_PATTERNS && !status; i++)
 		status = book(io_patterns, i);
 	for (int i = 0; i < IO_PATTERNS_LISTED && !status; i++) {
@@ -512,9 +497,9 @@ static int fill(void *state, struct table *table)
 			line.path = (struct table_text) { path.bytes, path.length };
 		io_patterns->rows[i] = table->row_count;
 		if (tally->count)
-			status = table_add(table, &line);
+			table_add(table, &line);
 	}
-	return status;
+	table_fail(table, status);
 }
 
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
@@ -580,6 +565,7 @@ const struct analysis analysis_io_patterns = {
 	.meaning = "costly I/O patterns, as used by findings",
 	.title = NULL,
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct io_patterns),
 	.begin = begin,
 	.aggregated_ok = true,
 	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
@@ -587,7 +573,6 @@ const struct analysis analysis_io_patterns = {
 	.columns[TRACE_SYSCALL_PATH] = FLAGS | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.rows_of = rows_of,
-	.end = end,
 	.merging = { .dearest = "file_thread_time_ns,path",
 		     .sorted = "io_pattern",
 		     .fixed = columns,

@@ -13,7 +13,6 @@
 #include "base/map.h"
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
-#include "base/grow.h"
 
 /* What a call does to names. */
 enum { NOTHING, REMOVES, MOVES, LINKS };
@@ -27,6 +26,7 @@ struct made_file {
 
 struct lifetimes {
 	const struct job *job;
+	struct arena *arena;
 	uint8_t *does; /* per operation */
 	struct made_file *files;
 	size_t count, room;
@@ -45,33 +45,18 @@ static uint8_t what_does(const char *name)
 		       : NOTHING;
 }
 
-static int begin(const struct job *job, void **state)
-{
-	struct lifetimes *lifetimes = calloc(1, sizeof(*lifetimes));
-
-	if (!lifetimes)
-		return -ENOMEM;
-	*state = lifetimes;
-	lifetimes->job = job;
-	map_init(&lifetimes->names, 2, 1);
-	lifetimes->does = calloc(job->operation_count + 1, sizeof(*lifetimes->does));
-	lifetimes->is_there = calloc(job->files.count + 1, sizeof(*lifetimes->is_there));
-	if (!lifetimes->does || !lifetimes->is_there)
-		return -ENOMEM;
-	for (size_t i = 0; i < job->operation_count; i++)
-		lifetimes->does[i] = what_does(job->operations[i].name);
-	return 0;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct lifetimes *lifetimes = state;
 
-	map_free(&lifetimes->names);
-	free(lifetimes->files);
-	free(lifetimes->does);
-	free(lifetimes->is_there);
-	free(lifetimes);
+	lifetimes->job = job;
+	lifetimes->arena = arena;
+	map_init_in(&lifetimes->names, arena, 2, 1);
+	lifetimes->does = arena_alloc(arena, (job->operation_count + 1) * sizeof(*lifetimes->does));
+	lifetimes->is_there =
+		arena_alloc(arena, (job->files.count + 1) * sizeof(*lifetimes->is_there));
+	for (size_t i = 0; lifetimes->does && i < job->operation_count; i++)
+		lifetimes->does[i] = what_does(job->operations[i].name);
 }
 
 /* --- during the walk --- */
@@ -128,7 +113,7 @@ static int add_made(struct lifetimes *lifetimes, const struct event *event)
 
 	if (!path.length || (place && *place) || lifetimes->is_there[event->file])
 		return 0;
-	if (!GROW(lifetimes->files, lifetimes->room, lifetimes->count + 1))
+	if (!ARENA_GROW(lifetimes->arena, lifetimes->files, lifetimes->room, lifetimes->count + 1))
 		return -ENOMEM;
 	lifetimes->files[lifetimes->count++] = (struct made_file) {
 		.file = event->file,
@@ -258,8 +243,8 @@ static uint64_t pid_of(const struct job *job, uint32_t number)
 	return number == PROCESS_UNKNOWN ? TABLE_NO_UINT : job->processes.processes[number].pid;
 }
 
-static int add_line(const struct results *results, struct table *table,
-		    const struct made_file *file)
+static void add_line(const struct results *results, struct table *table,
+		     const struct made_file *file)
 {
 	const struct job *job = results->job;
 	struct file_view view;
@@ -276,7 +261,7 @@ static int add_line(const struct results *results, struct table *table,
 		.remover = trace_text(job_comm(job, file->remover)),
 	};
 
-	return table_add(table, &line);
+	table_add(table, &line);
 }
 
 /* Shortest life first, then by creation time. */
@@ -289,31 +274,29 @@ static int compare_lives(const void *left, const void *right)
 	return COMPARE(lived[0], lived[1]) ?: COMPARE(a->made_ns, b->made_ns);
 }
 
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
 	struct lifetimes *lifetimes = results_state(results, &analysis_lifetimes);
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
-	if (!status && results->job->lost)
-		status = table_set_note(table, "excludes lost events");
+	table_add_columns(table, TABLE_COLUMNS(columns));
+	if (results->job->lost)
+		table_set_note(table, "excludes lost events");
 	if (!(results->job->layers & JOB_SYSCALL)) {
 		table->absent = true;
-		return status ? status : table_set_note(table, "system calls were not recorded");
+		table_set_note(table, "system calls were not recorded");
+		return;
 	}
 	/* A removal names only a path, so a filter may have dropped it. */
 	if (results->job->chosen) {
 		table->absent = true;
-		return status ? status
-			      : table_set_note(
-					table,
-					"requires all events: the filter may exclude removals");
+		table_set_note(table, "requires all events: the filter may exclude removals");
+		return;
 	}
 	if (lifetimes->count)
 		qsort(lifetimes->files, lifetimes->count, sizeof(*lifetimes->files), compare_lives);
-	for (size_t i = 0; i < lifetimes->count && !status; i++)
+	for (size_t i = 0; i < lifetimes->count; i++)
 		if (lifetimes->files[i].removed_ns)
-			status = add_line(results, table, &lifetimes->files[i]);
-	return status;
+			add_line(results, table, &lifetimes->files[i]);
 }
 
 const struct analysis analysis_lifetimes = {
@@ -322,6 +305,7 @@ const struct analysis analysis_lifetimes = {
 	.title = NULL, /* every compiler and shell creates some: only with --table */
 	.shown = "lived_ns,maker.pid,maker.comm,remover.pid,remover.comm,written_bytes,path",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct lifetimes),
 	.begin = begin,
 	.consumer = { .apart = true,
 		     .events = add_events,
@@ -333,7 +317,6 @@ const struct analysis analysis_lifetimes = {
 				       1ull << SYSCALL_PATH_PATH2,
 	},
 	.conclude = conclude,
-	.end = end,
 	/* A run that created a file does not know whether another run removed it. */
 	.merging = { .sorted = "lived_ns", .many = "files" },
 };

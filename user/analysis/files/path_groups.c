@@ -5,13 +5,11 @@
  */
 #include "analysis/files/paths_state.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
-#include "base/grow.h"
 
 #define ALIKE_BELOW 4 /* directories merged into one row */
 #define LEVELS_MAX 8  /* of directories to fold */
@@ -26,7 +24,7 @@ static uint32_t group_of(struct paths *paths, struct table_text directory,
 	uint64_t *number;
 	bool added;
 
-	if (!GROW(paths->groups, paths->group_room, paths->group_count + 1))
+	if (!ARENA_GROW(&paths->arena, paths->groups, paths->group_room, paths->group_count + 1))
 		return NO_GROUP;
 	number = map_add(&paths->numbers, key, &added);
 	if (!number)
@@ -82,36 +80,33 @@ static bool is_seen(const struct paths *paths, struct table_text path)
 }
 
 /* Adds a path to the group of its directory; files with the same path count once. */
-static int group_path(struct paths *paths, uint32_t number, struct table_text kind, uint32_t *group)
+static void group_path(struct paths *paths, uint32_t number, struct table_text kind,
+		       uint32_t *group)
 {
 	struct table_text path = path_of(paths, number);
 	struct table_text directory = { path.bytes, path_directory(path.bytes, path.length) };
 
 	*group = group_of(paths, directory, kind, false);
-	if (*group == NO_GROUP)
-		return -ENOMEM;
-	if (is_seen(paths, path))
-		return 0;
+	if (*group == NO_GROUP || is_seen(paths, path))
+		return;
 	paths->groups[*group].files++;
-	return number_index_add(&paths->seen, paths, number) ? 0 : -ENOMEM;
+	paths->arena.failed |= !number_index_add(&paths->seen, paths, number);
 }
 
-static int group_files(struct paths *paths)
+static void group_files(struct paths *paths)
 {
 	uint32_t count = files_count(paths->results);
 	struct file_view file;
-	int status = 0;
 
-	for (uint32_t i = 0; i < count && !status; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		if (!files_used(paths->results, i, &file) || path_kind_of_file(&file) != PATH_KINDS)
 			continue;
-		status = group_path(paths, i, kind_of(paths, i, file.path), &paths->kept->files[i]);
+		group_path(paths, i, kind_of(paths, i, file.path), &paths->kept->files[i]);
 	}
-	for (size_t i = 0; i < paths->looked_count && !status; i++)
+	for (size_t i = 0; i < paths->looked_count; i++)
 		if (paths->looked[i].special == PATH_KINDS)
-			status = group_path(paths, count + i, (struct table_text) { "/", 1 },
-					    &paths->looked[i].group);
-	return status;
+			group_path(paths, count + i, (struct table_text) { "/", 1 },
+				   &paths->looked[i].group);
 }
 
 /* The only file with its extension in its directory. */
@@ -120,36 +115,30 @@ static bool is_single(const struct group *group)
 	return group->files == 1 && group->extension.length && group->extension.bytes[0] != '/';
 }
 
-/* Finds the group of files without extension in the directory of a single file; sets *number to
- * NO_GROUP for other groups. */
-static int find_rest(struct paths *paths, size_t single, uint32_t *number)
+/* Returns the group of files without extension in the directory of a single file, NO_GROUP for
+ * other groups. May move paths->groups. */
+static uint32_t find_rest(struct paths *paths, size_t single)
 {
 	const struct table_text none = { "", 0 };
 	const struct group *group = &paths->groups[single];
 
-	*number = NO_GROUP;
-	if (!is_single(group))
-		return 0;
-	*number = group_of(paths, group->directory, none, false); /* may move paths->groups */
-	return *number == NO_GROUP ? -ENOMEM : 0;
+	return is_single(group) ? group_of(paths, group->directory, none, false) : NO_GROUP;
 }
 
 /* If a directory has many single files, the end of their names is not an extension (e.g. temporary
  * copies, `.model.bin.fiPD85`), and they are similar. */
-static int fold_singles(struct paths *paths)
+static void fold_singles(struct paths *paths)
 {
 	size_t count = paths->group_count;
 	uint32_t number;
 
 	for (size_t i = 0; i < count; i++) {
-		if (find_rest(paths, i, &number))
-			return -ENOMEM;
+		number = find_rest(paths, i);
 		if (number != NO_GROUP)
 			paths->groups[number].children++;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (find_rest(paths, i, &number))
-			return -ENOMEM;
+		number = find_rest(paths, i);
 		if (number == NO_GROUP || paths->groups[number].children < ALIKE)
 			continue;
 		paths->groups[i].into = number;
@@ -157,41 +146,36 @@ static int fold_singles(struct paths *paths)
 	}
 	for (size_t i = 0; i < paths->group_count; i++)
 		paths->groups[i].children = 0;
-	return 0;
 }
 
-/* Finds the group of files below a group's parent directory; sets *number to NO_GROUP if there is
- * nothing to fold. */
-static int find_parent(struct paths *paths, size_t child, uint32_t *number)
+/* Returns the group of files below a group's parent directory, NO_GROUP if there is nothing to
+ * fold. May move paths->groups. */
+static uint32_t find_parent(struct paths *paths, size_t child)
 {
 	const struct group *group = &paths->groups[child];
 	struct table_text parent = group->directory;
 
-	*number = NO_GROUP;
 	parent.length = path_directory(parent.bytes, parent.length);
 	if (group->into != NO_GROUP || parent.length <= 1 || (!group->deep && !group->files))
-		return 0;
-	*number = group_of(paths, parent, group->extension, true); /* may move paths->groups */
-	return *number == NO_GROUP ? -ENOMEM : 0;
+		return NO_GROUP;
+	return group_of(paths, parent, group->extension, true);
 }
 
 /* Folds the groups of sister directories into one below their parent. */
-static int fold_level(struct paths *paths, bool *folded)
+static void fold_level(struct paths *paths, bool *folded)
 {
 	size_t count = paths->group_count;
 	uint32_t number;
 
 	for (size_t i = 0; i < count; i++) {
-		if (find_parent(paths, i, &number))
-			return -ENOMEM;
+		number = find_parent(paths, i);
 		if (number == NO_GROUP || paths->groups[number].into != NO_GROUP)
 			continue;
 		paths->groups[number].children++;
 		paths->groups[number].files += paths->groups[i].files;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (find_parent(paths, i, &number))
-			return -ENOMEM;
+		number = find_parent(paths, i);
 		if (number == NO_GROUP || number == i || paths->groups[number].into != NO_GROUP ||
 		    paths->groups[number].children < ALIKE_BELOW ||
 		    paths->groups[number].files < ALIKE)
@@ -208,7 +192,6 @@ static int fold_level(struct paths *paths, bool *folded)
 			group->files = 0;
 		group->children = 0;
 	}
-	return 0;
 }
 
 uint32_t path_groups_root(const struct paths *paths, uint32_t number)
@@ -218,18 +201,18 @@ uint32_t path_groups_root(const struct paths *paths, uint32_t number)
 	return number;
 }
 
-int path_groups_make(struct paths *paths)
+void path_groups_make(struct paths *paths)
 {
 	bool folded = true;
-	int status = -ENOMEM;
 
-	if (number_index_reserve(&paths->seen, paths, paths->kept->file_count))
-		status = group_files(paths);
-	if (!status)
-		status = fold_singles(paths);
-	for (size_t level = 0; level < LEVELS_MAX && folded && !status; level++) {
-		folded = false;
-		status = fold_level(paths, &folded);
+	if (!number_index_reserve(&paths->seen, paths, paths->kept->file_count)) {
+		paths->arena.failed = true;
+		return;
 	}
-	return status;
+	group_files(paths);
+	fold_singles(paths);
+	for (size_t level = 0; level < LEVELS_MAX && folded; level++) {
+		folded = false;
+		fold_level(paths, &folded);
+	}
 }

@@ -16,90 +16,85 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/files/paths_state.h"
 #include "analysis/order/walk.h"
-#include "base/grow.h"
 
 /* --- paths --- */
 
-static int add_path(struct paths *paths, struct table_text path, const struct path_sums *sums)
+static void add_path(struct paths *paths, struct table_text path, const struct path_sums *sums)
 {
-	if (!GROW(paths->all, paths->room, paths->count + 1))
-		return -ENOMEM;
+	if (!ARENA_GROW(&paths->arena, paths->all, paths->room, paths->count + 1))
+		return;
 	paths->all[paths->count] = (struct path_row) { path, paths->count, *sums };
 	paths->count++;
-	return 0;
 }
 
 /* Several files may have had the same path in turn, e.g. a journal that every transaction
  * recreates. */
-static int add_file(struct paths *paths, struct table_text path, const struct path_sums *sums,
-		    uint32_t *target)
+static void add_file(struct paths *paths, struct table_text path, const struct path_sums *sums,
+		     uint32_t *target)
 {
 	const uint64_t key = map_hash_bytes(&paths->by_hash, path.bytes, path.length);
+	uint32_t number = paths->count;
+	uint64_t *row = map_find(&paths->by_hash, &key);
 	bool added;
-	uint64_t *row = map_add(&paths->by_hash, &key, &added);
 
-	if (!row)
-		return -ENOMEM;
-	if (added)
-		*row = paths->count;
-	*target = TARGET(TO_PATH, *row);
-	if (!added) {
+	if (row) {
+		*target = TARGET(TO_PATH, *row);
 		path_sums_add(&paths->all[*row].sums, sums);
-		return 0;
+		return;
 	}
-	return add_path(paths, path, sums);
+	add_path(paths, path, sums);
+	row = map_add(&paths->by_hash, &key, &added);
+	if (row)
+		*row = number;
+	*target = TARGET(TO_PATH, number);
 }
 
 /* Adds to a kind of files, or to a path, on its own or in its group. */
-static int add_sums_of(struct paths *paths, enum path_kind special, uint32_t number,
-		       struct table_text path, const struct path_sums *sums, uint32_t *target)
+static void add_sums_of(struct paths *paths, enum path_kind special, uint32_t number,
+			struct table_text path, const struct path_sums *sums, uint32_t *target)
 {
 	struct group *group;
 
 	if (special != PATH_KINDS) {
 		path_sums_add(&paths->special[special], sums);
 		*target = TARGET(TO_SPECIAL, special);
-		return 0;
+		return;
 	}
 	number = path_groups_root(paths, number);
 	group = &paths->groups[number];
-	if (!group->deep && group->files < ALIKE)
-		return add_file(paths, path, sums, target);
+	if (!group->deep && group->files < ALIKE) {
+		add_file(paths, path, sums, target);
+		return;
+	}
 	path_sums_add(&group->sums, sums);
 	*target = TARGET(TO_GROUP, number);
-	return 0;
 }
 
-static int sum_files(struct paths *paths)
+static void sum_files(struct paths *paths)
 {
 	uint32_t count = files_count(paths->results);
 	struct file_view file;
-	int status = 0;
 
-	for (uint32_t i = 0; i < count && !status; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint32_t *target = &paths->kept->files[i];
 		struct path_sums sums;
 
 		if (!files_used(paths->results, i, &file))
 			continue;
 		sums = path_sums_of(&file);
-		status = add_sums_of(paths, path_kind_of_file(&file), *target, file.path, &sums,
-				     target);
+		add_sums_of(paths, path_kind_of_file(&file), *target, file.path, &sums, target);
 	}
-	for (size_t i = 0; i < paths->looked_count && !status; i++) {
+	for (size_t i = 0; i < paths->looked_count; i++) {
 		const struct looked *looked = &paths->looked[i];
 
-		status = add_sums_of(paths, looked->special, looked->group, looked->path,
-				     &looked->sums, &paths->kept->looked[looked->number]);
+		add_sums_of(paths, looked->special, looked->group, looked->path, &looked->sums,
+			    &paths->kept->looked[looked->number]);
 	}
-	return status;
 }
 
-static int add_groups(struct paths *paths)
+static void add_groups(struct paths *paths)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < paths->group_count && !status; i++) {
+	for (size_t i = 0; i < paths->group_count; i++) {
 		struct group *group = &paths->groups[i];
 		const char *stars = group->deep ? "/**" : "/*";
 		size_t length = group->directory.length + strlen(stars) + group->extension.length;
@@ -110,30 +105,30 @@ static int add_groups(struct paths *paths)
 		group->row = paths->count;
 		path = arena_alloc(&paths->arena, length + 1);
 		if (!path)
-			return -ENOMEM;
+			return;
 		memcpy(path, group->directory.bytes, group->directory.length);
 		strcpy(path + group->directory.length, stars);
 		memcpy(path + group->directory.length + strlen(stars), group->extension.bytes,
 		       group->extension.length);
-		status = add_path(paths, (struct table_text) { path, length }, &group->sums);
+		add_path(paths, (struct table_text) { path, length }, &group->sums);
 	}
-	for (size_t i = 0; i < PATH_KINDS && !status; i++) {
+	for (size_t i = 0; i < PATH_KINDS; i++) {
 		const char *name = path_kind_names[i];
 
 		paths->special_rows[i] = paths->count;
 		if (paths->special[i].operations || paths->special[i].files)
-			status = add_path(paths, (struct table_text) { name, strlen(name) },
-					  &paths->special[i]);
+			add_path(paths, (struct table_text) { name, strlen(name) },
+				 &paths->special[i]);
 	}
-	return status;
 }
 
 /* The kind of a directory "/a/b" is that of the files in it. */
-static int list_looked(struct paths *paths, struct rollup *directories)
+static void list_looked(struct paths *paths, struct rollup *directories)
 {
-	paths->looked = calloc(directories->count + 1, sizeof(*paths->looked));
+	paths->looked =
+		arena_alloc(&paths->arena, (directories->count + 1) * sizeof(*paths->looked));
 	if (!paths->looked)
-		return -ENOMEM;
+		return;
 	for (uint32_t i = 0; i < directories->count; i++) {
 		struct looked *looked = &paths->looked[paths->looked_count];
 		struct table_text name = rollup_name(directories, i), inside;
@@ -144,7 +139,7 @@ static int list_looked(struct paths *paths, struct rollup *directories)
 		looked->number = i;
 		path = arena_alloc(&paths->arena, name.length + 1);
 		if (!path)
-			return -ENOMEM;
+			return;
 		if (name.length)
 			memcpy(path, name.bytes, name.length);
 		path[name.length] = '/';
@@ -161,51 +156,34 @@ static int list_looked(struct paths *paths, struct rollup *directories)
 			looked->special = PATH_PATHLESS;
 		paths->looked_count++;
 	}
-	return 0;
 }
 
-static int make_paths(struct paths *paths)
+static void make_paths(struct paths *paths)
 {
 	struct kept *kept = paths->kept;
-	int status = list_looked(paths, &kept->directories);
 
-	if (status)
-		return status;
+	list_looked(paths, &kept->directories);
 	kept->file_count = files_count(paths->results);
 	kept->looked_count = kept->directories.count;
-	kept->files = calloc(kept->file_count + 1, sizeof(*kept->files));
-	kept->looked = calloc(kept->looked_count + 1, sizeof(*kept->looked));
+	kept->files = arena_alloc(kept->arena, (kept->file_count + 1) * sizeof(*kept->files));
+	kept->looked = arena_alloc(kept->arena, (kept->looked_count + 1) * sizeof(*kept->looked));
 	if (!kept->files || !kept->looked)
-		return -ENOMEM;
-	status = path_groups_make(paths);
-	if (!status)
-		status = sum_files(paths);
-	return status ? status : add_groups(paths);
+		return;
+	path_groups_make(paths);
+	if (arena_status(&paths->arena)) /* some have no group */
+		return;
+	sum_files(paths);
+	add_groups(paths);
 }
 
 /* --- during the walk --- */
 
-static int begin(const struct job *job, void **state)
-{
-	struct kept *kept = calloc(1, sizeof(*kept));
-
-	*state = kept;
-	if (!kept)
-		return -ENOMEM;
-	rollup_init(&kept->directories, job, rollup_find_key("directory"), 0);
-	return 0;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct kept *kept = state;
 
-	rollup_free(&kept->directories);
-	free(kept->files);
-	free(kept->looked);
-	free(kept->file_ends_ns);
-	free(kept->looked_ends_ns);
-	free(kept);
+	kept->arena = arena;
+	rollup_init(&kept->directories, arena, job, rollup_find_key("directory"), 0);
 }
 
 static bool names_path(const struct event *event)
@@ -279,29 +257,28 @@ static void find_rows(const struct paths *paths, const uint32_t *rows, uint32_t 
 	}
 }
 
-static int fill_table(struct paths *paths, struct table *table)
+static void fill_table(struct paths *paths, struct table *table)
 {
-	uint32_t *rows = calloc(paths->count + 1, sizeof(*rows));
-	int status = 0;
+	uint32_t *rows = arena_alloc(&paths->arena, (paths->count + 1) * sizeof(*rows));
 
 	if (!rows)
-		return -ENOMEM;
+		return;
 	if (paths->count)
 		qsort(paths->all, paths->count, sizeof(*paths->all), compare_paths);
-	for (size_t i = 0; i < paths->count && !status; i++) {
+	for (size_t i = 0; i < paths->count; i++) {
 		rows[paths->all[i].number] = i;
-		status = table_add(table, &paths->all[i]);
+		table_add(table, &paths->all[i]);
 	}
 	find_rows(paths, rows, paths->kept->files, paths->kept->file_count);
 	find_rows(paths, rows, paths->kept->looked, paths->kept->looked_count);
-	free(rows);
-	return status;
 }
 
 static int find_ends(struct kept *kept)
 {
-	kept->file_ends_ns = calloc(kept->file_count * USES + 1, sizeof(*kept->file_ends_ns));
-	kept->looked_ends_ns = calloc(kept->looked_count + 1, sizeof(*kept->looked_ends_ns));
+	kept->file_ends_ns = arena_alloc(kept->arena, (kept->file_count * USES + 1) *
+							      sizeof(*kept->file_ends_ns));
+	kept->looked_ends_ns =
+		arena_alloc(kept->arena, (kept->looked_count + 1) * sizeof(*kept->looked_ends_ns));
 	return kept->file_ends_ns && kept->looked_ends_ns ? 0 : -ENOMEM;
 }
 
@@ -324,10 +301,9 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	} else {
 		if (event->class == IO_NONE || event_kind(event) != TRACE_SYSCALL_PATH)
 			return 0;
-		if (kept->directories.key->group_of(&kept->directories, event, &group))
-			return -ENOMEM;
+		group = kept->directories.key->group_of(&kept->directories, event);
 		if (group >= kept->looked_count)
-			return 0;
+			return arena_status(kept->arena);
 		row = kept->looked[group];
 		end_ns = &kept->looked_ends_ns[group];
 	}
@@ -335,28 +311,22 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	return row ? 1 : 0;
 }
 
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
 	struct paths paths = { .results = results,
 			       .kept = results_state(results, &analysis_paths) };
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = results->job->layers;
-	map_init(&paths.numbers, 3, 1);
+	map_init_in(&paths.numbers, &paths.arena, 3, 1);
 	number_index_init(&paths.seen, path_groups_hash);
-	map_init(&paths.by_hash, 1, 1);
-	if (!status)
-		status = make_paths(&paths);
-	if (!status)
-		status = fill_table(&paths, table);
-	map_free(&paths.numbers);
+	map_init_in(&paths.by_hash, &paths.arena, 1, 1);
+	make_paths(&paths);
+	if (!arena_status(&paths.arena) && !arena_status(paths.kept->arena))
+		fill_table(&paths, table);
+	table_fail(table, arena_status(&paths.arena));
 	number_index_free(&paths.seen);
-	map_free(&paths.by_hash);
 	arena_free(&paths.arena);
-	free(paths.looked);
-	free(paths.groups);
-	free(paths.all);
-	return status;
 }
 
 const struct analysis analysis_paths = {
@@ -367,12 +337,12 @@ const struct analysis analysis_paths = {
 	.by = "time_ns",
 	.aggregated_ok = true,
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct kept),
 	.begin = begin,
 	.consumer = { .apart = true, .events = add_events, .matters = WALK_CLASS(IO_METADATA) },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.conclude = conclude,
 	.rows_of = rows_of,
-	.end = end,
 	.merging = { .sorted = "-time_ns",
 		     .many = "paths",
 		     .fixed = columns,

@@ -47,6 +47,7 @@ enum { TO_NONE, TO_SPECIAL, TO_PATH, TO_GROUP, TO_KINDS };
 
 /* State kept for plots. */
 struct kept {
+	struct arena *arena;
 	struct rollup directories;
 	uint32_t *files, *looked;		 /* groups, then targets, finally table rows + 1 */
 	uint64_t *file_ends_ns, *looked_ends_ns; /* where their time ends, for files by use */
@@ -70,9 +71,9 @@ struct paths {
 	struct arena arena;
 };
 
-/* Groups files and searched directories, and folds the groups of sister directories. Returns 0 or
- * -ENOMEM. */
-int path_groups_make(struct paths *paths);
+/* Groups files and searched directories, and folds the groups of sister directories. Errors are
+ * left in the arena. */
+void path_groups_make(struct paths *paths);
 /* Returns the group that a group is finally folded into; itself if it is not folded. */
 uint32_t path_groups_root(const struct paths *paths, uint32_t number);
 /* For paths.seen. */

@@ -14,12 +14,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/files/fetched_map.h"
 #include "analysis/shared/trace_text.h"
-#include "base/grow.h"
 #include "base/units.h"
 
 #define MAP_SHARE 16	  /* fraction of the job's memory for the page map */
@@ -48,6 +46,7 @@ struct read_file {
 
 struct readahead {
 	const struct job *job;
+	struct arena *arena;
 	struct read_file **files; /* by file number; NULL: nothing was fetched */
 	/* Files that may have operations in progress, and how many did at the last check. */
 	uint32_t *busy;
@@ -55,32 +54,14 @@ struct readahead {
 	struct fetched_map map;
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct readahead *readahead = calloc(1, sizeof(*readahead));
-
-	if (!readahead)
-		return -ENOMEM;
-	*state = readahead;
-	readahead->job = job;
-	fetched_map_init(&readahead->map, job->memory_bytes / MAP_SHARE);
-	readahead->files = calloc(job->files.count, sizeof(*readahead->files));
-	return readahead->files ? 0 : -ENOMEM;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct readahead *readahead = state;
 
-	for (size_t i = 0; readahead->files && i < readahead->job->files.count; i++) {
-		if (readahead->files[i])
-			free(readahead->files[i]->under_way);
-		free(readahead->files[i]);
-	}
-	free(readahead->files);
-	free(readahead->busy);
-	fetched_map_free(&readahead->map);
-	free(readahead);
+	readahead->job = job;
+	readahead->arena = arena;
+	fetched_map_init(&readahead->map, arena, job->memory_bytes / MAP_SHARE);
+	readahead->files = arena_alloc(arena, job->files.count * sizeof(*readahead->files));
 }
 
 /* --- operations --- */
@@ -88,7 +69,8 @@ static void end(void *state)
 static struct read_file *file_of(struct readahead *readahead, uint32_t number)
 {
 	if (!readahead->files[number])
-		readahead->files[number] = calloc(1, sizeof(*readahead->files[number]));
+		readahead->files[number] =
+			arena_resize(readahead->arena, NULL, 0, sizeof(*readahead->files[number]));
 	return readahead->files[number];
 }
 
@@ -116,11 +98,11 @@ static void forget_idle(struct readahead *readahead, uint64_t now_ns)
 			readahead->busy[left++] = number;
 			continue;
 		}
-		free(file->under_way);
+		arena_release(readahead->arena, file->under_way);
 		file->under_way = NULL;
 		file->room = 0;
 		if (!file->sums.fetched_bytes && !file->elsewhere_bytes) {
-			free(file);
+			arena_release(readahead->arena, file);
 			readahead->files[number] = NULL;
 		}
 	}
@@ -138,7 +120,8 @@ static int remember(struct readahead *readahead, uint32_t number, const struct u
 	if (!file)
 		return -ENOMEM;
 	if (!file->room) {
-		if (!GROW(readahead->busy, readahead->busy_room, readahead->busy_count + 1))
+		if (!ARENA_GROW(readahead->arena, readahead->busy, readahead->busy_room,
+				readahead->busy_count + 1))
 			return -ENOMEM;
 		readahead->busy[readahead->busy_count++] = number;
 	}
@@ -147,7 +130,7 @@ static int remember(struct readahead *readahead, uint32_t number, const struct u
 	if (file->count == UNDER_WAY_MAX)
 		memmove(file->under_way, file->under_way + 1,
 			--file->count * sizeof(*file->under_way));
-	if (!GROW(file->under_way, file->room, file->count + 1))
+	if (!ARENA_GROW(readahead->arena, file->under_way, file->room, file->count + 1))
 		return -ENOMEM;
 	file->under_way[file->count++] = *operation;
 	return 0;
@@ -483,55 +466,57 @@ static const char *missing(const struct job *job)
 	return NULL;
 }
 
-static int set_note(const struct readahead *readahead, struct table *table)
+static void set_note(const struct readahead *readahead, struct table *table)
 {
 	char note[160], number[UNITS_TEXT];
 
-	if (readahead->job->lost)
-		return table_set_note(table, "excludes lost events: more may have been used");
+	if (readahead->job->lost) {
+		table_set_note(table, "excludes lost events: more may have been used");
+		return;
+	}
 	if (!readahead->map.beyond)
-		return 0;
+		return;
 	snprintf(note, sizeof(note),
 		 "%s fetched ahead did not fit in memory: their use is unknown (raise report "
 		 "--memory)",
 		 units_bytes(number, readahead->map.beyond * FETCHED_PAGE));
-	return table_set_note(table, note);
+	table_set_note(table, note);
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct readahead *readahead = state;
 	const struct job *job = readahead->job;
 	const char *reason = missing(job);
 	size_t most;
-	int status;
 
 	if (reason) {
 		table->absent = true;
-		return table_set_note(table, reason);
+		table_set_note(table, reason);
+		return;
 	}
 	count_rest(readahead);
-	status = table_add_columns(table, TABLE_COLUMNS(columns));
-	if (!status)
-		status = set_note(readahead, table);
+	table_add_columns(table, TABLE_COLUMNS(columns));
+	set_note(readahead, table);
 	most = job_rows_most(job, table->column_count);
-	for (uint32_t i = 0; i < job->files.count && !status; i++) {
+	for (uint32_t i = 0; i < job->files.count; i++) {
 		struct readahead_row line = { .window_bytes = job->files.files[i].readahead_bytes,
 					      .used = NAN };
 
 		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
 			continue;
-		if (!most--)
-			return table_set_note(table, "further files are omitted");
+		if (!most--) {
+			table_set_note(table, "further files are omitted");
+			return;
+		}
 		line.sums = readahead->files[i]->sums;
 		line.path = trace_text(file_table_name(&job->files, i));
 		if (!line.window_bytes)
 			line.window_bytes = TABLE_NO_UINT;
 		if (line.sums.ahead_bytes)
 			line.used = (double)line.sums.used_bytes / line.sums.ahead_bytes;
-		status = table_add(table, &line);
+		table_add(table, &line);
 	}
-	return status;
 }
 
 bool readahead_of(const struct results *results, uint32_t file, struct readahead_sums *sums)
@@ -578,9 +563,9 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 
 static const struct sampled sampled = {
 	.columns = { "fetched_bytes", "asked_bytes", "ahead_bytes", "advised_bytes", "used_bytes" },
+	.state_bytes = sizeof(struct readahead),
 	.begin = begin,
 	.consumer = &analysis_readahead.consumer,
-	.end = end,
 	.filled = &analysis_readahead,
 	.numbers = numbers,
 	.at = at,
@@ -595,11 +580,11 @@ const struct analysis analysis_readahead = {
 	.by = "fetched_bytes",
 	.share = "of all",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct readahead),
 	.begin = begin,
 	.consumer = { .apart = true, .events = add_events, .series = add_series },
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
-	.end = end,
 	.sampled = &sampled,
 	.merging = { .single = "path", /* runs do not know each other's activity */
 		     .sorted = "-fetched_bytes",

@@ -113,13 +113,12 @@ bool finding_is_reported(const struct findings *findings, const struct finding_r
 static int write_texts(struct findings *findings, struct finding *finding)
 {
 	const struct finding_rule *rule = finding->rule;
-	struct table *record;
-	int status = table_new(&record, rule->id, NULL, TABLE_RECORD);
+	struct table *record = table_new(rule->id, NULL, TABLE_RECORD);
+	int status;
 
-	if (!status)
-		status = table_add_columns(record, rule->evidence, rule->evidence_count);
-	if (!status)
-		status = table_add(record, finding->evidence);
+	table_add_columns(record, rule->evidence, rule->evidence_count);
+	table_add(record, finding->evidence);
+	status = table_status(record);
 	if (!status) {
 		finding->title = finding_text(findings->arena, rule->title, record, NULL);
 		finding->says = finding_text(findings->arena, rule->says, record, NULL);
@@ -223,12 +222,12 @@ static int compare_findings(const void *left, const void *right)
 	return strcmp(a->rule->id, b->rule->id);
 }
 
-static int get_id(struct table *table, struct cell *cell, const void *row,
-		  const struct table_column *column)
+static void get_id(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
 {
 	const struct finding *finding = row;
 
-	return table_set_literal(table, cell, finding->rule->id);
+	table_set_literal(table, cell, finding->rule->id);
 }
 
 const char *const finding_severities[FINDING_HIGH + 1] = {
@@ -238,16 +237,16 @@ const char *const finding_severities[FINDING_HIGH + 1] = {
 	[FINDING_HIGH] = "high",
 };
 
-static int get_severity(struct table *table, struct cell *cell, const void *row,
-			const struct table_column *column)
+static void get_severity(struct table *table, struct cell *cell, const void *row,
+			 const struct table_column *column)
 {
 	const struct finding *finding = row;
 
-	return table_set_literal(table, cell, finding_severities[finding->verdict.severity]);
+	table_set_literal(table, cell, finding_severities[finding->verdict.severity]);
 }
 
-static int get_confidence(struct table *table, struct cell *cell, const void *row,
-			  const struct table_column *column)
+static void get_confidence(struct table *table, struct cell *cell, const void *row,
+			   const struct table_column *column)
 {
 	static const char *const names[] = {
 		[FINDING_GUESS] = "low",
@@ -256,21 +255,20 @@ static int get_confidence(struct table *table, struct cell *cell, const void *ro
 	};
 	const struct finding *finding = row;
 
-	return table_set_literal(table, cell, names[finding->verdict.confidence]);
+	table_set_literal(table, cell, names[finding->verdict.confidence]);
 }
 
 /* An upper bound for sums over threads, a lower bound for concurrent runs. */
-static int get_cost(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column)
+static void get_cost(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
 {
 	const struct finding *finding = row;
 
 	if (finding->verdict.cost_ns == TABLE_NO_UINT)
-		return 0;
+		return;
 	cell_uint(cell, finding->verdict.cost_ns);
 	cell->summed = finding->summed;
 	cell->at_least = finding->at_least && !finding->summed;
-	return 0;
 }
 
 /* Marks the times in evidence that are unions; the others are those of one operation. */
@@ -281,21 +279,16 @@ static void mark_times(struct table *record)
 					  record->columns[i].kind == KIND_RATIO;
 }
 
-static int get_evidence(struct table *table, struct cell *cell, const void *row,
-			const struct table_column *column)
+static void get_evidence(struct table *table, struct cell *cell, const void *row,
+			 const struct table_column *column)
 {
 	const struct finding *finding = row;
-	struct table *record;
-	int status = table_set_table(table, cell, TABLE_RECORD, &record);
+	struct table *record = table_set_table(table, cell, TABLE_RECORD);
 
-	if (!status)
-		status = table_add_columns(record, finding->rule->evidence,
-					   finding->rule->evidence_count);
-	if (!status)
-		status = table_add(record, finding->evidence);
-	if (!status && (finding->summed || finding->at_least))
+	table_add_columns(record, finding->rule->evidence, finding->rule->evidence_count);
+	table_add(record, finding->evidence);
+	if (!table_status(record) && (finding->summed || finding->at_least))
 		mark_times(record);
-	return status;
 }
 
 static const struct table_column columns[FINDING_COLUMNS] = {
@@ -359,7 +352,7 @@ static int ask_all(struct findings *findings)
 	return status < 0 ? status : 0;
 }
 
-static int emit_unasked(struct table *table)
+static void emit_unasked(struct table *table)
 {
 	size_t unasked = 0;
 	char note[160];
@@ -370,7 +363,7 @@ static int emit_unasked(struct table *table)
 		 "%zu of %zu kinds of findings require --mode trace and were not checked; costs "
 		 "are upper bounds",
 		 unasked, finding_rule_count);
-	return table_set_note(table, note);
+	table_set_note(table, note);
 }
 
 static void free_findings(struct findings *findings)
@@ -380,7 +373,7 @@ static void free_findings(struct findings *findings)
 	arena_free(findings->arena);
 }
 
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
 	const struct job *job = results->job;
 	struct arena arena = { 0 };
@@ -393,18 +386,19 @@ static int conclude(const struct results *results, struct table *table)
 		.runs = 1,
 		.arena = &arena,
 	};
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+	int status = 0;
 
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (!status && job->summed)
-		status = emit_unasked(table);
+		emit_unasked(table);
 	if (!status)
 		status = ask_all(&findings);
 	if (findings.count)
 		qsort(findings.all, findings.count, sizeof(*findings.all), compare_findings);
 	for (size_t i = 0; i < findings.count && !status; i++)
-		status = table_add(table, &findings.all[i]);
+		table_add(table, &findings.all[i]);
 	free_findings(&findings);
-	return status;
+	table_fail(table, status);
 }
 
 /* --- findings of several reports --- */
@@ -448,11 +442,9 @@ static int compare_rows(const struct table *table, size_t a, size_t b, const voi
 
 /* A wait that matters in a run of a second is nothing in one of an hour: severities are those of
  * all runs together. Findings without a cost keep the severity of their rule. */
-static int judge_again(const struct findings *findings, struct table *table)
+static void judge_again(const struct findings *findings, struct table *table)
 {
-	int status = 0;
-
-	for (size_t row = 0; row < table->row_count && !status; row++) {
+	for (size_t row = 0; row < table->row_count; row++) {
 		struct cell *cells = &table->cells[row * table->column_count];
 		const struct cell *ns = &cells[FINDING_COST_NS],
 				  *bytes = &cells[FINDING_COST_BYTES];
@@ -462,15 +454,14 @@ static int judge_again(const struct findings *findings, struct table *table)
 		};
 
 		if (ns->type == CELL_UINT ? findings->duration_ns : bytes->type == CELL_UINT)
-			status = table_set_literal(
+			table_set_literal(
 				table, &cells[FINDING_SEVERITY],
 				finding_severities[finding_severity_of(findings, &verdict)]);
 	}
-	return status;
 }
 
 /* Replaces findings of single runs by what all runs together show. */
-static int remake(const struct report *report, struct table *table)
+static void remake(const struct report *report, struct table *table)
 {
 	const struct results results = { .report = report };
 	struct arena arena = { 0 };
@@ -478,11 +469,15 @@ static int remake(const struct report *report, struct table *table)
 	int status = findings_of_runs(&findings, table);
 
 	for (size_t i = 0; i < findings.count && !status; i++)
-		status = table_add(table, &findings.all[i]);
+		table_add(table, &findings.all[i]);
 	if (!status)
-		status = judge_again(&findings, table);
+		judge_again(&findings, table);
 	free_findings(&findings);
-	return status ? status : table_sort(table, compare_rows, &findings.duration_ns);
+	if (status) {
+		table_fail(table, status);
+		return;
+	}
+	table_sort(table, compare_rows, &findings.duration_ns);
 }
 
 const struct analysis analysis_findings = {

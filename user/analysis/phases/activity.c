@@ -3,7 +3,6 @@
  * Measures activity time and its overlap with compute.
  */
 #include "analysis/phases/activity.h"
-#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -150,7 +149,7 @@ static void end_span(struct activity_group *group, enum activity_of which, uint6
 
 static int add_group(struct activities *all, int64_t rank)
 {
-	if (!GROW(all->groups, all->group_room, all->group_count + 1))
+	if (!ARENA_GROW(all->arena, all->groups, all->group_room, all->group_count + 1))
 		return -ENOMEM;
 	all->groups[all->group_count++] = (struct activity_group) { .rank = rank };
 	return 0;
@@ -180,35 +179,19 @@ static int group_of_rank(struct activities *all, int64_t rank, uint32_t *group)
 static int follow_processes(struct activities *all)
 {
 	const struct process_table *table = &all->job->processes;
-	size_t count = table->count, room = all->process_room * 2;
-	struct activity_worker *workers;
-	uint32_t *group_of;
-	bool *speaks;
+	size_t before = all->process_room, speak_room = before, worker_room = before;
 	int status = 0;
 
-	if (count <= all->process_room)
-		return 0;
-	room = room > count ? room : count;
-	group_of = reallocarray(all->group_of, room, sizeof(*group_of));
-	if (group_of)
-		all->group_of = group_of;
-	speaks = reallocarray(all->speaks, room, sizeof(*speaks));
-	if (speaks)
-		all->speaks = speaks;
-	workers = reallocarray(all->workers, room, sizeof(*workers));
-	if (workers)
-		all->workers = workers;
-	if (!group_of || !speaks || !workers)
+	if (!ARENA_GROW(all->arena, all->speaks, speak_room, table->count) ||
+	    !ARENA_GROW(all->arena, all->workers, worker_room, table->count) ||
+	    !ARENA_GROW(all->arena, all->group_of, all->process_room, table->count))
 		return -ENOMEM;
 	/* Processes added later have no rank: ranks come only with forks and execs. */
-	for (size_t i = all->process_room; i < room && !status; i++) {
-		speaks[i] = false;
-		workers[i] = (struct activity_worker) { 0 };
-		group_of[i] = ACTIVITY_JOB;
-		if (i < count)
-			status = group_of_rank(all, table->processes[i].rank, &group_of[i]);
+	for (size_t i = before; i < all->process_room && !status; i++) {
+		all->group_of[i] = ACTIVITY_JOB;
+		if (i < table->count)
+			status = group_of_rank(all, table->processes[i].rank, &all->group_of[i]);
 	}
-	all->process_room = room;
 	return status;
 }
 
@@ -223,12 +206,11 @@ static uint32_t gpu_group(const struct activities *all, int64_t rank)
 	return rank < 0 && all->group_count == 2 ? 1 : ACTIVITY_JOB;
 }
 
-int activities_init(struct activities *all, const struct job *job, const struct gpu *gpu)
+void activities_init(struct activities *all, const struct job *job, struct arena *arena,
+		     const struct gpu *gpu)
 {
-	int status;
-
-	*all = (struct activities) { .job = job, .gpu = gpu, .wanted = gpu };
-	map_init(&all->ranks, 1, 1);
+	*all = (struct activities) { .job = job, .arena = arena, .gpu = gpu, .wanted = gpu };
+	map_init_in(&all->ranks, arena, 1, 1);
 	for (size_t i = 0; i < job->trace_count && !all->wanted; i++) {
 		const struct trace_reader *reader = job->traces[i].reader;
 		size_t blocks = trace_reader_block_count(reader);
@@ -236,45 +218,18 @@ int activities_init(struct activities *all, const struct job *job, const struct 
 		for (size_t j = 0; j < blocks && !all->wanted; j++)
 			all->wanted = trace_reader_block_info(reader, j)->kind == TRACE_SPAN_BEGIN;
 	}
-	status = add_group(all, -1);
-	if (!status && all->wanted)
-		status = follow_processes(all);
-	all->kinds_of_labels =
-		calloc(2 * (LABELS_MAX + CATEGORY_COUNT), sizeof(*all->kinds_of_labels));
-	if (!all->kinds_of_labels)
-		status = -ENOMEM;
-	if (status || !gpu)
-		return status;
+	all->kinds_of_labels = arena_alloc(arena, 2 * (LABELS_MAX + CATEGORY_COUNT) *
+							  sizeof(*all->kinds_of_labels));
+	if (add_group(all, -1) || (all->wanted && follow_processes(all)) || !gpu)
+		return;
 	all->gpu_group = gpu_group(all, gpu->rank);
 	all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count = gpu->kernels;
 	all->groups[all->gpu_group].of[ACTIVITY_COMPUTE].count = gpu->kernels;
-	return 0;
 }
 
-void activities_free(struct activities *all)
+void activities_begin_again(void *state, const struct job *job, struct arena *arena)
 {
-	map_free(&all->ranks);
-	free(all->groups);
-	free(all->group_of);
-	free(all->speaks);
-	free(all->workers);
-	free(all->kinds);
-	free(all->kinds_of_labels);
-	*all = (struct activities) { 0 };
-}
-
-int activities_begin_again(const struct job *job, void **state)
-{
-	struct activities *all = calloc(1, sizeof(*all));
-
-	*state = all;
-	return all ? activities_init(all, job, job->activities->gpu) : -ENOMEM;
-}
-
-void activities_end_again(void *state)
-{
-	activities_free(state);
-	free(state);
+	activities_init(state, job, arena, job->activities->gpu);
 }
 
 uint32_t activities_group(const struct activities *all, uint32_t process)
@@ -432,7 +387,8 @@ static uint32_t kinds_of_label(struct activities *all, uint32_t label, bool work
 
 static int follow_spans(struct activities *all)
 {
-	return GROW(all->kinds, all->span_room, all->job->spans.room) ? 0 : -ENOMEM;
+	return ARENA_GROW(all->arena, all->kinds, all->span_room, all->job->spans.room) ? 0
+											: -ENOMEM;
 }
 
 /*

@@ -78,6 +78,7 @@ struct activity_worker {
 
 struct activities {
 	const struct job *job;
+	struct arena *arena;
 	bool wanted; /* there are spans or a GPU; otherwise nothing is measured */
 	struct activity_group *groups;
 	size_t group_count, group_room;
@@ -98,16 +99,15 @@ struct activity_sum {
 	uint64_t time_ns, hidden_ns;
 };
 
-/* Functions that return int return 0 or -ENOMEM. `gpu` may be NULL and must outlive `all`. */
-int activities_init(struct activities *all, const struct job *job, const struct gpu *gpu);
-void activities_free(struct activities *all);
+/* Errors are left in the arena. `gpu` may be NULL and must outlive `all`. */
+void activities_init(struct activities *all, const struct job *job, struct arena *arena,
+		     const struct gpu *gpu);
 
 /* Callbacks for the walk; the state is a struct activities. Must come before consumers that query
  * it. */
 extern const struct walk_calls activities_calls;
 /* A second state, for passing events again while the job keeps its own (struct sampled). */
-int activities_begin_again(const struct job *job, void **state);
-void activities_end_again(void *state);
+void activities_begin_again(void *state, const struct job *job, struct arena *arena);
 /* Ends everything that is still open. */
 void activities_finish(struct activities *all);
 

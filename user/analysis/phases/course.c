@@ -8,9 +8,6 @@
  */
 #include "analysis/phases/course.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "analysis/phases/activity.h"
 
 /* Measured separately: all I/O, and I/O by method or class. */
@@ -53,20 +50,16 @@ struct timeline {
 	bool computes; /* there is any compute */
 };
 
-static int begin(const struct job *job, void **state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
-	struct timeline *timeline = calloc(1, sizeof(*timeline));
+	struct timeline *timeline = state;
 	uint64_t duration;
 
-	if (!timeline)
-		return -ENOMEM;
-	*state = timeline;
 	timeline->job = job;
 	duration = clock_subtract(job->end_ns, job->start_ns);
 	timeline->length_ns = duration / TIMELINE_BINS + 1;
 	timeline->now_ns = timeline->settled_ns = job->start_ns;
 	timeline->bin_end_ns = clock_add(job->start_ns, timeline->length_ns);
-	return 0;
 }
 
 /* --- during the walk --- */
@@ -420,35 +413,35 @@ static const struct table_column columns[TIMELINE_COLUMNS] = {
 				  JOB_IO },
 };
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct timeline *timeline = state;
 	const struct job *job = timeline->job;
 	uint64_t start_ns = 0, duration = clock_subtract(job->end_ns, job->start_ns);
-	int status = table_add_columns(table, columns, TIMELINE_COLUMNS);
 
+	table_add_columns(table, columns, TIMELINE_COLUMNS);
 	table->recorded = job->layers;
 	go_to(timeline, job->end_ns);
 	settle(timeline, timeline->now_ns);
-	for (size_t i = 0; i < TIMELINE_BINS && start_ns < duration && !status; i++) {
+	for (size_t i = 0; i < TIMELINE_BINS && start_ns < duration; i++) {
 		struct bin *bin = &timeline->bins[i];
 
 		bin->start_ns = start_ns;
 		bin->length_ns = least(timeline->length_ns, duration - start_ns);
 		if (!timeline->computes)
 			bin->compute_ns = TABLE_NO_UINT;
-		status = table_add(table, bin);
+		table_add(table, bin);
 		start_ns += timeline->length_ns;
 	}
-	if (!status && job->lost)
-		status = table_set_note(table, "excludes lost events");
-	return status;
+	if (job->lost)
+		table_set_note(table, "excludes lost events");
 }
 
 const struct analysis analysis_timeline = {
 	.name = "timeline",
 	.meaning = "the run over time, in up to 240 intervals of equal length",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct timeline),
 	.begin = begin,
 	.aggregated_ok = true,
 	.consumer = { .sums = true,
@@ -457,6 +450,5 @@ const struct analysis analysis_timeline = {
 		      .span_begun = span_begun,
 		      .span_ended = span_ended },
 	.fill = fill,
-	.end = free,
 	.merging = { .alone = true, .fixed = columns, .fixed_count = TIMELINE_COLUMNS },
 };

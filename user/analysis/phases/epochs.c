@@ -18,7 +18,6 @@
 #include "analysis/shared/results.h"
 #include "analysis/events/span_args.h"
 #include "analysis/phases/pace.h"
-#include "base/grow.h"
 
 #define EPOCHS_MAX 4096 /* rows per claim; further ones are only counted */
 #define LOOKS_MAX 8	/* after this many spans without the argument a label is skipped */
@@ -44,6 +43,7 @@ struct begun {
 
 struct epochs {
 	const struct job *job;
+	struct arena *arena;
 	struct epoch *of[CLAIMS];
 	size_t count[CLAIMS], room[CLAIMS], more[CLAIMS];
 	struct paces paces[CLAIMS];
@@ -54,33 +54,17 @@ struct epochs {
 	struct map numbers; /* group and number -> index + 1 among epochs known by arguments */
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct epochs *all = calloc(1, sizeof(*all));
-
-	if (!all)
-		return -ENOMEM;
-	*state = all;
-	all->job = job;
-	map_init(&all->numbers, 2, 1);
-	all->looks = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*all->looks));
-	all->claims = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*all->claims));
-	return all->looks && all->claims ? 0 : -ENOMEM;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct epochs *all = state;
 
-	for (int i = 0; i < CLAIMS; i++) {
-		free(all->of[i]);
-		paces_free(&all->paces[i]);
-	}
-	free(all->begun);
-	free(all->looks);
-	free(all->claims);
-	map_free(&all->numbers);
-	free(all);
+	all->job = job;
+	all->arena = arena;
+	for (int i = 0; i < CLAIMS; i++)
+		all->paces[i].arena = arena;
+	map_init_in(&all->numbers, arena, 2, 1);
+	all->looks = arena_alloc(arena, (LABELS_MAX + CATEGORY_COUNT) * sizeof(*all->looks));
+	all->claims = arena_alloc(arena, (LABELS_MAX + CATEGORY_COUNT) * sizeof(*all->claims));
 }
 
 /* --- during the walk --- */
@@ -130,7 +114,7 @@ static int add(struct epochs *all, enum claim claim, const struct epoch *epoch,
 		all->more[claim]++;
 		return 0;
 	}
-	if (!GROW(all->of[claim], all->room[claim], all->count[claim] + 1))
+	if (!ARENA_GROW(all->arena, all->of[claim], all->room[claim], all->count[claim] + 1))
 		return -ENOMEM;
 	*added = &all->of[claim][all->count[claim]++];
 	**added = *epoch;
@@ -202,7 +186,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	struct begun *begun;
 	int status;
 
-	if (!GROW(all->begun, all->slot_room, all->job->spans.room))
+	if (!ARENA_GROW(all->arena, all->begun, all->slot_room, all->job->spans.room))
 		return -ENOMEM;
 	begun = &all->begun[slot];
 	*begun = (struct begun) { .number = number_of(all, label, claim, span->label, event) };
@@ -260,14 +244,13 @@ struct epochs_row {
 };
 
 /* Unknown shares and rates are negative. */
-static int get_known(struct table *table, struct cell *cell, const void *row,
-		     const struct table_column *column)
+static void get_known(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
 {
 	double value = *(const double *)((const char *)row + column->key);
 
 	if (value >= 0)
 		cell_real(cell, value);
-	return 0;
 }
 
 #define KNOWN(member) .get = get_known, .key = offsetof(struct epochs_row, member)
@@ -369,7 +352,7 @@ static void count_epochs(struct epoch *epochs, size_t count)
 	qsort(epochs, count, sizeof(*epochs), compare_by_time);
 }
 
-static int add_row(struct table *table, const struct job *job, const struct epoch *epoch)
+static void add_row(struct table *table, const struct job *job, const struct epoch *epoch)
 {
 	const struct activity_group *groups = job->activities->groups;
 	const struct activity *of = groups[ACTIVITY_JOB].of;
@@ -399,7 +382,7 @@ static int add_row(struct table *table, const struct job *job, const struct epoc
 					 : -1,
 	};
 
-	return table_add(table, &line);
+	table_add(table, &line);
 }
 
 static enum claim claim_that_decides(const struct epochs *all)
@@ -411,31 +394,32 @@ static enum claim claim_that_decides(const struct epochs *all)
 	return claim;
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct epochs *all = state;
 	const struct job *job = all->job;
 	enum claim claim = claim_that_decides(all);
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 	char note[128];
 
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = job->layers;
-	if (!status && !all->count[claim]) {
+	if (!all->count[claim]) {
 		table->absent = true;
-		return table_set_note(
+		table_set_note(
 			table,
 			!(job->layers & JOB_SPAN) && !job->activities->wanted
 				? "application spans were not recorded"
 				: "no span represents an epoch, by name, category or argument");
+		return;
 	}
 	count_epochs(all->of[claim], all->count[claim]);
-	for (size_t i = 0; i < all->count[claim] && !status; i++)
-		status = add_row(table, job, &all->of[claim][i]);
-	if (status || !all->more[claim])
-		return status;
+	for (size_t i = 0; i < all->count[claim]; i++)
+		add_row(table, job, &all->of[claim][i]);
+	if (!all->more[claim])
+		return;
 	snprintf(note, sizeof(note), "first %d epochs; %zu more are omitted", EPOCHS_MAX,
 		 all->more[claim]);
-	return table_set_note(table, note);
+	table_set_note(table, note);
 }
 
 /* Ranks share epochs with the same number. */
@@ -506,9 +490,9 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 static const struct sampled sampled = {
 	.columns = { "time_ns", "compute_ns", "wait_ns", "io_ns", "unoverlapped_io_ns",
 		     "read_bytes", "fetched_bytes", "samples" },
+	.state_bytes = sizeof(struct activities),
 	.begin = activities_begin_again,
 	.consumer = &activities_calls,
-	.end = activities_end_again,
 	.filled = &analysis_epochs,
 	.numbers = numbers,
 	.at = at,
@@ -523,12 +507,12 @@ const struct analysis analysis_epochs = {
 		 "fetched_bytes,read_bytes,from_memory,utilization",
 	.shape = TABLE_LIST,
 	.aggregated_ok = true,
+	.state_bytes = sizeof(struct epochs),
 	.begin = begin,
 	.consumer.span_begun = span_begun,
 	.consumer.span_ended = span_ended,
 	.columns[TRACE_SPAN_BEGIN] = 1ull << SPAN_BEGIN_ARGS,
 	.fill = fill,
-	.end = end,
 	.sampled = &sampled,
 	.merging = { .named = "rank",
 		     .own = true,

@@ -3,8 +3,6 @@
  * Table "levels": time on each level between the application and the page, with DFAnalyzer's levels
  * (application, data loader, system call) and page faults.
  */
-#include <errno.h>
-#include <stdlib.h>
 
 #include "analysis/phases/levels.h"
 #include "analysis/shared/results.h"
@@ -57,18 +55,12 @@ static const struct table_column columns[] = {
 	  0, STRETCH_MOVED | STRETCH(READ_FAULTED) | STRETCH(WRITE_FAULTED) },
 };
 
-static int begin(const struct job *job, void **state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
-	const struct job **kept = malloc(sizeof(*kept));
-
-	if (!kept)
-		return -ENOMEM;
-	*kept = job;
-	*state = kept;
-	return 0;
+	*(const struct job **)state = job;
 }
 
-static int add_row(struct table *table, const struct job *job, size_t number)
+static void add_row(struct table *table, const struct job *job, size_t number)
 {
 	const struct activity_group *group = &job->activities->groups[ACTIVITY_JOB];
 	const struct activity *activity = &group->of[levels[number].activity];
@@ -84,8 +76,10 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 		.bytes = TABLE_NO_UINT,
 	};
 
-	if ((job->layers & needs) != needs)
-		return table_add(table, &line);
+	if ((job->layers & needs) != needs) {
+		table_add(table, &line);
+		return;
+	}
 	line.count = activity->count;
 	line.time_ns = activity->time_ns;
 	if (group->of[ACTIVITY_COMPUTE].count && levels[number].activity != ACTIVITY_COMPUTE)
@@ -94,7 +88,7 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 		line.io_ns = group->waits[wait].io_ns;
 	if (needs && (!(needs & JOB_FAULT) || job->layers & JOB_PAGECACHE))
 		line.bytes = activity->bytes;
-	return table_add(table, &line);
+	table_add(table, &line);
 }
 
 static int rows_with(uint32_t activities, struct row_of rows[ROWS_OF_MAX])
@@ -138,21 +132,21 @@ static const char *why_none(const struct job *job)
 	return "no spans were marked";
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	const struct job *job = *(const struct job **)state;
-	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
+	table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 	table->recorded = job->layers;
-	if (!status && !job->activities->wanted) {
+	if (!job->activities->wanted) {
 		table->absent = true;
-		return table_set_note(table, why_none(job));
+		table_set_note(table, why_none(job));
+		return;
 	}
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !status; i++)
-		status = add_row(table, job, i);
-	if (!status && job->lost)
-		status = table_set_note(table, "excludes lost events");
-	return status;
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		add_row(table, job, i);
+	if (job->lost)
+		table_set_note(table, "excludes lost events");
 }
 
 /* --- reading back --- */
@@ -204,10 +198,10 @@ const struct analysis analysis_levels = {
 	.title = "Levels",
 	.shape = TABLE_LIST,
 	.aggregated_ok = true,
+	.state_bytes = sizeof(const struct job *),
 	.begin = begin,
 	.fill = fill,
 	.rows_of = rows_of,
 	.rows_of_span = rows_of_span,
-	.end = free,
 	.merging = { .whole = true },
 };

@@ -13,15 +13,9 @@
 #include "analysis/shared/results.h"
 #include "base/compare.h"
 
-static int begin(const struct job *job, void **state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
-	const struct job **kept = malloc(sizeof(*kept));
-
-	if (!kept)
-		return -ENOMEM;
-	*kept = job;
-	*state = kept;
-	return 0;
+	*(const struct job **)state = job;
 }
 
 /* --- values of a group: a row of "overlap" or "ranks" --- */
@@ -125,14 +119,13 @@ static const struct table_column class_columns[] = {
 	  TABLE_UINT(struct class_line, unoverlapped_ns), JOB_EVENTS },
 };
 
-static int add_class_columns(struct table *table, unsigned int class)
+static void add_class_columns(struct table *table, unsigned int class)
 {
 	const struct table_group group = { classes[class].name, NULL, 0,
 					   TABLE_COLUMNS(class_columns) };
 
-	return table_add_group(table, &group,
-			       offsetof(struct overlap_row, classes) +
-				       class * sizeof(struct class_line));
+	table_add_group(table, &group,
+			offsetof(struct overlap_row, classes) + class * sizeof(struct class_line));
 }
 
 static struct class_line class_of(const struct job *job, const struct activity_group *group,
@@ -169,25 +162,19 @@ static int compare_numbers(const void *left, const void *right)
 	return COMPARE(*a, *b);
 }
 
-static int get_ranks(struct table *table, struct cell *cell, const void *row,
-		     const struct table_column *column)
+static void get_ranks(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
 {
 	const struct overlap_row *job = row;
-	struct table *list;
-	int status = table_set_table(table, cell, TABLE_LIST, &list);
+	struct table *list = table_set_table(table, cell, TABLE_LIST);
 
-	if (!status)
-		list->recorded = table->recorded;
-	if (!status)
-		status = table_add_column(list, &rank_column);
-	if (!status)
-		status = table_add_columns(list, TABLE_COLUMNS(measures));
-	for (size_t i = 0; i < job->rank_count && !status; i++) {
+	table_add_column(list, &rank_column);
+	table_add_columns(list, TABLE_COLUMNS(measures));
+	for (size_t i = 0; i < job->rank_count; i++) {
 		const struct overlap_row line = line_of(job->ranks[i]);
 
-		status = table_add(list, &line);
+		table_add(list, &line);
 	}
-	return status;
 }
 
 /* Columns with a spread over ranks. */
@@ -210,20 +197,16 @@ static const struct table_column spread_columns[] = {
 	  0 },
 };
 
-static int add_spread_columns(struct table *table)
+static void add_spread_columns(struct table *table)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < SPREADS && !status; i++) {
+	for (size_t i = 0; i < SPREADS; i++) {
 		unsigned int needs = i == SPREAD_COMPUTE ? 0 : JOB_EVENTS;
 		const struct table_group group = { spread[i].name, NULL, needs,
 						   TABLE_COLUMNS(spread_columns) };
 
-		status = table_add_group(table, &group,
-					 offsetof(struct overlap_row, spreads) +
-						 i * sizeof(struct spread));
+		table_add_group(table, &group,
+				offsetof(struct overlap_row, spreads) + i * sizeof(struct spread));
 	}
-	return status;
 }
 
 static int set_spreads(struct overlap_row *job)
@@ -292,17 +275,14 @@ static const struct table_column ranks_column = {
 	.get = get_ranks
 };
 
-static int add_columns(struct table *table)
+static void add_columns(struct table *table)
 {
-	int status = table_add_columns(table, TABLE_COLUMNS(measures));
-
-	for (unsigned int i = 0; i < IO_CLASS_COUNT && !status; i++)
-		status = add_class_columns(table, i);
-	if (!status)
-		status = table_add_column(table, &slowest_column);
-	if (!status)
-		status = add_spread_columns(table);
-	return status ? status : table_add_column(table, &ranks_column);
+	table_add_columns(table, TABLE_COLUMNS(measures));
+	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
+		add_class_columns(table, i);
+	table_add_column(table, &slowest_column);
+	add_spread_columns(table);
+	table_add_column(table, &ranks_column);
 }
 
 static int add_job(struct table *table, const struct job *job)
@@ -320,59 +300,56 @@ static int add_job(struct table *table, const struct job *job)
 		line.classes[i] = class_of(job, group, i);
 	status = set_ranks(&line, ranks, all);
 	if (!status)
-		status = table_add(table, &line);
+		table_add(table, &line);
 	free(ranks);
 	return status;
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	const struct job *job = *(const struct job **)state;
 	const struct activities *all = job->activities;
-	int status;
 
 	if (!all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count) {
 		table->absent = true;
-		return table_set_note(table, all->wanted || job->layers & JOB_SPAN
-						     ? "no span of category compute: overlap is "
-						       "unknown"
-						     : "application spans were not recorded");
+		table_set_note(table, all->wanted || job->layers & JOB_SPAN
+					      ? "no span of category compute: overlap is "
+						"unknown"
+					      : "application spans were not recorded");
+		return;
 	}
 	table->recorded = job->layers;
-	status = add_columns(table);
-	if (!status && job->lost)
-		status = table_set_note(table, "excludes lost events");
-	return status ? status : add_job(table, job);
+	add_columns(table);
+	if (job->lost)
+		table_set_note(table, "excludes lost events");
+	table_fail(table, add_job(table, job));
 }
 
 /* --- the table "ranks" --- */
 
-static int fill_ranks(void *state, struct table *table)
+static void fill_ranks(void *state, struct table *table)
 {
 	const struct job *job = *(const struct job **)state;
 	const struct activities *all = job->activities;
 	bool computes = all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
-	int status;
 
 	if (job->summed && all->group_count <= 1) {
 		table->absent = true;
-		return table_set_note(table,
-				      "operations were aggregated, and no rank marked spans");
+		table_set_note(table, "operations were aggregated, and no rank marked spans");
+		return;
 	}
 	table->recorded = job->layers;
-	status = table_add_column(table, &rank_column);
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(measures));
-	for (size_t i = 1; i < all->group_count && !status; i++) {
+	table_add_column(table, &rank_column);
+	table_add_columns(table, TABLE_COLUMNS(measures));
+	for (size_t i = 1; i < all->group_count; i++) {
 		struct overlap_row line = line_of(&all->groups[i]);
 
 		if (!computes)
 			line.compute_ns = line.unoverlapped_io_ns = line.unoverlapped_compute_ns =
 				line.unoverlapped_app_io_ns = line.unoverlapped_app_compute_ns =
 					TABLE_NO_UINT;
-		status = table_add(table, &line);
+		table_add(table, &line);
 	}
-	return status;
 }
 
 /* --- sampling --- */
@@ -405,9 +382,9 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 static const struct sampled sampled = {
 	.columns = { "compute_ns", "io_ns", "unoverlapped_io_ns", "unoverlapped_compute_ns",
 		     "app_io_ns", "unoverlapped_app_io_ns", "unoverlapped_app_compute_ns" },
+	.state_bytes = sizeof(struct activities),
 	.begin = activities_begin_again,
 	.consumer = &activities_calls,
-	.end = activities_end_again,
 	.filled = &analysis_ranks,
 	.numbers = numbers,
 	.at = at,
@@ -493,7 +470,7 @@ static int remake_spreads(const struct table *ranks, struct table *table)
 	return 0;
 }
 
-static int remake(const struct report *report, struct table *table)
+static void remake(const struct report *report, struct table *table)
 {
 	const struct table *ranks = report_by(report, &analysis_ranks);
 	int slowest = table_find_column(table, slowest_column.name);
@@ -502,7 +479,7 @@ static int remake(const struct report *report, struct table *table)
 	uint64_t most = 0;
 
 	if (!table->row_count || ranks->absent)
-		return 0;
+		return;
 	for (size_t row = 0; row < ranks->row_count && slowest >= 0; row++) {
 		uint64_t time_ns = number_at(ranks, row, measures[2].name);
 		const struct cell *rank = table_row(ranks, row);
@@ -512,9 +489,9 @@ static int remake(const struct report *report, struct table *table)
 		most = time_ns;
 		table->cells[slowest] = *rank;
 	}
-	if (all >= 0 && table_copy_cell(table, &table->cells[all], &within))
-		return -ENOMEM;
-	return remake_spreads(ranks, table);
+	if (all >= 0)
+		table_copy_cell(table, &table->cells[all], &within);
+	table_fail(table, remake_spreads(ranks, table));
 }
 
 const struct analysis analysis_ranks = {
@@ -527,9 +504,9 @@ const struct analysis analysis_ranks = {
 	.by = "unoverlapped_io_ns",
 	.text_only = true,
 	.aggregated_ok = true,
+	.state_bytes = sizeof(const struct job *),
 	.begin = begin,
 	.fill = fill_ranks,
-	.end = free,
 	.sampled = &sampled,
 	.merging = { .named = "rank", .own = true, .sorted = "rank", .many = "ranks" },
 };
@@ -540,9 +517,9 @@ const struct analysis analysis_overlap = {
 		   "compute (spans of category compute, or GPU activity from --spans)",
 	.shape = TABLE_RECORD,
 	.aggregated_ok = true,
+	.state_bytes = sizeof(const struct job *),
 	.begin = begin,
 	.fill = fill,
-	.end = free,
 	.merging = { .whole = true },
 	.remake = remake,
 };

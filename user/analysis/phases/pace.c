@@ -3,21 +3,15 @@
  * Sums time and compute from step to step.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "analysis/phases/pace.h"
 #include "analysis/phases/progress.h"
-#include "base/grow.h"
-
-void paces_free(struct paces *paces)
-{
-	free(paces->groups);
-	*paces = (struct paces) { 0 };
-}
 
 static struct pace_group *group_of(struct paces *paces, uint32_t group)
 {
-	return GROW(paces->groups, paces->room, (size_t)group + 1) ? &paces->groups[group] : NULL;
+	return ARENA_GROW(paces->arena, paces->groups, paces->room, (size_t)group + 1)
+		       ? &paces->groups[group]
+		       : NULL;
 }
 
 int paces_begin(struct paces *paces, uint32_t group)

@@ -19,7 +19,9 @@ struct pace {
 	uint64_t time_ns, compute_ns;
 };
 
+/* All zeros initially but for the arena. */
 struct paces {
+	struct arena *arena;
 	struct pace_group {
 		struct pace sum;
 		uint64_t ended_ns,
@@ -31,7 +33,6 @@ struct paces {
 };
 
 /* Functions that return int return 0 or -ENOMEM. */
-void paces_free(struct paces *paces);
 /* Makes the next compute span of the group (activities_group) its first. */
 int paces_begin(struct paces *paces, uint32_t group);
 /* A span begins, or has ended. */

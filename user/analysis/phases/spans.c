@@ -16,7 +16,6 @@
 #include "base/histogram.h"
 #include "base/interval.h"
 #include "analysis/phases/spans.h"
-#include "base/grow.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -49,6 +48,7 @@ struct use_of_slot {
 
 struct spans {
 	const struct job *job;
+	struct arena *arena;
 	struct span_use *uses; /* by label */
 	struct use_of_slot *slots;
 	size_t slot_room;
@@ -58,27 +58,13 @@ struct spans {
 
 /* --- during the walk --- */
 
-static int begin(const struct job *job, void **state)
-{
-	struct spans *spans = calloc(1, sizeof(*spans));
-
-	if (!spans)
-		return -ENOMEM;
-	*state = spans;
-	spans->job = job;
-	spans->uses = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*spans->uses));
-	return spans->uses ? 0 : -ENOMEM;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct spans *spans = state;
 
-	for (size_t i = 0; spans->uses && i < LABELS_MAX + CATEGORY_COUNT; i++)
-		free(spans->uses[i].durations);
-	free(spans->uses);
-	free(spans->slots);
-	free(spans);
+	spans->job = job;
+	spans->arena = arena;
+	spans->uses = arena_alloc(arena, (LABELS_MAX + CATEGORY_COUNT) * sizeof(*spans->uses));
 }
 
 static bool is_nested(const struct open_spans *open, uint32_t slot)
@@ -102,13 +88,13 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	const struct span *span = &open->slots[slot];
 	struct span_use *use = &spans->uses[span->label];
 
-	if (!GROW(spans->slots, spans->slot_room, open->room))
+	if (!ARENA_GROW(spans->arena, spans->slots, spans->slot_room, open->room))
 		return -ENOMEM;
 	spans->slots[slot] = (struct use_of_slot) { .nested = is_nested(open, slot) };
 	if (!use->open++)
 		use->since_ns = span->begin_ns;
 	if (!use->durations)
-		use->durations = calloc(1, sizeof(*use->durations));
+		use->durations = arena_alloc(spans->arena, sizeof(*use->durations));
 	return use->durations ? 0 : -ENOMEM;
 }
 
@@ -340,7 +326,7 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct span_row, max_ns), 0 },
 };
 
-static int add_row(struct table *table, const struct results *results, uint32_t number)
+static void add_row(struct table *table, const struct results *results, uint32_t number)
 {
 	const struct spans *spans = results_state(results, &analysis_spans);
 	size_t count;
@@ -358,7 +344,7 @@ static int add_row(struct table *table, const struct results *results, uint32_t 
 
 	if (number < count)
 		view.waiting = chain_line(&waiting[number]);
-	return table_add(table, &view);
+	table_add(table, &view);
 }
 
 /* A row of the table, with its sort key. */
@@ -374,7 +360,7 @@ static int compare_lines(const void *left, const void *right)
 	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->label, b->label);
 }
 
-static int set_note(struct table *table, const struct spans *spans)
+static void set_note(struct table *table, const struct spans *spans)
 {
 	const struct job *job = spans->job;
 	char count[UNITS_TEXT], read[UNITS_TEXT], written[UNITS_TEXT], mapped[UNITS_TEXT];
@@ -400,38 +386,36 @@ static int set_note(struct table *table, const struct spans *spans)
 			      LABELS_MAX);
 	if (job->lost)
 		strbuf_clause(&note, "excludes lost events");
-	return note.used ? table_set_note(table, note.bytes) : 0;
+	if (note.used)
+		table_set_note(table, note.bytes);
 }
 
 /* Must run after the waits of operations are known. */
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
 	const struct spans *spans = results_state(results, &analysis_spans);
 	size_t count = spans->job->labels.count;
 	struct spans_row *lines;
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = spans->job->layers;
-	if (!status)
-		status = chain_add_group(table, offsetof(struct span_row, waiting));
-	if (status)
-		return status;
+	chain_add_group(table, offsetof(struct span_row, waiting));
 	if (!count && !(spans->job->layers & JOB_SPAN)) {
 		table->absent = true;
-		return table_set_note(table, "application spans were not recorded");
+		table_set_note(table, "application spans were not recorded");
+		return;
 	}
 	if (!count)
-		return 0;
-	lines = calloc(count, sizeof(*lines));
+		return;
+	lines = arena_alloc(spans->arena, count * sizeof(*lines));
 	if (!lines)
-		return -ENOMEM;
+		return;
 	for (size_t i = 0; i < count; i++)
 		lines[i] = (struct spans_row) { spans->uses[i].time_ns, i };
 	qsort(lines, count, sizeof(*lines), compare_lines);
-	for (size_t i = 0; i < count && !status; i++)
-		status = add_row(table, results, lines[i].label);
-	free(lines);
-	return status ? status : set_note(table, spans);
+	for (size_t i = 0; i < count; i++)
+		add_row(table, results, lines[i].label);
+	set_note(table, spans);
 }
 
 uint64_t spans_of_label(const struct results *results, uint32_t label, uint64_t *time_ns)
@@ -450,6 +434,7 @@ const struct analysis analysis_spans = {
 	.shown = "name,category,count,time_ns,io_time_ns,read_bytes,mmap_fetched_bytes,"
 		 "write_bytes,faults,p50_ns,p99_ns,max_ns,unfinished",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct spans),
 	.begin = begin,
 	.aggregated_ok = true, /* but without their I/O */
 	.consumer.events = add_events,
@@ -457,6 +442,5 @@ const struct analysis analysis_spans = {
 	.consumer.span_begun = span_begun,
 	.consumer.span_ended = span_ended,
 	.conclude = conclude,
-	.end = end,
 	.merging = { .sorted = "-time_ns", .many = "span names", .label = "name" },
 };

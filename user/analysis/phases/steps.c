@@ -21,7 +21,6 @@
 #include "base/histogram.h"
 #include "base/longest.h"
 #include "analysis/phases/progress.h"
-#include "base/grow.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -69,6 +68,7 @@ struct series {
 
 struct steps {
 	const struct job *job;
+	struct arena *arena;
 	struct series *series[SERIES_MAX];
 	size_t series_count, guessed;
 	uint32_t *series_of;	 /* per label: index + 1; 0: none */
@@ -78,34 +78,16 @@ struct steps {
 	struct map marks; /* process, loop (0: none) -> struct mark */
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct steps *all = calloc(1, sizeof(*all));
-
-	if (!all)
-		return -ENOMEM;
-	*state = all;
-	all->job = job;
-	map_init(&all->marks, 2, MARK_WORDS);
-	all->series_of = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*all->series_of));
-	all->claims = calloc(LABELS_MAX + CATEGORY_COUNT, sizeof(*all->claims));
-	return all->series_of && all->claims ? 0 : -ENOMEM;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct steps *all = state;
 
-	for (size_t i = 0; i < all->series_count; i++) {
-		free(all->series[i]->steps);
-		free(all->series[i]->indices);
-		free(all->series[i]);
-	}
-	map_free(&all->marks);
-	free(all->series_of);
-	free(all->claims);
-	free(all->before);
-	free(all);
+	all->job = job;
+	all->arena = arena;
+	map_init_in(&all->marks, arena, 2, MARK_WORDS);
+	all->series_of =
+		arena_alloc(arena, (LABELS_MAX + CATEGORY_COUNT) * sizeof(*all->series_of));
+	all->claims = arena_alloc(arena, (LABELS_MAX + CATEGORY_COUNT) * sizeof(*all->claims));
 }
 
 /* --- during the walk --- */
@@ -138,7 +120,7 @@ static int add_series(struct steps *all, uint32_t label, enum claim claim)
 	if (all->series_of[label] || all->series_count == SERIES_MAX ||
 	    (claim == CLAIM_COMPUTE_INSIDE && all->guessed == SERIES_GUESSED))
 		return 0;
-	series = calloc(1, sizeof(*series));
+	series = arena_alloc(all->arena, sizeof(*series));
 	if (!series)
 		return -ENOMEM;
 	series->label = label;
@@ -235,7 +217,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	enum claim claim = claim_of(all, span->label);
 	int status = 0;
 
-	if (!GROW(all->before, all->slot_room, job->spans.room))
+	if (!ARENA_GROW(all->arena, all->before, all->slot_room, job->spans.room))
 		return -ENOMEM;
 	if (claim != CLAIM_NONE)
 		status = add_series(all, span->label, claim);
@@ -246,39 +228,41 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	return status ? status : mark_wait(all, slot);
 }
 
-static int keep(struct series *series, const struct step *step)
+static int keep(struct steps *all, struct series *series, const struct step *step)
 {
-	if (series->count < STEPS_MAX && !GROW(series->steps, series->room, series->count + 1))
+	if (series->count < STEPS_MAX &&
+	    !ARENA_GROW(all->arena, series->steps, series->room, series->count + 1))
 		return -ENOMEM;
 	longest_keep(series->steps, &series->count, STEPS_MAX, step, sizeof(*step));
 	return 0;
 }
 
 /* Numbers the steps of each group. */
-static int next_index(struct series *series, uint32_t group, uint64_t *index)
+static int next_index(struct steps *all, struct series *series, uint32_t group, uint64_t *index)
 {
-	if (!GROW(series->indices, series->index_room, (size_t)group + 1))
+	if (!ARENA_GROW(all->arena, series->indices, series->index_room, (size_t)group + 1))
 		return -ENOMEM;
 	*index = series->indices[group]++;
 	return 0;
 }
 
 /* Adds the step from `from` to the end of `span`. */
-static int add_step(struct series *series, const struct job *job, const struct span *span,
+static int add_step(struct steps *all, struct series *series, const struct span *span,
 		    const struct mark *from, const struct progress *now)
 {
+	const struct job *job = all->job;
 	struct step step = {
 		.begin_ns = from->time_ns,
 		.time_ns = clock_subtract(span->end_ns, from->time_ns),
 		.rank = job->processes.processes[span->process].rank,
 		.done = progress_between(&from->done, now),
 	};
-	int status =
-		next_index(series, activities_group(job->activities, span->process), &step.index);
+	int status = next_index(all, series, activities_group(job->activities, span->process),
+				&step.index);
 
 	series->time_ns += step.time_ns;
 	histogram_add(&series->durations, step.time_ns);
-	return status ? status : keep(series, &step);
+	return status ? status : keep(all, series, &step);
 }
 
 static int span_ended(void *state, uint32_t slot, const struct event *event)
@@ -298,12 +282,12 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	now.done = progress_at(job, activities_group(job->activities, span->process), span->end_ns);
 	if (series->claim != CLAIM_BETWEEN) {
 		status = begin_of(all, slot, &from);
-		return status ? status : add_step(series, job, span, &from, &now.done);
+		return status ? status : add_step(all, series, span, &from, &now.done);
 	}
 	last = mark_of(all, span->process, 0, &first);
 	if (!last)
 		return -ENOMEM;
-	status = first ? 0 : add_step(series, job, span, last, &now.done);
+	status = first ? 0 : add_step(all, series, span, last, &now.done);
 	*last = now;
 	return status;
 }
@@ -397,8 +381,8 @@ static int compare_steps(const void *left, const void *right)
 	return COMPARE(a->begin_ns, b->begin_ns) ?: COMPARE(a->rank, b->rank);
 }
 
-static int add_row(struct table *table, const struct job *job, const struct label *label,
-		   const struct step *step, bool outlier)
+static void add_row(struct table *table, const struct job *job, const struct label *label,
+		    const struct step *step, bool outlier)
 {
 	const struct activity *of = job->activities->groups[ACTIVITY_JOB].of;
 	bool computes = of[ACTIVITY_COMPUTE].count, waits = of[ACTIVITY_DATA].count;
@@ -417,12 +401,12 @@ static int add_row(struct table *table, const struct job *job, const struct labe
 		.outlier = outlier,
 	};
 
-	return table_add(table, &line);
+	table_add(table, &line);
 }
 
 /* "1,000 spans "step": median 12.3 ms, p99 20.1 ms, longest 1.2 s" */
-static int set_note(struct table *table, const struct series *series, const struct label *label,
-		    uint64_t limit, size_t outliers)
+static void set_note(struct table *table, const struct series *series, const struct label *label,
+		     uint64_t limit, size_t outliers)
 {
 	const struct histogram *durations = &series->durations;
 	int length = label->name.length < NAME_BYTES_MAX ? label->name.length : NAME_BYTES_MAX;
@@ -439,10 +423,10 @@ static int set_note(struct table *table, const struct series *series, const stru
 	if (durations->count > series->count)
 		strbuf_clause(&note, "only the %s longest are listed",
 			      units_count(count, series->count));
-	return table_set_note(table, note.bytes);
+	table_set_note(table, note.bytes);
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	const struct steps *all = state;
 	const struct job *job = all->job;
@@ -450,28 +434,27 @@ static int fill(void *state, struct table *table)
 	const struct label *label;
 	size_t outliers = 0;
 	uint64_t limit;
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = job->layers;
-	if (status)
-		return status;
 	if (!series) {
 		table->absent = true;
-		return table_set_note(table, !(job->layers & JOB_SPAN) && !job->activities->wanted
-						     ? "application spans were not recorded"
-						     : "no span represents a step: none is named "
-						       "so, and none contains compute");
+		table_set_note(table, !(job->layers & JOB_SPAN) && !job->activities->wanted
+					      ? "application spans were not recorded"
+					      : "no span represents a step: none is named "
+						"so, and none contains compute");
+		return;
 	}
 	label = &job->labels.labels[series->label];
 	limit = outlier_limit(series);
 	qsort(series->steps, series->count, sizeof(*series->steps), compare_steps);
-	for (size_t i = 0; i < series->count && !status; i++) {
+	for (size_t i = 0; i < series->count; i++) {
 		bool outlier = series->steps[i].time_ns > limit;
 
 		outliers += outlier;
-		status = add_row(table, job, label, &series->steps[i], outlier);
+		add_row(table, job, label, &series->steps[i], outlier);
 	}
-	return status ? status : set_note(table, series, label, limit, outliers);
+	set_note(table, series, label, limit, outliers);
 }
 
 const struct analysis analysis_steps = {
@@ -481,10 +464,10 @@ const struct analysis analysis_steps = {
 	.only = "outlier",
 	.shape = TABLE_LIST,
 	.aggregated_ok = true,
+	.state_bytes = sizeof(struct steps),
 	.begin = begin,
 	.consumer.span_begun = span_begun,
 	.consumer.span_ended = span_ended,
 	.fill = fill,
-	.end = end,
 	.merging = { .sorted = "start_ns", .many = "steps" },
 };

@@ -144,7 +144,10 @@ static int find_reported(struct picture_samples *samples, const struct sampled *
 		.span_begun = how->consumer->span_begun ? emit_begun : NULL,
 		.span_ended = how->consumer->span_ended ? emit_ended : NULL,
 	};
-	return how->begin(samples->job, &sampling->state);
+	sampling->state = arena_alloc(&sampling->arena, how->state_bytes);
+	if (sampling->state)
+		how->begin(sampling->state, samples->job, &sampling->arena);
+	return arena_status(&sampling->arena);
 }
 
 static int choose_rows(struct picture_sampled *of, const struct sampled *how,
@@ -206,8 +209,7 @@ void picture_samples_join(struct picture_samples *samples, struct cursor_options
 static void end_reported(struct picture_samples *samples)
 {
 	for (size_t i = 0; i < samples->reported_count; i++)
-		if (samples->reported[i].state)
-			samples->reported[i].how->end(samples->reported[i].state);
+		arena_free(&samples->reported[i].arena);
 	samples->reported_count = 0;
 }
 

@@ -25,6 +25,7 @@ struct picture_sample {
 struct picture_sampling {
 	const struct sampled *how; /* of one of these tables */
 	void *state;
+	struct arena arena; /* of the state */
 	struct walk_calls calls;
 	struct picture_samples *all;
 	unsigned int at; /* the current stretch */

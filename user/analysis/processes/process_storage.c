@@ -4,56 +4,40 @@
  */
 #include "analysis/processes/process_storage.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "analysis/events/device_list.h"
-#include "base/grow.h"
 
-void process_storages_init(struct process_storages *all, const struct job *job)
+void process_storages_init(struct process_storages *all, struct arena *arena, const struct job *job)
 {
-	*all = (struct process_storages) { .job = job };
+	*all = (struct process_storages) { .job = job, .arena = arena };
 }
 
-void process_storages_free(struct process_storages *all)
-{
-	free(all->of);
-	free(all->metadata);
-}
-
-/* Returns NULL if there are too many devices or no memory; only the latter sets *status. */
+/* Returns NULL if there are too many devices or no memory. */
 static struct kernel_metadata *metadata_of(struct process_storages *all, const struct event *event,
-					   uint32_t dev, int *status)
+					   uint32_t dev)
 {
 	for (size_t i = 0; i < all->metadata_count; i++)
 		if (all->metadata[i].dev == dev && all->metadata[i].trace == event->block->trace)
 			return &all->metadata[i];
 	if (all->metadata_count == DEVICES_MAX)
 		return NULL;
-	if (!GROW(all->metadata, all->metadata_room, all->metadata_count + 1)) {
-		*status = -ENOMEM;
+	if (!ARENA_GROW(all->arena, all->metadata, all->metadata_room, all->metadata_count + 1))
 		return NULL;
-	}
 	all->metadata[all->metadata_count] =
 		(struct kernel_metadata) { .trace = event->block->trace, .dev = dev };
 	return &all->metadata[all->metadata_count++];
 }
 
-static int add_bio(struct process_storages *all, const struct event *event)
+static void add_bio(struct process_storages *all, const struct event *event)
 {
 	bool kernel = !event_value(event, BIO_PID);
 	struct process_storage *storage = &all->kernel;
-	struct kernel_metadata *metadata;
-	int status = 0;
+	struct kernel_metadata *metadata = metadata_of(all, event, event_value(event, BIO_DEV));
 
-	metadata = metadata_of(all, event, event_value(event, BIO_DEV), &status);
-	if (status)
-		return status;
 	if (metadata)
 		metadata->used = true;
 	if (!kernel) {
-		if (!GROW(all->of, all->room, (size_t)event->process + 1))
-			return -ENOMEM;
+		if (!ARENA_GROW(all->arena, all->of, all->room, (size_t)event->process + 1))
+			return;
 		storage = &all->of[event->process];
 	}
 	if (event_value(event, BIO_FLAGS) & TRACE_BLOCK_META)
@@ -62,20 +46,19 @@ static int add_bio(struct process_storages *all, const struct event *event)
 		storage->write_bytes += event->bytes;
 	else
 		storage->read_bytes += event->bytes;
-	return 0;
 }
 
-int process_storages_add(struct process_storages *all, const struct event *event)
+void process_storages_add(struct process_storages *all, const struct event *event)
 {
 	struct kernel_metadata *metadata;
-	int status = 0;
 
-	if (event->flags & EVENT_BIO)
-		return add_bio(all, event);
-	metadata = metadata_of(all, event, event_value(event, DEVICE_DEV), &status);
+	if (event->flags & EVENT_BIO) {
+		add_bio(all, event);
+		return;
+	}
+	metadata = metadata_of(all, event, event_value(event, DEVICE_DEV));
 	if (metadata) /* the last row holds the total */
 		metadata->bytes = event_value(event, DEVICE_KERNEL_METADATA);
-	return status;
 }
 
 struct process_storage process_storage_of(const struct process_storages *all, uint32_t process)

@@ -22,6 +22,7 @@ struct kernel_metadata {
 
 struct process_storages {
 	const struct job *job;
+	struct arena *arena;
 	struct process_storage *of; /* by process */
 	size_t room;
 	struct process_storage kernel; /* queued by kernel threads for files of the run */
@@ -33,10 +34,10 @@ struct process_storages {
 #define PROCESS_STORAGE_BIO (1ull << BIO_PID | 1ull << BIO_DEV | 1ull << BIO_FLAGS)
 #define PROCESS_STORAGE_DEVICE (1ull << DEVICE_DEV | 1ull << DEVICE_KERNEL_METADATA)
 
-void process_storages_init(struct process_storages *all, const struct job *job);
-void process_storages_free(struct process_storages *all);
-/* For EVENT_BIO and EVENT_DEVICE. Returns 0 or -ENOMEM. */
-int process_storages_add(struct process_storages *all, const struct event *event);
+void process_storages_init(struct process_storages *all, struct arena *arena,
+			   const struct job *job);
+/* For EVENT_BIO and EVENT_DEVICE. Errors are left in the arena. */
+void process_storages_add(struct process_storages *all, const struct event *event);
 /* Returns zeros for a process that queued nothing. */
 struct process_storage process_storage_of(const struct process_storages *all, uint32_t process);
 /* Returns the bytes of metadata that kernel threads wrote to a device, for any process. */

@@ -5,12 +5,8 @@
  */
 #include "analysis/processes/process_waits.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "analysis/shared/finding_threshold.h"
 #include "analysis/files/io_patterns.h"
-#include "base/grow.h"
 
 /* A run of consecutive calls on one file. */
 struct file_row {
@@ -25,49 +21,41 @@ struct process_waiting {
 
 #define WAITING_MAX 65536 /* processes; further ones are left out */
 
-void process_waits_init(struct process_waits *waits, const struct job *job,
+void process_waits_init(struct process_waits *waits, struct arena *arena, const struct job *job,
 			enum process_waits_for what)
 {
 	*waits = (struct process_waits) {
 		.job = job,
+		.arena = arena,
 		.what = what,
 		.small_bytes = what == PROCESS_SAVES ? IO_PATTERN_SMALL_WRITE_BYTES
 						     : threshold(THRESHOLD_SMALL_READ),
 	};
-	map_init(&waits->numbers, 1, 1);
+	map_init_in(&waits->numbers, arena, 1, 1);
 }
 
-void process_waits_free(struct process_waits *waits)
-{
-	map_free(&waits->numbers);
-	free(waits->all);
-}
-
-/* Sets *waiting to NULL if there are too many. */
-static int find_waiting(struct process_waits *waits, uint32_t process,
-			struct process_waiting **waiting)
+/* Returns NULL if there are too many, or no memory. */
+static struct process_waiting *find_waiting(struct process_waits *waits, uint32_t process)
 {
 	const uint64_t key = process;
 	uint64_t *number = map_find(&waits->numbers, &key);
 	bool added;
 
-	*waiting = NULL;
-	if (!number && waits->count < WAITING_MAX) {
-		if (!GROW(waits->all, waits->room, waits->count + 1))
-			return -ENOMEM;
-		number = map_add(&waits->numbers, &key, &added);
-		if (!number)
-			return -ENOMEM;
-		*number = waits->count;
-		waits->all[waits->count++] = (struct process_waiting) {
-			.sums.process = process,
-			.now.file = FILE_NONE,
-			.longest.file = FILE_NONE,
-		};
-	}
 	if (number)
-		*waiting = &waits->all[*number];
-	return 0;
+		return &waits->all[*number];
+	if (waits->count == WAITING_MAX ||
+	    !ARENA_GROW(waits->arena, waits->all, waits->room, waits->count + 1))
+		return NULL;
+	number = map_add(&waits->numbers, &key, &added);
+	if (!number)
+		return NULL;
+	*number = waits->count;
+	waits->all[waits->count] = (struct process_waiting) {
+		.sums.process = process,
+		.now.file = FILE_NONE,
+		.longest.file = FILE_NONE,
+	};
+	return &waits->all[waits->count++];
 }
 
 /* A sync, or a write that is not known to be O_SYNC. */
@@ -118,17 +106,16 @@ static void add_to_row(struct process_waiting *waiting, const struct event *even
 		waiting->longest = waiting->now;
 }
 
-int process_waits_take(struct process_waits *waits, const struct event *event)
+void process_waits_take(struct process_waits *waits, const struct event *event)
 {
 	struct process_waiting *waiting;
-	int status;
 
 	if (!(event->flags & EVENT_CALL) ||
 	    event->flags & (EVENT_SECOND | EVENT_FAILED | EVENT_CLASSES) || !is_wait(waits, event))
-		return 0;
-	status = find_waiting(waits, event->process, &waiting);
-	if (status || !waiting)
-		return status;
+		return;
+	waiting = find_waiting(waits, event->process);
+	if (!waiting)
+		return;
 	if (event->class == IO_SYNC)
 		waiting->sums.syncs += event_count(event);
 	else
@@ -138,7 +125,6 @@ int process_waits_take(struct process_waits *waits, const struct event *event)
 		event->flags & EVENT_DIRECT ? event->bytes : event->fetched_bytes;
 	waiting->sums.time_ns += event_time_ns(event);
 	add_to_row(waiting, event);
-	return 0;
 }
 
 bool process_waits_view(const struct process_waits *waits, size_t number, struct process_wait *wait)

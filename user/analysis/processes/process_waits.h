@@ -25,6 +25,7 @@ struct process_wait {
 
 struct process_waits {
 	const struct job *job;
+	struct arena *arena;
 	enum process_waits_for what;
 	uint64_t small_bytes; /* smaller or equal reads and writes do not count */
 	struct map numbers;   /* process -> index */
@@ -32,17 +33,15 @@ struct process_waits {
 	size_t count, room;
 };
 
-void process_waits_init(struct process_waits *waits, const struct job *job,
+void process_waits_init(struct process_waits *waits, struct arena *arena, const struct job *job,
 			enum process_waits_for what);
-void process_waits_free(struct process_waits *waits);
 /* Call process_waits_add instead. */
-int process_waits_take(struct process_waits *waits, const struct event *event);
-/* Adds a call of the right kind; ignores others. Returns 0 or -ENOMEM. */
-static inline int process_waits_add(struct process_waits *waits, const struct event *event)
+void process_waits_take(struct process_waits *waits, const struct event *event);
+/* Adds a call of the right kind; ignores others. Errors are left in the arena. */
+static inline void process_waits_add(struct process_waits *waits, const struct event *event)
 {
-	return event->bytes <= waits->small_bytes && event->class != IO_SYNC
-		       ? 0
-		       : process_waits_take(waits, event);
+	if (event->bytes > waits->small_bytes || event->class == IO_SYNC)
+		process_waits_take(waits, event);
 }
 
 /* Returns false past the last one. */

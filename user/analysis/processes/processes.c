@@ -14,7 +14,6 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/rollup.h"
 #include "analysis/shared/trace_text.h"
-#include "base/grow.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -22,6 +21,7 @@
 
 struct processes {
 	const struct job *job;
+	struct arena *arena;
 	struct rollup rollup;  /* by process */
 	uint64_t *submissions; /* of each process known so far */
 	size_t room;
@@ -35,114 +35,87 @@ struct processes {
 	struct process_waits waits[PROCESS_WAITS];
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct processes *processes = calloc(1, sizeof(*processes));
-
-	if (!processes)
-		return -ENOMEM;
-	processes->job = job;
-	rollup_init(&processes->rollup, job, rollup_find_key("process"), ROLLUP_ALL);
-	process_storages_init(&processes->storages, job);
-	for (int what = 0; what < PROCESS_WAITS; what++)
-		process_waits_init(&processes->waits[what], job, what);
-	*state = processes;
-	return 0;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct processes *processes = state;
 
-	rollup_free(&processes->rollup);
-	process_storages_free(&processes->storages);
+	processes->job = job;
+	processes->arena = arena;
+	rollup_init(&processes->rollup, arena, job, rollup_find_key("process"), ROLLUP_ALL);
+	process_storages_init(&processes->storages, arena, job);
 	for (int what = 0; what < PROCESS_WAITS; what++)
-		process_waits_free(&processes->waits[what]);
-	free(processes->submissions);
-	free(processes->failed);
-	free(processes->summed);
-	free(processes);
+		process_waits_init(&processes->waits[what], arena, job, what);
 }
 
-static int add_submissions(struct processes *processes, const struct event *event)
+static void add_submissions(struct processes *processes, const struct event *event)
 {
-	if (!GROW(processes->submissions, processes->room, (size_t)event->process + 1))
-		return -ENOMEM;
-	processes->submissions[event->process] += event_value(event, SYSCALL_RESULT);
-	return 0;
+	if (ARENA_GROW(processes->arena, processes->submissions, processes->room,
+		       (size_t)event->process + 1))
+		processes->submissions[event->process] += event_value(event, SYSCALL_RESULT);
 }
 
-static int add_failed_fault(struct processes *processes, const struct event *event)
+static void add_failed_fault(struct processes *processes, const struct event *event)
 {
-	if (!GROW(processes->failed, processes->failed_room, (size_t)event->process + 1))
-		return -ENOMEM;
-	processes->failed[event->process] = (struct failed_fault) { event->file, event->offset };
-	return 0;
+	if (ARENA_GROW(processes->arena, processes->failed, processes->failed_room,
+		       (size_t)event->process + 1))
+		processes->failed[event->process] =
+			(struct failed_fault) { event->file, event->offset };
 }
 
-static int add_sums(struct processes *processes, const struct event *event)
+static void add_sums(struct processes *processes, const struct event *event)
 {
 	struct processes_sums *sums = &processes->sums;
 	uint32_t process = event->process;
 
-	if (event->flags & (EVENT_CLASSES | EVENT_SECOND))
-		return 0;
-	if (!GROW(processes->summed, processes->summed_room, (size_t)process + 1))
-		return -ENOMEM;
+	if (event->flags & (EVENT_CLASSES | EVENT_SECOND) ||
+	    !ARENA_GROW(processes->arena, processes->summed, processes->summed_room,
+			(size_t)process + 1))
+		return;
 	sums->operations += event->summed_count;
 	if (event_value(event, PROFILE_FILE) == TRACE_FILE_OTHER)
 		sums->other += event->summed_count;
 	if (process == PROCESS_UNKNOWN || processes->summed[process])
-		return 0;
+		return;
 	processes->summed[process] = true;
 	if (!sums->processes++)
 		sums->first = process;
-	return 0;
 }
 
-static int add_wait(struct processes *processes, const struct event *event)
+static void add_wait(struct processes *processes, const struct event *event)
 {
-	switch (event->class) {
-	case IO_WRITE:
-	case IO_SYNC:
-		return process_waits_add(&processes->waits[PROCESS_SAVES], event);
-	case IO_READ:
-		return process_waits_add(&processes->waits[PROCESS_LOADS], event);
-	default:
-		return 0;
-	}
+	if (event->class == IO_WRITE || event->class == IO_SYNC)
+		process_waits_add(&processes->waits[PROCESS_SAVES], event);
+	else if (event->class == IO_READ)
+		process_waits_add(&processes->waits[PROCESS_LOADS], event);
 }
 
-static int add_event(struct processes *processes, const struct event *event)
+static void add_event(struct processes *processes, const struct event *event)
 {
-	int status = event->flags & EVENT_SUMMED ? add_sums(processes, event) : 0;
-
+	if (event->flags & EVENT_SUMMED)
+		add_sums(processes, event);
 	if (event->flags & EVENT_FAILED)
 		still_waiting_add(&processes->still_waiting, event);
-	if (!status)
-		status = add_wait(processes, event);
-	if (!status && (event->flags & FAILED_FAULT) == FAILED_FAULT && !still_waiting_is(event))
-		status = add_failed_fault(processes, event);
-	if (status)
-		return status;
+	add_wait(processes, event);
+	if ((event->flags & FAILED_FAULT) == FAILED_FAULT && !still_waiting_is(event))
+		add_failed_fault(processes, event);
 	if (event->class != IO_NONE)
-		return rollup_add(&processes->rollup, event->process, event);
-	if (event->flags & EVENT_SUBMITS)
-		return add_submissions(processes, event);
-	if (event->flags & (EVENT_BIO | EVENT_DEVICE))
-		return process_storages_add(&processes->storages, event);
-	return 0;
+		rollup_add(&processes->rollup, event->process, event);
+	else if (event->flags & EVENT_SUBMITS)
+		add_submissions(processes, event);
+	else if (event->flags & (EVENT_BIO | EVENT_DEVICE))
+		process_storages_add(&processes->storages, event);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct processes *processes = state;
-	/* The job's table grows when a pid appears without a recorded fork or exec. */
-	int status = rollup_make_room(&processes->rollup, processes->job->processes.count);
 
-	for (const struct event *event = events; event < events + count && !status; event++)
-		status = add_event(processes, event);
-	return status ? -ENOMEM : 0;
+	/* The job's table grows when a pid appears without a recorded fork or exec. */
+	if (!rollup_make_room(&processes->rollup, processes->job->processes.count))
+		return -ENOMEM;
+	for (const struct event *event = events; event < events + count; event++)
+		add_event(processes, event);
+	return arena_status(processes->arena);
 }
 
 /* Saves and loads are added event by event. */
@@ -154,13 +127,11 @@ static int add_series(void *state, const struct event_series *series)
 	for (size_t i = 0; i < series->count; i++) {
 		if (event[i].flags & EVENT_FAILED)
 			still_waiting_add(&processes->still_waiting, &event[i]);
-		if (add_wait(processes, &event[i]))
-			return -ENOMEM;
+		add_wait(processes, &event[i]);
 	}
-	if (rollup_make_room(&processes->rollup, processes->job->processes.count) ||
-	    rollup_add_series(&processes->rollup, event->process, series))
-		return -ENOMEM;
-	return 0;
+	if (rollup_make_room(&processes->rollup, processes->job->processes.count))
+		rollup_add_series(&processes->rollup, event->process, series);
+	return arena_status(processes->arena);
 }
 
 /* --- the table --- */
@@ -204,32 +175,22 @@ struct process_row {
 };
 
 /* Splits the command line into a list: in the trace, each argument ends with NUL. */
-static int get_command(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column)
+static void get_command(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
 {
 	struct table_text command = ((const struct process_row *)row)->command;
-	struct cell *texts;
-	size_t count = 0, at = 0;
-	int status;
 
-	for (size_t i = 0; i < command.length; i++)
-		count += !command.bytes[i] || i + 1 == command.length;
-	if (!count)
-		return 0;
-	texts = calloc(count, sizeof(*texts));
-	if (!texts)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		size_t length = strnlen(command.bytes + at, command.length - at);
-
-		texts[i] = (struct cell) { .type = CELL_TEXT,
-					   .length = length,
+	if (command.length)
+		table_set_texts(table, cell, NULL, 0);
+	for (size_t at = 0; at < command.length;) {
+		const struct cell text = { .type = CELL_TEXT,
+					   .length =
+						   strnlen(command.bytes + at, command.length - at),
 					   .text = command.bytes + at };
-		at += length + 1;
+
+		table_append_text(table, cell, &text);
+		at += text.length + 1;
 	}
-	status = table_set_texts(table, cell, texts, count);
-	free(texts);
-	return status;
 }
 
 static const struct table_column columns[] = {
@@ -329,7 +290,7 @@ static uint64_t submissions_of(const struct processes *processes, uint32_t proce
 	return process < processes->room ? processes->submissions[process] : 0;
 }
 
-static int add_line(struct table *table, const struct processes *processes, uint32_t number)
+static void add_line(struct table *table, const struct processes *processes, uint32_t number)
 {
 	struct process_row view = nobody;
 
@@ -340,26 +301,26 @@ static int add_line(struct table *table, const struct processes *processes, uint
 	view.time_ns = rollup_tally(&processes->rollup, number, MEASURE_IO)->time.measure;
 	if (number != PROCESS_UNKNOWN)
 		set_identity(&view, processes->job, &processes->job->processes.processes[number]);
-	return table_add(table, &view);
+	table_add(table, &view);
 }
 
 /* Adds a row for I/O that kernel threads queued: writeback, and the kernel's own reads. */
-static int add_kernel(struct table *table, const struct processes *processes)
+static void add_kernel(struct table *table, const struct processes *processes)
 {
 	const struct process_storage storage = process_storage_of_kernel(&processes->storages);
 	struct process_row kernel = nobody;
 
 	if (!storage.read_bytes && !storage.write_bytes && !storage.metadata_bytes)
-		return 0;
+		return;
 	kernel.pid = 0;
 	kernel.comm = (struct table_text) { "kernel", strlen("kernel") };
 	kernel.storage = storage;
-	return table_add(table, &kernel);
+	table_add(table, &kernel);
 }
 
 /* Adds a row for the processes without a row of their own. */
-static int add_others(struct table *table, const struct processes *processes,
-		      const struct processes_row *lines, size_t count)
+static void add_others(struct table *table, const struct processes *processes,
+		       const struct processes_row *lines, size_t count)
 {
 	struct process_row others = nobody;
 	char name[64];
@@ -379,10 +340,10 @@ static int add_others(struct table *table, const struct processes *processes,
 	snprintf(name, sizeof(name), "other (%zu processes)", count);
 	others.comm = (struct table_text) { name, strlen(name) };
 	table->folded = count;
-	return table_add(table, &others);
+	table_add(table, &others);
 }
 
-static int set_note(struct table *table, const struct job *job)
+static void set_note(struct table *table, const struct job *job)
 {
 	char count[UNITS_TEXT], most[UNITS_TEXT];
 	struct strbuf note = { .used = 0 };
@@ -396,7 +357,8 @@ static int set_note(struct table *table, const struct job *job)
 			      "report --memory)",
 			      units_count(count, job->processes.beyond),
 			      units_count(most, job->processes.most));
-	return note.used ? table_set_note(table, note.bytes) : 0;
+	if (note.used)
+		table_set_note(table, note.bytes);
 }
 
 /* Most I/O time first. */
@@ -434,29 +396,24 @@ static size_t make_lines(const struct processes *processes, struct processes_row
 	return count;
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct processes *processes = state;
 	struct processes_row *lines = NULL;
 	size_t count, most;
-	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
+	table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 	table->recorded = processes->job->layers;
-	for (size_t i = 0; i < IO_CLASS_COUNT && !status; i++)
-		status = measure_add_columns(table, i, classes[i].columns, classes[i].titled,
-					     offsetof(struct process_row, classes) +
-						     i * sizeof(struct tally));
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(async_columns));
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(storage_columns));
-	if (!status)
-		status = set_note(table, processes->job);
-	if (status)
-		return status;
-	lines = reallocarray(NULL, processes->job->processes.count, sizeof(*lines));
+	for (size_t i = 0; i < IO_CLASS_COUNT; i++)
+		measure_add_columns(table, i, classes[i].columns, classes[i].titled,
+				    offsetof(struct process_row, classes) +
+					    i * sizeof(struct tally));
+	table_add_columns(table, TABLE_COLUMNS(async_columns));
+	table_add_columns(table, TABLE_COLUMNS(storage_columns));
+	set_note(table, processes->job);
+	lines = arena_alloc(processes->arena, processes->job->processes.count * sizeof(*lines));
 	if (!lines)
-		return -ENOMEM;
+		return;
 	count = make_lines(processes, lines);
 	most = job_rows_most(processes->job, table->column_count);
 	if (count > most)
@@ -464,14 +421,11 @@ static int fill(void *state, struct table *table)
 	else
 		most = count;
 	qsort(lines, most, sizeof(*lines), compare_lines);
-	for (size_t i = 0; i < most && !status; i++)
-		status = add_line(table, processes, lines[i].process);
-	if (!status)
-		status = add_kernel(table, processes);
-	if (count > most && !status)
-		status = add_others(table, processes, lines + most, count - most);
-	free(lines);
-	return status;
+	for (size_t i = 0; i < most; i++)
+		add_line(table, processes, lines[i].process);
+	add_kernel(table, processes);
+	if (count > most)
+		add_others(table, processes, lines + most, count - most);
 }
 
 const struct tally *processes_tally(const struct results *results, uint32_t process,
@@ -539,6 +493,7 @@ const struct analysis analysis_processes = {
 		 "start_ns,end_ns",
 	.by = "time_ns",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct processes),
 	.begin = begin,
 	.aggregated_ok = true,
 	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
@@ -551,7 +506,6 @@ const struct analysis analysis_processes = {
 		[TRACE_DEVICE] = PROCESS_STORAGE_DEVICE,
 	},
 	.fill = fill,
-	.end = end,
 	.merging = { .single = "host",
 		     .sorted = "start_ns",
 		     .many = "processes",

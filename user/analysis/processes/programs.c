@@ -8,7 +8,6 @@
 
 #include "base/map.h"
 #include "analysis/processes/processes.h"
-#include "base/grow.h"
 
 #define PROCESSES_MIN 12 /* fewer are easy to read one by one */
 
@@ -20,6 +19,7 @@ struct program_row {
 };
 
 struct programs {
+	struct arena *arena;
 	struct program_row *all;
 	size_t count, room;
 	struct map numbers; /* name hash and rank -> number */
@@ -29,26 +29,12 @@ struct programs {
 	size_t process_count;
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct programs *programs = calloc(1, sizeof(*programs));
-
-	*state = programs;
-	if (!programs)
-		return -ENOMEM;
-	map_init(&programs->numbers, 2, 1);
-	return 0;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct programs *programs = state;
 
-	map_free(&programs->numbers);
-	free(programs->all);
-	free(programs->program_of);
-	free(programs->ends_ns);
-	free(programs);
+	programs->arena = arena;
+	map_init_in(&programs->numbers, arena, 2, 1);
 }
 
 static struct program_row *program_of(struct programs *programs, struct table_text name,
@@ -58,7 +44,7 @@ static struct program_row *program_of(struct programs *programs, struct table_te
 	uint64_t *number;
 	bool added;
 
-	if (!GROW(programs->all, programs->room, programs->count + 1))
+	if (!ARENA_GROW(programs->arena, programs->all, programs->room, programs->count + 1))
 		return NULL;
 	number = map_add(&programs->numbers, key, &added);
 	if (!number)
@@ -72,7 +58,7 @@ static struct program_row *program_of(struct programs *programs, struct table_te
 	return &programs->all[*number];
 }
 
-static int add_process(struct programs *programs, const struct results *results, uint32_t number)
+static void add_process(struct programs *programs, const struct results *results, uint32_t number)
 {
 	const struct process *process = &results->job->processes.processes[number];
 	struct trace_string comm = job_comm(results->job, number);
@@ -80,7 +66,7 @@ static int add_process(struct programs *programs, const struct results *results,
 		programs, (struct table_text) { comm.bytes, comm.length }, process->rank);
 
 	if (!program)
-		return -ENOMEM;
+		return;
 	programs->program_of[number] = program->number + 1;
 	program->processes++;
 	program->time_ns += processes_tally(results, number, MEASURE_IO)->time.measure;
@@ -89,7 +75,6 @@ static int add_process(struct programs *programs, const struct results *results,
 	program->metadata_calls += processes_tally(results, number, IO_METADATA)->count;
 	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
 		program->fetched_bytes += processes_tally(results, number, i)->fetched_bytes;
-	return 0;
 }
 
 static const struct table_column columns[] = {
@@ -119,42 +104,36 @@ static int compare_programs(const void *left, const void *right)
 	return a->time_ns > b->time_ns ? -1 : a->time_ns < b->time_ns;
 }
 
-static int add_programs(struct programs *programs, const struct results *results,
-			struct table *table)
+static void add_programs(struct programs *programs, const struct results *results,
+			 struct table *table)
 {
 	size_t count = results->job->processes.count;
 	uint32_t *rows;
-	int status = 0;
 
 	programs->process_count = count;
-	programs->program_of = calloc(count, sizeof(*programs->program_of));
-	if (!programs->program_of)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < count && !status; i++)
-		status = add_process(programs, results, i);
-	rows = calloc(programs->count + 1, sizeof(*rows));
+	programs->program_of = arena_alloc(programs->arena, count * sizeof(*programs->program_of));
+	for (uint32_t i = 1; programs->program_of && i < count; i++)
+		add_process(programs, results, i);
+	rows = arena_alloc(programs->arena, (programs->count + 1) * sizeof(*rows));
 	if (!rows)
-		return -ENOMEM;
+		return;
 	if (programs->count)
 		qsort(programs->all, programs->count, sizeof(*programs->all), compare_programs);
-	for (size_t i = 0; i < programs->count && !status; i++) {
+	for (size_t i = 0; i < programs->count; i++) {
 		rows[programs->all[i].number + 1] = i + 1;
-		status = table_add(table, &programs->all[i]);
+		table_add(table, &programs->all[i]);
 	}
-	for (uint32_t i = 0; i < count && !status; i++)
+	for (uint32_t i = 0; i < count; i++)
 		programs->program_of[i] = rows[programs->program_of[i]];
-	free(rows);
-	return status;
 }
 
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
-
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = results->job->layers;
-	if (status || results->job->processes.count <= PROCESSES_MIN)
-		return status;
-	return add_programs(results_state(results, &analysis_programs), results, table);
+	if (results->job->processes.count <= PROCESSES_MIN)
+		return;
+	add_programs(results_state(results, &analysis_programs), results, table);
 }
 
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
@@ -166,7 +145,8 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	    !programs->program_of[number])
 		return 0;
 	if (!programs->ends_ns)
-		programs->ends_ns = calloc(programs->process_count, sizeof(*programs->ends_ns));
+		programs->ends_ns = arena_alloc(
+			programs->arena, programs->process_count * sizeof(*programs->ends_ns));
 	if (!programs->ends_ns)
 		return -ENOMEM;
 	rows[0] = (struct row_of) { .row = programs->program_of[number] - 1,
@@ -182,9 +162,9 @@ const struct analysis analysis_programs = {
 	.shape = TABLE_LIST,
 	.by = "time_ns",
 	.text_only = true,
+	.state_bytes = sizeof(struct programs),
 	.begin = begin,
 	.conclude = conclude,
 	.rows_of = rows_of,
-	.end = end,
 	.merging = { .alone = true },
 };

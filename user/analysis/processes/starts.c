@@ -17,7 +17,6 @@
 #include "analysis/events/path.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/trace_text.h"
-#include "base/grow.h"
 
 /* A process that loads nothing for this long has started. */
 #define PAUSE_NS 2000000000ull
@@ -39,6 +38,7 @@ struct started {
 
 struct starts {
 	const struct job *job;
+	struct arena *arena;
 	uint8_t *parts;	   /* enum file_part, per file */
 	struct start *all; /* by process number */
 	size_t count, room;
@@ -47,28 +47,14 @@ struct starts {
 	struct map places; /* parent and name -> index in groups */
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct starts *starts = calloc(1, sizeof(*starts));
-
-	if (!starts)
-		return -ENOMEM;
-	*state = starts;
-	starts->job = job;
-	map_init(&starts->places, 2, 1);
-	starts->parts = calloc(job->files.count + 1, 1);
-	return starts->parts ? 0 : -ENOMEM;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct starts *starts = state;
 
-	free(starts->parts);
-	free(starts->all);
-	free(starts->groups);
-	map_free(&starts->places);
-	free(starts);
+	starts->job = job;
+	starts->arena = arena;
+	map_init_in(&starts->places, arena, 2, 1);
+	starts->parts = arena_alloc(arena, job->files.count + 1);
 }
 
 /* --- during the walk --- */
@@ -96,7 +82,7 @@ static struct start *start_of(struct starts *starts, uint32_t process)
 	if (process >= starts->count) {
 		size_t count = process + 1ul;
 
-		if (!GROW(starts->all, starts->room, count))
+		if (!ARENA_GROW(starts->arena, starts->all, starts->room, count))
 			return NULL;
 		memset(starts->all + starts->count, 0,
 		       (count - starts->count) * sizeof(*starts->all));
@@ -185,15 +171,16 @@ static struct started *group_of(struct starts *starts, const struct process *pro
 	const struct process_table *table = &starts->job->processes;
 	const uint64_t key[] = { (uint64_t)process->trace << 32 | process->parent, process->comm };
 	struct started *group;
+	uint64_t *place;
 	bool added;
-	uint64_t *place = map_add(&starts->places, key, &added);
 
+	if (!ARENA_GROW(starts->arena, starts->groups, starts->group_room, starts->group_count + 1))
+		return NULL;
+	place = map_add(&starts->places, key, &added);
 	if (!place)
 		return NULL;
 	if (!added)
 		return &starts->groups[*place];
-	if (!GROW(starts->groups, starts->group_room, starts->group_count + 1))
-		return NULL;
 	*place = starts->group_count;
 	group = &starts->groups[starts->group_count++];
 	*group = (struct started) {
@@ -215,7 +202,7 @@ static bool has_loaded(const struct starts *starts, uint32_t parent, const struc
 }
 
 /* Processes are nearly in order of start time, so the union misses little. */
-static int group_starts(struct starts *starts)
+static void group_starts(struct starts *starts)
 {
 	const struct process_table *table = &starts->job->processes;
 
@@ -229,7 +216,7 @@ static int group_starts(struct starts *starts)
 			continue;
 		group = group_of(starts, process, i);
 		if (!group)
-			return -ENOMEM;
+			return;
 		time_ns = start->last_ns - process->start_ns;
 		interval_add(&group->time, process->start_ns, start->last_ns);
 		group->view.needless &= has_loaded(starts, process->parent, start);
@@ -240,7 +227,6 @@ static int group_starts(struct starts *starts)
 		if (time_ns > group->view.longest_ns)
 			group->view.longest_ns = time_ns;
 	}
-	return 0;
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -251,18 +237,16 @@ static int compare_groups(const void *a, const void *b)
 	return COMPARE(other->time_ns, one->time_ns) ?: COMPARE(one->parent_pid, other->parent_pid);
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct starts *starts = state;
-	int status = group_starts(starts);
 
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(columns));
+	group_starts(starts);
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (starts->group_count)
 		qsort(starts->groups, starts->group_count, sizeof(*starts->groups), compare_groups);
-	for (size_t i = 0; i < starts->group_count && !status; i++)
-		status = table_add(table, &starts->groups[i].view);
-	return status;
+	for (size_t i = 0; i < starts->group_count; i++)
+		table_add(table, &starts->groups[i].view);
 }
 
 bool starts_of(const struct results *results, size_t number, struct starts_view *view)
@@ -281,10 +265,10 @@ const struct analysis analysis_starts = {
 	.title = NULL, /* only with --table, and for findings */
 	.shown = "program,parent_pid,processes,time_ns,longest_ns,files",
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct starts),
 	.begin = begin,
 	.consumer = { .apart = true, .events = add_events, .series = add_series },
 	.fill = fill,
-	.end = end,
 	/* Processes of different runs do not start each other. */
 	.merging = { .sorted = "-time_ns", .many = "programs" },
 };

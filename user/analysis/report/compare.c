@@ -216,18 +216,17 @@ static int compare_changes(const void *left, const void *right)
 static int fill(struct table **table, struct join *join, const char *name, const char *title,
 		const struct table_column *list, size_t count, const char *view, bool sorted)
 {
-	int status = table_new(table, name, title, TABLE_LIST);
+	int status;
 
-	if (!status)
-		status = table_add_columns(*table, list, count);
+	*table = table_new(name, title, TABLE_LIST);
+	table_add_columns(*table, list, count);
 	for (size_t i = 0; i < join->count; i++)
 		compare(&join->lines[i]);
 	if (sorted && join->count)
 		qsort(join->lines, join->count, sizeof(*join->lines), compare_changes);
-	for (size_t i = 0; i < join->count && !status; i++)
-		status = table_add(*table, &join->lines[i]);
-	if (!status)
-		status = table_show(*table, view, NULL, NULL, NULL);
+	for (size_t i = 0; i < join->count; i++)
+		table_add(*table, &join->lines[i]);
+	status = table_show(*table, view, NULL, NULL, NULL);
 	free(join->lines);
 	map_free(&join->names);
 	return status;

@@ -205,12 +205,12 @@ struct limits_row {
 	char says[SAYS_MAX];
 };
 
-static int get_says(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column)
+static void get_says(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
 {
 	const struct limits_row *line = row;
 
-	return table_set_literal(table, cell, line->says);
+	table_set_literal(table, cell, line->says);
 }
 
 static const struct table_column columns[] = {
@@ -324,12 +324,11 @@ int limits_make(struct table **table, enum limits_state *state, const struct lim
 		size_t count, const struct report *before, const struct report *now)
 {
 	static const char *const states[] = { "within", "not known", "worse" };
-	int status = table_new(table, "allowed", "Limits", TABLE_LIST);
 
+	*table = table_new("allowed", "Limits", TABLE_LIST);
 	*state = ALLOWED_WITHIN;
-	if (!status)
-		status = table_add_columns(*table, TABLE_COLUMNS(columns));
-	for (size_t i = 0; i < count && !status; i++) {
+	table_add_columns(*table, TABLE_COLUMNS(columns));
+	for (size_t i = 0; i < count; i++) {
 		struct limits_row line = {
 			.measure = literal(list[i].measure),
 			.unit = list[i].unit == UNIT_NS	     ? "ns"
@@ -342,7 +341,7 @@ int limits_make(struct table **table, enum limits_state *state, const struct lim
 
 		line.state = states[one];
 		*state = one > *state ? one : *state;
-		status = table_add(*table, &line);
+		table_add(*table, &line);
 	}
-	return status;
+	return table_status(*table);
 }

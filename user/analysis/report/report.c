@@ -58,9 +58,11 @@ static const struct analysis *const registry[] = {
 struct pass {
 	struct job job;
 	struct activities activities;
+	struct arena arena; /* of the activities and the groups */
 	struct filter_state *filter;
 	struct groups *groups;
 	void *states[ANALYSES];
+	struct arena arenas[ANALYSES]; /* of the states: some are filled on another thread */
 };
 
 #define NEEDS_EVENTS                                                                               \
@@ -72,13 +74,25 @@ static bool is_made(const struct job *job, const struct analysis *analysis)
 	return analysis->aggregated_ok || !job->summed;
 }
 
+static int begin_analysis(struct pass *pass, size_t number)
+{
+	struct arena *arena = &pass->arenas[number];
+	void *state = arena_alloc(arena, registry[number]->state_bytes);
+
+	pass->states[number] = state;
+	if (state && registry[number]->begin)
+		registry[number]->begin(state, &pass->job, arena);
+	return arena_status(arena);
+}
+
 static int begin_all(struct pass *pass)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < ANALYSES && !status; i++)
-		if (!registry[i]->absent && registry[i]->begin && is_made(&pass->job, registry[i]))
-			status = registry[i]->begin(&pass->job, &pass->states[i]);
+		if (registry[i]->state_bytes && !registry[i]->absent &&
+		    is_made(&pass->job, registry[i]))
+			status = begin_analysis(pass, i);
 	return status;
 }
 
@@ -138,8 +152,6 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 
 int report_new(struct report **report)
 {
-	int status = 0;
-
 	*report = calloc(1, sizeof(**report));
 	if (!*report)
 		return -ENOMEM;
@@ -147,35 +159,39 @@ int report_new(struct report **report)
 	(*report)->tables = calloc(ANALYSES, sizeof(struct table *));
 	if (!(*report)->tables)
 		return -ENOMEM;
-	for (size_t i = 0; i < ANALYSES && !status; i++) {
+	for (size_t i = 0; i < ANALYSES; i++) {
 		const struct analysis *analysis = registry[i];
-		struct table **table = &(*report)->tables[i];
+		struct table *table = table_new(analysis->name, analysis->title, analysis->shape);
 
-		status = table_new(table, analysis->name, analysis->title, analysis->shape);
-		if (status)
-			break;
-		(*table)->meaning = analysis->meaning;
-		(*report)->table_count++;
+		if (!table)
+			return -ENOMEM;
+		table->meaning = analysis->meaning;
+		(*report)->tables[(*report)->table_count++] = table;
 	}
+	return 0;
+}
+
+static int report_status(const struct report *report)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < report->table_count && !status; i++)
+		status = table_status(report->tables[i]);
 	return status;
 }
 
 /* Marks analyses that cannot be made from these traces. */
-static int set_absent(struct report *report, const struct job *job)
+static void set_absent(struct report *report, const struct job *job)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < ANALYSES && !status; i++) {
+	for (size_t i = 0; i < ANALYSES; i++) {
 		const struct analysis *analysis = registry[i];
-		struct table **table = &report->tables[i];
 
 		if (analysis->absent || !is_made(job, analysis)) {
-			(*table)->absent = true;
-			status = table_set_note(*table,
-						analysis->absent ? analysis->absent : NEEDS_EVENTS);
+			report->tables[i]->absent = true;
+			table_set_note(report->tables[i],
+				       analysis->absent ? analysis->absent : NEEDS_EVENTS);
 		}
 	}
-	return status;
 }
 
 /* Misspelled built-in column names are bugs, so they are errors. */
@@ -192,7 +208,7 @@ int report_show(const struct analysis *analysis, bool all_summed, struct table *
 	table->view.heat = analysis->heat;
 	if (!table->absent)
 		status = table_show(table, shown, analysis->by, analysis->only, &unknown);
-	if (status)
+	if (status == -EINVAL)
 		snprintf(error->text, sizeof(error->text), "table %s has no column %s",
 			 analysis->name, unknown);
 	return status;
@@ -207,25 +223,37 @@ static struct results results_by(const struct pass *pass, const struct report *r
 	};
 }
 
+static int status_of(const struct pass *pass, const struct report *report, size_t number)
+{
+	int status = table_status(report->tables[number]);
+
+	return status ? status : arena_status(&pass->arenas[number]);
+}
+
 /* Runs conclude() after every fill(), because it uses their results. */
 static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
 {
 	const struct results results = results_by(pass, report);
-	int status = set_absent(report, &pass->job);
+	int status = 0;
 
-	for (size_t i = 0; i < ANALYSES && !status; i++)
+	set_absent(report, &pass->job);
+	for (size_t i = 0; i < ANALYSES; i++)
 		if (registry[i]->fill && is_made(&pass->job, registry[i]))
-			status = registry[i]->fill(pass->states[i], report->tables[i]);
+			registry[i]->fill(pass->states[i], report->tables[i]);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
+		status = status_of(pass, report, i);
+	for (size_t i = 0; i < ANALYSES && !status; i++) {
 		if (registry[i]->conclude && is_made(&pass->job, registry[i]))
-			status = registry[i]->conclude(&results, report->tables[i]);
-	for (size_t i = 0; i < ANALYSES && !status; i++)
+			registry[i]->conclude(&results, report->tables[i]);
+		status = status_of(pass, report, i);
+	}
+	for (size_t i = 0; i < ANALYSES && !status; i++) {
 		lower_bounds_mark(report->tables[i], &pass->job, registry[i]->counted);
-	for (size_t i = 0; i < ANALYSES && !status; i++)
 		status = report_show(registry[i], pass->job.all_summed, report->tables[i], error);
+	}
 	for (size_t i = 0; i < ANALYSES && !status; i++)
-		status = summed_mark(report->tables[i], &pass->job);
-	return status;
+		summed_mark(report->tables[i], &pass->job);
+	return status ? status : report_status(report);
 }
 
 static int make_pictures(struct pass *pass, struct report *report,
@@ -288,9 +316,11 @@ int report_of_events(struct report **report, struct trace_reader *const *traces,
 	status = job_load_within(
 		&pass.job, traces, names, trace_count,
 		options && options->memory_bytes ? options->memory_bytes : JOB_MEMORY_BYTES, error);
-	if (!status)
-		status =
-			activities_init(&pass.activities, &pass.job, options ? options->gpu : NULL);
+	if (!status) {
+		activities_init(&pass.activities, &pass.job, &pass.arena,
+				options ? options->gpu : NULL);
+		status = arena_status(&pass.arena);
+	}
 	pass.job.activities = &pass.activities;
 	pass.job.slowest = options ? options->slowest : 0;
 	pass.job.file_rows = options ? options->file_rows : 0;
@@ -298,8 +328,10 @@ int report_of_events(struct report **report, struct trace_reader *const *traces,
 		status = check_gpu(&pass.job, options->gpu, error);
 	if (!status)
 		status = open_filter(&pass, options, error);
-	if (!status && options && options->key)
-		status = groups_new(&pass.groups, &pass.job, options->key);
+	if (!status && options && options->key) {
+		pass.groups = groups_new(&pass.arena, &pass.job, options->key);
+		status = arena_status(&pass.arena);
+	}
 	if (!status)
 		status = begin_all(&pass);
 	if (!status)
@@ -316,17 +348,17 @@ int report_of_events(struct report **report, struct trace_reader *const *traces,
 		set_facts(*report, &pass.job);
 	if (!status && pass.groups)
 		status = groups_fill(pass.groups, &(*report)->groups);
-	if (!status && pass.groups)
-		status = summed_mark((*report)->groups, &pass.job);
+	if (!status && pass.groups) {
+		summed_mark((*report)->groups, &pass.job);
+		status = table_status((*report)->groups);
+	}
 	if (!status && options && options->pictures)
 		status = make_pictures(&pass, *report, options, error);
 out:
-	groups_free(pass.groups);
 	filter_close(pass.filter);
 	for (size_t i = 0; i < ANALYSES; i++)
-		if (registry[i]->end && pass.states[i])
-			registry[i]->end(pass.states[i]);
-	activities_free(&pass.activities);
+		arena_free(&pass.arenas[i]);
+	arena_free(&pass.arena);
 	job_free(&pass.job);
 	if (status) {
 		report_free(*report);
@@ -360,9 +392,7 @@ void report_free(struct report *report)
 
 int report_take_meanings(struct report *report, const struct report *like)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < ANALYSES && !status; i++)
-		status = table_take_meanings(report->tables[i], like->tables[i]);
-	return status;
+	for (size_t i = 0; i < ANALYSES; i++)
+		table_take_meanings(report->tables[i], like->tables[i]);
+	return report_status(report);
 }

@@ -350,7 +350,7 @@ int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t c
 /* --- finishing --- */
 
 /* "1 of 3 runs has no such data (no spans were marked); 12 files did not fit ..." */
-static int set_note(struct report_sum *sum, size_t number, struct table *table)
+static void set_note(struct report_sum *sum, size_t number, struct table *table)
 {
 	const struct summand *summand = &sum->summands[number];
 	const struct merging *merging = &sum->analyses[number]->merging;
@@ -372,10 +372,11 @@ static int set_note(struct report_sum *sum, size_t number, struct table *table)
 		strbuf_clause(&note, "%s further %s did not fit in a summary",
 			      units_count(count, table->cut),
 			      merging->many ? merging->many : "rows");
-	return note.used ? table_set_note(table, note.bytes) : 0;
+	if (note.used)
+		table_set_note(table, note.bytes);
 }
 
-static int set_absent(struct report_sum *sum, size_t number, struct table *table)
+static void set_absent(struct report_sum *sum, size_t number, struct table *table)
 {
 	const struct summand *summand = &sum->summands[number];
 	struct strbuf note = { .used = 0 };
@@ -391,15 +392,13 @@ static int set_absent(struct report_sum *sum, size_t number, struct table *table
 			   summand->why ? ")" : "");
 	else
 		strbuf_add(&note, "%s", summand->why ? summand->why : "not in any summary");
-	return table_set_note(table, note.bytes);
+	table_set_note(table, note.bytes);
 }
 
 /* Where sums replace unknown unions, the title says so. */
-static int mark_sums(struct table *table)
+static void mark_sums(struct table *table)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < table->column_count && !status; i++) {
+	for (size_t i = 0; i < table->column_count; i++) {
 		const char *title = table->columns[i].title;
 		bool summed = false;
 		char text[160];
@@ -412,9 +411,8 @@ static int mark_sums(struct table *table)
 		if (!summed || !title || strstr(title, "thread time") || strstr(title, ", summed"))
 			continue;
 		snprintf(text, sizeof(text), "%.120s, summed", title);
-		status = table_set_title(table, i, text);
+		table_set_title(table, i, text);
 	}
-	return status;
 }
 
 static int finish_table(struct report_sum *sum, size_t number, struct report *report)
@@ -424,15 +422,19 @@ static int finish_table(struct report_sum *sum, size_t number, struct report *re
 	int status;
 
 	if (!summand->begun || (merging->alone && sum->runs > 1) ||
-	    (merging->whole && summand->lacking))
-		return set_absent(sum, number, report->tables[number]);
+	    (merging->whole && summand->lacking)) {
+		set_absent(sum, number, report->tables[number]);
+		return table_status(report->tables[number]);
+	}
 	status = merged_finish(&summand->merged);
 	if (status)
 		return status;
 	table_free(report->tables[number]);
 	report->tables[number] = merged_take(&summand->merged);
-	status = set_note(sum, number, report->tables[number]);
-	return status || sum->runs == 1 ? status : mark_sums(report->tables[number]);
+	set_note(sum, number, report->tables[number]);
+	if (sum->runs > 1)
+		mark_sums(report->tables[number]);
+	return table_status(report->tables[number]);
 }
 
 static void set_run(struct report_sum *sum, struct report *report)
@@ -450,43 +452,41 @@ static void set_run(struct report_sum *sum, struct report *report)
 	report->all_summed = cell_is(&trace->cells[ABOUT_MODE], "profile");
 }
 
-static int add_caveat(struct table *caveats, const char *id, const char *weight, const char *text)
+static void add_caveat(struct table *caveats, const char *id, const char *weight, const char *text)
 {
-	struct cell *cells;
-	int status = table_add_row(caveats, &cells);
+	struct cell *cells = table_add_row(caveats);
 
-	if (!status)
-		status = table_set_literal(caveats, &cells[CAVEAT_ID], id);
-	if (!status)
-		status = table_set_literal(caveats, &cells[CAVEAT_WEIGHT], weight);
-	return status ? status : table_set_literal(caveats, &cells[CAVEAT_TEXT], text);
+	if (!cells)
+		return;
+	table_set_literal(caveats, &cells[CAVEAT_ID], id);
+	table_set_literal(caveats, &cells[CAVEAT_WEIGHT], weight);
+	table_set_literal(caveats, &cells[CAVEAT_TEXT], text);
 }
 
-static int say_clocks(const struct report_sum *sum, struct table *caveats)
+static void say_clocks(const struct report_sum *sum, struct table *caveats)
 {
 	struct host_time *hosts = calloc(sum->boot_count + 1, sizeof(*hosts));
 	struct strbuf text = { .used = 0 };
 	size_t count = 0;
 
-	if (!hosts)
-		return -ENOMEM;
-	for (size_t i = 0; i < sum->boot_count; i++) {
+	for (size_t i = 0; hosts && i < sum->boot_count; i++) {
 		const struct boot *boot = &sum->boots[i];
 
 		if (boot->last_ns)
 			hosts[count++] =
 				(struct host_time) { boot->host, boot->first_ns, boot->last_ns };
 	}
+	table_fail(caveats, hosts ? 0 : -ENOMEM);
 	clocks_say_apart(&text, hosts, count);
 	free(hosts);
-	return text.used ? add_caveat(caveats, CLOCKS_CAVEAT, "note", text.bytes) : 0;
+	if (text.used)
+		add_caveat(caveats, CLOCKS_CAVEAT, "note", text.bytes);
 }
 
 static int say_summaries(struct report_sum *sum, struct report *report)
 {
 	struct table *caveats = NULL;
 	struct strbuf text = { .used = 0 };
-	int status = 0;
 
 	for (size_t i = 0; i < sum->count; i++)
 		if (sum->analyses[i] == &analysis_caveats)
@@ -503,16 +503,17 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 				  "their overlap is unknown; findings on files, writes, queues, "
 				  "lookups, epochs and ranks cover all runs together (unless some "
 				  "computed and others did not), other findings single runs");
-	status = add_caveat(caveats, SUM_CAVEAT, "note", text.bytes);
-	if (!status && sum->unknown.used) {
+	add_caveat(caveats, SUM_CAVEAT, "note", text.bytes);
+	if (sum->unknown.used) {
 		text = (struct strbuf) { .used = 0 };
 		strbuf_add(
 			&text,
 			"summaries of a newer version: their tables %.300s are unknown to this one",
 			sum->unknown.bytes);
-		status = add_caveat(caveats, "newer", "warning", text.bytes);
+		add_caveat(caveats, "newer", "warning", text.bytes);
 	}
-	return status ? status : say_clocks(sum, caveats);
+	say_clocks(sum, caveats);
+	return table_status(caveats);
 }
 
 /* A summary of another version may lack columns: then all existing ones are shown. */
@@ -539,8 +540,10 @@ int report_sum_finish(struct report_sum *sum, struct report **report, struct tra
 		(*report)->runs = sum->runs;
 	}
 	for (size_t i = 0; i < sum->count && !status && sum->runs > 1; i++)
-		if (sum->analyses[i]->remake && !(*report)->tables[i]->absent)
-			status = sum->analyses[i]->remake(*report, (*report)->tables[i]);
+		if (sum->analyses[i]->remake && !(*report)->tables[i]->absent) {
+			sum->analyses[i]->remake(*report, (*report)->tables[i]);
+			status = table_status((*report)->tables[i]);
+		}
 	if (!status)
 		status = say_summaries(sum, *report);
 	for (size_t i = 0; i < sum->count && !status; i++)

@@ -60,7 +60,6 @@ static int take_table(struct summary_reader *summary, uint32_t row)
 	uint64_t absent = columns[SUMMARY_TABLE_ABSENT][row];
 	bool list = columns[SUMMARY_TABLE_SHAPE][row];
 	struct partial_table *part;
-	int status;
 
 	if (columns[SUMMARY_TABLE_NUMBER][row] != summary->count || summary->count == TABLES_MAX ||
 	    rows > (list ? CELLS_MAX : 1) || absent > 1 || (absent && rows))
@@ -68,15 +67,17 @@ static int take_table(struct summary_reader *summary, uint32_t row)
 	if (!GROW(summary->parts, summary->room, summary->count + 1))
 		return -ENOMEM;
 	part = &summary->parts[summary->count];
-	status = table_new(&part->table, name.bytes, NULL, list ? TABLE_LIST : TABLE_RECORD);
-	if (status)
-		return status;
+	part->table = table_new(name.bytes, NULL, list ? TABLE_LIST : TABLE_RECORD);
+	if (!part->table)
+		return -ENOMEM;
 	summary->count++;
 	part->rows = rows;
 	part->table->absent = absent;
 	part->table->folded = rows ? columns[SUMMARY_TABLE_FOLDED][row] : 0;
 	part->table->cut = columns[SUMMARY_TABLE_CUT][row];
-	return note.length ? table_set_note(part->table, note.bytes) : 0;
+	if (note.length)
+		table_set_note(part->table, note.bytes);
+	return table_status(part->table);
 }
 
 static int take_column(struct summary_reader *summary, uint32_t row)
@@ -99,7 +100,10 @@ static int take_column(struct summary_reader *summary, uint32_t row)
 	    strlen(name.bytes) != name.length || table_find_column(part->table, name.bytes) >= 0)
 		return -EINVAL;
 	summary->cells += part->rows;
-	return summary->cells > CELLS_MAX ? -EINVAL : table_add_column(part->table, &column);
+	if (summary->cells > CELLS_MAX)
+		return -EINVAL;
+	table_add_column(part->table, &column);
+	return table_status(part->table);
 }
 
 static bool has_kinds(const struct summary_reader *summary)
@@ -118,12 +122,13 @@ static int add_rows(struct summary_reader *summary)
 
 	for (size_t i = 0; i < summary->count; i++) {
 		struct partial_table *part = &summary->parts[i];
-		struct cell *cells;
 
 		if (!part->table->column_count && part->rows)
 			return -EINVAL;
-		for (uint64_t row = 0; row < part->rows && !status; row++)
-			status = table_add_row(part->table, &cells);
+		for (uint64_t row = 0; row < part->rows && !status; row++) {
+			table_add_row(part->table);
+			status = table_status(part->table);
+		}
 	}
 	return status;
 }
@@ -148,8 +153,9 @@ static int place_table(struct summary_reader *summary, struct partial_table *in,
 	within->placed = true;
 	if (in->depth <= within->depth)
 		in->depth = within->depth + 1;
-	return table_copy_cell(in->table, cell,
-			       &(struct cell) { .type = CELL_TABLE, .table = within->table });
+	table_copy_cell(in->table, cell,
+			&(struct cell) { .type = CELL_TABLE, .table = within->table });
+	return 0;
 }
 
 static int take_text(struct summary_reader *summary, struct partial_table *part, struct cell *cell,
@@ -158,13 +164,16 @@ static int take_text(struct summary_reader *summary, struct partial_table *part,
 	struct trace_string text = string_of(summary, SUMMARY_CELL_TEXT, row);
 	const struct cell item = { .type = CELL_TEXT, .length = text.length, .text = text.bytes };
 
-	if (summary->columns[SUMMARY_CELL_TYPE][row] == CELL_TEXT)
-		return cell->type == CELL_NULL
-			       ? table_set_text(part->table, cell, text.bytes, text.length)
-			       : -EINVAL;
+	if (summary->columns[SUMMARY_CELL_TYPE][row] == CELL_TEXT) {
+		if (cell->type != CELL_NULL)
+			return -EINVAL;
+		table_set_text(part->table, cell, text.bytes, text.length);
+		return 0;
+	}
 	if (cell->type != CELL_TEXTS)
 		return -EINVAL;
-	return table_append_text(part->table, cell, &item);
+	table_append_text(part->table, cell, &item);
+	return 0;
 }
 
 static int take_cell(struct summary_reader *summary, uint32_t row)
@@ -191,7 +200,7 @@ static int take_cell(struct summary_reader *summary, uint32_t row)
 		cell->uint = value;
 		break;
 	case CELL_TEXTS:
-		status = table_set_texts(part->table, cell, NULL, 0);
+		table_set_texts(part->table, cell, NULL, 0);
 		break;
 	case CELL_TEXT:
 	case TRACE_CELL_ITEM:
@@ -207,7 +216,7 @@ static int take_cell(struct summary_reader *summary, uint32_t row)
 		cell->at_least = columns[SUMMARY_CELL_FLAGS][row] & TRACE_CELL_AT_MIN;
 		cell->summed = columns[SUMMARY_CELL_FLAGS][row] & TRACE_CELL_SUMMED;
 	}
-	return status;
+	return status ? status : table_status(part->table);
 }
 
 /* Rows are ordered by row, column and class. */

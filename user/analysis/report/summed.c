@@ -25,16 +25,16 @@ static bool is_missing(const struct table *table, const struct table_column *col
 }
 
 /* "read time" becomes "read thread time". */
-static int retitle(struct table *table, size_t number)
+static void retitle(struct table *table, size_t number)
 {
 	const char *title = table->columns[number].title;
 	char text[128];
 
 	if (!title || !ends_with(title, "time") || ends_with(title, "thread time"))
-		return 0;
+		return;
 	snprintf(text, sizeof(text), "%.*sthread time", (int)(strlen(title) - strlen("time")),
 		 title);
-	return table_set_title(table, number, text);
+	table_set_title(table, number, text);
 }
 
 /* Of a time and its sum over threads, shows only the first. */
@@ -52,33 +52,31 @@ static void show_once(struct table *table)
 	view->shown_count = kept;
 }
 
-static int say_no_io(struct table *table)
+static void say_no_io(struct table *table)
 {
 	char note[1024];
 
 	snprintf(note, sizeof(note),
 		 "%.800s%sI/O times require individual operations (--mode trace)",
 		 table->note ? table->note : "", table->note ? "; " : "");
-	return table_set_note(table, note);
+	table_set_note(table, note);
 }
 
-int summed_mark(struct table *table, const struct job *job)
+void summed_mark(struct table *table, const struct job *job)
 {
 	bool missing = false;
-	int status = 0;
 
 	if (!job->summed || table->absent)
-		return 0;
-	for (size_t i = 0; i < table->column_count && !status; i++) {
+		return;
+	for (size_t i = 0; i < table->column_count; i++) {
 		missing |= is_missing(table, &table->columns[i]);
 		if (!is_union(&table->columns[i]) || is_missing(table, &table->columns[i]))
 			continue;
-		status = retitle(table, i);
+		retitle(table, i);
 		for (size_t row = 0; row < table->row_count; row++)
 			table_row(table, row)[i].summed = true;
 	}
-	if (!status && missing && table->row_count)
-		status = say_no_io(table);
+	if (missing && table->row_count)
+		say_no_io(table);
 	show_once(table);
-	return status;
 }

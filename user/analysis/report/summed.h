@@ -12,8 +12,8 @@
 /*
  * KIND_UNION holds sums over threads if a job has summed operations. Marks these as unknown,
  * which is null in JSON; text shows the sum, under a title that says so. A view of both shows it
- * once. Returns 0 or -ENOMEM.
+ * once.
  */
-int summed_mark(struct table *table, const struct job *job);
+void summed_mark(struct table *table, const struct job *job);
 
 #endif

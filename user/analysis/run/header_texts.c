@@ -9,15 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct cell text_cell(const char *text)
+static void append(struct table *table, struct cell *list, const char *text)
 {
-	return (struct cell) { .type = CELL_TEXT, .length = strlen(text), .text = text };
+	const struct cell copied = { .type = CELL_TEXT, .length = strlen(text), .text = text };
+
+	table_append_text(table, list, &copied);
 }
 
-static bool is_listed(const struct cell *texts, size_t count, const char *text)
+static bool is_listed(const struct cell *list, const char *text)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(texts[i].text, text))
+	for (size_t i = 0; i < list->length; i++)
+		if (cell_is(&list->texts[i], text))
 			return true;
 	return false;
 }
@@ -59,23 +61,6 @@ static const char *incomplete_of(const struct job_trace *trace)
 	return reason ? reason : trace_reader_damage(trace->reader);
 }
 
-/* Collects the distinct texts of the traces; the caller frees *texts. */
-static int collect(const struct job *job, const char *(*of)(const struct job_trace *),
-		   struct cell **texts, size_t *count)
-{
-	*count = 0;
-	*texts = calloc(job->trace_count, sizeof(**texts));
-	if (!*texts)
-		return -ENOMEM;
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const char *text = of(&job->traces[i]);
-
-		if (text && !is_listed(*texts, *count, text))
-			(*texts)[(*count)++] = text_cell(text);
-	}
-	return 0;
-}
-
 /* Source of a column's texts. */
 static const char *(*const sources[])(const struct job_trace *) = {
 	[HEADER_NAME] = name_of,     [HEADER_HOST] = host_of,	[HEADER_KERNEL] = kernel_of,
@@ -83,113 +68,86 @@ static const char *(*const sources[])(const struct job_trace *) = {
 	[HEADER_FLIGHT] = flight_of,
 };
 
-int header_get_list(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column)
+/* Lists the distinct texts of the traces. */
+void header_get_list(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
 {
-	const struct header_texts *of = row;
-	struct cell *texts;
-	size_t count;
-	int status = collect(of->job, sources[column->key], &texts, &count);
+	const struct job *job = ((const struct header_texts *)row)->job;
 
-	if (!status)
-		status = table_set_texts(table, cell, texts, count);
-	free(texts);
-	return status;
-}
+	table_set_texts(table, cell, NULL, 0);
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const char *text = sources[column->key](&job->traces[i]);
 
-int header_get_joined(struct table *table, struct cell *cell, const void *row,
-		      const struct table_column *column)
-{
-	const struct header_texts *of = row;
-	struct cell *texts;
-	char *joined = NULL;
-	size_t count, length = 0, at = 0;
-	int status = collect(of->job, sources[column->key], &texts, &count);
-
-	for (size_t i = 0; i < count; i++)
-		length += texts[i].length + 2;
-	if (!status) {
-		joined = malloc(length + 1);
-		status = joined ? 0 : -ENOMEM;
+		if (text && !is_listed(cell, text))
+			append(table, cell, text);
 	}
-	for (size_t i = 0; i < count && !status; i++)
-		at += sprintf(joined + at, "%s%s", i ? ", " : "", texts[i].text);
-	if (!status && count)
-		status = table_set_text(table, cell, joined, at);
+}
+
+void header_get_joined(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
+{
+	struct cell list = { .type = CELL_NULL };
+	size_t length = 0, at = 0;
+	char *joined;
+
+	header_get_list(table, &list, row, column);
+	for (size_t i = 0; i < list.length; i++)
+		length += list.texts[i].length + 2;
+	joined = malloc(length + 1);
+	table_fail(table, joined ? 0 : -ENOMEM);
+	if (table_status(table) || !list.length)
+		goto out;
+	for (size_t i = 0; i < list.length; i++)
+		at += sprintf(joined + at, "%s%s", i ? ", " : "", list.texts[i].text);
+	table_set_text(table, cell, joined, at);
+out:
 	free(joined);
-	free(texts);
-	return status;
 }
 
-static int get_words(struct table *table, struct cell *cell, const char *const *command)
+static void set_words(struct table *table, struct cell *cell, const char *const *command)
 {
-	struct cell *texts;
-	size_t count = 0;
-	int status;
-
 	if (!command)
-		return 0;
-	while (command[count])
-		count++;
-	texts = calloc(count ? count : 1, sizeof(*texts));
-	if (!texts)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		texts[i] = text_cell(command[i]);
-	status = table_set_texts(table, cell, texts, count);
-	free(texts);
-	return status;
+		return;
+	table_set_texts(table, cell, NULL, 0);
+	for (; *command; command++)
+		append(table, cell, *command);
 }
 
-int header_get_command(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column)
+void header_get_command(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
 {
 	const struct header_texts *of = row;
 
-	return get_words(table, cell, of->job->traces[0].header->command);
+	set_words(table, cell, of->job->traces[0].header->command);
 }
 
-int header_get_targets(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column)
+void header_get_targets(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
 {
 	const struct header_texts *of = row;
 
-	return get_words(table, cell, of->job->traces[0].header->targets);
+	set_words(table, cell, of->job->traces[0].header->targets);
 }
 
 #define NOT_FOLLOWED_MAX 64 /* programs listed */
 
 /* "su (1234)" for each program that was not followed. */
-int header_get_not_followed(struct table *table, struct cell *cell, const void *row,
-			    const struct table_column *column)
+void header_get_not_followed(struct table *table, struct cell *cell, const void *row,
+			     const struct table_column *column)
 {
 	const struct job *job = ((const struct header_texts *)row)->job;
-	struct cell texts[NOT_FOLLOWED_MAX] = { 0 };
-	char *names[NOT_FOLLOWED_MAX];
-	size_t count = 0;
-	int status = 0;
 
-	for (size_t i = 0; i < job->processes.count && count < NOT_FOLLOWED_MAX && !status; i++) {
+	table_set_texts(table, cell, NULL, 0);
+	for (size_t i = 0; i < job->processes.count && cell->length < NOT_FOLLOWED_MAX; i++) {
 		const struct process *process = &job->processes.processes[i];
 		struct trace_string comm;
-		int length;
+		char name[256];
 
 		if (!process->not_followed)
 			continue;
 		comm = job_comm(job, i);
-		length = asprintf(&names[count], "%.*s (%u)", (int)comm.length, comm.bytes,
-				  process->pid);
-		if (length < 0) {
-			status = -ENOMEM;
-			break;
-		}
-		texts[count] =
-			(struct cell) { .type = CELL_TEXT, .length = length, .text = names[count] };
-		count++;
+		snprintf(name, sizeof(name), "%.*s (%u)", (int)comm.length, comm.bytes,
+			 process->pid);
+		append(table, cell, name);
 	}
-	if (!status)
-		status = table_set_texts(table, cell, texts, count);
-	while (count)
-		free(names[--count]);
-	return status;
 }

@@ -25,17 +25,17 @@ enum {
 };
 
 /* The distinct texts of the traces: as a list, and joined with commas. */
-int header_get_list(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column);
-int header_get_joined(struct table *table, struct cell *cell, const void *row,
-		      const struct table_column *column);
+void header_get_list(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column);
+void header_get_joined(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column);
 /* From the first trace: ranks of one job run one command. */
-int header_get_command(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column);
-int header_get_targets(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column);
+void header_get_command(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column);
+void header_get_targets(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column);
 /* Programs that were not followed, each as "su (1234)". */
-int header_get_not_followed(struct table *table, struct cell *cell, const void *row,
-			    const struct table_column *column);
+void header_get_not_followed(struct table *table, struct cell *cell, const void *row,
+			     const struct table_column *column);
 
 #endif

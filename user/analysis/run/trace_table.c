@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/run/loss.h"
@@ -151,7 +150,7 @@ static void take_notes(struct about *about)
 			job->complete ? job_count_notes(job, about->notes[i].name) : TABLE_NO_UINT;
 }
 
-static int add_note_column(struct table *table, const struct about *about, size_t number)
+static void add_note_column(struct table *table, const struct about *about, size_t number)
 {
 	size_t base = offsetof(struct about, notes) + number * sizeof(struct trace_note);
 	char name[NAME_BYTES_MAX + sizeof("notes.")], meaning[128];
@@ -168,7 +167,7 @@ static int add_note_column(struct table *table, const struct about *about, size_
 	snprintf(name, sizeof(name), "notes.%s", about->notes[number].name);
 	snprintf(meaning, sizeof(meaning), "%s; null if a trace has no end",
 		 note_meaning(about->notes[number].name));
-	return table_add_column(table, &column);
+	table_add_column(table, &column);
 }
 
 /* --- numbers --- */
@@ -294,14 +293,11 @@ uint64_t trace_unaccounted(const struct job *job)
 	return unaccounted;
 }
 
-static int begin(const struct job *job, void **state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
-	struct about *about = calloc(1, sizeof(*about));
+	struct about *about = state;
 
-	if (!about)
-		return -ENOMEM;
 	about->texts.job = job;
-	*state = about;
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const struct job_trace *trace = &job->traces[i];
 		size_t blocks = trace_reader_block_count(trace->reader);
@@ -310,7 +306,6 @@ static int begin(const struct job *job, void **state)
 		for (size_t j = 0; j < blocks && !trace->totals; j++)
 			about->rows += trace_reader_block_info(trace->reader, j)->rows;
 	}
-	return 0;
 }
 
 /* --- the table --- */
@@ -442,7 +437,7 @@ static bool is_damaged(const struct job *job)
 }
 
 /* Adds lost events for every layer, and recording details for layers listed in a header. */
-static int add_layer_columns(struct table *table, struct about *about, size_t number)
+static void add_layer_columns(struct table *table, struct about *about, size_t number)
 {
 	struct layer_row *layer = &about->layers[number];
 	size_t base = offsetof(struct about, layers) + number * sizeof(*layer);
@@ -457,7 +452,6 @@ static int add_layer_columns(struct table *table, struct about *about, size_t nu
 		.key = base + offsetof(struct layer_row, lost),
 	};
 	const struct table_group group = { name, title, 0, TABLE_COLUMNS(layer_columns) };
-	int status;
 
 	snprintf(name, sizeof(name), "lost.by_layer.%s", layer->name);
 	snprintf(title, sizeof(title), "lost events of %s", layer->name);
@@ -465,13 +459,13 @@ static int add_layer_columns(struct table *table, struct about *about, size_t nu
 		layer->lost = TABLE_NO_UINT;
 	else
 		layer->lost += damaged_rows(about->texts.job, layer->name);
-	status = table_add_column(table, &lost);
-	if (status || !layer->listed)
-		return status;
+	table_add_column(table, &lost);
+	if (!layer->listed)
+		return;
 	layer->state = layer->on ? "on" : "off";
 	snprintf(name, sizeof(name), "layers.%s", layer->name);
 	snprintf(title, sizeof(title), "layer %s", layer->name);
-	return table_add_group(table, &group, base);
+	table_add_group(table, &group, base);
 }
 
 /* 0 means unknown and is ignored. */
@@ -495,20 +489,19 @@ static void emit_limits(struct about *about)
 	}
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct about *about = state;
 	const struct job *job = about->texts.job;
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
-	for (size_t i = 0; i < about->layer_count && !status; i++)
-		status = add_layer_columns(table, about, i);
+	table_add_columns(table, TABLE_COLUMNS(columns));
+	for (size_t i = 0; i < about->layer_count; i++)
+		add_layer_columns(table, about, i);
 	take_notes(about);
-	for (size_t i = 0; i < about->note_count && !status; i++)
-		status = add_note_column(table, about, i);
+	for (size_t i = 0; i < about->note_count; i++)
+		add_note_column(table, about, i);
 	emit_limits(about);
-	if (!status)
-		status = count_processes(about);
+	table_fail(table, count_processes(about));
 	about->exit_code = exit_code_of(job);
 	about->start_ns = job->start_ns;
 	/* For a trace with nothing but a header, only the start is known. */
@@ -523,7 +516,7 @@ static int fill(void *state, struct table *table)
 	about->lost = job->complete ? job->lost : TABLE_NO_UINT;
 	about->unaccounted = job->complete ? trace_unaccounted(job) : TABLE_NO_UINT;
 	about->lower_bounds = !job->complete || job->lost;
-	return status ? status : table_add(table, about);
+	table_add(table, about);
 }
 
 /* --- merging reports --- */
@@ -573,12 +566,12 @@ static int count_ranks(const struct report *report, struct cell *ranks)
 	return status;
 }
 
-static int remake(const struct report *report, struct table *table)
+static void remake(const struct report *report, struct table *table)
 {
 	if (!table->row_count)
-		return 0;
+		return;
 	forget_ends(table);
-	return count_ranks(report, &table->cells[ABOUT_RANKS]);
+	table_fail(table, count_ranks(report, &table->cells[ABOUT_RANKS]));
 }
 
 const struct analysis analysis_trace = {
@@ -587,9 +580,9 @@ const struct analysis analysis_trace = {
 	.title = "Trace",
 	.aggregated_ok = true,
 	.shape = TABLE_RECORD,
+	.state_bytes = sizeof(struct about),
 	.begin = begin,
 	.fill = fill,
-	.end = free,
 	.merging = { .fixed = columns, .fixed_count = sizeof(columns) / sizeof(columns[0]) },
 	.remake = remake,
 };

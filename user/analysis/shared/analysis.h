@@ -23,9 +23,12 @@ struct row_of {
 #define ROWS_OF_MAX 10
 
 /*
- * Call order: begin; the walk callbacks it sets; fill; conclude, after every fill(); end, also
- * after an error. At least one of `fill` and `conclude` is required; the others may be NULL. All
- * return 0 or a negative errno (-ENOMEM).
+ * Call order: begin; the walk callbacks it sets; fill; conclude, after every fill(). At least one
+ * of `fill` and `conclude` is required; the others may be NULL.
+ *
+ * An analysis with `state_bytes` has a state, zeroed, and an arena for all that the state points
+ * to: both are freed with the report's other data. Errors of begin, fill and conclude are left in
+ * the arena or in the table (table_fail).
  */
 struct analysis {
 	const char *name, *title; /* of the table */
@@ -42,12 +45,12 @@ struct analysis {
 			       absent */
 	bool counted;	    /* its thread times are the kernel's totals: see lower_bounds.h */
 	const char *absent; /* if not NULL, no callback is called; why the table is absent */
-	int (*begin)(const struct job *job, void **state);
+	size_t state_bytes;
+	void (*begin)(void *state, const struct job *job, struct arena *arena);
 	struct walk_calls consumer;
 	uint64_t columns[TRACE_KIND_COUNT]; /* per kind, the columns it passes to event_value */
-	int (*fill)(void *state, struct table *table);
-	int (*conclude)(const struct results *results, struct table *table);
-	void (*end)(void *state);
+	void (*fill)(void *state, struct table *table);
+	void (*conclude)(const struct results *results, struct table *table);
 	/* For plots, whose events pass after the tables are filled: the rows that an event, or a
 	 * span that begins or has ended, belongs to. Return the number of rows or -ENOMEM. */
 	int (*rows_of)(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX]);
@@ -59,7 +62,7 @@ struct analysis {
 	/* How tables of several reports are merged, and what is recomputed afterwards: derived
 	 * columns and row order. NULL: nothing. */
 	struct merging merging;
-	int (*remake)(const struct report *report, struct table *table);
+	void (*remake)(const struct report *report, struct table *table);
 };
 
 extern const struct analysis analysis_trace;

@@ -173,8 +173,8 @@ static unsigned int stretch_of_row(unsigned int measure, unsigned int bit)
 	return 0;
 }
 
-int measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
-			unsigned int titled, size_t base)
+void measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
+			 unsigned int titled, size_t base)
 {
 	struct table_column chosen[sizeof(writing) / sizeof(writing[0])];
 	struct table_group group = {
@@ -196,5 +196,5 @@ int measure_add_columns(struct table *table, unsigned int measure, unsigned int 
 			chosen[group.count].stretch = stretch_of_row(measure, part->bit);
 		group.count++;
 	}
-	return table_add_group(table, &group, base);
+	table_add_group(table, &group, base);
 }

@@ -31,10 +31,10 @@ enum measure {
  * Adds columns "read.count" ... for the struct tally at offset `base` of the rows passed to
  * table_add: those in `columns` that the measure has. Only those in `titled` appear in the text
  * report. A measure whose layer was not recorded (table.recorded: JOB_*) becomes a single null
- * column. Returns 0 or -ENOMEM.
+ * column.
  */
-int measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
-			unsigned int titled, size_t base);
+void measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
+			 unsigned int titled, size_t base);
 /* "read" ... */
 const char *measure_name(unsigned int measure);
 

@@ -4,64 +4,37 @@
  */
 #include "analysis/shared/rollup.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
-#include "base/grow.h"
 #include "base/units.h"
 
 /* --- groups --- */
 
-void rollup_init(struct rollup *rollup, const struct job *job, const struct rollup_key *key,
-		 unsigned int options)
+void rollup_init(struct rollup *rollup, struct arena *arena, const struct job *job,
+		 const struct rollup_key *key, unsigned int options)
 {
-	*rollup = (struct rollup) { .job = job, .key = key, .options = options };
-	map_init(&rollup->numbers, 1, 1);
+	*rollup = (struct rollup) {
+		.job = job,
+		.arena = arena,
+		.key = key,
+		.options = options,
+		.paths.arena = arena,
+	};
+	map_init_in(&rollup->numbers, arena, 1, 1);
 }
 
-void rollup_free(struct rollup *rollup)
+bool rollup_make_room(struct rollup *rollup, size_t count)
 {
-	for (size_t i = 0; i < rollup->count; i++)
-		free(rollup->groups[i].tallies);
-	free(rollup->groups);
-	free(rollup->names);
-	free(rollup->known);
-	path_memory_free(&rollup->paths);
-	arena_free(&rollup->texts);
-	map_free(&rollup->numbers);
-	*rollup = (struct rollup) { 0 };
-}
-
-int rollup_begin_directories(const struct job *job, void **state)
-{
-	struct rollup *directories = calloc(1, sizeof(*directories));
-
-	if (!directories)
-		return -ENOMEM;
-	rollup_init(directories, job, rollup_find_key("directory"), 0);
-	*state = directories;
-	return 0;
-}
-
-void rollup_end(void *state)
-{
-	rollup_free(state);
-	free(state);
-}
-
-int rollup_make_room(struct rollup *rollup, size_t count)
-{
-	if (!GROW(rollup->groups, rollup->room, count))
-		return -ENOMEM;
+	if (!ARENA_GROW(rollup->arena, rollup->groups, rollup->room, count))
+		return false;
 	if (count > rollup->count)
 		rollup->count = count;
-	return 0;
+	return true;
 }
 
 struct tally *rollup_make_tally(struct rollup *rollup, uint32_t number, unsigned int measure)
@@ -74,10 +47,10 @@ struct tally *rollup_make_tally(struct rollup *rollup, uint32_t number, unsigned
 		return &group->tallies[group->place[measure] - 1];
 	for (int i = 0; i < MEASURES; i++)
 		count += group->place[i] != 0;
-	tallies = reallocarray(group->tallies, count + 1, sizeof(*tallies));
+	tallies = arena_resize(rollup->arena, group->tallies, count * sizeof(*tallies),
+			       (count + 1) * sizeof(*tallies));
 	if (!tallies)
 		return NULL;
-	tallies[count] = (struct tally) { 0 };
 	group->tallies = tallies;
 	group->place[measure] = count + 1;
 	return &tallies[count];
@@ -87,19 +60,14 @@ int rollup_events(struct rollup *rollup, const struct event *events, size_t coun
 {
 	for (const struct event *event = events; event < events + count; event++) {
 		uint32_t group;
-		int status;
 
 		if (event->class == IO_NONE)
 			continue;
-		status = rollup->key->group_of(rollup, event, &group);
-		if (!status && group == ROLLUP_NONE)
-			continue;
-		if (!status)
-			status = rollup_make_room(rollup, (size_t)group + 1);
-		if (status || rollup_add(rollup, group, event))
-			return -ENOMEM;
+		group = rollup->key->group_of(rollup, event);
+		if (group != ROLLUP_NONE && rollup_make_room(rollup, (size_t)group + 1))
+			rollup_add(rollup, group, event);
 	}
-	return 0;
+	return arena_status(rollup->arena);
 }
 
 int rollup_event(void *rollup, const struct event *event)
@@ -107,21 +75,18 @@ int rollup_event(void *rollup, const struct event *event)
 	return rollup_events(rollup, event, 1);
 }
 
-int rollup_add_series(struct rollup *rollup, uint32_t group, const struct event_series *series)
+void rollup_add_series(struct rollup *rollup, uint32_t group, const struct event_series *series)
 {
 	const struct event *event = series->events;
 	struct tally *tally = rollup_tally_of(rollup, group, rollup_measure(rollup, event));
 
-	if (!tally)
-		return -1;
-	event_series_add(tally, series);
+	if (tally)
+		event_series_add(tally, series);
 	if (!rollup_has_time(rollup, event))
-		return 0;
+		return;
 	tally = rollup_tally_of(rollup, group, MEASURE_IO);
-	if (!tally)
-		return -1;
-	event_series_add_time(tally, series);
-	return 0;
+	if (tally)
+		event_series_add_time(tally, series);
 }
 
 bool rollup_used(const struct rollup *rollup, uint32_t group)
@@ -144,51 +109,46 @@ const struct tally *rollup_tally(const struct rollup *rollup, uint32_t number, u
 
 /* --- groups found by number or text --- */
 
-static int add_name(struct rollup *rollup, uint64_t number, const char *bytes, size_t length)
+static void add_name(struct rollup *rollup, uint64_t number, const char *bytes, size_t length)
 {
-	const char *kept = bytes ? arena_text(&rollup->texts, bytes, length) : NULL;
+	const char *kept = bytes ? arena_text(rollup->arena, bytes, length) : NULL;
 
-	if ((bytes && !kept) || !GROW(rollup->names, rollup->name_room, rollup->name_count + 1))
-		return -ENOMEM;
-	rollup->names[rollup->name_count++] = (struct rollup_name) { kept, length, number };
-	return 0;
+	if (ARENA_GROW(rollup->arena, rollup->names, rollup->name_room, rollup->name_count + 1))
+		rollup->names[rollup->name_count++] = (struct rollup_name) { kept, length, number };
 }
 
-/* Finds the group of a number, or of a text with that hash: texts with the same 64-bit hash, under
- * a seed of this run, are taken as equal. */
-static int find_group(struct rollup *rollup, uint64_t number, const char *bytes, size_t length,
-		      uint32_t *group)
+/* Returns the group of a number, or of a text with that hash: texts with the same 64-bit hash,
+ * under a seed of this run, are taken as equal. */
+static uint32_t find_group(struct rollup *rollup, uint64_t number, const char *bytes, size_t length)
 {
 	uint64_t *found = map_find(&rollup->numbers, &number);
 	bool added;
 
-	if (!found && rollup->name_count == ROLLUP_GROUPS_MAX) {
+	if (found)
+		return *found;
+	if (rollup->name_count == ROLLUP_GROUPS_MAX) {
 		rollup->others++;
-		*group = ROLLUP_GROUPS_MAX;
-		return 0;
+		return ROLLUP_GROUPS_MAX;
 	}
-	if (!found) {
-		found = map_add(&rollup->numbers, &number, &added);
-		if (!found)
-			return -ENOMEM;
-		*found = rollup->name_count;
-		if (add_name(rollup, number, bytes, length))
-			return -ENOMEM;
-	}
-	*group = *found;
-	return 0;
+	found = map_add(&rollup->numbers, &number, &added);
+	if (!found)
+		return ROLLUP_NONE;
+	*found = rollup->name_count;
+	add_name(rollup, number, bytes, length);
+	return *found;
 }
 
-static int find_text_group(struct rollup *rollup, const char *bytes, size_t length, uint32_t *group)
+static uint32_t find_text_group(struct rollup *rollup, const char *bytes, size_t length)
 {
-	return find_group(rollup, map_hash_bytes(&rollup->numbers, bytes, length), bytes, length,
-			  group);
+	return find_group(rollup, map_hash_bytes(&rollup->numbers, bytes, length), bytes, length);
 }
 
 /* Returns the cached group of a file or process; makes room for `count` of them. */
 static uint32_t *known_group(struct rollup *rollup, uint32_t number, size_t count)
 {
-	return GROW(rollup->known, rollup->known_count, count) ? &rollup->known[number] : NULL;
+	return ARENA_GROW(rollup->arena, rollup->known, rollup->known_count, count)
+		       ? &rollup->known[number]
+		       : NULL;
 }
 
 static struct table_text name_of_text(struct rollup *rollup, uint32_t group)
@@ -213,9 +173,8 @@ static struct table_text name_of_number(struct rollup *rollup, uint32_t group)
 
 /* --- the keys --- */
 
-static int group_of_job(struct rollup *rollup, const struct event *event, uint32_t *group)
+static uint32_t group_of_job(struct rollup *rollup, const struct event *event)
 {
-	*group = 0;
 	return 0;
 }
 
@@ -224,10 +183,9 @@ static struct table_text name_of_job(struct rollup *rollup, uint32_t group)
 	return (struct table_text) { "all", 3 };
 }
 
-static int group_of_method(struct rollup *rollup, const struct event *event, uint32_t *group)
+static uint32_t group_of_method(struct rollup *rollup, const struct event *event)
 {
-	*group = event->method == METHOD_NONE ? ROLLUP_NONE : event->method;
-	return 0;
+	return event->method == METHOD_NONE ? ROLLUP_NONE : event->method;
 }
 
 static struct table_text name_of_method(struct rollup *rollup, uint32_t group)
@@ -237,10 +195,9 @@ static struct table_text name_of_method(struct rollup *rollup, uint32_t group)
 	return (struct table_text) { name, strlen(name) };
 }
 
-static int group_of_process(struct rollup *rollup, const struct event *event, uint32_t *group)
+static uint32_t group_of_process(struct rollup *rollup, const struct event *event)
 {
-	*group = event->process;
-	return 0;
+	return event->process;
 }
 
 static struct table_text name_of_process(struct rollup *rollup, uint32_t group)
@@ -254,10 +211,9 @@ static struct table_text name_of_process(struct rollup *rollup, uint32_t group)
 	return (struct table_text) { rollup->text, length };
 }
 
-static int group_of_file(struct rollup *rollup, const struct event *event, uint32_t *group)
+static uint32_t group_of_file(struct rollup *rollup, const struct event *event)
 {
-	*group = event->file == FILE_NONE ? ROLLUP_NONE : event->file;
-	return 0;
+	return event->file == FILE_NONE ? ROLLUP_NONE : event->file;
 }
 
 static struct table_text name_of_file(struct rollup *rollup, uint32_t group)
@@ -269,18 +225,18 @@ static struct table_text name_of_file(struct rollup *rollup, uint32_t group)
 
 /* Activity on a directory itself, such as listing it, counts for that directory, not for its
  * parent. */
-static int find_directory(struct rollup *rollup, uint32_t number, uint32_t *group)
+static uint32_t find_directory(struct rollup *rollup, uint32_t number)
 {
 	struct trace_string path = file_table_path(&rollup->job->files, number);
 
 	if (file_table_is_lost(&rollup->job->files, number))
-		return find_text_group(rollup, NAME_LOST, strlen(NAME_LOST), group);
+		return find_text_group(rollup, NAME_LOST, strlen(NAME_LOST));
 	if (!S_ISDIR(rollup->job->files.files[number].mode))
 		path.length = path_directory(path.bytes, path.length);
-	return find_text_group(rollup, path.bytes, path.length, group);
+	return find_text_group(rollup, path.bytes, path.length);
 }
 
-static int find_device(struct rollup *rollup, uint32_t number, uint32_t *group)
+static uint32_t find_device(struct rollup *rollup, uint32_t number)
 {
 	const struct file *file = &rollup->job->files.files[number];
 	const char *host = rollup->job->traces[file->trace].header->host;
@@ -291,70 +247,62 @@ static int find_device(struct rollup *rollup, uint32_t number, uint32_t *group)
 		length = snprintf(text, sizeof(text), "%.255s ", host);
 	length += snprintf(text + length, sizeof(text) - length, "%s",
 			   units_device(device, file->dev));
-	return find_text_group(rollup, text, length, group);
+	return find_text_group(rollup, text, length);
 }
 
-static int find_filesystem(struct rollup *rollup, uint32_t number, uint32_t *group)
+static uint32_t find_filesystem(struct rollup *rollup, uint32_t number)
 {
 	struct trace_string type = file_table_filesystem(&rollup->job->files, number);
 
-	return find_text_group(rollup, type.bytes, type.length, group);
+	return find_text_group(rollup, type.bytes, type.length);
 }
 
-static int find_program(struct rollup *rollup, uint32_t number, uint32_t *group)
+static uint32_t find_program(struct rollup *rollup, uint32_t number)
 {
 	struct trace_string comm = job_comm(rollup->job, number);
 
-	return find_text_group(rollup, comm.bytes, comm.length, group);
+	return find_text_group(rollup, comm.bytes, comm.length);
 }
 
-static int find_rank(struct rollup *rollup, uint32_t number, uint32_t *group)
+static uint32_t find_rank(struct rollup *rollup, uint32_t number)
 {
-	return find_group(rollup, rollup->job->processes.processes[number].rank, NULL, 0, group);
+	return find_group(rollup, rollup->job->processes.processes[number].rank, NULL, 0);
 }
 
-static int find_host(struct rollup *rollup, uint32_t number, uint32_t *group)
+static uint32_t find_host(struct rollup *rollup, uint32_t number)
 {
 	uint32_t trace = rollup->job->processes.processes[number].trace;
 	const char *host = rollup->job->traces[trace].header->host;
 
-	return find_text_group(rollup, host, strlen(host), group);
+	return find_text_group(rollup, host, strlen(host));
 }
 
 /* Finds the group once per file or process. */
-static int find_once(struct rollup *rollup, uint32_t number, size_t count,
-		     int (*find)(struct rollup *, uint32_t, uint32_t *), uint32_t *group)
+static uint32_t find_once(struct rollup *rollup, uint32_t number, size_t count,
+			  uint32_t (*find)(struct rollup *, uint32_t))
 {
 	uint32_t *known = known_group(rollup, number, count);
-	int status = 0;
 
 	if (!known)
-		return -ENOMEM;
-	if (!*known) {
-		status = find(rollup, number, group);
-		*known = *group + 1;
-	}
-	*group = *known - 1;
-	return status;
+		return ROLLUP_NONE;
+	if (!*known)
+		*known = find(rollup, number) + 1;
+	return *known - 1;
 }
 
 #define GROUP_OF_FILES(what)                                                                       \
-	static int group_of_##what(struct rollup *rollup, const struct event *event,               \
-				   uint32_t *group)                                                \
+	static uint32_t group_of_##what(struct rollup *rollup, const struct event *event)          \
 	{                                                                                          \
-		*group = ROLLUP_NONE;                                                              \
 		if (event->file == FILE_NONE)                                                      \
-			return 0;                                                                  \
-		return find_once(rollup, event->file, rollup->job->files.count, find_##what,       \
-				 group);                                                           \
+			return ROLLUP_NONE;                                                        \
+		return find_once(rollup, event->file, rollup->job->files.count, find_##what);      \
 	}
 
 #define GROUP_OF_PROCESSES(what)                                                                   \
-	static int group_of_##what(struct rollup *rollup, const struct event *event,               \
-				   uint32_t *group)                                                \
+	static uint32_t group_of_##what(struct rollup *rollup, const struct event *event)          \
 	{                                                                                          \
 		return find_once(rollup, event->process, rollup->job->processes.count,             \
-				 find_##what, group);                                              \
+				 find_##what);                                                     \
 	}
 
 GROUP_OF_FILES(device)
@@ -363,71 +311,63 @@ GROUP_OF_PROCESSES(rank)
 GROUP_OF_PROCESSES(host)
 
 /* Work before the last exec belongs to the program that the process ran at the time. */
-static int group_of_program(struct rollup *rollup, const struct event *event, uint32_t *group)
+static uint32_t group_of_program(struct rollup *rollup, const struct event *event)
 {
 	const struct process_table *table = &rollup->job->processes;
 	uint32_t earlier = table->processes[event->process].earlier;
 	struct trace_string comm;
 
 	if (!earlier || event->start >= table->programs[earlier - 1].until_ns)
-		return find_once(rollup, event->process, table->count, find_program, group);
+		return find_once(rollup, event->process, table->count, find_program);
 	comm = job_comm_at(rollup->job, event->process, event->start);
-	return find_text_group(rollup, comm.bytes, comm.length, group);
+	return find_text_group(rollup, comm.bytes, comm.length);
 }
 
 /* Finds the directory searched by a call with a path that ended without a file. Cached, because the
  * same few paths recur. */
-static int group_of_path(struct rollup *rollup, const struct event *event, uint32_t *group)
+static uint32_t group_of_path(struct rollup *rollup, const struct event *event)
 {
 	const struct path_asked asked = path_asked_by(event);
 	uint32_t *known = path_memory_of(&rollup->paths, &asked);
 	char path[PATH_JOIN_BYTES];
-	int status = 0;
 
 	if (!known)
-		return -ENOMEM;
+		return ROLLUP_NONE;
 	if (!*known) {
 		size_t length =
 			path_join(&rollup->job->files, asked.trace, asked.dir, asked.path, path);
 
-		status = find_text_group(rollup, path, path_directory(path, length), group);
-		*known = *group + 1;
+		*known = find_text_group(rollup, path, path_directory(path, length)) + 1;
 	}
-	*group = *known - 1;
-	return status;
+	return *known - 1;
 }
 
-static int group_of_directory(struct rollup *rollup, const struct event *event, uint32_t *group)
+static uint32_t group_of_directory(struct rollup *rollup, const struct event *event)
 {
-	*group = ROLLUP_NONE;
 	if (event->file != FILE_NONE)
-		return find_once(rollup, event->file, rollup->job->files.count, find_directory,
-				 group);
+		return find_once(rollup, event->file, rollup->job->files.count, find_directory);
 	if (event_kind(event) == TRACE_SYSCALL_PATH && event_value(event, SYSCALL_PATH_PATH))
-		return group_of_path(rollup, event, group);
-	return 0;
+		return group_of_path(rollup, event);
+	return ROLLUP_NONE;
 }
 
 /* Groups events by the second of the run in which they began. */
-static int group_of_second(struct rollup *rollup, const struct event *event, uint32_t *group)
+static uint32_t group_of_second(struct rollup *rollup, const struct event *event)
 {
 	return find_group(rollup, clock_subtract(event->start, rollup->job->start_ns) / 1000000000,
-			  NULL, 0, group);
+			  NULL, 0);
 }
 
 /* Groups events by the innermost open span. */
-static int group_of_span(struct rollup *rollup, const struct event *event, uint32_t *group)
+static uint32_t group_of_span(struct rollup *rollup, const struct event *event)
 {
 	const struct job *job = rollup->job;
 	uint32_t label;
 
-	*group = ROLLUP_NONE;
 	if (event->flags & EVENT_SUMMED)
-		return 0; /* its span is unknown */
+		return ROLLUP_NONE; /* its span is unknown */
 	label = open_spans_label(&job->spans, &job->processes, event->process, event->thread);
-
-	*group = label == SPAN_NONE ? ROLLUP_NONE : label;
-	return 0;
+	return label == SPAN_NONE ? ROLLUP_NONE : label;
 }
 
 static struct table_text name_of_span(struct rollup *rollup, uint32_t group)

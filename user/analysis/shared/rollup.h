@@ -4,13 +4,12 @@
  * file, directory, device, filesystem, host, second, span.
  *
  *	struct rollup rollup;
- *	rollup_init(&rollup, job, rollup_find_key("rank"), ROLLUP_ALL);
+ *	rollup_init(&rollup, arena, job, rollup_find_key("rank"), ROLLUP_ALL);
  *	rollup_events(&rollup, events, count);        during the walk, in order of start time
  *	for (uint32_t group = 0; group < rollup.count; group++)
  *		if (rollup_used(&rollup, group))
  *			... rollup_name(&rollup, group),
  *			    rollup_tally(&rollup, group, IO_READ)->bytes ...
- *	rollup_free(&rollup);
  *
  * Excludes lost events; totals.c and methods.c add them where they belong.
  */
@@ -33,8 +32,9 @@ struct rollup;
 struct rollup_key {
 	const char *name;    /* "rank" */
 	const char *meaning; /* one line for --help */
-	/* Sets the group of an event, from 0, or ROLLUP_NONE; NULL: the caller knows the group. */
-	int (*group_of)(struct rollup *rollup, const struct event *event, uint32_t *group);
+	/* Returns the group of an event, from 0, or ROLLUP_NONE, also after an error; NULL: the
+	 * caller knows the group. */
+	uint32_t (*group_of)(struct rollup *rollup, const struct event *event);
 	/* Returns a group's name; empty if it has none. Valid until the next call. */
 	struct table_text (*name_of)(struct rollup *rollup, uint32_t group);
 	const char *none; /* name for events without a group; NULL: there are none */
@@ -48,6 +48,7 @@ struct rollup_group {
 
 struct rollup {
 	const struct job *job;
+	struct arena *arena; /* of everything below */
 	const struct rollup_key *key;
 	unsigned int options;
 	struct rollup_group *groups;
@@ -60,7 +61,6 @@ struct rollup {
 		uint64_t number;
 	} * names; /* by group */
 	size_t name_count, name_room;
-	struct arena texts;
 	uint32_t *known; /* per file or process: group + 1; 0: unknown so far */
 	size_t known_count;
 	struct path_memory paths; /* ... and per path */
@@ -77,22 +77,18 @@ extern const struct rollup_key rollup_keys[];
 
 /* Without a key the caller passes the group of each event to rollup_add. The job must outlive
  * it. */
-void rollup_init(struct rollup *rollup, const struct job *job, const struct rollup_key *key,
-		 unsigned int options);
-void rollup_free(struct rollup *rollup);
-/* `begin` and `end` of an analysis whose state is a rollup by directory. */
-int rollup_begin_directories(const struct job *job, void **state);
-void rollup_end(void *state);
+void rollup_init(struct rollup *rollup, struct arena *arena, const struct job *job,
+		 const struct rollup_key *key, unsigned int options);
 
-/* Functions return 0 or -ENOMEM. */
+/* Errors are left in the arena. */
 
-/* Adds events to their groups; ignores events without a class. */
+/* Adds events to their groups; ignores events without a class. Returns 0 or -ENOMEM. */
 int rollup_events(struct rollup *rollup, const struct event *events, size_t count);
 /* The same for one event; a callback for path_memory_tell. */
 int rollup_event(void *rollup, const struct event *event);
-/* Ensures that there are at least `count` groups. */
-int rollup_make_room(struct rollup *rollup, size_t count);
-/* Returns a group's tally, added if there is none; NULL if out of memory. Valid until the next
+/* Ensures that there are at least `count` groups. Returns false after an error. */
+bool rollup_make_room(struct rollup *rollup, size_t count);
+/* Returns a group's tally, added if there is none; NULL after an error. Valid until the next
  * tally of the group is added. */
 struct tally *rollup_make_tally(struct rollup *rollup, uint32_t group, unsigned int measure);
 
@@ -120,24 +116,21 @@ static inline bool rollup_has_time(const struct rollup *rollup, const struct eve
 }
 
 /* Adds an event with a class to a group that exists already. */
-static inline int rollup_add(struct rollup *rollup, uint32_t group, const struct event *event)
+static inline void rollup_add(struct rollup *rollup, uint32_t group, const struct event *event)
 {
 	struct tally *tally = rollup_tally_of(rollup, group, rollup_measure(rollup, event));
 
-	if (!tally)
-		return -1;
-	tally_add(tally, event);
+	if (tally)
+		tally_add(tally, event);
 	if (!rollup_has_time(rollup, event))
-		return 0;
+		return;
 	tally = rollup_tally_of(rollup, group, MEASURE_IO);
-	if (!tally)
-		return -1;
-	tally_add_time(tally, event);
-	return 0;
+	if (tally)
+		tally_add_time(tally, event);
 }
 
 /* Same as rollup_add for each event. */
-int rollup_add_series(struct rollup *rollup, uint32_t group, const struct event_series *series);
+void rollup_add_series(struct rollup *rollup, uint32_t group, const struct event_series *series);
 
 /* Whether anything was added to a group. */
 bool rollup_used(const struct rollup *rollup, uint32_t group);

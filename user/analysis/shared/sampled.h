@@ -10,17 +10,17 @@
 #include <stdint.h>
 
 #include "analysis/order/walk.h"
+#include "base/arena.h"
 
 #define SAMPLED_MAX 8 /* columns of a table */
 
 struct sampled {
 	const char *columns[SAMPLED_MAX]; /* names of table columns */
-	/* Callbacks of a second state, as of an analysis. It gets the events that `passing` asks
-	 * for, in batches that never span a sample. Tables with the same `passing` share the
-	 * state. */
-	int (*begin)(const struct job *job, void **state);
+	/* A second state, as of an analysis. It gets the events that `consumer` asks for, in
+	 * batches that never span a sample. Tables with the same `consumer` share the state. */
+	size_t state_bytes;
+	void (*begin)(void *state, const struct job *job, struct arena *arena);
 	const struct walk_calls *consumer;
-	void (*end)(void *state);
 	/* Called when exactly the events that began before `now_ns` have passed: must count
 	 * everything that has ended. Returns 0 or -ENOMEM; NULL: nothing to do. */
 	int (*settle)(void *state, uint64_t now_ns);

@@ -13,11 +13,9 @@ static const char *const names[SIZE_CLASSES] = {
 	"sizes.<=256MiB", "sizes.<=1GiB",  "sizes.<=4GiB",  "sizes.>4GiB",
 };
 
-int size_class_add_columns(struct table *table, const char *meaning, size_t key)
+void size_class_add_columns(struct table *table, const char *meaning, size_t key)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < SIZE_CLASSES && !status; i++) {
+	for (size_t i = 0; i < SIZE_CLASSES; i++) {
 		const struct table_column column = {
 			.name = names[i],
 			.title = names[i] + strlen("sizes."),
@@ -28,7 +26,6 @@ int size_class_add_columns(struct table *table, const char *meaning, size_t key)
 			.key = key + i * sizeof(uint64_t),
 		};
 
-		status = table_add_column(table, &column);
+		table_add_column(table, &column);
 	}
-	return status;
 }

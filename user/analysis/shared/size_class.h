@@ -23,8 +23,7 @@ static inline unsigned int size_class(uint64_t bytes)
 	return class < SIZE_CLASSES - 1 ? class : SIZE_CLASSES - 1;
 }
 
-/* Adds columns "sizes.<=4KiB" etc. for a uint64_t[SIZE_CLASSES] at offset `key` of the row. Returns
- * 0 or -ENOMEM. */
-int size_class_add_columns(struct table *table, const char *meaning, size_t key);
+/* Adds columns "sizes.<=4KiB" etc. for a uint64_t[SIZE_CLASSES] at offset `key` of the row. */
+void size_class_add_columns(struct table *table, const char *meaning, size_t key);
 
 #endif

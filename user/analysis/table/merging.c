@@ -55,21 +55,21 @@ static int add_row(struct merged *merged, const struct table *from, size_t row,
 		   const struct merge_source *source)
 {
 	struct table *table = merged->table;
-	struct cell *cells;
-	int status = table_add_row(table, &cells);
+	struct cell *cells = table_add_row(table);
+	int status = table_status(table);
 
 	if (!status && !GROW(merged->sources, merged->source_room, table->row_count))
 		status = -ENOMEM;
 	for (size_t i = 0; i < from->column_count && !status; i++) {
 		const struct table_percentile *of = table_find_percentile(from, row, i);
 
-		status = table_copy_cell(table, &cells[i], &table_row(from, row)[i]);
+		table_copy_cell(table, &cells[i], &table_row(from, row)[i]);
 		if (table->columns[i].kind == KIND_MOMENT && cells[i].type == CELL_UINT)
 			cells[i].uint = clock_add(cells[i].uint, source->shift);
 		if (!status && of)
 			status = merge_copy_percentile(table, table->row_count - 1, i, of);
 	}
-	return status;
+	return status ? status : table_status(table);
 }
 
 static bool is_dearer(const struct merged *merged, const struct cell *from, const struct cell *into)
@@ -112,11 +112,11 @@ static int merge_into(struct merged *merged, size_t into, const struct table *fr
 			status = merge_percentile(table, into, i, &moved,
 						  table_find_percentile(from, row, i));
 		else if (kind == KIND_LARGEST && dearer)
-			status = table_copy_cell(table, cell, &moved);
+			table_copy_cell(table, cell, &moved);
 		else if (kind != KIND_LARGEST && kind != KIND_KEY)
 			status = merge_cell(table, cell, &moved, kind, source->apart);
 	}
-	return status;
+	return status ? status : table_status(table);
 }
 
 /* Returns whether a row is never merged, whatever its keys. */
@@ -247,17 +247,13 @@ static int take_rows(struct merged *merged, const struct table *from,
 static int begin(struct merged *merged, const struct merging *merging, const struct table *like,
 		 const struct table_column *columns, size_t count)
 {
-	int status;
-
 	*merged = (struct merged) { .merging = merging };
 	map_init(&merged->rows, 1, 1);
-	status = table_new(&merged->table, like->name, like->title, like->shape);
-	if (!status)
-		status = table_add_columns(merged->table, columns, count);
-	if (!status && like->note)
-		status = table_set_note(merged->table, like->note);
-	if (status)
-		return status;
+	merged->table = table_new(like->name, like->title, like->shape);
+	table_add_columns(merged->table, columns, count);
+	table_set_note(merged->table, like->note);
+	if (table_status(merged->table))
+		return -ENOMEM;
 	merged->table->meaning = like->meaning;
 	find_keys(merged);
 	return 0;
@@ -379,7 +375,8 @@ static int sort_rows(struct merged *merged)
 	}
 	if (order.column == SIZE_MAX && !merged->other)
 		return 0;
-	return table_sort(merged->table, compare_sorted, &order);
+	table_sort(merged->table, compare_sorted, &order);
+	return table_status(merged->table);
 }
 
 /* Returns the column of that name, or else the first key that is a text. */
@@ -411,7 +408,8 @@ static int name_other(struct merged *merged)
 
 	if (column == SIZE_MAX)
 		return 0;
-	return table_set_text(table, &table_row(table, table->row_count - 1)[column], name, length);
+	table_set_text(table, &table_row(table, table->row_count - 1)[column], name, length);
+	return table_status(table);
 }
 
 static void forget_shared(struct merged *merged)

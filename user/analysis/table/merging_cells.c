@@ -116,7 +116,7 @@ static bool is_joined(const struct cell *list, const char *item, size_t length)
 }
 
 /* "6.1.0" and "6.1.0, 6.18.0" become "6.1.0, 6.18.0". */
-static int join(struct table *table, struct cell *into, const struct cell *from)
+static void join(struct table *table, struct cell *into, const struct cell *from)
 {
 	char text[JOINED_MAX];
 	size_t used = into->length < sizeof(text) ? into->length : sizeof(text) - 1;
@@ -131,7 +131,8 @@ static int join(struct table *table, struct cell *into, const struct cell *from)
 			continue;
 		used += snprintf(text + used, sizeof(text) - used, ", %.*s", (int)length, item);
 	}
-	return used == into->length ? 0 : table_set_text(table, into, text, used);
+	if (used != into->length)
+		table_set_text(table, into, text, used);
 }
 
 static bool is_listed(const struct cell *list, const struct cell *text)
@@ -142,14 +143,11 @@ static bool is_listed(const struct cell *list, const struct cell *text)
 	return false;
 }
 
-static int list(struct table *table, struct cell *into, const struct cell *from)
+static void list(struct table *table, struct cell *into, const struct cell *from)
 {
-	int status = 0;
-
-	for (uint32_t i = 0; i < from->length && !status; i++)
+	for (uint32_t i = 0; i < from->length; i++)
 		if (!is_listed(into, &from->texts[i]))
-			status = table_append_text(table, into, &from->texts[i]);
-	return status;
+			table_append_text(table, into, &from->texts[i]);
 }
 
 /* Merges two known cells. */
@@ -175,14 +173,20 @@ static int merge_known(struct table *table, struct cell *into, const struct cell
 		into->summed |= !apart;
 		return 0;
 	case KIND_MAX:
-		return merge_compare(from, into) > 0 ? table_copy_cell(table, into, from) : 0;
+		if (merge_compare(from, into) > 0)
+			table_copy_cell(table, into, from);
+		return 0;
 	case KIND_MIN:
 	case KIND_MOMENT:
-		return merge_compare(from, into) < 0 ? table_copy_cell(table, into, from) : 0;
+		if (merge_compare(from, into) < 0)
+			table_copy_cell(table, into, from);
+		return 0;
 	case KIND_LIST:
 		if (into->type == CELL_TEXT)
-			return join(table, into, from);
-		return into->type == CELL_TEXTS ? list(table, into, from) : 0;
+			join(table, into, from);
+		else if (into->type == CELL_TEXTS)
+			list(table, into, from);
+		return 0;
 	case KIND_ANY:
 		if (into->type == CELL_BOOL)
 			into->flag |= from->flag;
@@ -192,8 +196,9 @@ static int merge_known(struct table *table, struct cell *into, const struct cell
 			into->flag &= from->flag;
 		return 0;
 	case KIND_STATUS:
-		return merge_is_number(into) && !into->uint ? table_copy_cell(table, into, from)
-							    : 0;
+		if (merge_is_number(into) && !into->uint)
+			table_copy_cell(table, into, from);
+		return 0;
 	case KIND_FACT:
 	case KIND_DURATION:
 		if (!is_same(into, from))
@@ -225,7 +230,7 @@ int merge_cell(struct table *table, struct cell *into, const struct cell *from,
 	else if (from->type == CELL_NULL)
 		return 0;
 	else if (into->type == CELL_NULL)
-		status = table_copy_cell(table, into, from);
+		table_copy_cell(table, into, from);
 	else
 		status = merge_known(table, into, from, kind, apart);
 	into->at_least |= at_least && merge_is_number(into);
@@ -266,8 +271,8 @@ int merge_percentile(struct table *table, size_t row, size_t column, const struc
 	if (!more && from->type == CELL_NULL && !from->summed)
 		return 0;
 	if (!of && into->type == CELL_NULL && !into->summed) {
-		status = table_copy_cell(table, into, from);
-		return status || !more ? status : merge_copy_percentile(table, row, column, more);
+		table_copy_cell(table, into, from);
+		return more ? merge_copy_percentile(table, row, column, more) : 0;
 	}
 	if (!of || !more || of->percent != more->percent) {
 		merge_forget(into);

@@ -21,27 +21,25 @@ static bool is_missing(const struct table *table, const struct table_column *col
 }
 
 /* Adds the columns of both. A column that `a` lacks follows the same column as it does in `b`. */
-static int add_all_columns(struct table *all, const struct table *a, const struct table *b,
-			   size_t fixed)
+static void add_all_columns(struct table *all, const struct table *a, const struct table *b,
+			    size_t fixed)
 {
 	size_t next = 0; /* next column of b to add */
-	int status = 0;
 
-	for (size_t i = 0; i < a->column_count && !status; i++) {
+	for (size_t i = 0; i < a->column_count; i++) {
 		int place = i < fixed ? -1 : table_find_column(b, a->columns[i].name);
 
-		for (; place >= 0 && next <= (size_t)place && !status; next++)
+		for (; place >= 0 && next <= (size_t)place; next++)
 			if (table_find_column(a, b->columns[next].name) < 0 &&
 			    !is_missing(a, &b->columns[next]))
-				status = table_add_column(all, &b->columns[next]);
-		if (!status && (i < fixed || !is_missing(b, &a->columns[i])))
-			status = table_add_column(all, &a->columns[i]);
+				table_add_column(all, &b->columns[next]);
+		if (i < fixed || !is_missing(b, &a->columns[i]))
+			table_add_column(all, &a->columns[i]);
 	}
-	for (; next < b->column_count && !status; next++)
+	for (; next < b->column_count; next++)
 		if (table_find_column(a, b->columns[next].name) < 0 &&
 		    !is_missing(a, &b->columns[next]))
-			status = table_add_column(all, &b->columns[next]);
-	return status;
+			table_add_column(all, &b->columns[next]);
 }
 
 static int copy_percentiles(struct table *all, const struct table *from, const size_t *places)
@@ -61,33 +59,32 @@ int merge_widen(const struct table *from, const struct table *other, bool first,
 		struct table **result)
 {
 	size_t *places = calloc(from->column_count + 1, sizeof(*places));
-	struct table *all;
-	struct cell *cells;
-	int status = table_new(&all, from->name, from->title, from->shape);
+	struct table *all = table_new(from->name, from->title, from->shape);
+	int status = 0;
 
 	*result = NULL;
-	if (!status && !places)
+	add_all_columns(all, first ? from : other, first ? other : from, fixed);
+	if (!places || table_status(all))
 		status = -ENOMEM;
-	if (!status)
-		status = first ? add_all_columns(all, from, other, fixed)
-			       : add_all_columns(all, other, from, fixed);
 	for (size_t i = 0; i < from->column_count && !status; i++) {
 		int place = table_find_column(all, from->columns[i].name);
 
 		places[i] = place < 0 ? SIZE_MAX : (size_t)place;
 	}
 	for (size_t row = 0; row < from->row_count && !status; row++) {
-		status = table_add_row(all, &cells);
-		for (size_t i = 0; i < from->column_count && !status; i++)
+		struct cell *cells = table_add_row(all);
+
+		for (size_t i = 0; cells && i < from->column_count; i++)
 			if (places[i] != SIZE_MAX)
-				status = table_copy_cell(all, &cells[places[i]],
-							 &table_row(from, row)[i]);
+				table_copy_cell(all, &cells[places[i]], &table_row(from, row)[i]);
+		status = table_status(all);
 	}
 	if (!status)
 		status = copy_percentiles(all, from, places);
-	if (!status && from->note)
-		status = table_set_note(all, from->note);
+	table_set_note(all, from->note);
 	free(places);
+	if (!status)
+		status = table_status(all);
 	if (status) {
 		table_free(all);
 		return status;

@@ -101,7 +101,6 @@ static int add_rows(struct table *made, const struct table *table, const size_t 
 {
 	struct selected_row *rows = calloc(table->row_count + 1, sizeof(*rows));
 	size_t count = table->row_count;
-	int status = 0;
 
 	if (!rows)
 		return -ENOMEM;
@@ -113,15 +112,14 @@ static int add_rows(struct table *made, const struct table *table, const size_t 
 	qsort(rows, count, sizeof(*rows), compare_rows);
 	if (selection->top && selection->top < count)
 		count = selection->top;
-	for (size_t i = 0; i < count && !status; i++) {
-		struct cell *cells;
+	for (size_t i = 0; i < count; i++) {
+		struct cell *cells = table_add_row(made);
 
-		status = table_add_row(made, &cells);
-		for (size_t j = 0; j < made->column_count && !status; j++)
+		for (size_t j = 0; cells && j < made->column_count; j++)
 			cells[j] = table->cells[rows[i].number * table->column_count + columns[j]];
 	}
 	free(rows);
-	return status;
+	return table_status(made);
 }
 
 static int fill(struct table *made, const struct table *table, const struct selection *selection,
@@ -140,7 +138,7 @@ static int fill(struct table *made, const struct table *table, const struct sele
 		column.get = NULL;
 		if (!column.title)
 			column.title = column.name;
-		status = table_add_column(made, &column);
+		table_add_column(made, &column);
 	}
 	return status ? status : add_rows(made, table, columns, selection, sort);
 }
@@ -151,13 +149,12 @@ int select_make(struct table **made, const struct table *table, const struct sel
 	size_t *columns = calloc(table->column_count + 1, sizeof(*columns));
 	int status = -ENOMEM;
 
-	*made = NULL;
+	*made = table_new(table->name, table->title, table->shape);
 	*unknown = "";
-	if (columns)
-		status = table_new(made, table->name, table->title, table->shape);
-	if (!status) {
+	if (columns && *made) {
 		(*made)->absent = table->absent;
-		status = table_set_note(*made, table->note);
+		table_set_note(*made, table->note);
+		status = table_status(*made);
 	}
 	if (!status && !table->absent)
 		status = fill(*made, table, selection, columns, unknown);
@@ -201,20 +198,18 @@ static const struct table_column column_columns[] = {
 
 int select_list_tables(struct table **list, struct table *const *tables, size_t count)
 {
-	int status = table_new(list, "tables", NULL, TABLE_LIST);
-
-	if (!status)
-		status = table_add_columns(*list, TABLE_COLUMNS(table_columns));
-	for (size_t i = 0; i < count && !status; i++) {
+	*list = table_new("tables", NULL, TABLE_LIST);
+	table_add_columns(*list, TABLE_COLUMNS(table_columns));
+	for (size_t i = 0; i < count; i++) {
 		const struct select_row line = {
 			.name = tables[i]->name,
 			.what = tables[i]->meaning,
 			.rows = tables[i]->absent ? TABLE_NO_UINT : tables[i]->row_count,
 		};
 
-		status = table_add(*list, &line);
+		table_add(*list, &line);
 	}
-	return status;
+	return table_status(*list);
 }
 
 int select_list_columns(struct table **list, const struct table *table)
@@ -223,11 +218,10 @@ int select_list_columns(struct table **list, const struct table *table)
 		[CELL_UINT] = "integer", [CELL_INT] = "integer", [CELL_REAL] = "real",
 		[CELL_BOOL] = "bool",	 [CELL_TEXT] = "text",
 	};
-	int status = table_new(list, "columns", NULL, TABLE_LIST);
 
-	if (!status)
-		status = table_add_columns(*list, TABLE_COLUMNS(column_columns));
-	for (size_t i = 0; i < table->column_count && !status; i++) {
+	*list = table_new("columns", NULL, TABLE_LIST);
+	table_add_columns(*list, TABLE_COLUMNS(column_columns));
+	for (size_t i = 0; i < table->column_count; i++) {
 		const struct select_row line = {
 			.name = table->columns[i].name,
 			.unit = table_unit_name(table->columns[i].unit),
@@ -237,7 +231,7 @@ int select_list_columns(struct table **list, const struct table *table)
 							  : "its layer was not recorded",
 		};
 
-		status = table_add(*list, &line);
+		table_add(*list, &line);
 	}
-	return status;
+	return table_status(*list);
 }

@@ -18,6 +18,7 @@
 struct store {
 	struct arena own;
 	struct store *outer; /* NULL for the outermost */
+	int error;	     /* of the outermost: of all tables */
 	struct table table;
 	struct table *within;
 	size_t column_room, row_room;
@@ -29,47 +30,77 @@ static struct store *store_of(const struct table *table)
 	return table->arena;
 }
 
-static struct arena *arena_of(const struct table *table)
+static struct store *outermost(const struct table *table)
 {
 	struct store *store = store_of(table);
 
 	while (store->outer)
 		store = store->outer;
-	return &store->own;
+	return store;
+}
+
+int table_status(const struct table *table)
+{
+	return table ? outermost(table)->error : -ENOMEM;
+}
+
+void table_fail(struct table *table, int status)
+{
+	if (!table_status(table))
+		outermost(table)->error = status;
+}
+
+/* Both return NULL after an error. */
+static void *allocate(struct table *table, size_t bytes)
+{
+	struct store *store = outermost(table);
+	void *memory = store->error ? NULL : arena_alloc(&store->own, bytes);
+
+	table_fail(table, memory ? 0 : -ENOMEM);
+	return memory;
+}
+
+static char *copy_bytes(struct table *table, const char *bytes, size_t length)
+{
+	struct store *store = outermost(table);
+	char *copy = store->error ? NULL : arena_text(&store->own, bytes, length);
+
+	table_fail(table, copy ? 0 : -ENOMEM);
+	return copy;
 }
 
 /* Makes a NUL-terminated copy; NULL stays NULL. */
-static int copy_text(struct table *table, const char *text, const char **copy)
+static const char *copy_text(struct table *table, const char *text)
 {
-	*copy = NULL;
-	if (!text)
-		return 0;
-	*copy = arena_text(arena_of(table), text, strlen(text));
-	return *copy ? 0 : -ENOMEM;
+	return text ? copy_bytes(table, text, strlen(text)) : NULL;
 }
 
-static int new_within(struct store *outer, struct table **table, const char *name,
-		      const char *title, enum table_shape shape)
+/* Ensures that a list of the table has room for `count` items. */
+#define TABLE_GROW(table, items, room, count)                                                      \
+	({                                                                                         \
+		if (!table_status(table) && !GROW(items, room, count))                             \
+			table_fail(table, -ENOMEM);                                                \
+		!table_status(table);                                                              \
+	})
+
+static struct table *new_within(struct store *outer, const char *name, const char *title,
+				enum table_shape shape)
 {
 	struct store *store = calloc(1, sizeof(*store));
-	int status;
 
-	*table = NULL;
 	if (!store)
-		return -ENOMEM;
+		return NULL;
 	store->outer = outer;
 	store->table.arena = store;
 	store->table.shape = shape;
 	store->table.view.by = TABLE_NO_COLUMN;
 	store->table.view.only = TABLE_NO_COLUMN;
-	status = copy_text(&store->table, name, &store->table.name);
-	if (!status)
-		status = copy_text(&store->table, title, &store->table.title);
-	if (status)
-		table_free(&store->table);
-	else
-		*table = &store->table;
-	return status;
+	store->table.name = copy_text(&store->table, name);
+	store->table.title = copy_text(&store->table, title);
+	if (!table_status(&store->table))
+		return &store->table;
+	table_free(&store->table);
+	return NULL;
 }
 
 const char *table_unit_name(enum table_unit unit)
@@ -112,9 +143,9 @@ const struct table_kind_text table_kinds[TABLE_KINDS] = {
 	[KIND_LARGEST] = { "largest", "of the run where the row costs most" },
 };
 
-int table_new(struct table **table, const char *name, const char *title, enum table_shape shape)
+struct table *table_new(const char *name, const char *title, enum table_shape shape)
 {
-	return new_within(NULL, table, name, title, shape);
+	return new_within(NULL, name, title, shape);
 }
 
 void table_free(struct table *table)
@@ -141,28 +172,24 @@ void table_free(struct table *table)
 	free(store);
 }
 
-int table_add_column(struct table *table, const struct table_column *column)
+void table_add_column(struct table *table, const struct table_column *column)
 {
 	struct table_column copy = *column;
 
-	if (store_of(table)->copied)
-		return -EINVAL;
-	if (!GROW(table->columns, store_of(table)->column_room, table->column_count + 1) ||
-	    copy_text(table, column->name, &copy.name) ||
-	    copy_text(table, column->title, &copy.title) ||
-	    copy_text(table, column->meaning, &copy.meaning))
-		return -ENOMEM;
-	table->columns[table->column_count++] = copy;
-	return 0;
+	if (!table || store_of(table)->copied)
+		return;
+	copy.name = copy_text(table, column->name);
+	copy.title = copy_text(table, column->title);
+	copy.meaning = copy_text(table, column->meaning);
+	if (TABLE_GROW(table, table->columns, store_of(table)->column_room,
+		       table->column_count + 1))
+		table->columns[table->column_count++] = copy;
 }
 
-int table_add_columns(struct table *table, const struct table_column *columns, size_t count)
+void table_add_columns(struct table *table, const struct table_column *columns, size_t count)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < count && !status; i++)
-		status = table_add_column(table, &columns[i]);
-	return status;
+	for (size_t i = 0; i < count; i++)
+		table_add_column(table, &columns[i]);
 }
 
 static bool is_recorded(const struct table *table, unsigned int needs)
@@ -170,15 +197,17 @@ static bool is_recorded(const struct table *table, unsigned int needs)
 	return (table->recorded & needs) == needs;
 }
 
-int table_add_group(struct table *table, const struct table_group *group, size_t base)
+void table_add_group(struct table *table, const struct table_group *group, size_t base)
 {
-	const struct table_column nothing = { .name = group->name, .kind = KIND_FACT };
 	char name[64], title[64];
-	int status = 0;
 
-	if (!is_recorded(table, group->needs))
-		return table_add_column(table, &nothing);
-	for (size_t i = 0; i < group->count && !status; i++) {
+	if (!table)
+		return;
+	if (!is_recorded(table, group->needs)) {
+		table_add_column(table, &(struct table_column) { .name = group->name, .kind = KIND_FACT });
+		return;
+	}
+	for (size_t i = 0; i < group->count; i++) {
 		struct table_column column = group->columns[i];
 
 		snprintf(name, sizeof(name), "%s.%s", group->name, column.name);
@@ -186,66 +215,63 @@ int table_add_group(struct table *table, const struct table_group *group, size_t
 		column.name = name;
 		column.title = column.title ? title : NULL;
 		column.key += base;
-		status = table_add_column(table, &column);
+		table_add_column(table, &column);
 	}
-	return status;
 }
 
-int table_add_row(struct table *table, struct cell **row)
+struct cell *table_add_row(struct table *table)
 {
-	struct store *store = store_of(table);
+	struct store *store = table ? store_of(table) : NULL;
+	struct cell *row;
 
-	if (store->copied)
-		return -EINVAL;
+	if (!table || store->copied || table_status(table))
+		return NULL;
 	if (table->row_count == store->row_room) {
 		size_t room = store->row_room ? store->row_room * 2 : 8;
 		size_t width = table->column_count * sizeof(*table->cells);
 		void *cells = width ? reallocarray(table->cells, room, width) : table->cells;
 
-		if (width && !cells)
-			return -ENOMEM;
+		if (width && !cells) {
+			table_fail(table, -ENOMEM);
+			return NULL;
+		}
 		table->cells = cells;
 		store->row_room = room;
 	}
-	*row = table_row(table, table->row_count);
+	row = table_row(table, table->row_count++);
 	for (size_t i = 0; i < table->column_count; i++)
-		(*row)[i] = (struct cell) { .type = CELL_NULL };
-	table->row_count++;
-	return 0;
+		row[i] = (struct cell) { .type = CELL_NULL };
+	return row;
 }
 
-int table_add(struct table *table, const void *row)
+void table_add(struct table *table, const void *row)
 {
-	struct cell *cells;
-	int status = table_add_row(table, &cells);
+	struct cell *cells = table_add_row(table);
 
-	for (size_t i = 0; i < table->column_count && !status; i++) {
+	for (size_t i = 0; cells && i < table->column_count; i++) {
 		const struct table_column *column = &table->columns[i];
 
 		if (column->get && is_recorded(table, column->needs))
-			status = column->get(table, &cells[i], row, column);
+			column->get(table, &cells[i], row, column);
 	}
-	return status;
 }
 
 /* --- texts and nested tables --- */
 
-int table_set_literal(struct table *table, struct cell *cell, const char *text)
+void table_set_literal(struct table *table, struct cell *cell, const char *text)
 {
-	return text ? table_set_text(table, cell, text, strlen(text)) : 0;
+	if (text)
+		table_set_text(table, cell, text, strlen(text));
 }
 
-int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length)
+void table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length)
 {
-	char *copy;
+	char *copy = length < UINT32_MAX ? copy_bytes(table, bytes, length) : NULL;
 
-	if (length > UINT32_MAX - 1)
-		return -ENOMEM;
-	copy = arena_text(arena_of(table), bytes, length);
-	if (!copy)
-		return -ENOMEM;
-	*cell = (struct cell) { .type = CELL_TEXT, .length = length, .text = copy };
-	return 0;
+	if (copy)
+		*cell = (struct cell) { .type = CELL_TEXT, .length = length, .text = copy };
+	else
+		table_fail(table, -ENOMEM);
 }
 
 /* Lists of texts have room for a power of two, so that appending rarely moves them. */
@@ -258,50 +284,52 @@ static size_t room_of(size_t count)
 	return room;
 }
 
-int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count)
+void table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count)
 {
-	struct cell *copies;
-	int status = 0;
+	struct cell *copies =
+		count <= UINT32_MAX ? allocate(table, room_of(count) * sizeof(*copies)) : NULL;
 
-	if (count > UINT32_MAX)
-		return -ENOMEM;
-	copies = arena_alloc(arena_of(table), room_of(count) * sizeof(*copies));
-	if (!copies)
-		return -ENOMEM;
-	for (size_t i = 0; i < count && !status; i++)
-		status = table_set_text(table, &copies[i], texts[i].text, texts[i].length);
-	if (!status)
-		*cell = (struct cell) { .type = CELL_TEXTS, .length = count, .texts = copies };
-	return status;
+	if (!copies) {
+		table_fail(table, -ENOMEM);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		table_set_text(table, &copies[i], texts[i].text, texts[i].length);
+	*cell = (struct cell) { .type = CELL_TEXTS, .length = count, .texts = copies };
 }
 
-int table_append_text(struct table *table, struct cell *cell, const struct cell *text)
+void table_append_text(struct table *table, struct cell *cell, const struct cell *text)
 {
 	struct cell *texts = (struct cell *)cell->texts;
 
+	if (table_status(table))
+		return;
 	if (cell->length == room_of(cell->length)) {
-		texts = arena_alloc(arena_of(table), room_of(cell->length + 1) * sizeof(*texts));
+		texts = allocate(table, room_of(cell->length + 1) * sizeof(*texts));
 		if (!texts)
-			return -ENOMEM;
+			return;
 		memcpy(texts, cell->texts, cell->length * sizeof(*texts));
 		cell->texts = texts;
 	}
-	cell->length++;
-	return table_set_text(table, &texts[cell->length - 1], text->text, text->length);
+	table_set_text(table, &texts[cell->length++], text->text, text->length);
 }
 
-int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,
-		    struct table **within)
+struct table *table_set_table(struct table *table, struct cell *cell, enum table_shape shape)
 {
-	struct store *store = store_of(table);
-	int status = new_within(store, within, "", NULL, shape);
+	struct table *within;
 
-	if (status)
-		return status;
-	(*within)->next = store->within;
-	store->within = *within;
-	*cell = (struct cell) { .type = CELL_TABLE, .table = *within };
-	return 0;
+	if (table_status(table))
+		return NULL;
+	within = new_within(store_of(table), "", NULL, shape);
+	if (!within) {
+		table_fail(table, -ENOMEM);
+		return NULL;
+	}
+	within->recorded = table->recorded;
+	within->next = store_of(table)->within;
+	store_of(table)->within = within;
+	*cell = (struct cell) { .type = CELL_TABLE, .table = within };
+	return within;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -324,7 +352,7 @@ static bool same_columns(const struct table *a, const struct table *b)
 }
 
 /* Nested tables of different rows usually have the same columns, which are stored once. */
-static int copy_columns(struct table *copy, const struct table *from)
+static void copy_columns(struct table *copy, const struct table *from)
 {
 	size_t far = 0;
 
@@ -332,78 +360,69 @@ static int copy_columns(struct table *copy, const struct table *from)
 		if (store_of(other)->copied && same_columns(other, from)) {
 			copy->columns = other->columns;
 			copy->column_count = other->column_count;
-			return 0;
+			return;
 		}
-	copy->columns = arena_alloc(arena_of(copy), from->column_count * sizeof(*copy->columns));
-	if (!copy->columns)
-		return -ENOMEM;
-	for (size_t i = 0; i < from->column_count; i++) {
-		struct table_column *column = &copy->columns[copy->column_count];
+	copy->columns = allocate(copy, from->column_count * sizeof(*copy->columns));
+	for (size_t i = 0; copy->columns && i < from->column_count; i++) {
+		struct table_column *column = &copy->columns[i];
 
 		*column = from->columns[i];
-		if (copy_text(copy, from->columns[i].name, &column->name) ||
-		    copy_text(copy, from->columns[i].title, &column->title) ||
-		    copy_text(copy, from->columns[i].meaning, &column->meaning))
-			return -ENOMEM;
-		copy->column_count++;
+		column->name = copy_text(copy, from->columns[i].name);
+		column->title = copy_text(copy, from->columns[i].title);
+		column->meaning = copy_text(copy, from->columns[i].meaning);
 	}
-	return 0;
+	copy->column_count = table_status(copy) ? 0 : from->column_count;
 }
 
-static int copy_within(struct table *table, struct cell *cell, const struct table *from)
+static void copy_within(struct table *table, struct cell *cell, const struct table *from)
 {
 	size_t cells = from->row_count * from->column_count;
-	struct table *copy;
-	int status = table_set_table(table, cell, from->shape, &copy);
+	struct table *copy = table_set_table(table, cell, from->shape);
 
-	if (status)
-		return status;
+	if (!copy)
+		return;
 	store_of(copy)->copied = true;
-	status = copy_columns(copy, from);
-	if (status)
-		return status;
-	copy->cells = arena_alloc(arena_of(copy), cells * sizeof(*copy->cells));
+	copy_columns(copy, from);
+	copy->cells = allocate(copy, cells * sizeof(*copy->cells));
 	if (!copy->cells)
-		return -ENOMEM;
+		return;
 	copy->row_count = from->row_count;
-	for (size_t i = 0; i < cells && !status; i++)
-		status = table_copy_cell(copy, &copy->cells[i], &from->cells[i]);
-	return status;
+	for (size_t i = 0; i < cells; i++)
+		table_copy_cell(copy, &copy->cells[i], &from->cells[i]);
 }
 
-int table_copy_cell(struct table *table, struct cell *cell, const struct cell *from)
+void table_copy_cell(struct table *table, struct cell *cell, const struct cell *from)
 {
 	const bool at_least = from->at_least, summed = from->summed;
-	int status = 0;
 
 	if (from->type == CELL_TEXT)
-		status = table_set_text(table, cell, from->text, from->length);
+		table_set_text(table, cell, from->text, from->length);
 	else if (from->type == CELL_TEXTS)
-		status = table_set_texts(table, cell, from->texts, from->length);
+		table_set_texts(table, cell, from->texts, from->length);
 	else if (from->type == CELL_TABLE)
-		status = copy_within(table, cell, from->table);
+		copy_within(table, cell, from->table);
 	else
 		*cell = *from;
 	cell->at_least = at_least;
 	cell->summed = summed;
-	return status;
 }
 
 /* --- percentiles --- */
 
-int table_note_percentile(struct table *table, const struct cell *cell,
-			  const struct histogram *histogram, unsigned int percent)
+void table_note_percentile(struct table *table, const struct cell *cell,
+			   const struct histogram *histogram, unsigned int percent)
 {
 	size_t place = cell - table->cells;
 	struct table_percentile *noted;
 
-	if (!GROW(table->percentiles, table->percentile_room, table->percentile_count + 1))
-		return -ENOMEM;
+	if (!TABLE_GROW(table, table->percentiles, table->percentile_room,
+			table->percentile_count + 1))
+		return;
 	noted = &table->percentiles[table->percentile_count++];
 	*noted = (struct table_percentile) { .row = place / table->column_count,
 					     .column = place % table->column_count,
 					     .percent = percent };
-	return sparse_histogram_of(&noted->of, histogram);
+	table_fail(table, sparse_histogram_of(&noted->of, histogram));
 }
 
 static int compare_percentiles(const void *key, const void *item)
@@ -422,28 +441,26 @@ struct table_percentile *table_find_percentile(const struct table *table, size_t
 				       : NULL;
 }
 
-int table_set_note(struct table *table, const char *note)
+void table_set_note(struct table *table, const char *note)
 {
-	return copy_text(table, note, &table->note);
+	if (table)
+		table->note = copy_text(table, note);
 }
 
-int table_set_title(struct table *table, size_t column, const char *title)
+void table_set_title(struct table *table, size_t column, const char *title)
 {
-	return copy_text(table, title, &table->columns[column].title);
+	table->columns[column].title = copy_text(table, title);
 }
 
-int table_take_meanings(struct table *table, const struct table *like)
+void table_take_meanings(struct table *table, const struct table *like)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < table->column_count && !status; i++) {
+	for (size_t i = 0; i < table->column_count; i++) {
 		struct table_column *column = &table->columns[i];
 		int same = column->meaning ? -1 : table_find_column(like, column->name);
 
 		if (same >= 0)
-			status = copy_text(table, like->columns[same].meaning, &column->meaning);
+			column->meaning = copy_text(table, like->columns[same].meaning);
 	}
-	return status;
 }
 
 int table_find_column(const struct table *table, const char *name)
@@ -494,26 +511,28 @@ static void move_rows(struct table *table, struct cell *cells, const size_t *ord
 		      compare_places);
 }
 
-int table_sort(struct table *table,
-	       int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
-	       const void *context)
+void table_sort(struct table *table,
+		int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
+		const void *context)
 {
 	struct sorted_by sorting = { table, compare, context };
-	size_t count = table->row_count;
-	size_t *order = calloc(2 * count + 1, sizeof(*order));
-	struct cell *cells = reallocarray(NULL, count * table->column_count + 1, sizeof(*cells));
-	int status;
+	size_t count = table_status(table) ? 0 : table->row_count, *order;
+	struct cell *cells;
 
+	if (count < 2)
+		return;
+	order = calloc(2 * count, sizeof(*order));
+	cells = reallocarray(NULL, count * table->column_count + 1, sizeof(*cells));
 	if (order && cells) {
 		for (size_t i = 0; i < count; i++)
 			order[i] = i;
 		qsort_r(order, count, sizeof(*order), compare_rows, &sorting);
 		move_rows(table, cells, order, order + count);
+	} else {
+		table_fail(table, -ENOMEM);
 	}
-	status = order && cells ? 0 : -ENOMEM;
 	free(cells);
 	free(order);
-	return status;
 }
 
 /* --- views --- */
@@ -549,10 +568,13 @@ static int find_given(const struct table *table, const char *given, size_t lengt
 int table_show(struct table *table, const char *shown, const char *by, const char *only,
 	       const char **unknown)
 {
-	struct table_view *view = &table->view;
+	int status = table_status(table);
 	const char *at = shown ? shown : "";
-	int status = 0;
+	struct table_view *view;
 
+	if (status)
+		return status;
+	view = &table->view;
 	view->shown_count = 0;
 	view->by = TABLE_NO_COLUMN;
 	view->only = TABLE_NO_COLUMN;

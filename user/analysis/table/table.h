@@ -3,7 +3,9 @@
  * Tables, which analyses fill and renderers print. Each column has a name, title, unit, kind,
  *meaning and a getter that fills its cell of a row.
  *
- * An analysis lists its columns once and passes each row to table_add, which calls every getter:
+ * An analysis lists its columns once and passes each row to table_add, which calls every getter.
+ * Errors are sticky: after the first one a table stays as it is, and table_status returns it once
+ * the table is complete.
  *
  *	struct line { const char *path; uint64_t bytes; };
  *	static const struct table_column columns[] = {
@@ -113,12 +115,9 @@ struct cell {
 
 struct table_column;
 
-/*
- * Fills a cell, initially CELL_NULL. `row` is what the analysis passed to table_add. Returns 0 or
- * -ENOMEM.
- */
-typedef int table_getter(struct table *table, struct cell *cell, const void *row,
-			 const struct table_column *column);
+/* Fills a cell, initially CELL_NULL. `row` is what the analysis passed to table_add. */
+typedef void table_getter(struct table *table, struct cell *cell, const void *row,
+			  const struct table_column *column);
 
 struct table_column {
 	const char
@@ -205,16 +204,23 @@ struct table {
 	void *arena;	    /* owner of everything above */
 };
 
-/* Functions return 0 or -ENOMEM unless noted otherwise. Texts are copied. */
-int table_new(struct table **table, const char *name, const char *title, enum table_shape shape);
-void table_free(struct table *table); /* NULL is fine */
+/* Functions that change a table do nothing after an error. They take NULL, a table for which there
+ * was no memory. Texts are copied. */
+
+/* Returns NULL if out of memory. */
+struct table *table_new(const char *name, const char *title, enum table_shape shape);
+void table_free(struct table *table);
+/* Returns 0 or the first error of a table and those nested in it. */
+int table_status(const struct table *table);
+/* Makes an error of something else that belongs to the table its own; 0 is fine. */
+void table_fail(struct table *table, int status);
 /* Columns must be added before the first row. All texts of a column are copied. */
-int table_add_column(struct table *table, const struct table_column *column);
-int table_add_columns(struct table *table, const struct table_column *columns, size_t count);
+void table_add_column(struct table *table, const struct table_column *column);
+void table_add_columns(struct table *table, const struct table_column *columns, size_t count);
 /* Adds the columns of a group, with `base` added to their keys. */
-int table_add_group(struct table *table, const struct table_group *group, size_t base);
+void table_add_group(struct table *table, const struct table_group *group, size_t base);
 /* Adds a row and fills it with the columns' getters. */
-int table_add(struct table *table, const void *row);
+void table_add(struct table *table, const void *row);
 
 table_getter table_get_uint;	/* a uint64_t, or TABLE_NO_UINT */
 table_getter table_get_int;	/* an int64_t, or TABLE_NO_INT */
@@ -227,48 +233,49 @@ table_getter table_get_p50;	/* of a const struct histogram *; NULL is CELL_NULL 
 table_getter table_get_p99;
 
 /* Sets the getters and keys of columns, for table_read_row, to those of the same names that
- * `add_columns` adds to a table, and clears those of all others. Returns 0 or a negative errno. */
-int table_adopt(struct table *table, int (*add_columns)(struct table *like));
+ * `add_columns` adds to a table, and clears those of all others. */
+void table_adopt(struct table *table, void (*add_columns)(struct table *like));
 /* The inverse of table_add, for members of the row. Leaves members unchanged whose cells are
  * CELL_NULL or of another type than their getter makes. Texts belong to the table. */
 void table_read_row(const struct table *table, size_t row, void *into);
 
-/* Adds a row of CELL_NULL; *row is valid until the next row is added. */
-int table_add_row(struct table *table, struct cell **row);
-int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length);
+/* Adds a row of CELL_NULL, valid until the next row is added. Returns NULL after an error. */
+struct cell *table_add_row(struct table *table);
+void table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length);
 /* The same for a NUL-terminated text; NULL is CELL_NULL. */
-int table_set_literal(struct table *table, struct cell *cell, const char *text);
-int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count);
-/* Adds a copy of a text to a list. */
-int table_append_text(struct table *table, struct cell *cell, const struct cell *text);
+void table_set_literal(struct table *table, struct cell *cell, const char *text);
+void table_set_texts(struct table *table, struct cell *cell, const struct cell *texts,
+		     size_t count);
+/* Adds a copy of a text to a list made by table_set_texts. */
+void table_append_text(struct table *table, struct cell *cell, const struct cell *text);
 /* Copies another table's cell, with everything it points to. */
-int table_copy_cell(struct table *table, struct cell *cell, const struct cell *from);
+void table_copy_cell(struct table *table, struct cell *cell, const struct cell *from);
 /* Records a copy of the histogram behind the percentile in a cell of the last row. */
-int table_note_percentile(struct table *table, const struct cell *cell,
-			  const struct histogram *histogram, unsigned int percent);
+void table_note_percentile(struct table *table, const struct cell *cell,
+			   const struct histogram *histogram, unsigned int percent);
 /* Returns the histogram recorded for a cell, or NULL. */
 struct table_percentile *table_find_percentile(const struct table *table, size_t row,
 					       size_t column);
-/* Makes a nested table, which is freed with this one. */
-int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,
-		    struct table **within);
+/* Makes a nested table with the same `recorded`, which is freed with this one. Returns NULL after
+ * an error. */
+struct table *table_set_table(struct table *table, struct cell *cell, enum table_shape shape);
 /*
  * Sets the view from names separated by commas; `by` and `only` may be NULL. Columns of a layer
- * that was not recorded are left out. Returns 0, or -EINVAL for a name that is not a column; then
- * *unknown, unless `unknown` is NULL, points to it.
+ * that was not recorded are left out. Returns 0, the table's error, or -EINVAL for a name that is
+ * not a column; then *unknown, unless `unknown` is NULL, points to it.
  */
 int table_show(struct table *table, const char *shown, const char *by, const char *only,
 	       const char **unknown);
 /* Sets the note that the text report prints below the table; the text is copied. */
-int table_set_note(struct table *table, const char *note);
+void table_set_note(struct table *table, const char *note);
 /* Changes the heading of a column; the text is copied. */
-int table_set_title(struct table *table, size_t column, const char *title);
+void table_set_title(struct table *table, size_t column, const char *title);
 /* Copies missing meanings from the columns of the same names in another table. */
-int table_take_meanings(struct table *table, const struct table *like);
-/* Sorts the rows; equal ones keep their order. Returns 0 or -ENOMEM. */
-int table_sort(struct table *table,
-	       int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
-	       const void *context);
+void table_take_meanings(struct table *table, const struct table *like);
+/* Sorts the rows; equal ones keep their order. */
+void table_sort(struct table *table,
+		int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
+		const void *context);
 /* Returns the type of a column's cells other than CELL_NULL: CELL_UINT, _INT, _REAL, _BOOL, or
  * CELL_TEXT, which includes lists and tables. */
 enum cell_type table_column_type(const struct table_column *column);

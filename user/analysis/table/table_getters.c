@@ -11,109 +11,104 @@ static const void *member_of(const void *row, const struct table_column *column)
 	return (const char *)row + column->key;
 }
 
-int table_get_uint(struct table *table, struct cell *cell, const void *row,
-		   const struct table_column *column)
+void table_get_uint(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
 {
 	const uint64_t *value = member_of(row, column);
 
 	if (*value != TABLE_NO_UINT)
 		cell_uint(cell, *value);
-	return 0;
 }
 
-int table_get_int(struct table *table, struct cell *cell, const void *row,
-		  const struct table_column *column)
+void table_get_int(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
 {
 	const int64_t *value = member_of(row, column);
 
 	if (*value != TABLE_NO_INT)
 		cell_int(cell, *value);
-	return 0;
 }
 
-int table_get_real(struct table *table, struct cell *cell, const void *row,
-		   const struct table_column *column)
+void table_get_real(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
 {
 	const double *value = member_of(row, column);
 
 	if (isfinite(*value))
 		cell_real(cell, *value);
-	return 0;
 }
 
-int table_get_bool(struct table *table, struct cell *cell, const void *row,
-		   const struct table_column *column)
+void table_get_bool(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
 {
 	const bool *value = member_of(row, column);
 
 	cell_bool(cell, *value);
-	return 0;
 }
 
-int table_get_maybe(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column)
+void table_get_maybe(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
 {
 	const int8_t *value = member_of(row, column);
 
 	if (*value >= 0)
 		cell_bool(cell, *value);
-	return 0;
 }
 
-int table_get_literal(struct table *table, struct cell *cell, const void *row,
-		      const struct table_column *column)
+void table_get_literal(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
 {
 	const char *const *text = member_of(row, column);
 
-	return table_set_literal(table, cell, *text);
+	table_set_literal(table, cell, *text);
 }
 
-int table_get_text(struct table *table, struct cell *cell, const void *row,
-		   const struct table_column *column)
+void table_get_text(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
 {
 	const struct table_text *text = member_of(row, column);
 
-	return text->bytes ? table_set_text(table, cell, text->bytes, text->length) : 0;
+	if (text->bytes)
+		table_set_text(table, cell, text->bytes, text->length);
 }
 
-static int get_percentile(struct table *table, struct cell *cell, const void *row,
-			  const struct table_column *column, unsigned int percent)
+static void get_percentile(struct table *table, struct cell *cell, const void *row,
+			   const struct table_column *column, unsigned int percent)
 {
 	const struct histogram *const *histogram = member_of(row, column);
 
 	if (!*histogram)
-		return 0;
+		return;
 	cell_uint(cell, histogram_percentile(*histogram, percent));
-	return table_note_percentile(table, cell, *histogram, percent);
+	table_note_percentile(table, cell, *histogram, percent);
 }
 
-int table_get_p50(struct table *table, struct cell *cell, const void *row,
-		  const struct table_column *column)
+void table_get_p50(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
 {
-	return get_percentile(table, cell, row, column, 50);
+	get_percentile(table, cell, row, column, 50);
 }
 
-int table_get_p99(struct table *table, struct cell *cell, const void *row,
-		  const struct table_column *column)
+void table_get_p99(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
 {
-	return get_percentile(table, cell, row, column, 99);
+	get_percentile(table, cell, row, column, 99);
 }
 
-int table_adopt(struct table *table, int (*add_columns)(struct table *like))
+void table_adopt(struct table *table, void (*add_columns)(struct table *like))
 {
-	struct table *like;
-	int status = table_new(&like, table->name, NULL, table->shape);
+	struct table *like = table_new(table->name, NULL, table->shape);
 
-	if (!status)
-		status = add_columns(like);
-	for (size_t i = 0; i < table->column_count && !status; i++) {
+	if (like)
+		add_columns(like);
+	table_fail(table, table_status(like));
+	for (size_t i = 0; i < table->column_count && !table_status(table); i++) {
 		int same = table_find_column(like, table->columns[i].name);
 
 		table->columns[i].get = same < 0 ? NULL : like->columns[same].get;
 		table->columns[i].key = same < 0 ? 0 : like->columns[same].key;
 	}
 	table_free(like);
-	return status;
 }
 
 static void read_cell(const struct table_column *column, const struct cell *cell, void *member)

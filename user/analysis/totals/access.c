@@ -178,15 +178,14 @@ static struct access_row sum_up(const struct results *results, const struct acce
 }
 
 /* Adds page-cache fills of files that are not the subject of an operation. */
-static int add_pages(struct table *table, const struct results *results)
+static void add_pages(struct table *table, const struct results *results)
 {
 	static const char *const names[TOTALS_PAGES] = {
 		[TOTALS_INDIRECT] = "indirect",
 		[TOTALS_UNATTRIBUTED] = "unattributed",
 	};
-	int status = 0;
 
-	for (int i = TOTALS_PAGES - 1; i >= 0 && !status; i--) {
+	for (int i = TOTALS_PAGES - 1; i >= 0; i--) {
 		const struct trace_operation_total *pages = totals_pages(results, i);
 		const struct access_row line = {
 			.name = names[i],
@@ -201,9 +200,8 @@ static int add_pages(struct table *table, const struct results *results)
 		};
 
 		if (pages->count)
-			status = table_add(table, &line);
+			table_add(table, &line);
 	}
-	return status;
 }
 
 static int compare_operations(const void *left, const void *right)
@@ -216,6 +214,11 @@ static int compare_operations(const void *left, const void *right)
 }
 
 /* --- when metadata leads: the top calls and directories --- */
+
+static void begin(void *state, const struct job *job, struct arena *arena)
+{
+	rollup_init(state, arena, job, rollup_find_key("directory"), 0);
+}
 
 static bool is_metadata(const struct event *event)
 {
@@ -302,7 +305,7 @@ static void add_places(struct strbuf *note, struct rollup *directories, uint64_t
 	}
 }
 
-static int set_note(struct table *table, const struct results *results)
+static void set_note(struct table *table, const struct results *results)
 {
 	struct strbuf note = { .used = 0 };
 
@@ -310,30 +313,29 @@ static int set_note(struct table *table, const struct results *results)
 	add_calls(&note, results->job);
 	add_places(&note, results_state(results, &analysis_access),
 		   totals_class(results, IO_METADATA).time.measure);
-	return table_set_note(table, note.bytes);
+	table_set_note(table, note.bytes);
 }
 
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
 	uint64_t all_ns = totals_all(results)->time.measure;
 	struct access_row lines[LINES], all;
 	size_t count = make_lines(results, lines);
-	int status = table_add_columns(table, columns, ACCESS_COLUMNS);
 
+	table_add_columns(table, columns, ACCESS_COLUMNS);
 	table->recorded = results->job->layers;
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	all = sum_up(results, lines, count);
-	if (!status && count && !strcmp(lines[0].name, "metadata"))
-		status = set_note(table, results);
-	if (!status)
-		status = table_add(table, &all);
-	for (size_t i = 0; i < count && !status; i++) {
+	if (count && !strcmp(lines[0].name, "metadata"))
+		set_note(table, results);
+	table_add(table, &all);
+	for (size_t i = 0; i < count; i++) {
 		lines[i].share = lines[i].time_ns == TABLE_NO_UINT || !all_ns
 					 ? NAN
 					 : (double)lines[i].time_ns / all_ns;
-		status = table_add(table, &lines[i]);
+		table_add(table, &lines[i]);
 	}
-	return status ? status : add_pages(table, results);
+	add_pages(table, results);
 }
 
 /* --- merging reports --- */
@@ -351,7 +353,7 @@ static int compare_times(const struct table *table, size_t a, size_t b, const vo
 	return merge_compare(&table_row(table, a)[ACCESS_NAME], &table_row(table, b)[ACCESS_NAME]);
 }
 
-static int remake(const struct report *report, struct table *table)
+static void remake(const struct report *report, struct table *table)
 {
 	struct cell *all = table->row_count ? &table->cells[ACCESS_TIME] : NULL;
 
@@ -365,7 +367,7 @@ static int remake(const struct report *report, struct table *table)
 		cell_real(&cells[ACCESS_SHARE], (double)time->uint / all->uint);
 		cells[ACCESS_SHARE].summed = time->summed || all->summed;
 	}
-	return table_sort(table, compare_times, NULL);
+	table_sort(table, compare_times, NULL);
 }
 
 uint64_t access_io_ns(const struct table *access)
@@ -382,14 +384,14 @@ const struct analysis analysis_access = {
 	.title = "By method",
 	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes",
 	.shape = TABLE_LIST,
-	.begin = rollup_begin_directories,
+	.state_bytes = sizeof(struct rollup),
+	.begin = begin,
 	.aggregated_ok = true,
 	.consumer = { .apart = true,
 		      .sums = true,
 		      .events = add_events,
 		      .matters = WALK_CLASS(IO_METADATA) },
 	.conclude = conclude,
-	.end = rollup_end,
 	.merging = { .fixed = columns, .fixed_count = ACCESS_COLUMNS },
 	.remake = remake,
 };

@@ -519,20 +519,18 @@ static const struct table_column columns[CAVEAT_COLUMNS] = {
 			  TABLE_TEXT(struct caveats_row, text), 0 },
 };
 
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
-	int status = table_add_columns(table, columns, CAVEAT_COLUMNS);
-
-	for (size_t i = 0; i < sizeof(caveats) / sizeof(caveats[0]) && !status; i++) {
+	table_add_columns(table, columns, CAVEAT_COLUMNS);
+	for (size_t i = 0; i < sizeof(caveats) / sizeof(caveats[0]); i++) {
 		struct strbuf text = { .used = 0 };
 		struct caveats_row line = { caveats[i].id, caveats[i].weight, { text.bytes, 0 } };
 
 		caveats[i].say(&text, results);
 		line.text.length = text.used;
 		if (text.used)
-			status = table_add(table, &line);
+			table_add(table, &line);
 	}
-	return status;
 }
 
 /* --- merging reports --- */
@@ -561,8 +559,8 @@ static int compare_caveats(const struct table *table, size_t a, size_t b, const 
 
 /* Keeps the first of each kind and adds the number of others; the sum of lost events comes from the
  * table "trace". */
-static int emit_alike(const struct report *report, struct table *table, struct cell *row,
-		      size_t others)
+static void emit_alike(const struct report *report, struct table *table, struct cell *row,
+		       size_t others)
 {
 	const struct cell *lost = &report_by(report, &analysis_trace)->cells[ABOUT_LOST];
 	struct strbuf text = { .used = 0 };
@@ -575,18 +573,18 @@ static int emit_alike(const struct report *report, struct table *table, struct c
 			   units_count(count, lost->uint));
 	else if (others)
 		strbuf_add(&text, "%.400s; and %zu more like this", row[CAVEAT_TEXT].text, others);
-	return text.used ? table_set_literal(table, &row[CAVEAT_TEXT], text.bytes) : 0;
+	if (text.used)
+		table_set_literal(table, &row[CAVEAT_TEXT], text.bytes);
 }
 
-static int remake(const struct report *report, struct table *table)
+static void remake(const struct report *report, struct table *table)
 {
 	size_t kept = 0, next;
-	int status = 0;
 
 	if (table->column_count != CAVEAT_COLUMNS)
-		return 0;
-	status = table_sort(table, compare_caveats, NULL);
-	for (size_t row = 0; row < table->row_count && !status; row = next) {
+		return;
+	table_sort(table, compare_caveats, NULL);
+	for (size_t row = 0; row < table->row_count; row = next) {
 		struct cell *cells = &table->cells[row * CAVEAT_COLUMNS];
 
 		for (next = row + 1; next < table->row_count; next++)
@@ -594,12 +592,11 @@ static int remake(const struct report *report, struct table *table)
 				break;
 		if (cells[CAVEAT_ID].type != CELL_TEXT || cells[CAVEAT_TEXT].type != CELL_TEXT)
 			continue;
-		status = emit_alike(report, table, cells, next - row - 1);
+		emit_alike(report, table, cells, next - row - 1);
 		memmove(&table->cells[kept++ * CAVEAT_COLUMNS], cells,
 			CAVEAT_COLUMNS * sizeof(*cells));
 	}
 	table->row_count = kept;
-	return status;
 }
 
 const struct analysis analysis_caveats = {

@@ -6,13 +6,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/grow.h"
 
 struct groups {
 	const struct job *job;
+	struct arena *arena;
 	struct rollup rollup;
 	/* Events without a group. They get their own row, so that the table adds up; NULL if every
 	 * event has a group. */
@@ -64,74 +62,61 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct groups_row, pause_ns), JOB_THROTTLED },
 };
 
-int groups_new(struct groups **groups, const struct job *job, const struct rollup_key *key)
+struct groups *groups_new(struct arena *arena, const struct job *job, const struct rollup_key *key)
 {
-	*groups = calloc(1, sizeof(**groups));
-	if (!*groups)
-		return -ENOMEM;
-	(*groups)->job = job;
-	rollup_init(&(*groups)->rollup, job, key, ROLLUP_ALL | ROLLUP_FAULTS);
-	return key->none ? groups_new(&(*groups)->rest, job, rollup_find_key("job")) : 0;
-}
+	struct groups *groups = arena_alloc(arena, sizeof(*groups));
 
-void groups_free(struct groups *groups)
-{
 	if (!groups)
-		return;
-	groups_free(groups->rest);
-	rollup_free(&groups->rollup);
-	free(groups->pauses_ns);
-	free(groups->cached);
-	free(groups);
+		return NULL;
+	groups->job = job;
+	groups->arena = arena;
+	rollup_init(&groups->rollup, arena, job, key, ROLLUP_ALL | ROLLUP_FAULTS);
+	if (key->none)
+		groups->rest = groups_new(arena, job, rollup_find_key("job"));
+	return groups;
 }
 
 /* Throttling is part of the time of operations that are already in the group. */
-static int add_pause(struct groups *groups, uint32_t group, const struct event *event)
+static void add_pause(struct groups *groups, uint32_t group, const struct event *event)
 {
-	if (!GROW(groups->pauses_ns, groups->pauses_room, (size_t)group + 1))
-		return -ENOMEM;
-	groups->pauses_ns[group] += event_time_ns(event);
-	return 0;
+	if (ARENA_GROW(groups->arena, groups->pauses_ns, groups->pauses_room, (size_t)group + 1))
+		groups->pauses_ns[group] += event_time_ns(event);
 }
 
-static int add_cached(struct groups *groups, uint32_t group, const struct event *event)
+static void add_cached(struct groups *groups, uint32_t group, const struct event *event)
 {
-	if (!GROW(groups->cached, groups->cached_room, (size_t)group + 1))
-		return -ENOMEM;
+	if (!ARENA_GROW(groups->arena, groups->cached, groups->cached_room, (size_t)group + 1))
+		return;
 	groups->cached[group].read_bytes += event->bytes;
 	groups->cached[group].fetched_bytes += event->fetched_bytes;
-	return 0;
 }
 
-static int add_event(struct groups *groups, uint32_t group, const struct event *event)
+static void add_event(struct groups *groups, uint32_t group, const struct event *event)
 {
-	if (event->class != IO_NONE && (rollup_make_room(&groups->rollup, (size_t)group + 1) ||
-					rollup_add(&groups->rollup, group, event)))
-		return -ENOMEM;
+	if (event->class != IO_NONE && rollup_make_room(&groups->rollup, (size_t)group + 1))
+		rollup_add(&groups->rollup, group, event);
 	if (event->flags & EVENT_THROTTLED)
-		return add_pause(groups, group, event);
-	return event->class == IO_READ && !(event->flags & EVENT_DIRECT)
-		       ? add_cached(groups, group, event)
-		       : 0;
+		add_pause(groups, group, event);
+	else if (event->class == IO_READ && !(event->flags & EVENT_DIRECT))
+		add_cached(groups, group, event);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct groups *groups = state;
-	int status = 0;
 
-	for (const struct event *event = events; event < events + count && !status; event++) {
+	for (const struct event *event = events; event < events + count; event++) {
 		uint32_t group;
 
 		if (event->class == IO_NONE && !(event->flags & EVENT_THROTTLED))
 			continue;
-		status = groups->rollup.key->group_of(&groups->rollup, event, &group);
-		if (!status && group != ROLLUP_NONE)
-			status = add_event(groups, group, event);
-		else if (!status && groups->rest)
-			status = add_event(groups->rest, 0, event);
+		group = groups->rollup.key->group_of(&groups->rollup, event);
+		if (group != ROLLUP_NONE)
+			add_event(groups, group, event);
+		else if (groups->rest)
+			add_event(groups->rest, 0, event);
 	}
-	return status;
+	return arena_status(groups->arena);
 }
 
 const struct walk_calls groups_calls = { .events = add_events, .sums = true };
@@ -170,18 +155,16 @@ static struct groups_row line_of(struct groups *groups, uint32_t group)
 	return line;
 }
 
-static int add_columns(struct table *table)
+static void add_columns(struct table *table)
 {
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
-
-	for (size_t i = 0; i < SHOWN && !status; i++)
-		status = measure_add_columns(table, shown[i], ~0u, ~0u,
-					     offsetof(struct groups_row, tallies) +
-						     shown[i] * sizeof(struct tally));
-	return status;
+	table_add_columns(table, TABLE_COLUMNS(columns));
+	for (size_t i = 0; i < SHOWN; i++)
+		measure_add_columns(table, shown[i], ~0u, ~0u,
+				    offsetof(struct groups_row, tallies) +
+					    shown[i] * sizeof(struct tally));
 }
 
-static int add_rest(struct groups *groups, struct table *table)
+static void add_rest(struct groups *groups, struct table *table)
 {
 	const struct rollup_key *key = groups->rollup.key;
 	struct groups_row line = line_of(groups->rest, 0);
@@ -191,7 +174,7 @@ static int add_rest(struct groups *groups, struct table *table)
 	if (groups->job->summed && key == rollup_find_key("span"))
 		name = "(no span, or unknown)";
 	line.name = (struct table_text) { name, strlen(name) };
-	return table_add(table, &line);
+	table_add(table, &line);
 }
 
 /* Keys whose groups have a natural order. */
@@ -203,29 +186,26 @@ static bool is_ordered(const struct rollup_key *key)
 int groups_fill(struct groups *groups, struct table **table)
 {
 	const struct rollup *rollup = &groups->rollup;
-	int status = table_new(table, rollup->key->name, rollup->key->meaning, TABLE_LIST);
 
-	if (status)
-		return status;
+	*table = table_new(rollup->key->name, rollup->key->meaning, TABLE_LIST);
+	if (!*table)
+		return -ENOMEM;
 	(*table)->recorded = groups->job->layers;
-	status = add_columns(*table);
-	for (uint32_t i = 0; i < rollup->count && !status; i++) {
+	add_columns(*table);
+	for (uint32_t i = 0; i < rollup->count; i++) {
 		struct groups_row line;
 
 		if (!rollup_used(rollup, i))
 			continue;
 		line = line_of(groups, i);
-		status = table_add(*table, &line);
+		table_add(*table, &line);
 	}
-	if (!status && groups->rest && rollup_used(&groups->rest->rollup, 0))
-		status = add_rest(groups, *table);
-	if (!status && rollup->others)
-		status = table_set_note(*table,
-					"groups beyond the limit share the row without a name");
-	if (!status)
-		status = table_show(*table,
-				    "name,time_ns,fetched_bytes,read.bytes,write.bytes,mmap.faults,"
-				    "metadata.count,operations,thread_time_ns,pause_ns",
-				    is_ordered(rollup->key) ? NULL : "time_ns", NULL, NULL);
-	return status;
+	if (groups->rest && rollup_used(&groups->rest->rollup, 0))
+		add_rest(groups, *table);
+	if (rollup->others)
+		table_set_note(*table, "groups beyond the limit share the row without a name");
+	return table_show(*table,
+			  "name,time_ns,fetched_bytes,read.bytes,write.bytes,mmap.faults,"
+			  "metadata.count,operations,thread_time_ns,pause_ns",
+			  is_ordered(rollup->key) ? NULL : "time_ns", NULL, NULL);
 }

@@ -10,9 +10,8 @@
 
 struct groups;
 
-/* Returns 0 or -ENOMEM. */
-int groups_new(struct groups **groups, const struct job *job, const struct rollup_key *key);
-void groups_free(struct groups *groups); /* accepts NULL */
+/* Returns NULL after an error of the arena. */
+struct groups *groups_new(struct arena *arena, const struct job *job, const struct rollup_key *key);
 extern const struct walk_calls groups_calls;
 /* Makes a table named after the key, most time first. Returns 0 or -ENOMEM. */
 int groups_fill(struct groups *groups, struct table **table);

@@ -7,8 +7,6 @@
  * The kernel counts by operation, which determines everything but whether a file was opened with
  * O_DIRECT: lost read and write calls have their own row, method "unknown".
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/totals/methods.h"
@@ -110,14 +108,8 @@ struct methods {
 	uint32_t rows[METHODS][SIDES];
 };
 
-static int begin(const struct job *job, void **state)
-{
-	*state = calloc(1, sizeof(struct methods));
-	return *state ? 0 : -ENOMEM;
-}
-
-static int add_row(struct table *table, const struct results *results, unsigned int method,
-		   unsigned int side)
+static void add_row(struct table *table, const struct results *results, unsigned int method,
+		    unsigned int side)
 {
 	static const struct tally empty;
 	struct methods *kept = results_state(results, &analysis_methods);
@@ -137,7 +129,7 @@ static int add_row(struct table *table, const struct results *results, unsigned 
 	/* Totals may include a layer that was recorded as off. */
 	if (!memcmp(tally, &empty, sizeof(empty)) &&
 	    (methods[method].lost || (layers & methods[method].needs) != methods[method].needs))
-		return 0;
+		return;
 	/* Bytes read through a mapping are known only if they were fetched, and bytes stored only
 	 * as dirtied pages. */
 	if (methods[method].mapped) {
@@ -148,7 +140,7 @@ static int add_row(struct table *table, const struct results *results, unsigned 
 			line.bytes = TABLE_NO_UINT;
 	}
 	kept->rows[method][side] = table->row_count + 1;
-	return table_add(table, &line);
+	table_add(table, &line);
 }
 
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MAX])
@@ -163,15 +155,13 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	return 1;
 }
 
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
-	int status = table_add_columns(table, TABLE_COLUMNS(columns));
-
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = results->job->layers;
-	for (unsigned int method = 0; method < METHODS && !status; method++)
-		for (unsigned int side = 0; side < SIDES && !status; side++)
-			status = add_row(table, results, method, side);
-	return status;
+	for (unsigned int method = 0; method < METHODS; method++)
+		for (unsigned int side = 0; side < SIDES; side++)
+			add_row(table, results, method, side);
 }
 
 const struct analysis analysis_methods = {
@@ -180,9 +170,8 @@ const struct analysis analysis_methods = {
 		   "kernel",
 	.shape = TABLE_LIST,
 	.aggregated_ok = true,
-	.begin = begin,
+	.state_bytes = sizeof(struct methods),
 	.conclude = conclude,
 	.rows_of = rows_of,
-	.end = free,
 	.merging = { .fixed = columns, .fixed_count = sizeof(columns) / sizeof(columns[0]) },
 };

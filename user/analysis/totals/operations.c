@@ -24,6 +24,7 @@ struct detail {
 
 struct operations {
 	const struct job *job;
+	struct arena *arena;
 	struct detail *details[JOB_OPERATIONS_MAX];
 };
 
@@ -46,30 +47,18 @@ static const unsigned int has[TRACE_FAMILY_COUNT] = {
 	[TRACE_APART] = OF_VFS,
 };
 
-static int begin(const struct job *job, void **state)
-{
-	struct operations *operations = calloc(1, sizeof(*operations));
-
-	if (!operations)
-		return -ENOMEM;
-	operations->job = job;
-	*state = operations;
-	return 0;
-}
-
-static void end(void *state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct operations *operations = state;
 
-	for (size_t i = 0; i < JOB_OPERATIONS_MAX; i++)
-		free(operations->details[i]);
-	free(operations);
+	operations->job = job;
+	operations->arena = arena;
 }
 
 static struct detail *detail_of(struct operations *operations, uint32_t number)
 {
 	if (!operations->details[number])
-		operations->details[number] = calloc(1, sizeof(struct detail));
+		operations->details[number] = arena_alloc(operations->arena, sizeof(struct detail));
 	return operations->details[number];
 }
 
@@ -128,17 +117,16 @@ struct operation_row {
 	uint64_t sizes[SIZES];
 };
 
-static int get_percentile(struct table *table, struct cell *cell, const void *row,
-			  const struct table_column *column)
+static void get_percentile(struct table *table, struct cell *cell, const void *row,
+			   const struct table_column *column)
 {
 	const struct histogram *latency = ((const struct operation_row *)row)->latency;
-	int status = table_get_uint(table, cell, row, column);
 
-	if (status || cell->type == CELL_NULL || !latency)
-		return status;
-	return table_note_percentile(table, cell, latency,
-				     column->key == offsetof(struct operation_row, p50_ns) ? 50
-											   : 99);
+	table_get_uint(table, cell, row, column);
+	if (cell->type == CELL_NULL || !latency)
+		return;
+	table_note_percentile(table, cell, latency,
+			      column->key == offsetof(struct operation_row, p50_ns) ? 50 : 99);
 }
 
 static const struct table_column columns[] = {
@@ -244,8 +232,8 @@ static uint64_t percentile(const struct operations_row *line, const struct detai
 	return bound < most ? bound : most;
 }
 
-static int add_line(struct table *table, const struct operations *operations,
-		    const struct operations_row *line)
+static void add_line(struct table *table, const struct operations *operations,
+		     const struct operations_row *line)
 {
 	const struct operation *operation = line->operation;
 	const struct detail *detail = operations->details[line->number];
@@ -273,10 +261,10 @@ static int add_line(struct table *table, const struct operations *operations,
 
 	for (size_t i = 0; i < SIZES; i++)
 		view.sizes[i] = detail && moves ? detail->sizes[i] : TABLE_NO_UINT;
-	return table_add(table, &view);
+	table_add(table, &view);
 }
 
-static int set_note(struct table *table, const struct job *job)
+static void set_note(struct table *table, const struct job *job)
 {
 	struct strbuf note = { .used = 0 };
 	char count[UNITS_TEXT];
@@ -290,33 +278,29 @@ static int set_note(struct table *table, const struct job *job)
 		strbuf_clause(
 			&note,
 			"percentiles of aggregated operations are upper bounds, in powers of two");
-	return note.used ? table_set_note(table, note.bytes) : 0;
+	if (note.used)
+		table_set_note(table, note.bytes);
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct operations *operations = state;
 	struct operations_row *lines;
 	size_t count;
-	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
+	table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 	table->recorded = operations->job->layers;
-	if (!status)
-		status = size_class_add_columns(
-			table, "operations that requested a number of bytes in this size class",
-			offsetof(struct operation_row, sizes));
-	if (status)
-		return status;
-	lines = calloc(JOB_OPERATIONS_MAX, sizeof(*lines));
+	size_class_add_columns(table,
+			       "operations that requested a number of bytes in this size class",
+			       offsetof(struct operation_row, sizes));
+	lines = arena_alloc(operations->arena, JOB_OPERATIONS_MAX * sizeof(*lines));
 	if (!lines)
-		return -ENOMEM;
+		return;
 	count = make_lines(operations->job, lines);
 	if (count) /* an empty table needs no note */
-		status = set_note(table, operations->job);
-	for (size_t i = 0; i < count && !status; i++)
-		status = add_line(table, operations, &lines[i]);
-	free(lines);
-	return status;
+		set_note(table, operations->job);
+	for (size_t i = 0; i < count; i++)
+		add_line(table, operations, &lines[i]);
 }
 
 const struct analysis analysis_operations = {
@@ -327,11 +311,11 @@ const struct analysis analysis_operations = {
 	.by = "thread_time_ns",
 	.share = "share", /* faults without a file are not I/O */
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct operations),
 	.begin = begin,
 	.aggregated_ok = true,
 	.counted = true,
 	.consumer = { .apart = true, .sums = true, .events = add_events },
 	.fill = fill,
-	.end = end,
 	.merging = { .sorted = "-thread_time_ns", .many = "operations", .label = "op" },
 };

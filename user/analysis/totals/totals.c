@@ -8,9 +8,7 @@
  * incomplete trace has only its rows. The class of a lost event is known because the kernel counts
  * by operation. Merged time can only come from rows.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/devices/devices.h"
@@ -162,15 +160,11 @@ enum {
 	GROUPS = GROUP_STORAGE + STORAGE_SIDES,
 };
 
-static int begin(const struct job *job, void **state)
+static void begin(void *state, const struct job *job, struct arena *arena)
 {
-	struct totals *totals = calloc(1, sizeof(*totals));
+	struct totals *totals = state;
 
-	if (!totals)
-		return -ENOMEM;
 	totals->job = job;
-	*state = totals;
-	return 0;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -283,19 +277,20 @@ static const struct operation *find_memory_faults(const struct job *job, const c
 	return NULL;
 }
 
-static int add_memory_fault_columns(struct table *table, struct totals *totals, size_t i)
+static void add_memory_fault_columns(struct table *table, struct totals *totals, size_t i)
 {
 	const struct table_column nothing = { .name = memory_faults[i].group.name,
 					      .kind = KIND_FACT };
 	const struct operation *operation =
 		find_memory_faults(totals->job, memory_faults[i].operation);
 
-	if (!operation)
-		return table_add_column(table, &nothing);
+	if (!operation) {
+		table_add_column(table, &nothing);
+		return;
+	}
 	totals->memory[i] = operation->unseen;
-	return table_add_group(table, &memory_faults[i].group,
-			       offsetof(struct totals, memory) +
-				       i * sizeof(struct trace_operation_total));
+	table_add_group(table, &memory_faults[i].group,
+			offsetof(struct totals, memory) + i * sizeof(struct trace_operation_total));
 }
 
 static void add_pages(struct totals *totals)
@@ -345,7 +340,7 @@ static void add_storage(struct totals *totals)
 	}
 }
 
-static int fill(void *state, struct table *table)
+static void fill(void *state, struct table *table)
 {
 	struct totals *totals = state;
 
@@ -355,7 +350,6 @@ static int fill(void *state, struct table *table)
 	add_submissions(totals);
 	add_storage(totals);
 	emit_submissions(totals);
-	return 0;
 }
 
 /* Follows the other columns of mmap_write, if there are any. */
@@ -371,15 +365,12 @@ static const struct table_column stores_column = {
 };
 
 /* Adds the columns of tallies by measure at offset `base` of the rows. */
-static int add_measures(struct table *table, unsigned int recorded, size_t base)
+static void add_measures(struct table *table, unsigned int recorded, size_t base)
 {
-	int status = 0;
-
 	table->recorded = recorded;
-	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !status; i++)
-		status = measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
-					     base + shown[i].measure * sizeof(struct tally));
-	return status;
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
+				    base + shown[i].measure * sizeof(struct tally));
 }
 
 /* Requests without a completion event may belong to the run. */
@@ -399,34 +390,29 @@ static void mark_storage(const struct results *results, struct table *table)
 }
 
 /* Adds results of other tables, too. */
-static int conclude(const struct results *results, struct table *table)
+static void conclude(const struct results *results, struct table *table)
 {
 	struct totals *totals = results_state(results, &analysis_totals);
-	int status = add_measures(table, totals->job->layers, offsetof(struct totals, tallies));
 
+	add_measures(table, totals->job->layers, offsetof(struct totals, tallies));
 	totals->stores_bytes = writeback_of_stores(results);
-	if (!status && totals->job->layers & JOB_FAULT)
-		status = table_add_column(table, &stores_column);
-	for (size_t i = 0; i < TOTALS_PAGES && !status; i++)
-		status = table_add_group(table, &page_groups[i].group,
-					 offsetof(struct totals, pages) +
-						 i * sizeof(struct trace_operation_total));
-	if (!status)
-		status = table_add_group(table, &throttled_group,
-					 offsetof(struct totals, throttled));
-	for (size_t i = 0; i < TOTALS_MEMORY_FAULTS && !status; i++)
-		status = add_memory_fault_columns(table, totals, i);
-	if (!status)
-		status = table_add_group(table, &async_group, offsetof(struct totals, reported));
-	for (size_t i = 0; i < STORAGE_SIDES && !status; i++)
-		status = table_add_group(table, &storage_groups[i].group,
-					 offsetof(struct totals, storage) +
-						 i * sizeof(struct trace_operation_total));
-	if (!status)
-		status = table_add(table, totals);
-	if (!status)
+	if (totals->job->layers & JOB_FAULT)
+		table_add_column(table, &stores_column);
+	for (size_t i = 0; i < TOTALS_PAGES; i++)
+		table_add_group(table, &page_groups[i].group,
+				offsetof(struct totals, pages) +
+					i * sizeof(struct trace_operation_total));
+	table_add_group(table, &throttled_group, offsetof(struct totals, throttled));
+	for (size_t i = 0; i < TOTALS_MEMORY_FAULTS; i++)
+		add_memory_fault_columns(table, totals, i);
+	table_add_group(table, &async_group, offsetof(struct totals, reported));
+	for (size_t i = 0; i < STORAGE_SIDES; i++)
+		table_add_group(table, &storage_groups[i].group,
+				offsetof(struct totals, storage) +
+					i * sizeof(struct trace_operation_total));
+	table_add(table, totals);
+	if (!table_status(table))
 		mark_storage(results, table);
-	return status;
 }
 
 static uint32_t group_of_request(const struct totals *totals, const struct event *event)
@@ -541,21 +527,22 @@ const struct trace_operation_total *totals_throttled(const struct results *resul
 	return &totals->throttled;
 }
 
-static int add_all_measures(struct table *like)
+static void add_all_measures(struct table *like)
 {
-	return add_measures(like, ~0u, 0);
+	add_measures(like, ~0u, 0);
 }
 
 /* Adds missing columns for totals_class(). */
-static int remake(const struct report *report, struct table *table)
+static void remake(const struct report *report, struct table *table)
 {
-	return table_adopt(table, add_all_measures);
+	table_adopt(table, add_all_measures);
 }
 
 const struct analysis analysis_totals = {
 	.name = "totals",
 	.meaning = "the job's I/O by class; counts and bytes are exact even if events were lost",
 	.shape = TABLE_RECORD,
+	.state_bytes = sizeof(struct totals),
 	.begin = begin,
 	.aggregated_ok = true,
 	.counted = true,
@@ -563,6 +550,5 @@ const struct analysis analysis_totals = {
 	.fill = fill,
 	.conclude = conclude,
 	.rows_of = rows_of,
-	.end = free,
 	.remake = remake,
 };
