@@ -18,6 +18,7 @@
 
 #include "../unit/make_trace.h"
 #include "../unit/trace_sample.h"
+#include "analysis/table/table.h"
 
 #define LIST_BYTES (1u << 20)
 
@@ -185,7 +186,8 @@ static void seed_summary(struct made_trace *made)
 		       table < 2, 0, 0, 1);
 		for (unsigned int i = 0; i < 2; i++)
 			ROW_OF(made, TRACE_SUMMARY_COLUMN, 9 * MS, table,
-			       made_string(made, columns[table][i]), 0, 3);
+			       made_string(made, columns[table][i]), 0, UNIT_NS, 0,
+			       i ? KIND_PERCENTILE : KIND_KEY);
 		ROW_OF(made, TRACE_SUMMARY_CELL, 9 * MS, table, 0, 0,
 		       (const uint64_t[]) { 5, 7, 1 }[table], 0, 0,
 		       table ? 0 : made_string(made, "/d/f"));
