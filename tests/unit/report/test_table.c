@@ -367,3 +367,65 @@ TEST(test_merged_with_folded)
 	table_free(lacking);
 	table_free(whole);
 }
+
+#define KNOWN(number) ((struct cell) { .type = CELL_UINT, .uint = (number) })
+#define UNCERTAIN(number) ((struct cell) { .type = CELL_UINT, .uint = (number), .summed = true })
+#define FORGOTTEN ((struct cell) { .summed = true })
+
+/* What becomes of 3 in one run and 5 in a later one that starts 10 after it, by kind, if the runs
+ * do not overlap, and if they do. */
+TEST(test_kinds)
+{
+	static const struct {
+		enum table_kind kind;
+		struct cell apart, overlapping;
+	} kinds[] = {
+		{ KIND_FACT, FORGOTTEN, FORGOTTEN },
+		{ KIND_SUM, KNOWN(8), KNOWN(8) },
+		{ KIND_THREAD, KNOWN(8), KNOWN(8) },
+		{ KIND_UNION, KNOWN(8), UNCERTAIN(8) },
+		{ KIND_COVERED, KNOWN(8), UNCERTAIN(8) },
+		{ KIND_UNOVERLAPPED, KNOWN(8), UNCERTAIN(8) },
+		{ KIND_REMAINDER, KNOWN(8), UNCERTAIN(8) },
+		{ KIND_RATIO, FORGOTTEN, FORGOTTEN },
+		{ KIND_DERIVED, FORGOTTEN, FORGOTTEN },
+		{ KIND_PERCENTILE, FORGOTTEN, FORGOTTEN }, /* without its values */
+		{ KIND_MAX, KNOWN(5), KNOWN(5) },
+		{ KIND_MIN, KNOWN(3), KNOWN(3) },
+		{ KIND_MOMENT, KNOWN(3), KNOWN(3) },
+		{ KIND_DURATION, FORGOTTEN, FORGOTTEN },
+		{ KIND_FIRST, KNOWN(3), KNOWN(3) },
+		{ KIND_STATUS, KNOWN(3), KNOWN(3) },
+		{ KIND_SHARED, FORGOTTEN, FORGOTTEN },
+		{ KIND_LARGEST, KNOWN(3), KNOWN(3) },
+	};
+	static const struct merging none = { .many = NULL };
+
+	for (size_t i = 0; i < 2 * sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const struct table_column column = { .name = "n", .kind = kinds[i / 2].kind };
+		const struct merge_source sources[] = { { 0, true }, { 10, i % 2 == 0 } };
+		const struct cell *expected =
+			i % 2 ? &kinds[i / 2].overlapping : &kinds[i / 2].apart;
+		struct table *table;
+		struct merged merged;
+		struct cell *row;
+
+		for (size_t run = 0; run < 2; run++) {
+			table = table_new("things", NULL, TABLE_RECORD);
+			table_add_column(table, &column);
+			row = table_add_row(table);
+			cell_uint(row, run ? 5 : 3);
+			if (!run)
+				assert_int_equal(merged_begin(&merged, &none, table), 0);
+			assert_int_equal(merged_add(&merged, table, &sources[run]), 0);
+			table_free(table);
+		}
+		assert_int_equal(merged_finish(&merged), 0);
+		row = merged.table->cells;
+		if (row->type != expected->type || row->summed != expected->summed ||
+		    (row->type && row->uint != expected->uint))
+			fail_msg("%s: type %d, %llu", table_kinds[column.kind].name, row->type,
+				 (unsigned long long)row->uint);
+		merged_free(&merged);
+	}
+}
