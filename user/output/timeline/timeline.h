@@ -43,18 +43,18 @@ struct timeline_track {
 	uint32_t process;  /* in the job's table; of devices, their trace */
 	uint64_t key;	   /* tid, device, counter, or number of the lane */
 	uint64_t pid, tid; /* unique on the timeline; of devices, their number and lane */
-	struct trace_string
-		name; /* valid while the track is written, and of counters; may be empty */
+	/* Empty if unknown. Valid while the track is written; a counter's, always. */
+	struct trace_string name;
 	/* Private to the model: */
 	bool used;
-	uint32_t lanes, next; /* its first lane; the next lane, or thread of the process */
+	uint32_t lanes, next; /* its first lane; the next lane of its parent */
 	uint32_t top, aside;  /* innermost open span, and the first one that does not nest */
 	uint32_t depth;
 	uint64_t ends[TIMELINE_DEPTH]; /* of the open slices, innermost last; of a lane, its last */
 	uint64_t shared;	       /* events of further threads */
 };
 
-/* Arguments of slices and instants, in the order in which they are listed. */
+/* Arguments of slices and instants. */
 #define TIMELINE_ARGS(ARG)                                                                         \
 	ARG(FILE, "file")                                                                          \
 	ARG(FILE2, "file2")                                                                        \
@@ -121,7 +121,7 @@ struct timeline_arg {
 	};
 };
 
-/* A text for which equal ids, other than 0, mean equal texts. */
+/* A text with an id that no different text has, for interning it. */
 struct timeline_name {
 	struct trace_string text;
 	uint64_t id;
@@ -149,7 +149,7 @@ struct timeline {
 	struct filter filter;	    /* as requested */
 	uint64_t base_ns;	    /* earliest row, on the job's clock */
 	uint64_t from_ns, until_ns; /* the window, since base_ns */
-	struct sink *out;	    /* an encoder may replace it in `begin` */
+	struct sink *out;	    /* the encoder may replace it at the end of a callback */
 	void *state;		    /* the encoder's, initially zeros */
 	int error;		    /* the first one: see timeline_fail */
 };

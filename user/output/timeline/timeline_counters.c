@@ -110,8 +110,8 @@ static void spread(struct model *model, uint32_t process, enum timeline_counter 
 void counters_add(struct model *model, uint32_t process, const struct event *event)
 {
 	const struct timeline *timeline = &model->timeline;
-	uint64_t start_ns = event->start - timeline->base_ns;
-	uint64_t end_ns = event->end - timeline->base_ns, *sums = NULL;
+	uint64_t start_ns = clock_subtract(event->start, timeline->base_ns);
+	uint64_t end_ns = clock_subtract(event->end, timeline->base_ns), *sums = NULL;
 	const uint64_t bytes[COUNTER_COUNT] = {
 		[COUNTER_READ] = event->class == IO_READ ? event->bytes : 0,
 		[COUNTER_WRITTEN] = event->class == IO_WRITE ? event->bytes : 0,

@@ -275,7 +275,7 @@ int model_span_refused(void *state, const struct event *event)
 		.process = event->process,
 		.trace = event->block->trace,
 		.tid = event->thread,
-		.start_ns = event->start - model->timeline.base_ns,
+		.start_ns = clock_subtract(event->start, model->timeline.base_ns),
 	};
 
 	if (!model_wants(model, event->process) || item.start_ns < model->timeline.from_ns ||
