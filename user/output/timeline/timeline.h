@@ -178,7 +178,11 @@ struct timeline_encoder {
 export_stream timeline_export;
 
 /* Keeps the first error (`status` is 0 or negative), which ends the export. */
-void timeline_fail(struct timeline *timeline, int status);
+static inline void timeline_fail(struct timeline *timeline, int status)
+{
+	if (status && !timeline->error)
+		timeline->error = status;
+}
 /* Returns the text of a TIMELINE_PATH, TIMELINE_TEXT or TIMELINE_WORDS; empty if unknown. */
 struct trace_string timeline_text(const struct timeline *timeline, const struct timeline_arg *arg);
 /* Returns the item's argument, or NULL. */

@@ -62,7 +62,7 @@ struct model {
 	struct timeline_name operation, family; /* of the latest operation */
 };
 
-/* --- timeline.c --- */
+/* --- timeline_items.c --- */
 
 /* Judges only by process: whether its pid and rank are wanted. */
 bool model_wants(const struct model *model, uint32_t process);
