@@ -10,8 +10,6 @@
  *
  * Published records are not counted again: the next numbers of the CPU buffers are the count
  * (session_totals).
- *
- * With a flight recorder, the same slots are its memory: see flight.h.
  */
 #ifndef FAULTLINE_BPF_LANE_H
 #define FAULTLINE_BPF_LANE_H
@@ -90,13 +88,7 @@ static __always_inline bool lane_reserve(struct lane_reservation *reservation, _
 	struct lane_control *control = bpf_map_lookup_elem(&lane_controls, &lane);
 
 	/* A CPU that was plugged in later has no buffer of its own. */
-	if (flight_on && control && (lane_shared || cpu == lane)) {
-		reservation->slot = flight_reserve(control, lane, &lane_controls, &lane_slots,
-						   &reservation->number);
-		if (reservation->slot)
-			return true;
-	} else if (control && (lane_shared || cpu == lane) &&
-		   lane_claim(control, &reservation->number)) {
+	if (control && (lane_shared || cpu == lane) && lane_claim(control, &reservation->number)) {
 		index = lane * lane_slot_count + (reservation->number & (lane_slot_count - 1));
 		reservation->slot = bpf_map_lookup_elem(&lane_slots, &index);
 		if (reservation->slot)

@@ -63,23 +63,7 @@ struct lane_control {
 	__u64 pad2[7];
 };
 
-/*
- * Flight recorder: the slots of all CPU buffers form one circular buffer. Numbers are allocated in
- * chunks, each owned by one CPU buffer. The control's `given` is the next number in its chunk, and
- * `taken` counts its records. An extra control holds the number of the next chunk in `given`. A
- * slot's `ready` is its number plus one combined with its CPU buffer, or FLIGHT_BUSY while the slot
- * is being written.
- *
- * A CPU buffer abandons its chunk once the others have advanced by 1/FLIGHT_STALE_PART of the
- * memory. Everything written while the rest of the memory was allocated is therefore still there.
- */
-#define FLIGHT_CHUNK 64
-#define FLIGHT_STALE_PART 16
-#define FLIGHT_CHOSEN_MAX 65536 /* processes, unless all are kept */
-#define FLIGHT_BUSY (1ull << 63)
-#define FLIGHT_LANE_SHIFT 48
-#define FLIGHT_NUMBER_MASK ((1ull << FLIGHT_LANE_SHIFT) - 1)
-#define FLIGHT_SLOTS_MIN(lanes) ((__u64)(lanes)*FLIGHT_CHUNK * FLIGHT_STALE_PART * 2)
+#define FLIGHT_CHOSEN_MAX 65536 /* processes whose events a flight recorder keeps, unless all */
 
 /* The first slow operation since the reader last looked. */
 enum flight_slow_state { FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD };

@@ -26,10 +26,10 @@ class Flight(unittest.TestCase):
 
     def test_end(self):
         """Overwritten records are counted; those left are the last ones, with their names."""
-        count = 100_000
+        count = 800_000
         path = counted_bytes(machine().new_dir())
         job = Job(*python(COUNTING, path, count), env={**os.environ, "RANK": "3"})
-        recorder = Recorder("--flight", "4M", "-p", str(job.pid), *CALLS)
+        recorder = Recorder("--flight", "1M", "-p", str(job.pid), *CALLS)
         job.work()
         trace = recorder.ask_and_wait()
         job.end()
@@ -42,7 +42,7 @@ class Flight(unittest.TestCase):
         self.assertEqual(flight["reason"], "SIGUSR2")
         self.assertEqual(flight["overwritten"], first)  # it made no other call on a file
         ends = [row["time"] + row["dur"] for row in reads]
-        self.assertEqual(flight["complete_from_ns"], min(ends))
+        self.assertLessEqual(flight["complete_from_ns"], min(ends))
         self.assertEqual(trace.totals["start_ns"], flight["complete_from_ns"])
         report = harness.report_of(recorder.traces()[0])
         self.assertEqual(report["trace"]["flight"]["overwritten"], flight["overwritten"])
@@ -135,11 +135,11 @@ class Flight(unittest.TestCase):
 
     def test_past(self):
         """A process, a file and a span from long before the trace begins have names."""
-        count = 60_000
+        count = 800_000
         directory = machine().new_dir()
         path = counted_bytes(directory)
         job = Job("sh", "-c", 'read line; exec "$0" "$@"', *python(COUNTING, path, count))
-        recorder = Recorder("--flight", "4M", "-p", str(job.pid), *CALLS)
+        recorder = Recorder("--flight", "1M", "-p", str(job.pid), *CALLS)
         job.go()  # which becomes Python
         job.work()
         trace = recorder.ask_and_wait()

@@ -112,6 +112,59 @@ void op_sums_add_slot(struct op_sums *sums, const struct lane_slot *slot)
 	}
 }
 
+static void count_bytes(struct op_sums *sums, uint32_t op, uint64_t fetched, uint64_t created)
+{
+	total_of(sums, op)->fetched_bytes += fetched;
+	total_of(sums, op)->created_bytes += created;
+}
+
+static void count_request_row(struct op_sums *sums, const uint64_t *row)
+{
+	const struct event_request request = { .op = row[REQUEST_OP],
+					       .flags = row[REQUEST_FLAGS],
+					       .status = row[REQUEST_STATUS],
+					       .own_bytes = row[REQUEST_OWN_BYTES],
+					       .duration_ns = row[REQUEST_DUR] };
+
+	count_request(sums, &request);
+}
+
+void op_sums_add_row(struct op_sums *sums, enum trace_kind kind, const uint64_t *row)
+{
+	uint32_t op;
+
+	switch (kind) {
+	case TRACE_SYSCALL:
+	case TRACE_SYSCALL_PATH:
+	case TRACE_ASYNC:
+		op = row[SYSCALL_OP];
+		count_result(sums, op, row[SYSCALL_RESULT], row[SYSCALL_DUR]);
+		count_bytes(sums, op, row[SYSCALL_FETCHED], row[SYSCALL_CREATED]);
+		total_of(sums, op)->read_for_write_bytes += row[SYSCALL_READ_FOR_WRITE];
+		break;
+	case TRACE_FAULT:
+		count_result(sums, OP_FAULT, 0, row[FAULT_DUR]);
+		count_bytes(sums, OP_FAULT, row[FAULT_FETCHED], 0);
+		break;
+	case TRACE_VFS:
+		count_result(sums, row[VFS_OP], row[VFS_RESULT], row[VFS_DUR]);
+		break;
+	case TRACE_PAGECACHE:
+		op = row[PAGECACHE_CALL] ? OP_INDIRECT : OP_PAGECACHE;
+		count_result(sums, op, 0, 0);
+		count_bytes(sums, op, row[PAGECACHE_BYTES], row[PAGECACHE_CREATED]);
+		break;
+	case TRACE_THROTTLE:
+		count_result(sums, OP_THROTTLED, 0, row[THROTTLE_PAUSE]);
+		break;
+	case TRACE_REQUEST:
+		count_request_row(sums, row);
+		break;
+	default:
+		break;
+	}
+}
+
 void op_sums_add_profile(struct op_sums *sums, const struct profile_slot *added)
 {
 	struct trace_operation_total *total = total_of(sums, added->key.op);

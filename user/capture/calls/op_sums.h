@@ -16,6 +16,7 @@ struct op_sums {
 
 void op_sums_add_record(struct op_sums *sums, const struct event_header *record);
 void op_sums_add_slot(struct op_sums *sums, const struct lane_slot *slot);
+void op_sums_add_row(struct op_sums *sums, enum trace_kind kind, const uint64_t *row);
 void op_sums_add_profile(struct op_sums *sums, const struct profile_slot *added);
 
 #endif

@@ -113,6 +113,11 @@ void decoder_close(struct decoder *decoder)
 	free(decoder);
 }
 
+void decoder_write_to(struct decoder *decoder, struct trace_writer *writer)
+{
+	decoder->writer = writer;
+}
+
 void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *context)
 {
 	decoder->emit_code = emit;

@@ -16,6 +16,8 @@ struct decoder;
 int decoder_open(struct decoder **decoder, struct trace_writer *writer, unsigned int rings,
 		 unsigned int page_bytes);
 void decoder_close(struct decoder *decoder); /* NULL is fine */
+/* Continues with another trace. */
+void decoder_write_to(struct decoder *decoder, struct trace_writer *writer);
 
 /* Called when a process may run code from a file for the first time: after a mapping at `address`,
  * or with address 0 after an exec. */

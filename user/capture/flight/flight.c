@@ -2,9 +2,8 @@
 /*
  * Takes records and requests; flight_write.c writes the traces.
  *
- * Calls and faults are in memory that the kernel side wraps by itself. Longer records, and those
- * that describe state, come through the rings. File names are kept separately; everything else goes
- * into a log that also wraps, and records evicted from it update the past.
+ * Records go into a ring of segments, and names of files into a table of their own. What leaves the
+ * ring updates the past.
  */
 #include "capture/flight/flight_state.h"
 
@@ -74,7 +73,7 @@ void flight_status(struct flight *flight, struct flight_status *status)
 {
 	pthread_mutex_lock(&flight->lock);
 	*status = flight->status;
-	status->names = flight->names.files.count;
+	status->names = flight->ring.names.files.count;
 	pthread_mutex_unlock(&flight->lock);
 }
 
@@ -125,72 +124,6 @@ static void *write_thread(void *context)
 
 /* --- records --- */
 
-/* Logs a loss as a record, so that the traces of its time include it. */
-static void log_loss(struct flight *flight, uint32_t kind, uint64_t count, uint64_t time_ns,
-		     uint64_t found_ns)
-{
-	const struct flight_loss loss = {
-		.header = { .time_ns = time_ns, .kind = RECORD_NONE, .size = sizeof(loss) },
-		.kind = kind,
-		.count = count,
-		.found_ns = found_ns,
-	};
-
-	flight_log_add(flight->log, 0, &loss, sizeof(loss));
-}
-
-static void log_record(struct flight *flight, unsigned int ring, const struct event_header *record)
-{
-	if (flight_record_is_identity(record))
-		flight_past_take(&flight->present, ring, record);
-	if (flight_log_add(flight->log, ring, record, record->size))
-		log_loss(flight, record->kind, 1, record->time_ns, record->time_ns);
-	else
-		flight->given += flight_record_is_event(record);
-}
-
-static void mark_live(void *names, uint32_t id)
-{
-	flight_names_mark(names, id, FLIGHT_NAME_LIVE);
-}
-
-static void mark_recorded(void *names, uint32_t id)
-{
-	flight_names_mark(names, id, FLIGHT_NAME_RECORDED);
-}
-
-/* Drops unused names. Searches the records in place: a copy might double the memory in use. */
-static void sweep_names(struct flight *flight)
-{
-	struct flight_names *names = &flight->names;
-	uint64_t dropped = names->dropped;
-	char room[UNITS_TEXT];
-	int err;
-
-	flight_names_unmark(names);
-	err = session_each_file_id(flight->session, mark_live, names);
-	if (!err) {
-		flight_memory_each_file(session_flight(flight->session), mark_recorded, names);
-		flight_log_walk(flight->log, flight_names_mark_record, names);
-	}
-	/* Without marks, the oldest names are dropped: memory stays bounded. */
-	if (flight_names_sweep(names))
-		log_debug("out of memory while sweeping file names");
-	if (names->dropped && !dropped)
-		log_warning(
-			"flight recorder: names of files in use exceed %s; traces will lack some",
-			units_bytes(room, FLIGHT_NAMES_BYTES));
-}
-
-/* A name that arrives while a trace is copied waits: the draining thread needs the lock. */
-static void take_file(struct flight *flight, const struct event_file *file)
-{
-	if (flight_names_add(&flight->names, file))
-		log_loss(flight, RECORD_FILE, 1, file->header.time_ns, file->header.time_ns);
-	if (flight_names_crowded(&flight->names))
-		sweep_names(flight);
-}
-
 static void emit_code(struct flight *flight, const struct event_header *header)
 {
 	const struct event_code *code = (const void *)header;
@@ -205,36 +138,33 @@ static void emit_code(struct flight *flight, const struct event_header *header)
 		flight->emit_code(flight->emit_context, header->pid, 0, 0, header->time_ns);
 }
 
-static void keep(struct flight *flight, unsigned int ring, const struct event_header *record)
-{
-	switch (record->kind) {
-	case RECORD_FILE:
-		take_file(flight, (const struct event_file *)record);
-		break;
-	case RECORD_CODE:
-		break;
-	default:
-		log_record(flight, ring, record);
-	}
-}
-
 void flight_take(void *context, unsigned int ring, const void *record, size_t size)
 {
 	const struct event_header *header = record;
 	struct flight *flight = context;
-	bool whole;
 
 	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT)
 		return;
-	whole = header->size <= size && decoder_is_whole(record, header->size);
-	if (whole && (header->kind == RECORD_EXEC || header->kind == RECORD_CODE))
+	if (header->size > size || !decoder_is_whole(record, header->size)) {
+		flight_ring_lose(&flight->ring, header->kind, 1);
+		return;
+	}
+	if (header->kind == RECORD_EXEC || header->kind == RECORD_CODE)
 		emit_code(flight, header);
-	pthread_mutex_lock(&flight->lock);
-	if (whole)
-		keep(flight, ring, header);
-	else
-		log_loss(flight, header->kind, 1, header->time_ns, header->time_ns);
-	pthread_mutex_unlock(&flight->lock);
+	if (flight_record_is_identity(header))
+		flight_past_take(&flight->present, ring, header);
+	if (header->kind == RECORD_FILE)
+		flight_ring_name(&flight->ring, record);
+	else if (header->kind != RECORD_CODE)
+		flight_ring_take(&flight->ring, ring, header);
+}
+
+void flight_take_slots(void *context, unsigned int lane, const struct lane_slot *slots,
+		       size_t count)
+{
+	struct flight *flight = context;
+
+	flight_ring_take_slots(&flight->ring, lane, slots, count);
 }
 
 void flight_emit_code(struct flight *flight, decoder_code_fn emit, void *context)
@@ -245,12 +175,11 @@ void flight_emit_code(struct flight *flight, decoder_code_fn emit, void *context
 
 /* --- losses --- */
 
-/* Records a loss that happened since the last check. */
-static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost, uint64_t now_ns)
+/* Counts what was lost since the last check. */
+static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost)
 {
 	if (lost > flight->reported_lost[kind]) {
-		log_loss(flight, kind, lost - flight->reported_lost[kind], flight->looked_ns,
-			 now_ns);
+		flight_ring_lose(&flight->ring, kind, lost - flight->reported_lost[kind]);
 		flight->reported_lost[kind] = lost;
 	}
 }
@@ -262,20 +191,17 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 
 	if (session_totals(flight->session, NULL, kinds, notes))
 		return;
-	pthread_mutex_lock(&flight->lock);
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
-		note_loss(flight, kind, kinds[kind].lost, now_ns);
+		note_loss(flight, kind, kinds[kind].lost);
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
-		note_loss(flight, FLIGHT_LOSS_LAYER + layer, session_missed(flight->session, layer),
-			  now_ns);
+		note_loss(flight, FLIGHT_LOSS_LAYER + layer,
+			  session_missed(flight->session, layer));
 	for (int note = 0; note < NOTE_COUNT; note++)
-		note_loss(flight, FLIGHT_LOSS_NOTE + note, notes[note], now_ns);
+		note_loss(flight, FLIGHT_LOSS_NOTE + note, notes[note]);
 	flight->looked_ns = now_ns;
-	flight->awaited = false;
-	pthread_mutex_unlock(&flight->lock);
 }
 
-/* --- triggers --- */
+/* --- slow operations --- */
 
 /* Names a process by its command line, or by `comm` (NULL: unknown) if it has exited. */
 static void name_process(uint32_t pid, const char *comm, char *out, size_t size)
@@ -338,26 +264,59 @@ void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list
 	flight_ask(flight, FLIGHT_SLOWER, reason);
 }
 
-static bool losses_are_due(struct flight *flight, uint64_t now_ns)
-{
-	bool due;
+/* --- segments --- */
 
+/* Drops unused names. The segment has just been closed: all its files are known. */
+static void sweep_names(struct flight *flight)
+{
+	struct flight_ring *ring = &flight->ring;
+	uint64_t dropped = ring->names.dropped;
+	char room[UNITS_TEXT];
+
+	/* Without these, the oldest names are dropped: memory stays bounded. */
+	if (session_each_file_id(flight->session, flight_names_live, &ring->names))
+		log_debug("cannot list the files in use");
+	if (flight_names_sweep(&ring->names, ring->first ? ring->first->number : UINT64_MAX))
+		log_debug("out of memory while sweeping file names");
+	if (ring->names.dropped && !dropped)
+		log_warning(
+			"flight recorder: names of files in use exceed %s; traces will lack some",
+			units_bytes(room, FLIGHT_NAMES_BYTES));
+}
+
+static void cut(struct flight *flight)
+{
+	struct flight_segment *segment = flight_ring_cut(&flight->ring);
+
+	if (!segment)
+		return;
 	pthread_mutex_lock(&flight->lock);
-	due = flight->awaited || now_ns >= flight->looked_ns + LOOK_EVERY_NS;
+	flight_ring_add(&flight->ring, segment);
 	pthread_mutex_unlock(&flight->lock);
-	return due;
 }
 
 void flight_look(struct flight *flight, uint64_t now_ns)
 {
+	bool crowded = flight_names_crowded(&flight->ring.names), awaited;
+
 	look_at_slow(flight);
-	if (losses_are_due(flight, now_ns))
-		look_at_losses(flight, now_ns);
 	pthread_mutex_lock(&flight->lock);
+	awaited = flight->cut_after && flight->drains + 1 >= flight->cut_after;
+	pthread_mutex_unlock(&flight->lock);
+	if (awaited || now_ns >= flight->looked_ns + LOOK_EVERY_NS)
+		look_at_losses(flight, now_ns);
+	if (flight_ring_look(&flight->ring, now_ns) || crowded || awaited)
+		cut(flight);
+	if (crowded)
+		sweep_names(flight);
+	pthread_mutex_lock(&flight->lock);
+	flight->cut_after = awaited ? 0 : flight->cut_after;
 	flight->drains++;
 	pthread_cond_broadcast(&flight->changed);
 	pthread_mutex_unlock(&flight->lock);
 }
+
+/* --- triggers --- */
 
 /* Whether the operation makes its thread wait. */
 static bool stalls(const struct profile_key *key)
@@ -457,8 +416,8 @@ int flight_open(struct flight **out, struct session *session, const struct fligh
 	flight->triggers = flight_triggers_open(options->triggers, options->trigger_count);
 	if (!flight->triggers || (options->trigger_count && cgroups_open(&flight->cgroups, NULL)))
 		goto fail;
-	err = flight_log_open(&flight->log, session_flight_left(session), flight_past_take,
-			      &flight->past);
+	err = flight_ring_open(&flight->ring, options->bytes, session_lane_count(session),
+			       &options->header);
 	if (!err)
 		err = -pthread_create(&flight->thread, NULL, write_thread, flight);
 	if (err)
@@ -491,10 +450,8 @@ void flight_close(struct flight *flight)
 	flight_end(flight);
 	cgroups_close(flight->cgroups);
 	flight_triggers_close(flight->triggers);
-	flight_log_close(flight->log);
-	flight_past_free(&flight->past);
+	flight_ring_close(&flight->ring);
 	flight_past_free(&flight->present);
-	flight_names_free(&flight->names);
 	flight_files_free(&flight->files);
 	pthread_cond_destroy(&flight->changed);
 	pthread_mutex_destroy(&flight->lock);

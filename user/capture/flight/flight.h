@@ -19,6 +19,7 @@
 struct flight;
 
 struct flight_options {
+	uint64_t bytes;	     /* memory for events */
 	const char *pattern; /* for tracefile_name */
 	pid_t pid;	     /* value of %p */
 	uid_t uid;	     /* owner of the traces */
@@ -32,8 +33,8 @@ struct flight_options {
 };
 
 /*
- * Starts the writer thread; call before dropping privileges. The session must have flight_bytes;
- * the caller owns it. Returns 0 or a negative errno, logged.
+ * Starts the writer thread; call before dropping privileges. The caller owns the session. Returns 0
+ * or a negative errno, logged.
  */
 int flight_open(struct flight **flight, struct session *session,
 		const struct flight_options *options);
@@ -46,9 +47,12 @@ void flight_close(struct flight *flight); /* NULL is fine */
 
 /* Takes a record. A ring_record_fn; the context is the flight recorder. */
 void flight_take(void *flight, unsigned int ring, const void *record, size_t size);
+/* Takes slots. A lane_slots_fn. */
+void flight_take_slots(void *flight, unsigned int lane, const struct lane_slot *slots,
+		       size_t count);
 /* Sets the function to call for new code, as decoder_emit_code does. */
 void flight_emit_code(struct flight *flight, decoder_code_fn emit, void *context);
-/* Call after each drain: records losses and checks for slow operations. */
+/* Call after each drain: counts losses, checks for slow operations, and ends segments. */
 void flight_look(struct flight *flight, uint64_t now_ns);
 /* Call at each reading: checks for operations in flight that are already slow. */
 void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list *list,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Writes names first, then earlier state, then events. Computes totals from what is written: the
- * kernel's own count from the start of the recording.
+ * Writes names first, then earlier state, then segments. Frames are copied as they are, except
+ * those with strings, whose ids differ, and those at the edges of the period: their rows are
+ * appended one by one. Computes totals from what is written: the kernel's own count from the start
+ * of the recording.
  */
 #include "capture/flight/flight_dump.h"
 
@@ -9,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "capture/calls/calls.h"
 #include "capture/drain/decode.h"
 #include "capture/calls/op_sums.h"
 #include "capture/session/session.h"
+#include "trace/read/reader.h"
 #include "trace/write/writer.h"
 
 #define WRITER_LANES 8
@@ -24,22 +28,14 @@ struct dump {
 	struct trace_writer *writer;
 	struct trace_operation operations[OP_TABLE_SIZE];
 	struct op_sums sums;
-	struct flight_past past; /* device counters */
+	struct op_sums left_out;       /* of rows outside of the period */
+	struct flight_past past;       /* device counters */
+	struct trace_reader **readers; /* of the segments' traces; NULL for those without one */
+	uint64_t before;
 	uint64_t lost[FLIGHT_LOSSES];
 	struct trace_kind_total kinds[RECORD_KIND_COUNT + LAYER_COUNT];
 	struct trace_note notes[NOTE_COUNT];
-	unsigned int page_bytes;
 };
-
-void flight_snapshot_free(struct flight_snapshot *snapshot)
-{
-	flight_slots_free(&snapshot->slots);
-	free(snapshot->in_flight.rows);
-	free(snapshot->names.memory);
-	free(snapshot->past.memory);
-	free(snapshot->records.memory);
-	memset(snapshot, 0, sizeof(*snapshot));
-}
 
 /* --- totals --- */
 
@@ -61,7 +57,6 @@ static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 {
 	size_t n = 0;
 
-	dump->lost[RECORD_SYSCALL] += dump->snapshot->slots.lost;
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		enum trace_kind rows = decoder_kind(kind);
 		struct trace_kind_total *total = &dump->kinds[n++];
@@ -129,42 +124,142 @@ static void take_device(struct dump *dump, unsigned int lane, const struct event
 
 static void take_record(void *context, unsigned int lane, const struct event_header *record)
 {
-	const struct flight_loss *loss = (const void *)record;
 	struct dump *dump = context;
-	uint64_t end_ns = flight_record_end_ns(record);
 
-	if (record->kind == RECORD_NONE) {
-		/* The exact time is unknown: counts every loss that may fall into this period. */
-		if (loss->found_ns >= dump->snapshot->from_ns && end_ns <= dump->snapshot->to_ns)
-			dump->lost[loss->kind] += loss->count;
-		return;
-	}
 	if (!flight_record_is_identity(record) &&
-	    (end_ns < dump->snapshot->from_ns || end_ns > dump->snapshot->to_ns))
+	    (record->time_ns < dump->snapshot->from_ns || record->time_ns > dump->snapshot->to_ns))
 		return;
-	if (record->kind == RECORD_DEVICE) {
+	if (record->kind == RECORD_DEVICE)
 		take_device(dump, lane, record);
-		return;
-	}
-	op_sums_add_record(&dump->sums, record);
-	decoder_take(dump->decoder, lane, record, record->size);
+	else
+		take_any(dump, lane, record);
 }
 
-/* Takes the slots in runs of the same CPU buffer. */
-static void take_slots(struct dump *dump)
+/* --- frames --- */
+
+#define ALL_COLUMNS(schema) ((1ull << (schema)->column_count) - 1)
+
+static bool has_strings(const struct trace_schema *schema)
 {
-	const struct flight_slots *slots = &dump->snapshot->slots;
-	size_t first = 0, after = 0;
+	for (size_t c = 0; c < schema->column_count; c++)
+		if (schema->columns[c].type == TRACE_STRING)
+			return true;
+	return false;
+}
 
-	for (; first < slots->count; first = after) {
-		unsigned int lane = flight_slot_lane(&slots->slots[first]);
+/* Returns when a row of the block that was read last ended. A pause is recorded before it has
+ * passed. */
+static uint64_t row_end(const struct trace_reader *reader, enum trace_kind kind, size_t row)
+{
+	int duration = trace_schemas[kind].duration;
+	uint64_t time_ns = trace_reader_column(reader, TRACE_COL_TIME)[row];
 
-		for (; after < slots->count && flight_slot_lane(&slots->slots[after]) == lane;
-		     after++)
-			op_sums_add_slot(&dump->sums, &slots->slots[after]);
-		decoder_take_slots(dump->decoder, lane, &slots->slots[first], after - first);
+	return duration < 0 || kind == TRACE_THROTTLE
+		       ? time_ns
+		       : time_ns + trace_reader_column(reader, duration)[row];
+}
+
+/* Replaces a string of the segment by one of the trace. */
+static uint64_t move_string(struct dump *dump, struct trace_reader *reader, const char *column,
+			    uint64_t id)
+{
+	struct trace_string string = trace_reader_string(reader, id);
+
+	return strcmp(column, "args")
+		       ? trace_writer_string(dump->writer, string.bytes, string.length)
+		       : trace_writer_args(dump->writer, string.bytes, string.length);
+}
+
+/* Appends the rows of the block that was read last, and drops those outside of the period. */
+static void move_rows(struct dump *dump, struct trace_reader *reader,
+		      const struct trace_block_info *info)
+{
+	const struct trace_schema *schema = &trace_schemas[info->kind];
+	uint64_t row[TRACE_COLUMNS_MAX];
+
+	for (size_t i = 0; i < info->rows; i++) {
+		uint64_t end_ns = row_end(reader, info->kind, i);
+		bool inside = end_ns >= dump->snapshot->from_ns && end_ns <= dump->snapshot->to_ns;
+
+		for (size_t c = 0; c < schema->column_count; c++) {
+			row[c] = trace_reader_column(reader, c)[i];
+			if (inside && schema->columns[c].type == TRACE_STRING)
+				row[c] = move_string(dump, reader, schema->columns[c].name, row[c]);
+		}
+		if (inside)
+			trace_writer_append(dump->writer, info->kind, 0, row);
+		else
+			op_sums_add_row(&dump->left_out, info->kind, row);
 	}
 }
+
+static int take_block(struct dump *dump, const struct flight_segment *segment,
+		      struct trace_reader *reader, size_t number)
+{
+	const struct trace_block_info *info = trace_reader_block_info(reader, number);
+	const struct trace_schema *schema = &trace_schemas[info->kind];
+	const uint8_t *frame = segment->trace + info->offset;
+	struct trace_error error;
+	int err;
+
+	if (info->start >= dump->snapshot->from_ns && info->end <= dump->snapshot->to_ns &&
+	    !has_strings(schema)) {
+		trace_writer_copy(
+			dump->writer, info, frame,
+			ZSTD_findFrameCompressedSize(frame, segment->bytes - info->offset));
+		return 0;
+	}
+	err = trace_reader_read(reader, number, ALL_COLUMNS(schema), &error);
+	if (!err)
+		move_rows(dump, reader, info);
+	return err;
+}
+
+static int take_frames(struct dump *dump, const struct flight_segment *segment,
+		       struct trace_reader *reader)
+{
+	const uint64_t *taken = (const uint64_t *)segment->sums.totals;
+	uint64_t *sums = (uint64_t *)dump->sums.totals;
+	int err = 0;
+
+	for (size_t i = 0; i < trace_reader_block_count(reader) && !err; i++)
+		err = take_block(dump, segment, reader, i);
+	trace_reader_release(reader);
+	for (size_t i = 0; i < sizeof(dump->sums.totals) / 8; i++)
+		sums[i] += taken[i];
+	return err;
+}
+
+static void subtract_left_out(struct dump *dump)
+{
+	const uint64_t *left_out = (const uint64_t *)dump->left_out.totals;
+	uint64_t *sums = (uint64_t *)dump->sums.totals;
+
+	for (size_t i = 0; i < sizeof(dump->sums.totals) / 8; i++)
+		sums[i] -= left_out[i];
+}
+
+/* Opens a segment's trace and counts its rows that ended before the period. */
+static int open_frames(struct dump *dump, const struct flight_segment *segment,
+		       struct trace_reader **reader)
+{
+	struct trace_error error;
+	int err = trace_reader_open_memory(reader, segment->trace, segment->bytes, &error);
+
+	for (size_t i = 0; !err && i < trace_reader_block_count(*reader); i++) {
+		const struct trace_block_info *info = trace_reader_block_info(*reader, i);
+
+		if (info->start >= dump->snapshot->from_ns)
+			continue;
+		err = trace_reader_read(*reader, i, ALL_COLUMNS(&trace_schemas[info->kind]),
+					&error);
+		for (size_t row = 0; !err && row < info->rows; row++)
+			dump->before += row_end(*reader, info->kind, row) < dump->snapshot->from_ns;
+	}
+	return err;
+}
+
+/* --- operations in flight --- */
 
 /* Takes a fault in flight as a slot, like finished faults. */
 static void take_waiting_fault(struct dump *dump, const struct event_in_flight *row)
@@ -231,14 +326,27 @@ static void take_in_flight(struct dump *dump)
 	}
 }
 
-static void take_all(struct dump *dump)
+static int take_all(struct dump *dump)
 {
-	flight_records_walk(&dump->snapshot->names, take_any, dump);
-	flight_records_walk(&dump->snapshot->past, take_past, dump);
-	flight_records_walk(&dump->snapshot->records, take_record, dump);
-	take_slots(dump);
+	const struct flight_snapshot *snapshot = dump->snapshot;
+	int err = 0;
+
+	flight_records_walk(&snapshot->names, take_any, dump);
+	flight_records_walk(&snapshot->past, take_past, dump);
+	for (size_t i = 0; i < snapshot->count; i++)
+		flight_records_walk(&snapshot->segments[i]->records, take_record, dump);
+	for (size_t i = 0; i < snapshot->count && !err; i++) {
+		const struct flight_segment *segment = snapshot->segments[i];
+
+		for (int kind = 0; kind < FLIGHT_LOSSES; kind++)
+			dump->lost[kind] += segment->lost[kind];
+		if (dump->readers[i])
+			err = take_frames(dump, segment, dump->readers[i]);
+	}
+	subtract_left_out(dump);
 	take_in_flight(dump);
 	decoder_settle(dump->decoder, true);
+	return err;
 }
 
 /* --- the trace --- */
@@ -265,11 +373,44 @@ static int end_trace(struct dump *dump, struct trace_header *header, struct flig
 	return err;
 }
 
+static int open_all(struct dump *dump)
+{
+	const struct flight_snapshot *snapshot = dump->snapshot;
+	int err = 0;
+
+	dump->before = snapshot->before;
+	dump->readers = calloc(snapshot->count + 1, sizeof(struct trace_reader *));
+	for (size_t i = 0; dump->readers && i < snapshot->count && !err; i++)
+		if (snapshot->segments[i]->trace)
+			err = open_frames(dump, snapshot->segments[i], &dump->readers[i]);
+	return dump->readers ? err : -ENOMEM;
+}
+
+static int write_trace(struct dump *dump, const struct trace_header *header, const char *reason,
+		       int fd, struct flight_written *written)
+{
+	struct trace_writer_options options = { .lanes = WRITER_LANES };
+	const struct flight_snapshot *snapshot = dump->snapshot;
+	struct trace_header own = *header;
+	int err = open_all(dump);
+
+	own.flight.reason = reason;
+	own.flight.complete_from_ns = snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns;
+	own.flight.overwritten = dump->before;
+	leave_out_counts(dump, &own);
+	if (!err)
+		err = trace_writer_open(&dump->writer, fd, &own, &options);
+	if (!err)
+		err = decoder_open(&dump->decoder, dump->writer, snapshot->lanes,
+				   dump->sums.page_bytes);
+	if (!err)
+		err = take_all(dump);
+	return err ? err : end_trace(dump, &own, written);
+}
+
 int flight_dump(const struct flight_snapshot *snapshot, const struct trace_header *header,
 		const char *reason, int fd, struct flight_written *written)
 {
-	struct trace_writer_options options = { .lanes = WRITER_LANES };
-	struct trace_header own = *header;
 	struct dump *dump = calloc(1, sizeof(*dump));
 	int err;
 
@@ -277,18 +418,11 @@ int flight_dump(const struct flight_snapshot *snapshot, const struct trace_heade
 	if (!dump)
 		return -ENOMEM;
 	dump->snapshot = snapshot;
-	dump->page_bytes = sysconf(_SC_PAGESIZE);
-	own.flight.reason = reason;
-	own.flight.complete_from_ns = snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns;
-	own.flight.overwritten = snapshot->before;
-	leave_out_counts(dump, &own);
-	err = trace_writer_open(&dump->writer, fd, &own, &options);
-	if (!err)
-		err = decoder_open(&dump->decoder, dump->writer, snapshot->lanes, dump->page_bytes);
-	if (!err) {
-		take_all(dump);
-		err = end_trace(dump, &own, written);
-	}
+	dump->sums.page_bytes = sysconf(_SC_PAGESIZE);
+	err = write_trace(dump, header, reason, fd, written);
+	for (size_t i = 0; dump->readers && i < snapshot->count; i++)
+		trace_reader_close(dump->readers[i]);
+	free(dump->readers);
 	decoder_close(dump->decoder);
 	trace_writer_close(dump->writer);
 	flight_past_free(&dump->past);

@@ -7,44 +7,23 @@
 
 #include <stdint.h>
 
-#include "capture/flight/flight_log.h"
-#include "capture/drain/flight_memory.h"
-#include "capture/flight/flight_past.h"
+#include "capture/flight/flight_ring.h"
 #include "capture/session/in_flight.h"
-#include "capture/support/probes.h"
 #include "trace/format/header.h"
-
-/* Kinds of loss: an enum record_kind, ... */
-enum {
-	FLIGHT_LOSS_LAYER = RECORD_KIND_COUNT, /* ... missed runs of a layer's programs, ... */
-	FLIGHT_LOSS_NOTE = FLIGHT_LOSS_LAYER + LAYER_COUNT, /* ... or a note */
-	FLIGHT_LOSSES = FLIGHT_LOSS_NOTE + NOTE_COUNT,
-};
-
-/* Kept among the records, with kind RECORD_NONE. The loss happened between the previous check,
- * which is the header's time, and found_ns. */
-struct flight_loss {
-	struct event_header header;
-	uint32_t kind; /* see FLIGHT_LOSS_* */
-	uint32_t pad;
-	uint64_t count;
-	uint64_t found_ns;
-};
 
 /* The contents of a trace. */
 struct flight_snapshot {
-	struct flight_slots slots;
+	struct flight_segment **segments; /* oldest first; closed */
+	size_t count, room;
 	struct in_flight_list in_flight; /* at to_ns */
-	struct flight_records names, past, records;
+	struct flight_records names, past;
 	uint64_t from_ns, to_ns; /* everything that ended between them is included; from_ns 0:
 				  * since start_ns */
 	uint64_t start_ns;	 /* start of the recording */
-	uint64_t before;	 /* records overwritten, or older than from_ns */
+	uint64_t before;	 /* events overwritten, or older than from_ns */
 	uint64_t unfollowed;	 /* children that could not be followed */
 	unsigned int lanes;
 };
-
-void flight_snapshot_free(struct flight_snapshot *snapshot);
 
 struct flight_written {
 	uint64_t events, lost, bytes;

@@ -22,7 +22,7 @@ struct flight_past {
 
 void flight_past_free(struct flight_past *past);
 
-/* Takes an evicted record. A flight_log_fn; the context is the past. */
+/* Takes an evicted record. A flight_record_fn; the context is the past. */
 void flight_past_take(void *past, unsigned int lane, const struct event_header *record);
 
 /*

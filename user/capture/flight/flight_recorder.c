@@ -43,7 +43,7 @@ static void *drain(void *context)
 	while (!atomic_load(&recorder->stop)) {
 		uint64_t now_ns;
 
-		session_drain(session, flight_take, NULL, recorder->flight);
+		session_drain(session, flight_take, flight_take_slots, recorder->flight);
 		now_ns = host_now_ns();
 		session_look_at_cpus(session, now_ns);
 		if (now_ns >= devices_ns) {

@@ -8,10 +8,8 @@
 #include <pthread.h>
 
 #include "capture/flight/flight.h"
-#include "capture/flight/flight_dump.h"
-#include "capture/flight/flight_log.h"
-#include "capture/flight/flight_names.h"
 #include "capture/flight/flight_past.h"
+#include "capture/flight/flight_ring.h"
 
 #define FLIGHT_WHO_BYTES 160
 
@@ -32,16 +30,15 @@ struct flight {
 	pthread_t thread;
 	bool started;
 
-	/* State of the draining thread. `lock` protects what the writer thread also uses. */
+	/* State of the draining thread. `lock` protects what the writer thread also uses: closed
+	 * segments, the past, and the counts of drains. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct flight_log *log;
-	struct flight_past past;    /* state before the log */
-	struct flight_past present; /* processes at the end of the log */
-	struct flight_names names;
-	uint64_t given; /* events added to the log */
+	struct flight_ring ring;
+	struct flight_past present; /* processes */
 	uint64_t drains;
-	bool awaited; /* a trace waits for a check for losses */
+	uint64_t cut_after; /* a trace waits for the segment to be closed after that drain; 0:
+			     * none */
 	struct flight_triggers *triggers;
 	uint64_t reported_lost[FLIGHT_LOSSES], looked_ns;
 	uint64_t reported_slow_ns; /* slow operations begun by then have been reported */

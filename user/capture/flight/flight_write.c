@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Writes a trace of what the flight recorder holds: copies it at memory speed, then writes.
- * Recording continues during the write.
+ * Writes a trace of what the flight recorder holds. Closed segments do not change and stay as long
+ * as they are used: recording continues during the write.
  */
 #include "capture/flight/flight_state.h"
 
@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/flight/flight_dump.h"
 #include "capture/host/host.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/units.h"
 
@@ -18,12 +20,12 @@
 #define LOOK_AGAIN_NS 5000000ull
 
 /* Caller holds the lock. Waits until a drain has begun and ended: everything sent before is then in
- * the log. */
-static void await_drain(struct flight *flight)
+ * a closed segment. */
+static void await_cut(struct flight *flight)
 {
 	uint64_t until = flight->drains + 2, end_ns = host_now_ns() + DRAINS_WAIT_NS;
 
-	flight->awaited = true;
+	flight->cut_after = until;
 	while (flight->drains < until && host_now_ns() < end_ns) {
 		struct timespec most = host_after_ns(LOOK_AGAIN_NS);
 
@@ -32,21 +34,10 @@ static void await_drain(struct flight *flight)
 	}
 }
 
-/* Drops slots that ended before everything else is complete. */
-static void trim_slots(struct flight_slots *slots, uint64_t from_ns)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < slots->count; i++)
-		if (flight_slot_end_ns(&slots->slots[i]) >= from_ns)
-			slots->slots[kept++] = slots->slots[i];
-	slots->count = kept;
-}
-
 struct past_order {
 	struct flight_past *past;
 	uint64_t from_ns;
-	uint64_t kept; /* events */
+	uint64_t before; /* events */
 };
 
 /* An older record may come after kept ones, if its ring was drained later: it belongs to the past,
@@ -55,55 +46,59 @@ static void sort_record(void *context, unsigned int lane, const struct event_hea
 {
 	struct past_order *sorting = context;
 
-	if (flight_record_end_ns(record) >= sorting->from_ns)
-		sorting->kept += flight_record_is_event(record);
-	else if (!flight_record_is_identity(record))
-		flight_past_take(sorting->past, lane, record);
+	if (record->time_ns >= sorting->from_ns || flight_record_is_identity(record))
+		return;
+	sorting->before += flight_record_is_event(record);
+	flight_past_take(sorting->past, lane, record);
 }
 
 /* Caller holds the lock. */
-static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
+static int take_segments(struct flight *flight, struct flight_snapshot *snapshot)
 {
-	uint64_t log_ns = flight_log_from_ns(flight->log);
-	struct past_order sorting = { .past = &flight->past };
-	int err;
+	struct past_order sorting = { &flight->ring.past, flight->ring.from_ns, 0 };
 
-	snapshot->from_ns = snapshot->slots.from_ns > log_ns ? snapshot->slots.from_ns : log_ns;
-	flight_log_trim(flight->log, snapshot->from_ns); /* evicted records update the past */
-	trim_slots(&snapshot->slots, snapshot->from_ns);
-	err = flight_log_copy(flight->log, &snapshot->records);
-	sorting.from_ns = snapshot->from_ns;
-	flight_records_walk(&snapshot->records, sort_record, &sorting);
-	if (!err) {
-		flight_names_unmark(&flight->names);
-		flight_names_mark_slots(&flight->names, &snapshot->slots);
-		for (size_t i = 0; i < snapshot->in_flight.count; i++)
-			flight_names_mark(&flight->names, snapshot->in_flight.rows[i].file,
-					  FLIGHT_NAME_RECORDED);
-		flight_records_walk(&snapshot->records, flight_names_mark_record, &flight->names);
-		flight_names_emit(&flight->names, &snapshot->names);
-		flight_past_emit(&flight->past,
-				 snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
-				 flight_records_add, &snapshot->past);
-		if (snapshot->names.incomplete || snapshot->past.incomplete)
-			err = -ENOMEM;
+	for (struct flight_segment *segment = flight->ring.first; segment;
+	     segment = segment->next) {
+		if (!GROW(snapshot->segments, snapshot->room, snapshot->count + 1))
+			return -ENOMEM;
+		segment->users++;
+		snapshot->segments[snapshot->count++] = segment;
+		flight_records_walk(&segment->records, sort_record, &sorting);
 	}
-	if (flight->names.unresolved && flight->names.dropped)
+	snapshot->from_ns = flight->ring.from_ns;
+	snapshot->before = flight->ring.evicted + sorting.before;
+	return 0;
+}
+
+/* Caller holds the lock. */
+static int copy_state(struct flight *flight, struct flight_snapshot *snapshot)
+{
+	struct flight_names *names = &flight->ring.names;
+	const struct flight_past *past = &flight->ring.past;
+	uint64_t oldest = snapshot->count ? snapshot->segments[0]->number : UINT64_MAX;
+
+	for (size_t i = 0; i < snapshot->in_flight.count; i++) {
+		const uint64_t file = snapshot->in_flight.rows[i].file;
+
+		flight_names_use(names, &file, 1, oldest);
+	}
+	flight_names_emit(names, oldest, &snapshot->names);
+	flight_past_emit(past, snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
+			 flight_records_add, &snapshot->past);
+	if (names->unnamed && names->dropped)
 		log_warning(
 			"flight recorder: %llu file references have no name: out of room for names",
-			(unsigned long long)flight->names.unresolved);
-	if (flight->past.refused)
+			(unsigned long long)names->unnamed);
+	if (past->refused)
 		log_warning("flight recorder: %llu earlier processes, spans or devices did not fit "
 			    "in memory and may be missing",
-			    (unsigned long long)flight->past.refused);
-	snapshot->before = flight->given - sorting.kept;
+			    (unsigned long long)past->refused);
 	snapshot->unfollowed = flight->reported_lost[FLIGHT_LOSS_NOTE + NOTE_UNFOLLOWED];
-	return err;
+	return snapshot->names.incomplete || snapshot->past.incomplete ? -ENOMEM : 0;
 }
 
 static int take_snapshot(struct flight *flight, struct flight_snapshot *snapshot)
 {
-	uint64_t given, there;
 	int err;
 
 	memset(snapshot, 0, sizeof(*snapshot));
@@ -116,18 +111,25 @@ static int take_snapshot(struct flight *flight, struct flight_snapshot *snapshot
 	if (!snapshot->start_ns)
 		snapshot->start_ns = flight->start_ns;
 	snapshot->lanes = session_lane_count(flight->session);
-	err = flight_memory_copy(session_flight(flight->session), snapshot->to_ns,
-				 &snapshot->slots);
-	if (err)
-		return err;
 	pthread_mutex_lock(&flight->lock);
-	await_drain(flight);
-	err = copy_records(flight, snapshot);
+	await_cut(flight);
+	err = take_segments(flight, snapshot);
+	if (!err)
+		err = copy_state(flight, snapshot);
 	pthread_mutex_unlock(&flight->lock);
-	given = snapshot->slots.given;
-	there = snapshot->slots.count + snapshot->slots.lost;
-	snapshot->before += given > there ? given - there : 0;
 	return err;
+}
+
+static void free_snapshot(struct flight *flight, struct flight_snapshot *snapshot)
+{
+	pthread_mutex_lock(&flight->lock);
+	for (size_t i = 0; i < snapshot->count; i++)
+		flight_segment_release(snapshot->segments[i]);
+	pthread_mutex_unlock(&flight->lock);
+	free(snapshot->segments);
+	free(snapshot->in_flight.rows);
+	free(snapshot->names.memory);
+	free(snapshot->past.memory);
 }
 
 static void count_trace(struct flight *flight, const char *path, int err)
@@ -199,5 +201,5 @@ void flight_write(struct flight *flight, const char *reason)
 		say_written(&snapshot, &written, path, reason);
 out:
 	count_trace(flight, path, err);
-	flight_snapshot_free(&snapshot);
+	free_snapshot(flight, &snapshot);
 }

@@ -13,6 +13,7 @@
 #define IDENTITIES_BYTES_MAX (16u << 20)
 #define LANES_MAX 256
 #define SLOTS_MIN 32
+#define FLIGHT_SLOTS_MAX (1u << 17) /* of all CPU buffers, unless --buffer asks for more */
 
 static uint64_t power_of_two_within(uint64_t most, uint64_t least)
 {
@@ -46,7 +47,13 @@ struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus)
 	return sizes;
 }
 
-void buffer_sizes_of_sums(struct buffer_sizes *sizes)
+/* While a flight recorder's reader reads sums, slots must not run out. */
+static size_t slots_of_flight(const struct buffer_sizes *sizes)
+{
+	return power_of_two_within(FLIGHT_SLOTS_MAX / sizes->lane_count, sizes->slot_count);
+}
+
+void buffer_sizes_of_sums(struct buffer_sizes *sizes, bool flight)
 {
 	uint64_t unused = sizes->slot_count * sizeof(struct lane_slot) * sizes->lane_count;
 
@@ -54,23 +61,5 @@ void buffer_sizes_of_sums(struct buffer_sizes *sizes)
 		unused = IDENTITIES_BYTES_MAX;
 	if (unused > sizes->identities_bytes)
 		sizes->identities_bytes = power_of_two_within(unused, sizes->identities_bytes);
-	sizes->slot_count = SLOTS_MIN;
-}
-
-#define FLIGHT_LOG_MIN (512u << 10)
-
-uint64_t flight_least_bytes(const struct buffer_sizes *sizes)
-{
-	uint64_t slots = FLIGHT_SLOTS_MIN(sizes->lane_count) * sizeof(struct lane_slot);
-
-	return slots + (slots / 3 > FLIGHT_LOG_MIN ? slots / 3 : FLIGHT_LOG_MIN);
-}
-
-int buffer_sizes_of_flight(struct buffer_sizes *sizes, uint64_t bytes)
-{
-	if (bytes < flight_least_bytes(sizes))
-		return -ENOSPC;
-	sizes->slot_count = power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot),
-						FLIGHT_SLOTS_MIN(sizes->lane_count));
-	return 0;
+	sizes->slot_count = flight ? slots_of_flight(sizes) : SLOTS_MIN;
 }

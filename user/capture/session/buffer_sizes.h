@@ -5,6 +5,7 @@
 #ifndef FAULTLINE_BUFFER_SIZES_H
 #define FAULTLINE_BUFFER_SIZES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,15 +19,11 @@ struct buffer_sizes {
 /* Returns the sizes for `bytes` per CPU buffer, or with 0 by the number of CPUs. */
 struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus);
 
-/* For recordings that sum up operations: slots are unused, so their memory goes to the shared ring,
- * for records of processes. */
-void buffer_sizes_of_sums(struct buffer_sizes *sizes);
+/* For recordings that sum up operations: without a flight recorder slots are unused, so their
+ * memory goes to the shared ring, for records of processes. */
+void buffer_sizes_of_sums(struct buffer_sizes *sizes, bool flight);
 
-/*
- * For a flight recorder of `bytes` bytes: slot_count is then the total of all CPU buffers, at most
- * three quarters of the memory. Returns 0, or -ENOSPC if `bytes` is below flight_least_bytes.
- */
-int buffer_sizes_of_flight(struct buffer_sizes *sizes, uint64_t bytes);
-uint64_t flight_least_bytes(const struct buffer_sizes *sizes);
+/* The least memory for a flight recorder. */
+#define FLIGHT_BYTES_MIN (1u << 20)
 
 #endif

@@ -18,7 +18,6 @@
 #include "capture/support/attach.h"
 #include "capture/session/buffer_sizes.h"
 #include "capture/drain/device_stats.h"
-#include "capture/drain/flight_memory.h"
 #include "capture/host/host.h"
 #include "capture/drain/lane.h"
 #include "capture/support/load.h"
@@ -66,12 +65,7 @@ static int map_buffers(struct session *session)
 	int err = rings_open_one(&session->identities, bpf_map__fd(skeleton->maps.identities),
 				 session->sizes.identities_bytes);
 
-	if (!err && session->options.flight_bytes)
-		err = flight_memory_open(&session->flight,
-					 bpf_map__fd(skeleton->maps.lane_controls),
-					 bpf_map__fd(skeleton->maps.lane_slots),
-					 session->sizes.lane_count, session->sizes.slot_count);
-	else if (!err)
+	if (!err)
 		err = lanes_open(&session->lanes, bpf_map__fd(skeleton->maps.lane_controls),
 				 bpf_map__fd(skeleton->maps.lane_slots), session->sizes.lane_count,
 				 session->sizes.slot_count);
@@ -146,15 +140,11 @@ int session_open(struct session **out, const struct session_options *options)
 					 : profile_default_slots(present_end(session->cpus));
 	session->sizes = buffer_sizes(session->options.buffer_bytes, present_end(session->cpus));
 	if (session->options.mode == PROFILE_ON)
-		buffer_sizes_of_sums(&session->sizes);
-	if (options->flight_bytes) {
-		err = buffer_sizes_of_flight(&session->sizes, options->flight_bytes);
-		if (err) {
-			log_error("--flight: too small for %u CPUs; use at least %llu KiB",
-				  session->sizes.lane_cpus,
-				  (unsigned long long)flight_least_bytes(&session->sizes) / 1024);
-			goto fail;
-		}
+		buffer_sizes_of_sums(&session->sizes, options->flight_bytes);
+	if (options->flight_bytes && options->flight_bytes < FLIGHT_BYTES_MIN) {
+		err = -EINVAL;
+		log_error("--flight: too small; use at least %u KiB", FLIGHT_BYTES_MIN / 1024);
+		goto fail;
 	}
 	err = rings_open(&session->rings, session->sizes.lane_count, session->sizes.ring_bytes);
 	if (err) {
@@ -235,7 +225,6 @@ void session_close(struct session *session)
 	rings_close(session->rings);
 	rings_close(session->identities);
 	lanes_close(session->lanes);
-	flight_memory_close(session->flight);
 	device_stats_close(session->device_stats);
 	profile_close(session->profile);
 	faultline__destroy(session->skeleton);

@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 #include "capture/support/features.h"
-#include "capture/drain/flight_memory.h"
 #include "capture/session/in_flight.h"
 #include "capture/drain/lane.h"
 #include "capture/support/probes.h"
@@ -39,7 +38,7 @@ struct session_options {
 	enum profile_mode mode;	   /* sum up operations instead of recording each */
 	uint64_t profile_slots;	   /* for the sums; 0: by the number of CPUs */
 	uint64_t auto_rate;	   /* PROFILE_AUTO: threshold per process, in operations/s */
-	uint64_t flight_bytes;	   /* wrapping memory for events; 0: send to the reader */
+	uint64_t flight_bytes;	   /* flight recorder: memory for events; 0: none */
 	uint64_t flight_slower_ns; /* flight recorder: report operations this slow; 0: none */
 	bool flight_chooses;	   /* keep only processes of session_choose_for_flight */
 	bool in_flight;		   /* session_read_in_flight will be called */
@@ -147,10 +146,6 @@ unsigned int session_profile_slots(const struct session *session);
 bool session_profile_is_crowded(const struct session *session);
 struct profile_use session_profile_use(const struct session *session);
 
-/* The flight recorder's memory, owned by the session; NULL without flight_bytes. */
-const struct flight_memory *session_flight(const struct session *session);
-/* The part of flight_bytes outside that memory, for what arrives through the rings. */
-uint64_t session_flight_left(const struct session *session);
 /* Takes the first operation since the last call that took at least flight_slower_ns. Returns false
  * if there was none. */
 bool session_take_slow(struct session *session, struct flight_slow *slow);

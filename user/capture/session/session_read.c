@@ -98,14 +98,12 @@ size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn
 		records = arming_drain(session->arming, take, context);
 	/* Marked in the reverse order of draining: records that define ids precede those that use
 	 * them. */
-	if (session->lanes)
-		lanes_mark(session->lanes);
+	lanes_mark(session->lanes);
 	rings_mark(session->rings);
 	rings_mark(session->identities);
 	records += rings_drain(session->identities, take, context);
 	records += rings_drain(session->rings, take, context);
-	return session->lanes ? records + lanes_drain(session->lanes, take_slots, context)
-			      : records;
+	return records + lanes_drain(session->lanes, take_slots, context);
 }
 
 /* Sums entries of a per-CPU array, from `first` on, whose values are `words` 64-bit words. */
@@ -136,8 +134,6 @@ static void count_lanes(const struct session *session, struct kind_total *kinds)
 {
 	uint64_t faults = kinds[RECORD_FAULT].events - kinds[RECORD_FAULT].lost;
 
-	if (!session->lanes)
-		return; /* flight recorder: slots are not drained */
 	kinds[RECORD_SYSCALL].events += lanes_given(session->lanes) - faults;
 	kinds[RECORD_SYSCALL].lost += lanes_overrun(session->lanes);
 }
@@ -231,11 +227,6 @@ int session_cgroup_places(const struct session *session)
 
 /* --- flight recorder --- */
 
-const struct flight_memory *session_flight(const struct session *session)
-{
-	return session->flight;
-}
-
 int session_choose_for_flight(struct session *session, uint32_t pid, bool chosen)
 {
 	int fd = bpf_map__fd(session->skeleton->maps.flight_chosen), err;
@@ -243,11 +234,6 @@ int session_choose_for_flight(struct session *session, uint32_t pid, bool chosen
 
 	err = chosen ? bpf_map_update_elem(fd, &pid, &one, BPF_ANY) : bpf_map_delete_elem(fd, &pid);
 	return !err || (!chosen && errno == ENOENT) ? 0 : -errno;
-}
-
-uint64_t session_flight_left(const struct session *session)
-{
-	return session->options.flight_bytes - session->sizes.slot_count * sizeof(struct lane_slot);
 }
 
 bool session_take_slow(struct session *session, struct flight_slow *slow)

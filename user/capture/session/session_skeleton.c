@@ -114,17 +114,6 @@ static void settings_fill_attach(const struct session *session, struct faultline
 	skeleton->rodata->attach_own_child = attach->own_child;
 }
 
-/* A flight recorder's CPU buffers share their slots; one more control has the next chunk's
- * number. */
-static void set_lanes(const struct session *session, struct faultline *skeleton)
-{
-	unsigned int lanes = session->sizes.lane_count, flight = session->options.flight_bytes != 0;
-
-	bpf_map__set_max_entries(skeleton->maps.lane_controls, lanes + flight);
-	bpf_map__set_max_entries(skeleton->maps.lane_slots,
-				 (flight ? 1 : lanes) * session->sizes.slot_count);
-}
-
 /*
  * Entries for files beyond those with slots of their own. Each CPU keeps up to 128 free entries for
  * itself and, when they run out, evicts the least recently used of all: with a fixed size, many
@@ -191,7 +180,9 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.async_names, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_users, 1);
 	}
-	set_lanes(session, skeleton);
+	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->sizes.lane_count);
+	bpf_map__set_max_entries(skeleton->maps.lane_slots,
+				 session->sizes.lane_count * session->sizes.slot_count);
 	if (bpf_map__reuse_fd(skeleton->maps.rings, rings_outer_fd(session->rings))) {
 		faultline__destroy(skeleton);
 		return NULL;

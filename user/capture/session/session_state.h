@@ -33,8 +33,7 @@ struct session {
 	struct trace_layer layers[LAYER_COUNT];
 	struct faultline *skeleton;
 	struct rings *rings, *identities;
-	struct lanes *lanes; /* or, for a flight recorder: */
-	struct flight_memory *flight;
+	struct lanes *lanes;
 	int cpus; /* possible ones: per-CPU maps have a value for each */
 	struct buffer_sizes sizes;
 	struct device_stats *device_stats; /* NULL: the block layer is off */

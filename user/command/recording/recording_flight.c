@@ -62,7 +62,7 @@ int recording_flight_choose(const struct flight_given *given, uint64_t interval_
 		log_error("--flight-slower 0: time must be positive");
 		return -EINVAL;
 	}
-	session->flight_bytes = given->bytes;
+	session->flight_bytes = options->bytes = given->bytes;
 	session->in_flight = true;
 	session->flight_slower_ns = given->slower_ns == NOT_GIVEN ? 0 : given->slower_ns;
 	options->slower_ns = session->flight_slower_ns;

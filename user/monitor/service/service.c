@@ -140,10 +140,14 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	pthread_mutex_unlock(&service->lock);
 }
 
-/* Operations arrive as sums. */
-static void ignore_slots(void *context, unsigned int lane, const struct lane_slot *slots,
-			 size_t count)
+/* Operations arrive as sums, and for a flight recorder as slots, too. */
+static void take_slots(void *context, unsigned int lane, const struct lane_slot *slots,
+		       size_t count)
 {
+	struct service *service = context;
+
+	if (service->flight)
+		flight_take_slots(service->flight, lane, slots, count);
 }
 
 /* Returns whether the flight recorder keeps what a process did; it may have ended since. */
@@ -206,7 +210,7 @@ static void drain(struct service *service)
 {
 	uint64_t begin_ns = host_now_ns();
 
-	session_drain(service->session, take_record, ignore_slots, service);
+	session_drain(service->session, take_record, take_slots, service);
 	intake_settle(service->intake, begin_ns);
 	if (service->flight)
 		flight_look(service->flight, host_now_ns());

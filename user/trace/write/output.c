@@ -236,16 +236,35 @@ static int write_index(struct output *output)
 	return 0;
 }
 
+/* Makes room for one more entry. */
+static int begin_entry(struct output *output)
+{
+	if (output->error)
+		return output->error;
+	return output->entry_count == FORMAT_INDEX_ROWS ? write_index(output) : 0;
+}
+
 int output_block(struct output *output, const struct pack *block, struct format_entry entry,
 		 enum output_room room)
 {
-	int err = 0;
+	int err = begin_entry(output);
 
-	if (output->entry_count == FORMAT_INDEX_ROWS)
-		err = write_index(output);
 	entry.offset = output->offset;
 	if (!err)
 		err = output_object(output, block, room);
+	if (!err)
+		output->entries[output->entry_count++] = entry;
+	return err;
+}
+
+int output_frame(struct output *output, const struct pack *frame, struct format_entry entry,
+		 enum output_room room)
+{
+	int err = begin_entry(output);
+
+	entry.offset = output->offset;
+	if (!err)
+		err = append(output, frame->bytes, frame->length, room);
 	if (!err)
 		output->entries[output->entry_count++] = entry;
 	return err;

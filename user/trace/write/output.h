@@ -52,6 +52,9 @@ int output_object(struct output *output, const struct pack *object, enum output_
 /* Writes a block and records its entry for the index; sets the offset. */
 int output_block(struct output *output, const struct pack *block, struct format_entry entry,
 		 enum output_room room);
+/* Writes a finished frame of a block in the same way. */
+int output_frame(struct output *output, const struct pack *frame, struct format_entry entry,
+		 enum output_room room);
 /* Writes the index, the totals and the tail, and releases the remaining room. */
 int output_end(struct output *output, const struct pack *totals);
 

@@ -103,6 +103,22 @@ static int write_names(struct worker *worker, struct pack *object, struct format
 
 /* --- jobs --- */
 
+/* Passes on the files of rows. */
+static void pass_files(const struct worker *worker, enum trace_kind kind, const struct rows *rows)
+{
+	static const char *const names[] = { "file", "file2", "dir", "dir2" };
+	const struct trace_schema *schema = &trace_schemas[kind];
+
+	for (size_t c = 0; c < schema->column_count; c++)
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			for (const struct rows_chunk *chunk = rows->first;
+			     chunk && !strcmp(schema->columns[c].name, names[i]);
+			     chunk = chunk->next)
+				worker->options->files(worker->options->context,
+						       chunk->values + c * rows_per_chunk(kind),
+						       chunk->count);
+}
+
 static int write_rows(struct worker *worker, struct worker_job *job)
 {
 	struct format_entry entry = { .kind = job->kind, .rows = job->rows.count };
@@ -114,6 +130,11 @@ static int write_rows(struct worker *worker, struct worker_job *job)
 		err = write_held(worker);
 	if (!err)
 		err = rows_pack(&worker->block, job->kind, &job->rows, &summary);
+	if (worker->options->files)
+		pass_files(worker, job->kind, &job->rows);
+	/* A pause is recorded before it has passed. */
+	if (job->kind != TRACE_THROTTLE && summary.end > worker->end_ns)
+		__atomic_store_n(&worker->end_ns, summary.end, __ATOMIC_RELAXED);
 	entry.start = summary.start;
 	entry.end = summary.end;
 	entry.pids = summary.pids;
@@ -128,11 +149,24 @@ static int write_rows(struct worker *worker, struct worker_job *job)
 	return err;
 }
 
+static int write_frame(struct worker *worker, struct worker_job *job)
+{
+	int err = write_held(worker);
+
+	if (!err)
+		err = output_frame(&worker->output, &job->object, job->entry, ROOM_FOR_NAMES);
+	if (err)
+		count_discarded(worker, job->entry.kind, job->entry.rows);
+	return err;
+}
+
 static int do_job(struct worker *worker, struct worker_job *job)
 {
 	switch (job->type) {
 	case JOB_ROWS:
 		return write_rows(worker, job);
+	case JOB_FRAME:
+		return write_frame(worker, job);
 	case JOB_STRINGS:
 		return write_names(worker, &job->object, job->entry);
 	case JOB_OBJECT:
@@ -166,8 +200,8 @@ static void *work(void *argument)
 {
 	struct worker *worker = argument;
 
-	if (worker->begin)
-		worker->begin(worker->begin_context);
+	if (worker->options->thread_begins)
+		worker->options->thread_begins(worker->options->context);
 	pthread_mutex_lock(&worker->lock);
 	for (;;) {
 		struct worker_job *job = &worker->jobs[worker->first_job % WORKER_JOBS];
@@ -279,19 +313,18 @@ static void free_worker(struct worker *worker)
 	pthread_mutex_destroy(&worker->lock);
 }
 
-int worker_start(struct worker *worker, int fd, int level, void (*begin)(void *context),
-		 void *context)
+int worker_start(struct worker *worker, int fd, const struct trace_writer_options *options)
 {
 	int err;
 
 	memset(worker, 0, sizeof(*worker));
 	worker->held_end = &worker->held;
-	worker->begin = begin;
-	worker->begin_context = context;
+	worker->options = options;
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->work, NULL);
 	pthread_cond_init(&worker->done, NULL);
-	err = output_open(&worker->output, fd, level);
+	err = output_open(&worker->output, fd, options->level);
+	worker->output.no_promise |= options->in_memory;
 	if (!err)
 		err = start_thread(worker);
 	if (err)

@@ -10,15 +10,16 @@
 
 #include "trace/write/output.h"
 #include "trace/write/rows.h"
+#include "trace/write/writer.h"
 
-enum job_type { JOB_ROWS, JOB_STRINGS, JOB_OBJECT, JOB_SETTLE, JOB_TOTALS };
+enum job_type { JOB_ROWS, JOB_FRAME, JOB_STRINGS, JOB_OBJECT, JOB_SETTLE, JOB_TOTALS };
 
 struct worker_job {
 	enum job_type type;
 	enum trace_kind kind;	   /* JOB_ROWS */
 	struct rows rows;	   /* JOB_ROWS */
-	struct pack object;	   /* all others: already packed */
-	struct format_entry entry; /* JOB_STRINGS: their index entry */
+	struct pack object;	   /* all others: already packed; JOB_FRAME: compressed, too */
+	struct format_entry entry; /* JOB_STRINGS, JOB_FRAME: their index entry */
 };
 
 /* A packed block of names that has found no room on the disk yet. */
@@ -38,8 +39,7 @@ struct worker {
 	struct waiting_block *held, **held_end; /* in order */
 	size_t held_bytes;
 	pthread_t thread;
-	void (*begin)(void *context);
-	void *begin_context;
+	const struct trace_writer_options *options;
 
 	/* Used only by the producer. */
 	size_t chunk_count;
@@ -55,15 +55,15 @@ struct worker {
 	bool stop;
 	uint64_t discarded[TRACE_KIND_COUNT]; /* rows */
 	uint64_t bytes;			      /* of the file */
+	uint64_t end_ns;		      /* latest end of a row */
 	int error;			      /* the first one other than a full disk */
 	int full;			      /* the error if the disk is full now, or 0 */
 };
 
 /* The following are called by one thread, the producer. Functions return 0 or -errno. */
 
-/* `begin`, if not NULL, is the first thing that the thread calls. */
-int worker_start(struct worker *worker, int fd, int level, void (*begin)(void *context),
-		 void *context);
+/* The options must outlive the worker. */
+int worker_start(struct worker *worker, int fd, const struct trace_writer_options *options);
 /* Finishes what is queued, then ends the thread and frees everything. */
 void worker_stop(struct worker *worker);
 

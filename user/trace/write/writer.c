@@ -58,6 +58,7 @@ struct open_block {
 };
 
 struct trace_writer {
+	struct trace_writer_options options;
 	struct worker worker;
 	unsigned int lanes;
 	struct open_block *blocks[TRACE_KIND_COUNT]; /* NULL, or block_count() of each */
@@ -316,6 +317,33 @@ size_t trace_writer_append_run(struct trace_writer *writer, enum trace_kind kind
 	return count;
 }
 
+int trace_writer_copy(struct trace_writer *writer, const struct trace_block_info *info,
+		      const void *frame, size_t bytes)
+{
+	struct worker_job job = { .type = JOB_FRAME,
+				  .entry = { .kind = info->kind,
+					     .rows = info->rows,
+					     .start = info->start,
+					     .end = info->end,
+					     .pids = info->pids,
+					     .files = info->files } };
+	int err = worker_error(&writer->worker);
+
+	writer->appended[info->kind] += info->rows;
+	if (!err)
+		err = queue_names(writer);
+	pack_raw(&job.object, frame, bytes);
+	if (!err && job.object.error)
+		err = -ENOMEM;
+	if (err) {
+		writer->refused[info->kind] += info->rows;
+		pack_free(&job.object);
+		return err;
+	}
+	worker_queue(&writer->worker, &job);
+	return 0;
+}
+
 /* Returns the id of a string, and records the string if it is new. */
 static uint32_t take_text(struct trace_writer *writer, enum text_sort sort, const void *bytes,
 			  size_t length)
@@ -467,6 +495,11 @@ uint64_t trace_writer_bytes(const struct trace_writer *writer)
 	return __atomic_load_n(&writer->worker.bytes, __ATOMIC_RELAXED);
 }
 
+uint64_t trace_writer_end_ns(const struct trace_writer *writer)
+{
+	return __atomic_load_n(&writer->worker.end_ns, __ATOMIC_RELAXED);
+}
+
 bool trace_writer_is_full(int error)
 {
 	return output_is_full(error);
@@ -524,18 +557,19 @@ int trace_writer_open(struct trace_writer **result, int fd, const struct trace_h
 {
 	struct trace_writer *writer = calloc(1, sizeof(*writer));
 	struct worker_job job = { .type = JOB_OBJECT };
-	unsigned int lanes = options && options->lanes ? options->lanes : 1;
 	int err;
 
 	*result = NULL;
 	if (!writer)
 		return -ENOMEM;
 	strings_init(&writer->strings);
-	writer->lanes = lanes < LANES_MAX ? lanes : LANES_MAX;
+	if (options)
+		writer->options = *options;
+	writer->lanes = writer->options.lanes ? writer->options.lanes : 1;
+	if (writer->lanes > LANES_MAX)
+		writer->lanes = LANES_MAX;
 	writer->operation_count = header->operation_count;
-	err = worker_start(&writer->worker, fd, options ? options->level : 0,
-			   options ? options->thread_begins : NULL,
-			   options ? options->context : NULL);
+	err = worker_start(&writer->worker, fd, &writer->options);
 	if (err) {
 		free_writer(writer);
 		return err;

@@ -17,6 +17,7 @@
 
 #include "trace/format/header.h"
 
+struct trace_block_info;
 struct trace_writer;
 
 /* Longer strings are truncated. */
@@ -26,8 +27,12 @@ struct trace_writer_options {
 	int level;	    /* zstd level; 0 for the default */
 	unsigned int lanes; /* CPU buffers, whose rows are kept apart so that times in a block stay
 			     * close together; 0 means 1; any above 64 are folded */
+	bool in_memory;	    /* fd is memory: no room is reserved in it */
 	void (*thread_begins)(void *context); /* called first in the thread that writes, for example
 					       * to drop privileges; NULL for nothing */
+	/* Receives the ids in each column of files of a block, in the thread that writes, before
+	 * trace_writer_flush returns; NULL for nothing. */
+	void (*files)(void *context, const uint64_t *files, size_t count);
 	void *context;
 };
 
@@ -65,6 +70,13 @@ size_t trace_writer_append_run(struct trace_writer *writer, enum trace_kind kind
 			       const struct trace_field *fields);
 
 /*
+ * Appends a block of another trace as it is: `frame` is its frame, and `info` what that trace's
+ * index says about it. Its kind must have no strings, whose ids would not be of this trace.
+ */
+int trace_writer_copy(struct trace_writer *writer, const struct trace_block_info *info,
+		      const void *frame, size_t bytes);
+
+/*
  * Returns the id of a string, which is written before the first row that uses the id. Never 0 for a
  * non-empty string except on error; 0 for the empty one. The table of known strings is bounded:
  * when it is full it is emptied, and a string may get a new id. Ids are never reused.
@@ -87,8 +99,9 @@ bool trace_writer_is_full(int error);
 /* Rows of this kind written so far, or given to the thread that writes; rows discarded. */
 uint64_t trace_writer_rows(const struct trace_writer *writer, enum trace_kind kind);
 uint64_t trace_writer_discarded(const struct trace_writer *writer, enum trace_kind kind);
-/* Bytes of the file so far. */
+/* Bytes of the file so far; the latest end of its rows except pauses, 0 for none. */
 uint64_t trace_writer_bytes(const struct trace_writer *writer);
+uint64_t trace_writer_end_ns(const struct trace_writer *writer);
 
 /* Writes out every block and waits for the disk; afterwards the two counts above are final. An
  * error for which trace_writer_is_full is true only means that some of it found no room. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Records that change a state: processes, spans, counters of devices. A flight recorder keeps them
+ * as they are, so that it can say what the state was before the events that it still has.
+ */
+#ifndef FAULTLINE_FLIGHT_RECORDS_H
+#define FAULTLINE_FLIGHT_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bpf/records/event.h"
+
+/* Records, back to back; zero-initialized is empty. The caller frees `memory`. */
+struct flight_records {
+	char *memory;
+	size_t bytes, room;
+	bool incomplete; /* out of memory: some are missing */
+};
+
+/* Adds a record. A ring_record_fn; the context is the records. */
+void flight_records_add(void *records, unsigned int lane, const void *record, size_t size);
+
+/* Receives a record, valid only during the call. */
+typedef void (*flight_record_fn)(void *context, unsigned int lane,
+				 const struct event_header *record);
+/* Passes all records to `take`, oldest first. */
+void flight_records_walk(const struct flight_records *records, flight_record_fn take,
+			 void *context);
+
+/* Whether a record changes a state. */
+bool flight_record_has_state(const struct event_header *record);
+/* Whether it is a fork, exec or exit; flight_past keeps its effect. */
+bool flight_record_is_identity(const struct event_header *record);
+/* Whether it is an event, too, which is gone once evicted. */
+bool flight_record_is_event(const struct event_header *record);
+
+#endif
