@@ -15,7 +15,6 @@
 
 #include "capture/calls/calls.h"
 #include "capture/names/cgroups.h"
-#include "capture/flight/flight_kept.h"
 #include "capture/host/host.h"
 #include "capture/host/privileges.h"
 #include "capture/host/proc.h"
@@ -101,7 +100,7 @@ static void *write_thread(void *context)
 
 	if (err)
 		log_warning("the writer thread cannot drop privileges: %s", strerror(-err));
-	flight_kept_find(&flight->files, &flight->options.header);
+	flight_files_find(&flight->files, &flight->options.header);
 	pthread_mutex_lock(&flight->lock);
 	while (flight->asked || !flight->stop) {
 		struct flight_reason reason;
@@ -152,7 +151,7 @@ void flight_take(void *context, unsigned int ring, const void *record, size_t si
 	if (header->kind == RECORD_EXEC || header->kind == RECORD_CODE)
 		emit_code(flight, header);
 	if (flight_record_is_identity(header))
-		flight_past_take(&flight->present, ring, header);
+		flight_past_take(&flight->present, ring, record, header->size);
 	if (header->kind == RECORD_FILE)
 		flight_ring_name(&flight->ring, record);
 	else if (header->kind != RECORD_CODE)
@@ -216,32 +215,34 @@ static void name_process(uint32_t pid, const char *comm, char *out, size_t size)
 		 command[0] ? ")" : "");
 }
 
-static void look_at_slow(struct flight *flight)
+static void ask_for_slow(struct flight *flight, uint32_t op, uint32_t pid, const char *comm,
+			 const char *verb, uint64_t ns)
 {
 	char reason[FLIGHT_REASON_BYTES], who[128], time[UNITS_TEXT];
 	const struct trace_operation *operations;
-	struct flight_slow slow;
 	size_t count;
 
-	if (!session_take_slow(flight->session, &slow))
-		return;
 	operations = calls_operations(&count);
-	name_process(slow.pid, slow.comm, who, sizeof(who));
-	snprintf(reason, sizeof(reason), "%s by %s took %s",
-		 slow.op < count ? operations[slow.op].name : "an operation", who,
-		 units_ns(time, slow.duration_ns));
+	name_process(pid, comm, who, sizeof(who));
+	snprintf(reason, sizeof(reason), "%s by %s %s %s",
+		 op < count ? operations[op].name : "an operation", who, verb, units_ns(time, ns));
 	flight_ask(flight, FLIGHT_SLOWER, reason);
+}
+
+static void look_at_slow(struct flight *flight)
+{
+	struct flight_slow slow;
+
+	if (session_take_slow(flight->session, &slow))
+		ask_for_slow(flight, slow.op, slow.pid, slow.comm, "took", slow.duration_ns);
 }
 
 /* Reports the oldest operation that is newly slow. reported_slow_ns prevents repeats. */
 void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list *list,
 			      uint64_t now_ns)
 {
-	char reason[FLIGHT_REASON_BYTES], who[128], time[UNITS_TEXT];
 	uint64_t slower_ns = flight->options.slower_ns, reported_ns = flight->reported_slow_ns;
 	const struct event_in_flight *oldest = NULL;
-	const struct trace_operation *operations;
-	size_t count;
 
 	for (size_t i = 0; slower_ns && i < list->count; i++) {
 		const struct event_in_flight *row = &list->rows[i];
@@ -254,14 +255,9 @@ void flight_look_at_in_flight(struct flight *flight, const struct in_flight_list
 		if (row->start_ns > flight->reported_slow_ns)
 			flight->reported_slow_ns = row->start_ns;
 	}
-	if (!oldest)
-		return;
-	operations = calls_operations(&count);
-	name_process(oldest->pid, NULL, who, sizeof(who));
-	snprintf(reason, sizeof(reason), "%s by %s has not returned for %s",
-		 oldest->op < count ? operations[oldest->op].name : "an operation", who,
-		 units_ns(time, now_ns - oldest->start_ns));
-	flight_ask(flight, FLIGHT_SLOWER, reason);
+	if (oldest)
+		ask_for_slow(flight, oldest->op, oldest->pid, NULL, "has not returned for",
+			     now_ns - oldest->start_ns);
 }
 
 /* --- segments --- */
@@ -416,10 +412,9 @@ int flight_open(struct flight **out, struct session *session, const struct fligh
 	flight->triggers = flight_triggers_open(options->triggers, options->trigger_count);
 	if (!flight->triggers || (options->trigger_count && cgroups_open(&flight->cgroups, NULL)))
 		goto fail;
-	err = flight_ring_open(&flight->ring, options->bytes, session_lane_count(session),
-			       &options->header);
-	if (!err)
-		err = -pthread_create(&flight->thread, NULL, write_thread, flight);
+	flight_ring_open(&flight->ring, options->bytes, session_lane_count(session),
+			 &options->header);
+	err = -pthread_create(&flight->thread, NULL, write_thread, flight);
 	if (err)
 		goto fail;
 	flight->started = true;

@@ -96,48 +96,40 @@ static size_t fill_notes(struct dump *dump)
 
 /* --- records --- */
 
-static void take_any(void *context, unsigned int lane, const struct event_header *record)
+static void take_past(void *context, unsigned int ring, const void *record, size_t size)
 {
 	struct dump *dump = context;
 
-	decoder_take(dump->decoder, lane, record, record->size);
-}
-
-static void take_past(void *context, unsigned int lane, const struct event_header *record)
-{
-	struct dump *dump = context;
-
-	if (record->kind == RECORD_DEVICE)
-		flight_past_take(&dump->past, lane, record);
+	if (((const struct event_header *)record)->kind == RECORD_DEVICE)
+		flight_past_take(&dump->past, ring, record, size);
 	else
-		take_any(dump, lane, record);
+		decoder_take(dump->decoder, ring, record, size);
 }
 
 /* Counters start with the recording: subtracts those from before this period. */
-static void take_device(struct dump *dump, unsigned int lane, const struct event_header *record)
+static void take_device(struct dump *dump, const struct event_device *record)
 {
-	struct event_device device = *(const struct event_device *)record;
+	struct event_device device = *record;
 
 	flight_past_subtract(&dump->past, &device);
-	decoder_take(dump->decoder, lane, &device, sizeof(device));
+	decoder_take(dump->decoder, 0, &device, sizeof(device));
 }
 
-static void take_record(void *context, unsigned int lane, const struct event_header *record)
+static void take_record(void *context, unsigned int ring, const void *record, size_t size)
 {
+	const struct event_header *header = record;
 	struct dump *dump = context;
 
-	if (!flight_record_is_identity(record) &&
-	    (record->time_ns < dump->snapshot->from_ns || record->time_ns > dump->snapshot->to_ns))
+	if (!flight_record_is_identity(header) &&
+	    (header->time_ns < dump->snapshot->from_ns || header->time_ns > dump->snapshot->to_ns))
 		return;
-	if (record->kind == RECORD_DEVICE)
-		take_device(dump, lane, record);
+	if (header->kind == RECORD_DEVICE)
+		take_device(dump, record);
 	else
-		take_any(dump, lane, record);
+		decoder_take(dump->decoder, ring, record, size);
 }
 
 /* --- frames --- */
-
-#define ALL_COLUMNS(schema) ((1ull << (schema)->column_count) - 1)
 
 static bool has_strings(const struct trace_schema *schema)
 {
@@ -170,7 +162,7 @@ static uint64_t move_string(struct dump *dump, struct trace_reader *reader, cons
 		       : trace_writer_args(dump->writer, string.bytes, string.length);
 }
 
-/* Appends the rows of the block that was read last, and drops those outside of the period. */
+/* Appends the rows of the block that was read last, and leaves out those outside of the period. */
 static void move_rows(struct dump *dump, struct trace_reader *reader,
 		      const struct trace_block_info *info)
 {
@@ -193,23 +185,29 @@ static void move_rows(struct dump *dump, struct trace_reader *reader,
 	}
 }
 
+static int read_block(struct trace_reader *reader, size_t number)
+{
+	const struct trace_block_info *info = trace_reader_block_info(reader, number);
+	struct trace_error error;
+
+	return trace_reader_read(reader, number,
+				 (1ull << trace_schemas[info->kind].column_count) - 1, &error);
+}
+
 static int take_block(struct dump *dump, const struct flight_segment *segment,
 		      struct trace_reader *reader, size_t number)
 {
 	const struct trace_block_info *info = trace_reader_block_info(reader, number);
-	const struct trace_schema *schema = &trace_schemas[info->kind];
 	const uint8_t *frame = segment->trace + info->offset;
-	struct trace_error error;
+	size_t bytes = ZSTD_findFrameCompressedSize(frame, segment->bytes - info->offset);
 	int err;
 
 	if (info->start >= dump->snapshot->from_ns && info->end <= dump->snapshot->to_ns &&
-	    !has_strings(schema)) {
-		trace_writer_copy(
-			dump->writer, info, frame,
-			ZSTD_findFrameCompressedSize(frame, segment->bytes - info->offset));
+	    !has_strings(&trace_schemas[info->kind])) {
+		trace_writer_copy(dump->writer, info, frame, bytes);
 		return 0;
 	}
-	err = trace_reader_read(reader, number, ALL_COLUMNS(schema), &error);
+	err = read_block(reader, number);
 	if (!err)
 		move_rows(dump, reader, info);
 	return err;
@@ -243,18 +241,18 @@ static void subtract_left_out(struct dump *dump)
 static int open_frames(struct dump *dump, const struct flight_segment *segment,
 		       struct trace_reader **reader)
 {
+	uint64_t from_ns = dump->snapshot->from_ns;
 	struct trace_error error;
 	int err = trace_reader_open_memory(reader, segment->trace, segment->bytes, &error);
 
 	for (size_t i = 0; !err && i < trace_reader_block_count(*reader); i++) {
 		const struct trace_block_info *info = trace_reader_block_info(*reader, i);
 
-		if (info->start >= dump->snapshot->from_ns)
+		if (info->start >= from_ns)
 			continue;
-		err = trace_reader_read(*reader, i, ALL_COLUMNS(&trace_schemas[info->kind]),
-					&error);
+		err = read_block(*reader, i);
 		for (size_t row = 0; !err && row < info->rows; row++)
-			dump->before += row_end(*reader, info->kind, row) < dump->snapshot->from_ns;
+			dump->before += row_end(*reader, info->kind, row) < from_ns;
 	}
 	return err;
 }
@@ -331,7 +329,7 @@ static int take_all(struct dump *dump)
 	const struct flight_snapshot *snapshot = dump->snapshot;
 	int err = 0;
 
-	flight_records_walk(&snapshot->names, take_any, dump);
+	flight_records_walk(&snapshot->names, decoder_take, dump->decoder);
 	flight_records_walk(&snapshot->past, take_past, dump);
 	for (size_t i = 0; i < snapshot->count; i++)
 		flight_records_walk(&snapshot->segments[i]->records, take_record, dump);

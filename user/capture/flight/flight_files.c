@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Numbers the files; never replaces one. */
+/* Numbers the files; never replaces one. Trusts neither the names nor the contents of others. */
 #include "capture/flight/flight_files.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/host/tracefile.h"
 #include "base/grow.h"
 #include "base/log.h"
+#include "trace/read/reader.h"
 #include "base/units.h"
 
 #define ENDING ".flt"
@@ -28,7 +33,9 @@ int flight_keep_parse(const char *option, const char *text, struct flight_keep *
 	return -EINVAL;
 }
 
-const char *flight_files_ending(const char *name)
+/* Returns where the extension of a name or pattern starts: the file's number goes there. Without an
+ * extension, returns the end. */
+static const char *find_ending(const char *name)
 {
 	size_t length = strlen(name), bytes = strlen(ENDING);
 
@@ -39,7 +46,7 @@ const char *flight_files_ending(const char *name)
 /* Inserts a number before the extension of a path. */
 static int numbered(const char *path, unsigned int number, char out[PATH_MAX])
 {
-	const char *ending = flight_files_ending(path);
+	const char *ending = find_ending(path);
 	int written =
 		snprintf(out, PATH_MAX, "%.*s-%u%s", (int)(ending - path), path, number, ending);
 
@@ -90,19 +97,160 @@ static void drop_oldest(struct flight_files *files)
 	memmove(files->made, files->made + 1, files->count * sizeof(*files->made));
 }
 
-void flight_files_made(struct flight_files *files, const char *path, uint64_t bytes)
+static void drop_old(struct flight_files *files)
 {
-	char *copy = strdup(path);
-
-	if (!copy || !GROW(files->made, files->room, files->count + 1)) {
-		free(copy);
-		log_warning("%s: out of memory; --flight-keep will not remove it", path);
-		return;
-	}
-	files->made[files->count++] = (struct flight_file) { copy, bytes };
 	while (files->count > 1 &&
 	       (files->count > files->keep.files || sum(files) > files->keep.bytes))
 		drop_oldest(files);
+}
+
+static void add(struct flight_files *files, const char *path, uint64_t bytes, uint64_t changed_ns)
+{
+	char *copy = strdup(path);
+
+	if (copy && GROW(files->made, files->room, files->count + 1)) {
+		files->made[files->count++] = (struct flight_file) { copy, bytes, changed_ns };
+		return;
+	}
+	free(copy);
+	log_warning("%s: out of memory; --flight-keep will not remove it", path);
+}
+
+void flight_files_made(struct flight_files *files, const char *path, uint64_t bytes)
+{
+	add(files, path, bytes, 0);
+	drop_old(files);
+}
+
+/* --- traces of earlier runs --- */
+
+#define GLOB_BYTES (8 * NAME_MAX)
+#define DIGITS "+([0-9])"
+
+/* Adds characters that stand for themselves to an extended glob. */
+static char *add_plain(char *glob, const char *end, const char *text, size_t length)
+{
+	for (; length-- && glob + 2 < end; text++) {
+		if (strchr("\\*?[]+@!()|", *text))
+			*glob++ = '\\';
+		*glob++ = *text;
+	}
+	return glob;
+}
+
+/* Whether the name is one of this recorder's, with a number before the extension. */
+static bool is_name(const char *pattern, const char *host, const char *name)
+{
+	const char *ending = find_ending(pattern);
+	char glob[GLOB_BYTES], *at = glob, *end = glob + sizeof(glob) - 3 * sizeof(DIGITS);
+
+	for (; pattern < ending && at < end; pattern++) {
+		bool escaped = *pattern == '%';
+
+		pattern += escaped;
+		if (escaped && (*pattern == 'p' || *pattern == 't'))
+			at = stpcpy(at, DIGITS);
+		else if (escaped && *pattern == 'h')
+			at = add_plain(at, end, host, strlen(host));
+		else
+			at = add_plain(at, end, pattern, 1);
+	}
+	at = stpcpy(at, "-" DIGITS);
+	*add_plain(at, glob + sizeof(glob), ending, strlen(ending)) = 0;
+	return !fnmatch(glob, name, FNM_EXTMATCH);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool same_texts(const char *const *a, const char *const *b)
+{
+	static const char *const none[] = { NULL };
+	size_t i = 0;
+
+	a = a ? a : none;
+	b = b ? b : none;
+	while (a[i] && b[i] && !strcmp(a[i], b[i]))
+		i++;
+	return !a[i] && !b[i];
+}
+
+static bool is_own(const char *path, const struct trace_header *like)
+{
+	const struct trace_header *header;
+	struct trace_reader *reader;
+	struct trace_error error;
+	bool own;
+
+	if (trace_reader_open(&reader, path, &error))
+		return false;
+	header = trace_reader_header(reader);
+	own = header->flight.reason && same_text(header->host, like->host) &&
+	      same_text(header->start, like->start) && same_texts(header->command, like->command) &&
+	      same_texts(header->targets, like->targets);
+	trace_reader_close(reader);
+	return own;
+}
+
+static int compare_age(const void *left, const void *right)
+{
+	const struct flight_file *a = left, *b = right;
+
+	if (a->changed_ns != b->changed_ns)
+		return a->changed_ns < b->changed_ns ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+static void look_at(struct flight_files *files, const char *directory, const char *name,
+		    const struct trace_header *like)
+{
+	char path[PATH_MAX];
+	struct stat status;
+
+	if (snprintf(path, sizeof(path), "%s/%s", directory, name) < (int)sizeof(path) &&
+	    !lstat(path, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	    is_own(path, like))
+		add(files, path, status.st_size,
+		    status.st_mtim.tv_sec * 1000000000ull + status.st_mtim.tv_nsec);
+}
+
+/* Opens the directory of the traces. With the time or a pid in its name, each run has its own. */
+static DIR *open_place(const struct flight_files *files, char place[PATH_MAX])
+{
+	char path[PATH_MAX];
+	DIR *directory;
+
+	if (tracefile_name(files->pattern, files->pid, path))
+		return NULL;
+	strcpy(place, dirname(path));
+	directory = opendir(place);
+	if (!directory)
+		log_warning("%s: cannot count traces of earlier runs: %s", place, strerror(errno));
+	return directory;
+}
+
+void flight_files_find(struct flight_files *files, const struct trace_header *like)
+{
+	const char *slash = strrchr(files->pattern, '/');
+	const char *pattern = slash ? slash + 1 : files->pattern;
+	char place[PATH_MAX];
+	struct dirent *entry;
+	DIR *directory;
+
+	if (files->keep.files == UINT64_MAX && files->keep.bytes == UINT64_MAX)
+		return;
+	directory = open_place(files, place);
+	if (!directory)
+		return;
+	while ((entry = readdir(directory)))
+		if (is_name(pattern, like->host, entry->d_name))
+			look_at(files, place, entry->d_name, like);
+	closedir(directory);
+	if (files->count)
+		qsort(files->made, files->count, sizeof(*files->made), compare_age);
+	drop_old(files);
 }
 
 void flight_files_free(struct flight_files *files)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files of a flight recorder: names the next one and deletes old ones.
+ * Files of a flight recorder: names the next one and deletes old ones, those of earlier runs
+ * included.
  */
 #ifndef FAULTLINE_FLIGHT_FILES_H
 #define FAULTLINE_FLIGHT_FILES_H
@@ -9,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "trace/format/header.h"
 
 /* How much to keep: number of files and total size. UINT64_MAX: no limit. */
 struct flight_keep {
@@ -22,6 +25,7 @@ int flight_keep_parse(const char *option, const char *text, struct flight_keep *
 struct flight_file {
 	char *path;
 	uint64_t bytes;
+	uint64_t changed_ns; /* of those found */
 };
 
 struct flight_files {
@@ -33,10 +37,12 @@ struct flight_files {
 	unsigned int last; /* last number used */
 };
 
-/* Returns where the extension of a name or pattern starts: the file's number goes there. Without an
- * extension, returns the end. */
-const char *flight_files_ending(const char *name);
-
+/*
+ * Finds traces that an earlier run left: their names match the pattern, and their headers have the
+ * same host, command and targets. Other files are left alone. Deletes those beyond the limits. Call
+ * before any file is created, as the owner of the files.
+ */
+void flight_files_find(struct flight_files *files, const struct trace_header *like);
 /* Creates the next file, with the first unused number. Returns a descriptor, or a negative errno,
  * logged. The caller must run as the file's owner. */
 int flight_files_create(struct flight_files *files, char path[PATH_MAX]);

@@ -169,25 +169,25 @@ static void take_end(struct flight_past *past, const struct event_span_end *end)
 	keep_record(past, &past->ends, end->header.pid, end->id, &end->header);
 }
 
-void flight_past_take(void *context, unsigned int lane, const struct event_header *record)
+void flight_past_take(void *context, unsigned int ring, const void *record, size_t size)
 {
 	struct flight_past *past = context;
 
-	switch (record->kind) {
+	switch (((const struct event_header *)record)->kind) {
 	case RECORD_EXEC:
-		take_exec(past, (const struct event_exec *)record);
+		take_exec(past, record);
 		break;
 	case RECORD_FORK:
-		take_fork(past, (const struct event_fork *)record);
+		take_fork(past, record);
 		break;
 	case RECORD_EXIT:
-		take_exit(past, (const struct event_exit *)record);
+		take_exit(past, record);
 		break;
 	case RECORD_SPAN_BEGIN:
-		take_begin(past, (const struct event_span *)record);
+		take_begin(past, record);
 		break;
 	case RECORD_SPAN_END:
-		take_end(past, (const struct event_span_end *)record);
+		take_end(past, record);
 		break;
 	case RECORD_DEVICE:
 		keep_record(past, &past->devices, ((const struct event_device *)record)->dev, 0,

@@ -22,8 +22,8 @@ struct flight_past {
 
 void flight_past_free(struct flight_past *past);
 
-/* Takes an evicted record. A flight_record_fn; the context is the past. */
-void flight_past_take(void *past, unsigned int lane, const struct event_header *record);
+/* Takes an evicted record. A ring_record_fn; the context is the past. */
+void flight_past_take(void *past, unsigned int ring, const void *record, size_t size);
 
 /*
  * Passes the state to `take` as records: processes as present from `from_ns` on, spans as begun at

@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 #include "capture/flight/flight_records.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 
-struct entry {
-	uint32_t bytes; /* to the next entry */
-	uint32_t lane;
-};
-
-void flight_records_add(void *context, unsigned int lane, const void *record, size_t size)
+static size_t record_bytes(size_t size)
 {
-	size_t bytes = (sizeof(struct entry) + size + 7) & ~(size_t)7;
-	struct flight_records *records = context;
-	const struct entry entry = { bytes, lane };
+	return (size + 7) & ~(size_t)7;
+}
 
-	if (!GROW(records->memory, records->room, records->bytes + bytes)) {
+void flight_records_add(void *context, unsigned int ring, const void *record, size_t size)
+{
+	struct flight_records *records = context;
+
+	if (!GROW(records->memory, records->room, records->bytes + record_bytes(size))) {
 		records->incomplete = true;
 		return;
 	}
-	memcpy(records->memory + records->bytes, &entry, sizeof(entry));
-	memcpy(records->memory + records->bytes + sizeof(entry), record, size);
-	records->bytes += bytes;
+	memcpy(records->memory + records->bytes, record, size);
+	records->bytes += record_bytes(size);
 }
 
-void flight_records_walk(const struct flight_records *records, flight_record_fn take, void *context)
+void flight_records_fit(struct flight_records *records)
 {
-	const char *at = records->memory, *end = at + records->bytes;
+	char *memory = records->bytes ? realloc(records->memory, records->bytes) : NULL;
 
-	while (at < end) {
-		struct entry entry;
+	if (!memory)
+		return;
+	records->memory = memory;
+	records->room = records->bytes;
+}
 
-		memcpy(&entry, at, sizeof(entry));
-		take(context, entry.lane, (const struct event_header *)(at + sizeof(entry)));
-		at += entry.bytes;
+void flight_records_walk(const struct flight_records *records, ring_record_fn take, void *context)
+{
+	for (size_t at = 0; at < records->bytes;) {
+		const struct event_header *record = (const void *)(records->memory + at);
+
+		take(context, 0, record, record->size);
+		at += record_bytes(record->size);
 	}
 }
 

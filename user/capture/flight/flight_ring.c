@@ -11,6 +11,7 @@
 #include "base/log.h"
 
 #define WRITER_LANES 8
+#define RETRY_NS 1000000000ull
 
 /* --- segments --- */
 
@@ -44,35 +45,54 @@ static int open_trace(struct flight_segment *segment, const struct trace_header 
 		.context = segment,
 	};
 
+	int err;
+
 	segment->fd = memfd_create("flight", MFD_CLOEXEC);
-	return segment->fd < 0 ? -errno
-			       : trace_writer_open(&segment->writer, segment->fd, header, &options);
+	err = segment->fd < 0 ? -errno
+			      : trace_writer_open(&segment->writer, segment->fd, header, &options);
+	if (err && segment->fd >= 0)
+		close(segment->fd);
+	segment->fd = err ? -1 : segment->fd;
+	return err;
 }
 
-/* Returns the segment that is being filled; NULL if out of memory. Its thread inherits the
- * privileges of the caller, which has dropped them. */
+/* Opens the trace of the current segment. The threads that it takes inherit the privileges of the
+ * draining thread. */
+static void try_to_open(struct flight_ring *ring)
+{
+	struct flight_segment *segment = ring->current;
+	int err = 0;
+
+	if (!ring->decoder)
+		err = decoder_open(&ring->decoder, NULL, ring->lanes, ring->page_bytes);
+	if (!err)
+		err = open_trace(segment, &ring->header);
+	if (!err)
+		decoder_write_to(ring->decoder, segment->writer);
+	else if (!ring->failed)
+		log_error("flight recorder: no memory for events: %s; they count as lost",
+			  strerror(-err));
+	ring->failed |= err != 0;
+}
+
+/* Returns the segment that is being filled; NULL if out of memory. */
 static struct flight_segment *current(struct flight_ring *ring)
 {
 	struct flight_segment *segment = ring->current;
-	int err;
 
 	if (segment)
 		return segment;
 	segment = calloc(1, sizeof(*segment));
 	if (!segment)
 		return NULL;
+	segment->fd = -1;
 	segment->users = 1;
 	segment->number = ring->next_number++;
 	segment->names = &ring->names;
 	segment->sums.page_bytes = ring->page_bytes;
-	err = open_trace(segment, &ring->header);
-	if (err && !ring->failed) {
-		ring->failed = true;
-		log_error("flight recorder: no memory for events: %s; they count as lost",
-			  strerror(-err));
-	}
-	decoder_write_to(ring->decoder, segment->writer);
-	return ring->current = segment;
+	ring->current = segment;
+	try_to_open(ring);
+	return segment;
 }
 
 /* Ends the trace of a segment and maps it. */
@@ -96,15 +116,16 @@ static int finish(struct flight_segment *segment, size_t operation_count)
 	return 0;
 }
 
-static void note_event(void *context, unsigned int lane, const struct event_header *record)
+static void note_event(void *context, unsigned int ring, const void *record, size_t size)
 {
+	const struct event_header *header = record;
 	struct flight_segment *segment = context;
 
-	if (!flight_record_is_event(record))
+	if (!flight_record_is_event(header))
 		return;
 	segment->events++;
-	if (record->time_ns > segment->end_ns)
-		segment->end_ns = record->time_ns;
+	if (header->time_ns > segment->end_ns)
+		segment->end_ns = header->time_ns;
 }
 
 /* Without its end, the trace is useless: all its rows are lost. */
@@ -143,6 +164,7 @@ static void close_segment(struct flight_segment *segment, size_t operation_count
 		close(segment->fd);
 	segment->fd = -1;
 	flight_records_walk(&segment->records, note_event, segment);
+	flight_records_fit(&segment->records);
 }
 
 static size_t bytes_of(const struct flight_segment *segment)
@@ -152,8 +174,8 @@ static size_t bytes_of(const struct flight_segment *segment)
 
 /* --- the ring --- */
 
-int flight_ring_open(struct flight_ring *ring, size_t bytes, unsigned int lanes,
-		     const struct trace_header *header)
+void flight_ring_open(struct flight_ring *ring, size_t bytes, unsigned int lanes,
+		      const struct trace_header *header)
 {
 	memset(ring, 0, sizeof(*ring));
 	flight_names_init(&ring->names);
@@ -162,7 +184,7 @@ int flight_ring_open(struct flight_ring *ring, size_t bytes, unsigned int lanes,
 	ring->page_bytes = sysconf(_SC_PAGESIZE);
 	ring->header = *header;
 	ring->header.mount_count = 0;
-	return decoder_open(&ring->decoder, NULL, lanes, ring->page_bytes);
+	ring->lanes = lanes;
 }
 
 void flight_ring_close(struct flight_ring *ring)
@@ -232,15 +254,21 @@ void flight_ring_name(struct flight_ring *ring, const struct event_file *file)
 bool flight_ring_look(struct flight_ring *ring, uint64_t now_ns)
 {
 	const struct flight_segment *segment = ring->current;
-	int err = 0;
+	size_t bytes;
 
 	if (!segment)
 		return false;
-	if (segment->writer)
-		err = trace_writer_tick(segment->writer, now_ns);
-	return err || segment->records.bytes +
-				      (segment->writer ? trace_writer_bytes(segment->writer) : 0) >=
-			      ring->limit / FLIGHT_SEGMENTS;
+	if (!segment->writer && now_ns >= ring->retry_ns) {
+		ring->retry_ns = now_ns + RETRY_NS;
+		try_to_open(ring);
+	}
+	bytes = segment->records.bytes;
+	if (segment->writer) {
+		if (trace_writer_tick(segment->writer, now_ns))
+			return true; /* the next one may find memory */
+		bytes += trace_writer_bytes(segment->writer);
+	}
+	return bytes >= ring->limit / FLIGHT_SEGMENTS;
 }
 
 struct flight_segment *flight_ring_cut(struct flight_ring *ring)

@@ -33,7 +33,7 @@ struct flight_segment {
 	uint64_t number;
 	struct flight_names *names;
 	struct trace_writer *writer;   /* NULL: it is closed, or could not be opened */
-	int fd;			       /* -1: closed */
+	int fd;			       /* -1: none */
 	const uint8_t *trace;	       /* once closed; its totals are those of `sums` */
 	size_t bytes;		       /* of the trace */
 	struct flight_records records; /* all with a state; the trace has all others */
@@ -53,16 +53,17 @@ struct flight_ring {
 	uint64_t from_ns;	 /* all events that ended later are there; 0: nothing was evicted */
 	uint64_t evicted;	 /* events */
 	uint64_t next_number;
-	struct decoder *decoder;
+	struct decoder *decoder;    /* NULL: not needed yet */
 	struct trace_header header; /* of the segments */
-	unsigned int page_bytes;
-	bool failed; /* a segment could not be opened, and this was logged */
+	unsigned int page_bytes, lanes;
+	uint64_t retry_ns; /* when to try again to open a segment's trace */
+	bool failed;	   /* one could not be opened, and this was logged */
 };
 
-/* `bytes` limits the memory for events. The caller owns what the header points to. Returns 0 or a
- * negative errno. The other functions are called by the draining thread. */
-int flight_ring_open(struct flight_ring *ring, size_t bytes, unsigned int lanes,
-		     const struct trace_header *header);
+/* `bytes` limits the memory for events. The caller owns what the header points to. The other
+ * functions are called by the draining thread. */
+void flight_ring_open(struct flight_ring *ring, size_t bytes, unsigned int lanes,
+		      const struct trace_header *header);
 void flight_ring_close(struct flight_ring *ring); /* all zeroes is fine */
 
 /* Take a whole record of any kind but names, or slots. */

@@ -180,10 +180,22 @@ static bool is_idle(const struct flight_triggers *triggers, const struct standin
 	return true;
 }
 
+/* Entries below all limits go, or the table would keep growing. */
+static void drop_idle(struct flight_triggers *triggers)
+{
+	const struct flight_item *item;
+	size_t at = 0;
+
+	while ((item = flight_table_next(&triggers->who, &at)))
+		if (is_idle(triggers, item->value)) {
+			flight_table_remove(&triggers->who, item->key, item->key2);
+			at--; /* a later one may have moved up */
+		}
+}
+
 bool flight_triggers_end(struct flight_triggers *triggers, uint64_t now_ns, uint64_t *who,
 			 char reason[FLIGHT_REASON_BYTES])
 {
-	struct flight_table kept = { .seed = triggers->who.seed };
 	const struct flight_item *item;
 	bool over = false;
 	size_t at = 0;
@@ -194,7 +206,7 @@ bool flight_triggers_end(struct flight_triggers *triggers, uint64_t now_ns, uint
 		return false;
 	}
 	while ((item = flight_table_next(&triggers->who, &at))) {
-		struct standing *standing = item->value, *goes_on;
+		struct standing *standing = item->value;
 		char why[FLIGHT_REASON_BYTES];
 
 		if (is_over(triggers, standing, now_ns, why) && (!over || item->key < *who)) {
@@ -202,16 +214,9 @@ bool flight_triggers_end(struct flight_triggers *triggers, uint64_t now_ns, uint
 			strcpy(reason, why);
 			over = true;
 		}
-		/* Drops entries below all limits, or the table would keep growing. */
-		goes_on = is_idle(triggers, standing) ? NULL : malloc(sizeof(*goes_on));
-		if (!goes_on)
-			continue;
-		*goes_on = *standing;
-		memset(goes_on->sums, 0, sizeof(goes_on->sums));
-		flight_table_put(&kept, item->key, 0, goes_on);
+		memset(standing->sums, 0, sizeof(standing->sums));
 	}
-	flight_table_free(&triggers->who);
-	triggers->who = kept;
+	drop_idle(triggers);
 	triggers->begun_ns = now_ns;
 	return over;
 }

@@ -42,14 +42,15 @@ struct past_order {
 
 /* An older record may come after kept ones, if its ring was drained later: it belongs to the past,
  * too. The past takes it again when it is evicted, which changes nothing. */
-static void sort_record(void *context, unsigned int lane, const struct event_header *record)
+static void sort_record(void *context, unsigned int ring, const void *record, size_t size)
 {
+	const struct event_header *header = record;
 	struct past_order *sorting = context;
 
-	if (record->time_ns >= sorting->from_ns || flight_record_is_identity(record))
+	if (header->time_ns >= sorting->from_ns || flight_record_is_identity(header))
 		return;
-	sorting->before += flight_record_is_event(record);
-	flight_past_take(sorting->past, lane, record);
+	sorting->before += flight_record_is_event(header);
+	flight_past_take(sorting->past, ring, record, size);
 }
 
 /* Caller holds the lock. */
