@@ -280,17 +280,20 @@ static void take_waiting_fault(struct dump *dump, const struct event_in_flight *
 static void take_waiting_call(struct dump *dump, const struct event_in_flight *row)
 {
 	struct {
-		struct event_syscall_path event;
+		struct event_syscall_path event; /* struct event_async is alike */
 		char text[IN_FLIGHT_PATH_BYTES];
 	} record = { 0 };
 	struct event_syscall *call = &record.event.call;
 	size_t path_bytes = strnlen(row->path, sizeof(record.text));
+	bool async = row->flags & IN_FLIGHT_ASYNC;
 
 	memcpy(record.event.text, row->path, path_bytes);
 	record.event.path_bytes = path_bytes;
 	*call = (struct event_syscall) {
 		.header = { .time_ns = row->start_ns,
-			    .kind = path_bytes ? RECORD_SYSCALL_PATH : RECORD_SYSCALL,
+			    .kind = async	 ? RECORD_ASYNC
+				    : path_bytes ? RECORD_SYSCALL_PATH
+						 : RECORD_SYSCALL,
 			    .pid = row->pid,
 			    .tid = row->tid },
 		.duration_ns = dump->snapshot->to_ns - row->start_ns,
@@ -302,7 +305,7 @@ static void take_waiting_call(struct dump *dump, const struct event_in_flight *r
 			 (row->flags & IN_FLIGHT_BEFORE ? TRACE_OP_BEFORE : 0) |
 			 (path_bytes + 1 >= IN_FLIGHT_PATH_BYTES ? TRACE_OP_PATH_CUT : 0),
 	};
-	call->header.size = path_bytes ? sizeof(record.event) + path_bytes : sizeof(*call);
+	call->header.size = async || path_bytes ? sizeof(record.event) + path_bytes : sizeof(*call);
 	op_sums_add_record(&dump->sums, &call->header);
 	decoder_take(dump->decoder, 0, call, call->header.size);
 }
