@@ -172,8 +172,8 @@ static int take_events(void *state, const struct event *events, size_t count)
 }
 
 /*
- * The model itself judges times, durations and processes: rows of forks and of the page cache are
- * of no process to the walk, instants have no duration, and byte rates include short operations.
+ * The model itself judges times, durations and processes: rows of forks and of the page cache have
+ * no process for the walk, instants have no duration, and byte rates include short operations.
  * Before that the cursor may skip blocks of other processes.
  */
 static int open_filter(struct model *model, struct walk *walk, struct trace_error *error)
