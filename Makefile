@@ -71,7 +71,12 @@ MONITOR_PROGRAMS := $(HTML)/format.js $(HTML)/element.js \
 MONITOR_STYLES := $(HTML)/palette.css $(MONITOR)/style.css
 MONITOR_PAGE := $(BUILD)/monitor_page.c
 
-CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o) $(HTML_PAGE:.c=.o)
+# The list of findings: their rules, by `order`.
+FINDINGS := $(wildcard user/analysis/finding/finding_*.c)
+FINDING_LIST := $(BUILD)/finding_list.c
+
+CORE_MADE := $(HTML_PAGE) $(FINDING_LIST)
+CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o) $(CORE_MADE:.c=.o)
 CAPTURE_OBJECTS := $(CAPTURE_SOURCES:%.c=$(BUILD)/%.o)
 MONITOR_OBJECTS := $(MONITOR_SOURCES:%.c=$(BUILD)/%.o) $(MONITOR_PAGE:.c=.o)
 COMMAND_OBJECTS := $(COMMAND_SOURCES:%.c=$(BUILD)/%.o)
@@ -157,7 +162,15 @@ $(MONITOR_PAGE): $(HTML)/make_page.py $(MONITOR)/page.html $(MONITOR_STYLES) $(M
 	$(call say,PAGE,$@)mkdir -p $(@D)
 	$(Q)$(PYTHON3) $< $@ monitor_page $(MONITOR)/page.html $(MONITOR_STYLES) $(MONITOR_PROGRAMS)
 
-$(HTML_PAGE:.c=.o) $(MONITOR_PAGE:.c=.o): %.o: %.c
+$(FINDING_LIST): $(FINDINGS) Makefile
+	$(call say,LIST,$@)mkdir -p $(@D)
+	$(Q)awk '/^const struct finding_rule finding_/ { name = $$4 } /^\t\.order = / { print $$3 + 0, name }' \
+		$(FINDINGS) | sort -n | awk 'BEGIN { print "#include \"analysis/finding/finding.h\"" } \
+		{ print "extern const struct finding_rule " $$2 ";"; rules = rules "\t&" $$2 ",\n" } \
+		END { print "const struct finding_rule *const finding_rules[] = {\n" rules "\tNULL\n};"; \
+		print "const size_t finding_rule_count = " NR ";" }' >$@
+
+$(CORE_MADE:.c=.o) $(MONITOR_PAGE:.c=.o): %.o: %.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 $(D3):
@@ -378,7 +391,7 @@ FUZZ_EVERY ?= 20
 FUZZ_SECONDS ?= 20
 FUZZ_TRACES ?= $(wildcard tests/golden/*.flt)
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
-FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES) $(HTML_PAGE:$(BUILD)/%=%)
+FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES) $(CORE_MADE:$(BUILD)/%=%)
 FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(FUZZ)/%.o)
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. -O1 -g \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) -fsanitize=fuzzer,address,undefined \

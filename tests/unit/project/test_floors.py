@@ -53,7 +53,6 @@ APART = ("analysis/", "output/"), "capture/"
 TANGLED = {
     "analysis/devices",
     "analysis/events",
-    "analysis/finding",
     "capture/drain",
 }
 

@@ -302,15 +302,6 @@ static bool is_of_waits(const char *id)
 	return false;
 }
 
-static const struct finding_rule *rule_of(const char *id)
-{
-	size_t i = 0;
-
-	while (strcmp(finding_rules[i]->id, id))
-		i++;
-	return finding_rules[i];
-}
-
 /* True if the finding rests on so few operations that only their time triggered it. */
 static bool is_of_few(const struct report *report, const char *id)
 {
@@ -336,7 +327,7 @@ static void compare_finding(const struct report *whole, const struct report *par
 	if (!apart && is_of_waits(id))
 		return;
 	/* Overlapping runs sum their times, which makes shares larger. */
-	if (!apart && (!strcmp(id, "metadata-heavy") || rule_of(id)->file_group))
+	if (!apart && (!strcmp(id, "metadata-heavy") || finding_rule_named(id)->files.takes))
 		return;
 	/* A few slow operations count by their share of the run, which leaves out files whose size
 	 * changed between runs.

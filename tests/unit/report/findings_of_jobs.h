@@ -6,18 +6,18 @@
 #ifndef FAULTLINE_FINDINGS_OF_JOBS_H
 #define FAULTLINE_FINDINGS_OF_JOBS_H
 
-#include "findings_made.h"
+#include "finding_cases.h"
 
 /* --- the trace itself --- */
 
-static void async_not_traced(struct made_trace *made, bool sound)
+FINDING_CASE("async-not-traced", async_not_traced)
 {
 	made->operations[M_URING].count = sound ? 0 : 3;
 	made->operations[M_URING].submissions = sound ? 0 : 500;
 }
 
 /* A worker dies of SIGBUS as it stores to a full tmpfs, or is terminated. */
-static void killed(struct made_trace *made, bool sound)
+FINDING_CASE("killed", killed)
 {
 	add_file(made, 1, 16 * MIB, "/dev/shm/torch_0");
 	made_fork(made, 20, 10, 11);
@@ -27,14 +27,14 @@ static void killed(struct made_trace *made, bool sound)
 }
 
 /* The kernel runs out of memory. */
-static void killed_for_memory(struct made_trace *made, bool sound)
+FINDING_CASE("killed", killed_for_memory)
 {
 	made_fork(made, 20, 10, 11);
 	EXIT(made, .time = 200 * US, .pid = 11, .comm = "worker", .code = sound ? 2 : 9);
 }
 
 /* A read that has not returned when the recording ends, or one that failed after the same time. */
-static void still_waiting(struct made_trace *made, bool sound)
+FINDING_CASE("still-waiting", still_waiting)
 {
 	add_file(made, 1, MIB, "/data/a");
 	CALL(made, .time = 100, .dur = 3000 * MS, .pid = 10, .op = M_PREAD, .file = 1,
@@ -42,7 +42,7 @@ static void still_waiting(struct made_trace *made, bool sound)
 }
 
 /* The same operations, one at a time or eight at once. */
-static void shallow_queue(struct made_trace *made, bool sound)
+FINDING_CASE("shallow-queue", shallow_queue)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 2000; i++)
@@ -67,13 +67,13 @@ static void add_readahead(struct made_trace *made, const char *path, bool used)
 	}
 }
 
-static void readahead_unused(struct made_trace *made, bool sound)
+FINDING_CASE("readahead-unused", readahead_unused)
 {
 	add_readahead(made, "/data/a", sound);
 }
 
 /* Most fetched pages were mapped by fault-around, and perhaps used. */
-static void readahead_mapped(struct made_trace *made, bool sound)
+FINDING_CASE("readahead-unused", readahead_mapped)
 {
 	add_file(made, 1, 256 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 16; i++) {
@@ -91,7 +91,7 @@ static void readahead_mapped(struct made_trace *made, bool sound)
 }
 
 /* The dynamic loader's reads cannot be tuned. */
-static void readahead_of_library(struct made_trace *made, bool sound)
+FINDING_CASE("readahead-unused", readahead_of_library)
 {
 	add_readahead(made, sound ? "/usr/lib/liba.so" : "/data/a.sob", false);
 }
@@ -118,29 +118,29 @@ static void add_requests(struct made_trace *made, uint64_t processes, uint64_t c
 	}
 }
 
-static void device_errors(struct made_trace *made, bool sound)
+FINDING_CASE("device-errors", device_errors)
 {
 	REQUEST(made, .time = 100, .dur = MS, .pid = 10, .op = M_REQUEST_WRITE, .bytes = MIB,
 		.dev = 8 << 20, .status = sound ? 0 : 10);
 }
 
-static void device_slow(struct made_trace *made, bool sound)
+FINDING_CASE("device-slow", device_slow)
 {
 	add_requests(made, 1, 60, US, sound ? 5 * MS : 12 * MS);
 }
 
-static void device_slow_few(struct made_trace *made, bool sound)
+FINDING_CASE("device-slow", device_slow_few)
 {
 	add_requests(made, 1, 6, US, sound ? 5 * MS : 60 * MS);
 }
 
-static void device_overloaded(struct made_trace *made, bool sound)
+FINDING_CASE("device-overloaded", device_overloaded)
 {
 	add_requests(made, 2, 100, sound ? US : 4 * MS, MS);
 }
 
 /* Many requests at once, from two waiting processes or one single-threaded operation. */
-static void device_overloaded_by_one(struct made_trace *made, bool sound)
+FINDING_CASE("device-overloaded", device_overloaded_by_one)
 {
 	add_file(made, 1, 256 * MIB, "/data/a");
 	made_fork(made, 20, 10, 11);
@@ -155,7 +155,7 @@ static void device_overloaded_by_one(struct made_trace *made, bool sound)
 }
 
 /* One thread with ten operations in flight, or one at a time. */
-static void device_overloaded_async(struct made_trace *made, bool sound)
+FINDING_CASE("device-overloaded", device_overloaded_async)
 {
 	device_overloaded_by_one(made, true);
 	for (uint64_t i = 0; i < 100; i++)
@@ -164,7 +164,7 @@ static void device_overloaded_async(struct made_trace *made, bool sound)
 		     .result = 4096, .flags = TRACE_OP_DIRECT);
 }
 
-static void requests_small(struct made_trace *made, bool sound)
+FINDING_CASE("requests-small", requests_small)
 {
 	const uint64_t bytes = sound ? 256 * 1024 : 16 * 1024;
 
@@ -194,19 +194,19 @@ static void flush_each(struct made_trace *made, uint64_t syncs, uint64_t flush_n
 	       .flushes = 60, .flush_ns = flush_ns);
 }
 
-static void flushes(struct made_trace *made, bool sound)
+FINDING_CASE("flushes", flushes)
 {
 	flush_each(made, 60, sound ? MS : 200 * MS);
 }
 
 /* Other processes sync as well. */
-static void flushes_of_others(struct made_trace *made, bool sound)
+FINDING_CASE("flushes", flushes_of_others)
 {
 	flush_each(made, sound ? 10 : 30, 200 * MS);
 }
 
 /* Two programs started by a shell, concurrently or one after the other. */
-static void device_shared(struct made_trace *made, bool sound)
+FINDING_CASE("device-shared", device_shared)
 {
 	for (uint64_t i = 0; i < 2; i++) {
 		const uint64_t pid = 20 + i, at = 100 + (sound ? i * 200 * MS : i);
@@ -242,18 +242,18 @@ static void add_beside_others(struct made_trace *made, unsigned int op, uint64_t
 }
 
 /* Traffic that is not the run's belongs to others, or to the journal that its syncs commit. */
-static void device_shared_journal(struct made_trace *made, bool sound)
+FINDING_CASE("device-shared", device_shared_journal)
 {
 	add_beside_others(made, M_REQUEST_WRITE, 9 * MS, sound ? 40 * MIB : 0);
 }
 
 /* Other traffic hardly delays a run that has few requests of its own. */
-static void device_shared_little(struct made_trace *made, bool sound)
+FINDING_CASE("device-shared", device_shared_little)
 {
 	add_beside_others(made, M_REQUEST_READ, sound ? MS : 9 * MS, 0);
 }
 
-static void tracer_cost(struct made_trace *made, bool sound)
+FINDING_CASE("tracer-cost", tracer_cost)
 {
 	made->operations[M_ANONYMOUS].count = sound ? 1000 : 2000000; /* 300 ms on 2 CPUs */
 }
@@ -274,17 +274,17 @@ static void add_epochs(struct made_trace *made, uint64_t later_fetched)
 	}
 }
 
-static void epoch_from_storage(struct made_trace *made, bool sound)
+FINDING_CASE("epoch-from-storage", epoch_from_storage)
 {
 	add_epochs(made, sound ? 2 * MIB : 10 * MIB);
 }
 
-static void epoch_from_memory(struct made_trace *made, bool sound)
+FINDING_CASE("epoch-from-memory", epoch_from_memory)
 {
 	add_epochs(made, sound ? 2 * MIB : 0);
 }
 
-static void sync_checkpoint(struct made_trace *made, bool sound)
+FINDING_CASE("sync-checkpoint", sync_checkpoint)
 {
 	SPAN(made, .begin = 100, .end = 100 * MS, .pid = 10, .id = 1, .name = "save",
 	     .category = "checkpoint");
@@ -317,17 +317,17 @@ static void add_loader(struct made_trace *made, bool waits, bool reads)
 	made_fork(made, 50, 10, 20);
 }
 
-static void loader_io(struct made_trace *made, bool sound)
+FINDING_CASE("loader-io", loader_io)
 {
 	add_loader(made, true, !sound);
 }
 
-static void loader_preprocessing(struct made_trace *made, bool sound)
+FINDING_CASE("loader-preprocessing", loader_preprocessing)
 {
 	add_loader(made, true, sound);
 }
 
-static void loader_idle(struct made_trace *made, bool sound)
+FINDING_CASE("loader-idle", loader_idle)
 {
 	add_loader(made, sound, false);
 }
@@ -335,7 +335,7 @@ static void loader_idle(struct made_trace *made, bool sound)
 /* Four workers that the loop waits for, with as many spans each; nested spans are part of the outer
  * one.
  */
-static void worker_slow(struct made_trace *made, bool sound)
+FINDING_CASE("worker-slow", worker_slow)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 10; i++) {
@@ -360,7 +360,7 @@ static void worker_slow(struct made_trace *made, bool sound)
 		made_fork(made, 50, 10, 20 + worker);
 }
 
-static void accelerator_idle(struct made_trace *made, bool sound)
+FINDING_CASE("accelerator-idle", accelerator_idle)
 {
 	for (uint64_t i = 0; i < 10; i++)
 		SPAN(made, .begin = 100 + i * 100 * MS,
@@ -368,7 +368,7 @@ static void accelerator_idle(struct made_trace *made, bool sound)
 		     .name = "step", .category = "compute");
 }
 
-static void straggler(struct made_trace *made, bool sound)
+FINDING_CASE("straggler", straggler)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
 	for (uint64_t rank = 0; rank < 3; rank++) {
@@ -380,7 +380,7 @@ static void straggler(struct made_trace *made, bool sound)
 }
 
 /* No rank marks spans. Rank 2 always takes longer; sound: for as many bytes as the others. */
-static void ranks_uneven(struct made_trace *made, bool sound)
+FINDING_CASE("ranks-uneven", ranks_uneven)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
 	for (uint64_t rank = 0; rank < 4; rank++) {
@@ -393,7 +393,7 @@ static void ranks_uneven(struct made_trace *made, bool sound)
 }
 
 /* One rank takes longer for the same bytes; sound: because it fetches them for all. */
-static void rank_slow(struct made_trace *made, bool sound)
+FINDING_CASE("rank-slow", rank_slow)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
 	for (uint64_t rank = 0; rank < 4; rank++) {
@@ -405,7 +405,7 @@ static void rank_slow(struct made_trace *made, bool sound)
 }
 
 /* The same through mappings: each rank with its own file, or all with the same. */
-static void ranks_uneven_mapped(struct made_trace *made, bool sound)
+FINDING_CASE("ranks-uneven", ranks_uneven_mapped)
 {
 	for (uint64_t rank = 0; rank < 4; rank++) {
 		const uint64_t faults = rank == 2 ? 80 : 10;

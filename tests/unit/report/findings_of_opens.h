@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "findings_made.h"
+#include "finding_cases.h"
 
-static void many_small_files(struct made_trace *made, bool sound)
+FINDING_CASE("many-small-files", many_small_files)
 {
 	static char paths[1000][32];
 
@@ -24,7 +24,7 @@ static void many_small_files(struct made_trace *made, bool sound)
 }
 
 /* PyTorch checkpoints, which share the suffix of Python's path lists. */
-static void some_small_checkpoints(struct made_trace *made, bool sound)
+FINDING_CASE("many-small-files", some_small_checkpoints)
 {
 	static char paths[200][32];
 
@@ -41,7 +41,7 @@ static void some_small_checkpoints(struct made_trace *made, bool sound)
 }
 
 /* Read once more by the process that wrote them. */
-static void many_small_files_made(struct made_trace *made, bool sound)
+FINDING_CASE("many-small-files", many_small_files_made)
 {
 	many_small_files(made, false);
 	for (uint64_t i = 0; i < 1000; i++)
@@ -67,21 +67,21 @@ static void read_named(struct made_trace *made, const char *names)
 	}
 }
 
-static void many_small_documents(struct made_trace *made, bool sound)
+FINDING_CASE("many-small-files", many_small_documents)
 {
 	read_named(made, sound ? "/usr/local/lib/python3.12/m%llu.json"
 			       : "/usr/share/doc/p%llu/copyright");
 }
 
 /* Sources are training data, except imported ones. */
-static void many_small_sources(struct made_trace *made, bool sound)
+FINDING_CASE("many-small-files", many_small_sources)
 {
 	if (sound)
 		add_file(made, 2000, 20 * KIB, "/data/code/__pycache__/m1.cpython-312.pyc");
 	read_named(made, "/data/code/m%llu.py");
 }
 
-static void opened_again(struct made_trace *made, bool sound)
+FINDING_CASE("opened-again", opened_again)
 {
 	add_file(made, 1, MIB, "/data/a.h5");
 	CALLS(made, 100, .count = sound ? 8 : 1000, .op = M_OPENAT, .result = 3, .dur = 5 * US);
@@ -89,7 +89,7 @@ static void opened_again(struct made_trace *made, bool sound)
 }
 
 /* After each open the header is read again and parsed; sound: in no time. */
-static void opened_again_parsed(struct made_trace *made, bool sound)
+FINDING_CASE("opened-again", opened_again_parsed)
 {
 	add_file(made, 1, 64 * MIB, "/data/a.npz");
 	for (uint64_t i = 0; i < 40; i++) {
@@ -105,21 +105,21 @@ static void opened_again_parsed(struct made_trace *made, bool sound)
 	}
 }
 
-static void opened_again_few(struct made_trace *made, bool sound)
+FINDING_CASE("opened-again", opened_again_few)
 {
 	add_file(made, 1, MIB, "/data/a.h5");
 	CALLS(made, 100, .count = 6, .op = M_OPENAT, .result = 3, .dur = sound ? 5 * US : 60 * MS);
 }
 
 /* Waiting for locks is not a cost of opens. */
-static void opened_again_locked(struct made_trace *made, bool sound)
+FINDING_CASE("opened-again", opened_again_locked)
 {
 	add_file(made, 1, MIB, "/data/a.lock");
 	CALLS(made, 100, .count = 6, .op = M_OPENAT, .result = 3, .dur = 5 * US);
 	CALLS(made, 200 * MS, .count = 6, .op = sound ? M_FLOCK : M_FSTAT, .dur = 60 * MS);
 }
 
-static void opened_some_times(struct made_trace *made, bool sound)
+FINDING_CASE("opened-again", opened_some_times)
 {
 	add_file(made, 1, MIB, "/data/d.npz");
 	CALLS(made, 100, .count = 300, .op = M_OPENAT, .result = 3, .dur = sound ? 5 * US : MS);
@@ -134,13 +134,13 @@ static void add_listings(struct made_trace *made, uint64_t count, uint64_t each_
 	      .dur = each_ns);
 }
 
-static void opened_again_listed(struct made_trace *made, bool sound)
+FINDING_CASE("opened-again", opened_again_listed)
 {
 	add_listings(made, 1000, sound ? 50 * US : US);
 }
 
 /* Each Python start lists its module directories. */
-static void listed_by_python(struct made_trace *made, bool sound)
+FINDING_CASE("listed-again", listed_by_python)
 {
 	add_file(made, 1, 4096,
 		 sound ? "/home/u/env/lib/python3.11/site-packages/pandas" : "/home/u/data");
@@ -148,17 +148,17 @@ static void listed_by_python(struct made_trace *made, bool sound)
 	CALLS(made, 100 * MS, .count = 60, .op = M_GETDENTS, .bytes = 32 * KIB, .dur = 3 * MS);
 }
 
-static void listed_again(struct made_trace *made, bool sound)
+FINDING_CASE("listed-again", listed_again)
 {
 	add_listings(made, sound ? 1 : 20, sound ? 60 * MS : 3 * MS);
 }
 
-static void listed_again_few(struct made_trace *made, bool sound)
+FINDING_CASE("listed-again", listed_again_few)
 {
 	add_listings(made, 3, sound ? 100 * US : 60 * MS);
 }
 
-static void metadata_heavy(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-heavy", metadata_heavy)
 {
 	add_file(made, 1, MIB, "/data/a");
 	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
@@ -166,14 +166,14 @@ static void metadata_heavy(struct made_trace *made, bool sound)
 	      .dur = sound ? 8 * MS : 100 * US);
 }
 
-static void metadata_heavy_few(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-heavy", metadata_heavy_few)
 {
 	add_file(made, 1, MIB, "/data/a");
 	CALLS(made, 100, .count = 60, .op = M_FSTAT, .dur = sound ? 20 * US : 8 * MS);
 }
 
 /* Data read through a mapping counts, too; loading a program does not. */
-static void metadata_beside_faults(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-heavy", metadata_beside_faults)
 {
 	add_file(made, 1, 64 * MIB, sound ? "/data/a" : "/usr/lib/liba.so");
 	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
@@ -182,7 +182,7 @@ static void metadata_beside_faults(struct made_trace *made, bool sound)
 }
 
 /* Half of the time goes to data; in the other half calls wait for the device, or for nothing. */
-static void metadata_cold(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-cold", metadata_cold)
 {
 	add_file(made, 1, MIB, "/data/a");
 	for (uint64_t i = 0; i < 50; i++) {
@@ -198,7 +198,7 @@ static void metadata_cold(struct made_trace *made, bool sound)
 }
 
 /* The dominant cost is reported once. */
-static void metadata_cold_alone(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-cold", metadata_cold_alone)
 {
 	metadata_cold(made, false);
 	if (sound)
@@ -206,7 +206,7 @@ static void metadata_cold_alone(struct made_trace *made, bool sound)
 }
 
 /* Lookups of programs next to loading them, which is then reported instead, or without it. */
-static void metadata_cold_of_start(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-cold", metadata_cold_of_start)
 {
 	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 64 * MIB,
 		 .path = "/usr/lib/liba.so");
@@ -223,7 +223,7 @@ static void metadata_cold_of_start(struct made_trace *made, bool sound)
 }
 
 /* Punching holes waits for writes to the range: no metadata comes from storage. */
-static void metadata_cold_holes(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-cold", metadata_cold_holes)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 50; i++) {
@@ -237,7 +237,7 @@ static void metadata_cold_holes(struct made_trace *made, bool sound)
 	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
 }
 
-static void failed_lookups(struct made_trace *made, bool sound)
+FINDING_CASE("failed-lookups", failed_lookups)
 {
 	for (uint64_t i = 0; i < 2000; i++)
 		CALL(made, .time = 100 + i * 10 * US, .dur = 5 * US, .pid = 10, .op = M_OPENAT,
@@ -245,7 +245,7 @@ static void failed_lookups(struct made_trace *made, bool sound)
 }
 
 /* A program searches its paths for libraries and modules; the job's own files are in one place. */
-static void failed_lookups_of_data(struct made_trace *made, bool sound)
+FINDING_CASE("failed-lookups", failed_lookups_of_data)
 {
 	for (uint64_t i = 0; i < 1200; i++)
 		CALL(made, .time = 100 + i * 10 * US, .dur = 5 * US, .pid = 10, .op = M_FSTAT,
@@ -256,14 +256,14 @@ static void failed_lookups_of_data(struct made_trace *made, bool sound)
 }
 
 /* For calls that wait for a lock, being metadata is irrelevant. */
-static void metadata_of_locks(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-heavy", metadata_of_locks)
 {
 	add_file(made, 1, MIB, "/data/lock");
 	CALLS(made, 100, .count = 2000, .op = sound ? M_FLOCK : M_FSTAT, .dur = 100 * US);
 }
 
 /* ... and so it is if most of them look for missing files. */
-static void metadata_that_fails(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-heavy", metadata_that_fails)
 {
 	for (uint64_t i = 0; i < 2000; i++)
 		CALL(made, .time = 100 + i * 200 * US, .dur = 100 * US, .pid = 10, .op = M_FSTAT,
@@ -271,14 +271,14 @@ static void metadata_that_fails(struct made_trace *made, bool sound)
 }
 
 /* As many calls on a module as on data. */
-static void imports(struct made_trace *made, bool sound)
+FINDING_CASE("imports", imports)
 {
 	add_file(made, 1, 8 * KIB, sound ? "/data/a" : "/opt/venv/lib/python3.11/a/b.pyc");
 	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 100 * US);
 }
 
 /* Advice about data does not fit imported modules. */
-static void metadata_of_modules(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-heavy", metadata_of_modules)
 {
 	imports(made, !sound);
 }
@@ -286,7 +286,7 @@ static void metadata_of_modules(struct made_trace *made, bool sound)
 /* sys.path directories checked for changes before each import, all of which exist, or those of a
  * data set. A successful call by path has no file ID.
  */
-static void imports_of_directories(struct made_trace *made, bool sound)
+FINDING_CASE("imports", imports_of_directories)
 {
 	for (uint64_t i = 0; i < 2000; i++)
 		CALL(made, .time = 100 + i * 110 * US, .dur = 100 * US, .pid = 10, .op = M_FSTAT,
@@ -296,7 +296,7 @@ static void imports_of_directories(struct made_trace *made, bool sound)
 }
 
 /* Advice about data does not fit these either, unless data is looked up as often. */
-static void metadata_of_directories(struct made_trace *made, bool sound)
+FINDING_CASE("metadata-heavy", metadata_of_directories)
 {
 	imports_of_directories(made, !sound);
 }
@@ -304,7 +304,7 @@ static void metadata_of_directories(struct made_trace *made, bool sound)
 /* One process runs five programs in turn, each of which loads a module and then reads data. Sound:
  * all but the first load it in no time.
  */
-static void worker_start(struct made_trace *made, bool sound)
+FINDING_CASE("worker-start", worker_start)
 {
 	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/a/b.pyc");
 	add_file(made, 2, 8 * KIB, "/data/a");
@@ -328,7 +328,7 @@ static void worker_start(struct made_trace *made, bool sound)
 }
 
 /* 0.1 s of startup is not worth reporting. */
-static void imports_once(struct made_trace *made, bool sound)
+FINDING_CASE("imports", imports_once)
 {
 	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/site-packages");
 	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = (sound ? 40 : 100) * US);

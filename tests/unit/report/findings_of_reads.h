@@ -6,11 +6,11 @@
 #ifndef FAULTLINE_FINDINGS_OF_READS_H
 #define FAULTLINE_FINDINGS_OF_READS_H
 
-#include "findings_made.h"
+#include "finding_cases.h"
 
 /* --- files read by calls --- */
 
-static void small_reads_storage(struct made_trace *made, bool sound)
+FINDING_CASE("small-reads-storage", small_reads_storage)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = sound ? 128 * KIB : 8 * KIB,
@@ -18,7 +18,7 @@ static void small_reads_storage(struct made_trace *made, bool sound)
 }
 
 /* Shards, none of them large, or files small enough for a single read each. */
-static void small_reads_shards(struct made_trace *made, bool sound)
+FINDING_CASE("small-reads-storage", small_reads_shards)
 {
 	for (uint64_t i = 0; i < 10; i++) {
 		add_file(made, i + 1, sound ? 128 * KIB : 8 * MIB, "/data/shard.tar");
@@ -32,7 +32,7 @@ static void small_reads_shards(struct made_trace *made, bool sound)
 /* The kernel issues throttled requests late; in the sound trace, the run's own thread queues them
  * at an equally slow device.
  */
-static void held_back(struct made_trace *made, bool sound)
+FINDING_CASE("held-back", held_back)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 16; i++) {
@@ -47,7 +47,7 @@ static void held_back(struct made_trace *made, bool sound)
 }
 
 /* Many files, each read once. */
-static void held_back_files(struct made_trace *made, bool sound)
+FINDING_CASE("held-back", held_back_files)
 {
 	for (uint64_t i = 0; i < 16; i++) {
 		const uint64_t at = 100 + i * 20 * MS;
@@ -64,7 +64,7 @@ static void held_back_files(struct made_trace *made, bool sound)
 }
 
 /* Concurrent reads of the file by other processes block nobody. */
-static void held_back_others(struct made_trace *made, bool sound)
+FINDING_CASE("held-back", held_back_others)
 {
 	if (!sound)
 		held_back(made, false);
@@ -85,7 +85,7 @@ static void held_back_others(struct made_trace *made, bool sound)
 	}
 }
 
-static void small_reads_cached(struct made_trace *made, bool sound)
+FINDING_CASE("small-reads-cached", small_reads_cached)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	CALLS(made, 100, .count = sound ? 900 : 5000, .op = M_PREAD, .bytes = 4096, .step = 4096,
@@ -93,7 +93,7 @@ static void small_reads_cached(struct made_trace *made, bool sound)
 }
 
 /* A small file read whole, over and over. */
-static void small_reads_opens(struct made_trace *made, bool sound)
+FINDING_CASE("small-reads-cached", small_reads_opens)
 {
 	add_file(made, 1, 100, "/data/a");
 	for (uint64_t i = 0; i < (sound ? 2500 : 1); i++)
@@ -103,7 +103,7 @@ static void small_reads_opens(struct made_trace *made, bool sound)
 }
 
 /* O_DIRECT: not from memory, however little entered the page cache. */
-static void small_reads_direct(struct made_trace *made, bool sound)
+FINDING_CASE("small-reads-cached", small_reads_direct)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	CALLS(made, 100, .count = 5000, .op = M_PREAD, .bytes = 4096, .step = 4096, .dur = 5 * US,
@@ -111,13 +111,13 @@ static void small_reads_direct(struct made_trace *made, bool sound)
 }
 
 /* Files in /dev/shm are data, unlike the rest of /dev. */
-static void small_reads_shared_memory(struct made_trace *made, bool sound)
+FINDING_CASE("small-reads-cached", small_reads_shared_memory)
 {
 	add_file(made, 1, 64 * MIB, sound ? "/dev/a" : "/dev/shm/a");
 	CALLS(made, 100, .count = 5000, .op = M_PREAD, .bytes = 4096, .step = 4096, .dur = 5 * US);
 }
 
-static void random_reads(struct made_trace *made, bool sound)
+FINDING_CASE("random-reads", random_reads)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	CALLS(made, 100, .count = 300, .op = M_PREAD, .bytes = 64 * KIB,
@@ -125,7 +125,7 @@ static void random_reads(struct made_trace *made, bool sound)
 }
 
 /* A few slow reads count as much as many fast ones. */
-static void random_reads_few(struct made_trace *made, bool sound)
+FINDING_CASE("random-reads", random_reads_few)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	CALLS(made, 100, .count = 20, .op = M_PREAD, .bytes = 64 * KIB, .step = 40503 * KIB,
@@ -135,7 +135,7 @@ static void random_reads_few(struct made_trace *made, bool sound)
 /* A database read and written by one thread. Reads that jump stay random among ten appends each;
  * sequential reads stay sequential, though the appends between them are at the end of the file.
  */
-static void random_reads_appended(struct made_trace *made, bool sound)
+FINDING_CASE("random-reads", random_reads_appended)
 {
 	const uint64_t appends = sound ? 1 : 10, size = 64 * MIB;
 	uint64_t end = size;
@@ -165,14 +165,14 @@ static void add_sparse(struct made_trace *made, uint64_t read_bytes)
 			.bytes = read_bytes);
 }
 
-static void random_reads_holes(struct made_trace *made, bool sound)
+FINDING_CASE("random-reads", random_reads_holes)
 {
 	add_sparse(made, sound ? 64 * KIB : 300 * 64 * KIB);
 	CALLS(made, 100, .count = 300, .op = M_PREAD, .bytes = 64 * KIB, .step = 40503 * KIB,
 	      .dur = 50 * US, .fetched = 64 * KIB);
 }
 
-static void fetched_again_holes(struct made_trace *made, bool sound)
+FINDING_CASE("fetched-again", fetched_again_holes)
 {
 	add_sparse(made, sound ? 0 : 128 * MIB);
 	CALLS(made, 100, .count = 128, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = MS,
@@ -180,7 +180,7 @@ static void fetched_again_holes(struct made_trace *made, bool sound)
 }
 
 /* O_DIRECT through io_uring: small pieces, or large ones, which are fine at random. */
-static void random_reads_direct(struct made_trace *made, bool sound)
+FINDING_CASE("random-reads", random_reads_direct)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	CALLS(made, 100, .count = 300, .op = M_URING_READ, .bytes = sound ? MIB : 4096,
@@ -188,14 +188,14 @@ static void random_reads_direct(struct made_trace *made, bool sound)
 }
 
 /* A few large sequential reads from memory, slow or fast. */
-static void read_bound(struct made_trace *made, bool sound)
+FINDING_CASE("read-bound", read_bound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	CALLS(made, 100, .count = 20, .op = M_PREAD, .bytes = MIB, .step = MIB,
 	      .dur = sound ? MS : 20 * MS);
 }
 
-static void read_again(struct made_trace *made, bool sound)
+FINDING_CASE("read-again", read_again)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
 	CALLS(made, 100, .count = sound ? 32 : 96, .op = M_PREAD, .bytes = MIB, .step = MIB,
@@ -203,7 +203,7 @@ static void read_again(struct made_trace *made, bool sound)
 }
 
 /* A cold reread is reported as such. */
-static void read_again_cold(struct made_trace *made, bool sound)
+FINDING_CASE("read-again", read_again_cold)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
 	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = MS,
@@ -211,14 +211,14 @@ static void read_again_cold(struct made_trace *made, bool sound)
 }
 
 /* Random small direct reads: caching could not have served them; from memory it could. */
-static void read_again_drawn(struct made_trace *made, bool sound)
+FINDING_CASE("read-again", read_again_drawn)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
 	CALLS(made, 100, .count = 4000, .op = M_URING_READ, .bytes = 32 * KIB, .step = 40503 * KIB,
 	      .dur = 50 * US, .flags = sound ? TRACE_OP_DIRECT : 0);
 }
 
-static void read_by_several(struct made_trace *made, bool sound)
+FINDING_CASE("read-by-several", read_by_several)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 32; i++)
@@ -230,7 +230,7 @@ static void read_by_several(struct made_trace *made, bool sound)
 }
 
 /* One process reads the whole file, the others a little: the finding must not include these. */
-static void read_by_one_of_several(struct made_trace *made, bool sound)
+FINDING_CASE("read-by-several", read_by_one_of_several)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
 	for (uint64_t pid = 10; pid < 14; pid++)
@@ -239,7 +239,7 @@ static void read_by_one_of_several(struct made_trace *made, bool sound)
 			     .file = 1, .offset = i * MIB, .asked = MIB, .result = MIB);
 }
 
-static void fetched_again(struct made_trace *made, bool sound)
+FINDING_CASE("fetched-again", fetched_again)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
 	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = MS,
@@ -247,7 +247,7 @@ static void fetched_again(struct made_trace *made, bool sound)
 }
 
 /* Many small files count like one large file, a few do not. */
-static void fetched_again_shards(struct made_trace *made, bool sound)
+FINDING_CASE("fetched-again", fetched_again_shards)
 {
 	for (uint64_t i = 0; i < (sound ? 3 : 30); i++) {
 		FILE_ROW(made, .time = 10, .id = i + 1, .dev = 1, .ino = i + 1, .size = MIB,
@@ -269,18 +269,18 @@ static void add_load(struct made_trace *made, uint64_t tid, uint64_t start, uint
 }
 
 /* The main thread reads a model, or another thread does. */
-static void load_waits(struct made_trace *made, bool sound)
+FINDING_CASE("load-waits", load_waits)
 {
 	add_load(made, sound ? 11 : 10, 100, 4 * MIB);
 }
 
-static void load_from_memory(struct made_trace *made, bool sound)
+FINDING_CASE("load-waits", load_from_memory)
 {
 	add_load(made, 10, 100, sound ? 0 : 4 * MIB);
 }
 
 /* A span marked as data loading takes precedence. */
-static void load_reported(struct made_trace *made, bool sound)
+FINDING_CASE("load-waits", load_reported)
 {
 	add_load(made, 10, 100, 4 * MIB);
 	if (sound)
@@ -289,7 +289,7 @@ static void load_reported(struct made_trace *made, bool sound)
 }
 
 /* Through a mapping as well. */
-static void faulted_again(struct made_trace *made, bool sound)
+FINDING_CASE("fetched-again", faulted_again)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 96; i++)
@@ -299,14 +299,14 @@ static void faulted_again(struct made_trace *made, bool sound)
 }
 
 /* Failed reads transfer nothing: neither small nor large. */
-static void small_reads_failed(struct made_trace *made, bool sound)
+FINDING_CASE("small-reads-cached", small_reads_failed)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	CALLS(made, 100, .count = 5000, .op = M_PREAD, .bytes = 4096, .step = 4096, .dur = 5 * US,
 	      .result = sound ? -22 : 4096);
 }
 
-static void cold_start(struct made_trace *made, bool sound)
+FINDING_CASE("cold-start", cold_start)
 {
 	add_file(made, 1, 64 * MIB, sound ? "/data/model.bin" : "/usr/lib/libtorch_cpu.so");
 	for (uint64_t i = 0; i < 32; i++)
@@ -315,7 +315,7 @@ static void cold_start(struct made_trace *made, bool sound)
 }
 
 /* Little is loaded, but slowly: one module at a time from a slow disk. */
-static void cold_start_slow(struct made_trace *made, bool sound)
+FINDING_CASE("cold-start", cold_start_slow)
 {
 	add_file(made, 1, MIB, "/usr/lib/python3/a.pyc");
 	CALLS(made, 100, .count = 20, .op = M_READ, .bytes = 4096, .step = 4096,
@@ -324,7 +324,7 @@ static void cold_start_slow(struct made_trace *made, bool sound)
 
 /* --- mappings --- */
 
-static void mmap_in_order(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-in-order", mmap_in_order)
 {
 	add_file(made, 1, 64 * MIB, sound ? "/usr/lib/libbig.so" : "/data/model.safetensors");
 	for (uint64_t i = 0; i < 16; i++)
@@ -334,7 +334,7 @@ static void mmap_in_order(struct made_trace *made, bool sound)
 }
 
 /* A column of a matrix stored by rows, or the whole matrix. */
-static void mmap_strided(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-strided", mmap_strided)
 {
 	add_file(made, 1, 64 * MIB, "/data/matrix");
 	for (uint64_t i = 0; i < 64; i++)
@@ -344,7 +344,7 @@ static void mmap_strided(struct made_trace *made, bool sound)
 }
 
 /* Readahead that keeps up causes no waits. */
-static void mmap_in_order_fast(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-in-order", mmap_in_order_fast)
 {
 	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
 	for (uint64_t i = 0; i < 16; i++)
@@ -353,7 +353,7 @@ static void mmap_in_order_fast(struct made_trace *made, bool sound)
 }
 
 /* Refetching evicted data is a different problem from access order. */
-static void mmap_in_order_again(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-in-order", mmap_in_order_again)
 {
 	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
 	for (uint64_t i = 0; i < (sound ? 48 : 16); i++)
@@ -362,7 +362,7 @@ static void mmap_in_order_again(struct made_trace *made, bool sound)
 }
 
 /* A file of nothing but holes fetches nothing, whatever else the device reads at the time. */
-static void mmap_in_order_holes(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-in-order", mmap_in_order_holes)
 {
 	add_sparse(made, 0);
 	add_file(made, 2, 64 * MIB, "/data/b");
@@ -376,7 +376,7 @@ static void mmap_in_order_holes(struct made_trace *made, bool sound)
 }
 
 /* Each tensor's copy begins at its end; loaded by one thread or by several. */
-static void mmap_in_order_copied(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-in-order", mmap_in_order_copied)
 {
 	static const uint64_t order[] = { 3, 0, 1, 2 };
 
@@ -390,7 +390,7 @@ static void mmap_in_order_copied(struct made_trace *made, bool sound)
 }
 
 /* Several threads read a mapping: at random, or each its own part sequentially. */
-static void mmap_random_threads(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-random", mmap_random_threads)
 {
 	add_file(made, 1, 256 * MIB, "/data/tokens.bin");
 	for (uint64_t i = 0; i < 120; i++)
@@ -400,7 +400,7 @@ static void mmap_random_threads(struct made_trace *made, bool sound)
 		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
 }
 
-static void random_reads_threads(struct made_trace *made, bool sound)
+FINDING_CASE("random-reads", random_reads_threads)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 300; i++)
@@ -411,7 +411,7 @@ static void random_reads_threads(struct made_trace *made, bool sound)
 		     .asked = 64 * KIB, .result = 64 * KIB, .fetched = 64 * KIB);
 }
 
-static void mmap_single(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-single", mmap_single)
 {
 	add_file(made, 1, 64 * MIB, "/data/data.mdb");
 	for (uint64_t i = 0; i < 1000; i++)
@@ -421,7 +421,7 @@ static void mmap_single(struct made_trace *made, bool sound)
 		      .fetched = sound ? 0 : 8 * KIB);
 }
 
-static void mmap_minor(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-minor-faults", mmap_minor)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	for (uint64_t i = 0; i < (sound ? 2000 : 20000); i++)
@@ -430,7 +430,7 @@ static void mmap_minor(struct made_trace *made, bool sound)
 }
 
 /* Each page faults: sequential faults from storage are not a storm of minor faults. */
-static void mmap_minor_read(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-minor-faults", mmap_minor_read)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 16384; i++)
@@ -440,7 +440,7 @@ static void mmap_minor_read(struct made_trace *made, bool sound)
 }
 
 /* Major faults that no file explains, or that one does. */
-static void swapped(struct made_trace *made, bool sound)
+FINDING_CASE("swapped", swapped)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 5000 && sound; i++)
@@ -453,7 +453,7 @@ static void swapped(struct made_trace *made, bool sound)
 }
 
 /* A call that maps and populates a large range, or a few pages. */
-static void mmap_bound(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-bound", mmap_bound)
 {
 	add_file(made, 1, 256 * MIB, "/data/a.gguf");
 	CALL(made, .time = 100, .dur = (sound ? 50 : 300) * MS, .pid = 10, .op = M_MMAP, .file = 1,
@@ -461,7 +461,7 @@ static void mmap_bound(struct made_trace *made, bool sound)
 }
 
 /* Loading code counts as startup. */
-static void mmap_bound_data(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-bound", mmap_bound_data)
 {
 	add_file(made, 1, 8 * MIB, sound ? "/usr/lib/liba.so" : "/data/a");
 	FAULT(made, .time = 200 * MS, .dur = 200 * MS, .pid = 10, .file = 1,

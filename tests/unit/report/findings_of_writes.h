@@ -6,25 +6,25 @@
 #ifndef FAULTLINE_FINDINGS_OF_WRITES_H
 #define FAULTLINE_FINDINGS_OF_WRITES_H
 
-#include "findings_made.h"
+#include "finding_cases.h"
 
 /* --- writes, and calls that cost time but move little data --- */
 
-static void fsync_often(struct made_trace *made, bool sound)
+FINDING_CASE("fsync-often", fsync_often)
 {
 	add_file(made, 1, MIB, "/data/log");
 	CALLS(made, 100, .count = sound ? 2 : 100, .op = M_FSYNC, .dur = 2 * MS);
 }
 
 /* Ten syncs that the run waits for, as a database does, and ten that take next to no time. */
-static void fsync_waited(struct made_trace *made, bool sound)
+FINDING_CASE("fsync-often", fsync_waited)
 {
 	add_file(made, 1, MIB, "/data/log");
 	CALLS(made, 100, .count = 10, .op = M_FSYNC, .dur = sound ? 3 * MS : 20 * MS);
 }
 
 /* A single sync at the end of a file is no finding, unless it takes much of the run. */
-static void fsync_once(struct made_trace *made, bool sound)
+FINDING_CASE("fsync-often", fsync_once)
 {
 	add_file(made, 1, MIB, "/data/checkpoint");
 	CALLS(made, 100, .count = 1, .op = M_FSYNC, .dur = sound ? 50 * MS : 400 * MS);
@@ -49,14 +49,14 @@ static void sync_by(struct made_trace *made, uint64_t count, uint64_t each, bool
 }
 
 /* One sync by each of many concurrent ranks counts once; by consecutive programs, many times. */
-static void fsync_of_ranks(struct made_trace *made, bool sound)
+FINDING_CASE("fsync-often", fsync_of_ranks)
 {
 	add_file(made, 1, MIB, "/data/checkpoint");
 	sync_by(made, 64, 1, sound);
 }
 
 /* One rank does what no other rank does. */
-static void fsync_of_one_rank(struct made_trace *made, bool sound)
+FINDING_CASE("fsync-often", fsync_of_one_rank)
 {
 	add_file(made, 1, MIB, "/data/log");
 	sync_by(made, 40, 2, true);
@@ -64,7 +64,7 @@ static void fsync_of_one_rank(struct made_trace *made, bool sound)
 }
 
 /* A checkpoint: a lot at once, by the main thread or by another. */
-static void save_waits(struct made_trace *made, bool sound)
+FINDING_CASE("save-waits", save_waits)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
 	for (uint64_t i = 0; i < 64; i++)
@@ -76,7 +76,7 @@ static void save_waits(struct made_trace *made, bool sound)
 }
 
 /* A process that only does I/O has no other work to go on with. */
-static void save_alone(struct made_trace *made, bool sound)
+FINDING_CASE("save-waits", save_alone)
 {
 	save_waits(made, false);
 	if (sound)
@@ -85,7 +85,7 @@ static void save_alone(struct made_trace *made, bool sound)
 }
 
 /* A process forked to write runs next to its parent; an execed program replaces it. */
-static void save_forked(struct made_trace *made, bool sound)
+FINDING_CASE("save-waits", save_forked)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
 	made_fork(made, 20, 10, 11);
@@ -97,7 +97,7 @@ static void save_forked(struct made_trace *made, bool sound)
 }
 
 /* Two files of 32 MiB, or as much in a thousand small ones, as in an archive. */
-static void save_of_files(struct made_trace *made, bool sound)
+FINDING_CASE("save-waits", save_of_files)
 {
 	const uint64_t files = sound ? 1000 : 2, bytes = 64 * MIB / files;
 
@@ -109,7 +109,7 @@ static void save_of_files(struct made_trace *made, bool sound)
 }
 
 /* Files in memory only cost the copy. */
-static void save_in_memory(struct made_trace *made, bool sound)
+FINDING_CASE("save-waits", save_in_memory)
 {
 	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 64 * MIB, .path = "/x/a",
 		 .filesystem = sound ? "tmpfs" : "xfs");
@@ -117,7 +117,7 @@ static void save_in_memory(struct made_trace *made, bool sound)
 }
 
 /* Each sync finishes a lot of data: the syncs are not the problem. */
-static void fsync_of_saves(struct made_trace *made, bool sound)
+FINDING_CASE("fsync-often", fsync_of_saves)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
 	for (uint64_t i = 0; i < 4; i++) {
@@ -129,7 +129,7 @@ static void fsync_of_saves(struct made_trace *made, bool sound)
 }
 
 /* A checkpoint written by a background thread: nothing waits for its syncs. */
-static void fsync_beside(struct made_trace *made, bool sound)
+FINDING_CASE("fsync-often", fsync_beside)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
 	for (uint64_t i = 0; i < 4; i++) {
@@ -140,21 +140,21 @@ static void fsync_beside(struct made_trace *made, bool sound)
 	}
 }
 
-static void sync_writes(struct made_trace *made, bool sound)
+FINDING_CASE("sync-writes", sync_writes)
 {
 	add_file(made, 1, MIB, "/data/log");
 	CALLS(made, 100, .count = 200, .op = M_WRITE, .bytes = 64 * KIB, .dur = MS,
 	      .flags = sound ? 0 : TRACE_OP_SYNC);
 }
 
-static void small_writes(struct made_trace *made, bool sound)
+FINDING_CASE("small-writes", small_writes)
 {
 	add_file(made, 1, MIB, "/data/log");
 	CALLS(made, 100, .count = 2000, .op = M_WRITE, .bytes = sound ? 8192 : 100, .dur = 5 * US);
 }
 
 /* Each write changes part of an uncached page, or whole pages. */
-static void partial_writes(struct made_trace *made, bool sound)
+FINDING_CASE("partial-writes", partial_writes)
 {
 	add_file(made, 1, 64 * MIB, "/data/table");
 	for (uint64_t i = 0; i < 500; i++)
@@ -164,7 +164,7 @@ static void partial_writes(struct made_trace *made, bool sound)
 }
 
 /* Writes that wait for storage are expensive for that reason, not for being small. */
-static void small_writes_sync(struct made_trace *made, bool sound)
+FINDING_CASE("small-writes", small_writes_sync)
 {
 	add_file(made, 1, MIB, "/data/log");
 	CALLS(made, 100, .count = 2000, .op = M_WRITE, .bytes = 100, .dur = 50 * US,
@@ -172,7 +172,7 @@ static void small_writes_sync(struct made_trace *made, bool sound)
 }
 
 /* Two threads write a file, concurrently or in turn. */
-static void shared_writes(struct made_trace *made, bool sound)
+FINDING_CASE("shared-writes", shared_writes)
 {
 	add_file(made, 1, MIB, "/data/results");
 	for (uint64_t i = 0; i < 100; i++)
@@ -185,7 +185,7 @@ static void shared_writes(struct made_trace *made, bool sound)
 }
 
 /* O_DIRECT writes may run in parallel. */
-static void shared_writes_direct(struct made_trace *made, bool sound)
+FINDING_CASE("shared-writes", shared_writes_direct)
 {
 	add_file(made, 1, MIB, "/data/results");
 	for (uint64_t i = 0; i < 200; i++)
@@ -195,7 +195,7 @@ static void shared_writes_direct(struct made_trace *made, bool sound)
 }
 
 /* Few and slow writes for no particular reason, or fast ones. */
-static void write_bound(struct made_trace *made, bool sound)
+FINDING_CASE("write-bound", write_bound)
 {
 	add_file(made, 1, MIB, "/data/results");
 	CALLS(made, 100, .count = 20, .op = M_WRITE, .bytes = 8192, .step = 8192,
@@ -203,7 +203,7 @@ static void write_bound(struct made_trace *made, bool sound)
 }
 
 /* A cost that another finding covers is reported once. */
-static void write_bound_reported(struct made_trace *made, bool sound)
+FINDING_CASE("write-bound", write_bound_reported)
 {
 	add_file(made, 1, MIB, "/data/results");
 	CALLS(made, 100, .count = 200, .op = M_WRITE, .bytes = 8192, .dur = 2 * MS,
@@ -211,7 +211,7 @@ static void write_bound_reported(struct made_trace *made, bool sound)
 }
 
 /* Findings about reads do not cover writes. */
-static void write_bound_beside_reads(struct made_trace *made, bool sound)
+FINDING_CASE("write-bound", write_bound_beside_reads)
 {
 	write_bound(made, sound);
 	add_file(made, 2, 64 * MIB, "/data/shards");
@@ -221,27 +221,27 @@ static void write_bound_beside_reads(struct made_trace *made, bool sound)
 		     .fetched = 4096);
 }
 
-static void small_direct(struct made_trace *made, bool sound)
+FINDING_CASE("small-direct", small_direct)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
 	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = sound ? MIB : 4096, .step = 4096,
 	      .dur = 50 * US, .flags = TRACE_OP_DIRECT);
 }
 
-static void lock_wait(struct made_trace *made, bool sound)
+FINDING_CASE("lock-wait", lock_wait)
 {
 	add_file(made, 1, MIB, "/data/lock");
 	CALLS(made, 100, .count = 50, .op = M_FLOCK, .dur = sound ? US : 5 * MS);
 }
 
 /* A few long waits are as bad as many short ones. */
-static void lock_few(struct made_trace *made, bool sound)
+FINDING_CASE("lock-wait", lock_few)
 {
 	add_file(made, 1, MIB, "/data/job.lock");
 	CALLS(made, 100, .count = 4, .op = M_FLOCK, .dur = sound ? 2 * MS : 150 * MS);
 }
 
-static void small_writes_few(struct made_trace *made, bool sound)
+FINDING_CASE("small-writes", small_writes_few)
 {
 	add_file(made, 1, MIB, "/data/log");
 	CALLS(made, 100, .count = 200, .op = M_WRITE, .bytes = 512,
@@ -249,21 +249,21 @@ static void small_writes_few(struct made_trace *made, bool sound)
 }
 
 /* A free lock costs no wait, however often it is taken. */
-static void lock_free(struct made_trace *made, bool sound)
+FINDING_CASE("lock-wait", lock_free)
 {
 	add_file(made, 1, MIB, "/data/s.db");
 	CALLS(made, 100, .count = 20000, .op = M_FLOCK, .dur = sound ? US : 20 * US);
 }
 
 /* A nonblocking lock request only waits for a server; otherwise the thread was off the CPU. */
-static void lock_asked(struct made_trace *made, bool sound)
+FINDING_CASE("lock-wait", lock_asked)
 {
 	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = MIB, .path = "/data/lock",
 		 .filesystem = sound ? "xfs" : "nfs4");
 	CALLS(made, 100, .count = 50, .op = M_SETLK, .dur = 5 * MS);
 }
 
-static void failed_calls(struct made_trace *made, bool sound)
+FINDING_CASE("failed-calls", failed_calls)
 {
 	add_file(made, 1, MIB, "/data/a");
 	CALLS(made, 100, .count = 200, .op = M_PREAD, .asked = 4096, .result = sound ? 4096 : -5,
@@ -271,21 +271,21 @@ static void failed_calls(struct made_trace *made, bool sound)
 }
 
 /* RWF_NOWAIT asks not to block: EAGAIN is an answer. */
-static void failed_nowait(struct made_trace *made, bool sound)
+FINDING_CASE("failed-calls", failed_nowait)
 {
 	add_file(made, 1, MIB, "/data/a");
 	CALLS(made, 100, .count = 200, .op = M_PREAD, .asked = 4096, .result = sound ? -11 : -5,
 	      .dur = 100 * US);
 }
 
-static void short_reads(struct made_trace *made, bool sound)
+FINDING_CASE("short-reads", short_reads)
 {
 	add_file(made, 1, sound ? 1000 : MIB, "/data/a"); /* the whole file, or part of it */
 	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = 1000, .asked = 4096, .dur = 5 * US);
 }
 
 /* Loaders read programs and modules to their ends. */
-static void short_reads_of_modules(struct made_trace *made, bool sound)
+FINDING_CASE("short-reads", short_reads_of_modules)
 {
 	add_file(made, 1, MIB, sound ? "/usr/lib/python3/module.py" : "/data/a");
 	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = 1000, .asked = 4096, .dur = 5 * US);
@@ -293,7 +293,7 @@ static void short_reads_of_modules(struct made_trace *made, bool sound)
 
 /* --- writeback by the kernel --- */
 
-static void writers_throttled(struct made_trace *made, bool sound)
+FINDING_CASE("writers-throttled", writers_throttled)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
 	CALLS(made, 100, .count = 64, .op = M_WRITE, .bytes = MIB, .step = MIB, .dur = 5 * MS);
@@ -303,7 +303,7 @@ static void writers_throttled(struct made_trace *made, bool sound)
 }
 
 /* Many pages are stored to, or only read. */
-static void mmap_stores(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-store-faults", mmap_stores)
 {
 	add_file(made, 1, 64 * MIB, "/data/state.bin");
 	for (uint64_t i = 0; i < 12000; i++)
@@ -314,7 +314,7 @@ static void mmap_stores(struct made_trace *made, bool sound)
 }
 
 /* A private file mapping: each page stored to, or only read. */
-static void mmap_copied(struct made_trace *made, bool sound)
+FINDING_CASE("mmap-copied", mmap_copied)
 {
 	add_file(made, 1, 64 * MIB, "/data/weights.bin");
 	for (uint64_t i = 0; i < 16384; i++)
@@ -324,7 +324,7 @@ static void mmap_copied(struct made_trace *made, bool sound)
 }
 
 /* A store to each large folio: at any page of it, or in order. */
-static void stores_amplified(struct made_trace *made, bool sound)
+FINDING_CASE("stores-amplified", stores_amplified)
 {
 	add_file(made, 1, 64 * MIB, "/data/table.mdb");
 	for (uint64_t i = 0; i < 64; i++)

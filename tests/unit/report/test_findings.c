@@ -62,6 +62,14 @@ static void test_registry(void **state)
 		assert_non_null(rule->id);
 		assert_ptr_equal(finding_rule_named(rule->id), rule);
 		assert_non_null(rule->find);
+		assert_true(!i || rule->order > finding_rules[i - 1]->order);
+		for (size_t j = 0; rule->reported_by[j]; j++) {
+			const struct finding_rule *other = finding_rule_named(rule->reported_by[j]);
+
+			if (!other || other->order >= rule->order)
+				fail_msg("%s: %s does not run before it", rule->id,
+					 rule->reported_by[j]);
+		}
 		assert_non_null(rule->rule);
 		assert_true(rule->evidence_count > 0);
 		record = table_new(rule->id, NULL, TABLE_RECORD);
@@ -75,8 +83,11 @@ static void test_registry(void **state)
 			if (unknown)
 				fail_msg("%s: no evidence is called %s", rule->id, unknown);
 		}
-		for (size_t j = 0; j < rule->threshold_count; j++)
-			assert_true(rule->thresholds[j] < THRESHOLD_COUNT);
+		for (size_t j = 0; rule->thresholds[j]; j++) {
+			assert_true(rule->thresholds[j]->value > 0);
+			assert_true(strlen(rule->thresholds[j]->meaning) > 0);
+			assert_true(strlen(rule->thresholds[j]->source) > 0);
+		}
 		for (size_t j = 0; j < rule->evidence_count; j++)
 			assert_non_null(rule->evidence[j].meaning);
 		table_free(record);
@@ -84,16 +95,6 @@ static void test_registry(void **state)
 		free(nothing);
 	}
 	assert_null(finding_rule_named("no-such-finding"));
-}
-
-static void test_thresholds(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < THRESHOLD_COUNT; i++) {
-		assert_true(finding_thresholds[i].value > 0);
-		assert_true(strlen(finding_thresholds[i].meaning) > 0);
-		assert_true(strlen(finding_thresholds[i].source) > 0);
-	}
 }
 
 static void test_text(void **state)
@@ -300,7 +301,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registry),
-		cmocka_unit_test(test_thresholds),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_mmap_random),

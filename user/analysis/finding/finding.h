@@ -2,39 +2,45 @@
 /*
  * Findings: what costs time in a run, with evidence and advice.
  *
- * A finding is a row, a struct finding_rule; all of them are in the registry in finding_list.c,
- * which is the only list. To add one:
+ * A finding is one place: a struct finding_rule, with its evidence, thresholds and condition above
+ * it, in the file of its kind, finding_KIND.c. The build collects the rules; there is no list to
+ * extend. To add one:
  *
- *  1. Write the rule: `find` looks at the results of the analyses (findings->measured, through
- *     files.h, totals.h and the like; an analysis without such a header gets one) and calls
- *     finding_add for each case; preferably one case that names the worst file and says how many
- *     are like it. Rules of one kind share a file, finding_KIND.c.
+ *  1. Write the rule, `const struct finding_rule finding_NAME = {`, with an `order` of its own: in
+ *     that order rules run, and --explain lists them. `find` looks at the results of the analyses
+ * (findings->results, through files.h, totals.h and the like; an analysis without such a header
+ * gets one) and calls finding_add for each case; preferably one case that names the worst file and
+ * says how many are like it. A rule about files that have something in common describes them in
+ * `files` instead: finding_files.h.
  *  2. Describe the evidence: a struct of the rule's own with columns, as for any table. They are
- * the members of "evidence" in JSON, and the texts may name them.
+ *     the members of "evidence" in JSON, and the texts may name them.
  *  3. Write the texts: title (a noun phrase or statement), says (the evidence in one line), advice
  *     (one line that starts with a verb), more (a command that shows more). "{faults}" stands for
  *     the evidence of that column, in its unit.
- *  4. Put every number that the rule compares with into the list in finding_threshold.h, with its
- *     source, and name it in the rule's `thresholds`: --explain prints them.
- *  5. Declare it below, add it to the registry, and add to tests/unit/report/test_findings_rules.c a
- *     trace that has it and a healthy one that does not; a test asserts that every row of the
- *     registry is complete. Live tests run a real program of each kind.
+ *  4. Make a THRESHOLD of every number that the condition compares with, with its source, and list
+ *     it in `thresholds`: --explain prints them. Those of several files are in finding_threshold.h.
+ *  5. Name its pictures on the page. user/output/html/evidence.js has them; without any, the page
+ *     draws the times or bytes of the evidence.
+ *
+ * Its test is a FINDING_CASE in tests/unit/report/findings_of_*.h: a trace that has it, and a sound
+ * one that does not. Tests assert that every rule is complete, has a case and has a picture.
  *
  * The cost is time that compute did not overlap, where that is known (finding_unhidden), or else
- * bytes. The severity follows from the cost, not from the rule.
+ * bytes. The severity follows from the cost, unless the rule sets it.
  */
 #ifndef FAULTLINE_FINDING_H
 #define FAULTLINE_FINDING_H
 
 #include "analysis/shared/results.h"
 #include "analysis/shared/finding_threshold.h"
+#include "analysis/files/files.h"
 #include "analysis/files/io_patterns.h"
 
 /* How sure the rule is that the evidence means what the title says. */
 enum finding_confidence { FINDING_GUESS, FINDING_LIKELY, FINDING_SURE };
 
 enum finding_severity {
-	FINDING_BY_COST, /* for finding_add: decided by the cost */
+	FINDING_BY_COST, /* decided by the cost */
 	FINDING_NOTE,	 /* no known cost */
 	FINDING_LOW,
 	FINDING_MEDIUM,
@@ -51,7 +57,7 @@ struct finding_verdict {
 	enum finding_severity severity;
 };
 
-struct file_group_rule;
+struct file_group;
 struct findings;
 
 /* What a rule can use where operations were summed (mode profile). */
@@ -69,13 +75,35 @@ enum finding_breadth {
 	FINDING_REST,	     /* names only the time that I/O takes */
 };
 
+/* Which files match a rule, and what it counts. */
+struct file_group_rule {
+	enum use use;	    /* whose count, bytes and time are summed */
+	bool with_metadata; /* ... and the time of metadata calls */
+	bool with_faults;   /* ... and the count, bytes and time of faults */
+	bool (*takes)(const struct file_view *file);
+	/* A count that must reach `least` in each file, or a few if they take much of the run;
+	 * NULL: none. */
+	uint64_t (*counts)(const struct file_view *file);
+	const struct finding_threshold *least;
+	/* Returns whether the sums are worth reporting; NULL: always. */
+	bool (*speaks)(const struct file_group *file_group);
+	/* Bytes that it costs. */
+	uint64_t (*cost_bytes)(const struct file_group *file_group);
+	bool reopens;  /* it costs the time in reopens.h if that is more */
+	bool common;   /* the example has the most common ending */
+	bool programs; /* those, too, of which file_group_is_program is true */
+};
+
 struct finding_rule {
-	const char *id; /* "mmap-random", for --explain and JSON */
+	const char *id;	    /* "mmap-random", for --explain and JSON */
+	unsigned int order; /* its place among the rules; the Makefile reads it */
 	enum finding_breadth breadth;
 	unsigned int needs; /* JOB_*: layers that it requires */
 	enum finding_sums sums;
 	/* Returns 0, -ENOMEM, or 1 if the data does not allow a decision. */
 	int (*find)(struct findings *findings, const struct finding_rule *rule);
+	enum finding_confidence confidence; /* of what it adds; and */
+	enum finding_severity severity;	    /* how bad that is */
 	/* Uses only tables, and what reads from them in reports made of several (files.h, totals.h,
 	 * failed_lookups.h, io_patterns.h, methods.h, epochs.h, overlap.h): such a rule also runs
 	 * on all of them together. For other rules, the findings of each report stand. */
@@ -85,30 +113,37 @@ struct finding_rule {
 	/* The I/O causes CPU work (parsing, unpacking, importing), which the change also saves. The
 	 * cost of that work is unknown, so cost_ns is a lower bound. */
 	bool drags;
-	/* Rules that make this finding redundant, NULL-terminated: see finding_add. Or NULL. */
-	const struct finding_rule *const *reported_by;
-	const struct file_group_rule *file_group; /* for finding_add_alike: see finding_files.h */
-	enum io_pattern io_pattern;		  /* for finding_write.c: its pattern, */
-	enum io_class class;			  /* and the class of its time */
+	/* Earlier rules, by id, that make this finding redundant: see finding_add. */
+	const char *reported_by[24];
+	enum io_class class;	      /* of its time; for files, patterns and finding_bound.c */
+	struct file_group_rule files; /* for FINDING_OF_FILES */
+	enum io_pattern io_pattern;   /* for finding_write.c */
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
+	const struct finding_threshold *thresholds[10];
 	const char *title, *says, *advice, *more;
+	/* Of the evidence, on the page, best first, separated by ", ": see evidence.js. */
+	const char *pictures;
 	const char *caveat; /* same content at the top of the first screen; NULL: none */
 	const char
 		*rule; /* for --explain: when it applies and why that costs, in a few sentences */
-	const enum threshold *thresholds;
-	size_t threshold_count;
 };
 
 /* Initializes a rule's evidence. */
 #define FINDING_EVIDENCE(type, columns)                                                            \
 	.evidence = (columns), .evidence_count = sizeof(columns) / sizeof((columns)[0]),           \
 	.evidence_bytes = sizeof(type)
-#define FINDING_THRESHOLDS(list)                                                                   \
-	.thresholds = (list), .threshold_count = sizeof(list) / sizeof((list)[0])
 
-/* The same for a rule with one threshold. */
-#define FINDING_THRESHOLD(one) .thresholds = (const enum threshold[]) { one }, .threshold_count = 1
+/* All rules, in order; NULL-terminated. */
+extern const struct finding_rule *const finding_rules[];
+extern const size_t finding_rule_count;
+/* Returns NULL if there is none of that name. */
+const struct finding_rule *finding_rule_named(const char *id);
+/* The same for a cell of FINDING_ID. */
+const struct finding_rule *finding_rule_of(const struct cell *id);
+/* Returns the severity in a cell of FINDING_SEVERITY, which may be anything in a summary;
+ * FINDING_BY_COST if it is invalid. */
+enum finding_severity finding_severity_in(const struct cell *cell);
 
 /* Columns of the table "findings", for code that writes it. */
 enum finding_column {
@@ -148,17 +183,29 @@ struct findings {
 	uint64_t off_blocks_bytes;	     /* fetched of files that may have no blocks */
 };
 
-/* Adds a finding unless the rule's `reported_by` already cover it. Copies `evidence`, but not what
- * it points to. Returns 0 or -ENOMEM. */
+/* Adds a finding, with the rule's confidence and severity, unless the rule's `reported_by` already
+ * cover it. Costs may be TABLE_NO_UINT. Copies `evidence`, but not what it points to. Returns 0 or
+ * -ENOMEM. */
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
-		const struct finding_verdict *verdict);
+		uint64_t cost_ns, uint64_t cost_bytes);
+/* The same for a rule whose confidence or severity varies. */
+int finding_add_as(struct findings *findings, const struct finding_rule *rule, const void *evidence,
+		   const struct finding_verdict *verdict);
 
-/* Returns the cost of what a rule has found so far; 0: nothing. */
-uint64_t finding_cost_of(const struct findings *findings, const struct finding_rule *rule);
-/* Returns whether one of the rules, NULL-terminated or NULL, has already found that much: waits at
- * the same time are reported once, by the rule that comes first in the registry. */
-bool finding_is_reported(const struct findings *findings, const struct finding_rule *const *rules,
-			 uint64_t cost_ns);
+/* Returns the cost of what a rule has found so far, in this run or in any of several; 0: nothing.
+ */
+uint64_t finding_cost_of(const struct findings *findings, const char *id);
+/* Returns whether one of the rules, NULL-terminated, has already found that much: waits at the same
+ * time are reported once, by the rule that comes first. */
+bool finding_is_reported(const struct findings *findings, const char *const *ids, uint64_t cost_ns);
+
+/* Returns whether something happened often enough to report it: as often as a threshold says, or a
+ * twentieth of that if it takes a noticeable part of the run. Counts find many small costs; they
+ * must not hide a few large ones. `of_run`: its share of the run's time. */
+bool finding_is_enough(uint64_t count, const struct finding_threshold *many, double of_run);
+/* The same for what took that long. */
+bool finding_is_enough_in(const struct findings *findings, uint64_t count,
+			  const struct finding_threshold *many, uint64_t time_ns);
 
 /* Returns the part of a class's time that no compute overlapped, in the proportion of the whole
  * class: exact for all of the class, otherwise an estimate. Returns all of it if there are no
@@ -167,115 +214,34 @@ uint64_t finding_unhidden(const struct findings *findings, enum io_class class, 
 
 /* Returns bytes per second, capped to the range of the number; 0 for no time. */
 uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns);
-
 /* Returns a part's share of a whole; 0 if that is 0. */
-double finding_share(uint64_t part, uint64_t whole);
+static inline double finding_share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / whole : 0;
+}
 
-/* Returns the severity in a cell of FINDING_SEVERITY, which may be anything in a summary;
- * FINDING_BY_COST if it is invalid. */
-enum finding_severity finding_severity_in(const struct cell *cell);
+/* Returns whether a time is at least that share of the run. */
+static inline bool finding_is_of_run(const struct findings *findings, uint64_t time_ns,
+				     struct finding_threshold share)
+{
+	return time_ns >= threshold(share) * findings->duration_ns;
+}
 
-/* Runs the cross_run rules on a report merged from several. `reported` is the table of findings of
- * each report; findings that were found, or ruled out, in the merged report are removed from it.
- * Sets the duration in any case. Returns 0 or -ENOMEM. */
-int findings_of_runs(struct findings *findings, struct table *reported);
+static inline uint64_t finding_least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* For evidence that is null without any. */
+static inline uint64_t finding_or_none(uint64_t count)
+{
+	return count ? count : TABLE_NO_UINT;
+}
 
 /* Returns the last part of a path. */
 struct table_text finding_base_name(struct table_text path);
 /* Returns a device's name, or its number: a truncated trace has no names. */
 struct table_text finding_device_name(struct findings *findings, struct trace_string name,
 				      uint64_t dev);
-
-/* All rules, for --explain and for tests. */
-extern const struct finding_rule *const finding_rules[]; /* NULL-terminated */
-extern const size_t finding_rule_count;
-/* Returns NULL if there is none of that name. */
-const struct finding_rule *finding_rule_named(const char *id);
-
-/* finding_trace.c: flaws of the trace itself. */
-extern const struct finding_rule finding_loss;
-extern const struct finding_rule finding_untraced_async;
-extern const struct finding_rule finding_tracer_cost;
-/* finding_deaths.c: processes that a signal killed. */
-extern const struct finding_rule finding_killed;
-/* finding_still_waiting.c: a call that hangs. */
-extern const struct finding_rule finding_hung;
-/* finding_mmap.c: files read through mappings. */
-extern const struct finding_rule finding_mmap_random;
-extern const struct finding_rule finding_mmap_strided;
-extern const struct finding_rule finding_mmap_in_order;
-extern const struct finding_rule finding_mmap_single;
-extern const struct finding_rule finding_mmap_minor;
-extern const struct finding_rule finding_mmap_stores;
-extern const struct finding_rule finding_mmap_copied;
-extern const struct finding_rule finding_mmap_summed;
-/* finding_memory.c: memory without a file. */
-extern const struct finding_rule finding_swapped;
-/* finding_read.c: files read with system calls. */
-extern const struct finding_rule finding_held_back;
-extern const struct finding_rule finding_small_reads_storage;
-extern const struct finding_rule finding_small_reads_cached;
-extern const struct finding_rule finding_random_reads;
-extern const struct finding_rule finding_read_again;
-extern const struct finding_rule finding_read_by_several;
-extern const struct finding_rule finding_fetched_again;
-/* finding_open.c: opening and path lookup. */
-extern const struct finding_rule finding_cold_start;
-extern const struct finding_rule finding_small_files;
-extern const struct finding_rule finding_opened_again;
-extern const struct finding_rule finding_listed_again;
-extern const struct finding_rule finding_metadata;
-extern const struct finding_rule finding_imports;
-extern const struct finding_rule finding_cold_names;
-/* finding_starts.c: programs that start repeatedly. */
-extern const struct finding_rule finding_worker_start;
-extern const struct finding_rule finding_failed_lookups;
-/* finding_waits.c: programs that block while they write or read. */
-extern const struct finding_rule finding_save_waits;
-extern const struct finding_rule finding_load_waits;
-/* finding_write.c: writing, and calls that cost time but move little. */
-extern const struct finding_rule finding_fsync_often;
-extern const struct finding_rule finding_sync_writes;
-extern const struct finding_rule finding_shared_writes;
-extern const struct finding_rule finding_shared_across;
-extern const struct finding_rule finding_partial_writes;
-extern const struct finding_rule finding_small_writes;
-extern const struct finding_rule finding_small_direct;
-extern const struct finding_rule finding_locks;
-extern const struct finding_rule finding_failed_calls;
-extern const struct finding_rule finding_short_reads;
-/* finding_bound.c: waits that no other rule explains. */
-extern const struct finding_rule finding_read_bound;
-extern const struct finding_rule finding_write_bound;
-extern const struct finding_rule finding_mmap_bound;
-/* finding_writeback.c: writeback by the kernel. */
-extern const struct finding_rule finding_throttled;
-extern const struct finding_rule finding_amplified;
-/* finding_readahead.c: readahead by the kernel. */
-extern const struct finding_rule finding_readahead_unused;
-/* finding_devices.c: devices, and requests to them. */
-extern const struct finding_rule finding_device_errors;
-extern const struct finding_rule finding_device_slow;
-extern const struct finding_rule finding_device_overloaded;
-extern const struct finding_rule finding_requests_small;
-extern const struct finding_rule finding_flushes;
-/* finding_device_shared.c */
-extern const struct finding_rule finding_device_shared;
-/* finding_async.c: io_uring and libaio. */
-extern const struct finding_rule finding_shallow_queue;
-/* finding_epochs.c: data that each epoch fetches again. */
-extern const struct finding_rule finding_epoch_storage;
-extern const struct finding_rule finding_epoch_memory;
-/* finding_phase.c: checkpoints, data loaders, compute. */
-extern const struct finding_rule finding_sync_checkpoint;
-extern const struct finding_rule finding_loader_io;
-extern const struct finding_rule finding_loader_work;
-extern const struct finding_rule finding_loader_idle;
-extern const struct finding_rule finding_worker_slow;
-extern const struct finding_rule finding_accelerator;
-/* finding_ranks.c: ranks that differ. */
-extern const struct finding_rule finding_stragglers;
-extern const struct finding_rule finding_ranks_uneven;
-extern const struct finding_rule finding_rank_slow;
 
 #endif

@@ -2,7 +2,6 @@
 /* Findings about io_uring and libaio. */
 #include "analysis/totals/methods.h"
 #include "analysis/finding/finding.h"
-#include "analysis/finding/finding_weight.h"
 
 /* One method and side. */
 struct queue {
@@ -26,6 +25,13 @@ static const struct table_column queue_evidence[] = {
 	  "average operations in flight while there were any", TABLE_REAL(struct queue, depth), 0 },
 };
 
+THRESHOLD(QUEUED, 1000, UNIT_COUNT, "asynchronous operations, at least",
+	  "Drishti: small_requests_absolute 1000");
+THRESHOLD(QUEUE_DEPTH, 2, UNIT_NONE, "average operations in flight below which a queue is shallow",
+	  "a choice: below two, most operations are the only one");
+THRESHOLD(QUEUED_NS, 20000, UNIT_NS, "average time of one that waits for a device, at least",
+	  "a choice: fast flash takes 10 us or more, the page cache about 1 us");
+
 /* The mean depth is the time of all operations divided by the time that any was in flight: Little's
  * law, without the time that the queue was empty. */
 static bool is_shallow(const struct findings *findings, const struct tally *tally,
@@ -34,8 +40,7 @@ static bool is_shallow(const struct findings *findings, const struct tally *tall
 	queue->count = tally->count;
 	queue->time_ns = tally->time.measure;
 	if (!queue->time_ns ||
-	    !finding_is_enough(tally->count, THRESHOLD_QUEUED,
-			       finding_share(queue->time_ns, findings->duration_ns)))
+	    !finding_is_enough_in(findings, tally->count, &THRESHOLD_QUEUED, queue->time_ns))
 		return false;
 	queue->each_ns = tally->thread_time_ns / tally->count;
 	queue->depth = (double)tally->thread_time_ns / queue->time_ns;
@@ -62,37 +67,32 @@ static int find_shallow(struct findings *findings, const struct finding_rule *ru
 			struct queue queue = {
 				method_names[methods[i]], sides[side].name, 0, 0, 0, 0
 			};
-			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
-							   FINDING_LIKELY, FINDING_BY_COST };
 			struct tally tally = methods_tally(findings->results, methods[i], side);
 
-			if (!is_shallow(findings, &tally, &queue))
-				continue;
-			verdict.cost_ns =
-				finding_unhidden(findings, sides[side].class, queue.time_ns);
-			status = finding_add(findings, rule, &queue, &verdict);
+			if (is_shallow(findings, &tally, &queue))
+				status = finding_add(findings, rule, &queue,
+						     finding_unhidden(findings, sides[side].class,
+								      queue.time_ns),
+						     TABLE_NO_UINT);
 		}
 	return status;
 }
 
-static const enum threshold shallow_thresholds[] = {
-	THRESHOLD_QUEUED,
-	THRESHOLD_QUEUED_NS,
-	THRESHOLD_QUEUE_DEPTH,
-};
-
 const struct finding_rule finding_shallow_queue = {
 	.id = "shallow-queue",
+	.order = 180,
 	.needs = JOB_ASYNC,
 	.find = find_shallow,
+	.confidence = FINDING_LIKELY,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct queue, queue_evidence),
-	FINDING_THRESHOLDS(shallow_thresholds),
+	.thresholds = { &THRESHOLD_QUEUED, &THRESHOLD_QUEUED_NS, &THRESHOLD_QUEUE_DEPTH },
 	.title = "Low {method} queue depth",
 	.says = "{count} operations ({side}) of {each_ns} each, {depth} in flight on average, "
 		"{time_ns} in total",
 	.advice = "Keep ≥ 16 operations in flight: submit the next before reaping the first",
 	.more = "faultline report --table methods TRACE",
+	.pictures = "depth async",
 	.rule = "io_uring and libaio let operations wait concurrently. With one or two in flight, "
 		"each pays the full device latency, as a pread call does. Operations that the page "
 		"cache serves immediately need no queue.",

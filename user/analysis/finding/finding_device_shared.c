@@ -40,6 +40,10 @@ static bool are_two_jobs(const struct job *job, const struct device_user *a,
 	return processes[a->process].rank < 0 || processes[b->process].rank < 0;
 }
 
+THRESHOLD(SHARED, 0.2, UNIT_SHARE,
+	  "a device's use by its second user divided by that of its first, at least",
+	  "a choice: less is hardly noticeable");
+
 /* Finds two programs of the run. Returns false if there are none. */
 static bool find_programs(struct findings *findings, const struct device_users_view *view,
 			  struct shared *shared)
@@ -75,6 +79,10 @@ static bool find_programs(struct findings *findings, const struct device_users_v
 	return true;
 }
 
+THRESHOLD(SHARED_TIME, 0.1, UNIT_SHARE,
+	  "share of the run waiting for its requests there, if the others are not of the run",
+	  "a choice: what makes a finding high");
+
 /* Returns whether the run waits for the device for a good part of its time: otherwise others cannot
  * delay it for long. */
 static bool is_in_use(const struct findings *findings, const struct device_view *view)
@@ -83,8 +91,11 @@ static bool is_in_use(const struct findings *findings, const struct device_view 
 
 	for (int use = 0; use < DEVICE_USES; use++)
 		time_ns += view->waits[use].time.measure;
-	return time_ns >= threshold(THRESHOLD_SHARED_TIME) * findings->duration_ns;
+	return finding_is_of_run(findings, time_ns, THRESHOLD_SHARED_TIME);
 }
+
+THRESHOLD(SHARED_BYTES, 16777216, UNIT_BYTES, "bytes moved by others, at least",
+	  "a choice: as for a large file");
 
 /* Finds use by others outside the run. The kernel writes the journal, which may be all the
  * run's. */
@@ -113,8 +124,7 @@ static bool find_others(struct findings *findings, const struct device_view *vie
 static int find_shared(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct job *job = findings->results->job;
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
-					   FINDING_BY_COST };
+	struct finding_verdict others = { TABLE_NO_UINT, 0, FINDING_GUESS, FINDING_BY_COST };
 	struct device_users_view users;
 	struct device_view view;
 	struct shared shared;
@@ -122,40 +132,34 @@ static int find_shared(struct findings *findings, const struct finding_rule *rul
 
 	if (job->chosen) /* processes that the filter excludes are not others */
 		return 0;
-	for (size_t i = 0; !status && device_users_of(findings->results, i, &users); i++) {
-		if (!find_programs(findings, &users, &shared))
-			continue;
-		verdict.cost_ns = shared.shared_ns;
-		status = finding_add(findings, rule, &shared, &verdict);
-	}
-	verdict = (struct finding_verdict) { TABLE_NO_UINT, 0, FINDING_GUESS, FINDING_BY_COST };
+	for (size_t i = 0; !status && device_users_of(findings->results, i, &users); i++)
+		if (find_programs(findings, &users, &shared))
+			status = finding_add(findings, rule, &shared, shared.shared_ns,
+					     TABLE_NO_UINT);
 	for (size_t i = 0; !status && devices_view(findings->results, i, &view); i++) {
 		if (!find_others(findings, &view, &shared))
 			continue;
-		verdict.cost_bytes = shared.second_bytes;
-		status = finding_add(findings, rule, &shared, &verdict);
+		others.cost_bytes = shared.second_bytes;
+		status = finding_add_as(findings, rule, &shared, &others);
 	}
 	return status;
 }
 
-static const enum threshold shared_thresholds[] = {
-	THRESHOLD_SHARED,
-	THRESHOLD_SHARED_BYTES,
-	THRESHOLD_SHARED_TIME,
-};
-
 const struct finding_rule finding_device_shared = {
 	.id = "device-shared",
+	.order = 520,
 	.needs = JOB_BLOCK,
 	.find = find_shared,
+	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct shared, shared_evidence),
-	FINDING_THRESHOLDS(shared_thresholds),
+	.thresholds = { &THRESHOLD_SHARED, &THRESHOLD_SHARED_BYTES, &THRESHOLD_SHARED_TIME },
 	.title = "{first} and {second} share {device}",
 	.says = "{first} moved {first_bytes}, {second} {second_bytes}[; both had requests in "
 		"flight for {shared_ns}]",
 	.advice = "Keep their data on different devices or run one after the other; limit one of "
 		  "them with ionice or cgroups (io.max, io.weight)",
 	.more = "faultline report --table device_users TRACE",
+	.pictures = "users",
 	.rule = "Requests of two programs wait for each other at a device, and on a disk each "
 		"turns the other's sequential reads into seeks. A program is what the run's "
 		"command started: its own workers belong to it, ranks of one job are one program, "

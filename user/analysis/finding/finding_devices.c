@@ -3,31 +3,12 @@
  * Findings about block devices: failed requests, slow and overloaded devices, small requests,
  * flushes.
  */
-#include <string.h>
-
 #include "analysis/devices/chain.h"
 #include "analysis/devices/devices.h"
 #include "analysis/totals/methods.h"
 #include "analysis/finding/finding.h"
-#include "analysis/finding/finding_weight.h"
 #include "analysis/totals/totals.h"
 #include "analysis/shared/trace_text.h"
-#include "base/arena.h"
-#include "base/units.h"
-
-struct table_text finding_device_name(struct findings *findings, struct trace_string name,
-				      uint64_t dev)
-{
-	char number[UNITS_TEXT];
-	struct table_text text = trace_text(name);
-
-	if (!text.bytes) {
-		units_device(number, dev);
-		text.length = strlen(number);
-		text.bytes = arena_text(findings->arena, number, text.length);
-	}
-	return text;
-}
 
 /* --- failed requests --- */
 
@@ -50,8 +31,6 @@ static const struct table_column errors_evidence[] = {
 /* Data that is missing or not kept is worse than any lost time. */
 static int find_errors(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
-						 FINDING_HIGH };
 	struct device_view view;
 	int status = 0;
 
@@ -66,15 +45,18 @@ static int find_errors(struct findings *findings, const struct finding_rule *rul
 		if (view.own_open)
 			return 1;
 		if (errors.reads || errors.writes)
-			status = finding_add(findings, rule, &errors, &verdict);
+			status = finding_add(findings, rule, &errors, TABLE_NO_UINT, TABLE_NO_UINT);
 	}
 	return status;
 }
 
 const struct finding_rule finding_device_errors = {
 	.id = "device-errors",
+	.order = 470,
 	.needs = JOB_BLOCK,
 	.find = find_errors,
+	.confidence = FINDING_SURE,
+	.severity = FINDING_HIGH,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct device_errors, errors_evidence),
 	.title = "{device} fails requests of the run",
@@ -82,6 +64,7 @@ const struct finding_rule finding_device_errors = {
 	.advice = "Check the kernel log (dmesg) and the device, and verify what was written before "
 		  "trusting its data",
 	.more = "faultline report --table devices TRACE",
+	.pictures = "device failed",
 	.rule = "A failed read returns no data: it ends in EIO or, through a mapping, in SIGBUS. A "
 		"failed write loses data, and a program learns of it only at its next fsync, if it "
 		"calls any.",
@@ -150,35 +133,57 @@ static double at_once(const struct results *results, const struct device_waits *
 	return most;
 }
 
-/* If findings on reads already cover the cost, it is left out: counted twice, it would look twice
- * as high. */
-static void set_cost(struct findings *findings, struct finding_verdict *verdict,
-		     enum io_class class, double time_ns)
+/* Adds the finding. If findings on reads already cover the cost, it is left out: counted twice, it
+ * would look twice as high. */
+static int add_wait(struct findings *findings, const struct finding_rule *rule,
+		    const struct queue_waits *waits, enum io_class class, double time_ns)
 {
-	static const struct finding_rule *const reported_by[] = {
-		&finding_small_reads_storage, &finding_random_reads,
-		&finding_load_waits,	      &finding_small_files,
-		&finding_mmap_random,	      &finding_mmap_single,
-		&finding_mmap_in_order,	      NULL,
+	static const char *const readers[] = {
+		"small-reads-storage", "random-reads", "load-waits",	"many-small-files",
+		"mmap-random",	       "mmap-single",  "mmap-in-order", NULL,
 	};
+	struct finding_verdict verdict = { finding_unhidden(findings, class, time_ns),
+					   TABLE_NO_UINT, rule->confidence, FINDING_BY_COST };
 
-	verdict->cost_ns = finding_unhidden(findings, class, time_ns);
-	if (class != IO_READ || !finding_is_reported(findings, reported_by, verdict->cost_ns))
-		return;
-	verdict->cost_ns = TABLE_NO_UINT;
-	verdict->severity = FINDING_NOTE;
+	if (class == IO_READ && finding_is_reported(findings, readers, verdict.cost_ns)) {
+		verdict.cost_ns = TABLE_NO_UINT;
+		verdict.severity = FINDING_NOTE;
+	}
+	return finding_add_as(findings, rule, waits, &verdict);
+}
+
+THRESHOLD(DEVICE_REQUESTS, 20, UNIT_COUNT, "requests to a device that are waited for, at least",
+	  "a choice: program startup causes fewer");
+
+static const struct {
+	enum io_class class;
+	enum method_side side;
+} uses[] = { [DEVICE_READS] = { IO_READ, SIDE_READ }, [DEVICE_WRITES] = { IO_WRITE, SIDE_WRITE } };
+
+static struct queue_waits waits_of(struct findings *findings, const struct device_view *view,
+				   enum device_use use)
+{
+	const struct device_waits *of = &view->waits[use];
+
+	return (struct queue_waits) {
+		.device = finding_device_name(findings, view->name, view->dev),
+		.op = device_use_names[use],
+		.requests = of->requests,
+		.time_ns = of->time.measure,
+		.service_p50_ns = of->service_p50_ns,
+		.bytes_each = of->bytes / of->requests,
+		.bandwidth = finding_bandwidth(of->bytes, of->time.measure),
+		.queue_each_ns = of->part_queue_ns / of->parts,
+		.service_each_ns = of->part_service_ns / of->parts,
+		.share = finding_share(of->part_queue_ns, of->part_queue_ns + of->part_service_ns),
+		.at_once = at_once(findings->results, of, uses[use].side),
+	};
 }
 
 /* Looks at each device, at reads and writes separately. */
 static int each_wait(struct findings *findings, const struct finding_rule *rule,
 		     bool (*is_one)(const struct queue_waits *waits), bool queued)
 {
-	static const enum io_class classes[] = {
-		[DEVICE_READS] = IO_READ, [DEVICE_WRITES] = IO_WRITE
-	};
-	static const enum method_side sides[] = {
-		[DEVICE_READS] = SIDE_READ, [DEVICE_WRITES] = SIDE_WRITE
-	};
 	struct device_view view;
 	int status = 0;
 
@@ -188,38 +193,29 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 	for (size_t i = 0; !status && devices_view(findings->results, i, &view); i++)
 		for (int use = DEVICE_READS; use <= DEVICE_WRITES && !status; use++) {
 			const struct device_waits *of = &view.waits[use];
-			uint64_t all_ns = of->part_queue_ns + of->part_service_ns;
-			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
-							   FINDING_LIKELY, FINDING_BY_COST };
-			struct queue_waits waits = {
-				.device = finding_device_name(findings, view.name, view.dev),
-				.op = device_use_names[use],
-				.requests = of->requests,
-				.time_ns = of->time.measure,
-				.service_p50_ns = of->service_p50_ns,
-			};
+			struct queue_waits waits;
 
-			if (!finding_is_enough(
-				    of->requests, THRESHOLD_DEVICE_REQUESTS,
-				    finding_share(waits.time_ns, findings->duration_ns)) ||
-			    !of->parts || !all_ns)
+			if (!finding_is_enough_in(findings, of->requests,
+						  &THRESHOLD_DEVICE_REQUESTS, of->time.measure) ||
+			    !of->parts || !(of->part_queue_ns + of->part_service_ns))
 				continue;
 			if (view.waits_open)
 				return 1;
-			waits.bytes_each = of->bytes / of->requests;
-			waits.bandwidth = finding_bandwidth(of->bytes, of->time.measure);
-			waits.queue_each_ns = of->part_queue_ns / of->parts;
-			waits.service_each_ns = of->part_service_ns / of->parts;
-			waits.share = (double)of->part_queue_ns / all_ns;
-			waits.at_once = at_once(findings->results, of, sides[use]);
-			if (!is_one(&waits))
-				continue;
-			set_cost(findings, &verdict, classes[use],
-				 waits.time_ns * (queued ? waits.share : 1 - waits.share));
-			status = finding_add(findings, rule, &waits, &verdict);
+			waits = waits_of(findings, &view, use);
+			if (is_one(&waits))
+				status = add_wait(findings, rule, &waits, uses[use].class,
+						  waits.time_ns *
+							  (queued ? waits.share : 1 - waits.share));
 		}
 	return status;
 }
+
+THRESHOLD(DEVICE_SLOW_NS, 10000000, UNIT_NS,
+	  "median service time of a slow device's requests, at least",
+	  "half a turn at 7,200 rpm plus a seek takes about 12 ms, flash below 1 ms");
+THRESHOLD(DEVICE_SLOW_BANDWIDTH, 209715200, UNIT_BYTES,
+	  "bytes per second that a slow device moves, at most",
+	  "a disk reads about 200 MiB/s in order; more means large requests");
 
 static bool is_slow(const struct queue_waits *waits)
 {
@@ -232,30 +228,38 @@ static int find_slow(struct findings *findings, const struct finding_rule *rule)
 	return each_wait(findings, rule, is_slow, false);
 }
 
-static const enum threshold slow_thresholds[] = {
-	THRESHOLD_DEVICE_REQUESTS, THRESHOLD_TIME_DECIDES,	    THRESHOLD_FEW,
-	THRESHOLD_DEVICE_SLOW_NS,  THRESHOLD_DEVICE_SLOW_BANDWIDTH,
-};
-
 const struct finding_rule finding_device_slow = {
 	.id = "device-slow",
+	.order = 480,
 	.needs = JOB_BLOCK,
 	.find = find_slow,
+	.confidence = FINDING_LIKELY,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
-	FINDING_THRESHOLDS(slow_thresholds),
+	.thresholds = { &THRESHOLD_DEVICE_REQUESTS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW,
+			&THRESHOLD_DEVICE_SLOW_NS, &THRESHOLD_DEVICE_SLOW_BANDWIDTH },
 	.title = "{device}: slow {op} requests",
 	.says = "half of {requests} requests of {bytes_each} spent ≥ {service_p50_ns} at the "
 		"device; requests were in flight for {time_ns}, at {bandwidth}/s",
 	.advice = "Keep the data on a faster device or in memory, or hide the wait: read ahead, in "
 		  "larger pieces, more at once; write during other work",
 	.more = "faultline report --table device_heat TRACE",
+	.pictures = "took, device queue",
 	.rule = "Service time runs from when the driver receives a request to its completion: the "
 		"device and what is behind it, such as a network or another file. A program that "
 		"waits for one request at a time completes no more of them than this allows, "
 		"whatever the device's bandwidth. A queue inside the device, including that of "
 		"other hosts or programs, counts as service time.",
 };
+
+THRESHOLD(DEVICE_AT_ONCE, 1.5, UNIT_NONE,
+	  "average operations with requests in flight while there are any, at least",
+	  "a choice: most of the time there is more than one");
+THRESHOLD(DEVICE_QUEUE, 0.5, UNIT_SHARE,
+	  "share of request time spent waiting for the driver, at least",
+	  "a choice: they wait longer than they are served");
+THRESHOLD(DEVICE_QUEUE_NS, 1000000, UNIT_NS, "average time waiting for the driver, at least",
+	  "a choice: flash serves several requests in that time");
 
 static bool is_overloaded(const struct queue_waits *waits)
 {
@@ -269,18 +273,17 @@ static int find_overloaded(struct findings *findings, const struct finding_rule 
 	return each_wait(findings, rule, is_overloaded, true);
 }
 
-static const enum threshold overloaded_thresholds[] = {
-	THRESHOLD_DEVICE_REQUESTS, THRESHOLD_TIME_DECIDES,    THRESHOLD_FEW,
-	THRESHOLD_DEVICE_QUEUE,	   THRESHOLD_DEVICE_QUEUE_NS, THRESHOLD_DEVICE_AT_ONCE,
-};
-
 const struct finding_rule finding_device_overloaded = {
 	.id = "device-overloaded",
+	.order = 490,
 	.needs = JOB_BLOCK,
 	.find = find_overloaded,
+	.confidence = FINDING_LIKELY,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
-	FINDING_THRESHOLDS(overloaded_thresholds),
+	.thresholds = { &THRESHOLD_DEVICE_REQUESTS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW,
+			&THRESHOLD_DEVICE_QUEUE, &THRESHOLD_DEVICE_QUEUE_NS,
+			&THRESHOLD_DEVICE_AT_ONCE },
 	.title = "{device} is overloaded with {op} requests",
 	.says = "{requests} requests of {bytes_each} from {at_once} concurrent operations on "
 		"average, at {bandwidth}/s; request parts waited {queue_each_ns} for the driver "
@@ -289,6 +292,7 @@ const struct finding_rule finding_device_overloaded = {
 		  "devices or a faster one, or find who else uses the device; it is the limit, so "
 		  "more concurrency does not help",
 	.more = "faultline report --table device_users TRACE",
+	.pictures = "device queue, took",
 	.rule = "A device accepts a limited number of requests at a time and leaves the others in "
 		"the queue. Once requests wait there longer than they are served, more concurrency "
 		"only lengthens the wait, and less concurrency achieves as much. Devices with deep "
@@ -327,10 +331,16 @@ static const struct table_column pieces_evidence[] = {
 	  TABLE_UINT(struct pieces, time_ns), 0 },
 };
 
+THRESHOLD(PIECES, 8, UNIT_NONE,
+	  "block requests for each operation that moves 128 KiB or more, at least",
+	  "a choice: readahead by itself cuts reads into pieces of 128 KiB");
+THRESHOLD(PIECE_BYTES, 65536, UNIT_BYTES, "average size of such a request, at most",
+	  "a choice: as for small direct I/O");
+
 static bool is_cut(const struct findings *findings, const struct chain_pieces *pieces)
 {
-	return finding_is_enough(pieces->requests, THRESHOLD_SMALL_REQUESTS,
-				 finding_share(pieces->time_ns, findings->duration_ns)) &&
+	return finding_is_enough_in(findings, pieces->requests, &THRESHOLD_SMALL_REQUESTS,
+				    pieces->time_ns) &&
 	       pieces->requests >= threshold(THRESHOLD_PIECES) * pieces->operations &&
 	       pieces->request_bytes <= threshold(THRESHOLD_PIECE_BYTES) * pieces->requests;
 }
@@ -338,8 +348,6 @@ static bool is_cut(const struct findings *findings, const struct chain_pieces *p
 static int find_pieces(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct job *job = findings->results->job;
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
-					   FINDING_BY_COST };
 	struct pieces sum = { 0 };
 	uint64_t worst = 0, bytes = 0, request_bytes = 0;
 	size_t count;
@@ -366,27 +374,26 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 	sum.request_bytes_each = request_bytes / sum.requests;
 	sum.requests_each = (double)sum.requests / sum.operations;
 	/* Threads may have waited at the same time. */
-	verdict.cost_ns = sum.time_ns < findings->duration_ns ? sum.time_ns : findings->duration_ns;
-	return finding_add(findings, rule, &sum, &verdict);
+	return finding_add(findings, rule, &sum, finding_least(sum.time_ns, findings->duration_ns),
+			   TABLE_NO_UINT);
 }
-
-static const enum threshold pieces_thresholds[] = {
-	THRESHOLD_SMALL_REQUESTS, THRESHOLD_TIME_DECIDES, THRESHOLD_FEW,
-	THRESHOLD_PIECES,	  THRESHOLD_PIECE_BYTES,
-};
 
 const struct finding_rule finding_requests_small = {
 	.id = "requests-small",
+	.order = 500,
 	.needs = JOB_BLOCK,
 	.find = find_pieces,
+	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct pieces, pieces_evidence),
-	FINDING_THRESHOLDS(pieces_thresholds),
+	.thresholds = { &THRESHOLD_SMALL_REQUESTS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW,
+			&THRESHOLD_PIECES, &THRESHOLD_PIECE_BYTES },
 	.title = "Large I/O on {file} is split into small requests",
 	.says = "{operations} operations of {bytes_each} became {requests} requests of "
 		"{request_bytes_each}, {requests_each} each, on {files:file|files}",
 	.advice = "Check max_sectors_kb in /sys/block, fragmentation of the file (filefrag) and, "
 		  "for mappings and O_DIRECT, of memory (huge pages)",
 	.more = "faultline report --slowest 20 TRACE",
+	.pictures = "device pieces, sizes device_read device_write",
 	.rule = "A large read or write is split if the device accepts no larger requests, if the "
 		"file's blocks are not contiguous, or if pages are read one by one. Each request "
 		"has its own cost, at the device and on the CPU.",
@@ -414,13 +421,18 @@ static const struct table_column flushes_evidence[] = {
 	  TABLE_UINT(struct flushes, sync_ns), 0 },
 };
 
+THRESHOLD(FLUSHES_OF_SYNC, 2, UNIT_COUNT, "flushes of the device for each sync of the run, at most",
+	  "a journal commit flushes before and after it");
+THRESHOLD(FLUSHES, 50, UNIT_COUNT, "flushes of a device, at least", "a choice: as for syncs");
+THRESHOLD(FLUSH_SHARE, 0.2, UNIT_SHARE,
+	  "time of flushes divided by that of syncs and O_SYNC writes, at least",
+	  "a choice: below it the wait is for the writes themselves");
+
 static int find_flushes(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct tally sync = totals_class(findings->results, IO_SYNC);
 	const struct tally written =
 		io_patterns_view(findings->results, IO_PATTERN_SYNC_WRITE).tally;
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
-					   FINDING_BY_COST };
 	struct flushes flushes = {
 		.syncs = sync.count + written.count,
 		.sync_ns = sync.time.measure + written.time.measure,
@@ -441,39 +453,34 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 		flushes.flushes = view.flushes;
 		flushes.flush_ns = view.flush_ns;
 	}
-	own = threshold(THRESHOLD_FLUSHES_OF_SYNC) * flushes.syncs;
-	if (own > flushes.flushes)
-		own = flushes.flushes;
-	if (!finding_is_enough(own, THRESHOLD_FLUSHES,
-			       finding_share(flushes.sync_ns, findings->duration_ns)) ||
+	own = finding_least(threshold(THRESHOLD_FLUSHES_OF_SYNC) * flushes.syncs, flushes.flushes);
+	if (!finding_is_enough_in(findings, own, &THRESHOLD_FLUSHES, flushes.sync_ns) ||
 	    flushes.flush_ns < threshold(THRESHOLD_FLUSH_SHARE) * flushes.sync_ns)
 		return 0;
 	flushes.each_ns = flushes.flush_ns / flushes.flushes;
-	verdict.cost_ns = own * flushes.each_ns;
-	if (verdict.cost_ns > flushes.sync_ns)
-		verdict.cost_ns = flushes.sync_ns;
-	verdict.cost_ns = finding_unhidden(findings, IO_SYNC, verdict.cost_ns);
-	return finding_add(findings, rule, &flushes, &verdict);
+	return finding_add(findings, rule, &flushes,
+			   finding_unhidden(findings, IO_SYNC,
+					    finding_least(own * flushes.each_ns, flushes.sync_ns)),
+			   TABLE_NO_UINT);
 }
-
-static const enum threshold flushes_thresholds[] = {
-	THRESHOLD_FLUSHES,	   THRESHOLD_TIME_DECIDES, THRESHOLD_FEW,
-	THRESHOLD_FLUSHES_OF_SYNC, THRESHOLD_FLUSH_SHARE,
-};
 
 const struct finding_rule finding_flushes = {
 	.id = "flushes",
+	.order = 510,
 	.needs = JOB_BLOCK | JOB_SYSCALL,
 	.find = find_flushes,
+	.confidence = FINDING_LIKELY,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct flushes, flushes_evidence),
-	FINDING_THRESHOLDS(flushes_thresholds),
+	.thresholds = { &THRESHOLD_FLUSHES, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW,
+			&THRESHOLD_FLUSHES_OF_SYNC, &THRESHOLD_FLUSH_SHARE },
 	.title = "Syncs wait for {device} to flush its cache",
 	.says = "{flushes} flushes of {each_ns} each, {flush_ns} in total; the run's {syncs} syncs "
 		"and synchronous writes took {sync_ns}",
 	.advice = "Sync once for many writes, or use a device whose cache survives a power loss: "
 		  "it needs no flushes (write_cache in /sys/block)",
 	.more = "faultline report --table devices TRACE",
+	.pictures = "device flushes, took sync",
 	.rule = "Synced data must be on the medium, not in a device cache that a power loss "
 		"empties. A sync therefore ends with a flush, which writes out everything in the "
 		"device's cache, data of others included. A journal commit has one or two flushes: "

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "analysis/files/advice.h"
-#include "analysis/finding/finding_weight.h"
 #include "analysis/files/readahead.h"
 #include "analysis/files/reopens.h"
 #include "analysis/totals/totals.h"
@@ -161,10 +160,8 @@ static bool is_dropped(const struct file_view *file, const struct advice_view *a
 /* Waits for locks have a finding of their own. */
 static uint64_t use_ns(const struct file_view *file, enum use use)
 {
-	uint64_t time_ns = file->tallies[use].time.measure;
-	uint64_t locking_ns = use == USE_METADATA ? file->locking_ns : 0;
-
-	return time_ns - (locking_ns < time_ns ? locking_ns : time_ns);
+	return clock_subtract(file->tallies[use].time.measure,
+			      use == USE_METADATA ? file->locking_ns : 0);
 }
 
 static uint64_t time_of(const struct file_group_rule *kind, const struct file_view *file)
@@ -241,7 +238,7 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 	file_group->path = example->path;
 	file_group->readahead_bytes = example->readahead_bytes;
 	file_group->file = finding_base_name(file_group->path);
-	file_group->others = file_group->files > 1 ? file_group->files - 1 : TABLE_NO_UINT;
+	file_group->others = finding_or_none(file_group->files - 1);
 	file_group->minor = by_faults ? file_group->count - file_group->major : 0;
 	file_group->size_each = file_group->size_bytes / file_group->files;
 	file_group->bytes_each = file_group->count ? file_group->bytes / file_group->count : 0;
@@ -251,11 +248,11 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 	file_group->backward = finding_share(sums->backward, sums->jumps);
 	file_group->storage_bytes = file_group->fetched_bytes + sums->direct_bytes;
 	file_group->fetched_share = finding_share(file_group->storage_bytes, file_group->bytes);
-	file_group->direct_bytes = sums->direct_bytes ? sums->direct_bytes : TABLE_NO_UINT;
-	file_group->copied_bytes = sums->copied_bytes ? sums->copied_bytes : TABLE_NO_UINT;
+	file_group->direct_bytes = finding_or_none(sums->direct_bytes);
+	file_group->copied_bytes = finding_or_none(sums->copied_bytes);
 	file_group->dropped = sums->undropped ? TABLE_NO_UINT : sums->dropped;
 	file_group->advised = sums->advised && sums->undropped ? sums->advised : TABLE_NO_UINT;
-	file_group->random = sums->random ? sums->random : TABLE_NO_UINT;
+	file_group->random = finding_or_none(sums->random);
 	file_group->misadvised =
 		by_faults && file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN)
 			? file_group->random
@@ -307,8 +304,7 @@ uint64_t file_group_elsewhere_bytes(const struct findings *findings)
 		return UINT64_MAX;
 	for (uint32_t i = 0; i < files_count(findings->results); i++)
 		if (readahead_of(findings->results, i, &sums))
-			left_bytes -=
-				sums.fetched_bytes < left_bytes ? sums.fetched_bytes : left_bytes;
+			left_bytes = clock_subtract(left_bytes, sums.fetched_bytes);
 	return left_bytes;
 }
 
@@ -338,27 +334,25 @@ void file_group_forget_holes(const struct findings *findings, uint32_t number,
 
 /* Profile mode does not know the union of times, so only counts decide there. */
 static bool is_taken(const struct findings *findings, const struct file_group_rule *kind,
-		     const struct file_view *file)
+		     const struct file_view *file, bool program)
 {
-	double of_run =
-		findings->summed ? 0 : finding_share(time_of(kind, file), findings->duration_ns);
-
-	return kind->takes(file) &&
-	       (!kind->counts || finding_is_enough(kind->counts(file), kind->least, of_run));
+	return kind->takes && (kind->programs || !program) && kind->takes(file) &&
+	       (!kind->counts || finding_is_enough_in(findings, kind->counts(file), kind->least,
+						      findings->summed ? 0 : time_of(kind, file)));
 }
 
 /* Adds a file to each rule that it matches. */
 static void look_at_file(struct findings *findings, const struct advice_index *advised,
 			 uint32_t number, const struct file_view *file)
 {
+	bool asked = false, program = file_group_is_program(file);
 	struct advice_view advice;
-	bool asked = false;
 
 	for (size_t i = 0; i < finding_rule_count; i++) {
-		const struct file_group_rule *kind = finding_rules[i]->file_group;
+		const struct file_group_rule *kind = &finding_rules[i]->files;
 		struct file_group_found *found = &findings->file_group[i];
 
-		if (!kind || !is_taken(findings, kind, file))
+		if (!is_taken(findings, kind, file, program))
 			continue;
 		if (!asked)
 			advice = advice_of(advised, number, file->path);
@@ -417,17 +411,11 @@ static const struct file_group_found *found_by(const struct findings *findings,
 
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct file_group_rule *kind = rule->file_group;
-	const struct job *job = findings->results->job;
-	const struct tally all = totals_class(findings->results, kind->class);
-	const struct tally metadata = totals_class(findings->results, IO_METADATA);
-	const struct tally faults = totals_class(findings->results, IO_MMAP_READ);
-	uint64_t most_ns = all.time.measure;
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, kind->confidence,
-					   FINDING_BY_COST };
+	const struct results *results = findings->results;
+	const struct file_group_rule *kind = &rule->files;
+	uint64_t most_ns = totals_class(results, rule->class).time.measure, cost_ns;
 	const struct file_group_found *found;
 	struct file_group file_group;
-	uint64_t cost_ns;
 
 	if (!findings->file_group && look_at_files(findings))
 		return -ENOMEM;
@@ -436,31 +424,25 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	if (!file_group.files)
 		return 0;
 	/* Times of several files may overlap; the whole class took no more than this. */
-	if (kind->with_metadata && kind->class != IO_METADATA)
-		most_ns += metadata.time.measure;
+	if (kind->with_metadata && rule->class != IO_METADATA)
+		most_ns += totals_class(results, IO_METADATA).time.measure;
 	if (kind->with_faults)
-		most_ns += faults.time.measure;
+		most_ns += totals_class(results, IO_MMAP_READ).time.measure;
 	/* Times of classes overlap, too, if there are several threads. */
-	if (job && totals_all(findings->results)->time.measure < most_ns)
-		most_ns = totals_all(findings->results)->time.measure;
-	if (file_group.time_ns > most_ns)
-		file_group.time_ns = most_ns;
+	if (results->job)
+		most_ns = finding_least(most_ns, totals_all(results)->time.measure);
+	file_group.time_ns = finding_least(file_group.time_ns, most_ns);
 	finish(&file_group, &found->sums, kind);
 	cost_ns = file_group.time_ns;
 	file_group.reopen_ns = TABLE_NO_UINT;
-	if (kind->reopens && reopens_time_ns(findings->results) > cost_ns) {
-		cost_ns = reopens_time_ns(findings->results);
-		file_group.reopen_ns = cost_ns;
-	}
-	file_group.of_run = finding_share(finding_unhidden(findings, kind->class, cost_ns),
-					  findings->duration_ns);
+	if (kind->reopens && reopens_time_ns(results) > cost_ns)
+		cost_ns = file_group.reopen_ns = reopens_time_ns(results);
+	cost_ns = finding_unhidden(findings, rule->class, cost_ns);
+	file_group.of_run = finding_share(cost_ns, findings->duration_ns);
 	if (kind->speaks && !kind->speaks(&file_group))
 		return 0;
 	if (findings->summed)
 		forget_events(&file_group);
-	if (kind->costs_time)
-		verdict.cost_ns = finding_unhidden(findings, kind->class, cost_ns);
-	if (kind->cost_bytes)
-		verdict.cost_bytes = kind->cost_bytes(&file_group);
-	return finding_add(findings, rule, &file_group, &verdict);
+	return finding_add(findings, rule, &file_group, cost_ns,
+			   kind->cost_bytes ? kind->cost_bytes(&file_group) : TABLE_NO_UINT);
 }

@@ -39,35 +39,14 @@ struct file_group {
 
 extern const struct table_column file_group_columns[ALIKE_COLUMNS];
 
-#define FINDING_ALIKE                                                                              \
+#define FINDING_OF_FILES_EVIDENCE                                                                  \
 	.evidence = file_group_columns, .evidence_count = ALIKE_COLUMNS,                           \
 	.evidence_bytes = sizeof(struct file_group)
 
-/* Which files match a rule, and what it counts. */
-struct file_group_rule {
-	enum use use;	     /* whose count, bytes and time are summed */
-	bool with_metadata;  /* ... and the time of metadata calls */
-	bool with_faults;    /* ... and the count, bytes and time of faults */
-	enum io_class class; /* class of its time */
-	bool (*takes)(const struct file_view *file);
-	/* A count that must reach `least` in each file, or a few if they take much of the run;
-	 * NULL: none. */
-	uint64_t (*counts)(const struct file_view *file);
-	enum threshold least;
-	/* Returns whether the sums are worth reporting; NULL: always. */
-	bool (*speaks)(const struct file_group *file_group);
-	/* Bytes that it costs. */
-	uint64_t (*cost_bytes)(const struct file_group *file_group);
-	bool reopens;	 /* it costs the time in reopens.h if that is more */
-	bool costs_time; /* otherwise only bytes */
-	bool common;	 /* the example has the most common ending */
-	enum finding_confidence confidence;
-};
+/* Initializes a rule that has `files`. */
+#define FINDING_OF_FILES .find = finding_add_alike, FINDING_OF_FILES_EVIDENCE
 
-/* A `told_by`: throttled reads wait just as long in any order. */
-extern const struct finding_rule *const file_group_held_back[];
-
-/* The `find` of rules with an `alike`: adds the finding if any files match. The first call looks at
+/* The `find` of rules with `files`: adds the finding if any files match. The first call looks at
  * all files for all rules, because there may be a million. Returns 0 or -ENOMEM. */
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule);
 /* Share of jumps backward within the same thread; for faults, by 1 MiB and more. */

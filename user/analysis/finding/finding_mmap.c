@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about files read through mappings. */
 #include "analysis/finding/finding_files.h"
-#include "analysis/finding/finding_weight.h"
+
+THRESHOLD(MMAP_COPIED, 0.5, UNIT_SHARE, "share of faults that copied a page, at least",
+	  "a choice: most of them");
 
 /* Returns whether most faults were stores to a private mapping. */
 static bool is_copied(const struct file_view *file)
@@ -12,21 +14,29 @@ static bool is_copied(const struct file_view *file)
 
 /* --- random reads, with readahead around each fault --- */
 
+THRESHOLD(MMAP_RANDOM_BYTES_EACH, 65536, UNIT_BYTES,
+	  "bytes from storage per major fault: more is random, less is page by page",
+	  "16 pages, which one fault maps if they are cached (fault_around_bytes)");
+
 /* Faults that wait for readahead windows, in any order. */
 static bool takes_windows(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
 	/* How a loader maps libraries cannot be changed. */
-	return !file_group_is_program(file) &&
-	       finding_share(faults->fetched_bytes, faults->major) >=
-		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+	return finding_share(faults->fetched_bytes, faults->major) >=
+	       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }
 
 static uint64_t count_of_major(const struct file_view *file)
 {
 	return file->tallies[USE_MMAP].major;
 }
+
+THRESHOLD(MMAP_RANDOM_BYTES, 16777216, UNIT_BYTES, "or bytes they read from storage, at least",
+	  "a choice: two readahead windows of 8 MiB");
+THRESHOLD(MMAP_RANDOM_MAJOR, 16, UNIT_COUNT, "major faults of a file, at least",
+	  "a choice: program startup causes fewer");
 
 /* A readahead window may hold the whole file. Then bytes decide, not the number of windows. */
 static uint64_t count_of_windows(const struct file_view *file)
@@ -38,41 +48,34 @@ static uint64_t count_of_windows(const struct file_view *file)
 		       : faults->major;
 }
 
+THRESHOLD(MMAP_RANDOM_SHARE, 0.20, UNIT_SHARE,
+	  "share of faults over 1 MiB before the thread's last one, at least",
+	  "Drishti: random_operations 0.2; uniform access has 0.5");
+
 static bool takes_random(const struct file_view *file)
 {
 	return takes_windows(file) && file->tallies[USE_MMAP].count >= threshold(THRESHOLD_ORDER) &&
 	       file_group_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE);
 }
 
-static const struct file_group_rule random_files = {
-	.use = USE_MMAP,
-	.class = IO_MMAP_READ,
-	.takes = takes_random,
-	.counts = count_of_windows,
-	.least = THRESHOLD_MMAP_RANDOM_MAJOR,
-	.cost_bytes = file_group_fetched,
-	.costs_time = true,
-	.confidence = FINDING_SURE,
-};
-
-static const enum threshold random_thresholds[] = {
-	THRESHOLD_MMAP_RANDOM_SHARE,
-	THRESHOLD_MMAP_RANDOM_MAJOR,
-	THRESHOLD_MMAP_RANDOM_BYTES,
-	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
-	THRESHOLD_ORDER,
-	THRESHOLD_TIME_DECIDES,
-	THRESHOLD_FEW,
-};
-
 const struct finding_rule finding_mmap_random = {
 	.id = "mmap-random",
+	.order = 70,
 	.needs = JOB_FAULT | JOB_PAGECACHE,
-	.find = finding_add_alike,
-	.file_group = &random_files,
+	.class = IO_MMAP_READ,
+	.confidence = FINDING_SURE,
+	.files = {
+		.use = USE_MMAP,
+		.takes = takes_random,
+		.counts = count_of_windows,
+		.least = &THRESHOLD_MMAP_RANDOM_MAJOR,
+		.cost_bytes = file_group_fetched,
+	},
 	.cross_run = true,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(random_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_MMAP_RANDOM_SHARE, &THRESHOLD_MMAP_RANDOM_MAJOR,
+			&THRESHOLD_MMAP_RANDOM_BYTES, &THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+			&THRESHOLD_ORDER, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Random mmap reads of {file}",
 	.says = "{major} major faults read {fetched_bytes} from storage, {fetched_each} each "
 		"(readahead {readahead_bytes}); {backward} jump backward, {consecutive} are "
@@ -81,6 +84,7 @@ const struct finding_rule finding_mmap_random = {
 		  "already set {random:time|times}||Use MADV_RANDOM, larger samples (≥ 1 MiB), or "
 		  "MADV_WILLNEED ahead of use]",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.pictures = "map, rates major",
 	.rule = "A fault on an uncached page reads a window of the file around it, because nearby "
 		"data is usually needed next. A program that jumps uses little of each window but "
 		"waits for all of it. With MADV_RANDOM (mmap.madvise in Python) only the page "
@@ -101,14 +105,18 @@ static bool is_scan(const struct file_view *file)
 	       patterns[CONSECUTIVE] >= threshold(THRESHOLD_MMAP_SCAN) * count;
 }
 
+THRESHOLD(MMAP_ORDER_BACKWARD, 0.05, UNIT_SHARE, "share of backward faults if in order, at most",
+	  "a choice: readahead and threads cause some");
+THRESHOLD(MMAP_WHOLE, 0.5, UNIT_SHARE, "part of the file read through the mapping, at least",
+	  "a choice: half of the file is most of a load");
+
 /* Most of the file came in through the mapping, forward. */
 static bool came_in_order(const struct file_view *file)
 {
 	/* Faults of several threads are not serial. */
 	if ((file->jumps[BY_FAULTS].several && file->processes == 1) || is_copied(file))
 		return false;
-	return !file_group_is_program(file) && file->tallies[USE_MMAP].fetched_bytes &&
-	       file->size_bytes != TABLE_NO_UINT &&
+	return file->tallies[USE_MMAP].fetched_bytes && file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) &&
 	       file_group_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
 	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes &&
@@ -123,28 +131,22 @@ static bool takes_strided(const struct file_view *file)
 	       file->tallies[USE_MMAP].count >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR);
 }
 
-static const struct file_group_rule strided_files = {
-	.use = USE_MMAP,
-	.class = IO_MMAP_READ,
-	.takes = takes_strided,
-	.cost_bytes = file_group_fetched,
-	.costs_time = true,
-	.confidence = FINDING_LIKELY,
-};
-
-static const enum threshold strided_thresholds[] = {
-	THRESHOLD_LARGE_FILE, THRESHOLD_MMAP_ORDER_BACKWARD, THRESHOLD_MMAP_WHOLE,
-	THRESHOLD_AGAIN,      THRESHOLD_MMAP_SCAN,	     THRESHOLD_MMAP_RANDOM_MAJOR,
-};
-
 const struct finding_rule finding_mmap_strided = {
 	.id = "mmap-strided",
+	.order = 80,
 	.needs = JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS,
-	.find = finding_add_alike,
-	.file_group = &strided_files,
+	.class = IO_MMAP_READ,
+	.confidence = FINDING_LIKELY,
+	.files = {
+		.use = USE_MMAP,
+		.takes = takes_strided,
+		.cost_bytes = file_group_fetched,
+	},
 	.cross_run = true,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(strided_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_LARGE_FILE, &THRESHOLD_MMAP_ORDER_BACKWARD,
+			&THRESHOLD_MMAP_WHOLE, &THRESHOLD_AGAIN, &THRESHOLD_MMAP_SCAN,
+			&THRESHOLD_MMAP_RANDOM_MAJOR },
 	.title = "Strided mmap reads of {file}",
 	.says = "{count} faults skip the data between them, but readahead read all of it: "
 		"{fetched_bytes} from storage[; {others:more such file|more such files}]",
@@ -153,6 +155,7 @@ const struct finding_rule finding_mmap_strided = {
 		  "what is needed, or store data that is read together contiguously (by column, or "
 		  "in chunks)]",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.pictures = "map, rates major",
 	.rule = "A fault maps the pages around its own, 64 KiB in total, so a sequential scan "
 		"faults only at the start of each 64 KiB. Faults elsewhere skip pages that the "
 		"program does not use, such as the other columns of a matrix stored by rows. "
@@ -166,35 +169,32 @@ static bool takes_in_order(const struct file_view *file)
 	return came_in_order(file) && is_scan(file);
 }
 
+THRESHOLD(MMAP_ORDER_BANDWIDTH, 8589934592, UNIT_BYTES,
+	  "bytes per second of waiting for the wait to matter, at most",
+	  "about what one CPU copies in memory: above it, readahead kept up");
+
 static bool is_felt(const struct file_group *file_group)
 {
 	return file_group->bandwidth <= threshold(THRESHOLD_MMAP_ORDER_BANDWIDTH);
 }
 
-static const struct file_group_rule in_order_files = {
-	.use = USE_MMAP,
-	.class = IO_MMAP_READ,
-	.takes = takes_in_order,
-	.speaks = is_felt,
-	.cost_bytes = file_group_fetched,
-	.costs_time = true,
-	.confidence = FINDING_SURE,
-};
-
-static const enum threshold in_order_thresholds[] = {
-	THRESHOLD_MMAP_SCAN,  THRESHOLD_LARGE_FILE, THRESHOLD_MMAP_ORDER_BACKWARD,
-	THRESHOLD_MMAP_WHOLE, THRESHOLD_AGAIN,	    THRESHOLD_MMAP_ORDER_BANDWIDTH,
-};
-
 const struct finding_rule finding_mmap_in_order = {
 	.id = "mmap-in-order",
+	.order = 90,
 	.needs = JOB_FAULT | JOB_PAGECACHE,
-	.find = finding_add_alike,
-	.file_group = &in_order_files,
-	.reported_by = file_group_held_back,
+	.class = IO_MMAP_READ,
+	.confidence = FINDING_SURE,
+	.files = {
+		.use = USE_MMAP,
+		.takes = takes_in_order,
+		.speaks = is_felt,
+		.cost_bytes = file_group_fetched,
+	},
+	.reported_by = { "held-back" },
 	.cross_run = true,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(in_order_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_MMAP_SCAN, &THRESHOLD_LARGE_FILE, &THRESHOLD_MMAP_ORDER_BACKWARD,
+			&THRESHOLD_MMAP_WHOLE, &THRESHOLD_AGAIN, &THRESHOLD_MMAP_ORDER_BANDWIDTH },
 	.title = "Serial page-fault loading of {file}",
 	.says = "{fetched_bytes} from storage by {count} faults, at {bandwidth}/s while waiting[; "
 		"{others:more such file|more such files}]",
@@ -202,6 +202,7 @@ const struct finding_rule finding_mmap_in_order = {
 		  "]MADV_POPULATE_READ or MADV_WILLNEED before use, several threads, or read() "
 		  "into memory",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.pictures = "map, rates major",
 	.rule = "A file that is needed as a whole (model weights: safetensors, torch.load with "
 		"mmap) is read in readahead windows, and the program blocks at the edge of each. "
 		"Advice ahead of use, or reads by several threads, keep the device busy.",
@@ -213,39 +214,29 @@ static bool takes_single(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	return !file_group_is_program(file) && faults->fetched_bytes &&
-	       finding_share(faults->fetched_bytes, faults->major) <
-		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+	return faults->fetched_bytes && finding_share(faults->fetched_bytes, faults->major) <
+						threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }
-
-static const struct file_group_rule single_files = {
-	.use = USE_MMAP,
-	.class = IO_MMAP_READ,
-	.takes = takes_single,
-	.counts = count_of_major,
-	.least = THRESHOLD_RANDOM_READS,
-	.cost_bytes = file_group_fetched,
-	.costs_time = true,
-	.confidence = FINDING_SURE,
-};
-
-static const enum threshold single_thresholds[] = {
-	THRESHOLD_RANDOM_READS,
-	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
-	THRESHOLD_TIME_DECIDES,
-	THRESHOLD_FEW,
-};
 
 const struct finding_rule finding_mmap_single = {
 	.id = "mmap-single",
+	.order = 100,
 	.needs = JOB_FAULT | JOB_PAGECACHE,
-	.find = finding_add_alike,
-	.file_group = &single_files,
-	.reported_by = file_group_held_back,
+	.class = IO_MMAP_READ,
+	.confidence = FINDING_SURE,
+	.files = {
+		.use = USE_MMAP,
+		.takes = takes_single,
+		.counts = count_of_major,
+		.least = &THRESHOLD_RANDOM_READS,
+		.cost_bytes = file_group_fetched,
+	},
+	.reported_by = { "held-back" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(single_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_RANDOM_READS, &THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Page-by-page mmap reads of {file}",
 	.says = "{major} major faults read {fetched_bytes} from storage, {fetched_each} each[, at "
 		"{bandwidth}/s while waiting][; {others:more such file|more such files}]",
@@ -253,6 +244,7 @@ const struct finding_rule finding_mmap_single = {
 		  "and readahead would serve them||Use MADV_WILLNEED on upcoming data, several "
 		  "threads or processes, or access in file order]",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.pictures = "map, rates major",
 	.rule = "Without readahead (MADV_RANDOM, or a tiny window) a fault reads only what is "
 		"needed and waits a full device round trip for it, one after another. With advice "
 		"ahead of use, or requests from several threads, the device works on many at once.",
@@ -268,15 +260,21 @@ static bool waits_often(const struct file_view *file)
 
 /* --- stores, each page of which faults again --- */
 
+THRESHOLD(MMAP_STORED, 0.5, UNIT_SHARE, "share of faults that dirtied a page, at least",
+	  "a choice: most of them");
+
 /* Estimates faults that dirtied a page from bytes: each dirties a page, of 4 KiB or more, or a
  * folio. */
 static bool takes_stores(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	return !file_group_is_program(file) && faults->count > 2 * faults->major &&
+	return faults->count > 2 * faults->major &&
 	       faults->dirtied_bytes / 4096 >= threshold(THRESHOLD_MMAP_STORED) * faults->count;
 }
+
+THRESHOLD(MMAP_MINOR_FAULTS, 10000, UNIT_COUNT, "minor faults on data, at least",
+	  "measured: 0.9 to 1.4 us each, over 10 ms in total");
 
 /* A minor fault takes a microsecond: a dozen are no storm, however short the run. */
 static bool are_a_storm(uint64_t count, double of_run)
@@ -292,35 +290,28 @@ static bool are_many_minor(const struct file_group *file_group)
 	return are_a_storm(file_group->minor, file_group->of_run);
 }
 
-static const struct file_group_rule store_files = {
-	.use = USE_MMAP,
-	.class = IO_MMAP_WRITE,
-	.takes = takes_stores,
-	.speaks = are_many_minor,
-	.costs_time = true,
-	.confidence = FINDING_SURE,
-};
-
-static const enum threshold store_thresholds[] = {
-	THRESHOLD_MMAP_STORED,
-	THRESHOLD_MMAP_MINOR_FAULTS,
-};
-
 const struct finding_rule finding_mmap_stores = {
 	.id = "mmap-store-faults",
+	.order = 120,
 	.needs = JOB_FAULT,
-	.find = finding_add_alike,
-	.file_group = &store_files,
+	.class = IO_MMAP_WRITE,
+	.confidence = FINDING_SURE,
+	.files = {
+		.use = USE_MMAP,
+		.takes = takes_stores,
+		.speaks = are_many_minor,
+	},
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(store_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_MMAP_STORED, &THRESHOLD_MMAP_MINOR_FAULTS },
 	.title = "Page-by-page stores to {file} through a mapping",
 	.says = "{minor} faults, most of which dirtied a page, took {time_ns}[; {others:more such "
 		"file|more such files}]",
 	.advice = "Sync (msync, flush) less often, write() changes in large pieces, or keep the "
 		  "state in ordinary memory between saves",
 	.more = "faultline report --table files TRACE",
+	.pictures = "rates faults, map",
 	.rule = "The first store to a page of a shared mapping faults so that the file system "
 		"learns of it. Once msync or the kernel has written the page back, the page is "
 		"read-only again, and the next store to it faults again: state that is changed as "
@@ -332,7 +323,7 @@ const struct finding_rule finding_mmap_stores = {
 static bool takes_copied(const struct file_view *file)
 {
 	/* Waits for readahead windows, or for the device each time, are reported as such. */
-	return !file_group_is_program(file) && is_copied(file) && !waits_often(file);
+	return is_copied(file) && !waits_often(file);
 }
 
 static bool are_many(const struct file_group *file_group)
@@ -340,28 +331,20 @@ static bool are_many(const struct file_group *file_group)
 	return are_a_storm(file_group->count, file_group->of_run);
 }
 
-static const struct file_group_rule copied_files = {
-	.use = USE_MMAP,
-	.class = IO_MMAP_READ,
-	.takes = takes_copied,
-	.speaks = are_many,
-	.costs_time = true,
-	.confidence = FINDING_SURE,
-};
-
-static const enum threshold copied_thresholds[] = {
-	THRESHOLD_MMAP_COPIED,
-	THRESHOLD_MMAP_MINOR_FAULTS,
-};
-
 const struct finding_rule finding_mmap_copied = {
 	.id = "mmap-copied",
+	.order = 130,
 	.needs = JOB_FAULT,
-	.find = finding_add_alike,
-	.file_group = &copied_files,
+	.class = IO_MMAP_READ,
+	.confidence = FINDING_SURE,
+	.files = {
+		.use = USE_MMAP,
+		.takes = takes_copied,
+		.speaks = are_many,
+	},
 	.cross_run = true,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(copied_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_MMAP_COPIED, &THRESHOLD_MMAP_MINOR_FAULTS },
 	.title = "Stores to {file} through a private mapping copy it page by page",
 	.says = "{count} faults, mostly stores, took {time_ns} and copied {copied_bytes} into "
 		"private memory; {fetched_bytes} from storage[; {others:more such file|more such "
@@ -369,6 +352,7 @@ const struct finding_rule finding_mmap_copied = {
 	.advice = "Use read() into ordinary memory for data to be changed, or MADV_POPULATE_WRITE "
 		  "beforehand; if nothing should change, find what stores to it",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.pictures = "rates faults, map",
 	.rule = "A private mapping (MAP_PRIVATE, np.memmap with mode 'c', torch.load with mmap) "
 		"shares the page cache until it is stored to: the first store to each page faults, "
 		"and the kernel copies the page for that process. Weights changed in place pay for "
@@ -383,37 +367,32 @@ static bool takes_minor(const struct file_view *file)
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
 	/* Waits for storage are reported as such. */
-	return !file_group_is_program(file) && faults->count > 2 * faults->major &&
-	       !takes_stores(file) && !is_copied(file) && !takes_in_order(file) &&
-	       !waits_often(file);
+	return faults->count > 2 * faults->major && !takes_stores(file) && !is_copied(file) &&
+	       !takes_in_order(file) && !waits_often(file);
 }
-
-static const struct file_group_rule minor_files = {
-	.use = USE_MMAP,
-	.class = IO_MMAP_READ,
-	.takes = takes_minor,
-	.speaks = are_many_minor,
-	.costs_time = true,
-	.confidence = FINDING_SURE,
-};
-
-static const enum threshold minor_thresholds[] = { THRESHOLD_MMAP_MINOR_FAULTS };
 
 const struct finding_rule finding_mmap_minor = {
 	.id = "mmap-minor-faults",
+	.order = 110,
 	.needs = JOB_FAULT,
-	.find = finding_add_alike,
-	.file_group = &minor_files,
+	.class = IO_MMAP_READ,
+	.confidence = FINDING_SURE,
+	.files = {
+		.use = USE_MMAP,
+		.takes = takes_minor,
+		.speaks = are_many_minor,
+	},
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(minor_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_MMAP_MINOR_FAULTS },
 	.title = "Minor-fault storm on cached {file}",
 	.says = "{minor} minor faults in up to {processes} processes took {time_ns}; "
 		"{fetched_bytes} from storage[; {others:more such file|more such files}]",
 	.advice = "Map once and keep the mapping, let workers inherit it (fork after "
 		  "MAP_POPULATE), or use huge pages",
 	.more = "faultline report --table processes TRACE",
+	.pictures = "rates faults, map",
 	.rule = "The data is in memory, but each process that maps it takes a fault for every few "
 		"pages, and so does every new worker. A mapping that is populated once, or that "
 		"lives as long as the worker, pays once.",
@@ -421,40 +400,32 @@ const struct finding_rule finding_mmap_minor = {
 
 /* --- summed faults, whose order is unknown --- */
 
-static const struct file_group_rule summed_files = {
-	.use = USE_MMAP,
-	.class = IO_MMAP_READ,
-	.takes = takes_windows,
-	.counts = count_of_windows,
-	.least = THRESHOLD_MMAP_RANDOM_MAJOR,
-	.cost_bytes = file_group_fetched,
-	.costs_time = true,
-	.confidence = FINDING_LIKELY,
-};
-
 /* With events, this is mmap-random or mmap-in-order. */
 static int find_summed(struct findings *findings, const struct finding_rule *rule)
 {
 	return findings->summed ? finding_add_alike(findings, rule) : 0;
 }
 
-static const enum threshold summed_thresholds[] = {
-	THRESHOLD_MMAP_RANDOM_MAJOR,
-	THRESHOLD_MMAP_RANDOM_BYTES,
-	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
-	THRESHOLD_TIME_DECIDES,
-	THRESHOLD_FEW,
-};
-
 const struct finding_rule finding_mmap_summed = {
 	.id = "mmap-faults",
+	.order = 140,
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
 	.find = find_summed,
-	.file_group = &summed_files,
+	.class = IO_MMAP_READ,
+	.confidence = FINDING_LIKELY,
+	.files = {
+		.use = USE_MMAP,
+		.takes = takes_windows,
+		.counts = count_of_windows,
+		.least = &THRESHOLD_MMAP_RANDOM_MAJOR,
+		.cost_bytes = file_group_fetched,
+	},
 	.cross_run = true,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(summed_thresholds),
+	FINDING_OF_FILES_EVIDENCE,
+	.thresholds = { &THRESHOLD_MMAP_RANDOM_MAJOR, &THRESHOLD_MMAP_RANDOM_BYTES,
+			&THRESHOLD_MMAP_RANDOM_BYTES_EACH, &THRESHOLD_TIME_DECIDES,
+			&THRESHOLD_FEW },
 	.title = "Page-fault reads of {file} from storage",
 	.says = "{major} major faults read {fetched_bytes} from storage, {fetched_each} each; "
 		"their order was not recorded",
@@ -462,6 +433,7 @@ const struct finding_rule finding_mmap_summed = {
 		  "MADV_RANDOM or larger samples; if sequential, use MADV_WILLNEED ahead of use or "
 		  "MADV_POPULATE_READ",
 	.more = "faultline report --table files TRACE",
+	.pictures = "faults, story all",
 	.rule = "Reported only in profile mode, which aggregates faults without their order. A "
 		"fault that waits for storage reads a window of the file around it. A program that "
 		"jumps uses little of it; one that reads in order blocks at the edge of each "

@@ -1,22 +1,172 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about the phases of a training job, according to its spans: checkpoints, data loaders
- * and compute.
+ * Findings about the phases of a training job, according to its spans: epochs, checkpoints, data
+ * loaders and compute.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/finding/finding.h"
+#include "analysis/finding/finding_files.h"
+#include "analysis/phases/epochs.h"
 #include "analysis/phases/levels.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
+
+/* --- epochs: whether later ones read from storage again --- */
+
+struct epochs_evidence {
+	uint64_t epochs, first_bytes, last_bytes, later_bytes, last_read_bytes, memory_bytes;
+	double of_first;
+};
+
+static const struct table_column epochs_columns[] = {
+	{ "epochs", "epochs", UNIT_COUNT, KIND_FACT, "epochs",
+	  TABLE_UINT(struct epochs_evidence, epochs), 0 },
+	{ "first_bytes", "first", UNIT_BYTES, KIND_FACT, "bytes from storage in the first epoch",
+	  TABLE_UINT(struct epochs_evidence, first_bytes), 0 },
+	{ "last_bytes", "last", UNIT_BYTES, KIND_FACT, "bytes from storage in the last epoch",
+	  TABLE_UINT(struct epochs_evidence, last_bytes), 0 },
+	{ "later_bytes", "later", UNIT_BYTES, KIND_FACT,
+	  "bytes from storage in all epochs but the first",
+	  TABLE_UINT(struct epochs_evidence, later_bytes), 0 },
+	{ "last_read_bytes", "read", UNIT_BYTES, KIND_FACT, "bytes read by calls in the last epoch",
+	  TABLE_UINT(struct epochs_evidence, last_read_bytes), 0 },
+	{ "memory_bytes", "memory", UNIT_BYTES, KIND_FACT,
+	  "memory of the host, or the cgroup's limit",
+	  TABLE_UINT(struct epochs_evidence, memory_bytes), 0 },
+	{ "of_first", "of the first", UNIT_SHARE, KIND_FACT,
+	  "bytes from storage in the last epoch relative to the first",
+	  TABLE_REAL(struct epochs_evidence, of_first), 0 },
+};
+
+/* Returns the memory that a host has for the job, the lower of its limits; TABLE_NO_UINT if no
+ * trace has them. */
+static uint64_t memory_bytes(const struct report *report)
+{
+	static const char *const limits[] = { "memory_bytes", "cgroup_memory_bytes" };
+	const struct table *trace = report_by(report, &analysis_trace);
+	uint64_t least = TABLE_NO_UINT;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		int column = table_find_column(trace, limits[i]);
+
+		if (column >= 0 && trace->cells[column].type == CELL_UINT &&
+		    trace->cells[column].uint < least)
+			least = trace->cells[column].uint;
+	}
+	return least;
+}
+
+THRESHOLD(EPOCH_BYTES, 1048576, UNIT_BYTES, "bytes from storage in the first epoch, at least",
+	  "a choice: less is no dataset");
+
+/* Adds the finding, unless there is no second epoch, too little data, or only holes of files. */
+static int add_epochs(struct findings *findings, const struct finding_rule *rule,
+		      bool (*is_one)(const struct epochs_evidence *evidence), bool costs)
+{
+	const struct epochs_view view = epochs_view(findings->report);
+	const struct epochs_evidence evidence = {
+		.epochs = view.epochs,
+		.first_bytes = view.first_fetched_bytes,
+		.last_bytes = view.last_fetched_bytes,
+		.later_bytes = view.later_fetched_bytes,
+		.last_read_bytes = view.last_read_bytes,
+		.memory_bytes = memory_bytes(findings->report),
+		.of_first = finding_share(view.last_fetched_bytes, view.first_fetched_bytes),
+	};
+	bool holes;
+	int status;
+
+	if (view.epochs <= 1 || evidence.first_bytes < threshold(THRESHOLD_EPOCH_BYTES) ||
+	    !is_one(&evidence))
+		return 0;
+	status = finding_find_holes(findings, evidence.first_bytes, &holes);
+	return status || holes ? status
+			       : finding_add(findings, rule, &evidence, TABLE_NO_UINT,
+					     costs ? evidence.later_bytes : TABLE_NO_UINT);
+}
+
+THRESHOLD(EPOCH_AGAIN, 0.5, UNIT_SHARE, "share of first epoch's bytes the last read, at least",
+	  "a choice: most of it again");
+THRESHOLD(EPOCH_FITS, 0.5, UNIT_SHARE, "share of memory for the first epoch's bytes, at most",
+	  "a choice: the job itself needs memory too");
+
+static bool come_from_storage(const struct epochs_evidence *evidence)
+{
+	return evidence->of_first >= threshold(THRESHOLD_EPOCH_AGAIN) &&
+	       evidence->memory_bytes != TABLE_NO_UINT &&
+	       evidence->first_bytes <= threshold(THRESHOLD_EPOCH_FITS) * evidence->memory_bytes;
+}
+
+static int find_epoch_storage(struct findings *findings, const struct finding_rule *rule)
+{
+	return add_epochs(findings, rule, come_from_storage, true);
+}
+
+const struct finding_rule finding_epoch_storage = {
+	.id = "epoch-from-storage",
+	.order = 530,
+	.needs = JOB_PAGECACHE | JOB_SPAN,
+	.find = find_epoch_storage,
+	.confidence = FINDING_LIKELY,
+	.cross_run = true,
+	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
+	.thresholds = { &THRESHOLD_EPOCH_AGAIN, &THRESHOLD_EPOCH_FITS, &THRESHOLD_EPOCH_BYTES,
+			&THRESHOLD_HOLES },
+	.title = "Each epoch is read from storage again, although the data fits in memory",
+	.says = "{first_bytes} from storage in the first epoch, {last_bytes} in the last of "
+		"{epochs}; memory has {memory_bytes}",
+	.advice = "Avoid dropping data after reading it (O_DIRECT, POSIX_FADV_DONTNEED), copy the "
+		  "data to local disk or /dev/shm first, or find what else uses the memory",
+	.more = "faultline report --table epochs TRACE",
+	.pictures = "epochs",
+	.rule = "The data of the first epoch fits in memory, yet later epochs read it from storage "
+		"again: it bypasses the page cache, is dropped on purpose, or is evicted by "
+		"others.",
+};
+
+THRESHOLD(EPOCH_MEMORY, 0.05, UNIT_SHARE, "share of first epoch's bytes the last read, at most",
+	  "a choice: almost none of it again");
+
+static bool come_from_memory(const struct epochs_evidence *evidence)
+{
+	return evidence->of_first <= threshold(THRESHOLD_EPOCH_MEMORY);
+}
+
+static int find_epoch_memory(struct findings *findings, const struct finding_rule *rule)
+{
+	return add_epochs(findings, rule, come_from_memory, false);
+}
+
+const struct finding_rule finding_epoch_memory = {
+	.id = "epoch-from-memory",
+	.order = 540,
+	.needs = JOB_PAGECACHE | JOB_SPAN,
+	.find = find_epoch_memory,
+	.confidence = FINDING_SURE,
+	.severity = FINDING_NOTE,
+	.cross_run = true,
+	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
+	.thresholds = { &THRESHOLD_EPOCH_MEMORY, &THRESHOLD_EPOCH_BYTES, &THRESHOLD_HOLES },
+	.title = "Data comes from memory, not storage, after the first epoch",
+	.says = "{first_bytes} from storage in the first epoch, {last_bytes} in the last, which "
+		"read {last_read_bytes}",
+	.advice = "Judge storage by the first epoch; to measure storage, use data larger than "
+		  "memory or drop caches between epochs",
+	.more = "faultline report --table epochs TRACE",
+	.pictures = "epochs",
+	.rule = "The page cache holds the data after the first epoch. That is good for training, "
+		"but misleading in a storage benchmark.",
+};
 
 /* --- checkpoints --- */
 
 struct data_waits {
 	uint64_t count, time_ns, unhidden_ns, io_ns, workers;
 	uint64_t work_ns; /* TABLE_NO_UINT: most of it is I/O */
+	uint64_t workers_ns;
 	double of_run, io_share;
+	bool shown; /* by compute spans: without compute nothing shows whether anything waited */
 };
 
 static const struct table_column waits_columns[] = {
@@ -40,11 +190,14 @@ static const struct table_column waits_columns[] = {
 	  TABLE_REAL(struct data_waits, io_share), 0 },
 };
 
+THRESHOLD(DATA_WAIT_IO, 0.5, UNIT_SHARE, "part of the wait with I/O if I/O is why, at least",
+	  "a choice: most of it");
+
 /* Returns false if times of several runs together are unknown. */
 static bool waits_of(const struct findings *findings, enum activity_of which,
 		     struct data_waits *waits)
 {
-	struct level_view activity, workers;
+	struct level_view activity, workers, compute;
 
 	if (!levels_view(findings->results, which, &activity) ||
 	    !levels_view(findings->results, ACTIVITY_WORKER, &workers))
@@ -55,49 +208,44 @@ static bool waits_of(const struct findings *findings, enum activity_of which,
 		.unhidden_ns = activity.unhidden_ns,
 		.io_ns = activity.io_ns,
 		.workers = workers.count,
+		.workers_ns = workers.time_ns,
+		.of_run = finding_share(activity.unhidden_ns, findings->duration_ns),
+		.io_share = finding_share(activity.io_ns, activity.unhidden_ns),
+		.work_ns = TABLE_NO_UINT,
+		.shown = activity.count &&
+			 levels_view(findings->results, ACTIVITY_COMPUTE, &compute) &&
+			 compute.count,
 	};
-	waits->of_run = finding_share(waits->unhidden_ns, findings->duration_ns);
-	waits->io_share = finding_share(waits->io_ns, waits->unhidden_ns);
-	waits->work_ns = waits->io_share < threshold(THRESHOLD_DATA_WAIT_IO)
-				 ? waits->unhidden_ns - waits->io_ns
-				 : TABLE_NO_UINT;
+	if (waits->io_share < threshold(THRESHOLD_DATA_WAIT_IO))
+		waits->work_ns = waits->unhidden_ns - waits->io_ns;
 	return true;
 }
 
-static bool computes(const struct findings *findings)
-{
-	struct level_view compute;
-
-	return levels_view(findings->results, ACTIVITY_COMPUTE, &compute) && compute.count;
-}
+THRESHOLD(CHECKPOINT_WAITS, 0.5, UNIT_SHARE, "unoverlapped part of checkpoints, at least",
+	  "a choice: less is mostly overlapped");
 
 static int find_checkpoint(struct findings *findings, const struct finding_rule *rule)
 {
 	struct data_waits waits;
-	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
-					   .confidence = FINDING_SURE };
 
 	if (!waits_of(findings, ACTIVITY_CHECKPOINT, &waits))
 		return 1;
-	/* Without compute nothing shows whether anything waited. */
-	if (!waits.count || !computes(findings) ||
-	    finding_share(waits.unhidden_ns, waits.time_ns) < threshold(THRESHOLD_CHECKPOINT_WAITS))
-		return 0;
-	verdict.cost_ns = waits.unhidden_ns;
-	return finding_add(findings, rule, &waits, &verdict);
+	return waits.shown && finding_share(waits.unhidden_ns, waits.time_ns) >=
+				       threshold(THRESHOLD_CHECKPOINT_WAITS)
+		       ? finding_add(findings, rule, &waits, waits.unhidden_ns, TABLE_NO_UINT)
+		       : 0;
 }
-
-static const enum threshold checkpoint_thresholds[] = { THRESHOLD_CHECKPOINT_WAITS,
-							THRESHOLD_DATA_WAIT_IO };
 
 const struct finding_rule finding_sync_checkpoint = {
 	.id = "sync-checkpoint",
+	.order = 550,
 	.needs = JOB_SPAN,
 	.find = find_checkpoint,
+	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
-	FINDING_THRESHOLDS(checkpoint_thresholds),
+	.thresholds = { &THRESHOLD_CHECKPOINT_WAITS, &THRESHOLD_DATA_WAIT_IO },
 	.title = "Checkpoints block training",
 	.says = "{time_ns} in checkpoint spans ({count}); compute was idle for {unhidden_ns}[, "
 		"{work_ns} of it without I/O]",
@@ -106,6 +254,7 @@ const struct finding_rule finding_sync_checkpoint = {
 		  "building the checkpoint, not writing it||Write the checkpoint during the next "
 		  "steps (in a thread, or with an asynchronous save)]",
 	.more = "faultline report --table spans TRACE",
+	.pictures = "phases checkpoints",
 	.rule = "While spans of category checkpoint were open, no span of category compute was. If "
 		"a thread writes a copy of the state in memory, training can continue. If most of "
 		"the time is not I/O, it is spent pickling, compressing or copying the state. A "
@@ -115,117 +264,112 @@ const struct finding_rule finding_sync_checkpoint = {
 
 /* --- data loaders --- */
 
-static bool is_long(const struct findings *findings, const struct data_waits *waits)
+THRESHOLD(DATA_WAIT, 0.05, UNIT_SHARE, "share of the run that the loop waits for data, at least",
+	  "DLIO and MLPerf Storage require an accelerator utilization of 90%");
+
+static bool is_long(const struct data_waits *waits)
 {
-	return waits->count && computes(findings) &&
-	       waits->of_run >= threshold(THRESHOLD_DATA_WAIT);
+	return waits->shown && waits->of_run >= threshold(THRESHOLD_DATA_WAIT);
 }
 
 static int find_loader_io(struct findings *findings, const struct finding_rule *rule)
 {
 	struct data_waits waits;
-	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
-					   .confidence = FINDING_LIKELY };
 
 	if (!waits_of(findings, ACTIVITY_DATA, &waits))
 		return 1;
-	if (!is_long(findings, &waits) || waits.io_share < threshold(THRESHOLD_DATA_WAIT_IO))
-		return 0;
-	verdict.cost_ns = waits.io_ns;
-	return finding_add(findings, rule, &waits, &verdict);
+	return is_long(&waits) && waits.work_ns == TABLE_NO_UINT
+		       ? finding_add(findings, rule, &waits, waits.io_ns, TABLE_NO_UINT)
+		       : 0;
 }
-
-static int find_loader_work(struct findings *findings, const struct finding_rule *rule)
-{
-	struct data_waits waits;
-	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
-					   .confidence = FINDING_LIKELY };
-
-	if (!waits_of(findings, ACTIVITY_DATA, &waits))
-		return 1;
-	if (!is_long(findings, &waits) || waits.io_share >= threshold(THRESHOLD_DATA_WAIT_IO))
-		return 0;
-	verdict.cost_ns = waits.unhidden_ns - waits.io_ns;
-	return finding_add(findings, rule, &waits, &verdict);
-}
-
-static int find_loader_idle(struct findings *findings, const struct finding_rule *rule)
-{
-	struct level_view workers;
-	struct data_waits waits;
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
-					   FINDING_NOTE };
-
-	if (!waits_of(findings, ACTIVITY_DATA, &waits) ||
-	    !levels_view(findings->results, ACTIVITY_WORKER, &workers))
-		return 1;
-	if (!waits.workers || !waits.count || !computes(findings) ||
-	    waits.of_run >= threshold(THRESHOLD_DATA_WAIT_NONE) ||
-	    finding_share(workers.time_ns, findings->duration_ns) >=
-		    threshold(THRESHOLD_WORKERS_IDLE))
-		return 0;
-	return finding_add(findings, rule, &waits, &verdict);
-}
-
-static const enum threshold loader_thresholds[] = {
-	THRESHOLD_DATA_WAIT,
-	THRESHOLD_DATA_WAIT_IO,
-};
-static const enum threshold idle_thresholds[] = {
-	THRESHOLD_DATA_WAIT_NONE,
-	THRESHOLD_WORKERS_IDLE,
-};
 
 const struct finding_rule finding_loader_io = {
 	.id = "loader-io",
+	.order = 560,
 	.needs = JOB_SPAN,
 	.find = find_loader_io,
+	.confidence = FINDING_LIKELY,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
-	FINDING_THRESHOLDS(loader_thresholds),
+	.thresholds = { &THRESHOLD_DATA_WAIT, &THRESHOLD_DATA_WAIT_IO },
 	.title = "Data loader is I/O-bound",
 	.says = "{unhidden_ns} ({of_run} of the run) without compute in {count:data span|data "
 		"spans}; I/O took {io_share} of that",
 	.advice = "Add workers or increase prefetch, and see the findings on files",
 	.more = "faultline report --table epochs TRACE",
+	.pictures = "phases data, steps",
 	.rule = "While the training loop waited in spans of category data, nothing computed, and "
 		"for most of that time a thread of the job was in an I/O call or a page fault.",
 };
 
-/* Workers prepare nothing while they start. */
-static const struct finding_rule *const loader_reported_by[] = { &finding_worker_start, NULL };
+static int find_loader_work(struct findings *findings, const struct finding_rule *rule)
+{
+	struct data_waits waits;
+
+	if (!waits_of(findings, ACTIVITY_DATA, &waits))
+		return 1;
+	return is_long(&waits) && waits.work_ns != TABLE_NO_UINT
+		       ? finding_add(findings, rule, &waits, waits.work_ns, TABLE_NO_UINT)
+		       : 0;
+}
 
 const struct finding_rule finding_loader_work = {
 	.id = "loader-preprocessing",
+	.order = 570,
 	.needs = JOB_SPAN,
 	.find = find_loader_work,
-	.reported_by = loader_reported_by,
+	.confidence = FINDING_LIKELY,
+	/* Workers prepare nothing while they start. */
+	.reported_by = { "worker-start" },
 	.cross_run = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
-	FINDING_THRESHOLDS(loader_thresholds),
+	.thresholds = { &THRESHOLD_DATA_WAIT, &THRESHOLD_DATA_WAIT_IO },
 	.title = "Data loader is CPU-bound",
 	.says = "{unhidden_ns} ({of_run} of the run) without compute in {count:data span|data "
 		"spans}; I/O took {io_share} of that",
 	.advice = "Add workers, or make decoding and augmentation cheaper (prepare data once, or "
 		  "use the GPU); faster storage would not help",
 	.more = "faultline report --table levels TRACE",
+	.pictures = "phases data, steps",
 	.rule = "While the training loop waited in spans of category data, nothing computed, and "
 		"for most of that time no thread of the job was in an I/O call or a page fault: "
 		"the loader decodes, transforms, collates or hands over data.",
 };
 
+THRESHOLD(DATA_WAIT_NONE, 0.01, UNIT_SHARE, "share of the run that counts as no wait, at most",
+	  "a choice: within the variation of runs");
+THRESHOLD(WORKERS_IDLE, 0.5, UNIT_SHARE, "share of the run that idle workers work, at most",
+	  "a choice: half as many would suffice");
+
+static int find_loader_idle(struct findings *findings, const struct finding_rule *rule)
+{
+	struct data_waits waits;
+
+	if (!waits_of(findings, ACTIVITY_DATA, &waits))
+		return 1;
+	return waits.shown && waits.workers && waits.of_run < threshold(THRESHOLD_DATA_WAIT_NONE) &&
+			       finding_share(waits.workers_ns, findings->duration_ns) <
+				       threshold(THRESHOLD_WORKERS_IDLE)
+		       ? finding_add(findings, rule, &waits, TABLE_NO_UINT, TABLE_NO_UINT)
+		       : 0;
+}
+
 const struct finding_rule finding_loader_idle = {
 	.id = "loader-idle",
+	.order = 580,
 	.needs = JOB_SPAN,
 	.find = find_loader_idle,
+	.confidence = FINDING_GUESS,
+	.severity = FINDING_NOTE,
 	.cross_run = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
-	FINDING_THRESHOLDS(idle_thresholds),
+	.thresholds = { &THRESHOLD_DATA_WAIT_NONE, &THRESHOLD_WORKERS_IDLE },
 	.title = "Data loader workers are idle for most of the run",
 	.says = "the loop waited for data for {of_run} of the run; {workers} worker spans",
 	.advice = "Use fewer workers, which leaves CPUs and memory to others",
 	.more = "faultline report --table levels TRACE",
+	.pictures = "phases data, steps",
 	.rule = "The loop hardly ever waits, and the workers are busy for less than half of the "
 		"run.",
 };
@@ -270,10 +414,10 @@ static size_t list_workers(const struct findings *findings, uint64_t *times,
 			   struct workers *workers)
 {
 	const struct job *job = findings->results->job;
-	size_t count = 0, most = job->processes.count;
+	/* Processes without room began no span. */
+	const size_t most = finding_least(job->processes.count, job->activities->process_room);
+	size_t count = 0;
 
-	if (most > job->activities->process_room)
-		most = job->activities->process_room; /* the rest began no span */
 	for (size_t i = PROCESS_UNKNOWN + 1; i < most; i++) {
 		const struct activity_worker *worker = &job->activities->workers[i];
 		const struct process *process = &job->processes.processes[i];
@@ -296,6 +440,9 @@ static size_t list_workers(const struct findings *findings, uint64_t *times,
 	return count;
 }
 
+THRESHOLD(WORKER_SLOW, 0.3, UNIT_SHARE, "share of the slowest worker's span above the median",
+	  "as for ranks: Drishti's imbalance_operations 0.3");
+
 /* Returns how many are as slow as the slowest, within the threshold. */
 static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_ns)
 {
@@ -306,6 +453,9 @@ static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_n
 			threshold(THRESHOLD_WORKER_SLOW);
 	return slow;
 }
+
+THRESHOLD(WORKERS_SLOW, 0.25, UNIT_SHARE, "share of workers that are as slow (or one), at most",
+	  "a choice: more do other work, such as training next to validation");
 
 /* Other findings report the cost of waiting for data. */
 static int find_worker_slow(struct findings *findings, const struct finding_rule *rule)
@@ -318,8 +468,7 @@ static int find_worker_slow(struct findings *findings, const struct finding_rule
 	uint64_t *times, beyond_ns;
 	size_t slow;
 
-	if (!waits_of(findings, ACTIVITY_DATA, &waits) || !is_long(findings, &waits) ||
-	    !waits.workers)
+	if (!waits_of(findings, ACTIVITY_DATA, &waits) || !is_long(&waits) || !waits.workers)
 		return 0;
 	times = calloc(job->processes.count, sizeof(*times));
 	if (!times)
@@ -338,28 +487,24 @@ static int find_worker_slow(struct findings *findings, const struct finding_rule
 		return 0;
 	if (workers.workers > 2)
 		verdict.confidence = FINDING_LIKELY;
-	return finding_add(findings, rule, &workers, &verdict);
+	return finding_add_as(findings, rule, &workers, &verdict);
 }
-
-static const enum threshold workers_thresholds[] = {
-	THRESHOLD_DATA_WAIT,
-	THRESHOLD_WORKER_SLOW,
-	THRESHOLD_WORKERS_SLOW,
-};
 
 const struct finding_rule finding_worker_slow = {
 	.id = "worker-slow",
+	.order = 590,
 	.needs = JOB_SPAN,
 	.find = find_worker_slow,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct workers, workers_columns),
-	FINDING_THRESHOLDS(workers_thresholds),
+	.thresholds = { &THRESHOLD_DATA_WAIT, &THRESHOLD_WORKER_SLOW, &THRESHOLD_WORKERS_SLOW },
 	.title = "Worker {pid} of the data loader is slower than the others",
 	.says = "{each_ns} for each of its {spans} spans, median {median_ns} of {workers} "
 		"workers[; I/O took {io_ns} of its {time_ns}]",
 	.advice = "Check what it reads that the others do not: larger samples, another directory "
 		  "or device; a loader that keeps samples in order waits for its slowest worker",
 	.more = "faultline report --by process TRACE",
+	.pictures = "workers, workers io",
 	.rule = "The loop waits for data, and one worker, or a few of many, took longer per span "
 		"of category data or preprocess than the others; the total excess is as large a "
 		"share of the run as a wait for data must be to be reported. Its cost is part of "
@@ -410,29 +555,34 @@ static struct training training_of(const struct activities *all)
 	return training;
 }
 
+THRESHOLD(ACCELERATOR_USED, 0.9, UNIT_SHARE, "share of training in compute, at most",
+	  "MLPerf Storage: an accelerator utilization of 90%");
+
 /* Other findings report the reason and its cost: counted twice, it would look twice as high. */
 static int find_accelerator(struct findings *findings, const struct finding_rule *rule)
 {
 	struct training training = training_of(findings->results->job->activities);
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
-					   FINDING_NOTE };
 
 	if (!training.window_ns || training.used >= threshold(THRESHOLD_ACCELERATOR_USED))
 		return 0;
-	return finding_add(findings, rule, &training, &verdict);
+	return finding_add(findings, rule, &training, TABLE_NO_UINT, TABLE_NO_UINT);
 }
 
 const struct finding_rule finding_accelerator = {
 	.id = "accelerator-idle",
+	.order = 600,
 	.needs = JOB_SPAN,
 	.find = find_accelerator,
+	.confidence = FINDING_SURE,
+	.severity = FINDING_NOTE,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct training, training_columns),
-	FINDING_THRESHOLD(THRESHOLD_ACCELERATOR_USED),
+	.thresholds = { &THRESHOLD_ACCELERATOR_USED },
 	.title = "Accelerator {used} busy during training",
 	.says = "idle for {idle_ns} of the {window_ns} between its first work and its last",
 	.advice = "See the findings above for the cause; overlap loading and saving with compute",
 	.more = "faultline report --table epochs TRACE",
+	.pictures = "states",
 	.rule = "Between the start of the first compute span and the end of the last, less than "
 		"nine tenths of the time was compute. This shows how much there is to gain, not "
 		"how.",

@@ -23,32 +23,23 @@ static int compare_ranks(const void *left, const void *right)
 }
 
 /* Ascending; among equals, the lowest rank is last. */
-static int compare_bytes(const void *left, const void *right)
+static int compare_numbers(const void *left, const void *right, void *offset)
 {
-	const struct rank_io *a = left, *b = right;
+	const uint64_t a = *(const uint64_t *)((const char *)left + *(const size_t *)offset);
+	const uint64_t b = *(const uint64_t *)((const char *)right + *(const size_t *)offset);
 
-	if (a->bytes != b->bytes)
-		return a->bytes < b->bytes ? -1 : 1;
-	return compare_ranks(right, left);
+	return a != b ? (a < b ? -1 : 1) : compare_ranks(right, left);
 }
 
-static int compare_times(const void *left, const void *right)
+/* Sorts ranks by a number at that offset; returns the median one. */
+static const struct rank_io *sort_ranks(struct rank_io *ranks, size_t count, size_t offset)
 {
-	const struct rank_io *a = left, *b = right;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return compare_ranks(right, left);
+	qsort_r(ranks, count, sizeof(*ranks), compare_numbers, &offset);
+	return &ranks[(count - 1) / 2];
 }
 
-static int compare_fetched(const void *left, const void *right)
-{
-	const struct rank_io *a = left, *b = right;
-
-	if (a->fetched_bytes != b->fetched_bytes)
-		return a->fetched_bytes < b->fetched_bytes ? -1 : 1;
-	return compare_ranks(right, left);
-}
+THRESHOLD(IMBALANCE, 0.3, UNIT_SHARE, "share of the slowest rank's time above the median",
+	  "Drishti: imbalance_operations 0.3");
 
 static bool is_beyond(uint64_t most, uint64_t median)
 {
@@ -76,20 +67,17 @@ static const struct table_column ranks_columns[] = {
 static int add_straggler(struct findings *findings, const struct finding_rule *rule,
 			 struct rank_io *waits, size_t count)
 {
-	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
-					   .confidence = FINDING_LIKELY };
 	struct ranks ranks = { .ranks = count };
 
 	if (count < 2)
 		return 0;
-	qsort(waits, count, sizeof(*waits), compare_times);
+	ranks.median_ns = sort_ranks(waits, count, offsetof(struct rank_io, time_ns))->time_ns;
 	ranks.slowest = waits[count - 1].rank;
 	ranks.slowest_ns = waits[count - 1].time_ns;
-	ranks.median_ns = waits[(count - 1) / 2].time_ns;
 	if (!is_beyond(ranks.slowest_ns, ranks.median_ns))
 		return 0;
-	verdict.cost_ns = ranks.slowest_ns - ranks.median_ns;
-	return finding_add(findings, rule, &ranks, &verdict);
+	return finding_add(findings, rule, &ranks, ranks.slowest_ns - ranks.median_ns,
+			   TABLE_NO_UINT);
 }
 
 /* Uses the times in the table of ranks, if all are known. */
@@ -122,20 +110,20 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 	return status;
 }
 
-static const enum threshold ranks_thresholds[] = { THRESHOLD_IMBALANCE };
-
 const struct finding_rule finding_stragglers = {
 	.id = "straggler",
-	.needs = 0,
+	.order = 610,
 	.find = find_stragglers,
+	.confidence = FINDING_LIKELY,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct ranks, ranks_columns),
-	FINDING_THRESHOLDS(ranks_thresholds),
+	.thresholds = { &THRESHOLD_IMBALANCE },
 	.title = "Rank {slowest} is an I/O straggler",
 	.says = "{slowest_ns} of unoverlapped I/O, median {median_ns} of {ranks} ranks",
 	.advice = "Balance files over ranks, let no rank read or write for all, and check that "
 		  "rank's node",
 	.more = "faultline report --table overlap TRACE",
+	.pictures = "ranks",
 	.rule = "Ranks that train together wait for the slowest one at each step. If one waits "
 		"longer for I/O, all of them do.",
 };
@@ -247,19 +235,17 @@ static struct uneven compare_all(struct rank_io *ranks, size_t count, bool by_ti
 	struct uneven uneven = { .ranks = count };
 	struct rank_io one;
 
-	qsort(ranks, count, sizeof(*ranks), compare_bytes);
-	uneven.median_bytes = ranks[(count - 1) / 2].bytes;
+	uneven.median_bytes = sort_ranks(ranks, count, offsetof(struct rank_io, bytes))->bytes;
 	one = ranks[count - 1];
-	qsort(ranks, count, sizeof(*ranks), compare_times);
-	uneven.median_ns = ranks[(count - 1) / 2].time_ns;
+	uneven.median_ns = sort_ranks(ranks, count, offsetof(struct rank_io, time_ns))->time_ns;
 	if (by_time)
 		one = ranks[count - 1];
 	uneven.rank = one.rank;
 	uneven.bytes = one.bytes;
 	uneven.moving_ns = one.time_ns;
 	uneven.fetched_bytes = one.fetched_bytes;
-	qsort(ranks, count, sizeof(*ranks), compare_fetched);
-	uneven.median_fetched = ranks[(count - 1) / 2].fetched_bytes;
+	uneven.median_fetched =
+		sort_ranks(ranks, count, offsetof(struct rank_io, fetched_bytes))->fetched_bytes;
 	return uneven;
 }
 
@@ -267,10 +253,8 @@ static struct uneven compare_all(struct rank_io *ranks, size_t count, bool by_ti
  * cost, so that it comes first. */
 static uint64_t same_wait(const struct findings *findings, uint64_t cost_ns)
 {
-	static const struct finding_rule *const others[] = {
-		&finding_held_back,  &finding_device_slow, &finding_device_overloaded,
-		&finding_load_waits, &finding_read_bound,  &finding_write_bound,
-	};
+	static const char *const others[] = { "held-back",  "device-slow", "device-overloaded",
+					      "load-waits", "read-bound",  "write-bound" };
 	uint64_t most_ns = cost_ns;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -282,22 +266,21 @@ static uint64_t same_wait(const struct findings *findings, uint64_t cost_ns)
 	return most_ns;
 }
 
+THRESHOLD(UNEVEN_OF_RUN, 0.02, UNIT_SHARE,
+	  "share of the run that a rank reads and writes above the median, at least",
+	  "a choice: less is within the variation of most runs");
+
 static int add_uneven(struct findings *findings, const struct finding_rule *rule,
 		      const struct uneven *uneven, const void *evidence)
 {
-	struct finding_verdict verdict = {
-		.cost_ns = uneven->moving_ns - uneven->median_ns,
-		.cost_bytes = TABLE_NO_UINT,
-		.confidence = FINDING_GUESS,
-	};
-
 	/* Its processes ran concurrently. */
-	if (verdict.cost_ns > findings->duration_ns)
-		verdict.cost_ns = findings->duration_ns;
-	verdict.cost_ns = same_wait(findings, verdict.cost_ns);
-	return verdict.cost_ns < threshold(THRESHOLD_UNEVEN_OF_RUN) * findings->duration_ns
-		       ? 0
-		       : finding_add(findings, rule, evidence, &verdict);
+	uint64_t cost_ns =
+		finding_least(uneven->moving_ns - uneven->median_ns, findings->duration_ns);
+
+	cost_ns = same_wait(findings, cost_ns);
+	return finding_is_of_run(findings, cost_ns, THRESHOLD_UNEVEN_OF_RUN)
+		       ? finding_add(findings, rule, evidence, cost_ns, TABLE_NO_UINT)
+		       : 0;
 }
 
 /* If ranks marked spans, their times are better evidence: see above. Returns 0, -ENOMEM, or 1 if
@@ -328,25 +311,23 @@ static int find_uneven(struct findings *findings, const struct finding_rule *rul
 		       : add_uneven(findings, rule, &uneven, &uneven);
 }
 
-static const enum threshold uneven_thresholds[] = {
-	THRESHOLD_IMBALANCE,
-	THRESHOLD_UNEVEN_OF_RUN,
-};
-
 const struct finding_rule finding_ranks_uneven = {
 	.id = "ranks-uneven",
+	.order = 620,
 	.breadth = FINDING_OF_ONE,
 	.needs = JOB_SYSCALL,
 	.find = find_uneven,
+	.confidence = FINDING_GUESS,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct uneven, uneven_columns),
-	FINDING_THRESHOLDS(uneven_thresholds),
+	.thresholds = { &THRESHOLD_IMBALANCE, &THRESHOLD_UNEVEN_OF_RUN },
 	.title = "Rank {rank} reads and writes more than the others, which may wait for it",
 	.says = "{bytes} in {moving_ns}, median {median_bytes} in {median_ns} of {ranks} ranks",
 	.advice = "Give each rank the same number of bytes (files or samples by rank, as a "
 		  "distributed sampler does), and let no rank read or write for all",
 	.more = "faultline report --by rank TRACE",
+	.pictures = "ranks uneven",
 	.rule = "No rank marked compute, so only the bytes that each moved can be compared: one "
 		"read and wrote more than the others and took longer for it, summed over its "
 		"processes. Ranks that train together wait for the slowest one at each step. "
@@ -410,18 +391,21 @@ static int find_slow(struct findings *findings, const struct finding_rule *rule)
 
 const struct finding_rule finding_rank_slow = {
 	.id = "rank-slow",
+	.order = 630,
 	.breadth = FINDING_OF_ONE,
 	.needs = JOB_SYSCALL,
 	.find = find_slow,
+	.confidence = FINDING_GUESS,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct slow_rank, slow_columns),
-	FINDING_THRESHOLDS(uneven_thresholds),
+	.thresholds = { &THRESHOLD_IMBALANCE, &THRESHOLD_UNEVEN_OF_RUN },
 	.title = "Rank {rank} takes longer than the others to read and write as much",
 	.says = "{bytes} in {moving_ns}, median {median_bytes} in {median_ns} of {ranks} ranks[; "
 		"{path} took longest]",
 	.advice = "Move its data to a device as fast as that of the others, and check the limits "
 		  "(io.max) and other users of its device",
 	.more = "faultline report --by rank TRACE",
+	.pictures = "ranks uneven",
 	.rule = "No rank marked compute, so only the bytes that each moved can be compared: one "
 		"read and wrote no more than the others, and read no more from storage, but took "
 		"longer for it. A slow or busy device, a limit on it or a distant server can cause "

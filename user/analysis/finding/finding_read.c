@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about files read with system calls; finding_mmap.c covers mappings. */
 #include "analysis/finding/finding_files.h"
-#include "analysis/finding/finding_weight.h"
 #include "analysis/totals/totals.h"
 
 static uint64_t cost_again(const struct file_group *file_group)
@@ -45,7 +44,7 @@ static bool is_random(const struct file_view *file)
 
 static bool are_many(const struct file_group *file_group)
 {
-	return finding_is_enough(file_group->count, THRESHOLD_SMALL_REQUESTS, file_group->of_run);
+	return finding_is_enough(file_group->count, &THRESHOLD_SMALL_REQUESTS, file_group->of_run);
 }
 
 /* --- throttled reads --- */
@@ -77,10 +76,14 @@ static const struct table_column held_evidence[] = {
 	  0 },
 };
 
+THRESHOLD(HELD_BACK, 0.5, UNIT_SHARE,
+	  "share of a file's read time before the device gets the request, at least",
+	  "a choice: most of it");
+
 static void add_held(struct held_back *sum, uint64_t *longest_ns, const struct file_view *file,
 		     const struct chain_late *late)
 {
-	const struct tally *reads = &file->tallies[USE_READ], *faults = &file->tallies[USE_MMAP];
+	const struct tally *reads = reads_of(file), *faults = &file->tallies[USE_MMAP];
 	uint64_t time_ns = reads->time.measure + faults->time.measure;
 
 	if (late->time.measure < threshold(THRESHOLD_HELD_BACK) * time_ns)
@@ -99,42 +102,44 @@ static void add_held(struct held_back *sum, uint64_t *longest_ns, const struct f
 
 static int find_held_back(struct findings *findings, const struct finding_rule *rule)
 {
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
-					   FINDING_BY_COST };
-	const uint64_t most_ns = totals_class(findings->results, IO_READ).time.measure +
-				 totals_class(findings->results, IO_MMAP_READ).time.measure;
+	const struct results *results = findings->results;
+	const uint64_t most_ns = totals_class(results, IO_READ).time.measure +
+				 totals_class(results, IO_MMAP_READ).time.measure;
 	struct held_back sum = { 0 };
 	uint64_t longest_ns = 0;
 	struct file_view file;
 	size_t count;
-	const struct chain_late *all = chain_late_of_files(findings->results, &count);
+	const struct chain_late *all = chain_late_of_files(results, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (all[i].parts && files_used(findings->results, i, &file) && file.known)
+		if (all[i].parts && files_used(results, i, &file) && file.known)
 			add_held(&sum, &longest_ns, &file, &all[i]);
 	if (!sum.files)
 		return 0;
 	sum.file = finding_base_name(sum.path);
 	/* Times of several files may overlap. */
-	sum.time_ns = sum.time_ns < most_ns ? sum.time_ns : most_ns;
-	sum.held_ns = sum.held_ns < sum.time_ns ? sum.held_ns : sum.time_ns;
+	sum.time_ns = finding_least(sum.time_ns, most_ns);
+	sum.held_ns = finding_least(sum.held_ns, sum.time_ns);
 	sum.bandwidth = finding_bandwidth(sum.fetched_bytes, sum.time_ns);
-	verdict.cost_ns = finding_unhidden(findings, IO_READ, sum.held_ns);
-	return finding_add(findings, rule, &sum, &verdict);
+	return finding_add(findings, rule, &sum, finding_unhidden(findings, IO_READ, sum.held_ns),
+			   TABLE_NO_UINT);
 }
 
 const struct finding_rule finding_held_back = {
 	.id = "held-back",
+	.order = 60,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE | JOB_BLOCK,
 	.find = find_held_back,
+	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct held_back, held_evidence),
-	FINDING_THRESHOLD(THRESHOLD_HELD_BACK),
+	.thresholds = { &THRESHOLD_HELD_BACK },
 	.title = "Reads of {file} are throttled",
 	.says = "{fetched_bytes} from {files:file|files}, at {bandwidth}/s; threads waited "
 		"{held_ns} of {time_ns} before the device received their {requests} requests",
 	.advice = "Raise the cgroup's I/O limit (io.max, blkio.throttle.*), which a container, a "
 		  "batch system or systemd sets, or read less: once, packed, kept in memory",
 	.more = "faultline report --table devices TRACE",
+	.pictures = "device throttled, story all",
 	.rule = "Requests for data that the run read were queued by other threads, while the run's "
 		"own threads waited and the device had no requests for them; most of the read time "
 		"passed this way. A cgroup limit on bytes or requests per second has this effect; "
@@ -145,43 +150,34 @@ const struct finding_rule finding_held_back = {
 
 /* --- small reads from storage --- */
 
-const struct finding_rule *const file_group_held_back[] = { &finding_held_back, NULL };
-
 static bool takes_small_storage(const struct file_view *file)
 {
 	/* A data set may be many shards of a few MiB: their reads count. */
-	return !file_group_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_READ)) &&
+	return is_small(file, threshold(THRESHOLD_SMALL_READ)) &&
 	       file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes > threshold(THRESHOLD_SMALL_FILE) && is_from_storage(file) &&
 	       !is_random(file);
 }
 
-static const struct file_group_rule small_storage_files = {
-	.use = USE_READ,
-	.class = IO_READ,
-	.takes = takes_small_storage,
-	.speaks = are_many,
-	.cost_bytes = file_group_fetched,
-	.costs_time = true,
-	.confidence = FINDING_LIKELY,
-};
-
-static const enum threshold small_storage_thresholds[] = {
-	THRESHOLD_SMALL_READ, THRESHOLD_SMALL_REQUESTS, THRESHOLD_FROM_STORAGE_SHARE,
-	THRESHOLD_SMALL_FILE, THRESHOLD_HOLES,
-};
-
 const struct finding_rule finding_small_reads_storage = {
 	.id = "small-reads-storage",
+	.order = 160,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
-	.find = finding_add_alike,
-	.file_group = &small_storage_files,
-	.reported_by = file_group_held_back,
+	.class = IO_READ,
+	.confidence = FINDING_LIKELY,
+	.files = {
+		.use = USE_READ,
+		.takes = takes_small_storage,
+		.speaks = are_many,
+		.cost_bytes = file_group_fetched,
+	},
+	.reported_by = { "held-back" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(small_storage_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_SMALL_READ, &THRESHOLD_SMALL_REQUESTS,
+			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_FILE, &THRESHOLD_HOLES },
 	.title = "Small reads of {file} from storage",
 	.says = "{count} reads of {bytes_each} on average, {fetched_bytes} from storage[, at "
 		"{bandwidth}/s; {consecutive} are sequential][; {others:more such file|more such "
@@ -189,6 +185,7 @@ const struct finding_rule finding_small_reads_storage = {
 	.advice = "Read ≥ 1 MiB at a time, or use posix_fadvise(WILLNEED) ahead of use; buffer in "
 		  "the program",
 	.more = "faultline report --table operations TRACE",
+	.pictures = "sizes read direct",
 	.rule = "Each read that the page cache cannot serve waits for the device. Small sequential "
 		"reads benefit from readahead, but wait again at each window; small reads with "
 		"gaps wait at nearly each call. With larger reads, or advice ahead of use, the "
@@ -197,52 +194,51 @@ const struct finding_rule finding_small_reads_storage = {
 
 /* --- small reads from the page cache --- */
 
+THRESHOLD(SMALL_CACHED_READ, 16384, UNIT_BYTES, "average size of a read from memory, at most",
+	  "measured: a call costs as much as copying 4 KiB; at 16 KiB, a fifth");
+THRESHOLD(SMALL_READS_OF_FILE, 10, UNIT_COUNT,
+	  "small reads of a file from memory per open, at least",
+	  "a choice: fewer read a small file as a whole");
+THRESHOLD(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes read from storage, at most",
+	  "a choice: a tenth, as for Drishti's small requests");
+
 static bool takes_small_cached(const struct file_view *file)
 {
 	const struct tally *reads = reads_of(file);
 
 	/* Excludes small files that are read at once, and O_DIRECT reads, which are never
 	 * cached. */
-	return !file_group_is_program(file) &&
-	       is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
+	return is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
 	       reads->count - reads->errors >=
 		       threshold(THRESHOLD_SMALL_READS_OF_FILE) * (file->opens ? file->opens : 1) &&
 	       finding_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
 		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
 }
 
-static const struct file_group_rule small_cached_files = {
-	.use = USE_READ,
-	.class = IO_READ,
-	.takes = takes_small_cached,
-	.speaks = are_many,
-	.costs_time = true,
-	.confidence = FINDING_SURE,
-};
-
-static const enum threshold small_cached_thresholds[] = {
-	THRESHOLD_SMALL_CACHED_READ,
-	THRESHOLD_SMALL_READS_OF_FILE,
-	THRESHOLD_SMALL_REQUESTS,
-	THRESHOLD_FROM_MEMORY_SHARE,
-};
-
 const struct finding_rule finding_small_reads_cached = {
 	.id = "small-reads-cached",
+	.order = 170,
 	.drags = true,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
-	.find = finding_add_alike,
-	.file_group = &small_cached_files,
+	.class = IO_READ,
+	.confidence = FINDING_SURE,
+	.files = {
+		.use = USE_READ,
+		.takes = takes_small_cached,
+		.speaks = are_many,
+	},
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(small_cached_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_SMALL_CACHED_READ, &THRESHOLD_SMALL_READS_OF_FILE,
+			&THRESHOLD_SMALL_REQUESTS, &THRESHOLD_FROM_MEMORY_SHARE },
 	.title = "Small reads of {file} from memory: call overhead dominates",
 	.says = "{count} reads of {bytes_each} on average, {fetched_share} of the bytes from "
 		"storage[; {others:more such file|more such files}]",
 	.advice = "Read more at a time, through a buffer, or map the file into memory",
 	.more = "faultline report --table files TRACE",
+	.pictures = "sizes read",
 	.rule = "The data is already in memory. A call costs some hundred nanoseconds whatever it "
 		"reads, so reads of a few KiB spend most of their time on the call itself.",
 };
@@ -257,8 +253,7 @@ static bool takes_random(const struct file_view *file)
 			    finding_share(reads->fetched_bytes + file->direct_bytes,
 					  reads->bytes) >= threshold(THRESHOLD_FROM_STORAGE_SHARE);
 
-	return !file_group_is_program(file) && is_random(file) &&
-	       (is_from_storage(file) || small_direct) &&
+	return is_random(file) && (is_from_storage(file) || small_direct) &&
 	       reads->count >= threshold(THRESHOLD_ORDER);
 }
 
@@ -272,39 +267,27 @@ static uint64_t cost_random(const struct file_group *file_group)
 	return file_group->storage_bytes;
 }
 
-static const struct file_group_rule random_files = {
-	.use = USE_READ,
-	.class = IO_READ,
-	.takes = takes_random,
-	.counts = count_of_reads,
-	.least = THRESHOLD_RANDOM_READS,
-	.cost_bytes = cost_random,
-	.costs_time = true,
-	.confidence = FINDING_SURE,
-};
-
-static const enum threshold random_thresholds[] = {
-	THRESHOLD_RANDOM_SHARE, THRESHOLD_RANDOM_READS,
-	THRESHOLD_LARGE_FILE,	THRESHOLD_FROM_STORAGE_SHARE,
-	THRESHOLD_SMALL_READ,	THRESHOLD_HOLES,
-	THRESHOLD_ORDER,	THRESHOLD_TIME_DECIDES,
-	THRESHOLD_FEW,
-};
-
-/* If the same reads go one at a time, the queue depth is what to change first. */
-static const struct finding_rule *const random_reported_by[] = { &finding_held_back,
-								 &finding_shallow_queue, NULL };
-
 const struct finding_rule finding_random_reads = {
 	.id = "random-reads",
+	.order = 190,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
-	.find = finding_add_alike,
-	.file_group = &random_files,
-	.reported_by = random_reported_by,
+	.class = IO_READ,
+	.confidence = FINDING_SURE,
+	.files = {
+		.use = USE_READ,
+		.takes = takes_random,
+		.counts = count_of_reads,
+		.least = &THRESHOLD_RANDOM_READS,
+		.cost_bytes = cost_random,
+	},
+	/* If the same reads go one at a time, the queue depth is what to change first. */
+	.reported_by = { "held-back", "shallow-queue" },
 	.cross_run = true,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(random_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_RANDOM_SHARE, &THRESHOLD_RANDOM_READS, &THRESHOLD_LARGE_FILE,
+			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_READ, &THRESHOLD_HOLES,
+			&THRESHOLD_ORDER, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Random reads of {file} from storage",
 	.says = "{count} reads of {bytes_each}, {backward} of them backward, {storage_bytes} from "
 		"storage[ ({direct_bytes} with O_DIRECT)], at {bandwidth}/s[; {others:more such "
@@ -312,6 +295,7 @@ const struct finding_rule finding_random_reads = {
 	.advice = "Read larger pieces, sort the reads, keep more of them in flight (threads, "
 		  "io_uring, posix_fadvise WILLNEED ahead of use), or shuffle in memory",
 	.more = "faultline print --file '*/{file}' TRACE",
+	.pictures = "map, parts read",
 	.rule = "Readahead serves sequential reads. Reads that jump each wait for the device, one "
 		"after another. Concurrent reads (threads, io_uring), larger pieces or file order "
 		"use the device better. With O_DIRECT, which has no readahead, only small reads "
@@ -324,9 +308,13 @@ const struct finding_rule finding_random_reads = {
 
 static bool is_read_again(const struct file_view *file)
 {
-	return !file_group_is_program(file) && is_large(file) &&
+	return is_large(file) &&
 	       reads_of(file)->bytes >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
+
+THRESHOLD(BY_EACH, 0.75, UNIT_SHARE,
+	  "part of the file's size that each reader reads on average, at least",
+	  "a choice: some are still reading at the end of the run, or skip a header");
 
 /* Read about once per reader: each reads the whole file. */
 static bool takes_by_several(const struct file_view *file)
@@ -358,54 +346,24 @@ static bool are_large(const struct file_group *file_group)
 	return file_group->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
 }
 
-/* The wait is the same, whether the data was in memory or not. */
-static const struct finding_rule *const waits_again[] = { &finding_fetched_again,
-							  &finding_load_waits, NULL };
-
-static const struct file_group_rule again_files = {
-	.use = USE_READ,
-	.class = IO_READ,
-	.takes = takes_again,
-	.cost_bytes = cost_again,
-	.costs_time = true,
-	.confidence = FINDING_LIKELY,
-};
-
-static const struct file_group_rule by_several_files = {
-	.use = USE_READ,
-	.class = IO_READ,
-	.takes = takes_by_several,
-	.cost_bytes = cost_again,
-	.costs_time = true,
-	.confidence = FINDING_LIKELY,
-};
-
-static const struct file_group_rule fetched_again_files = {
-	.use = USE_READ,
-	.class = IO_READ,
-	.with_faults = true,
-	.takes = takes_fetched_again,
-	.speaks = are_large,
-	.cost_bytes = file_group_fetched,
-	.costs_time = true,
-	.confidence = FINDING_SURE,
-};
-
-static const enum threshold again_thresholds[] = { THRESHOLD_AGAIN, THRESHOLD_LARGE_FILE };
-static const enum threshold several_thresholds[] = { THRESHOLD_AGAIN, THRESHOLD_BY_EACH,
-						     THRESHOLD_LARGE_FILE };
-
 const struct finding_rule finding_read_again = {
 	.id = "read-again",
+	.order = 220,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
-	.find = finding_add_alike,
-	.file_group = &again_files,
-	.reported_by = waits_again,
+	.class = IO_READ,
+	.confidence = FINDING_LIKELY,
+	.files = {
+		.use = USE_READ,
+		.takes = takes_again,
+		.cost_bytes = cost_again,
+	},
+	/* The wait is the same, whether the data was in memory or not. */
+	.reported_by = { "fetched-again", "load-waits" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(again_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE },
 	.title = "{file} is read repeatedly",
 	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[, "
 		"{direct_bytes} with O_DIRECT, which caches nothing][; {others:more such file|more "
@@ -413,6 +371,7 @@ const struct finding_rule finding_read_again = {
 	.advice = "Keep what was read (and decoded) in memory, or read each part once; a benchmark "
 		  "may read its file repeatedly on purpose",
 	.more = "faultline report --table files TRACE",
+	.pictures = "story, story all",
 	.rule = "More bytes were read than the file has. Reads from memory cost calls and copies, "
 		"other reads also cost device time; a second epoch is one cause, a header parsed "
 		"for each sample another. With O_DIRECT each read goes to the device: the program "
@@ -422,19 +381,27 @@ const struct finding_rule finding_read_again = {
 
 const struct finding_rule finding_read_by_several = {
 	.id = "read-by-several",
+	.order = 230,
 	.needs = JOB_SYSCALL,
-	.find = finding_add_alike,
-	.file_group = &by_several_files,
-	.reported_by = waits_again,
+	.class = IO_READ,
+	.confidence = FINDING_LIKELY,
+	.files = {
+		.use = USE_READ,
+		.takes = takes_by_several,
+		.cost_bytes = cost_again,
+	},
+	/* The wait is the same, whether the data was in memory or not. */
+	.reported_by = { "fetched-again", "load-waits" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(several_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_BY_EACH, &THRESHOLD_LARGE_FILE },
 	.title = "{file} is read in full by each of {processes} processes",
 	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[; "
 		"{others:more such file|more such files}]",
 	.advice = "Let each rank or worker read its own part (shard), or share one copy in memory",
 	.more = "faultline report --table processes TRACE",
+	.pictures = "story, story all",
 	.rule = "The bytes read are about the file's size times the number of its readers. On one "
 		"host the page cache serves all but the first; across hosts each copy comes from "
 		"storage.",
@@ -442,13 +409,22 @@ const struct finding_rule finding_read_by_several = {
 
 const struct finding_rule finding_fetched_again = {
 	.id = "fetched-again",
+	.order = 200,
 	.needs = JOB_PAGECACHE,
-	.find = finding_add_alike,
-	.file_group = &fetched_again_files,
+	.class = IO_READ,
+	.confidence = FINDING_SURE,
+	.files = {
+		.use = USE_READ,
+		.with_faults = true,
+		.takes = takes_fetched_again,
+		.programs = true,
+		.speaks = are_large,
+		.cost_bytes = file_group_fetched,
+	},
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
-	FINDING_ALIKE,
-	FINDING_THRESHOLDS(again_thresholds),
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE },
 	.title = "{file}[ and {others:more file|more files}] came from storage more than once",
 	.says = "{fetched_bytes} from storage for {size_bytes} of data: [the job dropped it with "
 		"{dropped:POSIX_FADV_DONTNEED call|POSIX_FADV_DONTNEED calls}||memory did not hold "
@@ -459,6 +435,7 @@ const struct finding_rule finding_fetched_again = {
 		  "files)][; if its {advised:fadvise call is|fadvise calls are} "
 		  "POSIX_FADV_DONTNEED, remove the advice while the data is still to be read]",
 	.more = "faultline report --table files TRACE",
+	.pictures = "story, story all",
 	.rule = "Data that was read stays in the page cache until memory is needed. If more came "
 		"from storage than the file has, parts of it were evicted in between, or it was "
 		"read with O_DIRECT. The job itself evicts data with POSIX_FADV_DONTNEED; it is "

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Findings for several reports merged into one: runs the rules that use only tables again. */
+/* Findings of several reports merged into one: runs the rules that use only tables again. */
 #include <errno.h>
 #include <string.h>
 
 #include "analysis/finding/finding_files.h"
-#include "analysis/shared/results.h"
+#include "analysis/finding/finding_made.h"
 #include "analysis/run/trace_table.h"
 #include "base/arena.h"
 
@@ -117,7 +117,9 @@ static void forget(struct table *reported, const struct finding_rule *rule)
 	reported->row_count = kept;
 }
 
-int findings_of_runs(struct findings *findings, struct table *reported)
+/* Runs the rules. Findings that were found, or ruled out, in the merged report are removed from
+ * `reported`, the findings of each report. Sets the duration in any case. */
+static int ask_again(struct findings *findings, struct table *reported)
 {
 	const struct report *report = findings->report;
 	const struct table *trace = report_by(report, &analysis_trace);
@@ -149,4 +151,65 @@ int findings_of_runs(struct findings *findings, struct table *reported)
 			forget(reported, rule);
 	}
 	return status < 0 ? status : 0;
+}
+
+/* --- the table --- */
+
+static struct finding_weight weight_at(const struct table *table, size_t row, uint64_t duration_ns)
+{
+	const struct cell *cells = table_row(table, row);
+
+	return finding_weigh(
+		finding_rule_of(&cells[FINDING_ID]), duration_ns,
+		(struct finding_weight) {
+			.severity = finding_severity_in(&cells[FINDING_SEVERITY]),
+			.cost_ns = finding_number_at(table, row, FINDING_COST_NS),
+			.cost_bytes = finding_number_at(table, row, FINDING_COST_BYTES) });
+}
+
+static int compare_rows(const struct table *table, size_t a, size_t b, const void *context)
+{
+	const uint64_t *duration_ns = context;
+	struct finding_weight first = weight_at(table, a, *duration_ns);
+	struct finding_weight second = weight_at(table, b, *duration_ns);
+
+	return finding_compare_weights(&first, &second);
+}
+
+/* A wait that matters in a run of a second is nothing in one of an hour: severities are those of
+ * all runs together. Findings without a cost keep the severity of their rule. */
+static void judge_again(const struct findings *findings, struct table *table)
+{
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct cell *cells = table_row(table, row);
+		const struct cell *ns = &cells[FINDING_COST_NS],
+				  *bytes = &cells[FINDING_COST_BYTES];
+		const struct finding_verdict verdict = {
+			.cost_ns = ns->type == CELL_UINT ? ns->uint : TABLE_NO_UINT,
+			.cost_bytes = bytes->type == CELL_UINT ? bytes->uint : TABLE_NO_UINT,
+		};
+
+		if (ns->type == CELL_UINT ? findings->duration_ns : bytes->type == CELL_UINT)
+			table_set_literal(
+				table, &cells[FINDING_SEVERITY],
+				finding_severities[finding_severity_of(findings, &verdict)]);
+	}
+}
+
+void finding_remake(const struct report *report, struct table *table)
+{
+	const struct results results = { .report = report };
+	struct arena arena = { 0 };
+	struct findings findings = { .results = &results, .report = report, .arena = &arena };
+	int status = ask_again(&findings, table);
+
+	for (size_t i = 0; i < findings.count && !status; i++)
+		table_add(table, &findings.all[i]);
+	if (!status)
+		judge_again(&findings, table);
+	finding_free(&findings);
+	if (status)
+		table_fail(table, status);
+	else
+		table_sort(table, compare_rows, &findings.duration_ns);
 }

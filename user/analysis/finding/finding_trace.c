@@ -31,49 +31,50 @@ static const struct loss_cause *cause_of(const struct cell *cell)
 	return cell->type == CELL_TEXT ? loss_cause_named(cell->text, cell->length) : NULL;
 }
 
+THRESHOLD(LOSS_HIGH, 0.10, UNIT_SHARE, "share of lost events above which the loss is high",
+	  "a choice: beyond it the tables mislead");
+
 static int find_loss(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct table *trace = report_by(findings->report, &analysis_trace);
 	const struct cell *lost = &trace->cells[ABOUT_LOST], *events = &trace->cells[ABOUT_EVENTS];
+	const struct loss_cause *cause = cause_of(&trace->cells[ABOUT_LOST_CAUSE]);
 	struct loss loss = {
 		.lost = lost->type == CELL_UINT ? lost->uint : 0,
 		.events = events->type == CELL_UINT ? events->uint : 0,
+		.remedy = "record with a larger --buffer, or with fewer --layers",
 	};
-	const struct loss_cause *cause = cause_of(&trace->cells[ABOUT_LOST_CAUSE]);
-	struct finding_verdict verdict = {
-		.cost_ns = TABLE_NO_UINT,
-		.cost_bytes = TABLE_NO_UINT,
-		.confidence = FINDING_SURE,
-		.severity = FINDING_NOTE,
-	};
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_NOTE };
 
 	if (!loss.lost)
 		return 0;
 	loss.share = finding_share(loss.lost, loss.events);
-	loss.cause = cause ? cause->name : NULL;
-	loss.why = cause ? cause->why : NULL;
-	loss.remedy =
-		cause ? cause->remedy : "record with a larger --buffer, or with fewer --layers";
+	if (cause) {
+		loss.cause = cause->name;
+		loss.why = cause->why;
+		loss.remedy = cause->remedy;
+	}
 	if (loss.share >= threshold(THRESHOLD_LOSS_HIGH))
 		verdict.severity = FINDING_HIGH;
-	return finding_add(findings, rule, &loss, &verdict);
+	return finding_add_as(findings, rule, &loss, &verdict);
 }
-
-static const enum threshold loss_thresholds[] = { THRESHOLD_LOSS_HIGH };
 
 const struct finding_rule finding_loss = {
 	.id = "loss",
+	.order = 30,
 	.find = find_loss,
 	.cross_run = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct loss, loss_evidence),
-	FINDING_THRESHOLDS(loss_thresholds),
+	.thresholds = { &THRESHOLD_LOSS_HIGH },
 	.title = "Events were lost: tables of files, processes and spans lack them",
 	.says = "{lost} of {events} events ({share})[: {why}]; counts and bytes of the totals are "
 		"exact, times are lower bounds",
 	.advice = "{remedy}",
 	.caveat = "lost",
 	.more = "faultline report --table trace TRACE",
+	.pictures = "lost",
 	.rule = "The kernel counts every event before it can be lost. Totals come from these "
 		"counts and are exact; everything based on single events, such as times and the "
 		"table of files, excludes lost events.",
@@ -101,18 +102,19 @@ static int find_async(struct findings *findings, const struct finding_rule *rule
 		.count = submissions.uring + submissions.libaio,
 		.polled_rings = submissions.polled_rings,
 	};
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
-					   FINDING_HIGH };
 
 	if (!untraced.count && !untraced.polled_rings)
 		return 0;
-	return finding_add(findings, rule, &untraced, &verdict);
+	return finding_add(findings, rule, &untraced, TABLE_NO_UINT, TABLE_NO_UINT);
 }
 
 const struct finding_rule finding_untraced_async = {
 	.id = "async-not-traced",
+	.order = 40,
 	.needs = JOB_SYSCALL,
 	.find = find_async,
+	.confidence = FINDING_SURE,
+	.severity = FINDING_HIGH,
 	.cross_run = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct untraced, untraced_evidence),
@@ -123,6 +125,7 @@ const struct finding_rule finding_untraced_async = {
 		  "traced",
 	.caveat = "async",
 	.more = "faultline report --table operations TRACE",
+	.pictures = "calls untraced",
 	.rule = "Operations of io_uring and libaio have no system calls of their own. The pages "
 		"that they bring into the cache are reported as unattributed; the rest is not "
 		"visible.",
@@ -156,13 +159,16 @@ static uint64_t counted_faults(const struct trace_header *header, const struct t
 	return count;
 }
 
+THRESHOLD(TRACER_EVENT_NS, 150, UNIT_NS, "approximate cost of an event for its process",
+	  "make bench: 90 to 300 ns per event");
+THRESHOLD(TRACER_SHARE, 0.05, UNIT_SHARE, "share of the run that tracing costs, at least",
+	  "a choice: Faultline aims at 5% or less");
+
 static int find_cost(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct job *job = findings->results->job;
-	uint64_t cpus = 0;
 	struct tracing tracing = { 0 };
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
-					   FINDING_NOTE };
+	uint64_t cpus = 0;
 
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const struct trace_totals *totals = job->traces[i].totals;
@@ -176,29 +182,27 @@ static int find_cost(struct findings *findings, const struct finding_rule *rule)
 	tracing.cost_ns = tracing.events * threshold(THRESHOLD_TRACER_EVENT_NS);
 	/* Concurrency is unknown: assumes a thread per CPU, but no more than there are
 	 * processes. */
-	if (cpus >= job->processes.count) /* one stands for unknown processes */
-		cpus = job->processes.count - 1;
+	cpus = finding_least(cpus, job->processes.count - 1); /* one stands for unknown processes */
 	if (findings->duration_ns && cpus)
 		tracing.of_run = (double)tracing.cost_ns / findings->duration_ns / cpus;
 	if (tracing.of_run < threshold(THRESHOLD_TRACER_SHARE))
 		return 0;
-	return finding_add(findings, rule, &tracing, &verdict);
+	return finding_add(findings, rule, &tracing, TABLE_NO_UINT, TABLE_NO_UINT);
 }
-
-static const enum threshold tracing_thresholds[] = {
-	THRESHOLD_TRACER_EVENT_NS,
-	THRESHOLD_TRACER_SHARE,
-};
 
 const struct finding_rule finding_tracer_cost = {
 	.id = "tracer-cost",
+	.order = 50,
 	.find = find_cost,
+	.confidence = FINDING_GUESS,
+	.severity = FINDING_NOTE,
 	FINDING_EVIDENCE(struct tracing, tracing_evidence),
-	FINDING_THRESHOLDS(tracing_thresholds),
+	.thresholds = { &THRESHOLD_TRACER_EVENT_NS, &THRESHOLD_TRACER_SHARE },
 	.title = "Tracing takes a noticeable part of this run",
 	.says = "{events} events cost about {cost_ns} in total: {of_run} of the run",
 	.advice = "Treat times as upper bounds, and record fewer --layers or --file-types",
 	.more = "faultline report --table trace TRACE",
+	.pictures = "rates events",
 	.rule = "An estimate: the number of events times the cost of one. A job that makes "
 		"millions of tiny calls runs slower under a tracer; its counts and bytes are still "
 		"exact.",

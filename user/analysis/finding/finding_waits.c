@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Findings about programs that block while they write or read, where no spans show it. */
+/*
+ * Findings about programs that wait: that block while they write or read, where no spans show it;
+ * and runs that wait for reads, writes or mappings where no other rule says why.
+ */
 #include <math.h>
 
 #include "analysis/phases/activity.h"
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/trace_text.h"
+#include "analysis/totals/totals.h"
 
 struct waits {
 	struct table_text path, file;
@@ -63,7 +67,7 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 	*waits = (struct waits) {
 		.path = trace_text(file_table_name(&job->files, worst.file)),
 		.pid = job->processes.processes[worst.process].pid,
-		.others = count > 1 ? count - 1 : TABLE_NO_UINT,
+		.others = finding_or_none(count - 1),
 		.calls = worst.calls,
 		.bytes = worst.bytes,
 		.fetched_bytes = worst.fetched_bytes,
@@ -84,18 +88,6 @@ static bool is_marked(const struct findings *findings, enum activity_of what)
 	return findings->results->job->activities->groups[ACTIVITY_JOB].of[what].count;
 }
 
-static int add(struct findings *findings, const struct finding_rule *rule, enum io_class class,
-	       const struct waits *waits)
-{
-	struct finding_verdict verdict = {
-		.cost_ns = finding_unhidden(findings, class, waits->time_ns),
-		.cost_bytes = TABLE_NO_UINT,
-		.confidence = FINDING_LIKELY,
-	};
-
-	return finding_add(findings, rule, waits, &verdict);
-}
-
 /* --- blocking writes --- */
 
 static const struct table_column saves_evidence[] = {
@@ -108,6 +100,15 @@ static const struct table_column saves_evidence[] = {
 	NUMBER("bandwidth", "bandwidth", BYTES, RATIO, "bytes per second of that time", bandwidth),
 };
 
+THRESHOLD(SAVE_ROW, 1048576, UNIT_BYTES,
+	  "bytes written to a file before switching to another, at least",
+	  "a choice: less looks like copying many small files");
+THRESHOLD(SAVE_SHARE, 0.05, UNIT_SHARE, "share of the run writing outside compute, at least",
+	  "a choice: as for syncs that are waited for");
+THRESHOLD(SAVE_BESIDE, 0.25, UNIT_NONE,
+	  "time without I/O divided by the time spent saving, at least",
+	  "a choice: a copy program does almost nothing else");
+
 /*
  * Much was written, at once: small writes with a sync each are a different problem, and so are many
  * small files. The program also does something else: if it does only I/O, no other work waits.
@@ -116,8 +117,8 @@ static bool saves_much(const struct findings *findings, const struct process_wai
 {
 	return save->bytes >= threshold(THRESHOLD_SAVE_BYTES) * (save->syncs ? save->syncs : 1) &&
 	       save->bytes >= threshold(THRESHOLD_SAVE_ROW) * save->rows &&
-	       finding_unhidden(findings, IO_WRITE, save->time_ns) >=
-		       threshold(THRESHOLD_SAVE_SHARE) * findings->duration_ns &&
+	       finding_is_of_run(findings, finding_unhidden(findings, IO_WRITE, save->time_ns),
+				 THRESHOLD_SAVE_SHARE) &&
 	       processes_beside_ns(findings->results, save->process) >=
 		       threshold(THRESHOLD_SAVE_BESIDE) * save->time_ns;
 }
@@ -129,23 +130,20 @@ static int find_saves(struct findings *findings, const struct finding_rule *rule
 	if (is_marked(findings, ACTIVITY_CHECKPOINT) ||
 	    !find_longest(findings, PROCESS_SAVES, saves_much, &saves))
 		return 0;
-	return add(findings, rule, IO_WRITE, &saves);
+	return finding_add(findings, rule, &saves,
+			   finding_unhidden(findings, IO_WRITE, saves.time_ns), TABLE_NO_UINT);
 }
-
-static const enum threshold saves_thresholds[] = {
-	THRESHOLD_SAVE_BYTES,
-	THRESHOLD_SAVE_ROW,
-	THRESHOLD_SAVE_SHARE,
-	THRESHOLD_SAVE_BESIDE,
-};
 
 const struct finding_rule finding_save_waits = {
 	.id = "save-waits",
+	.order = 340,
 	.needs = JOB_SYSCALL,
 	.sums = FINDING_OF_SUMS,
 	.find = find_saves,
+	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct waits, saves_evidence),
-	FINDING_THRESHOLDS(saves_thresholds),
+	.thresholds = { &THRESHOLD_SAVE_BYTES, &THRESHOLD_SAVE_ROW, &THRESHOLD_SAVE_SHARE,
+			&THRESHOLD_SAVE_BESIDE },
 	.title = "Program blocks writing {file}[ ({of_file} of that time) and other files]",
 	.says = "first thread of process {pid} wrote {bytes} in {writes:write|writes} and "
 		"{syncs:sync|syncs}, at {bandwidth}/s[; {others:more process|more processes} like "
@@ -153,6 +151,7 @@ const struct finding_rule finding_save_waits = {
 	.advice = "Write during the next work (in a thread, or with an asynchronous save of a "
 		  "copy), less often, or to a faster device",
 	.more = "faultline report --table writeback TRACE",
+	.pictures = "took write sync, parts write sync",
 	.rule = "A thread that writes or syncs does nothing else. The rule considers the first "
 		"threads of programs that write much in one go and also spend time outside I/O: "
 		"their writes could overlap with that. Threads that save next to the first one, "
@@ -173,6 +172,11 @@ static const struct table_column loads_evidence[] = {
 	NUMBER("bandwidth", "bandwidth", BYTES, RATIO, "bytes per second of that time", bandwidth),
 };
 
+THRESHOLD(LOAD_BYTES, 67108864, UNIT_BYTES, "bytes read in large pieces, at least",
+	  "a choice: tens of ms on fast flash, as long as a program's startup");
+THRESHOLD(LOAD_SHARE, 0.05, UNIT_SHARE, "share of the run reading outside compute, at least",
+	  "a choice: as for writes");
+
 /* Much was read, in order and from storage. */
 static bool loads_much(const struct findings *findings, const struct process_wait *load)
 {
@@ -180,8 +184,8 @@ static bool loads_much(const struct findings *findings, const struct process_wai
 	       finding_share(load->fetched_bytes, load->bytes) >=
 		       threshold(THRESHOLD_FROM_STORAGE_SHARE) &&
 	       finding_share(load->back, load->calls) < threshold(THRESHOLD_RANDOM_SHARE) &&
-	       finding_unhidden(findings, IO_READ, load->time_ns) >=
-		       threshold(THRESHOLD_LOAD_SHARE) * findings->duration_ns;
+	       finding_is_of_run(findings, finding_unhidden(findings, IO_READ, load->time_ns),
+				 THRESHOLD_LOAD_SHARE);
 }
 
 static int find_loads(struct findings *findings, const struct finding_rule *rule)
@@ -196,25 +200,21 @@ static int find_loads(struct findings *findings, const struct finding_rule *rule
 	status = finding_find_holes(findings, loads.fetched_bytes, &holes);
 	if (status || holes)
 		return status;
-	return add(findings, rule, IO_READ, &loads);
+	return finding_add(findings, rule, &loads,
+			   finding_unhidden(findings, IO_READ, loads.time_ns), TABLE_NO_UINT);
 }
-
-static const struct finding_rule *const loads_reported_by[] = { &finding_held_back,
-								&finding_fetched_again, NULL };
-
-static const enum threshold loads_thresholds[] = {
-	THRESHOLD_LOAD_BYTES,	      THRESHOLD_SMALL_READ,   THRESHOLD_LOAD_SHARE,
-	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_RANDOM_SHARE, THRESHOLD_HOLES,
-};
 
 const struct finding_rule finding_load_waits = {
 	.id = "load-waits",
+	.order = 210,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
 	.find = find_loads,
-	.reported_by = loads_reported_by,
+	.confidence = FINDING_LIKELY,
+	.reported_by = { "held-back", "fetched-again" },
 	FINDING_EVIDENCE(struct waits, loads_evidence),
-	FINDING_THRESHOLDS(loads_thresholds),
+	.thresholds = { &THRESHOLD_LOAD_BYTES, &THRESHOLD_SMALL_READ, &THRESHOLD_LOAD_SHARE,
+			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_RANDOM_SHARE, &THRESHOLD_HOLES },
 	.title = "Program blocks reading {file}[ ({of_file} of that time) and other files]",
 	.says = "first thread of process {pid} read {bytes} in {reads:read|reads}, at "
 		"{bandwidth}/s; {fetched_bytes} from storage[; {others:more process|more "
@@ -223,6 +223,7 @@ const struct finding_rule finding_load_waits = {
 		  "WILLNEED); or map large files (safetensors, torch.load(mmap=True)) and use "
 		  "MADV_WILLNEED",
 	.more = "faultline report --slowest 20 TRACE",
+	.pictures = "took read direct, rates storage",
 	.rule = "A thread that reads does nothing else, and a single thread that reads in order "
 		"requests little from the device at once: readahead data is copied before the next "
 		"data is requested. The rule considers the first threads of programs that read "
@@ -232,4 +233,216 @@ const struct finding_rule finding_load_waits = {
 		"ignored, and so are reads of holes only. Spans of category data show for certain "
 		"what waited. For aggregated operations, only single-threaded programs are "
 		"considered, whatever the order.",
+};
+
+/* --- how much was moved, how fast, and how much of it at once --- */
+
+struct bound {
+	struct table_text path, file;
+	uint64_t others, count, bytes, bytes_each, storage_bytes, time_ns, bandwidth;
+	uint64_t data_ns; /* summed over these files */
+	double at_once;
+	double of_file; /* its part of data_ns; NAN: most of it */
+};
+
+#define BOUND(name, title, unit, kind, meaning)                                                    \
+	{                                                                                          \
+#name, title, UNIT_##unit, KIND_##kind, meaning, TABLE_UINT(struct bound, name), 0 \
+	}
+
+static const struct table_column bound_evidence[] = {
+	{ "path", "path", UNIT_NONE, KIND_FACT, "file with the most time",
+	  TABLE_TEXT(struct bound, path), 0 },
+	{ "file", "file", UNIT_NONE, KIND_FACT, "its name", TABLE_TEXT(struct bound, file), 0 },
+	BOUND(others, "others", COUNT, FACT, "other files, programs excluded; null: none"),
+	BOUND(count, "count", COUNT, FACT,
+	      "calls or faults on these files; null: no faults, only calls that map"),
+	BOUND(bytes, "bytes", BYTES, FACT, "bytes moved; null for faults"),
+	BOUND(bytes_each, "each", BYTES, FACT, "average bytes per call; null for faults"),
+	BOUND(storage_bytes, "from storage", BYTES, FACT,
+	      "bytes read from storage, into or past the page cache"),
+	BOUND(time_ns, "time", NS, UNION,
+	      "time with at least one such call or fault in flight, on any file; for faults, "
+	      "programs excluded"),
+	BOUND(bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time; null: none"),
+	{ "at_once", "at once", UNIT_NONE, KIND_FACT, "average calls in flight in that time",
+	  TABLE_REAL(struct bound, at_once), 0 },
+	{ "of_file", "of file", UNIT_SHARE, KIND_FACT,
+	  "share of the time on these files spent on the named one; null: half or more",
+	  TABLE_REAL(struct bound, of_file), 0 },
+};
+
+/* Findings that cover the same time, and more of it. */
+#define OF_DEVICES                                                                                 \
+	"device-errors", "device-slow", "device-overloaded", "requests-small", "shallow-queue"
+#define OF_PHASES "epoch-from-storage", "loader-io"
+#define OF_READERS                                                                                 \
+	"fetched-again", "load-waits", "read-again", "read-by-several", "cold-start",              \
+		"readahead-unused"
+
+THRESHOLD(BOUND_SHARE, 0.1, UNIT_SHARE,
+	  "share of the run that reads or writes take outside compute, at least",
+	  "a choice: what makes a finding high");
+
+/* Sums up the files that are not programs, and finds the one with the most time. */
+static void add_files(const struct findings *findings, const struct finding_rule *rule,
+		      struct bound *bound)
+{
+	const enum use use = files_use_of(rule->class);
+	uint64_t most_ns = 0, files = 0;
+	struct file_view file;
+
+	for (uint32_t i = 0; i < files_count(findings->results); i++) {
+		const struct tally *tally = &file.tallies[use];
+
+		if (!files_used(findings->results, i, &file) || file_group_is_program(&file) ||
+		    !tally->time.measure)
+			continue;
+		file_group_forget_holes(findings, i, &file);
+		files++;
+		bound->count += tally->count;
+		bound->bytes += tally->bytes;
+		bound->data_ns += tally->time.measure;
+		if (use != USE_WRITE)
+			bound->storage_bytes += tally->fetched_bytes;
+		if (use == USE_READ)
+			bound->storage_bytes += file.direct_bytes;
+		if (bound->path.length && tally->time.measure <= most_ns)
+			continue;
+		most_ns = tally->time.measure;
+		bound->path = file.path;
+	}
+	bound->file = finding_base_name(bound->path);
+	bound->others = files > 1 ? files - 1 : TABLE_NO_UINT;
+	bound->of_file = finding_share(most_ns, bound->data_ns);
+	if (bound->of_file >= ONE_FILE)
+		bound->of_file = NAN;
+	bound->bytes_each = bound->count ? bound->bytes / bound->count : 0;
+}
+
+/* Most of the bytes must be of known files. */
+static int find_bound(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally all = totals_class(findings->results, rule->class);
+	const uint64_t cost_ns = finding_unhidden(findings, rule->class, all.time.measure);
+	struct bound bound = {
+		.time_ns = all.time.measure,
+		.at_once = finding_share(all.thread_time_ns, all.time.measure),
+	};
+
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
+		return 0;
+	add_files(findings, rule, &bound);
+	if (!bound.count || bound.bytes < all.bytes / 2)
+		return 0;
+	bound.bandwidth = finding_bandwidth(bound.bytes, bound.time_ns);
+	return finding_add(findings, rule, &bound, cost_ns, TABLE_NO_UINT);
+}
+
+/* Faults on programs are not data: reports the time on other files. */
+static int find_mmap_bound(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally all = totals_class(findings->results, IO_MMAP_READ);
+	struct bound bound = { .at_once = finding_share(all.thread_time_ns, all.time.measure) };
+	uint64_t cost_ns;
+
+	if (!finding_is_of_run(findings, all.time.measure, THRESHOLD_BOUND_SHARE))
+		return 0; /* then no part of it is either */
+	add_files(findings, rule, &bound);
+	bound.time_ns = finding_least(bound.data_ns, all.time.measure);
+	cost_ns = finding_unhidden(findings, IO_MMAP_READ, bound.time_ns);
+	if (!cost_ns || !finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
+		return 0;
+	bound.bytes = bound.bytes_each = TABLE_NO_UINT;
+	bound.count = finding_or_none(bound.count);
+	bound.bandwidth = bound.storage_bytes
+				  ? finding_bandwidth(bound.storage_bytes, bound.time_ns)
+				  : TABLE_NO_UINT;
+	return finding_add(findings, rule, &bound, cost_ns, TABLE_NO_UINT);
+}
+
+const struct finding_rule finding_read_bound = {
+	.id = "read-bound",
+	.order = 640,
+	.breadth = FINDING_REST,
+	.needs = JOB_SYSCALL,
+	.find = find_bound,
+	.confidence = FINDING_LIKELY,
+	.reported_by = { "small-reads-storage", "small-reads-cached", "random-reads",
+			 "many-small-files", "imports", "held-back", "small-direct", "short-reads",
+			 OF_READERS, OF_DEVICES, OF_PHASES },
+	.class = IO_READ,
+	FINDING_EVIDENCE(struct bound, bound_evidence),
+	.thresholds = { &THRESHOLD_BOUND_SHARE },
+	.title = "Run waits for reads, most of all of {file}[, one of many files ({of_file} of "
+		 "that time)]",
+	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} in "
+		"flight on average; {storage_bytes} from storage[; {others:more file|more files}]",
+	.advice = "Read less, keep data in memory or use a faster device if the device is busy "
+		  "(--table devices); if it is not, issue more reads at once, ahead of use",
+	.more = "faultline report --table devices TRACE",
+	.pictures = "took read, parts read",
+	.rule = "Reported if reads take a noticeable part of the run and no finding about reads "
+		"accounts for it: neither their size nor their order makes them slow. The cause is "
+		"then the device, a limit of the job's cgroup, memory, CPUs that others use, or "
+		"too few reads in flight. Without compute spans, reads by threads next to "
+		"computation count as if the run waited.",
+};
+
+const struct finding_rule finding_write_bound = {
+	.id = "write-bound",
+	.order = 650,
+	.breadth = FINDING_REST,
+	.needs = JOB_SYSCALL,
+	.find = find_bound,
+	.confidence = FINDING_LIKELY,
+	.reported_by = { "save-waits", "sync-writes", "shared-writes", "shared-writes-ranks",
+			 "partial-writes", "small-writes", "small-direct", "writers-throttled",
+			 "stores-amplified", "sync-checkpoint", OF_DEVICES },
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct bound, bound_evidence),
+	.thresholds = { &THRESHOLD_BOUND_SHARE },
+	.title = "Run waits for writes, most of all to {file}[, one of many files ({of_file} of "
+		 "that time)]",
+	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} in "
+		"flight on average[; {others:more file|more files}]",
+	.advice = "Write less, less often or to a faster device if the device is busy (--table "
+		  "devices); if it is not, write in a separate thread during the next work; if a "
+		  "thread already does, mark compute with spans, because only unoverlapped writes "
+		  "cost time",
+	.more = "faultline report --table devices TRACE",
+	.pictures = "took write, parts write",
+	.rule = "Reported if writes take a noticeable part of the run and no finding about writes "
+		"accounts for it. Writes go to memory until more is dirty than the kernel allows, "
+		"or until its journal waits; then they wait for the device, or for memory and CPUs "
+		"that others use. Without compute spans, writes by threads next to computation "
+		"count as if the run waited.",
+};
+
+const struct finding_rule finding_mmap_bound = {
+	.id = "mmap-bound",
+	.order = 660,
+	.breadth = FINDING_REST,
+	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
+	.find = find_mmap_bound,
+	.confidence = FINDING_LIKELY,
+	.reported_by = { "mmap-random", "mmap-strided", "mmap-in-order", "mmap-single",
+			 "mmap-minor-faults", "mmap-store-faults", "mmap-copied", "mmap-faults",
+			 "swapped", OF_READERS, OF_DEVICES, OF_PHASES },
+	.class = IO_MMAP_READ,
+	FINDING_EVIDENCE(struct bound, bound_evidence),
+	.thresholds = { &THRESHOLD_BOUND_SHARE },
+	.title = "Run waits for mapped files, most of all for {file}[, one of many files "
+		 "({of_file} of that time)]",
+	.says = "{time_ns} in [{count:fault|faults} and in ]calls that map, populate or lock; "
+		"{storage_bytes} from storage[, at {bandwidth}/s][; {others:more file|more files}]",
+	.advice = "Map and populate in a separate thread during earlier work, map only what is "
+		  "needed, or keep it in memory between runs; if the device is busy (--table "
+		  "devices), read less or use a faster device",
+	.more = "faultline report --table devices TRACE",
+	.pictures = "rates storage, map",
+	.rule = "Reported if mappings take a noticeable part of the run and no finding about them "
+		"accounts for it: a file that MAP_POPULATE or mlock reads as a whole, in order and "
+		"fast, still takes its time, and the program waits for the call. Programs and "
+		"libraries do not count.",
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Weighs findings by their cost. */
-#include "analysis/finding/finding_weight.h"
+/* The weight of a finding: whether it is reported, its severity and its rank. */
+#include "analysis/finding/finding_made.h"
 
 #include <math.h>
 
@@ -16,14 +16,33 @@ static uint64_t all_fetched_bytes(const struct results *results)
 	return bytes;
 }
 
-bool finding_is_enough(uint64_t count, enum threshold many, double of_run)
+THRESHOLD(FEW_MAX, 10, UNIT_COUNT, "number of occurrences that always suffices",
+	  "a choice: ten occurrences are no accident");
+
+bool finding_is_enough(uint64_t count, const struct finding_threshold *many, double of_run)
 {
-	double enough = threshold(many);
+	double enough = many->value;
 
 	if (of_run >= threshold(THRESHOLD_TIME_DECIDES))
 		enough = fmin(enough * threshold(THRESHOLD_FEW), threshold(THRESHOLD_FEW_MAX));
 	return count && count >= enough;
 }
+
+THRESHOLD(SEVERITY_MEDIUM, 0.02, UNIT_SHARE, "share of the run above which a finding is medium",
+	  "a choice: less is within the variation of most runs");
+
+bool finding_is_enough_in(const struct findings *findings, uint64_t count,
+			  const struct finding_threshold *many, uint64_t time_ns)
+{
+	return finding_is_enough(count, many, finding_share(time_ns, findings->duration_ns));
+}
+
+const char *const finding_severities[FINDING_HIGH + 1] = {
+	[FINDING_NOTE] = "note",
+	[FINDING_LOW] = "low",
+	[FINDING_MEDIUM] = "medium",
+	[FINDING_HIGH] = "high",
+};
 
 static enum finding_severity severity_of_time(uint64_t cost_ns, uint64_t duration_ns)
 {
@@ -33,6 +52,10 @@ static enum finding_severity severity_of_time(uint64_t cost_ns, uint64_t duratio
 	       : share >= threshold(THRESHOLD_SEVERITY_MEDIUM) ? FINDING_MEDIUM
 							       : FINDING_LOW;
 }
+
+THRESHOLD(BYTES_MEDIUM, 0.5, UNIT_SHARE,
+	  "share of bytes from storage above which a finding without a time is medium",
+	  "a choice: half of the traffic");
 
 enum finding_severity finding_severity_of(const struct findings *findings,
 					  const struct finding_verdict *verdict)
@@ -49,10 +72,13 @@ enum finding_severity finding_severity_of(const struct findings *findings,
 		       : FINDING_LOW;
 }
 
+THRESHOLD(COST_MIN, 0.002, UNIT_SHARE, "share of the run below which no finding is reported",
+	  "a choice: 0.2% of a run is no reason to change a program");
+
 bool finding_is_worth_it(const struct findings *findings, const struct finding_verdict *verdict)
 {
 	return verdict->severity != FINDING_BY_COST || verdict->cost_ns == TABLE_NO_UINT ||
-	       verdict->cost_ns >= threshold(THRESHOLD_COST_MIN) * findings->duration_ns;
+	       finding_is_of_run(findings, verdict->cost_ns, THRESHOLD_COST_MIN);
 }
 
 struct finding_weight finding_weigh(const struct finding_rule *rule, uint64_t duration_ns,
@@ -77,4 +103,12 @@ int finding_compare_weights(const struct finding_weight *a, const struct finding
 	if (a->cost_bytes != b->cost_bytes)
 		return a->cost_bytes > b->cost_bytes ? -1 : 1;
 	return 0;
+}
+
+enum finding_severity finding_severity_in(const struct cell *cell)
+{
+	for (int i = FINDING_NOTE; i <= FINDING_HIGH; i++)
+		if (cell_is(cell, finding_severities[i]))
+			return i;
+	return FINDING_BY_COST;
 }

@@ -4,7 +4,6 @@
  * I/O.
  */
 #include "analysis/finding/finding.h"
-#include "analysis/finding/finding_weight.h"
 #include "analysis/processes/processes.h"
 
 struct calls {
@@ -43,50 +42,44 @@ struct calls {
 
 static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
 
+/* *cost_ns receives their time without that which compute overlaps. */
 static struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
-			     struct finding_verdict *verdict)
+			     uint64_t *cost_ns)
 {
 	struct io_pattern_view view = io_patterns_view(findings->results, rule->io_pattern);
 	const struct tally *tally = &view.tally;
-	struct calls calls = {
+	const uint64_t count = tally->count;
+
+	*cost_ns = finding_unhidden(findings, rule->class, tally->time.measure);
+	return (struct calls) {
 		.path = view.path,
 		.file = finding_base_name(view.path),
 		.files = view.files,
 		.other_files = view.files > 1 && view.files != TABLE_NO_UINT ? view.files - 1
 									     : TABLE_NO_UINT,
-		.count = tally->count,
+		.count = count,
 		.bytes = tally->bytes,
+		.bytes_each = count ? tally->bytes / count : 0,
 		.time_ns = tally->time.measure,
+		.each_ns = count ? tally->thread_time_ns / count : 0,
 	};
-
-	*verdict = (struct finding_verdict) {
-		.cost_ns = finding_unhidden(findings, rule->class, calls.time_ns),
-		.cost_bytes = TABLE_NO_UINT,
-		.confidence = FINDING_SURE,
-	};
-	if (calls.count) {
-		calls.bytes_each = calls.bytes / calls.count;
-		calls.each_ns = tally->thread_time_ns / calls.count;
-	}
-	return calls;
 }
 
 static bool are_enough(const struct findings *findings, const struct finding_rule *rule,
-		       const struct calls *calls, const struct finding_verdict *verdict)
+		       const struct calls *calls, uint64_t cost_ns)
 {
-	return finding_is_enough(calls->count, rule->thresholds[0],
-				 finding_share(verdict->cost_ns, findings->duration_ns));
+	return finding_is_enough_in(findings, calls->count, rule->thresholds[0], cost_ns);
 }
 
 /* Adds the finding if there are enough calls. */
 static int find_calls(struct findings *findings, const struct finding_rule *rule)
 {
-	struct finding_verdict verdict;
-	struct calls calls = calls_of(findings, rule, &verdict);
+	uint64_t cost_ns;
+	struct calls calls = calls_of(findings, rule, &cost_ns);
 
-	if (!are_enough(findings, rule, &calls, &verdict))
-		return 0;
-	return finding_add(findings, rule, &calls, &verdict);
+	return are_enough(findings, rule, &calls, cost_ns)
+		       ? finding_add(findings, rule, &calls, cost_ns, TABLE_NO_UINT)
+		       : 0;
 }
 
 /* --- syncs --- */
@@ -158,54 +151,56 @@ static int emit_who_syncs(const struct findings *findings, struct syncs *syncs)
 	return status;
 }
 
+THRESHOLD(FSYNCS, 50, UNIT_COUNT, "consecutive syncs, at least",
+	  "a choice: more than the files of a checkpoint");
+THRESHOLD(FSYNCS_WAITED, 4, UNIT_COUNT, "syncs that the run waits for, at least",
+	  "a choice: one or two finish writing a file and its directory");
+THRESHOLD(FSYNC_SHARE, 0.05, UNIT_SHARE, "share of the run that they take unhidden, at least",
+	  "a choice: half of what makes a finding high");
+
 /* Many syncs, or some that the run waits for, unless each of them ends a large write. */
 static int find_syncs(struct findings *findings, const struct finding_rule *rule)
 {
-	struct finding_verdict verdict;
-	struct syncs syncs = { .calls = calls_of(findings, rule, &verdict) };
+	uint64_t cost_ns;
+	struct syncs syncs = { .calls = calls_of(findings, rule, &cost_ns) };
 	bool waits, many;
 
 	if (emit_who_syncs(findings, &syncs))
 		return 1;
 	many = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS);
-	waits = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) &&
-		syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;
 	/* Even one counts if it takes much of the run. */
-	waits |= syncs.in_a_row &&
-		 verdict.cost_ns >= threshold(THRESHOLD_SEVERITY_HIGH) * findings->duration_ns &&
-		 syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;
+	waits = syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most &&
+		(syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) ||
+		 (syncs.in_a_row && finding_is_of_run(findings, cost_ns, THRESHOLD_SEVERITY_HIGH)));
 	if (!many && !waits)
 		return 0;
 	/* For concurrent runs it is unknown how long each of them waited. */
 	if (!many && findings->runs > 1)
 		return 1;
-	if (!many && verdict.cost_ns < threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns)
+	if (!many && !finding_is_of_run(findings, cost_ns, THRESHOLD_FSYNC_SHARE))
 		return 0;
-	return finding_add(findings, rule, &syncs, &verdict);
+	return finding_add(findings, rule, &syncs, cost_ns, TABLE_NO_UINT);
 }
-
-static const enum threshold syncs_thresholds[] = {
-	THRESHOLD_FSYNCS,
-	THRESHOLD_FSYNCS_WAITED,
-	THRESHOLD_FSYNC_SHARE,
-	THRESHOLD_SAVE_BYTES,
-};
 
 const struct finding_rule finding_fsync_often = {
 	.id = "fsync-often",
+	.order = 350,
 	.needs = JOB_SYSCALL,
 	.find = find_syncs,
+	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_FSYNC,
 	.class = IO_SYNC,
 	FINDING_EVIDENCE(struct syncs, syncs_evidence),
-	FINDING_THRESHOLDS(syncs_thresholds),
+	.thresholds = { &THRESHOLD_FSYNCS, &THRESHOLD_FSYNCS_WAITED, &THRESHOLD_FSYNC_SHARE,
+			&THRESHOLD_SAVE_BYTES },
 	.title = "Run waits for syncs of {file}[ and {other_files:more file|more files}]",
 	.says = "{count} fsync and similar calls of {each_ns} each, {time_ns} in total[, by "
 		"{processes:process|processes}: {most} by process {pid}][, rank {rank}]",
 	.advice = "Sync once for many writes, at the end of a checkpoint, or in a separate thread",
 	.more = "faultline print --file '*/{file}' TRACE",
+	.pictures = "took sync, parts sync, calls sync",
 	.rule = "fsync waits until the device has all written data and the journal. If it is "
 		"called often, each small write pays for a full device round trip. Reported are "
 		"many syncs, or several that together take a noticeable part of the run, unless "
@@ -213,40 +208,52 @@ const struct finding_rule finding_fsync_often = {
 		"by side, as ranks do, do not add up: one in each counts as one.",
 };
 
+THRESHOLD(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC, at least",
+	  "a choice: a job's log has fewer");
+
 const struct finding_rule finding_sync_writes = {
 	.id = "sync-writes",
+	.order = 360,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_SYNC_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLD(THRESHOLD_SYNC_WRITES),
+	.thresholds = { &THRESHOLD_SYNC_WRITES },
 	.title = "{file} is open with O_SYNC: each write waits for storage",
 	.says = "{count} writes of {bytes_each}, {each_ns} each, {time_ns} in total",
 	.advice = "Open without O_SYNC or O_DSYNC, and call fdatasync when it matters",
 	.more = "faultline print --file '*/{file}' TRACE",
+	.pictures = "took write direct, parts write direct, sizes write",
 	.rule = "With O_SYNC or O_DSYNC each write returns only when the device has the data, one "
 		"after another. One fdatasync at the end of a checkpoint gives the same guarantee.",
 };
 
 /* --- concurrent writes to one file --- */
 
+THRESHOLD(SHARED_WRITES, 10, UNIT_COUNT, "writes that wait for another to the file, at least",
+	  "a choice: their time matters more");
+
 const struct finding_rule finding_shared_writes = {
 	.id = "shared-writes",
+	.order = 370,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_SHARED_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
+	.thresholds = { &THRESHOLD_SHARED_WRITES },
 	.title = "Concurrent writes to {file} wait for each other",
 	.says = "{count} writes of {bytes_each} began while another thread or process wrote to the "
 		"same file; they waited {each_ns} each, {time_ns} in total",
 	.advice = "Use one file per rank or thread (joined later), one writer that receives the "
 		  "others' data, or O_DIRECT if the file system allows concurrent direct writes",
 	.more = "faultline print --op write --file '*/{file}' TRACE",
+	.pictures = "took write, parts write",
 	.rule = "A write through the page cache holds the lock of its file for its whole duration, "
 		"also while it waits for storage: only one of several writers to a file makes "
 		"progress at a time, at whatever offset. The reported time is that of writes up to "
@@ -256,24 +263,25 @@ const struct finding_rule finding_shared_writes = {
 		"shared-writes-ranks.",
 };
 
-/* Threads of ranks may wait for each other, too: the same writes are reported once. */
-static const struct finding_rule *const shared_reported_by[] = { &finding_shared_writes, NULL };
-
 const struct finding_rule finding_shared_across = {
 	.id = "shared-writes-ranks",
+	.order = 380,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
-	.reported_by = shared_reported_by,
+	.confidence = FINDING_SURE,
+	/* Threads of ranks may wait for each other, too: the same writes are reported once. */
+	.reported_by = { "shared-writes" },
 	.io_pattern = IO_PATTERN_SHARED_ACROSS,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
+	.thresholds = { &THRESHOLD_SHARED_WRITES },
 	.title = "Concurrent writes to {file} by separately traced ranks wait for each other",
 	.says = "{count} writes of {bytes_each} began while another trace's process wrote to the "
 		"same file; they waited {each_ns} each, {time_ns} in total",
 	.advice = "Use one file per rank (joined later), one writer that receives the others' "
 		  "data, or O_DIRECT if the file system allows concurrent direct writes",
 	.more = "faultline print --op write --file '*/{file}' TRACE...",
+	.pictures = "took write, parts write",
 	.rule = "Like shared-writes, for several traces that are read together: writes to one file "
 		"on one host, with the same device, inode and generation, that began during a "
 		"write of another trace. It is unknown for ranks on other hosts, and for "
@@ -296,28 +304,33 @@ static const struct table_column partial_writes_evidence[] = {
 static int find_partial_writes(struct findings *findings, const struct finding_rule *rule)
 {
 	struct io_pattern_view view = io_patterns_view(findings->results, rule->io_pattern);
-	struct finding_verdict verdict;
+	uint64_t cost_ns;
 	struct partial_writes partial = {
-		.calls = calls_of(findings, rule, &verdict),
+		.calls = calls_of(findings, rule, &cost_ns),
 		.read_for_write_bytes = view.tally.read_for_write_bytes,
 	};
 
-	verdict.cost_bytes = partial.read_for_write_bytes;
-	if (!are_enough(findings, rule, &partial.calls, &verdict))
-		return 0;
-	return finding_add(findings, rule, &partial, &verdict);
+	return are_enough(findings, rule, &partial.calls, cost_ns)
+		       ? finding_add(findings, rule, &partial, cost_ns,
+				     partial.read_for_write_bytes)
+		       : 0;
 }
+
+THRESHOLD(PARTIAL_WRITES, 100, UNIT_COUNT, "writes that first read from storage, at least",
+	  "a choice: appending to files causes a few");
 
 const struct finding_rule finding_partial_writes = {
 	.id = "partial-writes",
+	.order = 390,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE | JOB_BLOCK,
 	.find = find_partial_writes,
+	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_PARTIAL_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct partial_writes, partial_writes_evidence),
-	FINDING_THRESHOLD(THRESHOLD_PARTIAL_WRITES),
+	.thresholds = { &THRESHOLD_PARTIAL_WRITES },
 	.title =
 		"Writes to {file}[ and {other_files:more file|more files}] read from storage first",
 	.says = "{count} writes of {bytes_each} on average changed parts of uncached pages and "
@@ -325,15 +338,13 @@ const struct finding_rule finding_partial_writes = {
 	.advice = "Write whole pages (offset and length in multiples of 4 KiB), or read the file "
 		  "into memory before changing it",
 	.more = "faultline report --table io_patterns TRACE",
+	.pictures = "sizes write",
 	.rule = "The page cache holds whole pages. A write that changes part of a page that is in "
 		"storage but not in memory waits until the rest of the page is read. The bytes are "
 		"those that such writes read from block devices.",
 };
 
 /* --- small writes --- */
-
-/* One finding for the same writes is enough. */
-static const struct finding_rule *const small_reported_by[] = { &finding_partial_writes, NULL };
 
 struct small_writes {
 	struct calls calls;
@@ -346,38 +357,40 @@ static const struct table_column small_writes_evidence[] = {
 	       "average writes per file; null: many, or unknown", struct small_writes),
 };
 
+THRESHOLD(SMALL_WRITES_OF_FILE, 4, UNIT_COUNT,
+	  "small writes per file for the files themselves to be small, at most",
+	  "a choice: a header, data and a trailer");
+
 static int find_small_writes(struct findings *findings, const struct finding_rule *rule)
 {
-	struct finding_verdict verdict;
-	struct small_writes small = { .calls = calls_of(findings, rule, &verdict),
+	uint64_t cost_ns;
+	struct small_writes small = { .calls = calls_of(findings, rule, &cost_ns),
 				      .each_file = TABLE_NO_UINT };
 	const struct calls *calls = &small.calls;
 
-	if (!are_enough(findings, rule, calls, &verdict))
+	if (!are_enough(findings, rule, calls, cost_ns))
 		return 0;
 	if (calls->other_files != TABLE_NO_UINT &&
 	    calls->count <= threshold(THRESHOLD_SMALL_WRITES_OF_FILE) * calls->files)
 		small.each_file = (calls->count + calls->files - 1) / calls->files;
-	return finding_add(findings, rule, &small, &verdict);
+	return finding_add(findings, rule, &small, cost_ns, TABLE_NO_UINT);
 }
-
-static const enum threshold small_writes_thresholds[] = {
-	THRESHOLD_SMALL_REQUESTS,
-	THRESHOLD_SMALL_WRITES_OF_FILE,
-};
 
 const struct finding_rule finding_small_writes = {
 	.id = "small-writes",
+	.order = 400,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_small_writes,
-	.reported_by = small_reported_by,
+	.confidence = FINDING_SURE,
+	/* One finding for the same writes is enough. */
+	.reported_by = { "partial-writes" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_SMALL_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct small_writes, small_writes_evidence),
-	FINDING_THRESHOLDS(small_writes_thresholds),
+	.thresholds = { &THRESHOLD_SMALL_REQUESTS, &THRESHOLD_SMALL_WRITES_OF_FILE },
 	.title = "Small writes to {file}[ and {other_files:more file|more files}]",
 	.says = "{count} writes of {bytes_each} on average, {time_ns} in total[; {each_file} per "
 		"file]",
@@ -385,50 +398,58 @@ const struct finding_rule finding_small_writes = {
 		  "(tar shards, HDF5, LMDB), and buffer ||Buffer ]in the program and write ≥ 1 MiB "
 		  "at a time",
 	.more = "faultline report --table operations TRACE",
+	.pictures = "sizes write",
 	.rule = "Writes of up to 4 KiB: each costs a call and takes the file's lock, and a partly "
 		"written page may have to be read first. Files that get few such writes are small "
 		"themselves: no buffer makes their writes larger, but one file instead of many "
 		"does.",
 };
 
-/* The same reads are reported once. */
-static const struct finding_rule *const direct_reported_by[] = { &finding_random_reads, NULL };
-
 const struct finding_rule finding_small_direct = {
 	.id = "small-direct",
+	.order = 410,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
-	.reported_by = direct_reported_by,
+	.confidence = FINDING_SURE,
+	/* The same reads are reported once. */
+	.reported_by = { "random-reads" },
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_SMALL_DIRECT,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLD(THRESHOLD_SMALL_REQUESTS),
+	.thresholds = { &THRESHOLD_SMALL_REQUESTS },
 	.title = "Small direct I/O on {file}: each call waits for the device",
 	.says = "{count} direct reads and writes of {bytes_each}, {each_ns} each, {time_ns} in "
 		"total",
 	.advice = "Use larger requests or many at once (io_uring, threads), or drop O_DIRECT",
 	.more = "faultline report --table operations TRACE",
+	.pictures = "sizes direct async",
 	.rule = "With O_DIRECT nothing is read ahead, cached or merged: a request of less than 64 "
 		"KiB pays the device's latency for little data, one after another.",
 };
 
 /* --- calls that wait or fail --- */
 
+THRESHOLD(LOCKS, 10, UNIT_COUNT, "calls that wait for locks, at least",
+	  "a choice: their time matters more");
+
 const struct finding_rule finding_locks = {
 	.id = "lock-wait",
+	.order = 300,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_LOCK,
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLD(THRESHOLD_LOCKS),
+	.thresholds = { &THRESHOLD_LOCKS },
 	.title = "Lock waits on {file}",
 	.says = "{count} flock and fcntl calls waited {each_ns} each, {time_ns} in total",
 	.advice = "Use one writer per file or one file per rank, or hold locks for a shorter time",
 	.more = "faultline print --file '*/{file}' TRACE",
+	.pictures = "depth locks, calls metadata",
 	.rule = "A file lock makes each later caller wait for the first. On shared file systems "
 		"even a free lock is a server round trip. Calls that took less than 10 us found "
 		"the lock free and do not count; nor do calls that do not wait (F_SETLK, "
@@ -436,40 +457,52 @@ const struct finding_rule finding_locks = {
 		"systems whose locks the kernel itself keeps.",
 };
 
+THRESHOLD(FAILED_CALLS, 100, UNIT_COUNT, "failed calls, at least",
+	  "a choice: their time matters more");
+
 const struct finding_rule finding_failed_calls = {
 	.id = "failed-calls",
+	.order = 420,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_FAILED,
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLD(THRESHOLD_FAILED_CALLS),
+	.thresholds = { &THRESHOLD_FAILED_CALLS },
 	.title = "Failed calls take time",
 	.says = "{count} calls failed, {each_ns} each, {time_ns} in total[, mostly on {path}]",
 	.advice = "Check which calls fail and why: missing names, permissions, full file systems, "
 		  "locks held by others",
 	.more = "faultline report --table operations TRACE",
+	.pictures = "calls failed",
 	.rule = "A failed call does nothing for the program, but may still contact a server or "
 		"wait. The rule considers time, whatever the error.",
 };
 
+THRESHOLD(SHORT_READS, 1000, UNIT_COUNT, "short reads, at least",
+	  "Drishti: small_requests_absolute 1000");
+
 const struct finding_rule finding_short_reads = {
 	.id = "short-reads",
+	.order = 430,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_SHORT_READ,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLD(THRESHOLD_SHORT_READS),
+	.thresholds = { &THRESHOLD_SHORT_READS },
 	.title = "Reads return nothing, or less than requested",
 	.says = "{count} reads returned {bytes_each} each[, on {files:file|files}]; {time_ns} in "
 		"total",
 	.advice = "Request only what is there: know the sizes, read whole records, and stop at the "
 		  "end of a file",
 	.more = "faultline print --op read --file '*/{file}' TRACE",
+	.pictures = "sizes read",
 	.rule = "This counts reads that returned nothing, as at the end of a file, and reads that "
 		"returned less although the file continues, because its file system returns less "
 		"at a time. A read up to the end of a file does not count. Each is a call that has "

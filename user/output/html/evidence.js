@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Pictures of the evidence of findings, by the finding's name. Each is made from data that the page
- * has already, and is null if there is none. They show the whole run: selecting a range does not
- * change them.
+ * Pictures of the evidence of findings, which name them: see finding.h. Each is made from data that
+ * the page has already, and is null if there is none. They show the whole run: selecting a range
+ * does not change them.
  */
 
 const WIDE = 320; /* units of a drawing, which is stretched to the available width */
@@ -219,6 +219,14 @@ function storyOfAll(evidence) {
 
 /* --- sizes --- */
 
+/* By kind of I/O: caption, and family of operations. */
+const SIZES_OF = {
+	'read': ['reads by requested size', 'read'],
+	'write': ['writes by size', 'write'],
+	'direct': ['reads and writes bypassing the cache, by size', null],
+	'device_read': ['device requests by size', null],
+};
+
 /* For aggregated operations, the table of operations has sizes by family. */
 function sizesOf(says, family, ...names) {
 	return () => {
@@ -309,7 +317,7 @@ function stepsPicture() {
 	legend([['c-data', 'waiting for data'], ['c-compute', 'compute']]));
 }
 
-/* --- pictures by finding --- */
+/* --- other evidence --- */
 
 function lostPicture() {
 	const lost = record('trace');
@@ -332,117 +340,87 @@ function usersPicture(evidence) {
 		[of(evidence.second, evidence.second_pid), [evidence.second_bytes, 'c-alone']]]);
 }
 
-const LOCKS = ['flock', 'fcntl_setlk', 'fcntl_setlkw', 'fcntl_ofd_setlk', 'fcntl_ofd_setlkw'];
-const inFamily = (...families) => (row) => families.includes(row.family);
-const calls = ranking('calls', 'metadata calls by thread time', 'operations', 'op',
-	'thread_time_ns', timeText, 'c-metadata', inFamily('metadata'));
-const aSecond = (value) => `${countText(value)}/s`;
-const faultRates = rates('page faults on files per second', aSecond, ...FAULTS);
-const majorRates = rates('major faults on files per second', aSecond, FAULTS[0]);
-const brought = rates('bytes from storage', rateText, BYTES[0]);
-const queueAndService = compared('device', 'average time per request', timeText, [
-	['queue_each_ns', 'in queue', 'c-alone'], ['service_each_ns', 'at device', 'c-device_read']]);
-const synced = [took('sync'), partsOf('sync'), ranking('calls', 'sync calls by thread time',
-	'operations', 'op', 'thread_time_ns', timeText, 'c-sync', inFamily('sync'))];
-const waited = [phases(['loading data', 'data', 'dataloader', 'reader'], ['preparing data', 'preprocess']),
-	stepsPicture];
+/* --- the pictures that findings name, as in "map, took read write" --- */
 
-/* By finding name: the first two pictures available are shown; if there are none, a general one. */
-const EVIDENCE = {
-	'loss': [lostPicture],
-	'killed': [compared('processes', 'processes that died', countText, [
-		['died', 'died', 'c-alone'], ['processes', 'total', 'c-minor']])],
-	'still-waiting': [took('metadata', 'read', 'write', 'sync')],
-	'async-not-traced': [compared('calls', 'submitted but not traced', countText, [
-		['count', 'operations', 'c-alone'], ['polled_rings', 'polled rings', 'c-async']])],
-	'tracer-cost': [rates('events per second', aSecond,
-		['operations', 'calls and faults', 'c-alone'])],
-	'held-back': [compared('device', 'read time, all affected files', timeText, [
-		['held_ns', 'throttled', 'c-alone'],
-		['time_ns', 'total', 'c-read']]), storyOfAll],
-	'mmap-random': [where, majorRates],
-	'mmap-strided': [where, majorRates],
-	'mmap-in-order': [where, majorRates],
-	'mmap-single': [where, majorRates],
-	'mmap-minor-faults': [faultRates, where],
-	'mmap-store-faults': [faultRates, where],
-	'mmap-copied': [faultRates, where],
-	'mmap-faults': [compared('faults', 'page faults', countText, [['major', 'major', 'c-major'],
-		['minor', 'minor', 'c-minor']]), storyOfAll],
-	'swapped': [compared('memory', 'faults on anonymous memory', countText, [
-		['major', 'major', 'c-major'], ['count', 'total', 'c-minor']])],
-	'random-reads': [where, partsOf('read')],
-	'small-reads-storage': [sizesOf('reads by requested size', 'read', 'read', 'direct')],
-	'small-reads-cached': [sizesOf('reads by requested size', 'read', 'read')],
-	'read-again': [story, storyOfAll],
-	'read-by-several': [story, storyOfAll],
-	'fetched-again': [story, storyOfAll],
-	'load-waits': [took('read', 'direct'), brought],
-	'cold-start': [brought, ranking('paths', 'bytes from storage by path', 'paths', 'path',
-		'fetched_bytes', bytesText, 'c-fetched')],
-	'many-small-files': [filesBySize, calls],
-	'opened-again': [ranking('files', 'opens by file', 'files', (row) => lastPart(row.path), 'opens',
-		countText, 'c-metadata', (row) => row.opens > 1), calls],
-	'listed-again': [took('metadata'), calls],
-	'metadata-heavy': [calls, ranking('paths', 'operations by path', 'paths', 'path', 'operations',
-		countText, 'c-metadata')],
-	'worker-start': [ranking('starts', 'program startup time by name', 'starts', 'program', 'time_ns',
-		timeText, 'c-metadata')],
-	'imports': [calls, ranking('paths', 'operations by path', 'paths', 'path', 'operations',
-		countText, 'c-metadata')],
-	'metadata-cold': [took('metadata'), calls],
-	'failed-lookups': [ranking('lookups', 'failed lookups by directory', 'failed_lookups', 'directory',
-		'count', countText, 'c-metadata')],
-	'save-waits': [took('write', 'sync'), partsOf('write', 'sync')],
-	'fsync-often': synced,
-	'sync-writes': [took('write', 'direct'), partsOf('write', 'direct'),
-		sizesOf('writes by size', 'write', 'write')],
-	'shared-writes': [took('write'), partsOf('write')],
-	'shared-writes-ranks': [took('write'), partsOf('write')],
-	'read-bound': [took('read'), partsOf('read')],
-	'write-bound': [took('write'), partsOf('write')],
-	'mmap-bound': [brought, where],
-	'partial-writes': [sizesOf('writes by size', 'write', 'write')],
-	'small-writes': [sizesOf('writes by size', 'write', 'write')],
-	'small-direct': [sizesOf('reads and writes bypassing the cache, by size', null, 'direct', 'async')],
-	'lock-wait': [underWay('lock calls', 'c-metadata', () => sums.operations.filter((series) =>
-		LOCKS.includes(series.name))), calls],
-	'failed-calls': [ranking('calls', 'failed calls by name', 'operations', 'op', 'errors', countText,
-		'c-alone')],
-	'short-reads': [sizesOf('reads by requested size', 'read', 'read')],
-	'writers-throttled': [rates('bytes written', rateText, BYTES[2], BYTES[4]), ranking('writers',
-		'throttled thread time by file', 'writeback', (row) => lastPart(row.path), 'pause_ns',
-		timeText, 'c-write')],
-	'stores-amplified': [compared('story', 'bytes, all affected files', bytesText, [
+const LOCKS = ['flock', 'fcntl_setlk', 'fcntl_setlkw', 'fcntl_ofd_setlk', 'fcntl_ofd_setlkw'];
+const callsOf = (family) => ranking('calls', `${family} calls by thread time`, 'operations', 'op',
+	'thread_time_ns', timeText, `c-${family}`, (row) => row.family === family);
+const pathsBy = (says, column, format, colour) => ranking('paths', `${says} by path`, 'paths', 'path',
+	column, format, colour);
+const aSecond = (value) => `${countText(value)}/s`;
+
+const PICTURES = {
+	'lost': lostPicture,
+	'states': statesPicture,
+	'map': where,
+	'story': story,
+	'story all': storyOfAll,
+	'story readahead': readAheadPicture,
+	'story amplified': compared('story', 'bytes, all affected files', bytesText, [
 		['changed_bytes', 'changed', 'c-write'],
 		['device_bytes', 'written to device', 'c-device_write'],
-		['excess_bytes', 'excess', 'c-alone']])],
-	'readahead-unused': [readAheadPicture, where],
-	'device-errors': [compared('device', 'device requests of the run', countText, [
+		['excess_bytes', 'excess', 'c-alone']]),
+	'rates events': rates('events per second', aSecond, ['operations', 'calls and faults', 'c-alone']),
+	'rates faults': rates('page faults on files per second', aSecond, ...FAULTS),
+	'rates major': rates('major faults on files per second', aSecond, FAULTS[0]),
+	'rates storage': rates('bytes from storage', rateText, BYTES[0]),
+	'rates written': rates('bytes written', rateText, BYTES[2], BYTES[4]),
+	'faults': compared('faults', 'page faults', countText, [['major', 'major', 'c-major'],
+		['minor', 'minor', 'c-minor']]),
+	'memory': compared('memory', 'faults on anonymous memory', countText, [
+		['major', 'major', 'c-major'], ['count', 'total', 'c-minor']]),
+	'processes': compared('processes', 'processes that died', countText, [
+		['died', 'died', 'c-alone'], ['processes', 'total', 'c-minor']]),
+	'calls untraced': compared('calls', 'submitted but not traced', countText, [
+		['count', 'operations', 'c-alone'], ['polled_rings', 'polled rings', 'c-async']]),
+	'calls metadata': callsOf('metadata'),
+	'calls sync': callsOf('sync'),
+	'calls failed': ranking('calls', 'failed calls by name', 'operations', 'op', 'errors', countText,
+		'c-alone'),
+	'paths storage': pathsBy('bytes from storage', 'fetched_bytes', bytesText, 'c-fetched'),
+	'paths operations': pathsBy('operations', 'operations', countText, 'c-metadata'),
+	'files opens': ranking('files', 'opens by file', 'files', (row) => lastPart(row.path), 'opens',
+		countText, 'c-metadata', (row) => row.opens > 1),
+	'lookups': ranking('lookups', 'failed lookups by directory', 'failed_lookups', 'directory',
+		'count', countText, 'c-metadata'),
+	'starts': ranking('starts', 'program startup time by name', 'starts', 'program', 'time_ns',
+		timeText, 'c-metadata'),
+	'writers': ranking('writers', 'throttled thread time by file', 'writeback',
+		(row) => lastPart(row.path), 'pause_ns', timeText, 'c-write'),
+	'depth async': underWay('io_uring and libaio operations', 'c-async',
+		() => sums.parts.filter((series) => series.name === 'async')),
+	'depth locks': underWay('lock calls', 'c-metadata', () => sums.operations.filter((series) =>
+		LOCKS.includes(series.name))),
+	'device throttled': compared('device', 'read time, all affected files', timeText, [
+		['held_ns', 'throttled', 'c-alone'], ['time_ns', 'total', 'c-read']]),
+	'device queue': compared('device', 'average time per request', timeText, [
+		['queue_each_ns', 'in queue', 'c-alone'], ['service_each_ns', 'at device', 'c-device_read']]),
+	'device failed': compared('device', 'device requests of the run', countText, [
 		['reads', 'failed reads', 'c-alone'], ['writes', 'failed writes', 'c-alone'],
-		['requests', 'total', 'c-device_read']])],
-	'device-slow': [took(), queueAndService],
-	'device-overloaded': [queueAndService, took()],
-	'requests-small': [compared('device', 'average size', bytesText, [
+		['requests', 'total', 'c-device_read']]),
+	'device pieces': compared('device', 'average size', bytesText, [
 		['bytes_each', 'per operation', 'c-read'],
 		['request_bytes_each', 'per request', 'c-device_read']]),
-	sizesOf('device requests by size', null, 'device_read', 'device_write')],
-	'flushes': [compared('device', 'time', timeText, [['sync_ns', 'syncs of the run', 'c-sync'],
-		['flush_ns', 'device flushes', 'c-alone']]), took('sync')],
-	'device-shared': [usersPicture],
-	'shallow-queue': [underWay('io_uring and libaio operations', 'c-async',
-		() => sums.parts.filter((series) => series.name === 'async'))],
-	'epoch-from-storage': [epochsPicture],
-	'epoch-from-memory': [epochsPicture],
-	'sync-checkpoint': [phases(['checkpoints', 'checkpoint'])],
-	'loader-io': waited,
-	'loader-preprocessing': waited,
-	'loader-idle': waited,
-	'worker-slow': [workersPicture, workersIo],
-	'accelerator-idle': [statesPicture],
-	'straggler': [ranksPicture],
-	'ranks-uneven': [unevenPicture],
-	'rank-slow': [unevenPicture],
+	'device flushes': compared('device', 'time', timeText, [['sync_ns', 'syncs of the run', 'c-sync'],
+		['flush_ns', 'device flushes', 'c-alone']]),
+	'users': usersPicture,
+	'sizes files': filesBySize,
+	'epochs': epochsPicture,
+	'steps': stepsPicture,
+	'phases checkpoints': phases(['checkpoints', 'checkpoint']),
+	'phases data': phases(['loading data', 'data', 'dataloader', 'reader'],
+		['preparing data', 'preprocess']),
+	'workers': workersPicture,
+	'workers io': workersIo,
+	'ranks': ranksPicture,
+	'ranks uneven': unevenPicture,
+};
+
+/* Those of kinds of I/O: "parts read". */
+const PICTURES_OF = {
+	took, /* without kinds, of requests of the evidence's "op" */
+	'parts': partsOf,
+	'sizes': (first, ...more) => sizesOf(...SIZES_OF[first], first, ...more),
 };
 
 const PICTURES_MOST = 2;
@@ -455,10 +433,16 @@ function numbersPicture(evidence) {
 	return ending('_ns', timeText) || ending('_bytes', bytesText);
 }
 
+function pictureNamed(name) {
+	const [kind, ...kinds] = name.split(' ');
+	return PICTURES[name] || PICTURES_OF[kind](...kinds);
+}
+
+/* The first pictures available, of those that the finding's rule names; or else a general one. */
 function picturesOf(id, evidence) {
 	const found = [];
-	for (const make of EVIDENCE[id] || []) {
-		const made = found.length < PICTURES_MOST && make(evidence);
+	for (const name of data.finding_pictures[id] ? data.finding_pictures[id].split(', ') : []) {
+		const made = found.length < PICTURES_MOST && pictureNamed(name)(evidence);
 		if (made)
 			found.push(made);
 	}

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "analysis/finding/finding.h"
 #include "output/page/html_data.h"
 
 /* Made from html/ by html/make_page.py: the page before the data, and after it. */
@@ -28,6 +29,16 @@ static int put_escaped(void *to, const void *bytes, size_t length)
 	return out->error;
 }
 
+static void write_finding_pictures(struct sink *out)
+{
+	sink_text(out, ",\n\"finding_pictures\":{");
+	for (size_t i = 0; i < finding_rule_count; i++)
+		if (finding_rules[i]->pictures)
+			sink_format(out, "%s\"%s\":\"%s\"", i ? "," : "", finding_rules[i]->id,
+				    finding_rules[i]->pictures);
+	sink_char(out, '}');
+}
+
 static int write_data(struct sink *out, const struct report *report)
 {
 	struct sink data;
@@ -39,6 +50,7 @@ static int write_data(struct sink *out, const struct report *report)
 	html_tables(&data, (const struct table *const *)report->tables, report->table_count);
 	sink_text(&data, ",\n\"pictures\":");
 	html_pictures(&data, report->pictures);
+	write_finding_pictures(&data);
 	sink_char(&data, '}');
 	status = sink_flush(&data);
 	sink_close(&data);

@@ -93,10 +93,10 @@ void explain_finding(struct sink *out, const struct finding_rule *rule, size_t w
 	sink_text(out, "\nWhat to do:\n  ");
 	grid_indented(out, general(&arena, rule, rule->advice), width, 2);
 	sink_format(out, "\nSee also:\n  %s\n", general(&arena, rule, rule->more));
-	if (rule->threshold_count)
+	if (rule->thresholds[0])
 		sink_text(out, "\nThresholds:\n");
-	for (size_t i = 0; i < rule->threshold_count; i++)
-		write_threshold(out, &finding_thresholds[rule->thresholds[i]], verbose);
+	for (size_t i = 0; rule->thresholds[i]; i++)
+		write_threshold(out, rule->thresholds[i], verbose);
 	if (verbose)
 		write_evidence(out, rule);
 	sink_format(out, "\nIn profile mode: %s\n",

@@ -40,14 +40,13 @@ static void write_text(struct screen *screen, struct sink *line, enum style_mark
 /* "HIGH  ", "LOW, startup  " */
 static void add_severity(struct sink *line, const struct cell *finding)
 {
+	const struct finding_rule *rule = finding_rule_of(&finding[FINDING_ID]);
 	const struct cell *severity = &finding[FINDING_SEVERITY];
 
 	for (uint32_t i = 0; severity->type == CELL_TEXT && i < severity->length; i++)
 		sink_char(line, toupper((unsigned char)severity->text[i]));
-	for (size_t i = 0; i < finding_rule_count; i++)
-		if (finding_rules[i]->startup &&
-		    cell_is(&finding[FINDING_ID], finding_rules[i]->id))
-			sink_text(line, ", startup");
+	if (rule && rule->startup)
+		sink_text(line, ", startup");
 	sink_text(line, "  ");
 }
 
@@ -84,12 +83,10 @@ static const struct cell *finding_at(const struct screen *screen, size_t number)
 /* Whether a caveat above already covers the finding. */
 static bool is_reported(const struct screen *screen, const struct cell *finding)
 {
+	const struct finding_rule *rule = finding_rule_of(&finding[FINDING_ID]);
 	const struct table *caveats = screen->caveats;
-	const char *caveat = NULL;
+	const char *caveat = rule ? rule->caveat : NULL;
 
-	for (size_t i = 0; i < finding_rule_count; i++)
-		if (cell_is(&finding[FINDING_ID], finding_rules[i]->id))
-			caveat = finding_rules[i]->caveat;
 	for (size_t i = 0; caveat && i < caveats->row_count; i++)
 		if (cell_is(&table_row(caveats, i)[CAVEAT_ID], caveat))
 			return true;

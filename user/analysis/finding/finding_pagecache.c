@@ -1,12 +1,119 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about writeback by the kernel: throttled writers, and stores that write much more than
- * was stored.
+ * Findings about what the kernel does with the page cache: wasted readahead, throttled writers,
+ * and stores that write much more than was stored.
  */
-#include "analysis/finding/finding.h"
-#include "analysis/totals/totals.h"
-#include "analysis/shared/trace_text.h"
 #include "analysis/devices/writeback.h"
+#include "analysis/files/readahead.h"
+#include "analysis/finding/finding.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/shared/trace_text.h"
+#include "analysis/totals/totals.h"
+
+/* --- wasted readahead --- */
+
+struct unused {
+	struct table_text path, file; /* the one with the most unused bytes */
+	uint64_t files;
+	uint64_t fetched_bytes, unused_bytes, unseen_bytes; /* of all files */
+	uint64_t window_bytes;
+	double share;
+};
+
+static const struct table_column unused_evidence[] = {
+	{ "path", "path", UNIT_NONE, KIND_FACT, "path of the file with the most unused bytes",
+	  TABLE_TEXT(struct unused, path), 0 },
+	{ "file", "file", UNIT_NONE, KIND_FACT, "its name", TABLE_TEXT(struct unused, file), 0 },
+	{ "files", "files", UNIT_COUNT, KIND_FACT, "such files", TABLE_UINT(struct unused, files),
+	  0 },
+	{ "fetched_bytes", "fetched", UNIT_BYTES, KIND_FACT,
+	  "bytes of these files read into the page cache", TABLE_UINT(struct unused, fetched_bytes),
+	  0 },
+	{ "unused_bytes", "unused", UNIT_BYTES, KIND_FACT,
+	  "bytes read ahead and neither read nor near a later fault",
+	  TABLE_UINT(struct unused, unused_bytes), 0 },
+	{ "unseen_bytes", "unseen", UNIT_BYTES, KIND_FACT,
+	  "bytes mapped around a fault: their use is unknown, and they are not counted",
+	  TABLE_UINT(struct unused, unseen_bytes), 0 },
+	{ "window_bytes", "readahead", UNIT_BYTES, KIND_FACT,
+	  "initial limit on readahead for the file", TABLE_UINT(struct unused, window_bytes), 0 },
+	{ "share", "share", UNIT_SHARE, KIND_FACT, "unused share of the bytes read",
+	  TABLE_REAL(struct unused, share), 0 },
+};
+
+THRESHOLD(READAHEAD_BYTES, 4194304, UNIT_BYTES, "bytes fetched ahead and not used, at least",
+	  "a choice: many of the kernel's default windows of 128 KiB");
+THRESHOLD(READAHEAD_UNUSED, 0.5, UNIT_SHARE,
+	  "share of the fetched bytes with known use that were not used, at least",
+	  "a choice: most of it");
+THRESHOLD(READAHEAD_OF_ALL, 0.25, UNIT_SHARE,
+	  "share of all fetched bytes that were not used, at least",
+	  "a choice: data used by nine tenths was worth fetching");
+
+static int find_unused(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct results *results = findings->results;
+	const struct file_table *files = &results->job->files;
+	struct unused unused = { .window_bytes = TABLE_NO_UINT };
+	uint64_t worst = 0;
+
+	if (results->job->lost) /* lost events may have used it */
+		return 0;
+	for (uint32_t i = 0; i < files->count; i++) {
+		struct readahead_sums sums;
+		struct table_text path;
+
+		if (!readahead_of(results, i, &sums) ||
+		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_BYTES) ||
+		    sums.unused_bytes <
+			    threshold(THRESHOLD_READAHEAD_UNUSED) *
+				    clock_subtract(sums.fetched_bytes, sums.unseen_bytes) ||
+		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_OF_ALL) * sums.fetched_bytes)
+			continue;
+		path = trace_text(file_table_name(files, i));
+		if (loaded_is(path)) /* how a loader reads cannot be changed */
+			continue;
+		unused.files++;
+		unused.fetched_bytes += sums.fetched_bytes;
+		unused.unused_bytes += sums.unused_bytes;
+		unused.unseen_bytes += sums.unseen_bytes;
+		if (sums.unused_bytes <= worst)
+			continue;
+		worst = sums.unused_bytes;
+		unused.path = path;
+		unused.file = finding_base_name(path);
+		if (files->files[i].readahead_bytes)
+			unused.window_bytes = files->files[i].readahead_bytes;
+	}
+	if (!unused.files)
+		return 0;
+	unused.share = (double)unused.unused_bytes / unused.fetched_bytes;
+	return finding_add(findings, rule, &unused, TABLE_NO_UINT, unused.unused_bytes);
+}
+
+const struct finding_rule finding_readahead_unused = {
+	.id = "readahead-unused",
+	.order = 460,
+	.needs = JOB_BLOCK | JOB_SYSCALL | JOB_FAULT,
+	.find = find_unused,
+	.confidence = FINDING_SURE,
+	FINDING_EVIDENCE(struct unused, unused_evidence),
+	.thresholds = { &THRESHOLD_READAHEAD_UNUSED, &THRESHOLD_READAHEAD_OF_ALL,
+			&THRESHOLD_READAHEAD_BYTES },
+	.title = "Wasted readahead on {file}",
+	.says = "{unused_bytes} of {fetched_bytes} from storage ({share}) were neither read nor "
+		"faulted on later (readahead up to {window_bytes}), on {files:file|files}",
+	.advice = "Use POSIX_FADV_RANDOM or MADV_RANDOM for random access, lower read_ahead_kb, or "
+		  "read larger pieces in order",
+	.more = "faultline report --table readahead TRACE",
+	.pictures = "story readahead, map",
+	.rule = "The kernel assumes that a program continues reading where it is, and reads ahead, "
+		"also around a fault. If the assumption is wrong, the device moves bytes that "
+		"nothing uses, and other programs, as well as the program's own next access, have "
+		"to wait for them. Pages mapped around a fault may be used without being observed, "
+		"so they do not count as unused. Programs, libraries and modules are excluded: how "
+		"they are loaded cannot be changed.",
+};
 
 /* --- throttled writers --- */
 
@@ -50,6 +157,10 @@ static uint64_t dirty_bytes_of(const struct job *job)
 	return least;
 }
 
+THRESHOLD(THROTTLED_SHARE, 0.1, UNIT_SHARE,
+	  "share of the time of writes and stores in which they were throttled, at least",
+	  "a choice: below it something else makes them slow");
+
 static int find_throttled(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct results *results = findings->results;
@@ -61,9 +172,8 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 		.pause_ns = all->thread_time_ns,
 		.dirty_bytes = dirty_bytes_of(results->job),
 	};
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
-					   FINDING_BY_COST };
 	struct writeback_view view;
+	uint64_t cost_ns;
 
 	for (uint32_t i = 0; i < results->job->files.count; i++) {
 		if (!writeback_of(results, i, &view))
@@ -80,22 +190,21 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 	if (!throttled.pauses || throttled.share < threshold(THRESHOLD_THROTTLED_SHARE))
 		return 0;
 	/* Several threads may have waited at the same time. */
-	verdict.cost_ns = totals_class(results, IO_WRITE).time.measure +
-			  totals_class(results, IO_MMAP_WRITE).time.measure;
-	if (verdict.cost_ns > throttled.pause_ns)
-		verdict.cost_ns = throttled.pause_ns;
-	verdict.cost_ns = finding_unhidden(findings, IO_WRITE, verdict.cost_ns);
-	return finding_add(findings, rule, &throttled, &verdict);
+	cost_ns = finding_least(throttled.pause_ns,
+				totals_class(results, IO_WRITE).time.measure +
+					totals_class(results, IO_MMAP_WRITE).time.measure);
+	return finding_add(findings, rule, &throttled,
+			   finding_unhidden(findings, IO_WRITE, cost_ns), TABLE_NO_UINT);
 }
-
-static const enum threshold throttled_thresholds[] = { THRESHOLD_THROTTLED_SHARE };
 
 const struct finding_rule finding_throttled = {
 	.id = "writers-throttled",
+	.order = 440,
 	.needs = JOB_THROTTLED,
 	.find = find_throttled,
+	.confidence = FINDING_SURE,
 	FINDING_EVIDENCE(struct throttled, throttled_evidence),
-	FINDING_THRESHOLDS(throttled_thresholds),
+	.thresholds = { &THRESHOLD_THROTTLED_SHARE },
 	.title = "Writers are throttled: too much data waits for writeback",
 	.says = "writing threads were throttled {pauses} times, {pause_ns} in total, {share} of "
 		"the time of their writes and stores; most for {file}",
@@ -103,6 +212,7 @@ const struct finding_rule finding_throttled = {
 		  "separate thread), write less, or use O_DIRECT or a faster device; "
 		  "vm.dirty_bytes and a cgroup's memory limit set how much may be dirty",
 	.more = "faultline report --table writeback TRACE",
+	.pictures = "rates written, writers",
 	.rule = "A write is done once its data is in the page cache, until more is dirty than the "
 		"kernel allows for the machine, the device or the cgroup. From then on writers "
 		"sleep, so that they write no faster than the device does. A checkpoint below this "
@@ -144,6 +254,16 @@ static const struct table_column amplified_evidence[] = {
 	  "share of stores that dirtied a large folio outside its first page",
 	  TABLE_REAL(struct amplified, inside), 0 },
 };
+
+THRESHOLD(AMPLIFIED_BYTES, 16777216, UNIT_BYTES, "bytes written in excess for a file, at least",
+	  "a choice: as for a large file");
+THRESHOLD(AMPLIFIED, 2, UNIT_NONE, "bytes written to the device per byte stored, at least",
+	  "measured with one page stored per 64 KiB: btrfs 1, ext4 2.5, xfs 11.8");
+THRESHOLD(SCATTERED_STORES, 16, UNIT_COUNT, "stores to large folios, at least",
+	  "a choice: fewer do not show how they are spread");
+THRESHOLD(SCATTERED, 0.5, UNIT_SHARE,
+	  "share of stores to large folios outside their first page, at least",
+	  "random stores in folios of two or more pages have at least 0.5");
 
 /*
  * Where the kernel maps pages one by one, it is certain that more was written than changed. Where
@@ -205,28 +325,24 @@ static int find_amplified(struct findings *findings, const struct finding_rule *
 	sum.times_least = (double)sum.device_bytes / (sum.changed_bytes + unseen_bytes);
 	sum.inside = finding_share(inside, large);
 	verdict.cost_bytes = sum.excess_bytes;
-	return finding_add(findings, rule, &sum, &verdict);
+	return finding_add_as(findings, rule, &sum, &verdict);
 }
-
-static const enum threshold amplified_thresholds[] = {
-	THRESHOLD_AMPLIFIED,
-	THRESHOLD_AMPLIFIED_BYTES,
-	THRESHOLD_SCATTERED,
-	THRESHOLD_SCATTERED_STORES,
-};
 
 const struct finding_rule finding_amplified = {
 	.id = "stores-amplified",
+	.order = 450,
 	.needs = JOB_FAULT | JOB_DIRTIED | JOB_BLOCK,
 	.find = find_amplified,
 	FINDING_EVIDENCE(struct amplified, amplified_evidence),
-	FINDING_THRESHOLDS(amplified_thresholds),
+	.thresholds = { &THRESHOLD_AMPLIFIED, &THRESHOLD_AMPLIFIED_BYTES, &THRESHOLD_SCATTERED,
+			&THRESHOLD_SCATTERED_STORES },
 	.title = "Write amplification by stores to {file}",
 	.says = "{device_bytes} written to the device for {changed_bytes} of changed pages: up to "
 		"{times} times as much, ≥ {times_least} times, on {files:file|files}",
 	.advice = "Change adjacent pages together, use pwrite for single pages instead of a "
 		  "mapping, or sync less often; use MADV_RANDOM so that folios stay small",
 	.more = "faultline report --table writeback TRACE",
+	.pictures = "story amplified",
 	.rule = "A store through a mapping dirties a whole folio, which may be many pages, and the "
 		"whole folio is written back. Scattered stores therefore write much more than they "
 		"change, and more so the larger the file system makes its folios. Newer kernels "

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* A finding as it is added, and how the table of findings ranks it. */
+#ifndef FAULTLINE_FINDING_MADE_H
+#define FAULTLINE_FINDING_MADE_H
+
+#include "analysis/finding/finding.h"
+
+/* Sort key of findings; 0 if unknown. */
+struct finding_weight {
+	enum finding_severity severity;
+	uint64_t cost_ns, cost_bytes;
+};
+
+struct finding {
+	const struct finding_rule *rule;
+	const void *evidence;
+	struct finding_verdict verdict;
+	struct finding_weight weight;
+	const char *title, *says, *advice, *more;
+	const char *host;    /* NULL: several */
+	uint64_t runs;	     /* 1 */
+	bool summed;	     /* times are summed over threads */
+	bool at_least;	     /* times are summed over runs; the cost is an average */
+	const char *cost_is; /* see the column; NULL: no cost in time */
+};
+
+/* Returns the verdict's severity or, if it leaves that to the cost, what follows from the cost. */
+enum finding_severity finding_severity_of(const struct findings *findings,
+					  const struct finding_verdict *verdict);
+/* Returns false if the cost is a time that nobody would notice. */
+bool finding_is_worth_it(const struct findings *findings, const struct finding_verdict *verdict);
+/* Returns the weight of a rule's finding in a run of that duration. The cost of a start counts
+ * half, because it is paid once, that of the job's data throughout. `rule` may be NULL. */
+struct finding_weight finding_weigh(const struct finding_rule *rule, uint64_t duration_ns,
+				    struct finding_weight whole);
+/* Returns less than 0 if `a` comes first. */
+int finding_compare_weights(const struct finding_weight *a, const struct finding_weight *b);
+
+/* Replaces findings of single runs, in a table merged from several reports, by what all runs
+ * together show. */
+void finding_remake(const struct report *report, struct table *table);
+
+/* Frees what rules have added and kept. */
+void finding_free(struct findings *findings);
+
+static inline uint64_t finding_most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns a number in a table of findings; 0 if there is none. */
+static inline uint64_t finding_number_at(const struct table *table, size_t row,
+					 enum finding_column column)
+{
+	const struct cell *cell = &table_row(table, row)[column];
+
+	return cell->type == CELL_UINT ? cell->uint : 0;
+}
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Findings about metadata: failed lookups, calls that take longer than data, imports, cold names.
+ */
+#include "analysis/devices/chain.h"
+#include "analysis/files/failed_lookups.h"
+#include "analysis/finding/finding_files.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/totals/access.h"
+#include "analysis/totals/totals.h"
+
+/* --- failed lookups --- */
+
+struct failed {
+	struct table_text directory, example;
+	uint64_t count, there, time_ns;
+};
+
+static const struct table_column failed_evidence[] = {
+	{ "directory", "directory", UNIT_NONE, KIND_FACT, "directory with the most failures",
+	  TABLE_TEXT(struct failed, directory), 0 },
+	{ "example", "example", UNIT_NONE, KIND_FACT, "one of the paths",
+	  TABLE_TEXT(struct failed, example), 0 },
+	{ "count", "count", UNIT_COUNT, KIND_FACT, "calls with a path that failed",
+	  TABLE_UINT(struct failed, count), 0 },
+	{ "there", "there", UNIT_COUNT, KIND_FACT, "failures in that directory",
+	  TABLE_UINT(struct failed, there), 0 },
+	{ "time_ns", "time", UNIT_NS, KIND_UNION, "thread time in these calls",
+	  TABLE_UINT(struct failed, time_ns), 0 },
+};
+
+THRESHOLD(FAILED_LOOKUPS, 1000, UNIT_COUNT, "failed lookups, at least",
+	  "a choice: Python's startup makes some hundreds");
+
+static bool fail_often(const struct findings *findings, const struct lookups_view *failed)
+{
+	return finding_is_enough_in(findings, failed->all_count, &THRESHOLD_FAILED_LOOKUPS,
+				    failed->all_thread_time_ns);
+}
+
+/* Uses the job's own lookups if there are many, otherwise all of them, including the search for
+ * modules. */
+static int find_failed(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally metadata = totals_class(findings->results, IO_METADATA);
+	struct lookups_view worst = failed_lookups_worst(findings->report, LOOKUPS_OF_DATA);
+	struct failed failed;
+
+	if (!fail_often(findings, &worst))
+		worst = failed_lookups_worst(findings->report, LOOKUPS_ALL);
+	if (!fail_often(findings, &worst))
+		return 0;
+	failed = (struct failed) {
+		.directory = worst.directory,
+		.example = worst.example,
+		.count = worst.all_count,
+		.there = worst.count,
+		.time_ns = worst.all_thread_time_ns,
+	};
+	return finding_add(findings, rule, &failed,
+			   finding_unhidden(findings, IO_METADATA,
+					    finding_least(failed.time_ns, metadata.time.measure)),
+			   TABLE_NO_UINT);
+}
+
+const struct finding_rule finding_failed_lookups = {
+	.id = "failed-lookups",
+	.order = 290,
+	.needs = JOB_SYSCALL,
+	.find = find_failed,
+	.confidence = FINDING_SURE,
+	.cross_run = true,
+	FINDING_EVIDENCE(struct failed, failed_evidence),
+	.thresholds = { &THRESHOLD_FAILED_LOOKUPS },
+	.title = "Failed path lookups",
+	.says = "{count} lookups failed, {there} of them in {directory}, such as {example}",
+	.advice = "Remember which files do not exist, shorten search paths (PYTHONPATH, "
+		  "LD_LIBRARY_PATH, sys.path), or put local disk first",
+	.more = "faultline report --table failed_lookups TRACE",
+	.pictures = "lookups",
+	.rule = "A search through a list of directories tries each one until it finds the file. On "
+		"a shared file system each failed lookup is a round trip, for every process of "
+		"every node. Lookups of programs and modules count only if the job's own files "
+		"have too few.",
+};
+
+/* --- more metadata than data --- */
+
+struct metadata {
+	uint64_t time_ns, data_ns, count, errors;
+	struct table_text call, place, directory;
+	uint64_t call_count, failed;
+	uint64_t modules_ns;
+	double share, of_modules;
+};
+
+static const struct table_column metadata_evidence[] = {
+	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time in metadata calls",
+	  TABLE_UINT(struct metadata, time_ns), 0 },
+	{ "data_ns", "data", UNIT_NS, KIND_UNION,
+	  "time in reads, writes and faults, faults on programs excluded",
+	  TABLE_UINT(struct metadata, data_ns), 0 },
+	{ "count", "count", UNIT_COUNT, KIND_FACT, "metadata calls",
+	  TABLE_UINT(struct metadata, count), 0 },
+	{ "errors", "errors", UNIT_COUNT, KIND_FACT, "failed metadata calls",
+	  TABLE_UINT(struct metadata, errors), 0 },
+	{ "call", "call", UNIT_NONE, KIND_FACT, "call with the most time",
+	  TABLE_TEXT(struct metadata, call), 0 },
+	{ "call_count", "calls", UNIT_COUNT, KIND_FACT, "number of these calls",
+	  TABLE_UINT(struct metadata, call_count), 0 },
+	{ "place", "place", UNIT_PATH, KIND_FACT,
+	  "directory with the most time; unknown for several summaries",
+	  TABLE_TEXT(struct metadata, place), 0 },
+	{ "directory", "directory", UNIT_NONE, KIND_FACT,
+	  "directory with the most failed lookups; null: none",
+	  TABLE_TEXT(struct metadata, directory), 0 },
+	{ "failed", "failed", UNIT_COUNT, KIND_FACT, "failed lookups there",
+	  TABLE_UINT(struct metadata, failed), 0 },
+	{ "share", "share", UNIT_SHARE, KIND_FACT,
+	  "share of metadata in the time of metadata and data", TABLE_REAL(struct metadata, share),
+	  0 },
+	{ "of_modules", "of modules", UNIT_SHARE, KIND_FACT,
+	  "share of the calls' thread time spent on Python modules and the directories that hold "
+	  "or are searched for them",
+	  TABLE_REAL(struct metadata, of_modules), 0 },
+};
+
+/* Finds the call with the most time. */
+static void set_leading_call(const struct report *report, struct metadata *found)
+{
+	const struct table *table = report_by(report, &analysis_operations);
+	int family = table_find_column(table, "family"), op = table_find_column(table, "op");
+	int count = table_find_column(table, "count");
+	int time = table_find_column(table, "thread_time_ns");
+	uint64_t most_ns = 0;
+
+	if (family < 0 || op < 0 || count < 0 || time < 0)
+		return;
+	for (size_t row = 0; row < table->row_count; row++) {
+		const struct cell *cells = table_row(table, row);
+
+		if (!cell_is(&cells[family], "metadata") || cells[op].type != CELL_TEXT ||
+		    cells[count].type != CELL_UINT || cells[time].type != CELL_UINT ||
+		    (found->call.bytes && cells[time].uint <= most_ns))
+			continue;
+		most_ns = cells[time].uint;
+		found->call = (struct table_text) { cells[op].text, cells[op].length };
+		found->call_count = cells[count].uint;
+	}
+}
+
+/* Adds time of reads and writes through mappings. */
+static void add_mapped(const struct results *results, struct metadata *found)
+{
+	struct file_view file;
+
+	for (uint32_t i = 0; i < files_count(results); i++) {
+		if (files_used(results, i, &file) && !file_group_is_program(&file))
+			found->data_ns += file.tallies[USE_MMAP].time.measure;
+	}
+}
+
+static struct metadata metadata_of(const struct results *results)
+{
+	const struct tally metadata = totals_class(results, IO_METADATA);
+	const struct tally modules = io_patterns_view(results, IO_PATTERN_MODULE).tally;
+	struct lookups_view lookups = failed_lookups_worst(results->report, LOOKUPS_ALL);
+	struct metadata found = {
+		.time_ns = metadata.time.measure,
+		.data_ns = totals_class(results, IO_READ).time.measure +
+			   totals_class(results, IO_WRITE).time.measure,
+		.count = metadata.count,
+		.errors = metadata.errors,
+		.place = access_metadata_place(results),
+		.directory = lookups.directory,
+		.failed = lookups.count,
+		.modules_ns = modules.time.measure,
+	};
+
+	add_mapped(results, &found);
+	found.of_modules = finding_share(modules.thread_time_ns, metadata.thread_time_ns);
+	set_leading_call(results->report, &found);
+	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
+	return found;
+}
+
+THRESHOLD(METADATA_CALLS, 1000, UNIT_COUNT, "metadata calls, at least",
+	  "a choice: program startup makes some hundreds");
+
+/* A cheap test, which is enough for most runs. */
+static bool are_many(const struct findings *findings)
+{
+	const struct tally metadata = totals_class(findings->results, IO_METADATA);
+	uint64_t unhidden_ns = finding_unhidden(findings, IO_METADATA, metadata.time.measure);
+
+	return finding_is_enough_in(findings, metadata.count, &THRESHOLD_METADATA_CALLS,
+				    unhidden_ns);
+}
+
+THRESHOLD(METADATA_SHARE, 0.5, UNIT_SHARE, "share of metadata in call time, at least",
+	  "metadata takes more time than data");
+
+/* Most lookups are for imports, which another rule covers. */
+static bool is_of_modules(const struct metadata *found)
+{
+	return found->of_modules >= threshold(THRESHOLD_METADATA_SHARE);
+}
+
+THRESHOLD(METADATA_OF_RUN, 0.02, UNIT_SHARE, "share of the run that they take, at least",
+	  "a choice: importing Python modules takes about 1%");
+
+static bool is_heavy(const struct findings *findings, const struct metadata *found,
+		     uint64_t *unhidden_ns)
+{
+	*unhidden_ns = finding_unhidden(findings, IO_METADATA, found->time_ns);
+	return found->share >= threshold(THRESHOLD_METADATA_SHARE) && !is_of_modules(found) &&
+	       finding_is_of_run(findings, *unhidden_ns, THRESHOLD_METADATA_OF_RUN);
+}
+
+static int find_metadata(struct findings *findings, const struct finding_rule *rule)
+{
+	struct metadata found;
+	uint64_t cost_ns;
+
+	if (!are_many(findings))
+		return 0;
+	found = metadata_of(findings->results);
+	return is_heavy(findings, &found, &cost_ns)
+		       ? finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT)
+		       : 0;
+}
+
+const struct finding_rule finding_metadata = {
+	.id = "metadata-heavy",
+	.order = 330,
+	.breadth = FINDING_PATTERN,
+	.needs = JOB_SYSCALL,
+	.find = find_metadata,
+	.confidence = FINDING_SURE,
+	/* If calls of one kind take most of the time, they are reported instead. */
+	.reported_by = { "many-small-files", "opened-again", "listed-again", "failed-lookups",
+			 "lock-wait", "metadata-cold" },
+	.cross_run = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_EVIDENCE(struct metadata, metadata_evidence),
+	.thresholds = { &THRESHOLD_METADATA_SHARE, &THRESHOLD_METADATA_CALLS,
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW, &THRESHOLD_METADATA_OF_RUN },
+	.title = "Metadata calls take longer than data I/O",
+	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
+		"leads with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
+	.advice = "Reduce the calls that lead: keep files open, create and remove fewer, pack "
+		  "small ones, list directories once and cache stat results, reserve or punch "
+		  "larger pieces (fallocate), start fewer programs (execve), skip unneeded owners, "
+		  "times and attributes",
+	.more = "faultline report --table operations TRACE",
+	.pictures = "calls metadata, paths operations",
+	.rule = "Calls that open, stat, list, change, remove or lock move no data. If they take "
+		"the most time, the data layout or the way files are looked up costs more than "
+		"reading the data.",
+};
+
+/* --- imported modules --- */
+
+/* For several runs, sums of times are capped by the time of all calls. */
+static int find_imports(struct findings *findings, const struct finding_rule *rule)
+{
+	struct metadata found;
+	uint64_t cost_ns;
+
+	if (!are_many(findings))
+		return 0;
+	found = metadata_of(findings->results);
+	cost_ns = finding_unhidden(findings, IO_METADATA,
+				   finding_least(found.modules_ns, found.time_ns));
+	if (!is_of_modules(&found) || cost_ns < threshold(THRESHOLD_LOADED_NS) ||
+	    !finding_is_of_run(findings, cost_ns, THRESHOLD_LOADED_OF_RUN))
+		return 0;
+	return finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT);
+}
+
+const struct finding_rule finding_imports = {
+	.id = "imports",
+	.order = 310,
+	.drags = true,
+	.needs = JOB_SYSCALL,
+	.find = find_imports,
+	.confidence = FINDING_LIKELY,
+	.reported_by = { "failed-lookups", "worker-start" },
+	.cross_run = true,
+	.startup = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_EVIDENCE(struct metadata, metadata_evidence),
+	.thresholds = { &THRESHOLD_METADATA_SHARE, &THRESHOLD_METADATA_CALLS,
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW, &THRESHOLD_LOADED_NS,
+			&THRESHOLD_LOADED_OF_RUN },
+	.title = "Python imports spend time finding modules",
+	.says = "{of_modules} of the time of {count} metadata calls, {time_ns} in total; {call} "
+		"leads with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
+	.advice = "Import less, or only when needed; shorten sys.path; keep packages on a local "
+		  "disk, in one image (squashfs, zip); fork workers from a process that has "
+		  "imported them",
+	.more = "faultline report --table operations TRACE",
+	.pictures = "calls metadata, paths operations",
+	.rule = "An import searches the directories of sys.path until it finds the module, stats "
+		"each directory again for each module, and opens, stats and closes the file: "
+		"several calls for each of thousands of modules, in each process that starts from "
+		"scratch. Programs and workers that start often pay each time; on a shared file "
+		"system each call contacts a server. Shorter starts are ignored.",
+};
+
+/* --- cold metadata --- */
+
+struct cold_names {
+	uint64_t count, requests, time_ns, each_ns;
+	struct table_text place, programs;
+};
+
+static const struct table_column cold_names_evidence[] = {
+	{ "count", "count", UNIT_COUNT, KIND_FACT,
+	  "metadata calls that waited for their own requests", TABLE_UINT(struct cold_names, count),
+	  0 },
+	{ "requests", "requests", UNIT_COUNT, KIND_FACT, "request parts that these waited for",
+	  TABLE_UINT(struct cold_names, requests), 0 },
+	{ "time_ns", "time", UNIT_NS, KIND_UNION,
+	  "time of these parts in the queue or at the device",
+	  TABLE_UINT(struct cold_names, time_ns), 0 },
+	{ "each_ns", "each", UNIT_NS, KIND_FACT, "average of that time per call",
+	  TABLE_UINT(struct cold_names, each_ns), 0 },
+	{ "place", "place", UNIT_PATH, KIND_FACT, "directory with the most time in metadata calls",
+	  TABLE_TEXT(struct cold_names, place), 0 },
+	{ "programs", "programs", UNIT_PATH, KIND_FACT,
+	  "that directory if it holds programs, libraries or modules; null: it holds data",
+	  TABLE_TEXT(struct cold_names, programs), 0 },
+};
+
+THRESHOLD(COLD_NAMES, 10, UNIT_COUNT, "metadata calls that wait for requests, at least",
+	  "a choice: their time matters more");
+
+/* If metadata takes more time than data, that is reported instead. */
+static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
+{
+	static const char *const starts[] = { "cold-start", NULL }; /* it waits for names, too */
+	const struct chain_time *waited = chain_of_names(findings->results);
+	const struct tally all = totals_class(findings->results, IO_METADATA);
+	struct metadata metadata;
+	struct cold_names found = {
+		.count = waited->count,
+		.requests = waited->bios,
+		.time_ns = waited->queue_ns + waited->device_ns,
+	};
+	uint64_t cost_ns;
+
+	if (!finding_is_enough_in(findings, found.count, &THRESHOLD_COLD_NAMES, found.time_ns))
+		return 0;
+	metadata = metadata_of(findings->results);
+	if (all.count >= threshold(THRESHOLD_METADATA_CALLS) &&
+	    is_heavy(findings, &metadata, &cost_ns))
+		return 0;
+	found.place = metadata.place;
+	found.each_ns = found.time_ns / found.count;
+	/* Threads may have waited at the same time. */
+	cost_ns = finding_unhidden(findings, IO_METADATA,
+				   finding_least(found.time_ns, all.time.measure));
+	if (loaded_is(found.place)) {
+		found.programs = found.place;
+		if (finding_is_reported(findings, starts, cost_ns))
+			return 0;
+	}
+	return finding_is_of_run(findings, cost_ns, THRESHOLD_METADATA_OF_RUN)
+		       ? finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT)
+		       : 0;
+}
+
+const struct finding_rule finding_cold_names = {
+	.id = "metadata-cold",
+	.order = 320,
+	.needs = JOB_SYSCALL | JOB_BLOCK,
+	.find = find_cold_names,
+	.confidence = FINDING_SURE,
+	.reported_by = { "imports" },
+	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
+	.thresholds = { &THRESHOLD_COLD_NAMES, &THRESHOLD_METADATA_OF_RUN },
+	.title = "Cold metadata: names, directories and inodes are read from storage",
+	.says = "{count:metadata call|metadata calls} waited for the device, {each_ns} each[; most "
+		"time in {place}]",
+	.advice = "[Keep programs in {programs} on a local disk and in memory, start fewer of "
+		  "them, import less; for data, list ||List ]a directory once and keep the list, "
+		  "pack small files into a few large ones, or look up names ahead of use, in "
+		  "several threads",
+	.more = "faultline report --slowest 50 TRACE",
+	.pictures = "took metadata, calls metadata",
+	.rule = "File names and inodes are stored on the device like data. A call that needs a "
+		"directory or inode that is not in memory waits a full round trip for it, one "
+		"after another, and there is no readahead as there is for data. It costs each node "
+		"once, and again if memory does not keep it.",
+};

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Findings about processes: killed, hung, swapped out, started repeatedly. */
+#include <errno.h>
+
+#include "analysis/finding/finding.h"
+#include "analysis/processes/deaths.h"
+#include "analysis/processes/processes.h"
+#include "analysis/processes/starts.h"
+#include "analysis/shared/trace_text.h"
+#include "analysis/totals/totals.h"
+
+/* --- killed by a signal --- */
+
+struct killed {
+	const char *signal, *hint;
+	uint64_t died, processes, offset, oom, capacity_bytes;
+	struct table_text comm, path, filesystem;
+};
+
+static const struct table_column killed_evidence[] = {
+	{ "signal", "signal", UNIT_NONE, KIND_FACT, "signal that killed them",
+	  TABLE_LITERAL(struct killed, signal), 0 },
+	{ "died", "died", UNIT_COUNT, KIND_FACT, "processes killed by it",
+	  TABLE_UINT(struct killed, died), 0 },
+	{ "processes", "processes", UNIT_COUNT, KIND_FACT, "all processes of the run",
+	  TABLE_UINT(struct killed, processes), 0 },
+	{ "oom", "by the OOM killer", UNIT_COUNT, KIND_FACT, "processes chosen by the OOM killer",
+	  TABLE_UINT(struct killed, oom), 0 },
+	{ "comm", "name", UNIT_NONE, KIND_FACT, "name of one of them",
+	  TABLE_TEXT(struct killed, comm), 0 },
+	{ "path", "path", UNIT_NONE, KIND_FACT,
+	  "mapped file with a page that could not be provided", TABLE_TEXT(struct killed, path),
+	  0 },
+	{ "filesystem", "file system", UNIT_NONE, KIND_FACT, "its file system type",
+	  TABLE_TEXT(struct killed, filesystem), 0 },
+	{ "capacity_bytes", "size", UNIT_BYTES, KIND_FACT,
+	  "capacity of that file system, if it is tmpfs", TABLE_UINT(struct killed, capacity_bytes),
+	  0 },
+	{ "offset", "offset", UNIT_BYTES, KIND_FACT, "offset in the file",
+	  TABLE_UINT(struct killed, offset), 0 },
+	{ "hint", "likely cause", UNIT_NONE, KIND_FACT, "where to look for the cause",
+	  TABLE_LITERAL(struct killed, hint), 0 },
+};
+
+static int add_killed(struct findings *findings, const struct finding_rule *rule,
+		      const struct death *death)
+{
+	const struct job *job = findings->results->job;
+	struct killed killed = {
+		.signal = death->signal,
+		.hint = death->hint,
+		.died = death->died,
+		.processes = death->processes,
+		.oom = death->oom,
+		.capacity_bytes = finding_or_none(death->capacity_bytes),
+		.comm = trace_text(job_comm(job, death->first)),
+		.offset = death->offset < 0 ? TABLE_NO_UINT : (uint64_t)death->offset,
+	};
+
+	if (death->file != FILE_UNKNOWN) {
+		killed.path = trace_text(file_table_name(&job->files, death->file));
+		killed.filesystem = trace_text(file_table_filesystem(&job->files, death->file));
+	}
+	return finding_add(findings, rule, &killed, TABLE_NO_UINT, TABLE_NO_UINT);
+}
+
+static int find_killed(struct findings *findings, const struct finding_rule *rule)
+{
+	struct death death;
+	int status = 0;
+
+	for (size_t i = 0; !status && deaths_by_signal(findings->results, i, &death); i++)
+		status = add_killed(findings, rule, &death);
+	return status;
+}
+
+const struct finding_rule finding_killed = {
+	.id = "killed",
+	.order = 10,
+	.find = find_killed,
+	.confidence = FINDING_SURE,
+	.severity = FINDING_HIGH,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct killed, killed_evidence),
+	.title = "{died} of {processes:process|processes} died: {signal}",
+	.says = "{comm}[ accessed {path}][ on {filesystem}][ of {capacity_bytes}][ at {offset}]: "
+		"{hint}",
+	.advice = "Enlarge /dev/shm (docker run --shm-size, mount -o remount,size=) or use fewer "
+		  "workers for SIGBUS on tmpfs; raise the memory limit or use less memory for "
+		  "SIGKILL; a worker that dies takes the run with it",
+	.caveat = "killed",
+	.more = "faultline report --table processes TRACE",
+	.pictures = "processes",
+	.rule = "A signal that indicates a crash, a full file system or a lack of memory ended "
+		"processes of the run. SIGTERM, SIGINT, SIGHUP and SIGPIPE do not count: they are "
+		"normal ways to stop programs. For SIGBUS, the file is the one whose fault failed.",
+};
+
+/* --- a call, or a page fault, that had not returned when the recording ended --- */
+
+struct hung {
+	struct table_text comm, path;
+	const char *op, *bound;
+	uint64_t pid, tid, time_ns, calls;
+};
+
+static const struct table_column hung_evidence[] = {
+	{ "comm", "name", UNIT_NONE, KIND_FACT, "program name", TABLE_TEXT(struct hung, comm), 0 },
+	{ "pid", "pid", UNIT_NONE, KIND_FACT, "process ID", TABLE_UINT(struct hung, pid), 0 },
+	{ "tid", "tid", UNIT_NONE, KIND_FACT, "thread ID", TABLE_UINT(struct hung, tid), 0 },
+	{ "op", "call", UNIT_NONE, KIND_FACT, "call that has not returned",
+	  TABLE_LITERAL(struct hung, op), 0 },
+	{ "path", "path", UNIT_NONE, KIND_FACT, "file of the call", TABLE_TEXT(struct hung, path),
+	  0 },
+	{ "waited_ns", "waited", UNIT_NS, KIND_FACT,
+	  "time in flight; from the start of the recording if it began earlier",
+	  TABLE_UINT(struct hung, time_ns), 0 },
+	{ "bound", "bound", UNIT_NONE, KIND_FACT, "≥ if it began before the recording",
+	  TABLE_LITERAL(struct hung, bound), 0 },
+	{ "calls", "calls", UNIT_COUNT, KIND_FACT,
+	  "number of calls and page faults that had not returned", TABLE_UINT(struct hung, calls),
+	  0 },
+};
+
+THRESHOLD(STILL_WAITING, 1e9, UNIT_NS, "time in flight of a call that has not returned, at least",
+	  "a choice: even slow storage responds within it");
+
+static int find_hung(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->results->job;
+	const struct still_waiting *waiting = processes_still_waiting(findings->results);
+	char joined[PATH_JOIN_BYTES], *path;
+	size_t length;
+	struct hung hung = {
+		.op = waiting->fault ? "a page fault" : job->operations[waiting->operation].name,
+		.bound = waiting->before ? "≥ " : "",
+		.tid = waiting->thread,
+		.time_ns = waiting->time_ns,
+		.calls = waiting->calls,
+		.pid = TABLE_NO_UINT,
+	};
+
+	if (!waiting->calls || waiting->time_ns < threshold(THRESHOLD_STILL_WAITING))
+		return 0;
+	if (waiting->process != PROCESS_UNKNOWN) {
+		hung.pid = job->processes.processes[waiting->process].pid;
+		hung.comm = trace_text(job_comm(job, waiting->process));
+	}
+	if (waiting->asked.path) {
+		length = path_join(&job->files, waiting->asked.trace, waiting->asked.dir,
+				   waiting->asked.path, joined);
+		path = arena_text(findings->arena, joined, length);
+		if (!path)
+			return -ENOMEM;
+		hung.path = (struct table_text) { path, length };
+	} else if (waiting->file != FILE_NONE) {
+		hung.path = trace_text(file_table_name(&job->files, waiting->file));
+	}
+	return finding_add(findings, rule, &hung,
+			   finding_least(waiting->time_ns, findings->duration_ns), TABLE_NO_UINT);
+}
+
+const struct finding_rule finding_hung = {
+	.id = "still-waiting",
+	.order = 20,
+	.needs = JOB_SYSCALL,
+	.find = find_hung,
+	.confidence = FINDING_SURE,
+	.severity = FINDING_HIGH,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct hung, hung_evidence),
+	.thresholds = { &THRESHOLD_STILL_WAITING },
+	.title = "{comm} ({pid}) is still waiting in {op}[ for {path}]",
+	.says = "thread {tid} had waited {bound}{waited_ns} when the recording ended; {calls:call|"
+		"calls} had not returned",
+	.advice = "Check where it waits in the kernel (cat /proc/PID/task/TID/stack), and whether "
+		  "the file system is frozen, its server unreachable or the file locked",
+	.more = "faultline print TRACE",
+	.pictures = "took metadata read write sync",
+	.rule = "A call that has not returned when the recording ends is recorded up to that "
+		"point. One that began before the recording counts from the start of the "
+		"recording.",
+};
+
+/* --- memory that was swapped out --- */
+
+struct swapped {
+	uint64_t major, count, time_ns;
+};
+
+static const struct table_column swapped_evidence[] = {
+	{ "major", "major", UNIT_COUNT, KIND_FACT,
+	  "major faults of ended threads by the kernel's count, excluding those on files",
+	  TABLE_UINT(struct swapped, major), 0 },
+	{ "count", "count", UNIT_COUNT, KIND_FACT,
+	  "all faults on memory without a file, or with one on tmpfs",
+	  TABLE_UINT(struct swapped, count), 0 },
+	{ "time_ns", "time", UNIT_NS, KIND_UNION, "thread time of these faults",
+	  TABLE_UINT(struct swapped, time_ns), 0 },
+};
+
+THRESHOLD(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file, at least",
+	  "a choice: fewer are pages unused for long");
+THRESHOLD(SWAPPED_SHARE, 0.01, UNIT_SHARE, "their share of all faults on such memory, at least",
+	  "measured: one in ten for a job with half the memory it needs");
+
+static int find_swapped(struct findings *findings, const struct finding_rule *rule)
+{
+	static const enum totals_memory memory[] = { TOTALS_ANONYMOUS, TOTALS_SHMEM };
+	uint64_t files = totals_class(findings->results, IO_MMAP_READ).major +
+			 totals_class(findings->results, IO_MMAP_WRITE).major;
+	struct swapped swapped = {
+		.major = clock_subtract(findings->results->job->processes.major_faults, files),
+	};
+	uint64_t major = 0; /* older traces have only those of whole processes */
+	bool counted = true;
+
+	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
+		const struct trace_operation_total *total =
+			totals_memory(findings->results, memory[i]);
+
+		swapped.count += total->count;
+		swapped.time_ns += total->thread_time_ns;
+		counted &= total->major_faults != TRACE_NOT_COUNTED;
+		major += counted ? total->major_faults : 0;
+	}
+	if (counted)
+		swapped.major = major;
+	if (findings->results->job->chosen ||
+	    !finding_is_enough_in(findings, swapped.major, &THRESHOLD_SWAPPED_FAULTS,
+				  swapped.time_ns) ||
+	    swapped.major < threshold(THRESHOLD_SWAPPED_SHARE) * swapped.count)
+		return 0;
+	return finding_add(findings, rule, &swapped,
+			   finding_least(swapped.time_ns, findings->duration_ns), TABLE_NO_UINT);
+}
+
+const struct finding_rule finding_swapped = {
+	.id = "swapped",
+	.order = 150,
+	.needs = JOB_FAULT,
+	.find = find_swapped,
+	.confidence = FINDING_LIKELY,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct swapped, swapped_evidence),
+	.thresholds = { &THRESHOLD_SWAPPED_FAULTS, &THRESHOLD_SWAPPED_SHARE },
+	.title = "Run waits for its own memory, which was swapped out",
+	.says = "{major:major fault|major faults} on memory without a file; {count} faults on such "
+		"memory took {time_ns} of thread time",
+	.advice = "Give it more memory (machine, cgroup limit) or reduce its need: fewer workers, "
+		  "smaller batches, mapped files instead of copies",
+	.more = "faultline report --table totals TRACE",
+	.pictures = "memory",
+	.rule = "A page of a program's own memory that was swapped out is read back from the swap "
+		"device when it is accessed: a major fault without a file. The kernel counts the "
+		"major faults of each thread; those on files are known, so the rest are on swapped "
+		"memory. Their time is that of all faults on such memory, including the first "
+		"access to each page: an upper bound.",
+};
+
+/* --- programs that are started repeatedly --- */
+
+struct again {
+	struct table_text program;
+	uint64_t processes, parent_pid, time_ns, each_ns, files_each;
+};
+
+static const struct table_column again_evidence[] = {
+	{ "program", "program", UNIT_NONE, KIND_FACT, "name of the processes",
+	  TABLE_TEXT(struct again, program), 0 },
+	{ "processes", "processes", UNIT_COUNT, KIND_FACT, "number of starts",
+	  TABLE_UINT(struct again, processes), 0 },
+	{ "parent_pid", "started by", UNIT_NONE, KIND_FACT, "PID of the process that started it",
+	  TABLE_UINT(struct again, parent_pid), 0 },
+	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time with at least one start in progress",
+	  TABLE_UINT(struct again, time_ns), 0 },
+	{ "each_ns", "each", UNIT_NS, KIND_FACT, "average time per start",
+	  TABLE_UINT(struct again, each_ns), 0 },
+	{ "files_each", "files each", UNIT_COUNT, KIND_FACT,
+	  "average number of libraries and modules opened per start",
+	  TABLE_UINT(struct again, files_each), 0 },
+};
+
+THRESHOLD(STARTS, 3, UNIT_COUNT, "starts of a program by one process, at least",
+	  "a choice: two may be coincidence");
+
+/* One start is necessary, so the longest is excluded, unless a fork would have been enough. How
+ * much of the time compute overlaps is unknown. */
+static int find_again(struct findings *findings, const struct finding_rule *rule)
+{
+	struct starts_view view;
+	int status = 0;
+
+	for (size_t i = 0; !status && starts_of(findings->results, i, &view); i++) {
+		uint64_t cost_ns = view.time_ns - (view.needless ? 0 : view.longest_ns);
+		struct again again = {
+			.program = view.program,
+			.processes = view.processes,
+			.parent_pid = view.parent_pid,
+			.time_ns = view.time_ns,
+			.each_ns = view.thread_time_ns / view.processes,
+			.files_each = view.files / view.processes,
+		};
+
+		if (view.processes < threshold(THRESHOLD_STARTS) || !view.files ||
+		    cost_ns < threshold(THRESHOLD_LOADED_NS) ||
+		    !finding_is_of_run(findings, cost_ns, THRESHOLD_LOADED_OF_RUN))
+			continue;
+		status = finding_add(findings, rule, &again, cost_ns, TABLE_NO_UINT);
+	}
+	return status;
+}
+
+const struct finding_rule finding_worker_start = {
+	.id = "worker-start",
+	.order = 240,
+	.drags = true,
+	.needs = JOB_SYSCALL | JOB_EVENTS,
+	.find = find_again,
+	.confidence = FINDING_LIKELY,
+	FINDING_EVIDENCE(struct again, again_evidence),
+	.thresholds = { &THRESHOLD_STARTS, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
+	.title = "{program} is started {processes} times and reloads its modules each time",
+	.says = "each start takes {each_ns} and opens {files_each:library or module|libraries and "
+		"modules}; {time_ns} with starts in progress, by process {parent_pid}",
+	.advice = "Start it once and let one process do all the work; for PyTorch workers, set "
+		  "persistent_workers=True or fork them (multiprocessing_context='fork', or "
+		  "'forkserver' with the modules preloaded)",
+	.more = "faultline report --table starts TRACE",
+	.pictures = "starts",
+	.rule = "A process that executes a program loads its libraries and imports its modules "
+		"before it does anything else. Even if all of them are in memory, this costs CPU "
+		"time, more than storage time. Spawned workers (multiprocessing's 'spawn') do so "
+		"in each epoch unless they persist, and so does a script that runs a program for "
+		"each file. A start ends with the last library or module loaded before data is "
+		"read. The longest start is not counted, because one is needed, unless the parent "
+		"process has loaded as much itself: then a fork would cost nothing.",
+};

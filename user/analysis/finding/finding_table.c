@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Runs the rules and makes the table of findings, the most expensive first. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/finding/finding_files.h"
+#include "analysis/finding/finding_made.h"
+#include "base/arena.h"
+
+static int compare_findings(const void *left, const void *right)
+{
+	const struct finding *a = left, *b = right;
+	int order = finding_compare_weights(&a->weight, &b->weight);
+
+	if (order)
+		return order;
+	if (a->rule->breadth != b->rule->breadth)
+		return a->rule->breadth < b->rule->breadth ? -1 : 1;
+	return strcmp(a->rule->id, b->rule->id);
+}
+
+static void get_id(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const struct finding *finding = row;
+
+	table_set_literal(table, cell, finding->rule->id);
+}
+
+static void get_severity(struct table *table, struct cell *cell, const void *row,
+			 const struct table_column *column)
+{
+	const struct finding *finding = row;
+
+	table_set_literal(table, cell, finding_severities[finding->verdict.severity]);
+}
+
+static void get_confidence(struct table *table, struct cell *cell, const void *row,
+			   const struct table_column *column)
+{
+	static const char *const names[] = {
+		[FINDING_GUESS] = "low",
+		[FINDING_LIKELY] = "medium",
+		[FINDING_SURE] = "high",
+	};
+	const struct finding *finding = row;
+
+	table_set_literal(table, cell, names[finding->verdict.confidence]);
+}
+
+/* An upper bound for sums over threads, a lower bound for concurrent runs. */
+static void get_cost(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
+{
+	const struct finding *finding = row;
+
+	if (finding->verdict.cost_ns == TABLE_NO_UINT)
+		return;
+	cell_uint(cell, finding->verdict.cost_ns);
+	cell->summed = finding->summed;
+	cell->at_least = finding->at_least && !finding->summed;
+}
+
+/* Marks the times in evidence that are unions; the others are those of one operation. */
+static void mark_times(struct table *record)
+{
+	for (size_t i = 0; i < record->column_count; i++)
+		record->cells[i].summed = record->columns[i].kind == KIND_UNION ||
+					  record->columns[i].kind == KIND_RATIO;
+}
+
+static void get_evidence(struct table *table, struct cell *cell, const void *row,
+			 const struct table_column *column)
+{
+	const struct finding *finding = row;
+	struct table *record = table_set_table(table, cell, TABLE_RECORD);
+
+	table_add_columns(record, finding->rule->evidence, finding->rule->evidence_count);
+	table_add(record, finding->evidence);
+	if (!table_status(record) && (finding->summed || finding->at_least))
+		mark_times(record);
+}
+
+static const struct table_column columns[FINDING_COLUMNS] = {
+	[FINDING_ID] = { "id", "finding", UNIT_NONE, KIND_KEY, "name of the finding, for --explain",
+			 .get = get_id },
+	[FINDING_SEVERITY] = { "severity", "severity", UNIT_NONE, KIND_LARGEST,
+			       "high, medium, low or note: by the share of the run that it costs, "
+			       "if that is known",
+			       .get = get_severity },
+	[FINDING_TITLE] = { "title", "what", UNIT_NONE, KIND_LARGEST, "what was found",
+			    TABLE_LITERAL(struct finding, title), 0 },
+	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS, KIND_LARGEST,
+			      "time that it took, unless overlapped by compute; null: unknown; "
+			      "over summaries of overlapping runs, a lower bound for one run",
+			      .get = get_cost },
+	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, KIND_LARGEST,
+				 "bytes moved or fetched inefficiently or in vain; null: unknown",
+				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
+	[FINDING_COST_IS] = { "cost_is", NULL, UNIT_NONE, KIND_LARGEST,
+			      "kind of cost_ns: measured, estimated (by its class's overlap with "
+			      "compute), at least (loss, several runs, or CPU work saved too) or "
+			      "at most (thread time)",
+			      TABLE_LITERAL(struct finding, cost_is), 0 },
+	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE, KIND_LARGEST,
+				 "confidence that the evidence means what the title says: high, "
+				 "medium or low",
+				 .get = get_confidence },
+	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE, KIND_LARGEST,
+				      "numbers that it is based on, an object that differs between "
+				      "findings: see --explain ID -v",
+				      .get = get_evidence },
+	[FINDING_SAYS] = { "says", NULL, UNIT_NONE, KIND_LARGEST, "the evidence in words",
+			   TABLE_LITERAL(struct finding, says), 0 },
+	[FINDING_ADVICE] = { "advice", NULL, UNIT_NONE, KIND_LARGEST, "what to change",
+			     TABLE_LITERAL(struct finding, advice), 0 },
+	[FINDING_MORE] = { "more", NULL, UNIT_NONE, KIND_LARGEST, "command that shows more",
+			   TABLE_LITERAL(struct finding, more), 0 },
+	[FINDING_HOST] = { "host", NULL, UNIT_NONE, KIND_LARGEST,
+			   "host of the run; null: several; for several summaries, the host with "
+			   "the highest cost",
+			   TABLE_LITERAL(struct finding, host), 0 },
+	[FINDING_RUNS] = { "runs", NULL, UNIT_COUNT, KIND_SUM,
+			   "number of summaries that have the finding; 1 if it is about one trace "
+			   "or about all summaries together",
+			   TABLE_UINT(struct finding, runs), 0 },
+};
+
+static int ask_all(struct findings *findings)
+{
+	const struct job *job = findings->results->job;
+	int status = 0;
+
+	findings->elsewhere_bytes = file_group_elsewhere_bytes(findings);
+	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
+		const struct finding_rule *rule = finding_rules[i];
+
+		if ((job->layers & rule->needs) == rule->needs &&
+		    (!job->summed || rule->sums != FINDING_OF_EVENTS))
+			status = rule->find(findings, rule);
+	}
+	return status < 0 ? status : 0;
+}
+
+static void emit_unasked(struct table *table)
+{
+	size_t unasked = 0;
+	char note[160];
+
+	for (size_t i = 0; i < finding_rule_count; i++)
+		unasked += finding_rules[i]->sums == FINDING_OF_EVENTS;
+	snprintf(note, sizeof(note),
+		 "%zu of %zu kinds of findings require --mode trace and were not checked; costs "
+		 "are upper bounds",
+		 unasked, finding_rule_count);
+	table_set_note(table, note);
+}
+
+static void conclude(const struct results *results, struct table *table)
+{
+	const struct job *job = results->job;
+	struct arena arena = { 0 };
+	struct findings findings = {
+		.results = results,
+		.report = results->report,
+		.duration_ns = clock_subtract(job->end_ns, job->start_ns),
+		.summed = job->summed,
+		.host = job->many_hosts ? NULL : job->traces[0].header->host,
+		.runs = 1,
+		.arena = &arena,
+	};
+	int status;
+
+	table_add_columns(table, TABLE_COLUMNS(columns));
+	if (job->summed)
+		emit_unasked(table);
+	status = ask_all(&findings);
+	if (findings.count)
+		qsort(findings.all, findings.count, sizeof(*findings.all), compare_findings);
+	for (size_t i = 0; i < findings.count && !status; i++)
+		table_add(table, &findings.all[i]);
+	finding_free(&findings);
+	table_fail(table, status);
+}
+
+const struct analysis analysis_findings = {
+	.name = "findings",
+	.meaning = "what costs time, with evidence and advice; highest severity and cost first",
+	.title = "Findings",
+	.shown = "cost_ns,cost_bytes,severity,confidence,id,title",
+	.shape = TABLE_LIST,
+	.aggregated_ok = true,
+	.conclude = conclude,
+	.merging = { .dearest = "cost_ns,cost_bytes,title,says", /* ties do not depend on order */
+		     .fixed = columns,
+		     .fixed_count = FINDING_COLUMNS },
+	.remake = finding_remake,
+};
