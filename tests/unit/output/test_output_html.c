@@ -258,7 +258,7 @@ static void test_the_worst(void **state)
 	for (size_t k = 0; k < 2; k++) {
 		const struct picture_set *set = &report->pictures->sums.sets[keys[k]];
 		const struct picture_series *others = &set->series[set->count - 1];
-		size_t most = picture_sums_most[keys[k]];
+		size_t most = picture_keys[keys[k]].most;
 		uint64_t left = WORST - most;
 
 		assert_int_equal(set->count, most + 1);

@@ -37,15 +37,18 @@ static inline unsigned int picture_fine(const struct picture_axis *axis, uint64_
 /* An interval and its stretches. */
 struct picture_stretches {
 	uint64_t start_ns, end_ns;
-	uint16_t first, last; /* coarse ones, both included */
+	uint16_t first, last;		/* coarse ones, both included */
+	uint16_t first_fine, last_fine; /* fine ones */
 };
 
 static inline struct picture_stretches picture_stretches_of(const struct picture_axis *axis,
 							    uint64_t start_ns, uint64_t end_ns)
 {
-	return (struct picture_stretches) { start_ns, end_ns,
-					    picture_fine(axis, start_ns) / PICTURE_FINER,
-					    picture_fine(axis, end_ns) / PICTURE_FINER };
+	unsigned int first = picture_fine(axis, start_ns), last = picture_fine(axis, end_ns);
+
+	return (struct picture_stretches) {
+		start_ns, end_ns, first / PICTURE_FINER, last / PICTURE_FINER, first, last
+	};
 }
 
 /* Returns the part of an amount up to a moment, if it is spread evenly over an interval. Parts of
@@ -94,9 +97,8 @@ static inline void picture_spread_fine(uint64_t *bins, size_t step, const struct
 				       const struct picture_stretches *over, uint64_t amount)
 {
 	if (amount)
-		picture_spread(bins, step, axis, axis->fine_ns, over,
-			       picture_fine(axis, over->start_ns), picture_fine(axis, over->end_ns),
-			       amount);
+		picture_spread(bins, step, axis, axis->fine_ns, over, over->first_fine,
+			       over->last_fine, amount);
 }
 
 #endif

@@ -87,36 +87,36 @@ static void extend(struct picture_course *course, unsigned int of, uint64_t to_n
 	course->under_way |= 1u << of;
 }
 
-static void add_event(struct picture_course *course, const struct event *event)
+void picture_course_add(struct picture_course *course, const struct picture_event *at)
 {
 	const struct picture_axis *axis = &course->axis;
-	const struct picture_stretches over = { event->start, event->end, 0, 0 };
+	const struct picture_stretches *over = &at->over;
 	const size_t step = sizeof(course->stretches[0]);
 	struct picture_stretch *all = course->stretches;
-	enum device_use use = course->job->operations[event->operation].use;
+	const struct event *event = at->event;
 
 	if (event->flags & EVENT_REQUEST) {
-		if (use == DEVICE_READS)
-			picture_spread_fine(&all->device_read_bytes, step, axis, &over,
+		if (at->use == DEVICE_READS)
+			picture_spread_fine(&all->device_read_bytes, step, axis, over,
 					    event->bytes);
-		else if (use == DEVICE_WRITES)
-			picture_spread_fine(&all->device_write_bytes, step, axis, &over,
+		else if (at->use == DEVICE_WRITES)
+			picture_spread_fine(&all->device_write_bytes, step, axis, over,
 					    event->bytes);
 		return;
 	}
 	if (event->class == IO_NONE && !(event->flags & EVENT_PAGECACHE))
 		return;
 	go_to(course, event->start);
-	picture_spread_fine(&all->fetched_bytes, step, axis, &over, event->fetched_bytes);
-	picture_spread_fine(&all->created_bytes, step, axis, &over, event->created_bytes);
+	picture_spread_fine(&all->fetched_bytes, step, axis, over, event->fetched_bytes);
+	picture_spread_fine(&all->created_bytes, step, axis, over, event->created_bytes);
 	if (event->class == IO_NONE)
 		return;
 	if (event->class == IO_READ)
-		picture_spread_fine(&all->read_bytes, step, axis, &over, event->bytes);
+		picture_spread_fine(&all->read_bytes, step, axis, over, event->bytes);
 	else if (event->class == IO_WRITE)
-		picture_spread_fine(&all->write_bytes, step, axis, &over, event->bytes);
+		picture_spread_fine(&all->write_bytes, step, axis, over, event->bytes);
 	if (event->flags & EVENT_COUNTED) {
-		struct picture_stretch *stretch = &all[picture_fine(axis, event->start)];
+		struct picture_stretch *stretch = &all[over->first_fine];
 
 		stretch->operations++;
 		stretch->major += event->flags & EVENT_FAULT && event->major ? 1 : 0;
@@ -125,14 +125,7 @@ static void add_event(struct picture_course *course, const struct event *event)
 	if (!(event->flags & EVENT_TIMED))
 		return;
 	extend(course, PICTURE_ALL, event->end);
-	extend(course, picture_part_of(event), event->end);
-}
-
-static int add_events(void *state, const struct event *events, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		add_event(state, &events[i]);
-	return 0;
+	extend(course, at->part, event->end);
 }
 
 static bool computes(const struct picture_course *course, const struct span *span)
@@ -140,36 +133,14 @@ static bool computes(const struct picture_course *course, const struct span *spa
 	return course->job->labels.labels[span->label].meaning == CATEGORY_COMPUTE;
 }
 
-static int span_begun(void *state, uint32_t slot, const struct event *event)
+void picture_course_turn(struct picture_course *course, const struct span *span, bool begins)
 {
-	struct picture_course *course = state;
-	const struct span *span = &course->job->spans.slots[slot];
-
 	if (!computes(course, span))
-		return 0;
-	go_to(course, span->begin_ns);
-	course->compute_open++;
-	course->computes = true;
-	return 0;
+		return;
+	go_to(course, begins ? span->begin_ns : span->end_ns);
+	course->compute_open += begins ? 1 : -1;
+	course->computes |= begins;
 }
-
-static int span_ended(void *state, uint32_t slot, const struct event *event)
-{
-	struct picture_course *course = state;
-	const struct span *span = &course->job->spans.slots[slot];
-
-	if (!computes(course, span))
-		return 0;
-	go_to(course, span->end_ns);
-	course->compute_open--;
-	return 0;
-}
-
-const struct walk_calls picture_course_calls = {
-	.events = add_events,
-	.span_begun = span_begun,
-	.span_ended = span_ended,
-};
 
 void picture_course_finish(struct picture_course *course)
 {

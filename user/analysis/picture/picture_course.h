@@ -6,9 +6,7 @@
 #ifndef FAULTLINE_PICTURE_COURSE_H
 #define FAULTLINE_PICTURE_COURSE_H
 
-#include "analysis/picture/picture_axis.h"
-#include "analysis/picture/picture_parts.h"
-#include "analysis/order/walk.h"
+#include "analysis/picture/picture_event.h"
 
 /* The union of all I/O follows its parts. */
 #define PICTURE_ALL PICTURE_PARTS
@@ -40,8 +38,9 @@ struct picture_course {
 
 void picture_course_init(struct picture_course *course, const struct job *job,
 			 const struct picture_axis *axis);
-/* Its state is a struct picture_course. */
-extern const struct walk_calls picture_course_calls;
+void picture_course_add(struct picture_course *course, const struct picture_event *at);
+/* A span begins, or has ended. */
+void picture_course_turn(struct picture_course *course, const struct span *span, bool begins);
 /* Must run once all events have passed. */
 void picture_course_finish(struct picture_course *course);
 

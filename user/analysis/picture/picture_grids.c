@@ -36,7 +36,6 @@ int picture_grids_init(struct picture_grids *grids, const struct results *result
 	const struct job *job = results->job;
 
 	memset(grids, 0, sizeof(*grids));
-	grids->job = job;
 	grids->axis = *axis;
 	grids->file_count = job->files.count;
 	grids->map_of = reallocarray(NULL, grids->file_count + 1, sizeof(*grids->map_of));
@@ -98,38 +97,37 @@ static void touch(struct picture_map *map, enum picture_touch kind, unsigned int
 }
 
 static void add_to_map(struct picture_grids *grids, struct picture_map *map,
-		       const struct event *event)
+		       const struct picture_event *at)
 {
-	const struct picture_stretches over =
-		picture_stretches_of(&grids->axis, event->start, event->end);
+	const struct picture_stretches *over = &at->over;
+	const struct event *event = at->event;
 	const struct picture_axis *axis = &grids->axis;
 	const size_t step = sizeof(struct picture_cache);
 	struct picture_cache *cache = map->cache;
 	bool fault = event->flags & EVENT_FAULT, reads = event->class == IO_READ;
 
 	if (fault) {
-		cache[over.first].major += event->major ? 1 : 0;
-		cache[over.first].minor += event->major ? 0 : 1;
-		picture_spread_coarse(&cache->faulted_bytes, step, axis, &over,
+		cache[over->first].major += event->major ? 1 : 0;
+		cache[over->first].minor += event->major ? 0 : 1;
+		picture_spread_coarse(&cache->faulted_bytes, step, axis, over,
 				      event->fetched_bytes);
 	} else if (event->class == IO_MMAP_READ) { /* map calls that bring pages in */
-		picture_spread_coarse(&cache->faulted_bytes, step, axis, &over,
+		picture_spread_coarse(&cache->faulted_bytes, step, axis, over,
 				      event->fetched_bytes);
 	} else if (reads && event->flags & EVENT_DIRECT) {
-		picture_spread_coarse(&cache->direct_bytes, step, axis, &over, event->bytes);
+		picture_spread_coarse(&cache->direct_bytes, step, axis, over, event->bytes);
 	} else if (reads) {
-		picture_spread_coarse(&cache->read_bytes, step, axis, &over, event->bytes);
-		picture_spread_coarse(&cache->missed_bytes, step, axis, &over,
-				      event->fetched_bytes);
+		picture_spread_coarse(&cache->read_bytes, step, axis, over, event->bytes);
+		picture_spread_coarse(&cache->missed_bytes, step, axis, over, event->fetched_bytes);
 	} else if (event->class == IO_WRITE) {
-		picture_spread_coarse(&cache->write_bytes, step, axis, &over, event->bytes);
+		picture_spread_coarse(&cache->write_bytes, step, axis, over, event->bytes);
 	}
 	if (event->offset < 0 || !(event->flags & EVENT_COUNTED))
 		return;
 	if (fault)
-		touch(map, PICTURE_TOUCH_FAULT, over.first, event->offset, 1);
+		touch(map, PICTURE_TOUCH_FAULT, over->first, event->offset, 1);
 	else if (event->bytes && (reads || event->class == IO_WRITE))
-		touch(map, reads ? PICTURE_TOUCH_READ : PICTURE_TOUCH_WRITE, over.first,
+		touch(map, reads ? PICTURE_TOUCH_READ : PICTURE_TOUCH_WRITE, over->first,
 		      event->offset, event->bytes);
 }
 
@@ -146,39 +144,38 @@ static unsigned int latency_class(uint64_t ns)
 	return class < PICTURE_LATENCIES ? class : PICTURE_LATENCIES - 1;
 }
 
-static void add_event(struct picture_grids *grids, const struct event *event)
+static void count(struct picture_grids *grids, const struct picture_event *at)
 {
-	unsigned int at = picture_fine(&grids->axis, event->start) / PICTURE_FINER, kind;
-	enum device_use use = grids->job->operations[event->operation].use;
+	const struct event *event = at->event;
+	unsigned int kind;
+	uint64_t size;
+	bool sized = true;
 
 	if (event->flags & EVENT_REQUEST) {
-		if ((use != DEVICE_READS && use != DEVICE_WRITES) || event->flags & EVENT_SECOND)
+		if ((at->use != DEVICE_READS && at->use != DEVICE_WRITES) ||
+		    event->flags & EVENT_SECOND)
 			return;
-		kind = use == DEVICE_READS ? PICTURE_DEVICE_READ : PICTURE_DEVICE_WRITE;
-		grids->sizes[kind][at][size_class(event_value(event, REQUEST_BYTES))]++;
+		kind = at->use == DEVICE_READS ? PICTURE_DEVICE_READ : PICTURE_DEVICE_WRITE;
+		size = event_value(event, REQUEST_BYTES);
 	} else if (event->flags & EVENT_COUNTED) {
-		kind = picture_part_of(event);
-		if (event->class == IO_READ || event->class == IO_WRITE)
-			grids->sizes[kind][at][size_class(event->asked_bytes)]++;
+		kind = at->part;
+		size = event->asked_bytes;
+		sized = event->class == IO_READ || event->class == IO_WRITE;
 	} else {
 		return;
 	}
-	grids->latencies[kind][at][latency_class(event->end - event->start)]++;
+	grids->sizes[kind][at->over.first][size_class(size)] += sized;
+	grids->latencies[kind][at->over.first][latency_class(event->end - event->start)]++;
 }
 
-static int add_events(void *state, const struct event *events, size_t count)
+void picture_grids_add(struct picture_grids *grids, const struct picture_event *at)
 {
-	struct picture_grids *grids = state;
+	const struct event *event = at->event;
 
-	for (const struct event *event = events; event < events + count; event++) {
-		if (event->class == IO_NONE && !(event->flags & EVENT_REQUEST))
-			continue;
-		add_event(grids, event);
-		if (event->class != IO_NONE && event->file < grids->file_count &&
-		    grids->map_of[event->file] < PICTURE_MAPS)
-			add_to_map(grids, &grids->maps[grids->map_of[event->file]], event);
-	}
-	return 0;
+	if (event->class == IO_NONE && !(event->flags & EVENT_REQUEST))
+		return;
+	count(grids, at);
+	if (event->class != IO_NONE && event->file < grids->file_count &&
+	    grids->map_of[event->file] < PICTURE_MAPS)
+		add_to_map(grids, &grids->maps[grids->map_of[event->file]], at);
 }
-
-const struct walk_calls picture_grids_calls = { .events = add_events };

@@ -46,7 +46,6 @@ struct picture_map {
 };
 
 struct picture_grids {
-	const struct job *job;
 	struct picture_axis axis;
 	uint32_t latencies[PICTURE_KINDS][PICTURE_COARSE][PICTURE_LATENCIES];
 	uint32_t sizes[PICTURE_KINDS][PICTURE_COARSE][SIZE_CLASSES]; /* of what was requested */
@@ -60,7 +59,6 @@ struct picture_grids {
 int picture_grids_init(struct picture_grids *grids, const struct results *results,
 		       const struct picture_set *files, const struct picture_axis *axis);
 void picture_grids_free(struct picture_grids *grids);
-/* Its state is a struct picture_grids. */
-extern const struct walk_calls picture_grids_calls;
+void picture_grids_add(struct picture_grids *grids, const struct picture_event *at);
 
 #endif

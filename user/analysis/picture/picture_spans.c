@@ -49,9 +49,8 @@ static int find_lane(struct picture_spans *spans, const struct span *span, uint3
 	return 0;
 }
 
-static int span_begun(void *state, uint32_t slot, const struct event *event)
+int picture_spans_begin(struct picture_spans *spans, uint32_t slot)
 {
-	struct picture_spans *spans = state;
 	struct picture_open *open;
 	int status;
 
@@ -64,13 +63,11 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	return status;
 }
 
-static int span_ended(void *state, uint32_t slot, const struct event *event)
+void picture_spans_end(struct picture_spans *spans, uint32_t slot,
+		       const struct picture_stretches *over)
 {
-	struct picture_spans *spans = state;
 	const struct span *span = &spans->job->spans.slots[slot];
 	const struct picture_open *open = &spans->open[slot];
-	const struct picture_stretches over =
-		picture_stretches_of(&spans->axis, span->begin_ns, span->end_ns);
 	struct picture_lane *lane;
 	const struct picture_span kept = {
 		.length_ns = span->end_ns - span->begin_ns,
@@ -84,24 +81,18 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	spans->count++;
 	if (open->lane == NO_LANE) {
 		spans->beyond++;
-		return 0;
+		return;
 	}
 	lane = &spans->lanes[open->lane];
 	lane->open--;
 	if (!open->depth) {
 		lane->count++;
 		lane->time_ns += kept.length_ns;
-		picture_spread_coarse(lane->busy, sizeof(lane->busy[0]), &spans->axis, &over,
+		picture_spread_coarse(lane->busy, sizeof(lane->busy[0]), &spans->axis, over,
 				      kept.length_ns);
 	}
 	longest_keep(spans->kept, &spans->kept_count, PICTURE_SPANS, &kept, sizeof(kept));
-	return 0;
 }
-
-const struct walk_calls picture_spans_calls = {
-	.span_begun = span_begun,
-	.span_ended = span_ended,
-};
 
 /* --- lanes shown: those with the most time, by rank, process and thread --- */
 

@@ -49,8 +49,10 @@ struct picture_spans {
 void picture_spans_init(struct picture_spans *spans, const struct job *job,
 			const struct picture_axis *axis);
 void picture_spans_free(struct picture_spans *spans);
-/* Its state is a struct picture_spans. */
-extern const struct walk_calls picture_spans_calls;
+/* A span begins, or has ended. Returns 0 or -ENOMEM. */
+int picture_spans_begin(struct picture_spans *spans, uint32_t slot);
+void picture_spans_end(struct picture_spans *spans, uint32_t slot,
+		       const struct picture_stretches *over);
 /* Chooses the lanes. Returns 0 or -ENOMEM. */
 int picture_spans_finish(struct picture_spans *spans);
 

@@ -7,17 +7,8 @@
 #include <string.h>
 
 #include "analysis/devices/devices.h"
-#include "analysis/files/files.h"
-#include "analysis/processes/processes.h"
-#include "analysis/shared/results.h"
-#include "analysis/phases/spans.h"
+#include "analysis/picture/picture_keys.h"
 #include "base/grow.h"
-
-const size_t picture_sums_most[PICTURE_KEYS] = {
-	[PICTURE_BY_PART] = PICTURE_PARTS, [PICTURE_BY_OPERATION] = 48, [PICTURE_BY_FILE] = 96,
-	[PICTURE_BY_PROCESS] = 48,	   [PICTURE_BY_RANK] = 48,	[PICTURE_BY_SPAN] = 24,
-	[PICTURE_BY_DEVICE] = 12,
-};
 
 /* Of other tables. */
 #define ROWS_MAX 32
@@ -49,62 +40,6 @@ static int compare_candidates(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static uint64_t weigh_operation(const struct results *results, uint32_t number)
-{
-	const struct operation *operation = &results->job->operations[number];
-
-	/* What stores made dirty is reported with the faults and calls that did so. */
-	if (operation->family == TRACE_STORES)
-		return 0;
-	/* Operations that take no time count, too. */
-	return clock_add(operation->seen.thread_time_ns, operation->seen.count);
-}
-
-static uint64_t weigh_file(const struct results *results, uint32_t number)
-{
-	struct file_view view;
-
-	if (!files_used(results, number, &view))
-		return 0;
-	return clock_add(clock_add(view.time_ns, view.fetched_bytes >> 20), 1);
-}
-
-static uint64_t weigh_process(const struct results *results, uint32_t number)
-{
-	return processes_tally(results, number, MEASURE_IO)->thread_time_ns;
-}
-
-static uint64_t weigh_span(const struct results *results, uint32_t number)
-{
-	uint64_t time_ns, count = spans_of_label(results, number, &time_ns);
-
-	return clock_add(time_ns, count);
-}
-
-/* Numbers that are chosen by weight: how many there are, and the weight of each. */
-static size_t count_of(const struct results *results, enum picture_key key)
-{
-	switch (key) {
-	case PICTURE_BY_OPERATION:
-		return results->job->operation_count;
-	case PICTURE_BY_FILE:
-		return files_count(results);
-	case PICTURE_BY_PROCESS:
-		return results->job->processes.count;
-	case PICTURE_BY_SPAN:
-		return results->job->labels.count;
-	default:
-		return 0;
-	}
-}
-
-static uint64_t (*const weighing[PICTURE_KEYS])(const struct results *, uint32_t) = {
-	[PICTURE_BY_OPERATION] = weigh_operation,
-	[PICTURE_BY_FILE] = weigh_file,
-	[PICTURE_BY_PROCESS] = weigh_process,
-	[PICTURE_BY_SPAN] = weigh_span,
-};
-
 static int add_series(struct picture_set *set, uint64_t number)
 {
 	if (!GROW(set->series, set->room, set->count + 1))
@@ -127,7 +62,8 @@ static int add_others(struct picture_set *set, uint64_t count)
 
 static int choose(struct picture_set *set, const struct results *results, enum picture_key key)
 {
-	size_t count = count_of(results, key), used = 0, chosen;
+	const struct picture_key_rule *rule = &picture_keys[key];
+	size_t count = rule->count(results), used = 0, chosen;
 	struct candidate *all = reallocarray(NULL, count + 1, sizeof(*all));
 	int status = 0;
 
@@ -138,12 +74,12 @@ static int choose(struct picture_set *set, const struct results *results, enum p
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		all[used] = (struct candidate) { i, weighing[key](results, i) };
+		all[used] = (struct candidate) { i, rule->weigh(results, i) };
 		set->slots[i] = NO_SERIES;
 		used += all[used].weight ? 1 : 0;
 	}
 	qsort(all, used, sizeof(*all), compare_candidates);
-	chosen = used < picture_sums_most[key] ? used : picture_sums_most[key];
+	chosen = used < rule->most ? used : rule->most;
 	for (size_t i = 0; i < chosen && !status; i++) {
 		set->slots[all[i].number] = i;
 		status = add_series(set, all[i].number);
@@ -180,7 +116,7 @@ static int choose_ranks(struct picture_set *set, const struct job *job)
 	for (size_t i = 0; i < used; i++)
 		if (!kinds || ranks[i] != ranks[kinds - 1])
 			ranks[kinds++] = ranks[i];
-	for (size_t i = 0; i < kinds && i < picture_sums_most[PICTURE_BY_RANK] && !status; i++)
+	for (size_t i = 0; i < kinds && i < picture_keys[PICTURE_BY_RANK].most && !status; i++)
 		status = add_series(set, ranks[i]);
 	for (size_t i = 0; i < count && !status; i++) {
 		const int64_t *found =
@@ -202,7 +138,7 @@ static int choose_devices(struct picture_set *set, const struct results *results
 	int status = 0;
 
 	for (size_t i = 0; !status && devices_view(results, i, &view); i++) {
-		if (i < picture_sums_most[PICTURE_BY_DEVICE])
+		if (i < picture_keys[PICTURE_BY_DEVICE].most)
 			status = add_series(set, device_number(view.host, view.dev));
 		else
 			left += view.own_requests ? 1 : 0;
@@ -238,7 +174,7 @@ int picture_sums_init(struct picture_sums *sums, const struct results *results,
 	for (int part = 0; part < PICTURE_PARTS && !status; part++)
 		status = add_series(parts, part);
 	for (int key = 0; key < PICTURE_KEYS && !status; key++)
-		if (weighing[key])
+		if (picture_keys[key].weigh)
 			status = choose(&sums->sets[key], results, key);
 	if (!status)
 		status = choose_ranks(&sums->sets[PICTURE_BY_RANK], results->job);
@@ -303,11 +239,12 @@ static struct picture_series *device_series(struct picture_set *set, uint64_t nu
 	return series;
 }
 
-static void add_request(struct picture_sums *sums, const struct event *event,
-			const struct picture_stretches *over, struct picture_sum *more)
+static void add_request(struct picture_sums *sums, const struct picture_event *at,
+			struct picture_sum *more)
 {
+	const struct event *event = at->event;
 	uint32_t host = sums->job->traces[event->block->trace].host;
-	enum device_use use = sums->job->operations[event->operation].use;
+	enum device_use use = at->use;
 
 	more->of[PICTURE_COUNT] = event->flags & EVENT_SECOND ? 0 : 1;
 	more->of[PICTURE_MARKED] = use == DEVICE_READS ? more->of[PICTURE_COUNT] : 0;
@@ -317,7 +254,7 @@ static void add_request(struct picture_sums *sums, const struct event *event,
 	if (use == DEVICE_READS || use == DEVICE_WRITES)
 		add(device_series(&sums->sets[PICTURE_BY_DEVICE],
 				  device_number(host, event_value(event, REQUEST_DEV))),
-		    &sums->axis, over, more);
+		    &sums->axis, &at->over, more);
 }
 
 /* The table "operations" also counts what is not I/O of a task, and what adds no time to its
@@ -358,9 +295,11 @@ static struct picture_sum sum_of(const struct event *event)
 	return sum;
 }
 
-static void add_event(struct picture_sums *sums, const struct event *event,
-		      const struct picture_stretches *over, const struct picture_sum *more)
+static void add_event(struct picture_sums *sums, const struct picture_event *at,
+		      const struct picture_sum *more)
 {
+	const struct event *event = at->event;
+	const struct picture_stretches *over = &at->over;
 	const struct picture_axis *axis = &sums->axis;
 	bool timed = event->flags & EVENT_TIMED;
 	struct picture_series *series;
@@ -373,7 +312,7 @@ static void add_event(struct picture_sums *sums, const struct event *event,
 	}
 	if (event->class == IO_NONE)
 		return;
-	add(&sums->sets[PICTURE_BY_PART].series[picture_part_of(event)], axis, over, more);
+	add(&sums->sets[PICTURE_BY_PART].series[at->part], axis, over, more);
 	series = series_of(sums, PICTURE_BY_PROCESS, event->process);
 	add(series, axis, over, more);
 	if (timed)
@@ -429,31 +368,18 @@ static int add_to_rows(struct picture_sums *sums, const struct event *event,
 	return 0;
 }
 
-/* Events of class IO_NONE that count. */
-#define NOTABLE                                                                                    \
-	(EVENT_CALL | EVENT_ASYNC | EVENT_VFS | EVENT_PAGECACHE | EVENT_THROTTLED | EVENT_REQUEST)
-
-static int add_events(void *state, const struct event *events, size_t count)
+int picture_sums_add(struct picture_sums *sums, const struct picture_event *at)
 {
-	struct picture_sums *sums = state;
-	int status = 0;
+	const struct event *event = at->event;
+	struct picture_sum more = sum_of(event);
+	int status = add_to_rows(sums, event, &at->over, &more);
 
-	for (const struct event *event = events; event < events + count && !status; event++) {
-		struct picture_stretches over;
-		struct picture_sum more;
-
-		if (event->class == IO_NONE && !(event->flags & NOTABLE))
-			continue;
-		over = picture_stretches_of(&sums->axis, event->start, event->end);
-		more = sum_of(event);
-		status = add_to_rows(sums, event, &over, &more);
-		more.of[PICTURE_MARKED] = 0;
-		add_operation(sums, event, &over, more);
-		if (event->flags & EVENT_REQUEST)
-			add_request(sums, event, &over, &more);
-		else if (event->class != IO_NONE || event->flags & EVENT_PAGECACHE)
-			add_event(sums, event, &over, &more);
-	}
+	more.of[PICTURE_MARKED] = 0;
+	add_operation(sums, event, &at->over, more);
+	if (event->flags & EVENT_REQUEST)
+		add_request(sums, at, &more);
+	else if (event->class != IO_NONE || event->flags & EVENT_PAGECACHE)
+		add_event(sums, at, &more);
 	return status;
 }
 
@@ -478,8 +404,7 @@ static void turn(struct picture_series *series, const struct picture_axis *axis,
 	merge(series, axis, &over, &series->ends_ns[0]);
 }
 
-/* Updates the rows of a span when it begins or has ended. */
-static int turn_rows(struct picture_sums *sums, uint32_t slot, bool begins)
+int picture_sums_turn(struct picture_sums *sums, uint32_t slot, bool begins)
 {
 	const struct span *span = &sums->job->spans.slots[slot];
 	struct row_of rows[ROWS_OF_MAX];
@@ -502,27 +427,12 @@ static int turn_rows(struct picture_sums *sums, uint32_t slot, bool begins)
 	return 0;
 }
 
-static int span_begun(void *state, uint32_t slot, const struct event *event)
+void picture_sums_end(struct picture_sums *sums, const struct span *span,
+		      const struct picture_stretches *over)
 {
-	return turn_rows(state, slot, true);
-}
-
-static int span_ended(void *state, uint32_t slot, const struct event *event)
-{
-	struct picture_sums *sums = state;
-	const struct span *span = &sums->job->spans.slots[slot];
-	const struct picture_stretches over =
-		picture_stretches_of(&sums->axis, span->begin_ns, span->end_ns);
 	const struct picture_sum more = {
 		.of = { [PICTURE_COUNT] = 1, [PICTURE_THREAD_TIME] = span->end_ns - span->begin_ns }
 	};
 
-	add(series_of(sums, PICTURE_BY_SPAN, span->label), &sums->axis, &over, &more);
-	return turn_rows(sums, slot, false);
+	add(series_of(sums, PICTURE_BY_SPAN, span->label), &sums->axis, over, &more);
 }
-
-const struct walk_calls picture_sums_calls = {
-	.events = add_events,
-	.span_begun = span_begun,
-	.span_ended = span_ended,
-};

@@ -10,26 +10,10 @@
 
 #include "analysis/shared/results.h"
 #include "analysis/files/files.h"
-#include "analysis/picture/picture_axis.h"
-#include "analysis/picture/picture_parts.h"
-
-enum picture_key {
-	PICTURE_BY_PART,      /* number: enum picture_part */
-	PICTURE_BY_OPERATION, /* number in the job's operations */
-	PICTURE_BY_FILE,      /* ... files */
-	PICTURE_BY_PROCESS,   /* ... processes */
-	PICTURE_BY_RANK,      /* the rank itself */
-	PICTURE_BY_SPAN,      /* ... labels */
-	PICTURE_BY_DEVICE,    /* (host << 32 | device number) */
-	PICTURE_BY_ROWS,      /* + a table of picture_tables: the row, or what represents one */
-	PICTURE_TABLES = 7,
-	PICTURE_KEYS = PICTURE_BY_ROWS + PICTURE_TABLES,
-};
+#include "analysis/picture/picture_event.h"
+#include "analysis/picture/picture_keys.h"
 
 extern const struct analysis *const picture_tables[PICTURE_TABLES];
-
-/* How many are kept individually. */
-extern const size_t picture_sums_most[PICTURE_KEYS];
 
 struct picture_sum {
 	uint64_t of[PICTURE_MEMBERS];
@@ -60,8 +44,12 @@ struct picture_sums {
 int picture_sums_init(struct picture_sums *sums, const struct results *results,
 		      const struct picture_axis *axis);
 void picture_sums_free(struct picture_sums *sums);
-/* Its state is a struct picture_sums. */
-extern const struct walk_calls picture_sums_calls;
+/* Returns 0 or -ENOMEM. */
+int picture_sums_add(struct picture_sums *sums, const struct picture_event *at);
+/* Updates the rows of a span when it begins or has ended. Returns 0 or -ENOMEM. */
+int picture_sums_turn(struct picture_sums *sums, uint32_t slot, bool begins);
+void picture_sums_end(struct picture_sums *sums, const struct span *span,
+		      const struct picture_stretches *over);
 /* Columns of requests that it reads. */
 #define PICTURE_REQUEST_COLUMNS (1ull << REQUEST_DEV | 1ull << REQUEST_BYTES)
 

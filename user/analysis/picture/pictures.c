@@ -1,109 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The second pass for pictures, and the names of what they show. */
+/* The second pass for pictures: one, in which each event is placed on the axis once. */
 #include "analysis/picture/pictures.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/phases/activity.h"
-#include "analysis/files/files.h"
-#include "analysis/totals/totals.h"
-
-#define NAME_BYTES_MAX 4096
 
 /* --- names --- */
 
-static int set_text(struct pictures *pictures, struct table_text *text, const char *bytes,
-		    size_t length)
+static int name_one(struct pictures *pictures, struct picture_name *name, enum picture_key key,
+		    const struct results *results, uint64_t number)
 {
-	length = length < NAME_BYTES_MAX ? length : NAME_BYTES_MAX;
-	*text = (struct table_text) { NULL, 0 };
-	if (!bytes)
-		return 0;
-	*text = (struct table_text) { arena_text(&pictures->arena, bytes, length), length };
-	return text->bytes ? 0 : -ENOMEM;
+	return picture_keys[key].name(&pictures->arena, name, results, number);
 }
-
-static int set_string(struct pictures *pictures, struct table_text *text, struct trace_string from)
-{
-	return set_text(pictures, text, from.length ? from.bytes : NULL, from.length);
-}
-
-static int name_operation(struct pictures *pictures, struct picture_name *name,
-			  const struct results *results, uint64_t number)
-{
-	const struct operation *operation = &results->job->operations[number];
-	int status = set_text(pictures, &name->text, operation->name, strlen(operation->name));
-
-	return status ? status
-		      : set_text(pictures, &name->more, operation->layer, strlen(operation->layer));
-}
-
-static int name_file(struct pictures *pictures, struct picture_name *name,
-		     const struct results *results, uint64_t number)
-{
-	struct file_view view;
-
-	if (!files_used(results, number, &view))
-		return 0;
-	if (view.known)
-		units_device(name->dev, view.dev);
-	name->ino = view.ino == TABLE_NO_UINT ? 0 : view.ino;
-	return set_text(pictures, &name->text, view.path.bytes, view.path.length);
-}
-
-static int name_process(struct pictures *pictures, struct picture_name *name,
-			const struct results *results, uint64_t number)
-{
-	const struct job *job = results->job;
-	const struct process *process = &job->processes.processes[number];
-
-	name->pid = process->pid;
-	name->rank = process->rank;
-	name->start_ns = clock_subtract(process->start_ns, job->start_ns);
-	return set_string(pictures, &name->text, job_comm(job, number));
-}
-
-static int name_rank(struct pictures *pictures, struct picture_name *name,
-		     const struct results *results, uint64_t number)
-{
-	name->rank = number;
-	return 0;
-}
-
-static int name_label(struct pictures *pictures, struct picture_name *name,
-		      const struct results *results, uint64_t number)
-{
-	const struct label *label = &results->job->labels.labels[number];
-	int status = set_string(pictures, &name->text, label->name);
-
-	return status ? status : set_string(pictures, &name->more, label->category);
-}
-
-static int name_device(struct pictures *pictures, struct picture_name *name,
-		       const struct results *results, uint64_t number)
-{
-	units_device(name->dev, (uint32_t)number);
-	return 0;
-}
-
-static int name_total(struct pictures *pictures, struct picture_name *name,
-		      const struct results *results, uint64_t number)
-{
-	const char *text = totals_group(number);
-
-	return set_text(pictures, &name->text, text, strlen(text));
-}
-
-static int (*const naming[PICTURE_KEYS])(struct pictures *, struct picture_name *,
-					 const struct results *, uint64_t) = {
-	[PICTURE_BY_OPERATION] = name_operation, [PICTURE_BY_FILE] = name_file,
-	[PICTURE_BY_PROCESS] = name_process,	 [PICTURE_BY_RANK] = name_rank,
-	[PICTURE_BY_SPAN] = name_label,		 [PICTURE_BY_DEVICE] = name_device,
-	[PICTURE_BY_ROWS] = name_total,
-};
 
 static int name_series(struct pictures *pictures, const struct results *results)
 {
@@ -117,9 +27,9 @@ static int name_series(struct pictures *pictures, const struct results *results)
 			return -ENOMEM;
 		for (size_t i = 0; i < set->count && !status; i++) {
 			pictures->names[key][i].rank = -1;
-			if (!set->series[i].others && naming[key])
-				status = naming[key](pictures, &pictures->names[key][i], results,
-						     set->series[i].number);
+			if (!set->series[i].others && picture_keys[key].name)
+				status = name_one(pictures, &pictures->names[key][i], key, results,
+						  set->series[i].number);
 		}
 	}
 	return status;
@@ -133,7 +43,8 @@ static int name_maps(struct pictures *pictures, const struct results *results)
 		uint32_t file = pictures->grids.maps[i].file;
 
 		pictures->map_sizes[i] = results->job->files.files[file].size_bytes;
-		status = name_file(pictures, &pictures->map_names[i], results, file);
+		status =
+			name_one(pictures, &pictures->map_names[i], PICTURE_BY_FILE, results, file);
 	}
 	return status;
 }
@@ -144,8 +55,8 @@ static int name_spans(struct pictures *pictures, const struct results *results)
 	int status = 0;
 
 	for (size_t i = 0; i < spans->reported_count && !status; i++)
-		status = name_process(pictures, &pictures->lane_names[i], results,
-				      spans->lanes[spans->reported[i]].process);
+		status = name_one(pictures, &pictures->lane_names[i], PICTURE_BY_PROCESS, results,
+				  spans->lanes[spans->reported[i]].process);
 	pictures->label_count = results->job->labels.count;
 	pictures->labels = calloc(pictures->label_count + 1, sizeof(*pictures->labels));
 	if (!pictures->labels)
@@ -154,31 +65,75 @@ static int name_spans(struct pictures *pictures, const struct results *results)
 		struct picture_name *name = &pictures->labels[spans->kept[i].label];
 
 		if (!name->text.bytes)
-			status = name_label(pictures, name, results, spans->kept[i].label);
+			status = name_one(pictures, name, PICTURE_BY_SPAN, results,
+					  spans->kept[i].label);
 	}
 	return status;
 }
 
 /* --- the pass --- */
 
-#define OWN_CONSUMERS 4
+/* Events of class IO_NONE that count. */
+#define NOTABLE                                                                                    \
+	(EVENT_CALL | EVENT_ASYNC | EVENT_VFS | EVENT_PAGECACHE | EVENT_THROTTLED | EVENT_REQUEST)
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct pictures *pictures = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		struct picture_event at;
+
+		if (event->class == IO_NONE && !(event->flags & NOTABLE))
+			continue;
+		at = picture_event_of(pictures->job, &pictures->axis, event);
+		picture_course_add(&pictures->course, &at);
+		status = picture_sums_add(&pictures->sums, &at);
+		picture_grids_add(&pictures->grids, &at);
+	}
+	return status;
+}
+
+static int span_begun(void *state, uint32_t slot, const struct event *event)
+{
+	struct pictures *pictures = state;
+	int status = picture_spans_begin(&pictures->spans, slot);
+
+	picture_course_turn(&pictures->course, &pictures->job->spans.slots[slot], true);
+	return status ? status : picture_sums_turn(&pictures->sums, slot, true);
+}
+
+static int span_ended(void *state, uint32_t slot, const struct event *event)
+{
+	struct pictures *pictures = state;
+	const struct span *span = &pictures->job->spans.slots[slot];
+	const struct picture_stretches over =
+		picture_stretches_of(&pictures->axis, span->begin_ns, span->end_ns);
+
+	picture_course_turn(&pictures->course, span, false);
+	picture_sums_end(&pictures->sums, span, &over);
+	picture_spans_end(&pictures->spans, slot, &over);
+	return picture_sums_turn(&pictures->sums, slot, false);
+}
+
+static const struct walk_calls calls = {
+	.events = add_events,
+	.span_begun = span_begun,
+	.span_ended = span_ended,
+};
 
 static int walk(struct pictures *pictures, struct job *job, const struct pictures_options *options,
 		struct trace_error *error)
 {
-	struct walk_consumer consumers[OWN_CONSUMERS + PICTURE_SAMPLED] = {
-		{ &picture_course_calls, &pictures->course },
-		{ &picture_sums_calls, &pictures->sums },
-		{ &picture_grids_calls, &pictures->grids },
-		{ &picture_spans_calls, &pictures->spans },
-	};
+	struct walk_consumer consumers[1 + PICTURE_SAMPLED] = { { &calls, pictures } };
 	struct walk pass = {
 		.cursor.kinds = ~(1ull << TRACE_FORK | 1ull << TRACE_FILE | 1ull << TRACE_BIO |
 				  1ull << TRACE_DEVICE),
 		.cursor.bytes_most = job->memory_bytes / 2,
 		.cursor.columns[TRACE_REQUEST] = PICTURE_REQUEST_COLUMNS,
 		.consumers = consumers,
-		.consumer_count = OWN_CONSUMERS,
+		.consumer_count = 1,
 		.progress = options->progress,
 		.context = options->context,
 	};
@@ -210,6 +165,7 @@ int pictures_make(struct pictures **made, struct job *job, const struct results 
 	if (!pictures)
 		return -ENOMEM;
 	pictures->axis = picture_axis_of(job->start_ns, job->end_ns);
+	pictures->job = job;
 	pictures->layers = job->layers;
 	pictures->lost = job->lost;
 	pictures->summed = job->summed;

@@ -8,23 +8,13 @@
 
 #include "analysis/picture/picture_course.h"
 #include "analysis/picture/picture_grids.h"
+#include "analysis/picture/picture_keys.h"
 #include "analysis/picture/picture_samples.h"
 #include "analysis/picture/picture_spans.h"
 #include "analysis/picture/picture_sums.h"
-#include "base/arena.h"
-#include "base/units.h"
-
-/* Name of a series or a lane; unset texts are NULL and numbers 0. */
-struct picture_name {
-	struct table_text text; /* operation, path, comm, name of a span or device */
-	struct table_text more; /* layer, category */
-	uint32_t pid;
-	uint64_t ino, start_ns; /* start_ns: since the start of the run */
-	int64_t rank;		/* -1: none */
-	char dev[UNITS_TEXT];
-};
 
 struct pictures {
+	const struct job *job; /* valid while they are made */
 	struct picture_axis axis;
 	unsigned int layers; /* JOB_* that were recorded */
 	bool lost;	     /* events are missing */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The kinds of I/O that pictures show in different colours: methods, and classes of calls that move
- * no bytes.
- */
-#ifndef FAULTLINE_PICTURE_PARTS_H
-#define FAULTLINE_PICTURE_PARTS_H
+/* An event as all pictures see it: its stretches of the run, and its kind of I/O. */
+#ifndef FAULTLINE_PICTURE_EVENT_H
+#define FAULTLINE_PICTURE_EVENT_H
 
 #include "analysis/events/event.h"
+#include "analysis/job/job.h"
+#include "analysis/picture/picture_axis.h"
 
+/* The kinds of I/O in different colours: methods, and classes of calls that move no bytes. */
 enum picture_part {
 	PICTURE_READ,	/* read calls through the page cache */
 	PICTURE_FAULTS, /* page faults on mapped files, and map calls */
@@ -43,6 +43,24 @@ static inline enum picture_part picture_part_of(const struct event *event)
 	default:
 		return by_class[event->class];
 	}
+}
+
+struct picture_event {
+	const struct event *event;
+	struct picture_stretches over;
+	enum device_use use;	/* of a request */
+	enum picture_part part; /* unless the class is IO_NONE */
+};
+
+static inline struct picture_event
+picture_event_of(const struct job *job, const struct picture_axis *axis, const struct event *event)
+{
+	return (struct picture_event) {
+		.event = event,
+		.over = picture_stretches_of(axis, event->start, event->end),
+		.use = job->operations[event->operation].use,
+		.part = event->class == IO_NONE ? PICTURE_PARTS : picture_part_of(event),
+	};
 }
 
 #endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What series, maps, lanes and spans of pictures are about: a key and a number. One row for each
+ * key says how many are kept, which matter most, and how one is named.
+ */
+#ifndef FAULTLINE_PICTURE_KEYS_H
+#define FAULTLINE_PICTURE_KEYS_H
+
+#include "analysis/shared/results.h"
+#include "base/arena.h"
+#include "base/units.h"
+
+enum picture_key {
+	PICTURE_BY_PART,      /* number: enum picture_part */
+	PICTURE_BY_OPERATION, /* number in the job's operations */
+	PICTURE_BY_FILE,      /* ... files */
+	PICTURE_BY_PROCESS,   /* ... processes */
+	PICTURE_BY_RANK,      /* the rank itself */
+	PICTURE_BY_SPAN,      /* ... labels */
+	PICTURE_BY_DEVICE,    /* (host << 32 | device number) */
+	PICTURE_BY_ROWS,      /* + a table of picture_tables: the row, or what represents one */
+	PICTURE_TABLES = 7,
+	PICTURE_KEYS = PICTURE_BY_ROWS + PICTURE_TABLES,
+};
+
+/* Unset texts are NULL and numbers 0. */
+struct picture_name {
+	struct table_text text; /* operation, path, comm, name of a span or device */
+	struct table_text more; /* layer, category */
+	uint32_t pid;
+	uint64_t ino, start_ns; /* start_ns: since the start of the run */
+	int64_t rank;		/* -1: none */
+	char dev[UNITS_TEXT];
+};
+
+struct picture_key_rule {
+	size_t most; /* kept individually */
+	/* For keys of which those with the most weight are kept; NULL: chosen otherwise. */
+	size_t (*count)(const struct results *results);
+	uint64_t (*weigh)(const struct results *results, uint32_t number);
+	/* Texts are added to the arena. Returns 0 or -ENOMEM. NULL: the page knows the names. */
+	int (*name)(struct arena *arena, struct picture_name *name, const struct results *results,
+		    uint64_t number);
+};
+
+extern const struct picture_key_rule picture_keys[PICTURE_KEYS];
+
+#endif
