@@ -7,11 +7,11 @@
  * extend. To add one:
  *
  *  1. Write the rule, `const struct finding_rule finding_NAME = {`, with an `order` of its own: in
- *     that order rules run, and --explain lists them. `find` looks at the results of the analyses
- * (findings->results, through files.h, totals.h and the like; an analysis without such a header
- * gets one) and calls finding_add for each case; preferably one case that names the worst file and
- * says how many are like it. A rule about files that have something in common describes them in
- * `files` instead: finding_files.h.
+ *     that order rules run, and --explain lists them. `find` looks at the results of analyses
+ *     (findings->results, through files.h, totals.h and the like; an analysis without such a
+ *     header gets one) and calls finding_add for each case; preferably one case that names the
+ *     worst file and says how many are like it. A rule about files that have something in
+ *     common describes them in `files` instead: finding_files.h.
  *  2. Describe the evidence: a struct of the rule's own with columns, as for any table. They are
  *     the members of "evidence" in JSON, and the texts may name them.
  *  3. Write the texts: title (a noun phrase or statement), says (the evidence in one line), advice
@@ -115,7 +115,7 @@ struct finding_rule {
 	bool drags;
 	/* Earlier rules, by id, that make this finding redundant: see finding_add. */
 	const char *reported_by[24];
-	enum io_class class;	      /* of its time; for files, patterns and finding_bound.c */
+	enum io_class class;	      /* of its time; for files, patterns and bounds */
 	struct file_group_rule files; /* for FINDING_OF_FILES */
 	enum io_pattern io_pattern;   /* for finding_write.c */
 	const struct table_column *evidence;

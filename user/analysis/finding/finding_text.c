@@ -9,8 +9,6 @@
 
 #include "base/units.h"
 
-#define NAME_BYTES_MAX 64
-
 static void write_number(FILE *out, uint64_t value, enum table_unit unit)
 {
 	char text[UNITS_TEXT];
@@ -55,53 +53,83 @@ static void write_cell(FILE *out, const struct cell *cell, enum table_unit unit)
 	}
 }
 
-/* Returns the column named by "{NAME}" or "{NAME:ONE|MANY}" at `at`, or a negative number; *length
- * receives the length between the braces. */
-static int find_name(const char *at, const struct table *record, size_t *length)
-{
-	size_t name_length = strcspn(at + 1, ":}");
-	char name[NAME_BYTES_MAX];
+/* What a template is filled in with. */
+struct filling {
+	const struct table_column *columns;
+	size_t count;
+	const struct cell *cells; /* NULL: placeholders, without a particular finding */
+};
 
-	*length = strcspn(at + 1, "}");
-	if (name_length >= sizeof(name) || !at[1 + *length])
-		return -1;
-	memcpy(name, at + 1, name_length);
-	name[name_length] = '\0';
-	return table_find_column(record, name);
+/* "{NAME}" or "{NAME:ONE|MANY}" in a template. */
+struct name {
+	const char *words; /* "ONE|MANY" */
+	size_t words_length, length;
+	const struct table_column *column; /* NULL: none of that name */
+	const struct cell *cell;	   /* NULL: no such column, or placeholders */
+};
+
+static struct name name_at(const char *at, const struct filling *filling)
+{
+	const size_t length = strcspn(at + 1, ":}"), all = strcspn(at + 1, "}");
+	struct name name = { .words = at + 1 + length, .length = all + 1 + (at[1 + all] == '}') };
+
+	if (length < all) {
+		name.words++;
+		name.words_length = all - length - 1;
+	}
+	for (size_t i = 0; i < filling->count && !name.column && at[1 + all]; i++) {
+		if (strlen(filling->columns[i].name) != length ||
+		    memcmp(filling->columns[i].name, at + 1, length) != 0)
+			continue;
+		name.column = &filling->columns[i];
+		name.cell = filling->cells ? &filling->cells[i] : NULL;
+	}
+	return name;
 }
 
-/* Writes the word after a number, from "ONE|MANY" in `words`. */
-static void write_word(FILE *out, const struct cell *cell, const char *words, size_t length)
+/* Writes the word after a number. */
+static void write_word(FILE *out, const struct name *name, bool one)
 {
-	const char *bar = memchr(words, '|', length);
-	size_t one = bar ? (size_t)(bar - words) : length;
+	const char *bar = memchr(name->words, '|', name->words_length);
+	size_t first = bar ? (size_t)(bar - name->words) : name->words_length;
 
 	fputc(' ', out);
-	if ((cell->type == CELL_UINT && cell->uint == 1) || !bar)
-		fwrite(words, 1, one, out);
+	if (one || !bar)
+		fwrite(name->words, 1, first, out);
 	else
-		fwrite(bar + 1, 1, length - one - 1, out);
+		fwrite(bar + 1, 1, name->words_length - first - 1, out);
+}
+
+/* Names FILE or DEVICE, numbers N. */
+static void write_placeholder(FILE *out, const char *at, const struct name *name)
+{
+	if (name->column && name->column->unit != UNIT_NONE)
+		fputc('N', out);
+	else
+		for (size_t i = 1; i <= strcspn(at + 1, ":}"); i++)
+			fputc(at[i] == '_' ? ' ' : toupper((unsigned char)at[i]), out);
 }
 
 /* Writes the value of "{NAME}" at `at`; returns the number of bytes consumed. */
-static size_t write_name(FILE *out, const char *at, const struct table *record,
+static size_t write_name(FILE *out, const char *at, const struct filling *filling,
 			 const char **unknown)
 {
-	size_t length, name_length = strcspn(at + 1, ":}");
-	int column = find_name(at, record, &length);
+	const struct name name = name_at(at, filling);
 
-	if (column >= 0) {
-		const struct cell *cell = &record->cells[column];
-
-		write_cell(out, cell, record->columns[column].unit);
-		if (name_length < length)
-			write_word(out, cell, at + 1 + name_length + 1, length - name_length - 1);
-		return length + 2;
+	if (!name.column && filling->cells) {
+		if (unknown)
+			*unknown = at;
+		fputc('{', out);
+		return 1;
 	}
-	if (unknown)
-		*unknown = at;
-	fputc('{', out);
-	return 1;
+	if (name.cell)
+		write_cell(out, name.cell, name.column->unit);
+	else
+		write_placeholder(out, at, &name);
+	if (name.words_length)
+		write_word(out, &name,
+			   name.cell && name.cell->type == CELL_UINT && name.cell->uint == 1);
+	return name.length;
 }
 
 /* Returns where a clause ends, or its alternative begins. */
@@ -113,19 +141,18 @@ static const char *clause_end(const char *at)
 }
 
 /* Returns whether no cell named in the clause "[...]" at `at` is null. */
-static bool clause_is_known(const char *at, const struct table *record)
+static bool clause_is_known(const char *at, const struct filling *filling)
 {
 	const char *end = clause_end(at);
 
 	for (const char *name = strchr(at, '{'); name && end && name < end;
 	     name = strchr(name + 1, '{')) {
-		size_t length;
-		int column = find_name(name, record, &length);
+		const struct cell *cell = name_at(name, filling).cell;
 
-		if (column >= 0 && record->cells[column].type == CELL_NULL)
+		if (cell && cell->type == CELL_NULL)
 			return false;
 	}
-	return true;
+	return filling->cells;
 }
 
 /* Returns the start of a clause's alternative, or else its end. */
@@ -138,8 +165,8 @@ static const char *skip_clause(const char *at)
 	return *end == '|' ? end + strlen("||") : end;
 }
 
-const char *finding_text(struct arena *arena, const char *pattern, const struct table *record,
-			 const char **unknown)
+static const char *fill(struct arena *arena, const char *pattern, const struct filling *filling,
+			const char **unknown)
 {
 	char *bytes = NULL;
 	const char *text;
@@ -155,8 +182,8 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 		fwrite(pattern, 1, plain, out);
 		pattern += plain;
 		if (*pattern == '{')
-			pattern += write_name(out, pattern, record, unknown);
-		else if (*pattern == '[' && !clause_is_known(pattern, record))
+			pattern += write_name(out, pattern, filling, unknown);
+		else if (*pattern == '[' && !clause_is_known(pattern, filling))
 			pattern = skip_clause(pattern);
 		else if (!strncmp(pattern, "||", 2)) /* of a clause that was written */
 			pattern += strcspn(pattern, "]");
@@ -172,61 +199,18 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 	return text;
 }
 
-/* --- without a particular finding --- */
-
-static const struct table_column *column_named(const struct table_column *columns, size_t count,
-					       const char *name, size_t length)
+const char *finding_text(struct arena *arena, const char *pattern, const struct table *record,
+			 const char **unknown)
 {
-	for (size_t i = 0; i < count; i++)
-		if (strlen(columns[i].name) == length && !memcmp(columns[i].name, name, length))
-			return &columns[i];
-	return NULL;
-}
+	const struct filling filling = { record->columns, record->column_count, record->cells };
 
-/* Writes a placeholder for "{NAME}" or "{NAME:ONE|MANY}" at `at`; returns the bytes consumed. */
-static size_t write_placeholder(FILE *out, const char *at, const struct table_column *columns,
-				size_t count)
-{
-	size_t length = strcspn(at + 1, "}"), name = strcspn(at + 1, ":}");
-	const struct table_column *column = column_named(columns, count, at + 1, name);
-	const char *bar = memchr(at + 1, '|', length);
-
-	if (column && column->unit != UNIT_NONE)
-		fputc('N', out);
-	else
-		for (size_t i = 0; i < name; i++)
-			fputc(at[1 + i] == '_' ? ' ' : toupper((unsigned char)at[1 + i]), out);
-	if (bar)
-		fprintf(out, " %.*s", (int)(at + 1 + length - bar - 1), bar + 1);
-	return 1 + length + (at[1 + length] == '}');
+	return fill(arena, pattern, &filling, unknown);
 }
 
 const char *finding_text_general(struct arena *arena, const char *pattern,
 				 const struct table_column *columns, size_t count)
 {
-	char *bytes = NULL;
-	const char *text;
-	size_t length;
-	bool whole;
-	FILE *out = open_memstream(&bytes, &length);
+	const struct filling filling = { columns, count, NULL };
 
-	if (!out)
-		return NULL;
-	while (*pattern) {
-		size_t plain = strcspn(pattern, "{[]");
-
-		fwrite(pattern, 1, plain, out);
-		pattern += plain;
-		if (*pattern == '{')
-			pattern += write_placeholder(out, pattern, columns, count);
-		else if (*pattern == '[')
-			pattern = skip_clause(pattern);
-		else if (*pattern)
-			pattern++;
-	}
-	whole = !fflush(out) && !ferror(out);
-	fclose(out);
-	text = whole && bytes ? arena_text(arena, bytes, length) : NULL;
-	free(bytes);
-	return text;
+	return fill(arena, pattern, &filling, NULL);
 }
