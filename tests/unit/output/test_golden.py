@@ -12,7 +12,7 @@ import os
 import subprocess
 import unittest
 
-TOP='/tmp/w_scratch/tree'
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 FAULTLINE = os.environ.get("FAULTLINE", os.path.join(TOP, "build/faultline"))
 PROSE = ("text", "title", "says", "advice", "hint", "remedy", "more", "reason")
 

@@ -254,8 +254,14 @@ void json_word_list(struct json *json, const char *name, const char *words, size
 		if (name)
 			json_name(json, name, strlen(name), hex ? "_hex" : "");
 		json_begin_list(json, NULL);
-		for (size_t at = 0; at < length; at += strnlen(words + at, length - at) + 1)
-			valid &= json_item(json, words + at, strnlen(words + at, length - at), hex);
+		for (size_t at = 0; at < length; at += strnlen(words + at, length - at) + 1) {
+			size_t bytes = strnlen(words + at, length - at);
+
+			if (hex)
+				json_hex_string(json, NULL, words + at, bytes);
+			else
+				valid &= json_string(json, NULL, words + at, bytes);
+		}
 		json_end(json);
 	}
 }

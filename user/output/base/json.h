@@ -47,8 +47,8 @@ void json_literal(struct json *json, const char *name, const char *text);
 /* Any text. Adds the member "<name>_hex" if there is a name and the text is not UTF-8; returns
  * whether it is. */
 bool json_string(struct json *json, const char *name, const char *text, size_t length);
-/* NUL-terminated words as a list; the last NUL is optional. In the "_hex" member, words that are
- * UTF-8 are null. */
+/* NUL-terminated words as a list; the last NUL is optional. Adds the member "<name>_hex", with all
+ * words, if there is a name and one of them is not UTF-8. */
 void json_word_list(struct json *json, const char *name, const char *words, size_t length);
 /* Its bytes in hexadecimal. */
 void json_hex_string(struct json *json, const char *name, const char *bytes, size_t length);
