@@ -32,6 +32,7 @@ static const struct exception {
 	{ "files", "read.pattern.backward", "threads share slots where they are looked for" },
 	{ "files", "mmap.pattern.followed", "threads share slots where they are looked for" },
 	{ "files", "mmap.pattern.backward", "threads share slots where they are looked for" },
+	{ "reopens", NULL, "which files are opened often is decided in single runs" },
 	{ "programs", NULL, "which are many is decided in single runs" },
 	{ "steps", "outlier", "what stands out does so among the steps of its run" },
 	{ "failed_lookups", "example", "the first of some run" },

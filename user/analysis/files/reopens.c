@@ -183,7 +183,7 @@ static const struct table_column columns[] = {
 	  TABLE_TEXT(struct reopened, path), 0 },
 	{ "opens", "opens", UNIT_COUNT, KIND_SUM,
 	  "analyzed opens: repeated opens by the same process, without the file's first eight "
-	  "opens",
+	  "opens; over several summaries, without the first eight of each",
 	  TABLE_UINT(struct reopened, opens), 0 },
 	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
 	  "time from these opens to the first read of data not read after an earlier open, summed "
@@ -234,5 +234,6 @@ const struct analysis analysis_reopens = {
 		      .events = add_events,
 		      .matters = EVENT_OPENS | WALK_CLASS(IO_READ) | WALK_CLASS(IO_MMAP_READ) },
 	.fill = fill,
+	/* Each run learns on its own, so a file that it opens only a few times has no row there. */
 	.merging = { .sorted = "-time_ns", .many = "files" },
 };
