@@ -42,7 +42,7 @@ static int key_of(const struct merged *merged, const struct table *from, size_t 
 						       : merge_is_number(cell) ? cell->uint
 									       : 0 };
 
-		if (from->columns[i].kind != KIND_KEY)
+		if (merged->table->columns[i].kind != KIND_KEY)
 			continue;
 		status = add_to_key(key, head, sizeof(head));
 		if (!status && cell->type == CELL_TEXT)
@@ -179,7 +179,7 @@ static int fold_row(struct merged *merged, const struct table *from, size_t row,
 		enum table_kind kind = merged->table->columns[i].kind;
 
 		if (kind == KIND_KEY || kind == KIND_MOMENT || kind == KIND_DURATION ||
-		    kind == KIND_FACT ||
+		    kind == KIND_FACT || kind == KIND_SHARED ||
 		    (cells[i].type != CELL_NULL && !merge_is_number(&cells[i])))
 			merge_forget(&cells[i]);
 	}

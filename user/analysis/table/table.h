@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Tables, which analyses fill and renderers print. Each column has a name, title, unit, kind,
- *meaning and a getter that fills its cell of a row.
+ * meaning and a getter that fills its cell of a row.
  *
  * An analysis lists its columns once and passes each row to table_add, which calls every getter.
  * Errors are sticky: after the first one a table stays as it is, and table_status returns it once
