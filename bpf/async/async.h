@@ -165,8 +165,8 @@ __noinline int async_emit(struct async_key *key, struct async_operation *done, _
 
 /* --- beginning and ending --- */
 
-/* The begin of an operation. Its slot may have been another's a moment ago: a summed_ns that is
- * its own makes an iterator's claim on that one fail (op_account.h). */
+/* Begins an operation. Its slot may just have been another operation's: a summed_ns of its own
+ * makes an iterator's claim on the previous one fail (op_account.h). */
 static __always_inline void async_begin(struct op_account *account, __u32 op, __u64 now_ns)
 {
 	op_account_begin(account, op, now_ns);

@@ -17,7 +17,7 @@ struct async_process {
 	__u32 pid;
 };
 
-/* The end of a silent operation is not seen: it may be over. */
+/* A silent operation has no completion event: it may have ended. */
 static __always_inline bool async_is_listed(struct async_operation *operation)
 {
 	return operation->account.op && !(operation->account.flags & TRACE_OP_SILENT);

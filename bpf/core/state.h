@@ -302,8 +302,8 @@ static __always_inline bool task_copy_is_first(struct task_state *state, __u64 e
 }
 
 /*
- * A program and its copies NAME_2 and NAME_3, which run `work`; `copy` in it is 0 to 2. Then come
- * the tracepoint's arguments. The probe table says when copies are loaded.
+ * A program and its copies NAME_2 and NAME_3. Each evaluates `work`, in which `copy` is 0 to 2; the
+ * remaining arguments are the tracepoint's. The probe table says when copies are loaded.
  */
 #define COPIED_PROGRAM(section, name, work, ...)                                                   \
 	PROGRAM_COPY(section, name, 0, work, __VA_ARGS__)                                          \

@@ -125,8 +125,8 @@ struct device_place {
 #define DEVICE_TAKEN(dev) ((dev) + 1ull)
 
 /*
- * The records, from the lists in columns.h, with their sizes as far as they are fixed. What follows
- * a fixed part is in the list, too. Records of CPU buffers are in event_lane.h.
+ * The records, from the lists in columns.h, with the sizes of their fixed parts. The lists also
+ * have the parts that follow. Records of CPU buffers are in event_lane.h.
  */
 #define EVENT_COLUMN(id, number, name, type, unit, source, meaning) EVENT_##source
 #define EVENT_MEMBER(type, field) type field;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Lists operations in flight while a recording runs, and adds their time so far to the sums, so
- * that one that hangs counts before it ends. The iterator runs while the tasks do, and writes only
- * summed_ns of their state (op_account.h).
+ * that an operation that hangs counts before it ends. The iterator runs while the tasks do, and
+ * writes only summed_ns of their state (op_account.h).
  */
 #include "async/async_in_flight.h"
 #include "syscall/call_exit.h"

@@ -31,8 +31,8 @@ static inline int arena_status(const struct arena *arena)
 void *arena_alloc(struct arena *arena, size_t bytes);
 /* Copies bytes and adds a NUL, unaligned. Returns NULL after an error. */
 char *arena_text(struct arena *arena, const void *bytes, size_t length);
-/* Makes a block larger, or a new one of NULL; more memory is zeroed. Returns NULL after an error.
- */
+/* Enlarges a block, or makes one if `old` is NULL. The added memory is zeroed. Returns NULL after
+ * an error. */
 void *arena_resize(struct arena *arena, void *old, size_t old_bytes, size_t bytes);
 /* Frees a block of arena_resize early; NULL is fine. */
 void arena_release(struct arena *arena, void *block);

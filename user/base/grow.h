@@ -11,7 +11,7 @@
 
 #define GROW_FIRST 16
 
-/* Returns a larger room for `count` items. */
+/* Returns a room that is larger and holds at least `count` items. */
 static inline size_t grow_room(size_t room, size_t count)
 {
 	size_t more = room ? room : GROW_FIRST;

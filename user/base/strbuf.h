@@ -16,7 +16,7 @@ struct strbuf {
 };
 
 void strbuf_add(struct strbuf *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same, with `between` after what precedes it. */
+/* The same, with `between` after any text that precedes it. */
 void strbuf_join(struct strbuf *text, const char *between, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 #define strbuf_clause(text, ...) strbuf_join(text, "; ", __VA_ARGS__)

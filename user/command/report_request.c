@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What reports of one run and of two share. */
+/* Functions that reports of one run and of two share: errors, GPU samples. */
 #include "command/report_request.h"
 
 #include <errno.h>

@@ -98,7 +98,7 @@ static void make_some_of_all(struct made_trace *made)
 	made_finish(made, 0, 2000);
 }
 
-/* Every allocation, or each of so many, fails once: each time an error, no leak, no crash. */
+/* Every `step`-th allocation fails once: each time an error, no leak, no crash. */
 static void fail_each(struct trace_reader **readers, size_t count,
 		      const struct report_options *options, size_t step)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Parts of the flight recorder, without a kernel: the ring and what is written of it, names, state
- * evicted from the ring, and triggers.
+ * Parts of the flight recorder, without a kernel: the ring and traces written from it, names,
+ * state evicted from the ring, and triggers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -293,7 +293,7 @@ static void test_names_stay_bounded(void **state)
 	check_churn(4000, 10000, false);
 }
 
-/* --- the ring, and what is written of it --- */
+/* --- the ring, and traces written from it --- */
 
 #define READS 3000000
 #define EACH_NS 1000
@@ -420,7 +420,7 @@ static void fill(struct filled *filled, uint64_t count)
 	assert_true(filled->ring.bytes <= filled->ring.limit);
 }
 
-/* What was read back of a trace. */
+/* Contents of a trace that was read back. */
 struct written {
 	uint64_t first, after; /* reads and calls with a path: all from the first on */
 	uint64_t paths, spans, processes, names, lost;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The tracks of a timeline: of more threads than it separates, and of requests. */
+/* Tracks of a timeline: more threads than it separates, and block requests. */
 #include "unit_test.h"
 
 #include "make_trace.h"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# The programs of the pages by eslint, the pages themselves by tidy.
+# Checks the pages' scripts with eslint, and the pages with tidy.
 set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/../../.." || exit 1
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Sourced by tests of scripts that install and build: they run in a directory $top of their own, where
-# small scripts play what they would call. It serves any script.
+# small scripts stand in for the programs that they call.
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 mkdir "$top/scripts" "$top/bin"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# That scripts/compilers.sh fails when what another compiler makes is refused or wrong, and never
-# else: what is unavailable is reported as skipped. setup.sh, make, Clang and the live tests are played
-# by small scripts; nothing is built.
+# scripts/compilers.sh fails only if the output of another compiler is refused or wrong; anything
+# unavailable is reported as skipped. Small scripts stand in for setup.sh, make, Clang and the live
+# tests; nothing is built.
 set -euo pipefail
 
 . tests/unit/project/_played.sh
@@ -29,7 +29,7 @@ plays bin/make <<<'exit 0'
 echo 'print("FAIL  test_calls"); exit(1)' >"$top/tests/live/run.py"
 expect 1 "tests fail when built with clang-19" 400
 
-# What is unavailable does not.
+# Anything unavailable is skipped.
 echo 'exit("killed")' >"$top/tests/live/run.py"
 expect 0 "skipped: the tests did not" 400
 plays bin/clang <<<'echo 19.1.7'
@@ -45,7 +45,7 @@ sed -i 's/^least=.*/least=2/' "$top/scripts/compilers.sh"
 expect 0 "skipped: the build did not" 3
 cp scripts/compilers.sh "$top/scripts"
 
-# Nor does a lack of time, and then nothing starts.
+# Without enough time, nothing starts.
 plays scripts/setup.sh <<<'echo begun'
 expect 0 "skipped: 200 s" 200
 expect 0 "skipped: -5 s" -5

@@ -47,7 +47,7 @@ CAPTURE_FLOORS = [
     {"command/recording"},
     {"command"},
 ]
-# What records and what reads traces share the trace's format only.
+# Recording and reading share only the trace's format.
 APART = ("analysis/", "output/"), "capture/"
 # Rooms whose files still need each other. This list only gets shorter.
 TANGLED = {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# That scripts/guests.sh fails when something was compared and is wrong, and never else: what is
-# unavailable is reported as skipped. setup.sh and make are played by small scripts; nothing boots.
+# scripts/guests.sh fails only if a comparison finds a difference; anything unavailable is reported as
+# skipped. Small scripts stand in for setup.sh and make; nothing boots.
 set -euo pipefail
 
 . tests/unit/project/_played.sh
@@ -17,13 +17,13 @@ expect 0 "ok: all" 200
 grep -q "setup vm" "$top/out"
 ! grep -q skipped "$top/out" || { echo "nothing was skipped" && exit 1; }
 
-# What is found wrong fails, also when the runner does not come to its end.
+# A difference fails, even if the runner does not finish.
 plays bin/make <<<'echo "6.1  syscall  tp  calls  FAIL: 2, expected 3"; exit 2'
 expect 1 "checks fail on another kernel" 200
 plays bin/make <<<'echo "6.1  syscall  tp  calls  FAIL: 2, expected 3"; kill $$'
 expect 1 "checks fail on another kernel" 200
 
-# What is unavailable does not.
+# Anything unavailable is skipped.
 plays bin/make <<<'echo "7.2  -  -  -  skipped: no kernel"; exit 0'
 expect 0 "no kernel" 200
 plays bin/make <<<'echo "Traceback: FAILED" >&2; exit 2'
@@ -33,7 +33,7 @@ expect 0 "skipped: packages" 200
 plays bin/uname <<<'echo riscv64'
 expect 0 "skipped: no kernels are named" 200
 
-# Nor does a lack of time, and then nothing starts.
+# Without enough time, nothing starts.
 plays bin/make <<<'echo begun'
 expect 0 "skipped: 100 s" 100
 expect 0 "skipped: -5 s" -5

@@ -372,8 +372,8 @@ TEST(test_merged_with_folded)
 #define UNCERTAIN(number) ((struct cell) { .type = CELL_UINT, .uint = (number), .summed = true })
 #define FORGOTTEN ((struct cell) { .summed = true })
 
-/* What becomes of 3 in one run and 5 in a later one that starts 10 after it, by kind, if the runs
- * do not overlap, and if they do. */
+/* By kind, 3 in one run merged with 5 in a run that starts 10 later: if the runs do not overlap,
+ * and if they do. */
 TEST(test_kinds)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What rules call: costs, and adding a finding. */
+/* Functions for rules: costs, and adding a finding. */
 #include "analysis/finding/finding_made.h"
 
 #include <errno.h>

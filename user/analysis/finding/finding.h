@@ -91,7 +91,7 @@ struct file_group_rule {
 	uint64_t (*cost_bytes)(const struct file_group *file_group);
 	bool reopens;  /* it costs the time in reopens.h if that is more */
 	bool common;   /* the example has the most common ending */
-	bool programs; /* those, too, of which file_group_is_program is true */
+	bool programs; /* also groups for which file_group_is_program is true */
 };
 
 struct finding_rule {
@@ -122,7 +122,7 @@ struct finding_rule {
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
 	const struct finding_threshold *thresholds[10];
 	const char *title, *says, *advice, *more;
-	/* Of the evidence, on the page, best first, separated by ", ": see evidence.js. */
+	/* Pictures of the evidence on the page, best first, separated by ", ": see evidence.js. */
 	const char *pictures;
 	const char *caveat; /* same content at the top of the first screen; NULL: none */
 	const char
@@ -195,15 +195,15 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 /* Returns the cost of what a rule has found so far, in this run or in any of several; 0: nothing.
  */
 uint64_t finding_cost_of(const struct findings *findings, const char *id);
-/* Returns whether one of the rules, NULL-terminated, has already found that much: waits at the same
- * time are reported once, by the rule that comes first. */
+/* Returns whether one of the rules, NULL-terminated, has already found a cost that high: waits at
+ * the same time are reported once, by the rule that comes first. */
 bool finding_is_reported(const struct findings *findings, const char *const *ids, uint64_t cost_ns);
 
 /* Returns whether something happened often enough to report it: as often as a threshold says, or a
  * twentieth of that if it takes a noticeable part of the run. Counts find many small costs; they
  * must not hide a few large ones. `of_run`: its share of the run's time. */
 bool finding_is_enough(uint64_t count, const struct finding_threshold *many, double of_run);
-/* The same for what took that long. */
+/* The same for something that took that long. */
 bool finding_is_enough_in(const struct findings *findings, uint64_t count,
 			  const struct finding_threshold *many, uint64_t time_ns);
 
@@ -232,7 +232,7 @@ static inline uint64_t finding_least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* For evidence that is null without any. */
+/* Returns a number for evidence, where none is null. */
 static inline uint64_t finding_or_none(uint64_t count)
 {
 	return count ? count : TABLE_NO_UINT;

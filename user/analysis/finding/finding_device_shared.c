@@ -81,7 +81,7 @@ static bool find_programs(struct findings *findings, const struct device_users_v
 
 THRESHOLD(SHARED_TIME, 0.1, UNIT_SHARE,
 	  "share of the run waiting for its requests there, if the others are not of the run",
-	  "a choice: what makes a finding high");
+	  "a choice: the threshold of severity high");
 
 /* Returns whether the run waits for the device for a good part of its time: otherwise others cannot
  * delay it for long. */

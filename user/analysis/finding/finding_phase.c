@@ -166,7 +166,7 @@ struct data_waits {
 	uint64_t work_ns; /* TABLE_NO_UINT: most of it is I/O */
 	uint64_t workers_ns;
 	double of_run, io_share;
-	bool shown; /* by compute spans: without compute nothing shows whether anything waited */
+	bool shown; /* there are compute spans, which show whether anything waited */
 };
 
 static const struct table_column waits_columns[] = {

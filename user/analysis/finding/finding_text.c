@@ -53,7 +53,7 @@ static void write_cell(FILE *out, const struct cell *cell, enum table_unit unit)
 	}
 }
 
-/* What a template is filled in with. */
+/* The values that fill in a template. */
 struct filling {
 	const struct table_column *columns;
 	size_t count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about programs that wait: that block while they write or read, where no spans show it;
- * and runs that wait for reads, writes or mappings where no other rule says why.
+ * Findings about waits: programs without compute spans that block in reads or writes, and runs that
+ * wait for reads, writes or mappings for a reason that no other rule finds.
  */
 #include <math.h>
 
@@ -282,7 +282,7 @@ static const struct table_column bound_evidence[] = {
 
 THRESHOLD(BOUND_SHARE, 0.1, UNIT_SHARE,
 	  "share of the run that reads or writes take outside compute, at least",
-	  "a choice: what makes a finding high");
+	  "a choice: the threshold of severity high");
 
 /* Sums up the files that are not programs, and finds the one with the most time. */
 static void add_files(const struct findings *findings, const struct finding_rule *rule,

@@ -42,7 +42,7 @@ struct calls {
 
 static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
 
-/* *cost_ns receives their time without that which compute overlaps. */
+/* *cost_ns receives their time that compute does not overlap. */
 static struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
 			     uint64_t *cost_ns)
 {
@@ -156,7 +156,7 @@ THRESHOLD(FSYNCS, 50, UNIT_COUNT, "consecutive syncs, at least",
 THRESHOLD(FSYNCS_WAITED, 4, UNIT_COUNT, "syncs that the run waits for, at least",
 	  "a choice: one or two finish writing a file and its directory");
 THRESHOLD(FSYNC_SHARE, 0.05, UNIT_SHARE, "share of the run that they take unhidden, at least",
-	  "a choice: half of what makes a finding high");
+	  "a choice: half the threshold of severity high");
 
 /* Many syncs, or some that the run waits for, unless each of them ends a large write. */
 static int find_syncs(struct findings *findings, const struct finding_rule *rule)

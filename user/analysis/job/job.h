@@ -15,9 +15,9 @@
 #include "trace/format/layers.h"
 #include "trace/read/reader.h"
 
-/* What values depend on, as bits: values that were not recorded are null, never 0. First the
- * layers, JOB_SYSCALL and so on. JOB_PAGECACHE is the source of all `fetched_bytes`, also of calls
- * and faults. */
+/* Bits for recorded data that values depend on: values that were not recorded are null, never 0.
+ * First the layers, JOB_SYSCALL and so on. JOB_PAGECACHE is the source of all `fetched_bytes`, also
+ * of calls and faults. */
 #define JOB_LAYER(id, ...) JOB_##id = 1u << LAYER_##id,
 enum { TRACE_LAYERS(JOB_LAYER) };
 #define JOB_BIT(number) (1u << (LAYER_COUNT + (number)))
@@ -26,7 +26,7 @@ enum { TRACE_LAYERS(JOB_LAYER) };
 #define JOB_MOVED JOB_BIT(2)	      /* reads and writes are recorded, by calls or by the VFS */
 #define JOB_EVENTS JOB_BIT(3)	      /* all operations are recorded, none aggregated */
 #define JOB_IO JOB_BIT(4)	      /* at least one layer records operations */
-#define JOB_READ_FOR_WRITE JOB_BIT(5) /* what writes read first: needs pagecache and block */
+#define JOB_READ_FOR_WRITE JOB_BIT(5) /* reads to complete partial pages: pagecache and block */
 #define JOB_OTHER_PAGES JOB_BIT(6)    /* pages that no operation on their file brought in */
 #define JOB_PARTS JOB_BIT(7)	      /* bios: they show where operations waited */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Weights and names of what pictures show, by key. */
+/* Weights and names of the subjects of pictures, by key. */
 #include "analysis/picture/picture_keys.h"
 
 #include <errno.h>

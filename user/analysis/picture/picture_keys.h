@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What series, maps, lanes and spans of pictures are about: a key and a number. One row for each
+ * The subjects of series, maps, lanes and spans of pictures: a key and a number. One row for each
  * key says how many are kept, which matter most, and how one is named.
  */
 #ifndef FAULTLINE_PICTURE_KEYS_H
@@ -35,7 +35,7 @@ struct picture_name {
 
 struct picture_key_rule {
 	size_t most; /* kept individually */
-	/* For keys of which those with the most weight are kept; NULL: chosen otherwise. */
+	/* Number and weight of the keys, if the heaviest are kept; NULL: chosen otherwise. */
 	size_t (*count)(const struct results *results);
 	uint64_t (*weigh)(const struct results *results, uint32_t number);
 	/* Texts are added to the arena. Returns 0 or -ENOMEM. NULL: the page knows the names. */

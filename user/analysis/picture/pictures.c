@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The second pass for pictures: one, in which each event is placed on the axis once. */
+/* The second pass, which all pictures share: it places each event on the axis once. */
 #include "analysis/picture/pictures.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@ static bool is_union(const struct table_column *column)
 	return column->kind == KIND_UNION || column->kind == KIND_RATIO;
 }
 
-/* Returns whether a column is a time that only single operations have: it stays null. */
+/* Returns whether a column is a time that requires single operations: it stays null. */
 static bool is_missing(const struct table *table, const struct table_column *column)
 {
 	return column->needs & ~table->recorded & JOB_EVENTS &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Times of operations that were summed: a sum over threads, not the time with at least one of them
- * in flight.
+ * Marks times of summed operations: they are sums over threads, not the time with at least one
+ * operation in flight.
  */
 #ifndef FAULTLINE_SUMMED_H
 #define FAULTLINE_SUMMED_H

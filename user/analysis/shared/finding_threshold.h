@@ -26,7 +26,7 @@ static inline double threshold(struct finding_threshold which)
 THRESHOLD(SEVERITY_HIGH, 0.10, UNIT_SHARE, "share of the run above which a finding is high",
 	  "a choice; Drishti calls 10% of requests critical");
 THRESHOLD(TIME_DECIDES, 0.05, UNIT_SHARE, "share of the run above which a few occurrences suffice",
-	  "a choice: half of what makes a finding high");
+	  "a choice: half the threshold of severity high");
 THRESHOLD(ORDER, 4, UNIT_COUNT, "accesses of a file for their order to count, at least",
 	  "a choice: one backward access in three is chance");
 THRESHOLD(FEW, 0.05, UNIT_SHARE, "share of occurrences that counts as a few",
@@ -56,7 +56,7 @@ THRESHOLD(AGAIN, 1.5, UNIT_NONE, "multiple of the file's size to be read again, 
 THRESHOLD(LOADED_NS, 100000000, UNIT_NS, "or time that it takes, at least",
 	  "a choice: 0.1 s is noticeable");
 THRESHOLD(LOADED_OF_RUN, 0.05, UNIT_SHARE, "share of the run that this time takes, at least",
-	  "a choice: half of what makes a finding high");
+	  "a choice: half the threshold of severity high");
 THRESHOLD(SMALL_FILE, 262144, UNIT_BYTES, "size of a small file, at most",
 	  "a choice: two of the kernel's default readahead windows");
 THRESHOLD(SAVE_BYTES, 16777216, UNIT_BYTES, "bytes written in one go, at least",

@@ -123,7 +123,7 @@ static const struct {
 	unsigned int needs; /* JOB_* */
 	const struct measure_part *parts;
 	size_t count;
-	/* What the columns sum of a row's series, which counts all measures. */
+	/* The sums of a row's series that columns show, if the series covers all measures. */
 	struct {
 		unsigned int bit, stretch;
 	} of_row[2];

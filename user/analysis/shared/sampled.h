@@ -16,7 +16,7 @@
 
 struct sampled {
 	const char *columns[SAMPLED_MAX]; /* names of table columns */
-	/* A second state, as of an analysis. It gets the events that `consumer` asks for, in
+	/* A second state, like that of an analysis. It gets the events that `consumer` asks for, in
 	 * batches that never span a sample. Tables with the same `consumer` share the state. */
 	size_t state_bytes;
 	void (*begin)(void *state, const struct job *job, struct arena *arena);

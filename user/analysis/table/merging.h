@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "analysis/table/table.h"
 
-/* What the kinds of columns do not say about a table. Without a KIND_KEY, no rows are merged. */
+/* How a table merges, beyond the kinds of its columns. Without a KIND_KEY, no rows are merged. */
 struct merging {
 	/* Columns that decide which of two rows KIND_LARGEST is from, compared in this order;
 	 * names separated by commas. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the page sums for a row in each stretch of the run (picture_sums.h). A column that equals
- * some of these sums over the whole run names them, so that the page can show the same number for a
- * part of the run.
+ * Sums that the page has for a row in each stretch of the run (picture_sums.h). A column that
+ * equals some of these sums over the whole run names them, so that the page can show the same
+ * number for a part of the run.
  */
 #ifndef FAULTLINE_STRETCH_H
 #define FAULTLINE_STRETCH_H

@@ -18,7 +18,7 @@
 struct store {
 	struct arena own;
 	struct store *outer; /* NULL for the outermost */
-	int error;	     /* of the outermost: of all tables */
+	int error;	     /* in the outermost: the first error of all tables */
 	struct table table;
 	struct table *within;
 	size_t column_room, row_room;
@@ -204,7 +204,8 @@ void table_add_group(struct table *table, const struct table_group *group, size_
 	if (!table)
 		return;
 	if (!is_recorded(table, group->needs)) {
-		table_add_column(table, &(struct table_column) { .name = group->name, .kind = KIND_FACT });
+		table_add_column(table,
+				 &(struct table_column) { .name = group->name, .kind = KIND_FACT });
 		return;
 	}
 	for (size_t i = 0; i < group->count; i++) {

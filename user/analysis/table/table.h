@@ -49,7 +49,7 @@ enum table_unit {
 const char *table_unit_name(enum table_unit unit);
 
 /*
- * What a column's numbers or texts are. Together with the unit it decides how tables of several
+ * The kind of a column's numbers or texts. With the unit, it decides how tables of several
  * runs merge (merging.h), which numbers are lower bounds after loss (lower_bounds.h), what is
  * unknown if operations were aggregated (summed.h), and how the page narrows the column to a part
  * of the run. A summary stores these numbers: append only.
@@ -62,18 +62,18 @@ enum table_kind {
 	KIND_THREAD,	   /* time summed over threads, or spans: adds up */
 	KIND_UNION,	   /* time with at least one operation in progress: adds up if the runs do
 			    * not overlap; unknown if operations were aggregated */
-	KIND_COVERED,	   /* the same of what is never aggregated: spans, requests, processes;
+	KIND_COVERED,	   /* the same for spans, requests, processes, which are never aggregated;
 			    * and counts that overlapping runs may share */
 	KIND_UNOVERLAPPED, /* time of one thing outside another, of which other runs have parts:
 			    * known only if the runs do not overlap */
 	KIND_REMAINDER,	   /* the same, but lost events make it too large */
 	KIND_RATIO,	   /* follows from a KIND_UNION: its share, bytes per second of it */
-	KIND_DERIVED, /* follows from all of a run: ratios, means, numbers of different things */
+	KIND_DERIVED, /* follows from the whole run: ratios, means, numbers of different things */
 	KIND_PERCENTILE,
 	KIND_MAX,
 	KIND_MIN,
 	KIND_MOMENT,   /* time since the start of the run; the earliest of several */
-	KIND_DURATION, /* of what the row is about, which begins at its KIND_MOMENT */
+	KIND_DURATION, /* of the row's subject, which begins at its KIND_MOMENT */
 	KIND_FIRST,    /* the value of the first run that has one */
 	KIND_LIST,     /* lists of texts, or texts separated by commas: all distinct ones */
 	KIND_ANY,      /* booleans */
@@ -129,7 +129,7 @@ struct table_column {
 	table_getter *get;    /* NULL: the cells stay CELL_NULL */
 	size_t key;	      /* for getters shared by columns, usually an offset in the row */
 	unsigned int needs;   /* bits that table.recorded must have, or the cells stay CELL_NULL */
-	unsigned int stretch; /* what it is the sum of, for parts of the run: see stretch.h */
+	unsigned int stretch; /* its summands, for parts of the run: see stretch.h */
 };
 
 struct table_text {
@@ -212,7 +212,7 @@ struct table *table_new(const char *name, const char *title, enum table_shape sh
 void table_free(struct table *table);
 /* Returns 0 or the first error of a table and those nested in it. */
 int table_status(const struct table *table);
-/* Makes an error of something else that belongs to the table its own; 0 is fine. */
+/* Sets the table's error to that of something else that belongs to it; 0 is fine. */
 void table_fail(struct table *table, int status);
 /* Columns must be added before the first row. All texts of a column are copied. */
 void table_add_column(struct table *table, const struct table_column *column);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Writes names first, then earlier state, then segments. Frames are copied as they are, except
- * those with strings, whose ids differ, and those at the edges of the period: their rows are
- * appended one by one. Computes totals from what is written: the kernel's own count from the start
- * of the recording.
+ * Writes a trace of closed segments: names first, then earlier state, then the segments. Frames are
+ * copied as they are, except those with strings, whose ids differ, and those at the edges of the
+ * period: their rows are appended one by one. Computes totals from what is written: the kernel's
+ * own count from the start of the recording.
  */
 #include "capture/flight/flight_dump.h"
 
@@ -28,7 +28,7 @@ struct dump {
 	struct trace_writer *writer;
 	struct trace_operation operations[OP_TABLE_SIZE];
 	struct op_sums sums;
-	struct op_sums left_out;       /* of rows outside of the period */
+	struct op_sums left_out;       /* of rows outside the period */
 	struct flight_past past;       /* device counters */
 	struct trace_reader **readers; /* of the segments' traces; NULL for those without one */
 	uint64_t before;
@@ -139,8 +139,7 @@ static bool has_strings(const struct trace_schema *schema)
 	return false;
 }
 
-/* Returns when a row of the block that was read last ended. A pause is recorded before it has
- * passed. */
+/* Returns the end of a row of the block read last. A pause is recorded before it has passed. */
 static uint64_t row_end(const struct trace_reader *reader, enum trace_kind kind, size_t row)
 {
 	int duration = trace_schemas[kind].duration;
@@ -162,7 +161,7 @@ static uint64_t move_string(struct dump *dump, struct trace_reader *reader, cons
 		       : trace_writer_args(dump->writer, string.bytes, string.length);
 }
 
-/* Appends the rows of the block that was read last, and leaves out those outside of the period. */
+/* Appends the rows of the block read last, except those outside the period. */
 static void move_rows(struct dump *dump, struct trace_reader *reader,
 		      const struct trace_block_info *info)
 {

@@ -12,7 +12,7 @@
 struct known_name {
 	uint64_t arrival;
 	uint64_t used;	/* number of the last segment that refers to it; 0: none */
-	uint64_t sweep; /* before this one it was live */
+	uint64_t sweep; /* it was live before this sweep */
 	struct event_file file;
 	/* the rest of its record follows */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Writes segments with the trace writer, to anonymous memory. */
+/* Fills segments with the trace writer, in anonymous memory, and evicts the oldest. */
 #include "capture/flight/flight_ring.h"
 
 #include <errno.h>
@@ -281,7 +281,7 @@ struct flight_segment *flight_ring_cut(struct flight_ring *ring)
 	return segment;
 }
 
-/* What has changed a state changes the past. */
+/* Records that changed a state update the past. */
 static void evict(struct flight_ring *ring)
 {
 	struct flight_segment *segment = ring->first;

@@ -78,12 +78,12 @@ void flight_ring_lose(struct flight_ring *ring, unsigned int kind, uint64_t coun
 
 /* Call after each drain. Returns whether the current segment is as large as it should become. */
 bool flight_ring_look(struct flight_ring *ring, uint64_t now_ns);
-/* Closes the current segment, if there is one. It remains unknown to others. */
+/* Closes the current segment and returns it; NULL if there is none. It is not in the ring yet. */
 struct flight_segment *flight_ring_cut(struct flight_ring *ring);
 /* Adds a closed segment and evicts the oldest beyond the limit. The caller holds the lock for
  * `first`, `past` and the counts, if there is one. */
 void flight_ring_add(struct flight_ring *ring, struct flight_segment *segment);
-/* Frees a segment when nobody uses it any more; under the same lock. */
+/* Ends a use of a segment; the last one frees it. Under the same lock. */
 void flight_segment_release(struct flight_segment *segment);
 
 #endif

@@ -180,7 +180,7 @@ static bool is_idle(const struct flight_triggers *triggers, const struct standin
 	return true;
 }
 
-/* Entries below all limits go, or the table would keep growing. */
+/* Removes entries below all limits: otherwise the table would keep growing. */
 static void drop_idle(struct flight_triggers *triggers)
 {
 	const struct flight_item *item;

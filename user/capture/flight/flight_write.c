@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Writes a trace of what the flight recorder holds. Closed segments do not change and stay as long
+ * Writes a trace of the flight recorder's events. Closed segments do not change and stay as long
  * as they are used: recording continues during the write.
  */
 #include "capture/flight/flight_state.h"

@@ -197,7 +197,7 @@ static bool has_option(const struct option_list *list, const char *name)
 	return false;
 }
 
-/* Returns our option for what other programs call so; NULL: none. */
+/* Returns our option for one that other programs call `theirs`; NULL: none. */
 static const char *ours_for(const struct option_list *list, const char *theirs)
 {
 	for (size_t i = 0; i < sizeof(known_elsewhere) / sizeof(known_elsewhere[0]); i++)

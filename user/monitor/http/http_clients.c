@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Clients: whose turn it is. Refuses those over the limit, and disconnects slow ones.
+ * Keeps the list of clients. Refuses those over the limit, and disconnects slow ones.
  */
 #include <netinet/in.h>
 #include <stdlib.h>

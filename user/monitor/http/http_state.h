@@ -70,7 +70,7 @@ void http_note_turn(struct http *server, struct client *client, bool asked);
 bool http_may_owe(struct http *server);
 /* Disconnects clients over the time limit. */
 void http_drop_slow(struct http *server);
-/* Answers a client over the limit, and keeps it until it has read that. */
+/* Answers a client over the limit, and keeps its connection until the answer has been read. */
 void http_refuse(struct http *server, int fd);
 /* Closes refused clients that were kept long enough, or all. */
 void http_drop_refused(struct http *server, bool all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is kept for each owner: its cells, their series within the limit, and for how long. */
+/* Adds to owners' cells, counts their series against the limit, and says when owners expire. */
 #include "monitor/ledger/ledger_state.h"
 
 struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_added *added,

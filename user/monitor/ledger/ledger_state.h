@@ -43,13 +43,13 @@ bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uin
 			bool latencies);
 /* Gives back the series of a job's cells, with latencies, or of a program's. */
 void ledger_give_back(struct ledger *ledger, const struct ledger_sums *sums, bool latencies);
-/* Returns whether what was last active at `last_ns` is due to go. */
+/* Returns whether an owner last active at `last_ns` has been idle for long enough to be dropped. */
 bool ledger_has_exited(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns);
 
 /* ledger_spans.c: adds to a job's spans of a name, see ledger_add_span. */
 void ledger_put_span(struct ledger *ledger, struct ledger_job *job, uint64_t time_ns,
 		     const struct ledger_span_name *name, uint64_t count, uint64_t lasted_ns);
-/* Drops spans that are due; drops all. */
+/* Drops spans that have been idle for long enough; drops all. */
 void ledger_retire_spans(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns);
 void ledger_free_spans(struct ledger *ledger, struct ledger_job *job);
 

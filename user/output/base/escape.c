@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Escapes what a terminal must not receive, and shortens what has no room. */
+/* Escapes characters that a terminal must not receive, and shortens text that does not fit. */
 #include "output/base/escape.h"
 
 #include <string.h>

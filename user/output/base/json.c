@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Strings as JSON escapes them, and what stands between values. */
+/* Writes JSON: values, the commas and space between them, and escaped strings. */
 #include "output/base/json.h"
 
 #include <math.h>

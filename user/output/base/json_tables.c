@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OBJECTS_MAX 8 /* within each other: names of layers and operations come from the trace */
+#define OBJECTS_MAX 8 /* nested; names of layers and operations come from the trace */
 
 /* --- objects --- */
 
@@ -27,8 +27,8 @@ static bool is_member(const struct listing *listing, const char *name, size_t le
 	return false;
 }
 
-/* Lists the columns whose names begin with the object that is `object` bytes of `of`, in `depth`
- * others. The rest of a name stays whole where a member has the name of an object. */
+/* Lists the columns of one object: their names begin with the first `object` bytes of `of`. It is
+ * in `depth` others. The rest of a name stays whole where a member has the name of an object. */
 static void list_object(struct listing *listing, const char *of, size_t object, unsigned int depth)
 {
 	for (size_t i = 0; i < listing->table->column_count; i++) {
@@ -46,7 +46,7 @@ static void list_object(struct listing *listing, const char *of, size_t object, 
 	}
 }
 
-/* Returns how many bytes of both names are the same objects. */
+/* Returns how many bytes both names begin with that name the same objects. */
 static size_t shared_by(const struct json_member *a, const struct json_member *b)
 {
 	size_t shared = 0;

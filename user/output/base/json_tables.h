@@ -28,14 +28,14 @@ struct json_member {
 	size_t shared; /* of these, how many begin the previous member's objects, too */
 };
 
-/* Lists the columns, members of one object together, and at the end one that is in no object.
- * Returns how many without that; the caller frees *members. Out of memory is an error of the
+/* Lists the columns, members of one object together, and a last entry that is in no object.
+ * Returns the number of columns; the caller frees *members. Out of memory is an error of the
  * sink. */
 size_t json_members(const struct table *table, struct json_member **members, struct sink *out);
 /* Begins the member's objects that the one before is not in; `begun` may add to each. */
 void json_enter(struct json *json, const struct json_member *member, void (*begun)(struct json *));
-/* Ends the objects that member i - 1 is in and member i is not, each with so many calls of
- * json_end. */
+/* Ends the objects that member i - 1 is in and member i is not, with `ends` calls of json_end for
+ * each. */
 void json_leave(struct json *json, const struct json_member *members, size_t i, unsigned int ends);
 
 #endif

@@ -416,7 +416,7 @@ const PICTURES = {
 	'ranks uneven': unevenPicture,
 };
 
-/* Those of kinds of I/O: "parts read". */
+/* Pictures that take kinds of I/O: "parts read". */
 const PICTURES_OF = {
 	took, /* without kinds, of requests of the evidence's "op" */
 	'parts': partsOf,

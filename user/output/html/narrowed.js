@@ -105,7 +105,7 @@ function isActive(series) {
 	return ['count', 'time', 'fetched', 'marked', 'merged'].some((name) => inRange(series, name) > 0);
 }
 
-/* Units of what device_heat measures. */
+/* Units of the measures of device_heat. */
 const UNITS = { latency_ns: 'ns', size_bytes: 'bytes' };
 
 function shownColumns(table) {

@@ -144,7 +144,7 @@ static struct word *recent_word(struct perfetto *perfetto, uint64_t what, uint64
 	return &perfetto->recent[(id ^ id >> 4 ^ what) % WORDS_RECENT];
 }
 
-/* Returns the number of a text that is known already; 0 if it has to be added. */
+/* Returns the number of a text that was used recently; 0: call add_word. */
 static inline uint64_t find_word(struct perfetto *perfetto, uint64_t what, uint64_t id)
 {
 	const struct word *recent = recent_word(perfetto, what, id);
@@ -152,8 +152,8 @@ static inline uint64_t find_word(struct perfetto *perfetto, uint64_t what, uint6
 	return recent->id == id && recent->what == what ? recent->iid : 0;
 }
 
-/* The same for a text that was not found lately. `what` is a field of InternedData, and what its
- * ids stand for. */
+/* Returns the number of a text that find_word did not find. `what` is a field of InternedData, and
+ * the kind of the ids. */
 static uint64_t add_word(struct timeline *timeline, uint64_t what, uint64_t id,
 			 struct trace_string text)
 {
@@ -247,7 +247,7 @@ static void put_text_arg(struct perfetto *perfetto, enum timeline_arg_id id,
 	put_bytes(&perfetto->body, ANNOTATION, inner->buffer, inner->used);
 }
 
-/* Leaves out what other arguments say, so that packets stay small. */
+/* Returns whether other arguments say the same: omitting it keeps packets small. */
 static bool is_redundant(const struct timeline_item *item, const struct timeline_arg *arg)
 {
 	const struct timeline_arg *bytes;

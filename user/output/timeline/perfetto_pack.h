@@ -43,10 +43,10 @@ struct perfetto_pack;
 
 /* Returns 0 or -ENOMEM. Only the caller's thread writes to the sink. */
 int perfetto_pack_open(struct perfetto_pack **pack, struct sink *out);
-/* Sets *raw to where packets go, until the next call; passes on what was written if that is enough
- * for a chunk. Returns 0, -ENOMEM, or the sink's error. */
+/* Sets *raw to the sink for packets, until the next call. Passes on the packets written before if
+ * they fill a chunk. Returns 0, -ENOMEM, or the sink's error. */
 int perfetto_pack_next(struct perfetto_pack *pack, struct sink **raw);
-/* Writes out what remains. Returns 0 or an error as above. */
+/* Writes the remaining packets. Returns 0 or an error as above. */
 int perfetto_pack_finish(struct perfetto_pack *pack);
 void perfetto_pack_close(struct perfetto_pack *pack); /* accepts NULL */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Makes a timeline: finds the window, walks the traces, and decides what an event becomes. */
+/* Makes a timeline: finds the window, walks the traces, and decides how events are drawn. */
 #include "output/timeline/timeline_model.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #define DEVICES_MAX 4096 /* requests to further devices are left out */
 
-/* --- what a row becomes --- */
+/* --- how rows are drawn --- */
 
 enum shape { SHAPE_NONE, SHAPE_SLICE, SHAPE_INSTANT, SHAPE_REQUEST };
 

@@ -3,10 +3,10 @@
  * The model of a timeline, which all timeline formats share. One pass over the events of a job
  * decides what is on which track; an encoder only writes it.
  *
- *   tracks    processes; their threads; devices; lanes below these for what would overlap
+ *   tracks    processes; their threads; devices; lanes below these for overlapping slices
  *   slices    calls, faults, VFS operations and throttling on their thread, with spans around them;
  *             io_uring and libaio operations on lanes of their process; block requests on lanes of
- *             their device. What would cross another slice of its thread is on a lane below it.
+ *             their device. A slice that would cross another of its thread is on a lane below.
  *   instants  marked instants, forks, execs, exits, page-cache fill of no operation, and bios where
  *             a thread queued them
  *   counters  bytes per second by process, each operation's spread evenly over its time

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Names and arguments of what is on a timeline, by kind of row. */
+/* Names and arguments of slices and instants, by kind of row. */
 #include "output/timeline/timeline_model.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the files of the timeline model share. Private to timeline*.c. */
+/* State and functions of the timeline model. Private to timeline*.c. */
 #ifndef FAULTLINE_TIMELINE_MODEL_H
 #define FAULTLINE_TIMELINE_MODEL_H
 
@@ -43,7 +43,7 @@ struct model {
 	struct timeline timeline;
 	const struct timeline_encoder *encoder;
 	const struct export_options *options;
-	struct filter rest; /* what the walk has to apply of the filter */
+	struct filter rest; /* the part of the filter that the walk applies */
 	struct row_resolver *resolver;
 	struct device_names devices;
 	struct sink made; /* for names */
