@@ -25,7 +25,7 @@ def printed(*arguments):
 
 
 def differences(pinned, found, path):
-    """Yields where `found` is not as pinned."""
+    """Yields the places where `found` differs from the pinned values."""
     if isinstance(pinned, dict) and isinstance(found, list):
         found = {"rows": len(found), **{str(i): row for i, row in enumerate(found)}}
     if isinstance(pinned, dict) and isinstance(found, dict):

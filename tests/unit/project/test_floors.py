@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The code is layered: no file includes one of a higher layer, and no files need each other."""
+"""The code is layered: no file includes one of a higher layer, and files form no cycles."""
 import pathlib
 import re
 import unittest
@@ -87,7 +87,7 @@ def needs(room):
 
 
 def entangled(graph):
-    """The nodes on cycles: what is left when those that need nothing, or nothing needs, go."""
+    """The nodes left after repeatedly removing those that need nothing, or that nothing needs."""
     graph = {node: set(targets) for node, targets in graph.items()}
     while True:
         needed = set().union(*graph.values()) if graph else set()

@@ -5,8 +5,8 @@
 
 #include "findings_made.h"
 
-/* A trace that has a finding or, if `sound`, differs in what the finding is about and does not have
- * it. Defines the function that makes it, and adds it to the cases. */
+/* A trace that has a finding, or, if `sound`, a similar one that does not. Defines the function
+ * that makes it, and adds it to the cases. */
 struct finding_case {
 	const char *id;
 	void (*make)(struct made_trace *made, bool sound);

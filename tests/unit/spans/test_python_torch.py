@@ -216,7 +216,7 @@ SNIPPETS = {
         assert len(loader) == 2 and [int(i) for i in loader] == [1, 2]
     """,
 }
-# Each is followed by an instant of its name, once what it left has been collected.
+# Each is followed by an instant of its name, after its garbage has been collected.
 RUN = """
     import gc, json, sys
     import faultline, torch

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# The types of the Python package, which is py.typed, by mypy --strict.
+# Checks the types of the Python package, which is py.typed, with mypy --strict.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../../../user/python" || exit 1
 

@@ -150,7 +150,7 @@ TEST(test_cut_at_every_byte)
 	of_few_kinds(2, check_cuts);
 }
 
-/* Whichever byte is wrong: an error, or rows as they were written. All flips of a byte in the first
+/* Any wrong byte gives an error, or rows as they were written. All flips of a byte in the first
  * sample; then, as most of a trace does not depend on its kinds, one for each, in turn.
  */
 static void check_any_flip(struct sample_bytes *sample)

@@ -91,7 +91,7 @@ struct file_group_rule {
 	uint64_t (*cost_bytes)(const struct file_group *file_group);
 	bool reopens;  /* it costs the time in reopens.h if that is more */
 	bool common;   /* the example has the most common ending */
-	bool programs; /* also groups for which file_group_is_program is true */
+	bool programs; /* also files for which file_group_is_program is true */
 };
 
 struct finding_rule {

@@ -64,7 +64,7 @@ enum table_kind {
 			    * not overlap; unknown if operations were aggregated */
 	KIND_COVERED,	   /* the same for spans, requests, processes, which are never aggregated;
 			    * and counts that overlapping runs may share */
-	KIND_UNOVERLAPPED, /* time of one thing outside another, of which other runs have parts:
+	KIND_UNOVERLAPPED, /* time of one thing outside another, which may be in another run:
 			    * known only if the runs do not overlap */
 	KIND_REMAINDER,	   /* the same, but lost events make it too large */
 	KIND_RATIO,	   /* follows from a KIND_UNION: its share, bytes per second of it */

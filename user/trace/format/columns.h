@@ -11,7 +11,8 @@
  *	COLUMN(ID, number, name, type, unit, source, meaning)
  *	HIDDEN(C type, field), a field of the record that is no column by itself
  *
- * A list is in the order of the record's fields; what is in a trace goes by the numbers. Types:
+ * A list is in the order of the record's fields; the columns of a trace are in that of the numbers.
+ * Types:
  * TIME is ns on the trace's clock, stored as differences that start at t0; UINT, INT; STRING is the
  * id of a string, 0 for none. The source is a field of the record, with its C type:
  *
