@@ -76,10 +76,10 @@ void flight_names_use(struct flight_names *names, const uint64_t *ids, size_t co
 			continue;
 		last = ids[i];
 		name = flight_table_find(&names->files, last, 0);
-		if (name)
-			name->used = segment;
-		else
+		if (!name)
 			names->unnamed++;
+		else if (name->used < segment)
+			name->used = segment;
 	}
 	pthread_mutex_unlock(&names->lock);
 }

@@ -38,7 +38,7 @@ int flight_names_add(struct flight_names *names, const struct event_file *file);
 /* Whether names use enough memory for a sweep to be due. */
 bool flight_names_crowded(const struct flight_names *names);
 
-/* A segment refers to these files. */
+/* A segment refers to these files; later ones may already do so. */
 void flight_names_use(struct flight_names *names, const uint64_t *ids, size_t count,
 		      uint64_t segment);
 /* The kernel side has the file: events may follow. Holds until the next sweep. */

@@ -76,12 +76,14 @@ static int copy_state(struct flight *flight, struct flight_snapshot *snapshot)
 {
 	struct flight_names *names = &flight->ring.names;
 	const struct flight_past *past = &flight->ring.past;
-	uint64_t oldest = snapshot->count ? snapshot->segments[0]->number : UINT64_MAX;
+	/* Segments are numbered from 1, and one is left at least once there was one. */
+	uint64_t oldest = snapshot->count ? snapshot->segments[0]->number : 1;
 
 	for (size_t i = 0; i < snapshot->in_flight.count; i++) {
 		const uint64_t file = snapshot->in_flight.rows[i].file;
 
-		flight_names_use(names, &file, 1, oldest);
+		if (snapshot->in_flight.rows[i].flags & IN_FLIGHT_KEPT)
+			flight_names_use(names, &file, 1, oldest);
 	}
 	flight_names_emit(names, oldest, &snapshot->names);
 	flight_past_emit(past, snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
