@@ -306,8 +306,9 @@ void flight_look(struct flight *flight, uint64_t now_ns)
 	if (crowded)
 		sweep_names(flight);
 	pthread_mutex_lock(&flight->lock);
-	flight->cut_after = awaited ? 0 : flight->cut_after;
 	flight->drains++;
+	if (flight->cut_after <= flight->drains) /* not one that was set since */
+		flight->cut_after = 0;
 	pthread_cond_broadcast(&flight->changed);
 	pthread_mutex_unlock(&flight->lock);
 }

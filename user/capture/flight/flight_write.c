@@ -20,8 +20,8 @@
 #define LOOK_AGAIN_NS 5000000ull
 
 /* Caller holds the lock. Waits until a drain has begun and ended: everything sent before is then in
- * a closed segment. */
-static void await_cut(struct flight *flight)
+ * a closed segment. Returns -ETIMEDOUT if that takes too long. */
+static int await_cut(struct flight *flight)
 {
 	uint64_t until = flight->drains + 2, end_ns = host_now_ns() + DRAINS_WAIT_NS;
 
@@ -32,6 +32,7 @@ static void await_cut(struct flight *flight)
 		session_wake(flight->session);
 		pthread_cond_clockwait(&flight->changed, &flight->lock, CLOCK_MONOTONIC, &most);
 	}
+	return flight->drains < until ? -ETIMEDOUT : 0;
 }
 
 struct past_order {
@@ -102,7 +103,7 @@ static int copy_state(struct flight *flight, struct flight_snapshot *snapshot)
 
 static int take_snapshot(struct flight *flight, struct flight_snapshot *snapshot)
 {
-	int err;
+	int err, late;
 
 	memset(snapshot, 0, sizeof(*snapshot));
 	snapshot->to_ns = host_now_ns();
@@ -115,11 +116,14 @@ static int take_snapshot(struct flight *flight, struct flight_snapshot *snapshot
 		snapshot->start_ns = flight->start_ns;
 	snapshot->lanes = session_lane_count(flight->session);
 	pthread_mutex_lock(&flight->lock);
-	await_cut(flight);
+	late = await_cut(flight);
 	err = take_segments(flight, snapshot);
 	if (!err)
 		err = copy_state(flight, snapshot);
 	pthread_mutex_unlock(&flight->lock);
+	if (late)
+		log_warning("flight recorder: the latest events were not read within 2 s; the "
+			    "trace lacks them");
 	return err;
 }
 
