@@ -28,9 +28,8 @@ struct dump {
 	struct trace_writer *writer;
 	struct trace_operation operations[OP_TABLE_SIZE];
 	struct op_sums sums;
-	struct op_sums left_out;       /* of rows outside the period */
-	struct flight_past past;       /* device counters */
-	struct trace_reader **readers; /* of the segments' traces; NULL for those without one */
+	struct op_sums left_out; /* of rows outside of the period */
+	struct flight_past past; /* device counters */
 	uint64_t before;
 	uint64_t lost[FLIGHT_LOSSES];
 	struct trace_kind_total kinds[RECORD_KIND_COUNT + LAYER_COUNT];
@@ -85,7 +84,7 @@ static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 	return n;
 }
 
-/* Fills in what the kernel side could not see. Children count as unfollowed from then on. */
+/* Fills in the kernel side's notes. They include all children that were ever left unfollowed. */
 static size_t fill_notes(struct dump *dump)
 {
 	uint64_t *counts = &dump->lost[FLIGHT_LOSS_NOTE];
@@ -212,16 +211,17 @@ static int take_block(struct dump *dump, const struct flight_segment *segment,
 	return err;
 }
 
-static int take_frames(struct dump *dump, const struct flight_segment *segment,
-		       struct trace_reader *reader)
+static int take_frames(struct dump *dump, const struct flight_segment *segment)
 {
 	const uint64_t *taken = (const uint64_t *)segment->sums.totals;
 	uint64_t *sums = (uint64_t *)dump->sums.totals;
-	int err = 0;
+	struct trace_reader *reader;
+	struct trace_error error;
+	int err = trace_reader_open_memory(&reader, segment->trace, segment->bytes, &error);
 
-	for (size_t i = 0; i < trace_reader_block_count(reader) && !err; i++)
+	for (size_t i = 0; !err && i < trace_reader_block_count(reader); i++)
 		err = take_block(dump, segment, reader, i);
-	trace_reader_release(reader);
+	trace_reader_close(reader);
 	for (size_t i = 0; i < sizeof(dump->sums.totals) / 8; i++)
 		sums[i] += taken[i];
 	return err;
@@ -236,23 +236,24 @@ static void subtract_left_out(struct dump *dump)
 		sums[i] -= left_out[i];
 }
 
-/* Opens a segment's trace and counts its rows that ended before the period. */
-static int open_frames(struct dump *dump, const struct flight_segment *segment,
-		       struct trace_reader **reader)
+/* Counts a segment's rows that ended before the period. */
+static int count_before(struct dump *dump, const struct flight_segment *segment)
 {
 	uint64_t from_ns = dump->snapshot->from_ns;
+	struct trace_reader *reader;
 	struct trace_error error;
-	int err = trace_reader_open_memory(reader, segment->trace, segment->bytes, &error);
+	int err = trace_reader_open_memory(&reader, segment->trace, segment->bytes, &error);
 
-	for (size_t i = 0; !err && i < trace_reader_block_count(*reader); i++) {
-		const struct trace_block_info *info = trace_reader_block_info(*reader, i);
+	for (size_t i = 0; !err && i < trace_reader_block_count(reader); i++) {
+		const struct trace_block_info *info = trace_reader_block_info(reader, i);
 
 		if (info->start >= from_ns)
 			continue;
-		err = read_block(*reader, i);
+		err = read_block(reader, i);
 		for (size_t row = 0; !err && row < info->rows; row++)
-			dump->before += row_end(*reader, info->kind, row) < from_ns;
+			dump->before += row_end(reader, info->kind, row) < from_ns;
 	}
+	trace_reader_close(reader);
 	return err;
 }
 
@@ -340,8 +341,8 @@ static int take_all(struct dump *dump)
 
 		for (int kind = 0; kind < FLIGHT_LOSSES; kind++)
 			dump->lost[kind] += segment->lost[kind];
-		if (dump->readers[i])
-			err = take_frames(dump, segment, dump->readers[i]);
+		if (segment->trace)
+			err = take_frames(dump, segment);
 	}
 	subtract_left_out(dump);
 	take_in_flight(dump);
@@ -373,17 +374,18 @@ static int end_trace(struct dump *dump, struct trace_header *header, struct flig
 	return err;
 }
 
-static int open_all(struct dump *dump)
+/* The header, which is written first, has this count. Segments are opened one at a time, here and
+ * later: an open one has all its strings in memory. */
+static int count_all_before(struct dump *dump)
 {
 	const struct flight_snapshot *snapshot = dump->snapshot;
 	int err = 0;
 
 	dump->before = snapshot->before;
-	dump->readers = calloc(snapshot->count + 1, sizeof(struct trace_reader *));
-	for (size_t i = 0; dump->readers && i < snapshot->count && !err; i++)
+	for (size_t i = 0; snapshot->from_ns && i < snapshot->count && !err; i++)
 		if (snapshot->segments[i]->trace)
-			err = open_frames(dump, snapshot->segments[i], &dump->readers[i]);
-	return dump->readers ? err : -ENOMEM;
+			err = count_before(dump, snapshot->segments[i]);
+	return err;
 }
 
 static int write_trace(struct dump *dump, const struct trace_header *header, const char *reason,
@@ -392,7 +394,7 @@ static int write_trace(struct dump *dump, const struct trace_header *header, con
 	struct trace_writer_options options = { .lanes = WRITER_LANES };
 	const struct flight_snapshot *snapshot = dump->snapshot;
 	struct trace_header own = *header;
-	int err = open_all(dump);
+	int err = count_all_before(dump);
 
 	own.flight.reason = reason;
 	own.flight.complete_from_ns = snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns;
@@ -420,9 +422,6 @@ int flight_dump(const struct flight_snapshot *snapshot, const struct trace_heade
 	dump->snapshot = snapshot;
 	dump->sums.page_bytes = sysconf(_SC_PAGESIZE);
 	err = write_trace(dump, header, reason, fd, written);
-	for (size_t i = 0; dump->readers && i < snapshot->count; i++)
-		trace_reader_close(dump->readers[i]);
-	free(dump->readers);
 	decoder_close(dump->decoder);
 	trace_writer_close(dump->writer);
 	flight_past_free(&dump->past);
