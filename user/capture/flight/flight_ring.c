@@ -56,7 +56,16 @@ static int open_trace(struct flight_segment *segment, const struct trace_header 
 	return err;
 }
 
-/* Opens the trace of the current segment. The threads that it takes inherit the privileges of the
+/* Once: a lack of memory may last. */
+static void report_failure(struct flight_ring *ring, int err)
+{
+	if (!ring->failed)
+		log_error("flight recorder: no memory for events: %s; they count as lost",
+			  strerror(-err));
+	ring->failed = true;
+}
+
+/* Opens the trace of the current segment. The threads that it starts inherit the privileges of the
  * draining thread. */
 static void try_to_open(struct flight_ring *ring)
 {
@@ -69,10 +78,8 @@ static void try_to_open(struct flight_ring *ring)
 		err = open_trace(segment, &ring->header);
 	if (!err)
 		decoder_write_to(ring->decoder, segment->writer);
-	else if (!ring->failed)
-		log_error("flight recorder: no memory for events: %s; they count as lost",
-			  strerror(-err));
-	ring->failed |= err != 0;
+	else
+		report_failure(ring, err);
 }
 
 /* Returns the segment that is being filled; NULL if out of memory. */
@@ -104,15 +111,17 @@ static int finish(struct flight_segment *segment, size_t operation_count)
 		.operation_count = operation_count,
 	};
 	int err = trace_writer_finish(segment->writer, &totals);
+	size_t bytes;
 	void *map;
 
 	if (err)
 		return err;
-	segment->bytes = trace_writer_bytes(segment->writer);
-	map = mmap(NULL, segment->bytes, PROT_READ, MAP_SHARED, segment->fd, 0);
+	bytes = trace_writer_bytes(segment->writer);
+	map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, segment->fd, 0);
 	if (map == MAP_FAILED)
 		return -errno;
 	segment->trace = map;
+	segment->bytes = bytes;
 	return 0;
 }
 
@@ -145,15 +154,14 @@ static void count_rows(struct flight_segment *segment)
 	}
 }
 
-static void close_segment(struct flight_segment *segment, size_t operation_count)
+static void close_segment(struct flight_ring *ring, struct flight_segment *segment)
 {
 	int err;
 
 	if (segment->writer) {
-		err = finish(segment, operation_count);
+		err = finish(segment, ring->header.operation_count);
 		if (err)
-			log_warning("flight recorder: no memory for events: %s; some are lost",
-				    strerror(-err));
+			report_failure(ring, err);
 		if (trace_writer_end_ns(segment->writer) > segment->end_ns)
 			segment->end_ns = trace_writer_end_ns(segment->writer);
 		count_rows(segment);
@@ -276,12 +284,12 @@ struct flight_segment *flight_ring_cut(struct flight_ring *ring)
 	struct flight_segment *segment = ring->current;
 
 	if (segment)
-		close_segment(segment, ring->header.operation_count);
+		close_segment(ring, segment);
 	ring->current = NULL;
 	return segment;
 }
 
-/* Records that changed a state update the past. */
+/* Evicted records that change a state update the past. */
 static void evict(struct flight_ring *ring)
 {
 	struct flight_segment *segment = ring->first;

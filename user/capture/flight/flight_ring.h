@@ -57,7 +57,7 @@ struct flight_ring {
 	struct trace_header header; /* of the segments */
 	unsigned int page_bytes, lanes;
 	uint64_t retry_ns; /* when to try again to open a segment's trace */
-	bool failed;	   /* one could not be opened, and this was logged */
+	bool failed;	   /* one could not be opened or ended, and this was logged */
 };
 
 /* `bytes` limits the memory for events. The caller owns what the header points to. The other
@@ -78,7 +78,7 @@ void flight_ring_lose(struct flight_ring *ring, unsigned int kind, uint64_t coun
 
 /* Call after each drain. Returns whether the current segment is as large as it should become. */
 bool flight_ring_look(struct flight_ring *ring, uint64_t now_ns);
-/* Closes the current segment and returns it; NULL if there is none. It is not in the ring yet. */
+/* Closes the current segment, if there is one, and returns it; it is not in `first` yet. */
 struct flight_segment *flight_ring_cut(struct flight_ring *ring);
 /* Adds a closed segment and evicts the oldest beyond the limit. The caller holds the lock for
  * `first`, `past` and the counts, if there is one. */
