@@ -14,11 +14,11 @@
 
 static const struct option_row rows[] = {
 	{ 0, "flight", "SIZE", OPTION_BYTES, FIELD(bytes),
-	  "Keep the most recent events in SIZE of memory, such as 256M, and write them as a trace "
-	  "on SIGUSR2 or on a trigger below." },
+	  "Keep the most recent events in SIZE of memory, such as 256M (at least 1M), and write "
+	  "them as a trace on SIGUSR2 or on a trigger below." },
 	{ 0, "flight-slower", "TIME", OPTION_TIME, FIELD(slower_ns),
-	  "With --flight: trigger when a call or page fault takes at least TIME, such as 500ms, "
-	  "even before it returns." },
+	  "With --flight: trigger when a call, asynchronous operation or page fault takes at least "
+	  "TIME, such as 500ms, even before it ends." },
 	{ 0, "flight-when", "WHAT=LIMIT:TIME", OPTION_TEXTS, FIELD(when),
 	  "With --flight: trigger when a process, a cgroup, or all together exceed a limit for "
 	  "TIME: major-faults=1000:5s (per second), stall=80%:10s (of the time, summed over "
