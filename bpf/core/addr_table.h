@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables of kernel objects by address, or by any other number that tells them apart. The number
- * selects a slot in an array, at a tenth of the cost of a hash lookup. An object whose slot is
- * taken replaces the other one, or goes into a hash, which is not searched while it is empty.
+ * Tables of kernel objects by address, or by another number that identifies them. The number
+ * selects a slot in an array, at a tenth of the cost of a hash lookup. If the slot is taken, a new
+ * object replaces the old one, or goes into a hash, which is not searched while it is empty.
  */
 #ifndef FAULTLINE_BPF_ADDR_TABLE_H
 #define FAULTLINE_BPF_ADDR_TABLE_H
@@ -27,11 +27,12 @@
 	}
 
 /*
- * Defines a hash for the others, and HASH_count, the number of its entries. Keys and values must be
- * on the stack or in a map: up to 6.1, maps accept no memory that was passed as an argument.
+ * Defines a hash for objects without a slot, and HASH_count, the number of its entries. Keys and
+ * values must be on the stack or in a map: up to 6.1, maps accept no memory that was passed as an
+ * argument.
  *
- * HASH_put() returns 0, 1 if it replaced an entry, or -1 without room; HASH_remove() whether there
- * was one.
+ * HASH_put() returns 0, 1 if it replaced an entry, or -1 without room; HASH_remove() returns
+ * whether there was one.
  */
 #define ADDR_OVERFLOW(hash, key_type, value_type, entries)                                         \
 	struct {                                                                                   \

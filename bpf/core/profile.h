@@ -361,7 +361,7 @@ static __always_inline void profile_report_slow(const struct profile_done *done)
 	struct flight_slow *slow = &flight_slow;
 
 	if (done->waits || done->key.flags & TRACE_PROFILE_UNTIMED ||
-	    __sync_val_compare_and_swap(&slow->state, FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING) !=
+	    __sync_val_compare_and_swap(&slow->state, FLIGHT_SLOW_NONE, FLIGHT_SLOW_FILLING) !=
 		    FLIGHT_SLOW_NONE)
 		return;
 	slow->start_ns = done->start_ns;
@@ -373,7 +373,7 @@ static __always_inline void profile_report_slow(const struct profile_done *done)
 	if ((__u32)task->tgid == done->key.pid)
 		bpf_probe_read_kernel(slow->comm, sizeof(slow->comm),
 				      KFIELD(task_struct, leader, comm));
-	__sync_val_compare_and_swap(&slow->state, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD);
+	__sync_val_compare_and_swap(&slow->state, FLIGHT_SLOW_FILLING, FLIGHT_SLOW_READY);
 }
 
 /* The key's start time, if the task belongs to the key's process. */

@@ -66,7 +66,7 @@ struct lane_control {
 #define FLIGHT_CHOSEN_MAX 65536 /* processes whose events a flight recorder keeps, unless all */
 
 /* The first slow operation since the reader last looked. */
-enum flight_slow_state { FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD };
+enum flight_slow_state { FLIGHT_SLOW_NONE, FLIGHT_SLOW_FILLING, FLIGHT_SLOW_READY };
 
 struct flight_slow {
 	__u64 state; /* enum flight_slow_state; reset by the reader */

@@ -2,8 +2,8 @@
 /*
  * Takes records and requests; flight_write.c writes the traces.
  *
- * Records go into a ring of segments, and names of files into a table of their own. Records that
- * leave the ring update the past.
+ * Records go into a ring of segments, and names of files into a table of their own. Evicted records
+ * update the past.
  */
 #include "capture/flight/flight_state.h"
 

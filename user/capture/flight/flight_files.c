@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Numbers the files; never replaces one. Trusts neither the names nor the contents of others. */
+/* Numbers the files; never replaces one. Does not trust the names or contents of existing files. */
 #include "capture/flight/flight_files.h"
 
 #include <dirent.h>

@@ -240,7 +240,7 @@ bool session_take_slow(struct session *session, struct flight_slow *slow)
 {
 	struct flight_slow *reported = &session->skeleton->bss->flight_slow;
 
-	if (__atomic_load_n(&reported->state, __ATOMIC_ACQUIRE) != FLIGHT_SLOW_TOLD)
+	if (__atomic_load_n(&reported->state, __ATOMIC_ACQUIRE) != FLIGHT_SLOW_READY)
 		return false;
 	*slow = *reported;
 	__atomic_store_n(&reported->state, FLIGHT_SLOW_NONE, __ATOMIC_RELEASE);
