@@ -72,7 +72,7 @@ void flight_status(struct flight *flight, struct flight_status *status)
 {
 	pthread_mutex_lock(&flight->lock);
 	*status = flight->status;
-	status->names = flight->ring.names.files.count;
+	status->names = flight_names_count(&flight->ring.names);
 	pthread_mutex_unlock(&flight->lock);
 }
 
@@ -307,6 +307,7 @@ void flight_look(struct flight *flight, uint64_t now_ns)
 		sweep_names(flight);
 	pthread_mutex_lock(&flight->lock);
 	flight->drains++;
+	flight->unfollowed = flight->reported_lost[FLIGHT_LOSS_NOTE + NOTE_UNFOLLOWED];
 	if (flight->cut_after <= flight->drains) /* not one that was set since */
 		flight->cut_after = 0;
 	pthread_cond_broadcast(&flight->changed);

@@ -61,6 +61,26 @@ bool flight_names_crowded(const struct flight_names *names)
 	return names->bytes >= FLIGHT_NAMES_BYTES;
 }
 
+size_t flight_names_count(struct flight_names *names)
+{
+	size_t count;
+
+	pthread_mutex_lock(&names->lock);
+	count = names->files.count;
+	pthread_mutex_unlock(&names->lock);
+	return count;
+}
+
+uint64_t flight_names_missing(struct flight_names *names)
+{
+	uint64_t missing;
+
+	pthread_mutex_lock(&names->lock);
+	missing = names->dropped ? names->unnamed : 0;
+	pthread_mutex_unlock(&names->lock);
+	return missing;
+}
+
 /* --- use --- */
 
 void flight_names_use(struct flight_names *names, const uint64_t *ids, size_t count,

@@ -30,15 +30,16 @@ struct flight {
 	pthread_t thread;
 	bool started;
 
-	/* State of the draining thread. `lock` protects what the writer thread also uses: closed
-	 * segments, the past, and the counts of drains. */
+	/* State of the draining thread. `lock` protects the fields that the writer thread also
+	 * uses: closed segments, the past, and `drains` to `cut_after`. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct flight_ring ring;
 	struct flight_past present; /* processes */
 	uint64_t drains;
-	uint64_t cut_after; /* a trace waits for the segment to be closed after that drain; 0:
-			     * none */
+	uint64_t unfollowed; /* children that could not be followed */
+	uint64_t cut_after;  /* a trace waits for the segment to be closed after that drain; 0:
+			      * none */
 	struct flight_triggers *triggers;
 	uint64_t reported_lost[FLIGHT_LOSSES], looked_ns;
 	uint64_t reported_slow_ns; /* slow operations begun by then have been reported */

@@ -79,6 +79,7 @@ static int copy_state(struct flight *flight, struct flight_snapshot *snapshot)
 	const struct flight_past *past = &flight->ring.past;
 	/* Segments are numbered from 1, and one is left at least once there was one. */
 	uint64_t oldest = snapshot->count ? snapshot->segments[0]->number : 1;
+	uint64_t missing;
 
 	for (size_t i = 0; i < snapshot->in_flight.count; i++) {
 		const uint64_t file = snapshot->in_flight.rows[i].file;
@@ -89,15 +90,16 @@ static int copy_state(struct flight *flight, struct flight_snapshot *snapshot)
 	flight_names_emit(names, oldest, &snapshot->names);
 	flight_past_emit(past, snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
 			 flight_records_add, &snapshot->past);
-	if (names->unnamed && names->dropped)
+	missing = flight_names_missing(names);
+	if (missing)
 		log_warning(
 			"flight recorder: %llu file references have no name: out of room for names",
-			(unsigned long long)names->unnamed);
+			(unsigned long long)missing);
 	if (past->refused)
 		log_warning("flight recorder: %llu earlier processes, spans or devices did not fit "
 			    "in memory and may be missing",
 			    (unsigned long long)past->refused);
-	snapshot->unfollowed = flight->reported_lost[FLIGHT_LOSS_NOTE + NOTE_UNFOLLOWED];
+	snapshot->unfollowed = flight->unfollowed;
 	return snapshot->names.incomplete || snapshot->past.incomplete ? -ENOMEM : 0;
 }
 
