@@ -20,7 +20,7 @@ struct flight_snapshot {
 	uint64_t from_ns, to_ns; /* everything that ended between them is included; from_ns 0:
 				  * since start_ns */
 	uint64_t start_ns;	 /* start of the recording */
-	uint64_t before;	 /* events overwritten, or older than from_ns */
+	uint64_t before;	 /* events evicted, or older than from_ns */
 	uint64_t unfollowed;	 /* children that could not be followed */
 	unsigned int lanes;
 };
