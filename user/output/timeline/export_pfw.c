@@ -56,6 +56,7 @@ static const struct {
 static struct trace_string call_name(const struct timeline_item *item)
 {
 	const char *name = item->name.text.bytes;
+	bool paths = item->kind == TRACE_SYSCALL_PATH || item->kind == TRACE_ASYNC;
 
 	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
 		if (!strcmp(renamed[i].op, name)) {
@@ -63,8 +64,7 @@ static struct trace_string call_name(const struct timeline_item *item)
 			break;
 		}
 	/* Current C libraries implement fstat with a call that names no path. */
-	if (!strcmp(name, "stat") &&
-	    (item->kind == TRACE_SYSCALL || !event_value(item->event, SYSCALL_PATH_PATH)))
+	if (!strcmp(name, "stat") && (!paths || !event_value(item->event, SYSCALL_PATH_PATH)))
 		name = "fstat";
 	return timeline_literal(name);
 }
