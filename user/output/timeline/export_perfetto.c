@@ -118,6 +118,7 @@ static void next_chunk(struct timeline *timeline)
 
 	if (timeline->out->used < PERFETTO_CHUNK_BYTES)
 		return;
+	timeline_fail(timeline, timeline->out->error);
 	timeline_fail(timeline, perfetto->body.error);
 	timeline_fail(timeline, perfetto->inner.error);
 	timeline_fail(timeline, perfetto->text.error);
