@@ -31,11 +31,16 @@ static int put_escaped(void *to, const void *bytes, size_t length)
 
 static void write_finding_pictures(struct sink *out)
 {
+	const char *between = "";
+
 	sink_text(out, ",\n\"finding_pictures\":{");
-	for (size_t i = 0; i < finding_rule_count; i++)
-		if (finding_rules[i]->pictures)
-			sink_format(out, "%s\"%s\":\"%s\"", i ? "," : "", finding_rules[i]->id,
-				    finding_rules[i]->pictures);
+	for (size_t i = 0; i < finding_rule_count; i++) {
+		if (!finding_rules[i]->pictures)
+			continue;
+		sink_format(out, "%s\"%s\":\"%s\"", between, finding_rules[i]->id,
+			    finding_rules[i]->pictures);
+		between = ",";
+	}
 	sink_char(out, '}');
 }
 
