@@ -114,7 +114,8 @@ BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Wal
 # Architectures other than this one are only compile-tested.
 BPF_ARCHES := x86 arm64
 
-$(BUILD)/bpf/%/faultline.bpf.o: bpf/faultline.bpf.c $(wildcard bpf/*/*.[ch] vmlinux/*.h) Makefile
+$(BUILD)/bpf/%/faultline.bpf.o: bpf/faultline.bpf.c \
+		$(wildcard bpf/*/*.[ch] vmlinux/*.h user/trace/format/*.h) Makefile
 	$(call say,BPF,$@)mkdir -p $(@D)
 	$(Q)$(CLANG) $(filter-out -D__TARGET_ARCH_%,$(BPF_CFLAGS)) -Werror -D__TARGET_ARCH_$* -c $< -o $@
 
@@ -162,13 +163,17 @@ $(MONITOR_PAGE): $(HTML)/make_page.py $(MONITOR)/page.html $(MONITOR_STYLES) $(M
 	$(call say,PAGE,$@)mkdir -p $(@D)
 	$(Q)$(PYTHON3) $< $@ monitor_page $(MONITOR)/page.html $(MONITOR_STYLES) $(MONITOR_PROGRAMS)
 
-$(FINDING_LIST): $(FINDINGS) Makefile
-	$(call say,LIST,$@)mkdir -p $(@D)
-	$(Q)awk '/^const struct finding_rule finding_/ { name = $$4 } /^\t\.order = / { print $$3 + 0, name }' \
+# Made every time, since a file may have been removed; written only if it changed. A rule without an
+# order comes first, and fails a test.
+$(FINDING_LIST): $(FINDINGS) Makefile FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)list=$$(awk '/^const struct finding_rule finding_/ { if (name) print 0, name; name = $$4 } \
+		/^\t\.order = / { print $$3 + 0, name; name = "" } END { if (name) print 0, name }' \
 		$(FINDINGS) | sort -n | awk 'BEGIN { print "#include \"analysis/finding/finding.h\"" } \
 		{ print "extern const struct finding_rule " $$2 ";"; rules = rules "\t&" $$2 ",\n" } \
 		END { print "const struct finding_rule *const finding_rules[] = {\n" rules "\tNULL\n};"; \
-		print "const size_t finding_rule_count = " NR ";" }' >$@
+		print "const size_t finding_rule_count = " NR ";" }'); \
+		[ "$$(cat $@ 2>/dev/null)" = "$$list" ] || printf '%s\n' "$$list" >$@
 
 $(CORE_MADE:.c=.o) $(MONITOR_PAGE:.c=.o): %.o: %.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c $< -o $@

@@ -62,7 +62,7 @@ static void test_registry(void **state)
 		assert_non_null(rule->id);
 		assert_ptr_equal(finding_rule_named(rule->id), rule);
 		assert_non_null(rule->find);
-		assert_true(!i || rule->order > finding_rules[i - 1]->order);
+		assert_true(rule->order > (i ? finding_rules[i - 1]->order : 0));
 		for (size_t j = 0; rule->reported_by[j]; j++) {
 			const struct finding_rule *other = finding_rule_named(rule->reported_by[j]);
 
