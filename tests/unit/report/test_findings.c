@@ -48,6 +48,8 @@ static void free_all(struct made_trace *made, struct report *report)
 
 /* --- the registry --- */
 
+#define ROOM(array) (sizeof(array) / sizeof((array)[0]))
+
 /* Texts only name existing evidence; every rule has the texts that --explain prints. */
 static void test_registry(void **state)
 {
@@ -63,6 +65,9 @@ static void test_registry(void **state)
 		assert_ptr_equal(finding_rule_named(rule->id), rule);
 		assert_non_null(rule->find);
 		assert_true(rule->order > (i ? finding_rules[i - 1]->order : 0));
+		/* Lists end with NULL, which a full one has no room for. */
+		assert_null(rule->reported_by[ROOM(rule->reported_by) - 1]);
+		assert_null(rule->thresholds[ROOM(rule->thresholds) - 1]);
 		for (size_t j = 0; rule->reported_by[j]; j++) {
 			const struct finding_rule *other = finding_rule_named(rule->reported_by[j]);
 
