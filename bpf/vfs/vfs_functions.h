@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_VFS_FUNCTIONS_H
 #define FAULTLINE_VFS_FUNCTIONS_H
 
-/* What is recorded, in the order of operation numbers: OPERATION(ID, name, family). */
+/* The recorded operations, ordered by number: OPERATION(ID, name, family). */
 #define VFS_OPERATIONS(OPERATION)                                                                  \
 	OPERATION(READ, "vfs_read", TRACE_READ)                                                    \
 	OPERATION(WRITE, "vfs_write", TRACE_WRITE)                                                 \

@@ -7,8 +7,8 @@
 #include <wchar.h>
 
 /* Ranges of valid characters that do more than display: controls, line separators, everything that
- * reorders text (CVE-2021-42574), tags, and what makes two names look alike. Joiners are allowed:
- * scripts need them. */
+ * reorders text (CVE-2021-42574), tags, and characters that make two names look alike. Joiners are
+ * allowed: scripts need them. */
 static const struct {
 	uint32_t first, last;
 } harmful[] = {

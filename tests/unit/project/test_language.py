@@ -51,7 +51,7 @@ PHRASES = (
     ("want of", r"\b(for|the) want of\b", "lack of"),
 )
 COMPILED = [(key, re.compile(pattern), advice) for key, pattern, advice in PHRASES]
-# What a changelog quotes, and keys and values of older versions.
+# Quotations in a changelog, and keys and values of older versions.
 QUOTED = re.compile(r"`[^`\n]*`")
 
 # Words that no name of a test, nor of its file, may contain.

@@ -75,7 +75,7 @@ enum finding_breadth {
 	FINDING_REST,	     /* names only the time that I/O takes */
 };
 
-/* Which files match a rule, and what it counts. */
+/* The files that match a rule, and the use of them that it counts. */
 struct file_group_rule {
 	enum use use;	    /* whose count, bytes and time are summed */
 	bool with_metadata; /* ... and the time of metadata calls */

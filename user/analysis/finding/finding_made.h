@@ -27,7 +27,7 @@ struct finding {
 /* Returns the verdict's severity or, if it leaves that to the cost, what follows from the cost. */
 enum finding_severity finding_severity_of(const struct findings *findings,
 					  const struct finding_verdict *verdict);
-/* Returns false if the cost is a time that nobody would notice. */
+/* Returns false if the cost is too short to notice. */
 bool finding_is_worth_it(const struct findings *findings, const struct finding_verdict *verdict);
 /* Returns the weight of a rule's finding in a run of that duration. The cost of a start counts
  * half, because it is paid once, that of the job's data throughout. `rule` may be NULL. */

@@ -16,7 +16,7 @@ static uint64_t weigh_operation(const struct results *results, uint32_t number)
 {
 	const struct operation *operation = &results->job->operations[number];
 
-	/* What stores made dirty is reported with the faults and calls that did so. */
+	/* Dirtied pages are reported with the faults and calls that dirtied them. */
 	if (operation->family == TRACE_STORES)
 		return 0;
 	/* Operations that take no time count, too. */

@@ -8,10 +8,10 @@
 #define FAULTLINE_STRETCH_H
 
 /*
- * Of operations: calls and faults, what they moved, what came into the cache. Of spans: how often
- * they began, their time. Of devices: requests, their bytes and time; marked ones read. Counts
- * belong to where each began; all else is spread evenly. Merged time is exact: the time in each
- * stretch in which at least one was in flight.
+ * For operations: calls and faults, bytes moved, bytes added to the page cache. For spans: how many
+ * began, and their time. For devices: requests, their bytes and time; marked ones read. Counts
+ * belong to the stretch where each began; all else is spread evenly. Merged time is exact: the time
+ * in each stretch in which at least one was in flight.
  */
 enum picture_member {
 	PICTURE_COUNT,

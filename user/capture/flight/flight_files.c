@@ -127,7 +127,7 @@ void flight_files_made(struct flight_files *files, const char *path, uint64_t by
 #define GLOB_BYTES (8 * NAME_MAX)
 #define DIGITS "+([0-9])"
 
-/* Adds characters that stand for themselves to an extended glob. */
+/* Adds literal characters to an extended glob. */
 static char *add_plain(char *glob, const char *end, const char *text, size_t length)
 {
 	for (; length-- && glob + 2 < end; text++) {

@@ -39,7 +39,7 @@ struct flight_files {
 
 /*
  * Finds traces that an earlier run left: their names match the pattern, and their headers have the
- * same host, command and targets. Other files are left alone. Deletes those beyond the limits. Call
+ * same host, command and targets. Ignores other files. Deletes traces beyond the limits. Call
  * before any file is created, as the owner of the files.
  */
 void flight_files_find(struct flight_files *files, const struct trace_header *like);

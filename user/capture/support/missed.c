@@ -25,7 +25,7 @@ static bool counted_before(const struct choice *choice, const struct probe_progr
 	       !strcmp(probe[-1].program, probe->program);
 }
 
-/* What all copies of a program missed is at most what the luckiest one missed. */
+/* Only hits that every copy of a program missed are lost: at most the smallest count of a copy. */
 uint64_t missed_by_layer(const struct bpf_object *object, const struct choice *choice,
 			 enum layer layer)
 {
