@@ -7,6 +7,7 @@
 #include "core/state.bpf.c"
 #include "task/task.bpf.c"
 #include "task/attach.bpf.c"
+#include "thread/thread.bpf.c"
 #include "syscall/syscall.bpf.c"
 #include "fault/fault.bpf.c"
 #include "pagecache/pagecache.bpf.c"

@@ -9,6 +9,12 @@
 #include "mm.h"
 #include "types.h"
 
+/* Bits of a task's state. */
+#define TASK_UNINTERRUPTIBLE 0x2u
+#define TASK_STOPPED 0x4u
+#define TASK_TRACED 0x8u
+#define TASK_FROZEN 0x8000u
+
 struct thread_info {
 	unsigned long flags;
 	__u32 status; /* x86 */
@@ -42,6 +48,7 @@ struct linux_binprm {
 /* An io_uring worker, or a thread that polls rings. */
 #define PF_IO_WORKER 0x10u
 #define PF_EXITING 0x4u
+#define PF_MEMALLOC 0x800u /* frees memory for its own allocation */
 #define PF_KTHREAD 0x200000u
 
 /* A PID in one of the namespaces of a process. */
@@ -72,10 +79,25 @@ struct nsproxy {
 	struct time_namespace *time_ns;
 } CORE_STRUCT;
 
+struct sched_entity {
+	__u64 sum_exec_runtime; /* ns on a CPU, up to the last tick or switch */
+} CORE_STRUCT;
+
+/* Present if the kernel has schedstats or delay accounting. */
+struct sched_info {
+	unsigned long long run_delay; /* ns of waits for a CPU that have ended */
+} CORE_STRUCT;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* 0: running, or waiting for a CPU */
 	unsigned int flags;
+	int on_cpu;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	unsigned int in_iowait : 1;
+	unsigned int in_memstall : 1; /* waits for memory, for the kernel's pressure figures */
+	unsigned int frozen : 1;      /* by its cgroup */
 	int exit_code;
 	int pid;
 	int tgid;
@@ -84,6 +106,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	void *worker_private; /* for an io worker: struct io_worker */
 	__u64 start_time;     /* CLOCK_MONOTONIC */
+	__u64 utime, stime;   /* ns; counted at ticks on most kernels */
 	unsigned long min_flt, maj_flt;
 	char comm[16];
 	struct fs_struct *fs;

@@ -96,6 +96,28 @@ struct async_task {
 	__u32 pad;
 };
 
+/* The time of a task in each state: see thread_times.h. */
+struct thread_account {
+	__u64 from_ns;	/* start of what `times` sum up */
+	__u64 since_ns; /* end of it: when the task last left the CPU */
+	__u64 in_ns;	/* when it got a CPU again; before since_ns: it has none */
+	__u64 woken_ns; /* when its wait ended; before since_ns: it has not */
+	__u64 cpu_ns;	/* the kernel's counts at since_ns */
+	__u64 runnable_ns;
+	__u64 user_ns, system_ns; /* at from_ns */
+	__u64 ahead_ns;		  /* `times` add up to so much beyond since_ns: clocks differ */
+	__u64 times[THREAD_STATE_COUNT];
+	__u64 io_wait_ns;
+	__u32 waker_pid, waker_tid;
+	__u32 state;	/* since since_ns: of the wait, or RUNNABLE */
+	__u32 flags;	/* THREAD_* */
+	__u32 sequence; /* odd while this is being changed */
+	__u32 pad;
+};
+
+#define THREAD_IN_IO (1u << 0) /* left the CPU inside a recorded I/O operation */
+#define THREAD_NEW (1u << 1)   /* the kernel's counts may include time before since_ns */
+
 #define KNOWN_VMAS 4 /* a power of two */
 
 /* What a task may have been in when it began to be followed, until it starts another one. */
@@ -132,6 +154,8 @@ struct task_state {
 	__u32 pad;
 	__u64 major_before, minor_before;
 	__u64 armed_ns; /* set by the iterator over tasks; 0: followed by other means */
+
+	struct thread_account thread;
 };
 
 /* Whether a task is followed, enum task_mode. The user side arms the command. */

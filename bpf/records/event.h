@@ -13,6 +13,7 @@
 #include "bpf/records/event_lane.h"
 #include "bpf/records/event_marker.h"
 #include "bpf/records/event_profile.h"
+#include "bpf/records/event_thread.h"
 #include "bpf/vfs/vfs_functions.h"
 #include "user/trace/format/columns.h"
 #include "user/trace/format/flags.h"
@@ -41,6 +42,8 @@ enum record_kind {
 	RECORD_DEVICE,
 	RECORD_ASYNC,
 	RECORD_VFS,
+	RECORD_THREAD_TIME,
+	RECORD_WAIT,
 	RECORD_KIND_COUNT,
 };
 
@@ -163,6 +166,8 @@ EVENT_RECORD(event_span_end, struct event_header header, SPAN_END, 32);
 EVENT_RECORD(event_request, struct event_header header, REQUEST, 96);
 EVENT_RECORD(event_bio, struct event_header header, BIO, 88);
 EVENT_RECORD(event_device, struct event_header header, DEVICE, 296);
+EVENT_RECORD(event_thread_time, struct event_header header, THREAD_TIME, 144);
+EVENT_RECORD(event_wait, struct event_header header, WAIT, 56);
 
 /* A request followed by its only recorded bio, in one record. */
 struct event_request_single {

@@ -10,8 +10,6 @@
 #include "syscall/call_args.h"
 #include "fault/vma.h"
 
-#define TASK_UNINTERRUPTIBLE 2
-
 /*
  * Returns the row of a call that was already in flight when its task began to be followed; `op` 0:
  * none. The registers at the top of the stack belong to a call only while the task is blocked in

@@ -7,6 +7,7 @@
 
 #include "core/settings.h"
 #include "core/state.h"
+#include "thread/thread_wait.h"
 
 /* Takes the slot of a task that begins to be followed; NULL if another task holds it. */
 static __always_inline struct task_slot *task_take_slot(struct task_struct *task, __u64 now_ns)
@@ -81,6 +82,7 @@ static __always_inline struct task_state *task_take_state(struct task_struct *ta
 	}
 	state->pid = task->tgid;
 	state->tid = task->pid;
+	thread_begin(&state->thread, task, now_ns);
 	return state;
 }
 
@@ -120,6 +122,8 @@ static __always_inline int task_follow(struct task_struct *task, __u64 now_ns, b
 		state->before = BEFORE_CALL | BEFORE_FAULT;
 		state->major_before = task->maj_flt;
 		state->minor_before = task->min_flt;
+		if (threads_recorded && !task->on_cpu && task->__state)
+			wait_begin(state, task);
 	}
 	__sync_val_compare_and_swap(&state->mode, TASK_IGNORED, TASK_FOLLOWED);
 	/* If the task is already exiting, its exit program may have run before. */

@@ -248,8 +248,11 @@ static __always_inline int task_exec(struct task_struct *task, int old_tid,
 	if (!state || !task_copy_is_first(state, (__u64)mm, copy))
 		return 0;
 	state->tid = task->pid;
-	if (state->mode == TASK_FOLLOWED && old_tid != task->pid)
+	if (state->mode == TASK_FOLLOWED && old_tid != task->pid) {
+		thread_end(&state->thread, task, bpf_ktime_get_ns(),
+			   (struct owner) { .pid = task->tgid, .tid = old_tid });
 		task_send_id_end(task, old_tid);
+	}
 	if (!follow_privileged && task_gains_privileges(bprm)) {
 		task_set_mode(task, state, TASK_IGNORED);
 		note_add(NOTE_PRIVILEGED);
@@ -340,6 +343,7 @@ static __always_inline int task_exit(struct task_struct *task)
 		sizes_check_task(state, task);
 		flight_forget(task->tgid);
 	}
+	thread_end(&state->thread, task, now_ns, owner_of(task));
 	task_set_mode(task, state, TASK_IGNORED);
 	if (task_slot_matches(slot, task, task->pid))
 		slot->exited_ns = now_ns;

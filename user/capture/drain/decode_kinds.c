@@ -4,6 +4,7 @@
  */
 #include "capture/drain/decode_state.h"
 #include "capture/calls/file_choice.h"
+#include "capture/calls/wait_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,19 @@ TAKE(take_throttle, event_throttle, THROTTLE)
 TAKE(take_exit, event_exit, EXIT)
 TAKE(take_bio, event_bio, BIO)
 TAKE(take_device, event_device, DEVICE)
+TAKE(take_thread_time, event_thread_time, THREAD_TIME)
+
+static void take_wait(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_wait *event = record;
+	const char *state = thread_state_name(event->state), *call = wait_call_name(event->call);
+	uint64_t row[WAIT_COLUMNS];
+
+	TRACE_COLUMNS(WAIT, COPY)
+	row[WAIT_STATE] = trace_writer_string(decoder->writer, state, strlen(state));
+	row[WAIT_CALL] = trace_writer_string(decoder->writer, call, strlen(call));
+	trace_writer_append(decoder->writer, TRACE_WAIT, ring, row);
+}
 
 static void fill_call(const struct decoder *decoder, const struct event_syscall *event,
 		      uint64_t *row)
@@ -305,4 +319,7 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_DEVICE] = { TRACE_DEVICE, sizeof(struct event_device), take_device },
 	[RECORD_ASYNC] = { TRACE_ASYNC, sizeof(struct event_async), take_async, path_bytes },
 	[RECORD_VFS] = { TRACE_VFS, sizeof(struct event_vfs), take_vfs },
+	[RECORD_THREAD_TIME] = { TRACE_THREAD_TIME, sizeof(struct event_thread_time),
+				 take_thread_time },
+	[RECORD_WAIT] = { TRACE_WAIT, sizeof(struct event_wait), take_wait },
 };

@@ -15,6 +15,7 @@
 #include "bpf/probe_read.skel.h"
 #include "capture/calls/async_calls.h"
 #include "capture/calls/calls.h"
+#include "capture/calls/wait_calls.h"
 #include "capture/follow/cgroup_target.h"
 #include "capture/support/kernel.h"
 #include "capture/support/load.h"
@@ -64,7 +65,9 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 		   (struct call_request *)skeleton->rodata->requests);
 	async_fill_rows((struct async_row *)skeleton->rodata->uring_rows,
 			(struct async_row *)skeleton->rodata->aio_rows, calls_first_async());
+	wait_calls_fill((struct wait_call *)skeleton->rodata->wait_calls);
 	settings_fill_secrets((uint64_t *)skeleton->rodata->open_file_secrets);
+	skeleton->rodata->threads_recorded = session->choice.on[LAYER_THREAD];
 	skeleton->rodata->async_recorded = session->choice.on[LAYER_ASYNC];
 	skeleton->rodata->uring_enter_number = SYS_io_uring_enter;
 	skeleton->rodata->file_classes = session->options.file_classes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads the iterators over operations in flight: their programs send records, and the reads
- * themselves return no bytes.
+ * Reads the iterators over operations in flight and threads: their programs send records, and the
+ * reads themselves return no bytes.
  */
 #include "capture/session/waiting.h"
 
@@ -24,7 +24,7 @@ struct iterator {
 
 struct waiting {
 	struct faultline *skeleton;
-	struct iterator calls, async;
+	struct iterator calls, async, threads;
 	uint64_t stopped_ns;
 };
 
@@ -34,8 +34,10 @@ static void iterator_open(struct iterator *iterator, struct bpf_program *program
 	if (iterator->link)
 		iterator->fd = bpf_iter_create(bpf_link__fd(iterator->link));
 	if (iterator->fd < 0)
-		log_warning("operations in flight at the end will not be recorded: %s",
-			    strerror(errno));
+		log_warning(
+			"operations in flight at the end, and what threads did last, will not be "
+			"recorded: %s",
+			strerror(errno));
 }
 
 static void iterator_read(const struct iterator *iterator)
@@ -59,18 +61,20 @@ static void iterator_close(struct iterator *iterator)
 	bpf_link__destroy(iterator->link);
 }
 
-struct waiting *waiting_open(struct faultline *skeleton, bool calls, bool async)
+struct waiting *waiting_open(struct faultline *skeleton, bool calls, bool async, bool threads)
 {
 	struct waiting *waiting = calloc(1, sizeof(*waiting));
 
 	if (!waiting)
 		return NULL;
 	waiting->skeleton = skeleton;
-	waiting->calls.fd = waiting->async.fd = -1;
+	waiting->calls.fd = waiting->async.fd = waiting->threads.fd = -1;
 	if (calls)
 		iterator_open(&waiting->calls, skeleton->progs.fl_waiting);
 	if (async)
 		iterator_open(&waiting->async, skeleton->progs.fl_async_waits);
+	if (threads)
+		iterator_open(&waiting->threads, skeleton->progs.fl_threads);
 	return waiting;
 }
 
@@ -87,9 +91,11 @@ void waiting_record(struct waiting *waiting, uint64_t end_ns)
 	if (waiting->stopped_ns && waiting->stopped_ns < end_ns)
 		end_ns = waiting->stopped_ns;
 	waiting->skeleton->bss->waiting_end_ns = end_ns;
+	waiting->skeleton->bss->threads_end_ns = end_ns;
 	__sync_synchronize();
 	iterator_read(&waiting->calls);
 	iterator_read(&waiting->async);
+	iterator_read(&waiting->threads);
 }
 
 void waiting_close(struct waiting *waiting)
@@ -98,5 +104,6 @@ void waiting_close(struct waiting *waiting)
 		return;
 	iterator_close(&waiting->calls);
 	iterator_close(&waiting->async);
+	iterator_close(&waiting->threads);
 	free(waiting);
 }

@@ -311,6 +311,24 @@ const struct part parts[] = {
 			      { "tp", .probes = { { "fl_vfs_cut_tp", HOOK_TP,
 						    "sched/sched_process_exit" } } } },
 	},
+	{
+		.layer = LAYER_THREAD,
+		.required = true,
+		.variants = { { "tp_btf",
+				.probes = { { "fl_switch", HOOK_TP_BTF, "sched_switch" } } } },
+	},
+	{
+		.layer = LAYER_THREAD,
+		.without = "long waits are not recorded, nor who ended them",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_waking", HOOK_TP_BTF, "sched_waking" } } } },
+	},
+	{
+		.layer = LAYER_THREAD,
+		.without = "the last second of threads that outlive the recording is not accounted "
+			   "for",
+		.variants = { { "iter", .probes = { { "fl_threads", HOOK_ITER, "task" } } } },
+	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
 

@@ -77,7 +77,12 @@
 	KIND(SUMMARY_CELL, summary_cell, "summary", -1, false, OWN, NO,                            \
 	     "the value in a row and column; a missing cell is unknown")                           \
 	KIND(SUMMARY_CLASS, summary_class, "summary", -1, false, OWN, NO,                          \
-	     "the number of a percentile's values in one class of histogram.h")
+	     "the number of a percentile's values in one class of histogram.h")                    \
+	KIND(THREAD_TIME, thread_time, "thread", THREAD_TIME_DUR, false, OWN, NO,                  \
+	     "the time of one thread in each state during an interval; the intervals of a thread " \
+	     "cover its life in the recording without gaps")                                       \
+	KIND(WAIT, wait, "thread", WAIT_DUR, false, OWN, WAIT,                                     \
+	     "a thread was blocked for 1 ms or longer, other than for storage")
 
 /* The columns of a kind without the other fields. */
 #define TRACE_COLUMNS(ID, COLUMN) TRACE_FIELDS_##ID(COLUMN, TRACE_NO_COLUMN)
@@ -410,6 +415,58 @@
 	COLUMN(DEVICE_DEV, 1, "dev", UINT, NONE, FIELD(__u32, dev),                                \
 	       "whole device, major << 20 | minor")                                                \
 	HIDDEN(__u32, pad)
+
+/* The times of a thread in the states of thread_states.h, in their order. */
+#define TRACE_FIELDS_THREAD_TIME(COLUMN, HIDDEN)                                                   \
+	COLUMN(THREAD_TIME_TIME, 0, "dts", TIME, NS, HEAD(time_ns), "start of the interval")       \
+	COLUMN(THREAD_TIME_PID, 2, "pid", UINT, NONE, HEAD(pid), "process")                        \
+	COLUMN(THREAD_TIME_TID, 3, "tid", UINT, NONE, HEAD(tid), "thread")                         \
+	COLUMN(THREAD_TIME_DUR, 1, "dur", UINT, NS, FIELD(__u64, duration_ns),                     \
+	       "length of the interval; the times in the states add up to it")                     \
+	COLUMN(THREAD_TIME_CPU, 4, "cpu", UINT, NS, FIELD(__u64, cpu_ns), "on a CPU")              \
+	COLUMN(THREAD_TIME_RUNNABLE, 5, "runnable", UINT, NS, FIELD(__u64, runnable_ns),           \
+	       "ready to run, but waiting for a CPU")                                              \
+	COLUMN(THREAD_TIME_STORAGE, 6, "storage", UINT, NS, FIELD(__u64, storage_ns),              \
+	       "blocked for storage")                                                              \
+	COLUMN(THREAD_TIME_MEMORY, 7, "memory", UINT, NS, FIELD(__u64, memory_ns),                 \
+	       "blocked for memory")                                                               \
+	COLUMN(THREAD_TIME_LOCK, 8, "lock", UINT, NS, FIELD(__u64, lock_ns), "blocked on a lock")  \
+	COLUMN(THREAD_TIME_PIPE, 9, "pipe", UINT, NS, FIELD(__u64, pipe_ns),                       \
+	       "blocked on a pipe or socket, or in poll")                                          \
+	COLUMN(THREAD_TIME_CHILD, 10, "child", UINT, NS, FIELD(__u64, child_ns),                   \
+	       "blocked until a child ends")                                                       \
+	COLUMN(THREAD_TIME_SLEEP, 11, "sleep", UINT, NS, FIELD(__u64, sleep_ns), "asleep")         \
+	COLUMN(THREAD_TIME_DEVICE, 12, "device", UINT, NS, FIELD(__u64, device_ns),                \
+	       "blocked in a device's driver")                                                     \
+	COLUMN(THREAD_TIME_STOPPED, 13, "stopped", UINT, NS, FIELD(__u64, stopped_ns), "stopped")  \
+	COLUMN(THREAD_TIME_OTHER, 14, "other", UINT, NS, FIELD(__u64, other_ns),                   \
+	       "blocked elsewhere, or interrupted on a CPU")                                       \
+	COLUMN(THREAD_TIME_IO_WAIT, 15, "io_wait", UINT, NS, FIELD(__u64, io_wait_ns),             \
+	       "part of the interval off CPU inside recorded I/O operations, in any state")        \
+	COLUMN(THREAD_TIME_USER, 16, "user", UINT, NS, FIELD(__u64, user_ns),                      \
+	       "user time as the kernel counts it for getrusage, mostly in ticks")                 \
+	COLUMN(THREAD_TIME_SYSTEM, 17, "system", UINT, NS, FIELD(__u64, system_ns),                \
+	       "system time, likewise")
+
+/* What a blocked thread waited for. */
+#define TRACE_FIELDS_WAIT(COLUMN, HIDDEN)                                                          \
+	COLUMN(WAIT_TIME, 0, "dts", TIME, NS, HEAD(time_ns), "start")                              \
+	COLUMN(WAIT_PID, 2, "pid", UINT, NONE, HEAD(pid), "process")                               \
+	COLUMN(WAIT_TID, 3, "tid", UINT, NONE, HEAD(tid), "thread")                                \
+	COLUMN(WAIT_DUR, 1, "dur", UINT, NS, FIELD(__u64, duration_ns),                            \
+	       "time from leaving the CPU until it was woken; then it waits for a CPU")            \
+	COLUMN(WAIT_OBJECT, 6, "object", UINT, NONE, FIELD(__u64, object),                         \
+	       "what it waited for: address of the futex, inode number of the pipe or socket, "    \
+	       "device number; 0 if unknown")                                                      \
+	COLUMN(WAIT_WAKER_PID, 7, "waker_pid", UINT, NONE, FIELD(__u32, waker_pid),                \
+	       "process that ended the wait; 0 if unknown, or none did")                           \
+	COLUMN(WAIT_WAKER_TID, 8, "waker_tid", UINT, NONE, FIELD(__u32, waker_tid), "its thread")  \
+	HIDDEN(__u16, state)                                                                       \
+	COLUMN(WAIT_STATE, 4, "state", STRING, NONE, BY_HAND, "state, as thread_time names them")  \
+	HIDDEN(__u16, call)                                                                        \
+	COLUMN(WAIT_CALL, 5, "call", STRING, NONE, BY_HAND,                                        \
+	       "name of the system call that it waited in; empty if none, or not one that waits")  \
+	COLUMN(WAIT_FLAGS, 9, "flags", UINT, NONE, FIELD(__u32, flags), "TRACE_WAIT_* of flags.h")
 
 #define TRACE_FIELDS_VFS(COLUMN, HIDDEN)                                                           \
 	COLUMN(VFS_TIME, 0, "dts", TIME, NS, HEAD(time_ns), "start")                               \

@@ -50,6 +50,12 @@
 	FLAG(OP_PAGEOUT, 29, "pageout")                                                            \
 	FLAG(OP_OTHER_ADVICE, 30, "other advice") /* none of these */
 
+/* Waits of threads. */
+#define TRACE_WAIT_FLAGS(FLAG)                                                                     \
+	FLAG(WAIT_UNFINISHED, 0, "unfinished") /* the recording ended before the wait did */       \
+	/* it began before the thread was followed, from when its time counts */                   \
+	FLAG(WAIT_BEFORE, 1, "before")
+
 /* How the file was open, and the context of the operation. */
 #define TRACE_VFS_FLAGS(FLAG)                                                                      \
 	FLAG(VFS_DIRECT, 0, "direct") /* the file was open with O_DIRECT */                        \
@@ -141,6 +147,7 @@ enum { TRACE_OP_FLAGS(TRACE_FLAG) };
 enum { TRACE_VFS_FLAGS(TRACE_FLAG) };
 enum { TRACE_SPAN_FLAGS(TRACE_FLAG) };
 enum { TRACE_FAULT_FLAGS(TRACE_FLAG) };
+enum { TRACE_WAIT_FLAGS(TRACE_FLAG) };
 enum { TRACE_BLOCK_FLAGS(TRACE_FLAG) };
 enum { TRACE_PROFILE_FLAGS(TRACE_FLAG) };
 enum { TRACE_EXEC_FLAGS(TRACE_FLAG) };

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a thread that is blocked in a system call waits for.
+ */
+#ifndef FAULTLINE_EVENT_THREAD_H
+#define FAULTLINE_EVENT_THREAD_H
+
+#include "bpf/records/event_base.h"
+#include "user/trace/format/thread_states.h"
+
+#define WAIT_CALL_COUNT 512 /* system call numbers; a power of two */
+
+/* A value besides the states: see the descriptor that is the first argument. */
+#define THREAD_BY_FILE THREAD_STATE_COUNT
+
+/* A system call, by its number. */
+struct wait_call {
+	__u16 wakes; /* mask of enum thread_state: what waits of other threads it may end */
+	__u8 state;  /* enum thread_state of a thread blocked in it, or THREAD_BY_FILE; 0: unknown */
+	__u8 by_descriptor; /* the first argument is the descriptor it waits for */
+};
+
+/* A wait of at least this long is an event. */
+#define WAIT_MIN_NS 1000000
+/* Sums of times are sent once a second; see thread_switch_out. */
+#define THREAD_SEND_NS 1000000000
+
+EVENT_SIZE(wait_call, 4);
+
+#endif

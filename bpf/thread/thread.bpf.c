@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Accounts for the time of every followed thread, and records its long waits.
+ */
+#include "thread/thread_wait.h"
+
+const volatile bool threads_recorded = false;
+const volatile struct wait_call wait_calls[WAIT_CALL_COUNT] __weak = {};
+
+static __always_inline void thread_sequence(struct thread_account *thread)
+{
+	*(volatile __u32 *)&thread->sequence = thread->sequence + 1;
+}
+
+static __always_inline void thread_out(struct task_state *state, struct task_struct *task,
+				       bool preempted, __u64 now_ns)
+{
+	struct thread_account *thread = &state->thread;
+
+	thread_sequence(thread);
+	thread_settle_switch(thread, task, now_ns);
+	if (now_ns - thread->from_ns >= THREAD_SEND_NS)
+		thread_send(thread, task, owner_of(task));
+	if (preempted || !task->__state) {
+		thread->state = THREAD_RUNNABLE;
+		thread->flags = wait_in_file_fault(state, task) || state->call.account.op
+					? THREAD_IN_IO
+					: 0;
+	} else {
+		wait_begin(state, task);
+	}
+	thread_sequence(thread);
+}
+
+static __always_inline void thread_in(struct task_state *state, struct task_struct *task,
+				      __u64 now_ns)
+{
+	struct thread_account *thread = &state->thread;
+
+	if (thread->woken_ns > thread->since_ns &&
+	    wait_is_event(thread, thread->woken_ns, task->tgid))
+		wait_send(thread, task, thread->woken_ns, 0);
+	thread->in_ns = now_ns;
+}
+
+/* Runs with interrupts disabled. `prev` is still the current task. */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(fl_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct task_state *state = task_followed(prev);
+
+	if (state)
+		thread_out(state, prev, preempt, bpf_ktime_get_ns());
+	state = task_followed(next);
+	if (state)
+		thread_in(state, next, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(fl_waking, struct task_struct *task)
+{
+	struct task_state *state = task_followed(task);
+
+	if (!state)
+		return 0;
+	state->thread.woken_ns = bpf_ktime_get_ns();
+	wait_note_waker(&state->thread);
+	return 0;
+}
+
+/* --- threads that go on when the recording ends, or is read --- */
+
+/* Set before the iterator runs: 0 while a recording goes on. */
+volatile __u64 threads_end_ns = 0;
+
+static __always_inline void thread_finish(struct task_state *state, struct task_struct *task)
+{
+	struct thread_account *thread = &state->thread;
+	bool waits = thread->in_ns < thread->since_ns && thread->woken_ns < thread->since_ns;
+
+	if (waits && wait_is_event(thread, threads_end_ns, task->tgid))
+		wait_send(thread, task, threads_end_ns, TRACE_WAIT_UNFINISHED);
+	thread_settle_now(thread, task, threads_end_ns);
+	thread_send(thread, task, owner_of(task));
+}
+
+SEC("?iter/task")
+int fl_threads(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct task_state *state;
+
+	if (!task)
+		return 0;
+	state = task_state(task);
+	if (!state || state->mode != TASK_FOLLOWED)
+		return 0;
+	if (threads_end_ns)
+		thread_finish(state, task);
+	return 0;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Accounts for each nanosecond of a followed task. Between two moments when it leaves the CPU, a
+ * task is blocked if it had to wait, then waits for a CPU, then runs. The kernel counts the last
+ * two, as /proc/PID/schedstat shows them, and the rest is the wait. Settling both when a task
+ * leaves the CPU finds the kernel's counts up to date.
+ */
+#ifndef FAULTLINE_BPF_THREAD_TIMES_H
+#define FAULTLINE_BPF_THREAD_TIMES_H
+
+#include "core/profile.h"
+
+extern const volatile bool threads_recorded;
+
+/* --- beginning and end of what is summed up --- */
+
+static __always_inline __u64 thread_runnable_count(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
+}
+
+/* A task begins to be followed. It may be running. */
+static __always_inline void thread_begin(struct thread_account *thread, struct task_struct *task,
+					 __u64 now_ns)
+{
+	thread->from_ns = thread->since_ns = now_ns;
+	thread->in_ns = task->on_cpu ? now_ns : 0;
+	thread->cpu_ns = task->se.sum_exec_runtime;
+	thread->runnable_ns = thread_runnable_count(task);
+	thread->user_ns = task->utime;
+	thread->system_ns = task->stime;
+	thread->state = THREAD_RUNNABLE;
+	thread->flags = THREAD_NEW;
+}
+
+/* Sends the sums and starts new ones. */
+static __always_inline void thread_send(struct thread_account *thread, struct task_struct *task,
+					struct owner owner)
+{
+	__u64 until_ns = thread->since_ns + thread->ahead_ns;
+	struct event_thread_time *event;
+
+	if (until_ns <= thread->from_ns)
+		return;
+	event = ring_reserve(RECORD_THREAD_TIME, sizeof(*event), owner);
+	if (event) {
+		event->header.time_ns = thread->from_ns;
+		event->duration_ns = until_ns - thread->from_ns;
+		__builtin_memcpy(&event->cpu_ns, thread->times, sizeof(thread->times));
+		event->io_wait_ns = thread->io_wait_ns;
+		event->user_ns = task->utime - thread->user_ns;
+		event->system_ns = task->stime - thread->system_ns;
+		ring_submit(event);
+	}
+	thread->from_ns = until_ns;
+	thread->user_ns = task->utime;
+	thread->system_ns = task->stime;
+	thread->io_wait_ns = 0;
+	__builtin_memset(thread->times, 0, sizeof(thread->times));
+}
+
+/* --- settling --- */
+
+/* What a task has done since since_ns, apart from waiting. */
+struct thread_lap {
+	__u64 elapsed_ns, cpu_ns, runnable_ns;
+};
+
+static __always_inline void thread_add(struct thread_account *thread, const struct thread_lap *lap)
+{
+	__u64 taken_ns = lap->cpu_ns + lap->runnable_ns + thread->ahead_ns, rest_ns = 0;
+	__u32 state = thread->state == THREAD_RUNNABLE ? THREAD_OTHER : thread->state;
+
+	thread->ahead_ns = 0;
+	if (taken_ns > lap->elapsed_ns)
+		thread->ahead_ns = taken_ns - lap->elapsed_ns;
+	else
+		rest_ns = lap->elapsed_ns - taken_ns;
+	thread->times[THREAD_CPU] += lap->cpu_ns;
+	thread->times[THREAD_RUNNABLE] += lap->runnable_ns;
+	if (state < THREAD_STATE_COUNT)
+		thread->times[state] += rest_ns;
+	if (thread->flags & THREAD_IN_IO)
+		thread->io_wait_ns += lap->runnable_ns + rest_ns;
+	thread->since_ns += lap->elapsed_ns;
+}
+
+static __always_inline __u64 at_most(__u64 value, __u64 limit)
+{
+	return value < limit ? value : limit;
+}
+
+/* The task leaves its CPU. */
+static __always_inline void thread_settle_switch(struct thread_account *thread,
+						 struct task_struct *task, __u64 now_ns)
+{
+	__u64 cpu_ns = task->se.sum_exec_runtime, runnable_ns = thread_runnable_count(task);
+	struct thread_lap lap = { .elapsed_ns = now_ns > thread->since_ns
+							? now_ns - thread->since_ns
+							: 0 };
+
+	lap.cpu_ns = cpu_ns - thread->cpu_ns;
+	lap.runnable_ns = runnable_ns - thread->runnable_ns;
+	if (!bpf_core_field_exists(task->sched_info.run_delay) && thread->in_ns > thread->since_ns)
+		lap.runnable_ns =
+			thread->in_ns -
+			(thread->state == THREAD_RUNNABLE || thread->woken_ns < thread->since_ns
+				 ? thread->since_ns
+				 : thread->woken_ns);
+	if (thread->flags & THREAD_NEW) {
+		bool ran_at_once = thread->in_ns == thread->since_ns;
+
+		lap.cpu_ns = ran_at_once ? lap.elapsed_ns : at_most(lap.cpu_ns, lap.elapsed_ns);
+		lap.runnable_ns = at_most(lap.runnable_ns, lap.elapsed_ns - lap.cpu_ns);
+		thread->flags &= ~THREAD_NEW;
+	}
+	thread_add(thread, &lap);
+	thread->cpu_ns = cpu_ns;
+	thread->runnable_ns = runnable_ns;
+}
+
+/* Settles a task that has a CPU, or none, without a switch. A task off CPU is not settled again. */
+static __always_inline void thread_settle_now(struct thread_account *thread,
+					      struct task_struct *task, __u64 now_ns)
+{
+	struct thread_lap lap = {};
+	__u64 runnable_ns = thread_runnable_count(task);
+
+	if (now_ns <= thread->since_ns)
+		return;
+	lap.elapsed_ns = now_ns - thread->since_ns;
+	if (thread->in_ns >= thread->since_ns) {
+		lap.cpu_ns = now_ns > thread->in_ns ? now_ns - thread->in_ns : 0;
+		lap.runnable_ns =
+			at_most(runnable_ns - thread->runnable_ns, lap.elapsed_ns - lap.cpu_ns);
+		thread->in_ns = now_ns;
+	} else if (thread->state == THREAD_RUNNABLE) {
+		lap.runnable_ns = lap.elapsed_ns;
+	} else if (thread->woken_ns > thread->since_ns) {
+		lap.runnable_ns = now_ns > thread->woken_ns ? now_ns - thread->woken_ns : 0;
+	}
+	thread_add(thread, &lap);
+	thread->cpu_ns += lap.cpu_ns;
+	thread->runnable_ns = runnable_ns;
+}
+
+/* A thread ends, or continues under another id. It is the current task. */
+static __always_inline void thread_end(struct thread_account *thread, struct task_struct *task,
+				       __u64 now_ns, struct owner owner)
+{
+	if (!threads_recorded)
+		return;
+	thread_settle_now(thread, task, now_ns);
+	thread_send(thread, task, owner);
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a blocked task waits for, from the operation that it is in.
+ */
+#ifndef FAULTLINE_BPF_THREAD_WAIT_H
+#define FAULTLINE_BPF_THREAD_WAIT_H
+
+#include "syscall/call_args.h"
+#include "thread/thread_times.h"
+
+extern const volatile struct wait_call wait_calls[WAIT_CALL_COUNT];
+
+static __always_inline struct wait_call wait_call(__u32 number)
+{
+	struct wait_call none = {};
+
+	if (number >= WAIT_CALL_COUNT)
+		return none;
+	BARRIER_VAR(number); /* the verifier needs the mask */
+	return *(const struct wait_call *)&wait_calls[number & (WAIT_CALL_COUNT - 1)];
+}
+
+/* Returns the number of the system call that the task is in; in none, or in a call of a 32-bit
+ * program: WAIT_CALL_COUNT or above. */
+static __always_inline __u32 wait_call_number(struct task_struct *task, struct pt_regs *regs)
+{
+	return call_is_compat(task) ? WAIT_CALL_COUNT : SYSCALL_NUMBER(regs);
+}
+
+static __always_inline struct inode *wait_inode(struct task_struct *task, struct pt_regs *regs)
+{
+	struct file *file = file_of_fd(task, SYSCALL_ARG0(regs));
+
+	return file ? KREAD(file, file, f_inode) : NULL;
+}
+
+#define TTY_MAJOR 4
+#define TTYAUX_MAJOR 5
+#define UNIX98_PTY_MASTER_MAJOR 128
+#define UNIX98_PTY_SLAVE_END 144
+
+static __always_inline __u32 wait_state_of_inode(struct inode *inode)
+{
+	__u32 major;
+
+	switch (inode ? file_class(inode) : 0) {
+	case FILE_CLASS_REG:
+	case FILE_CLASS_DIR:
+	case FILE_CLASS_BLK:
+		return THREAD_STORAGE;
+	case FILE_CLASS_FIFO:
+	case FILE_CLASS_SOCK:
+	case FILE_CLASS_ANON:
+		return THREAD_PIPE;
+	case FILE_CLASS_CHR:
+		major = KREAD(inode, inode, i_rdev) >> 20;
+		return major == TTY_MAJOR || major == TTYAUX_MAJOR ||
+				       (major >= UNIX98_PTY_MASTER_MAJOR &&
+					major < UNIX98_PTY_SLAVE_END)
+			       ? THREAD_OTHER
+			       : THREAD_DEVICE;
+	}
+	return THREAD_OTHER;
+}
+
+/* Whether the task is in a fault that has reached a file. */
+static __always_inline bool wait_in_file_fault(const struct task_state *state,
+					       struct task_struct *task)
+{
+	return state->fault.account.op && state->fault.account.mapping &&
+	       (__u32)(task->maj_flt + task->min_flt) == state->fault.count_start;
+}
+
+static __always_inline bool wait_is_stopped(struct task_struct *task)
+{
+	return task->__state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN) ||
+	       BPF_CORE_READ_BITFIELD(task, frozen);
+}
+
+static __always_inline bool wait_is_for_memory(struct task_struct *task, bool in_io)
+{
+	if (task->flags & PF_MEMALLOC)
+		return true;
+	return !in_io && bpf_core_field_exists(task->in_memstall) &&
+	       BPF_CORE_READ_BITFIELD(task, in_memstall);
+}
+
+/* Sets the state of a task that is blocked, and whether it is in an I/O operation. */
+static __always_inline void wait_begin(struct task_state *state, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u32 number = wait_call_number(task, regs);
+	struct wait_call call = wait_call(number);
+	bool in_fault = wait_in_file_fault(state, task);
+	bool in_io = in_fault || state->call.account.op;
+	struct thread_account *thread = &state->thread;
+
+	thread->flags = (thread->flags & THREAD_NEW) | (in_io ? THREAD_IN_IO : 0);
+	if (wait_is_stopped(task))
+		thread->state = THREAD_STOPPED;
+	else if (wait_is_for_memory(task, in_io))
+		thread->state = THREAD_MEMORY;
+	else if (call.state == THREAD_LOCK && !in_fault)
+		thread->state = THREAD_LOCK;
+	else if (in_io)
+		thread->state = THREAD_STORAGE;
+	else if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		thread->state = state->fault.account.op ? THREAD_MEMORY : THREAD_STORAGE;
+	else if (call.state == THREAD_BY_FILE)
+		thread->state = wait_state_of_inode(wait_inode(task, regs));
+	else if (call.state)
+		thread->state = call.state;
+	else if (number < CALL_TABLE_SIZE && call_row(number).op)
+		thread->state = THREAD_STORAGE;
+	else
+		thread->state = THREAD_OTHER;
+}
+
+/* Returns what the task waits for, as in the record; 0 if unknown. */
+static __always_inline __u64 wait_object(struct task_struct *task, struct pt_regs *regs,
+					 const struct wait_call *call)
+{
+	struct inode *inode;
+
+	if (call->state == THREAD_LOCK && !call->by_descriptor)
+		return SYSCALL_ARG0(regs);
+	inode = call->by_descriptor ? wait_inode(task, regs) : NULL;
+	if (!inode)
+		return 0;
+	if (file_class(inode) == FILE_CLASS_CHR)
+		return KREAD(inode, inode, i_rdev);
+	return KREAD(inode, inode, i_ino);
+}
+
+/* Whether waits of this length are sent as events. */
+static __always_inline bool wait_is_event(const struct thread_account *thread, __u64 until_ns,
+					  __u32 pid)
+{
+	return thread->state != THREAD_RUNNABLE && thread->state != THREAD_STORAGE &&
+	       until_ns >= thread->since_ns + WAIT_MIN_NS &&
+	       (!profile_aggregates_all() || profile_also_records(pid));
+}
+
+static __always_inline void wait_send(const struct thread_account *thread, struct task_struct *task,
+				      __u64 until_ns, __u32 flags)
+{
+	struct event_wait *event = ring_reserve(RECORD_WAIT, sizeof(*event), owner_of(task));
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u32 number = wait_call_number(task, regs);
+	struct wait_call call = wait_call(number);
+
+	if (!event)
+		return;
+	event->header.time_ns = thread->since_ns;
+	event->duration_ns = until_ns - thread->since_ns;
+	event->object = wait_object(task, regs, &call);
+	event->waker_pid = thread->waker_pid;
+	event->waker_tid = thread->waker_tid;
+	event->state = thread->state;
+	event->call = number < WAIT_CALL_COUNT ? number : WAIT_CALL_COUNT;
+	event->flags = flags | (thread->flags & THREAD_NEW ? TRACE_WAIT_BEFORE : 0);
+	ring_submit(event);
+}
+
+/*
+ * A task is woken by the current one, if that is in a call that ends such waits, or exits. An
+ * interrupt may do it, too: a network packet or a timer. Then the current task is usually in no
+ * such call.
+ */
+static __always_inline void wait_note_waker(struct thread_account *thread)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
+	bool wakes = waker->flags & PF_EXITING;
+
+	if (!waker->pid || waker->flags & PF_KTHREAD)
+		wakes = false;
+	else if (!wakes)
+		wakes = wait_call(wait_call_number(waker, regs)).wakes >> thread->state & 1;
+	thread->waker_pid = wakes ? waker->tgid : 0;
+	thread->waker_tid = wakes ? waker->pid : 0;
+}
+
+#endif

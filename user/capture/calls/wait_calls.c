@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The system calls in which threads wait, the state of a thread that is blocked in one, and which
+ * waits of other threads a call may end.
+ */
+#include "capture/calls/wait_calls.h"
+
+#include <stdbool.h>
+#include <sys/syscall.h>
+
+/* Newer than some C libraries. */
+#define NUMBER_futex_waitv 449
+#define NUMBER_futex_wake 454
+#define NUMBER_futex_wait 455
+#define NUMBER_futex_requeue 456
+
+#define WAKES(state) (1u << THREAD_##state)
+/* A call on its first argument, a descriptor, that one thread waits in until another one is. */
+#define TALKS(name) [SYS_##name] = { #name, { WAKES(PIPE), THREAD_BY_FILE, true } }
+#define CALL(name, state, wakes) [SYS_##name] = { #name, { wakes, THREAD_##state, false } }
+#define CALL_ON(name, state, wakes) [SYS_##name] = { #name, { wakes, THREAD_##state, true } }
+#define NUMBERED(name, state, wakes) [NUMBER_##name] = { #name, { wakes, THREAD_##state, false } }
+/* It never waits for any of this, but ends waits. */
+#define ENDS(name, wakes) [SYS_##name] = { #name, { wakes, 0, false } }
+
+static const struct {
+	const char *name;
+	struct wait_call call;
+} wait_calls[WAIT_CALL_COUNT] = {
+	CALL(futex, LOCK, WAKES(LOCK)),
+	NUMBERED(futex_waitv, LOCK, 0),
+	NUMBERED(futex_wait, LOCK, 0),
+	NUMBERED(futex_wake, LOCK, WAKES(LOCK)),
+	NUMBERED(futex_requeue, LOCK, WAKES(LOCK)),
+	CALL(semop, LOCK, WAKES(LOCK)),
+	CALL(semtimedop, LOCK, WAKES(LOCK)),
+	ENDS(semctl, WAKES(LOCK)),
+	CALL_ON(flock, LOCK, WAKES(LOCK)),
+	CALL_ON(fcntl, LOCK, WAKES(LOCK)),
+	ENDS(munmap, WAKES(LOCK)),
+
+	TALKS(read),
+	TALKS(readv),
+	TALKS(write),
+	TALKS(writev),
+	TALKS(sendto),
+	TALKS(sendmsg),
+	TALKS(sendmmsg),
+	TALKS(recvfrom),
+	TALKS(recvmsg),
+	TALKS(recvmmsg),
+	TALKS(accept),
+	TALKS(accept4),
+	TALKS(connect),
+	TALKS(sendfile),
+	TALKS(splice),
+	TALKS(tee),
+	TALKS(vmsplice),
+	ENDS(shutdown, WAKES(PIPE)),
+	ENDS(close, WAKES(PIPE) | WAKES(LOCK)),
+#ifdef SYS_close_range
+	ENDS(close_range, WAKES(PIPE) | WAKES(LOCK)),
+#endif
+#ifdef SYS_poll
+	CALL(poll, PIPE, 0),
+	CALL(select, PIPE, 0),
+	CALL(epoll_wait, PIPE, 0),
+#endif
+	CALL(ppoll, PIPE, 0),
+	CALL(pselect6, PIPE, 0),
+	CALL_ON(epoll_pwait, PIPE, 0),
+#ifdef SYS_epoll_pwait2
+	CALL_ON(epoll_pwait2, PIPE, 0),
+#endif
+	CALL(mq_timedsend, PIPE, WAKES(PIPE)),
+	CALL(mq_timedreceive, PIPE, WAKES(PIPE)),
+	CALL(msgsnd, PIPE, WAKES(PIPE)),
+	CALL(msgrcv, PIPE, WAKES(PIPE)),
+
+	CALL(wait4, CHILD, 0),
+	CALL(waitid, CHILD, 0),
+	/* Until the child of vfork() ends or executes a program. */
+	CALL(clone, CHILD, 0),
+#ifdef SYS_clone3
+	CALL(clone3, CHILD, 0),
+#endif
+#ifdef SYS_vfork
+	CALL(vfork, CHILD, 0),
+#endif
+	ENDS(execve, WAKES(CHILD)),
+	ENDS(execveat, WAKES(CHILD)),
+
+	CALL(nanosleep, SLEEP, 0),
+	CALL(clock_nanosleep, SLEEP, 0),
+	CALL(rt_sigtimedwait, SLEEP, 0),
+	CALL(rt_sigsuspend, SLEEP, 0),
+#ifdef SYS_pause
+	CALL(pause, SLEEP, 0),
+#endif
+	ENDS(kill, WAKES(SLEEP) | WAKES(STOPPED)),
+	ENDS(tkill, WAKES(SLEEP) | WAKES(STOPPED)),
+	ENDS(tgkill, WAKES(SLEEP) | WAKES(STOPPED)),
+	ENDS(ptrace, WAKES(STOPPED)),
+
+	CALL_ON(ioctl, DEVICE, 0),
+
+	CALL(io_getevents, STORAGE, 0),
+#ifdef SYS_io_pgetevents
+	CALL(io_pgetevents, STORAGE, 0),
+#endif
+#ifdef SYS_io_uring_enter
+	CALL(io_uring_enter, STORAGE, 0),
+#endif
+};
+
+void wait_calls_fill(struct wait_call *rows)
+{
+	for (size_t i = 0; i < WAIT_CALL_COUNT; i++)
+		rows[i] = wait_calls[i].call;
+}
+
+const char *wait_call_name(unsigned int number)
+{
+	return number < WAIT_CALL_COUNT && wait_calls[number].name ? wait_calls[number].name : "";
+}
+
+#define STATE_NAME(id, name, ...) [THREAD_##id] = name,
+const char *thread_state_name(unsigned int state)
+{
+	static const char *const names[THREAD_STATE_COUNT] = { THREAD_STATES(STATE_NAME) };
+
+	return state < THREAD_STATE_COUNT ? names[state] : "";
+}
