@@ -113,6 +113,7 @@ struct made_options {
 	bool block;	  /* enables the block layer */
 	bool async;	  /* enables it and the io_uring and libaio layer */
 	bool vfs;	  /* enables all of these and the VFS layer */
+	bool thread;	  /* enables the layer of threads' times */
 	const char *const *command;
 	unsigned int lanes;
 	const struct trace_writer_options *writer; /* replaces `lanes` */
@@ -131,7 +132,7 @@ struct made_trace {
 	int fd;
 	unsigned int lane; /* CPU buffer for later rows that name none */
 	struct trace_writer *writer;
-	struct trace_layer layers[8];
+	struct trace_layer layers[9];
 	struct trace_operation known[M_OPERATIONS]; /* in header order */
 	size_t known_count;
 	uint8_t number[M_OPERATIONS]; /* header index of an operation; M_OPERATIONS: absent */
@@ -201,6 +202,9 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		made->layers[i] = (struct trace_layer) { layers[i], !off, off ? NULL : "tp_btf",
 							 off ? "not asked for" : NULL };
 	}
+	if (options->thread)
+		made->layers[header.layer_count++] =
+			(struct trace_layer) { "thread", true, "tp_btf", NULL };
 	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)
 		made->kinds[i] = (struct trace_kind_total) { .kind = trace_schemas[i].kind,
 							     .layer = trace_schemas[i].layer };

@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_MAKE_TRACE_H
 #define FAULTLINE_MAKE_TRACE_H
 
+#include "trace/format/thread_states.h"
 #include "made_trace.h"
 
 struct made_call {
@@ -33,6 +34,12 @@ struct made_fault {
 
 struct made_throttle {
 	uint64_t time, pause, pid, tid, file;
+};
+
+/* The time of a thread in each state, which add up to `dur`. */
+struct made_thread_time {
+	uint64_t time, dur, pid, tid, io_wait, user, system;
+	uint64_t states[THREAD_STATE_COUNT];
 };
 
 /* An unattributed page-cache fill. */
@@ -88,6 +95,7 @@ struct made_span {
 #define SPAN(made, ...) made_span(made, &(struct made_span) { __VA_ARGS__ })
 #define CALL(made, ...) made_call(made, &(struct made_call) { __VA_ARGS__ })
 #define FAULT(made, ...) made_fault(made, &(struct made_fault) { __VA_ARGS__ })
+#define THREAD_TIME(made, ...) made_thread_time(made, &(struct made_thread_time) { __VA_ARGS__ })
 #define THROTTLE(made, ...) made_throttle(made, &(struct made_throttle) { __VA_ARGS__ })
 #define FILL(made, ...) made_fill(made, &(struct made_fill) { __VA_ARGS__ })
 #define BIO(made, ...) made_bio(made, &(struct made_bio) { __VA_ARGS__ })
@@ -177,6 +185,22 @@ MADE void made_throttle(struct made_trace *made, const struct made_throttle *thr
 	made_row(made, TRACE_THROTTLE, made->lane, values);
 	made->operations[M_THROTTLED].count++;
 	made->operations[M_THROTTLED].thread_time_ns += throttle->pause;
+}
+
+MADE void made_thread_time(struct made_trace *made, const struct made_thread_time *time)
+{
+	uint64_t values[THREAD_TIME_COLUMNS] = {
+		[THREAD_TIME_TIME] = time->time,
+		[THREAD_TIME_DUR] = time->dur,
+		[THREAD_TIME_PID] = time->pid,
+		[THREAD_TIME_TID] = time->tid ? time->tid : time->pid,
+		[THREAD_TIME_IO_WAIT] = time->io_wait,
+		[THREAD_TIME_USER] = time->user,
+		[THREAD_TIME_SYSTEM] = time->system,
+	};
+
+	memcpy(&values[THREAD_TIME_CPU], time->states, sizeof(time->states));
+	made_row(made, TRACE_THREAD_TIME, made->lane, values);
 }
 
 MADE void made_bio(struct made_trace *made, const struct made_bio *bio)

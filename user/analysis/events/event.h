@@ -21,10 +21,10 @@
 #define EVENT_CALL (1u << 6)		 /* ... or a system call, ... */
 #define EVENT_ASYNC (1u << 20)		 /* ... or an operation of io_uring or libaio */
 #define EVENT_DIRECT (1u << 21)		 /* used O_DIRECT, regardless of the method */
-#define EVENT_COPIES (1u << 25)		 /* a fault: a store that copied a private page */
 #define EVENT_ADVISES (1u << 26)	 /* a call: fadvise, with the advice or its time unknown */
 #define EVENT_DROPS (1u << 28)		 /* a call: fadvise that drops cached pages */
-#define EVENT_NOWAIT (1u << 27)		 /* a call: did not wait for a lock, if any */
+#define EVENT_NOWAIT (1u << 27)		 /* a call: did not wait for a lock, if any; */
+#define EVENT_COPIES EVENT_NOWAIT	 /* a fault: a store that copied a private page */
 #define EVENT_LISTS (1u << 29)		 /* a call: lists the directory that is its file */
 #define EVENT_READS_FOR_WRITE (1u << 30) /* a call: has read_for_write_sectors */
 #define EVENT_CLOSES (1u << 31)		 /* a call: closes a descriptor of the file */
@@ -51,8 +51,9 @@
 #define EVENT_THROTTLED (1u << 16) /* the kernel makes the thread sleep that long */
 /* Not calls or faults but the block I/O that they caused; bytes of recorded bios only: */
 #define EVENT_REQUEST (1u << 17)
-#define EVENT_BIO (1u << 18)	/* part of a request, for one file */
-#define EVENT_DEVICE (1u << 19) /* totals of a device up to this time */
+#define EVENT_BIO (1u << 18)	     /* part of a request, for one file */
+#define EVENT_DEVICE (1u << 19)	     /* totals of a device up to this time */
+#define EVENT_THREAD_TIME (1u << 25) /* a thread's time in each state, from start to end */
 /* Events that change which spans are open. */
 #define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
 

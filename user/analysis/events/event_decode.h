@@ -133,6 +133,10 @@ void event_decode_calls(const struct event_chunk *chunk, struct event *events, s
 void event_decode_faults(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_vfs(const struct event_chunk *chunk, struct event *events, size_t *count);
 
+/* event_threads.c */
+void event_decode_thread_times(const struct event_chunk *chunk, struct event *events,
+			       size_t *count);
+
 /* event_storage.c */
 void event_decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_throttles(const struct event_chunk *chunk, struct event *events, size_t *count);

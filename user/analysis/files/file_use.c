@@ -122,7 +122,7 @@ static int add_mapped(struct file_uses *uses, struct file_use *use, const struct
 	if (event->flags & EVENT_FAULT && !(event->flags & EVENT_SUMMED) &&
 	    !(event->offset % FAULT_AROUND_BYTES))
 		more->aligned++;
-	if (event->flags & EVENT_COPIES)
+	if (event->flags & EVENT_FAULT && event->flags & EVENT_COPIES)
 		more->copied++;
 	return 0;
 }

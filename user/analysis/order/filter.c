@@ -111,6 +111,7 @@ static bool set_window(const struct filter *filter, struct job *job)
 	if (filter->until_ns < clock_subtract(job->end_ns, start_ns))
 		job->end_ns = clock_add(start_ns, filter->until_ns);
 	job->start_ns = clock_add(start_ns, filter->from_ns);
+	job->cut = filter->from_ns || filter->until_ns != FILTER_NONE;
 	return job->start_ns < job->end_ns;
 }
 
@@ -180,6 +181,8 @@ unsigned int filter_cannot_emit(const struct filter_state *state)
 
 	if (!filter)
 		return 0;
+	if (is_of_operations(filter))
+		layers |= JOB_THREAD;
 	if (!state->requests)
 		layers |= JOB_BLOCK;
 	if (filter->method || !asks_for(state, TRACE_DELAY))

@@ -10,6 +10,7 @@
 #include "output/base/style.h"
 
 #define SCREEN_PLACES 5 /* rows */
+#define SCREEN_THREAD_KINDS 5
 
 /* Errors are kept in the sink. */
 void screen_write(struct sink *out, const struct report *report, const struct style *style);

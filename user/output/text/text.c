@@ -106,6 +106,8 @@ static bool is_on_screen(const struct report *report, const struct table *table,
 			return true;
 	if (report_by(report, &analysis_paths) == table)
 		return grid_rows(table, options) <= SCREEN_PLACES;
+	if (report_by(report, &analysis_thread_kinds) == table)
+		return grid_rows(table, options) <= SCREEN_THREAD_KINDS;
 	return !table->title;
 }
 

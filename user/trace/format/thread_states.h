@@ -10,7 +10,7 @@
 
 #define THREAD_STATES(STATE)                                                                       \
 	STATE(CPU, "cpu", "on CPU", "on a CPU, in user or kernel mode")                            \
-	STATE(RUNNABLE, "runnable", "waits for CPU",                                               \
+	STATE(RUNNABLE, "runnable", "CPU wait",                                               \
 	      "ready to run, but waiting for a CPU (run-queue delay)")                             \
 	STATE(STORAGE, "storage", "storage",                                                       \
 	      "blocked in an I/O operation on files, in a fault on a file mapping, or for "        \
@@ -18,7 +18,7 @@
 	STATE(MEMORY, "memory", "memory",                                                          \
 	      "blocked for memory: reclaim, swap-in, or throttling by a memory limit")             \
 	STATE(LOCK, "lock", "lock", "blocked on a lock: futex, semaphore or file lock")            \
-	STATE(PIPE, "pipe", "pipe or socket",                                                      \
+	STATE(PIPE, "pipe", "pipe",                                                      \
 	      "blocked on a pipe, socket, eventfd or message queue, or in poll, select or epoll")  \
 	STATE(CHILD, "child", "child", "blocked until a child process ends or executes a program") \
 	STATE(SLEEP, "sleep", "sleep", "asleep until a time, or until a signal")                   \

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "threads": where every second of every thread went.
+ */
+#include "analysis/processes/threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/analysis.h"
+#include "analysis/shared/results.h"
+#include "analysis/shared/trace_text.h"
+#include "base/compare.h"
+#include "base/map.h"
+
+#define THREADS_MAX 65536 /* further ones are summed up by process, as if they were one thread */
+
+struct threads {
+	const struct job *job;
+	struct arena *arena;
+	struct thread *all;
+	size_t count, room;
+	struct map numbers; /* process and tid -> index in `all` */
+	size_t last;	    /* of the last row: rows of a thread often follow each other */
+};
+
+static void begin(void *state, const struct job *job, struct arena *arena)
+{
+	struct threads *threads = state;
+
+	threads->job = job;
+	threads->arena = arena;
+	map_init_in(&threads->numbers, arena, 1, 1);
+}
+
+/* --- during the walk --- */
+
+/* Returns NULL if out of memory. */
+static struct thread *find_thread(struct threads *threads, const struct event *event)
+{
+	uint64_t key = (uint64_t)event->process << 32 | event->thread;
+	uint64_t *number = map_find(&threads->numbers, &key);
+	bool added;
+
+	if (number)
+		return &threads->all[*number];
+	if (threads->count >= THREADS_MAX && event->thread != THREAD_NONE) {
+		struct event other = *event;
+
+		other.thread = THREAD_NONE;
+		return find_thread(threads, &other);
+	}
+	if (!ARENA_GROW(threads->arena, threads->all, threads->room, threads->count + 1))
+		return NULL;
+	number = map_add(&threads->numbers, &key, &added);
+	if (!number)
+		return NULL;
+	*number = threads->count;
+	threads->all[threads->count] = (struct thread) {
+		.process = event->process,
+		.tid = event->thread,
+		.start_ns = event->start,
+	};
+	return &threads->all[threads->count++];
+}
+
+/* The part of a time that lies in the run, if a filter cuts the interval it is from. */
+static uint64_t part_of(uint64_t time_ns, uint64_t inside_ns, uint64_t whole_ns)
+{
+	return inside_ns == whole_ns ? time_ns : (double)time_ns / whole_ns * inside_ns;
+}
+
+static void add_interval(const struct threads *threads, struct thread *thread,
+			 const struct event *event)
+{
+	const struct job *job = threads->job;
+	uint64_t start_ns = event->start > job->start_ns ? event->start : job->start_ns;
+	uint64_t end_ns = event->end < job->end_ns ? event->end : job->end_ns;
+	uint64_t whole_ns = event->end - event->start;
+	uint64_t inside_ns = job->cut ? clock_subtract(end_ns, start_ns) : whole_ns;
+	struct thread_times *times = &thread->times;
+
+	if (!inside_ns)
+		return;
+	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
+		uint64_t ns = part_of(event_value(event, THREAD_TIME_CPU + i), inside_ns, whole_ns);
+
+		times->states[i] += ns;
+		times->time_ns += ns;
+	}
+	times->io_wait_ns += part_of(event_value(event, THREAD_TIME_IO_WAIT), inside_ns, whole_ns);
+	times->user_ns += part_of(event_value(event, THREAD_TIME_USER), inside_ns, whole_ns);
+	times->system_ns += part_of(event_value(event, THREAD_TIME_SYSTEM), inside_ns, whole_ns);
+	if (event->end > thread->end_ns)
+		thread->end_ns = event->end;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct threads *threads = state;
+
+	for (const struct event *event = events; event < events + count; event++) {
+		struct thread *thread;
+
+		if (!(event->flags & EVENT_THREAD_TIME))
+			continue;
+		thread = find_thread(threads, event);
+		if (!thread)
+			return -ENOMEM;
+		add_interval(threads, thread, event);
+	}
+	return 0;
+}
+
+/* --- columns --- */
+
+#define TIMES_OF(member) offsetof(struct thread_times, member)
+
+/* The kernel samples user and system time; their ratio splits the exact time on a CPU. */
+static void get_system(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
+{
+	const struct thread_times *times =
+		(const void *)((const char *)row + column->key - TIMES_OF(system_ns));
+	uint64_t both_ns = times->user_ns + times->system_ns;
+
+	(void)table;
+	if (both_ns)
+		cell_uint(cell, (double)times->states[THREAD_CPU] * times->system_ns / both_ns);
+}
+
+#define STATE_COLUMN(id, name, title, meaning)                                                     \
+	{ "states." name,                                                                          \
+	  title,                                                                                   \
+	  UNIT_NS,                                                                                 \
+	  KIND_THREAD,                                                                             \
+	  meaning,                                                                                 \
+	  .get = table_get_uint,                                                                   \
+	  .key = TIMES_OF(states[THREAD_##id]) },
+
+static const struct table_column times_columns[] = {
+	THREAD_STATES(STATE_COLUMN) { "system_ns", "in the kernel", UNIT_NS, KIND_THREAD,
+				      "part of states.cpu in system calls, faults and interrupts: "
+				      "estimated from the kernel's "
+				      "samples at ticks; null if it took none",
+				      .get = get_system, .key = TIMES_OF(system_ns) },
+	{ "io_wait_ns", "off CPU in I/O", UNIT_NS, KIND_THREAD,
+	  "time off CPU inside recorded I/O operations: blocked in any state, or waiting for a CPU",
+	  .get = table_get_uint, .key = TIMES_OF(io_wait_ns) },
+};
+
+void thread_times_add(struct thread_times *sum, const struct thread_times *times)
+{
+	sum->time_ns += times->time_ns;
+	for (int i = 0; i < THREAD_STATE_COUNT; i++)
+		sum->states[i] += times->states[i];
+	sum->io_wait_ns += times->io_wait_ns;
+	sum->user_ns += times->user_ns;
+	sum->system_ns += times->system_ns;
+}
+
+void thread_times_add_columns(struct table *table, size_t base)
+{
+	for (size_t i = 0; i < sizeof(times_columns) / sizeof(times_columns[0]); i++) {
+		struct table_column column = times_columns[i];
+
+		column.key += base;
+		table_add_column(table, &column);
+	}
+}
+
+/* --- kinds of threads --- */
+
+/* Whether a process was started by Python's multiprocessing in order to work for its parent. */
+static bool is_worker(const struct job *job, uint32_t number)
+{
+	static const char spawned[] = "multiprocessing.spawn";
+	const struct process *process = &job->processes.processes[number];
+	struct trace_string command =
+		trace_reader_string(job->traces[process->trace].reader, process->command);
+
+	if (!process->executed)
+		return process->parent != PROCESS_NONE && process->parent != PROCESS_UNKNOWN;
+	return command.length && memmem(command.bytes, command.length, spawned, strlen(spawned));
+}
+
+const char *thread_kind(const struct job *job, const struct thread *thread)
+{
+	const struct process *process = &job->processes.processes[thread->process];
+
+	if (thread->tid != process->pid)
+		return "helper";
+	return is_worker(job, thread->process) ? "worker" : "main";
+}
+
+/* --- table "threads" --- */
+
+struct thread_row {
+	uint64_t pid, tid, start_ns, end_ns;
+	int64_t rank;
+	const char *kind, *host;
+	struct table_text comm;
+	struct thread_times times;
+};
+
+static const struct table_column thread_columns[] = {
+	{ "pid", "pid", UNIT_NONE, KIND_KEY, "process ID", TABLE_UINT(struct thread_row, pid), 0 },
+	{ "tid", "tid", UNIT_NONE, KIND_KEY,
+	  "thread ID; null: all threads of the process without a row of their own",
+	  TABLE_UINT(struct thread_row, tid), 0 },
+	{ "comm", "program", UNIT_NONE, KIND_FACT, "name of the program",
+	  TABLE_TEXT(struct thread_row, comm), 0 },
+	{ "kind", "kind", UNIT_NONE, KIND_FACT, THREAD_KIND_MEANING,
+	  TABLE_LITERAL(struct thread_row, kind), 0 },
+	{ "rank", "rank", UNIT_NONE, KIND_FACT, "rank of the process in the job; null: none",
+	  TABLE_INT(struct thread_row, rank), 0 },
+	{ "host", NULL, UNIT_NONE, KIND_FACT, "host that the process ran on",
+	  TABLE_LITERAL(struct thread_row, host), 0 },
+	{ "start_ns", "start", UNIT_NS, KIND_MOMENT,
+	  "when the thread began, or began to be recorded, since the start of the run",
+	  TABLE_UINT(struct thread_row, start_ns), 0 },
+	{ "end_ns", "end", UNIT_NS, KIND_MOMENT,
+	  "when it or the recording ended, since the start of the run",
+	  TABLE_UINT(struct thread_row, end_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, KIND_THREAD, "time between them: the states add up to it",
+	  TABLE_UINT(struct thread_row, times.time_ns), 0 },
+};
+
+static const char *why_absent(const struct job *job)
+{
+	if (job->layers & JOB_THREAD)
+		return NULL;
+	return job->filtered & JOB_THREAD
+		       ? "threads' times are no operations: filters by file, operation, method, "
+			 "span or duration leave them out"
+		       : "requires layer thread";
+}
+
+bool threads_absent(struct table *table, const struct job *job)
+{
+	const char *why = why_absent(job);
+
+	if (!why)
+		return false;
+	table->absent = true;
+	table_set_note(table, why);
+	return true;
+}
+
+static void add_thread(struct table *table, const struct job *job, const struct thread *thread)
+{
+	const struct process *process = &job->processes.processes[thread->process];
+
+	table_add(table, &(struct thread_row) {
+				 .pid = process->pid,
+				 .tid = thread->tid == THREAD_NONE ? TABLE_NO_UINT : thread->tid,
+				 .comm = trace_text(job_comm(job, thread->process)),
+				 .kind = thread_kind(job, thread),
+				 .rank = process->rank < 0 ? TABLE_NO_INT : process->rank,
+				 .host = job->traces[process->trace].header->host,
+				 .start_ns = clock_subtract(thread->start_ns, job->start_ns),
+				 .end_ns = clock_subtract(thread->end_ns, job->start_ns),
+				 .times = thread->times,
+			 });
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+	const struct thread *a = left, *b = right;
+
+	return COMPARE(a->process, b->process) ?: COMPARE(a->start_ns, b->start_ns)
+						       ?: COMPARE(a->tid, b->tid);
+}
+
+static void fill(void *state, struct table *table)
+{
+	struct threads *threads = state;
+	const struct job *job = threads->job;
+	size_t most;
+
+	if (threads_absent(table, job))
+		return;
+	table_add_columns(table, TABLE_COLUMNS(thread_columns));
+	thread_times_add_columns(table, offsetof(struct thread_row, times));
+	most = job_rows_most(job, table->column_count);
+	if (threads->count)
+		qsort(threads->all, threads->count, sizeof(*threads->all), compare_threads);
+	for (size_t i = 0; i < threads->count && i < most; i++)
+		add_thread(table, job, &threads->all[i]);
+	if (threads->count > most)
+		table->cut = threads->count - most;
+}
+
+const struct thread *threads_all(const struct results *results, size_t *count)
+{
+	const struct threads *threads = results_state(results, &analysis_threads);
+
+	*count = threads->count;
+	return threads->all;
+}
+
+const struct analysis analysis_threads = {
+	.name = "threads",
+	.meaning = "time of each thread on a CPU, waiting for one, and blocked, by reason",
+	.title = "Threads",
+	.shown = "comm,tid,kind,rank," THREAD_STATES_SHOWN,
+	.by = "time_ns",
+	.share = "share",
+	.shape = TABLE_LIST,
+	.aggregated_ok = true,
+	.state_bytes = sizeof(struct threads),
+	.begin = begin,
+	.consumer = { .apart = true, .events = add_events, .matters = EVENT_THREAD_TIME },
+	.columns = { [TRACE_THREAD_TIME] = ((2ull << THREAD_TIME_SYSTEM) - 1) &
+					   ~((1ull << THREAD_TIME_CPU) - 1) },
+	.fill = fill,
+	.merging = { .single = "host", .sorted = "start_ns", .many = "threads", .label = "comm" },
+};

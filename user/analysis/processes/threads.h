@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The time of threads in each state, from rows of the layer thread.
+ */
+#ifndef FAULTLINE_THREADS_H
+#define FAULTLINE_THREADS_H
+
+#include "analysis/table/table.h"
+#include "trace/format/thread_states.h"
+
+struct job;
+struct results;
+
+/* Sums over threads, in ns. */
+struct thread_times {
+	uint64_t time_ns; /* of their lives; the states add up to it */
+	uint64_t states[THREAD_STATE_COUNT];
+	uint64_t io_wait_ns;	     /* off CPU inside I/O operations */
+	uint64_t user_ns, system_ns; /* as the kernel samples them */
+};
+
+#define THREAD_NONE 0 /* in place of a tid: threads of a process without a row of their own */
+
+struct thread {
+	uint32_t process, tid;
+	uint64_t start_ns, end_ns; /* on the job's clock */
+	struct thread_times times;
+};
+
+/* Returns the threads, by process and start; valid in conclude(). */
+const struct thread *threads_all(const struct results *results, size_t *count);
+
+/* Returns what a thread is to its program, a static text. */
+const char *thread_kind(const struct job *job, const struct thread *thread);
+#define THREAD_KIND_MEANING                                                                        \
+	"main: the first thread of a program; worker: the first thread of a process that it "      \
+	"forked without exec, or started by Python's multiprocessing; helper: any other thread"
+
+void thread_times_add(struct thread_times *sum, const struct thread_times *times);
+/* Adds the columns of such times; `base` is the offset of a struct thread_times in the row. */
+void thread_times_add_columns(struct table *table, size_t base);
+/* Marks a table as absent, and returns true, if the times of threads are not known. */
+bool threads_absent(struct table *table, const struct job *job);
+
+/* The columns, as struct analysis lists what is shown. */
+#define THREAD_STATES_SHOWN                                                                        \
+	"states.cpu,states.runnable,states.storage,states.lock,states.pipe,states.child,"          \
+	"states.sleep,states.memory,states.device,states.stopped,states.other"
+
+#endif
