@@ -182,6 +182,8 @@ static int follow_processes(struct activities *all)
 	size_t before = all->process_room, speak_room = before, worker_room = before;
 	int status = 0;
 
+	if (table->count <= before)
+		return 0;
 	if (!ARENA_GROW(all->arena, all->speaks, speak_room, table->count) ||
 	    !ARENA_GROW(all->arena, all->workers, worker_room, table->count) ||
 	    !ARENA_GROW(all->arena, all->group_of, all->process_room, table->count))

@@ -24,6 +24,7 @@
 
 /* What makes a span an epoch; the last claim that any span has decides. */
 enum claim { CLAIM_ARGUMENT, CLAIM_CATEGORY, CLAIM_NAME, CLAIMS };
+_Static_assert(CLAIMS == PACE_CUTS, "each claim cuts the run into its own epochs");
 
 struct epoch {
 	uint32_t group;
@@ -46,7 +47,7 @@ struct epochs {
 	struct arena *arena;
 	struct epoch *of[CLAIMS];
 	size_t count[CLAIMS], room[CLAIMS], more[CLAIMS];
-	struct paces paces[CLAIMS];
+	struct paces paces; /* a cut per claim */
 	struct begun *begun; /* per open span */
 	size_t slot_room;
 	uint8_t *looks;	    /* per label */
@@ -60,8 +61,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 
 	all->job = job;
 	all->arena = arena;
-	for (int i = 0; i < CLAIMS; i++)
-		all->paces[i].arena = arena;
+	all->paces.arena = arena;
 	map_init_in(&all->numbers, arena, 2, 1);
 	all->looks = arena_alloc(arena, (LABELS_MAX + CATEGORY_COUNT) * sizeof(*all->looks));
 	all->claims = arena_alloc(arena, (LABELS_MAX + CATEGORY_COUNT) * sizeof(*all->claims));
@@ -142,7 +142,7 @@ static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
 	if (!added)
 		return 0;
 	*place = *known = all->count[CLAIM_ARGUMENT];
-	return paces_begin(&all->paces[CLAIM_ARGUMENT], epoch->group);
+	return paces_begin(&all->paces, CLAIM_ARGUMENT, epoch->group);
 }
 
 /* Stores the state at the start of a span that is an epoch or belongs to one. */
@@ -153,9 +153,9 @@ static int remember(struct epochs *all, enum claim claim, const struct span *spa
 	uint32_t group = activities_group(job->activities, span->process);
 
 	begun->before = progress_at(job, group, span->begin_ns);
-	begun->pace = paces_of(&all->paces[claim], group);
+	begun->pace = paces_of(&all->paces, claim, group);
 	if (claim != CLAIM_ARGUMENT)
-		return paces_begin(&all->paces[claim], group);
+		return paces_begin(&all->paces, claim, group);
 	return join(all,
 		    &(struct epoch) { .group = group,
 				      .number = begun->number,
@@ -164,16 +164,6 @@ static int remember(struct epochs *all, enum claim claim, const struct span *spa
 				      .from = begun->before,
 				      .pace_from = begun->pace },
 		    &begun->place);
-}
-
-static int follow_paces(struct epochs *all, uint32_t slot, bool begins)
-{
-	int status = 0;
-
-	for (int i = 0; i < CLAIMS && !status; i++)
-		status = begins ? paces_span_begun(&all->paces[i], all->job, slot)
-				: paces_span_ended(&all->paces[i], all->job, slot);
-	return status;
 }
 
 static int span_begun(void *state, uint32_t slot, const struct event *event)
@@ -190,7 +180,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 		return -ENOMEM;
 	begun = &all->begun[slot];
 	*begun = (struct begun) { .number = number_of(all, label, claim, span->label, event) };
-	status = follow_paces(all, slot, true);
+	status = paces_span_begun(&all->paces, job, slot);
 	if (status || (claim == CLAIM_ARGUMENT && begun->number == TABLE_NO_INT))
 		return status;
 	return remember(all, claim, span, begun);
@@ -206,7 +196,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	struct epoch *epoch = NULL;
 	struct progress now;
 	struct pace pace;
-	int status = follow_paces(all, slot, false);
+	int status = paces_span_ended(&all->paces, job, slot);
 
 	if (status)
 		return status;
@@ -227,7 +217,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	now = progress_at(job, epoch->group, span->end_ns);
 	epoch->end_ns = span->end_ns;
 	epoch->done = progress_between(&epoch->from, &now);
-	pace = paces_of(&all->paces[claim], epoch->group);
+	pace = paces_of(&all->paces, claim, epoch->group);
 	epoch->pace.time_ns = pace.time_ns - epoch->pace_from.time_ns;
 	epoch->pace.compute_ns = pace.compute_ns - epoch->pace_from.compute_ns;
 	return 0;

@@ -14,13 +14,13 @@ static struct pace_group *group_of(struct paces *paces, uint32_t group)
 		       : NULL;
 }
 
-int paces_begin(struct paces *paces, uint32_t group)
+int paces_begin(struct paces *paces, unsigned int cut, uint32_t group)
 {
 	struct pace_group *of = group_of(paces, group);
 
 	if (!of)
 		return -ENOMEM;
-	of->in_step = false;
+	of->cuts[cut].in_step = false;
 	return 0;
 }
 
@@ -44,20 +44,23 @@ int paces_span_begun(struct paces *paces, const struct job *job, uint32_t slot)
 	of = group_of(paces, group);
 	if (!of)
 		return -ENOMEM;
-	of->in_step = false;
+	for (int i = 0; i < PACE_CUTS; i++)
+		of->cuts[i].in_step = false;
 	of->evaluations += evaluates;
 	return 0;
 }
 
 static void end_compute(struct pace_group *of, uint64_t time_ns, uint64_t compute_ns)
 {
-	if (of->in_step) {
-		of->sum.time_ns += time_ns - of->ended_ns;
-		of->sum.compute_ns += compute_ns - of->compute_ns;
+	for (struct pace_cut *cut = of->cuts; cut < of->cuts + PACE_CUTS; cut++) {
+		if (cut->in_step) {
+			cut->sum.time_ns += time_ns - of->ended_ns;
+			cut->sum.compute_ns += compute_ns - of->compute_ns;
+		}
+		cut->in_step = true;
 	}
 	of->ended_ns = time_ns;
 	of->compute_ns = compute_ns;
-	of->in_step = true;
 }
 
 int paces_span_ended(struct paces *paces, const struct job *job, uint32_t slot)
@@ -80,7 +83,7 @@ int paces_span_ended(struct paces *paces, const struct job *job, uint32_t slot)
 	return 0;
 }
 
-struct pace paces_of(const struct paces *paces, uint32_t group)
+struct pace paces_of(const struct paces *paces, unsigned int cut, uint32_t group)
 {
-	return group < paces->room ? paces->groups[group].sum : (struct pace) { 0 };
+	return group < paces->room ? paces->groups[group].cuts[cut].sum : (struct pace) { 0 };
 }

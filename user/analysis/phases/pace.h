@@ -19,26 +19,30 @@ struct pace {
 	uint64_t time_ns, compute_ns;
 };
 
+#define PACE_CUTS 3 /* ways to cut a run into epochs; their first steps differ */
+
 /* All zeros initially but for the arena. */
 struct paces {
 	struct arena *arena;
 	struct pace_group {
-		struct pace sum;
 		uint64_t ended_ns,
 			compute_ns;   /* end of the last compute span; compute time until then */
-		bool in_step;	      /* there was a compute span */
 		uint64_t evaluations; /* open ones */
+		struct pace_cut {
+			struct pace sum;
+			bool in_step; /* there was a compute span */
+		} cuts[PACE_CUTS];
 	} * groups;
 	size_t room;
 };
 
 /* Functions that return int return 0 or -ENOMEM. */
-/* Makes the next compute span of the group (activities_group) its first. */
-int paces_begin(struct paces *paces, uint32_t group);
+/* Makes the next compute span of the group (activities_group) its first, for one cut. */
+int paces_begin(struct paces *paces, unsigned int cut, uint32_t group);
 /* A span begins, or has ended. */
 int paces_span_begun(struct paces *paces, const struct job *job, uint32_t slot);
 int paces_span_ended(struct paces *paces, const struct job *job, uint32_t slot);
-/* Sums of a group. */
-struct pace paces_of(const struct paces *paces, uint32_t group);
+/* Sums of a group, for one cut. */
+struct pace paces_of(const struct paces *paces, unsigned int cut, uint32_t group);
 
 #endif
