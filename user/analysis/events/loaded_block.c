@@ -243,11 +243,12 @@ static void give_spare(struct held_pool *pool, struct held_spare spare)
 static bool make_bytes(struct loaded_block *block, struct held_pool *pool)
 {
 	struct held_spare spare = { NULL, 0 };
+	size_t size = block->size + HELD_PADDING;
 
 	if (pool)
-		spare = take_spare(pool, block->size);
+		spare = take_spare(pool, size);
 	if (!spare.bytes)
-		spare = (struct held_spare) { malloc(block->size + 1), block->size + 1 };
+		spare = (struct held_spare) { malloc(size), size };
 	block->bytes = spare.bytes;
 	block->room = spare.room;
 	block->pool = pool;
@@ -320,11 +321,11 @@ int loaded_block_trim(struct loaded_block *block, uint32_t first, uint32_t held)
 	block->first = first;
 	block->held = held;
 	block->size = size;
-	bytes = realloc(block->bytes, size + 1);
+	bytes = realloc(block->bytes, size + HELD_PADDING);
 	if (!bytes)
 		return -ENOMEM;
 	block->bytes = bytes;
-	block->room = size + 1;
+	block->room = size + HELD_PADDING;
 	return 0;
 }
 
@@ -356,19 +357,6 @@ bool loaded_block_is_same(const struct loaded_block *block, unsigned int column,
 		return true;
 	data = view_at(block, of, row).data;
 	return !memcmp(data, data + of->width, (size_t)(count - 1) * of->width);
-}
-
-uint64_t loaded_block_value(const struct loaded_block *block, unsigned int column, uint32_t row)
-{
-	const struct held_column *from = &block->columns[column];
-	struct column_view view;
-	uint64_t value = from->same;
-
-	if (from->width) {
-		view = view_at(block, from, row);
-		column_widen(&view, &value, 1);
-	}
-	return column == TRACE_COL_TIME ? value + block->start_ns : value;
 }
 
 uint64_t loaded_block_time(const struct loaded_block *block, uint32_t row)

@@ -7,6 +7,7 @@
 #define FAULTLINE_LOADED_BLOCK_H
 
 #include <pthread.h>
+#include <string.h>
 
 #include "trace/read/reader.h"
 
@@ -16,6 +17,8 @@ struct held_column {
 	uint8_t width; /* bytes per value */
 	bool is_signed;
 };
+
+#define HELD_PADDING sizeof(uint64_t) /* bytes that may be read past the last value */
 
 /* Memory of freed blocks, for reuse: the kernel zeroes new memory page by page, which takes as long
  * as decoding into it. */
@@ -36,7 +39,7 @@ struct loaded_block {
 	uint32_t first, held; /* rows from `first` up to `held` are in memory */
 	uint64_t start_ns;    /* of the earliest row, on the trace's clock */
 	uint64_t later_ns;    /* of row `held`, unless that is the end */
-	size_t size, room;    /* of `bytes` */
+	size_t size, room;    /* of `bytes`, without and with HELD_PADDING and spare room */
 	uint8_t *bytes;
 	struct held_pool *pool;	      /* pool that takes `bytes` back, or NULL */
 	struct held_column columns[]; /* of its kind; column 0 has times since `start_ns` */
@@ -80,7 +83,22 @@ static inline bool loaded_block_is_zero(const struct loaded_block *block, unsign
 bool loaded_block_is_same(const struct loaded_block *block, unsigned int column, uint32_t row,
 			  uint32_t count);
 /* Returns a value of a row in memory. */
-uint64_t loaded_block_value(const struct loaded_block *block, unsigned int column, uint32_t row);
+static inline uint64_t loaded_block_value(const struct loaded_block *block, unsigned int column,
+					  uint32_t row)
+{
+	const struct held_column *from = &block->columns[column];
+	const uint8_t *data = block->bytes + from->at + (size_t)(row - block->first) * from->width;
+	unsigned int unused = 64 - 8 * from->width;
+	uint64_t value = from->same;
+
+	if (from->width) {
+		memcpy(&value, data, sizeof(value)); /* with what follows, which is shifted out */
+		value <<= unused;
+		value = from->is_signed ? (uint64_t)((int64_t)value >> unused) : value >> unused;
+	}
+	return column == TRACE_COL_TIME ? value + block->start_ns : value;
+}
+
 /* Returns the time of a row in memory, on the trace's clock. */
 uint64_t loaded_block_time(const struct loaded_block *block, uint32_t row);
 /* Writes `count` values starting at `row`, all in memory, to `to`; for column 0, times on the
