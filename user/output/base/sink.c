@@ -113,12 +113,10 @@ fail:
 	return 0;
 }
 
-_Bool sink_reserve(struct sink *sink, size_t length)
+_Bool sink_make_room(struct sink *sink, size_t length)
 {
 	if (sink->error)
 		return 0;
-	if (length <= sink->size - sink->used)
-		return 1;
 	if (in_memory(sink))
 		return grow(sink, length);
 	if (length > RESERVE_MAX)

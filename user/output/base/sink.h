@@ -36,9 +36,15 @@ int sink_flush(struct sink *sink);
 /* Frees the buffer without flushing. May be called twice. */
 void sink_close(struct sink *sink);
 
+/* Use sink_reserve. */
+_Bool sink_make_room(struct sink *sink, size_t length);
+
 /* Makes room for `length` bytes at buffer + used; returns false after an error. `length` is at most
  * 64 KiB, except in memory. */
-_Bool sink_reserve(struct sink *sink, size_t length);
+static inline _Bool sink_reserve(struct sink *sink, size_t length)
+{
+	return (!sink->error && length <= sink->size - sink->used) || sink_make_room(sink, length);
+}
 
 void sink_bytes(struct sink *sink, const void *bytes, size_t length);
 void sink_format(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
