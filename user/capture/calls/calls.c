@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/io_uring.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -249,6 +250,7 @@ static struct trace_operation operations[OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX] 
 	VFS_OPERATIONS(VFS)
 #undef VFS
 };
+static size_t operation_count;
 
 unsigned int calls_first_async(void)
 {
@@ -266,7 +268,7 @@ void calls_leave_out(unsigned int number)
 	operations[number] = operations[OP_NONE];
 }
 
-const struct trace_operation *calls_operations(size_t *count)
+static void fill_operations(void)
 {
 	size_t async_count;
 	const struct trace_operation *async = async_operations(&async_count);
@@ -275,7 +277,16 @@ const struct trace_operation *calls_operations(size_t *count)
 		operations[OP_FIRST_CALL + i] = call_table[i].operation;
 	for (size_t i = 0; i < async_count; i++)
 		operations[OP_FIRST_ASYNC + i] = async[i];
-	*count = OP_FIRST_ASYNC + async_count;
+	operation_count = OP_FIRST_ASYNC + async_count;
+}
+
+/* Filled once: several threads read the table, one of them for each event. */
+const struct trace_operation *calls_operations(size_t *count)
+{
+	static pthread_once_t filled = PTHREAD_ONCE_INIT;
+
+	pthread_once(&filled, fill_operations);
+	*count = operation_count;
 	return operations;
 }
 
