@@ -50,7 +50,7 @@ int output_open(struct output *output, int fd, int level)
 	output->stream = lseek(fd, 0, SEEK_CUR) != 0; /* or others have already written to it */
 	output->no_promise = output->stream;
 	output->context = ZSTD_createCCtx();
-	output->entries = calloc(FORMAT_INDEX_ROWS, sizeof(*output->entries));
+	output->entries = malloc(FORMAT_INDEX_ROWS * sizeof(*output->entries));
 	if (!output->context || !output->entries)
 		return output->error = -ENOMEM;
 	return output->error = configure(output->context, level);
