@@ -5,7 +5,9 @@
  * Each thread reads its own file: threads on one file contend for its cache lines, which would
  * hide the cost of tracing.
  *
- * usage: hotread PREFIX THREADS SECONDS [OPS]   (OPS: per thread, instead of SECONDS)
+ * usage: hotread PREFIX THREADS SECONDS [OPS [RATE]]
+ * OPS: per thread, instead of SECONDS; 0: none. RATE: reads a second and thread, at most; 0: no
+ * limit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +28,18 @@ struct reader {
 	int fd;
 	double seconds;
 	uint64_t limit; /* in ops; 0: none */
+	uint64_t rate;	/* ops a second; 0: no limit */
 	uint64_t ops, ns;
 	int error;
 };
+
+static void sleep_until_due(const struct reader *reader, uint64_t start, uint64_t now)
+{
+	uint64_t due = start + reader->ops * 1000000000 / reader->rate;
+
+	if (due > now)
+		usleep((due - now) / 1000);
+}
 
 static void *read_hot(void *argument)
 {
@@ -48,6 +59,8 @@ static void *read_hot(void *argument)
 			}
 		}
 		end = clock_ns();
+		if (reader->rate)
+			sleep_until_due(reader, start, end);
 	} while (reader->limit ? reader->ops < reader->limit : end - start < reader->seconds * 1e9);
 	reader->ns = end - start;
 	return NULL;
@@ -79,7 +92,7 @@ int main(int argc, char **argv)
 
 	threads = argc > 3 ? atoi(argv[2]) : 0;
 	if (threads < 1 || threads > 64) {
-		fprintf(stderr, "usage: hotread PREFIX THREADS SECONDS [OPS]\n");
+		fprintf(stderr, "usage: hotread PREFIX THREADS SECONDS [OPS [RATE]]\n");
 		return 2;
 	}
 	pthread_barrier_init(&start, NULL, threads);
@@ -92,6 +105,7 @@ int main(int argc, char **argv)
 		}
 		readers[i].seconds = atof(argv[3]);
 		readers[i].limit = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
+		readers[i].rate = argc > 5 ? strtoull(argv[5], NULL, 10) : 0;
 		if (pthread_create(&readers[i].thread, NULL, read_hot, &readers[i])) {
 			fprintf(stderr, "hotread: cannot start thread %d\n", i);
 			return 1;

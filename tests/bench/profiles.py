@@ -2,8 +2,8 @@
 """Mode profile against mode trace, and the flight recorder against both: the cost of each for the
 traced program, the tracer itself, and the disk.
 
-Runs alternate. The tracer's CPU time excludes starting and stopping, which are the same for all. In
-mode profile the rest is less than the variation between starts, so it is measured during the run.
+Runs alternate. The tracer's CPU time is measured during the run: it excludes starting and stopping,
+which are the same for all.
 """
 import os
 import statistics
@@ -11,12 +11,19 @@ import subprocess
 import time
 
 import tracers
-from running import (Failed, computed, ns_each, remove, said_cpu, start_ready,
-                     taken_so_far)
+from running import Failed, ns_each, remove, start_ready, taken_so_far
 
 MODES = ("trace", "profile")
 TRACED, OWN = 1.02, 0.1
 SECONDS, SETTLED, WINDOW = "3.2", 1, 2  # of the program; from its start; of the tracer's own time
+
+
+def own_share(pid):
+    """The tracer's share of a CPU during the run."""
+    time.sleep(SETTLED)
+    before, began = taken_so_far(pid), time.monotonic()
+    time.sleep(WINDOW)
+    return (taken_so_far(pid) - before) / (time.monotonic() - began)
 
 
 def one(bench, mode, argv):
@@ -24,10 +31,7 @@ def one(bench, mode, argv):
     tracer = tracers.Faultline(f"{bench.build}/faultline", "--mode", mode)
     with subprocess.Popen(tracer.wrap(None, argv, bench.trace), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, text=True) as process:
-        time.sleep(SETTLED)
-        before, began = taken_so_far(process.pid), time.monotonic()
-        time.sleep(WINDOW)
-        own = (taken_so_far(process.pid) - before) / (time.monotonic() - began)
+        own = own_share(process.pid)
         said, _ = process.communicate()
     done = subprocess.CompletedProcess(argv, process.returncode, said, "")
     return ns_each(argv, done), own, os.path.getsize(bench.trace)
@@ -53,43 +57,63 @@ def measure(bench, say):
 
 # --- the flight recorder, which attaches, as the others do here ---
 
+TRIGGER = ("--flight-when", "stall=100%:1h")
 ATTACHED = {"events": (), "sums": ("--mode", "profile"),
-            "flight": ("--flight", "64M", "--flight-when", "stall=100%:1h")}
+            "flight recorder": ("--flight", "64M", *TRIGGER),
+            # The most expensive one: it soon drops old events.
+            "smallest flight recorder": ("--flight", "1M", *TRIGGER)}
+RATE, OWN_AT_RATE = 100_000, 0.03  # events a second; the flight recorder's share of a CPU
 
 
 def attached(bench, options, argv):
     """For a program that starts once a tracer is attached: ns per operation, and the tracer's
-    CPU seconds."""
-    before = computed()
+    share of a CPU."""
     remove(bench.trace)
     with subprocess.Popen(["sh", "-c", 'read go; exec "$@"', "sh", *argv], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as program:
         watching, _ = start_ready(f"{bench.build}/faultline", "attach", "-q", "-o", bench.trace,
                                   *options, "-p", str(program.pid))
-        said, _ = program.communicate("go\n")
+        program.stdin.write("go\n")
+        program.stdin.flush()
+        own = own_share(watching.pid)
+        said, _ = program.communicate()
         if watching.wait():
             raise Failed(f"faultline attach {' '.join(options)}: it failed")
-    used = computed() - before
     remove(bench.trace)
     done = subprocess.CompletedProcess(argv, program.returncode, said, "")
-    return ns_each(argv, done), used - said_cpu(argv, done)
+    return ns_each(argv, done), own
+
+
+def flight_rows(bench, names, rate):
+    argv = [f"{bench.build}/tests/bench/hotread", f"{bench.scratch}/hot", "1", SECONDS, "0",
+            str(rate)]
+    return [{name: attached(bench, ATTACHED[name], argv) for name in names}
+            for _ in range(bench.options.pairs // 2 + 1)]
+
+
+def own_ratio(rows, name):
+    """A tracer's own CPU time by that of events, for each operation."""
+    each = [{name: ns * own for name, (ns, own) in row.items()} for row in rows]
+    return statistics.median(row[name] / row["events"] for row in each)
 
 
 def measure_flight(bench, say):
     """Yields as measure does."""
     say("hot 4 KiB pread, attached: events, sums, the flight recorder")
-    program = [f"{bench.build}/tests/bench/hotread", f"{bench.scratch}/hot", "1"]
-    rows = [{name: attached(bench, options, [*program, "2"]) for name, options in ATTACHED.items()}
-            for _ in range(bench.options.pairs // 2 + 1)]
-    idle = {name: min(attached(bench, options, [*program, "0.001"])[1] for _ in range(3))
-            for name, options in ATTACHED.items()}
-    own = {name: max(statistics.median(row[name][1] for row in rows) - idle[name], 0)
-           for name in ATTACHED}
+    ours, smallest = "flight recorder", "smallest flight recorder"
+    rows = flight_rows(bench, ("events", "sums", ours), 0)
     for other in "sums", "events":
-        name = f"hot 4 KiB pread, flight recorder by {other}"
+        name = f"hot 4 KiB pread, {ours} by {other}"
         yield (f"{name}: traced time, median",
-               statistics.median(row["flight"][0] / row[other][0] for row in rows), "ratio", None)
-        yield (f"{name}: traced time, best", min(row["flight"][0] for row in rows)
+               statistics.median(row[ours][0] / row[other][0] for row in rows), "ratio", None)
+        yield (f"{name}: traced time, best", min(row[ours][0] for row in rows)
                / min(row[other][0] for row in rows), "ratio", None)
-    yield ("hot 4 KiB pread, flight recorder by events: the tracer's own CPU",
-           own["flight"] / own["events"], "ratio", OWN)
+    yield (f"hot 4 KiB pread, {ours} by events: the tracer's own CPU an event",
+           own_ratio(rows, ours), "ratio", None)
+    say(f"{RATE:,} preads a second, attached: events, the flight recorder")
+    rows = flight_rows(bench, ("events", ours, smallest), RATE)
+    for name, target in ("events", None), (ours, OWN_AT_RATE), (smallest, OWN_AT_RATE):
+        yield (f"{RATE:,} preads a second, {name}: the tracer's own CPU",
+               statistics.median(row[name][1] for row in rows), "share", target)
+    yield (f"{RATE:,} preads a second, {ours} by events: the tracer's own CPU",
+           own_ratio(rows, ours), "ratio", None)

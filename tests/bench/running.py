@@ -24,12 +24,8 @@ def computed():
 
 
 def taken_so_far(pid):
-    """CPU seconds of a process's living threads."""
-    total, tasks = 0, f"/proc/{pid}/task"
-    for task in os.listdir(tasks):
-        with open(f"{tasks}/{task}/schedstat") as file:
-            total += int(file.read().split()[0])
-    return total / 1e9
+    """CPU seconds of a process, including those of its ended threads."""
+    return time.clock_gettime(~pid << 3 | 2)  # as clock_getcpuclockid
 
 
 def start_ready(program, command, *arguments):
