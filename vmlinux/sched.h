@@ -13,6 +13,7 @@
 #define TASK_UNINTERRUPTIBLE 0x2u
 #define TASK_STOPPED 0x4u
 #define TASK_TRACED 0x8u
+#define TASK_WAKING 0x200u
 #define TASK_FROZEN 0x8000u
 
 struct thread_info {

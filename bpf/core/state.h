@@ -109,9 +109,9 @@ struct thread_account {
 	__u64 times[THREAD_STATE_COUNT];
 	__u64 io_wait_ns;
 	__u32 waker_pid, waker_tid;
-	__u32 state;	/* since since_ns: of the wait, or RUNNABLE */
-	__u32 flags;	/* THREAD_* */
-	__u32 sequence; /* odd while this is being changed */
+	__u32 state; /* since since_ns: of the wait, or RUNNABLE */
+	__u32 flags; /* THREAD_* */
+	__u32 call;  /* number of the call that it last waited in; WAIT_CALL_COUNT or above: none */
 	__u32 pad;
 };
 

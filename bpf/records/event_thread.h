@@ -10,19 +10,26 @@
 
 #define WAIT_CALL_COUNT 512 /* system call numbers; a power of two */
 
-/* A value besides the states: see the descriptor that is the first argument. */
-#define THREAD_BY_FILE THREAD_STATE_COUNT
+/* Values besides the states. */
+enum {
+	/* The call that the thread last waited in goes on after a signal. */
+	THREAD_RESTARTED = THREAD_STATE_COUNT,
+	/* The descriptor that is the first argument decides, or is unknown; for ioctl, too, which
+	 * waits for the driver behind an anonymous file. */
+	THREAD_BY_FILE,
+	THREAD_BY_DRIVER,
+};
 
 /* A system call, by its number. */
 struct wait_call {
 	__u16 wakes; /* mask of enum thread_state: what waits of other threads it may end */
-	__u8 state;  /* enum thread_state of a thread blocked in it, or THREAD_BY_FILE; 0: unknown */
+	__u8 state;  /* enum thread_state of a thread blocked in it, or a value above; 0: unknown */
 	__u8 by_descriptor; /* the first argument is the descriptor it waits for */
 };
 
 /* A wait of at least this long is an event. */
 #define WAIT_MIN_NS 1000000
-/* Sums of times are sent once a second; see thread_switch_out. */
+/* Sums of times are sent once a second, when the thread leaves its CPU. */
 #define THREAD_SEND_NS 1000000000
 
 EVENT_SIZE(wait_call, 4);

@@ -190,14 +190,14 @@ static __always_inline bool task_gains_privileges(struct linux_binprm *bprm)
  * A thread other than its process's first that executes a program continues under the first one's
  * id; its own id ends here. Its faults are recorded when the thread exits.
  */
-static __always_inline void task_send_id_end(struct task_struct *task, int tid)
+static __always_inline void task_send_id_end(struct task_struct *task, int tid, __u64 now_ns)
 {
 	struct event_exit *event = ring_reserve(RECORD_EXIT, sizeof(*event), owner_of(task));
 
 	if (!event)
 		return;
 	event->header.tid = tid;
-	event->header.time_ns = bpf_ktime_get_ns();
+	event->header.time_ns = now_ns;
 	event->major_faults = 0;
 	event->minor_faults = 0;
 	bpf_get_current_comm(event->comm, sizeof(event->comm));
@@ -249,11 +249,15 @@ static __always_inline int task_exec(struct task_struct *task, int old_tid,
 		return 0;
 	state->tid = task->pid;
 	if (state->mode == TASK_FOLLOWED && old_tid != task->pid) {
-		thread_end(&state->thread, task, bpf_ktime_get_ns(),
+		__u64 now_ns = bpf_ktime_get_ns();
+
+		thread_end(&state->thread, task, now_ns,
 			   (struct owner) { .pid = task->tgid, .tid = old_tid });
-		task_send_id_end(task, old_tid);
+		task_send_id_end(task, old_tid, now_ns);
 	}
 	if (!follow_privileged && task_gains_privileges(bprm)) {
+		if (state->mode == TASK_FOLLOWED)
+			thread_end(&state->thread, task, bpf_ktime_get_ns(), owner_of(task));
 		task_set_mode(task, state, TASK_IGNORED);
 		note_add(NOTE_PRIVILEGED);
 		if (mm)

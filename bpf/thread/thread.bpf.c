@@ -7,21 +7,15 @@
 const volatile bool threads_recorded = false;
 const volatile struct wait_call wait_calls[WAIT_CALL_COUNT] __weak = {};
 
-static __always_inline void thread_sequence(struct thread_account *thread)
-{
-	*(volatile __u32 *)&thread->sequence = thread->sequence + 1;
-}
-
 static __always_inline void thread_out(struct task_state *state, struct task_struct *task,
 				       bool preempted, __u64 now_ns)
 {
 	struct thread_account *thread = &state->thread;
 
-	thread_sequence(thread);
 	thread_settle_switch(thread, task, now_ns);
 	if (now_ns - thread->from_ns >= THREAD_SEND_NS)
 		thread_send(thread, task, owner_of(task));
-	if (preempted || !task->__state) {
+	if (preempted || !(task->__state & ~TASK_WAKING)) {
 		thread->state = THREAD_RUNNABLE;
 		thread->flags = wait_in_file_fault(state, task) || state->call.account.op
 					? THREAD_IN_IO
@@ -29,7 +23,6 @@ static __always_inline void thread_out(struct task_state *state, struct task_str
 	} else {
 		wait_begin(state, task);
 	}
-	thread_sequence(thread);
 }
 
 static __always_inline void thread_in(struct task_state *state, struct task_struct *task,
@@ -77,10 +70,12 @@ volatile __u64 threads_end_ns = 0;
 static __always_inline void thread_finish(struct task_state *state, struct task_struct *task)
 {
 	struct thread_account *thread = &state->thread;
-	bool waits = thread->in_ns < thread->since_ns && thread->woken_ns < thread->since_ns;
+	bool woken = thread->woken_ns > thread->since_ns;
+	__u64 until_ns = woken ? thread->woken_ns : threads_end_ns;
 
-	if (waits && wait_is_event(thread, threads_end_ns, task->tgid))
-		wait_send(thread, task, threads_end_ns, TRACE_WAIT_UNFINISHED);
+	/* It has no CPU: see thread_in. */
+	if (thread->in_ns < thread->since_ns && wait_is_event(thread, until_ns, task->tgid))
+		wait_send(thread, task, until_ns, woken ? 0 : TRACE_WAIT_UNFINISHED);
 	thread_settle_now(thread, task, threads_end_ns);
 	thread_send(thread, task, owner_of(task));
 }

@@ -31,6 +31,7 @@ static __always_inline void thread_begin(struct thread_account *thread, struct t
 	thread->system_ns = task->stime;
 	thread->state = THREAD_RUNNABLE;
 	thread->flags = THREAD_NEW;
+	thread->call = WAIT_CALL_COUNT;
 }
 
 /* Sends the sums and starts new ones. */
@@ -61,14 +62,20 @@ static __always_inline void thread_send(struct thread_account *thread, struct ta
 
 /* --- settling --- */
 
-/* What a task has done since since_ns, apart from waiting. */
+/* What a task has done since since_ns. It was off CPU first, and then ran; the kernel's counts
+ * leave a part of that to interrupts and to the hypervisor. */
 struct thread_lap {
-	__u64 elapsed_ns, cpu_ns, runnable_ns;
+	__u64 elapsed_ns, off_ns, cpu_ns, runnable_ns;
 };
+
+static __always_inline __u64 at_most(__u64 value, __u64 limit)
+{
+	return value < limit ? value : limit;
+}
 
 static __always_inline void thread_add(struct thread_account *thread, const struct thread_lap *lap)
 {
-	__u64 taken_ns = lap->cpu_ns + lap->runnable_ns + thread->ahead_ns, rest_ns = 0;
+	__u64 taken_ns = lap->cpu_ns + lap->runnable_ns + thread->ahead_ns, rest_ns = 0, waited_ns;
 	__u32 state = thread->state == THREAD_RUNNABLE ? THREAD_OTHER : thread->state;
 
 	thread->ahead_ns = 0;
@@ -76,18 +83,15 @@ static __always_inline void thread_add(struct thread_account *thread, const stru
 		thread->ahead_ns = taken_ns - lap->elapsed_ns;
 	else
 		rest_ns = lap->elapsed_ns - taken_ns;
+	waited_ns = at_most(rest_ns, lap->off_ns - at_most(lap->runnable_ns, lap->off_ns));
 	thread->times[THREAD_CPU] += lap->cpu_ns;
 	thread->times[THREAD_RUNNABLE] += lap->runnable_ns;
 	if (state < THREAD_STATE_COUNT)
-		thread->times[state] += rest_ns;
+		thread->times[state] += waited_ns;
+	thread->times[THREAD_OTHER] += rest_ns - waited_ns;
 	if (thread->flags & THREAD_IN_IO)
-		thread->io_wait_ns += lap->runnable_ns + rest_ns;
+		thread->io_wait_ns += lap->off_ns;
 	thread->since_ns += lap->elapsed_ns;
-}
-
-static __always_inline __u64 at_most(__u64 value, __u64 limit)
-{
-	return value < limit ? value : limit;
 }
 
 /* The task leaves its CPU. */
@@ -99,6 +103,8 @@ static __always_inline void thread_settle_switch(struct thread_account *thread,
 							? now_ns - thread->since_ns
 							: 0 };
 
+	if (thread->in_ns > thread->since_ns)
+		lap.off_ns = at_most(thread->in_ns - thread->since_ns, lap.elapsed_ns);
 	lap.cpu_ns = cpu_ns - thread->cpu_ns;
 	lap.runnable_ns = runnable_ns - thread->runnable_ns;
 	if (!bpf_core_field_exists(task->sched_info.run_delay) && thread->in_ns > thread->since_ns)
@@ -124,24 +130,28 @@ static __always_inline void thread_settle_now(struct thread_account *thread,
 					      struct task_struct *task, __u64 now_ns)
 {
 	struct thread_lap lap = {};
-	__u64 runnable_ns = thread_runnable_count(task);
+	__u64 runnable_ns = thread_runnable_count(task), ahead_ns;
 
 	if (now_ns <= thread->since_ns)
 		return;
-	lap.elapsed_ns = now_ns - thread->since_ns;
+	lap.elapsed_ns = lap.off_ns = now_ns - thread->since_ns;
 	if (thread->in_ns >= thread->since_ns) {
 		lap.cpu_ns = now_ns > thread->in_ns ? now_ns - thread->in_ns : 0;
-		lap.runnable_ns =
-			at_most(runnable_ns - thread->runnable_ns, lap.elapsed_ns - lap.cpu_ns);
+		lap.off_ns = lap.elapsed_ns - lap.cpu_ns;
+		lap.runnable_ns = at_most(runnable_ns - thread->runnable_ns, lap.off_ns);
 		thread->in_ns = now_ns;
+		thread->flags |= THREAD_NEW; /* the kernel counts what it ran at the next switch */
 	} else if (thread->state == THREAD_RUNNABLE) {
 		lap.runnable_ns = lap.elapsed_ns;
 	} else if (thread->woken_ns > thread->since_ns) {
 		lap.runnable_ns = now_ns > thread->woken_ns ? now_ns - thread->woken_ns : 0;
 	}
 	thread_add(thread, &lap);
-	thread->cpu_ns += lap.cpu_ns;
 	thread->runnable_ns = runnable_ns;
+	/* Nothing follows that would make up for what is ahead. */
+	ahead_ns = at_most(thread->ahead_ns, thread->times[THREAD_CPU]);
+	thread->times[THREAD_CPU] -= ahead_ns;
+	thread->ahead_ns -= ahead_ns;
 }
 
 /* A thread ends, or continues under another id. It is the current task. */

@@ -21,10 +21,11 @@ static __always_inline struct wait_call wait_call(__u32 number)
 }
 
 /* Returns the number of the system call that the task is in; in none, or in a call of a 32-bit
- * program: WAIT_CALL_COUNT or above. */
+ * program: WAIT_CALL_COUNT or above. An io_uring worker has the registers of its creator's call. */
 static __always_inline __u32 wait_call_number(struct task_struct *task, struct pt_regs *regs)
 {
-	return call_is_compat(task) ? WAIT_CALL_COUNT : SYSCALL_NUMBER(regs);
+	return call_is_compat(task) || task->flags & PF_IO_WORKER ? WAIT_CALL_COUNT
+								  : SYSCALL_NUMBER(regs);
 }
 
 static __always_inline struct inode *wait_inode(struct task_struct *task, struct pt_regs *regs)
@@ -39,11 +40,11 @@ static __always_inline struct inode *wait_inode(struct task_struct *task, struct
 #define UNIX98_PTY_MASTER_MAJOR 128
 #define UNIX98_PTY_SLAVE_END 144
 
-static __always_inline __u32 wait_state_of_inode(struct inode *inode)
+static __always_inline __u32 wait_state_of_inode(struct inode *inode, __u32 by)
 {
 	__u32 major;
 
-	switch (inode ? file_class(inode) : 0) {
+	switch (file_class(inode)) {
 	case FILE_CLASS_REG:
 	case FILE_CLASS_DIR:
 	case FILE_CLASS_BLK:
@@ -51,7 +52,7 @@ static __always_inline __u32 wait_state_of_inode(struct inode *inode)
 	case FILE_CLASS_FIFO:
 	case FILE_CLASS_SOCK:
 	case FILE_CLASS_ANON:
-		return THREAD_PIPE;
+		return by == THREAD_BY_DRIVER ? THREAD_DEVICE : THREAD_PIPE;
 	case FILE_CLASS_CHR:
 		major = KREAD(inode, inode, i_rdev) >> 20;
 		return major == TTY_MAJOR || major == TTYAUX_MAJOR ||
@@ -71,10 +72,12 @@ static __always_inline bool wait_in_file_fault(const struct task_state *state,
 	       (__u32)(task->maj_flt + task->min_flt) == state->fault.count_start;
 }
 
+/* A cgroup's freezer counts a task that waits in vfork() as frozen, but that wait is
+ * uninterruptible. */
 static __always_inline bool wait_is_stopped(struct task_struct *task)
 {
 	return task->__state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN) ||
-	       BPF_CORE_READ_BITFIELD(task, frozen);
+	       (!(task->__state & TASK_UNINTERRUPTIBLE) && BPF_CORE_READ_BITFIELD(task, frozen));
 }
 
 static __always_inline bool wait_is_for_memory(struct task_struct *task, bool in_io)
@@ -94,7 +97,13 @@ static __always_inline void wait_begin(struct task_state *state, struct task_str
 	bool in_fault = wait_in_file_fault(state, task);
 	bool in_io = in_fault || state->call.account.op;
 	struct thread_account *thread = &state->thread;
+	struct inode *inode;
 
+	if (call.state == THREAD_RESTARTED) {
+		number = thread->call;
+		call = wait_call(number);
+	}
+	thread->call = number;
 	thread->flags = (thread->flags & THREAD_NEW) | (in_io ? THREAD_IN_IO : 0);
 	if (wait_is_stopped(task))
 		thread->state = THREAD_STOPPED;
@@ -102,15 +111,15 @@ static __always_inline void wait_begin(struct task_state *state, struct task_str
 		thread->state = THREAD_MEMORY;
 	else if (call.state == THREAD_LOCK && !in_fault)
 		thread->state = THREAD_LOCK;
-	else if (in_io)
+	else if (in_fault)
 		thread->state = THREAD_STORAGE;
 	else if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		thread->state = state->fault.account.op ? THREAD_MEMORY : THREAD_STORAGE;
-	else if (call.state == THREAD_BY_FILE)
-		thread->state = wait_state_of_inode(wait_inode(task, regs));
-	else if (call.state)
+	else if (call.state >= THREAD_BY_FILE && (inode = wait_inode(task, regs)))
+		thread->state = wait_state_of_inode(inode, call.state);
+	else if (call.state && call.state < THREAD_BY_FILE)
 		thread->state = call.state;
-	else if (number < CALL_TABLE_SIZE && call_row(number).op)
+	else if (in_io || (number < CALL_TABLE_SIZE && call_row(number).op))
 		thread->state = THREAD_STORAGE;
 	else
 		thread->state = THREAD_OTHER;
@@ -125,7 +134,8 @@ static __always_inline __u64 wait_object(struct task_struct *task, struct pt_reg
 	if (call->state == THREAD_LOCK && !call->by_descriptor)
 		return SYSCALL_ARG0(regs);
 	inode = call->by_descriptor ? wait_inode(task, regs) : NULL;
-	if (!inode)
+	/* All anonymous files have the same inode. */
+	if (!inode || file_class(inode) == FILE_CLASS_ANON)
 		return 0;
 	if (file_class(inode) == FILE_CLASS_CHR)
 		return KREAD(inode, inode, i_rdev);
@@ -145,22 +155,23 @@ static __always_inline void wait_send(const struct thread_account *thread, struc
 				      __u64 until_ns, __u32 flags)
 {
 	struct event_wait *event = ring_reserve(RECORD_WAIT, sizeof(*event), owner_of(task));
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	__u32 number = wait_call_number(task, regs);
-	struct wait_call call = wait_call(number);
+	struct wait_call call = wait_call(thread->call);
 
 	if (!event)
 		return;
 	event->header.time_ns = thread->since_ns;
 	event->duration_ns = until_ns - thread->since_ns;
-	event->object = wait_object(task, regs, &call);
+	event->object = wait_object(task, (struct pt_regs *)bpf_task_pt_regs(task), &call);
 	event->waker_pid = thread->waker_pid;
 	event->waker_tid = thread->waker_tid;
 	event->state = thread->state;
-	event->call = number < WAIT_CALL_COUNT ? number : WAIT_CALL_COUNT;
+	event->call = at_most(thread->call, WAIT_CALL_COUNT);
 	event->flags = flags | (thread->flags & THREAD_NEW ? TRACE_WAIT_BEFORE : 0);
 	ring_submit(event);
 }
+
+/* An exit closes files, gives up locks and ends the process. */
+#define WAKES_BY_EXIT (1u << THREAD_LOCK | 1u << THREAD_PIPE | 1u << THREAD_CHILD)
 
 /*
  * A task is woken by the current one, if that is in a call that ends such waits, or exits. An
@@ -171,12 +182,13 @@ static __always_inline void wait_note_waker(struct thread_account *thread)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
-	bool wakes = waker->flags & PF_EXITING;
+	__u32 wakes = WAKES_BY_EXIT;
 
 	if (!waker->pid || waker->flags & PF_KTHREAD)
-		wakes = false;
-	else if (!wakes)
-		wakes = wait_call(wait_call_number(waker, regs)).wakes >> thread->state & 1;
+		wakes = 0;
+	else if (!(waker->flags & PF_EXITING))
+		wakes = wait_call(wait_call_number(waker, regs)).wakes;
+	wakes = wakes >> thread->state & 1;
 	thread->waker_pid = wakes ? waker->tgid : 0;
 	thread->waker_tid = wakes ? waker->pid : 0;
 }

@@ -15,6 +15,7 @@
 #define NUMBER_futex_requeue 456
 
 #define WAKES(state) (1u << THREAD_##state)
+#define WAKES_ALL ((1u << THREAD_STATE_COUNT) - 1)
 /* A call on its first argument, a descriptor, that one thread waits in until another one is. */
 #define TALKS(name) [SYS_##name] = { #name, { WAKES(PIPE), THREAD_BY_FILE, true } }
 #define CALL(name, state, wakes) [SYS_##name] = { #name, { wakes, THREAD_##state, false } }
@@ -39,10 +40,16 @@ static const struct {
 	CALL_ON(fcntl, LOCK, WAKES(LOCK)),
 	ENDS(munmap, WAKES(LOCK)),
 
+	/* After it was stopped: which call goes on is known from before. */
+	CALL(restart_syscall, RESTARTED, 0),
+
 	TALKS(read),
 	TALKS(readv),
-	TALKS(write),
+	/* Also thaws a cgroup. */
+	CALL_ON(write, BY_FILE, WAKES(PIPE) | WAKES(STOPPED)),
 	TALKS(writev),
+	TALKS(preadv2),
+	TALKS(pwritev2),
 	TALKS(sendto),
 	TALKS(sendmsg),
 	TALKS(sendmmsg),
@@ -53,10 +60,14 @@ static const struct {
 	TALKS(accept4),
 	TALKS(connect),
 	TALKS(sendfile),
-	TALKS(splice),
+	CALL_ON(splice, PIPE, WAKES(PIPE)),
 	TALKS(tee),
 	TALKS(vmsplice),
 	ENDS(shutdown, WAKES(PIPE)),
+#ifdef SYS_dup2
+	ENDS(dup2, WAKES(PIPE) | WAKES(LOCK)),
+#endif
+	ENDS(dup3, WAKES(PIPE) | WAKES(LOCK)),
 	ENDS(close, WAKES(PIPE) | WAKES(LOCK)),
 #ifdef SYS_close_range
 	ENDS(close_range, WAKES(PIPE) | WAKES(LOCK)),
@@ -68,12 +79,12 @@ static const struct {
 #endif
 	CALL(ppoll, PIPE, 0),
 	CALL(pselect6, PIPE, 0),
-	CALL_ON(epoll_pwait, PIPE, 0),
+	CALL(epoll_pwait, PIPE, 0),
 #ifdef SYS_epoll_pwait2
-	CALL_ON(epoll_pwait2, PIPE, 0),
+	CALL(epoll_pwait2, PIPE, 0),
 #endif
-	CALL(mq_timedsend, PIPE, WAKES(PIPE)),
-	CALL(mq_timedreceive, PIPE, WAKES(PIPE)),
+	CALL_ON(mq_timedsend, PIPE, WAKES(PIPE)),
+	CALL_ON(mq_timedreceive, PIPE, WAKES(PIPE)),
 	CALL(msgsnd, PIPE, WAKES(PIPE)),
 	CALL(msgrcv, PIPE, WAKES(PIPE)),
 
@@ -87,8 +98,10 @@ static const struct {
 #ifdef SYS_vfork
 	CALL(vfork, CHILD, 0),
 #endif
-	ENDS(execve, WAKES(CHILD)),
-	ENDS(execveat, WAKES(CHILD)),
+	/* These also end all other threads. */
+	ENDS(execve, WAKES_ALL),
+	ENDS(execveat, WAKES_ALL),
+	ENDS(exit_group, WAKES_ALL),
 
 	CALL(nanosleep, SLEEP, 0),
 	CALL(clock_nanosleep, SLEEP, 0),
@@ -97,19 +110,25 @@ static const struct {
 #ifdef SYS_pause
 	CALL(pause, SLEEP, 0),
 #endif
-	ENDS(kill, WAKES(SLEEP) | WAKES(STOPPED)),
-	ENDS(tkill, WAKES(SLEEP) | WAKES(STOPPED)),
-	ENDS(tgkill, WAKES(SLEEP) | WAKES(STOPPED)),
+	/* A signal ends any wait. */
+	ENDS(kill, WAKES_ALL),
+	ENDS(tkill, WAKES_ALL),
+	ENDS(tgkill, WAKES_ALL),
+	ENDS(rt_sigqueueinfo, WAKES_ALL),
+	ENDS(rt_tgsigqueueinfo, WAKES_ALL),
+#ifdef SYS_pidfd_send_signal
+	ENDS(pidfd_send_signal, WAKES_ALL),
+#endif
 	ENDS(ptrace, WAKES(STOPPED)),
 
-	CALL_ON(ioctl, DEVICE, 0),
+	CALL_ON(ioctl, BY_DRIVER, 0),
 
 	CALL(io_getevents, STORAGE, 0),
 #ifdef SYS_io_pgetevents
 	CALL(io_pgetevents, STORAGE, 0),
 #endif
 #ifdef SYS_io_uring_enter
-	CALL(io_uring_enter, STORAGE, 0),
+	CALL(io_uring_enter, STORAGE, WAKES(PIPE)),
 #endif
 };
 
