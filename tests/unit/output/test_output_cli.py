@@ -692,6 +692,12 @@ class Reading(InPlace):
                                               for key in ("path", "path2"))]
             self.assertTrue(wanted)
             self.assertEqual(events("--file", glob), wanted)
+        self.assertEqual(events("--layer", "syscall", "--op", "pread64"),
+                         [e for e in every if e.get("op") == "pread64"])
+        for options in ["--layer", "fork", "--op", "*"], ["--layer", "fault", "--op", "pread64"], \
+                ["--layer", "exec", "--min-duration", "1us"]:
+            done = call("print", *options, SAMPLE)
+            self.assertEqual((done.returncode, done.stdout), (1, b""), options)
         self.assertEqual(events("--file", "*.pt", "--layer", "syscall", "--pid", "101"),
                          [e for e in every if e.get("op") == "sendfile"])
 

@@ -334,7 +334,11 @@ void filter_set_cursor(struct filter_state *state, struct cursor_options *option
 {
 	if (!state)
 		return;
-	options->kinds &= kinds_wanted(state);
+	options->kinds = (options->kinds ? options->kinds : UINT64_MAX) & kinds_wanted(state);
+	/* Spans must be read to find what is in them, and no kinds would mean all; with a condition
+	 * on operations, spans themselves do not pass. */
+	if (state->filter->span || !options->kinds)
+		options->kinds |= CURSOR_SPAN_KINDS;
 	options->from_ns = state->from_ns;
 	options->until_ns = state->until_ns == UINT64_MAX ? 0 : state->until_ns;
 	for (size_t i = 0; i < state->job->trace_count; i++)
