@@ -156,6 +156,16 @@ static void seed_vfs(struct made_trace *made)
 	    .asked = 4096, .result = 4096);
 }
 
+static void seed_threads(struct made_trace *made)
+{
+	begin_file(made);
+	THREAD_TIME(made, .time = 2 * MS, .dur = 6 * MS, .pid = 7, .tid = 8, .io_wait = MS,
+		    .user = MS, .system = MS,
+		    .states = { [THREAD_CPU] = 2 * MS, [THREAD_LOCK] = 4 * MS });
+	WAIT(made, .time = 3 * MS, .dur = 4 * MS, .pid = 7, .tid = 8, .state = "lock",
+	     .call = "futex", .object = 4096, .waker_pid = 7, .flags = TRACE_WAIT_UNFINISHED);
+}
+
 static void seed_profile(struct made_trace *made)
 {
 	begin_file(made);
@@ -199,9 +209,9 @@ static void seed_summary(struct made_trace *made)
 static const struct small_seed {
 	const char *name;
 	void (*rows)(struct made_trace *made);
-	const char *mode;	       /* of the header */
-	bool spans, block, async, vfs; /* enabled layers */
-	bool kept;		       /* by a flight recorder */
+	const char *mode;			/* of the header */
+	bool spans, block, async, vfs, threads; /* enabled layers */
+	bool kept;				/* by a flight recorder */
 	uint8_t operations[3];
 } small_seeds[] = {
 	{ "calls", seed_calls, .operations = { M_READ, M_OPENAT, M_MMAP } },
@@ -213,6 +223,7 @@ static const struct small_seed {
 	  .operations = { M_READ, M_URING_READ, M_URING } },
 	{ "vfs", seed_vfs, .block = true, .async = true, .vfs = true,
 	  .operations = { M_KERNEL_READ, M_SPLICE_READ, M_APART } },
+	{ "threads", seed_threads, .threads = true, .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "profile", seed_profile, "profile", .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "processes", seed_processes, .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "summary", seed_summary, "summary", .operations = { M_READ, M_WRITE, M_FAULT } },
@@ -241,8 +252,9 @@ static int write_small(const char *directory, const struct small_seed *small, ui
 	int err;
 
 	BEGIN(&made, .mode = small->mode, .spans = small->spans, .block = small->block,
-	      .async = small->async, .vfs = small->vfs, .operations = small->operations,
-	      .operation_count = sizeof(small->operations), .header = small->kept ? &kept : NULL);
+	      .async = small->async, .vfs = small->vfs, .threads = small->threads,
+	      .operations = small->operations, .operation_count = sizeof(small->operations),
+	      .header = small->kept ? &kept : NULL);
 	small->rows(&made);
 	for (size_t i = 0; i < made.known_count; i++)
 		made.ended[i] = made.operations[small->operations[i]];

@@ -113,7 +113,7 @@ struct made_options {
 	bool block;	  /* enables the block layer */
 	bool async;	  /* enables it and the io_uring and libaio layer */
 	bool vfs;	  /* enables all of these and the VFS layer */
-	bool thread;	  /* enables the layer of threads' times */
+	bool threads;	  /* enables the thread layer */
 	const char *const *command;
 	unsigned int lanes;
 	const struct trace_writer_options *writer; /* replaces `lanes` */
@@ -202,7 +202,7 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		made->layers[i] = (struct trace_layer) { layers[i], !off, off ? NULL : "tp_btf",
 							 off ? "not asked for" : NULL };
 	}
-	if (options->thread)
+	if (options->threads)
 		made->layers[header.layer_count++] =
 			(struct trace_layer) { "thread", true, "tp_btf", NULL };
 	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)

@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_MAKE_TRACE_H
 #define FAULTLINE_MAKE_TRACE_H
 
-#include "trace/format/thread_states.h"
 #include "made_trace.h"
+#include "trace/format/thread_states.h"
 
 struct made_call {
 	uint64_t time, dur, pid, tid, op, file;
@@ -36,10 +36,14 @@ struct made_throttle {
 	uint64_t time, pause, pid, tid, file;
 };
 
-/* The time of a thread in each state, which add up to `dur`. */
+struct made_wait {
+	uint64_t time, dur, pid, tid, object, waker_pid, waker_tid, flags;
+	const char *state, *call;
+};
+
 struct made_thread_time {
 	uint64_t time, dur, pid, tid, io_wait, user, system;
-	uint64_t states[THREAD_STATE_COUNT];
+	uint64_t states[THREAD_STATE_COUNT]; /* by enum thread_state; they add up to dur */
 };
 
 /* An unattributed page-cache fill. */
@@ -95,8 +99,9 @@ struct made_span {
 #define SPAN(made, ...) made_span(made, &(struct made_span) { __VA_ARGS__ })
 #define CALL(made, ...) made_call(made, &(struct made_call) { __VA_ARGS__ })
 #define FAULT(made, ...) made_fault(made, &(struct made_fault) { __VA_ARGS__ })
-#define THREAD_TIME(made, ...) made_thread_time(made, &(struct made_thread_time) { __VA_ARGS__ })
 #define THROTTLE(made, ...) made_throttle(made, &(struct made_throttle) { __VA_ARGS__ })
+#define WAIT(made, ...) made_wait(made, &(struct made_wait) { __VA_ARGS__ })
+#define THREAD_TIME(made, ...) made_thread_time(made, &(struct made_thread_time) { __VA_ARGS__ })
 #define FILL(made, ...) made_fill(made, &(struct made_fill) { __VA_ARGS__ })
 #define BIO(made, ...) made_bio(made, &(struct made_bio) { __VA_ARGS__ })
 #define REQUEST(made, ...) made_request(made, &(struct made_request) { __VA_ARGS__ })
@@ -187,19 +192,39 @@ MADE void made_throttle(struct made_trace *made, const struct made_throttle *thr
 	made->operations[M_THROTTLED].thread_time_ns += throttle->pause;
 }
 
-MADE void made_thread_time(struct made_trace *made, const struct made_thread_time *time)
+MADE void made_wait(struct made_trace *made, const struct made_wait *wait)
 {
-	uint64_t values[THREAD_TIME_COLUMNS] = {
-		[THREAD_TIME_TIME] = time->time,
-		[THREAD_TIME_DUR] = time->dur,
-		[THREAD_TIME_PID] = time->pid,
-		[THREAD_TIME_TID] = time->tid ? time->tid : time->pid,
-		[THREAD_TIME_IO_WAIT] = time->io_wait,
-		[THREAD_TIME_USER] = time->user,
-		[THREAD_TIME_SYSTEM] = time->system,
+	const uint64_t values[WAIT_COLUMNS] = {
+		[WAIT_TIME] = wait->time,
+		[WAIT_DUR] = wait->dur,
+		[WAIT_PID] = wait->pid,
+		[WAIT_TID] = wait->tid ? wait->tid : wait->pid,
+		[WAIT_STATE] = made_string(made, wait->state),
+		[WAIT_CALL] = made_string(made, wait->call),
+		[WAIT_OBJECT] = wait->object,
+		[WAIT_WAKER_PID] = wait->waker_pid,
+		[WAIT_WAKER_TID] = wait->waker_tid ? wait->waker_tid : wait->waker_pid,
+		[WAIT_FLAGS] = wait->flags,
 	};
 
-	memcpy(&values[THREAD_TIME_CPU], time->states, sizeof(time->states));
+	made_row(made, TRACE_WAIT, made->lane, values);
+}
+
+MADE void made_thread_time(struct made_trace *made, const struct made_thread_time *thread)
+{
+	uint64_t values[THREAD_TIME_COLUMNS] = {
+		[THREAD_TIME_TIME] = thread->time,
+		[THREAD_TIME_DUR] = thread->dur,
+		[THREAD_TIME_PID] = thread->pid,
+		[THREAD_TIME_TID] = thread->tid ? thread->tid : thread->pid,
+		[THREAD_TIME_IO_WAIT] = thread->io_wait,
+		[THREAD_TIME_USER] = thread->user,
+		[THREAD_TIME_SYSTEM] = thread->system,
+	};
+
+	_Static_assert(THREAD_TIME_OTHER - THREAD_TIME_CPU + 1 == THREAD_STATE_COUNT,
+		       "the columns are in the order of the states");
+	memcpy(&values[THREAD_TIME_CPU], thread->states, sizeof(thread->states));
 	made_row(made, TRACE_THREAD_TIME, made->lane, values);
 }
 

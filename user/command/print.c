@@ -31,7 +31,8 @@ static const struct option_row rows[] = {
 	  "Output format: text, or one JSON object per line. Default: text." },
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
 	  "Only events of this layer or kind: task, syscall, fault, pagecache, throttle, block, "
-	  "request, bio, device, span, async, vfs, file, fork, exec, exit." },
+	  "request, bio, device, span, async, vfs, thread, thread_time, wait, file, fork, exec, "
+	  "exit." },
 	{ 0, "programs", NULL, OPTION_FLAG, FIELD(programs),
 	  "Print the program of each event's process." },
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),

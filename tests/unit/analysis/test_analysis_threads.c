@@ -14,7 +14,7 @@
 /* A trainer with a helper thread, a forked worker, and a program that it waits for. */
 static void begin(struct made_trace *made)
 {
-	BEGIN(made, .thread = true);
+	BEGIN(made, .threads = true);
 	EXEC(made, .time = 10, .pid = 10, .comm = "train", .command = "train", .rank = 3);
 	made_fork(made, 20, 10, 11);
 	made_fork(made, 30, 10, 20);

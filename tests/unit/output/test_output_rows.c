@@ -208,6 +208,7 @@ static int write_some(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
+/* Writes lines of the trace at `path`. */
 static void write_lines(struct lines *lines, bool json)
 {
 	static const struct walk_calls calls = { .events = write_some };
@@ -219,7 +220,6 @@ static void write_lines(struct lines *lines, bool json)
 				  .consumer_count = 1 };
 	struct trace_error error = { "" };
 
-	sample_write(path, false);
 	lines->reader = open_sample();
 	lines->json = json;
 	sink_open_memory(&lines->out);
@@ -277,6 +277,7 @@ static void test_text(void **state)
 	struct lines lines;
 	const char *at;
 
+	sample_write(path, false);
 	write_lines(&lines, false);
 	at = lines.out.buffer;
 	for (size_t i = 0; i < SAMPLE_COUNT(expected); i++) {
@@ -286,6 +287,34 @@ static void test_text(void **state)
 			fail_msg("in order, no line\n%sin\n%s", expected[i], lines.out.buffer);
 		at = found;
 	}
+	close_lines(&lines);
+}
+
+/* Times without units would be unreadable; 0 is left out, unknown names are shown as they are. */
+static void test_threads(void **state)
+{
+	static const char expected[] =
+		"    0.000000000 7/8 thread_time cpu 2.0 ms lock 4.0 ms other 213503d 23h "
+		"io_wait 1.0 ms user 3.0 ms <6.0 ms>\n"
+		"    0.001000000 7/8 wait state \"lock\" call \"futex\" object 4096 waker_pid 7 "
+		"waker_tid 9 [unfinished] <4.0 ms>\n"
+		"    0.002000000 7/7 wait state \"\\x1b[2J\\xff\" <0 ns>\n";
+	struct made_trace made;
+	struct lines lines;
+
+	BEGIN(&made, .fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC), .threads = true);
+	THREAD_TIME(&made, SAMPLE_AT(0, 6000), .pid = 7, .tid = 8, .io_wait = 1000000,
+		    .user = 3000000,
+		    .states = { [THREAD_CPU] = 2000000,
+				[THREAD_LOCK] = 4000000,
+				[THREAD_OTHER] = UINT64_MAX });
+	WAIT(&made, SAMPLE_AT(1, 4000), .pid = 7, .tid = 8, .state = "lock", .call = "futex",
+	     .object = 4096, .waker_pid = 7, .waker_tid = 9, .flags = TRACE_WAIT_UNFINISHED);
+	WAIT(&made, SAMPLE_AT(2, 0), .pid = 7, .state = "\x1b[2J\xff");
+	made_finish(&made, SAMPLE_START, SAMPLE_START + 1000000000);
+	made_close(&made);
+	write_lines(&lines, false);
+	assert_string_equal(lines.out.buffer, expected);
 	close_lines(&lines);
 }
 
@@ -357,6 +386,7 @@ static void test_json(void **state)
 	struct lines lines;
 	char *save;
 
+	sample_write(path, false);
 	write_lines(&lines, true);
 	for (char *line = strtok_r(lines.out.buffer, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save), count++) {
@@ -408,7 +438,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),	cmocka_unit_test(test_window),
 		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_text),
-		cmocka_unit_test(test_json),	cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_json),
+		cmocka_unit_test(test_columns),
 	};
 	int fd = mkstemp(path), status;
 

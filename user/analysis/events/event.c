@@ -99,6 +99,11 @@ static const struct {
 						  1ull << VFS_OP | 1ull << VFS_FILE |
 						  1ull << VFS_OFFSET | 1ull << VFS_ASKED |
 						  1ull << VFS_RESULT | 1ull << VFS_FLAGS },
+	[TRACE_THREAD_TIME] = { event_decode_threads, 1ull << THREAD_TIME_DUR |
+							      1ull << THREAD_TIME_PID |
+							      1ull << THREAD_TIME_TID },
+	[TRACE_WAIT] = { event_decode_threads,
+			 1ull << WAIT_DUR | 1ull << WAIT_PID | 1ull << WAIT_TID },
 };
 
 uint64_t event_columns(enum trace_kind kind)

@@ -154,6 +154,7 @@ void event_decode_span_ends(const struct event_chunk *chunk, struct event *event
 void event_decode_instants(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_execs(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_exits(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_names(const struct event_chunk *chunk, struct event *events, size_t *count);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Decodes rows that are not operations: program ends, span begins and ends, instants, and rows that
- * only name things.
+ * Decodes rows that are not operations: program ends, span begins and ends, instants, times and
+ * waits of threads, and rows that only name things.
  */
 #include "analysis/events/event_decode.h"
 
@@ -69,6 +69,21 @@ void event_decode_exits(const struct event_chunk *chunk, struct event *events, s
 			make_mark(chunk, i, EVENT_PROGRAM_END, &events[i]);
 		else
 			event_start(chunk, i, &events[i]);
+	}
+	*count = chunk->count;
+}
+
+_Static_assert(EVENT_SAME(THREAD_TIME_DUR, WAIT_DUR) && EVENT_SAME(THREAD_TIME_PID, WAIT_PID) &&
+		       EVENT_SAME(THREAD_TIME_TID, WAIT_TID),
+	       "event_decode_threads reads both alike");
+
+void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		event_start(chunk, i, &events[i]);
+		events[i].end = clock_add(events[i].start, chunk->columns[WAIT_DUR][i]);
+		events[i].process = event_pid(chunk->columns[WAIT_PID][i]);
+		events[i].thread = chunk->columns[WAIT_TID][i];
 	}
 	*count = chunk->count;
 }

@@ -279,7 +279,8 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 		return false;
 	if (!is_of_operations(filter))
 		return true;
-	return is_operation(event) && (!filter->file || is_file(state, event->file)) &&
+	return (is_operation(event) || (event_kind(event) == TRACE_WAIT && !filter->op)) &&
+	       (!filter->file || is_file(state, event->file)) &&
 	       (is_context(state, event) ||
 		((!filter->op || state->operations[event->operation]) &&
 		 (!filter->method || event->method == state->method))) &&

@@ -10,7 +10,8 @@
 #define FILTER_NONE UINT64_MAX
 
 /* NULL and FILTER_NONE: any. Times are relative to the start of the run; events that overlap the
- * range pass whole. Events that are not operations pass unless a condition on operations is set. */
+ * range pass whole. Events that are not operations pass unless a condition on operations is set;
+ * waits of threads can meet those on spans and duration. */
 struct filter {
 	uint64_t from_ns, until_ns;
 	uint64_t pid, rank;

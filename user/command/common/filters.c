@@ -22,9 +22,9 @@ static const struct option_row rows[] = {
 	  "Only bytes moved by this method: syscall, direct, mmap, splice, io_uring, libaio or "
 	  "kernel." },
 	{ 0, "span", "NAME", OPTION_STRING, FIELD(span),
-	  "Only operations inside a span of this name, nested spans included." },
+	  "Only operations and waits inside a span of this name, nested spans included." },
 	{ 0, "min-duration", "TIME", OPTION_TIME, FIELD(min_duration_ns),
-	  "Only operations that took at least TIME, such as 10us." },
+	  "Only operations and waits that took at least TIME, such as 10us." },
 };
 
 const struct option_rows filter_rows = OPTION_ROWS(rows);

@@ -153,7 +153,7 @@ static void show_named(struct sink *out, const struct shown_text *shown)
 		sink_uint(out, shown->value);
 }
 
-/* Durations within the event. */
+/* Durations within the event: any other column in ns. */
 static void show_duration(struct sink *out, const struct shown_text *shown)
 {
 	char text[UNITS_TEXT];
@@ -198,21 +198,15 @@ static const struct {
 	{ "command", show_command },
 	{ "bytes", show_bytes },
 	{ "own_bytes", show_bytes },
-	{ "over", show_duration },
-	{ "thread_time", show_duration },
 	{ "part", show_partition },
-	{ "queue", show_duration },
 	{ "read_bytes", show_bytes },
 	{ "write_bytes", show_bytes },
 	{ "discard_bytes", show_bytes },
-	{ "read_time", show_duration },
-	{ "write_time", show_duration },
-	{ "discard_time", show_duration },
-	{ "flush_time", show_duration },
+	{ "started_ns", show_named }, /* a time on the trace's clock */
 };
 
-/* Returns the function for a column, by its name. Cached: comparing names is too slow for each
- * event. */
+/* Returns the function for a column, by its name or unit. Cached: comparing names is too slow for
+ * each event. */
 static show_function *function_of(enum trace_kind kind, unsigned int column)
 {
 	static show_function *known[TRACE_KIND_COUNT][COLUMNS_MAX];
@@ -220,7 +214,8 @@ static show_function *function_of(enum trace_kind kind, unsigned int column)
 
 	if (*function)
 		return *function;
-	*function = show_named;
+	*function = trace_schemas[kind].columns[column].unit == TRACE_UNIT_NS ? show_duration
+									      : show_named;
 	for (size_t i = 0; i < sizeof(shows) / sizeof(shows[0]); i++)
 		if (!strcmp(trace_schemas[kind].columns[column].name, shows[i].name))
 			*function = shows[i].show;
