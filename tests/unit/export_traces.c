@@ -210,6 +210,13 @@ static void make_hostile(void)
 	     .fetched = UINT64_MAX, .major = UINT64_MAX);
 	FAULT(&made, .time = START + 32 * MS, .dur = 5, .pid = 1ull << 40, .tid = UINT64_MAX,
 	      .file = 99, .offset = UINT64_MAX, .flags = UINT64_MAX, .fetched = UINT64_MAX);
+	WAIT(&made, .time = START + 33 * MS, .dur = UINT64_MAX, .pid = 7, .tid = 9,
+	     .state = "un\xffknown\n", .call = "\"\x1b[2J", .object = UINT64_MAX,
+	     .waker_pid = UINT64_MAX, .flags = UINT64_MAX);
+	WAIT(&made, .time = START + 33 * MS, .dur = 0, .pid = UINT64_MAX, .tid = UINT64_MAX);
+	THREAD_TIME(&made, .time = START + 34 * MS, .dur = UINT64_MAX, .pid = 7,
+		    .io_wait = UINT64_MAX, .user = UINT64_MAX,
+		    .states = { UINT64_MAX, UINT64_MAX, [THREAD_OTHER] = UINT64_MAX });
 	made_finish(&made, START, START + 100 * MS);
 	save(&made, "hostile.flt");
 }
@@ -249,6 +256,9 @@ static void make_random(void)
 		else
 			FAULT(&made, .time = time, .dur = dur / 10, .pid = pid, .tid = tid,
 			      .file = 1, .offset = i, .fetched = i % 3, .lane = i % 2);
+		if (i % 16 == 0)
+			WAIT(&made, .time = time, .dur = i * 7919 % 40000, .pid = pid, .tid = tid,
+			     .state = i % 3 ? "lock" : "pipe", .waker_pid = i % 2);
 	}
 	EXIT(&made, .time = START + 9005 * 1000, .pid = 1, .comm = "chaos");
 	made_finish(&made, START, START + 11 * MS);
@@ -281,7 +291,7 @@ static void make_whole(void)
 	struct made_trace made;
 
 	BEGIN(&made, .monotonic_ns = START, .realtime_ns = 5000 * MS, .command = command,
-	      .spans = true, .block = true, .async = true, .vfs = true);
+	      .spans = true, .block = true, .async = true, .vfs = true, .threads = true);
 	FILE_ROW(&made, .time = START, .id = 1, .dev = 8 << 20 | 1, .ino = 11, .size = 1 << 20,
 		 .path = "/data/<script>alert(1)</script>,\"a\".bin");
 	FILE_ROW(&made, .time = START, .id = 2, .dev = 8 << 20 | 1, .ino = 12, .size = 1 << 20,
@@ -312,6 +322,14 @@ static void make_whole(void)
 			CALL(&made, .time = from + 7 * MS, .dur = MS / 4, .pid = 100, .op = M_WRITE,
 			     .file = 2, .offset = 100 * step, .asked = 100, .result = 100,
 			     .created = step ? 0 : 4096);
+			/* A lock that another thread holds, which waits in a call itself. */
+			WAIT(&made, .time = from + 9 * MS, .dur = (step + 2) * MS, .pid = 100,
+			     .state = "lock", .call = "futex", .object = 0x7fff00001000,
+			     .waker_pid = 100, .waker_tid = 101);
+			CALL(&made, .time = from + 8 * MS, .dur = 6 * MS, .pid = 100, .tid = 101,
+			     .op = M_READ, .offset = -1, .asked = 1, .result = 1);
+			WAIT(&made, .time = from + 9 * MS, .dur = 4 * MS, .pid = 100, .tid = 101,
+			     .state = "pipe", .call = "read", .object = 4711, .waker_pid = 1);
 			end_span(&made, from + 15 * MS, 100, 100, 20 + step);
 		}
 		end_span(&made, at + 90 * MS, 100, 100, 10 + epoch);
@@ -341,6 +359,15 @@ static void make_whole(void)
 	    .request = 2, .bytes = 8192, .dev = 8 << 20);
 	made_cache(&made, START + 213 * MS, 1, 12288);
 	mark(&made, START + 214 * MS, 100, TEXT("saved"), TEXT("\x81\xa1k\xa1v"));
+	THREAD_TIME(&made, .time = START, .dur = 150 * MS, .pid = 100, .io_wait = 3 * MS,
+		    .user = 80 * MS, .system = 16 * MS,
+		    .states = { [THREAD_CPU] = 100 * MS,
+				[THREAD_STORAGE] = 32 * MS,
+				[THREAD_LOCK] = 18 * MS });
+	THREAD_TIME(&made, .time = START + 150 * MS, .dur = 140 * MS, .pid = 100,
+		    .states = { [THREAD_CPU] = 120 * MS, [THREAD_SLEEP] = 20 * MS });
+	WAIT(&made, .time = START + 230 * MS, .dur = 20 * MS, .pid = 100, .state = "sleep",
+	     .call = "clock_nanosleep", .flags = TRACE_WAIT_UNFINISHED);
 	EXIT(&made, .time = START + 290 * MS, .pid = 100, .comm = "python3");
 	made_finish(&made, START, START + 300 * MS);
 	save(&made, "whole.flt");

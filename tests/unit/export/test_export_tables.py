@@ -17,7 +17,8 @@ from _place import InPlace  # noqa: E402
 
 KINDS = {"calls": ("syscall", "syscall_path", "async", "vfs"), "faults": ("fault",),
          "requests": ("request",), "bios": ("bio",), "pagecache": ("pagecache",),
-         "throttles": ("throttle",), "moments": ("instant",)}
+         "throttles": ("throttle",), "waits": ("wait",), "thread_times": ("thread_time",),
+         "moments": ("instant",)}
 
 
 def total(rows, column):
@@ -172,6 +173,32 @@ class Tables(InPlace):
         self.assertEqual((one["read_bytes"], one["written_bytes"]), (1000, 1000))
         self.assertEqual((other["read_bytes"], other["written_bytes"]), (None, 10))
 
+    def test_threads(self):
+        """A wait knows its process, span and call; the states of a thread add up."""
+        whole = self.export("whole.flt")
+        spans = {row["id"]: row["name"] for row in whole["spans"]}
+        lock = whole["waits"][0]
+        self.assertEqual(spans[lock.pop("span")], "step")
+        self.assertEqual(lock, {"time_ns": 19 * MS, "dur_ns": 2 * MS, "pid": 100, "tid": 100,
+                                "state": "lock", "call": "futex", "object": 0x7fff00001000,
+                                "waker_pid": 100, "waker_tid": 101, "flags": 0, "process": 1})
+        sleep = whole["waits"][-1]
+        self.assertEqual([sleep[name] for name in ("object", "waker_pid", "waker_tid", "span")],
+                         [None] * 4)
+        first, second = whole["thread_times"]
+        states = ("cpu", "runnable", "storage", "memory", "lock", "pipe", "child", "sleep",
+                  "device", "stopped", "other")
+        for row in first, second:
+            self.assertEqual(sum(row[f"{state}_ns"] for state in states), row["dur_ns"])
+        self.assertEqual((first["storage_ns"], first["io_wait_ns"], first["process"]),
+                         (32 * MS, 3 * MS, 1))
+        hostile = self.export("hostile.flt")
+        nothing, unknown = hostile["waits"]
+        self.assertEqual((unknown["state"], unknown["dur_ns"], unknown["waker_tid"]),
+                         ("un\\xffknown\n", 2**64 - 1, 2**64 - 1))
+        self.assertEqual((nothing["state"], nothing["call"], nothing["object"]), (None,) * 3)
+        self.assertEqual(hostile["thread_times"][0]["other_ns"], 2**64 - 1)
+
     def test_hostile(self):
         """Names are bytes; JSON has all of them."""
         whole = self.export("whole.flt")
@@ -211,6 +238,17 @@ class Tables(InPlace):
             self.assertEqual(total(calls["calls"], "read_bytes"), totals["read"]["bytes"], options)
             self.assertEqual(len(calls["faults"]), totals["mmap_read"]["faults"] +
                              totals["mmap_write"]["faults"], options)
+        for options, waits, times in ((["--pid", "100"], 13, 2), (["--rank", "0"], 13, 2),
+                                      (["--until", "0.019"], 2, 1), (["--from", "0.24"], 1, 1),
+                                      (["--min-duration", "3ms"], 11, 0),
+                                      (["--span", "step"], 12, 0), (["--span", "fetch"], 0, 0),
+                                      (["--op", "*"], 0, 0), (["--file", "*"], 0, 0),
+                                      (["--method", "syscall"], 0, 0)):
+            rows = self.export("whole.flt", options=options)
+            self.assertEqual((len(rows["waits"]), len(rows["thread_times"])), (waits, times),
+                             options)
+            done = call("print", "-q", "--layer", "wait", *options, trace("whole.flt"))
+            self.assertEqual(done.stdout.count(b"\n"), waits, options)
         done = call("export", "--to", "csv", "-o", self.path("x"), "--op", "nothing",
                     trace("whole.flt"))
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))

@@ -68,6 +68,14 @@ static void get_offset(struct relation_row *row, const struct relation_column *c
 		cell_uint(cell, row->resolved->values[column->number]);
 }
 
+/* 0 means unknown. */
+static void get_known(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	if (row->resolved->values[column->number])
+		cell_uint(cell, row->resolved->values[column->number]);
+}
+
 static void get_op(struct relation_row *row, const struct relation_column *column,
 		   struct cell *cell)
 {
@@ -164,6 +172,11 @@ static const struct {
 } special[] = {
 	{ "op", RELATION_TEXT, get_op, NULL, 0, "operation" },
 	{ "call", RELATION_TEXT, get_call, NULL, 0, "operation that the task was in, if known" },
+	{ "object", RELATION_UINT, get_known, NULL, 0,
+	  "what it waited for: address of the futex, inode number of the pipe or socket, device "
+	  "number" },
+	{ "waker_pid", RELATION_UINT, get_known, NULL, 0, "process that ended the wait" },
+	{ "waker_tid", RELATION_UINT, get_known, NULL, 0, "its thread" },
 	{ "offset", RELATION_UINT, get_offset, NULL, 0, "offset in the file" },
 	{ "file", RELATION_UINT, get_file, "files", 0, "file" },
 	{ "file2", RELATION_UINT, get_file, "files", 0,
@@ -210,8 +223,9 @@ static void make_column(struct relation_column *made, enum trace_kind kind, unsi
 	snprintf(made->name, sizeof(made->name), "%s%s", time ? "time" : column->name,
 		 column->unit == TRACE_UNIT_NS ? "_ns" : "");
 	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
-		if (strcmp(special[i].name, column->name))
-			continue;
+		if (strcmp(special[i].name, column->name) ||
+		    (special[i].get == get_call && column->type == TRACE_STRING))
+			continue; /* a wait's call is a name: it need not be an operation */
 		made->type = special[i].type;
 		made->get = special[i].get;
 		made->refers = special[i].refers;

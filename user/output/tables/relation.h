@@ -85,6 +85,8 @@ void relation_make_requests(struct relation *relation);
 void relation_make_bios(struct relation *relation);
 void relation_make_pagecache(struct relation *relation);
 void relation_make_throttles(struct relation *relation);
+void relation_make_waits(struct relation *relation);
+void relation_make_thread_times(struct relation *relation);
 void relation_make_moments(struct relation *relation);
 void relation_make_spans(struct relation *relation);
 void relation_make_files(struct relation *relation);

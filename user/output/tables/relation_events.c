@@ -175,6 +175,18 @@ void relation_make_throttles(struct relation *relation)
 	RELATION_ADD(relation, process_and_span);
 }
 
+void relation_make_waits(struct relation *relation)
+{
+	relation_add_schema(relation, TRACE_WAIT);
+	RELATION_ADD(relation, process_and_span);
+}
+
+void relation_make_thread_times(struct relation *relation)
+{
+	relation_add_schema(relation, TRACE_THREAD_TIME);
+	RELATION_ADD(relation, process_alone);
+}
+
 void relation_make_moments(struct relation *relation)
 {
 	relation_add_schema(relation, TRACE_INSTANT);

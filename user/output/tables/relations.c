@@ -35,6 +35,10 @@ static const struct {
 	  1ull << TRACE_PAGECACHE, NULL },
 	{ "throttles", "pauses imposed on writers", relation_make_throttles, 1ull << TRACE_THROTTLE,
 	  NULL },
+	{ "waits", "waits of threads for 1 ms or longer, other than for storage",
+	  relation_make_waits, 1ull << TRACE_WAIT, NULL },
+	{ "thread_times", "times of threads in each state, by interval", relation_make_thread_times,
+	  1ull << TRACE_THREAD_TIME, NULL },
 	{ "moments", "instants marked by the application", relation_make_moments,
 	  1ull << TRACE_INSTANT, NULL },
 	{ "spans", "spans of the application, in order of their ends", relation_make_spans,
@@ -47,10 +51,10 @@ static const struct {
 	{ "meta", "metadata of the run, of the recording and of losses", NULL, 0, "trace" },
 };
 #define COUNT (sizeof(registry) / sizeof(registry[0]))
-_Static_assert(COUNT <= RELATIONS_MAX, "writers have room for RELATIONS_MOST tables");
+_Static_assert(COUNT <= RELATIONS_MAX, "writers have room for RELATIONS_MAX tables");
 
 /* Indices into the registry. */
-enum { SPANS = 7, FILES, PROCESSES };
+enum { SPANS = 9, FILES, PROCESSES };
 
 /* Keys of the counters used where a program gives no numbers. */
 enum { COUNT_EPOCHS, COUNT_STEPS };
