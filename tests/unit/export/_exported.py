@@ -37,6 +37,11 @@ def printed(name):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def drawn_name(row):
+    """What a timeline calls a row of an operation, a fault or a wait."""
+    return row.get("op") or row.get("state") or row["kind"]
+
+
 def exported(name, table):
     """The rows of a table."""
     done = call("export", "-q", "--to", "jsonl", "--table", table, "-o", "-", trace(name))

@@ -14,7 +14,7 @@ import unittest
 from fractions import Fraction
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from _exported import MS, call, no_constant, printed, trace, unique  # noqa: E402
+from _exported import MS, call, drawn_name, no_constant, printed, trace, unique  # noqa: E402
 from _place import InPlace  # noqa: E402
 
 PID_STEP = 10**7
@@ -24,6 +24,8 @@ REQUIRED = {
     "X": {"name", "cat", "ph", "ts", "dur", "pid", "tid", "args"},
     "b": {"name", "cat", "ph", "ts", "pid", "tid", "id", "args"},
     "e": {"name", "cat", "ph", "ts", "pid", "tid", "id"},
+    "s": {"name", "cat", "ph", "ts", "pid", "tid", "id"},
+    "f": {"name", "cat", "ph", "ts", "pid", "tid", "id", "bp"},
     "i": {"name", "cat", "ph", "ts", "pid", "tid", "s", "args"},
     "C": {"name", "ph", "ts", "pid", "args"},
     "M": {"name", "ph", "pid", "tid", "args"},
@@ -115,8 +117,8 @@ def spans_of(rows, end_ns):
 
 def expected(rows, start, end, low=0, high=2**64, least=0):
     """Name, start, end and cut of every slice that the rows require, in a window."""
-    everything = [(row.get("op", "fault"), row["time_ns"], row["time_ns"] + row["dur_ns"])
-                  for row in rows if row["kind"] in ("syscall", "syscall_path", "fault")]
+    everything = [(drawn_name(row), row["time_ns"], row["time_ns"] + row["dur_ns"])
+                  for row in rows if row["kind"] in ("syscall", "syscall_path", "fault", "wait")]
     everything += spans_of(rows, end)
     found = collections.Counter()
     for name, first, last in everything:
@@ -323,6 +325,27 @@ class Chrome(InPlace):
         self.assertEqual(fault["pid"], 0)
         read, = only(events, "X", name="read")
         self.assertEqual(bytes.fromhex(read["args"]["file_hex"]), b"/\xff\"\\\n\x1b[2J\xe2\x80\xae")
+
+    def test_waits(self):
+        events = export("whole.flt")["traceEvents"]
+        lock, = only(events, "X", cat="wait", name="lock", ts=19 * MS)
+        self.assertEqual((lock["pid"], lock["tid"], lock["dur"]), (100, 100, 2 * MS))
+        self.assertEqual(lock["args"], {"call": "futex", "object": 0x7fff00001000,
+                                        "waker_pid": 100, "waker_tid": 101})
+        sleep, = only(events, "X", cat="wait", name="sleep")
+        self.assertEqual(sleep["args"], {"call": "clock_nanosleep", "flags": ["unfinished"]})
+        # Filtered like operations; a wait is none, and has no file.
+        for options, wanted in ((["--min-duration", "3ms"], 11), (["--min-duration", "5ms"], 1),
+                                (["--span", "step"], 12), (["--span", "fetch"], 0),
+                                (["--op", "*"], 0), (["--file", "*"], 0), (["--pid", "100"], 13),
+                                (["--pid", "1"], 0), (["--from", "0.23"], 1),
+                                (["--until", "0.0195"], 2), (["--rank", "0"], 13)):
+            events = export("whole.flt", options=options)["traceEvents"]
+            self.assertEqual(len(only(events, "X", cat="wait")), wanted, options)
+        unknown, = only(export("hostile.flt")["traceEvents"], "X", name="un\\xffknown\n")
+        self.assertEqual(unknown["args"]["call"], "\"\x1b[2J")
+        self.assertEqual(unknown["args"]["object"], 2**64 - 1)
+        self.assertEqual(unknown["args"]["flags"][:3], ["unfinished", "before", "bit 2"])
 
     def test_incomplete(self):
         done = call("export", "--to", "chrome", "-o", "-", trace("cut.flt"))

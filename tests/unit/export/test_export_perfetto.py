@@ -4,12 +4,13 @@ code, played by the rules of Perfetto's trace_processor, and compared with `faul
 the report."""
 
 import collections
+import decimal
 import json
 import os
 import subprocess
 import unittest
 
-from _exported import ALL, MS, call, exported, printed, report, trace
+from _exported import ALL, MS, call, drawn_name, exported, printed, report, trace
 
 DUMP = os.path.join(os.environ.get("BUILD", "build"), "tests/unit/perfetto_dump")
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
@@ -98,8 +99,8 @@ class Perfetto(unittest.TestCase):
         return Played(done.stdout)
 
     def test_slices(self):
-        """Every call, fault and request is a slice with its own begin and end, and so is every
-        span, however they cross."""
+        """Every call, fault, wait and request is a slice with its own begin and end, and so is
+        every span, however they cross."""
         for name in ALL:
             played, rows = self.export(name), printed(name)
             found = collections.Counter((of["name"], of["time"], of["end"])
@@ -107,9 +108,10 @@ class Perfetto(unittest.TestCase):
             base = min(row["time_ns"] for row in rows if row["kind"] != "file")
             wanted = collections.Counter()
             for row in rows:
-                if row["kind"] in ("syscall", "syscall_path", "async", "fault", "vfs", "request"):
-                    begin = row["time_ns"] - base
-                    wanted[row.get("op", "fault"), begin, begin + row["dur_ns"]] += 1
+                if row["kind"] in ("syscall", "syscall_path", "async", "fault", "vfs", "request",
+                                   "wait"):
+                    end = min(row["time_ns"] + row["dur_ns"], 2**64 - 1)
+                    wanted[drawn_name(row), row["time_ns"] - base, end - base] += 1
             self.assertEqual(wanted - found, collections.Counter(), name)
             shift = report(name)["trace"]["start_unix_ns"] - played.clock["clock1"]
             for row in exported(name, "spans"):
@@ -143,6 +145,10 @@ class Perfetto(unittest.TestCase):
         self.assertEqual(read["categories"], ["read"])
         opened, = [of for of in played.slices if of["name"] == "openat"]
         self.assertEqual(opened["args"], {"file": "/no\\xffwhere", "error": 2})
+        pipe = [of for of in played.slices if of["name"] == "pipe"][0]
+        self.assertEqual(pipe["args"], {"call": "read", "object": 4711, "waker_pid": 1,
+                                        "waker_tid": 1})
+        self.assertEqual((pipe["categories"], pipe["in"]["name"]), (["wait"], "read"))
         self.assertEqual(played.clock["clock6"], 0)
         self.assertEqual(played.clock["clock1"], report("whole.flt")["trace"]["start_unix_ns"])
 
@@ -212,7 +218,7 @@ class Perfetto(unittest.TestCase):
                 played = self.export(name, options=options)
                 done = call("export", "-q", "--to", "chrome", "-o", "-", *options, trace(name))
                 events = collections.defaultdict(list)
-                for event in json.loads(done.stdout)["traceEvents"]:
+                for event in json.loads(done.stdout, parse_float=decimal.Decimal)["traceEvents"]:
                     begin = round(event.get("ts", 0) * 1000)
                     events[event["ph"]].append((event["name"], begin, event))
                 ends = {event["id"]: end for _, end, event in events["e"]}

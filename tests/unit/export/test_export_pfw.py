@@ -139,6 +139,17 @@ class Pfw(unittest.TestCase):
         self.assertEqual({event["cat"] for event in events if event["name"] == "vfs_read"},
                          {"VFS"})
 
+    def test_waits(self):
+        """Named by their state; no call by its DFTracer name."""
+        waits = [event for event in self.export("whole.flt") if event["cat"] == "WAIT"]
+        self.assertEqual(sorted(event["name"] for event in waits),
+                         ["lock"] * 6 + ["pipe"] * 6 + ["sleep"])
+        lock = [event for event in waits if event["name"] == "lock"][0]
+        self.assertEqual({key: value for key, value in lock["args"].items() if key != "hhash"},
+                         {"call": "futex", "object": 0x7fff00001000, "waker_pid": 100,
+                          "waker_tid": 101})
+        self.assertEqual((lock["tid"], lock["ts"], lock["dur"]), (100, 5019000, 2000))
+
     def test_processes(self):
         events = self.export("nest.flt")
         starts = {event["pid"]: event for event in events if event["name"] == "start"}

@@ -469,13 +469,16 @@ const struct export_format export_chrome = {
 		"One JSON object of the Trace Event Format: traceEvents, otherData.\n"
 		"Times are in us with three decimals, since otherData.start_unix_ns.\n\n"
 		"  ph M     names of processes (rank, command) and threads\n"
-		"  ph X     calls and faults (cat read, write, metadata, sync, map, fault ...)\n"
-		"           and spans (cat as given by the program): ts, dur, args\n"
+		"  ph X     calls and faults (cat read, write, metadata, sync, map, fault ...),\n"
+		"           waits of threads (cat wait; the state is the name), and spans (cat as\n"
+		"           given by the program): ts, dur, args\n"
 		"  ph b, e  spans and io_uring and libaio operations that do not nest on a thread\n"
 		"  ph i     marked instants, fork, exec, exit, unattributed page-cache fill\n"
 		"  ph C     bytes read, written, brought into the cache per second, by process\n\n"
 		"args: file, file2, offset, asked, bytes, result, error, fetched_bytes,\n"
 		"created_bytes, fault_fetched_bytes, major, flags (names), cut (the truncated\n"
-		"end), ended_by, unfinished, and the span's own arguments. If a text is not\n"
-		"UTF-8, NAME_hex has all of its bytes.\n",
+		"end), ended_by, unfinished, and the span's own arguments; of waits call, object\n"
+		"(what was waited for), waker_pid, waker_tid. If a text is not UTF-8, NAME_hex "
+		"has\n"
+		"all of its bytes.\n",
 };

@@ -492,20 +492,22 @@ const struct export_format export_perfetto = {
 	.name = "perfetto",
 	.stream = timeline_export,
 	.timeline = &perfetto,
-	.about = "Perfetto's Trace (protobuf), packets compressed with deflate. Times are in ns\n"
-		 "since the start; the clock snapshot has its wall-clock time.\n\n"
-		 "  tracks    one per process (rank, command), its threads below it;\n"
-		 "            \"overlapping\" below threads for slices that cross others;\n"
-		 "            \"asynchronous\" (io_uring, libaio) below processes; \"requests\" "
-		 "below\n"
-		 "            \"device NAME (MAJOR:MINOR)\"\n"
-		 "  slices    calls, faults, spans, requests: name, category, and annotations as\n"
-		 "            in format chrome, without result, and asked only if it differs from\n"
-		 "            bytes; error is the errno, flags are one text, args has the span's\n"
-		 "            own arguments (JSON)\n"
-		 "  instants  marked instants, fork, exec, exit, unattributed page-cache fill; "
-		 "bios\n"
-		 "            where threads queue them, with flows to their requests\n"
-		 "  counters  bytes per second read, written and brought into the cache, by\n"
-		 "            process\n",
+	.about =
+		"Perfetto's Trace (protobuf), packets compressed with deflate. Times are in ns\n"
+		"since the start; the clock snapshot has its wall-clock time.\n\n"
+		"  tracks    one per process (rank, command), its threads below it;\n"
+		"            \"overlapping\" below threads for slices that cross others;\n"
+		"            \"asynchronous\" (io_uring, libaio) below processes; \"requests\" "
+		"below\n"
+		"            \"device NAME (MAJOR:MINOR)\"\n"
+		"  slices    calls, faults, waits, spans, requests: name, category, and\n"
+		"            annotations as in format chrome, without result, and asked only if "
+		"it\n"
+		"            differs from bytes; error is the errno, flags are one text, args has\n"
+		"            the span's own arguments (JSON)\n"
+		"  instants  marked instants, fork, exec, exit, unattributed page-cache fill; "
+		"bios\n"
+		"            where threads queue them, with flows to their requests\n"
+		"  counters  bytes per second read, written and brought into the cache, by\n"
+		"            process\n",
 };

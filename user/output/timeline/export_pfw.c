@@ -5,8 +5,9 @@
  * commas.
  *
  *   X  calls (cat POSIX, by DFTracer's names), io_uring and libaio operations (ASYNC), VFS
- *      operations (VFS), page faults (MMAP_FAULT, which readers do not count as reads); spans with
- *      the program's name and category; "start" (dftracer) for each process
+ *      operations (VFS), page faults (MMAP_FAULT, which readers do not count as reads); waits of
+ *      threads (WAIT); spans with the program's name and category; "start" (dftracer) for each
+ *      process
  *   M  HH, FH, SH: meanings of the hashes of hosts, files and command lines, before their first
  *      use; PR: rank and program of a process
  *
@@ -29,10 +30,10 @@ struct pfw {
 
 /* The names of arguments that readers know. */
 static const char *const arg_names[TIMELINE_ARG_COUNT] = {
-	[TIMELINE_BYTES] = "ret",
-	[TIMELINE_OFFSET] = "offset",
-	[TIMELINE_ERROR] = "errno",
-	[TIMELINE_FETCHED] = "fetched_bytes",
+	[TIMELINE_BYTES] = "ret",	    [TIMELINE_OFFSET] = "offset",
+	[TIMELINE_ERROR] = "errno",	    [TIMELINE_FETCHED] = "fetched_bytes",
+	[TIMELINE_CALL] = "call",	    [TIMELINE_OBJECT] = "object",
+	[TIMELINE_WAKER_PID] = "waker_pid", [TIMELINE_WAKER_TID] = "waker_tid",
 };
 
 /* --- names --- */
@@ -230,7 +231,7 @@ static void write_track(struct timeline *timeline, const struct timeline_track *
 /* Of rows; spans have their own. */
 static const char *const categories[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL] = "POSIX", [TRACE_SYSCALL_PATH] = "POSIX", [TRACE_ASYNC] = "ASYNC",
-	[TRACE_VFS] = "VFS",	   [TRACE_FAULT] = "MMAP_FAULT",
+	[TRACE_VFS] = "VFS",	   [TRACE_FAULT] = "MMAP_FAULT",   [TRACE_WAIT] = "WAIT",
 };
 
 static void write_slice(struct timeline *timeline, struct sink *out,
@@ -238,7 +239,8 @@ static void write_slice(struct timeline *timeline, struct sink *out,
 {
 	/* Readers expect these members on calls only. */
 	static const char *const taken[] = { "hhash", "fhash", "ret", "offset", "size_sum", NULL };
-	bool call = item->kind != TRACE_SPAN_BEGIN && item->kind != TRACE_FAULT, any = true;
+	bool any = true, call = item->kind != TRACE_SPAN_BEGIN && item->kind != TRACE_FAULT &&
+				item->kind != TRACE_WAIT;
 	struct line line = {
 		.name = call ? call_name(item) : item->name.text,
 		.category = categories[item->kind] ? timeline_literal(categories[item->kind])
@@ -267,7 +269,10 @@ static void write_slice(struct timeline *timeline, struct sink *out,
 		sink_text(out, ",\"");
 		sink_text(out, arg_names[arg->id]);
 		sink_text(out, "\":");
-		sink_uint(out, arg->value);
+		if (arg->type == TIMELINE_TEXT)
+			json_text(out, arg->text.bytes, arg->text.length);
+		else
+			sink_uint(out, arg->value);
 	}
 	if (item->kind == TRACE_FAULT)
 		sink_text(out, event_value(item->event, FAULT_FLAGS) & TRACE_FAULT_MAJOR
@@ -295,7 +300,7 @@ static void close_lines(struct timeline *timeline)
 
 static const struct timeline_encoder pfw = {
 	.kinds = 1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC |
-		 1ull << TRACE_FAULT | 1ull << TRACE_VFS,
+		 1ull << TRACE_FAULT | 1ull << TRACE_VFS | 1ull << TRACE_WAIT,
 	.all_processes = true,
 	.state_bytes = sizeof(struct pfw),
 	.begin = begin_lines,
@@ -317,6 +322,9 @@ const struct export_format export_pfw = {
 		"                        failed), offset, errno, fetched_bytes (from storage)\n"
 		"        cat ASYNC, VFS  io_uring and libaio operations, VFS operations: the same\n"
 		"        cat MMAP_FAULT  page faults: fhash, offset, fetched_bytes, major\n"
+		"        cat WAIT        waits of threads, by their states: call, object, "
+		"waker_pid,\n"
+		"                        waker_tid\n"
 		"        cat dftracer    \"start\", one per process: ppid, exec_hash, cmd_hash\n"
 		"        others          spans, with the program's name, category and arguments\n"
 		"  ph M  HH, FH, SH: args {name, value}: host, file or text of a hash\n"

@@ -26,6 +26,7 @@ static const struct row_rule {
 	[TRACE_VFS] = { SHAPE_SLICE, true, 0, 0 },
 	[TRACE_FAULT] = { SHAPE_SLICE, true, 0, 0 },
 	[TRACE_THROTTLE] = { SHAPE_SLICE, false, 0, 0 },
+	[TRACE_WAIT] = { SHAPE_SLICE, false, 0, 0 },
 	[TRACE_REQUEST] = { SHAPE_REQUEST, false, 0, 0 },
 	[TRACE_BIO] = { SHAPE_INSTANT, false, 0, 0 },
 	[TRACE_INSTANT] = { SHAPE_INSTANT, false, 0, 0 },

@@ -4,12 +4,16 @@
  * decides what is on which track; an encoder only writes it.
  *
  *   tracks    processes; their threads; devices; lanes below these for overlapping slices
- *   slices    calls, faults, VFS operations and throttling on their thread, with spans around them;
- *             io_uring and libaio operations on lanes of their process; block requests on lanes of
- *             their device. A slice that would cross another of its thread is on a lane below.
+ *   slices    calls, faults, VFS operations, throttling and waits on their thread, with spans
+ *             around them; io_uring and libaio operations on lanes of their process; block
+ *             requests on lanes of their device. A slice that would cross another of its thread
+ *             is on a lane below.
  *   instants  marked instants, forks, execs, exits, page-cache fill of no operation, and bios where
  *             a thread queued them
  *   counters  bytes per second by process, each operation's spread evenly over its time
+ *
+ * Times of threads are not drawn: an interval lasts as long as its thread sleeps, and counters of
+ * each thread and state would hide the others.
  *
  * Memory grows with processes, threads, lanes, files, strings and open spans, not with events.
  */
@@ -65,6 +69,10 @@ struct timeline_track {
 	ARG(BYTES, "bytes")                                                                        \
 	ARG(RESULT, "result")                                                                      \
 	ARG(ERROR, "error")                                                                        \
+	ARG(CALL, "call")                                                                          \
+	ARG(OBJECT, "object")                                                                      \
+	ARG(WAKER_PID, "waker_pid")                                                                \
+	ARG(WAKER_TID, "waker_tid")                                                                \
 	ARG(FETCHED, "fetched_bytes")                                                              \
 	ARG(CREATED, "created_bytes")                                                              \
 	ARG(READ_FOR_WRITE, "read_for_write_bytes")                                                \

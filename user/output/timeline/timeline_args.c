@@ -182,6 +182,18 @@ static void add_throttle(struct model *model, struct timeline_item *item)
 	add_uint(item, TIMELINE_PAUSE, VALUE(THROTTLE_PAUSE));
 }
 
+static void add_wait(struct model *model, struct timeline_item *item)
+{
+	item->name = name_string(model, item->trace, VALUE(WAIT_STATE), "wait");
+	item->category = name_literal("wait");
+	if (VALUE(WAIT_CALL))
+		add_string(model, item, TIMELINE_CALL, TIMELINE_TEXT, VALUE(WAIT_CALL));
+	add_unless_zero(item, TIMELINE_OBJECT, VALUE(WAIT_OBJECT));
+	add_unless_zero(item, TIMELINE_WAKER_PID, VALUE(WAIT_WAKER_PID));
+	add_unless_zero(item, TIMELINE_WAKER_TID, VALUE(WAIT_WAKER_TID));
+	add_flags(item, VALUE(WAIT_FLAGS));
+}
+
 /* --- storage --- */
 
 static void add_request(struct model *model, struct timeline_item *item)
@@ -270,7 +282,7 @@ static void (*const describe[TRACE_KIND_COUNT])(struct model *, struct timeline_
 	[TRACE_REQUEST] = add_request,	   [TRACE_BIO] = add_bio,
 	[TRACE_PAGECACHE] = add_pagecache, [TRACE_FORK] = add_fork,
 	[TRACE_EXEC] = add_exec,	   [TRACE_EXIT] = add_exit,
-	[TRACE_INSTANT] = add_instant,
+	[TRACE_INSTANT] = add_instant,	   [TRACE_WAIT] = add_wait,
 };
 
 void item_describe(struct model *model, struct timeline_item *item)
@@ -281,6 +293,7 @@ void item_describe(struct model *model, struct timeline_item *item)
 
 	switch (item->kind) {
 	case TRACE_INSTANT:
+	case TRACE_WAIT:
 		break;
 	case TRACE_PAGECACHE:
 	case TRACE_FORK:
