@@ -96,6 +96,34 @@ class Reading(unittest.TestCase):
         self.assertEqual(faultline.read_dask(path, "vfs").dur_ns.sum().compute(), 200)
         self.assertEqual(len(faultline.read(SAMPLE).vfs), 0)
 
+    def test_threads(self):
+        """Waits and times of threads, as in `print`; what is unknown is <NA>; the same with Dask."""
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "export_traces"), self.place.name],
+                       check=True)
+        path = os.path.join(self.place.name, "whole.flt")
+        rows, trace = printed(path), faultline.read(path)
+        names = ["dur_ns", "pid", "tid", "state", "call", "object", "waker_pid", "waker_tid"]
+        theirs = [[row[name] or pd.NA for name in names] for row in rows if row["kind"] == "wait"]
+        ours = trace.waits[names].astype(object).to_numpy().tolist()
+        self.assertEqual(len(ours), 13)
+        self.assertEqual([list(map(str, row)) for row in ours],
+                         [list(map(str, row)) for row in theirs])
+        self.assertEqual(trace.waits["waker_pid"].isna().sum(), 1)
+        times = [row for row in rows if row["kind"] == "thread_time"]
+        for state in _frames.STATES:
+            self.assertEqual(trace.thread_times[f"{state}_ns"].tolist(),
+                             [row[state] for row in times], state)
+        self.assertEqual(trace.thread_times[[f"{state}_ns" for state in _frames.STATES]]
+                         .sum(axis=1).tolist(), [row["dur_ns"] for row in times])
+        self.assertEqual(faultline.read_dask(path, "waits").dur_ns.sum().compute(),
+                         trace.waits["dur_ns"].sum())
+        hostile = faultline.read(os.path.join(self.place.name, "hostile.flt")).waits
+        self.assertEqual(hostile["object"].max(), 2**64 - 1)
+        none = faultline.read(SAMPLE)
+        self.assertEqual((len(none.waits), len(none.thread_times)), (0, 0))
+        self.assertEqual(list(none.waits.columns), list(trace.waits.columns))
+        self.assertEqual(none.waits.dtypes["object"], trace.waits.dtypes["object"])
+
     def test_sums_of_report(self):
         trace = faultline.read(self.made)
         report = trace.report()

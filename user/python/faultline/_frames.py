@@ -18,6 +18,8 @@ except ImportError:  # numpy is enough for numbers
 
 Columns = Dict[str, Any]
 FAULT_MAJOR, FAULT_WRITE = 1, 2
+STATES = ("cpu", "runnable", "storage", "memory", "lock", "pipe", "child", "sleep", "device",
+          "stopped", "other")
 
 
 class Choice(NamedTuple):
@@ -36,9 +38,9 @@ def categories(codes: Any, names: Sequence[str]) -> Any:
     return pd.Categorical.from_codes(codes, categories=pd.Index(list(names), dtype=object))
 
 
-def known(values: Any, missing: Any) -> Any:
+def known(values: Any, missing: Any, kind: Any = np.int64) -> Any:
     """Returns integers, unknown where `missing` is set."""
-    values = values.astype(np.int64)
+    values = values.astype(kind)
     return values if pd is None else pd.arrays.IntegerArray(values, np.asarray(missing, dtype=bool))
 
 
@@ -98,6 +100,13 @@ def offset(trace: TraceFile, rows: Columns) -> Any:
     return known(values, values < 0)
 
 
+def unless_zero(name: str, kind: Any = np.int64) -> Maker:
+    def make(trace: TraceFile, rows: Columns) -> Any:
+        values = plain(name)(trace, rows)
+        return known(values, values == 0, kind)
+    return make
+
+
 def rank_none(trace: TraceFile, rows: Columns) -> Any:
     return known(rows["rank"], rows["rank"].astype(np.int64) < 0)
 
@@ -133,6 +142,13 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
         ("sector", plain("sector")), ("bytes", plain("bytes")), ("own_bytes", plain("own_bytes")),
         ("queue_ns", plain("queue")), ("status", plain("status")),
         ("file", lambda trace, rows: path_of(trace, rows["file"]))]),
+    "waits": (("wait",), [
+        *HEAD, ("state", lambda trace, rows: text_of(trace, plain("state")(trace, rows))),
+        ("call", lambda trace, rows: text_of(trace, plain("call")(trace, rows))),
+        ("object", unless_zero("object", np.uint64)), ("waker_pid", unless_zero("waker_pid")),
+        ("waker_tid", unless_zero("waker_tid")), ("flags", plain("flags"))]),
+    "thread_times": (("thread_time",), [
+        *HEAD, *((f"{name}_ns", plain(name)) for name in (*STATES, "io_wait", "user", "system"))]),
     "span_begins": (("span_begin",), [
         ("start_ns", plain("time")), ("pid", plain("pid")), ("tid", plain("tid")),
         ("id", lambda trace, rows: rows["id"].astype(np.uint64)),
@@ -152,7 +168,7 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
 }
 
 # Tables that may be larger than memory, and can be read in parts.
-LARGE = ("calls", "faults", "requests", "vfs")
+LARGE = ("calls", "faults", "requests", "vfs", "waits", "thread_times")
 
 
 def check_table(name: str) -> None:
@@ -206,14 +222,16 @@ def from_block(trace: TraceFile, table: str, block: Block, choice: Choice) -> Op
 
 def empty(table: str, columns: Optional[Sequence[str]]) -> Columns:
     none = np.zeros(0, dtype=np.int64)
-    texts = {"op", "file", "path", "device", "name", "category", "comm", "command"}
+    texts = {"op", "file", "path", "device", "name", "category", "comm", "command", "state", "call"}
+    unknown = {"rank", "waker_pid", "waker_tid"} | ({"offset"} if table != "faults" else set())
     out: Columns = {}
     for name in check_columns(table, columns):
         out[name] = categories(none.astype(np.int32), []) if name in texts \
             else none.astype("datetime64[ns]") if name == "time" \
             else none.astype(bool) if name in ("major", "write") \
             else none.astype(np.uint64) if name == "id" \
-            else known(none, none != 0) if name in ("offset", "rank") and table != "faults" else none
+            else known(none, none != 0, np.uint64) if name == "object" \
+            else known(none, none != 0) if name in unknown else none
     return out
 
 

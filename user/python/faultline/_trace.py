@@ -61,9 +61,9 @@ class Trace:
     def table(self, name: str, columns: Optional[Sequence[str]] = None,
               from_ns: Optional[int] = None, until_ns: Optional[int] = None,
               pid: Optional[int] = None) -> Any:
-        """Reads part of calls, faults, requests or vfs: some columns, or the rows that overlap a
-        time range (ns since 1970, both ends included) or belong to a process. Skips blocks that
-        cannot contain such rows."""
+        """Reads part of calls, faults, requests, vfs, waits or thread_times: some columns, or the
+        rows that overlap a time range (ns since 1970, both ends included) or belong to a process.
+        Skips blocks that cannot contain such rows."""
         _frames.check_table(name)
         return self._table(name, Choice(None if columns is None else tuple(columns), from_ns,
                                         until_ns, pid))
@@ -99,6 +99,17 @@ class Trace:
     def vfs(self) -> Any:
         """Reads, writes and syncs in the kernel (--layers vfs), with or without a system call."""
         return self._table("vfs")
+
+    @functools.cached_property
+    def waits(self) -> Any:
+        """Waits of threads for 1 ms or longer, other than for storage: what for, and the thread
+        that ended them."""
+        return self._table("waits")
+
+    @functools.cached_property
+    def thread_times(self) -> Any:
+        """The time of each thread in each state, by interval: the states add up to dur_ns."""
+        return self._table("thread_times")
 
     @functools.cached_property
     def spans(self) -> Any:
