@@ -12,8 +12,8 @@
  *     header gets one) and calls finding_add for each case; preferably one case that names the
  *     worst file and says how many are like it. A rule about files that have something in
  *     common describes them in `files` instead: finding_files.h.
- *  2. Describe the evidence: a struct of the rule's own with columns, as for any table. They are
- *     the members of "evidence" in JSON, and the texts may name them.
+ *  2. Describe the evidence: a struct of the rule's own, and columns: FACT, or EVIDENCE if the kind
+ *     is another. They are the members of "evidence" in JSON, and the texts may name them.
  *  3. Write the texts: title (a noun phrase or statement), says (the evidence in one line), advice
  *     (one line that starts with a verb), more (a command that shows more). "{faults}" stands for
  *     the evidence of that column, in its unit.
@@ -128,6 +128,15 @@ struct finding_rule {
 	const char
 		*rule; /* for --explain: when it applies and why that costs, in a few sentences */
 };
+
+/* A column of evidence, named after its member of the rule's struct `type` and read by that
+ * member's type. */
+#define EVIDENCE(type, member, title, unit, kind, meaning)                                         \
+	{                                                                                          \
+#member, title, UNIT_##unit, KIND_##kind, meaning,                                 \
+			TABLE_MEMBER(struct type, member)                                          \
+	}
+#define FACT(type, member, title, unit, meaning) EVIDENCE(type, member, title, unit, FACT, meaning)
 
 /* Initializes a rule's evidence. */
 #define FINDING_EVIDENCE(type, columns)                                                            \

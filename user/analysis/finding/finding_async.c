@@ -11,18 +11,12 @@ struct queue {
 };
 
 static const struct table_column queue_evidence[] = {
-	{ "method", "method", UNIT_NONE, KIND_FACT, "io_uring or libaio",
-	  TABLE_LITERAL(struct queue, method), 0 },
-	{ "side", "side", UNIT_NONE, KIND_FACT, "read or write", TABLE_LITERAL(struct queue, side),
-	  0 },
-	{ "count", "count", UNIT_COUNT, KIND_FACT, "operations", TABLE_UINT(struct queue, count),
-	  0 },
-	{ "each_ns", "each", UNIT_NS, KIND_FACT, "average time per operation",
-	  TABLE_UINT(struct queue, each_ns), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time with at least one operation in flight",
-	  TABLE_UINT(struct queue, time_ns), 0 },
-	{ "depth", "depth", UNIT_NONE, KIND_FACT,
-	  "average operations in flight while there were any", TABLE_REAL(struct queue, depth), 0 },
+	FACT(queue, method, "method", NONE, "io_uring or libaio"),
+	FACT(queue, side, "side", NONE, "read or write"),
+	FACT(queue, count, "count", COUNT, "operations"),
+	FACT(queue, each_ns, "each", NS, "average time per operation"),
+	EVIDENCE(queue, time_ns, "time", NS, UNION, "time with at least one operation in flight"),
+	FACT(queue, depth, "depth", NONE, "average operations in flight while there were any"),
 };
 
 THRESHOLD(QUEUED, 1000, UNIT_COUNT, "asynchronous operations, at least",

@@ -13,22 +13,14 @@ struct shared {
 };
 
 static const struct table_column shared_evidence[] = {
-	{ "device", "device", UNIT_NONE, KIND_FACT, "name in /sys/block",
-	  TABLE_TEXT(struct shared, device), 0 },
-	{ "first", "first", UNIT_NONE, KIND_FACT, "program that used it most",
-	  TABLE_TEXT(struct shared, first), 0 },
-	{ "first_bytes", "bytes", UNIT_BYTES, KIND_FACT, "bytes that this program moved",
-	  TABLE_UINT(struct shared, first_bytes), 0 },
-	{ "second", "second", UNIT_NONE, KIND_FACT, "program with the second most use, or others",
-	  TABLE_TEXT(struct shared, second), 0 },
-	{ "second_pid", NULL, UNIT_NONE, KIND_FACT,
-	  "PID of the second program; null: outside the run", TABLE_UINT(struct shared, second_pid),
-	  0 },
-	{ "second_bytes", "bytes", UNIT_BYTES, KIND_FACT, "bytes that this program moved",
-	  TABLE_UINT(struct shared, second_bytes), 0 },
-	{ "shared_ns", "with others", UNIT_NS, KIND_FACT,
-	  "time with requests of two programs of the run in flight; null: unknown for others",
-	  TABLE_UINT(struct shared, shared_ns), 0 },
+	FACT(shared, device, "device", NONE, "name in /sys/block"),
+	FACT(shared, first, "first", NONE, "program that used it most"),
+	FACT(shared, first_bytes, "bytes", BYTES, "bytes that this program moved"),
+	FACT(shared, second, "second", NONE, "program with the second most use, or others"),
+	FACT(shared, second_pid, NULL, NONE, "PID of the second program; null: outside the run"),
+	FACT(shared, second_bytes, "bytes", BYTES, "bytes that this program moved"),
+	FACT(shared, shared_ns, "with others", NS,
+	     "time with requests of two programs of the run in flight; null: unknown for others"),
 };
 
 /* Ranks are one job. */

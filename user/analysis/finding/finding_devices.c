@@ -18,14 +18,10 @@ struct device_errors {
 };
 
 static const struct table_column errors_evidence[] = {
-	{ "device", "device", UNIT_NONE, KIND_FACT, "name in /sys/block",
-	  TABLE_TEXT(struct device_errors, device), 0 },
-	{ "reads", "reads", UNIT_COUNT, KIND_FACT, "failed read requests of the run",
-	  TABLE_UINT(struct device_errors, reads), 0 },
-	{ "writes", "writes", UNIT_COUNT, KIND_FACT, "failed write requests of the run",
-	  TABLE_UINT(struct device_errors, writes), 0 },
-	{ "requests", "requests", UNIT_COUNT, KIND_FACT, "all requests of the run to this device",
-	  TABLE_UINT(struct device_errors, requests), 0 },
+	FACT(device_errors, device, "device", NONE, "name in /sys/block"),
+	FACT(device_errors, reads, "reads", COUNT, "failed read requests of the run"),
+	FACT(device_errors, writes, "writes", COUNT, "failed write requests of the run"),
+	FACT(device_errors, requests, "requests", COUNT, "all requests of the run to this device"),
 };
 
 /* Data that is missing or not kept is worse than any lost time. */
@@ -82,34 +78,25 @@ struct queue_waits {
 };
 
 static const struct table_column waits_evidence[] = {
-	{ "device", "device", UNIT_NONE, KIND_FACT, "name in /sys/block",
-	  TABLE_TEXT(struct queue_waits, device), 0 },
-	{ "op", "op", UNIT_NONE, KIND_FACT, "read or write", TABLE_LITERAL(struct queue_waits, op),
-	  0 },
-	{ "requests", "requests", UNIT_COUNT, KIND_FACT,
-	  "requests of the run that read, or that a writer waits for",
-	  TABLE_UINT(struct queue_waits, requests), 0 },
-	{ "bytes_each", "each", UNIT_BYTES, KIND_FACT, "average bytes per request",
-	  TABLE_UINT(struct queue_waits, bytes_each), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time with at least one of them in flight",
-	  TABLE_UINT(struct queue_waits, time_ns), 0 },
-	{ "bandwidth", "bandwidth", UNIT_BYTES, KIND_RATIO, "bytes per second of that time",
-	  TABLE_UINT(struct queue_waits, bandwidth), 0 },
-	{ "queue_each_ns", "queue", UNIT_NS, KIND_FACT,
-	  "average time of a request part until the driver received it",
-	  TABLE_UINT(struct queue_waits, queue_each_ns), 0 },
-	{ "service_each_ns", "service", UNIT_NS, KIND_FACT,
-	  "average time from then to its completion",
-	  TABLE_UINT(struct queue_waits, service_each_ns), 0 },
-	{ "service_p50_ns", NULL, UNIT_NS, KIND_FACT, "median service time of a request",
-	  TABLE_UINT(struct queue_waits, service_p50_ns), 0 },
-	{ "share", "queue's share", UNIT_SHARE, KIND_FACT,
-	  "share of the time of request parts spent in the queue",
-	  TABLE_REAL(struct queue_waits, share), 0 },
-	{ "at_once", "at once", UNIT_NONE, KIND_FACT,
-	  "average threads with requests in flight while there were any, or io_uring and libaio "
-	  "operations",
-	  TABLE_REAL(struct queue_waits, at_once), 0 },
+	FACT(queue_waits, device, "device", NONE, "name in /sys/block"),
+	FACT(queue_waits, op, "op", NONE, "read or write"),
+	FACT(queue_waits, requests, "requests", COUNT,
+	     "requests of the run that read, or that a writer waits for"),
+	FACT(queue_waits, bytes_each, "each", BYTES, "average bytes per request"),
+	EVIDENCE(queue_waits, time_ns, "time", NS, UNION,
+		 "time with at least one of them in flight"),
+	EVIDENCE(queue_waits, bandwidth, "bandwidth", BYTES, RATIO,
+		 "bytes per second of that time"),
+	FACT(queue_waits, queue_each_ns, "queue", NS,
+	     "average time of a request part until the driver received it"),
+	FACT(queue_waits, service_each_ns, "service", NS,
+	     "average time from then to its completion"),
+	FACT(queue_waits, service_p50_ns, NULL, NS, "median service time of a request"),
+	FACT(queue_waits, share, "queue's share", SHARE,
+	     "share of the time of request parts spent in the queue"),
+	FACT(queue_waits, at_once, "at once", NONE,
+	     "average threads with requests in flight while there were any, or io_uring and libaio "
+	     "operations"),
 };
 
 /*
@@ -310,25 +297,17 @@ struct pieces {
 };
 
 static const struct table_column pieces_evidence[] = {
-	{ "path", "path", UNIT_NONE, KIND_FACT, "path of the file with the most time",
-	  TABLE_TEXT(struct pieces, path), 0 },
-	{ "file", "file", UNIT_NONE, KIND_FACT, "its name", TABLE_TEXT(struct pieces, file), 0 },
-	{ "files", "files", UNIT_COUNT, KIND_FACT, "such files", TABLE_UINT(struct pieces, files),
-	  0 },
-	{ "operations", "operations", UNIT_COUNT, KIND_FACT,
-	  "operations on these files that moved ≥ 128 KiB and waited for requests",
-	  TABLE_UINT(struct pieces, operations), 0 },
-	{ "bytes_each", "each", UNIT_BYTES, KIND_FACT, "average bytes per operation",
-	  TABLE_UINT(struct pieces, bytes_each), 0 },
-	{ "requests", "requests", UNIT_COUNT, KIND_FACT, "requests that these were split into",
-	  TABLE_UINT(struct pieces, requests), 0 },
-	{ "request_bytes_each", "bytes", UNIT_BYTES, KIND_FACT, "average bytes per request",
-	  TABLE_UINT(struct pieces, request_bytes_each), 0 },
-	{ "requests_each", "requests each", UNIT_NONE, KIND_FACT, "average requests per operation",
-	  TABLE_REAL(struct pieces, requests_each), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION,
-	  "time of these operations with requests in the queue or at the device",
-	  TABLE_UINT(struct pieces, time_ns), 0 },
+	FACT(pieces, path, "path", NONE, "path of the file with the most time"),
+	FACT(pieces, file, "file", NONE, "its name"),
+	FACT(pieces, files, "files", COUNT, "such files"),
+	FACT(pieces, operations, "operations", COUNT,
+	     "operations on these files that moved ≥ 128 KiB and waited for requests"),
+	FACT(pieces, bytes_each, "each", BYTES, "average bytes per operation"),
+	FACT(pieces, requests, "requests", COUNT, "requests that these were split into"),
+	FACT(pieces, request_bytes_each, "bytes", BYTES, "average bytes per request"),
+	FACT(pieces, requests_each, "requests each", NONE, "average requests per operation"),
+	EVIDENCE(pieces, time_ns, "time", NS, UNION,
+		 "time of these operations with requests in the queue or at the device"),
 };
 
 THRESHOLD(PIECES, 8, UNIT_NONE,
@@ -407,18 +386,12 @@ struct flushes {
 };
 
 static const struct table_column flushes_evidence[] = {
-	{ "device", "device", UNIT_NONE, KIND_FACT, "name in /sys/block",
-	  TABLE_TEXT(struct flushes, device), 0 },
-	{ "flushes", "flushes", UNIT_COUNT, KIND_FACT, "flushes by the device, for any process",
-	  TABLE_UINT(struct flushes, flushes), 0 },
-	{ "flush_ns", "time", UNIT_NS, KIND_FACT, "time summed over flushes",
-	  TABLE_UINT(struct flushes, flush_ns), 0 },
-	{ "each_ns", "each", UNIT_NS, KIND_FACT, "average time per flush",
-	  TABLE_UINT(struct flushes, each_ns), 0 },
-	{ "syncs", "syncs", UNIT_COUNT, KIND_FACT, "syncs of the run, O_SYNC writes included",
-	  TABLE_UINT(struct flushes, syncs), 0 },
-	{ "sync_ns", "their time", UNIT_NS, KIND_FACT, "time with at least one of them in flight",
-	  TABLE_UINT(struct flushes, sync_ns), 0 },
+	FACT(flushes, device, "device", NONE, "name in /sys/block"),
+	FACT(flushes, flushes, "flushes", COUNT, "flushes by the device, for any process"),
+	FACT(flushes, flush_ns, "time", NS, "time summed over flushes"),
+	FACT(flushes, each_ns, "each", NS, "average time per flush"),
+	FACT(flushes, syncs, "syncs", COUNT, "syncs of the run, O_SYNC writes included"),
+	FACT(flushes, sync_ns, "their time", NS, "time with at least one of them in flight"),
 };
 
 THRESHOLD(FLUSHES_OF_SYNC, 2, UNIT_COUNT, "flushes of the device for each sync of the run, at most",

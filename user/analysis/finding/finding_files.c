@@ -14,61 +14,56 @@
 #include "analysis/run/trace_table.h"
 #include "trace/format/flags.h"
 
-#define NUMBER(name, unit, kind, meaning)                                                          \
-	{                                                                                          \
-#name, #name, UNIT_##unit, KIND_##kind, meaning,                                   \
-			TABLE_UINT(struct file_group, name), 0                                     \
-	}
+#define FILE_FACT(member, unit, meaning) FACT(file_group, member, #member, unit, meaning)
 
 const struct table_column file_group_columns[ALIKE_COLUMNS] = {
-	{ "path", "path", UNIT_NONE, KIND_FACT,
-	  "file with the most time; for many small files, one with the most common extension",
-	  TABLE_TEXT(struct file_group, path), 0 },
-	{ "file", "file", UNIT_NONE, KIND_FACT, "its name", TABLE_TEXT(struct file_group, file),
-	  0 },
-	NUMBER(files, COUNT, FACT, "files that match"),
-	NUMBER(others, COUNT, FACT, "matching files other than the named one; null: none"),
-	NUMBER(processes, COUNT, FACT, "processes that used the file shared by the most"),
-	NUMBER(opens, COUNT, FACT, "opens of these files"),
-	NUMBER(metadata, COUNT, FACT, "metadata calls on these files"),
-	NUMBER(count, COUNT, FACT, "operations or faults"),
-	NUMBER(bytes, BYTES, FACT, "bytes moved by calls"),
-	NUMBER(fetched_bytes, BYTES, FACT, "bytes that these read from storage"),
-	NUMBER(created_bytes, BYTES, FACT, "bytes newly cached by writes"),
-	NUMBER(major, COUNT, FACT, "major faults"),
-	NUMBER(minor, COUNT, FACT, "minor faults"),
-	NUMBER(size_bytes, BYTES, FACT, "total size of the files"),
-	NUMBER(size_each, BYTES, FACT, "average file size"),
-	NUMBER(bytes_each, BYTES, FACT, "average bytes per operation"),
-	NUMBER(fetched_each, BYTES, FACT, "average bytes from storage per major fault"),
-	NUMBER(readahead_bytes, BYTES, FACT, "initial limit on readahead for the file"),
-	NUMBER(again_bytes, BYTES, FACT, "bytes read in excess of the file sizes"),
-	NUMBER(direct_bytes, BYTES, FACT, "bytes read with O_DIRECT; null: none"),
-	NUMBER(storage_bytes, BYTES, FACT, "bytes from storage, into or past the page cache"),
-	NUMBER(copied_bytes, BYTES, FACT, "bytes copied by stores to private mappings; null: none"),
-	NUMBER(advised, COUNT, FACT,
-	       "fadvise calls on these files that read nothing, whatever the advice; null: none"),
-	NUMBER(dropped, COUNT, FACT,
-	       "fadvise calls that dropped the data that was read from storage again; null: none, "
-	       "or not all of that data"),
-	NUMBER(random, COUNT, FACT, "madvise calls with MADV_RANDOM on these files; null: none"),
-	NUMBER(misadvised, COUNT, FACT,
-	       "such calls if the files were nevertheless read in order; null: none"),
-	NUMBER(time_ns, NS, UNION, "time in these operations"),
-	NUMBER(bandwidth, BYTES, RATIO, "bytes per second of that time"),
-	{ "consecutive", "consecutive", UNIT_SHARE, KIND_FACT,
-	  "share of accesses that start where the last one ended (for reads: the last read)",
-	  TABLE_REAL(struct file_group, consecutive), 0 },
-	{ "backward", "backward", UNIT_SHARE, KIND_FACT,
-	  "share of accesses before the last one of their thread (for reads: its last read; for "
-	  "faults: by ≥ 1 MiB)",
-	  TABLE_REAL(struct file_group, backward), 0 },
-	{ "fetched_share", "from storage", UNIT_SHARE, KIND_FACT, "share of bytes from storage",
-	  TABLE_REAL(struct file_group, fetched_share), 0 },
-	{ "reopen_ns", "reopen_ns", UNIT_NS, KIND_FACT,
-	  "time from opens to the first read that did not follow an earlier open, parsing "
-	  "included; null: less than the metadata calls, or unknown",
-	  TABLE_UINT(struct file_group, reopen_ns), 0 },
+	FILE_FACT(path, NONE,
+		  "file with the most time; for many small files, one with the most common "
+		  "extension"),
+	FILE_FACT(file, NONE, "its name"),
+	FILE_FACT(files, COUNT, "files that match"),
+	FILE_FACT(others, COUNT, "matching files other than the named one; null: none"),
+	FILE_FACT(processes, COUNT, "processes that used the file shared by the most"),
+	FILE_FACT(opens, COUNT, "opens of these files"),
+	FILE_FACT(metadata, COUNT, "metadata calls on these files"),
+	FILE_FACT(count, COUNT, "operations or faults"),
+	FILE_FACT(bytes, BYTES, "bytes moved by calls"),
+	FILE_FACT(fetched_bytes, BYTES, "bytes that these read from storage"),
+	FILE_FACT(created_bytes, BYTES, "bytes newly cached by writes"),
+	FILE_FACT(major, COUNT, "major faults"),
+	FILE_FACT(minor, COUNT, "minor faults"),
+	FILE_FACT(size_bytes, BYTES, "total size of the files"),
+	FILE_FACT(size_each, BYTES, "average file size"),
+	FILE_FACT(bytes_each, BYTES, "average bytes per operation"),
+	FILE_FACT(fetched_each, BYTES, "average bytes from storage per major fault"),
+	FILE_FACT(readahead_bytes, BYTES, "initial limit on readahead for the file"),
+	FILE_FACT(again_bytes, BYTES, "bytes read in excess of the file sizes"),
+	FILE_FACT(direct_bytes, BYTES, "bytes read with O_DIRECT; null: none"),
+	FILE_FACT(storage_bytes, BYTES, "bytes from storage, into or past the page cache"),
+	FILE_FACT(copied_bytes, BYTES, "bytes copied by stores to private mappings; null: none"),
+	FILE_FACT(
+		advised, COUNT,
+		"fadvise calls on these files that read nothing, whatever the advice; null: none"),
+	FILE_FACT(
+		dropped, COUNT,
+		"fadvise calls that dropped the data that was read from storage again; null: none, "
+		"or not all of that data"),
+	FILE_FACT(random, COUNT, "madvise calls with MADV_RANDOM on these files; null: none"),
+	FILE_FACT(misadvised, COUNT,
+		  "such calls if the files were nevertheless read in order; null: none"),
+	EVIDENCE(file_group, time_ns, "time_ns", NS, UNION, "time in these operations"),
+	EVIDENCE(file_group, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
+	FILE_FACT(
+		consecutive, SHARE,
+		"share of accesses that start where the last one ended (for reads: the last read)"),
+	FILE_FACT(backward, SHARE,
+		  "share of accesses before the last one of their thread (for reads: its last "
+		  "read; for "
+		  "faults: by ≥ 1 MiB)"),
+	FACT(file_group, fetched_share, "from storage", SHARE, "share of bytes from storage"),
+	FILE_FACT(reopen_ns, NS,
+		  "time from opens to the first read that did not follow an earlier open, parsing "
+		  "included; null: less than the metadata calls, or unknown"),
 };
 
 uint64_t file_group_fetched(const struct file_group *file_group)

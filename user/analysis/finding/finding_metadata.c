@@ -16,16 +16,11 @@ struct failed {
 };
 
 static const struct table_column failed_evidence[] = {
-	{ "directory", "directory", UNIT_NONE, KIND_FACT, "directory with the most failures",
-	  TABLE_TEXT(struct failed, directory), 0 },
-	{ "example", "example", UNIT_NONE, KIND_FACT, "one of the paths",
-	  TABLE_TEXT(struct failed, example), 0 },
-	{ "count", "count", UNIT_COUNT, KIND_FACT, "calls with a path that failed",
-	  TABLE_UINT(struct failed, count), 0 },
-	{ "there", "there", UNIT_COUNT, KIND_FACT, "failures in that directory",
-	  TABLE_UINT(struct failed, there), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION, "thread time in these calls",
-	  TABLE_UINT(struct failed, time_ns), 0 },
+	FACT(failed, directory, "directory", NONE, "directory with the most failures"),
+	FACT(failed, example, "example", NONE, "one of the paths"),
+	FACT(failed, count, "count", COUNT, "calls with a path that failed"),
+	FACT(failed, there, "there", COUNT, "failures in that directory"),
+	EVIDENCE(failed, time_ns, "time", NS, UNION, "thread time in these calls"),
 };
 
 THRESHOLD(FAILED_LOOKUPS, 1000, UNIT_COUNT, "failed lookups, at least",
@@ -94,34 +89,22 @@ struct metadata {
 };
 
 static const struct table_column metadata_evidence[] = {
-	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time in metadata calls",
-	  TABLE_UINT(struct metadata, time_ns), 0 },
-	{ "data_ns", "data", UNIT_NS, KIND_UNION,
-	  "time in reads, writes and faults, faults on programs excluded",
-	  TABLE_UINT(struct metadata, data_ns), 0 },
-	{ "count", "count", UNIT_COUNT, KIND_FACT, "metadata calls",
-	  TABLE_UINT(struct metadata, count), 0 },
-	{ "errors", "errors", UNIT_COUNT, KIND_FACT, "failed metadata calls",
-	  TABLE_UINT(struct metadata, errors), 0 },
-	{ "call", "call", UNIT_NONE, KIND_FACT, "call with the most time",
-	  TABLE_TEXT(struct metadata, call), 0 },
-	{ "call_count", "calls", UNIT_COUNT, KIND_FACT, "number of these calls",
-	  TABLE_UINT(struct metadata, call_count), 0 },
-	{ "place", "place", UNIT_PATH, KIND_FACT,
-	  "directory with the most time; unknown for several summaries",
-	  TABLE_TEXT(struct metadata, place), 0 },
-	{ "directory", "directory", UNIT_NONE, KIND_FACT,
-	  "directory with the most failed lookups; null: none",
-	  TABLE_TEXT(struct metadata, directory), 0 },
-	{ "failed", "failed", UNIT_COUNT, KIND_FACT, "failed lookups there",
-	  TABLE_UINT(struct metadata, failed), 0 },
-	{ "share", "share", UNIT_SHARE, KIND_FACT,
-	  "share of metadata in the time of metadata and data", TABLE_REAL(struct metadata, share),
-	  0 },
-	{ "of_modules", "of modules", UNIT_SHARE, KIND_FACT,
-	  "share of the calls' thread time spent on Python modules and the directories that hold "
-	  "or are searched for them",
-	  TABLE_REAL(struct metadata, of_modules), 0 },
+	EVIDENCE(metadata, time_ns, "time", NS, UNION, "time in metadata calls"),
+	EVIDENCE(metadata, data_ns, "data", NS, UNION,
+		 "time in reads, writes and faults, faults on programs excluded"),
+	FACT(metadata, count, "count", COUNT, "metadata calls"),
+	FACT(metadata, errors, "errors", COUNT, "failed metadata calls"),
+	FACT(metadata, call, "call", NONE, "call with the most time"),
+	FACT(metadata, call_count, "calls", COUNT, "number of these calls"),
+	FACT(metadata, place, "place", PATH,
+	     "directory with the most time; unknown for several summaries"),
+	FACT(metadata, directory, "directory", NONE,
+	     "directory with the most failed lookups; null: none"),
+	FACT(metadata, failed, "failed", COUNT, "failed lookups there"),
+	FACT(metadata, share, "share", SHARE, "share of metadata in the time of metadata and data"),
+	FACT(metadata, of_modules, "of modules", SHARE,
+	     "share of the calls' thread time spent on Python modules and the directories that "
+	     "hold or are searched for them"),
 };
 
 /* Finds the call with the most time. */
@@ -315,21 +298,15 @@ struct cold_names {
 };
 
 static const struct table_column cold_names_evidence[] = {
-	{ "count", "count", UNIT_COUNT, KIND_FACT,
-	  "metadata calls that waited for their own requests", TABLE_UINT(struct cold_names, count),
-	  0 },
-	{ "requests", "requests", UNIT_COUNT, KIND_FACT, "request parts that these waited for",
-	  TABLE_UINT(struct cold_names, requests), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION,
-	  "time of these parts in the queue or at the device",
-	  TABLE_UINT(struct cold_names, time_ns), 0 },
-	{ "each_ns", "each", UNIT_NS, KIND_FACT, "average of that time per call",
-	  TABLE_UINT(struct cold_names, each_ns), 0 },
-	{ "place", "place", UNIT_PATH, KIND_FACT, "directory with the most time in metadata calls",
-	  TABLE_TEXT(struct cold_names, place), 0 },
-	{ "programs", "programs", UNIT_PATH, KIND_FACT,
-	  "that directory if it holds programs, libraries or modules; null: it holds data",
-	  TABLE_TEXT(struct cold_names, programs), 0 },
+	FACT(cold_names, count, "count", COUNT,
+	     "metadata calls that waited for their own requests"),
+	FACT(cold_names, requests, "requests", COUNT, "request parts that these waited for"),
+	EVIDENCE(cold_names, time_ns, "time", NS, UNION,
+		 "time of these parts in the queue or at the device"),
+	FACT(cold_names, each_ns, "each", NS, "average of that time per call"),
+	FACT(cold_names, place, "place", PATH, "directory with the most time in metadata calls"),
+	FACT(cold_names, programs, "programs", PATH,
+	     "that directory if it holds programs, libraries or modules; null: it holds data"),
 };
 
 THRESHOLD(COLD_NAMES, 10, UNIT_COUNT, "metadata calls that wait for requests, at least",

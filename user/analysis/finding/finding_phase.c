@@ -20,23 +20,17 @@ struct epochs_evidence {
 };
 
 static const struct table_column epochs_columns[] = {
-	{ "epochs", "epochs", UNIT_COUNT, KIND_FACT, "epochs",
-	  TABLE_UINT(struct epochs_evidence, epochs), 0 },
-	{ "first_bytes", "first", UNIT_BYTES, KIND_FACT, "bytes from storage in the first epoch",
-	  TABLE_UINT(struct epochs_evidence, first_bytes), 0 },
-	{ "last_bytes", "last", UNIT_BYTES, KIND_FACT, "bytes from storage in the last epoch",
-	  TABLE_UINT(struct epochs_evidence, last_bytes), 0 },
-	{ "later_bytes", "later", UNIT_BYTES, KIND_FACT,
-	  "bytes from storage in all epochs but the first",
-	  TABLE_UINT(struct epochs_evidence, later_bytes), 0 },
-	{ "last_read_bytes", "read", UNIT_BYTES, KIND_FACT, "bytes read by calls in the last epoch",
-	  TABLE_UINT(struct epochs_evidence, last_read_bytes), 0 },
-	{ "memory_bytes", "memory", UNIT_BYTES, KIND_FACT,
-	  "memory of the host, or the cgroup's limit",
-	  TABLE_UINT(struct epochs_evidence, memory_bytes), 0 },
-	{ "of_first", "of the first", UNIT_SHARE, KIND_FACT,
-	  "bytes from storage in the last epoch relative to the first",
-	  TABLE_REAL(struct epochs_evidence, of_first), 0 },
+	FACT(epochs_evidence, epochs, "epochs", COUNT, "epochs"),
+	FACT(epochs_evidence, first_bytes, "first", BYTES, "bytes from storage in the first epoch"),
+	FACT(epochs_evidence, last_bytes, "last", BYTES, "bytes from storage in the last epoch"),
+	FACT(epochs_evidence, later_bytes, "later", BYTES,
+	     "bytes from storage in all epochs but the first"),
+	FACT(epochs_evidence, last_read_bytes, "read", BYTES,
+	     "bytes read by calls in the last epoch"),
+	FACT(epochs_evidence, memory_bytes, "memory", BYTES,
+	     "memory of the host, or the cgroup's limit"),
+	FACT(epochs_evidence, of_first, "of the first", SHARE,
+	     "bytes from storage in the last epoch relative to the first"),
 };
 
 /* Returns the memory that a host has for the job, the lower of its limits; TABLE_NO_UINT if no
@@ -170,24 +164,16 @@ struct data_waits {
 };
 
 static const struct table_column waits_columns[] = {
-	{ "count", "count", UNIT_COUNT, KIND_FACT, "spans", TABLE_UINT(struct data_waits, count),
-	  0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time in them",
-	  TABLE_UINT(struct data_waits, time_ns), 0 },
-	{ "unhidden_ns", "unoverlapped", UNIT_NS, KIND_FACT, "part of that time without compute",
-	  TABLE_UINT(struct data_waits, unhidden_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, KIND_FACT,
-	  "part of the unoverlapped time with I/O of the job in flight",
-	  TABLE_UINT(struct data_waits, io_ns), 0 },
-	{ "work_ns", "other work", UNIT_NS, KIND_FACT,
-	  "part of the unoverlapped time without I/O, if it is most of it",
-	  TABLE_UINT(struct data_waits, work_ns), 0 },
-	{ "workers", "workers", UNIT_COUNT, KIND_FACT, "spans of data loader workers",
-	  TABLE_UINT(struct data_waits, workers), 0 },
-	{ "of_run", "of the run", UNIT_SHARE, KIND_FACT, "unoverlapped share of the run",
-	  TABLE_REAL(struct data_waits, of_run), 0 },
-	{ "io_share", "I/O", UNIT_SHARE, KIND_FACT, "share of I/O in the unoverlapped time",
-	  TABLE_REAL(struct data_waits, io_share), 0 },
+	FACT(data_waits, count, "count", COUNT, "spans"),
+	EVIDENCE(data_waits, time_ns, "time", NS, UNION, "time in them"),
+	FACT(data_waits, unhidden_ns, "unoverlapped", NS, "part of that time without compute"),
+	FACT(data_waits, io_ns, "I/O", NS,
+	     "part of the unoverlapped time with I/O of the job in flight"),
+	FACT(data_waits, work_ns, "other work", NS,
+	     "part of the unoverlapped time without I/O, if it is most of it"),
+	FACT(data_waits, workers, "workers", COUNT, "spans of data loader workers"),
+	FACT(data_waits, of_run, "of the run", SHARE, "unoverlapped share of the run"),
+	FACT(data_waits, io_share, "I/O", SHARE, "share of I/O in the unoverlapped time"),
 };
 
 THRESHOLD(DATA_WAIT_IO, 0.5, UNIT_SHARE, "part of the wait with I/O if I/O is why, at least",
@@ -382,24 +368,16 @@ struct workers {
 };
 
 static const struct table_column workers_columns[] = {
-	{ "workers", "workers", UNIT_COUNT, KIND_FACT, "data loader workers",
-	  TABLE_UINT(struct workers, workers), 0 },
-	{ "pid", "pid", UNIT_NONE, KIND_FACT, "worker with the longest average span",
-	  TABLE_UINT(struct workers, pid), 0 },
-	{ "rank", "rank", UNIT_NONE, KIND_FACT, "its rank", TABLE_UINT(struct workers, rank), 0 },
-	{ "spans", "spans", UNIT_COUNT, KIND_FACT, "its spans, nested ones excluded",
-	  TABLE_UINT(struct workers, spans), 0 },
-	{ "each_ns", "each", UNIT_NS, KIND_FACT, "average time per span",
-	  TABLE_UINT(struct workers, each_ns), 0 },
-	{ "median_ns", "median", UNIT_NS, KIND_FACT,
-	  "median of that average over all workers; with two, the other one's",
-	  TABLE_UINT(struct workers, median_ns), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time in its spans",
-	  TABLE_UINT(struct workers, time_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, KIND_FACT, "thread time of its I/O",
-	  TABLE_UINT(struct workers, io_ns), 0 },
-	{ "beyond", "beyond", UNIT_SHARE, KIND_FACT, "share of its average span above the median",
-	  TABLE_REAL(struct workers, beyond), 0 },
+	FACT(workers, workers, "workers", COUNT, "data loader workers"),
+	FACT(workers, pid, "pid", NONE, "worker with the longest average span"),
+	FACT(workers, rank, "rank", NONE, "its rank"),
+	FACT(workers, spans, "spans", COUNT, "its spans, nested ones excluded"),
+	FACT(workers, each_ns, "each", NS, "average time per span"),
+	FACT(workers, median_ns, "median", NS,
+	     "median of that average over all workers; with two, the other one's"),
+	EVIDENCE(workers, time_ns, "time", NS, UNION, "time in its spans"),
+	FACT(workers, io_ns, "I/O", NS, "thread time of its I/O"),
+	FACT(workers, beyond, "beyond", SHARE, "share of its average span above the median"),
 };
 
 static int compare_times(const void *left, const void *right)
@@ -519,16 +497,12 @@ struct training {
 };
 
 static const struct table_column training_columns[] = {
-	{ "window_ns", "training", UNIT_NS, KIND_FACT,
-	  "time from the start of the first compute span to the end of the last; averaged over "
-	  "ranks",
-	  TABLE_UINT(struct training, window_ns), 0 },
-	{ "compute_ns", "compute", UNIT_NS, KIND_FACT, "compute time within training",
-	  TABLE_UINT(struct training, compute_ns), 0 },
-	{ "idle_ns", "idle", UNIT_NS, KIND_FACT, "time in training without compute",
-	  TABLE_UINT(struct training, idle_ns), 0 },
-	{ "used", "used", UNIT_SHARE, KIND_FACT, "share of training spent in compute",
-	  TABLE_REAL(struct training, used), 0 },
+	FACT(training, window_ns, "training", NS,
+	     "time from the start of the first compute span to the end of the last; averaged over "
+	     "ranks"),
+	FACT(training, compute_ns, "compute", NS, "compute time within training"),
+	FACT(training, idle_ns, "idle", NS, "time in training without compute"),
+	FACT(training, used, "used", SHARE, "share of training spent in compute"),
 };
 
 /* Averages over ranks, or uses the job if there are none. */

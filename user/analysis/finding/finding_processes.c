@@ -18,28 +18,16 @@ struct killed {
 };
 
 static const struct table_column killed_evidence[] = {
-	{ "signal", "signal", UNIT_NONE, KIND_FACT, "signal that killed them",
-	  TABLE_LITERAL(struct killed, signal), 0 },
-	{ "died", "died", UNIT_COUNT, KIND_FACT, "processes killed by it",
-	  TABLE_UINT(struct killed, died), 0 },
-	{ "processes", "processes", UNIT_COUNT, KIND_FACT, "all processes of the run",
-	  TABLE_UINT(struct killed, processes), 0 },
-	{ "oom", "by the OOM killer", UNIT_COUNT, KIND_FACT, "processes chosen by the OOM killer",
-	  TABLE_UINT(struct killed, oom), 0 },
-	{ "comm", "name", UNIT_NONE, KIND_FACT, "name of one of them",
-	  TABLE_TEXT(struct killed, comm), 0 },
-	{ "path", "path", UNIT_NONE, KIND_FACT,
-	  "mapped file with a page that could not be provided", TABLE_TEXT(struct killed, path),
-	  0 },
-	{ "filesystem", "file system", UNIT_NONE, KIND_FACT, "its file system type",
-	  TABLE_TEXT(struct killed, filesystem), 0 },
-	{ "capacity_bytes", "size", UNIT_BYTES, KIND_FACT,
-	  "capacity of that file system, if it is tmpfs", TABLE_UINT(struct killed, capacity_bytes),
-	  0 },
-	{ "offset", "offset", UNIT_BYTES, KIND_FACT, "offset in the file",
-	  TABLE_UINT(struct killed, offset), 0 },
-	{ "hint", "likely cause", UNIT_NONE, KIND_FACT, "where to look for the cause",
-	  TABLE_LITERAL(struct killed, hint), 0 },
+	FACT(killed, signal, "signal", NONE, "signal that killed them"),
+	FACT(killed, died, "died", COUNT, "processes killed by it"),
+	FACT(killed, processes, "processes", COUNT, "all processes of the run"),
+	FACT(killed, oom, "by the OOM killer", COUNT, "processes chosen by the OOM killer"),
+	FACT(killed, comm, "name", NONE, "name of one of them"),
+	FACT(killed, path, "path", NONE, "mapped file with a page that could not be provided"),
+	FACT(killed, filesystem, "file system", NONE, "its file system type"),
+	FACT(killed, capacity_bytes, "size", BYTES, "capacity of that file system, if it is tmpfs"),
+	FACT(killed, offset, "offset", BYTES, "offset in the file"),
+	FACT(killed, hint, "likely cause", NONE, "where to look for the cause"),
 };
 
 static int add_killed(struct findings *findings, const struct finding_rule *rule,
@@ -101,25 +89,19 @@ const struct finding_rule finding_killed = {
 struct hung {
 	struct table_text comm, path;
 	const char *op, *bound;
-	uint64_t pid, tid, time_ns, calls;
+	uint64_t pid, tid, waited_ns, calls;
 };
 
 static const struct table_column hung_evidence[] = {
-	{ "comm", "name", UNIT_NONE, KIND_FACT, "program name", TABLE_TEXT(struct hung, comm), 0 },
-	{ "pid", "pid", UNIT_NONE, KIND_FACT, "process ID", TABLE_UINT(struct hung, pid), 0 },
-	{ "tid", "tid", UNIT_NONE, KIND_FACT, "thread ID", TABLE_UINT(struct hung, tid), 0 },
-	{ "op", "call", UNIT_NONE, KIND_FACT, "call that has not returned",
-	  TABLE_LITERAL(struct hung, op), 0 },
-	{ "path", "path", UNIT_NONE, KIND_FACT, "file of the call", TABLE_TEXT(struct hung, path),
-	  0 },
-	{ "waited_ns", "waited", UNIT_NS, KIND_FACT,
-	  "time in flight; from the start of the recording if it began earlier",
-	  TABLE_UINT(struct hung, time_ns), 0 },
-	{ "bound", "bound", UNIT_NONE, KIND_FACT, "≥ if it began before the recording",
-	  TABLE_LITERAL(struct hung, bound), 0 },
-	{ "calls", "calls", UNIT_COUNT, KIND_FACT,
-	  "number of calls and page faults that had not returned", TABLE_UINT(struct hung, calls),
-	  0 },
+	FACT(hung, comm, "name", NONE, "program name"),
+	FACT(hung, pid, "pid", NONE, "process ID"),
+	FACT(hung, tid, "tid", NONE, "thread ID"),
+	FACT(hung, op, "call", NONE, "call that has not returned"),
+	FACT(hung, path, "path", NONE, "file of the call"),
+	FACT(hung, waited_ns, "waited", NS,
+	     "time in flight; from the start of the recording if it began earlier"),
+	FACT(hung, bound, "bound", NONE, "≥ if it began before the recording"),
+	FACT(hung, calls, "calls", COUNT, "number of calls and page faults that had not returned"),
 };
 
 THRESHOLD(STILL_WAITING, 1e9, UNIT_NS, "time in flight of a call that has not returned, at least",
@@ -135,7 +117,7 @@ static int find_hung(struct findings *findings, const struct finding_rule *rule)
 		.op = waiting->fault ? "a page fault" : job->operations[waiting->operation].name,
 		.bound = waiting->before ? "≥ " : "",
 		.tid = waiting->thread,
-		.time_ns = waiting->time_ns,
+		.waited_ns = waiting->time_ns,
 		.calls = waiting->calls,
 		.pid = TABLE_NO_UINT,
 	};
@@ -189,14 +171,11 @@ struct swapped {
 };
 
 static const struct table_column swapped_evidence[] = {
-	{ "major", "major", UNIT_COUNT, KIND_FACT,
-	  "major faults of ended threads by the kernel's count, excluding those on files",
-	  TABLE_UINT(struct swapped, major), 0 },
-	{ "count", "count", UNIT_COUNT, KIND_FACT,
-	  "all faults on memory without a file, or with one on tmpfs",
-	  TABLE_UINT(struct swapped, count), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION, "thread time of these faults",
-	  TABLE_UINT(struct swapped, time_ns), 0 },
+	FACT(swapped, major, "major", COUNT,
+	     "major faults of ended threads by the kernel's count, excluding those on files"),
+	FACT(swapped, count, "count", COUNT,
+	     "all faults on memory without a file, or with one on tmpfs"),
+	EVIDENCE(swapped, time_ns, "time", NS, UNION, "thread time of these faults"),
 };
 
 THRESHOLD(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file, at least",
@@ -266,19 +245,13 @@ struct again {
 };
 
 static const struct table_column again_evidence[] = {
-	{ "program", "program", UNIT_NONE, KIND_FACT, "name of the processes",
-	  TABLE_TEXT(struct again, program), 0 },
-	{ "processes", "processes", UNIT_COUNT, KIND_FACT, "number of starts",
-	  TABLE_UINT(struct again, processes), 0 },
-	{ "parent_pid", "started by", UNIT_NONE, KIND_FACT, "PID of the process that started it",
-	  TABLE_UINT(struct again, parent_pid), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION, "time with at least one start in progress",
-	  TABLE_UINT(struct again, time_ns), 0 },
-	{ "each_ns", "each", UNIT_NS, KIND_FACT, "average time per start",
-	  TABLE_UINT(struct again, each_ns), 0 },
-	{ "files_each", "files each", UNIT_COUNT, KIND_FACT,
-	  "average number of libraries and modules opened per start",
-	  TABLE_UINT(struct again, files_each), 0 },
+	FACT(again, program, "program", NONE, "name of the processes"),
+	FACT(again, processes, "processes", COUNT, "number of starts"),
+	FACT(again, parent_pid, "started by", NONE, "PID of the process that started it"),
+	EVIDENCE(again, time_ns, "time", NS, UNION, "time with at least one start in progress"),
+	FACT(again, each_ns, "each", NS, "average time per start"),
+	FACT(again, files_each, "files each", COUNT,
+	     "average number of libraries and modules opened per start"),
 };
 
 THRESHOLD(STARTS, 3, UNIT_COUNT, "starts of a program by one process, at least",

@@ -54,14 +54,10 @@ struct ranks {
 };
 
 static const struct table_column ranks_columns[] = {
-	{ "ranks", "ranks", UNIT_COUNT, KIND_FACT, "ranks", TABLE_UINT(struct ranks, ranks), 0 },
-	{ "slowest", "slowest", UNIT_NONE, KIND_FACT, "rank with the most unoverlapped I/O",
-	  TABLE_UINT(struct ranks, slowest), 0 },
-	{ "slowest_ns", "its I/O", UNIT_NS, KIND_FACT, "its unoverlapped I/O",
-	  TABLE_UINT(struct ranks, slowest_ns), 0 },
-	{ "median_ns", "median", UNIT_NS, KIND_FACT,
-	  "median of all ranks; with two, the other one's", TABLE_UINT(struct ranks, median_ns),
-	  0 },
+	FACT(ranks, ranks, "ranks", COUNT, "ranks"),
+	FACT(ranks, slowest, "slowest", NONE, "rank with the most unoverlapped I/O"),
+	FACT(ranks, slowest_ns, "its I/O", NS, "its unoverlapped I/O"),
+	FACT(ranks, median_ns, "median", NS, "median of all ranks; with two, the other one's"),
 };
 
 static int add_straggler(struct findings *findings, const struct finding_rule *rule,
@@ -136,22 +132,16 @@ struct uneven {
 };
 
 static const struct table_column uneven_columns[] = {
-	{ "ranks", "ranks", UNIT_COUNT, KIND_FACT, "ranks", TABLE_UINT(struct uneven, ranks), 0 },
-	{ "rank", "rank", UNIT_NONE, KIND_FACT, "rank that moves the most bytes",
-	  TABLE_UINT(struct uneven, rank), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_FACT,
-	  "bytes read and written by its calls, plus bytes from storage through mappings of files "
-	  "that only it mapped",
-	  TABLE_UINT(struct uneven, bytes), 0 },
-	{ "median_bytes", "median", UNIT_BYTES, KIND_FACT,
-	  "median of all ranks; with two, the other one's", TABLE_UINT(struct uneven, median_bytes),
-	  0 },
-	{ "moving_ns", "its time", UNIT_NS, KIND_FACT,
-	  "time in reads, writes, syncs and faults on these files, summed over its processes",
-	  TABLE_UINT(struct uneven, moving_ns), 0 },
-	{ "median_ns", "median", UNIT_NS, KIND_FACT,
-	  "median of all ranks; with two, the other one's", TABLE_UINT(struct uneven, median_ns),
-	  0 },
+	FACT(uneven, ranks, "ranks", COUNT, "ranks"),
+	FACT(uneven, rank, "rank", NONE, "rank that moves the most bytes"),
+	FACT(uneven, bytes, "bytes", BYTES,
+	     "bytes read and written by its calls, plus bytes from storage through mappings of "
+	     "files that only it mapped"),
+	FACT(uneven, median_bytes, "median", BYTES,
+	     "median of all ranks; with two, the other one's"),
+	FACT(uneven, moving_ns, "its time", NS,
+	     "time in reads, writes, syncs and faults on these files, summed over its processes"),
+	FACT(uneven, median_ns, "median", NS, "median of all ranks; with two, the other one's"),
 };
 
 struct rank_list {
@@ -342,21 +332,15 @@ struct slow_rank {
 	struct table_text path;
 };
 
-#define SLOW(column, title, unit, kind, meaning)                                                   \
-	{                                                                                          \
-#column, title, UNIT_##unit, KIND_##kind, meaning,                                 \
-			TABLE_UINT(struct uneven, column), 0                                       \
-	}
-
 static const struct table_column slow_columns[] = {
-	SLOW(ranks, "ranks", COUNT, FACT, "ranks"),
-	SLOW(rank, "rank", NONE, FACT, "rank that takes the longest"),
-	SLOW(bytes, "bytes", BYTES, FACT, "bytes that it read and wrote, as in ranks-uneven"),
-	SLOW(median_bytes, "median", BYTES, FACT, "median of all ranks; with two, the other one's"),
-	SLOW(moving_ns, "its time", NS, FACT, "time that this took, summed over its processes"),
-	SLOW(median_ns, "median", NS, FACT, "median of all ranks; with two, the other one's"),
-	{ "path", "path", UNIT_PATH, KIND_FACT, "data file with the most time in the run",
-	  TABLE_TEXT(struct slow_rank, path), 0 },
+	FACT(uneven, ranks, "ranks", COUNT, "ranks"),
+	FACT(uneven, rank, "rank", NONE, "rank that takes the longest"),
+	FACT(uneven, bytes, "bytes", BYTES, "bytes that it read and wrote, as in ranks-uneven"),
+	FACT(uneven, median_bytes, "median", BYTES,
+	     "median of all ranks; with two, the other one's"),
+	FACT(uneven, moving_ns, "its time", NS, "time that this took, summed over its processes"),
+	FACT(uneven, median_ns, "median", NS, "median of all ranks; with two, the other one's"),
+	FACT(slow_rank, path, "path", PATH, "data file with the most time in the run"),
 };
 
 static struct table_text slowest_file(const struct findings *findings)

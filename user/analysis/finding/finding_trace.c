@@ -13,17 +13,12 @@ struct loss {
 };
 
 static const struct table_column loss_evidence[] = {
-	{ "lost", "lost", UNIT_COUNT, KIND_FACT, "lost events", TABLE_UINT(struct loss, lost), 0 },
-	{ "events", "events", UNIT_COUNT, KIND_FACT, "all events, the lost ones included",
-	  TABLE_UINT(struct loss, events), 0 },
-	{ "share", "share", UNIT_SHARE, KIND_FACT, "share of lost events",
-	  TABLE_REAL(struct loss, share), 0 },
-	{ "cause", "cause", UNIT_NONE, KIND_FACT, "main cause, as in lost.cause of the trace",
-	  TABLE_LITERAL(struct loss, cause), 0 },
-	{ "why", "why", UNIT_NONE, KIND_FACT, "the cause in words", TABLE_LITERAL(struct loss, why),
-	  0 },
-	{ "remedy", "remedy", UNIT_NONE, KIND_FACT, "how to avoid it",
-	  TABLE_LITERAL(struct loss, remedy), 0 },
+	FACT(loss, lost, "lost", COUNT, "lost events"),
+	FACT(loss, events, "events", COUNT, "all events, the lost ones included"),
+	FACT(loss, share, "share", SHARE, "share of lost events"),
+	FACT(loss, cause, "cause", NONE, "main cause, as in lost.cause of the trace"),
+	FACT(loss, why, "why", NONE, "the cause in words"),
+	FACT(loss, remedy, "remedy", NONE, "how to avoid it"),
 };
 
 static const struct loss_cause *cause_of(const struct cell *cell)
@@ -87,12 +82,10 @@ struct untraced {
 };
 
 static const struct table_column untraced_evidence[] = {
-	{ "count", "count", UNIT_COUNT, KIND_FACT,
-	  "operations submitted by io_uring_enter and io_submit",
-	  TABLE_UINT(struct untraced, count), 0 },
-	{ "polled_rings", "polled rings", UNIT_COUNT, KIND_FACT,
-	  "rings polled by the kernel, whose operations are not counted",
-	  TABLE_UINT(struct untraced, polled_rings), 0 },
+	FACT(untraced, count, "count", COUNT,
+	     "operations submitted by io_uring_enter and io_submit"),
+	FACT(untraced, polled_rings, "polled rings", COUNT,
+	     "rings polled by the kernel, whose operations are not counted"),
 };
 
 static int find_async(struct findings *findings, const struct finding_rule *rule)
@@ -139,13 +132,10 @@ struct tracing {
 };
 
 static const struct table_column tracing_evidence[] = {
-	{ "events", "events", UNIT_COUNT, KIND_FACT, "all events",
-	  TABLE_UINT(struct tracing, events), 0 },
-	{ "cost_ns", "cost", UNIT_NS, KIND_FACT, "their estimated total cost",
-	  TABLE_UINT(struct tracing, cost_ns), 0 },
-	{ "of_run", "of the run", UNIT_SHARE, KIND_FACT,
-	  "that cost relative to the run and the CPUs in use", TABLE_REAL(struct tracing, of_run),
-	  0 },
+	FACT(tracing, events, "events", COUNT, "all events"),
+	FACT(tracing, cost_ns, "cost", NS, "their estimated total cost"),
+	FACT(tracing, of_run, "of the run", SHARE,
+	     "that cost relative to the run and the CPUs in use"),
 };
 
 /* Faults that are only counted cost time, too, and are not events of any kind. */

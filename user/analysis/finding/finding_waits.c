@@ -20,29 +20,15 @@ struct waits {
 /* A file with at least this part of the time stands for all of it. */
 #define ONE_FILE 0.5
 
-#define TEXT(name, field, meaning)                                                                 \
-	{                                                                                          \
-		name, name, UNIT_NONE, KIND_FACT, meaning, TABLE_TEXT(struct waits, field), 0      \
-	}
-#define NUMBER(name, title, unit, kind, meaning, field)                                            \
-	{                                                                                          \
-		name, title, UNIT_##unit, KIND_##kind, meaning, TABLE_UINT(struct waits, field), 0 \
-	}
-
 /* Common columns: who waited, and for what. */
 #define WHO                                                                                        \
-	TEXT("path", path, "file with the longest time in consecutive calls"),                     \
-		TEXT("file", file, "its name"),                                                    \
-		{ "of_file",                                                                       \
-		  "of file",                                                                       \
-		  UNIT_SHARE,                                                                      \
-		  KIND_FACT,                                                                       \
-		  "share of the time in these consecutive calls; null: half or more",              \
-		  TABLE_REAL(struct waits, of_file),                                               \
-		  0 },                                                                             \
-		NUMBER("pid", "pid", NONE, FACT, "process that waited longest", pid),              \
-		NUMBER("others", "others", COUNT, FACT,                                            \
-		       "other processes that waited as well; null: none", others)
+	FACT(waits, path, "path", NONE, "file with the longest time in consecutive calls"),        \
+		FACT(waits, file, "file", NONE, "its name"),                                       \
+		FACT(waits, of_file, "of file", SHARE,                                             \
+		     "share of the time in these consecutive calls; null: half or more"),          \
+		FACT(waits, pid, "pid", NONE, "process that waited longest"),                      \
+		FACT(waits, others, "others", COUNT,                                               \
+		     "other processes that waited as well; null: none")
 
 /* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
  * none does. */
@@ -92,12 +78,12 @@ static bool is_marked(const struct findings *findings, enum activity_of what)
 
 static const struct table_column saves_evidence[] = {
 	WHO,
-	NUMBER("writes", "writes", COUNT, FACT, "its writes of more than 4 KiB", calls),
-	NUMBER("bytes", "bytes", BYTES, FACT, "bytes of these writes", bytes),
-	NUMBER("syncs", "syncs", COUNT, FACT, "its syncs", syncs),
-	NUMBER("time_ns", "time", NS, UNION, "time of its first thread in writes and syncs",
-	       time_ns),
-	NUMBER("bandwidth", "bandwidth", BYTES, RATIO, "bytes per second of that time", bandwidth),
+	{ "writes", "writes", UNIT_COUNT, KIND_FACT, "its writes of more than 4 KiB",
+	  TABLE_UINT(struct waits, calls) },
+	FACT(waits, bytes, "bytes", BYTES, "bytes of these writes"),
+	FACT(waits, syncs, "syncs", COUNT, "its syncs"),
+	EVIDENCE(waits, time_ns, "time", NS, UNION, "time of its first thread in writes and syncs"),
+	EVIDENCE(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 };
 
 THRESHOLD(SAVE_ROW, 1048576, UNIT_BYTES,
@@ -164,12 +150,12 @@ const struct finding_rule finding_save_waits = {
 
 static const struct table_column loads_evidence[] = {
 	WHO,
-	NUMBER("reads", "reads", COUNT, FACT, "its reads of more than 64 KiB", calls),
-	NUMBER("bytes", "bytes", BYTES, FACT, "bytes of these reads", bytes),
-	NUMBER("fetched_bytes", "from storage", BYTES, FACT, "bytes that these read from storage",
-	       fetched_bytes),
-	NUMBER("time_ns", "time", NS, UNION, "time of its first thread in these reads", time_ns),
-	NUMBER("bandwidth", "bandwidth", BYTES, RATIO, "bytes per second of that time", bandwidth),
+	{ "reads", "reads", UNIT_COUNT, KIND_FACT, "its reads of more than 64 KiB",
+	  TABLE_UINT(struct waits, calls) },
+	FACT(waits, bytes, "bytes", BYTES, "bytes of these reads"),
+	FACT(waits, fetched_bytes, "from storage", BYTES, "bytes that these read from storage"),
+	EVIDENCE(waits, time_ns, "time", NS, UNION, "time of its first thread in these reads"),
+	EVIDENCE(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 };
 
 THRESHOLD(LOAD_BYTES, 67108864, UNIT_BYTES, "bytes read in large pieces, at least",
@@ -245,31 +231,24 @@ struct bound {
 	double of_file; /* its part of data_ns; NAN: most of it */
 };
 
-#define BOUND(name, title, unit, kind, meaning)                                                    \
-	{                                                                                          \
-#name, title, UNIT_##unit, KIND_##kind, meaning, TABLE_UINT(struct bound, name), 0 \
-	}
-
 static const struct table_column bound_evidence[] = {
-	{ "path", "path", UNIT_NONE, KIND_FACT, "file with the most time",
-	  TABLE_TEXT(struct bound, path), 0 },
-	{ "file", "file", UNIT_NONE, KIND_FACT, "its name", TABLE_TEXT(struct bound, file), 0 },
-	BOUND(others, "others", COUNT, FACT, "other files, programs excluded; null: none"),
-	BOUND(count, "count", COUNT, FACT,
-	      "calls or faults on these files; null: no faults, only calls that map"),
-	BOUND(bytes, "bytes", BYTES, FACT, "bytes moved; null for faults"),
-	BOUND(bytes_each, "each", BYTES, FACT, "average bytes per call; null for faults"),
-	BOUND(storage_bytes, "from storage", BYTES, FACT,
-	      "bytes read from storage, into or past the page cache"),
-	BOUND(time_ns, "time", NS, UNION,
-	      "time with at least one such call or fault in flight, on any file; for faults, "
-	      "programs excluded"),
-	BOUND(bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time; null: none"),
-	{ "at_once", "at once", UNIT_NONE, KIND_FACT, "average calls in flight in that time",
-	  TABLE_REAL(struct bound, at_once), 0 },
-	{ "of_file", "of file", UNIT_SHARE, KIND_FACT,
-	  "share of the time on these files spent on the named one; null: half or more",
-	  TABLE_REAL(struct bound, of_file), 0 },
+	FACT(bound, path, "path", NONE, "file with the most time"),
+	FACT(bound, file, "file", NONE, "its name"),
+	FACT(bound, others, "others", COUNT, "other files, programs excluded; null: none"),
+	FACT(bound, count, "count", COUNT,
+	     "calls or faults on these files; null: no faults, only calls that map"),
+	FACT(bound, bytes, "bytes", BYTES, "bytes moved; null for faults"),
+	FACT(bound, bytes_each, "each", BYTES, "average bytes per call; null for faults"),
+	FACT(bound, storage_bytes, "from storage", BYTES,
+	     "bytes read from storage, into or past the page cache"),
+	EVIDENCE(bound, time_ns, "time", NS, UNION,
+		 "time with at least one such call or fault in flight, on any file; for faults, "
+		 "programs excluded"),
+	EVIDENCE(bound, bandwidth, "bandwidth", BYTES, RATIO,
+		 "bytes per second of that time; null: none"),
+	FACT(bound, at_once, "at once", NONE, "average calls in flight in that time"),
+	FACT(bound, of_file, "of file", SHARE,
+	     "share of the time on these files spent on the named one; null: half or more"),
 };
 
 /* Findings that cover the same time, and more of it. */

@@ -12,33 +12,20 @@ struct calls {
 	uint64_t count, bytes, bytes_each, time_ns, each_ns;
 };
 
-#define NUMBER(name, title, unit, kind, meaning, type)                                             \
-	{                                                                                          \
-#name, title, UNIT_##unit, KIND_##kind, meaning, TABLE_UINT(type, name), 0         \
-	}
-
 /* For structs that begin with a struct calls. */
-#define CALLS_COLUMNS                                                                               \
-	{ "path",                                                                                   \
-	  "path",                                                                                   \
-	  UNIT_NONE,                                                                                \
-	  KIND_FACT,                                                                                \
-	  "file with the most time",                                                                \
-	  TABLE_TEXT(struct calls, path),                                                           \
-	  0 },                                                                                      \
-		{ "file", "file", UNIT_NONE, KIND_FACT, "its name", TABLE_TEXT(struct calls, file), \
-		  0 },                                                                              \
-		NUMBER(files, "files", COUNT, FACT,                                                 \
-		       "files with such calls; null: some of several summaries lack them",          \
-		       struct calls),                                                               \
-		NUMBER(other_files, "other files", COUNT, FACT,                                     \
-		       "other files with such calls; null: none, or unknown", struct calls),        \
-		NUMBER(count, "count", COUNT, FACT, "calls", struct calls),                         \
-		NUMBER(bytes, "bytes", BYTES, FACT, "bytes moved", struct calls),                   \
-		NUMBER(bytes_each, "each", BYTES, FACT, "average bytes per call", struct calls),    \
-		NUMBER(time_ns, "time", NS, UNION, "time with at least one call in flight",         \
-		       struct calls),                                                               \
-		NUMBER(each_ns, "each", NS, FACT, "average time per call", struct calls)
+#define CALLS_COLUMNS                                                                              \
+	FACT(calls, path, "path", NONE, "file with the most time"),                                \
+		FACT(calls, file, "file", NONE, "its name"),                                       \
+		FACT(calls, files, "files", COUNT,                                                 \
+		     "files with such calls; null: some of several summaries lack them"),          \
+		FACT(calls, other_files, "other files", COUNT,                                     \
+		     "other files with such calls; null: none, or unknown"),                       \
+		FACT(calls, count, "count", COUNT, "calls"),                                       \
+		FACT(calls, bytes, "bytes", BYTES, "bytes moved"),                                 \
+		FACT(calls, bytes_each, "each", BYTES, "average bytes per call"),                  \
+		EVIDENCE(calls, time_ns, "time", NS, UNION,                                        \
+			 "time with at least one call in flight"),                                 \
+		FACT(calls, each_ns, "each", NS, "average time per call")
 
 static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
 
@@ -94,15 +81,13 @@ struct syncs {
 
 static const struct table_column syncs_evidence[] = {
 	CALLS_COLUMNS,
-	NUMBER(processes, "processes", COUNT, FACT, "processes that sync; null: only one",
-	       struct syncs),
-	NUMBER(pid, "pid", NONE, FACT, "process with the most syncs", struct syncs),
-	NUMBER(rank, "rank", NONE, FACT, "its rank", struct syncs),
-	NUMBER(most, "most", COUNT, FACT, "number of its syncs", struct syncs),
-	NUMBER(written_bytes, "written", BYTES, FACT, "bytes that this process wrote",
-	       struct syncs),
-	NUMBER(in_a_row, "in a row", COUNT, FACT,
-	       "syncs of one process, or of processes that ran one after another", struct syncs),
+	FACT(syncs, processes, "processes", COUNT, "processes that sync; null: only one"),
+	FACT(syncs, pid, "pid", NONE, "process with the most syncs"),
+	FACT(syncs, rank, "rank", NONE, "its rank"),
+	FACT(syncs, most, "most", COUNT, "number of its syncs"),
+	FACT(syncs, written_bytes, "written", BYTES, "bytes that this process wrote"),
+	FACT(syncs, in_a_row, "in a row", COUNT,
+	     "syncs of one process, or of processes that ran one after another"),
 };
 
 /* If both have as many, the one that began first. */
@@ -297,8 +282,8 @@ struct partial_writes {
 
 static const struct table_column partial_writes_evidence[] = {
 	CALLS_COLUMNS,
-	NUMBER(read_for_write_bytes, "read for write", BYTES, FACT,
-	       "bytes that these writes first read from storage", struct partial_writes),
+	FACT(partial_writes, read_for_write_bytes, "read for write", BYTES,
+	     "bytes that these writes first read from storage"),
 };
 
 static int find_partial_writes(struct findings *findings, const struct finding_rule *rule)
@@ -353,8 +338,8 @@ struct small_writes {
 
 static const struct table_column small_writes_evidence[] = {
 	CALLS_COLUMNS,
-	NUMBER(each_file, "each file", COUNT, FACT,
-	       "average writes per file; null: many, or unknown", struct small_writes),
+	FACT(small_writes, each_file, "each file", COUNT,
+	     "average writes per file; null: many, or unknown"),
 };
 
 THRESHOLD(SMALL_WRITES_OF_FILE, 4, UNIT_COUNT,

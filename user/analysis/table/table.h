@@ -157,6 +157,14 @@ struct table_group {
 #define TABLE_TEXT(type, member) .get = table_get_text, .key = offsetof(type, member)
 #define TABLE_P50(type, member) .get = table_get_p50, .key = offsetof(type, member)
 #define TABLE_P99(type, member) .get = table_get_p99, .key = offsetof(type, member)
+/* The getter follows from the member's type. */
+#define TABLE_MEMBER(type, member)                                                                 \
+	.get = _Generic(((type *)0)->member,                                                       \
+		uint64_t: table_get_uint,                                                          \
+		double: table_get_real,                                                            \
+		const char *: table_get_literal,                                                   \
+		struct table_text: table_get_text),                                                \
+	.key = offsetof(type, member)
 
 /* Numbers in a row that mean unknown, CELL_NULL. */
 #define TABLE_NO_UINT UINT64_MAX
