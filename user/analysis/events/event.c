@@ -90,9 +90,6 @@ static const struct {
 						   1ull << BIO_OP | 1ull << BIO_FILE |
 						   1ull << BIO_OFFSET | 1ull << BIO_BYTES },
 	[TRACE_DEVICE] = { event_decode_devices, 0 },
-	[TRACE_THREAD_TIME] = { event_decode_thread_times, 1ull << THREAD_TIME_DUR |
-								   1ull << THREAD_TIME_PID |
-								   1ull << THREAD_TIME_TID },
 	[TRACE_PROFILE] = { event_decode_profile, (1ull << PROFILE_COLUMNS) - 1 },
 	[TRACE_PROFILE_CLASS] = { event_decode_classes, (1ull << PROFILE_CLASS_COLUMNS) - 1 },
 	[TRACE_VFS] = { event_decode_vfs, 1ull << VFS_DUR | 1ull << VFS_PID | 1ull << VFS_TID |

@@ -134,8 +134,7 @@ void event_decode_faults(const struct event_chunk *chunk, struct event *events, 
 void event_decode_vfs(const struct event_chunk *chunk, struct event *events, size_t *count);
 
 /* event_threads.c */
-void event_decode_thread_times(const struct event_chunk *chunk, struct event *events,
-			       size_t *count);
+void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count);
 
 /* event_storage.c */
 void event_decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count);
@@ -154,7 +153,6 @@ void event_decode_span_ends(const struct event_chunk *chunk, struct event *event
 void event_decode_instants(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_execs(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_exits(const struct event_chunk *chunk, struct event *events, size_t *count);
-void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_names(const struct event_chunk *chunk, struct event *events, size_t *count);
 
 #endif

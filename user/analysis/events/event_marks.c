@@ -73,21 +73,6 @@ void event_decode_exits(const struct event_chunk *chunk, struct event *events, s
 	*count = chunk->count;
 }
 
-_Static_assert(EVENT_SAME(THREAD_TIME_DUR, WAIT_DUR) && EVENT_SAME(THREAD_TIME_PID, WAIT_PID) &&
-		       EVENT_SAME(THREAD_TIME_TID, WAIT_TID),
-	       "event_decode_threads reads both alike");
-
-void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count)
-{
-	for (uint32_t i = 0; i < chunk->count; i++) {
-		event_start(chunk, i, &events[i]);
-		events[i].end = clock_add(events[i].start, chunk->columns[WAIT_DUR][i]);
-		events[i].process = event_pid(chunk->columns[WAIT_PID][i]);
-		events[i].thread = chunk->columns[WAIT_TID][i];
-	}
-	*count = chunk->count;
-}
-
 void event_decode_names(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	for (uint32_t i = 0; i < chunk->count; i++)
