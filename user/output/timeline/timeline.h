@@ -26,7 +26,7 @@
 #define TIMELINE_NONE UINT32_MAX
 #define TIMELINE_PID_STEP 10000000	/* added to a pid that another process has already */
 #define TIMELINE_THREADS_MAX (1u << 17) /* further ones share one per process */
-#define TIMELINE_DEPTH 4		/* nested slices without spans: a fault in a call is two */
+#define TIMELINE_DEPTH 4 /* nested slices without spans: a wait in a fault in a call is three */
 #define TIMELINE_ITEM_ARGS 24
 
 enum timeline_kind {
