@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The time of threads in each state, against the kernel's schedstat, the clock around each wait, and
+the lives and operations in the same trace."""
+import collections
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from harness import Attached, Recording, account, machine
+
+STATES = ("cpu", "runnable", "storage", "memory", "lock", "pipe", "child", "sleep", "device",
+          "stopped", "other")
+UNFINISHED, BEFORE = 1, 2
+
+
+def waits():
+    return machine().program("waits")
+
+
+def status(pid, tid=None):
+    """The letter of a thread's state."""
+    with open(f"/proc/{pid}/task/{tid or pid}/stat") as file:
+        return file.read().rpartition(") ")[2][0]
+
+
+def wait_for_status(pid, letters):
+    """The time from which on the process is known to be in one of these states."""
+    if not harness.wait_until(lambda: status(pid) in letters):
+        raise AssertionError(f"{pid} is in {status(pid)}, not in {letters}")
+    return time.monotonic_ns()
+
+
+def totals_by(trace, key="tid"):
+    """{thread or process: {state: ns}}, with io_wait."""
+    sums = collections.defaultdict(collections.Counter)
+    for row in trace.dicts("thread_time"):
+        sums[row[key]].update({name: row[name] for name in (*STATES, "io_wait", "dur")})
+    return sums
+
+
+class Threads(unittest.TestCase):
+    def check_rows(self, trace):
+        """Every nanosecond is in one state, and intervals have no gaps, from fork to exit."""
+        rows = collections.defaultdict(list)
+        for row in trace.dicts("thread_time"):
+            self.assertEqual(sum(row[name] for name in STATES), row["dur"], row)
+            self.assertLessEqual(row["io_wait"], row["dur"], row)
+            rows[row["tid"]].append((row["time"], row["time"] + row["dur"]))
+        forks, exits = collections.defaultdict(list), collections.defaultdict(list)
+        for row in trace.dicts("fork"):
+            forks[row["child_tid"]].append(row["time"])
+        for row in trace.dicts("exit"):
+            exits[row["tid"]].append(row["time"])
+        for tid, intervals in rows.items():
+            # An id may be used again, and a thread that executes a program gets its leader's.
+            starts, ends = forks[tid], exits[tid]
+            lives = [[intervals[0][0]]]
+            for (_, end), (start, _) in zip(intervals, intervals[1:]):
+                if start != end:
+                    self.assertIn(end, ends, tid)
+                    lives[-1].append(end)
+                    lives.append([start])
+            lives[-1].append(intervals[-1][1])
+            if starts:
+                self.assertEqual(lives[0][0], starts[0], tid)
+            if ends:
+                self.assertEqual(lives[-1][1], ends[-1], tid)
+        self.assertEqual(trace.totals["kinds"] and
+                         [kind for kind in trace.totals["kinds"]
+                          if kind["kind"] in ("thread_time", "wait") and kind["lost"]], [])
+        return rows
+
+
+class Waits(Threads):
+    """The workload knows when each of its threads was certainly blocked, when it may have been,
+    and who ended the wait."""
+
+    def record(self, *arguments):
+        out = f"{machine().new_dir()}/waits"
+        recording = Recording([waits(), "each", out], *arguments)
+        self.check_rows(recording.trace)
+        return recording.trace, account(out)
+
+    def check_times(self, case, sums):
+        self.assertGreaterEqual(sums[case["state"]], case["ended"] - case["asleep"])
+        # Threads that begin or end may be in these states, too.
+        if case["state"] not in ("storage", "other"):
+            self.assertLessEqual(sums[case["state"]], case["after"] - case["before"])
+
+    def check_wait(self, case, rows):
+        row, = [row for row in rows if row["call"].decode() in case["call"].split("|")]
+        self.assertEqual((row["pid"], row["state"].decode()), (case["pid"], case["state"]))
+        self.assertGreaterEqual(row["time"], case["before"])
+        self.assertLessEqual(row["time"] + row["dur"], case["after"])
+        if case["ended"] > case["asleep"]:
+            self.assertLessEqual(row["time"], case["asleep"])
+            self.assertGreaterEqual(row["time"] + row["dur"], case["ended"])
+        if case["waker"][0] >= 0:
+            self.assertEqual([row["waker_pid"], row["waker_tid"]], case["waker"])
+        if case["object"]:
+            self.assertEqual(row["object"], case["object"])
+        self.assertEqual(row["flags"], 0)
+
+    def check_all(self, *arguments):
+        trace, cases = self.record(*arguments)
+        sums, rows = totals_by(trace), collections.defaultdict(list)
+        for row in trace.dicts("wait"):
+            rows[row["tid"]].append(row)
+        for case in cases:
+            with self.subTest(case["name"]):
+                self.check_times(case, sums[case["tid"]])
+                if case["state"] == "storage":
+                    self.assertEqual(rows[case["tid"]], [])
+                else:
+                    self.check_wait(case, rows[case["tid"]])
+
+    def test_each(self):
+        self.check_all()
+
+    def test_only_this_layer(self):
+        """What a thread waits for does not depend on what the other layers record."""
+        self.check_all("--layers", "thread")
+
+    def test_profile(self):
+        """Times are recorded as in mode trace, and no waits."""
+        trace, cases = self.record("--mode", "profile")
+        sums = totals_by(trace)
+        for case in cases:
+            with self.subTest(case["name"]):
+                self.check_times(case, sums[case["tid"]])
+        self.assertIsNone(trace.rows("wait"))
+
+    def test_off(self):
+        recording = Recording([waits(), "short", "1"], "--layers", "task,syscall,fault")
+        self.assertEqual(recording.trace.header["layers"]["thread"]["state"], "off")
+        for kind in ("thread_time", "wait"):
+            self.assertIsNone(recording.trace.rows(kind))
+
+
+class Schedstat(Threads):
+    """Time on a CPU and time of waiting for one are the kernel's own, to the nanosecond: all
+    threads are blocked when the recording begins and ends."""
+
+    def schedstat(self, pid):
+        """{tid: (ns on CPU, ns of run-queue delay)}"""
+        found = {}
+        for tid in os.listdir(f"/proc/{pid}/task"):
+            self.assertEqual(status(pid, tid), "S")
+            with open(f"/proc/{pid}/task/{tid}/schedstat") as file:
+                found[int(tid)] = tuple(map(int, file.read().split()[:2]))
+        return found
+
+    def settled(self, pid):
+        def sleep():
+            return all(status(pid, tid) == "S" for tid in os.listdir(f"/proc/{pid}/task"))
+        self.assertTrue(harness.wait_until(sleep))
+
+    def check(self, *arguments):
+        job = machine().start([waits(), "pool"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        # Once, so that all threads exist and are in the state that they come back to.
+        job.stdin.write(b"\n")
+        job.stdin.flush()
+        job.stdout.readline()
+        self.settled(job.pid)
+        before = self.schedstat(job.pid)
+        attached = Attached("-p", str(job.pid), *arguments)
+        for _ in range(2):
+            job.stdin.write(b"\n")
+            job.stdin.flush()
+            job.stdout.readline()
+        self.settled(job.pid)
+        attached.end(signal.SIGINT)
+        after = self.schedstat(job.pid)
+        sums = totals_by(attached.trace)
+        lives = self.check_rows(attached.trace)
+        self.assertEqual(sums.keys(), before.keys())
+        for tid, (cpu, delay) in before.items():
+            self.assertEqual((sums[tid]["cpu"], sums[tid]["runnable"]),
+                             (after[tid][0] - cpu, after[tid][1] - delay), tid)
+            self.assertEqual({name for name in STATES if sums[tid][name]} - {"other"},
+                             {"cpu", "runnable", "pipe", *["sleep"] * (tid != job.pid)})
+        self.assertEqual(len({end for rows in lives.values() for _, end in rows[-1:]}), 1)
+
+    def test_attach(self):
+        self.check()
+
+    def test_attach_profile(self):
+        self.check("--mode", "profile")
+
+
+class Lives(Threads):
+    def tids(self, trace, kind, name):
+        return collections.Counter(row[name] for row in trace.dicts(kind))
+
+    def test_short_threads(self):
+        recording = Recording([waits(), "short", "3000"])
+        rows = self.check_rows(recording.trace)
+        created = self.tids(recording.trace, "fork", "child_tid")
+        self.assertEqual(sum(created.values()), 3000)
+        self.assertLessEqual(created.keys(), rows.keys())
+
+    def test_more_threads_than_slots(self):
+        """5,000 at a time: the state of a thread is then somewhere else."""
+        recording = Recording([waits(), "crowd", "5000"])
+        rows = self.check_rows(recording.trace)
+        created = self.tids(recording.trace, "fork", "child_tid")
+        self.assertEqual(sum(created.values()), 5000)
+        self.assertLessEqual(created.keys(), rows.keys())
+        sums = totals_by(recording.trace)
+        # Each of them waited at a barrier or ended last, and slept.
+        self.assertEqual([tid for tid in created if not sums[tid]["lock"] + sums[tid]["sleep"]], [])
+
+    def test_exit_of_blocked_threads(self):
+        recording = Recording([waits(), "exit"])
+        rows = self.check_rows(recording.trace)
+        self.assertEqual(len(rows), 3)
+        killed = self.tids(recording.trace, "fork", "child_tid")
+        sums = totals_by(recording.trace)
+        for row in recording.trace.dicts("wait"):
+            if row["tid"] in killed:
+                self.assertEqual((row["state"], row["waker_pid"], row["waker_tid"]),
+                                 (b"pipe", row["pid"], row["pid"]))
+                self.assertGreaterEqual(sums[row["tid"]]["pipe"], row["dur"])
+
+    def test_exec_of_another_thread(self):
+        """It continues under the id of its leader, which has ended; its times have no gap."""
+        out = f"{machine().new_dir()}/exec"
+        recording = Recording([waits(), "exec", out])
+        rows, truth = self.check_rows(recording.trace), account(out)
+        exits = {row["tid"]: row["time"] for row in recording.trace.dicts("exit")}
+        moved = rows[truth["tid"]][-1][1]
+        self.assertEqual(moved, exits[truth["tid"]])
+        self.assertIn(moved, [start for start, _ in rows[truth["pid"]]])
+        self.assertEqual(rows[truth["pid"]][-1][1], exits[truth["pid"]])
+
+    def test_fork_during_attach(self):
+        """Threads that began before, and after."""
+        script = ("import os, subprocess, sys\n"
+                  "while os.read(0, 1): subprocess.run(['true']); print('done', flush=True)\n")
+        job = machine().start([harness.PYTHON, "-c", script], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        attached = Attached("-p", str(job.pid))
+        job.stdin.write(b"\n")
+        job.stdin.flush()
+        job.stdout.readline()
+        attached.end(signal.SIGINT)
+        rows = self.check_rows(attached.trace)
+        child, = [row["child_pid"] for row in attached.trace.dicts("fork")]
+        self.assertEqual(rows.keys(), {job.pid, child})
+        sums = totals_by(attached.trace)
+        self.assertGreater(sums[job.pid]["child"], 0)
+        first = min(attached.trace.dicts("wait"), key=lambda row: row["time"])
+        if first["tid"] == job.pid and first["call"] == b"read":
+            self.assertEqual(first["flags"], BEFORE)
+
+
+class Storage(Threads):
+    """Time off CPU in operations, against the recorded operations."""
+
+    def test_direct_reads(self):
+        path = harness.random_file(f"{machine().new_dir('ext4')}/data", 8 << 20)
+        harness.cool(path)
+        recording = Recording([waits(), "read", path])
+        self.check_rows(recording.trace)
+        sums = totals_by(recording.trace, "pid")
+        pid, = {row["pid"] for row in recording.trace.calls(path)}
+        times, calls = sums[pid], recording.trace.calls(pid=pid)
+        in_calls = sum(row["dur"] for row in calls)
+        in_faults = sum(row["dur"] for row in recording.trace.dicts("fault"))
+        self.assertGreater(times["storage"], 0)
+        self.assertLessEqual(times["io_wait"], in_calls + in_faults)
+        # The rest of the calls ran on a CPU, or was interrupted there.
+        self.assertGreaterEqual(times["io_wait"], in_calls - times["cpu"] - times["other"])
+
+
+class Memory(Threads):
+    """A cgroup with little memory: who writes more than that waits until pages are written back."""
+
+    LIMIT = 8 << 20
+    WRITE = ("import os, sys\n"
+             "file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)\n"
+             "for i in range(6 * 8): os.write(file, bytes(1 << 20))\n")
+
+    def test_reclaim(self):
+        group, limit = harness.new_cgroup(self), "memory.high"
+        if not os.path.exists(f"{group}/{limit}"):
+            group, limit = harness.new_cgroup(self, "memory"), "memory.limit_in_bytes"
+        with open(f"{group}/{limit}", "w") as file:
+            file.write(str(self.LIMIT))
+        path = f"{machine().new_dir('ext4')}/data"
+        recording = Recording(harness.in_cgroup(group, harness.PYTHON, "-c", self.WRITE, path))
+        self.check_rows(recording.trace)
+        pid, = {row["pid"] for row in recording.trace.calls(path)}
+        times = totals_by(recording.trace, "pid")[pid]
+        self.assertGreater(times["memory"], 0)
+        # The writes wait for it.
+        calls = sum(row["dur"] for row in recording.trace.calls(pid=pid))
+        faults = sum(row["dur"] for row in recording.trace.dicts("fault"))
+        self.assertLessEqual(times["io_wait"], calls + faults)
+        self.assertLessEqual({row["state"] for row in recording.trace.dicts("wait")
+                              if row["call"] == b"write"}, {b"memory"})
+
+
+class Stopped(Threads):
+    """Processes that are stopped from outside, at known times."""
+
+    BLOCKED = "import select, sys; p = select.poll(); p.register(0, 1); p.poll(100000)"
+    BUSY = "while True: pass"
+
+    def start(self, script, *before):
+        job = machine().start([*before, harness.PYTHON, "-c", script], stdin=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        return job
+
+    def pause(self):
+        time.sleep(0.003)  # longer waits are recorded
+        return time.monotonic_ns()
+
+    def check_stopped(self, trace, pid, times):
+        """`times`: before it was stopped, when it was, before it was continued, when it was."""
+        row, = [row for row in trace.dicts("wait") if row["state"] == b"stopped"]
+        start, end = row["time"], row["time"] + row["dur"]
+        self.assertEqual(row["pid"], pid)
+        self.assertTrue(times[0] <= start <= times[1] and times[2] <= end <= times[3], (row, times))
+        self.assertEqual(row["waker_pid"], os.getpid())
+        stopped = totals_by(trace)[pid]["stopped"]
+        self.assertTrue(times[2] - times[1] <= stopped <= times[3] - times[0], (stopped, times))
+
+    def test_signal(self):
+        """The call that was interrupted goes on as another one of the kernel's."""
+        job = self.start(self.BLOCKED)
+        wait_for_status(job.pid, "S")
+        while b"poll" not in open(f"/proc/{job.pid}/wchan", "rb").read():
+            time.sleep(0.01)
+        attached = Attached("-p", str(job.pid))
+        times = [self.pause()]
+        job.send_signal(signal.SIGSTOP)
+        times += [wait_for_status(job.pid, "T"), self.pause()]
+        job.send_signal(signal.SIGCONT)
+        times.append(wait_for_status(job.pid, "S"))
+        self.pause()
+        attached.end(signal.SIGINT)
+        self.check_rows(attached.trace)
+        self.check_stopped(attached.trace, job.pid, times)
+        rows = list(attached.trace.dicts("wait"))
+        self.assertEqual([(row["state"], row["call"], row["flags"]) for row in rows],
+                         [(b"pipe", b"poll", BEFORE), (b"stopped", b"poll", 0),
+                          (b"pipe", b"poll", UNFINISHED)])
+        self.assertEqual(rows[0]["waker_pid"], os.getpid())
+
+    def freeze(self, hierarchy, control, freeze, thaw, state, frozen):
+        group = harness.new_cgroup(self, hierarchy)
+        if not os.path.exists(f"{group}/{control}"):
+            self.skipTest(f"no {control} here")
+        job = self.start(self.BUSY)
+        with open(f"{group}/cgroup.procs", "w") as file:
+            file.write(str(job.pid))
+
+        def write(text):
+            with open(f"{group}/{control}", "w") as file:
+                file.write(text)
+
+        def is_frozen():
+            with open(f"{group}/{state}") as file:
+                return frozen in file.read()
+
+        self.addCleanup(write, thaw)
+        attached = Attached("-p", str(job.pid))
+        times = [time.monotonic_ns()]
+        write(freeze)
+        self.assertTrue(harness.wait_until(is_frozen))
+        times += [time.monotonic_ns(), self.pause()]
+        write(thaw)
+        self.assertTrue(harness.wait_until(lambda: not is_frozen()))
+        times.append(wait_for_status(job.pid, "R"))
+        attached.end(signal.SIGINT)
+        self.check_rows(attached.trace)
+        self.check_stopped(attached.trace, job.pid, times)
+
+    def test_freezer(self):
+        self.freeze("", "cgroup.freeze", "1", "0", "cgroup.events", "frozen 1")
+
+    def test_freezer_of_the_first_version(self):
+        self.freeze("freezer", "freezer.state", "FROZEN", "THAWED", "freezer.state", "FROZEN")
+
+
+if __name__ == "__main__":
+    unittest.main()
