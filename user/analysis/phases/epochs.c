@@ -47,7 +47,7 @@ struct epochs {
 	struct arena *arena;
 	struct epoch *of[CLAIMS];
 	size_t count[CLAIMS], room[CLAIMS], more[CLAIMS];
-	struct paces paces; /* a cut per claim */
+	struct paces paces;  /* a cut per claim */
 	struct begun *begun; /* per open span */
 	size_t slot_room;
 	uint8_t *looks;	    /* per label */
