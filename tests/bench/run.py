@@ -71,6 +71,8 @@ BLOCK_WORKLOADS = [
 ]
 BIG_FILE_BYTES = 256 * MIB
 NEIGHBOUR, STARTING = "hot pread, untraced neighbour", "start and stop"
+SWITCHES = "context switch"
+SWITCH_NS, NEIGHBOUR_SWITCH_NS = 500, 100  # that the layer thread adds to a switch
 
 BYTES_PER_EVENT = 8
 RUN_MEMORY_BYTES = 64 * MIB
@@ -91,6 +93,8 @@ class Bench:
         self.faultline = tracers.Faultline(f"{self.build}/faultline")
         self.without_block = tracers.Faultline(
             f"{self.build}/faultline", "--layers", "task,syscall,fault,pagecache,span,async")
+        self.without_thread = tracers.Faultline(
+            f"{self.build}/faultline", "--layers", "task,syscall,fault,pagecache,span,async,block")
         self.device = None
         self.floors = [tracers.Floor(f"{self.build}/tests/bench/floor", kind)
                        for kind in ("empty", "clock")]
@@ -227,15 +231,35 @@ class Bench:
         plain, pairs = self.argv(workload, self.options.seconds), []
         for _ in range(self.options.pairs):
             alone = self.time(plain)
-            other_job = ["sh", "-c", "echo traced; exec sleep 1000"]
-            with subprocess.Popen(self.faultline.wrap(workload, other_job, self.trace),
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as other:
-                other.stdout.readline()  # tracing has begun when the command runs
-                beside = self.time(plain)
-                other.send_signal(signal.SIGTERM)
-            pairs.append((alone, beside))
+            pairs.append((alone, self.time_beside(plain, self.faultline)))
         row = cost_row(NEIGHBOUR, pairs, None, 0)
         return {**row, "empty": self.floor(workload, self.floors[0]), "clock": None}
+
+    def time_beside(self, argv, tracer):
+        """Runs an untraced program while a tracer records another one."""
+        other_job = ["sh", "-c", "echo traced; exec sleep 1000"]
+        with subprocess.Popen(tracer.wrap(None, other_job, self.trace),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as other:
+            other.stdout.readline()  # tracing has begun when the command runs
+            took = self.time(argv)
+            other.send_signal(signal.SIGTERM)
+        return took
+
+    def switches(self):
+        """What the layer thread adds to a context switch: of the traced job, and of another."""
+        argv = [f"{self.build}/tests/bench/switches", str(self.options.seconds)]
+        tracers_of = self.without_thread, self.faultline
+        for name, run, most in (
+                ("traced", lambda tracer: self.time(tracer.wrap(None, argv, self.trace)), SWITCH_NS),
+                ("untraced neighbour", lambda tracer: self.time_beside(argv, tracer),
+                 NEIGHBOUR_SWITCH_NS)):
+            say(f"{SWITCHES}, {name}")
+            pairs = [[run(tracer) for tracer in tracers_of] for _ in range(self.options.pairs)]
+            plain = statistics.median(without for without, _ in pairs)
+            yield figure(f"{SWITCHES}, {name}, without layer thread", "ns", plain, None)
+            yield figure(f"{SWITCHES}, {name}, added by layer thread", "ns",
+                         statistics.median(traced - without for without, traced in pairs), most)
+        remove(self.trace)
 
     def rivals(self):
         for workload in WORKLOADS:
@@ -347,7 +371,7 @@ class Bench:
     def sizes(self):
         """Measurements other than ratios of one program's time: in parts that can run
         separately."""
-        parts = [("spans", self.spans)]
+        parts = [(SWITCHES, self.switches), ("spans", self.spans)]
         for name, measure in (("modes trace and profile", profiles.measure),
                               ("flight recorder", profiles.measure_flight),
                               ("summaries", summaries.measure), ("monitor", monitor.measure)):
