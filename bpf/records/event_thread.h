@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a thread that is blocked in a system call waits for.
+ * What a thread that is blocked in a system call waits for, and the rows of the iterator over
+ * threads.
  */
 #ifndef FAULTLINE_EVENT_THREAD_H
 #define FAULTLINE_EVENT_THREAD_H
@@ -32,6 +33,16 @@ struct wait_call {
 /* Sums of times are sent once a second, when the thread leaves its CPU. */
 #define THREAD_SEND_NS 1000000000
 
+/* What a thread has done since its last record: a row of the iterator over threads. */
+struct event_thread_now {
+	__u64 from_ns; /* end of that record; 0: its sums were being changed */
+	__u64 until_ns;
+	__u64 process_start_ns;
+	__u32 pid, tid;
+	__u64 times[THREAD_STATE_COUNT]; /* settled up to until_ns */
+};
+
 EVENT_SIZE(wait_call, 4);
+EVENT_SIZE(event_thread_now, 32 + 8 * THREAD_STATE_COUNT);
 
 #endif

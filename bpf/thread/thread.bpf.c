@@ -64,6 +64,8 @@ int BPF_PROG(fl_waking, struct task_struct *task)
 
 /* --- threads that go on when the recording ends, or is read --- */
 
+#define THREAD_COPIES_MAX 4
+
 /* Set before the iterator runs: 0 while a recording goes on. */
 volatile __u64 threads_end_ns = 0;
 
@@ -80,6 +82,51 @@ static __always_inline void thread_finish(struct task_state *state, struct task_
 	thread_send(thread, task, owner_of(task));
 }
 
+/*
+ * Copies an account that its task may be changing; returns false if it is each time. The times add
+ * up to what they cover, except during a change, and since_ns is different after it.
+ */
+static __always_inline bool thread_copy(struct thread_account *copy,
+					const struct thread_account *thread)
+{
+	for (int attempt = 0; attempt < THREAD_COPIES_MAX; attempt++) {
+		__u64 sum_ns = 0;
+
+		*copy = *thread;
+		barrier();
+		for (int state = 0; state < THREAD_STATE_COUNT; state++)
+			sum_ns += copy->times[state];
+		if (sum_ns == copy->since_ns + copy->ahead_ns - copy->from_ns &&
+		    copy->since_ns == *(const volatile __u64 *)&thread->since_ns)
+			return true;
+	}
+	return false;
+}
+
+/* Writes what a thread has done since its last record. The task may be running, so only a
+ * copy is settled. */
+static __always_inline void thread_show(struct task_state *state, struct task_struct *task,
+					struct seq_file *out)
+{
+	struct task_struct *leader = TASK_POINTER(task, group_leader);
+	struct thread_account *copy = scratch_get();
+	struct event_thread_now row = {
+		.until_ns = bpf_ktime_get_ns(),
+		.process_start_ns = TASK_POINTER(leader, start_time),
+		.pid = task->tgid,
+		.tid = task->pid,
+	};
+
+	if (copy && thread_copy(copy, &state->thread)) {
+		thread_settle_now(copy, task, row.until_ns);
+		row.from_ns = copy->from_ns;
+		__builtin_memcpy(row.times, copy->times, sizeof(row.times));
+	}
+	if (copy)
+		scratch_put(copy);
+	bpf_seq_write(out, &row, sizeof(row));
+}
+
 SEC("?iter/task")
 int fl_threads(struct bpf_iter__task *context)
 {
@@ -93,5 +140,7 @@ int fl_threads(struct bpf_iter__task *context)
 		return 0;
 	if (threads_end_ns)
 		thread_finish(state, task);
+	else
+		thread_show(state, task, context->meta->seq);
 	return 0;
 }

@@ -5,6 +5,7 @@
  *
  *   exec PID UID RANK CGROUP PROGRAM COMMAND     exit PID
  *   file ID DEV INO PATH                         read        (a reading: books all additions)
+ *   thread PID STATE NS
  *   add PID FILE OP METHOD COUNT ERRORS BYTES FETCHED CREATED TIME_NS MAJOR CLASS
  *
  * usage: jobs_served LISTEN [--interval MS] [--token-file FILE] [--flight STATUS]
@@ -101,6 +102,16 @@ static void do_add(char *line)
 	ledger_add(ledger, &added);
 }
 
+static void do_thread(char *line)
+{
+	uint64_t thread_ns[THREAD_STATE_COUNT] = { 0 };
+	uint32_t pid = take_number(&line);
+	unsigned int state = take_number(&line);
+
+	thread_ns[state % THREAD_STATE_COUNT] = take_number(&line);
+	ledger_add_thread(ledger, pid, 0, now_ns(), now_ns(), thread_ns);
+}
+
 static void do_line(char *line)
 {
 	const char *what = strsep(&line, " ");
@@ -114,6 +125,8 @@ static void do_line(char *line)
 		do_file(line);
 	else if (!strcmp(what, "add"))
 		do_add(line);
+	else if (!strcmp(what, "thread"))
+		do_thread(line);
 	else if (!strcmp(what, "read"))
 		ledger_settle(ledger, now_ns(), now_ns());
 	ledger_unlock(ledger);

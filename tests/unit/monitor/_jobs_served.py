@@ -10,6 +10,8 @@ import subprocess
 OPS = {"read": 0, "write": 1, "metadata": 2, "sync": 3}
 METHODS = {"syscall": 0, "direct": 1, "mmap": 2, "splice": 3, "io_uring": 4, "libaio": 5, "kernel": 6}
 
+STATES = ["cpu", "runnable", "storage", "memory", "lock", "pipe", "child", "sleep", "device", "stopped", "other"]
+
 
 def hexed(text):
     return (text if isinstance(text, bytes) else text.encode()).hex() or "00"
@@ -57,6 +59,9 @@ class Served(Program):
             time_ns=0, major=0, latency=3):
         self.say("add", pid, file, OPS[op], METHODS[method], count, errors, bytes, fetched, created, time_ns,
                  major, latency)
+
+    def thread(self, pid, state, ns):
+        self.say("thread", pid, STATES.index(state), ns)
 
     def read(self):
         self.say("read")

@@ -14,7 +14,7 @@ static unsigned int six(enum ledger_op op, enum io_method method)
 
 static const struct ledger_options roomy = {
 	.max_series = 100000,
-	.costs = { .cell = six, .latency = 11, .span = 2 },
+	.costs = { .cell = six, .latency = 11, .span = 2, .thread_state = 1 },
 	.retire_ns = 1000,
 };
 

@@ -24,7 +24,7 @@ FILES = os.path.join(TOP, "scripts/monitor")
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 # Labels set by the service, and those that Prometheus adds when scraping.
 LABELS = {"cgroup", "container", "pod", "slurm_job", "slurm_step", "user", "command", "op", "method", "kind",
-          "layer", "device", "filesystem", "version", "le", "name", "category", "cause", "instance", "job"}
+          "layer", "device", "filesystem", "version", "le", "name", "category", "cause", "state", "instance", "job"}
 CAPABILITIES = {"BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH"}
 
 

@@ -10,7 +10,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from _jobs_served import Served  # noqa: E402
+from _jobs_served import STATES, Served  # noqa: E402
 from _place import InPlace
 
 COUNTS = "count", "errors", "bytes", "fetched_bytes", "created_bytes", "major_faults", "time_ns"
@@ -64,6 +64,25 @@ class Jobs(unittest.TestCase):
                 for name in COUNTS:
                     self.assertEqual(sum(item[name] for item in methods),
                                      sum(item[name] for item in job["methods"]), name)
+
+    def test_threads(self):
+        """Times of threads by state; null where there are none."""
+        with Served() as served:
+            served.exec(7, "/a")
+            served.exec(8, "/a")
+            served.exec(9, "/b")
+            served.thread(7, "cpu", 5000000000)
+            served.thread(7, "lock", 300)
+            served.thread(8, "lock", 40)
+            served.read()
+            told = served.jobs()
+            jobs = {job["cgroup"]: job for job in told["jobs"]}
+            processes = {process["pid"]: process["threads"] for process in jobs["/a"]["processes"]}
+            self.assertEqual(processes, {7: {**dict.fromkeys(STATES, 0), "cpu": 5000000000, "lock": 300},
+                                         8: {**dict.fromkeys(STATES, 0), "lock": 40}})
+            both = {**dict.fromkeys(STATES, 0), "cpu": 5000000000, "lock": 340}
+            self.assertEqual((jobs["/a"]["threads"], told["node"]["threads"]), (both, both))
+            self.assertEqual((jobs["/b"]["threads"], jobs["/b"]["processes"][0]["threads"]), (None, None))
 
     def test_rates(self):
         with Served() as served:

@@ -52,6 +52,15 @@ static void add(struct ledger *ledger, uint32_t pid, enum ledger_op op, enum io_
 	ledger_add(ledger, &added);
 }
 
+static void run(struct ledger *ledger, uint32_t pid, uint64_t cpu_ns, uint64_t sleep_ns)
+{
+	const uint64_t thread_ns[THREAD_STATE_COUNT] = {
+		[THREAD_CPU] = cpu_ns, [THREAD_SLEEP] = sleep_ns
+	};
+
+	ledger_add_thread(ledger, pid, 0, 110, 120, thread_ns);
+}
+
 /* The caller frees it. */
 static char *render(struct ledger *ledger, enum openmetrics_format format, unsigned int layers)
 {
@@ -145,6 +154,62 @@ TEST(test_histogram)
 	ledger_close(ledger);
 }
 
+/* A series for each state that threads have been in. */
+TEST(test_thread_states)
+{
+	struct ledger *ledger = open_ledger(10000);
+	char *text;
+
+	begin(ledger, 7, "/a", "x");
+	begin(ledger, 8, "/a", "y");
+	begin(ledger, 9, "/b", "x");
+	run(ledger, 7, 1500000000, 0);
+	run(ledger, 8, 250000000, 2000000000);
+	run(ledger, 9, 0, 3);
+	text = render(ledger, FORMAT_OPENMETRICS, LAYERS_ALL);
+	HAS(text, "# TYPE faultline_thread_seconds counter\n"
+		  "# UNIT faultline_thread_seconds seconds\n");
+	HAS(text, "\nfaultline_thread_seconds_total{cgroup=\"/a\",user=\"root\",state=\"cpu\"} "
+		  "1.750000000\n");
+	HAS(text, "\nfaultline_thread_seconds_total{cgroup=\"/a\",user=\"root\",state=\"sleep\"} "
+		  "2.000000000\n");
+	HAS(text, "\nfaultline_thread_seconds_total{cgroup=\"/b\",user=\"root\",state=\"sleep\"} "
+		  "0.000000003\n");
+	HAS_NOT(text,
+		"\nfaultline_thread_seconds_total{cgroup=\"/b\",user=\"root\",state=\"cpu\"}");
+	HAS_NOT(text, "state=\"lock\"");
+	free(text);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL & ~(1u << LAYER_THREAD));
+	HAS_NOT(text, "\nfaultline_thread_seconds_total{");
+	free(text);
+	ledger_close(ledger);
+}
+
+/* States of jobs beyond the limit are one job's, and those that go make room. */
+TEST(test_thread_states_are_bounded)
+{
+	struct ledger *ledger = open_ledger(3);
+	char *text;
+
+	begin(ledger, 7, "/a", "x");
+	begin(ledger, 8, "/b", "x");
+	run(ledger, 7, 1, 2);
+	run(ledger, 8, 3, 4);
+	run(ledger, 8, 10, 20);
+	assert_int_equal(ledger_node(ledger)->series_used, 3);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
+	HAS(text, "{cgroup=\"/b\",user=\"root\",state=\"cpu\"} 0.000000013\n");
+	HAS_NOT(text, "{cgroup=\"/b\",user=\"root\",state=\"sleep\"}");
+	HAS(text, "{cgroup=\"(other)\",state=\"sleep\"} 0.000000024\n");
+	HAS_NOT(text, "{cgroup=\"(other)\",state=\"cpu\"}");
+	free(text);
+	ledger_exit(ledger, 7, 130);
+	ledger_exit(ledger, 8, 130);
+	ledger_settle(ledger, 2000000000, 2000000000);
+	assert_int_equal(ledger_node(ledger)->series_used, 0);
+	ledger_close(ledger);
+}
+
 TEST(test_hostile_names)
 {
 	struct ledger *ledger = open_ledger(10000);
@@ -204,6 +269,7 @@ TEST(test_series_cost_what_they_are)
 		for (unsigned int op = 0; op < LEDGER_OPS; op++)
 			if (op < LEDGER_METADATA || method == METHOD_SYSCALL)
 				add(ledger, 1, op, method, 1, 1);
+	run(ledger, 1, 1, 1);
 	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
 	assert_int_equal(count_lines(text, "cgroup=\"/first\""), ledger_node(ledger)->series_used);
 	free(text);

@@ -167,8 +167,10 @@ int session_open(struct session **out, const struct session_options *options)
 		waiting_open(session->skeleton, probes_chosen(&session->choice, "fl_waiting"),
 			     probes_chosen(&session->choice, "fl_async_waits"),
 			     probes_chosen(&session->choice, "fl_threads"));
-	if (probes_chosen(&session->choice, "fl_in_flight"))
-		session->in_flight = in_flight_open(session->skeleton);
+	if (options->in_flight)
+		session->in_flight = in_flight_open(session->skeleton,
+						    probes_chosen(&session->choice, "fl_in_flight"),
+						    probes_chosen(&session->choice, "fl_threads"));
 	*out = session;
 	return 0;
 fail:

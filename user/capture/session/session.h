@@ -41,8 +41,8 @@ struct session_options {
 	uint64_t flight_bytes;	   /* flight recorder: memory for events; 0: none */
 	uint64_t flight_slower_ns; /* flight recorder: report operations this slow; 0: none */
 	bool flight_chooses;	   /* keep only processes of session_choose_for_flight */
-	bool in_flight;		   /* session_read_in_flight will be called */
-	bool follow_privileged;	   /* also follow setuid programs */
+	bool in_flight;		/* session_read_in_flight and session_read_threads will be called */
+	bool follow_privileged; /* also follow setuid programs */
 };
 
 /*
@@ -124,8 +124,9 @@ int session_bios_under_way(const struct session *session, uint64_t *bios);
  * reported elsewhere. */
 size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note notes[NOTE_COUNT]);
 
-/* Requires options.in_flight: see in_flight_read. */
+/* Both require options.in_flight: see in_flight_read, in_flight_read_threads. */
 int session_read_in_flight(struct session *session, struct in_flight_list *list);
+int session_read_threads(struct session *session, struct thread_list *list);
 /* Makes the kernel side record the operations that were in flight at `end_ns`. Must run after
  * session_detach. */
 void session_record_waiting(struct session *session, uint64_t end_ns);

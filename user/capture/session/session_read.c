@@ -172,6 +172,11 @@ int session_read_in_flight(struct session *session, struct in_flight_list *list)
 	return in_flight_read(session->in_flight, list);
 }
 
+int session_read_threads(struct session *session, struct thread_list *list)
+{
+	return in_flight_read_threads(session->in_flight, list);
+}
+
 void session_record_waiting(struct session *session, uint64_t end_ns)
 {
 	waiting_record(session->waiting, end_ns);

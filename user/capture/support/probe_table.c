@@ -326,7 +326,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_THREAD,
 		.without = "the last second of threads that outlive the recording is not accounted "
-			   "for",
+			   "for; monitor counts waits only after they end",
 		.variants = { { "iter", .probes = { { "fl_threads", HOOK_ITER, "task" } } } },
 	},
 };

@@ -47,7 +47,8 @@ int intake_open(struct intake **out, struct ledger *ledger, unsigned int rings,
 	operations = calls_operations(&count);
 	intake->classes = classes_open(operations, count);
 	if (!intake->classes || span_times_open(&intake->spans) ||
-	    cgroups_open(&intake->cgroups, NULL) || user_names_open(&intake->users)) {
+	    thread_times_open(&intake->threads) || cgroups_open(&intake->cgroups, NULL) ||
+	    user_names_open(&intake->users)) {
 		intake_close(intake);
 		return -ENOMEM;
 	}
@@ -66,6 +67,7 @@ void intake_close(struct intake *intake)
 	user_names_close(intake->users);
 	classes_close(intake->classes);
 	span_times_close(intake->spans);
+	thread_times_close(intake->threads);
 	free(intake->slots);
 	free(intake->kept);
 	free(intake);
@@ -84,6 +86,11 @@ uint64_t intake_lost(const struct intake *intake)
 uint64_t intake_lost_spans(const struct intake *intake)
 {
 	return span_times_lost(intake->spans);
+}
+
+uint64_t intake_lost_threads(const struct intake *intake)
+{
+	return thread_times_lost(intake->threads);
 }
 
 void intake_forget_spans(struct intake *intake)
@@ -314,6 +321,7 @@ static void take_at_once(struct intake *intake, const struct event_header *heade
 	char path[PATH_MAX], user[USER_NAME_BYTES];
 
 	span_times_take(intake->spans, header);
+	thread_times_take(intake->threads, header);
 	if (header->kind == RECORD_EXEC) {
 		/* Starts the lookups early. */
 		cgroups_path(intake->cgroups, exec->cgroup_id, false, path);

@@ -39,6 +39,8 @@ void intake_take(void *intake, unsigned int ring, const void *record, size_t siz
 void intake_take_slot(void *intake, const struct profile_slot *added);
 /* Sets the operations in flight for the next intake_book; the caller keeps the list until then. */
 void intake_set_in_flight(struct intake *intake, const struct in_flight_list *list);
+/* Likewise sets the threads; NULL: they were not read. */
+void intake_set_threads(struct intake *intake, const struct thread_list *list);
 /* Sets the number of moves between cgroups as of when everything kept had been read. When it
  * changes, the cgroups of active processes are looked up again. */
 void intake_set_moves(struct intake *intake, uint64_t moves);
@@ -53,9 +55,11 @@ void intake_settle(struct intake *intake, uint64_t until_ns);
 bool intake_has_exited(void *intake, uint32_t pid);
 /* Returns how many processes have ended since the last booking. */
 unsigned int intake_ended(const struct intake *intake);
-/* Return the operations lost because their slots could not be kept, and the span records lost. */
+/* Return the operations lost because their slots could not be kept, and the records lost of spans
+ * and of threads. */
 uint64_t intake_lost(const struct intake *intake);
 uint64_t intake_lost_spans(const struct intake *intake);
+uint64_t intake_lost_threads(const struct intake *intake);
 /* Span records were lost: drops all open spans. */
 void intake_forget_spans(struct intake *intake);
 

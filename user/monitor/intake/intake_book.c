@@ -350,6 +350,39 @@ static void book_in_flight(struct intake *intake)
 	free(operations);
 }
 
+/* --- threads --- */
+
+void intake_set_threads(struct intake *intake, const struct thread_list *list)
+{
+	intake->thread_list = list;
+}
+
+/* Looks up where processes are that may have changed their cgroup, and possibly do no I/O. */
+static void check_threads(struct intake *intake, uint64_t now_ns)
+{
+	const struct thread_list *list = intake->thread_list;
+	char cgroup[JOB_CGROUP_BYTES * 8];
+
+	for (size_t i = 0; list && i < list->count; i++) {
+		const struct event_thread_now *row = &list->rows[i];
+		struct ledger_process *process = NULL;
+
+		if (row->tid == row->pid)
+			process = ledger_find_owner(intake->ledger, row->pid, row->process_start_ns,
+						    row->until_ns, row->until_ns)
+					  .process;
+		if (!may_be_elsewhere(intake, process) || process->end_ns ||
+		    now_ns < process->checked_ns + CHECK_EVERY_NS)
+			continue;
+		process->checked_ns = now_ns;
+		if (!process_cgroup(row->pid, cgroup, sizeof(cgroup)) ||
+		    !intake_has_begun(row->pid, row->process_start_ns))
+			continue;
+		process->checked_moves = intake->moves;
+		ledger_move(intake->ledger, process, cgroup);
+	}
+}
+
 bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 {
 	if (!ledger_lock_within(intake->ledger, BOOK_WITHIN_NS))
@@ -362,6 +395,8 @@ bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 	for (size_t i = 0; i < intake->slot_count; i++)
 		book(intake, &intake->slots[i], now_ns);
 	span_times_settle(intake->spans, intake->ledger, until_ns, true);
+	check_threads(intake, now_ns);
+	thread_times_settle(intake->threads, intake->ledger, intake->thread_list);
 	intake->recheck = false;
 	intake->slot_count = 0;
 	if (intake->slot_room > SLOTS_ALWAYS) {

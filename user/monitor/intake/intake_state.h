@@ -9,6 +9,7 @@
 #include "monitor/ledger/classes.h"
 #include "monitor/intake/intake.h"
 #include "monitor/intake/span_times.h"
+#include "monitor/intake/thread_times.h"
 #include "monitor/intake/user_names.h"
 
 struct intake {
@@ -30,7 +31,9 @@ struct intake {
 	const struct in_flight_list *in_flight; /* NULL: none yet */
 	uint64_t moves;	    /* of processes between cgroups, when the slots had been read */
 	unsigned int ended; /* processes, since the last booking */
+	const struct thread_list *thread_list; /* NULL: none */
 	struct span_times *spans;
+	struct thread_times *threads;
 	decoder_code_fn on_code; /* NULL: markers are not looked for */
 	void *code_context;
 };

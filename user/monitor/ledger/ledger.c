@@ -190,6 +190,35 @@ void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 		job->last_ns = time_ns;
 }
 
+/* Takes a series when a job's threads are first in a state. */
+static void add_states(struct ledger *ledger, struct ledger_job *job,
+		       const uint64_t thread_ns[THREAD_STATE_COUNT])
+{
+	for (unsigned int state = 0; state < THREAD_STATE_COUNT; state++) {
+		if (!thread_ns[state])
+			continue;
+		if (!job->thread_ns[state] &&
+		    !ledger_take_series(ledger, job, ledger->options.costs.thread_state, false))
+			job->folded_states |= 1u << state;
+		job->thread_ns[state] += thread_ns[state];
+		if (job->folded_states & 1u << state)
+			ledger->node.folded_thread_ns[state] += thread_ns[state];
+		ledger->node.thread_ns[state] += thread_ns[state];
+	}
+}
+
+void ledger_add_thread(struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t first_ns,
+		       uint64_t last_ns, const uint64_t thread_ns[THREAD_STATE_COUNT])
+{
+	struct ledger_owner owner = ledger_find_owner(ledger, pid, start_ns, first_ns, last_ns);
+	struct ledger_job *job = owner.job ? owner.job : ledger_unknown_job(ledger, last_ns);
+
+	if (job)
+		add_states(ledger, job, thread_ns);
+	for (unsigned int state = 0; owner.process && state < THREAD_STATE_COUNT; state++)
+		owner.process->thread_ns[state] += thread_ns[state];
+}
+
 void ledger_set_device(struct ledger *ledger, const struct ledger_device *device)
 {
 	struct ledger_node *node = &ledger->node;

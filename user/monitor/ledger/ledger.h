@@ -15,6 +15,7 @@
 
 #include "monitor/ledger/job_labels.h"
 #include "monitor/ledger/sums.h"
+#include "trace/format/thread_states.h"
 
 struct ledger;
 
@@ -55,7 +56,8 @@ struct ledger_process {
 	uint64_t checked_moves;	   /* ... and the number of moves between cgroups then */
 	uint64_t cgroup_set;	   /* see ledger_who */
 	struct ledger_sums sums;
-	int64_t rank; /* -1: none */
+	uint64_t thread_ns[THREAD_STATE_COUNT]; /* of its threads, by state; all 0: unknown */
+	int64_t rank;				/* -1: none */
 	uint32_t pid, uid;
 	bool forked; /* known only from its fork */
 };
@@ -97,12 +99,14 @@ struct ledger_job {
 	struct job_labels labels;
 	char user[LEDGER_COMMAND_BYTES]; /* name or number */
 	uint32_t uid;
-	uint64_t start_ns;		/* of its first process, as far as known */
-	uint64_t last_ns;		/* when one of its processes was last alive */
-	struct ledger_sums sums;	/* with latencies */
-	struct ledger_counts throttled; /* count and time of sleeps imposed on writers */
-	bool throttled_folded;		/* as in ledger_cell */
-	struct ledger_span *spans;	/* LEDGER_SPANS_MAX and LEDGER_OTHER's; NULL: none yet */
+	uint64_t start_ns;			/* of its first process, as far as known */
+	uint64_t last_ns;			/* when one of its processes was last alive */
+	struct ledger_sums sums;		/* with latencies */
+	struct ledger_counts throttled;		/* count and time of sleeps imposed on writers */
+	bool throttled_folded;			/* as in ledger_cell */
+	uint64_t thread_ns[THREAD_STATE_COUNT]; /* as in ledger_process */
+	uint32_t folded_states;			/* mask of states folded as in ledger_cell */
+	struct ledger_span *spans; /* LEDGER_SPANS_MAX and LEDGER_OTHER's; NULL: none yet */
 	/* The last is LEDGER_OTHER. */
 	struct ledger_command commands[LEDGER_COMMANDS_MAX + 1];
 	struct ledger_process *processes; /* alive, the youngest first, or just ended */
@@ -151,7 +155,8 @@ struct ledger_node {
 	/* Folded sums of jobs: counts of commands, latencies of jobs. */
 	struct ledger_sums folded_counts, folded_latencies;
 	struct ledger_counts folded_throttled;
-	struct ledger_counts folded_spans;   /* only count and time */
+	struct ledger_counts folded_spans; /* only count and time */
+	uint64_t thread_ns[THREAD_STATE_COUNT], folded_thread_ns[THREAD_STATE_COUNT];
 	uint64_t unattributed_fetched_bytes; /* fetched, but unattributed */
 	uint64_t unattributed_created_bytes;
 	/* The last, which is not counted, stands for all others if its type is LEDGER_OTHER. */
@@ -200,14 +205,14 @@ uint64_t ledger_readings(const struct ledger *ledger, uint64_t *last_ns);
 struct ledger_options {
 	/*
 	 * Limit on all series. What exceeds it is folded, see ledger_node. Cells of programs,
-	 * sleeps and spans of jobs hold their series until they go; latencies of jobs take at most
-	 * half; file systems and devices keep theirs.
+	 * sleeps, spans and thread states of jobs hold their series until they go; latencies of
+	 * jobs take at most half; file systems and devices keep theirs.
 	 */
 	uint64_t max_series;
 	struct ledger_costs {
 		/* Series of a program's cell; of a job's cell with latencies. */
 		unsigned int (*cell)(enum ledger_op op, enum io_method method);
-		unsigned int latency, throttled, span, file_system, device;
+		unsigned int latency, throttled, span, thread_state, file_system, device;
 	} costs;
 	uint64_t retire_ns; /* a job goes this long after its last process ended */
 };
@@ -309,6 +314,9 @@ void ledger_add_throttled(struct ledger *ledger, const struct ledger_added *adde
  * lasted `lasted_ns` since the last call. */
 void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 		     const struct ledger_span_name *name, uint64_t count, uint64_t lasted_ns);
+/* Adds time of a thread, in ns by state; its process is found as by ledger_find_owner. */
+void ledger_add_thread(struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t first_ns,
+		       uint64_t last_ns, const uint64_t thread_ns[THREAD_STATE_COUNT]);
 /* Adds unattributed page-cache bytes. */
 void ledger_add_unattributed(struct ledger *ledger, uint32_t file, uint64_t fetched_bytes,
 			     uint64_t created_bytes);

@@ -144,6 +144,9 @@ static void free_job(struct ledger *ledger, struct ledger_job *job)
 	ledger_give_back(ledger, &job->sums, true);
 	if (job->throttled.count && !job->throttled_folded)
 		ledger->node.series_used -= ledger->options.costs.throttled;
+	for (unsigned int state = 0; state < THREAD_STATE_COUNT; state++)
+		if (job->thread_ns[state] && !(job->folded_states & 1u << state))
+			ledger->node.series_used -= ledger->options.costs.thread_state;
 	ledger_free_spans(ledger, job);
 	for (unsigned int i = 0; i <= LEDGER_COMMANDS_MAX; i++)
 		retire_command(ledger, &job->commands[i]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/calls/wait_calls.h"
 #include "output/base/json.h"
 
 /* --- members --- */
@@ -143,6 +144,23 @@ static void put_throttled(struct json *out, const struct ledger_counts *throttle
 	json_end(out);
 }
 
+/* Writes the time of threads by state. */
+static void put_threads(struct json *out, const uint64_t thread_ns[THREAD_STATE_COUNT])
+{
+	uint64_t all_ns = 0;
+
+	for (unsigned int state = 0; state < THREAD_STATE_COUNT; state++)
+		all_ns += thread_ns[state];
+	if (!all_ns) {
+		json_null(out, "threads");
+		return;
+	}
+	json_begin(out, "threads");
+	for (unsigned int state = 0; state < THREAD_STATE_COUNT; state++)
+		json_uint(out, thread_state_name(state), thread_ns[state]);
+	json_end(out);
+}
+
 /* --- ranking --- */
 
 struct ranked {
@@ -246,6 +264,7 @@ static void put_process(struct json *out, const struct ledger *ledger,
 	put_known(out, "rank", process->rank >= 0, process->rank);
 	put_age(out, process->start_ns, now_ns);
 	put_in_flight_of_process(out, ledger, process, now_ns);
+	put_threads(out, process->thread_ns);
 	put_sums(out, &process->sums);
 	json_end(out);
 }
@@ -333,6 +352,7 @@ static void put_job(struct json *out, const struct ledger *ledger, const struct 
 	json_uint(out, "ended", job->ended_processes);
 	put_in_flight_of_job(out, ledger, job, about->now_ns);
 	put_throttled(out, &job->throttled);
+	put_threads(out, job->thread_ns);
 	put_methods(out, &job->sums, rates, job->id);
 	put_programs(out, job);
 	put_processes(out, ledger, job, asked->processes, about->now_ns);
@@ -351,6 +371,7 @@ static void put_node(struct json *out, const struct ledger_node *node, const str
 	json_uint(out, "unattributed_fetched_bytes", node->unattributed_fetched_bytes);
 	json_uint(out, "unattributed_created_bytes", node->unattributed_created_bytes);
 	put_throttled(out, &node->throttled);
+	put_threads(out, node->thread_ns);
 	put_methods(out, &node->sums, rates, RATES_NODE);
 	json_end(out);
 }

@@ -72,6 +72,11 @@ static uint64_t span_time(const struct metric_item *item)
 	return item->span ? item->span->time_ns : item->source->node->folded_spans.time_ns;
 }
 
+static uint64_t thread_time(const struct metric_item *item)
+{
+	return item->thread_ns[item->number];
+}
+
 /* Sums a file system over all methods. */
 static struct ledger_counts file_system_counts(const struct metric_item *item)
 {
@@ -167,6 +172,7 @@ OF_SOURCE(own_start, facts.start_unix_ns)
 #define WITH_FAULT (1u << LAYER_FAULT)
 #define WITH_BLOCK (1u << LAYER_BLOCK)
 #define WITH_SPAN (1u << LAYER_SPAN)
+#define WITH_THREAD (1u << LAYER_THREAD)
 
 /* `number` is a getter, followed by an optional test of which items have the metric. */
 #define ROW(type, name, unit, of, layers, help, number, has, ...)                                  \
@@ -214,6 +220,9 @@ const struct metric metrics[] = {
 	COUNTER("spans", NUMBER, SPAN, WITH_SPAN, "Ended spans of programs, by name.", span_count),
 	COUNTER("span_seconds", SECONDS, SPAN, WITH_SPAN,
 		"Time in spans of programs, open ones included, summed over threads.", span_time),
+	COUNTER("thread_seconds", SECONDS, THREAD, WITH_THREAD,
+		"Time of threads in each state, such as on a CPU or blocked on a lock.",
+		thread_time),
 	COUNTER("filesystem_operations", NUMBER, FILE_SYSTEM, 0,
 		"Operations on files of a file system.", file_system_count),
 	COUNTER("filesystem_bytes", BYTES, FILE_SYSTEM, 0,
@@ -322,6 +331,7 @@ const struct ledger_costs metric_costs = {
 	.latency = METRIC_BUCKETS + 3, /* the last bucket, count and sum */
 	.throttled = 2,
 	.span = 2,
+	.thread_state = 1,
 	.file_system = 3 * LEDGER_OPS,
 	.device = 4 * LEDGER_DEVICE_USES,
 };
@@ -421,6 +431,29 @@ static void walk_spans(struct item_walk *walk)
 		take(walk);
 }
 
+/* Takes the states that a job's threads have been in, except those in the mask. */
+static void walk_states(struct item_walk *walk, const uint64_t *thread_ns, uint32_t except)
+{
+	walk->item.thread_ns = thread_ns;
+	for (unsigned int state = 0; state < THREAD_STATE_COUNT; state++) {
+		walk->item.number = state;
+		if (thread_ns[state] && !(except & 1u << state))
+			take(walk);
+	}
+}
+
+static void walk_threads(struct item_walk *walk)
+{
+	const struct metric_source *source = walk->item.source;
+
+	for (const struct ledger_job *job = source->jobs; job; job = job->next) {
+		walk->item.job = job;
+		walk_states(walk, job->thread_ns, job->folded_states);
+	}
+	walk->item.job = NULL;
+	walk_states(walk, source->node->folded_thread_ns, 0);
+}
+
 static void walk_file_system(struct item_walk *walk, const struct ledger_file_system *system)
 {
 	walk->item.file_system = system;
@@ -501,6 +534,9 @@ void metrics_each(const struct metric *metric, const struct metric_source *sourc
 		break;
 	case METRIC_OF_SPAN:
 		walk_spans(&walk);
+		break;
+	case METRIC_OF_THREAD:
+		walk_threads(&walk);
 		break;
 	case METRIC_OF_FILE_SYSTEM:
 		walk_file_systems(&walk);

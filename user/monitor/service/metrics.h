@@ -27,6 +27,7 @@ enum metric_of {
 	METRIC_OF_FAULT,       /* job, program and kind of page fault */
 	METRIC_OF_JOB,	       /* job whose writers were throttled */
 	METRIC_OF_SPAN,	       /* job and span name */
+	METRIC_OF_THREAD,      /* job and state of its threads */
 	METRIC_OF_FILE_SYSTEM, /* file system and operation */
 	METRIC_OF_DEVICE,      /* device and type of request */
 	METRIC_OF_FLIGHT,      /* flight recorder, if there is one */
@@ -51,10 +52,11 @@ struct metric_item {
 	const struct ledger_cell *cell;	      /* of a command, or of a job with latencies */
 	const struct ledger_counts *throttled;
 	const struct ledger_span *span; /* NULL: folded sums */
+	const uint64_t *thread_ns;	/* by state */
 	const struct ledger_file_system *file_system;
 	const struct ledger_device *device;
 	enum ledger_op op;   /* of a file system */
-	unsigned int number; /* type of request; layer, loss, cause or kind of fault */
+	unsigned int number; /* type of request; layer, loss, cause, state or kind of fault */
 };
 
 struct metric {

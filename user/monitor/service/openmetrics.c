@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/calls/wait_calls.h"
 #include "capture/support/probes.h"
 #include "output/base/escape.h"
 #include "base/units.h"
@@ -154,6 +155,10 @@ static void write_labels(struct writing *writing, const struct metric_item *item
 		write_label(writing, "name", item->span ? item->span->name.name : LEDGER_OTHER);
 		write_label(writing, "category",
 			    item->span ? item->span->name.category : LEDGER_OTHER);
+		break;
+	case METRIC_OF_THREAD:
+		write_job(writing, item, false);
+		write_label(writing, "state", thread_state_name(item->number));
 		break;
 	case METRIC_OF_FILE_SYSTEM: {
 		char type[sizeof(item->file_system->type) + 1] = { 0 };

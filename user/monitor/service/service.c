@@ -47,10 +47,12 @@ struct service {
 	struct service_facts facts;
 	/* Only for the thread. */
 	uint64_t read_ns; /* when the last reading began */
+	uint64_t threads_read_ns;
 	uint64_t reported_losses, reported_ns;
 	uint64_t identities_lost, spans_lost;
 	unsigned int slots;
 	struct in_flight_list in_flight;
+	struct thread_list threads;
 };
 
 /* --- reading --- */
@@ -80,6 +82,7 @@ static void fill_facts(struct service *service, const struct counters *counters,
 			 session_missed(service->session, layer));
 	add_loss(facts, "sums", "profile", intake_lost(service->intake));
 	add_loss(facts, "refused", "span", intake_lost_spans(service->intake));
+	add_loss(facts, "refused", "thread", intake_lost_threads(service->intake));
 	add_loss(facts, "unheard", "span", markers_unheard(service->markers));
 	facts->not_followed = counters->notes[NOTE_UNFOLLOWED];
 	facts->bios_unseen = counters->notes[NOTE_BIO_END_UNSEEN];
@@ -163,11 +166,12 @@ static bool is_chosen(const struct service *service, uint32_t pid, uint64_t firs
 	return job && job_choice_has(choice, job);
 }
 
-/* The kernel sends spans of all processes, so they are filtered here. Records that identify
- * processes are kept for all. */
+/* The kernel sends spans and times of threads of all processes, so they are filtered here. Records
+ * that identify processes are kept for all. */
 static bool is_for_flight(const struct service *service, const struct event_header *record)
 {
-	return (record->kind != RECORD_SPAN_BEGIN && record->kind != RECORD_SPAN_END) ||
+	return (record->kind != RECORD_SPAN_BEGIN && record->kind != RECORD_SPAN_END &&
+		record->kind != RECORD_THREAD_TIME) ||
 	       is_chosen(service, record->pid, record->time_ns, record->time_ns);
 }
 
@@ -216,6 +220,21 @@ static void drain(struct service *service)
 		flight_look(service->flight, host_now_ns());
 }
 
+/* Returns NULL if the threads cannot be read, or need not be: readings may be due for other reasons
+ * many times a second, and there may be many threads. */
+static const struct thread_list *read_threads(struct service *service, uint64_t now_ns, bool asked)
+{
+	int err;
+
+	if (!asked && now_ns - service->threads_read_ns < service->options.interval_ns)
+		return NULL;
+	err = session_read_threads(service->session, &service->threads);
+	if (err && err != -ENOENT)
+		log_debug("cannot read the times of threads: %s", strerror(-err));
+	service->threads_read_ns = now_ns;
+	return err ? NULL : &service->threads;
+}
+
 /*
  * One reading: slots first, then all records about processes and files up to then, which identify
  * everything in the slots; then books both.
@@ -234,6 +253,8 @@ static void read_all(struct service *service, bool last)
 	if (service->flight)
 		flight_look_at_in_flight(service->flight, &service->in_flight, begin_ns);
 	intake_set_in_flight(service->intake, &service->in_flight);
+	intake_set_threads(service->intake,
+			   read_threads(service, begin_ns, serves > service->served));
 	session_read_profile(service->session, begin_ns, last, take_slot, service);
 	/* Not earlier: a move not counted here came after everything that was read. */
 	intake_set_moves(service->intake, session_moves(service->session));
@@ -450,6 +471,7 @@ void service_close(struct service *service)
 	intake_close(service->intake);
 	ledger_close(service->ledger);
 	free(service->in_flight.rows);
+	free(service->threads.rows);
 	pthread_cond_destroy(&service->read);
 	pthread_mutex_destroy(&service->lock);
 	free(service);

@@ -29,7 +29,7 @@ struct service_loss {
 	const char *kind, *layer;
 	uint64_t count;
 };
-#define SERVICE_LOSSES_MAX (RECORD_KIND_COUNT + LAYER_COUNT + 4)
+#define SERVICE_LOSSES_MAX (RECORD_KIND_COUNT + LAYER_COUNT + 5)
 
 /* Facts about the service as of the last reading. */
 struct service_facts {

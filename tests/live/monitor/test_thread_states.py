@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What threads wait for, as faultline monitor reports it for programs of which each is in
+one state."""
+import importlib.util
+import subprocess
+import sys
+import time
+import unittest
+
+import harness
+from harness import below_root, in_cgroup, machine
+from watching import Watching
+
+FOREVER = 1000000  # seconds
+# Each waits for `seconds` in one state.
+STATES = {
+    "sleep": "time.sleep(seconds)",
+    "lock": "lock.acquire(timeout=seconds)",
+    "pipe": "select.select([end], [], [], seconds)",
+    "cpu": "end_at = time.monotonic() + seconds\n    while time.monotonic() < end_at: pass",
+}
+PROGRAM = """
+import os, select, sys, threading, time
+seconds = float(sys.argv[1])
+end, other_end = os.pipe()
+lock = threading.Lock()
+lock.acquire()
+file = os.open(sys.argv[2], os.O_RDONLY)
+os.write(1, b"ready\\n")
+while True:
+    os.pread(file, 4096, 0)
+    """
+
+
+class Programs:
+    """Programs in each state, by state. Each reads once, or again after `seconds`."""
+
+    def __init__(self, test, seconds, enter=lambda state, *command: command):
+        self.all = {}
+        data = harness.random_file(f"{machine().new_dir()}/data", 4096)
+        test.addCleanup(self.end)
+        for state, wait in STATES.items():
+            self.all[state] = machine().start(
+                enter(state, sys.executable, "-c", PROGRAM + wait, str(seconds), data),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        for program in self.all.values():
+            test.assertEqual(program.stdout.readline(), b"ready\n")
+
+    def end(self):
+        for program in self.all.values():
+            program.kill()
+            program.wait()
+            program.stdout.close()
+
+
+@unittest.skipUnless(importlib.util.find_spec("prometheus_client"), "no python3-prometheus-client")
+class Monitor(Watching):
+    def states(self, samples, group):
+        return {dict(labels)["state"]: value for labels, value in
+                samples.find("faultline_thread_seconds_total", cgroup=below_root(group)).items()}
+
+    def test_states(self):
+        """Threads count while they are blocked, or compute, without a switch; no time counts twice."""
+        watched, groups = self.watch(), {state: harness.new_cgroup(self) for state in STATES}
+        started = time.monotonic()
+        programs = Programs(self, FOREVER, lambda state, *command: in_cgroup(groups[state], *command))
+        before, grown, blocked = {}, {}, set(STATES) - {"cpu"}
+
+        def only_theirs_grow():
+            samples = watched.scrape()
+            for state, group in groups.items():
+                now = self.states(samples, group)
+                was = before.get(state, {})
+                grown[state] = {name: value - was.get(name, 0) for name, value in now.items()
+                                if value != was.get(name, 0)}
+                before[state] = now
+            return all(set(grown[state]) == {state} for state in blocked)
+
+        self.assertTrue(harness.wait_until(only_theirs_grow), grown)
+        time.sleep(1)
+        only_theirs_grow()
+        took = {state: sum(grown[state].values()) for state in STATES}
+        for state in STATES:
+            self.assertGreater(grown[state].get(state, 0), 0)
+            self.assertFalse(set(grown[state]) & set(STATES) - {state}, grown)
+            self.assertGreater(took[state], max(took.values()) / 2, grown)
+        programs.end()
+        samples = watched.scrape()
+        elapsed = time.monotonic() - started
+        for state, group in groups.items():
+            now = self.states(samples, group)
+            for name, value in before[state].items():
+                self.assertGreaterEqual(now[name], value, (state, name))
+            self.assertLess(sum(now.values()), elapsed)
+        self.assertEqual(watched.end(), 0)
+
+    def test_moved(self):
+        """A process that only sleeps counts in the cgroup that it was moved to."""
+        watched, groups = self.watch(), [harness.new_cgroup(self) for _ in "ab"]
+        job = machine().start(in_cgroup(groups[0], "sleep", str(FOREVER)))
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        self.assertTrue(harness.wait_until(
+            lambda: self.states(watched.scrape(), groups[0]).get("sleep")))
+        with open(f"{groups[1]}/cgroup.procs", "w") as file:
+            file.write(str(job.pid))
+        self.assertTrue(harness.wait_until(
+            lambda: self.states(watched.scrape(), groups[1]).get("sleep")))
+        first = watched.scrape()
+        time.sleep(0.1)
+        second = watched.scrape()
+        self.assertEqual(self.states(second, groups[0]), self.states(first, groups[0]))
+        self.assertGreater(self.states(second, groups[1])["sleep"],
+                           self.states(first, groups[1])["sleep"])
