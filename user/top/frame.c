@@ -2,6 +2,7 @@
 /* Differences of sums, divided by the time between them. */
 #include "top/frame.h"
 #include "base/strbuf.h"
+#include "capture/calls/wait_calls.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ struct row {
 	uint64_t mean_ns, p99_ns;
 	uint64_t interval_ns;
 	uint64_t waits_ns;
-	struct table_text waits_in;
+	struct table_text waits_in, waits_for;
 };
 
 #define PER_SECOND(member) TABLE_UINT(struct row, member)
@@ -81,6 +82,14 @@ static const struct table_column waits_columns[] = {
 };
 #define WAITS_SHOWN_NS 1000000000ull /* columns are shown when anything has waited this long */
 
+/* The column for processes. */
+static const struct table_column state_columns[] = {
+	{ "waits_for", "waits for", UNIT_NONE, KIND_FACT,
+	  "the state off CPU in which its threads were longest, summed over threads; cpu or "
+	  "runnable if they computed, or waited to, for at least half of the interval",
+	  TABLE_TEXT(struct row, waits_for), 0 },
+};
+
 #define NAME_COLUMNS 4
 #define USER_COLUMN                                                                                \
 	{                                                                                          \
@@ -130,8 +139,8 @@ static const struct {
 		       "fetched_bytes,p99_ns,fetched_by_asked,major,direct_bytes,uring_bytes,"
 		       "libaio_bytes,splice_bytes,metadata,syncs,errors" },
 	[TOP_PROCESSES] = { "pid,command",
-			    "busy,operations,read_bytes,mmap_bytes,written_bytes,"
-			    "faults,mean_ns,fetched_bytes,fetched_by_asked,major,"
+			    "busy,waits_for,operations,read_bytes,mmap_bytes,"
+			    "written_bytes,faults,mean_ns,fetched_bytes,fetched_by_asked,major,"
 			    "direct_bytes,uring_bytes,libaio_bytes,metadata,syncs,user,job" },
 	[TOP_FILES] = { "path",
 			"busy,operations,read_bytes,mmap_bytes,written_bytes,faults,mean_ns,"
@@ -248,6 +257,25 @@ static struct table_text text_of(const char *text)
 	return (struct table_text) { text, text ? strlen(text) : 0 };
 }
 
+/* Returns the state that says best what the threads did in an interval; "": unknown. */
+static const char *main_state(const struct top_thing *was, const struct top_thing *thing,
+			      uint64_t interval_ns)
+{
+	uint64_t in_ns[THREAD_STATE_COUNT];
+	unsigned int state, first = THREAD_CPU + 1, end = THREAD_STATE_COUNT, longest;
+
+	for (state = 0; state < THREAD_STATE_COUNT; state++)
+		in_ns[state] = sums_grown(was ? was->thread_ns[state] : 0, thing->thread_ns[state]);
+	if (in_ns[THREAD_CPU] + in_ns[THREAD_RUNNABLE] >= interval_ns / 2) {
+		first = THREAD_CPU;
+		end = THREAD_RUNNABLE + 1;
+	}
+	for (longest = state = first; state < end; state++)
+		if (in_ns[state] > in_ns[longest])
+			longest = state;
+	return in_ns[longest] ? thread_state_name(longest) : "";
+}
+
 static uint64_t interval_of(const struct top_sample *before, const struct top_sample *after)
 {
 	return after->time_ns > before->time_ns ? after->time_ns - before->time_ns : 1;
@@ -268,11 +296,13 @@ static void add_rows(struct table *table, const struct top_sample *before,
 				   .pid = thing->pid ? thing->pid : TABLE_NO_UINT,
 				   .waits_ns = thing->waits_in ? thing->waits_ns : TABLE_NO_UINT,
 				   .waits_in = text_of(thing->waits_in) };
+		const char *state = main_state(was, thing, interval_ns);
 
 		for (int label = 0; label < TOP_LABELS; label++)
 			row.labels[label] = text_of(thing->labels[label]);
 		if (!is_wanted(thing, view->filter))
 			continue;
+		row.waits_for = text_of(state[0] ? state : NULL);
 		if (fill_row(&row, was ? &was->sums : NULL, &thing->sums, interval_ns) ||
 		    thing->waits_in)
 			table_add(table, &row);
@@ -335,6 +365,8 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 	table_add_columns(*table, rate_columns, RATE_COLUMNS);
 	if (view->subject != TOP_FILES)
 		table_add_columns(*table, waits_columns, 2);
+	if (view->subject == TOP_PROCESSES)
+		table_add_columns(*table, state_columns, 1);
 	table_add_columns(*table, label_columns, TOP_LABELS);
 	add_rows(*table, before, after, view);
 	status = table_status(*table);

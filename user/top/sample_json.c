@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "capture/calls/wait_calls.h"
 #include "top/sample.h"
 
 #define DEPTH_MAX 12
@@ -191,6 +192,12 @@ static void take_in_flight(struct top_thing *thing, struct json_object *operatio
 	thing->waits_in = text(operation, "what");
 }
 
+static void take_threads(struct top_thing *thing, const struct json_object *threads)
+{
+	for (unsigned int state = 0; state < THREAD_STATE_COUNT; state++)
+		thing->thread_ns[state] = number(threads, thread_state_name(state));
+}
+
 static int take_processes(struct top_sample *sample, const struct json_object *job,
 			  const char *job_name)
 {
@@ -210,6 +217,7 @@ static int take_processes(struct top_sample *sample, const struct json_object *j
 
 		take_labels(&thing, job);
 		take_in_flight(&thing, list_item(member(process, "in_flight"), 0));
+		take_threads(&thing, member(process, "threads"));
 		status = add_thing(sample, TOP_PROCESSES, process, &thing);
 	}
 	return status;

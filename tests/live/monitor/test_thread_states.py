@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What threads wait for, as faultline monitor reports it for programs of which each is in
+"""What threads wait for, as faultline monitor and top report it for programs of which each is in
 one state."""
 import importlib.util
 import subprocess
@@ -9,6 +9,7 @@ import unittest
 
 import harness
 from harness import below_root, in_cgroup, machine
+from test_top import Frames
 from watching import Watching
 
 FOREVER = 1000000  # seconds
@@ -112,3 +113,23 @@ class Monitor(Watching):
         self.assertEqual(self.states(second, groups[0]), self.states(first, groups[0]))
         self.assertGreater(self.states(second, groups[1])["sleep"],
                            self.states(first, groups[1])["sleep"])
+
+
+class Top(unittest.TestCase):
+    def test_states(self):
+        """Each program's row has its state; on a busy machine it may wait longest for a CPU."""
+        programs = Programs(self, 0.02)
+        state_of = {program.pid: state for state, program in programs.all.items()}
+        frames, missing = Frames("--show", "processes", "--connect", "none"), set(STATES)
+        try:
+            frames.next()
+            while missing:
+                for row in frames.next()["processes"]:
+                    state = state_of.get(row["pid"])
+                    if state and row["waits_for"] == "runnable":
+                        missing -= {state} & {"cpu"}
+                    elif state:
+                        self.assertEqual(row["waits_for"], state)
+                        missing -= {state}
+        finally:
+            frames.end()

@@ -181,6 +181,52 @@ TEST(test_in_flight)
 	top_sample_free(&before);
 }
 
+/* The state of a process is that of the interval, not of its whole life. */
+TEST(test_states)
+{
+	static const char jobs[] =
+		"{\"time_unix_ns\":%llu,\"readings\":%d,\"jobs\":[{\"id\":1,\"cgroup\":\"/x\","
+		"\"methods\":[],\"processes\":[{\"pid\":42,\"start_ns\":5,\"program\":\"p\","
+		"\"threads\":%s,\"methods\":[{\"op\":\"sync\",\"method\":\"syscall\",\"count\":%d}]"
+		"}]}]}";
+	static const struct {
+		const char *before, *after, *state; /* NULL: unknown */
+	} cases[] = {
+		{ "{\"sleep\":9000000000}", "{\"sleep\":9000000000,\"lock\":1999}", "lock" },
+		{ "{}", "{\"cpu\":999999999,\"storage\":700000000,\"pipe\":600000000}", "storage" },
+		{ "{\"cpu\":5}", "{\"cpu\":1000000005,\"lock\":8000000000}", "cpu" },
+		{ "{}", "{\"cpu\":400000000,\"runnable\":600000000,\"lock\":8000000000}",
+		  "runnable" },
+		{ "null", "{\"runnable\":3,\"of a later version\":4}", "runnable" },
+		{ "null", "null", NULL },
+		{ "{\"lock\":7}", "{\"lock\":7}", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct top_sample samples[2];
+		struct table *table;
+		char text[1024];
+
+		for (int s = 0; s < 2; s++) {
+			snprintf(text, sizeof(text), jobs, (100 + 2 * s) * SECOND, s + 1,
+				 s ? cases[i].after : cases[i].before, s);
+			assert_int_equal(top_sample_parse(&samples[s], text, strlen(text)), 0);
+		}
+		table = frame_of(&samples[0], &samples[1], TOP_PROCESSES, "");
+		if (cases[i].state) {
+			assert_int_equal(cell(table, 0, "waits_for")->length,
+					 strlen(cases[i].state));
+			assert_memory_equal(cell(table, 0, "waits_for")->text, cases[i].state,
+					    strlen(cases[i].state));
+		} else {
+			assert_int_equal(cell(table, 0, "waits_for")->type, CELL_NULL);
+		}
+		table_free(table);
+		top_sample_free(&samples[0]);
+		top_sample_free(&samples[1]);
+	}
+}
+
 TEST(test_nothing_done)
 {
 	struct top_sample before = sample_of(1, 2, "train"), after = sample_of(2, 2, "train");
