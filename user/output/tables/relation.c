@@ -33,6 +33,13 @@ const char *relation_class(unsigned int class)
 	return class <= IO_CLASS_COUNT ? names[class] : NULL;
 }
 
+void relation_get_process(struct relation_row *row, const struct relation_column *column,
+			  struct cell *cell)
+{
+	if (row->process != PROCESS_UNKNOWN)
+		cell_uint(cell, row->process);
+}
+
 /* --- getters of a trace's columns --- */
 
 /* Kinds that share a table may lack the last columns of its schema. */
@@ -154,11 +161,10 @@ void relation_add(struct relation *relation, const struct relation_column *colum
 		relation->columns[relation->column_count++] = *column;
 }
 
-void relation_add_columns(struct relation *relation, const struct relation_column *columns,
-			  size_t count)
+void relation_add_columns(struct relation *relation, const struct relation_columns *columns)
 {
-	for (size_t i = 0; i < count; i++)
-		relation_add(relation, &columns[i]);
+	for (size_t i = 0; i < columns->count; i++)
+		relation_add(relation, &columns->list[i]);
 }
 
 /* Columns with a getter or meaning of their own, in any kind. */
@@ -195,7 +201,8 @@ static const struct {
 	{ "dirtied_bytes", RELATION_UINT, get_uint, NULL, JOB_DIRTIED, NULL },
 };
 
-static void make_column(struct relation_column *made, enum trace_kind kind, unsigned int number)
+static void make_column(struct relation_column *made, const struct trace_column *column,
+			unsigned int number)
 {
 	static const struct {
 		enum relation_type type;
@@ -210,7 +217,6 @@ static void make_column(struct relation_column *made, enum trace_kind kind, unsi
 						   [TRACE_UNIT_NS] = UNIT_NS,
 						   [TRACE_UNIT_BYTES] = UNIT_BYTES,
 						   [TRACE_UNIT_COUNT] = UNIT_COUNT };
-	const struct trace_column *column = &trace_schemas[kind].columns[number];
 	bool time = column->type == TRACE_TIME;
 
 	*made = (struct relation_column) {
@@ -235,12 +241,12 @@ static void make_column(struct relation_column *made, enum trace_kind kind, unsi
 	}
 }
 
-void relation_add_schema(struct relation *relation, enum trace_kind kind)
+void relation_add_schema(struct relation *relation, const struct trace_schema *schema)
 {
-	for (unsigned int i = 0; i < trace_schemas[kind].column_count; i++) {
+	for (unsigned int i = 0; i < schema->column_count; i++) {
 		struct relation_column column;
 
-		make_column(&column, kind, i);
+		make_column(&column, &schema->columns[i], i);
 		relation_add(relation, &column);
 	}
 }

@@ -72,28 +72,35 @@ struct relation {
 /* Adds a column; does nothing beyond RELATION_COLUMNS_MAX. */
 void relation_add(struct relation *relation, const struct relation_column *column);
 /* Adds the columns of a row kind, named as by `faultline print`. */
-void relation_add_schema(struct relation *relation, enum trace_kind kind);
-void relation_add_columns(struct relation *relation, const struct relation_column *columns,
-			  size_t count);
-#define RELATION_ADD(relation, list)                                                               \
-	relation_add_columns(relation, list, sizeof(list) / sizeof((list)[0]))
+void relation_add_schema(struct relation *relation, const struct trace_schema *schema);
 
-/* Each adds the columns of one table. */
-void relation_make_calls(struct relation *relation);
-void relation_make_faults(struct relation *relation);
-void relation_make_requests(struct relation *relation);
-void relation_make_bios(struct relation *relation);
-void relation_make_pagecache(struct relation *relation);
-void relation_make_throttles(struct relation *relation);
-void relation_make_waits(struct relation *relation);
-void relation_make_thread_times(struct relation *relation);
-void relation_make_moments(struct relation *relation);
-void relation_make_spans(struct relation *relation);
-void relation_make_files(struct relation *relation);
-void relation_make_processes(struct relation *relation);
+struct relation_columns {
+	const struct relation_column *list;
+	size_t count;
+};
+#define RELATION_COLUMNS(list)                                                                     \
+	{                                                                                          \
+		list, sizeof(list) / sizeof((list)[0])                                             \
+	}
+
+void relation_add_columns(struct relation *relation, const struct relation_columns *columns);
+
+/* Those of tables of events, in addition to the columns of their row kind; */
+extern const struct relation_columns relation_calls, relation_faults;
+extern const struct relation_columns relation_process, relation_process_span;
+/* and those of other tables. */
+extern const struct relation_columns relation_spans, relation_files, relation_processes;
 
 /* The "class" of operations, including IO_NONE (NULL). */
 const char *relation_class(unsigned int class);
+
+/* The process of an event or a span. */
+#define RELATION_PROCESS                                                                           \
+	{                                                                                          \
+		"process", RELATION_UINT, UNIT_NONE, "process; unlike pids, never reused",         \
+			.refers = "processes", .get = relation_get_process                         \
+	}
+relation_getter relation_get_process;
 
 /* For getters. */
 void relation_text(struct cell *cell, struct trace_string text);

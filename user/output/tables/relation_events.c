@@ -4,13 +4,6 @@
 
 #include "output/tables/relation.h"
 
-static void get_process(struct relation_row *row, const struct relation_column *column,
-			struct cell *cell)
-{
-	if (row->process != PROCESS_UNKNOWN)
-		cell_uint(cell, row->process);
-}
-
 static void get_span(struct relation_row *row, const struct relation_column *column,
 		     struct cell *cell)
 {
@@ -84,111 +77,49 @@ static void get_major(struct relation_row *row, const struct relation_column *co
 	cell_bool(cell, row->resolved->values[FAULT_FLAGS] & TRACE_FAULT_MAJOR);
 }
 
-#define PROCESS_COLUMN                                                                             \
-	{                                                                                          \
-		"process", RELATION_UINT, UNIT_NONE, "process; unlike pids, never reused",         \
-			"processes", get_process, 0, 0                                             \
-	}
 #define SPAN_COLUMN                                                                                \
 	{                                                                                          \
-		"span", RELATION_UINT, UNIT_NONE, "innermost enclosing span", "spans", get_span,   \
-			0, JOB_SPAN                                                                \
+		"span", RELATION_UINT, UNIT_NONE, "innermost enclosing span",                      \
+			.refers = "spans", .get = get_span, .needs = JOB_SPAN                      \
 	}
-#define TIMED_COLUMN                                                                               \
+#define CLASS_COLUMNS                                                                              \
+	{ "class", RELATION_TEXT, UNIT_NONE,                                                       \
+	  "class: read, write, metadata, sync, mmap_read or mmap_write", .get = get_class },       \
 	{                                                                                          \
 		"timed_ns", RELATION_UINT, UNIT_NS,                                                \
-			"duration, if it counts as time of its class; else null", NULL, get_timed, \
-			0, 0                                                                       \
+			"duration, if it counts as time of its class; else null", .get = get_timed \
 	}
-#define CLASS_COLUMN                                                                               \
-	{                                                                                          \
-		"class", RELATION_TEXT, UNIT_NONE,                                                 \
-			"class: read, write, metadata, sync, mmap_read or mmap_write", NULL,       \
-			get_class, 0, 0                                                            \
-	}
-
-void relation_make_calls(struct relation *relation)
-{
-	static const struct relation_column more[] = {
-		PROCESS_COLUMN,
-		CLASS_COLUMN,
-		TIMED_COLUMN,
-		{ "layer", RELATION_TEXT, UNIT_NONE, "syscall, async or vfs; determines the flags",
-		  NULL, get_layer, 0, 0 },
-		{ "method", RELATION_TEXT, UNIT_NONE, "access method, as in the report", NULL,
-		  get_method, 0, 0 },
-		{ "read_bytes", RELATION_UINT, UNIT_BYTES,
-		  "read from a file; null if it does not read", NULL, get_read, 0, 0 },
-		{ "written_bytes", RELATION_UINT, UNIT_BYTES,
-		  "written to a file; null if it does not write", NULL, get_written, 0, 0 },
-		{ "error", RELATION_TEXT, UNIT_NONE, "name of its error, if it failed", NULL,
-		  get_error, 0, 0 },
-		SPAN_COLUMN,
-	};
-
-	relation_add_schema(relation, TRACE_ASYNC);
-	RELATION_ADD(relation, more);
-}
-
-void relation_make_faults(struct relation *relation)
-{
-	static const struct relation_column more[] = {
-		PROCESS_COLUMN,
-		CLASS_COLUMN,
-		TIMED_COLUMN,
-		{ "major", RELATION_BOOL, UNIT_NONE, "waited for storage, as counted by the kernel",
-		  NULL, get_major, 0, 0 },
-		SPAN_COLUMN,
-	};
-
-	relation_add_schema(relation, TRACE_FAULT);
-	RELATION_ADD(relation, more);
-}
 
 _Static_assert((int)VFS_RESULT == (int)SYSCALL_RESULT && (int)VFS_FLAGS == (int)SYSCALL_FLAGS,
 	       "VFS rows share their first columns with calls");
 
-static const struct relation_column process_alone[] = { PROCESS_COLUMN };
-static const struct relation_column process_and_span[] = { PROCESS_COLUMN, SPAN_COLUMN };
+static const struct relation_column calls[] = {
+	RELATION_PROCESS,
+	CLASS_COLUMNS,
+	{ "layer", RELATION_TEXT, UNIT_NONE, "syscall, async or vfs; determines the flags",
+	  .get = get_layer },
+	{ "method", RELATION_TEXT, UNIT_NONE, "access method, as in the report",
+	  .get = get_method },
+	{ "read_bytes", RELATION_UINT, UNIT_BYTES, "read from a file; null if it does not read",
+	  .get = get_read },
+	{ "written_bytes", RELATION_UINT, UNIT_BYTES,
+	  "written to a file; null if it does not write", .get = get_written },
+	{ "error", RELATION_TEXT, UNIT_NONE, "name of its error, if it failed", .get = get_error },
+	SPAN_COLUMN,
+};
+const struct relation_columns relation_calls = RELATION_COLUMNS(calls);
 
-void relation_make_requests(struct relation *relation)
-{
-	relation_add_schema(relation, TRACE_REQUEST);
-	RELATION_ADD(relation, process_alone);
-}
+static const struct relation_column faults[] = {
+	RELATION_PROCESS,
+	CLASS_COLUMNS,
+	{ "major", RELATION_BOOL, UNIT_NONE, "waited for storage, as counted by the kernel",
+	  .get = get_major },
+	SPAN_COLUMN,
+};
+const struct relation_columns relation_faults = RELATION_COLUMNS(faults);
 
-void relation_make_bios(struct relation *relation)
-{
-	relation_add_schema(relation, TRACE_BIO);
-	RELATION_ADD(relation, process_alone);
-}
+static const struct relation_column process[] = { RELATION_PROCESS };
+const struct relation_columns relation_process = RELATION_COLUMNS(process);
 
-void relation_make_pagecache(struct relation *relation)
-{
-	relation_add_schema(relation, TRACE_PAGECACHE);
-	RELATION_ADD(relation, process_and_span);
-}
-
-void relation_make_throttles(struct relation *relation)
-{
-	relation_add_schema(relation, TRACE_THROTTLE);
-	RELATION_ADD(relation, process_and_span);
-}
-
-void relation_make_waits(struct relation *relation)
-{
-	relation_add_schema(relation, TRACE_WAIT);
-	RELATION_ADD(relation, process_and_span);
-}
-
-void relation_make_thread_times(struct relation *relation)
-{
-	relation_add_schema(relation, TRACE_THREAD_TIME);
-	RELATION_ADD(relation, process_alone);
-}
-
-void relation_make_moments(struct relation *relation)
-{
-	relation_add_schema(relation, TRACE_INSTANT);
-	RELATION_ADD(relation, process_and_span);
-}
+static const struct relation_column process_span[] = { RELATION_PROCESS, SPAN_COLUMN };
+const struct relation_columns relation_process_span = RELATION_COLUMNS(process_span);

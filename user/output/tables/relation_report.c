@@ -95,15 +95,15 @@ int relation_report_rows(const struct relation *relation, const struct relation_
 
 void relation_make_meta(struct relation *relation, const struct table *table)
 {
-	static const struct relation_column columns[] = {
-		{ "key", RELATION_TEXT, UNIT_NONE, "column of the report's table \"trace\"", NULL,
-		  NULL, 0, 0 },
-		{ "value", RELATION_TEXT, UNIT_NONE, "value; lists and tables as JSON", NULL, NULL,
-		  0, 0 },
+	static const struct relation_column list[] = {
+		{ "key", RELATION_TEXT, UNIT_NONE,
+		  .meaning = "column of the report's table \"trace\"" },
+		{ "value", RELATION_TEXT, UNIT_NONE, .meaning = "value; lists and tables as JSON" },
 	};
+	static const struct relation_columns columns = RELATION_COLUMNS(list);
 
 	relation->table = table;
-	RELATION_ADD(relation, columns);
+	relation_add_columns(relation, &columns);
 }
 
 static int meta_row(const struct relation_writer *writer, void *to, unsigned int number,

@@ -36,13 +36,6 @@ static void get_span_parent(struct relation_row *row, const struct relation_colu
 		cell_uint(cell, span_of(row)->parent_serial);
 }
 
-static void get_span_process(struct relation_row *row, const struct relation_column *column,
-			     struct cell *cell)
-{
-	if (row->process != PROCESS_UNKNOWN)
-		cell_uint(cell, row->process);
-}
-
 static void get_span_pid(struct relation_row *row, const struct relation_column *column,
 			 struct cell *cell)
 {
@@ -112,40 +105,29 @@ static void get_span_args(struct relation_row *row, const struct relation_column
 	relation_text(cell, args_json(row->made, span_string(row, row->of->args)));
 }
 
-void relation_make_spans(struct relation *relation)
-{
-	static const struct relation_column columns[] = {
-		{ "id", RELATION_UINT, UNIT_NONE, "span id, in order of start", NULL, get_span_id,
-		  0, 0 },
-		{ "time_ns", RELATION_UINT, UNIT_NS, "start time, since the start of the run", NULL,
-		  get_span_time, 0, 0 },
-		{ "dur_ns", RELATION_UINT, UNIT_NS, "duration", NULL, get_span_dur, 0, 0 },
-		{ "pid", RELATION_UINT, UNIT_NONE, "process", NULL, get_span_pid, 0, 0 },
-		{ "tid", RELATION_UINT, UNIT_NONE, "thread that began it", NULL, get_span_tid, 0,
-		  0 },
-		{ "process", RELATION_UINT, UNIT_NONE, "process; unlike pids, never reused",
-		  "processes", get_span_process, 0, 0 },
-		{ "name", RELATION_TEXT, UNIT_NONE, "name", NULL, get_span_name, 0, 0 },
-		{ "category", RELATION_TEXT, UNIT_NONE, "category", NULL, get_span_category, 0, 0 },
-		{ "parent", RELATION_UINT, UNIT_NONE, "span that it began in", "spans",
-		  get_span_parent, 0, 0 },
-		{ "epoch", RELATION_INT, UNIT_NONE,
-		  "from an argument of the span or an enclosing one; else spans of that name, "
-		  "counted from 0 per rank",
-		  NULL, get_epoch, 0, 0 },
-		{ "step", RELATION_INT, UNIT_NONE, "step number, found in the same way", NULL,
-		  get_step, 0, 0 },
-		{ "unfinished", RELATION_BOOL, UNIT_NONE,
-		  "never ended: the program or the recording ended first", NULL,
-		  get_span_unfinished, 0, 0 },
-		{ "flags", RELATION_UINT, UNIT_NONE, "TRACE_SPAN_* of flags.h", NULL,
-		  get_span_flags, 0, 0 },
-		{ "args", RELATION_JSON, UNIT_NONE, "arguments, as an object", NULL, get_span_args,
-		  0, 0 },
-	};
-
-	RELATION_ADD(relation, columns);
-}
+static const struct relation_column spans[] = {
+	{ "id", RELATION_UINT, UNIT_NONE, "span id, in order of start", .get = get_span_id },
+	{ "time_ns", RELATION_UINT, UNIT_NS, "start time, since the start of the run",
+	  .get = get_span_time },
+	{ "dur_ns", RELATION_UINT, UNIT_NS, "duration", .get = get_span_dur },
+	{ "pid", RELATION_UINT, UNIT_NONE, "process", .get = get_span_pid },
+	{ "tid", RELATION_UINT, UNIT_NONE, "thread that began it", .get = get_span_tid },
+	RELATION_PROCESS,
+	{ "name", RELATION_TEXT, UNIT_NONE, "name", .get = get_span_name },
+	{ "category", RELATION_TEXT, UNIT_NONE, "category", .get = get_span_category },
+	{ "parent", RELATION_UINT, UNIT_NONE, "span that it began in", .refers = "spans",
+	  .get = get_span_parent },
+	{ "epoch", RELATION_INT, UNIT_NONE,
+	  "from an argument of the span or an enclosing one; else spans of that name, "
+	  "counted from 0 per rank",
+	  .get = get_epoch },
+	{ "step", RELATION_INT, UNIT_NONE, "step number, found in the same way", .get = get_step },
+	{ "unfinished", RELATION_BOOL, UNIT_NONE,
+	  "never ended: the program or the recording ended first", .get = get_span_unfinished },
+	{ "flags", RELATION_UINT, UNIT_NONE, "TRACE_SPAN_* of flags.h", .get = get_span_flags },
+	{ "args", RELATION_JSON, UNIT_NONE, "arguments, as an object", .get = get_span_args },
+};
+const struct relation_columns relation_spans = RELATION_COLUMNS(spans);
 
 /* --- files --- */
 
@@ -208,36 +190,27 @@ static void get_deleted(struct relation_row *row, const struct relation_column *
 		cell_bool(cell, file_of(row)->flags & TRACE_FILE_DELETED);
 }
 
-void relation_make_files(struct relation *relation)
-{
-	static const struct relation_column columns[] = {
-		{ "id", RELATION_UINT, UNIT_NONE,
-		  "id in other tables; 0 stands for all files that no row describes", NULL,
-		  get_number, 0, 0 },
-		{ "path", RELATION_TEXT, UNIT_NONE, "last known path", NULL, get_file_path, 0, 0 },
-		{ "host", RELATION_TEXT, UNIT_NONE, "host where it was seen", NULL, get_file_host,
-		  0, 0 },
-		{ "dev", RELATION_TEXT, UNIT_NONE, "device, major:minor", NULL, get_file_dev, 0,
-		  0 },
-		{ "ino", RELATION_UINT, UNIT_NONE, "inode", NULL, get_file_number, FILE_AT_INO, 0 },
-		{ "generation", RELATION_UINT, UNIT_NONE,
-		  "distinguishes files that had the same inode", NULL, get_file_number,
-		  FILE_AT_GENERATION, 0 },
-		{ "size_bytes", RELATION_UINT, UNIT_BYTES, "last known size", NULL, get_file_number,
-		  FILE_AT_SIZE, 0 },
-		{ "mode", RELATION_UINT, UNIT_NONE, "type and permission bits of st_mode", NULL,
-		  get_file_number, FILE_AT_MODE, 0 },
-		{ "deleted", RELATION_BOOL, UNIT_NONE, "had no name left", NULL, get_deleted, 0,
-		  0 },
-		{ "filesystem", RELATION_TEXT, UNIT_NONE, "filesystem type, if known", NULL,
-		  get_filesystem, 0, 0 },
-		{ "readahead_bytes", RELATION_UINT, UNIT_BYTES,
-		  "maximum readahead of an open file, if known", NULL, get_file_number,
-		  FILE_AT_READAHEAD, 0 },
-	};
-
-	RELATION_ADD(relation, columns);
-}
+static const struct relation_column files[] = {
+	{ "id", RELATION_UINT, UNIT_NONE,
+	  "id in other tables; 0 stands for all files that no row describes", .get = get_number },
+	{ "path", RELATION_TEXT, UNIT_NONE, "last known path", .get = get_file_path },
+	{ "host", RELATION_TEXT, UNIT_NONE, "host where it was seen", .get = get_file_host },
+	{ "dev", RELATION_TEXT, UNIT_NONE, "device, major:minor", .get = get_file_dev },
+	{ "ino", RELATION_UINT, UNIT_NONE, "inode", .get = get_file_number, .number = FILE_AT_INO },
+	{ "generation", RELATION_UINT, UNIT_NONE, "distinguishes files that had the same inode",
+	  .get = get_file_number, .number = FILE_AT_GENERATION },
+	{ "size_bytes", RELATION_UINT, UNIT_BYTES, "last known size", .get = get_file_number,
+	  .number = FILE_AT_SIZE },
+	{ "mode", RELATION_UINT, UNIT_NONE, "type and permission bits of st_mode",
+	  .get = get_file_number, .number = FILE_AT_MODE },
+	{ "deleted", RELATION_BOOL, UNIT_NONE, "had no name left", .get = get_deleted },
+	{ "filesystem", RELATION_TEXT, UNIT_NONE, "filesystem type, if known",
+	  .get = get_filesystem },
+	{ "readahead_bytes", RELATION_UINT, UNIT_BYTES,
+	  "maximum readahead of an open file, if known", .get = get_file_number,
+	  .number = FILE_AT_READAHEAD },
+};
+const struct relation_columns relation_files = RELATION_COLUMNS(files);
 
 /* --- processes --- */
 
@@ -341,31 +314,24 @@ static void get_command(struct relation_row *row, const struct relation_column *
 	relation_text(cell, (struct trace_string) { row->made->buffer, row->made->used });
 }
 
-void relation_make_processes(struct relation *relation)
-{
-	static const struct relation_column columns[] = {
-		{ "id", RELATION_UINT, UNIT_NONE, "id in other tables; 0 stands for invalid pids",
-		  NULL, get_number, 0, 0 },
-		{ "pid", RELATION_UINT, UNIT_NONE, "process id", NULL, get_pid, 0, 0 },
-		{ "ppid", RELATION_UINT, UNIT_NONE, "process id of the parent", NULL, get_ppid, 0,
-		  0 },
-		{ "parent", RELATION_UINT, UNIT_NONE, "parent, if traced", "processes", get_parent,
-		  0, 0 },
-		{ "rank", RELATION_INT, UNIT_NONE, "own rank, or that of the nearest ancestor",
-		  NULL, get_rank, 0, 0 },
-		{ "host", RELATION_TEXT, UNIT_NONE, "host", NULL, get_host, 0, 0 },
-		{ "comm", RELATION_TEXT, UNIT_NONE, "program name", NULL, get_comm, 0, 0 },
-		{ "command", RELATION_JSON, UNIT_NONE, "command line, as a list", NULL, get_command,
-		  0, 0 },
-		{ "start_ns", RELATION_UINT, UNIT_NS, "start time, since the start of the run",
-		  NULL, get_start, 0, 0 },
-		{ "end_ns", RELATION_UINT, UNIT_NS, "end time, since the start of the run", NULL,
-		  get_end, 0, 0 },
-		{ "exit_code", RELATION_INT, UNIT_NONE, "exit status, unless a signal ended it",
-		  NULL, get_exit_code, 0, 0 },
-		{ "signal", RELATION_INT, UNIT_NONE, "signal that ended it", NULL, get_signal, 0,
-		  0 },
-	};
-
-	RELATION_ADD(relation, columns);
-}
+static const struct relation_column processes[] = {
+	{ "id", RELATION_UINT, UNIT_NONE, "id in other tables; 0 stands for invalid pids",
+	  .get = get_number },
+	{ "pid", RELATION_UINT, UNIT_NONE, "process id", .get = get_pid },
+	{ "ppid", RELATION_UINT, UNIT_NONE, "process id of the parent", .get = get_ppid },
+	{ "parent", RELATION_UINT, UNIT_NONE, "parent, if traced", .refers = "processes",
+	  .get = get_parent },
+	{ "rank", RELATION_INT, UNIT_NONE, "own rank, or that of the nearest ancestor",
+	  .get = get_rank },
+	{ "host", RELATION_TEXT, UNIT_NONE, "host", .get = get_host },
+	{ "comm", RELATION_TEXT, UNIT_NONE, "program name", .get = get_comm },
+	{ "command", RELATION_JSON, UNIT_NONE, "command line, as a list", .get = get_command },
+	{ "start_ns", RELATION_UINT, UNIT_NS, "start time, since the start of the run",
+	  .get = get_start },
+	{ "end_ns", RELATION_UINT, UNIT_NS, "end time, since the start of the run",
+	  .get = get_end },
+	{ "exit_code", RELATION_INT, UNIT_NONE, "exit status, unless a signal ended it",
+	  .get = get_exit_code },
+	{ "signal", RELATION_INT, UNIT_NONE, "signal that ended it", .get = get_signal },
+};
+const struct relation_columns relation_processes = RELATION_COLUMNS(processes);

@@ -13,42 +13,44 @@
 
 #define REPORT_SHARE 0.15 /* of the work, for progress */
 
+#define EVENTS(kind) .schema = &trace_schemas[kind], .kinds = 1ull << kind
+
 /* In the order in which tables are listed. */
 static const struct {
 	const char *name, *meaning;
-	void (*make)(struct relation *relation);
 	uint64_t kinds;
-	const char *table; /* table of the report, or NULL */
+	const struct trace_schema *schema;	/* its columns, or NULL; and */
+	const struct relation_columns *columns; /* more of them, or NULL */
+	const char *table;			/* table of the report, or NULL */
 } registry[] = {
 	{ "calls", "system calls, io_uring and libaio operations, and VFS operations",
-	  relation_make_calls,
-	  1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC |
-		  1ull << TRACE_VFS,
-	  NULL },
-	{ "faults", "page faults on file mappings", relation_make_faults, 1ull << TRACE_FAULT,
-	  NULL },
-	{ "requests", "requests to block devices", relation_make_requests, 1ull << TRACE_REQUEST,
-	  NULL },
-	{ "bios", "parts of requests, each for one file", relation_make_bios, 1ull << TRACE_BIO,
-	  NULL },
-	{ "pagecache", "unattributed page-cache fill", relation_make_pagecache,
-	  1ull << TRACE_PAGECACHE, NULL },
-	{ "throttles", "pauses imposed on writers", relation_make_throttles, 1ull << TRACE_THROTTLE,
-	  NULL },
+	  .kinds = 1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC |
+		   1ull << TRACE_VFS,
+	  .schema = &trace_schemas[TRACE_ASYNC], .columns = &relation_calls },
+	{ "faults", "page faults on file mappings", EVENTS(TRACE_FAULT),
+	  .columns = &relation_faults },
+	{ "requests", "requests to block devices", EVENTS(TRACE_REQUEST),
+	  .columns = &relation_process },
+	{ "bios", "parts of requests, each for one file", EVENTS(TRACE_BIO),
+	  .columns = &relation_process },
+	{ "pagecache", "unattributed page-cache fill", EVENTS(TRACE_PAGECACHE),
+	  .columns = &relation_process_span },
+	{ "throttles", "pauses imposed on writers", EVENTS(TRACE_THROTTLE),
+	  .columns = &relation_process_span },
 	{ "waits", "waits of threads for 1 ms or longer, other than for storage",
-	  relation_make_waits, 1ull << TRACE_WAIT, NULL },
-	{ "thread_times", "times of threads in each state, by interval", relation_make_thread_times,
-	  1ull << TRACE_THREAD_TIME, NULL },
-	{ "moments", "instants marked by the application", relation_make_moments,
-	  1ull << TRACE_INSTANT, NULL },
-	{ "spans", "spans of the application, in order of their ends", relation_make_spans,
-	  CURSOR_SPAN_KINDS, NULL },
-	{ "files", "files", relation_make_files, 0, NULL },
-	{ "processes", "processes", relation_make_processes, 0, NULL },
-	{ "operations", "exact totals by operation, lost events included", NULL, 0, "operations" },
-	{ "ranks", "compute and I/O by rank", NULL, 0, "ranks" },
-	{ "findings", "findings of the report", NULL, 0, "findings" },
-	{ "meta", "metadata of the run, of the recording and of losses", NULL, 0, "trace" },
+	  EVENTS(TRACE_WAIT), .columns = &relation_process_span },
+	{ "thread_times", "times of threads in each state, by interval", EVENTS(TRACE_THREAD_TIME),
+	  .columns = &relation_process },
+	{ "moments", "instants marked by the application", EVENTS(TRACE_INSTANT),
+	  .columns = &relation_process_span },
+	{ "spans", "spans of the application, in order of their ends", .kinds = CURSOR_SPAN_KINDS,
+	  .columns = &relation_spans },
+	{ "files", "files", .columns = &relation_files },
+	{ "processes", "processes", .columns = &relation_processes },
+	{ "operations", "exact totals by operation, lost events included", .table = "operations" },
+	{ "ranks", "compute and I/O by rank", .table = "ranks" },
+	{ "findings", "findings of the report", .table = "findings" },
+	{ "meta", "metadata of the run, of the recording and of losses", .table = "trace" },
 };
 #define COUNT (sizeof(registry) / sizeof(registry[0]))
 _Static_assert(COUNT <= RELATIONS_MAX, "writers have room for RELATIONS_MAX tables");
@@ -390,8 +392,10 @@ static int begin_all(struct relations *all)
 		relation->name = registry[i].name;
 		relation->meaning = registry[i].meaning;
 		relation->kinds = registry[i].kinds;
-		if (registry[i].make)
-			registry[i].make(relation);
+		if (registry[i].schema)
+			relation_add_schema(relation, registry[i].schema);
+		if (registry[i].columns)
+			relation_add_columns(relation, registry[i].columns);
 		else if (!all->wanted[i])
 			continue;
 		else if (!strcmp(registry[i].table, "trace"))

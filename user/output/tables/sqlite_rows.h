@@ -21,7 +21,7 @@ int sqlite_failed(sqlite3 *database, struct trace_error *error);
 int sqlite_rows_open(struct sqlite_rows **rows, sqlite3 *database);
 void sqlite_rows_close(struct sqlite_rows *rows); /* accepts NULL */
 
-/* Must be called for each table that has rows, with its number, less than RELATIONS_MOST. The
+/* Must be called for each table that has rows, with its number, less than RELATIONS_MAX. The
  * relation may be freed afterwards. */
 int sqlite_rows_begin(struct sqlite_rows *rows, unsigned int number,
 		      const struct relation *relation);
