@@ -9,14 +9,11 @@
 
 /* Only requests that a thread waits for. */
 static const struct table_column waited_columns[] = {
-	{ "requests", NULL, UNIT_COUNT, KIND_SUM,
-	  "requests that a thread waits for: all reads, and synchronous writes",
-	  TABLE_UINT(struct device_waits, requests), 0 },
-	{ "bytes", NULL, UNIT_BYTES, KIND_SUM,
-	  "bytes of the run in requests that a thread waits for",
-	  TABLE_UINT(struct device_waits, bytes), 0 },
-	{ "parts", NULL, UNIT_COUNT, KIND_SUM, "bios of requests that a thread waits for",
-	  TABLE_UINT(struct device_waits, parts), 0 },
+	COLUMN(device_waits, requests, NULL, COUNT, SUM,
+	       "requests that a thread waits for: all reads, and synchronous writes"),
+	COLUMN(device_waits, bytes, NULL, BYTES, SUM,
+	       "bytes of the run in requests that a thread waits for"),
+	COLUMN(device_waits, parts, NULL, COUNT, SUM, "bios of requests that a thread waits for"),
 	{ "queue_ns", NULL, UNIT_NS, KIND_SUM,
 	  "time from queueing until the driver received these bios, summed over bios",
 	  TABLE_UINT(struct device_waits, part_queue_ns), 0 },

@@ -159,29 +159,21 @@ static void get_dev(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column columns[] = {
-	{ "name", "device", UNIT_NONE, KIND_KEY, "name of the device, as in /sys/block",
-	  TABLE_TEXT(struct device_users_row, name), 0 },
+	COLUMN(device_users_row, name, "device", NONE, KEY, "name of the device, as in /sys/block"),
 	{ "dev", NULL, UNIT_NONE, KIND_KEY, "major:minor of the whole device", .get = get_dev },
-	{ "host", NULL, UNIT_NONE, KIND_KEY, "host of the device",
-	  TABLE_LITERAL(struct device_users_row, host), 0 },
-	{ "pid", "pid", UNIT_NONE, KIND_KEY,
-	  "process ID of a program started by the run's command, or of the command itself; null: "
-	  "the kernel",
-	  TABLE_UINT(struct device_users_row, pid), 0 },
-	{ "comm", "program", UNIT_NONE, KIND_KEY, "name of the program",
-	  TABLE_TEXT(struct device_users_row, comm), 0 },
-	{ "requests", "requests", UNIT_COUNT, KIND_SUM,
-	  "requests whose first bio the program or one of its descendants queued",
-	  TABLE_UINT(struct device_users_row, requests), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes of the run in these requests",
-	  TABLE_UINT(struct device_users_row, bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_COVERED,
-	  "time with at least one of these requests in flight",
-	  TABLE_UINT(struct device_users_row, time_ns), 0 },
-	{ "shared_ns", "shared", UNIT_NS, KIND_SHARED,
-	  "time during which the device had requests of two or more programs of the run in flight, "
-	  "the kernel excluded",
-	  TABLE_UINT(struct device_users_row, shared_ns), 0 },
+	COLUMN(device_users_row, host, NULL, NONE, KEY, "host of the device"),
+	COLUMN(device_users_row, pid, "pid", NONE, KEY,
+	       "process ID of a program started by the run's command, or of the command itself; "
+	       "null: the kernel"),
+	COLUMN(device_users_row, comm, "program", NONE, KEY, "name of the program"),
+	COLUMN(device_users_row, requests, "requests", COUNT, SUM,
+	       "requests whose first bio the program or one of its descendants queued"),
+	COLUMN(device_users_row, bytes, "bytes", BYTES, SUM, "bytes of the run in these requests"),
+	COLUMN(device_users_row, time_ns, "time", NS, COVERED,
+	       "time with at least one of these requests in flight"),
+	COLUMN(device_users_row, shared_ns, "shared", NS, SHARED,
+	       "time during which the device had requests of two or more programs of the run in "
+	       "flight, the kernel excluded"),
 };
 
 static void add_line(const struct device_users *users, struct table *table, size_t number,

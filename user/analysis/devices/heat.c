@@ -116,12 +116,10 @@ struct time_line {
 };
 
 static const struct table_column time_columns[HEAT_TIME_COLUMNS] = {
-	[HEAT_TIME_START] = { "start_ns", NULL, UNIT_NS, KIND_MOMENT,
-			      "start of the interval, since the start of the run",
-			      TABLE_UINT(struct time_line, start_ns), 0 },
-	[HEAT_TIME_REQUESTS] = { "requests", NULL, UNIT_COUNT, KIND_SUM,
-				 "requests of the class created in the interval",
-				 TABLE_UINT(struct time_line, requests), 0 },
+	[HEAT_TIME_START] = COLUMN(time_line, start_ns, NULL, NS, MOMENT,
+				   "start of the interval, since the start of the run"),
+	[HEAT_TIME_REQUESTS] = COLUMN(time_line, requests, NULL, COUNT, SUM,
+				      "requests of the class created in the interval"),
 };
 
 struct heat_row {
@@ -155,30 +153,23 @@ static void get_over_time(struct table *table, struct cell *cell, const void *ro
 }
 
 static const struct table_column columns[HEAT_COLUMNS] = {
-	[HEAT_NAME] = { "name", "device", UNIT_NONE, KIND_FACT,
-			"name of the device, as in /sys/block", TABLE_TEXT(struct heat_row, name),
-			0 },
+	[HEAT_NAME] = COLUMN(heat_row, name, "device", NONE, FACT,
+			     "name of the device, as in /sys/block"),
 	[HEAT_DEV] = { "dev", "number", UNIT_NONE, KIND_FACT, "major:minor of the whole device",
 		       .get = get_dev },
-	[HEAT_OP] = { "op", "op", UNIT_NONE, KIND_FACT, "read, write, discard or flush",
-		      TABLE_LITERAL(struct heat_row, op), 0 },
-	[HEAT_MEASURE] = { "measure", "measure", UNIT_NONE, KIND_FACT,
-			   "measured quantity and its unit: latency_ns (queue and service) or "
-			   "size_bytes",
-			   TABLE_LITERAL(struct heat_row, measure), 0 },
-	[HEAT_ABOVE] = { "above", "above", UNIT_NONE, KIND_FACT,
-			 "exclusive lower bound of the class, in the unit of measure",
-			 TABLE_UINT(struct heat_row, above), 0 },
-	[HEAT_UPTO] = { "upto", "up to", UNIT_NONE, KIND_FACT,
-			"inclusive upper bound of the class, in the unit of measure; null: no "
-			"bound",
-			TABLE_UINT(struct heat_row, upto), 0 },
-	[HEAT_REQUESTS] = { "requests", "requests", UNIT_COUNT, KIND_SUM,
-			    "requests of the run in the class",
-			    TABLE_UINT(struct heat_row, requests), 0 },
-	[HEAT_STRETCH] = { "stretch_ns", NULL, UNIT_NS, KIND_DURATION,
-			   "length of an interval of over_time",
-			   TABLE_UINT(struct heat_row, stretch_ns), 0 },
+	[HEAT_OP] = COLUMN(heat_row, op, "op", NONE, FACT, "read, write, discard or flush"),
+	[HEAT_MEASURE] = COLUMN(
+		heat_row, measure, "measure", NONE, FACT,
+		"measured quantity and its unit: latency_ns (queue and service) or size_bytes"),
+	[HEAT_ABOVE] = COLUMN(heat_row, above, "above", NONE, FACT,
+			      "exclusive lower bound of the class, in the unit of measure"),
+	[HEAT_UPTO] = COLUMN(
+		heat_row, upto, "up to", NONE, FACT,
+		"inclusive upper bound of the class, in the unit of measure; null: no bound"),
+	[HEAT_REQUESTS] = COLUMN(heat_row, requests, "requests", COUNT, SUM,
+				 "requests of the run in the class"),
+	[HEAT_STRETCH] = COLUMN(heat_row, stretch_ns, NULL, NS, DURATION,
+				"length of an interval of over_time"),
 	[HEAT_OVER_TIME] = { "over_time", "over time", UNIT_NONE, KIND_FACT,
 			     "requests of the class over the run, as a list of start_ns and "
 			     "requests for each interval of stretch_ns; intervals without any are "

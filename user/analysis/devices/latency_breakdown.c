@@ -20,10 +20,9 @@ static const struct table_column where[] = {
 	  "part of the operations' time with some of their own requests queued and none at a "
 	  "device, summed over threads",
 	  TABLE_UINT(struct chain_line, time.queue_ns), 0 },
-	{ "other_ns", "other", UNIT_NS, KIND_SUM,
-	  "part of the operations' time with none of their own requests in flight (locks, I/O of "
-	  "other tasks, flushes, CPU), summed over threads",
-	  TABLE_UINT(struct chain_line, other_ns), 0 },
+	COLUMN(chain_line, other_ns, "other", NS, SUM,
+	       "part of the operations' time with none of their own requests in flight (locks, I/O "
+	       "of other tasks, flushes, CPU), summed over threads"),
 };
 
 void chain_add_columns(struct table *table)
@@ -81,10 +80,8 @@ static const struct table_column last_columns[] = {
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.bios), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by these bios",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.bytes), 0 },
-	{ "host", NULL, UNIT_NONE, KIND_KEY, "host of the file",
-	  TABLE_LITERAL(struct latency_breakdown_row, host), 0 },
-	{ "path", "file", UNIT_PATH, KIND_KEY, "path of the file; null: unknown",
-	  TABLE_TEXT(struct latency_breakdown_row, path), 0 },
+	COLUMN(latency_breakdown_row, host, NULL, NONE, KEY, "host of the file"),
+	COLUMN(latency_breakdown_row, path, "file", PATH, KEY, "path of the file; null: unknown"),
 };
 
 static const char *host_of(const struct job *job, uint32_t file)

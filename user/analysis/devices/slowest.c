@@ -20,7 +20,8 @@ struct slowest_row {
 struct bio_line {
 	const char *op;
 	char dev[UNITS_TEXT];
-	uint64_t request, start_ns, bytes, queue_ns, service_ns;
+	uint64_t request, bytes, queue_ns, service_ns;
+	int64_t start_ns; /* negative if the bio was queued before the operation began */
 };
 
 static void get_bio_dev(struct table *table, struct cell *cell, const void *row,
@@ -30,21 +31,16 @@ static void get_bio_dev(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column bio_columns[] = {
-	{ "op", "op", UNIT_NONE, KIND_FACT, "kind of block I/O", TABLE_LITERAL(struct bio_line, op),
-	  0 },
+	COLUMN(bio_line, op, "op", NONE, FACT, "kind of block I/O"),
 	{ "dev", "number", UNIT_NONE, KIND_FACT, "major:minor of the device", .get = get_bio_dev },
-	{ "request", "request", UNIT_NONE, KIND_FACT, "number of the request that contains the bio",
-	  TABLE_UINT(struct bio_line, request), 0 },
-	{ "start_ns", "queued", UNIT_NS, KIND_MOMENT,
-	  "when the bio was queued, since the start of the operation",
-	  TABLE_INT(struct bio_line, start_ns), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_FACT, "bytes moved by the bio",
-	  TABLE_UINT(struct bio_line, bytes), 0 },
-	{ "queue_ns", "queue", UNIT_NS, KIND_FACT, "time until the driver received the bio",
-	  TABLE_UINT(struct bio_line, queue_ns), 0 },
-	{ "service_ns", "service", UNIT_NS, KIND_FACT,
-	  "time from the driver's receipt to completion", TABLE_UINT(struct bio_line, service_ns),
-	  0 },
+	COLUMN(bio_line, request, "request", NONE, FACT,
+	       "number of the request that contains the bio"),
+	COLUMN(bio_line, start_ns, "queued", NS, MOMENT,
+	       "when the bio was queued, since the start of the operation"),
+	COLUMN(bio_line, bytes, "bytes", BYTES, FACT, "bytes moved by the bio"),
+	COLUMN(bio_line, queue_ns, "queue", NS, FACT, "time until the driver received the bio"),
+	COLUMN(bio_line, service_ns, "service", NS, FACT,
+	       "time from the driver's receipt to completion"),
 };
 
 static void get_requests(struct table *table, struct cell *cell, const void *row,
@@ -75,16 +71,14 @@ static void get_requests(struct table *table, struct cell *cell, const void *row
 static const struct table_column first_columns[] = {
 	{ "op", "operation", UNIT_NONE, KIND_FACT, "kernel name of the call, or kind of fault",
 	  TABLE_LITERAL(struct slowest_row, name), 0 },
-	{ "start_ns", "at", UNIT_NS, KIND_MOMENT,
-	  "start of the operation, since the start of the run",
-	  TABLE_UINT(struct slowest_row, start_ns), 0 },
-	{ "pid", "pid", UNIT_NONE, KIND_FACT, "process ID", TABLE_UINT(struct slowest_row, pid),
-	  0 },
-	{ "tid", NULL, UNIT_NONE, KIND_FACT, "thread ID", TABLE_UINT(struct slowest_row, tid), 0 },
-	{ "offset", NULL, UNIT_NONE, KIND_FACT, "offset of the operation in the file, in bytes",
-	  TABLE_UINT(struct slowest_row, offset), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by the operation; null for faults",
-	  TABLE_UINT(struct slowest_row, bytes), 0 },
+	COLUMN(slowest_row, start_ns, "at", NS, MOMENT,
+	       "start of the operation, since the start of the run"),
+	COLUMN(slowest_row, pid, "pid", NONE, FACT, "process ID"),
+	COLUMN(slowest_row, tid, NULL, NONE, FACT, "thread ID"),
+	COLUMN(slowest_row, offset, NULL, NONE, FACT,
+	       "offset of the operation in the file, in bytes"),
+	COLUMN(slowest_row, bytes, "bytes", BYTES, SUM,
+	       "bytes moved by the operation; null for faults"),
 	{ "time_ns", "time", UNIT_NS, KIND_DURATION, "duration of the operation",
 	  TABLE_UINT(struct slowest_row, chain.time.time_ns), 0 },
 };
@@ -97,10 +91,9 @@ static const struct table_column last_columns[] = {
 	  "first 16 bios of the operation: op, dev, request, start_ns (since its start), bytes, "
 	  "queue_ns, service_ns",
 	  .get = get_requests },
-	{ "path", "file", UNIT_PATH, KIND_FACT,
-	  "path of the file, or path argument of a call without a file (one that creates, removes "
-	  "or does not find it)",
-	  TABLE_TEXT(struct slowest_row, path), 0 },
+	COLUMN(slowest_row, path, "file", PATH, FACT,
+	       "path of the file, or path argument of a call without a file (one that creates, "
+	       "removes or does not find it)"),
 };
 
 /* The text is valid until `joined` is reused. */
@@ -175,10 +168,8 @@ struct span_line {
 };
 
 static const struct table_column first_span_columns[] = {
-	{ "name", "span", UNIT_NONE, KIND_KEY, "name of the span",
-	  TABLE_TEXT(struct span_line, name), 0 },
-	{ "category", "category", UNIT_NONE, KIND_KEY, "category of the span",
-	  TABLE_TEXT(struct span_line, category), 0 },
+	COLUMN(span_line, name, "span", NONE, KEY, "name of the span"),
+	COLUMN(span_line, category, "category", NONE, KEY, "category of the span"),
 	{ "count", "operations", UNIT_COUNT, KIND_SUM,
 	  "calls and faults in the span that had requests of their own in flight",
 	  TABLE_UINT(struct span_line, chain.time.count), 0 },

@@ -98,22 +98,21 @@ static const struct table_column sum_columns[] = {
 	  TABLE_UINT(struct writers_row, sums.dirtied_bytes), JOB_DIRTIED },
 	{ "pause_ns", NULL, UNIT_NS, KIND_SUM, "time the writer was throttled, summed over threads",
 	  TABLE_UINT(struct writers_row, sums.pause_ns), JOB_THROTTLED },
-	{ "device_bytes", NULL, UNIT_BYTES, KIND_SUM,
-	  "bytes of the file written to the device, by the writer's share of the dirtied bytes",
-	  TABLE_UINT(struct writers_row, device_bytes), JOB_BLOCK },
+	COLUMN(writers_row, device_bytes, NULL, BYTES, SUM,
+	       "bytes of the file written to the device, by the writer's share of the dirtied "
+	       "bytes",
+	       JOB_BLOCK),
 };
 
 static const struct table_column process_columns[] = {
-	{ "pid", NULL, UNIT_NONE, KIND_FACT, "process ID", TABLE_UINT(struct writers_row, pid), 0 },
+	COLUMN(writers_row, pid, NULL, NONE, FACT, "process ID"),
 	{ "comm", NULL, UNIT_NONE, KIND_FACT, "name of the process",
 	  TABLE_TEXT(struct writers_row, name), 0 },
 };
 
 static const struct table_column span_columns[] = {
-	{ "name", NULL, UNIT_NONE, KIND_FACT, "name of the span",
-	  TABLE_TEXT(struct writers_row, name), 0 },
-	{ "category", NULL, UNIT_NONE, KIND_FACT, "category of the span",
-	  TABLE_TEXT(struct writers_row, category), 0 },
+	COLUMN(writers_row, name, NULL, NONE, FACT, "name of the span"),
+	COLUMN(writers_row, category, NULL, NONE, FACT, "category of the span"),
 };
 
 static uint64_t share_of(const struct writer_list *list, const struct writer *writer)

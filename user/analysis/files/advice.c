@@ -177,29 +177,24 @@ struct advice_row {
 };
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, KIND_KEY, "path of the file",
-	  TABLE_TEXT(struct advice_row, path), 0 },
-	{ "call", "call", UNIT_NONE, KIND_KEY, "fadvise64, madvise or io_uring_fadvise",
-	  TABLE_LITERAL(struct advice_row, call), 0 },
-	{ "advice", "advice", UNIT_NONE, KIND_KEY,
-	  "POSIX_FADV_* or MADV_* name in lower case, without the prefix; other: any other advice; "
-	  "null: unknown",
-	  TABLE_LITERAL(struct advice_row, advice), 0 },
-	{ "count", "count", UNIT_COUNT, KIND_SUM, "successful calls",
-	  TABLE_UINT(struct advice_row, count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM,
-	  "bytes covered by the calls; for fadvise, a length of 0 counts up to the end of the file",
-	  TABLE_UINT(struct advice_row, bytes), 0 },
-	{ "again", "refetched", UNIT_COUNT, KIND_SUM,
-	  "fadvise DONTNEED calls on the file, by any system call, after which part of the file "
-	  "was fetched again; null for other advice",
-	  TABLE_UINT(struct advice_row, again), JOB_PAGECACHE },
-	{ "again_bytes", NULL, UNIT_BYTES, KIND_SUM,
-	  "bytes covered by the DONTNEED calls after which part of the file was fetched again",
-	  TABLE_UINT(struct advice_row, again_bytes), JOB_PAGECACHE },
-	{ "thread_time_ns", "thread time", UNIT_NS, KIND_THREAD,
-	  "time of the calls, summed over threads", TABLE_UINT(struct advice_row, thread_time_ns),
-	  0 },
+	COLUMN(advice_row, path, "file", PATH, KEY, "path of the file"),
+	COLUMN(advice_row, call, "call", NONE, KEY, "fadvise64, madvise or io_uring_fadvise"),
+	COLUMN(advice_row, advice, "advice", NONE, KEY,
+	       "POSIX_FADV_* or MADV_* name in lower case, without the prefix; other: any other "
+	       "advice; null: unknown"),
+	COLUMN(advice_row, count, "count", COUNT, SUM, "successful calls"),
+	COLUMN(advice_row, bytes, "bytes", BYTES, SUM,
+	       "bytes covered by the calls; for fadvise, a length of 0 counts up to the end of the "
+	       "file"),
+	COLUMN(advice_row, again, "refetched", COUNT, SUM,
+	       "fadvise DONTNEED calls on the file, by any system call, after which part of the "
+	       "file was fetched again; null for other advice",
+	       JOB_PAGECACHE),
+	COLUMN(advice_row, again_bytes, NULL, BYTES, SUM,
+	       "bytes covered by the DONTNEED calls after which part of the file was fetched again",
+	       JOB_PAGECACHE),
+	COLUMN(advice_row, thread_time_ns, "thread time", NS, THREAD,
+	       "time of the calls, summed over threads"),
 };
 
 static int compare_lines(const void *left, const void *right)

@@ -174,24 +174,20 @@ struct failed_lookups_row {
 };
 
 static const struct table_column columns[] = {
-	{ "directory", "directory", UNIT_PATH, KIND_KEY, "directory of the path",
-	  TABLE_TEXT(struct failed_lookups_row, directory), 0 },
-	{ "count", "count", UNIT_COUNT, KIND_SUM,
-	  "calls on paths in this directory that failed because the path does not exist or cannot "
-	  "be reached",
-	  TABLE_UINT(struct failed_lookups_row, count), 0, STRETCH(COUNT) },
-	{ "enoent", "not found", UNIT_COUNT, KIND_SUM,
-	  "calls that failed because the name does not exist (ENOENT)",
-	  TABLE_UINT(struct failed_lookups_row, enoent), 0, STRETCH(MARKED) },
-	{ "other", "other errors", UNIT_COUNT, KIND_SUM,
-	  "calls that failed with ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG or ESTALE",
-	  TABLE_UINT(struct failed_lookups_row, other), 0, STRETCH_UNMARKED },
-	{ "thread_time_ns", "thread time", UNIT_NS, KIND_THREAD,
-	  "time of these calls, summed over threads",
-	  TABLE_UINT(struct failed_lookups_row, thread_time_ns), 0, STRETCH(THREAD_TIME) },
-	{ "example", "for example", UNIT_PATH, KIND_FIRST,
-	  "first path in the directory on which such a call failed",
-	  TABLE_TEXT(struct failed_lookups_row, example), 0 },
+	COLUMN(failed_lookups_row, directory, "directory", PATH, KEY, "directory of the path"),
+	COLUMN(failed_lookups_row, count, "count", COUNT, SUM,
+	       "calls on paths in this directory that failed because the path does not exist or "
+	       "cannot be reached",
+	       0, STRETCH(COUNT)),
+	COLUMN(failed_lookups_row, enoent, "not found", COUNT, SUM,
+	       "calls that failed because the name does not exist (ENOENT)", 0, STRETCH(MARKED)),
+	COLUMN(failed_lookups_row, other, "other errors", COUNT, SUM,
+	       "calls that failed with ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG or ESTALE", 0,
+	       STRETCH_UNMARKED),
+	COLUMN(failed_lookups_row, thread_time_ns, "thread time", NS, THREAD,
+	       "time of these calls, summed over threads", 0, STRETCH(THREAD_TIME)),
+	COLUMN(failed_lookups_row, example, "for example", PATH, FIRST,
+	       "first path in the directory on which such a call failed"),
 };
 
 static int compare_directories(const void *left, const void *right)

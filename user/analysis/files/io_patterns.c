@@ -428,36 +428,33 @@ struct io_patterns_row {
 };
 
 static const struct table_column columns[] = {
-	{ "io_pattern", "pattern", UNIT_NONE, KIND_KEY,
-	  "sync_write (O_SYNC), fsync, small_direct (< 64 KiB), small_write (<= 4 KiB), "
-	  "partial_write, short_read, failed, lock (>= 10 us), shared_write, module",
-	  TABLE_LITERAL(struct io_patterns_row, io_pattern), 0 },
-	{ "count", "count", UNIT_COUNT, KIND_SUM,
-	  "calls that match the pattern; failed excludes calls with a path (see failed_lookups); "
-	  "module: metadata calls on Python modules",
-	  TABLE_UINT(struct io_patterns_row, count), 0, STRETCH(COUNT) },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by these calls",
-	  TABLE_UINT(struct io_patterns_row, bytes), 0, STRETCH_MOVED },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION,
-	  "time with at least one of these calls in progress; for shared_write only their waits "
-	  "for other threads' writes to the file",
-	  TABLE_UINT(struct io_patterns_row, time_ns), 0, STRETCH(TIME) },
-	{ "thread_time_ns", "thread time", UNIT_NS, KIND_THREAD,
-	  "time of these calls, summed over threads; for shared_write only their waits for other "
-	  "threads' writes to the file",
-	  TABLE_UINT(struct io_patterns_row, thread_time_ns), 0, STRETCH(THREAD_TIME) },
-	{ "files", "files", UNIT_COUNT, KIND_DERIVED, "files that these calls accessed",
-	  TABLE_UINT(struct io_patterns_row, files), 0 },
-	{ "path", "file", UNIT_NONE, KIND_LARGEST,
-	  "file with the most time in these calls; a directory only if there is no file",
-	  TABLE_TEXT(struct io_patterns_row, path), 0 },
+	COLUMN(io_patterns_row, io_pattern, "pattern", NONE, KEY,
+	       "sync_write (O_SYNC), fsync, small_direct (< 64 KiB), small_write (<= 4 KiB), "
+	       "partial_write, short_read, failed, lock (>= 10 us), shared_write, module"),
+	COLUMN(io_patterns_row, count, "count", COUNT, SUM,
+	       "calls that match the pattern; failed excludes calls with a path (see "
+	       "failed_lookups); module: metadata calls on Python modules",
+	       0, STRETCH(COUNT)),
+	COLUMN(io_patterns_row, bytes, "bytes", BYTES, SUM, "bytes moved by these calls", 0,
+	       STRETCH_MOVED),
+	COLUMN(io_patterns_row, time_ns, "time", NS, UNION,
+	       "time with at least one of these calls in progress; for shared_write only their "
+	       "waits for other threads' writes to the file",
+	       0, STRETCH(TIME)),
+	COLUMN(io_patterns_row, thread_time_ns, "thread time", NS, THREAD,
+	       "time of these calls, summed over threads; for shared_write only their waits for "
+	       "other threads' writes to the file",
+	       0, STRETCH(THREAD_TIME)),
+	COLUMN(io_patterns_row, files, "files", COUNT, DERIVED, "files that these calls accessed"),
+	COLUMN(io_patterns_row, path, "file", NONE, LARGEST,
+	       "file with the most time in these calls; a directory only if there is no file"),
 	{ "file_thread_time_ns", "file's time", UNIT_NS, KIND_LARGEST,
 	  "time of these calls on that file, summed over threads; over several summaries, the "
 	  "largest of them",
 	  TABLE_UINT(struct io_patterns_row, file_time_ns), 0 },
-	{ "read_for_write_bytes", NULL, UNIT_BYTES, KIND_SUM,
-	  "bytes read from storage by these calls to complete partially written pages",
-	  TABLE_UINT(struct io_patterns_row, read_for_write_bytes), JOB_READ_FOR_WRITE },
+	COLUMN(io_patterns_row, read_for_write_bytes, NULL, BYTES, SUM,
+	       "bytes read from storage by these calls to complete partially written pages",
+	       JOB_READ_FOR_WRITE),
 };
 
 static void fill(void *state, struct table *table)

@@ -214,18 +214,16 @@ struct lifetimes_row {
 };
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, KIND_FACT,
-	  "last known path of the file; removals are matched by absolute path, without resolving "
-	  "symbolic links or \"..\"",
-	  TABLE_TEXT(struct lifetimes_row, path), 0 },
-	{ "lived_ns", "lived", UNIT_NS, KIND_DURATION,
-	  "time from the first open with O_CREAT until the end of the unlink, or of the rename "
-	  "onto it, that removed the file",
-	  TABLE_UINT(struct lifetimes_row, lived_ns), 0 },
-	{ "made_ns", NULL, UNIT_NS, KIND_MOMENT, "creation of the file, since the start of the run",
-	  TABLE_UINT(struct lifetimes_row, made_ns), 0 },
-	{ "written_bytes", "written", UNIT_BYTES, KIND_SUM, "bytes written to the file by calls",
-	  TABLE_UINT(struct lifetimes_row, written_bytes), 0 },
+	COLUMN(lifetimes_row, path, "file", PATH, FACT,
+	       "last known path of the file; removals are matched by absolute path, without "
+	       "resolving symbolic links or \"..\""),
+	COLUMN(lifetimes_row, lived_ns, "lived", NS, DURATION,
+	       "time from the first open with O_CREAT until the end of the unlink, or of the "
+	       "rename onto it, that removed the file"),
+	COLUMN(lifetimes_row, made_ns, NULL, NS, MOMENT,
+	       "creation of the file, since the start of the run"),
+	COLUMN(lifetimes_row, written_bytes, "written", BYTES, SUM,
+	       "bytes written to the file by calls"),
 	{ "maker.pid", "creator pid", UNIT_NONE, KIND_FACT, "process ID of the creator",
 	  TABLE_UINT(struct lifetimes_row, maker_pid), 0 },
 	{ "maker.comm", "creator", UNIT_NONE, KIND_FACT,

@@ -223,10 +223,9 @@ static const struct table_column columns[PATH_COLUMNS] = {
 			   STRETCH(CREATED) },
 	[PATH_FILES] = { "files", "files", UNIT_COUNT, KIND_DERIVED, "number of files in the row",
 			 TABLE_UINT(struct path_row, sums.files), 0 },
-	[PATH_PATH] = { "path", "path", UNIT_PATH, KIND_KEY,
-			"file, pattern of similar files (* in a directory, ** below it), or kind "
-			"of files; a directory includes lookups in it",
-			TABLE_TEXT(struct path_row, path), 0 },
+	[PATH_PATH] = COLUMN(path_row, path, "path", PATH, KEY,
+			     "file, pattern of similar files (* in a directory, ** below it), or "
+			     "kind of files; a directory includes lookups in it"),
 };
 
 static int compare_paths(const void *left, const void *right)

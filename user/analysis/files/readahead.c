@@ -393,8 +393,7 @@ struct readahead_row {
 #define SUM(member) TABLE_UINT(struct readahead_row, sums.member)
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, KIND_KEY, "path of the file",
-	  TABLE_TEXT(struct readahead_row, path), 0 },
+	COLUMN(readahead_row, path, "file", PATH, KEY, "path of the file"),
 	{ "fetched_bytes", "fetched", UNIT_BYTES, KIND_SUM,
 	  "bytes read from storage into the page cache by block reads, O_DIRECT and file system "
 	  "metadata excluded",
@@ -417,15 +416,13 @@ static const struct table_column columns[] = {
 	  SUM(unseen_bytes), 0 },
 	{ "unused_bytes", "unused", UNIT_BYTES, KIND_SUM,
 	  "bytes fetched ahead and not used by the end of the recording", SUM(unused_bytes), 0 },
-	{ "used", "used share", UNIT_SHARE, KIND_DERIVED,
-	  "share of the bytes fetched ahead that were used", TABLE_REAL(struct readahead_row, used),
-	  0 },
+	COLUMN(readahead_row, used, "used share", SHARE, DERIVED,
+	       "share of the bytes fetched ahead that were used"),
 	{ "unplaced_bytes", NULL, UNIT_BYTES, KIND_SUM,
 	  "bytes fetched at an unknown offset: compressed, or not in pages of the file",
 	  SUM(unplaced_bytes), 0 },
-	{ "window_bytes", "window", UNIT_BYTES, KIND_FACT,
-	  "readahead limit of the file's device (read_ahead_kb); null: unknown",
-	  TABLE_UINT(struct readahead_row, window_bytes), 0 },
+	COLUMN(readahead_row, window_bytes, "window", BYTES, FACT,
+	       "readahead limit of the file's device (read_ahead_kb); null: unknown"),
 };
 
 /* It is unknown which pages these are, so this many of the unused ones become unknown. */

@@ -179,16 +179,13 @@ static int add_events(void *state, const struct event *events, size_t count)
 /* --- the table --- */
 
 static const struct table_column columns[] = {
-	{ "path", "file", UNIT_PATH, KIND_KEY, "path of the file",
-	  TABLE_TEXT(struct reopened, path), 0 },
-	{ "opens", "opens", UNIT_COUNT, KIND_SUM,
-	  "analyzed opens: repeated opens by the same process, without the file's first eight "
-	  "opens; over several summaries, without the first eight of each",
-	  TABLE_UINT(struct reopened, opens), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
-	  "time from these opens to the first read of data not read after an earlier open, summed "
-	  "over threads",
-	  TABLE_UINT(struct reopened, time_ns), 0 },
+	COLUMN(reopened, path, "file", PATH, KEY, "path of the file"),
+	COLUMN(reopened, opens, "opens", COUNT, SUM,
+	       "analyzed opens: repeated opens by the same process, without the file's first eight "
+	       "opens; over several summaries, without the first eight of each"),
+	COLUMN(reopened, time_ns, "time", NS, THREAD,
+	       "time from these opens to the first read of data not read after an earlier open, "
+	       "summed over threads"),
 };
 
 static int compare_reopened(const void *a, const void *b)

@@ -12,7 +12,7 @@
  *     header gets one) and calls finding_add for each case; preferably one case that names the
  *     worst file and says how many are like it. A rule about files that have something in
  *     common describes them in `files` instead: finding_files.h.
- *  2. Describe the evidence: a struct of the rule's own, and columns: FACT, or EVIDENCE if the kind
+ *  2. Describe the evidence: a struct of the rule's own, and columns: FACT, or COLUMN if the kind
  *     is another. They are the members of "evidence" in JSON, and the texts may name them.
  *  3. Write the texts: title (a noun phrase or statement), says (the evidence in one line), advice
  *     (one line that starts with a verb), more (a command that shows more). "{faults}" stands for
@@ -129,14 +129,8 @@ struct finding_rule {
 		*rule; /* for --explain: when it applies and why that costs, in a few sentences */
 };
 
-/* A column of evidence, named after its member of the rule's struct `type` and read by that
- * member's type. */
-#define EVIDENCE(type, member, title, unit, kind, meaning)                                         \
-	{                                                                                          \
-#member, title, UNIT_##unit, KIND_##kind, meaning,                                 \
-			TABLE_MEMBER(struct type, member)                                          \
-	}
-#define FACT(type, member, title, unit, meaning) EVIDENCE(type, member, title, unit, FACT, meaning)
+/* A column of evidence, where the finding has the same one wherever it occurs. */
+#define FACT(type, member, title, unit, meaning) COLUMN(type, member, title, unit, FACT, meaning)
 
 /* Initializes a rule's evidence. */
 #define FINDING_EVIDENCE(type, columns)                                                            \

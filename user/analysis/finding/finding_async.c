@@ -15,7 +15,7 @@ static const struct table_column queue_evidence[] = {
 	FACT(queue, side, "side", NONE, "read or write"),
 	FACT(queue, count, "count", COUNT, "operations"),
 	FACT(queue, each_ns, "each", NS, "average time per operation"),
-	EVIDENCE(queue, time_ns, "time", NS, UNION, "time with at least one operation in flight"),
+	COLUMN(queue, time_ns, "time", NS, UNION, "time with at least one operation in flight"),
 	FACT(queue, depth, "depth", NONE, "average operations in flight while there were any"),
 };
 

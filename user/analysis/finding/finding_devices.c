@@ -83,10 +83,8 @@ static const struct table_column waits_evidence[] = {
 	FACT(queue_waits, requests, "requests", COUNT,
 	     "requests of the run that read, or that a writer waits for"),
 	FACT(queue_waits, bytes_each, "each", BYTES, "average bytes per request"),
-	EVIDENCE(queue_waits, time_ns, "time", NS, UNION,
-		 "time with at least one of them in flight"),
-	EVIDENCE(queue_waits, bandwidth, "bandwidth", BYTES, RATIO,
-		 "bytes per second of that time"),
+	COLUMN(queue_waits, time_ns, "time", NS, UNION, "time with at least one of them in flight"),
+	COLUMN(queue_waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 	FACT(queue_waits, queue_each_ns, "queue", NS,
 	     "average time of a request part until the driver received it"),
 	FACT(queue_waits, service_each_ns, "service", NS,
@@ -306,8 +304,8 @@ static const struct table_column pieces_evidence[] = {
 	FACT(pieces, requests, "requests", COUNT, "requests that these were split into"),
 	FACT(pieces, request_bytes_each, "bytes", BYTES, "average bytes per request"),
 	FACT(pieces, requests_each, "requests each", NONE, "average requests per operation"),
-	EVIDENCE(pieces, time_ns, "time", NS, UNION,
-		 "time of these operations with requests in the queue or at the device"),
+	COLUMN(pieces, time_ns, "time", NS, UNION,
+	       "time of these operations with requests in the queue or at the device"),
 };
 
 THRESHOLD(PIECES, 8, UNIT_NONE,

@@ -51,8 +51,8 @@ const struct table_column file_group_columns[ALIKE_COLUMNS] = {
 	FILE_FACT(random, COUNT, "madvise calls with MADV_RANDOM on these files; null: none"),
 	FILE_FACT(misadvised, COUNT,
 		  "such calls if the files were nevertheless read in order; null: none"),
-	EVIDENCE(file_group, time_ns, "time_ns", NS, UNION, "time in these operations"),
-	EVIDENCE(file_group, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
+	COLUMN(file_group, time_ns, "time_ns", NS, UNION, "time in these operations"),
+	COLUMN(file_group, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 	FILE_FACT(
 		consecutive, SHARE,
 		"share of accesses that start where the last one ended (for reads: the last read)"),

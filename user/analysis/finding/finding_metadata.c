@@ -20,7 +20,7 @@ static const struct table_column failed_evidence[] = {
 	FACT(failed, example, "example", NONE, "one of the paths"),
 	FACT(failed, count, "count", COUNT, "calls with a path that failed"),
 	FACT(failed, there, "there", COUNT, "failures in that directory"),
-	EVIDENCE(failed, time_ns, "time", NS, UNION, "thread time in these calls"),
+	COLUMN(failed, time_ns, "time", NS, UNION, "thread time in these calls"),
 };
 
 THRESHOLD(FAILED_LOOKUPS, 1000, UNIT_COUNT, "failed lookups, at least",
@@ -89,9 +89,9 @@ struct metadata {
 };
 
 static const struct table_column metadata_evidence[] = {
-	EVIDENCE(metadata, time_ns, "time", NS, UNION, "time in metadata calls"),
-	EVIDENCE(metadata, data_ns, "data", NS, UNION,
-		 "time in reads, writes and faults, faults on programs excluded"),
+	COLUMN(metadata, time_ns, "time", NS, UNION, "time in metadata calls"),
+	COLUMN(metadata, data_ns, "data", NS, UNION,
+	       "time in reads, writes and faults, faults on programs excluded"),
 	FACT(metadata, count, "count", COUNT, "metadata calls"),
 	FACT(metadata, errors, "errors", COUNT, "failed metadata calls"),
 	FACT(metadata, call, "call", NONE, "call with the most time"),
@@ -301,8 +301,8 @@ static const struct table_column cold_names_evidence[] = {
 	FACT(cold_names, count, "count", COUNT,
 	     "metadata calls that waited for their own requests"),
 	FACT(cold_names, requests, "requests", COUNT, "request parts that these waited for"),
-	EVIDENCE(cold_names, time_ns, "time", NS, UNION,
-		 "time of these parts in the queue or at the device"),
+	COLUMN(cold_names, time_ns, "time", NS, UNION,
+	       "time of these parts in the queue or at the device"),
 	FACT(cold_names, each_ns, "each", NS, "average of that time per call"),
 	FACT(cold_names, place, "place", PATH, "directory with the most time in metadata calls"),
 	FACT(cold_names, programs, "programs", PATH,

@@ -165,7 +165,7 @@ struct data_waits {
 
 static const struct table_column waits_columns[] = {
 	FACT(data_waits, count, "count", COUNT, "spans"),
-	EVIDENCE(data_waits, time_ns, "time", NS, UNION, "time in them"),
+	COLUMN(data_waits, time_ns, "time", NS, UNION, "time in them"),
 	FACT(data_waits, unhidden_ns, "unoverlapped", NS, "part of that time without compute"),
 	FACT(data_waits, io_ns, "I/O", NS,
 	     "part of the unoverlapped time with I/O of the job in flight"),
@@ -375,7 +375,7 @@ static const struct table_column workers_columns[] = {
 	FACT(workers, each_ns, "each", NS, "average time per span"),
 	FACT(workers, median_ns, "median", NS,
 	     "median of that average over all workers; with two, the other one's"),
-	EVIDENCE(workers, time_ns, "time", NS, UNION, "time in its spans"),
+	COLUMN(workers, time_ns, "time", NS, UNION, "time in its spans"),
 	FACT(workers, io_ns, "I/O", NS, "thread time of its I/O"),
 	FACT(workers, beyond, "beyond", SHARE, "share of its average span above the median"),
 };

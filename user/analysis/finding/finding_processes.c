@@ -175,7 +175,7 @@ static const struct table_column swapped_evidence[] = {
 	     "major faults of ended threads by the kernel's count, excluding those on files"),
 	FACT(swapped, count, "count", COUNT,
 	     "all faults on memory without a file, or with one on tmpfs"),
-	EVIDENCE(swapped, time_ns, "time", NS, UNION, "thread time of these faults"),
+	COLUMN(swapped, time_ns, "time", NS, UNION, "thread time of these faults"),
 };
 
 THRESHOLD(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file, at least",
@@ -248,7 +248,7 @@ static const struct table_column again_evidence[] = {
 	FACT(again, program, "program", NONE, "name of the processes"),
 	FACT(again, processes, "processes", COUNT, "number of starts"),
 	FACT(again, parent_pid, "started by", NONE, "PID of the process that started it"),
-	EVIDENCE(again, time_ns, "time", NS, UNION, "time with at least one start in progress"),
+	COLUMN(again, time_ns, "time", NS, UNION, "time with at least one start in progress"),
 	FACT(again, each_ns, "each", NS, "average time per start"),
 	FACT(again, files_each, "files each", COUNT,
 	     "average number of libraries and modules opened per start"),

@@ -89,8 +89,7 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 			       "high, medium, low or note: by the share of the run that it costs, "
 			       "if that is known",
 			       .get = get_severity },
-	[FINDING_TITLE] = { "title", "what", UNIT_NONE, KIND_LARGEST, "what was found",
-			    TABLE_LITERAL(struct finding, title), 0 },
+	[FINDING_TITLE] = COLUMN(finding, title, "what", NONE, LARGEST, "what was found"),
 	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS, KIND_LARGEST,
 			      "time that it took, unless overlapped by compute; null: unknown; "
 			      "over summaries of overlapping runs, a lower bound for one run",
@@ -98,11 +97,10 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, KIND_LARGEST,
 				 "bytes moved or fetched inefficiently or in vain; null: unknown",
 				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
-	[FINDING_COST_IS] = { "cost_is", NULL, UNIT_NONE, KIND_LARGEST,
-			      "kind of cost_ns: measured, estimated (by its class's overlap with "
-			      "compute), at least (loss, several runs, or CPU work saved too) or "
-			      "at most (thread time)",
-			      TABLE_LITERAL(struct finding, cost_is), 0 },
+	[FINDING_COST_IS] = COLUMN(
+		finding, cost_is, NULL, NONE, LARGEST,
+		"kind of cost_ns: measured, estimated (by its class's overlap with compute), at "
+		"least (loss, several runs, or CPU work saved too) or at most (thread time)"),
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE, KIND_LARGEST,
 				 "confidence that the evidence means what the title says: high, "
 				 "medium or low",
@@ -111,20 +109,15 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 				      "numbers that it is based on, an object that differs between "
 				      "findings: see --explain ID -v",
 				      .get = get_evidence },
-	[FINDING_SAYS] = { "says", NULL, UNIT_NONE, KIND_LARGEST, "the evidence in words",
-			   TABLE_LITERAL(struct finding, says), 0 },
-	[FINDING_ADVICE] = { "advice", NULL, UNIT_NONE, KIND_LARGEST, "what to change",
-			     TABLE_LITERAL(struct finding, advice), 0 },
-	[FINDING_MORE] = { "more", NULL, UNIT_NONE, KIND_LARGEST, "command that shows more",
-			   TABLE_LITERAL(struct finding, more), 0 },
-	[FINDING_HOST] = { "host", NULL, UNIT_NONE, KIND_LARGEST,
-			   "host of the run; null: several; for several summaries, the host with "
-			   "the highest cost",
-			   TABLE_LITERAL(struct finding, host), 0 },
-	[FINDING_RUNS] = { "runs", NULL, UNIT_COUNT, KIND_SUM,
-			   "number of summaries that have the finding; 1 if it is about one trace "
-			   "or about all summaries together",
-			   TABLE_UINT(struct finding, runs), 0 },
+	[FINDING_SAYS] = COLUMN(finding, says, NULL, NONE, LARGEST, "the evidence in words"),
+	[FINDING_ADVICE] = COLUMN(finding, advice, NULL, NONE, LARGEST, "what to change"),
+	[FINDING_MORE] = COLUMN(finding, more, NULL, NONE, LARGEST, "command that shows more"),
+	[FINDING_HOST] = COLUMN(finding, host, NULL, NONE, LARGEST,
+				"host of the run; null: several; for several summaries, the host "
+				"with the highest cost"),
+	[FINDING_RUNS] = COLUMN(finding, runs, NULL, COUNT, SUM,
+				"number of summaries that have the finding; 1 if it is about one "
+				"trace or about all summaries together"),
 };
 
 static int ask_all(struct findings *findings)

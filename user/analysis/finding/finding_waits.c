@@ -82,8 +82,8 @@ static const struct table_column saves_evidence[] = {
 	  TABLE_UINT(struct waits, calls) },
 	FACT(waits, bytes, "bytes", BYTES, "bytes of these writes"),
 	FACT(waits, syncs, "syncs", COUNT, "its syncs"),
-	EVIDENCE(waits, time_ns, "time", NS, UNION, "time of its first thread in writes and syncs"),
-	EVIDENCE(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
+	COLUMN(waits, time_ns, "time", NS, UNION, "time of its first thread in writes and syncs"),
+	COLUMN(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 };
 
 THRESHOLD(SAVE_ROW, 1048576, UNIT_BYTES,
@@ -154,8 +154,8 @@ static const struct table_column loads_evidence[] = {
 	  TABLE_UINT(struct waits, calls) },
 	FACT(waits, bytes, "bytes", BYTES, "bytes of these reads"),
 	FACT(waits, fetched_bytes, "from storage", BYTES, "bytes that these read from storage"),
-	EVIDENCE(waits, time_ns, "time", NS, UNION, "time of its first thread in these reads"),
-	EVIDENCE(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
+	COLUMN(waits, time_ns, "time", NS, UNION, "time of its first thread in these reads"),
+	COLUMN(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 };
 
 THRESHOLD(LOAD_BYTES, 67108864, UNIT_BYTES, "bytes read in large pieces, at least",
@@ -241,11 +241,11 @@ static const struct table_column bound_evidence[] = {
 	FACT(bound, bytes_each, "each", BYTES, "average bytes per call; null for faults"),
 	FACT(bound, storage_bytes, "from storage", BYTES,
 	     "bytes read from storage, into or past the page cache"),
-	EVIDENCE(bound, time_ns, "time", NS, UNION,
-		 "time with at least one such call or fault in flight, on any file; for faults, "
-		 "programs excluded"),
-	EVIDENCE(bound, bandwidth, "bandwidth", BYTES, RATIO,
-		 "bytes per second of that time; null: none"),
+	COLUMN(bound, time_ns, "time", NS, UNION,
+	       "time with at least one such call or fault in flight, on any file; for faults, "
+	       "programs excluded"),
+	COLUMN(bound, bandwidth, "bandwidth", BYTES, RATIO,
+	       "bytes per second of that time; null: none"),
 	FACT(bound, at_once, "at once", NONE, "average calls in flight in that time"),
 	FACT(bound, of_file, "of file", SHARE,
 	     "share of the time on these files spent on the named one; null: half or more"),

@@ -23,8 +23,8 @@ struct calls {
 		FACT(calls, count, "count", COUNT, "calls"),                                       \
 		FACT(calls, bytes, "bytes", BYTES, "bytes moved"),                                 \
 		FACT(calls, bytes_each, "each", BYTES, "average bytes per call"),                  \
-		EVIDENCE(calls, time_ns, "time", NS, UNION,                                        \
-			 "time with at least one call in flight"),                                 \
+		COLUMN(calls, time_ns, "time", NS, UNION,                                          \
+		       "time with at least one call in flight"),                                   \
 		FACT(calls, each_ns, "each", NS, "average time per call")
 
 static const struct table_column calls_evidence[] = { CALLS_COLUMNS };

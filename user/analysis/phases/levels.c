@@ -31,28 +31,25 @@ struct levels_row {
 };
 
 static const struct table_column columns[] = {
-	{ "level", "level", UNIT_NONE, KIND_KEY,
-	  "level between the application and the page: application and data loader (spans), system "
-	  "call, page fault",
-	  TABLE_LITERAL(struct levels_row, level), 0 },
-	{ "name", "", UNIT_NONE, KIND_KEY,
-	  "activity on that level: spans by category or name, workers (data and preprocess spans "
-	  "in descendants of a process with spans), or calls by bytes moved",
-	  TABLE_LITERAL(struct levels_row, name), 0 },
-	{ "count", "count", UNIT_COUNT, KIND_SUM, "number of spans, calls or faults",
-	  TABLE_UINT(struct levels_row, count), 0, STRETCH(COUNT) },
-	{ "time_ns", "time", UNIT_NS, KIND_COVERED, "time with at least one of them in progress",
-	  TABLE_UINT(struct levels_row, time_ns), 0, STRETCH(TIME) },
-	{ "unoverlapped_ns", "unoverlapped", UNIT_NS, KIND_UNOVERLAPPED,
-	  "time with at least one of them in progress, outside compute",
-	  TABLE_UINT(struct levels_row, unoverlapped_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, KIND_UNOVERLAPPED,
-	  "part of the unoverlapped time with I/O of the job in progress; only for data loading "
-	  "and checkpoints",
-	  TABLE_UINT(struct levels_row, io_ns), JOB_EVENTS },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM,
-	  "bytes moved; for faults, bytes read from storage", TABLE_UINT(struct levels_row, bytes),
-	  0, STRETCH_MOVED | STRETCH(READ_FAULTED) | STRETCH(WRITE_FAULTED) },
+	COLUMN(levels_row, level, "level", NONE, KEY,
+	       "level between the application and the page: application and data loader (spans), "
+	       "system call, page fault"),
+	COLUMN(levels_row, name, "", NONE, KEY,
+	       "activity on that level: spans by category or name, workers (data and preprocess "
+	       "spans in descendants of a process with spans), or calls by bytes moved"),
+	COLUMN(levels_row, count, "count", COUNT, SUM, "number of spans, calls or faults", 0,
+	       STRETCH(COUNT)),
+	COLUMN(levels_row, time_ns, "time", NS, COVERED,
+	       "time with at least one of them in progress", 0, STRETCH(TIME)),
+	COLUMN(levels_row, unoverlapped_ns, "unoverlapped", NS, UNOVERLAPPED,
+	       "time with at least one of them in progress, outside compute"),
+	COLUMN(levels_row, io_ns, "I/O", NS, UNOVERLAPPED,
+	       "part of the unoverlapped time with I/O of the job in progress; only for data "
+	       "loading and checkpoints",
+	       JOB_EVENTS),
+	COLUMN(levels_row, bytes, "bytes", BYTES, SUM,
+	       "bytes moved; for faults, bytes read from storage", 0,
+	       STRETCH_MOVED | STRETCH(READ_FAULTED) | STRETCH(WRITE_FAULTED)),
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)

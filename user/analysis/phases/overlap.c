@@ -42,34 +42,25 @@ struct overlap_row {
 	size_t rank_count;
 };
 
-static const struct table_column rank_column = {
-	"rank", "rank", UNIT_NONE, KIND_KEY, "rank of the job", TABLE_INT(struct overlap_row, rank),
-	0
-};
+static const struct table_column rank_column =
+	COLUMN(overlap_row, rank, "rank", NONE, KEY, "rank of the job");
 
 static const struct table_column measures[] = {
-	{ "compute_ns", "compute", UNIT_NS, KIND_COVERED,
-	  "time covered by compute (compute spans and GPU activity)",
-	  TABLE_UINT(struct overlap_row, compute_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, KIND_UNION,
-	  "time with at least one operation or fault in progress",
-	  TABLE_UINT(struct overlap_row, io_ns), JOB_EVENTS },
-	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, KIND_UNOVERLAPPED,
-	  "I/O time outside compute", TABLE_UINT(struct overlap_row, unoverlapped_io_ns),
-	  JOB_EVENTS },
-	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, KIND_REMAINDER,
-	  "compute time without I/O", TABLE_UINT(struct overlap_row, unoverlapped_compute_ns),
-	  JOB_EVENTS },
-	{ "app_io_ns", "app I/O", UNIT_NS, KIND_COVERED,
-	  "time in the application's own I/O spans: category io, data, reader, dataloader or "
-	  "checkpoint, without bodies of loops over data",
-	  TABLE_UINT(struct overlap_row, app_io_ns), 0 },
-	{ "unoverlapped_app_io_ns", "unoverlapped app I/O", UNIT_NS, KIND_UNOVERLAPPED,
-	  "time in the application's own I/O spans outside compute",
-	  TABLE_UINT(struct overlap_row, unoverlapped_app_io_ns), 0 },
-	{ "unoverlapped_app_compute_ns", "compute without app I/O", UNIT_NS, KIND_REMAINDER,
-	  "compute time outside the application's own I/O spans",
-	  TABLE_UINT(struct overlap_row, unoverlapped_app_compute_ns), 0 },
+	COLUMN(overlap_row, compute_ns, "compute", NS, COVERED,
+	       "time covered by compute (compute spans and GPU activity)"),
+	COLUMN(overlap_row, io_ns, "I/O", NS, UNION,
+	       "time with at least one operation or fault in progress", JOB_EVENTS),
+	COLUMN(overlap_row, unoverlapped_io_ns, "unoverlapped I/O", NS, UNOVERLAPPED,
+	       "I/O time outside compute", JOB_EVENTS),
+	COLUMN(overlap_row, unoverlapped_compute_ns, "compute without I/O", NS, REMAINDER,
+	       "compute time without I/O", JOB_EVENTS),
+	COLUMN(overlap_row, app_io_ns, "app I/O", NS, COVERED,
+	       "time in the application's own I/O spans: category io, data, reader, dataloader or "
+	       "checkpoint, without bodies of loops over data"),
+	COLUMN(overlap_row, unoverlapped_app_io_ns, "unoverlapped app I/O", NS, UNOVERLAPPED,
+	       "time in the application's own I/O spans outside compute"),
+	COLUMN(overlap_row, unoverlapped_app_compute_ns, "compute without app I/O", NS, REMAINDER,
+	       "compute time outside the application's own I/O spans"),
 };
 
 static struct overlap_row line_of(const struct activity_group *group)
@@ -107,16 +98,14 @@ static const struct {
 };
 
 static const struct table_column class_columns[] = {
-	{ "count", NULL, UNIT_COUNT, KIND_SUM, "number of operations",
-	  TABLE_UINT(struct class_line, count), JOB_EVENTS },
-	{ "bytes", NULL, UNIT_BYTES, KIND_SUM, "bytes moved; for faults, bytes read from storage",
-	  TABLE_UINT(struct class_line, bytes), JOB_EVENTS },
-	{ "time_ns", NULL, UNIT_NS, KIND_UNION,
-	  "time with at least one operation of the class in progress",
-	  TABLE_UINT(struct class_line, time_ns), JOB_EVENTS },
-	{ "unoverlapped_ns", NULL, UNIT_NS, KIND_UNOVERLAPPED,
-	  "time with at least one operation of the class in progress, outside compute",
-	  TABLE_UINT(struct class_line, unoverlapped_ns), JOB_EVENTS },
+	COLUMN(class_line, count, NULL, COUNT, SUM, "number of operations", JOB_EVENTS),
+	COLUMN(class_line, bytes, NULL, BYTES, SUM,
+	       "bytes moved; for faults, bytes read from storage", JOB_EVENTS),
+	COLUMN(class_line, time_ns, NULL, NS, UNION,
+	       "time with at least one operation of the class in progress", JOB_EVENTS),
+	COLUMN(class_line, unoverlapped_ns, NULL, NS, UNOVERLAPPED,
+	       "time with at least one operation of the class in progress, outside compute",
+	       JOB_EVENTS),
 };
 
 static void add_class_columns(struct table *table, unsigned int class)
@@ -189,12 +178,9 @@ static const struct {
 };
 
 static const struct table_column spread_columns[] = {
-	{ "min", NULL, UNIT_NS, KIND_DERIVED, "minimum over ranks", TABLE_UINT(struct spread, min),
-	  0 },
-	{ "median", NULL, UNIT_NS, KIND_DERIVED, "median over ranks",
-	  TABLE_UINT(struct spread, median), 0 },
-	{ "max", NULL, UNIT_NS, KIND_DERIVED, "maximum over ranks", TABLE_UINT(struct spread, max),
-	  0 },
+	COLUMN(spread, min, NULL, NS, DERIVED, "minimum over ranks"),
+	COLUMN(spread, median, NULL, NS, DERIVED, "median over ranks"),
+	COLUMN(spread, max, NULL, NS, DERIVED, "maximum over ranks"),
 };
 
 static void add_spread_columns(struct table *table)
@@ -257,15 +243,9 @@ static int set_ranks(struct overlap_row *job, const struct activity_group **rank
 
 /* --- the table --- */
 
-static const struct table_column slowest_column = {
-	"slowest_rank",
-	"slowest rank",
-	UNIT_NONE,
-	KIND_DERIVED,
-	"rank with the most I/O that its own compute did not overlap",
-	TABLE_INT(struct overlap_row, slowest_rank),
-	JOB_EVENTS
-};
+static const struct table_column slowest_column =
+	COLUMN(overlap_row, slowest_rank, "slowest rank", NONE, DERIVED,
+	       "rank with the most I/O that its own compute did not overlap", JOB_EVENTS);
 static const struct table_column ranks_column = {
 	"by_rank",
 	NULL,

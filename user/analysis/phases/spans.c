@@ -239,12 +239,9 @@ struct span_row {
 };
 
 static const struct table_column columns[] = {
-	{ "name", "name", UNIT_NONE, KIND_KEY, "name of the spans",
-	  TABLE_TEXT(struct span_row, name), 0 },
-	{ "category", "category", UNIT_NONE, KIND_KEY, "category of the spans",
-	  TABLE_TEXT(struct span_row, category), 0 },
-	{ "count", "count", UNIT_COUNT, KIND_SUM, "number of spans",
-	  TABLE_UINT(struct span_row, count), 0, STRETCH(COUNT) },
+	COLUMN(span_row, name, "name", NONE, KEY, "name of the spans"),
+	COLUMN(span_row, category, "category", NONE, KEY, "category of the spans"),
+	COLUMN(span_row, count, "count", COUNT, SUM, "number of spans", 0, STRETCH(COUNT)),
 #define NUMBER(name, title, unit, kind, meaning, member, ...)                                      \
 	{                                                                                          \
 		name, title, UNIT_##unit, KIND_##kind, meaning,                                    \
@@ -322,8 +319,7 @@ static const struct table_column columns[] = {
 	  TABLE_P50(struct span_row, durations), 0 },
 	{ "p99_ns", "p99", UNIT_NS, KIND_PERCENTILE, "99th percentile of the duration",
 	  TABLE_P99(struct span_row, durations), 0 },
-	{ "max_ns", "max", UNIT_NS, KIND_MAX, "longest duration of a span",
-	  TABLE_UINT(struct span_row, max_ns), 0 },
+	COLUMN(span_row, max_ns, "max", NS, MAX, "longest duration of a span"),
 };
 
 static void add_row(struct table *table, const struct results *results, uint32_t number)

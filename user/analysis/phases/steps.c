@@ -304,41 +304,31 @@ struct steps_row {
 };
 
 static const struct table_column columns[] = {
-	{ "name", NULL, UNIT_NONE, KIND_FACT,
-	  "name of the spans that are steps: bodies of a data loader's loop, else named step, else "
-	  "of category step, else most frequent around compute or between optimizer.step",
-	  TABLE_TEXT(struct steps_row, name), 0 },
-	{ "rank", "rank", UNIT_NONE, KIND_FACT, "rank that ran the step; null: none",
-	  TABLE_INT(struct steps_row, rank), 0 },
-	{ "index", "step", UNIT_NONE, KIND_FACT, "number of the step in its rank, from 0",
-	  TABLE_UINT(struct steps_row, index), 0 },
-	{ "start_ns", "start", UNIT_NS, KIND_MOMENT,
-	  "start of the step, since the start of the run; for a loop body, the start of the wait "
-	  "for its data",
-	  TABLE_UINT(struct steps_row, start_ns), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_DURATION, "duration of the step",
-	  TABLE_UINT(struct steps_row, time_ns), 0 },
-	{ "compute_ns", "compute", UNIT_NS, KIND_COVERED, "compute time during the step",
-	  TABLE_UINT(struct steps_row, compute_ns), 0 },
-	{ "wait_ns", "waiting for data", UNIT_NS, KIND_COVERED,
-	  "time in spans of category data, reader or dataloader during the step, workers and loop "
-	  "bodies excluded",
-	  TABLE_UINT(struct steps_row, wait_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, KIND_UNION, "I/O time during the step",
-	  TABLE_UINT(struct steps_row, io_ns), JOB_EVENTS },
-	{ "stall_ns", "unoverlapped I/O", UNIT_NS, KIND_UNION,
-	  "I/O time outside compute during the step", TABLE_UINT(struct steps_row, stall_ns),
-	  JOB_EVENTS },
-	{ "read_bytes", "read", UNIT_BYTES, KIND_SUM, "bytes read by calls during the step",
-	  TABLE_UINT(struct steps_row, read_bytes), JOB_MOVED | JOB_EVENTS },
-	{ "mmap_fetched_bytes", "mmap from storage", UNIT_BYTES, KIND_SUM,
-	  "bytes read from storage into the page cache by page faults during the step",
-	  TABLE_UINT(struct steps_row, mmap_fetched_bytes),
-	  JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
-	{ "outlier", "outlier", UNIT_NONE, KIND_FACT,
-	  "whether the step is longer than the median by more than 5 times the upper quartile's "
-	  "distance from it, and by more than a tenth",
-	  TABLE_BOOL(struct steps_row, outlier), 0 },
+	COLUMN(steps_row, name, NULL, NONE, FACT,
+	       "name of the spans that are steps: bodies of a data loader's loop, else named step, "
+	       "else of category step, else most frequent around compute or between "
+	       "optimizer.step"),
+	COLUMN(steps_row, rank, "rank", NONE, FACT, "rank that ran the step; null: none"),
+	COLUMN(steps_row, index, "step", NONE, FACT, "number of the step in its rank, from 0"),
+	COLUMN(steps_row, start_ns, "start", NS, MOMENT,
+	       "start of the step, since the start of the run; for a loop body, the start of the "
+	       "wait for its data"),
+	COLUMN(steps_row, time_ns, "time", NS, DURATION, "duration of the step"),
+	COLUMN(steps_row, compute_ns, "compute", NS, COVERED, "compute time during the step"),
+	COLUMN(steps_row, wait_ns, "waiting for data", NS, COVERED,
+	       "time in spans of category data, reader or dataloader during the step, workers and "
+	       "loop bodies excluded"),
+	COLUMN(steps_row, io_ns, "I/O", NS, UNION, "I/O time during the step", JOB_EVENTS),
+	COLUMN(steps_row, stall_ns, "unoverlapped I/O", NS, UNION,
+	       "I/O time outside compute during the step", JOB_EVENTS),
+	COLUMN(steps_row, read_bytes, "read", BYTES, SUM, "bytes read by calls during the step",
+	       JOB_MOVED | JOB_EVENTS),
+	COLUMN(steps_row, mmap_fetched_bytes, "mmap from storage", BYTES, SUM,
+	       "bytes read from storage into the page cache by page faults during the step",
+	       JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
+	COLUMN(steps_row, outlier, "outlier", NONE, FACT,
+	       "whether the step is longer than the median by more than 5 times the upper "
+	       "quartile's distance from it, and by more than a tenth"),
 };
 
 static const struct series *choose(const struct steps *all)

@@ -78,23 +78,20 @@ static void add_process(struct programs *programs, const struct results *results
 }
 
 static const struct table_column columns[] = {
-	{ "name", "program", UNIT_NONE, KIND_FACT, "name of the program",
-	  TABLE_TEXT(struct program_row, name), 0 },
-	{ "rank", "rank", UNIT_NONE, KIND_FACT, "rank of its processes",
-	  TABLE_INT(struct program_row, rank), 0 },
-	{ "processes", "processes", UNIT_COUNT, KIND_SUM, "processes of that name and rank",
-	  TABLE_UINT(struct program_row, processes), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION, "I/O time, summed over processes",
-	  TABLE_UINT(struct program_row, time_ns), 0, STRETCH(TIME) },
-	{ "read_bytes", "read", UNIT_BYTES, KIND_SUM, "bytes read by calls",
-	  TABLE_UINT(struct program_row, read_bytes), JOB_MOVED, STRETCH(READ_BYTES) },
-	{ "write_bytes", "written", UNIT_BYTES, KIND_SUM, "bytes written by calls",
-	  TABLE_UINT(struct program_row, write_bytes), JOB_MOVED, STRETCH(WRITE_BYTES) },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,
-	  "bytes read from storage into the page cache, readahead included",
-	  TABLE_UINT(struct program_row, fetched_bytes), JOB_PAGECACHE, STRETCH(FETCHED) },
-	{ "metadata_calls", "metadata calls", UNIT_COUNT, KIND_SUM, "number of metadata calls",
-	  TABLE_UINT(struct program_row, metadata_calls), JOB_SYSCALL, STRETCH(METADATA_CALLS) },
+	COLUMN(program_row, name, "program", NONE, FACT, "name of the program"),
+	COLUMN(program_row, rank, "rank", NONE, FACT, "rank of its processes"),
+	COLUMN(program_row, processes, "processes", COUNT, SUM, "processes of that name and rank"),
+	COLUMN(program_row, time_ns, "time", NS, UNION, "I/O time, summed over processes", 0,
+	       STRETCH(TIME)),
+	COLUMN(program_row, read_bytes, "read", BYTES, SUM, "bytes read by calls", JOB_MOVED,
+	       STRETCH(READ_BYTES)),
+	COLUMN(program_row, write_bytes, "written", BYTES, SUM, "bytes written by calls", JOB_MOVED,
+	       STRETCH(WRITE_BYTES)),
+	COLUMN(program_row, fetched_bytes, "from storage", BYTES, SUM,
+	       "bytes read from storage into the page cache, readahead included", JOB_PAGECACHE,
+	       STRETCH(FETCHED)),
+	COLUMN(program_row, metadata_calls, "metadata calls", COUNT, SUM,
+	       "number of metadata calls", JOB_SYSCALL, STRETCH(METADATA_CALLS)),
 };
 
 static int compare_programs(const void *left, const void *right)

@@ -144,24 +144,18 @@ static int add_series(void *state, const struct event_series *series)
 /* --- the table --- */
 
 static const struct table_column columns[] = {
-	{ "program", "program", UNIT_NONE, KIND_FACT, "name of the program",
-	  TABLE_TEXT(struct starts_view, program), 0 },
-	{ "parent_pid", "started by", UNIT_NONE, KIND_FACT, "process ID of the parent",
-	  TABLE_UINT(struct starts_view, parent_pid), 0 },
-	{ "processes", "processes", UNIT_COUNT, KIND_SUM, "processes that executed the program",
-	  TABLE_UINT(struct starts_view, processes), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_COVERED,
-	  "time with at least one of these processes starting up: from its start to the last "
-	  "library or module that it loads before it reads data or loads nothing for 2 s",
-	  TABLE_UINT(struct starts_view, time_ns), 0 },
-	{ "thread_time_ns", "summed", UNIT_NS, KIND_THREAD,
-	  "startup time summed over these processes",
-	  TABLE_UINT(struct starts_view, thread_time_ns), 0 },
-	{ "longest_ns", "longest", UNIT_NS, KIND_MAX, "longest startup time of one process",
-	  TABLE_UINT(struct starts_view, longest_ns), 0 },
-	{ "files", "files loaded", UNIT_COUNT, KIND_SUM,
-	  "libraries and modules that these processes opened during startup, in total",
-	  TABLE_UINT(struct starts_view, files), 0 },
+	COLUMN(starts_view, program, "program", NONE, FACT, "name of the program"),
+	COLUMN(starts_view, parent_pid, "started by", NONE, FACT, "process ID of the parent"),
+	COLUMN(starts_view, processes, "processes", COUNT, SUM,
+	       "processes that executed the program"),
+	COLUMN(starts_view, time_ns, "time", NS, COVERED,
+	       "time with at least one of these processes starting up: from its start to the last "
+	       "library or module that it loads before it reads data or loads nothing for 2 s"),
+	COLUMN(starts_view, thread_time_ns, "summed", NS, THREAD,
+	       "startup time summed over these processes"),
+	COLUMN(starts_view, longest_ns, "longest", NS, MAX, "longest startup time of one process"),
+	COLUMN(starts_view, files, "files loaded", COUNT, SUM,
+	       "libraries and modules that these processes opened during startup, in total"),
 };
 
 /* Returns NULL if out of memory. */

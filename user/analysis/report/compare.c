@@ -137,12 +137,9 @@ static int add_run(struct join *join, const struct report *report, int side)
 enum { COMPARED_NAME, COMPARED_CHANGE, COMPARED_TIMES, COMPARED_BEFORE, COMPARED_NOW };
 
 static const struct table_column columns[] = {
-	{ "name", "", UNIT_PATH, KIND_FACT, "run, class of calls or path that is compared",
-	  TABLE_TEXT(struct compare_row, name), 0 },
-	{ "change_ns", "change", UNIT_NS, KIND_FACT, "time now minus time before",
-	  TABLE_INT(struct compare_row, change_ns), 0 },
-	{ "times", "times", UNIT_NONE, KIND_FACT, "time now divided by time before",
-	  TABLE_REAL(struct compare_row, times), 0 },
+	COLUMN(compare_row, name, "", PATH, FACT, "run, class of calls or path that is compared"),
+	COLUMN(compare_row, change_ns, "change", NS, FACT, "time now minus time before"),
+	COLUMN(compare_row, times, "times", NONE, FACT, "time now divided by time before"),
 	{ "before.time_ns", "time before", UNIT_NS, KIND_FACT, "time in the earlier run",
 	  TABLE_UINT(struct compare_row, numbers[BEFORE][TIME]), 0 },
 	{ "now.time_ns", "time now", UNIT_NS, KIND_FACT, "time in this run",
@@ -165,9 +162,8 @@ static const char shown[] = "name,change_ns,times,before.time_ns,now.time_ns,"
 			    "before.fetched_bytes,now.fetched_bytes";
 
 static const struct table_column finding_columns[] = {
-	{ "state", "", UNIT_NONE, KIND_FACT,
-	  "came: only in this run; went: only in the earlier run; stayed: in both",
-	  TABLE_LITERAL(struct compare_row, state), 0 },
+	COLUMN(compare_row, state, "", NONE, FACT,
+	       "came: only in this run; went: only in the earlier run; stayed: in both"),
 	{ "id", "finding", UNIT_NONE, KIND_FACT, "name of the finding",
 	  TABLE_TEXT(struct compare_row, name), 0 },
 	{ "before.cost_ns", "cost before", UNIT_NS, KIND_FACT,
@@ -175,8 +171,7 @@ static const struct table_column finding_columns[] = {
 	  TABLE_UINT(struct compare_row, numbers[BEFORE][TIME]), 0 },
 	{ "now.cost_ns", "cost now", UNIT_NS, KIND_FACT, "cost of the finding in this run",
 	  TABLE_UINT(struct compare_row, numbers[NOW][TIME]), 0 },
-	{ "title", "what", UNIT_NONE, KIND_FACT, "title of the finding",
-	  TABLE_TEXT(struct compare_row, title), 0 },
+	COLUMN(compare_row, title, "what", NONE, FACT, "title of the finding"),
 };
 
 static uint64_t known(uint64_t number)

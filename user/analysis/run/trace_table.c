@@ -322,46 +322,40 @@ static const struct table_column columns[] = {
 			    "command that was run, as a list of arguments; of several traces, the "
 			    "first one's",
 			    .get = header_get_command },
-	[ABOUT_EXIT] = { "exit_code", "exit status", UNIT_NONE, KIND_STATUS,
-			 "exit status of the command; of several, the first nonzero one; null if "
-			 "any is unknown",
-			 TABLE_INT(struct about, exit_code), 0 },
+	[ABOUT_EXIT] = COLUMN(about, exit_code, "exit status", NONE, STATUS,
+			      "exit status of the command; of several, the first nonzero one; null "
+			      "if any is unknown"),
 	[ABOUT_START] = { "start_unix_ns", NULL, UNIT_NONE, KIND_MIN,
 			  "start of the run, in ns since 1970-01-01 UTC",
 			  TABLE_UINT(struct about, start_ns), 0 },
-	[ABOUT_DURATION] = { "duration_ns", "duration", UNIT_NS, KIND_DURATION,
-			     "duration of the run", TABLE_UINT(struct about, duration_ns), 0 },
+	[ABOUT_DURATION] =
+		COLUMN(about, duration_ns, "duration", NS, DURATION, "duration of the run"),
 	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, KIND_LIST,
 			 "recording mode: trace (every event), profile (sums) or auto (sums for "
 			 "busy processes only)",
 			 .get = header_get_joined, .key = HEADER_MODE },
-	[ABOUT_COMPLETE] = { "complete", "complete", UNIT_NONE, KIND_ALL,
-			     "whether every trace has its end and is undamaged; damaged parts are "
-			     "skipped and counted as lost",
-			     TABLE_BOOL(struct about, complete), 0 },
+	[ABOUT_COMPLETE] = COLUMN(about, complete, "complete", NONE, ALL,
+				  "whether every trace has its end and is undamaged; damaged parts "
+				  "are skipped and counted as lost"),
 	[ABOUT_INCOMPLETE] = { "incomplete_reason", "why incomplete", UNIT_NONE, KIND_LIST,
 			       "why a trace is incomplete or damaged", .get = header_get_joined,
 			       .key = HEADER_INCOMPLETE },
-	[ABOUT_EVENTS] = { "events", "events", UNIT_COUNT, KIND_SUM,
-			   "number of events, lost ones included; of a trace without an end, only "
-			   "the recorded ones",
-			   TABLE_UINT(struct about, events), 0 },
+	[ABOUT_EVENTS] = COLUMN(about, events, "events", COUNT, SUM,
+				"number of events, lost ones included; of a trace without an end, "
+				"only the recorded ones"),
 	/* For an incomplete trace it is unknown how many are missing: null, not 0. */
-	[ABOUT_SURVIVORS] = { "survivors", "processes that outlived the run", UNIT_COUNT, KIND_SUM,
-			      "processes still running when the recording ended; null if a trace "
-			      "has no end",
-			      TABLE_UINT(struct about, survivors), 0 },
+	[ABOUT_SURVIVORS] = COLUMN(
+		about, survivors, "processes that outlived the run", COUNT, SUM,
+		"processes still running when the recording ended; null if a trace has no end"),
 	[ABOUT_NOT_FOLLOWED] = { "not_followed", "programs not followed", UNIT_NONE, KIND_LIST,
 				 "programs that were not followed, as \"name (pid)\": setuid, "
 				 "setgid, with file capabilities, or not readable by their caller; "
 				 "at most 64",
 				 .get = header_get_not_followed },
-	[ABOUT_PROCESSES] = { "processes", "processes", UNIT_COUNT, KIND_SUM,
-			      "number of processes that ran", TABLE_UINT(struct about, processes),
-			      0 },
-	[ABOUT_RANKS] = { "ranks", "ranks", UNIT_COUNT, KIND_DERIVED,
-			  "number of ranks among the processes", TABLE_UINT(struct about, ranks),
-			  0 },
+	[ABOUT_PROCESSES] =
+		COLUMN(about, processes, "processes", COUNT, SUM, "number of processes that ran"),
+	[ABOUT_RANKS] = COLUMN(about, ranks, "ranks", COUNT, DERIVED,
+			       "number of ranks among the processes"),
 	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, KIND_SUM,
 			 "events that were lost; null if a trace has no end",
 			 TABLE_UINT(struct about, lost), 0 },
@@ -383,37 +377,29 @@ static const struct table_column columns[] = {
 	{ "flight.overwritten", "overwritten", UNIT_COUNT, KIND_SUM,
 	  "earlier records that a flight recorder overwrote; null for other traces",
 	  TABLE_UINT(struct about, overwritten), 0 },
-	{ "cpus", NULL, UNIT_COUNT, KIND_MIN, "CPUs of the host; of several hosts, the fewest",
-	  TABLE_UINT(struct about, cpus), 0 },
-	{ "memory_bytes", NULL, UNIT_BYTES, KIND_MIN,
-	  "memory of the host; of several hosts, the least", TABLE_UINT(struct about, memory_bytes),
-	  0 },
-	{ "cgroup_memory_bytes", NULL, UNIT_BYTES, KIND_MIN,
-	  "lowest memory limit of the cgroup that Faultline ran in and its ancestors; null: none; "
-	  "of several traces, the lowest",
-	  TABLE_UINT(struct about, cgroup_memory_bytes), 0 },
-	{ "dirty_bytes", NULL, UNIT_BYTES, KIND_MIN,
-	  "dirty memory above which writers are throttled, at the start; of several hosts, the "
-	  "lowest",
-	  TABLE_UINT(struct about, dirty_bytes), 0 },
-	{ "unaccounted", NULL, UNIT_COUNT, KIND_SUM,
-	  "events that are neither in the traces nor counted as lost, or in the traces but not "
-	  "counted; if not 0, the numbers may be wrong",
-	  TABLE_UINT(struct about, unaccounted), 0 },
+	COLUMN(about, cpus, NULL, COUNT, MIN, "CPUs of the host; of several hosts, the fewest"),
+	COLUMN(about, memory_bytes, NULL, BYTES, MIN,
+	       "memory of the host; of several hosts, the least"),
+	COLUMN(about, cgroup_memory_bytes, NULL, BYTES, MIN,
+	       "lowest memory limit of the cgroup that Faultline ran in and its ancestors; null: "
+	       "none; of several traces, the lowest"),
+	COLUMN(about, dirty_bytes, NULL, BYTES, MIN,
+	       "dirty memory above which writers are throttled, at the start; of several hosts, "
+	       "the lowest"),
+	COLUMN(about, unaccounted, NULL, COUNT, SUM,
+	       "events that are neither in the traces nor counted as lost, or in the traces but "
+	       "not counted; if not 0, the numbers may be wrong"),
 	{ "times_are_lower_bounds", NULL, UNIT_NONE, KIND_ANY,
 	  "whether events are missing, which makes times and shares of the run lower bounds",
 	  TABLE_BOOL(struct about, lower_bounds), 0 },
 };
 
 static const struct table_column layer_columns[] = {
-	{ "state", "state", UNIT_NONE, KIND_MAX,
-	  "on if any trace recorded the layer, otherwise off",
-	  TABLE_LITERAL(struct layer_row, state), 0 },
-	{ "attach", "attached by", UNIT_NONE, KIND_FIRST,
-	  "how the layer was attached, for example tp_btf; null: off",
-	  TABLE_LITERAL(struct layer_row, attach), 0 },
-	{ "reason", "note", UNIT_NONE, KIND_FIRST, "why the layer is off, or what it lacks",
-	  TABLE_LITERAL(struct layer_row, reason), 0 },
+	COLUMN(layer_row, state, "state", NONE, MAX,
+	       "on if any trace recorded the layer, otherwise off"),
+	COLUMN(layer_row, attach, "attached by", NONE, FIRST,
+	       "how the layer was attached, for example tp_btf; null: off"),
+	COLUMN(layer_row, reason, "note", NONE, FIRST, "why the layer is off, or what it lacks"),
 };
 
 /* Rows of a layer in unreadable blocks. */

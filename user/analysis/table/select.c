@@ -176,8 +176,7 @@ struct select_row {
 static const struct table_column table_columns[] = {
 	{ "table", "table", UNIT_NONE, KIND_FACT, "name of the table",
 	  TABLE_LITERAL(struct select_row, name), 0 },
-	{ "rows", "rows", UNIT_COUNT, KIND_FACT, "number of rows",
-	  TABLE_UINT(struct select_row, rows), 0 },
+	COLUMN(select_row, rows, "rows", COUNT, FACT, "number of rows"),
 	{ "meaning", "contents", UNIT_NONE, KIND_FACT, "content of the table",
 	  TABLE_LITERAL(struct select_row, what), 0 },
 };
@@ -185,13 +184,11 @@ static const struct table_column table_columns[] = {
 static const struct table_column column_columns[] = {
 	{ "column", "column", UNIT_NONE, KIND_FACT, "name of the column",
 	  TABLE_LITERAL(struct select_row, name), 0 },
-	{ "unit", "unit", UNIT_NONE, KIND_FACT, "unit of the column",
-	  TABLE_LITERAL(struct select_row, unit), 0 },
-	{ "kind", "kind", UNIT_NONE, KIND_FACT,
-	  "what its values are, and how those of several runs merge",
-	  TABLE_LITERAL(struct select_row, kind), 0 },
-	{ "type", "type", UNIT_NONE, KIND_FACT, "integer, real, bool or text; lists count as text",
-	  TABLE_LITERAL(struct select_row, type), 0 },
+	COLUMN(select_row, unit, "unit", NONE, FACT, "unit of the column"),
+	COLUMN(select_row, kind, "kind", NONE, FACT,
+	       "what its values are, and how those of several runs merge"),
+	COLUMN(select_row, type, "type", NONE, FACT,
+	       "integer, real, bool or text; lists count as text"),
 	{ "meaning", "meaning", UNIT_NONE, KIND_FACT, "meaning of the column",
 	  TABLE_LITERAL(struct select_row, what), 0 },
 };

@@ -10,8 +10,7 @@
  *	struct line { const char *path; uint64_t bytes; };
  *	static const struct table_column columns[] = {
  *		{ "path", "file", UNIT_PATH, KIND_KEY, "path of the file", get_path },
- *		{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "moved by calls",
- *		  TABLE_UINT(struct line, bytes) },
+ *		COLUMN(line, bytes, "bytes", BYTES, SUM, "moved by calls"),
  *	};
  */
 #ifndef FAULTLINE_TABLE_H
@@ -157,14 +156,22 @@ struct table_group {
 #define TABLE_TEXT(type, member) .get = table_get_text, .key = offsetof(type, member)
 #define TABLE_P50(type, member) .get = table_get_p50, .key = offsetof(type, member)
 #define TABLE_P99(type, member) .get = table_get_p99, .key = offsetof(type, member)
-/* The getter follows from the member's type. */
-#define TABLE_MEMBER(type, member)                                                                 \
-	.get = _Generic(((type *)0)->member,                                                       \
-		uint64_t: table_get_uint,                                                          \
-		double: table_get_real,                                                            \
-		const char *: table_get_literal,                                                   \
-		struct table_text: table_get_text),                                                \
-	.key = offsetof(type, member)
+
+/* A column named after the row's member, whose type chooses the getter; `needs`, if any, and the
+ * rest of a struct table_column follow. */
+#define COLUMN(type, member, title, unit, kind, meaning, ...)                                      \
+	{                                                                                          \
+#member, title, UNIT_##unit, KIND_##kind, meaning,                                 \
+			.get = _Generic(((struct type *)0)->member,                                \
+				uint64_t: table_get_uint,                                          \
+				int64_t: table_get_int,                                            \
+				double: table_get_real,                                            \
+				bool: table_get_bool,                                              \
+				int8_t: table_get_maybe,                                           \
+				const char *: table_get_literal,                                   \
+				struct table_text: table_get_text),                                \
+			.key = offsetof(struct type, member), ##__VA_ARGS__               \
+	}
 
 /* Numbers in a row that mean unknown, CELL_NULL. */
 #define TABLE_NO_UINT UINT64_MAX

@@ -32,32 +32,25 @@ struct access_row {
 };
 
 static const struct table_column columns[ACCESS_COLUMNS] = {
-	[ACCESS_NAME] = { "name", "how", UNIT_NONE, KIND_KEY,
-			  "access method, or class of calls that move no bytes; first row: all "
-			  "I/O; last rows: indirect, unattributed",
-			  TABLE_LITERAL(struct access_row, name), 0 },
-	[ACCESS_TIME] = { "time_ns", "time", UNIT_NS, KIND_UNION,
-			  "time with at least one such operation in progress (union over threads)",
-			  TABLE_UINT(struct access_row, time_ns), JOB_IO },
-	[ACCESS_SHARE] = { "share", "of I/O", UNIT_SHARE, KIND_RATIO, "share of all I/O time",
-			   TABLE_REAL(struct access_row, share), 0 },
-	[ACCESS_COUNT] = { "count", "ops", UNIT_COUNT, KIND_SUM, "calls and faults",
-			   TABLE_UINT(struct access_row, count), 0 },
-	[ACCESS_ERRORS] = { "errors", "errors", UNIT_COUNT, KIND_SUM, "calls that failed",
-			    TABLE_UINT(struct access_row, errors), 0 },
-	[ACCESS_BYTES] = { "bytes", "by calls", UNIT_BYTES, KIND_SUM,
-			   "bytes moved by calls; null for page faults and for calls that move "
-			   "none",
-			   TABLE_UINT(struct access_row, bytes), 0 },
-	[ACCESS_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,
-			     "bytes read from storage into the page cache, readahead included",
-			     TABLE_UINT(struct access_row, fetched_bytes), JOB_PAGECACHE },
-	[ACCESS_CREATED] = { "created_bytes", "newly cached", UNIT_BYTES, KIND_SUM,
-			     "bytes of new page-cache pages filled by writes",
-			     TABLE_UINT(struct access_row, created_bytes), JOB_PAGECACHE },
-	[ACCESS_THREAD_TIME] = { "thread_time_ns", "thread time", UNIT_NS, KIND_THREAD,
-				 "operation time summed over threads",
-				 TABLE_UINT(struct access_row, thread_time_ns), 0 },
+	[ACCESS_NAME] = COLUMN(access_row, name, "how", NONE, KEY,
+			       "access method, or class of calls that move no bytes; first row: "
+			       "all I/O; last rows: indirect, unattributed"),
+	[ACCESS_TIME] = COLUMN(
+		access_row, time_ns, "time", NS, UNION,
+		"time with at least one such operation in progress (union over threads)", JOB_IO),
+	[ACCESS_SHARE] = COLUMN(access_row, share, "of I/O", SHARE, RATIO, "share of all I/O time"),
+	[ACCESS_COUNT] = COLUMN(access_row, count, "ops", COUNT, SUM, "calls and faults"),
+	[ACCESS_ERRORS] = COLUMN(access_row, errors, "errors", COUNT, SUM, "calls that failed"),
+	[ACCESS_BYTES] =
+		COLUMN(access_row, bytes, "by calls", BYTES, SUM,
+		       "bytes moved by calls; null for page faults and for calls that move none"),
+	[ACCESS_FETCHED] = COLUMN(access_row, fetched_bytes, "from storage", BYTES, SUM,
+				  "bytes read from storage into the page cache, readahead included",
+				  JOB_PAGECACHE),
+	[ACCESS_CREATED] = COLUMN(access_row, created_bytes, "newly cached", BYTES, SUM,
+				  "bytes of new page-cache pages filled by writes", JOB_PAGECACHE),
+	[ACCESS_THREAD_TIME] = COLUMN(access_row, thread_time_ns, "thread time", NS, THREAD,
+				      "operation time summed over threads"),
 };
 
 /* Rows by method and side. */

@@ -509,14 +509,11 @@ struct caveats_row {
 };
 
 static const struct table_column columns[CAVEAT_COLUMNS] = {
-	[CAVEAT_ID] = { "id", "caveat", UNIT_NONE, KIND_KEY, "name of the caveat",
-			TABLE_LITERAL(struct caveats_row, id), 0 },
-	[CAVEAT_WEIGHT] = { "weight", "weight", UNIT_NONE, KIND_FACT,
-			    "warning: numbers are incomplete, or processes were killed; note: for "
-			    "information only",
-			    TABLE_LITERAL(struct caveats_row, weight), 0 },
-	[CAVEAT_TEXT] = { "text", "what", UNIT_NONE, KIND_KEY, "text of the caveat",
-			  TABLE_TEXT(struct caveats_row, text), 0 },
+	[CAVEAT_ID] = COLUMN(caveats_row, id, "caveat", NONE, KEY, "name of the caveat"),
+	[CAVEAT_WEIGHT] = COLUMN(caveats_row, weight, "weight", NONE, FACT,
+				 "warning: numbers are incomplete, or processes were killed; note: "
+				 "for information only"),
+	[CAVEAT_TEXT] = COLUMN(caveats_row, text, "what", NONE, KEY, "text of the caveat"),
 };
 
 static void conclude(const struct results *results, struct table *table)

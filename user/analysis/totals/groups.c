@@ -38,28 +38,23 @@ static const unsigned int shown[] = { IO_READ, IO_WRITE, IO_METADATA, IO_SYNC, M
 #define SHOWN (sizeof(shown) / sizeof(shown[0]))
 
 static const struct table_column columns[] = {
-	{ "name", "name", UNIT_PATH, KIND_KEY, "name of the group",
-	  TABLE_TEXT(struct groups_row, name), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION,
-	  "time with at least one operation or fault in progress",
-	  TABLE_UINT(struct groups_row, time_ns), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, KIND_THREAD,
-	  "operation time summed over threads", TABLE_UINT(struct groups_row, thread_time_ns), 0 },
-	{ "operations", "ops", UNIT_COUNT, KIND_SUM, "calls and faults",
-	  TABLE_UINT(struct groups_row, operations), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,
-	  "bytes read from storage into the page cache, readahead included",
-	  TABLE_UINT(struct groups_row, fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", "newly cached", UNIT_BYTES, KIND_SUM,
-	  "bytes of new page-cache pages filled by writes",
-	  TABLE_UINT(struct groups_row, created_bytes), JOB_PAGECACHE },
-	{ "from_memory", "from memory", UNIT_SHARE, KIND_DERIVED,
-	  "share of the bytes read by calls, O_DIRECT excluded, that came from the page cache",
-	  TABLE_REAL(struct groups_row, from_memory), JOB_PAGECACHE },
-	{ "pause_ns", "throttled", UNIT_NS, KIND_SUM,
-	  "time writers were throttled because of too many dirty pages, summed over threads; part "
-	  "of the time of their calls and faults",
-	  TABLE_UINT(struct groups_row, pause_ns), JOB_THROTTLED },
+	COLUMN(groups_row, name, "name", PATH, KEY, "name of the group"),
+	COLUMN(groups_row, time_ns, "time", NS, UNION,
+	       "time with at least one operation or fault in progress"),
+	COLUMN(groups_row, thread_time_ns, "thread time", NS, THREAD,
+	       "operation time summed over threads"),
+	COLUMN(groups_row, operations, "ops", COUNT, SUM, "calls and faults"),
+	COLUMN(groups_row, fetched_bytes, "from storage", BYTES, SUM,
+	       "bytes read from storage into the page cache, readahead included", JOB_PAGECACHE),
+	COLUMN(groups_row, created_bytes, "newly cached", BYTES, SUM,
+	       "bytes of new page-cache pages filled by writes", JOB_PAGECACHE),
+	COLUMN(groups_row, from_memory, "from memory", SHARE, DERIVED,
+	       "share of the bytes read by calls, O_DIRECT excluded, that came from the page cache",
+	       JOB_PAGECACHE),
+	COLUMN(groups_row, pause_ns, "throttled", NS, SUM,
+	       "time writers were throttled because of too many dirty pages, summed over threads; "
+	       "part of the time of their calls and faults",
+	       JOB_THROTTLED),
 };
 
 struct groups *groups_new(struct arena *arena, const struct job *job, const struct rollup_key *key)

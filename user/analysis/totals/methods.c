@@ -37,30 +37,25 @@ struct methods_row {
 };
 
 static const struct table_column columns[] = {
-	{ "method", "method", UNIT_NONE, KIND_KEY,
-	  "access method: syscall, direct, mmap, splice, io_uring, libaio, kernel, or unknown "
-	  "(lost reads and writes)",
-	  TABLE_LITERAL(struct methods_row, method), 0 },
+	COLUMN(methods_row, method, "method", NONE, KEY,
+	       "access method: syscall, direct, mmap, splice, io_uring, libaio, kernel, or unknown "
+	       "(lost reads and writes)"),
 	{ "op", "op", UNIT_NONE, KIND_KEY, "read or write", TABLE_LITERAL(struct methods_row, side),
 	  0 },
-	{ "count", "count", UNIT_COUNT, KIND_SUM, "number of operations",
-	  TABLE_UINT(struct methods_row, count), 0, STRETCH(COUNT) },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM,
-	  "bytes moved by calls; for mmap, bytes read from storage by faults, or dirtied by stores",
-	  TABLE_UINT(struct methods_row, bytes), 0,
-	  STRETCH_MOVED | STRETCH(READ_FAULTED) | STRETCH(DIRTIED) },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,
-	  "bytes read from storage into the page cache, readahead included",
-	  TABLE_UINT(struct methods_row, fetched_bytes), JOB_PAGECACHE, STRETCH(FETCHED) },
-	{ "created_bytes", "newly cached", UNIT_BYTES, KIND_SUM,
-	  "bytes of new page-cache pages filled by writes",
-	  TABLE_UINT(struct methods_row, created_bytes), JOB_PAGECACHE, STRETCH(CREATED) },
-	{ "time_ns", "time", UNIT_NS, KIND_UNION,
-	  "time with at least one operation of this method in progress",
-	  TABLE_UINT(struct methods_row, time_ns), 0, STRETCH(TIME) },
-	{ "thread_time_ns", "thread time", UNIT_NS, KIND_THREAD,
-	  "operation time summed over threads", TABLE_UINT(struct methods_row, thread_time_ns), 0,
-	  STRETCH(THREAD_TIME) },
+	COLUMN(methods_row, count, "count", COUNT, SUM, "number of operations", 0, STRETCH(COUNT)),
+	COLUMN(methods_row, bytes, "bytes", BYTES, SUM,
+	       "bytes moved by calls; for mmap, bytes read from storage by faults, or dirtied by "
+	       "stores",
+	       0, STRETCH_MOVED | STRETCH(READ_FAULTED) | STRETCH(DIRTIED)),
+	COLUMN(methods_row, fetched_bytes, "from storage", BYTES, SUM,
+	       "bytes read from storage into the page cache, readahead included", JOB_PAGECACHE,
+	       STRETCH(FETCHED)),
+	COLUMN(methods_row, created_bytes, "newly cached", BYTES, SUM,
+	       "bytes of new page-cache pages filled by writes", JOB_PAGECACHE, STRETCH(CREATED)),
+	COLUMN(methods_row, time_ns, "time", NS, UNION,
+	       "time with at least one operation of this method in progress", 0, STRETCH(TIME)),
+	COLUMN(methods_row, thread_time_ns, "thread time", NS, THREAD,
+	       "operation time summed over threads", 0, STRETCH(THREAD_TIME)),
 };
 
 /* The class of I/O of one side of a method. */

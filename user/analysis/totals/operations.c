@@ -130,34 +130,30 @@ static void get_percentile(struct table *table, struct cell *cell, const void *r
 }
 
 static const struct table_column columns[] = {
-	{ "layer", NULL, UNIT_NONE, KIND_KEY, "layer that recorded the operation",
-	  TABLE_LITERAL(struct operation_row, layer), 0 },
+	COLUMN(operation_row, layer, NULL, NONE, KEY, "layer that recorded the operation"),
 	{ "op", "operation", UNIT_NONE, KIND_KEY,
 	  "kernel name of the call, or kind of fault; *_apart: layer vfs, for another operation or "
 	  "in kernel threads, included in no total",
 	  TABLE_LITERAL(struct operation_row, name), 0 },
-	{ "family", NULL, UNIT_NONE, KIND_FACT,
-	  "kind of operation, for example read, write, metadata or sync",
-	  TABLE_LITERAL(struct operation_row, family), 0 },
-	{ "count", "count", UNIT_COUNT, KIND_SUM, "number of operations",
-	  TABLE_UINT(struct operation_row, count), 0, STRETCH(COUNT) },
-	{ "errors", "errors", UNIT_COUNT, KIND_SUM, "operations that failed",
-	  TABLE_UINT(struct operation_row, errors), 0, STRETCH(ERRORS) },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved; null for operations that move none",
-	  TABLE_UINT(struct operation_row, bytes), 0, STRETCH_MOVED },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,
-	  "bytes read from storage into the page cache, readahead included",
-	  TABLE_UINT(struct operation_row, fetched_bytes), JOB_PAGECACHE, STRETCH(FETCHED) },
-	{ "created_bytes", "newly cached", UNIT_BYTES, KIND_SUM,
-	  "bytes of new page-cache pages filled by writes",
-	  TABLE_UINT(struct operation_row, created_bytes), JOB_PAGECACHE, STRETCH(CREATED) },
-	{ "read_for_write_bytes", NULL, UNIT_BYTES, KIND_SUM,
-	  "bytes read from storage to complete partially written pages, not included in "
-	  "created_bytes; requires layers block and pagecache",
-	  TABLE_UINT(struct operation_row, read_for_write_bytes), JOB_READ_FOR_WRITE },
-	{ "thread_time_ns", "thread time", UNIT_NS, KIND_THREAD,
-	  "operation time summed over threads", TABLE_UINT(struct operation_row, thread_time_ns), 0,
-	  STRETCH(THREAD_TIME) },
+	COLUMN(operation_row, family, NULL, NONE, FACT,
+	       "kind of operation, for example read, write, metadata or sync"),
+	COLUMN(operation_row, count, "count", COUNT, SUM, "number of operations", 0,
+	       STRETCH(COUNT)),
+	COLUMN(operation_row, errors, "errors", COUNT, SUM, "operations that failed", 0,
+	       STRETCH(ERRORS)),
+	COLUMN(operation_row, bytes, "bytes", BYTES, SUM,
+	       "bytes moved; null for operations that move none", 0, STRETCH_MOVED),
+	COLUMN(operation_row, fetched_bytes, "from storage", BYTES, SUM,
+	       "bytes read from storage into the page cache, readahead included", JOB_PAGECACHE,
+	       STRETCH(FETCHED)),
+	COLUMN(operation_row, created_bytes, "newly cached", BYTES, SUM,
+	       "bytes of new page-cache pages filled by writes", JOB_PAGECACHE, STRETCH(CREATED)),
+	COLUMN(operation_row, read_for_write_bytes, NULL, BYTES, SUM,
+	       "bytes read from storage to complete partially written pages, not included in "
+	       "created_bytes; requires layers block and pagecache",
+	       JOB_READ_FOR_WRITE),
+	COLUMN(operation_row, thread_time_ns, "thread time", NS, THREAD,
+	       "operation time summed over threads", 0, STRETCH(THREAD_TIME)),
 	{ "p50_ns", "p50", UNIT_NS, KIND_PERCENTILE,
 	  "median duration of an operation, at most 1/64 too large; an upper bound if operations "
 	  "were aggregated",
@@ -166,9 +162,8 @@ static const struct table_column columns[] = {
 	  "99th percentile of the duration, at most 1/64 too large; an upper bound if operations "
 	  "were aggregated",
 	  .get = get_percentile, .key = offsetof(struct operation_row, p99_ns) },
-	{ "max_ns", "max", UNIT_NS, KIND_MAX,
-	  "longest duration of an operation, exact; null if operations were aggregated",
-	  TABLE_UINT(struct operation_row, max_ns), 0 },
+	COLUMN(operation_row, max_ns, "max", NS, MAX,
+	       "longest duration of an operation, exact; null if operations were aggregated"),
 };
 
 static int compare_lines(const void *left, const void *right)

@@ -51,10 +51,9 @@ static const struct {
 #define SUM_OF_OPERATION(member) TABLE_UINT(struct trace_operation_total, member)
 
 static const struct table_column memory_fields[] = {
-	{ "count", NULL, UNIT_COUNT, KIND_SUM,
-	  "page faults without a known file: on anonymous memory, on shared memory (tmpfs "
-	  "included), or on a mapping that was not found",
-	  TABLE_UINT(struct trace_operation_total, count), 0 },
+	COLUMN(trace_operation_total, count, NULL, COUNT, SUM,
+	       "page faults without a known file: on anonymous memory, on shared memory (tmpfs "
+	       "included), or on a mapping that was not found"),
 	{ "major", "major", UNIT_COUNT, KIND_SUM,
 	  "such faults that were major: they waited for pages to be swapped in; null: older traces",
 	  TABLE_UINT(struct trace_operation_total, major_faults), 0 },
@@ -124,11 +123,9 @@ static const struct table_column async_fields[] = {
 	  TABLE_UINT(struct submissions, all), 0 },
 	{ "io_uring", NULL, UNIT_COUNT, KIND_SUM, "untraced operations submitted to io_uring",
 	  TABLE_UINT(struct submissions, uring), 0 },
-	{ "libaio", NULL, UNIT_COUNT, KIND_SUM, "untraced operations submitted to libaio",
-	  TABLE_UINT(struct submissions, libaio), 0 },
-	{ "polled_rings", NULL, UNIT_COUNT, KIND_SUM,
-	  "rings polled by the kernel; most submissions to them are not even counted",
-	  TABLE_UINT(struct submissions, polled_rings), 0 },
+	COLUMN(submissions, libaio, NULL, COUNT, SUM, "untraced operations submitted to libaio"),
+	COLUMN(submissions, polled_rings, NULL, COUNT, SUM,
+	       "rings polled by the kernel; most submissions to them are not even counted"),
 };
 static const struct table_group async_group = { "async", "asynchronous", JOB_SYSCALL,
 						TABLE_COLUMNS(async_fields) };
