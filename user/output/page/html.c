@@ -29,34 +29,27 @@ static int put_escaped(void *to, const void *bytes, size_t length)
 	return out->error;
 }
 
-static void write_finding_pictures(struct sink *out)
-{
-	const char *between = "";
-
-	sink_text(out, ",\n\"finding_pictures\":{");
-	for (size_t i = 0; i < finding_rule_count; i++) {
-		if (!finding_rules[i]->pictures)
-			continue;
-		sink_format(out, "%s\"%s\":\"%s\"", between, finding_rules[i]->id,
-			    finding_rules[i]->pictures);
-		between = ",";
-	}
-	sink_char(out, '}');
-}
-
 static int write_data(struct sink *out, const struct report *report)
 {
 	struct sink data;
+	struct json json = { .out = &data };
 	int status = sink_open_through(&data, put_escaped, out);
 
 	if (status)
 		return status;
-	sink_format(&data, "{\"version\":\"%s\",\"tables\":", FAULTLINE_VERSION);
-	html_tables(&data, (const struct table *const *)report->tables, report->table_count);
-	sink_text(&data, ",\n\"pictures\":");
-	html_pictures(&data, report->pictures);
-	write_finding_pictures(&data);
-	sink_char(&data, '}');
+	json_begin(&json, NULL);
+	json_literal(&json, "version", FAULTLINE_VERSION);
+	html_tables(&json, "tables", (const struct table *const *)report->tables,
+		    report->table_count);
+	json_line(&json, 0);
+	html_pictures(&json, "pictures", report->pictures);
+	json_line(&json, 0);
+	json_begin(&json, "finding_pictures");
+	for (size_t i = 0; i < finding_rule_count; i++)
+		if (finding_rules[i]->pictures)
+			json_literal(&json, finding_rules[i]->id, finding_rules[i]->pictures);
+	json_end(&json);
+	json_end(&json);
 	status = sink_flush(&data);
 	sink_close(&data);
 	return status;

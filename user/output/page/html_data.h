@@ -15,7 +15,7 @@
 
 #include "analysis/picture/pictures.h"
 #include "analysis/table/table.h"
-#include "output/base/sink.h"
+#include "output/base/json.h"
 
 /* Maximum bytes of all tables together, and of one table; rows of a table; bytes of a text. */
 #define HTML_TABLES_BYTES 640000
@@ -34,9 +34,10 @@
 extern const char *const html_members[PICTURE_MEMBERS];
 
 /* Errors are kept in the sink. */
-void html_tables(struct sink *out, const struct table *const *tables, size_t count);
-void html_pictures(struct sink *out, const struct pictures *pictures);
-/* Writes a text as a JSON string, shortened in the middle. */
-void html_text(struct sink *out, const char *text, size_t length);
+void html_tables(struct json *json, const char *name, const struct table *const *tables,
+		 size_t count);
+void html_pictures(struct json *json, const char *name, const struct pictures *pictures);
+/* Writes a text as a string, shortened in the middle. `name` is as in json.h. */
+void html_text(struct json *json, const char *name, const char *text, size_t length);
 
 #endif

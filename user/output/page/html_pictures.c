@@ -2,67 +2,60 @@
 /* Writes the data of pictures as JSON. */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/page/html_data.h"
 
-/* --- lists of numbers --- */
-
-struct runs {
-	struct sink *out;
-	uint64_t zeros;
-	bool any;
-};
-
-static void end_zeros(struct runs *runs)
+/* Puts what follows another value on a line of its own. */
+static void separate(struct json *json)
 {
-	if (!runs->zeros)
-		return;
-	if (runs->any)
-		sink_char(runs->out, ',');
-	if (runs->zeros == 1)
-		sink_char(runs->out, '0');
-	else
-		sink_int(runs->out, -(int64_t)runs->zeros);
-	runs->zeros = 0;
-	runs->any = true;
+	if (json->follows)
+		json_line(json, 0);
 }
 
-static void add_number(struct runs *runs, uint64_t number)
+/* --- lists of numbers --- */
+
+static void end_zeros(struct json *json, uint64_t *zeros)
+{
+	if (*zeros)
+		json_int(json, NULL, *zeros == 1 ? 0 : -(int64_t)*zeros);
+	*zeros = 0;
+}
+
+static void add_number(struct json *json, uint64_t *zeros, uint64_t number)
 {
 	if (!number) {
-		runs->zeros++;
+		++*zeros;
 		return;
 	}
-	end_zeros(runs);
-	if (runs->any)
-		sink_char(runs->out, ',');
-	sink_uint(runs->out, number);
-	runs->any = true;
+	end_zeros(json, zeros);
+	json_uint(json, NULL, number);
 }
 
 /* Writes numbers that are `step` bytes apart. */
-static void write_list(struct sink *out, const uint64_t *numbers, size_t step, size_t count)
+static void write_list(struct json *json, const char *name, const uint64_t *numbers, size_t step,
+		       size_t count)
 {
-	struct runs runs = { .out = out };
+	uint64_t zeros = 0;
 
-	sink_char(out, '[');
+	json_begin_list(json, name);
 	for (size_t i = 0; i < count; i++)
-		add_number(&runs, *(const uint64_t *)((const char *)numbers + i * step));
-	end_zeros(&runs);
-	sink_char(out, ']');
+		add_number(json, &zeros, *(const uint64_t *)((const char *)numbers + i * step));
+	end_zeros(json, &zeros);
+	json_end(json);
 }
 
-static void write_counts(struct sink *out, const uint32_t *numbers, size_t count)
+static void write_counts(struct json *json, const char *name, const uint32_t *numbers, size_t count)
 {
-	struct runs runs = { .out = out };
+	uint64_t zeros = 0;
 
-	sink_char(out, '[');
+	json_begin_list(json, name);
 	for (size_t i = 0; i < count; i++)
-		add_number(&runs, numbers[i]);
-	end_zeros(&runs);
-	sink_char(out, ']');
+		add_number(json, &zeros, numbers[i]);
+	end_zeros(json, &zeros);
+	json_end(json);
 }
 
 /* --- timeline --- */
@@ -73,7 +66,7 @@ static const char *const part_names[PICTURE_PARTS] = {
 	[PICTURE_WRITE] = "write", [PICTURE_METADATA] = "metadata", [PICTURE_SYNC] = "sync",
 };
 
-static void write_stretches(struct sink *out, const struct pictures *pictures)
+static void write_stretches(struct json *json, const struct pictures *pictures)
 {
 	static const struct {
 		const char *name;
@@ -95,52 +88,46 @@ static void write_stretches(struct sink *out, const struct pictures *pictures)
 	const struct picture_stretch *all = pictures->course.stretches;
 	const size_t step = sizeof(*all);
 
-	sink_text(out, "{\"compute_ns\":");
+	json_begin(json, "course");
 	if (pictures->course.computes)
-		write_list(out, &all->compute_ns, step, PICTURE_FINE);
+		write_list(json, "compute_ns", &all->compute_ns, step, PICTURE_FINE);
 	else
-		sink_text(out, "null");
+		json_null(json, "compute_ns");
 	for (int of = 0; of < PICTURE_UNIONS; of++) {
-		const char *name = of == PICTURE_ALL ? "all" : part_names[of];
-
-		sink_format(out, ",\"%s\":{\"alone_ns\":", name);
-		write_list(out, &all->alone_ns[of], step, PICTURE_FINE);
-		sink_text(out, ",\"hidden_ns\":");
-		write_list(out, &all->hidden_ns[of], step, PICTURE_FINE);
-		sink_char(out, '}');
+		json_begin(json, of == PICTURE_ALL ? "all" : part_names[of]);
+		write_list(json, "alone_ns", &all->alone_ns[of], step, PICTURE_FINE);
+		write_list(json, "hidden_ns", &all->hidden_ns[of], step, PICTURE_FINE);
+		json_end(json);
 	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		sink_format(out, ",\"%s\":", rows[i].name);
 		if ((pictures->layers & rows[i].needs) == rows[i].needs)
-			write_list(out, (const uint64_t *)((const char *)all + rows[i].at), step,
+			write_list(json, rows[i].name,
+				   (const uint64_t *)((const char *)all + rows[i].at), step,
 				   PICTURE_FINE);
 		else
-			sink_text(out, "null");
+			json_null(json, rows[i].name);
 	}
-	sink_char(out, '}');
+	json_end(json);
 }
 
 /* --- sums --- */
 
-static void write_name(struct sink *out, const struct picture_name *name)
+static void write_name(struct json *json, const struct picture_name *name)
 {
-	if (name->text.bytes) {
-		sink_text(out, ",\"name\":");
-		html_text(out, name->text.bytes, name->text.length);
+	if (name->text.bytes)
+		html_text(json, "name", name->text.bytes, name->text.length);
+	if (name->more.bytes)
+		html_text(json, "more", name->more.bytes, name->more.length);
+	if (name->pid) {
+		json_uint(json, "pid", name->pid);
+		json_uint(json, "start_ns", name->start_ns);
 	}
-	if (name->more.bytes) {
-		sink_text(out, ",\"more\":");
-		html_text(out, name->more.bytes, name->more.length);
-	}
-	if (name->pid)
-		sink_format(out, ",\"pid\":%u,\"start_ns\":%llu", name->pid,
-			    (unsigned long long)name->start_ns);
 	if (name->ino)
-		sink_format(out, ",\"ino\":%llu", (unsigned long long)name->ino);
+		json_uint(json, "ino", name->ino);
 	if (name->dev[0])
-		sink_format(out, ",\"dev\":\"%s\"", name->dev);
+		json_literal(json, "dev", name->dev);
 	if (name->rank >= 0)
-		sink_format(out, ",\"rank\":%lld", (long long)name->rank);
+		json_int(json, "rank", name->rank);
 }
 
 #define IS(member) (1u << PICTURE_##member)
@@ -164,7 +151,7 @@ static const struct {
 };
 
 /* Writes the members that are not all zeros. */
-static void write_members(struct sink *out, const struct picture_series *series,
+static void write_members(struct json *json, const struct picture_series *series,
 			  unsigned int members)
 {
 	for (int i = 0; i < PICTURE_MEMBERS; i++) {
@@ -172,36 +159,37 @@ static void write_members(struct sink *out, const struct picture_series *series,
 
 		for (size_t at = 0; at < PICTURE_COARSE; at++)
 			any |= series->sums[at].of[i];
-		if (!any || !(members >> i & 1))
-			continue;
-		sink_format(out, ",\"%s\":", html_members[i]);
-		write_list(out, &series->sums->of[i], sizeof(*series->sums), PICTURE_COARSE);
+		if (any && members >> i & 1)
+			write_list(json, html_members[i], &series->sums->of[i],
+				   sizeof(*series->sums), PICTURE_COARSE);
 	}
 }
 
-static void write_series(struct sink *out, const struct picture_series *series,
+static void write_series(struct json *json, const struct picture_series *series,
 			 const struct picture_name *name, unsigned int members)
 {
-	sink_text(out, series->others ? "{\"others\":true" : "{\"others\":false");
+	json_begin(json, NULL);
+	json_flag(json, "others", series->others);
 	if (series->of)
-		sink_format(out, ",\"of\":%llu", (unsigned long long)series->of);
-	write_name(out, name);
-	write_members(out, series, members);
-	sink_char(out, '}');
+		json_uint(json, "of", series->of);
+	write_name(json, name);
+	write_members(json, series, members);
+	json_end(json);
 }
 
-/* Writes a series and returns true, if there is room for it. */
-static bool write_within(struct sink *out, const struct sink *series, size_t *left, bool first)
+/* Writes a value made in memory and returns true, if there is room for it. Frees it. */
+static bool write_within(struct json *json, struct sink *made, size_t *left)
 {
-	if (series->error)
-		out->error = series->error;
-	if (series->used > *left)
-		return false;
-	if (!first)
-		sink_char(out, ',');
-	sink_bytes(out, series->buffer, series->used);
-	*left -= series->used;
-	return true;
+	bool fits = made->used <= *left;
+
+	if (made->error)
+		json->out->error = made->error;
+	if (fits) {
+		json_raw(json, NULL, made->buffer, made->used);
+		*left -= made->used;
+	}
+	sink_close(made);
+	return fits;
 }
 
 static void fold(struct picture_series *others, const struct picture_series *series)
@@ -213,18 +201,17 @@ static void fold(struct picture_series *others, const struct picture_series *ser
 }
 
 /* Merges series without room into the others. */
-static void write_set(struct sink *out, const struct pictures *pictures, enum picture_key key)
+static void write_set(struct json *json, const struct pictures *pictures, enum picture_key key)
 {
 	const struct picture_set *set = &pictures->sums.sets[key];
 	struct picture_series *others = calloc(1, sizeof(*others));
 	size_t left = HTML_SET_BYTES;
-	bool first = true;
 
 	if (!others)
-		out->error = -ENOMEM;
-	for (size_t i = 0; i < set->count && !out->error; i++) {
+		json->out->error = -ENOMEM;
+	for (size_t i = 0; i < set->count && !json->out->error; i++) {
 		struct picture_name name = pictures->names[key][i];
-		struct sink series;
+		struct sink made;
 
 		if (set->series[i].others) {
 			others->others = true;
@@ -233,110 +220,110 @@ static void write_set(struct sink *out, const struct pictures *pictures, enum pi
 		}
 		if (key == PICTURE_BY_PART)
 			name.text = (struct table_text) { part_names[i], strlen(part_names[i]) };
-		sink_open_memory(&series);
-		write_series(&series, &set->series[i], &name, sets[key].members);
-		if (write_within(out, &series, &left, first))
-			first = false;
-		else
+		sink_open_memory(&made);
+		write_series(&(struct json) { .out = &made }, &set->series[i], &name,
+			     sets[key].members);
+		if (!write_within(json, &made, &left))
 			fold(others, &set->series[i]);
-		sink_close(&series);
 	}
-	if (others && others->others) {
-		if (!first)
-			sink_char(out, ',');
-		write_series(out, others, &(struct picture_name) { .rank = -1 }, sets[key].members);
-	}
+	if (others && others->others)
+		write_series(json, others, &(struct picture_name) { .rank = -1 },
+			     sets[key].members);
 	free(others);
 }
 
-static void write_sums(struct sink *out, const struct pictures *pictures)
+static void write_sums(struct json *json, const struct pictures *pictures)
 {
+	json_begin(json, "sums");
 	for (int key = 0; key < PICTURE_BY_ROWS; key++) {
-		sink_format(out, key ? ",\n\"%s\":[" : "{\"%s\":[", sets[key].name);
-		write_set(out, pictures, key);
-		sink_char(out, ']');
+		separate(json);
+		json_begin_list(json, sets[key].name);
+		write_set(json, pictures, key);
+		json_end(json);
 	}
-	sink_char(out, '}');
+	json_end(json);
 }
 
 /* Writes the sums of a table's rows, the first rows first, as far as there is room. */
-static void write_rows_of(struct sink *out, const struct pictures *pictures, size_t table)
+static void write_rows_of(struct json *json, const struct pictures *pictures, size_t table)
 {
 	const struct picture_set *set = &pictures->sums.sets[PICTURE_BY_ROWS + table];
 	const struct picture_name *names = pictures->names[PICTURE_BY_ROWS + table];
 	size_t left = HTML_ROWS_BYTES;
-	bool first = true;
 
-	sink_format(out, table ? ",\n\"%s\":[" : "{\"%s\":[", picture_tables[table]->name);
-	for (size_t row = 0; row < set->slot_count && !out->error; row++) {
-		struct sink series;
+	separate(json);
+	json_begin_list(json, picture_tables[table]->name);
+	for (size_t row = 0; row < set->slot_count && !json->out->error; row++) {
+		struct sink made;
+		struct json item = { .out = &made };
 
 		if (set->slots[row] >= set->count)
 			continue;
-		sink_open_memory(&series);
-		sink_format(&series, "{\"row\":%zu", row);
-		write_name(&series, &names[set->slots[row]]);
-		write_members(&series, &set->series[set->slots[row]], UINT_MAX);
-		sink_char(&series, '}');
-		first &= !write_within(out, &series, &left, first);
-		sink_close(&series);
+		sink_open_memory(&made);
+		json_begin(&item, NULL);
+		json_uint(&item, "row", row);
+		write_name(&item, &names[set->slots[row]]);
+		write_members(&item, &set->series[set->slots[row]], UINT_MAX);
+		json_end(&item);
+		write_within(json, &made, &left);
 	}
-	sink_char(out, ']');
+	json_end(json);
 }
 
 /* Writes a row by the table's columns, without columns that are all zeros. */
-static void write_sample(struct sink *out, const struct sampled *how,
+static void write_sample(struct json *json, const struct sampled *how,
 			 const struct picture_sample *sample, size_t row)
 {
-	sink_format(out, "{\"row\":%zu", row);
-	for (int i = 0; i < SAMPLED_MAX && how->columns[i]; i++) {
-		if (!sample->before[i])
-			continue;
-		sink_format(out, ",\"%s\":", how->columns[i]);
-		write_list(out, sample->more[i], sizeof(sample->more[i][0]), PICTURE_COARSE);
-	}
-	sink_char(out, '}');
+	json_begin(json, NULL);
+	json_uint(json, "row", row);
+	for (int i = 0; i < SAMPLED_MAX && how->columns[i]; i++)
+		if (sample->before[i])
+			write_list(json, how->columns[i], sample->more[i],
+				   sizeof(sample->more[i][0]), PICTURE_COARSE);
+	json_end(json);
 }
 
-static void write_samples_of(struct sink *out, const struct pictures *pictures, size_t number)
+static void write_samples_of(struct json *json, const struct pictures *pictures, size_t number)
 {
 	const struct picture_sampled *table = &pictures->samples.tables[number];
 	const struct sampled *how = picture_sampled[number]->sampled;
 	size_t left = HTML_SAMPLES_BYTES;
-	bool first = true;
 
-	sink_format(out, number ? ",\n\"%s\":{\"columns\":[" : "{\"%s\":{\"columns\":[",
-		    picture_sampled[number]->name);
+	separate(json);
+	json_begin(json, picture_sampled[number]->name);
+	json_begin_list(json, "columns");
 	for (int i = 0; i < SAMPLED_MAX && how->columns[i]; i++)
-		sink_format(out, i ? ",\"%s\"" : "\"%s\"", how->columns[i]);
-	sink_text(out, "],\"rows\":[");
-	for (size_t row = 0; row < table->count && !out->error; row++) {
-		struct sink sample;
+		json_literal(json, NULL, how->columns[i]);
+	json_end(json);
+	json_begin_list(json, "rows");
+	for (size_t row = 0; row < table->count && !json->out->error; row++) {
+		struct sink made;
 
-		sink_open_memory(&sample);
-		write_sample(&sample, how, &table->rows[row], row);
-		first &= !write_within(out, &sample, &left, first);
-		sink_close(&sample);
+		sink_open_memory(&made);
+		write_sample(&(struct json) { .out = &made }, how, &table->rows[row], row);
+		write_within(json, &made, &left);
 	}
-	sink_text(out, "]}");
+	json_end(json);
+	json_end(json);
 }
 
 /* --- grids --- */
 
-static void write_kinds(struct sink *out, const uint32_t *counts, size_t rows)
+static void write_kinds(struct json *json, const char *name, const uint32_t *counts, size_t rows)
 {
+	json_begin(json, name);
 	for (int kind = 0; kind < PICTURE_KINDS; kind++) {
-		const char *name = kind == PICTURE_DEVICE_READ	  ? "device_read"
-				   : kind == PICTURE_DEVICE_WRITE ? "device_write"
-								  : part_names[kind];
+		const char *kind_name = kind == PICTURE_DEVICE_READ    ? "device_read"
+					: kind == PICTURE_DEVICE_WRITE ? "device_write"
+								       : part_names[kind];
 
-		sink_format(out, kind ? ",\"%s\":" : "{\"%s\":", name);
-		write_counts(out, counts + kind * PICTURE_COARSE * rows, PICTURE_COARSE * rows);
+		write_counts(json, kind_name, counts + kind * PICTURE_COARSE * rows,
+			     PICTURE_COARSE * rows);
 	}
-	sink_char(out, '}');
+	json_end(json);
 }
 
-static void write_cache(struct sink *out, const struct picture_cache *cache)
+static void write_cache(struct json *json, const struct picture_cache *cache)
 {
 	static const struct {
 		const char *name;
@@ -351,14 +338,12 @@ static void write_cache(struct sink *out, const struct picture_cache *cache)
 		{ "major", offsetof(struct picture_cache, major) },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		sink_format(out, ",\"%s\":", rows[i].name);
-		write_list(out, (const uint64_t *)((const char *)cache + rows[i].at),
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		write_list(json, rows[i].name, (const uint64_t *)((const char *)cache + rows[i].at),
 			   sizeof(*cache), PICTURE_COARSE);
-	}
 }
 
-static void write_map(struct sink *out, const struct pictures *pictures, size_t number)
+static void write_map(struct json *json, const struct pictures *pictures, size_t number)
 {
 	static const char *const touches[PICTURE_TOUCHES] = {
 		[PICTURE_TOUCH_READ] = "reads",
@@ -367,62 +352,60 @@ static void write_map(struct sink *out, const struct pictures *pictures, size_t 
 	};
 	const struct picture_map *map = &pictures->grids.maps[number];
 
-	sink_format(out, "{\"row_bytes\":%llu,\"furthest\":%llu,\"size\":%llu",
-		    (unsigned long long)map->offset_bytes, (unsigned long long)map->furthest,
-		    (unsigned long long)pictures->map_sizes[number]);
-	write_name(out, &pictures->map_names[number]);
-	for (int touch = 0; touch < PICTURE_TOUCHES; touch++) {
-		sink_format(out, ",\"%s\":", touches[touch]);
-		write_counts(out, map->counts[touch][0], PICTURE_COARSE * PICTURE_OFFSETS);
-	}
-	write_cache(out, map->cache);
-	sink_char(out, '}');
+	json_begin(json, NULL);
+	json_uint(json, "row_bytes", map->offset_bytes);
+	json_uint(json, "furthest", map->furthest);
+	json_uint(json, "size", pictures->map_sizes[number]);
+	write_name(json, &pictures->map_names[number]);
+	for (int touch = 0; touch < PICTURE_TOUCHES; touch++)
+		write_counts(json, touches[touch], map->counts[touch][0],
+			     PICTURE_COARSE * PICTURE_OFFSETS);
+	write_cache(json, map->cache);
+	json_end(json);
 }
 
 /* Writes the maps that there is room for, the worst first. */
-static void write_maps(struct sink *out, const struct pictures *pictures)
+static void write_maps(struct json *json, const struct pictures *pictures)
 {
-	size_t left = HTML_MAPS_BYTES, written = 0;
+	size_t left = HTML_MAPS_BYTES;
 
-	sink_char(out, '[');
-	for (size_t i = 0; i < pictures->grids.map_count && !out->error; i++) {
-		struct sink map;
+	json_begin_list(json, "maps");
+	for (size_t i = 0; i < pictures->grids.map_count && !json->out->error; i++) {
+		struct sink made;
 
-		sink_open_memory(&map);
-		write_map(&map, pictures, i);
-		if (map.error)
-			out->error = map.error;
-		if (map.used <= left) {
-			if (written++)
-				sink_text(out, ",\n");
-			sink_bytes(out, map.buffer, map.used);
-			left -= map.used;
-		}
-		sink_close(&map);
+		sink_open_memory(&made);
+		write_map(&(struct json) { .out = &made }, pictures, i);
+		if (made.used <= left)
+			separate(json);
+		write_within(json, &made, &left);
 	}
-	sink_format(out, "],\"maps_of\":%zu", pictures->grids.map_count);
+	json_end(json);
+	json_uint(json, "maps_of", pictures->grids.map_count);
 }
 
 /* --- spans --- */
 
-static void write_lanes(struct sink *out, const struct pictures *pictures)
+static void write_lanes(struct json *json, const struct pictures *pictures)
 {
 	const struct picture_spans *spans = &pictures->spans;
 
-	sink_text(out, "\"lanes\":[");
+	json_begin_list(json, "lanes");
 	for (size_t i = 0; i < spans->reported_count; i++) {
 		const struct picture_lane *lane = &spans->lanes[spans->reported[i]];
 
-		sink_format(out, "%s{\"tid\":%u,\"count\":%llu,\"time_ns\":%llu,\"kept\":%llu",
-			    i ? "," : "", lane->thread, (unsigned long long)lane->count,
-			    (unsigned long long)lane->time_ns, (unsigned long long)lane->kept);
-		write_name(out, &pictures->lane_names[i]);
-		sink_text(out, ",\"busy\":");
-		write_list(out, lane->busy, sizeof(lane->busy[0]), PICTURE_COARSE);
-		sink_char(out, '}');
+		json_begin(json, NULL);
+		json_uint(json, "tid", lane->thread);
+		json_uint(json, "count", lane->count);
+		json_uint(json, "time_ns", lane->time_ns);
+		json_uint(json, "kept", lane->kept);
+		write_name(json, &pictures->lane_names[i]);
+		write_list(json, "busy", lane->busy, sizeof(lane->busy[0]), PICTURE_COARSE);
+		json_end(json);
 	}
-	sink_format(out, "],\"lanes_of\":%zu,\"count\":%llu,\"kept_of\":%zu", spans->lane_count,
-		    (unsigned long long)spans->count, spans->kept_count);
+	json_end(json);
+	json_uint(json, "lanes_of", spans->lane_count);
+	json_uint(json, "count", spans->count);
+	json_uint(json, "kept_of", spans->kept_count);
 }
 
 /* Returns the index of a lane among those written, or -1. */
@@ -435,81 +418,107 @@ static int place_of(const struct picture_spans *spans, uint32_t lane)
 }
 
 /* [lane, depth, label, start, length, unfinished] */
-static void write_kept(struct sink *out, const struct pictures *pictures)
+static void write_kept(struct json *json, const struct pictures *pictures)
 {
 	const struct picture_spans *spans = &pictures->spans;
-	size_t written = 0;
 
-	sink_text(out, ",\n\"kept\":[");
+	json_begin_list(json, "kept");
 	for (size_t i = 0; i < spans->kept_count; i++) {
 		const struct picture_span *span = &spans->kept[i];
 		int lane = place_of(spans, span->lane);
 
 		if (lane < 0)
 			continue;
-		sink_format(
-			out, "%s[%d,%u,%u,%llu,%llu%s]", written++ ? "," : "", lane, span->depth,
-			span->label,
-			(unsigned long long)clock_subtract(span->begin_ns, pictures->axis.start_ns),
-			(unsigned long long)span->length_ns, span->unfinished ? ",1" : "");
+		json_begin_list(json, NULL);
+		json_int(json, NULL, lane);
+		json_uint(json, NULL, span->depth);
+		json_uint(json, NULL, span->label);
+		json_uint(json, NULL, clock_subtract(span->begin_ns, pictures->axis.start_ns));
+		json_uint(json, NULL, span->length_ns);
+		if (span->unfinished)
+			json_uint(json, NULL, 1);
+		json_end(json);
 	}
-	sink_char(out, ']');
+	json_end(json);
 }
 
-static void write_labels(struct sink *out, const struct pictures *pictures)
+static void write_labels(struct json *json, const struct pictures *pictures)
 {
-	size_t written = 0;
+	char number[24];
 
-	sink_text(out, ",\n\"labels\":{");
+	json_begin(json, "labels");
 	for (size_t i = 0; i < pictures->label_count; i++) {
 		const struct picture_name *name = &pictures->labels[i];
 
 		if (!name->text.bytes && !name->more.bytes)
 			continue;
-		sink_format(out, "%s\"%zu\":{\"of\":%zu", written++ ? "," : "", i, i);
-		write_name(out, name);
-		sink_char(out, '}');
+		snprintf(number, sizeof(number), "%zu", i);
+		json_begin(json, number);
+		json_uint(json, "of", i);
+		write_name(json, name);
+		json_end(json);
 	}
-	sink_char(out, '}');
+	json_end(json);
 }
 
-void html_pictures(struct sink *out, const struct pictures *pictures)
+static void write_layers(struct json *json, unsigned int layers)
+{
+	json_begin(json, "layers");
+	json_uint(json, "syscall", !!(layers & JOB_SYSCALL));
+	json_uint(json, "fault", !!(layers & JOB_FAULT));
+	json_uint(json, "pagecache", !!(layers & JOB_PAGECACHE));
+	json_uint(json, "span", !!(layers & JOB_SPAN));
+	json_uint(json, "block", !!(layers & JOB_BLOCK));
+	json_uint(json, "async", !!(layers & JOB_ASYNC));
+	json_end(json);
+}
+
+void html_pictures(struct json *json, const char *name, const struct pictures *pictures)
 {
 	const struct picture_axis *axis = &pictures->axis;
-	const char *summed = pictures->all_summed ? "all" : pictures->summed ? "some" : "none";
 
-	sink_format(out, "{\"fine\":%d,\"coarse\":%d,\"fine_ns\":%llu,\"duration_ns\":%llu",
-		    PICTURE_FINE, PICTURE_COARSE, (unsigned long long)axis->fine_ns,
-		    (unsigned long long)clock_subtract(axis->end_ns, axis->start_ns));
-	sink_format(out, ",\"lost\":%s,\"summed\":\"%s\"", pictures->lost ? "true" : "false",
-		    summed);
-	sink_format(out,
-		    ",\"offsets\":%d,\"latencies\":%d,\"latency_first\":%d,\"size_classes\":%d",
-		    PICTURE_OFFSETS, PICTURE_LATENCIES, PICTURE_LATENCY_FIRST, SIZE_CLASSES);
-	sink_format(out, ",\"layers\":{\"syscall\":%d,\"fault\":%d,\"pagecache\":%d,\"span\":%d,",
-		    !!(pictures->layers & JOB_SYSCALL), !!(pictures->layers & JOB_FAULT),
-		    !!(pictures->layers & JOB_PAGECACHE), !!(pictures->layers & JOB_SPAN));
-	sink_format(out,
-		    "\"block\":%d,\"async\":%d},\n\"course\":", !!(pictures->layers & JOB_BLOCK),
-		    !!(pictures->layers & JOB_ASYNC));
-	write_stretches(out, pictures);
-	sink_text(out, ",\n\"sums\":");
-	write_sums(out, pictures);
-	sink_text(out, ",\n\"rows_of\":");
+	json_begin(json, name);
+	json_uint(json, "fine", PICTURE_FINE);
+	json_uint(json, "coarse", PICTURE_COARSE);
+	json_uint(json, "fine_ns", axis->fine_ns);
+	json_uint(json, "duration_ns", clock_subtract(axis->end_ns, axis->start_ns));
+	json_flag(json, "lost", pictures->lost);
+	json_literal(json, "summed",
+		     pictures->all_summed ? "all"
+		     : pictures->summed	  ? "some"
+					  : "none");
+	json_uint(json, "offsets", PICTURE_OFFSETS);
+	json_uint(json, "latencies", PICTURE_LATENCIES);
+	json_uint(json, "latency_first", PICTURE_LATENCY_FIRST);
+	json_uint(json, "size_classes", SIZE_CLASSES);
+	write_layers(json, pictures->layers);
+	json_line(json, 0);
+	write_stretches(json, pictures);
+	json_line(json, 0);
+	write_sums(json, pictures);
+	json_line(json, 0);
+	json_begin(json, "rows_of");
 	for (size_t table = 0; table < PICTURE_TABLES; table++)
-		write_rows_of(out, pictures, table);
-	sink_text(out, "},\n\"samples\":");
+		write_rows_of(json, pictures, table);
+	json_end(json);
+	json_line(json, 0);
+	json_begin(json, "samples");
 	for (size_t table = 0; table < PICTURE_SAMPLED; table++)
-		write_samples_of(out, pictures, table);
-	sink_text(out, "},\n\"latencies_of\":");
-	write_kinds(out, pictures->grids.latencies[0][0], PICTURE_LATENCIES);
-	sink_text(out, ",\n\"sizes_of\":");
-	write_kinds(out, pictures->grids.sizes[0][0], SIZE_CLASSES);
-	sink_text(out, ",\n\"maps\":");
-	write_maps(out, pictures);
-	sink_text(out, ",\n\"spans\":{");
-	write_lanes(out, pictures);
-	write_kept(out, pictures);
-	write_labels(out, pictures);
-	sink_text(out, "}}");
+		write_samples_of(json, pictures, table);
+	json_end(json);
+	json_line(json, 0);
+	write_kinds(json, "latencies_of", pictures->grids.latencies[0][0], PICTURE_LATENCIES);
+	json_line(json, 0);
+	write_kinds(json, "sizes_of", pictures->grids.sizes[0][0], SIZE_CLASSES);
+	json_line(json, 0);
+	write_maps(json, pictures);
+	json_line(json, 0);
+	json_begin(json, "spans");
+	write_lanes(json, pictures);
+	json_line(json, 0);
+	write_kept(json, pictures);
+	json_line(json, 0);
+	write_labels(json, pictures);
+	json_end(json);
+	json_end(json);
 }

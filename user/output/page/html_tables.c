@@ -2,11 +2,11 @@
 /* Writes tables for the page, with as many rows as there is room for. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/page/html_data.h"
-#include "output/base/json.h"
 
 #define NESTED_MAX 64 /* rows of a nested table, texts of a list */
 
@@ -42,13 +42,15 @@ static bool continues(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-void html_text(struct sink *out, const char *text, size_t length)
+void html_text(struct json *json, const char *name, const char *text, size_t length)
 {
 	char shortened[HTML_TEXT_BYTES + 8];
 	size_t head = HTML_TEXT_BYTES / 3, tail = HTML_TEXT_BYTES - HTML_TEXT_BYTES / 3;
 
+	if (name)
+		json_name(json, name, strlen(name), "");
 	if (length <= HTML_TEXT_BYTES) {
-		json_text(out, text, length);
+		json_string(json, NULL, text, length);
 		return;
 	}
 	while (head > 1 && continues(text[head]))
@@ -58,216 +60,209 @@ void html_text(struct sink *out, const char *text, size_t length)
 	memcpy(shortened, text, head);
 	memcpy(shortened + head, "\xe2\x80\xa6", 3);
 	memcpy(shortened + head + 3, text + length - tail, tail);
-	json_text(out, shortened, head + 3 + tail);
+	json_string(json, NULL, shortened, head + 3 + tail);
 }
 
-static void write_literal(struct sink *out, const char *name, const char *text)
+static void write_literal(struct json *json, const char *name, const char *text)
 {
-	sink_format(out, ",\"%s\":", name);
 	if (text)
-		html_text(out, text, strlen(text));
+		html_text(json, name, text, strlen(text));
 	else
-		sink_text(out, "null");
+		json_null(json, name);
 }
 
 /* --- cells --- */
 
-static void write_within(struct sink *out, const struct table *table);
+static void write_within(struct json *json, const char *name, const struct table *table);
 
-static void write_texts(struct sink *out, const struct cell *cell)
+static void write_texts(struct json *json, const char *name, const struct cell *cell)
 {
-	sink_char(out, '[');
-	for (uint32_t i = 0; i < cell->length && i < NESTED_MAX; i++) {
-		if (i)
-			sink_char(out, ',');
-		html_text(out, cell->texts[i].text, cell->texts[i].length);
-	}
-	sink_char(out, ']');
+	json_begin_list(json, name);
+	for (uint32_t i = 0; i < cell->length && i < NESTED_MAX; i++)
+		html_text(json, NULL, cell->texts[i].text, cell->texts[i].length);
+	json_end(json);
 }
 
-static void write_value(struct sink *out, const struct cell *cell)
+static void write_real(struct json *json, const char *name, double real)
+{
+	char text[32];
+
+	if (isfinite(real))
+		json_raw(json, name, text, snprintf(text, sizeof(text), "%.6g", real));
+	else
+		json_null(json, name);
+}
+
+static void write_value(struct json *json, const char *name, const struct cell *cell)
 {
 	switch (cell->type) {
 	case CELL_NULL:
-		sink_text(out, "null");
+		json_null(json, name);
 		return;
 	case CELL_UINT:
-		sink_uint(out, cell->uint);
+		json_uint(json, name, cell->uint);
 		return;
 	case CELL_INT:
-		sink_int(out, cell->sint);
+		json_int(json, name, cell->sint);
 		return;
 	case CELL_REAL:
-		if (isfinite(cell->real))
-			sink_format(out, "%.6g", cell->real);
-		else
-			sink_text(out, "null");
+		write_real(json, name, cell->real);
 		return;
 	case CELL_BOOL:
-		sink_text(out, cell->flag ? "true" : "false");
+		json_flag(json, name, cell->flag);
 		return;
 	case CELL_TEXT:
-		html_text(out, cell->text, cell->length);
+		html_text(json, name, cell->text, cell->length);
 		return;
 	case CELL_TEXTS:
-		write_texts(out, cell);
+		write_texts(json, name, cell);
 		return;
 	case CELL_TABLE:
-		write_within(out, cell->table);
+		write_within(json, name, cell->table);
 		return;
 	}
 }
 
-static void write_cell(struct sink *out, const struct cell *cell)
-{
-	if (cell->at_least)
-		sink_text(out, "{\"least\":");
-	write_value(out, cell);
-	if (cell->at_least)
-		sink_char(out, '}');
-}
-
-static void write_row(struct sink *out, const struct table *table, size_t row)
+static void write_row(struct json *json, const struct table *table, size_t row)
 {
 	const struct cell *cells = table_row(table, row);
 
-	sink_char(out, '[');
+	json_begin_list(json, NULL);
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (i)
-			sink_char(out, ',');
-		write_cell(out, &cells[i]);
+		if (!cells[i].at_least) {
+			write_value(json, NULL, &cells[i]);
+			continue;
+		}
+		json_begin(json, NULL);
+		write_value(json, "least", &cells[i]);
+		json_end(json);
 	}
-	sink_char(out, ']');
+	json_end(json);
 }
 
-static void write_within(struct sink *out, const struct table *table)
+static void write_within(struct json *json, const char *name, const struct table *table)
 {
-	sink_text(out, "{\"columns\":[");
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (i)
-			sink_char(out, ',');
-		html_text(out, table->columns[i].name, strlen(table->columns[i].name));
-	}
-	sink_text(out, "],\"units\":[");
+	json_begin(json, name);
+	json_begin_list(json, "columns");
 	for (size_t i = 0; i < table->column_count; i++)
-		sink_format(out, i ? ",\"%s\"" : "\"%s\"", units[table->columns[i].unit]);
-	sink_text(out, "],\"rows\":[");
-	for (size_t i = 0; i < table->row_count && i < NESTED_MAX; i++) {
-		if (i)
-			sink_char(out, ',');
-		write_row(out, table, i);
-	}
-	sink_text(out, "]}");
+		write_literal(json, NULL, table->columns[i].name);
+	json_end(json);
+	json_begin_list(json, "units");
+	for (size_t i = 0; i < table->column_count; i++)
+		json_literal(json, NULL, units[table->columns[i].unit]);
+	json_end(json);
+	json_begin_list(json, "rows");
+	for (size_t i = 0; i < table->row_count && i < NESTED_MAX; i++)
+		write_row(json, table, i);
+	json_end(json);
+	json_end(json);
 }
 
 /* --- tables --- */
 
-static void write_sums(struct sink *out, unsigned int stretch)
+static void write_sums(struct json *json, unsigned int stretch)
 {
-	const char *before = ",\"sums\":[";
-
+	json_begin_list(json, "sums");
 	if (stretch & STRETCH_UNMARKED) {
-		sink_format(out, "%s\"%s\",\"-%s\"", before, html_members[PICTURE_COUNT],
-			    html_members[PICTURE_MARKED]);
-		before = ",";
+		json_literal(json, NULL, html_members[PICTURE_COUNT]);
+		json_literal(json, NULL, "-marked");
 	}
 	for (int i = 0; i < PICTURE_MEMBERS; i++)
-		if (stretch >> i & 1) {
-			sink_format(out, "%s\"%s\"", before, html_members[i]);
-			before = ",";
-		}
-	sink_char(out, ']');
+		if (stretch >> i & 1)
+			json_literal(json, NULL, html_members[i]);
+	json_end(json);
 }
 
-static void write_columns(struct sink *out, const struct table *table)
+static void write_columns(struct json *json, const struct table *table)
 {
-	sink_text(out, ",\"columns\":[");
+	json_begin_list(json, "columns");
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct table_column *column = &table->columns[i];
 
-		sink_text(out, i ? ",{\"name\":" : "{\"name\":");
-		html_text(out, column->name, strlen(column->name));
-		write_literal(out, "title", column->title);
-		write_literal(out, "unit", units[column->unit]);
-		write_literal(out, "kind", table_kinds[column->kind].name);
-		write_literal(out, "meaning", column->meaning);
+		json_begin(json, NULL);
+		write_literal(json, "name", column->name);
+		write_literal(json, "title", column->title);
+		write_literal(json, "unit", units[column->unit]);
+		write_literal(json, "kind", table_kinds[column->kind].name);
+		write_literal(json, "meaning", column->meaning);
 		if (column->stretch)
-			write_sums(out, column->stretch);
-		sink_char(out, '}');
+			write_sums(json, column->stretch);
+		json_end(json);
 	}
-	sink_text(out, "],\"shown\":[");
+	json_end(json);
+	json_begin_list(json, "shown");
 	for (size_t i = 0; i < table->view.shown_count; i++)
-		sink_format(out, i ? ",%zu" : "%zu", table->view.shown[i]);
-	sink_char(out, ']');
+		json_uint(json, NULL, table->view.shown[i]);
+	json_end(json);
 	if (table->view.by != TABLE_NO_COLUMN && table->view.shown_count)
-		sink_format(out, ",\"by\":%zu", table->view.by);
+		json_uint(json, "by", table->view.by);
 	if (table->view.only != TABLE_NO_COLUMN && table->view.shown_count)
-		sink_format(out, ",\"only\":%zu", table->view.only);
+		json_uint(json, "only", table->view.only);
 }
 
 /* Writes the first rows in display order, as many as `room` holds. */
-static void write_rows(struct sink *out, const struct table *table, size_t room)
+static void write_rows(struct json *json, const struct table *table, size_t room)
 {
 	size_t *order = table_order(table);
-	struct sink row;
+	bool fits = order;
 
 	if (!order)
-		out->error = -ENOMEM;
-	sink_text(out, ",\"rows\":[");
-	for (size_t i = 0; order && i < table->row_count && i < HTML_ROWS_MAX; i++) {
+		json->out->error = -ENOMEM;
+	json_begin_list(json, "rows");
+	for (size_t i = 0; fits && i < table->row_count && i < HTML_ROWS_MAX; i++) {
+		struct sink row;
+
 		sink_open_memory(&row);
-		write_row(&row, table, order[i]);
+		write_row(&(struct json) { .out = &row }, table, order[i]);
 		if (row.error)
-			out->error = out->error ? out->error : row.error;
-		if (row.error || row.used + 1 > room) {
-			sink_close(&row);
-			break;
+			json->out->error = json->out->error ? json->out->error : row.error;
+		fits = !row.error && row.used < room;
+		if (fits) {
+			room -= row.used + 1; /* with its comma */
+			json_raw(json, NULL, row.buffer, row.used);
 		}
-		room -= row.used + 1;
-		if (i)
-			sink_char(out, ',');
-		sink_bytes(out, row.buffer, row.used);
 		sink_close(&row);
 	}
-	sink_text(out, "]");
+	json_end(json);
 	free(order);
 }
 
-static void write_table(struct sink *out, const struct table *table, size_t room)
+static void write_table(struct json *json, const struct table *table, size_t room)
 {
-	sink_text(out, "\n{\"name\":");
-	html_text(out, table->name, strlen(table->name));
-	write_literal(out, "title", table->title);
-	write_literal(out, "meaning", table->meaning);
-	write_literal(out, "note", table->note);
-	write_literal(out, "shape", table->shape == TABLE_RECORD ? "record" : "list");
+	json_line(json, 0);
+	json_begin(json, NULL);
+	write_literal(json, "name", table->name);
+	write_literal(json, "title", table->title);
+	write_literal(json, "meaning", table->meaning);
+	write_literal(json, "note", table->note);
+	write_literal(json, "shape", table->shape == TABLE_RECORD ? "record" : "list");
 	if (table->absent)
-		sink_text(out, ",\"absent\":true");
-	sink_format(out, ",\"of\":%zu", table->row_count);
-	write_columns(out, table);
-	write_rows(out, table, room);
-	sink_char(out, '}');
+		json_flag(json, "absent", true);
+	json_uint(json, "of", table->row_count);
+	write_columns(json, table);
+	write_rows(json, table, room);
+	json_end(json);
 }
 
-void html_tables(struct sink *out, const struct table *const *tables, size_t count)
+void html_tables(struct json *json, const char *name, const struct table *const *tables,
+		 size_t count)
 {
-	size_t left = HTML_TABLES_BYTES, written = 0;
+	size_t left = HTML_TABLES_BYTES;
 
-	sink_char(out, '[');
-	for (size_t i = 0; i < count && !out->error; i++) {
-		struct sink table;
+	json_begin_list(json, name);
+	for (size_t i = 0; i < count && !json->out->error; i++) {
+		struct sink made;
 
 		if (!strcmp(tables[i]->name, "timeline")) /* pictures have it in finer steps */
 			continue;
-		sink_open_memory(&table);
-		write_table(&table, tables[i], left < HTML_TABLE_BYTES ? left : HTML_TABLE_BYTES);
-		if (table.error)
-			out->error = table.error;
-		if (written++)
-			sink_char(out, ',');
-		sink_bytes(out, table.buffer, table.used);
-		left -= table.used < left ? table.used : left;
-		sink_close(&table);
+		sink_open_memory(&made);
+		write_table(&(struct json) { .out = &made }, tables[i],
+			    left < HTML_TABLE_BYTES ? left : HTML_TABLE_BYTES);
+		if (made.error)
+			json->out->error = made.error;
+		json_raw(json, NULL, made.buffer, made.used);
+		left -= made.used < left ? made.used : left;
+		sink_close(&made);
 	}
-	sink_char(out, ']');
+	json_end(json);
 }
