@@ -10,7 +10,6 @@
  */
 #include "analysis/devices/chain_state.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,30 +56,26 @@ void chain_begin(void *state, const struct job *job, struct arena *arena)
 	chain->slowest = arena_alloc(arena, CHAIN_SLOWEST_MAX * sizeof(*chain->slowest));
 }
 
-/* Sets *thread to NULL if there are too many threads. */
-static int look_up_thread(struct chain *chain, const struct event *event, struct thread **thread)
+/* Returns NULL if there are too many threads, or no memory. */
+static struct thread *look_up_thread(struct chain *chain, const struct event *event)
 {
 	const uint64_t key[2] = { event->process, event->thread };
-	uint64_t *number;
+	uint64_t *number = map_find(&chain->numbers, key);
+	struct thread *thread;
 	bool added;
 
-	*thread = NULL;
-	number = map_find(&chain->numbers, key);
-	if (number) {
-		*thread = chain->threads[*number];
-		return 0;
-	}
-	if (chain->thread_count == THREADS_MAX)
-		return 0;
-	if (!ARENA_GROW(chain->arena, chain->threads, chain->thread_room, chain->thread_count + 1))
-		return -ENOMEM;
-	*thread = arena_alloc(chain->arena, sizeof(**thread));
+	if (number)
+		return chain->threads[*number];
+	if (chain->thread_count == THREADS_MAX ||
+	    !ARENA_GROW(chain->arena, chain->threads, chain->thread_room, chain->thread_count + 1))
+		return NULL;
+	thread = arena_alloc(chain->arena, sizeof(*thread));
 	number = map_add(&chain->numbers, key, &added);
-	if (!*thread || !number)
-		return -ENOMEM;
+	if (!thread || !number)
+		return NULL;
 	*number = chain->thread_count;
-	chain->threads[chain->thread_count++] = *thread;
-	return 0;
+	chain->threads[chain->thread_count++] = thread;
+	return thread;
 }
 
 static inline struct found_thread *lately_found(struct chain *chain, const struct event *event)
@@ -95,18 +90,16 @@ static inline struct thread *thread_of(const struct found_thread *found, const s
 										  : NULL;
 }
 
-static inline int find_thread(struct chain *chain, const struct event *event,
-			      struct thread **thread)
+static inline struct thread *find_thread(struct chain *chain, const struct event *event)
 {
 	struct found_thread *found = lately_found(chain, event);
-	int status;
+	struct thread *thread = thread_of(found, event);
 
-	*thread = thread_of(found, event);
-	if (*thread)
-		return 0;
-	status = look_up_thread(chain, event, thread);
-	*found = (struct found_thread) { event->process, event->thread, *thread };
-	return status;
+	if (!thread) {
+		thread = look_up_thread(chain, event);
+		*found = (struct found_thread) { event->process, event->thread, thread };
+	}
+	return thread;
 }
 
 /* --- completing operations --- */
@@ -141,26 +134,25 @@ static void add_time(struct chain_time *sum, const struct chain_time *time)
 	sum->bytes += time->bytes;
 }
 
-static int add_pieces(struct chain *chain, const struct chain_operation *operation)
+static void add_pieces(struct chain *chain, const struct chain_operation *operation)
 {
 	struct chain_pieces *pieces;
 
 	if (operation->bytes < CHAIN_MUCH_BYTES || operation->file == FILE_NONE)
-		return 0;
+		return;
 	if (!ARENA_GROW(chain->arena, chain->pieces, chain->piece_room,
 			(size_t)operation->file + 1))
-		return -ENOMEM;
+		return;
 	pieces = &chain->pieces[operation->file];
 	pieces->operations++;
 	pieces->bytes += operation->bytes;
 	pieces->time_ns += operation->time.device_ns + operation->time.queue_ns;
 	pieces->requests += operation->requests;
 	pieces->request_bytes += operation->time.bytes;
-	return 0;
 }
 
 /* Adds an operation that has bios of its own. */
-static int add_operation(struct chain *chain, const struct waiting *waiting)
+static void add_operation(struct chain *chain, const struct waiting *waiting)
 {
 	const struct chain_time *time = &waiting->operation.time;
 	const struct operation *operation = &chain->job->operations[waiting->operation.operation];
@@ -171,20 +163,16 @@ static int add_operation(struct chain *chain, const struct waiting *waiting)
 		add_time(&chain->names, time);
 	if (file != FILE_NONE) {
 		if (!ARENA_GROW(chain->arena, chain->files, chain->file_room, (size_t)file + 1))
-			return -ENOMEM;
+			return;
 		add_time(&chain->files[file], time);
-		if (add_pieces(chain, &waiting->operation))
-			return -ENOMEM;
+		add_pieces(chain, &waiting->operation);
 	}
-	if (waiting->label == SPAN_NONE)
-		return 0;
-	if (!ARENA_GROW(chain->arena, chain->labels, chain->label_room, (size_t)waiting->label + 1))
-		return -ENOMEM;
-	add_time(&chain->labels[waiting->label], time);
-	return 0;
+	if (waiting->label != SPAN_NONE &&
+	    ARENA_GROW(chain->arena, chain->labels, chain->label_room, (size_t)waiting->label + 1))
+		add_time(&chain->labels[waiting->label], time);
 }
 
-static int settle(struct chain *chain, struct waiting *waiting)
+static void settle(struct chain *chain, struct waiting *waiting)
 {
 	struct chain_time *time = &waiting->operation.time;
 
@@ -195,12 +183,13 @@ static int settle(struct chain *chain, struct waiting *waiting)
 	}
 	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MAX, &waiting->operation,
 		     sizeof(waiting->operation));
-	return time->bios ? add_operation(chain, waiting) : 0;
+	if (time->bios)
+		add_operation(chain, waiting);
 }
 
 /* --- during the walk --- */
 
-static int add_bio(struct chain *chain, struct waiting *waiting, const struct chain_bio *bio)
+static void add_bio(struct chain *chain, struct waiting *waiting, const struct chain_bio *bio)
 {
 	struct chain_operation *operation = &waiting->operation;
 	uint64_t from = bio->start > operation->start ? bio->start : operation->start;
@@ -215,13 +204,9 @@ static int add_bio(struct chain *chain, struct waiting *waiting, const struct ch
 	operation->time.bios++;
 	operation->time.bytes += bio->bytes;
 	interval_add(&waiting->flight, from, to);
-	if (issued >= to)
-		return 0;
-	if (!ARENA_GROW(chain->arena, waiting->device, waiting->device_room,
-			waiting->device_count + 1))
-		return -ENOMEM;
-	waiting->device[waiting->device_count++] = (struct service_time) { issued, to };
-	return 0;
+	if (issued < to && ARENA_GROW(chain->arena, waiting->device, waiting->device_room,
+				      waiting->device_count + 1))
+		waiting->device[waiting->device_count++] = (struct service_time) { issued, to };
 }
 
 /* Returns since when an operation on the file of a part that another thread queued has waited with
@@ -248,16 +233,15 @@ static uint64_t waits_since(const struct chain *chain, const struct event *event
 }
 
 /* Takes a bio queued by a kernel thread, for the run or not, or by a program outside the run. */
-static int take_late(struct chain *chain, const struct event *event)
+static void take_late(struct chain *chain, const struct event *event)
 {
 	struct chain_late *late;
 	uint64_t since;
 
 	if (chain->job->operations[event->operation].use != DEVICE_READS ||
-	    event->file == FILE_NONE)
-		return 0;
-	if (!ARENA_GROW(chain->arena, chain->late, chain->late_room, (size_t)event->file + 1))
-		return -ENOMEM;
+	    event->file == FILE_NONE ||
+	    !ARENA_GROW(chain->arena, chain->late, chain->late_room, (size_t)event->file + 1))
+		return;
 	late = &chain->late[event->file];
 	since = waits_since(chain, event);
 	if (since < event->start) {
@@ -267,10 +251,9 @@ static int take_late(struct chain *chain, const struct event *event)
 	}
 	if (event->end > late->done)
 		late->done = event->end;
-	return 0;
 }
 
-static int take_bio(struct chain *chain, const struct event *event)
+static void take_bio(struct chain *chain, const struct event *event)
 {
 	const struct chain_bio bio = {
 		.start = event->start,
@@ -282,33 +265,30 @@ static int take_bio(struct chain *chain, const struct event *event)
 		.file = event->file,
 		.operation = event->operation,
 	};
+	const bool own = event_value(event, BIO_PID);
 	struct thread *thread;
-	int status;
 
-	if (!event_value(event, BIO_PID))
-		return take_late(chain, event);
-	if (event_value(event, BIO_FLAGS) & TRACE_BLOCK_HELD_BACK && take_late(chain, event))
-		return -ENOMEM;
+	if (!own || event_value(event, BIO_FLAGS) & TRACE_BLOCK_HELD_BACK)
+		take_late(chain, event);
+	if (!own)
+		return;
 	if (event->file < chain->late_room && event->end > chain->late[event->file].done)
 		chain->late[event->file].done = event->end;
-	status = find_thread(chain, event, &thread);
-	if (status)
-		return status;
+	thread = find_thread(chain, event);
 	if (!thread) {
 		chain->beyond++;
-		return 0;
+		return;
 	}
 	thread->before[thread->before_next++ % BEFORE] = bio;
 	if (bio.end > thread->before_end)
 		thread->before_end = bio.end;
-	for (int level = 0; level < LEVELS && !status; level++) {
+	for (int level = 0; level < LEVELS; level++) {
 		struct waiting *waiting = &thread->of[level];
 
 		if (waiting->open && bio.start >= waiting->operation.start &&
 		    bio.start <= waiting->operation.end)
-			status = add_bio(chain, waiting, &bio);
+			add_bio(chain, waiting, &bio);
 	}
-	return status;
 }
 
 /* Sets everything except the kept bios: `time.bios` says how many of them are valid. */
@@ -329,41 +309,35 @@ static void begin_operation(struct chain_operation *operation, const struct even
 	operation->requests = operation->last_request = 0;
 }
 
-static int begin_waiting(struct chain *chain, struct thread *thread, struct waiting *waiting,
-			 const struct event *event)
+static void begin_waiting(struct chain *chain, struct thread *thread, struct waiting *waiting,
+			  const struct event *event)
 {
-	int status = 0;
-
 	waiting->open = true;
 	waiting->label = open_spans_label(&chain->job->spans, &chain->job->processes,
 					  event->process, event->thread);
 	waiting->flight = (struct interval_union) { 0 };
 	waiting->device_count = 0;
 	begin_operation(&waiting->operation, event);
-	for (uint32_t i = 0; i < BEFORE && thread->before_end > event->start && !status; i++) {
+	for (uint32_t i = 0; i < BEFORE && thread->before_end > event->start; i++) {
 		const struct chain_bio *bio = &thread->before[(thread->before_next + i) % BEFORE];
 
 		if (bio->end > event->start && bio->file == event->file && event->file != FILE_NONE)
-			status = add_bio(chain, waiting, bio);
+			add_bio(chain, waiting, bio);
 	}
-	return status;
 }
 
 /* Begins the latest operations of all threads: they may be queried from now on. */
-static int begin_latest(struct chain *chain)
+static void begin_latest(struct chain *chain)
 {
-	int status = 0;
-
-	for (; chain->listed && !status; chain->listed = chain->listed->next) {
+	for (; chain->listed; chain->listed = chain->listed->next) {
 		struct thread *thread = chain->listed;
 
-		for (int level = 0; level < LEVELS && !status; level++)
+		for (int level = 0; level < LEVELS; level++)
 			if (thread->latest[level])
-				status = begin_waiting(chain, thread, &thread->of[level],
-						       thread->latest[level]);
+				begin_waiting(chain, thread, &thread->of[level],
+					      thread->latest[level]);
 		memset(thread->latest, 0, sizeof(thread->latest));
 	}
-	return status;
 }
 
 static inline bool is_slow(const struct chain *chain, const struct event *event)
@@ -400,58 +374,59 @@ static inline bool take_quick(struct chain *chain, const struct event *event)
 	return true;
 }
 
-static int take_operation(struct chain *chain, const struct event *event)
+static void take_operation(struct chain *chain, const struct event *event)
 {
-	int level = level_of(event), status;
+	int level = level_of(event);
+	struct thread *thread = find_thread(chain, event);
 	struct waiting *waiting;
-	struct thread *thread;
 
-	status = find_thread(chain, event, &thread);
-	if (status || !thread)
-		return status;
+	if (!thread)
+		return;
 	if (thread->before_end > event->start && chain->listed)
-		status = begin_latest(chain);
+		begin_latest(chain);
 	waiting = &thread->of[level];
 	if (thread->latest[level])
 		settle_latest(chain, waiting, thread->latest[level]);
 	else if (waiting->open)
-		status = settle(chain, waiting);
-	if (thread->before_end > event->start)
-		return status ? status : begin_waiting(chain, thread, waiting, event);
+		settle(chain, waiting);
+	if (thread->before_end > event->start) {
+		begin_waiting(chain, thread, waiting, event);
+		return;
+	}
 	if (!thread->latest[IN_CALL] && !thread->latest[IN_FAULT]) {
 		thread->next = chain->listed;
 		chain->listed = thread;
 	}
 	thread->latest[level] = event;
-	return status;
 }
 
 int chain_add_events(void *state, const struct event *events, size_t count)
 {
 	struct chain *chain = state;
-	int status = 0;
 
 	if (!(chain->job->layers & JOB_PARTS))
 		return 0;
-	for (const struct event *event = events; event < events + count && !status; event++) {
-		if (event->flags & EVENT_BIO)
-			status = begin_latest(chain) ? -ENOMEM : take_bio(chain, event);
-		else if (event->flags & (EVENT_CALL | EVENT_FAULT) &&
-			 !(event->flags & EVENT_SECOND) && !take_quick(chain, event))
-			status = take_operation(chain, event);
+	for (const struct event *event = events; event < events + count; event++) {
+		if (event->flags & EVENT_BIO) {
+			begin_latest(chain);
+			take_bio(chain, event);
+		} else if (event->flags & (EVENT_CALL | EVENT_FAULT) &&
+			   !(event->flags & EVENT_SECOND) && !take_quick(chain, event)) {
+			take_operation(chain, event);
+		}
 	}
-	return status ? status : begin_latest(chain);
+	begin_latest(chain);
+	return arena_status(chain->arena);
 }
 
 int chain_settle_until(void *state, uint64_t time_ns)
 {
 	struct chain *chain = state;
-	int status = 0;
 
-	for (size_t i = 0; i < chain->thread_count && !status; i++)
-		for (int level = 0; level < LEVELS && !status; level++)
+	for (size_t i = 0; i < chain->thread_count; i++)
+		for (int level = 0; level < LEVELS; level++)
 			if (chain->threads[i]->of[level].open &&
 			    chain->threads[i]->of[level].operation.end < time_ns)
-				status = settle(chain, &chain->threads[i]->of[level]);
-	return status;
+				settle(chain, &chain->threads[i]->of[level]);
+	return arena_status(chain->arena);
 }

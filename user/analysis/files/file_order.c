@@ -4,7 +4,6 @@
  */
 #include "analysis/files/file_order.h"
 
-#include <errno.h>
 #include <string.h>
 
 static uint64_t key_of(const struct event *event)
@@ -63,55 +62,47 @@ struct position *file_order_position(struct file_uses *uses, struct file_use *us
 
 /* --- open files of a process --- */
 
-static int put_aside(struct file_uses *uses, const struct position *position, uint64_t file)
+static void put_aside(struct file_uses *uses, const struct position *position, uint64_t file)
 {
 	const uint64_t key[] = { file, position->open_file };
-	struct aside *aside;
 	bool added;
+	struct aside *aside = (struct aside *)(is_full(uses) ? map_find(&uses->asides, key)
+							     : map_add(&uses->asides, key, &added));
 
-	if (is_full(uses))
-		aside = (struct aside *)map_find(&uses->asides, key);
-	else if (!(aside = (struct aside *)map_add(&uses->asides, key, &added)))
-		return -ENOMEM;
 	if (aside)
 		*aside = (struct aside) { position->next, position->next_read };
 	else
 		uses->beyond++;
-	return 0;
 }
 
 /* Switches to the event's open file, which may differ from the last one used. */
-static int turn(struct file_uses *uses, struct position *position, const struct event *event)
+static void turn(struct file_uses *uses, struct position *position, const struct event *event)
 {
 	const uint64_t key[] = { key_of(event), event->open_file };
 	const struct aside *aside;
 
 	if (!event->open_file || event->open_file == position->open_file)
-		return 0;
+		return;
 	if (position->open_file) {
 		if (!position->closed) {
 			position->several = true;
-			if (put_aside(uses, position, key[0]))
-				return -ENOMEM;
+			put_aside(uses, position, key[0]);
 		}
 		aside = (const struct aside *)map_find(&uses->asides, key);
 		position->next = aside ? aside->next : 0;
 		position->next_read = aside ? aside->next_read : 0;
 	}
 	position->open_file = event->open_file;
-	return 0;
 }
 
 /* An earlier open file may have had the same number, so the position is reset. */
-int file_order_open(struct file_uses *uses, struct position *position, const struct event *event)
+void file_order_open(struct file_uses *uses, struct position *position, const struct event *event)
 {
 	if (!event->open_file)
-		return 0;
-	if (turn(uses, position, event))
-		return -ENOMEM;
+		return;
+	turn(uses, position, event);
 	position->next = position->next_read = 0;
 	position->closed = false;
-	return 0;
 }
 
 void file_order_close(struct position *position, const struct event *event)
@@ -126,14 +117,14 @@ void file_order_close(struct position *position, const struct event *event)
  * end of its source and then on its start, where the previous copy ended. */
 #define NEAR (1ull << 20)
 
-static int add_fault_order(struct file_uses *uses, struct order *order, const struct event *event,
-			   uint64_t bytes)
+static void add_fault_order(struct file_uses *uses, struct order *order, const struct event *event,
+			    uint64_t bytes)
 {
 	struct stream *stream = file_order_stream(uses, order, event->thread);
 	const uint64_t at = event->offset;
 
 	if (!stream)
-		return -ENOMEM;
+		return;
 	if (stream->next) {
 		/* Branchless: random accesses are unpredictable. */
 		uint64_t next = stream->next - 1, resume = stream->resume - 1;
@@ -146,11 +137,10 @@ static int add_fault_order(struct file_uses *uses, struct order *order, const st
 		stream->resume = ahead ? stream->next : stream->resume;
 	}
 	stream->next = clock_add(at + 1, bytes);
-	return 0;
 }
 
-static int add_fault(struct file_uses *uses, struct file_use *use, struct position *position,
-		     const struct event *event)
+static void add_fault(struct file_uses *uses, struct file_use *use, struct position *position,
+		      const struct event *event)
 {
 	const uint32_t trace = uses->job->files.files[event->file].trace;
 	const uint64_t bytes = uses->job->traces[trace].header->page_bytes;
@@ -161,12 +151,12 @@ static int add_fault(struct file_uses *uses, struct file_use *use, struct positi
 	if (!use->more->faults)
 		use->more->faults = arena_alloc(uses->arena, sizeof(*use->more->faults));
 	if (!use->more->faults)
-		return -ENOMEM;
+		return;
 	if (*next)
 		file_order_add_pattern(use->more->faults->patterns, *next - 1, event->offset);
 	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
 	file_order_reach(uses, &use->more->furthest, *next - 1, event);
-	return add_fault_order(uses, use->more->faults, event, bytes);
+	add_fault_order(uses, use->more->faults, event, bytes);
 }
 
 /* --- calls --- */
@@ -182,24 +172,25 @@ static const struct position *position_before(const struct file_uses *uses,
 }
 
 /* Most files are accessed once, which makes no order, so the first access is added only with the
- * second one. If the second is of the other kind (read or write), the order begins at once. */
-static int begin_order(struct file_uses *uses, struct file_use *use, const struct event *event,
-		       const struct position *position, bool mixes)
+ * second one. If the second is of the other kind (read or write), the order begins at once.
+ * Returns false if out of memory. */
+static bool begin_order(struct file_uses *uses, struct file_use *use, const struct event *event,
+			const struct position *position, bool mixes)
 {
 	const struct position *before;
 	struct order *order;
 
 	if (use->accessed >= ACCESSED_IN_ORDER)
-		return 0;
+		return true;
 	if (!use->accessed && !mixes) {
 		use->accessed = ACCESSED_ONCE;
 		use->once.process = event->process;
 		use->once.thread = file_order_stream_key(position, event);
-		return 0;
+		return true;
 	}
 	order = arena_alloc(uses->arena, sizeof(*order));
 	if (!order)
-		return -ENOMEM;
+		return false;
 	if (use->accessed) {
 		before = position_before(uses, use, event->file);
 		order->first.thread = use->once.thread;
@@ -207,63 +198,60 @@ static int begin_order(struct file_uses *uses, struct file_use *use, const struc
 	}
 	use->calls = order;
 	use->accessed = ACCESSED_IN_ORDER;
-	return 0;
+	return true;
 }
 
-/* Starts to track reads separately. They inherit the order so far if there were only reads. */
-static int begin_reads(struct file_uses *uses, struct file_use *use)
+/* Starts to track reads separately. They inherit the order so far if there were only reads.
+ * Returns false if out of memory. */
+static bool begin_reads(struct file_uses *uses, struct file_use *use)
 {
 	struct order *reads = arena_alloc(uses->arena, sizeof(*reads));
 	const struct stream *others = use->writes ? NULL : use->calls->others;
 
 	if (!reads)
-		return -ENOMEM;
+		return false;
 	if (!use->writes)
 		*reads = *use->calls;
 	if (others) {
 		reads->others = arena_alloc(uses->arena, STREAMS * sizeof(*others));
 		if (!reads->others)
-			return -ENOMEM;
+			return false;
 		memcpy(reads->others, others, STREAMS * sizeof(*others));
 	}
 	use->more->reads = reads;
 	use->accessed = ACCESSED_MIXED;
-	return 0;
+	return true;
 }
 
-static int follow(struct file_uses *uses, struct order *order, struct position *position,
-		  uint64_t *next, const struct event *event)
+static void follow(struct file_uses *uses, struct order *order, struct position *position,
+		   uint64_t *next, const struct event *event)
 {
 	struct stream *stream =
 		file_order_stream(uses, order, file_order_stream_key(position, event));
 
-	if (!stream)
-		return -ENOMEM;
-	file_order_follow(order, stream, next, event);
-	return 0;
+	if (stream)
+		file_order_follow(order, stream, next, event);
 }
 
-static int add_call(struct file_uses *uses, struct file_use *use, struct position *position,
-		    const struct event *event)
+static void add_call(struct file_uses *uses, struct file_use *use, struct position *position,
+		     const struct event *event)
 {
 	const bool mixes =
 		use->accessed != ACCESSED_MIXED && use->writes != (event->class == IO_WRITE);
 
-	if (begin_order(uses, use, event, position, mixes) || (mixes && begin_reads(uses, use)) ||
-	    turn(uses, position, event))
-		return -ENOMEM;
+	if (!begin_order(uses, use, event, position, mixes) || (mixes && !begin_reads(uses, use)))
+		return;
+	turn(uses, position, event);
 	position->closed = false;
-	if (use->accessed == ACCESSED_MIXED && event->class == IO_READ &&
-	    follow(uses, use->more->reads, position, &position->next_read, event))
-		return -ENOMEM;
+	if (use->accessed == ACCESSED_MIXED && event->class == IO_READ)
+		follow(uses, use->more->reads, position, &position->next_read, event);
 	if (use->accessed == ACCESSED_ONCE)
 		position->next = clock_add((uint64_t)event->offset + 1, event->bytes);
-	else if (follow(uses, use->calls, position, &position->next, event))
-		return -ENOMEM;
+	else
+		follow(uses, use->calls, position, &position->next, event);
 	if (event->class == IO_READ)
 		position->next_read = position->next;
 	file_order_reach(uses, &use->furthest, position->next - 1, event);
-	return 0;
 }
 
 /* --- any access --- */
@@ -277,15 +265,14 @@ void file_order_reach(const struct file_uses *uses, uint64_t *furthest, uint64_t
 		*furthest = end;
 }
 
-int file_order_add(struct file_uses *uses, struct file_use *use, struct position *position,
-		   const struct event *event)
+void file_order_add(struct file_uses *uses, struct file_use *use, struct position *position,
+		    const struct event *event)
 {
 	if (event->file == FILE_UNKNOWN || event->offset < 0 || !(event->flags & EVENT_COUNTED) ||
 	    event->flags & EVENT_FAILED)
-		return 0;
+		return;
 	if (event->flags & EVENT_FAULT)
-		return add_fault(uses, use, position, event);
-	if (event->class == IO_READ || event->class == IO_WRITE)
-		return add_call(uses, use, position, event);
-	return 0;
+		add_fault(uses, use, position, event);
+	else if (event->class == IO_READ || event->class == IO_WRITE)
+		add_call(uses, use, position, event);
 }

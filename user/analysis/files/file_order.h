@@ -21,14 +21,12 @@
 /* Returns the position of the event's process in the file; NULL if out of memory. */
 struct position *file_order_position(struct file_uses *uses, struct file_use *use,
 				     const struct event *event);
-/* Adds an event that reads, writes or faults; ignores events without a position in the file.
- * Returns 0 or -ENOMEM. */
-int file_order_add(struct file_uses *uses, struct file_use *use, struct position *position,
-		   const struct event *event);
+/* Adds an event that reads, writes or faults; ignores events without a position in the file. */
+void file_order_add(struct file_uses *uses, struct file_use *use, struct position *position,
+		    const struct event *event);
 
-/* The process opened the file, or closed a descriptor of it. file_order_open returns 0 or
- * -ENOMEM. */
-int file_order_open(struct file_uses *uses, struct position *position, const struct event *event);
+/* The process opened the file, or closed a descriptor of it. */
+void file_order_open(struct file_uses *uses, struct position *position, const struct event *event);
 void file_order_close(struct position *position, const struct event *event);
 
 /* An access ends at byte `end` of its file: if it moved any byte, the file is at least that

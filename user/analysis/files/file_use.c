@@ -7,7 +7,6 @@
  */
 #include "analysis/files/file_order.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* Every process may use every file: pairs take at most this fraction of the memory. PAIR_BYTES is a
@@ -34,19 +33,18 @@ static struct file_use_more *more_of(struct file_uses *uses, struct file_use *us
 	return use->more;
 }
 
-static int truncate_file(struct file_uses *uses, struct file_use *use, const struct event *event)
+static void truncate_file(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	struct file_use_more *more;
 
 	if (!file_order_is_later(uses, event))
-		return 0;
+		return;
 	more = more_of(uses, use);
 	if (!more)
-		return -ENOMEM;
+		return;
 	more->truncated = true;
 	more->size_bytes = event->asked_bytes;
 	use->furthest = more->furthest = 0;
-	return 0;
 }
 
 static void add_still_sum(struct still_sum *sum, const struct event *event)
@@ -57,7 +55,7 @@ static void add_still_sum(struct still_sum *sum, const struct event *event)
 		tally_merge_time(&sum->time, event);
 }
 
-static int add_still(struct file_uses *uses, struct file_use *use, const struct event *event)
+static void add_still(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	bool brings = event->fetched_bytes || event->created_bytes;
 	bool lists = event->flags & EVENT_LISTS;
@@ -65,7 +63,7 @@ static int add_still(struct file_uses *uses, struct file_use *use, const struct 
 	struct still_sum *sum = &use->metadata;
 
 	if ((brings || lists || locks || event->class == IO_SYNC) && !more_of(uses, use))
-		return -ENOMEM;
+		return;
 	if (event->class == IO_SYNC)
 		sum = &use->more->sync;
 	add_still_sum(sum, event);
@@ -79,7 +77,6 @@ static int add_still(struct file_uses *uses, struct file_use *use, const struct 
 		use->more->still.fetched_bytes += event->fetched_bytes;
 		use->more->still.created_bytes += event->created_bytes;
 	}
-	return 0;
 }
 
 static void add_moved(struct moved_sum *sum, const struct event *event)
@@ -107,12 +104,12 @@ static void add_rank(const struct file_uses *uses, struct file_use_more *more, u
 }
 
 /* Adds a fault or a map call. */
-static int add_mapped(struct file_uses *uses, struct file_use *use, const struct event *event)
+static void add_mapped(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	struct file_use_more *more = more_of(uses, use);
 
 	if (!more)
-		return -ENOMEM;
+		return;
 	add_moved(&more->mapped, event);
 	add_rank(uses, more, event->process);
 	more->major += event->major;
@@ -124,7 +121,6 @@ static int add_mapped(struct file_uses *uses, struct file_use *use, const struct
 		more->aligned++;
 	if (event->flags & EVENT_FAULT && event->flags & EVENT_COPIES)
 		more->copied++;
-	return 0;
 }
 
 /* Until a file has a sum, it is unknown whether it is read or written. */
@@ -141,19 +137,19 @@ static inline struct moved_sum *moved_of(struct file_uses *uses, struct file_use
 	return more_of(uses, use) ? &use->more->other : NULL;
 }
 
-static int add_moving(struct file_uses *uses, struct file_use *use, const struct event *event)
+static void add_moving(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	bool writes = event->class == IO_WRITE;
 	struct moved_sum *moved = moved_of(uses, use, writes);
 
 	if (!moved)
-		return -ENOMEM;
+		return;
 	add_moved(moved, event);
 	if (!(event->flags & (EVENT_DIRECT | EVENT_ADVISES)) && !event_errors(event) &&
 	    !event->read_for_write_sectors)
-		return 0;
+		return;
 	if (!more_of(uses, use))
-		return -ENOMEM;
+		return;
 	use->more->read_for_write_bytes += event_read_for_write(event);
 	if (event->flags & EVENT_COUNTED)
 		use->more->errors[writes] += event_errors(event);
@@ -161,7 +157,6 @@ static int add_moving(struct file_uses *uses, struct file_use *use, const struct
 		use->more->direct_bytes += event->bytes;
 	if (event->flags & EVENT_ADVISES && !event->fetched_bytes)
 		use->more->advised += event_count(event) - event_errors(event);
-	return 0;
 }
 
 static void add_opens(struct file_use *use, uint64_t opens)
@@ -169,33 +164,35 @@ static void add_opens(struct file_use *use, uint64_t opens)
 	use->opens = opens < UINT32_MAX - use->opens ? use->opens + opens : UINT32_MAX;
 }
 
-static int add_event(struct file_uses *uses, const struct event *event)
+static void add_event(struct file_uses *uses, const struct event *event)
 {
 	struct file_use *use = &uses->uses[event->file];
 	struct position *position = file_order_position(uses, use, event);
-	int status;
 
 	if (!position)
-		return -ENOMEM;
+		return;
 	if (event->flags & EVENT_OPENS) {
 		add_opens(use, event_count(event) - event_errors(event));
-		if (file_order_open(uses, position, event))
-			return -ENOMEM;
+		file_order_open(uses, position, event);
 	}
 	if (event->flags & EVENT_CLOSES)
 		file_order_close(position, event);
 	if (event->flags & EVENT_UNLINKED)
 		use->unlinked = true;
-	if (event->flags & EVENT_TRUNCATES && truncate_file(uses, use, event))
-		return -ENOMEM;
+	if (event->flags & EVENT_TRUNCATES)
+		truncate_file(uses, use, event);
 	if (event->class == IO_NONE)
-		return 0;
-	if (event->class == IO_METADATA || event->class == IO_SYNC)
-		return add_still(uses, use, event);
-	status = event->class == IO_READ || event->class == IO_WRITE ? add_moving(uses, use, event)
-								     : add_mapped(uses, use, event);
-	return status || event->flags & EVENT_SUMMED ? status
-						     : file_order_add(uses, use, position, event);
+		return;
+	if (event->class == IO_METADATA || event->class == IO_SYNC) {
+		add_still(uses, use, event);
+		return;
+	}
+	if (event->class == IO_READ || event->class == IO_WRITE)
+		add_moving(uses, use, event);
+	else
+		add_mapped(uses, use, event);
+	if (!(event->flags & EVENT_SUMMED) && !arena_status(uses->arena))
+		file_order_add(uses, use, position, event);
 }
 
 /* Flags of nearly all calls that read or write. */
@@ -339,8 +336,8 @@ static inline void course_end(const struct file_use_state *course, uint64_t *nex
 }
 
 /* Same as add_plain for a file's events, one after the other. */
-static int add_of_file(struct file_uses *uses, struct file_use *use, struct moved_sum *to,
-		       uint32_t file, const struct event_series *series)
+static void add_of_file(struct file_uses *uses, struct file_use *use, struct moved_sum *to,
+			uint32_t file, const struct event_series *series)
 {
 	const struct event *last = series->events + series->count;
 	struct moved_sum moved = *to;
@@ -365,7 +362,7 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 		if (event->offset < 0)
 			continue;
 		if (!course_add(uses, &all, event) || (reads && !course_add(uses, &apart, event)))
-			return -ENOMEM;
+			return;
 		file_order_reach(uses, &use->furthest, all.next - 1, event);
 	}
 	*to = moved;
@@ -374,7 +371,6 @@ static int add_of_file(struct file_uses *uses, struct file_use *use, struct move
 		course_end(&apart, &position->next_read);
 	else if (!writes)
 		position->next_read = position->next;
-	return 0;
 }
 
 static bool are_where_it_was(const struct file_use *use, uint32_t file,
@@ -387,68 +383,64 @@ static bool are_where_it_was(const struct file_use *use, uint32_t file,
 }
 
 /* Adds a file's events: all at once if they are all like its previous ones. */
-static int add_file(struct file_uses *uses, uint32_t file, const struct event_series *series)
+static void add_file(struct file_uses *uses, uint32_t file, const struct event_series *series)
 {
 	const struct event *events = series->events;
 	const bool writes = events->class == IO_WRITE;
 	struct file_use *use = &uses->uses[file];
 	struct moved_sum *moved;
-	int status = 0;
 
 	if (file != FILE_UNKNOWN && is_in_order(use, writes) &&
 	    are_where_it_was(use, file, series)) {
 		moved = moved_of(uses, use, writes);
-		return moved ? add_of_file(uses, use, moved, file, series) : -ENOMEM;
+		if (moved)
+			add_of_file(uses, use, moved, file, series);
+		return;
 	}
-	for (size_t i = 0; i < series->count && !status; i++)
+	for (size_t i = 0; i < series->count; i++)
 		if (events[i].file == file)
-			status = file_uses_add(uses, &events[i], 1);
-	return status;
+			file_uses_add(uses, &events[i], 1);
 }
 
 int file_uses_add_series(struct file_uses *uses, const struct event_series *series)
 {
 	uint32_t files[SERIES_FILES];
 	size_t count = is_plain_series(series) ? files_of(series, files) : 0;
-	int status = 0;
 
 	if (!count)
 		return file_uses_add(uses, series->events, series->count);
-	for (size_t i = 0; i < count && !status; i++)
+	for (size_t i = 0; i < count; i++)
 		if (files[i] != FILE_NONE)
-			status = add_file(uses, files[i], series);
-	return status;
+			add_file(uses, files[i], series);
+	return arena_status(uses->arena);
 }
 
 /* Not attributed to an operation on the file, and so to no process that used it. */
-static int add_pagecache(struct file_uses *uses, const struct event *event)
+static void add_pagecache(struct file_uses *uses, const struct event *event)
 {
 	struct file_use_more *more = more_of(uses, &uses->uses[event->file]);
 	struct page_sums *sums;
 
 	if (!more)
-		return -ENOMEM;
+		return;
 	sums = event->flags & EVENT_INDIRECT ? &more->indirect : &more->unattributed;
 	sums->events += event_count(event);
 	sums->fetched_bytes += event->fetched_bytes;
 	sums->created_bytes += event->created_bytes;
-	return 0;
 }
 
 int file_uses_add(struct file_uses *uses, const struct event *events, size_t count)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < count && !status; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (events[i].file == FILE_NONE || add_plain(uses, &events[i]) ||
 		    event_is_apart(&events[i]) || events[i].flags & EVENT_CLASSES)
 			continue;
 		if (events[i].flags & EVENT_PAGECACHE)
-			status = add_pagecache(uses, &events[i]);
+			add_pagecache(uses, &events[i]);
 		else
-			status = add_event(uses, &events[i]);
+			add_event(uses, &events[i]);
 	}
-	return status;
+	return arena_status(uses->arena);
 }
 
 /* --- results --- */
