@@ -140,7 +140,8 @@ THRESHOLD(FSYNCS, 50, UNIT_COUNT, "consecutive syncs, at least",
 	  "a choice: more than the files of a checkpoint");
 THRESHOLD(FSYNCS_WAITED, 4, UNIT_COUNT, "syncs that the run waits for, at least",
 	  "a choice: one or two finish writing a file and its directory");
-THRESHOLD(FSYNC_SHARE, 0.05, UNIT_SHARE, "share of the run that they take unhidden, at least",
+THRESHOLD(FSYNC_SHARE, 0.05, UNIT_SHARE,
+	  "share of the run that syncs take outside compute, at least",
 	  "a choice: half the threshold of severity high");
 
 /* Many syncs, or some that the run waits for, unless each of them ends a large write. */
