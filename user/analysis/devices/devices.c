@@ -2,7 +2,6 @@
 /*
  * Table "devices": requests to block devices, those of the run and all that the devices served.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,23 +194,19 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	map_init_in(&devices->waiters, arena, 3, 2);
 }
 
-/* Finds or adds a device. Sets *found to NULL if there are too many. */
-static int find(struct devices *devices, const struct event *event, unsigned int column,
-		struct device **found)
+/* Finds or adds a device. Returns NULL if there are too many, or no memory. */
+static struct device *find(struct devices *devices, const struct event *event, unsigned int column)
 {
 	size_t number = device_list_add(&devices->list, event, column);
 
-	*found = NULL;
 	if (number == DEVICES_MAX)
-		return 0;
+		return NULL;
 	if (!devices->all[number]) {
 		devices->all[number] = arena_alloc(devices->arena, sizeof(*devices->all[number]));
-		if (!devices->all[number])
-			return -ENOMEM;
-		devices->all[number]->number = number;
+		if (devices->all[number])
+			devices->all[number]->number = number;
 	}
-	*found = devices->all[number];
-	return 0;
+	return devices->all[number];
 }
 
 /* --- requests of the run --- */
@@ -231,8 +226,8 @@ static bool is_waited_for(enum device_use use, uint64_t flags)
 }
 
 /* Threads beyond WAITERS_MAX are treated as if they had not waited. */
-static int add_waiter(struct devices *devices, struct device *device, enum device_use use,
-		      const struct event *event)
+static void add_waiter(struct devices *devices, struct device *device, enum device_use use,
+		       const struct event *event)
 {
 	const uint64_t key[3] = { device->number * DEVICE_USES + use, event->process,
 				  event->thread };
@@ -242,44 +237,42 @@ static int add_waiter(struct devices *devices, struct device *device, enum devic
 	struct interval_union time;
 
 	if (!found)
-		return room ? -ENOMEM : 0;
+		return;
 	time = (struct interval_union) { .measure = found[0], .end = found[1] };
 	interval_add(&time, event->start, event->end);
 	device->waits[use].threads_time_ns += time.measure - found[0];
 	found[0] = time.measure;
 	found[1] = time.end;
-	return 0;
 }
 
-static int add_wait_of_bio(struct devices *devices, struct device *device, enum device_use use,
-			   const struct event *event)
+static void add_wait_of_bio(struct devices *devices, struct device *device, enum device_use use,
+			    const struct event *event)
 {
 	uint64_t queue_ns = event_value(event, BIO_QUEUE), time_ns = event->end - event->start;
 	struct device_waits *waits = &device->waits[use];
 
 	if (!is_waited_for(use, event_value(event, BIO_FLAGS)))
-		return 0;
+		return;
 	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
 	waits->parts++;
 	waits->part_queue_ns += queue_ns;
 	waits->part_service_ns += time_ns - queue_ns;
 	interval_add(&waits->time, event->start, event->end);
-	return add_waiter(devices, device, use, event);
+	add_waiter(devices, device, use, event);
 }
 
 /* Bios show which file systems a device holds, and how long there was something to wait for. */
-static int add_bio(struct devices *devices, const struct event *event)
+static void add_bio(struct devices *devices, const struct event *event)
 {
 	enum device_use use = devices->job->operations[event->operation].use;
-	struct device *device;
+	struct device *device = find(devices, event, BIO_DEV);
 
-	if (find(devices, event, BIO_DEV, &device))
-		return -ENOMEM;
 	if (!device)
-		return 0;
+		return;
 	if (event->file != FILE_NONE && event->file != FILE_UNKNOWN)
 		add_number(&device->served, devices->job->files.files[event->file].dev);
-	return use == DEVICE_USES ? 0 : add_wait_of_bio(devices, device, use, event);
+	if (use != DEVICE_USES)
+		add_wait_of_bio(devices, device, use, event);
 }
 
 /* Requests come in the order of their creation. */
@@ -294,7 +287,7 @@ static void add_place(struct device_sum *sum, const struct event *event)
 	sum->end_sector = sector + event_value(event, REQUEST_BYTES) / TRACE_SECTOR_BYTES;
 }
 
-static int add_request(struct devices *devices, const struct event *event)
+static void add_request(struct devices *devices, const struct event *event)
 {
 	uint64_t queue_ns = event_value(event, REQUEST_QUEUE);
 	uint64_t time_ns = event->end - event->start;
@@ -303,25 +296,24 @@ static int add_request(struct devices *devices, const struct event *event)
 	struct device_sum *sum;
 
 	if (use == DEVICE_USES)
-		return 0;
-	if (find(devices, event, REQUEST_DEV, &device))
-		return -ENOMEM;
+		return;
+	device = find(devices, event, REQUEST_DEV);
 	if (!device) {
 		devices->beyond++;
-		return 0;
+		return;
 	}
 	if (event_value(event, REQUEST_PART) != event_value(event, REQUEST_DEV))
 		add_number(&device->parts, event_value(event, REQUEST_PART));
 	sum = &device->own[use];
 	sum->bytes += event->bytes;
 	if (event->flags & EVENT_SECOND) /* part of a request that completes later */
-		return 0;
+		return;
 	if (!sum->requests++) {
 		device->latency[use] = arena_alloc(devices->arena, sizeof(struct histogram));
 		device->service[use] = arena_alloc(devices->arena, sizeof(struct histogram));
 	}
 	if (!device->latency[use] || !device->service[use])
-		return -ENOMEM;
+		return;
 	add_place(sum, event);
 	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
 	sum->time_ns += time_ns;
@@ -337,7 +329,6 @@ static int add_request(struct devices *devices, const struct event *event)
 		device->waits[use].queue_ns += queue_ns;
 		device->waits[use].service_ns += time_ns - queue_ns;
 	}
-	return 0;
 }
 
 /* --- device sums --- */
@@ -376,14 +367,12 @@ static uint64_t more_of(uint64_t before, uint64_t now, uint64_t least)
 }
 
 /* The last row in a trace holds its sums. */
-static int add_sums(struct devices *devices, const struct event *event)
+static void add_sums(struct devices *devices, const struct event *event)
 {
-	struct device *device;
+	struct device *device = find(devices, event, DEVICE_DEV);
 
-	if (find(devices, event, DEVICE_DEV, &device))
-		return -ENOMEM;
 	if (!device)
-		return 0;
+		return;
 	change_trace(devices, device, event->block->trace);
 	device->all_known = true;
 	device_list_name(&devices->list, event);
@@ -400,22 +389,21 @@ static int add_sums(struct devices *devices, const struct event *event)
 		};
 #undef MORE
 	}
-	return 0;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
-	int status = 0;
+	const struct devices *devices = state;
 
-	for (const struct event *event = events; event < events + count && !status; event++) {
+	for (const struct event *event = events; event < events + count; event++) {
 		if (event->flags & EVENT_REQUEST)
-			status = add_request(state, event);
+			add_request(state, event);
 		else if (event->flags & EVENT_BIO)
-			status = add_bio(state, event);
+			add_bio(state, event);
 		else if (event->flags & EVENT_DEVICE)
-			status = add_sums(state, event);
+			add_sums(state, event);
 	}
-	return status;
+	return arena_status(devices->arena);
 }
 
 /* --- the table --- */

@@ -13,7 +13,6 @@
  * A step that is the body of a loop ("fetch.block") includes the preceding wait for its data
  * ("fetch.iter").
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/shared/analysis.h"
@@ -113,22 +112,21 @@ static enum claim claim_of(struct steps *all, uint32_t label)
 	return all->claims[label] - 1;
 }
 
-static int add_series(struct steps *all, uint32_t label, enum claim claim)
+static void add_series(struct steps *all, uint32_t label, enum claim claim)
 {
 	struct series *series;
 
 	if (all->series_of[label] || all->series_count == SERIES_MAX ||
 	    (claim == CLAIM_COMPUTE_INSIDE && all->guessed == SERIES_GUESSED))
-		return 0;
+		return;
 	series = arena_alloc(all->arena, sizeof(*series));
 	if (!series)
-		return -ENOMEM;
+		return;
 	series->label = label;
 	series->claim = claim;
 	all->guessed += claim == CLAIM_COMPUTE_INSIDE;
 	all->series[all->series_count++] = series;
 	all->series_of[label] = all->series_count;
-	return 0;
 }
 
 /* For spans in which compute began. */
@@ -139,12 +137,11 @@ static bool may_be_step(const struct label *label)
 }
 
 /* Compute began: any enclosing span may be a step. */
-static int claim_around(struct steps *all, uint32_t slot)
+static void claim_around(struct steps *all, uint32_t slot)
 {
 	const struct open_spans *spans = &all->job->spans;
-	int status = 0;
 
-	for (int i = 0; i < DEPTH_MAX && !status; i++) {
+	for (int i = 0; i < DEPTH_MAX; i++) {
 		uint32_t label;
 
 		slot = open_spans_parent(spans, slot);
@@ -152,9 +149,8 @@ static int claim_around(struct steps *all, uint32_t slot)
 			break;
 		label = spans->slots[slot].label;
 		if (may_be_step(&all->job->labels.labels[label]))
-			status = add_series(all, label, CLAIM_COMPUTE_INSIDE);
+			add_series(all, label, CLAIM_COMPUTE_INSIDE);
 	}
-	return status;
 }
 
 static struct mark *mark_of(struct steps *all, uint64_t process, uint64_t loop, bool *added)
@@ -171,7 +167,7 @@ static uint64_t loop_of(const struct steps *all, const struct label *label, size
 }
 
 /* Marks the start of a loop's wait. */
-static int mark_wait(struct steps *all, uint32_t slot)
+static void mark_wait(struct steps *all, uint32_t slot)
 {
 	const struct span *span = &all->job->spans.slots[slot];
 	const struct label *label = &all->job->labels.labels[span->label];
@@ -180,32 +176,25 @@ static int mark_wait(struct steps *all, uint32_t slot)
 	bool added;
 
 	if (!label_is_loop_wait(label, &length))
-		return 0;
+		return;
 	mark = mark_of(all, span->process, loop_of(all, label, length), &added);
-	if (!mark)
-		return -ENOMEM;
-	*mark = (struct mark) { span->begin_ns, all->before[slot] };
-	return 0;
+	if (mark)
+		*mark = (struct mark) { span->begin_ns, all->before[slot] };
 }
 
-/* Sets where a step that is a span begins: for a loop body, with the loop's wait. */
-static int begin_of(struct steps *all, uint32_t slot, struct mark *from)
+/* Returns where a step that is a span begins: for a loop body, with the loop's wait. */
+static struct mark begin_of(struct steps *all, uint32_t slot)
 {
 	const struct span *span = &all->job->spans.slots[slot];
 	const struct label *label = &all->job->labels.labels[span->label];
-	const struct mark *wait;
+	const struct mark from = { span->begin_ns, all->before[slot] }, *wait;
 	size_t length;
 	bool added;
 
-	*from = (struct mark) { span->begin_ns, all->before[slot] };
 	if (!label_is_loop_body(label, &length))
-		return 0;
+		return from;
 	wait = mark_of(all, span->process, loop_of(all, label, length), &added);
-	if (!wait)
-		return -ENOMEM;
-	if (!added && wait->time_ns <= span->begin_ns)
-		*from = *wait;
-	return 0;
+	return wait && !added && wait->time_ns <= span->begin_ns ? *wait : from;
 }
 
 static int span_begun(void *state, uint32_t slot, const struct event *event)
@@ -215,54 +204,50 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	const struct span *span = &job->spans.slots[slot];
 	const struct label *label = &job->labels.labels[span->label];
 	enum claim claim = claim_of(all, span->label);
-	int status = 0;
 
 	if (!ARENA_GROW(all->arena, all->before, all->slot_room, job->spans.room))
-		return -ENOMEM;
+		return arena_status(all->arena);
 	if (claim != CLAIM_NONE)
-		status = add_series(all, span->label, claim);
-	if (!status && label->meaning == CATEGORY_COMPUTE)
-		status = claim_around(all, slot);
+		add_series(all, span->label, claim);
+	if (label->meaning == CATEGORY_COMPUTE)
+		claim_around(all, slot);
 	all->before[slot] =
 		progress_at(job, activities_group(job->activities, span->process), span->begin_ns);
-	return status ? status : mark_wait(all, slot);
+	mark_wait(all, slot);
+	return arena_status(all->arena);
 }
 
-static int keep(struct steps *all, struct series *series, const struct step *step)
+static void keep(struct steps *all, struct series *series, const struct step *step)
 {
-	if (series->count < STEPS_MAX &&
-	    !ARENA_GROW(all->arena, series->steps, series->room, series->count + 1))
-		return -ENOMEM;
-	longest_keep(series->steps, &series->count, STEPS_MAX, step, sizeof(*step));
-	return 0;
+	if (series->count == STEPS_MAX ||
+	    ARENA_GROW(all->arena, series->steps, series->room, series->count + 1))
+		longest_keep(series->steps, &series->count, STEPS_MAX, step, sizeof(*step));
 }
 
 /* Numbers the steps of each group. */
-static int next_index(struct steps *all, struct series *series, uint32_t group, uint64_t *index)
+static uint64_t next_index(struct steps *all, struct series *series, uint32_t group)
 {
 	if (!ARENA_GROW(all->arena, series->indices, series->index_room, (size_t)group + 1))
-		return -ENOMEM;
-	*index = series->indices[group]++;
-	return 0;
+		return 0;
+	return series->indices[group]++;
 }
 
 /* Adds the step from `from` to the end of `span`. */
-static int add_step(struct steps *all, struct series *series, const struct span *span,
-		    const struct mark *from, const struct progress *now)
+static void add_step(struct steps *all, struct series *series, const struct span *span,
+		     const struct mark *from, const struct progress *now)
 {
 	const struct job *job = all->job;
-	struct step step = {
+	const struct step step = {
 		.begin_ns = from->time_ns,
 		.time_ns = clock_subtract(span->end_ns, from->time_ns),
 		.rank = job->processes.processes[span->process].rank,
+		.index = next_index(all, series, activities_group(job->activities, span->process)),
 		.done = progress_between(&from->done, now),
 	};
-	int status = next_index(all, series, activities_group(job->activities, span->process),
-				&step.index);
 
 	series->time_ns += step.time_ns;
 	histogram_add(&series->durations, step.time_ns);
-	return status ? status : keep(all, series, &step);
+	keep(all, series, &step);
 }
 
 static int span_ended(void *state, uint32_t slot, const struct event *event)
@@ -273,7 +258,6 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	struct series *series;
 	struct mark from, now, *last;
 	bool first;
-	int status;
 
 	if (!all->series_of[span->label])
 		return 0;
@@ -281,15 +265,16 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	now.time_ns = span->end_ns;
 	now.done = progress_at(job, activities_group(job->activities, span->process), span->end_ns);
 	if (series->claim != CLAIM_BETWEEN) {
-		status = begin_of(all, slot, &from);
-		return status ? status : add_step(all, series, span, &from, &now.done);
+		from = begin_of(all, slot);
+		add_step(all, series, span, &from, &now.done);
+		return arena_status(all->arena);
 	}
 	last = mark_of(all, span->process, 0, &first);
-	if (!last)
-		return -ENOMEM;
-	status = first ? 0 : add_step(all, series, span, last, &now.done);
-	*last = now;
-	return status;
+	if (last && !first)
+		add_step(all, series, span, last, &now.done);
+	if (last)
+		*last = now;
+	return arena_status(all->arena);
 }
 
 /* --- the table --- */
