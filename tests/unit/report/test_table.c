@@ -341,7 +341,7 @@ TEST(test_cut)
  */
 TEST(test_merged_with_folded)
 {
-	const struct merge_source source = { .apart = true };
+	const struct merge_source source = { .disjoint = true };
 	struct table *lacking = things(1, 6), *whole = things(2, 5), *table;
 	struct merged merged;
 	const struct cell *row;

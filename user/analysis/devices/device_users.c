@@ -292,7 +292,7 @@ const struct analysis analysis_device_users = {
 	.shape = TABLE_LIST,
 	.state_bytes = sizeof(struct device_users),
 	.begin = begin,
-	.consumer = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
+	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,

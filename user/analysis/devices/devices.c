@@ -496,7 +496,7 @@ static void fill(void *state, struct table *table)
 	}
 	/* Only mode profile leaves requests out; with sums of some processes they are still
 	 * recorded. */
-	table->recorded = devices->job->layers | (devices->job->all_summed ? 0 : JOB_EVENTS);
+	table->recorded = devices->job->layers | (devices->job->all_aggregated ? 0 : JOB_EVENTS);
 	add_columns(table);
 	qsort(devices->all, devices->list.count, sizeof(*devices->all), compare_devices);
 	for (size_t i = 0; i < devices->list.count; i++) {
@@ -521,7 +521,7 @@ static void fill(void *state, struct table *table)
 	}
 	if (unseen.used)
 		table_set_note(table, unseen.bytes);
-	if (devices->job->all_summed && devices->list.count)
+	if (devices->job->all_aggregated && devices->list.count)
 		table_set_note(
 			table,
 			"all activity of the devices, by any process: the run's own part requires "
@@ -594,7 +594,7 @@ const struct analysis analysis_devices = {
 	.state_bytes = sizeof(struct devices),
 	.begin = begin,
 	.aggregated_ok = true,
-	.consumer = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_BIO | EVENT_DEVICE },
+	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_BIO | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
 				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART |

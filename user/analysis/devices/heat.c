@@ -248,7 +248,7 @@ const struct analysis analysis_device_heat = {
 	.heat = true,
 	.state_bytes = sizeof(struct heat),
 	.begin = begin,
-	.consumer = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
+	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,

@@ -357,7 +357,7 @@ const struct analysis analysis_advice = {
 	.shape = TABLE_LIST,
 	.state_bytes = sizeof(struct advice),
 	.begin = begin,
-	.consumer = { .apart = true, .events = add_events, .series = add_series },
+	.consumer = { .parallel = true, .events = add_events, .series = add_series },
 	.columns = { [TRACE_SYSCALL] = FLAGS, [TRACE_ASYNC] = FLAGS },
 	.fill = fill,
 	.merging = { .sorted = "-count",

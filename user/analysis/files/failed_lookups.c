@@ -314,7 +314,7 @@ const struct analysis analysis_failed_lookups = {
 	.shape = TABLE_LIST,
 	.state_bytes = sizeof(struct lookups),
 	.begin = begin,
-	.consumer = { .apart = true, .events = add_events, .matters = EVENT_FAILED },
+	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_FAILED },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.rows_of = rows_of,

@@ -232,7 +232,7 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 	const bool writes = event->class == IO_WRITE;
 	struct file_use *use = &uses->uses[event->file];
 	struct position *position = &use->position;
-	struct stream *stream, *apart = NULL;
+	struct stream *stream, *separate = NULL;
 	struct order *order, *reads;
 	struct moved_sum *moved;
 	uint32_t key;
@@ -249,8 +249,8 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 		stream = file_order_stream(uses, order, key);
 	reads = reads_apart_of(use, writes);
 	if (reads)
-		apart = file_order_stream(uses, reads, key);
-	if (!moved || !stream || !apart != !reads)
+		separate = file_order_stream(uses, reads, key);
+	if (!moved || !stream || !separate != !reads)
 		return false;
 	moved->count++;
 	moved->bytes += event->bytes;
@@ -259,7 +259,7 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 	interval_add(&moved->time, event->start, event->end);
 	file_order_follow(order, stream, &position->next, event);
 	if (reads)
-		file_order_follow(reads, apart, &position->next_read, event);
+		file_order_follow(reads, separate, &position->next_read, event);
 	else if (!writes)
 		position->next_read = position->next;
 	file_order_reach(uses, &use->furthest, position->next - 1, event);
@@ -347,9 +347,9 @@ static void add_of_file(struct file_uses *uses, struct file_use *use, struct mov
 	struct file_use_state all = { .order = use->calls,
 				      .position = position,
 				      .next = position->next };
-	struct file_use_state apart = { .order = reads,
-					.position = position,
-					.next = position->next_read };
+	struct file_use_state separate = { .order = reads,
+					   .position = position,
+					   .next = position->next_read };
 
 	for (const struct event *event = series->events; event < last; event++) {
 		if (event->file != file)
@@ -361,14 +361,15 @@ static void add_of_file(struct file_uses *uses, struct file_use *use, struct mov
 		interval_add(&moved.time, event->start, event->end);
 		if (event->offset < 0)
 			continue;
-		if (!course_add(uses, &all, event) || (reads && !course_add(uses, &apart, event)))
+		if (!course_add(uses, &all, event) ||
+		    (reads && !course_add(uses, &separate, event)))
 			return;
 		file_order_reach(uses, &use->furthest, all.next - 1, event);
 	}
 	*to = moved;
 	course_end(&all, &position->next);
 	if (reads)
-		course_end(&apart, &position->next_read);
+		course_end(&separate, &position->next_read);
 	else if (!writes)
 		position->next_read = position->next;
 }

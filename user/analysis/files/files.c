@@ -588,7 +588,7 @@ const struct analysis analysis_files = {
 	.state_bytes = sizeof(struct file_uses),
 	.begin = begin,
 	.aggregated_ok = true,
-	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.consumer = { .parallel = true, .sums = true, .events = add_events, .series = add_series },
 	.conclude = conclude,
 	.merging = { .sorted = "-time_ns", .many = "files" },
 	.remake = remake,

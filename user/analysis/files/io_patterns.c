@@ -468,7 +468,7 @@ static void fill(void *state, struct table *table)
 		table_set_note(table, "system calls were not recorded");
 		return;
 	}
-	if (!status && io_patterns->job->summed)
+	if (!status && io_patterns->job->aggregated)
 		table_set_note(table, "aggregated operations cover only fsync, module (where "
 				      "files are known), partial_write, and, judged by averages, "
 				      "small_write and lock; the others require --mode trace");
@@ -565,7 +565,7 @@ const struct analysis analysis_io_patterns = {
 	.state_bytes = sizeof(struct io_patterns),
 	.begin = begin,
 	.aggregated_ok = true,
-	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.consumer = { .parallel = true, .sums = true, .events = add_events, .series = add_series },
 	.columns[TRACE_SYSCALL] = FLAGS | 1ull << SYSCALL_RESULT,
 	.columns[TRACE_SYSCALL_PATH] = FLAGS | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,

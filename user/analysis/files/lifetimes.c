@@ -305,7 +305,7 @@ const struct analysis analysis_lifetimes = {
 	.shape = TABLE_LIST,
 	.state_bytes = sizeof(struct lifetimes),
 	.begin = begin,
-	.consumer = { .apart = true,
+	.consumer = { .parallel = true,
 		     .events = add_events,
 		     .matters = WALK_CLASS(IO_METADATA) },
 	.columns = {

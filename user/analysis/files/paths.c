@@ -338,7 +338,7 @@ const struct analysis analysis_paths = {
 	.shape = TABLE_LIST,
 	.state_bytes = sizeof(struct kept),
 	.begin = begin,
-	.consumer = { .apart = true, .events = add_events, .matters = WALK_CLASS(IO_METADATA) },
+	.consumer = { .parallel = true, .events = add_events, .matters = WALK_CLASS(IO_METADATA) },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.conclude = conclude,
 	.rows_of = rows_of,

@@ -579,7 +579,7 @@ const struct analysis analysis_readahead = {
 	.shape = TABLE_LIST,
 	.state_bytes = sizeof(struct readahead),
 	.begin = begin,
-	.consumer = { .apart = true, .events = add_events, .series = add_series },
+	.consumer = { .parallel = true, .events = add_events, .series = add_series },
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.sampled = &sampled,

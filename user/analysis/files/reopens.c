@@ -227,7 +227,7 @@ const struct analysis analysis_reopens = {
 	.shape = TABLE_LIST,
 	.state_bytes = sizeof(struct reopens),
 	.begin = begin,
-	.consumer = { .apart = true,
+	.consumer = { .parallel = true,
 		      .events = add_events,
 		      .matters = EVENT_OPENS | WALK_CLASS(IO_READ) | WALK_CLASS(IO_MMAP_READ) },
 	.fill = fill,

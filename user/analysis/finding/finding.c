@@ -103,7 +103,7 @@ bool finding_is_reported(const struct findings *findings, const char *const *ids
 	bool reported = false;
 
 	/* A sum over threads costs no more than the run took. */
-	if (findings->summed && cost_ns > findings->duration_ns)
+	if (findings->aggregated && cost_ns > findings->duration_ns)
 		cost_ns = findings->duration_ns;
 	for (; *ids && !reported && cost_ns; ids++)
 		reported =
@@ -178,7 +178,7 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 		.verdict = raised,
 		.host = findings->host,
 		.runs = 1,
-		.summed = findings->summed && rule->sums == FINDING_OF_SUMS,
+		.summed = findings->aggregated && rule->sums == FINDING_OF_SUMS,
 		.at_least = findings->runs > 1,
 	};
 	/* Concurrent threads count several times. */

@@ -172,7 +172,7 @@ struct findings {
 		*results; /* its job is NULL when reports of several runs are examined */
 	const struct report *report;
 	uint64_t duration_ns; /* of the run */
-	bool summed;	      /* operations of some of the traces were summed (mode profile) */
+	bool aggregated;      /* some traces have aggregated operations */
 	const char *host;     /* NULL: several */
 	/* Number of concurrent runs that times are summed over; together they took at least as long
 	 * as one on average. 1: times are exact. */

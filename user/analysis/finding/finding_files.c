@@ -332,8 +332,9 @@ static bool is_taken(const struct findings *findings, const struct file_group_ru
 		     const struct file_view *file, bool program)
 {
 	return kind->takes && (kind->programs || !program) && kind->takes(file) &&
-	       (!kind->counts || finding_is_enough_in(findings, kind->counts(file), kind->least,
-						      findings->summed ? 0 : time_of(kind, file)));
+	       (!kind->counts ||
+		finding_is_enough_in(findings, kind->counts(file), kind->least,
+				     findings->aggregated ? 0 : time_of(kind, file)));
 }
 
 /* Adds a file to each rule that it matches. */
@@ -436,7 +437,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	file_group.of_run = finding_share(cost_ns, findings->duration_ns);
 	if (kind->speaks && !kind->speaks(&file_group))
 		return 0;
-	if (findings->summed)
+	if (findings->aggregated)
 		forget_events(&file_group);
 	return finding_add(findings, rule, &file_group, cost_ns,
 			   kind->cost_bytes ? kind->cost_bytes(&file_group) : TABLE_NO_UINT);

@@ -86,8 +86,8 @@ static int set_up(struct findings *findings, const struct table *reported)
 		       is_any_summed(report_by(report, &analysis_overlap));
 
 	findings->reported = reported;
-	findings->summed = cell_is(&trace[ABOUT_MODE], "profile");
-	findings->runs = at_once && !findings->summed ? report->runs : 1;
+	findings->aggregated = cell_is(&trace[ABOUT_MODE], "profile");
+	findings->runs = at_once && !findings->aggregated ? report->runs : 1;
 	if (hosts->type != CELL_TEXTS || hosts->length != 1)
 		return 0;
 	findings->host = arena_text(findings->arena, hosts->texts[0].text, hosts->texts[0].length);
@@ -135,14 +135,14 @@ static int ask_again(struct findings *findings, struct table *reported)
 	if (is_compute_open(report) || is_mixed(&trace->cells[ABOUT_MODE]))
 		return 0;
 	status = set_up(findings, reported);
-	layers = layers_of(trace, findings->summed);
+	layers = layers_of(trace, findings->aggregated);
 	findings->elsewhere_bytes = file_group_elsewhere_bytes(findings);
 	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
 		const struct finding_rule *rule = finding_rules[i];
 		size_t before = findings->count;
 
 		if (!rule->cross_run || (layers & rule->needs) != rule->needs ||
-		    (findings->summed && rule->sums == FINDING_OF_EVENTS))
+		    (findings->aggregated && rule->sums == FINDING_OF_EVENTS))
 			continue;
 		status = rule->find(findings, rule);
 		if (status > 0 || (folded && is_reported(reported, rule)))

@@ -130,7 +130,7 @@ static int ask_all(struct findings *findings)
 		const struct finding_rule *rule = finding_rules[i];
 
 		if ((job->layers & rule->needs) == rule->needs &&
-		    (!job->summed || rule->sums != FINDING_OF_EVENTS))
+		    (!job->aggregated || rule->sums != FINDING_OF_EVENTS))
 			status = rule->find(findings, rule);
 	}
 	return status < 0 ? status : 0;
@@ -158,7 +158,7 @@ static void conclude(const struct results *results, struct table *table)
 		.results = results,
 		.report = results->report,
 		.duration_ns = clock_subtract(job->end_ns, job->start_ns),
-		.summed = job->summed,
+		.aggregated = job->aggregated,
 		.host = job->many_hosts ? NULL : job->traces[0].header->host,
 		.runs = 1,
 		.arena = &arena,
@@ -166,7 +166,7 @@ static void conclude(const struct results *results, struct table *table)
 	int status;
 
 	table_add_columns(table, TABLE_COLUMNS(columns));
-	if (job->summed)
+	if (job->aggregated)
 		emit_unasked(table);
 	status = ask_all(&findings);
 	if (findings.count)

@@ -225,12 +225,12 @@ static unsigned int layers_of(const struct trace_header *header)
 static void find_sums(struct job *job, const struct job_trace *trace)
 {
 	size_t blocks = trace_reader_block_count(trace->reader);
-	bool all = trace->header->mode && !strcmp(trace->header->mode, "profile"), summed = all;
+	bool all = trace->header->mode && !strcmp(trace->header->mode, "profile"), aggregated = all;
 
-	for (size_t i = 0; i < blocks && !summed; i++)
-		summed = trace_reader_block_info(trace->reader, i)->kind == TRACE_PROFILE;
-	job->summed |= summed;
-	job->all_summed &= all;
+	for (size_t i = 0; i < blocks && !aggregated; i++)
+		aggregated = trace_reader_block_info(trace->reader, i)->kind == TRACE_PROFILE;
+	job->aggregated |= aggregated;
+	job->all_aggregated &= all;
 }
 
 static int load_trace(struct job *job, uint32_t number, struct trace_error *error)
@@ -295,7 +295,7 @@ int job_load_within(struct job *job, struct trace_reader *const *traces, const c
 	*job = (struct job) { .trace_count = trace_count,
 			      .memory_bytes = memory_bytes,
 			      .complete = true,
-			      .all_summed = true,
+			      .all_aggregated = true,
 			      .start_ns = UINT64_MAX };
 	job->traces = calloc(trace_count, sizeof(*job->traces));
 	job->operations = calloc(JOB_OPERATIONS_MAX, sizeof(*job->operations));
@@ -323,7 +323,7 @@ int job_load_within(struct job *job, struct trace_reader *const *traces, const c
 	}
 	if (!status)
 		status = file_table_find_lost(&job->files);
-	if (!job->summed)
+	if (!job->aggregated)
 		job->layers |= JOB_EVENTS;
 	return status;
 }

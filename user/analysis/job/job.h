@@ -98,9 +98,9 @@ struct job {
 	unsigned int layers;	       /* JOB_*: recorded by any of the traces */
 	unsigned int filtered;	       /* JOB_*: totals unknown because of the filter */
 	bool many_hosts;
-	bool summed;	 /* some traces have aggregated operations, */
-	bool all_summed; /* or all have nothing else, from beginning to end */
-	bool cut;	 /* a filter selects a part of the time: start_ns to end_ns */
+	bool aggregated;     /* some traces have aggregated operations, */
+	bool all_aggregated; /* or all have nothing else, from beginning to end */
+	bool cut;	     /* a filter selects a part of the time: start_ns to end_ns */
 	bool chosen; /* a filter by more than time and file excludes the kernel's own activity */
 	uint64_t memory_bytes;
 	uint64_t slowest;   /* operations to list individually; 0: a few */

@@ -12,7 +12,7 @@
 #include "base/helper_thread.h"
 
 /* Consumer lists: in order (events, span begins, ends, refusals), parallel-safe, due now. */
-enum { TOLD_EVENTS, TOLD_BEGINS, TOLD_ENDS, TOLD_REFUSED, TOLD_APART, TOLD_NOW, TOLD };
+enum { ON_EVENTS, ON_BEGIN, ON_END, ON_REFUSED, ON_PARALLEL, ON_EVENTS_NOW, ON_COUNT };
 
 struct listeners {
 	const struct walk_consumer **list;
@@ -22,7 +22,7 @@ struct listeners {
 struct walking {
 	const struct walk *walk;
 	struct job *job;
-	struct listeners reported[TOLD];
+	struct listeners listeners[ON_COUNT];
 	struct helper_thread *helper_thread; /* NULL: all consumers run on this thread */
 	/* The current events of parallel-safe consumers, and which consumer is next. */
 	const struct event *events;
@@ -32,14 +32,14 @@ struct walking {
 	 * consumers have not seen. */
 	struct event_series series[CURSOR_BATCH_MAX / SERIES_WORTH];
 	size_t series_count, series_next;
-	atomic_size_t apart_next;
-	atomic_int apart_status; /* of a consumer that failed */
+	atomic_size_t parallel_next;
+	atomic_int parallel_status; /* of a consumer that failed */
 };
 
 /* Calls each consumer on a list. */
-#define TELL(walking, status, what, call, ...)                                                     \
+#define CALL(walking, status, what, call, ...)                                                     \
 	do {                                                                                       \
-		const struct listeners *to = &(walking)->reported[what];                           \
+		const struct listeners *to = &(walking)->listeners[what];                          \
                                                                                                    \
 		for (size_t i = 0; i < to->count && !(status); i++)                                \
 			(status) = to->list[i]->calls->call(to->list[i]->state, __VA_ARGS__);      \
@@ -86,8 +86,8 @@ static void listen(struct listeners *listeners, const struct walk_consumer *cons
 /* Finds the in-order consumers for which the current events matter. */
 static void find_due(struct walking *walking)
 {
-	const struct listeners *all = &walking->reported[TOLD_EVENTS];
-	struct listeners *now = &walking->reported[TOLD_NOW];
+	const struct listeners *all = &walking->listeners[ON_EVENTS];
+	struct listeners *now = &walking->listeners[ON_EVENTS_NOW];
 
 	now->count = 0;
 	for (size_t i = 0; i < all->count; i++)
@@ -109,7 +109,7 @@ static void find_series(struct walking *walking, const struct event *events, siz
 static inline int emit_some(const struct walking *walking, const struct walk_consumer *consumer,
 			    const struct event *events, size_t count)
 {
-	if (walking->job->summed && !consumer->calls->sums)
+	if (walking->job->aggregated && !consumer->calls->sums)
 		return emit_single(consumer, events, count);
 	return consumer->calls->events(consumer->state, events, count);
 }
@@ -146,7 +146,7 @@ static inline int emit(const struct walking *walking, const struct walk_consumer
 
 static int emit_run(struct walking *walking, const struct event *events, size_t count)
 {
-	const struct listeners *now = &walking->reported[TOLD_NOW];
+	const struct listeners *now = &walking->listeners[ON_EVENTS_NOW];
 	size_t from = walking->series_next;
 	int status = 0;
 
@@ -188,9 +188,9 @@ static int begin_span(struct walking *walking, const struct event *event)
 	int status = open_spans_begin(&job->spans, &begun, &job->processes, &slot);
 
 	if (!status && slot == SPAN_NONE)
-		TELL(walking, status, TOLD_REFUSED, span_refused, event);
+		CALL(walking, status, ON_REFUSED, span_refused, event);
 	else if (!status)
-		TELL(walking, status, TOLD_BEGINS, span_begun, slot, event);
+		CALL(walking, status, ON_BEGIN, span_begun, slot, event);
 	return status;
 }
 
@@ -202,7 +202,7 @@ static int end_span(struct walking *walking, uint32_t slot, uint64_t end_ns, boo
 
 	span->end_ns = end_ns > span->begin_ns ? end_ns : span->begin_ns;
 	span->unfinished = unfinished;
-	TELL(walking, status, TOLD_ENDS, span_ended, slot, event);
+	CALL(walking, status, ON_END, span_ended, slot, event);
 	open_spans_close(&walking->job->spans, slot);
 	return status;
 }
@@ -292,10 +292,10 @@ static size_t slice_of(size_t left)
 	return left < CURSOR_BATCH ? left : CURSOR_BATCH;
 }
 
-static int emit_apart(const struct walking *walking, size_t number, const struct event *events,
-		      size_t count)
+static int call_parallel(const struct walking *walking, size_t number, const struct event *events,
+			 size_t count)
 {
-	const struct walk_consumer *consumer = walking->reported[TOLD_APART].list[number];
+	const struct walk_consumer *consumer = walking->listeners[ON_PARALLEL].list[number];
 
 	return is_due(walking, consumer) ? emit(walking, consumer, events, count, 0) : 0;
 }
@@ -306,12 +306,12 @@ static void emit_next(void *context)
 	struct walking *walking = context;
 	size_t next;
 
-	while ((next = atomic_fetch_add(&walking->apart_next, 1)) <
-	       walking->reported[TOLD_APART].count) {
-		int status = emit_apart(walking, next, walking->events, walking->count);
+	while ((next = atomic_fetch_add(&walking->parallel_next, 1)) <
+	       walking->listeners[ON_PARALLEL].count) {
+		int status = call_parallel(walking, next, walking->events, walking->count);
 
 		if (status)
-			atomic_store(&walking->apart_status, status);
+			atomic_store(&walking->parallel_status, status);
 	}
 }
 
@@ -321,8 +321,8 @@ static int emit_all(struct walking *walking, const struct event *events, size_t 
 {
 	int status = 0;
 
-	for (size_t i = 0; i < walking->reported[TOLD_APART].count && !status; i++)
-		status = emit_apart(walking, i, events, count);
+	for (size_t i = 0; i < walking->listeners[ON_PARALLEL].count && !status; i++)
+		status = call_parallel(walking, i, events, count);
 	return status;
 }
 
@@ -330,26 +330,26 @@ static int emit_all(struct walking *walking, const struct event *events, size_t 
 static int part_consumers(struct walking *walking)
 {
 	const struct walk *walk = walking->walk;
-	struct listeners *reported = walking->reported;
+	struct listeners *listeners = walking->listeners;
 
-	for (int i = 0; i < TOLD; i++) {
-		reported[i].list = calloc(walk->consumer_count + 1, sizeof(*reported[i].list));
-		if (!reported[i].list)
+	for (int i = 0; i < ON_COUNT; i++) {
+		listeners[i].list = calloc(walk->consumer_count + 1, sizeof(*listeners[i].list));
+		if (!listeners[i].list)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < walk->consumer_count; i++) {
 		const struct walk_consumer *consumer = &walk->consumers[i];
 		const struct walk_calls *calls = consumer->calls;
-		int events = calls->apart && !walk->filter ? TOLD_APART : TOLD_EVENTS;
+		int events = calls->parallel && !walk->filter ? ON_PARALLEL : ON_EVENTS;
 
 		if (calls->events)
-			listen(&reported[events], consumer);
+			listen(&listeners[events], consumer);
 		if (calls->span_begun)
-			listen(&reported[TOLD_BEGINS], consumer);
+			listen(&listeners[ON_BEGIN], consumer);
 		if (calls->span_ended)
-			listen(&reported[TOLD_ENDS], consumer);
+			listen(&listeners[ON_END], consumer);
 		if (calls->span_refused)
-			listen(&reported[TOLD_REFUSED], consumer);
+			listen(&listeners[ON_REFUSED], consumer);
 	}
 	return 0;
 }
@@ -372,12 +372,12 @@ static int take_helped(struct walking *walking, const struct event *events, size
 	walking->events = events;
 	walking->count = count;
 	look_at(walking, events, count);
-	atomic_store(&walking->apart_next, 0);
+	atomic_store(&walking->parallel_next, 0);
 	helper_thread_start(walking->helper_thread);
 	for (size_t at = 0; at < count && !status; at += CURSOR_BATCH)
 		status = take_events(walking, events + at, slice_of(count - at));
 	helper_thread_join(walking->helper_thread);
-	return status ? status : atomic_load(&walking->apart_status);
+	return status ? status : atomic_load(&walking->parallel_status);
 }
 
 static int take_alone(struct walking *walking, const struct event *events, size_t count)
@@ -429,14 +429,14 @@ int walk_run(struct job *job, const struct walk *walk, struct trace_error *error
 		status = cursor_open(&cursor, job, &options);
 	if (status)
 		goto out;
-	if (walking.reported[TOLD_APART].count && cursor_is_threaded(cursor))
+	if (walking.listeners[ON_PARALLEL].count && cursor_is_threaded(cursor))
 		status = helper_thread_open(&walking.helper_thread, emit_next, &walking);
 	if (!status)
 		status = walk_through(&walking, cursor, error);
 	helper_thread_close(walking.helper_thread);
 	cursor_close(cursor);
 out:
-	for (int i = 0; i < TOLD; i++)
-		free(walking.reported[i].list);
+	for (int i = 0; i < ON_COUNT; i++)
+		free(walking.listeners[i].list);
 	return status;
 }

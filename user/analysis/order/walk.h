@@ -23,7 +23,7 @@ struct walk_calls {
 	 * change during the walk: neither spans nor activities. It has no span callbacks, and may
 	 * be called on another thread, with more events at once and with EVENT_TURN, too.
 	 */
-	bool apart;
+	bool parallel;
 	/* Events in the order of their starts. The job's process table may have grown since the
 	 * last call. */
 	int (*events)(void *state, const struct event *events, size_t count);

@@ -212,7 +212,7 @@ static void add_event(struct timeline *timeline, const struct event *event)
 static bool at_once(const struct timeline *timeline, const struct event *events, size_t count)
 {
 	return count && events[count - 1].start <= timeline->bin_end_ns &&
-	       !timeline->job->activities->gpu && !timeline->job->summed;
+	       !timeline->job->activities->gpu && !timeline->job->aggregated;
 }
 
 /* Returns the portion of `amount` before `time_ns` if it is spread evenly over [from_ns, to_ns). */
@@ -288,22 +288,22 @@ static bool extend_series(struct stretch *stretch, const struct event_series *se
 	const struct interval_union *more = &series->sums.time;
 	uint64_t start = series->events->start, from_ns = most(stretch->start_ns, hidden_ns);
 	uint64_t first_ns = series->first_end - start, last_ns = more->end - series->last_start;
-	bool apart = start > stretch->end_ns;
+	bool gap = start > stretch->end_ns;
 
 	if (hidden_ns > start || stretch->end_ns > series->first_end || !more->measure)
 		return false;
-	if (!apart && series->last_start == start) { /* the stretch goes on and does not end */
+	if (!gap && series->last_start == start) { /* the stretch goes on and does not end */
 		stretch->under_way |= more->end > stretch->end_ns;
 		stretch->end_ns = more->end;
 		return true;
 	}
-	if (!apart) {
+	if (!gap) {
 		stretch->under_way |= series->first_end > stretch->end_ns;
 		stretch->end_ns = series->first_end;
 	}
 	if (stretch->under_way && stretch->end_ns > from_ns)
 		*ended_ns += stretch->end_ns - from_ns;
-	*ended_ns += more->measure - last_ns - (apart ? 0 : first_ns);
+	*ended_ns += more->measure - last_ns - (gap ? 0 : first_ns);
 	*stretch = (struct stretch) { series->last_start, more->end, true };
 	return true;
 }

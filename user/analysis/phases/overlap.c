@@ -313,7 +313,7 @@ static void fill_ranks(void *state, struct table *table)
 	const struct activities *all = job->activities;
 	bool computes = all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
 
-	if (job->summed && all->group_count <= 1) {
+	if (job->aggregated && all->group_count <= 1) {
 		table->absent = true;
 		table_set_note(table, "operations were aggregated, and no rank marked spans");
 		return;

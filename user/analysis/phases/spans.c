@@ -362,7 +362,7 @@ static void set_note(struct table *table, const struct spans *spans)
 	char count[UNITS_TEXT], read[UNITS_TEXT], written[UNITS_TEXT], mapped[UNITS_TEXT];
 	struct strbuf note = { .used = 0 };
 
-	if (spans->outside_operations && !job->summed)
+	if (spans->outside_operations && !job->aggregated)
 		strbuf_clause(
 			&note,
 			"outside spans: %s %s, %s read, %s written, %s from storage by faults",

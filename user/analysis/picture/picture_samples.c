@@ -138,7 +138,7 @@ static int find_reported(struct picture_samples *samples, const struct sampled *
 	sampling += samples->reported_count++;
 	*sampling = (struct picture_sampling) { .how = how, .all = samples };
 	sampling->calls = (struct walk_calls) {
-		.apart = how->consumer->apart,
+		.parallel = how->consumer->parallel,
 		.events = emit_events,
 		.matters = how->consumer->matters,
 		.span_begun = how->consumer->span_begun ? emit_begun : NULL,

@@ -168,8 +168,8 @@ int pictures_make(struct pictures **made, struct job *job, const struct results 
 	pictures->job = job;
 	pictures->layers = job->layers;
 	pictures->lost = job->lost;
-	pictures->summed = job->summed;
-	pictures->all_summed = job->all_summed;
+	pictures->aggregated = job->aggregated;
+	pictures->all_aggregated = job->all_aggregated;
 	if (job->activities)
 		activities_restart(job->activities);
 	picture_course_init(&pictures->course, job, &pictures->axis);

@@ -16,10 +16,10 @@
 struct pictures {
 	const struct job *job; /* valid while they are made */
 	struct picture_axis axis;
-	unsigned int layers; /* JOB_* that were recorded */
-	bool lost;	     /* events are missing */
-	bool summed,
-		all_summed; /* operations were summed: in some traces, or in all (struct job) */
+	unsigned int layers;		 /* JOB_* that were recorded */
+	bool lost;			 /* events are missing */
+	bool aggregated, all_aggregated; /* operations were aggregated: in some traces, or in all
+					    (struct job) */
 	struct picture_course course;
 	struct picture_sums sums;
 	struct picture_samples samples;

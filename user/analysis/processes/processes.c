@@ -486,7 +486,7 @@ const struct analysis analysis_processes = {
 	.state_bytes = sizeof(struct processes),
 	.begin = begin,
 	.aggregated_ok = true,
-	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.consumer = { .parallel = true, .sums = true, .events = add_events, .series = add_series },
 	.columns = {
 		[TRACE_SYSCALL] = STILL_WAITING_CALL,
 		[TRACE_SYSCALL_PATH] = STILL_WAITING_PATH,

@@ -261,7 +261,7 @@ const struct analysis analysis_starts = {
 	.shape = TABLE_LIST,
 	.state_bytes = sizeof(struct starts),
 	.begin = begin,
-	.consumer = { .apart = true, .events = add_events, .series = add_series },
+	.consumer = { .parallel = true, .events = add_events, .series = add_series },
 	.fill = fill,
 	/* Processes of different runs do not start each other. */
 	.merging = { .sorted = "-time_ns", .many = "programs" },

@@ -311,7 +311,7 @@ const struct analysis analysis_threads = {
 	.aggregated_ok = true,
 	.state_bytes = sizeof(struct threads),
 	.begin = begin,
-	.consumer = { .apart = true, .events = add_events, .matters = EVENT_THREAD_TIME },
+	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_THREAD_TIME },
 	.columns = { [TRACE_THREAD_TIME] = ((2ull << THREAD_TIME_SYSTEM) - 1) &
 					   ~((1ull << THREAD_TIME_CPU) - 1) },
 	.fill = fill,

@@ -75,7 +75,7 @@ struct pass {
 /* Returns whether an analysis gets what it needs: single operations, or their sums. */
 static bool is_made(const struct job *job, const struct analysis *analysis)
 {
-	return analysis->aggregated_ok || !job->summed;
+	return analysis->aggregated_ok || !job->aggregated;
 }
 
 static int begin_analysis(struct pass *pass, size_t number)
@@ -199,11 +199,12 @@ static void set_absent(struct report *report, const struct job *job)
 }
 
 /* Misspelled built-in column names are bugs, so they are errors. */
-int report_show(const struct analysis *analysis, bool all_summed, struct table *table,
+int report_show(const struct analysis *analysis, bool all_aggregated, struct table *table,
 		struct trace_error *error)
 {
-	const char *shown = all_summed && analysis->shown_aggregated ? analysis->shown_aggregated
-								     : analysis->shown;
+	const char *shown = all_aggregated && analysis->shown_aggregated
+				    ? analysis->shown_aggregated
+				    : analysis->shown;
 	const char *unknown = "";
 	int status = 0;
 
@@ -253,7 +254,8 @@ static int fill_all(struct pass *pass, struct report *report, struct trace_error
 	}
 	for (size_t i = 0; i < ANALYSES && !status; i++) {
 		lower_bounds_mark(report->tables[i], &pass->job, registry[i]->counted);
-		status = report_show(registry[i], pass->job.all_summed, report->tables[i], error);
+		status = report_show(registry[i], pass->job.all_aggregated, report->tables[i],
+				     error);
 	}
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		summed_mark(report->tables[i], &pass->job);
@@ -288,7 +290,7 @@ static int check_gpu(const struct job *job, const struct gpu *gpu, struct trace_
 /* Operations may extend past the recording. */
 static void set_facts(struct report *report, const struct job *job)
 {
-	report->all_summed = job->all_summed;
+	report->all_aggregated = job->all_aggregated;
 	report->first_ns = job->start_ns;
 	report->last_ns = job->end_ns;
 	for (size_t i = 0; i < job->trace_count; i++) {

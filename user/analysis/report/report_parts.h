@@ -10,7 +10,7 @@ const struct analysis *const *report_analyses(size_t *count);
 /* Makes a report with an empty table for each analysis. Free it after an error, too. */
 int report_new(struct report **report);
 /* Sets which columns of a table are shown; a misspelled built-in column name is an error. */
-int report_show(const struct analysis *analysis, bool all_summed, struct table *table,
+int report_show(const struct analysis *analysis, bool all_aggregated, struct table *table,
 		struct trace_error *error);
 /* As report_make, for traces with events. */
 int report_of_events(struct report **report, struct trace_reader *const *traces,

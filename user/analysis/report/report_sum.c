@@ -161,7 +161,7 @@ static void place_run(struct report_sum *sum, const struct table *trace,
 	end_ns = clock_add(start_ns, duration->uint);
 	first_ns = moved(sum, run->header, run->first_ns);
 	last_ns = moved(sum, run->header, run->last_ns);
-	source->apart = !sum->runs || first_ns >= sum->last_ns || last_ns <= sum->first_ns;
+	source->disjoint = !sum->runs || first_ns >= sum->last_ns || last_ns <= sum->first_ns;
 	if (!sum->runs || first_ns < sum->first_ns)
 		sum->first_ns = first_ns;
 	if (last_ns > sum->last_ns)
@@ -449,7 +449,7 @@ static void set_run(struct report_sum *sum, struct report *report)
 				.uint = clock_subtract(sum->end_ns, sum->start_ns) };
 	report->first_ns = sum->first_ns;
 	report->last_ns = sum->last_ns;
-	report->all_summed = cell_is(&trace->cells[ABOUT_MODE], "profile");
+	report->all_aggregated = cell_is(&trace->cells[ABOUT_MODE], "profile");
 }
 
 static void add_caveat(struct table *caveats, const char *id, const char *weight, const char *text)
@@ -520,7 +520,7 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 static int show(const struct analysis *analysis, const struct report *report, struct table *table,
 		struct trace_error *error)
 {
-	int status = report_show(analysis, report->all_summed, table, error);
+	int status = report_show(analysis, report->all_aggregated, table, error);
 
 	if (status != -EINVAL)
 		return status;

@@ -66,7 +66,7 @@ void summed_mark(struct table *table, const struct job *job)
 {
 	bool missing = false;
 
-	if (!job->summed || table->absent)
+	if (!job->aggregated || table->absent)
 		return;
 	for (size_t i = 0; i < table->column_count; i++) {
 		missing |= is_missing(table, &table->columns[i]);

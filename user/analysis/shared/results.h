@@ -18,7 +18,7 @@ struct report {
 	struct pictures *pictures;	   /* NULL: not requested */
 	uint64_t first_ns, last_ns;	   /* first and last time on the report's clock */
 	const struct trace_header *header; /* of the first trace, while it is open */
-	bool all_summed;		   /* all traces consist of aggregated operations only */
+	bool all_aggregated;		   /* all traces consist of aggregated operations only */
 	size_t runs;			   /* number of merged reports; 0: made from traces */
 };
 

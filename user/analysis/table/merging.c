@@ -114,7 +114,7 @@ static int merge_into(struct merged *merged, size_t into, const struct table *fr
 		else if (kind == KIND_LARGEST && dearer)
 			table_copy_cell(table, cell, &moved);
 		else if (kind != KIND_LARGEST && kind != KIND_KEY)
-			status = merge_cell(table, cell, &moved, kind, source->apart);
+			status = merge_cell(table, cell, &moved, kind, source->disjoint);
 	}
 	return status ? status : table_status(table);
 }

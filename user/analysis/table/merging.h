@@ -32,7 +32,7 @@ struct merging {
 /* The source of a table. */
 struct merge_source {
 	uint64_t shift; /* to add to its moments */
-	bool apart;	/* its run overlaps none merged before */
+	bool disjoint;	/* its run overlaps none merged before */
 };
 
 /* The table that others are merged into. */

@@ -96,13 +96,13 @@ static void add_number(struct cell *into, const struct cell *from)
 }
 
 /* Unions of times add up if they do not overlap or one is empty. */
-static void add_union(struct cell *into, const struct cell *from, bool apart)
+static void add_union(struct cell *into, const struct cell *from, bool disjoint)
 {
 	bool alone =
 		into->type == CELL_UINT && from->type == CELL_UINT && (!into->uint || !from->uint);
 
 	add_number(into, from);
-	if (!apart && !alone && into->type == CELL_UINT)
+	if (!disjoint && !alone && into->type == CELL_UINT)
 		into->summed = true;
 }
 
@@ -152,7 +152,7 @@ static void list(struct table *table, struct cell *into, const struct cell *from
 
 /* Merges two known cells. */
 static int merge_known(struct table *table, struct cell *into, const struct cell *from,
-		       enum table_kind kind, bool apart)
+		       enum table_kind kind, bool disjoint)
 {
 	if (into->type != from->type) { /* never in a recorded trace */
 		merge_forget(into);
@@ -165,12 +165,12 @@ static int merge_known(struct table *table, struct cell *into, const struct cell
 		return 0;
 	case KIND_UNION:
 	case KIND_COVERED:
-		add_union(into, from, apart);
+		add_union(into, from, disjoint);
 		return 0;
 	case KIND_UNOVERLAPPED:
 	case KIND_REMAINDER:
 		add_number(into, from);
-		into->summed |= !apart;
+		into->summed |= !disjoint;
 		return 0;
 	case KIND_MAX:
 		if (merge_compare(from, into) > 0)
@@ -214,7 +214,7 @@ static int merge_known(struct table *table, struct cell *into, const struct cell
 }
 
 int merge_cell(struct table *table, struct cell *into, const struct cell *from,
-	       enum table_kind kind, bool apart)
+	       enum table_kind kind, bool disjoint)
 {
 	const bool at_least = into->at_least || from->at_least;
 	const bool summed = into->summed || from->summed;
@@ -232,7 +232,7 @@ int merge_cell(struct table *table, struct cell *into, const struct cell *from,
 	else if (into->type == CELL_NULL)
 		table_copy_cell(table, into, from);
 	else
-		status = merge_known(table, into, from, kind, apart);
+		status = merge_known(table, into, from, kind, disjoint);
 	into->at_least |= at_least && merge_is_number(into);
 	into->summed |= summed && merge_is_number(into);
 	return status;

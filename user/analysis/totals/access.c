@@ -380,7 +380,7 @@ const struct analysis analysis_access = {
 	.state_bytes = sizeof(struct rollup),
 	.begin = begin,
 	.aggregated_ok = true,
-	.consumer = { .apart = true,
+	.consumer = { .parallel = true,
 		      .sums = true,
 		      .events = add_events,
 		      .matters = WALK_CLASS(IO_METADATA) },

@@ -460,10 +460,10 @@ static void say_summed(struct strbuf *text, const struct results *results)
 	const struct job *job = results->job;
 	char count[UNITS_TEXT], other[UNITS_TEXT];
 
-	if (!job->summed)
+	if (!job->aggregated)
 		return;
 	strbuf_add(text, "aggregated in the kernel: ");
-	if (job->all_summed)
+	if (job->all_aggregated)
 		strbuf_add(text, "all operations (mode profile)");
 	else if (sums.processes == 1)
 		strbuf_add(text, "%s operations of process %u, which made many",

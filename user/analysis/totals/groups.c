@@ -166,7 +166,7 @@ static void add_rest(struct groups *groups, struct table *table)
 	const char *name = key->none;
 
 	/* Calls aggregated in the kernel do not show whether a span was open. */
-	if (groups->job->summed && key == rollup_find_key("span"))
+	if (groups->job->aggregated && key == rollup_find_key("span"))
 		name = "(no span, or unknown)";
 	line.name = (struct table_text) { name, strlen(name) };
 	table_add(table, &line);

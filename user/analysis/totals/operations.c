@@ -269,7 +269,7 @@ static void set_note(struct table *table, const struct job *job)
 			      "percentiles and sizes exclude the %s lost events; all other numbers "
 			      "include them",
 			      units_count(count, job->lost));
-	if (job->summed)
+	if (job->aggregated)
 		strbuf_clause(
 			&note,
 			"percentiles of aggregated operations are upper bounds, in powers of two");
@@ -310,7 +310,7 @@ const struct analysis analysis_operations = {
 	.begin = begin,
 	.aggregated_ok = true,
 	.counted = true,
-	.consumer = { .apart = true, .sums = true, .events = add_events },
+	.consumer = { .parallel = true, .sums = true, .events = add_events },
 	.fill = fill,
 	.merging = { .sorted = "-thread_time_ns", .many = "operations", .label = "op" },
 };

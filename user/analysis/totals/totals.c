@@ -543,7 +543,7 @@ const struct analysis analysis_totals = {
 	.begin = begin,
 	.aggregated_ok = true,
 	.counted = true,
-	.consumer = { .apart = true, .sums = true, .events = add_events, .series = add_series },
+	.consumer = { .parallel = true, .sums = true, .events = add_events, .series = add_series },
 	.fill = fill,
 	.conclude = conclude,
 	.rows_of = rows_of,

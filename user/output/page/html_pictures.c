@@ -484,9 +484,9 @@ void html_pictures(struct json *json, const char *name, const struct pictures *p
 	json_uint(json, "duration_ns", clock_subtract(axis->end_ns, axis->start_ns));
 	json_flag(json, "lost", pictures->lost);
 	json_literal(json, "summed",
-		     pictures->all_summed ? "all"
-		     : pictures->summed	  ? "some"
-					  : "none");
+		     pictures->all_aggregated ? "all"
+		     : pictures->aggregated   ? "some"
+					      : "none");
 	json_uint(json, "offsets", PICTURE_OFFSETS);
 	json_uint(json, "latencies", PICTURE_LATENCIES);
 	json_uint(json, "latency_first", PICTURE_LATENCY_FIRST);
