@@ -73,4 +73,13 @@ struct python_process {
 
 EVENT_SIZE(python_process, 48);
 
+/* A frame of a stack. */
+struct python_frame {
+	__u64 code;	   /* address of its code object */
+	__u32 check;	   /* hash of the object's contents */
+	__s32 instruction; /* in bytes from the first one; negative: before it */
+};
+
+EVENT_SIZE(python_frame, 16);
+
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Takes the stack of a thread at the end of an operation that took a period or more, with that
+ * time as its weight. The time of shorter ones is added up; each time the sum reaches a period, a
+ * stack is taken for one period, and the rest is carried over. Resetting the sum instead, or
+ * leaving out short operations, would put ten times as much time on the wrong line.
+ */
+#ifndef FAULTLINE_BPF_SAMPLE_H
+#define FAULTLINE_BPF_SAMPLE_H
+
+#include "stack/walk.h"
+
+/* Returns where the current process runs an interpreter that is known. Sets *runtime to the address
+ * of its _PyRuntime. */
+static __always_inline struct python_layout *python_layout_here(__u32 process, __u64 *runtime)
+{
+	struct python_process *known = bpf_map_lookup_elem(&python_processes, &process);
+	struct python_layout *layout;
+	struct code_file file;
+
+	if (!known)
+		return NULL;
+	file = known->program.file;
+	*runtime = known->program.address;
+	layout = bpf_map_lookup_elem(&python_files, &file);
+	if (!layout || !layout->version) {
+		file = known->library.file;
+		*runtime = known->library.address;
+		layout = bpf_map_lookup_elem(&python_files, &file);
+	}
+	if (!layout || !layout->version)
+		return NULL;
+	*runtime += layout->runtime;
+	return layout;
+}
+
+/* Returns TRACE_SAMPLE_*, and sets draft->id. */
+static __always_inline __u32 stack_name(struct task_state *state, struct stack_draft *draft)
+{
+	struct python_layout *layout;
+	__u64 runtime;
+	__u32 flags;
+
+	draft->id = 0;
+	layout = python_layout_here(state->pid, &runtime);
+	if (!layout)
+		return TRACE_SAMPLE_NO_PYTHON;
+	flags = python_find_thread(state, layout, runtime);
+	return flags ? flags : frames_walk(draft, layout, state->stack.thread);
+}
+
+/* Sends a sample. Global, so that it is verified once. */
+__noinline int stack_take(struct task_state *state, const struct op_account *account, __u32 op,
+			  __u64 duration_ns, __u64 weight_ns)
+{
+	struct stack_draft *draft = stack_draft_get();
+	__u32 flags, id, fetched_pages;
+	struct event_sample *event;
+
+	if (!draft)
+		return ring_lose(RECORD_SAMPLE);
+	if (!state || !account) {
+		stack_draft_put(draft);
+		return 0;
+	}
+	flags = stack_name(state, draft);
+	id = draft->id;
+	stack_draft_put(draft);
+	event = ring_reserve(RECORD_SAMPLE, sizeof(*event), owner_of(bpf_get_current_task_btf()));
+	if (!event)
+		return 0;
+	fetched_pages = account->fetched_pages;
+	if (account == &state->call.account)
+		fetched_pages += state->call.fault_fetched_pages;
+	event->header.time_ns = account->start_ns;
+	event->duration_ns = duration_ns;
+	event->weight_ns = weight_ns;
+	event->offset = account->offset;
+	event->file = account->file;
+	event->op = op;
+	event->fetched_pages = fetched_pages;
+	event->flags = flags;
+	event->stack = id;
+	ring_submit(event);
+	return 0;
+}
+
+/* An operation has ended; `account` may be closed, but not reused. */
+static __always_inline void stack_wait(struct task_state *state, const struct op_account *account,
+				       __u32 op, __u64 duration_ns)
+{
+	__u64 weight_ns = duration_ns;
+
+	if (!stack_period_ns)
+		return;
+	if (duration_ns < stack_period_ns) {
+		weight_ns = state->stack.waited_ns + duration_ns;
+		if (weight_ns < stack_period_ns) {
+			state->stack.waited_ns = weight_ns;
+			return;
+		}
+		state->stack.waited_ns = weight_ns - stack_period_ns;
+		weight_ns = stack_period_ns;
+	}
+	stack_take(state, account, op, duration_ns, weight_ns);
+}
+
+#endif
