@@ -9,8 +9,8 @@ import unittest
 import harness
 from harness import Recording, account, faultline, machine
 
-LAYERS = ("task", "syscall", "fault", "pagecache", "stack", "vfs")
-BY_DEFAULT = LAYERS[:-1]
+LAYERS = ("task", "syscall", "fault", "pagecache", "thread", "stack", "vfs")
+BY_DEFAULT = LAYERS[:-2]
 
 
 class Layers(unittest.TestCase):
@@ -206,6 +206,8 @@ class Missing(unittest.TestCase):
         "block_rq_requeue": ("", "block: merges and requeues", "merges"),
         "io_uring_submit_req,io_uring_submit_sqe": ("async", "", ""),
         "io_uring_complete": ("async", "", ""),
+        "sched_switch": ("thread", "", ""),
+        "sched_waking": ("", "thread: long waits", ""),
     }
     # Without these nothing can be recorded, or attached to.
     FOLLOWED = ("sched_process_fork", "sched_process_exec", "sched_process_exit")
@@ -226,7 +228,7 @@ class Missing(unittest.TestCase):
     def record(cls, *arguments):
         """A job that reads a file with O_DIRECT."""
         command = ["dd", f"if={cls.data}", "of=/dev/null", "bs=4k", "iflag=direct"]
-        return Recording(command, "--best-effort", *arguments)
+        return Recording(command, "--best-effort", "--stacks", "python", *arguments)
 
     def check_layers(self, recording, off, lacking, why):
         """Checks states, reasons and unknown values; returns the report."""

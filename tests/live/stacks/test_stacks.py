@@ -78,7 +78,7 @@ class Lines(unittest.TestCase):
         if wait:  # until the layout of an interpreter in a library is known
             command = ["sh", "-c", f'"$0" -c "import time; time.sleep({wait})"; exec "$0" "$@"',
                        *command]
-        recording = Recording(command, *arguments)
+        recording = Recording(command, "--stacks", "python", *arguments)
         return recording, data, mapped, truths(f"{directory}/truth")
 
     def check_chain(self, stacks, sample, truth, site):
@@ -206,7 +206,7 @@ class Choice(unittest.TestCase):
                 if sample["file"] in ids and sample["dur"] >= PERIOD_NS]
 
     def test_off(self):
-        for arguments in (("--stacks", "off"), ("--layers", "syscall,fault,pagecache")):
+        for arguments in ((), ("--stacks", "off"), ("--layers", "syscall,fault,pagecache")):
             recording = Recording([harness.PYTHON, "-c", READ_TWICE, self.data], *arguments)
             self.assertEqual(recording.report["trace"]["layers"]["stack"]["state"], "off")
             for kind in "frame", "stack", "sample":
@@ -230,7 +230,7 @@ class Choice(unittest.TestCase):
                 job = machine().start([python, "-c", READ_TWICE, self.data],
                                       stdin=subprocess.PIPE, text=True)
                 self.assertTrue(harness.wait_until(lambda: self.is_open_in(job.pid)))
-                attached = Attached("-p", str(job.pid))
+                attached = Attached("-p", str(job.pid), "--stacks", "python")
                 job.communicate("\n")
                 self.assertEqual(attached.end()[0], 0)
                 stacks = Stacks(attached.trace)
@@ -248,7 +248,7 @@ class Choice(unittest.TestCase):
     def test_other_programs(self):
         """A program without an interpreter has samples, and no stacks."""
         script = f"dd if={self.data} of=/dev/null bs={READ_BYTES} status=none"
-        recording = Recording(["sh", "-c", script])
+        recording = Recording(["sh", "-c", script], "--stacks", "python")
         samples = self.samples(recording.trace)
         self.assertEqual({(sample["flags"], sample["stack"]) for sample in samples},
                          {(NO_PYTHON, 0)})
@@ -299,7 +299,7 @@ class Hostile(unittest.TestCase):
         if not version.startswith(b"Python 3.11."):
             self.skipTest("the program overwrites structs of Python 3.11")
         data = harness.random_file(f"{machine().new_dir()}/data", READ_BYTES + (1 << 20))
-        recording = Recording([harness.PYTHON, "-c", HOSTILE, data])
+        recording = Recording([harness.PYTHON, "-c", HOSTILE, data], "--stacks", "python")
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
         stacks, ids = Stacks(recording.trace), recording.trace.file_ids(data)
         found = collections.defaultdict(list)
