@@ -99,7 +99,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* 0: running, or waiting for a CPU */
 	unsigned int flags;
-	int on_cpu;
+	unsigned int on_cpu; /* one byte on 7.2: only unsigned numbers are adapted */
 	struct sched_entity se;
 	struct sched_info sched_info;
 	unsigned int in_iowait : 1;

@@ -155,10 +155,11 @@ static __always_inline void wait_send(const struct thread_account *thread, struc
 				      __u64 until_ns, __u32 flags)
 {
 	struct event_wait *event = ring_reserve(RECORD_WAIT, sizeof(*event), owner_of(task));
-	struct wait_call call = wait_call(thread->call);
+	struct wait_call call;
 
-	if (!event)
+	if (!event) /* at once: 6.1 does not know that a record checked before is not NULL */
 		return;
+	call = wait_call(thread->call);
 	event->header.time_ns = thread->since_ns;
 	event->duration_ns = until_ns - thread->since_ns;
 	event->object = wait_object(task, (struct pt_regs *)bpf_task_pt_regs(task), &call);

@@ -8,6 +8,7 @@ from faults import FAULT_CROWD, MODES, QUICK_MODES, judge_fault_crowd, judge_map
 from job import VARIANTS, Job, check, equal
 from processes import READERS, judge_processes
 from spans import SPAN_CROWD, SPANS, judge_span_crowd, judge_spans
+from threads import MEMORY, WAITS, judge_memory, judge_waits
 
 REFUSAL = """faultline run -o a.flt -- true 2>refusal; echo $? >run_status
 faultline run --best-effort -o b.flt -- true"""
@@ -29,6 +30,8 @@ def for_kernel(quick):
     jobs += [Job("syscall", v, "calls", CALLS, judge_calls) for v in VARIANTS["syscall"]]
     jobs.append(Job("syscall", "chosen", "crowd", CROWD, judge_crowd))
     jobs += [Job("task", v, "processes", READERS, judge_processes) for v in VARIANTS["task"]]
+    jobs.append(Job("thread", "chosen", "waits", WAITS, judge_waits))
+    jobs.append(Job("thread", "chosen", "memory", MEMORY, judge_memory))
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
     jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
@@ -55,6 +58,7 @@ def for_crowd():
              for v in ("chosen", *VARIANTS["block"])]
     jobs.append(Job("syscall", "chosen", "calls", CALLS, judge_calls))
     jobs.append(Job("task", "chosen", "processes", READERS, judge_processes))
+    jobs.append(Job("thread", "chosen", "waits", WAITS, judge_waits))
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
     jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     return jobs

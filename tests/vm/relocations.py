@@ -56,14 +56,15 @@ OPTIONAL = {
 
 KINDS = dict(enumerate("void int ptr array struct union enum fwd typedef volatile const restrict "
                        "func func_proto var datasec float decl_tag type_tag enum64".split()))
+OFFSET = 0
 FIELD, TYPE, ENUM = {0, 1, 2, 3, 4, 5}, {7, 8, 9, 12}, {10, 11}
 EXISTS = {2, 8, 10, 12}  # existence checks, which never fail
 
 
 class Type:
-    def __init__(self, name, kind, size, members=(), target=0):
+    def __init__(self, name, kind, size, members=(), target=0, signed=False):
         self.name, self.kind, self.size = name, kind, size
-        self.members, self.target = members, target
+        self.members, self.target, self.signed = members, target, signed
 
 
 class Btf:
@@ -97,11 +98,13 @@ class Btf:
             at += 4 * words[kind]
             if kind in ("struct", "union", "enum", "enum64", "func_proto"):
                 members.append((self.text(entry[0]), entry[1]))
-        target = size
+        target, signed = size, False
         if kind == "array":
             target = struct.unpack_from("<I", data, at)[0]
+        elif kind == "int":
+            signed = bool(struct.unpack_from("<I", data, at)[0] >> 24 & 1)
         at += {"int": 4, "array": 12, "var": 4, "decl_tag": 4}.get(kind, 0)
-        self.types.append(Type(self.text(name), kind, size, members, target))
+        self.types.append(Type(self.text(name), kind, size, members, target, signed))
         return at
 
     def plain(self, number):
@@ -117,8 +120,7 @@ def essential(name):
 
 
 def access_path(btf, number, access):
-    """The names of an access path, for example 0:3:1, and the types on the way; array indices as
-    numbers."""
+    """The names of an access path, for example 0:3:1, and its type; array indices as numbers."""
     steps = [int(step) for step in access.split(":")][1:]
     names, number = [], btf.plain(number)
     for step in steps:
@@ -130,7 +132,7 @@ def access_path(btf, number, access):
             name, target = one.members[step]
             names.append(name)
             number = btf.plain(target)
-    return names
+    return names, btf.types[number]
 
 
 def find_member(btf, number, name):
@@ -146,8 +148,14 @@ def find_member(btf, number, name):
     return None
 
 
-def resolves(kernel, kind, local, names):
-    """True if a kernel type satisfies the relocation."""
+def fits(ours, theirs):
+    """Whether libbpf can adapt a load of our type to the kernel's."""
+    return (ours.kind, theirs.kind) != ("int", "int") or ours.size == theirs.size or not (
+        ours.signed or theirs.signed)
+
+
+def resolves(kernel, kind, local, names, last):
+    """True if a kernel type satisfies the relocation of an access, of a type."""
     for number in kernel.names.get((essential(local.name), local.kind), ()):
         if kind in TYPE:
             return True
@@ -168,7 +176,7 @@ def resolves(kernel, kind, local, names):
             if at is None:
                 break
         else:
-            return True
+            return kind != OFFSET or fits(last, kernel.types[at])
     return False
 
 
@@ -188,7 +196,8 @@ def section(path, wanted):
 
 
 def relocations(path):
-    """All relocations of an object: {(access as text): (kind, local type, names)}, once each."""
+    """All relocations of an object, once each: {(access as text): (kind, local type, names, type
+    that is accessed)}."""
     btf, data = Btf(section(path, ".BTF")), section(path, ".BTF.ext")
     length = struct.unpack_from("<I", data, 4)[0]
     start, size = struct.unpack_from("<II", data, 24)
@@ -203,23 +212,24 @@ def relocations(path):
             at += record
             number = btf.plain(number) if kind not in TYPE else number
             local = btf.types[number]
+            last = local
             if kind in ENUM:
                 names = [local.members[int(btf.text(access).split(":")[0])][0]]
             elif kind in FIELD:
-                names = access_path(btf, number, btf.text(access))
+                names, last = access_path(btf, number, btf.text(access))
             else:
                 names = []
             text = ".".join([essential(local.name), *map(str, names)])
             if kind not in EXISTS and kind != 6:  # 6 is the ID in the object's own types
-                found[text, kind] = (kind, local, names)
+                found[text, kind] = (kind, local, names, last)
     return btf, found
 
 
 def unresolved(object_path, kernel):
     """Unexpected relocations that the kernel's types cannot satisfy: a sorted list of texts."""
     missing, there = set(), set()
-    for (text, _), (kind, local, names) in relocations(object_path)[1].items():
-        (there if resolves(kernel, kind, local, names) else missing).add(text)
+    for (text, _), access in relocations(object_path)[1].items():
+        (there if resolves(kernel, *access) else missing).add(text)
     left = {text for text in missing if not guarded(text, missing, there)}
     return sorted(left), len(there)
 

@@ -54,6 +54,7 @@ CPUS = {("amd64", "6.12"): "max,-cx16"}
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
 WORKLOADS = ("live/calls", "live/mapper", "live/spawner", "live/span_marks", "live/hotread",
              "live/uring", "live/uring_forms", "live/span_opened", "live/present", "live/moves",
+             "live/waits",
              "bench/neighbour")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3

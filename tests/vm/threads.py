@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Guest jobs for the time of threads: what each waited for and who ended it, and throttling for
+memory."""
+import collections
+
+from job import check, equal
+
+STATES = ("cpu", "runnable", "storage", "memory", "lock", "pipe", "child", "sleep", "device",
+          "stopped", "other")
+WAITS = "$RUN -- waits each account"
+MEMORY = """mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir /sys/fs/cgroup/few || exit 77
+echo 4M >/sys/fs/cgroup/few/memory.high || exit 77
+$RUN -- sh -c 'echo $$ >/sys/fs/cgroup/few/cgroup.procs; exec dd if=/dev/zero of=/mnt/few bs=1M count=24'
+status=$?; rm -f /mnt/few; exit $status"""
+
+
+def times(results):
+    """{thread: {state: ns}}, and its waits: each nanosecond is in one state."""
+    sums, waits = collections.defaultdict(collections.Counter), collections.defaultdict(list)
+    for row in results.printed("thread"):
+        if row["kind"] == "wait":
+            waits[row["tid"]].append(row)
+            continue
+        equal(sum(row[state] for state in STATES), row["dur_ns"], f"times of {row['tid']}")
+        sums[row["tid"]].update({state: row[state] for state in STATES})
+    return sums, waits
+
+
+def judge_waits(results):
+    """As tests/live/threads: the workload knows when it was certainly blocked."""
+    (sums, waits), cases = times(results), results.account()
+    for case in cases:
+        name, state, tid = case["name"], case["state"], case["tid"]
+        check(sums[tid][state] >= case["ended"] - case["asleep"],
+              f"{name}: {state} for {sums[tid][state]} ns of {case['ended'] - case['asleep']}")
+        if state == "storage":
+            equal(waits[tid], [], f"waits of {name}")
+            continue
+        found = [row for row in waits[tid] if row["call"] in case["call"].split("|")]
+        equal([row["state"] for row in found], [state], f"states of {name}")
+        row, = found
+        start, end = row["time_ns"], row["time_ns"] + row["dur_ns"]
+        check(case["before"] <= start and case["ended"] <= end <= case["after"] and
+              (start <= case["asleep"] or case["asleep"] == case["ended"]),
+              f"{name}: {row} is not {case}")
+        if case["waker"][0] >= 0:
+            equal([row["waker_pid"], row["waker_tid"]], case["waker"], f"{name}: who ended it")
+    check(len(cases) > 25, f"only {len(cases)} kinds of waits")
+    return f"{len(cases)} kinds of waits as they were"
+
+
+def judge_memory(results):
+    sums, _ = times(results)
+    memory = sum(states["memory"] for states in sums.values())
+    check(memory, f"no time in memory: {[dict(states) for states in sums.values()]}")
+    return f"{memory} ns in memory"
