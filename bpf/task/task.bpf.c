@@ -142,7 +142,7 @@ static __noinline void environ_ranks(struct mm_struct *mm, struct event_ranks *r
 }
 
 static __always_inline void task_send_exec(struct task_struct *task, struct mm_struct *mm,
-					   __u32 flags)
+					   __u32 flags, __u64 now_ns)
 {
 	struct event_exec *record = scratch_get();
 	__u64 bytes = mm->arg_end - mm->arg_start;
@@ -169,8 +169,7 @@ static __always_inline void task_send_exec(struct task_struct *task, struct mm_s
 	if (bpf_probe_read_user(record->command, bytes, (void *)mm->arg_start))
 		bytes = 0;
 	record->command_bytes = bytes;
-	ring_output(&record->header, RECORD_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes,
-		    owner_of(task));
+	ring_output(&record->header, RECORD_EXEC, now_ns, sizeof(*record) + bytes, owner_of(task));
 out:
 	scratch_put(record);
 }
@@ -213,7 +212,7 @@ static __always_inline void task_send_id_end(struct task_struct *task, int tid, 
  * task. A thread other than its process's first continues under the first one's id, with its state.
  */
 static __always_inline struct task_state *task_state_of_exec(struct task_struct *task,
-							     __u32 old_tid)
+							     __u32 old_tid, __u64 now_ns)
 {
 	__u32 *mode = bpf_task_storage_get(&tasks, task, 0, 0);
 	struct task_state *state = task_state(task), *old;
@@ -224,11 +223,11 @@ static __always_inline struct task_state *task_state_of_exec(struct task_struct 
 	if (state)
 		return state;
 	if (*mode == TASK_ARMED)
-		return task_take_state(task, bpf_ktime_get_ns());
+		return task_take_state(task, now_ns);
 	old = task_slot_matches(slot, task, old_tid)
 		      ? &slot->state
 		      : bpf_task_storage_get(&crowded_states, task, 0, 0);
-	state = task_take_state(task, bpf_ktime_get_ns());
+	state = task_take_state(task, now_ns);
 	if (!old || !state || old == state)
 		return state;
 	__builtin_memcpy(state, old, sizeof(*state));
@@ -242,33 +241,32 @@ static __always_inline struct task_state *task_state_of_exec(struct task_struct 
 static __always_inline int task_exec(struct task_struct *task, int old_tid,
 				     struct linux_binprm *bprm, __u32 copy)
 {
-	struct task_state *state = task_state_of_exec(task, old_tid);
+	__u64 now_ns = bpf_ktime_get_ns();
+	struct task_state *state = task_state_of_exec(task, old_tid, now_ns);
 	struct mm_struct *mm = TASK_POINTER(task, mm);
 
 	if (!state || !task_copy_is_first(state, (__u64)mm, copy))
 		return 0;
 	state->tid = task->pid;
 	if (state->mode == TASK_FOLLOWED && old_tid != task->pid) {
-		__u64 now_ns = bpf_ktime_get_ns();
-
-		thread_end(&state->thread, task, now_ns,
-			   (struct owner) { .pid = task->tgid, .tid = old_tid });
+		thread_rename(&state->thread, task, now_ns,
+			      (struct owner) { .pid = task->tgid, .tid = old_tid });
 		task_send_id_end(task, old_tid, now_ns);
 	}
 	if (!follow_privileged && task_gains_privileges(bprm)) {
 		if (state->mode == TASK_FOLLOWED)
-			thread_end(&state->thread, task, bpf_ktime_get_ns(), owner_of(task));
+			thread_end(&state->thread, task, now_ns, owner_of(task));
 		task_set_mode(task, state, TASK_IGNORED);
 		note_add(NOTE_PRIVILEGED);
 		if (mm)
-			task_send_exec(task, mm, TRACE_EXEC_NOT_FOLLOWED);
+			task_send_exec(task, mm, TRACE_EXEC_NOT_FOLLOWED, now_ns);
 		return 0;
 	}
 	task_set_mode(task, state, TASK_FOLLOWED);
 	__builtin_memset(state->known_vmas, 0, sizeof(state->known_vmas));
 	if (!mm)
 		return 0;
-	task_send_exec(task, mm, 0);
+	task_send_exec(task, mm, 0, now_ns);
 	return 0;
 }
 

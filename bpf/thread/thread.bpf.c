@@ -13,7 +13,7 @@ static __always_inline void thread_out(struct task_state *state, struct task_str
 	struct thread_account *thread = &state->thread;
 
 	thread_settle_switch(thread, task, now_ns);
-	if (now_ns - thread->from_ns >= THREAD_SEND_NS)
+	if (now_ns >= thread->from_ns + THREAD_SEND_NS)
 		thread_send(thread, task, owner_of(task));
 	if (preempted || !(task->__state & ~TASK_WAKING)) {
 		thread->state = THREAD_RUNNABLE;
@@ -62,7 +62,7 @@ int BPF_PROG(fl_waking, struct task_struct *task)
 	return 0;
 }
 
-/* --- threads that go on when the recording ends, or is read --- */
+/* --- threads that are alive at the end of the recording, or when it is read --- */
 
 #define THREAD_COPIES_MAX 4
 

@@ -154,13 +154,26 @@ static __always_inline void thread_settle_now(struct thread_account *thread,
 	thread->ahead_ns -= ahead_ns;
 }
 
-/* A thread ends, or continues under another id. It is the current task. */
+/* A thread, the current task, ends. */
 static __always_inline void thread_end(struct thread_account *thread, struct task_struct *task,
 				       __u64 now_ns, struct owner owner)
 {
 	if (!threads_recorded)
 		return;
 	thread_settle_now(thread, task, now_ns);
+	thread_send(thread, task, owner);
+}
+
+/* A thread, the current task, continues under another id. It already had that when it was last
+ * switched, so the switch was not seen. */
+static __always_inline void thread_rename(struct thread_account *thread, struct task_struct *task,
+					  __u64 now_ns, struct owner owner)
+{
+	if (!threads_recorded)
+		return;
+	thread_settle_switch(thread, task, now_ns);
+	thread->in_ns = now_ns;
+	thread->flags |= THREAD_NEW;
 	thread_send(thread, task, owner);
 }
 

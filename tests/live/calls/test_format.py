@@ -9,7 +9,8 @@ from harness import Recording, faultline, machine
 
 # Columns whose names differ between the file and `print --format json`.
 RENAMED = {"time": "time_ns", "dur": "dur_ns", "path": "given_path", "path2": "given_path2"}
-TEXTS = ("comm", "cgroup", "filesystem", "given_path", "given_path2", "name", "path", "path2")
+TEXTS = ("call", "comm", "cgroup", "filesystem", "given_path", "given_path2", "name", "path",
+         "path2", "state")
 
 
 class Format(unittest.TestCase):
@@ -27,7 +28,7 @@ class Format(unittest.TestCase):
         for line in done.stdout.splitlines():
             row = json.loads(line)
             for name in TEXTS:
-                if name in row:
+                if isinstance(row.get(name), str):
                     row[name] = bytes.fromhex(row.pop(f"{name}_hex", row[name].encode().hex()))
             if "command" in row:
                 hexes = row.pop("command_hex", [part.encode().hex() for part in row["command"]])

@@ -413,10 +413,12 @@ class Job:
             libc.syscall(426, ring, 1, 0, 0, None, 0)
 
     def shallow_queue(self):
-        """Direct reads through libaio: one at a time, or many."""
+        """Direct reads through libaio, large enough to take a while on any device: one at a time,
+        or many."""
+        size = 128 << 10
         setup, submit, getevents = {"aarch64": (0, 2, 4)}.get(os.uname().machine, (206, 209, 208))
         depth, libc = 1 if self.bad else 16, ctypes.CDLL(None, use_errno=True)
-        fd, memory = self.open(flags=os.O_RDONLY | os.O_DIRECT), mmap.mmap(-1, depth * 4096)
+        fd, memory = self.open(flags=os.O_RDONLY | os.O_DIRECT), mmap.mmap(-1, depth * size)
         address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         context = ctypes.c_ulong()
         if libc.syscall(setup, depth, ctypes.byref(context)):
@@ -425,9 +427,9 @@ class Job:
         events = ctypes.create_string_buffer(32 * depth)
         for first in range(0, 4000, depth):
             for i, block in enumerate(blocks):
-                offset = (first + i) * 40503 * 4096 % LARGE
+                offset = (first + i) * 40503 % (LARGE // size) * size
                 struct.pack_into("<QIIHHIQQq", block, 0, 0, 0, 0, 0, 0, fd,
-                                 address + i * 4096, 4096, offset)
+                                 address + i * size, size, offset)
             pointers = (ctypes.c_void_p * depth)(*(ctypes.addressof(b) for b in blocks))
             libc.syscall(submit, context, depth, pointers)
             libc.syscall(getevents, context, depth, depth, events, None)

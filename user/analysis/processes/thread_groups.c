@@ -92,10 +92,11 @@ static void add_groups(const struct results *results, struct table *table, group
 		number = map_add(&numbers, key.at, &added);
 		if (!number)
 			break;
-		if (added) {
-			*number = count < GROUPS_MAX ? count++ : GROUPS_MAX - 1;
-			if (*number == count - 1)
-				groups[*number] = group_of(results->job, &threads[i]);
+		if (added && count < GROUPS_MAX) {
+			*number = count;
+			groups[count++] = group_of(results->job, &threads[i]);
+		} else if (added) {
+			*number = GROUPS_MAX - 1;
 		}
 		groups[*number].threads++;
 		thread_times_add(&groups[*number].times, &threads[i].times);
@@ -139,7 +140,7 @@ static const struct table_column sum_columns[] = {
 	{ "threads", "threads", UNIT_COUNT, KIND_SUM, "number of these threads",
 	  TABLE_UINT(struct group, threads), 0 },
 	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
-	  "time of their lives, summed: the states add up to it",
+	  "recorded time of these threads, summed: the states add up to it",
 	  TABLE_UINT(struct group, times.time_ns), 0 },
 };
 

@@ -22,7 +22,6 @@ struct threads {
 	struct thread *all;
 	size_t count, room;
 	struct map numbers; /* process and tid -> index in `all` */
-	size_t last;	    /* of the last row: rows of a thread often follow each other */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -65,35 +64,46 @@ static struct thread *find_thread(struct threads *threads, const struct event *e
 	return &threads->all[threads->count++];
 }
 
+/* A hostile trace may have any numbers. */
+static uint64_t whole_of(double value)
+{
+	return value < 0x1p64 ? value : UINT64_MAX;
+}
+
 /* The part of a time that lies in the run, if a filter cuts the interval it is from. */
 static uint64_t part_of(uint64_t time_ns, uint64_t inside_ns, uint64_t whole_ns)
 {
-	return inside_ns == whole_ns ? time_ns : (double)time_ns / whole_ns * inside_ns;
+	return inside_ns == whole_ns ? time_ns : whole_of((double)time_ns / whole_ns * inside_ns);
 }
 
-static void add_interval(const struct threads *threads, struct thread *thread,
-			 const struct event *event)
+/* Returns how much of an event lies in the run, and where that ends. */
+static uint64_t inside_of(const struct job *job, const struct event *event, uint64_t *end_ns)
 {
-	const struct job *job = threads->job;
-	uint64_t start_ns = event->start > job->start_ns ? event->start : job->start_ns;
-	uint64_t end_ns = event->end < job->end_ns ? event->end : job->end_ns;
-	uint64_t whole_ns = event->end - event->start;
-	uint64_t inside_ns = job->cut ? clock_subtract(end_ns, start_ns) : whole_ns;
-	struct thread_times *times = &thread->times;
+	uint64_t start_ns = event->start;
 
-	if (!inside_ns)
-		return;
-	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
-		uint64_t ns = part_of(event_value(event, THREAD_TIME_CPU + i), inside_ns, whole_ns);
-
-		times->states[i] += ns;
-		times->time_ns += ns;
+	*end_ns = event->end;
+	if (job->cut) {
+		start_ns = start_ns > job->start_ns ? start_ns : job->start_ns;
+		*end_ns = *end_ns < job->end_ns ? *end_ns : job->end_ns;
 	}
-	times->io_wait_ns += part_of(event_value(event, THREAD_TIME_IO_WAIT), inside_ns, whole_ns);
-	times->user_ns += part_of(event_value(event, THREAD_TIME_USER), inside_ns, whole_ns);
-	times->system_ns += part_of(event_value(event, THREAD_TIME_SYSTEM), inside_ns, whole_ns);
-	if (event->end > thread->end_ns)
-		thread->end_ns = event->end;
+	return clock_subtract(*end_ns, start_ns);
+}
+
+static void add_interval(struct thread *thread, const struct event *event, uint64_t inside_ns)
+{
+	const uint64_t whole_ns = event->end - event->start;
+	struct thread_times times = {
+		.io_wait_ns = part_of(event_value(event, THREAD_TIME_IO_WAIT), inside_ns, whole_ns),
+		.user_ns = part_of(event_value(event, THREAD_TIME_USER), inside_ns, whole_ns),
+		.system_ns = part_of(event_value(event, THREAD_TIME_SYSTEM), inside_ns, whole_ns),
+	};
+
+	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
+		times.states[i] =
+			part_of(event_value(event, THREAD_TIME_CPU + i), inside_ns, whole_ns);
+		times.time_ns = clock_add(times.time_ns, times.states[i]);
+	}
+	thread_times_add(&thread->times, &times);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -102,13 +112,18 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 	for (const struct event *event = events; event < events + count; event++) {
 		struct thread *thread;
+		uint64_t inside_ns, end_ns;
 
 		if (!(event->flags & EVENT_THREAD_TIME))
+			continue;
+		inside_ns = inside_of(threads->job, event, &end_ns);
+		if (!inside_ns)
 			continue;
 		thread = find_thread(threads, event);
 		if (!thread)
 			return -ENOMEM;
-		add_interval(threads, thread, event);
+		add_interval(thread, event, inside_ns);
+		thread->end_ns = end_ns > thread->end_ns ? end_ns : thread->end_ns;
 	}
 	return 0;
 }
@@ -123,11 +138,11 @@ static void get_system(struct table *table, struct cell *cell, const void *row,
 {
 	const struct thread_times *times =
 		(const void *)((const char *)row + column->key - TIMES_OF(system_ns));
-	uint64_t both_ns = times->user_ns + times->system_ns;
+	double both_ns = (double)times->user_ns + times->system_ns;
 
 	(void)table;
-	if (both_ns)
-		cell_uint(cell, (double)times->states[THREAD_CPU] * times->system_ns / both_ns);
+	if (both_ns > 0)
+		cell_uint(cell, whole_of(times->states[THREAD_CPU] * (times->system_ns / both_ns)));
 }
 
 #define STATE_COLUMN(id, name, title, meaning)                                                     \
@@ -152,12 +167,12 @@ static const struct table_column times_columns[] = {
 
 void thread_times_add(struct thread_times *sum, const struct thread_times *times)
 {
-	sum->time_ns += times->time_ns;
+	sum->time_ns = clock_add(sum->time_ns, times->time_ns);
 	for (int i = 0; i < THREAD_STATE_COUNT; i++)
-		sum->states[i] += times->states[i];
-	sum->io_wait_ns += times->io_wait_ns;
-	sum->user_ns += times->user_ns;
-	sum->system_ns += times->system_ns;
+		sum->states[i] = clock_add(sum->states[i], times->states[i]);
+	sum->io_wait_ns = clock_add(sum->io_wait_ns, times->io_wait_ns);
+	sum->user_ns = clock_add(sum->user_ns, times->user_ns);
+	sum->system_ns = clock_add(sum->system_ns, times->system_ns);
 }
 
 void thread_times_add_columns(struct table *table, size_t base)
@@ -189,6 +204,8 @@ const char *thread_kind(const struct job *job, const struct thread *thread)
 {
 	const struct process *process = &job->processes.processes[thread->process];
 
+	if (thread->tid == THREAD_NONE)
+		return "other";
 	if (thread->tid != process->pid)
 		return "helper";
 	return is_worker(job, thread->process) ? "worker" : "main";
@@ -232,8 +249,8 @@ static const char *why_absent(const struct job *job)
 	if (job->layers & JOB_THREAD)
 		return NULL;
 	return job->filtered & JOB_THREAD
-		       ? "threads' times are no operations: filters by file, operation, method, "
-			 "span or duration leave them out"
+		       ? "thread times are not operations: filters by file, operation, method, "
+			 "span or duration exclude them"
 		       : "requires layer thread";
 }
 

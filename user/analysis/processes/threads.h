@@ -34,7 +34,8 @@ const struct thread *threads_all(const struct results *results, size_t *count);
 const char *thread_kind(const struct job *job, const struct thread *thread);
 #define THREAD_KIND_MEANING                                                                        \
 	"main: the first thread of a program; worker: the first thread of a process that it "      \
-	"forked without exec, or started by Python's multiprocessing; helper: any other thread"
+	"forked without exec, or started by Python's multiprocessing; helper: any other thread; "  \
+	"other: threads without a row of their own, of which there are too many"
 
 void thread_times_add(struct thread_times *sum, const struct thread_times *times);
 /* Adds the columns of such times; `base` is the offset of a struct thread_times in the row. */

@@ -440,6 +440,10 @@ static int drain_rest(struct recorder *recorder, struct counts *counts, uint64_t
 	uint64_t end_ns = host_now_ns() + LAST_WAIT_NS;
 	int err;
 
+	/* Makes room: the iterators send all their records at once. */
+	while (session_drain(recorder->session, decoder_take, decoder_take_slots,
+			     recorder->decoder))
+		;
 	session_record_waiting(recorder->session, recording_end_ns);
 	session_read_profile(recorder->session, host_now_ns(), true, profile_rows_take,
 			     &recorder->profile_rows);

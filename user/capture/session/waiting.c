@@ -20,6 +20,7 @@
 struct iterator {
 	struct bpf_link *link;
 	int fd; /* -1: not open */
+	const char *what;
 };
 
 struct waiting {
@@ -28,16 +29,14 @@ struct waiting {
 	uint64_t stopped_ns;
 };
 
-static void iterator_open(struct iterator *iterator, struct bpf_program *program)
+static void iterator_open(struct iterator *iterator, struct bpf_program *program, const char *what)
 {
+	iterator->what = what;
 	iterator->link = bpf_program__attach_iter(program, NULL);
 	if (iterator->link)
 		iterator->fd = bpf_iter_create(bpf_link__fd(iterator->link));
 	if (iterator->fd < 0)
-		log_warning(
-			"operations in flight at the end, and what threads did last, will not be "
-			"recorded: %s",
-			strerror(errno));
+		log_warning("%s will not be recorded: %s", what, strerror(errno));
 }
 
 static void iterator_read(const struct iterator *iterator)
@@ -51,7 +50,7 @@ static void iterator_read(const struct iterator *iterator)
 		got = read(iterator->fd, nothing, sizeof(nothing));
 	while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
 	if (got < 0)
-		log_warning("operations in flight at the end are missing: %s", strerror(errno));
+		log_warning("%s are missing: %s", iterator->what, strerror(errno));
 }
 
 static void iterator_close(struct iterator *iterator)
@@ -70,11 +69,14 @@ struct waiting *waiting_open(struct faultline *skeleton, bool calls, bool async,
 	waiting->skeleton = skeleton;
 	waiting->calls.fd = waiting->async.fd = waiting->threads.fd = -1;
 	if (calls)
-		iterator_open(&waiting->calls, skeleton->progs.fl_waiting);
+		iterator_open(&waiting->calls, skeleton->progs.fl_waiting,
+			      "operations in flight at the end");
 	if (async)
-		iterator_open(&waiting->async, skeleton->progs.fl_async_waits);
+		iterator_open(&waiting->async, skeleton->progs.fl_async_waits,
+			      "asynchronous operations in flight at the end");
 	if (threads)
-		iterator_open(&waiting->threads, skeleton->progs.fl_threads);
+		iterator_open(&waiting->threads, skeleton->progs.fl_threads,
+			      "the last times of threads that outlive the recording");
 	return waiting;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Writes the shares of a table of kinds of threads in columns, without states that hardly occur. */
+/* Writes the shares of a table of kinds of threads in columns, omitting states below 0.5%. */
 #include "output/text/thread_lines.h"
 
 #include <errno.h>
@@ -90,7 +90,9 @@ static void choose_states(struct thread_lines *lines, const size_t *order, size_
 
 static void add_cell(struct sink *out, const char *text, size_t columns)
 {
-	sink_repeat(out, ' ', columns - escape_columns(text, strlen(text)) + GAP);
+	const size_t taken = escape_columns(text, strlen(text));
+
+	sink_repeat(out, ' ', GAP + (taken < columns ? columns - taken : 0));
 	sink_text(out, text);
 }
 
