@@ -94,21 +94,63 @@ struct {
 
 #define HASH_STEP(hash, value) ((hash) = ((hash) ^ (hash) >> 29 ^ (value)) * 0x9e3779b97f4a7c15ull)
 
-/* What distinguishes a code object from others that were at its address, in this process or in one
- * forked from the same parent. Never 0. */
-static __always_inline __u32 code_check(const struct python_layout *layout, const __u8 *code)
+#define TAIL_WORDS 4
+
+/* A hash of a string's content: Python's own, if it has made one, else of the string's end. Uses
+ * the draft's frame. */
+static __always_inline __u64 string_check(const struct python_layout *layout,
+					  struct stack_draft *draft, __u64 string)
 {
+	__u64 *words = (__u64 *)draft->frame; /* length, hash, state; then the end */
+	__u64 *tail = words + 3, hash, bytes;
+
+	if (bpf_probe_read_user(words, 24, (void *)(string + STRING_LENGTH)))
+		return 0;
+	if (words[1] != ~0ull)
+		return words[1];
+	hash = bytes = words[0];
+	string += words[2] & STRING_IS_ASCII ? layout->text_ascii : layout->text_other;
+	if (bytes > TAIL_WORDS * 8) {
+		string += bytes - TAIL_WORDS * 8;
+		bytes = TAIL_WORDS * 8;
+	}
+	for (int i = 0; i < TAIL_WORDS; i++)
+		tail[i] = 0;
+	BARRIER_VAR(bytes);
+	if (bytes > TAIL_WORDS * 8 || bpf_probe_read_user(tail, bytes, (void *)string))
+		return 0;
+	for (int i = 0; i < TAIL_WORDS; i++)
+		HASH_STEP(hash, tail[i]);
+	return hash;
+}
+
+/* What distinguishes a code object from others that were at its address, and from those of other
+ * processes: a fork has the same addresses. Its parts may have the addresses of the former ones',
+ * too. Never 0. */
+static __always_inline __u32 code_check(const struct python_layout *layout,
+					struct stack_draft *draft)
+{
+	const __u8 *code = draft->code;
 	__u64 hash = *(__u64 *)(code + OBJECT_SIZE);
 
+	HASH_STEP(hash, bpf_get_current_task_btf()->tgid);
 	HASH_STEP(hash, *(__u64 *)(code + CODE_CONSTANTS));
 	HASH_STEP(hash, *(__u64 *)(code + CODE_NAMES));
 	HASH_STEP(hash, *(__u32 *)(code + CODE_FLAGS));
 	HASH_STEP(hash, CODE_4(code, layout->code_line));
 	HASH_STEP(hash, CODE_8(code, layout->code_path));
+	HASH_STEP(hash, string_check(layout, draft, CODE_8(code, layout->code_path)));
 	HASH_STEP(hash, CODE_8(code, layout->code_function));
+	HASH_STEP(hash, string_check(layout, draft, CODE_8(code, layout->code_function)));
 	HASH_STEP(hash, CODE_8(code, layout->code_table));
 	hash ^= hash >> 32;
 	return (__u32)hash ? (__u32)hash : 1;
+}
+
+/* Texts take at most half of the ring that they share with processes and files. */
+static __always_inline bool identities_have_room(void)
+{
+	return bpf_ringbuf_query(&identities, BPF_RB_AVAIL_DATA) <= identities_bytes / 2;
 }
 
 /* --- texts --- */
@@ -150,6 +192,10 @@ __noinline int code_describe(const struct python_layout *layout, struct stack_dr
 		return TRACE_SAMPLE_UNREAD;
 	if (bpf_map_lookup_elem(&stack_codes, &key))
 		return 0;
+	if (!identities_have_room()) {
+		ring_lose(RECORD_FRAME);
+		return TRACE_SAMPLE_LOST;
+	}
 	event = (struct event_frame *)draft->text;
 	path = text_copy(layout, event->path, sizeof(event->path),
 			 CODE_8(draft->code, layout->code_path), &event->path_width);
@@ -244,8 +290,23 @@ static __always_inline bool code_read(struct stack_draft *draft, __u64 code)
 	return !bpf_probe_read_user(draft->code, PYTHON_CODE_BYTES, (void *)code);
 }
 
-/* Checks the code object of a frame, and describes it. What lies outside of one that cannot be read
- * is cut off. */
+/* Checks the code object of a frame: addresses are used again. */
+static long checks_step(__u32 i, struct frames_walk *walk)
+{
+	struct stack_draft *draft = walk->draft;
+	struct python_frame *frame;
+
+	if (i >= walk->count)
+		return 1;
+	frame = draft_frame(draft, i);
+	if (code_read(draft, frame->code))
+		frame->check = code_check(walk->layout, draft);
+	HASH_STEP(walk->hash, frame->check);
+	return 0;
+}
+
+/* Describes the code object of a frame. What lies outside of one that cannot be read is cut
+ * off. */
 static long codes_step(__u32 i, struct frames_walk *walk)
 {
 	struct stack_draft *draft = walk->draft;
@@ -255,8 +316,7 @@ static long codes_step(__u32 i, struct frames_walk *walk)
 	if (i >= walk->count)
 		return 1;
 	frame = draft_frame(draft, i);
-	if (code_read(draft, frame->code)) {
-		frame->check = code_check(walk->layout, draft->code);
+	if (frame->check && code_read(draft, frame->code)) {
 		flags = code_describe(walk->layout, draft, frame->code, frame->check,
 				      walk->generation);
 		if (!flags)
@@ -278,6 +338,8 @@ static __always_inline __u32 stack_send(struct stack_draft *draft, __u32 count, 
 	BARRIER_VAR(bytes);
 	if (bytes > PYTHON_FRAMES_MAX)
 		return 0;
+	if (!identities_have_room())
+		return ring_lose(RECORD_STACK);
 	event->id = __sync_fetch_and_add(&stack_last_id, 1) + 1;
 	event->generation = generation;
 	event->count = bytes;
@@ -296,9 +358,7 @@ static __always_inline void frames_name(struct frames_walk *walk)
 	__u32 *known;
 	__u64 hash;
 
-	/* Addresses are used again: of a known stack, the innermost code object is checked. */
-	if (code_read(draft, draft_frame(draft, 0)->code))
-		HASH_STEP(walk->hash, code_check(walk->layout, draft->code));
+	bpf_loop(PYTHON_FRAMES_MAX, checks_step, walk, 0);
 	HASH_STEP(walk->hash, walk->generation);
 	HASH_STEP(walk->hash, bpf_get_current_task_btf()->tgid);
 	hash = walk->hash;

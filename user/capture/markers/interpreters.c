@@ -31,7 +31,7 @@ void interpreters_look(const struct interpreters *interpreters, const struct cod
 {
 	struct python_layout layout;
 	char name[NAME_MAX + 1];
-	int content;
+	int content, err;
 
 	if (interpreters->files < 0 || !bpf_map_lookup_elem(interpreters->files, file, &layout))
 		return;
@@ -39,10 +39,12 @@ void interpreters_look(const struct interpreters *interpreters, const struct cod
 	if (content < 0)
 		return;
 	name_of(fd, name, sizeof(name));
-	/* All zeros if it is none: then it is not asked for again. */
-	python_layout_find(content, name, &layout);
+	err = python_layout_find(content, name, &layout);
 	close(content);
-	bpf_map_update_elem(interpreters->files, file, &layout, BPF_ANY);
+	/* All zeros if it is none, or of a version that is not known: then it is not asked for
+	 * again. Other errors may pass. */
+	if (!err || err == -ENOEXEC || err == -ENOTSUP || err == -E2BIG)
+		bpf_map_update_elem(interpreters->files, file, &layout, BPF_ANY);
 }
 
 void interpreters_expect(const struct interpreters *interpreters, int fd)

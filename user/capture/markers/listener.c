@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -224,7 +225,10 @@ static bool answer_clients(struct state *state, int wait_ms)
 /* Inspects a mapped file that may be an interpreter. */
 static void look_at_interpreter(struct state *state, const struct code_mapping *mapping, int fd)
 {
-	if (!mapping->python.ino)
+	struct stat status;
+
+	/* The process may have mapped something else there by now. */
+	if (!mapping->python.ino || fstat(fd, &status) || status.st_ino != mapping->python.ino)
 		return;
 	interpreters_look(&state->interpreters, &mapping->python, fd);
 	if (mapping->present)

@@ -256,11 +256,13 @@ void python_frames_take_stack(struct python_frames *frames, struct trace_writer 
 			      unsigned int lane, const struct event_stack *event)
 {
 	const uint64_t key[] = { event->id };
-	struct generation *generation = find_generation(frames, event->generation);
+	struct generation *generation;
 	uint32_t stack = 0;
 	uint64_t *entry;
 	bool added;
 
+	look_at_room(frames);
+	generation = find_generation(frames, event->generation);
 	if (!generation)
 		return;
 	for (uint32_t i = event->count; i-- > 0;) {
