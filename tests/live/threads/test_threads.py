@@ -26,10 +26,19 @@ def status(pid, tid=None):
         return file.read().rpartition(") ")[2][0]
 
 
+def is_blocked(pid, tid=None):
+    """Whether a thread has no CPU and is blocked: its status says so before it leaves the CPU."""
+    with open(f"/proc/{pid}/task/{tid or pid}/syscall") as file:
+        return not file.read().startswith("running")
+
+
 def wait_for_status(pid, letters):
-    """The time from which on the process is known to be in one of these states."""
+    """The time from which on the process is known to be in one of these states, and off CPU if it
+    is not R."""
     if not harness.wait_until(lambda: status(pid) in letters):
         raise AssertionError(f"{pid} is in {status(pid)}, not in {letters}")
+    if letters != "R" and not harness.wait_until(lambda: is_blocked(pid)):
+        raise AssertionError(f"{pid} is not blocked")
     return time.monotonic_ns()
 
 
@@ -148,15 +157,14 @@ class Schedstat(Threads):
         """{tid: (ns on CPU, ns of run-queue delay)}"""
         found = {}
         for tid in os.listdir(f"/proc/{pid}/task"):
-            self.assertEqual(status(pid, tid), "S")
+            self.assertTrue(is_blocked(pid, tid))
             with open(f"/proc/{pid}/task/{tid}/schedstat") as file:
                 found[int(tid)] = tuple(map(int, file.read().split()[:2]))
         return found
 
     def settled(self, pid):
-        def sleep():
-            return all(status(pid, tid) == "S" for tid in os.listdir(f"/proc/{pid}/task"))
-        self.assertTrue(harness.wait_until(sleep))
+        self.assertTrue(harness.wait_until(lambda: all(
+            is_blocked(pid, tid) for tid in os.listdir(f"/proc/{pid}/task"))))
 
     def check(self, *arguments):
         job = machine().start([waits(), "pool"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -374,7 +382,7 @@ class Stopped(Threads):
         attached = Attached("-p", str(job.pid))
         times = [time.monotonic_ns()]
         write(freeze)
-        self.assertTrue(harness.wait_until(is_frozen))
+        self.assertTrue(harness.wait_until(lambda: is_frozen() and is_blocked(job.pid)))
         times += [time.monotonic_ns(), self.pause()]
         write(thaw)
         self.assertTrue(harness.wait_until(lambda: not is_frozen()))
