@@ -355,7 +355,7 @@ static __always_inline __u32 stack_send(struct stack_draft *draft, __u32 count, 
 static __always_inline void frames_name(struct frames_walk *walk)
 {
 	struct stack_draft *draft = walk->draft;
-	__u32 *known;
+	__u32 *known, id; /* on the stack: 6.1 accepts no argument of a function as a map's value */
 	__u64 hash;
 
 	bpf_loop(PYTHON_FRAMES_MAX, checks_step, walk, 0);
@@ -372,11 +372,11 @@ static __always_inline void frames_name(struct frames_walk *walk)
 		return;
 	if (walk->flags & TRACE_SAMPLE_LOST) /* it will be described the next time */
 		return;
-	draft->id = stack_send(draft, walk->count, walk->generation);
-	if (!draft->id)
+	draft->id = id = stack_send(draft, walk->count, walk->generation);
+	if (!id)
 		walk->flags |= TRACE_SAMPLE_LOST;
 	else if (!(walk->flags & TRACE_SAMPLE_UNREAD))
-		bpf_map_update_elem(&stack_ids, &hash, &draft->id, BPF_ANY);
+		bpf_map_update_elem(&stack_ids, &hash, &id, BPF_ANY);
 }
 
 /* Walks the stack of the current thread, whose state of the interpreter is known. Returns
