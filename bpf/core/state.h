@@ -118,12 +118,6 @@ struct thread_account {
 #define THREAD_IN_IO (1u << 0) /* left the CPU inside a recorded I/O operation */
 #define THREAD_NEW (1u << 1)   /* the kernel's counts may include time before since_ns */
 
-/* What decides when the task's stack is taken: see stack/sample.h. */
-struct stack_task {
-	__u64 waited_ns; /* in operations shorter than a period, and in no sample */
-	__u64 thread;	 /* the interpreter's state of the thread; only a hint */
-};
-
 #define KNOWN_VMAS 4 /* a power of two */
 
 /* What a task may have been in when it began to be followed, until it starts another one. */
@@ -154,7 +148,6 @@ struct task_state {
 	struct suspended_call suspended;
 	struct parent_bio parent_bio;
 	struct async_task async;
-	struct stack_task stack;
 
 	/* For a task that was already running: BEFORE_*, and its fault counts at that time. */
 	__u32 before;

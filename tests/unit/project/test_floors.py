@@ -35,7 +35,7 @@ CAPTURE_FLOORS = [
     {"trace/write"},
     {"capture/host"},
     {"capture/calls", "capture/names", "capture/usdt"},
-    {"capture/support", "capture/python"},
+    {"capture/support"},
     {"capture/drain", "capture/follow"},
     {"capture/session"},
     {"capture/markers"},

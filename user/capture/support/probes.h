@@ -13,7 +13,7 @@
 #define LAYERS_ALL ((1u << LAYER_COUNT) - 1)
 /* Recorded by default. The VFS layer adds little to system calls, and costs an extra record for
  * each read and write of a file on an overlay. */
-#define LAYERS_DEFAULT (LAYERS_ALL & ~(1u << LAYER_VFS | 1u << LAYER_STACK))
+#define LAYERS_DEFAULT (LAYERS_ALL & ~(1u << LAYER_VFS))
 /* A recording without one of these is refused unless the caller insists. */
 #define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
 
