@@ -349,16 +349,23 @@ TEST(test_one_host_twice)
 
 TEST(test_tables)
 {
-	static const char *const names[] = { "trace",	       "caveats",     "totals",
-					     "methods",	       "operations",  "files",
-					     "failed_lookups", "reopens",     "lifetimes",
-					     "advice",	       "io_patterns", "programs",
-					     "starts",	       "processes",   "devices",
-					     "device_users",   "device_heat", "latency_breakdown",
-					     "span_latency",   "slowest",     "readahead",
-					     "writeback",      "spans",	      "overlap",
-					     "ranks",	       "levels",      "epochs",
-					     "steps",	       "findings",    "timeline",
+	static const char *const names[] = { "trace",	       "caveats",
+					     "totals",	       "methods",
+					     "operations",     "files",
+					     "failed_lookups", "reopens",
+					     "lifetimes",      "advice",
+					     "io_patterns",    "programs",
+					     "starts",	       "processes",
+					     "threads",	       "thread_kinds",
+					     "thread_ranks",   "thread_processes",
+					     "devices",	       "device_users",
+					     "device_heat",    "latency_breakdown",
+					     "span_latency",   "slowest",
+					     "readahead",      "writeback",
+					     "spans",	       "overlap",
+					     "ranks",	       "levels",
+					     "epochs",	       "steps",
+					     "findings",       "timeline",
 					     "access",	       "paths" };
 	const size_t count = sizeof(names) / sizeof(names[0]);
 	struct trace_error error;
@@ -381,9 +388,10 @@ TEST(test_tables)
 		if (!table->absent && table->shape == TABLE_RECORD)
 			assert_int_equal(table->row_count, 1);
 	}
-	/* devices, device_users, device_heat, chain, span_latency, slowest, readahead; spans,
-	 * overlap, levels, epochs, steps */
-	assert_int_equal(absent, 12);
+	/* threads, thread_kinds, thread_ranks, thread_processes; devices, device_users,
+	 * device_heat, chain, span_latency, slowest, readahead; spans, overlap, levels, epochs,
+	 * steps */
+	assert_int_equal(absent, 16);
 	assert_null(report_table(report, "nothing"));
 	CHECK(report, "trace", 0, "events", 0);
 	CHECK(report, "trace", 0, "exit_code", 0);
