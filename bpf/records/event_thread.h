@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a thread that is blocked in a system call waits for, and the rows of the iterator over
- * threads.
+ * How system calls block threads, and the rows of the iterator over threads.
  */
 #ifndef FAULTLINE_EVENT_THREAD_H
 #define FAULTLINE_EVENT_THREAD_H
@@ -33,7 +32,7 @@ struct wait_call {
 /* Sums of times are sent once a second, when the thread leaves its CPU. */
 #define THREAD_SEND_NS 1000000000
 
-/* What a thread has done since its last record: a row of the iterator over threads. */
+/* A thread's times since its last record: a row of the iterator over threads. */
 struct event_thread_now {
 	__u64 from_ns; /* end of that record; 0: its sums were being changed */
 	__u64 until_ns;

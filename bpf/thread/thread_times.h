@@ -62,8 +62,8 @@ static __always_inline void thread_send(struct thread_account *thread, struct ta
 
 /* --- settling --- */
 
-/* What a task has done since since_ns. It was off CPU first, and then ran; the kernel's counts
- * leave a part of that to interrupts and to the hypervisor. */
+/* A task's times since since_ns: first off CPU, then on one. The kernel's counts exclude time taken
+ * by interrupts and the hypervisor. */
 struct thread_lap {
 	__u64 elapsed_ns, off_ns, cpu_ns, runnable_ns;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a blocked task waits for, from the operation that it is in.
+ * Derives what a blocked task waits for from the operation it is in.
  */
 #ifndef FAULTLINE_BPF_THREAD_WAIT_H
 #define FAULTLINE_BPF_THREAD_WAIT_H

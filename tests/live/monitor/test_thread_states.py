@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What threads wait for, as faultline monitor and top report it for programs of which each is in
-one state."""
+"""Thread states in faultline monitor and top, for programs that are each in one state."""
 import importlib.util
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Threads that wait, each for one thing, and what ends their waits.
+ * Threads that each wait for one thing, and others that end those waits.
  *
  *   waits each OUT      one thread after the other, one for each kind of wait
  *   waits pool          4 threads that compute, sleep and yield at each line of standard input
@@ -49,7 +49,7 @@
 #define PAUSE_NS 2000000 /* waits of 1 ms or longer are recorded */
 #define PIECE 65536
 
-/* What the thread waits for now, and who ends that. */
+/* The current wait, and the thread that ends it. */
 static struct wait {
 	pid_t tid;
 	uint64_t before, asleep, ended, after;

@@ -134,7 +134,7 @@ TEST(test_records_in_any_order)
 	close_both(times, ledger);
 }
 
-/* What a row had too much of a state is not booked again later. */
+/* If a row overstates a state, the next record books that much less of it. */
 TEST(test_estimates_are_made_up_for)
 {
 	struct thread_times *times;
@@ -174,7 +174,7 @@ TEST(test_moved)
 	assert_times(ledger, "/a", (struct times) { 0, 50 });
 	assert_times(ledger, "/b", (struct times) { 0, 20 });
 	assert_int_equal(ledger_process(ledger, 7)->thread_ns[THREAD_LOCK], 70);
-	/* Those of a process that is not known are on no job of its name. */
+	/* Times of an unknown process belong to no job. */
 	settle(times, ledger, row(9, 9, 100, (struct times) { 4, 0 }));
 	assert_times(ledger, LEDGER_UNKNOWN, (struct times) { 4, 0 });
 	assert_int_equal(ledger_node(ledger)->thread_ns[THREAD_LOCK], 70);

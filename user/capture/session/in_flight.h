@@ -31,7 +31,7 @@ void in_flight_close(struct in_flight *in_flight); /* NULL is fine */
 /* Replaces the list with the operations in flight for at least 10 ms; callable from any thread.
  * Returns 0, or a negative errno with an empty list. Finds nothing without the iterator. */
 int in_flight_read(struct in_flight *in_flight, struct in_flight_list *list);
-/* Replaces the list with all followed threads, and what each has done since its last record.
+/* Replaces the list with all followed threads and their times since their last records.
  * Returns 0, or a negative errno with an empty list; -ENOENT without the iterator. */
 int in_flight_read_threads(struct in_flight *in_flight, struct thread_list *list);
 

@@ -85,10 +85,10 @@ struct relation_columns {
 
 void relation_add_columns(struct relation *relation, const struct relation_columns *columns);
 
-/* Those of tables of events, in addition to the columns of their row kind; */
+/* For tables of events, in addition to their row kind's columns; */
 extern const struct relation_columns relation_calls, relation_faults;
 extern const struct relation_columns relation_process, relation_process_span;
-/* and those of other tables. */
+/* and for other tables. */
 extern const struct relation_columns relation_spans, relation_files, relation_processes;
 
 /* The "class" of operations, including IO_NONE (NULL). */
