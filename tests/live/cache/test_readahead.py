@@ -41,7 +41,10 @@ class Readahead(unittest.TestCase):
             (row,) = [r for r in recording.report["readahead"] if r["path"] == path]
             return row, harness.resident_bytes(path)
 
-        return harness.undisturbed(action, lambda seen: seen[0]["fetched_bytes"] == seen[1])
+        def is_right(seen):
+            return seen[0]["fetched_bytes"] == seen[1]
+
+        return harness.counted_right(lambda: harness.undisturbed(action, is_right), is_right)
 
     def check(self, where, accesses):
         row, cached = self.record(where, READER, accesses)
