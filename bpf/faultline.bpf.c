@@ -16,6 +16,7 @@
 #include "syscall/waiting.bpf.c"
 #include "syscall/in_flight.bpf.c"
 #include "span/span.bpf.c"
+#include "stack/stack.bpf.c"
 #include "block/block.bpf.c"
 #include "async/uring.bpf.c"
 #include "async/aio.bpf.c"

@@ -23,7 +23,8 @@ struct maple_arange_64 {
 } CORE_STRUCT;
 
 struct mm_struct {
-	struct maple_tree mm_mt; /* since 6.1 (d4af56c5c7c6); a red-black tree before */
+	struct maple_tree mm_mt;  /* since 6.1 (d4af56c5c7c6); a red-black tree before */
+	unsigned long start_code; /* lowest address of the program's code */
 	unsigned long arg_start, arg_end, env_start, env_end;
 	struct file *exe_file;
 } CORE_STRUCT;

@@ -89,6 +89,12 @@ struct sched_info {
 	unsigned long long run_delay; /* ns of waits for a CPU that have ended */
 } CORE_STRUCT;
 
+#ifdef __TARGET_ARCH_x86
+struct thread_struct {
+	unsigned long fsbase; /* the thread pointer */
+} CORE_STRUCT;
+#endif
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* 0: running, or waiting for a CPU */
@@ -118,6 +124,9 @@ struct task_struct {
 	const struct cred *real_cred;
 	struct css_set *cgroups;
 	void *bio_list; /* bios queued while the task submits one to a driver; else NULL */
+#ifdef __TARGET_ARCH_x86
+	struct thread_struct thread;
+#endif
 } CORE_STRUCT;
 
 /* Context of an iter/task program, called for each task and once more at the end. */

@@ -22,8 +22,9 @@ struct {
 } rings SEC(".maps");
 
 /*
- * Processes and files: the records that explain the numbers in other records. They have a ring of
- * their own, shared by all CPUs: they are few, and no flood of other records may displace them.
+ * Processes, files and stacks: the records that explain the numbers in other records. They have a
+ * ring of their own, shared by all CPUs: they are few, and no flood of other records may displace
+ * them.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -35,7 +36,7 @@ extern const volatile __u32 identities_bytes;
 static __always_inline bool ring_is_identity(__u32 kind)
 {
 	return kind == RECORD_FORK || kind == RECORD_EXEC || kind == RECORD_EXIT ||
-	       kind == RECORD_FILE;
+	       kind == RECORD_FILE || kind == RECORD_FRAME || kind == RECORD_STACK;
 }
 
 /* Returns the ring for a kind of record; NULL if there is none. */

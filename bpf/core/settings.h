@@ -14,6 +14,8 @@ extern const volatile __u32 file_classes;	  /* FILE_CLASS_* to record */
 extern const volatile __u64 open_file_secrets[2]; /* see open_file_of; 0: none */
 extern const volatile __u32 mmap_number;	  /* system call number */
 extern const volatile bool code_reported;	  /* reports code mappings: may have markers */
+extern const volatile __u64 stack_period_ns;	  /* see stack/sample.h; 0: no stacks */
+extern const volatile __u32 stack_draft_count;
 extern const volatile __u32 page_bytes;
 extern const volatile bool follow_privileged;  /* follow setuid programs, too */
 extern const volatile bool have_filemap_fault; /* entries of filemap_fault are traced */
@@ -43,6 +45,10 @@ extern const volatile __u32 attach_uid;	      /* only this user; ATTACH_ANYBODY:
 extern volatile bool attach_arming;	      /* still searching for descendants */
 /* Our own process, which is never recorded; 0 before the search, while nothing is followed. */
 extern volatile __u32 attach_tracer;
+
+/* What the user side has forgotten belongs to earlier generations: see stack/walk.h. */
+extern volatile __u32 stack_generation;
+extern __u32 stack_last_id;
 
 /* Set when the recording ends, for programs that are detached later. */
 extern volatile bool recording_ended;

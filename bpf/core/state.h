@@ -118,6 +118,17 @@ struct thread_account {
 #define THREAD_IN_IO (1u << 0) /* left the CPU inside a recorded I/O operation */
 #define THREAD_NEW (1u << 1)   /* the kernel's counts may include time before since_ns */
 
+/* What decides when the task's stack is taken: see stack/sample.h. */
+struct stack_task {
+	/* Time shorter than a period, and in no sample yet: in operations, and in other waits. */
+	__u64 operations_ns, waits_ns;
+	/* Waits since the last operation or system call ended, and the state of the last one. */
+	__u64 wait_start_ns, wait_ns;
+	__u64 thread; /* the interpreter's state of the thread; only a hint */
+	__u32 wait_state;
+	__u32 pad;
+};
+
 #define KNOWN_VMAS 4 /* a power of two */
 
 /* What a task may have been in when it began to be followed, until it starts another one. */
@@ -148,6 +159,7 @@ struct task_state {
 	struct suspended_call suspended;
 	struct parent_bio parent_bio;
 	struct async_task async;
+	struct stack_task stack;
 
 	/* For a task that was already running: BEFORE_*, and its fault counts at that time. */
 	__u32 before;

@@ -8,6 +8,7 @@
  * kernel raises once a fault is done.
  */
 #include "fault/fault.h"
+#include "stack/sample.h"
 #include "vmlinux/ptrace.h"
 #include "vmlinux/trace.h"
 
@@ -45,11 +46,20 @@ static __always_inline void fault_begin(struct task_state *state, __u64 address,
 
 static __always_inline int fault_end(struct task_state *state, __u64 vma, bool major, __u64 now_ns)
 {
+	struct op_account *account = &state->fault.account;
+	__u64 duration_ns;
+	__u32 op;
+
 	if (major) {
 		state->fault.account.flags |= TRACE_FAULT_MAJOR;
 		state->call.major_seen++;
 	}
-	return fault_close(state, vma, now_ns);
+	duration_ns = op_account_duration_ns(account, now_ns);
+	op = fault_close(state, vma, now_ns);
+	/* The time of a fault inside a call is part of the call's. */
+	if (!(account->flags & TRACE_FAULT_IN_CALL))
+		stack_operation(state, account, op, duration_ns);
+	return 0;
 }
 
 /* Begins a fault whose start was not seen, maybe because its task was not followed yet. It has no

@@ -114,15 +114,17 @@ static __always_inline bool fault_is_shmem(const struct op_account *account, str
 	return inode_in_memory(host) && !(account->flags & TRACE_FAULT_UNFINISHED);
 }
 
-/* Ends the fault in flight on the mapping at `vma` (0: unknown). */
+/* Ends the fault in flight on the mapping at `vma` (0: unknown). Returns the operation that it is
+ * counted as, OP_*. */
 __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 {
 	struct op_account *account;
 	struct address mapping;
 	struct file *file;
+	int op;
 
 	if (!state)
-		return 0;
+		return OP_NONE;
 	account = &state->fault.account;
 	mapping.at = account->mapping;
 	file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
@@ -149,10 +151,11 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 	}
 	if (state->call.account.op)
 		state->call.fault_fetched_pages += account->fetched_pages;
+	op = account->op;
 	op_account_close(account);
 	if (state->other_fill.account.op && !state->call.account.op)
 		other_fill_send(state);
-	return 0;
+	return op;
 }
 
 /*
@@ -187,7 +190,8 @@ __noinline int fault_end_unseen(struct task_state *state, __u64 end_ns, bool cer
 	}
 	if (!end_ns)
 		state->fault.account.flags |= TRACE_FAULT_UNTIMED;
-	return fault_close(state, vma_at(state->fault.address), end_ns);
+	fault_close(state, vma_at(state->fault.address), end_ns);
+	return 0;
 }
 
 #endif

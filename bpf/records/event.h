@@ -13,6 +13,7 @@
 #include "bpf/records/event_lane.h"
 #include "bpf/records/event_marker.h"
 #include "bpf/records/event_profile.h"
+#include "bpf/records/event_python.h"
 #include "bpf/records/event_thread.h"
 #include "bpf/vfs/vfs_functions.h"
 #include "user/trace/format/columns.h"
@@ -44,6 +45,9 @@ enum record_kind {
 	RECORD_VFS,
 	RECORD_THREAD_TIME,
 	RECORD_WAIT,
+	RECORD_FRAME,
+	RECORD_STACK,
+	RECORD_SAMPLE,
 	RECORD_KIND_COUNT,
 };
 
@@ -54,6 +58,9 @@ enum record_kind {
 #define EVENT_SPAN_CATEGORY_BYTES 63
 #define EVENT_SPAN_ARGS_BYTES 1024
 #define EVENT_SPAN_TEXT_BYTES 512 /* for name and category */
+#define EVENT_FRAME_PATH_BYTES 512
+#define EVENT_FRAME_FUNCTION_BYTES 256
+#define EVENT_FRAME_TABLE_BYTES 65536 /* longest table of lines that is kept */
 
 struct event_header {
 	__u64 time_ns; /* CLOCK_MONOTONIC: start of the operation or time of the event */
@@ -168,6 +175,9 @@ EVENT_RECORD(event_bio, struct event_header header, BIO, 88);
 EVENT_RECORD(event_device, struct event_header header, DEVICE, 296);
 EVENT_RECORD(event_thread_time, struct event_header header, THREAD_TIME, 144);
 EVENT_RECORD(event_wait, struct event_header header, WAIT, 56);
+EVENT_RECORD(event_frame, struct event_header header, FRAME, 824);
+EVENT_RECORD(event_stack, struct event_header header, STACK, 40);
+EVENT_RECORD(event_sample, struct event_header header, SAMPLE, 72);
 
 /* A request followed by its only recorded bio, in one record. */
 struct event_request_single {
@@ -270,6 +280,7 @@ struct event_code {
 	struct event_header header;
 	__u64 address;
 	__u64 bytes;
+	struct code_file file; /* ino 0: it is not an interpreter, or one that is known */
 };
 
 /* Kept per CPU and operation. Counts every operation, whether its record was written or lost. */
@@ -302,7 +313,7 @@ enum {
 };
 
 EVENT_SIZE(event_header, 24);
-EVENT_SIZE(event_code, 40);
+EVENT_SIZE(event_code, 56);
 EVENT_SIZE(attach_row, 72);
 
 #endif

@@ -13,7 +13,7 @@
 #include "syscall/call_exit.h"
 #include "syscall/call_suspended.h"
 #include "syscall/call_path.h"
-#include "task/code.h"
+#include "stack/sample.h"
 #include "vmlinux/trace.h"
 
 /* --- entry --- */
@@ -126,7 +126,16 @@ static __always_inline bool call_take_path_file(struct task_state *state,
 	return call_take_fd(state, bpf_get_current_task_btf(), fd, opens);
 }
 
-/* Handles the exit of any call. */
+/* The call has mapped code of its file. */
+static __always_inline void call_map_code(struct task_state *state, __u64 address, __u64 bytes)
+{
+	struct address file = { state->call.file };
+
+	if (!(stack_period_ns && python_map(address, bytes, &file)) && code_reported)
+		code_send(address, bytes, NULL);
+}
+
+/* Handles the exit of any call. Returns whether it is recorded. */
 __noinline int call_exit_any(struct task_state *state, struct call_args *args, struct call_end *end)
 {
 	struct call_row row;
@@ -153,18 +162,22 @@ __noinline int call_exit_any(struct task_state *state, struct call_args *args, s
 		call_exit_flags(state, &row, args);
 	if (row.traits & CALL_SUBMITS && result > 0)
 		call_count_submissions(row.op, result);
-	if (code_reported && state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file &&
-	    result > 0)
-		code_send(result, call_arg(args, 2));
+	if (state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file && result > 0)
+		call_map_code(state, result, call_arg(args, 2));
 	if (!(row.traits & CALL_TRANSFER) &&
-	    (!row.path || state->call.file || state->call.account.flags & TRACE_OP_NO_FILE))
-		return call_done_any(state, end, row.traits);
+	    (!row.path || state->call.file || state->call.account.flags & TRACE_OP_NO_FILE)) {
+		call_done_any(state, end, row.traits);
+		return 1;
+	}
 	if (profile_aggregates(bpf_get_current_task_btf(), state->call.account.start_ns)) {
 		profile_call(state, end, row.traits);
-		if (!profile_also_records(state->pid))
-			return call_count_any(state, end, row.traits);
+		if (!profile_also_records(state->pid)) {
+			call_count_any(state, end, row.traits);
+			return 1;
+		}
 	}
-	return call_done_path(state, &row, end, args);
+	call_done_path(state, &row, end, args);
+	return 1;
 }
 
 /* Handles the exit of a plain call: argument 3 is its length, argument 4 its offset. */
@@ -189,6 +202,7 @@ static __always_inline int call_return(struct pt_regs *regs, long result, const 
 	struct task_state *state;
 	struct caller caller;
 	struct call_row row;
+	int recorded = 1;
 
 	caller_find(&caller, regs, nonpreemptible);
 	state = caller.state;
@@ -206,8 +220,10 @@ static __always_inline int call_return(struct pt_regs *regs, long result, const 
 		end.duration_ns = state->call.account.start_ns;
 	} else if (!state->call.account.op) {
 		if (!state->call_suspended ||
-		    !call_interrupted(state, REGS_IP(regs), REGS_SP(regs), result))
+		    !call_interrupted(state, REGS_IP(regs), REGS_SP(regs), result)) {
+			stack_waits(state);
 			return 0;
+		}
 		end.duration_ns = state->suspended.end_ns;
 	} else {
 		if (SYSCALL_NUMBER(regs) != state->call.number) {
@@ -229,12 +245,17 @@ static __always_inline int call_return(struct pt_regs *regs, long result, const 
 		struct call_args args;
 
 		call_args_read(&args, regs);
-		call_exit_any(state, &args, &end);
+		recorded = call_exit_any(state, &args, &end);
 		if (row.traits & (CALL_AIO_SUBMIT | CALL_AIO_REAP) && async_recorded)
 			aio_end_call(&args, row.traits, result);
 	}
 	if (state->other_fill.account.op)
 		other_fill_send(state);
+	if (recorded)
+		stack_operation(state, &state->call.account, state->call.account.op,
+				end.duration_ns);
+	else
+		stack_waits(state);
 	op_account_close(&state->call.account);
 	return 0;
 }
@@ -247,7 +268,7 @@ static __always_inline int code_send_mapping(struct pt_regs *regs, long result)
 	if (SYSCALL_NUMBER(regs) != mmap_number || call_is_compat(task) || !task_followed(task))
 		return 0;
 	if (SYSCALL_ARG2(regs) & PROT_EXEC && !(SYSCALL_ARG3(regs) & MAP_ANONYMOUS) && result > 0)
-		code_send(result, SYSCALL_ARG1(regs));
+		code_send(result, SYSCALL_ARG1(regs), NULL);
 	return 0;
 }
 

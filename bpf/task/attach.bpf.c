@@ -4,6 +4,7 @@
  * target; tasks that move into the cgroup are followed as they move.
  */
 #include "task/attach.h"
+#include "core/pid.h"
 
 /* State of the current pass; the user side sets these before it. */
 __u64 attach_found = 0;	  /* tasks newly followed */
@@ -31,15 +32,8 @@ static __always_inline __u32 attach_local_pid(__u64 task)
 	__u64 own = (__u64)KREAD(task_struct, reader, thread_pid);
 	__u64 leader = (__u64)KREAD(task_struct, task, group_leader);
 	__u64 numbers = (__u64)KREAD(task_struct, leader, thread_pid);
-	__u32 level = own ? KREAD(pid, own, level) : 0, number = 0;
 
-	if (!numbers || level > KREAD(pid, numbers, level))
-		return 0;
-	numbers += bpf_core_field_offset(struct pid, numbers) +
-		   (__u64)level * bpf_core_type_size(struct upid) +
-		   bpf_core_field_offset(struct upid, nr);
-	bpf_probe_read_kernel(&number, sizeof(number), (void *)numbers);
-	return number;
+	return pid_at_level(numbers, own ? KREAD(pid, own, level) : 0);
 }
 
 /*

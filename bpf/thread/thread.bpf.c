@@ -25,6 +25,19 @@ static __always_inline void thread_out(struct task_state *state, struct task_str
 	}
 }
 
+/* Waits are attributed to a stack when their system call ends: the stack is still the same then,
+ * and its memory that of the current task. */
+static __always_inline void wait_note_for_stack(struct stack_task *stack,
+						const struct thread_account *thread)
+{
+	if (thread->woken_ns <= thread->since_ns)
+		return;
+	if (!stack->wait_ns)
+		stack->wait_start_ns = thread->since_ns;
+	stack->wait_ns += thread->woken_ns - thread->since_ns;
+	stack->wait_state = thread->state;
+}
+
 static __always_inline void thread_in(struct task_state *state, struct task_struct *task,
 				      __u64 now_ns)
 {
@@ -33,6 +46,8 @@ static __always_inline void thread_in(struct task_state *state, struct task_stru
 	if (thread->woken_ns > thread->since_ns &&
 	    wait_is_event(thread, thread->woken_ns, task->tgid))
 		wait_send(thread, task, thread->woken_ns, 0);
+	if (stack_period_ns && thread->state != THREAD_RUNNABLE)
+		wait_note_for_stack(&state->stack, thread);
 	thread->in_ns = now_ns;
 }
 

@@ -32,7 +32,7 @@ static const struct option_row rows[] = {
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
 	  "Only events of this layer or kind: task, syscall, fault, pagecache, throttle, block, "
 	  "request, bio, device, span, async, vfs, thread, thread_time, wait, file, fork, exec, "
-	  "exit." },
+	  "exit, stack, frame, sample." },
 	{ 0, "programs", NULL, OPTION_FLAG, FIELD(programs),
 	  "Print the program of each event's process." },
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),

@@ -128,7 +128,7 @@ static int watch_node(struct own **own, bool all)
 		err = selection_file_types(NULL, &service.session.file_classes);
 	if (err)
 		return err;
-	service.session.layers &= ~(1u << LAYER_SPAN);
+	service.session.layers &= ~(1u << LAYER_SPAN | 1u << LAYER_STACK);
 	service.session.attach.uid = all ? ATTACH_ANYBODY : getuid();
 	service.session.buffer_bytes = BUFFER_BYTES;
 	service.ledger = (struct ledger_options) { .costs = metric_costs };

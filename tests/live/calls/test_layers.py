@@ -9,8 +9,8 @@ import unittest
 import harness
 from harness import Recording, account, faultline, machine
 
-LAYERS = ("task", "syscall", "fault", "pagecache", "thread", "vfs")
-BY_DEFAULT = LAYERS[:-1]
+LAYERS = ("task", "syscall", "fault", "pagecache", "thread", "stack", "vfs")
+BY_DEFAULT = LAYERS[:-2]
 
 
 class Layers(unittest.TestCase):
@@ -187,7 +187,7 @@ class Missing(unittest.TestCase):
         "task_newtask": ("", "task: io_uring worker threads", ""),
         "mark_victim": ("", "task: OOM victims", ""),
         "sys_enter": ("syscall async", "", ""),
-        "sys_exit": ("syscall async", "span: libraries loaded", ""),
+        "sys_exit": ("syscall async", "span: libraries loaded; stack: interpreters in", ""),
         "page_fault_user,handle_mm_fault": ("fault", "", ""),
         "page_fault_kernel,handle_mm_fault": ("fault", "", ""),
         "mm_filemap_fault,filemap_fault": ("", "fault: whether they reached filemap_fault", ""),
@@ -228,13 +228,13 @@ class Missing(unittest.TestCase):
     def record(cls, *arguments):
         """A job that reads a file with O_DIRECT."""
         command = ["dd", f"if={cls.data}", "of=/dev/null", "bs=4k", "iflag=direct"]
-        return Recording(command, "--best-effort", *arguments)
+        return Recording(command, "--best-effort", "--stacks", "python", *arguments)
 
     def check_layers(self, recording, off, lacking, why):
         """Checks states, reasons and unknown values; returns the report."""
         report = recording.report
         whole, layers = (one.report["trace"]["layers"] for one in (self.whole, recording))
-        lacks = dict([lacking.split(": ")]) if lacking else {}
+        lacks = dict(lack.split(": ") for lack in lacking.split("; ") if lack)
         for name, layer in layers.items():
             with self.subTest(name):
                 state = "off" if name in off.split() else whole[name]["state"]

@@ -57,7 +57,7 @@ static void check(struct fixture *fixture, enum record_kind kind, uint64_t taken
 {
 	assert_int_equal(decoder_taken(fixture->decoder, kind), taken);
 	assert_int_equal(decoder_refused(fixture->decoder, kind), refused);
-	if (decoder_kind(kind) != TRACE_KIND_COUNT)
+	if (decoder_has_own_rows(kind))
 		assert_int_equal(trace_writer_rows(fixture->writer, decoder_kind(kind)), taken);
 }
 
@@ -158,10 +158,158 @@ TEST(test_identities)
 	tear_down(&fixture);
 }
 
+/* --- stacks --- */
+
+/* A code object of 3.11 whose two instructions are on lines 11 and 12. */
+#define TABLE 0xd8, 0, 0, 0xd8, 0, 0 /* each one line below the last */
+#define TABLE_BYTES 6
+
+struct code_record {
+	struct event_frame frame;
+	uint8_t table[TABLE_BYTES];
+};
+#define CODE_BYTES (sizeof(struct event_frame) + TABLE_BYTES)
+
+static struct code_record code_record(uint64_t code, const char *function)
+{
+	struct code_record record = {
+		.frame = { .code = code,
+			   .check = 7,
+			   .first_line = 10,
+			   .table_bytes = TABLE_BYTES,
+			   .version = 0x30b,
+			   .path_bytes = 4,
+			   .function_bytes = strlen(function),
+			   .path = "a.py" },
+		.table = { TABLE },
+	};
+
+	memcpy(record.frame.function, function, strlen(function));
+	return record;
+}
+
+struct stack_record {
+	struct event_stack stack;
+	struct python_frame frames[2];
+};
+
+static struct stack_record stack_record(uint32_t id, uint64_t inner, uint64_t outer)
+{
+	return (struct stack_record) {
+		.stack = { .id = id, .count = 2 },
+		.frames = { { .code = inner, .check = 7 },
+			    { .code = outer, .check = 7, .instruction = 2 } },
+	};
+}
+
+static void check_rows(const struct fixture *fixture, uint64_t frames, uint64_t stacks,
+		       uint64_t samples)
+{
+	assert_int_equal(trace_writer_rows(fixture->writer, TRACE_FRAME), frames);
+	assert_int_equal(trace_writer_rows(fixture->writer, TRACE_STACK), stacks);
+	assert_int_equal(trace_writer_rows(fixture->writer, TRACE_SAMPLE), samples);
+}
+
+TEST(test_stacks)
+{
+	const struct code_record inner = code_record(0x1000, "f"), outer = code_record(0x2000, "g");
+	struct stack_record stack = stack_record(5, 0x1000, 0x2000);
+	struct event_sample sample = { .stack = 5 };
+	struct fixture fixture;
+
+	set_up(&fixture);
+	take(&fixture, RECORD_FRAME, &inner, CODE_BYTES);
+	take(&fixture, RECORD_FRAME, &outer, CODE_BYTES);
+	check_rows(&fixture, 0, 0, 0);
+	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	take(&fixture, RECORD_SAMPLE, &sample, sizeof(sample));
+	check_rows(&fixture, 2, 2, 1);
+	/* The same stack again, as after the kernel side has forgotten it. */
+	stack.stack.id = sample.stack = 6;
+	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	take(&fixture, RECORD_SAMPLE, &sample, sizeof(sample));
+	check_rows(&fixture, 2, 2, 2);
+	/* Another line of the same function, called from the same place. */
+	stack.stack.id = 7;
+	stack.frames[0].instruction = 2;
+	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	check_rows(&fixture, 3, 3, 2);
+	/* A sample waits for its stack, but not for ever. */
+	sample.stack = 8;
+	take(&fixture, RECORD_SAMPLE, &sample, sizeof(sample));
+	decoder_settle(fixture.decoder, false);
+	check_rows(&fixture, 3, 3, 2);
+	decoder_settle(fixture.decoder, true);
+	check_rows(&fixture, 3, 3, 3);
+	tear_down(&fixture);
+}
+
+/* Lengths beyond the record, or beyond a field; characters of no width; unknown code. */
+TEST(test_hostile_stacks)
+{
+	const struct code_record good = code_record(0x1000, "f");
+	struct stack_record stack = stack_record(1, 0x1000, 0x2000);
+	struct code_record code = good;
+	struct fixture fixture;
+
+	set_up(&fixture);
+	code.frame.table_bytes++;
+	take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
+	code.frame.table_bytes = UINT32_MAX;
+	take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
+	check(&fixture, RECORD_FRAME, 0, 2);
+	code = good;
+	code.frame.path_bytes = UINT16_MAX;
+	take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
+	code = good;
+	code.frame.function_width = 3;
+	take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
+	stack.stack.count = 3;
+	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	stack.stack.count = UINT32_MAX;
+	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	check(&fixture, RECORD_STACK, 0, 2);
+	stack.stack.count = 2;
+	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	check_rows(&fixture, 1, 2, 0); /* both frames are unknown */
+	tear_down(&fixture);
+}
+
+/* Whatever the program compiles, what is remembered is bounded, and the last records of a
+ * generation are still understood in the next one. */
+TEST(test_generations_of_stacks)
+{
+	struct stack_record stack = stack_record(1, 0x1000, 0x1000);
+	struct code_record code = code_record(0x1000, "f");
+	volatile uint32_t generation = 0;
+	struct fixture fixture;
+	uint32_t codes = 0;
+
+	set_up(&fixture);
+	decoder_tell_generation(fixture.decoder, &generation);
+	take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
+	while (generation < 1 && codes++ < 1000000) {
+		code.frame.code += 16;
+		take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
+	}
+	assert_int_equal(generation, 1);
+	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	check_rows(&fixture, 2, 2, 0); /* two lines of "f", known from before */
+	for (code.frame.generation = 1; generation < 2 && codes++ < 2000000;) {
+		code.frame.code += 16;
+		take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
+	}
+	assert_int_equal(generation, 2);
+	stack.stack.id = 2;
+	take(&fixture, RECORD_STACK, &stack, sizeof(stack)); /* of a generation that is gone */
+	check_rows(&fixture, 2, 2, 0);
+	tear_down(&fixture);
+}
+
 TEST(test_every_kind_has_a_decoder)
 {
 	static const struct lane_slot fault = { .fault = { .op = OP_FAULT } };
-	static const char zeros[512];
+	static const char zeros[1024];
 	struct fixture fixture;
 
 	set_up(&fixture);

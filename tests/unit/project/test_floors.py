@@ -35,7 +35,7 @@ CAPTURE_FLOORS = [
     {"trace/write"},
     {"capture/host"},
     {"capture/calls", "capture/names", "capture/usdt"},
-    {"capture/support"},
+    {"capture/support", "capture/python"},
     {"capture/drain", "capture/follow"},
     {"capture/session"},
     {"capture/markers"},

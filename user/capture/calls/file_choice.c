@@ -79,6 +79,8 @@ static bool is_other_record(const struct file_choice *choice, const struct event
 		return is_other(choice, ((const struct event_pagecache *)record)->file);
 	case RECORD_THROTTLE:
 		return is_other(choice, ((const struct event_throttle *)record)->file);
+	case RECORD_SAMPLE:
+		return is_other(choice, ((const struct event_sample *)record)->file);
 	default:
 		return false;
 	}
@@ -98,7 +100,7 @@ bool file_choice_leaves_record(struct file_choice *choice, const struct event_he
 	if (!is_other_record(choice, record))
 		return false;
 	choice->records[record->kind]++;
-	choice->operations++;
+	choice->operations += record->kind != RECORD_SAMPLE; /* of an operation counted elsewhere */
 	op_sums_add_record(&choice->sums, record);
 	if (record->kind == RECORD_SYSCALL || record->kind == RECORD_SYSCALL_PATH)
 		add_dirtied(choice, ((const struct event_syscall *)record)->dirtied_pages);

@@ -9,6 +9,7 @@
 
 #include "capture/names/cgroups.h"
 #include "capture/drain/decode_state.h"
+#include "capture/python/frames.h"
 #include "capture/calls/file_choice.h"
 #include "capture/drain/span_ends.h"
 #include "trace/format/layers.h"
@@ -67,6 +68,12 @@ enum trace_kind decoder_kind(enum record_kind kind)
 	return decode_kinds[kind].kind;
 }
 
+bool decoder_has_own_rows(enum record_kind kind)
+{
+	return decoder_kind(kind) != TRACE_KIND_COUNT && kind != RECORD_FRAME &&
+	       kind != RECORD_STACK;
+}
+
 const char *decoder_kind_name(enum record_kind kind)
 {
 	if (kind == RECORD_CODE)
@@ -90,7 +97,8 @@ int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int
 	if (!decoder)
 		return -ENOMEM;
 	decoder->span_ends = span_ends_make();
-	if (decoder->span_ends)
+	decoder->frames = python_frames_make();
+	if (decoder->span_ends && decoder->frames)
 		err = cgroups_open(&decoder->cgroups, NULL);
 	if (err) {
 		decoder_close(decoder);
@@ -109,6 +117,7 @@ void decoder_close(struct decoder *decoder)
 	if (!decoder)
 		return;
 	span_ends_free(decoder->span_ends);
+	python_frames_free(decoder->frames);
 	cgroups_close(decoder->cgroups);
 	free(decoder);
 }
@@ -122,6 +131,11 @@ void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *cont
 {
 	decoder->emit_code = emit;
 	decoder->emit_context = context;
+}
+
+void decoder_tell_generation(struct decoder *decoder, volatile uint32_t *generation)
+{
+	python_frames_tell(decoder->frames, generation);
 }
 
 void decoder_choose_files(struct decoder *decoder, struct file_choice *choice)

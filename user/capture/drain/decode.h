@@ -19,11 +19,34 @@ void decoder_close(struct decoder *decoder); /* NULL is fine */
 /* Continues with another trace. */
 void decoder_write_to(struct decoder *decoder, struct trace_writer *writer);
 
-/* Called when a process may run code from a file for the first time: after a mapping at `address`,
- * or with address 0 after an exec. */
-typedef void (*decoder_code_fn)(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
-				uint64_t time_ns);
+/* Code that a process has mapped from a file, which it may run for the first time. */
+struct code_mapping {
+	uint64_t time_ns, address, bytes; /* address 0: its program, after an exec */
+	struct code_file python;	  /* ino 0: not an interpreter, or one that is known */
+	uint32_t pid;
+	uint32_t present; /* the process already ran when the recording attached */
+};
+
+/* Returns what a record of an exec or a mapping of code says. */
+static inline struct code_mapping code_mapping_of(const struct event_header *record)
+{
+	struct code_mapping mapping = { .time_ns = record->time_ns, .pid = record->pid };
+
+	if (record->kind == RECORD_CODE) {
+		const struct event_code *code = (const struct event_code *)record;
+
+		mapping.address = code->address;
+		mapping.bytes = code->bytes;
+		mapping.python = code->file;
+	}
+	return mapping;
+}
+
+typedef void (*decoder_code_fn)(void *context, const struct code_mapping *mapping);
 void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *context);
+
+/* Where the kernel side reads which code objects and stacks are remembered: see python/frames.h. */
+void decoder_tell_generation(struct decoder *decoder, volatile uint32_t *generation);
 
 /* Leaves out records of files not chosen; they still count as taken. The caller owns the choice. */
 struct file_choice;
@@ -57,6 +80,9 @@ uint64_t decoder_begun_before(const struct decoder *decoder);
 
 /* Returns the kind of row that a kind of record becomes; TRACE_KIND_COUNT: no row of its own. */
 enum trace_kind decoder_kind(enum record_kind kind);
+/* Whether each record of the kind becomes one row. Those that describe stacks become the rows that
+ * are new. */
+bool decoder_has_own_rows(enum record_kind kind);
 /* Returns the name of a kind of record, for reports of losses. */
 const char *decoder_kind_name(enum record_kind kind);
 /* Returns the layer of a kind of record. */

@@ -11,6 +11,7 @@
 
 #include "capture/names/cgroups.h"
 #include "capture/names/names.h"
+#include "capture/python/frames.h"
 #include "capture/host/proc.h"
 #include "capture/drain/span_ends.h"
 
@@ -70,13 +71,12 @@ static void fill_call(const struct decoder *decoder, const struct event_syscall 
 	TRACE_COLUMNS(SYSCALL, COPY)
 }
 
-/* `address` 0: an exec. */
-static void emit_code(struct decoder *decoder, const struct event_header *header, uint64_t address,
-		      uint64_t bytes)
+static void emit_code(struct decoder *decoder, const struct event_header *header)
 {
+	const struct code_mapping mapping = code_mapping_of(header);
+
 	if (decoder->emit_code)
-		decoder->emit_code(decoder->emit_context, header->pid, address, bytes,
-				   header->time_ns);
+		decoder->emit_code(decoder->emit_context, &mapping);
 }
 
 static void fill_paths(const struct decoder *decoder, const char *text, size_t bytes, size_t bytes2,
@@ -131,9 +131,37 @@ static bool write_exec(struct decoder *decoder, struct waiting_exec *exec, bool 
 	return true;
 }
 
+/* Returns false while the record of its stack may still come: a record that another CPU is writing
+ * holds back the later ones. */
+static bool write_sample(struct decoder *decoder, struct waiting_sample *sample, bool wait)
+{
+	uint32_t stack = python_frames_stack(decoder->frames, sample->stack);
+
+	if (sample->stack && !stack) {
+		if (!wait)
+			return false;
+		sample->row[SAMPLE_FLAGS] |= TRACE_SAMPLE_LOST;
+	}
+	sample->row[SAMPLE_STACK] = stack;
+	trace_writer_append(decoder->writer, TRACE_SAMPLE, sample->ring, sample->row);
+	return true;
+}
+
+static void settle_samples(struct decoder *decoder, bool wait)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < decoder->waiting_samples_count; i++)
+		if (!write_sample(decoder, &decoder->waiting_samples[i], wait))
+			decoder->waiting_samples[left++] = decoder->waiting_samples[i];
+	decoder->waiting_samples_count = left;
+}
+
 void decoder_settle(struct decoder *decoder, bool wait)
 {
 	size_t left = 0;
+
+	settle_samples(decoder, wait);
 
 	for (size_t i = 0; i < decoder->waiting_count; i++)
 		if (!write_exec(decoder, &decoder->waiting[i], wait))
@@ -172,7 +200,7 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	if (event->flags & (TRACE_EXEC_PRESENT | TRACE_EXEC_JOINED))
 		span_ends_present(decoder->span_ends, event->header.pid);
 	if (!(event->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-		emit_code(decoder, &event->header, 0, 0);
+		emit_code(decoder, &event->header);
 	if (write_exec(decoder, &exec, false))
 		return;
 	if (decoder->waiting_count == WAITING_MAX)
@@ -243,9 +271,33 @@ static void take_instant(struct decoder *decoder, unsigned int ring, const void 
 
 static void take_code(struct decoder *decoder, unsigned int ring, const void *record)
 {
-	const struct event_code *event = record;
+	emit_code(decoder, record);
+}
 
-	emit_code(decoder, &event->header, event->address, event->bytes);
+static void take_frame(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	python_frames_take_code(decoder->frames, record);
+}
+
+static void take_stack(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	python_frames_take_stack(decoder->frames, decoder->writer, ring, record);
+}
+
+static void take_sample(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_sample *event = record;
+	const char *state = event->state == SAMPLE_IO ? "io" : thread_state_name(event->state);
+	struct waiting_sample sample = { .stack = event->stack, .ring = ring };
+	uint64_t *row = sample.row;
+
+	TRACE_COLUMNS(SAMPLE, COPY)
+	row[SAMPLE_STATE] = trace_writer_string(decoder->writer, state, strlen(state));
+	if (write_sample(decoder, &sample, false))
+		return;
+	if (decoder->waiting_samples_count == WAITING_MAX)
+		settle_samples(decoder, true);
+	decoder->waiting_samples[decoder->waiting_samples_count++] = sample;
 }
 
 /* Returns the size of the bio record that follows; 0: none. */
@@ -294,6 +346,16 @@ static size_t span_bytes(const void *record)
 	return (size_t)event->name_bytes + event->category_bytes + event->args_bytes;
 }
 
+static size_t frame_bytes(const void *record)
+{
+	return ((const struct event_frame *)record)->table_bytes;
+}
+
+static size_t stack_bytes(const void *record)
+{
+	return ((const struct event_stack *)record)->count * sizeof(struct python_frame);
+}
+
 /* --- the table --- */
 
 const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
@@ -322,4 +384,7 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_THREAD_TIME] = { TRACE_THREAD_TIME, sizeof(struct event_thread_time),
 				 take_thread_time },
 	[RECORD_WAIT] = { TRACE_WAIT, sizeof(struct event_wait), take_wait },
+	[RECORD_FRAME] = { TRACE_FRAME, sizeof(struct event_frame), take_frame, frame_bytes },
+	[RECORD_STACK] = { TRACE_STACK, sizeof(struct event_stack), take_stack, stack_bytes },
+	[RECORD_SAMPLE] = { TRACE_SAMPLE, sizeof(struct event_sample), take_sample },
 };

@@ -14,6 +14,7 @@
 
 struct cgroups;
 struct file_choice;
+struct python_frames;
 struct span_ends;
 
 /* Execs whose cgroup is being looked up. */
@@ -25,11 +26,20 @@ struct waiting_exec {
 	unsigned int ring;
 };
 
+/* Samples whose stack has not come yet. */
+struct waiting_sample {
+	uint64_t row[SAMPLE_COLUMNS];
+	uint32_t stack; /* as in records */
+	unsigned int ring;
+};
+
 struct decoder {
 	struct trace_writer *writer;
 	struct cgroups *cgroups;
 	struct waiting_exec waiting[WAITING_MAX];
 	size_t waiting_count;
+	struct waiting_sample waiting_samples[WAITING_MAX];
+	size_t waiting_samples_count;
 	unsigned int page_bytes, rings;
 	struct trace_field call_fields[SYSCALL_COLUMNS];
 	uint64_t start_ns;
@@ -37,6 +47,7 @@ struct decoder {
 	decoder_code_fn emit_code;
 	void *emit_context;
 	struct span_ends *span_ends;
+	struct python_frames *frames;
 	struct file_choice *choice; /* NULL: all files are kept */
 };
 

@@ -125,16 +125,12 @@ static void *write_thread(void *context)
 
 static void emit_code(struct flight *flight, const struct event_header *header)
 {
-	const struct event_code *code = (const void *)header;
+	const struct code_mapping mapping = code_mapping_of(header);
 
-	if (!flight->emit_code)
-		return;
-	if (header->kind == RECORD_CODE)
-		flight->emit_code(flight->emit_context, header->pid, code->address, code->bytes,
-				  header->time_ns);
-	else if (!(((const struct event_exec *)header)->flags &
-		   (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-		flight->emit_code(flight->emit_context, header->pid, 0, 0, header->time_ns);
+	if (flight->emit_code &&
+	    (header->kind == RECORD_CODE || !(((const struct event_exec *)header)->flags &
+					      (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT))))
+		flight->emit_code(flight->emit_context, &mapping);
 }
 
 void flight_take(void *context, unsigned int ring, const void *record, size_t size)

@@ -15,11 +15,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "capture/markers/clients.h"
 #include "capture/host/host.h"
+#include "capture/markers/interpreters.h"
 #include "capture/markers/marker_files.h"
 #include "capture/markers/marker_programs.h"
 #include "capture/host/privileges.h"
@@ -34,7 +36,9 @@ struct state {
 	struct marker_programs *programs;
 	struct marker_programs *unseen; /* that had exited or unmapped the file */
 	struct clients clients;
-	int heard; /* rounds with a connection or request since the last answer */
+	struct interpreters interpreters;
+	bool spans; /* the span layer is on */
+	int heard;  /* rounds with a connection or request since the last answer */
 };
 
 /* --- mappings --- */
@@ -68,7 +72,7 @@ static int open_mapped(pid_t pid, uint64_t address)
 	return find_mapping(pid, address, path, sizeof(path)) ? marker_files_open(path) : -ENOENT;
 }
 
-static int open_mapping(const struct listener_mapping *mapping)
+static int open_mapping(const struct code_mapping *mapping)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
 	char path[128];
@@ -105,7 +109,7 @@ static void emit_refused(struct state *state, struct marker_file *file, int fd)
 	atomic_store(&status->refused_status, file->status);
 }
 
-static void examine(struct state *state, const struct listener_mapping *mapping, int fd)
+static void examine(struct state *state, const struct code_mapping *mapping, int fd)
 {
 	struct marker_file *file;
 
@@ -218,9 +222,23 @@ static bool answer_clients(struct state *state, int wait_ms)
 
 /* --- mappings --- */
 
+/* Inspects a mapped file that may be an interpreter. */
+static void look_at_interpreter(struct state *state, const struct code_mapping *mapping, int fd)
+{
+	struct stat status;
+
+	/* The process may have mapped something else there by now. */
+	if (!mapping->python.ino || fstat(fd, &status) || status.st_ino != mapping->python.ino)
+		return;
+	interpreters_look(&state->interpreters, &mapping->python, fd);
+	if (mapping->present)
+		interpreters_set_process(&state->interpreters, mapping->pid, &mapping->python,
+					 mapping->address, fd);
+}
+
 static void take_mappings(struct state *state)
 {
-	struct listener_mapping mappings[NOTES_BATCH_MAX];
+	struct code_mapping mappings[NOTES_BATCH_MAX];
 	ssize_t got = read(state->listener->mappings, mappings, sizeof(mappings));
 	int fds[NOTES_BATCH_MAX];
 	size_t count, opened = 0;
@@ -236,10 +254,15 @@ static void take_mappings(struct state *state)
 	for (size_t i = 0; i < count; i++) {
 		int fd = open_mapping(&mappings[i]);
 
-		if (fd == -ENOENT || fd == -ESRCH)
+		if (state->spans && (fd == -ENOENT || fd == -ESRCH))
 			marker_programs_set(state->unseen, mappings[i].pid, 0, PROGRAM_LATE);
 		if (fd < 0)
 			continue; /* it is gone, or not a regular file */
+		look_at_interpreter(state, &mappings[i], fd);
+		if (!state->spans) {
+			close(fd);
+			continue;
+		}
 		mappings[opened] = mappings[i];
 		fds[opened++] = fd;
 	}
@@ -302,7 +325,9 @@ static void attach_expected(struct state *state)
 		setfsgid(gid);
 		if (fd < 0)
 			continue;
-		emit_refused(state, marker_files_attach(state->files, fd), fd);
+		interpreters_expect(&state->interpreters, fd);
+		if (state->spans)
+			emit_refused(state, marker_files_attach(state->files, fd), fd);
 		close(fd);
 	}
 }
@@ -311,8 +336,10 @@ void listener_run(const struct listener *listener)
 {
 	struct session_markers markers = session_markers(listener->session);
 	const int kept[] = {
-		listener->socket, listener->mappings, listener->ready,
-		markers.specs,	  markers.tasks,      bpf_program__fd(markers.program),
+		listener->socket,     listener->mappings,
+		listener->ready,      markers.specs,
+		markers.tasks,	      bpf_program__fd(markers.program),
+		markers.python_files, markers.python_processes,
 	};
 	struct state *state = calloc(1, sizeof(*state));
 
@@ -324,6 +351,9 @@ void listener_run(const struct listener *listener)
 		errno = 0; /* then programs wait a little longer */
 	privileges_keep_attaching();
 	state->listener = listener;
+	state->spans = markers.on;
+	state->interpreters =
+		(struct interpreters) { markers.python_files, markers.python_processes };
 	state->uprobes = (struct uprobes) { .program = markers.program,
 					    .specs = markers.specs,
 					    .multi = markers.multi };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The process that listens to markers: it attaches to expected files, to files that programs ask
- * for, and to files that processes map. It is a separate process because the kernel takes long to
+ * for, and to files that processes map. It also inspects interpreters of Python, for stacks. It is
+ * a separate process because the kernel takes long to
  * detach uprobes, and may take long to attach them; the end of a run waits for neither.
  */
 #ifndef FAULTLINE_LISTENER_H
@@ -10,13 +11,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "capture/drain/decode.h"
 #include "capture/session/session.h"
-
-/* Code that a process has mapped. */
-struct listener_mapping {
-	uint64_t time_ns, address, bytes; /* address 0: its program, after an exec */
-	uint32_t pid, pad;
-};
 
 /* Memory shared with the tracer. */
 struct listener_status {
@@ -35,7 +31,7 @@ struct listener {
 	uid_t uid;		     /* ... and so opened with that user's rights */
 	gid_t gid;
 	int socket;   /* the listening socket of tracer.h */
-	int mappings; /* pipe of struct listener_mapping; the listener exits at EOF */
+	int mappings; /* pipe of struct code_mapping; the listener exits at EOF */
 	int ready;    /* closed when all expected files are attached to */
 };
 

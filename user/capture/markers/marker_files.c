@@ -58,8 +58,7 @@ int marker_files_open(const char *path)
 	return fd;
 }
 
-/* Reopens an O_PATH descriptor for reading: the same file, whatever its name refers to now. */
-static int reopen(int fd)
+int marker_files_reopen(int fd)
 {
 	char path[64];
 
@@ -159,7 +158,7 @@ struct marker_file *marker_files_attach(struct marker_files *files, int fd)
 
 	if (marker_files_known(files, fd, &file))
 		return file;
-	content = reopen(fd);
+	content = marker_files_reopen(fd);
 	if (content < 0)
 		return NULL;
 	file = look_into(files, fd, content);
@@ -178,7 +177,7 @@ void marker_files_sift(struct marker_files *files, const int *fds, size_t count)
 	for (size_t i = 0; i < count && n < NOTES_BATCH_MAX; i++) {
 		if (marker_files_known(files, fds[i], &known))
 			continue;
-		contents[n] = reopen(fds[i]);
+		contents[n] = marker_files_reopen(fds[i]);
 		n += contents[n] >= 0;
 	}
 	if (n)

@@ -32,6 +32,10 @@ struct marker_files *marker_files_make(struct uprobes *uprobes);
  */
 int marker_files_open(const char *path);
 
+/* Reopens such a descriptor for reading: the same file, whatever its name refers to now. Returns a
+ * descriptor or a negative errno. */
+int marker_files_reopen(int fd);
+
 /* Whether the file is known, with markers (*file is set) or without (*file is NULL). */
 bool marker_files_known(struct marker_files *files, int fd, struct marker_file **file);
 

@@ -26,6 +26,7 @@
 #include "capture/follow/child.h"
 #include "capture/follow/environment.h"
 #include "capture/markers/listener.h"
+#include "capture/python/layout.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "span/tracer.h"
@@ -42,6 +43,7 @@ struct markers {
 	int mappings, ready;
 	uint64_t reported;   /* mappings sent */
 	uint64_t unreported; /* mappings that did not fit into the pipe */
+	bool spans, stacks;  /* the layers are on */
 	bool stopped, died;
 	char address[TRACER_NAME_BYTES + 32];
 	struct mapped *mapped; /* files inspected in processes that already ran */
@@ -201,6 +203,8 @@ static int start(struct markers **out, struct session *session, const struct chi
 	if (!markers)
 		return -ENOMEM;
 	markers->mappings = markers->ready = -1;
+	markers->spans = session_choice(session)->on[LAYER_SPAN];
+	markers->stacks = session_choice(session)->on[LAYER_STACK];
 	markers->status = mmap(NULL, sizeof(*markers->status), PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (markers->status == MAP_FAILED || pipe2(mappings, O_CLOEXEC) ||
@@ -249,7 +253,7 @@ int markers_start(struct markers **out, struct session *session, const struct ch
 {
 	int err;
 
-	if (!session_choice(session)->on[LAYER_SPAN])
+	if (!session_choice(session)->on[LAYER_SPAN] && !session_choice(session)->on[LAYER_STACK])
 		return 0;
 	err = start(out, session, user, command, environment);
 	if (err)
@@ -276,19 +280,20 @@ void markers_await(struct markers *markers)
 
 const char *markers_address(const struct markers *markers)
 {
-	return markers->address;
+	return markers->spans ? markers->address : NULL;
 }
 
 /* --- while it runs --- */
 
-void markers_look(void *context, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+void markers_look(void *context, const struct code_mapping *mapping)
 {
 	struct markers *markers = context;
-	const struct listener_mapping mapping = { time_ns, address, bytes, pid, 0 };
 
 	if (markers->mappings < 0)
 		return; /* the run has ended: nothing left to inspect */
-	if (write(markers->mappings, &mapping, sizeof(mapping)) != sizeof(mapping))
+	if (!markers->spans && !mapping->python.ino)
+		return;
+	if (write(markers->mappings, mapping, sizeof(*mapping)) != sizeof(*mapping))
 		markers->unreported++;
 	else
 		markers->reported++;
@@ -316,10 +321,19 @@ static bool is_mapped_new(struct markers *markers, const struct mapped *file)
 	return true;
 }
 
+/* Whether a path in /proc/PID/maps is that of a file that may be an interpreter. */
+static bool is_interpreter(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && python_layout_may_be(slash + 1);
+}
+
+/* Reports the code that a process has mapped: each file once, and interpreters for each process. */
 static void examine(void *context, pid_t pid)
 {
+	struct mapped file, interpreter = { .inode = 0 };
 	struct markers *markers = context;
-	unsigned long long start, end;
 	char path[64], rights[8];
 	char *line = NULL;
 	size_t room = 0;
@@ -328,13 +342,29 @@ static void examine(void *context, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	maps = fopen(path, "re");
 	while (maps && getline(&line, &room, maps) > 0) {
-		struct mapped file;
+		struct code_mapping mapping = { .time_ns = UINT64_MAX, .pid = pid, .present = 1 };
+		unsigned long long start, end;
+		int name = 0;
+		bool is_new;
 
 		memset(&file, 0, sizeof(file));
-		if (sscanf(line, "%llx-%llx %7s %*x %x:%x %llu", &start, &end, rights, &file.major,
-			   &file.minor, &file.inode) == 6 &&
-		    file.inode && rights[2] == 'x' && is_mapped_new(markers, &file))
-			markers_look(markers, pid, start, end - start, UINT64_MAX);
+		if (sscanf(line, "%llx-%llx %7s %*x %x:%x %llu %n", &start, &end, rights,
+			   &file.major, &file.minor, &file.inode, &name) != 6 ||
+		    !file.inode || rights[2] != 'x')
+			continue;
+		mapping.address = start;
+		mapping.bytes = end - start;
+		is_new = is_mapped_new(markers, &file);
+		/* The first mapping of its code is where its addresses are counted from. */
+		if (markers->stacks && is_interpreter(line + name) &&
+		    memcmp(&interpreter, &file, sizeof(file)) != 0) {
+			interpreter = file;
+			mapping.python =
+				(struct code_file) { .ino = file.inode,
+						     .dev = file.major << 20 | file.minor };
+		}
+		if (is_new || mapping.python.ino)
+			markers_look(markers, &mapping);
 	}
 	free(line);
 	if (maps)

@@ -8,16 +8,17 @@
 
 #include <stdint.h>
 
+#include "capture/drain/decode.h"
 #include "capture/session/session.h"
 
 struct child_user;
 struct markers;
 
 /*
- * Starts listening, if the layer is on, to our own library and Python package, to those on
- * PYTHONPATH and LD_LIBRARY_PATH, and to the program that `command` (or NULL) names in that
- * environment, before any of them runs. Call before creating threads, with all privileges. Returns
- * 0 or a negative errno, logged.
+ * Starts listening, if the span or the stack layer is on, to our own library and Python package, to
+ * those on PYTHONPATH and LD_LIBRARY_PATH, and to the program that `command` (or NULL) names in
+ * that environment, before any of them runs. Call before creating threads, with all privileges.
+ * Returns 0 or a negative errno, logged.
  */
 int markers_start(struct markers **markers, struct session *session, const struct child_user *user,
 		  const char *command, char *const *environment);
@@ -32,12 +33,13 @@ void markers_await(struct markers *markers);
  */
 void markers_look_at_attached(struct markers *markers, const struct session *session);
 
-/* Returns the address at which programs reach us, as in tracer.h, for their environment. */
+/* Returns the address at which programs reach us, as in tracer.h, for their environment; NULL if
+ * the span layer is off. */
 const char *markers_address(const struct markers *markers);
 
 /* Reports that a process may run code of a file for the first time, at an address, or 0 for a new
  * program. Never waits. A decoder_code_fn; the context is the markers. */
-void markers_look(void *markers, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
+void markers_look(void *markers, const struct code_mapping *mapping);
 
 /* Ends the listener, after the last report; never waits for the kernel's cleanup. Spans are
  * recorded until session_detach. Logs what may be missing. May be called twice; NULL is fine. */

@@ -188,6 +188,7 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 	err = decoder_open(&recorder->decoder, writer, session_lane_count(session), page_bytes);
 	if (err)
 		goto fail;
+	decoder_tell_generation(recorder->decoder, session_stack_generation(session));
 	recorder->profile_rows =
 		(struct profile_rows) { .writer = writer, .page_bytes = page_bytes };
 	file_choice_init(&recorder->choice, &options->globs, page_bytes);
@@ -377,16 +378,19 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		uint64_t written = decoder_taken(recorder->decoder, kind);
 		uint64_t lost = counts->kinds[kind].lost + decoder_refused(recorder->decoder, kind);
 		uint64_t unbegun = kind == RECORD_SPAN_BEGIN ? unbegun_spans(recorder, lost) : 0;
+		uint64_t events = counts->kinds[kind].events + unbegun +
+				  (kind == RECORD_FILE && recorder->profile_rows.other_named);
 
 		if (rows != TRACE_KIND_COUNT) {
 			written = trace_writer_rows(recorder->writer, rows);
 			lost += trace_writer_discarded(recorder->writer, rows);
+			if (!decoder_has_own_rows(kind))
+				events = written + lost;
 		}
 		counts->kind_totals[n++] = (struct trace_kind_total) {
 			.kind = decoder_kind_name(kind),
 			.layer = decoder_kind_layer(kind),
-			.events = counts->kinds[kind].events + unbegun +
-				  (kind == RECORD_FILE && recorder->profile_rows.other_named),
+			.events = events,
 			.written = written,
 			.lost = lost + unbegun,
 		};

@@ -181,13 +181,22 @@ fail:
 struct session_markers session_markers(const struct session *session)
 {
 	const struct faultline *skeleton = session->skeleton;
+	const bool stacks = session->choice.on[LAYER_STACK];
 
 	return (struct session_markers) {
+		.on = session->choice.on[LAYER_SPAN],
 		.program = skeleton->progs.fl_marker,
 		.specs = bpf_map__fd(skeleton->maps.marker_specs),
 		.tasks = bpf_map__fd(skeleton->maps.tasks),
 		.multi = session->multi,
+		.python_files = stacks ? bpf_map__fd(skeleton->maps.python_files) : -1,
+		.python_processes = stacks ? bpf_map__fd(skeleton->maps.python_processes) : -1,
 	};
+}
+
+volatile uint32_t *session_stack_generation(struct session *session)
+{
+	return &session->skeleton->bss->stack_generation;
 }
 
 void session_drains_here(const struct session *session)

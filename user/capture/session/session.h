@@ -51,14 +51,19 @@ struct session_options {
  * logged.
  */
 int session_open(struct session **session, const struct session_options *options);
-/* What the listener needs to attach the span layer to markers of programs (see listener.h) and to
- * know which tasks are followed; owned by the session. */
+/* What the listener needs to attach the span layer to markers of programs (see listener.h), to know
+ * which tasks are followed, and to say where interpreters keep their frames; owned by the
+ * session. */
 struct session_markers {
+	bool on; /* the span layer is */
 	const struct bpf_program *program;
-	int specs, tasks; /* maps: struct marker_spec, states of tasks */
-	bool multi;	  /* the program was loaded for uprobe_multi links */
+	int specs, tasks;		    /* maps: struct marker_spec, states of tasks */
+	bool multi;			    /* the program was loaded for uprobe_multi links */
+	int python_files, python_processes; /* maps: see interpreters.h; -1: no stacks */
 };
 struct session_markers session_markers(const struct session *session);
+/* Where the kernel side reads the generation of stacks that is remembered: see python/frames.h. */
+volatile uint32_t *session_stack_generation(struct session *session);
 /* Follows the task `pid` and everything that it creates, from its next exec on. */
 int session_arm(struct session *session, pid_t pid);
 /*

@@ -50,7 +50,8 @@ const struct feature *session_lacks(const struct session *session, size_t *at)
 
 unsigned int session_missing(const struct session *session)
 {
-	const unsigned int data = session->options.layers & ~(1u << LAYER_TASK | 1u << LAYER_SPAN);
+	const unsigned int data = session->options.layers &
+				  ~(1u << LAYER_TASK | 1u << LAYER_SPAN | 1u << LAYER_STACK);
 	unsigned int missing = probes_missing(&session->choice, data);
 
 	/* Other layers count as missing only if no layer is left. */

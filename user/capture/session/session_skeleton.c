@@ -23,7 +23,9 @@
 #include "capture/drain/ring.h"
 #include "capture/usdt/uprobes.h"
 
-#define RING_WAKE_PART 4 /* wakes the reader when 1/4 of a ring is filled */
+#define STACK_PERIOD_NS 1000000ull /* the time waited that a stack is taken for */
+#define STACK_DRAFTS_MAX 64	   /* of 70 KiB each */
+#define RING_WAKE_PART 4	   /* wakes the reader when 1/4 of a ring is filled */
 
 /* Returns whether the programs that record a layer may be preempted. */
 static bool layer_preempted(const struct session *session, enum layer layer)
@@ -51,6 +53,16 @@ static void settings_fill_secrets(uint64_t secrets[2])
 		secrets[1] = 0;
 	else
 		secrets[1] |= 1;
+}
+
+/* One for each CPU, and some for programs that are preempted. */
+static unsigned int stack_drafts(const struct session *session)
+{
+	unsigned int count = session->cpus + 3;
+
+	if (!session->choice.on[LAYER_STACK])
+		return 1;
+	return count < STACK_DRAFTS_MAX ? count : STACK_DRAFTS_MAX;
 }
 
 static bool has_rdonly_cast(struct kernel *kernel)
@@ -93,6 +105,8 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->flight_slower_ns = session->options.flight_slower_ns;
 	skeleton->rodata->flight_chooses = session->options.flight_chooses;
 	skeleton->rodata->mmap_number = SYS_mmap;
+	skeleton->rodata->stack_period_ns = session->choice.on[LAYER_STACK] ? STACK_PERIOD_NS : 0;
+	skeleton->rodata->stack_draft_count = stack_drafts(session);
 	skeleton->rodata->code_reported = session->choice.on[LAYER_SPAN];
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->tick_ns = kernel_tick_ns();
@@ -165,6 +179,13 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.bio_places, 1);
 		bpf_map__set_max_entries(skeleton->maps.devices, 1);
 		bpf_map__set_max_entries(skeleton->maps.device_places, 1);
+	}
+	bpf_map__set_max_entries(skeleton->maps.stack_drafts, stack_drafts(session));
+	if (!session->choice.on[LAYER_STACK]) {
+		bpf_map__set_max_entries(skeleton->maps.python_files, 1);
+		bpf_map__set_max_entries(skeleton->maps.python_processes, 1);
+		bpf_map__set_max_entries(skeleton->maps.stack_codes, 1);
+		bpf_map__set_max_entries(skeleton->maps.stack_ids, 1);
 	}
 	if (session->options.mode != PROFILE_OFF)
 		bpf_map__set_max_entries(skeleton->maps.profile_slots,

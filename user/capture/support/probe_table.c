@@ -304,6 +304,21 @@ const struct part parts[] = {
 		.variants = { VFS_LADDER_OR(VFS_SYNCS, VFS_SYNCS_OF_FILES) },
 	},
 	{
+		.layer = LAYER_STACK,
+		.required = true,
+		.variants = { COPIED({ "fl_py_exec", HOOK_TP_BTF, "sched_process_exec" },
+				     { "fl_py_fork", HOOK_TP_BTF, "sched_process_fork" },
+				     { "fl_py_exit", HOOK_TP_BTF, "sched_process_exit" }) },
+	},
+	{
+		.layer = LAYER_STACK,
+		.without = "interpreters in shared libraries are not detected",
+		.unless = 1u << LAYER_SYSCALL,
+		.variants = { { "tp_btf", .probes = { { "fl_py_map", HOOK_TP_BTF, "sys_exit" } } },
+			      { "tp", .probes = { { "fl_py_map_tp", HOOK_TP,
+						    "raw_syscalls/sys_exit" } } } },
+	},
+	{
 		.layer = LAYER_VFS,
 		.without = "operations without an observed end may be missing from the loss count",
 		.variants = { { "tp_btf",

@@ -6,16 +6,13 @@
 #include "capture/usdt/notes.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "capture/usdt/confined.h"
+#include "capture/usdt/elf_file.h"
 
-/* Limits on what is searched in a file. A linked program has a few dozen sections and segments, and
- * at most a few hundred KiB of notes; searching more only wastes time. */
-#define SECTIONS_MAX 16384
-#define PARTS_MAX 1024
+/* A linked program has at most a few hundred KiB of notes; searching more only wastes time. */
 #define NOTES_BYTES_MAX (4u << 20)
 
 static struct time_budget time_budget = { CONFINED_PATIENCE_NS }; /* per-process time budget */
@@ -31,25 +28,6 @@ static const struct {
 };
 
 /* --- confined reading --- */
-
-/* Converts an address in the file's numbering to a file offset. Returns false if no segment with
- * `flag` maps it. */
-static bool offset_of(Elf *elf, uint64_t address, unsigned int flag, uint64_t *offset)
-{
-	size_t count;
-	GElf_Phdr part;
-
-	if (elf_getphdrnum(elf, &count) || count > PARTS_MAX)
-		return false;
-	for (size_t i = 0; i < count && gelf_getphdr(elf, i, &part); i++) {
-		if (part.p_type != PT_LOAD || !(part.p_flags & flag) || address < part.p_vaddr ||
-		    address - part.p_vaddr >= part.p_filesz)
-			continue;
-		*offset = address - part.p_vaddr + part.p_offset;
-		return true;
-	}
-	return false;
-}
 
 /* Returns the next string of the description, or NULL if it is not terminated within it. */
 static const char *next_string(const char **at, const char *end)
@@ -91,8 +69,8 @@ static void take_note(Elf *elf, const char *description, size_t bytes, uint64_t 
 	if (base && addresses[1])
 		addresses[0] += base - addresses[1];
 	if (notes_arguments(arguments, marker->spec.args) != kinds[kind].args ||
-	    !offset_of(elf, addresses[0], PF_X, &marker->offset) ||
-	    (addresses[2] && !offset_of(elf, addresses[2], PF_W, &marker->semaphore))) {
+	    !elf_file_offset(elf, addresses[0], PF_X, &marker->offset) ||
+	    (addresses[2] && !elf_file_offset(elf, addresses[2], PF_W, &marker->semaphore))) {
 		found->status = -ENOTSUP;
 		return;
 	}
@@ -114,60 +92,26 @@ static void take_notes(Elf *elf, Elf_Scn *section, uint64_t base, struct markers
 				  found);
 }
 
-/* Finds a section by name. Reads names one by one, because their table may be arbitrarily long. */
-static Elf_Scn *section_named(int fd, Elf *elf, const char *wanted, GElf_Shdr *header)
-{
-	size_t names, length = strlen(wanted) + 1;
-	Elf_Scn *section = NULL;
-	GElf_Shdr table;
-	char name[32];
-
-	if (elf_getshdrstrndx(elf, &names) || !gelf_getshdr(elf_getscn(elf, names), &table))
-		return NULL;
-	while ((section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, header) && header->sh_name < table.sh_size &&
-		    pread(fd, name, length, table.sh_offset + header->sh_name) == (ssize_t)length &&
-		    !memcmp(name, wanted, length))
-			return section;
-	return NULL;
-}
-
-/* Must run before libelf allocates memory for each section. */
-static bool has_too_many(const Elf64_Ehdr *file)
-{
-	/* A count that does not fit here is 0; the section table then holds it. */
-	return file->e_shnum > SECTIONS_MAX || (!file->e_shnum && file->e_shoff);
-}
-
 static void read_notes(int fd, struct markers_found *found)
 {
-	Elf64_Ehdr file;
 	Elf_Scn *notes;
 	GElf_Shdr header;
 	uint64_t base = 0;
 	Elf *elf;
 
 	memset(found, 0, sizeof(*found));
-	if (pread(fd, &file, sizeof(file), 0) != sizeof(file) ||
-	    memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    file.e_ident[EI_DATA] != ELFDATA2LSB)
-		return;
-	if (has_too_many(&file)) {
+	if (elf_file_open(fd, &elf) == -E2BIG)
 		found->status = -E2BIG;
-		return;
-	}
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)
-		goto out;
-	notes = section_named(fd, elf, ".note.stapsdt", &header);
+		return;
+	notes = elf_file_section(fd, elf, ".note.stapsdt", &header);
 	if (!notes || header.sh_type != SHT_NOTE)
 		goto out;
 	if (header.sh_size > NOTES_BYTES_MAX) {
 		found->status = -E2BIG;
 		goto out;
 	}
-	if (section_named(fd, elf, ".stapsdt.base", &header))
+	if (elf_file_section(fd, elf, ".stapsdt.base", &header))
 		base = header.sh_addr;
 	take_notes(elf, notes, base, found);
 out:

@@ -46,7 +46,10 @@ static const struct option_row rows[] = {
 	  1, UINT32_MAX },
 	{ 0, "layers", "LIST", OPTION_STRING, FIELD(layers),
 	  "Layers to record, separated by commas, or all: task, syscall, fault, pagecache, span, "
-	  "block, async, vfs. Default: all but vfs." },
+	  "block, async, vfs, thread, stack. Default: all but vfs and stack." },
+	{ 0, "stacks", "python|off", OPTION_CHOICE, FIELD(stacks),
+	  "Record which lines of Python waited (the layer stack), or no stacks. Default: off, "
+	  "unless --layers names the layer." },
 	{ 0, "file-types", "LIST", OPTION_STRING, FIELD(file_types),
 	  "File types to record calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
 	  "anon, or all. Default: regular files, directories and block devices." },
@@ -113,6 +116,8 @@ static int choose_flight(struct recording *recording)
 		against = "-o -";
 	else if (options->force)
 		against = "--force";
+	else if (options->stacks && strcmp(options->stacks, "off") != 0)
+		against = "--stacks python";
 	if (options->include.count || options->exclude.count) {
 		log_error("--include, --exclude and --flight are mutually exclusive; filter with "
 			  "'faultline report --file'");
@@ -125,6 +130,18 @@ static int choose_flight(struct recording *recording)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+/* Stacks have no place in what a flight recorder keeps. */
+static void choose_stacks(struct recording *recording)
+{
+	const char *stacks = recording->options->stacks;
+	unsigned int *layers = &recording->session_options.layers;
+
+	if (recording_has_flight(recording) || (stacks && !strcmp(stacks, "off")))
+		*layers &= ~(1u << LAYER_STACK);
+	else if (stacks)
+		*layers |= 1u << LAYER_STACK;
 }
 
 int recording_choose(struct recording *recording)
@@ -148,6 +165,7 @@ int recording_choose(struct recording *recording)
 	err = choose_flight(recording);
 	if (!err)
 		err = selection_layers(options->layers, &session->layers);
+	choose_stacks(recording);
 	if (!err)
 		err = selection_file_types(options->file_types, &session->file_classes);
 	if (!err)

@@ -15,7 +15,7 @@
 #include "command/recording/recording_flight.h"
 
 struct recording_options {
-	const char *output, *mode, *layers, *file_types, *variants, *changed, *absent;
+	const char *output, *mode, *layers, *stacks, *file_types, *variants, *changed, *absent;
 	uint64_t buffer_bytes, interval_ns, profile_slots, auto_rate;
 	struct flight_given flight;
 	struct option_texts include, exclude; /* globs for paths of files */

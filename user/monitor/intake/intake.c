@@ -244,11 +244,12 @@ static void take_device(struct intake *intake, const struct event_device *event)
 	ledger_set_device(intake->ledger, &device);
 }
 
-static void report_code(const struct intake *intake, const struct event_header *header,
-			uint64_t address, uint64_t bytes)
+static void report_code(const struct intake *intake, const struct event_header *header)
 {
+	const struct code_mapping mapping = code_mapping_of(header);
+
 	if (intake->on_code)
-		intake->on_code(intake->code_context, header->pid, address, bytes, header->time_ns);
+		intake->on_code(intake->code_context, &mapping);
 }
 
 /* Applies a record to the ledger, which is locked. Returns false while a lookup is pending; never
@@ -316,7 +317,6 @@ static bool keep(struct intake *intake, const void *record, size_t size)
 static void take_at_once(struct intake *intake, const struct event_header *header)
 {
 	const struct event_exec *exec = (const struct event_exec *)header;
-	const struct event_code *code = (const struct event_code *)header;
 	const struct event_exit *end = (const struct event_exit *)header;
 	char path[PATH_MAX], user[USER_NAME_BYTES];
 
@@ -327,9 +327,9 @@ static void take_at_once(struct intake *intake, const struct event_header *heade
 		cgroups_path(intake->cgroups, exec->cgroup_id, false, path);
 		user_name(intake->users, exec->uid, user);
 		if (!(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-			report_code(intake, header, 0, 0);
+			report_code(intake, header);
 	} else if (header->kind == RECORD_CODE)
-		report_code(intake, header, code->address, code->bytes);
+		report_code(intake, header);
 	else if (header->kind == RECORD_EXIT)
 		intake->ended += end->process_ends;
 }

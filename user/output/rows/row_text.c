@@ -270,6 +270,8 @@ void row_text(struct sink *out, uint64_t start_ns, const struct resolved_row *ro
 		escape_text(out, row->program.bytes, row->program.length);
 		sink_text(out, ") ");
 	}
+	if (row->kind == TRACE_SAMPLE) /* of an operation that has a line of its own */
+		sink_text(out, "sample of ");
 	escape_text(out, row->name, strlen(row->name));
 	if (row->path.length)
 		show_quoted(out, row->path);

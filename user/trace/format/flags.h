@@ -139,6 +139,17 @@
 	/* it never had a path: memfd, pipe, socket, anonymous inode */                            \
 	FLAG(FILE_NAMELESS, 2, "nameless")
 
+/* How much of the stack is known. Without any of these flags: all of it. */
+#define TRACE_SAMPLE_FLAGS(FLAG)                                                                   \
+	/* the outer frames are missing: too many, or not readable */                              \
+	FLAG(SAMPLE_CUT, 0, "cut")                                                                 \
+	/* the process runs no interpreter that is known, or not yet */                            \
+	FLAG(SAMPLE_NO_PYTHON, 1, "no python")                                                     \
+	FLAG(SAMPLE_NO_THREAD, 2, "no thread") /* the thread is unknown to the interpreter */      \
+	FLAG(SAMPLE_NO_FRAME, 3, "no frame") /* the thread runs no Python code */                  \
+	FLAG(SAMPLE_UNREAD, 4, "unread") /* the interpreter's memory could not be read */          \
+	FLAG(SAMPLE_LOST, 5, "lost") /* the stack's records found no room */
+
 #define TRACE_NO_FLAGS(FLAG)
 /* clang-format on */
 
@@ -152,6 +163,7 @@ enum { TRACE_BLOCK_FLAGS(TRACE_FLAG) };
 enum { TRACE_PROFILE_FLAGS(TRACE_FLAG) };
 enum { TRACE_EXEC_FLAGS(TRACE_FLAG) };
 enum { TRACE_FILE_FLAGS(TRACE_FLAG) };
+enum { TRACE_SAMPLE_FLAGS(TRACE_FLAG) };
 
 #define TRACE_OP_ADVISED TRACE_OP_NORMAL /* shifted by POSIX_FADV_* or MADV_*, which agree */
 #define TRACE_OP_ADVICE (0x1ffu << 22)	 /* any advice */

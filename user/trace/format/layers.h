@@ -16,7 +16,8 @@
 	LAYER(BLOCK, "block", JOB_PARTS)                                                           \
 	LAYER(ASYNC, "async", JOB_IO)                                                              \
 	LAYER(VFS, "vfs", JOB_MOVED | JOB_IO)                                                      \
-	LAYER(THREAD, "thread", 0)
+	LAYER(THREAD, "thread", 0)                                                                 \
+	LAYER(STACK, "stack", 0)
 
 #define LAYER_ENUM(id, ...) LAYER_##id,
 enum layer { TRACE_LAYERS(LAYER_ENUM) LAYER_COUNT };

@@ -31,4 +31,7 @@
 #define THREAD_STATE_ENUM(id, ...) THREAD_##id,
 enum thread_state { THREAD_STATES(THREAD_STATE_ENUM) THREAD_STATE_COUNT };
 
+/* The state of a sample: an operation's time, on a CPU or blocked. */
+#define SAMPLE_IO THREAD_STATE_COUNT
+
 #endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Which processes run an interpreter of Python, and where. A process is set up here, when it
+ * executes or maps a file whose name fits; the user side only says once for each file where its
+ * interpreter keeps its frames. So short processes have stacks, too.
+ */
+#ifndef FAULTLINE_BPF_PYTHON_H
+#define FAULTLINE_BPF_PYTHON_H
+
+#include "core/pid.h"
+#include "task/code.h"
+#include "vmlinux/mm.h"
+
+/* By file; filled by the user side, also for files that turned out to be no interpreters. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct code_file);
+	__type(value, struct python_layout);
+} python_files SEC(".maps");
+
+/* By process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct python_process);
+} python_processes SEC(".maps");
+
+/* Without branches: the verifier follows both sides of each. */
+static __always_inline bool name_begins(const char *name, const char *with, const __u32 bytes)
+{
+	__u32 differ = 0;
+
+#pragma unroll
+	for (__u32 i = 0; i < bytes; i++)
+		differ |= name[i] ^ with[i];
+	return !differ;
+}
+
+/* Whether a file's name is that of an interpreter, or of its library. */
+static __always_inline bool python_may_be(const struct file *file, const bool library)
+{
+	struct dentry *dentry = KREAD(file, file, f_path.dentry);
+	char name[16] = {};
+
+	bpf_probe_read_kernel_str(name, sizeof(name), KREAD(dentry, dentry, d_name.name));
+	return library ? name_begins(name, "libpython", 9) : name_begins(name, "python", 6);
+}
+
+static __always_inline void python_mapping_fill(struct python_mapping *mapping,
+						const struct file *file, __u64 address)
+{
+	struct inode *inode = KREAD(file, file, f_inode);
+	struct super_block *sb = KREAD(inode, inode, i_sb);
+
+	mapping->file.ino = KREAD(inode, inode, i_ino);
+	mapping->file.dev = KREAD(super_block, sb, s_dev);
+	mapping->file.pad = 0;
+	mapping->address = address;
+}
+
+/* Asks for the layout of a file that is not known yet. */
+static __always_inline bool python_is_new(const struct python_mapping *mapping)
+{
+	struct code_file file = mapping->file; /* on the stack: see layer_link */
+
+	return !bpf_map_lookup_elem(&python_files, &file);
+}
+
+/* The current task has executed a program. */
+static __always_inline void python_exec(const struct mm_struct *mm)
+{
+	__u32 process = bpf_get_current_task_btf()->tgid;
+	struct file *program = KREAD(mm_struct, mm, exe_file);
+	struct python_process made = {};
+
+	bpf_map_delete_elem(&python_processes, &process);
+	if (!program || !python_may_be(program, false))
+		return;
+	python_mapping_fill(&made.program, program,
+			    KREAD(mm_struct, mm, start_code) & ~(PAGE_BYTES - 1));
+	bpf_map_update_elem(&python_processes, &process, &made, BPF_ANY);
+	if (python_is_new(&made.program))
+		code_send(made.program.address, PAGE_BYTES, &made.program.file);
+}
+
+/* The current task has mapped code. Returns whether that was reported. Global because it is rarely
+ * called. */
+__noinline int python_map(__u64 address, __u64 bytes, const struct address *mapped)
+{
+	__u32 process = bpf_get_current_task_btf()->tgid;
+	struct python_process made = {}, *known;
+
+	if (!mapped || !mapped->at || !python_may_be((const struct file *)mapped->at, true))
+		return 0;
+	python_mapping_fill(&made.library, (const struct file *)mapped->at, address);
+	known = bpf_map_lookup_elem(&python_processes, &process);
+	if (!known)
+		bpf_map_update_elem(&python_processes, &process, &made, BPF_ANY);
+	else if (!known->library.address)
+		known->library = made.library;
+	if (!python_is_new(&made.library))
+		return 0;
+	code_send(address, bytes, &made.library.file);
+	return 1;
+}
+
+/* --- state of a thread --- */
+
+#define PYTHON_THREADS_MAX 16384 /* of a process; new ones come first */
+
+static __always_inline bool python_read(__u64 *value, __u64 address)
+{
+	return !bpf_probe_read_user(value, sizeof(*value), (void *)address);
+}
+
+/* The number by which the interpreter knows the current thread; 0: none. */
+static __always_inline __u64 python_thread_number(const struct python_layout *layout)
+{
+	__u64 task = (__u64)bpf_get_current_task_btf(), pid;
+
+	if (layout->flags & PYTHON_BY_THREAD_POINTER) {
+#ifdef __TARGET_ARCH_x86
+		return KREAD(task_struct, task, thread.fsbase);
+#else
+		return 0; /* not the thread pointer itself, but relative to it */
+#endif
+	}
+	pid = (__u64)KREAD(task_struct, task, thread_pid);
+	return pid ? pid_at_level(pid, KREAD(pid, pid, level)) : 0;
+}
+
+struct python_threads_walk {
+	const struct python_layout *layout;
+	__u64 number; /* searched for */
+	__u64 interpreter, thread;
+	__u32 failed, found;
+};
+
+/* Fails if the memory cannot be read. */
+static __always_inline long python_threads_fail(struct python_threads_walk *walk)
+{
+	walk->failed = 1;
+	return 1;
+}
+
+static long python_threads_step(__u32 i, struct python_threads_walk *walk)
+{
+	const struct python_layout *layout = walk->layout;
+	__u64 number;
+
+	if (!walk->thread) { /* the next interpreter of the process */
+		if (!python_read(&walk->interpreter, walk->interpreter + layout->interpreter_next))
+			return python_threads_fail(walk);
+		if (!walk->interpreter)
+			return 1;
+		if (!python_read(&walk->thread, walk->interpreter + layout->interpreter_threads))
+			return python_threads_fail(walk);
+		return 0;
+	}
+	if (!python_read(&number, walk->thread + layout->thread_id))
+		return python_threads_fail(walk);
+	if (number == walk->number) {
+		walk->found = 1;
+		return 1;
+	}
+	if (!python_read(&walk->thread, walk->thread + layout->thread_next))
+		return python_threads_fail(walk);
+	return 0;
+}
+
+/* Finds the interpreter's state of the current thread, from the address of _PyRuntime. Returns 0 or
+ * TRACE_SAMPLE_*. */
+__noinline int python_find_thread(struct task_state *state, const struct python_layout *layout,
+				  __u64 runtime)
+{
+	struct python_threads_walk walk = {};
+	__u64 number;
+
+	if (!state || !layout)
+		return TRACE_SAMPLE_NO_PYTHON;
+	walk.number = python_thread_number(layout);
+	if (!walk.number)
+		return TRACE_SAMPLE_NO_THREAD;
+	if (state->stack.thread && python_read(&number, state->stack.thread + layout->thread_id) &&
+	    number == walk.number)
+		return 0;
+	state->stack.thread = 0;
+	if (!python_read(&walk.interpreter, runtime + layout->runtime_interpreters))
+		return TRACE_SAMPLE_UNREAD;
+	if (!walk.interpreter) /* not started, or finalized */
+		return TRACE_SAMPLE_NO_THREAD;
+	if (!python_read(&walk.thread, walk.interpreter + layout->interpreter_threads))
+		return TRACE_SAMPLE_UNREAD;
+	walk.layout = layout;
+	bpf_loop(PYTHON_THREADS_MAX, python_threads_step, &walk, 0);
+	if (!walk.found)
+		return walk.failed ? TRACE_SAMPLE_UNREAD : TRACE_SAMPLE_NO_THREAD;
+	state->stack.thread = walk.thread;
+	return 0;
+}
+
+#endif

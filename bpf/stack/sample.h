@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Takes the stack of a thread at the end of an operation or wait that took a period or more, with
+ * that time as its weight. The time of shorter ones is added up; each time the sum reaches a period,
+ * a stack is taken for one period, and the rest is carried over. Resetting the sum instead, or
+ * leaving out short operations, would put ten times as much time on the wrong line.
+ */
+#ifndef FAULTLINE_BPF_SAMPLE_H
+#define FAULTLINE_BPF_SAMPLE_H
+
+#include "stack/walk.h"
+
+/* Returns where the current process runs an interpreter that is known. Sets *runtime to the address
+ * of its _PyRuntime. */
+static __always_inline struct python_layout *python_layout_here(__u32 process, __u64 *runtime)
+{
+	struct python_process *known = bpf_map_lookup_elem(&python_processes, &process);
+	struct python_layout *layout;
+	struct code_file file;
+
+	if (!known)
+		return NULL;
+	file = known->program.file;
+	*runtime = known->program.address;
+	layout = bpf_map_lookup_elem(&python_files, &file);
+	if (!layout || !layout->version) {
+		file = known->library.file;
+		*runtime = known->library.address;
+		layout = bpf_map_lookup_elem(&python_files, &file);
+	}
+	if (!layout || !layout->version)
+		return NULL;
+	*runtime += layout->runtime;
+	return layout;
+}
+
+/* Returns TRACE_SAMPLE_*, and sets draft->id. */
+static __always_inline __u32 stack_name(struct task_state *state, struct stack_draft *draft)
+{
+	struct python_layout *layout;
+	__u64 runtime;
+	__u32 flags;
+
+	draft->id = 0;
+	layout = python_layout_here(state->pid, &runtime);
+	if (!layout)
+		return TRACE_SAMPLE_NO_PYTHON;
+	flags = python_find_thread(state, layout, runtime);
+	return flags ? flags : frames_walk(draft, layout, state->stack.thread);
+}
+
+static __always_inline void sample_set_operation(struct event_sample *event,
+						 const struct task_state *state,
+						 const struct op_account *account, __u32 op)
+{
+	event->header.time_ns = account->start_ns;
+	event->offset = account->offset;
+	event->file = account->file;
+	event->op = op;
+	event->state = SAMPLE_IO;
+	event->fetched_pages = account->fetched_pages;
+	if (account == &state->call.account)
+		event->fetched_pages += state->call.fault_fetched_pages;
+}
+
+static __always_inline void sample_set_state(struct event_sample *event,
+					     const struct stack_task *stack, __u32 thread_state)
+{
+	event->header.time_ns = thread_state == THREAD_CPU
+					? bpf_ktime_get_ns() - event->duration_ns
+					: stack->wait_start_ns;
+	event->offset = -1;
+	event->file = 0;
+	event->op = OP_NONE;
+	event->state = thread_state;
+	event->fetched_pages = 0;
+}
+
+/* Sends a sample of an operation; or, if `account` is NULL, of the thread state `what`. Global, so
+ * that it is verified once. */
+__noinline int stack_take(struct task_state *state, const struct op_account *account, __u32 what,
+			  __u64 duration_ns, __u64 weight_ns)
+{
+	struct stack_draft *draft = stack_draft_get();
+	struct event_sample *event;
+	__u32 flags, id;
+
+	if (!draft)
+		return ring_lose(RECORD_SAMPLE);
+	if (!state) {
+		stack_draft_put(draft);
+		return 0;
+	}
+	flags = stack_name(state, draft);
+	id = draft->id;
+	stack_draft_put(draft);
+	event = ring_reserve(RECORD_SAMPLE, sizeof(*event), owner_of(bpf_get_current_task_btf()));
+	if (!event)
+		return 0;
+	event->duration_ns = duration_ns;
+	event->weight_ns = weight_ns;
+	event->flags = flags;
+	event->stack = id;
+	if (account)
+		sample_set_operation(event, state, account, what);
+	else
+		sample_set_state(event, &state->stack, what);
+	ring_submit(event);
+	return 0;
+}
+
+/* Returns what a sample of this time stands for: 0: no sample is due. *rest_ns is what earlier
+ * samples have left over. */
+static __always_inline __u64 sample_weight(__u64 *rest_ns, __u64 duration_ns)
+{
+	if (duration_ns >= stack_period_ns)
+		return duration_ns;
+	*rest_ns += duration_ns;
+	if (*rest_ns < stack_period_ns)
+		return 0;
+	*rest_ns -= stack_period_ns;
+	return stack_period_ns;
+}
+
+/* An operation has ended; `account` may be closed, but not reused. Its time includes its waits. */
+static __always_inline void stack_operation(struct task_state *state,
+					    const struct op_account *account, __u32 op,
+					    __u64 duration_ns)
+{
+	__u64 weight_ns;
+
+	if (!stack_period_ns)
+		return;
+	state->stack.wait_ns = 0;
+	weight_ns = sample_weight(&state->stack.operations_ns, duration_ns);
+	if (weight_ns)
+		stack_take(state, account, op, duration_ns, weight_ns);
+}
+
+/* A system call that was no recorded operation has ended: its stack is that of its waits. */
+static __always_inline void stack_waits(struct task_state *state)
+{
+	__u64 duration_ns = state->stack.wait_ns, weight_ns;
+
+	if (!stack_period_ns || !duration_ns)
+		return;
+	state->stack.wait_ns = 0;
+	weight_ns = sample_weight(&state->stack.waits_ns, duration_ns);
+	if (weight_ns)
+		stack_take(state, NULL, state->stack.wait_state, duration_ns, weight_ns);
+}
+
+#endif

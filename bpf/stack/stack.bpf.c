@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Which line of Python waited. Stacks are taken at the end of operations, by the programs that
+ * record those; the programs here only keep track of which processes run an interpreter.
+ */
+#include "stack/sample.h"
+#include "vmlinux/ptrace.h"
+#include "vmlinux/trace.h"
+
+static __always_inline int stack_exec(struct task_struct *task)
+{
+	struct task_state *state = task_followed(task);
+	struct mm_struct *mm = TASK_POINTER(task, mm);
+
+	if (!state || !mm)
+		return 0;
+	state->stack.thread = 0;
+	python_exec(mm);
+	return 0;
+}
+
+/* A new process runs the same interpreter, at the same address. */
+static __always_inline int stack_fork(__u32 parent, __u32 child)
+{
+	struct python_process *known;
+
+	if (parent == child)
+		return 0;
+	known = bpf_map_lookup_elem(&python_processes, &parent);
+	if (known) {
+		struct python_process made = *known;
+
+		bpf_map_update_elem(&python_processes, &child, &made, BPF_ANY);
+	}
+	return 0;
+}
+
+static __always_inline int stack_exit(struct task_struct *task)
+{
+	__u32 process = task->tgid;
+
+	if (!TASK_POINTER(task, signal)->live.counter)
+		bpf_map_delete_elem(&python_processes, &process);
+	return 0;
+}
+
+COPIED_PROGRAM("?tp_btf/sched_process_exec", fl_py_exec, stack_exec(task), struct task_struct *task,
+	       int old_tid, struct linux_binprm *bprm)
+COPIED_PROGRAM("?tp_btf/sched_process_fork", fl_py_fork, stack_fork(parent->tgid, child->tgid),
+	       struct task_struct *parent, struct task_struct *child)
+COPIED_PROGRAM("?tp_btf/sched_process_exit", fl_py_exit, stack_exit(task), struct task_struct *task)
+
+/* If calls are not recorded: follows only mappings of code. */
+static __always_inline int stack_map(struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct address file;
+
+	if (SYSCALL_NUMBER(regs) != mmap_number || call_is_compat(task) || !task_followed(task) ||
+	    !(SYSCALL_ARG2(regs) & PROT_EXEC) || SYSCALL_ARG3(regs) & MAP_ANONYMOUS || result <= 0)
+		return 0;
+	file.at = (__u64)file_of_fd(task, SYSCALL_ARG4(regs));
+	python_map(result, SYSCALL_ARG1(regs), &file);
+	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(fl_py_map, struct pt_regs *regs, long result)
+{
+	return stack_map(regs, result);
+}
+
+SEC("?tp/raw_syscalls/sys_exit")
+int fl_py_map_tp(struct trace_event_raw_sys_exit *call)
+{
+	return stack_map(task_current_regs(), call->ret);
+}

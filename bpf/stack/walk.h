@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Walks the frames of a thread of Python, and sends what the user side needs to name them: each
+ * stack once, and each code object once.
+ *
+ * Texts are sent from here, because user space would come too late for processes that end, and read
+ * something else where memory is used again. A code object is identified by its address and a hash
+ * of its contents. Only memory that is present is read. What a record describes is remembered as
+ * known only once the ring has taken the record.
+ */
+#ifndef FAULTLINE_BPF_WALK_H
+#define FAULTLINE_BPF_WALK_H
+
+#include "stack/python.h"
+
+/* A stack under construction. Frames and code objects are read in one piece each: what a read costs
+ * hardly depends on its length. */
+struct stack_draft {
+	__u64 busy;
+	__u8 frame[128];
+	__u8 code[256];
+	__u32 id; /* of the stack; 0: none */
+	__u32 pad;
+	__u8 stack[sizeof(struct event_stack) + PYTHON_FRAMES_MAX * sizeof(struct python_frame)];
+	__u8 text[sizeof(struct event_frame) + EVENT_FRAME_TABLE_BYTES];
+};
+
+/* Shared by all CPUs: a CPU's own memory would not do where programs are preempted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by the user side */
+	__type(key, __u32);
+	__type(value, struct stack_draft);
+} stack_drafts SEC(".maps");
+
+#define STACK_DRAFT_TRIES 4
+
+/* Returns a free draft, to be released by stack_draft_put, or NULL. */
+static __always_inline struct stack_draft *stack_draft_get(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	for (__u32 i = 0; i < STACK_DRAFT_TRIES; i++) {
+		__u32 key = (cpu + i) % stack_draft_count;
+		struct stack_draft *draft = bpf_map_lookup_elem(&stack_drafts, &key);
+
+		if (draft && !__sync_val_compare_and_swap(&draft->busy, 0, 1))
+			return draft;
+	}
+	return NULL;
+}
+
+static __always_inline void stack_draft_put(struct stack_draft *draft)
+{
+	__sync_lock_test_and_set(&draft->busy, 0);
+}
+
+/* Code objects and stacks that the user side has, by generation: a new one begins when the user
+ * side forgets them. */
+struct code_key {
+	__u64 code;
+	__u32 check;
+	__u32 generation;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 32768);
+	__type(key, struct code_key);
+	__type(value, __u8);
+} stack_codes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 32768);
+	__type(key, __u64); /* hash of the stack */
+	__type(value, __u32);
+} stack_ids SEC(".maps");
+
+#define FIELD_8(bytes, offset) (*(__u64 *)((bytes) + ((offset)&0x78)))
+#define CODE_8(bytes, offset) (*(__u64 *)((bytes) + ((offset)&0xf8)))
+#define CODE_4(bytes, offset) (*(__u32 *)((bytes) + ((offset)&0xfc)))
+
+/* The same in all supported versions: of a code object, of a string, of bytes. */
+#define OBJECT_SIZE 16
+#define CODE_CONSTANTS 24
+#define CODE_NAMES 32
+#define CODE_FLAGS 48
+#define STRING_LENGTH 16
+#define STRING_STATE 32
+#define STRING_IS_ASCII 0x40
+#define STRING_WIDTH(state) ((state) >> 2 & 7)
+#define BYTES_CONTENT 32
+
+#define HASH_STEP(hash, value) ((hash) = ((hash) ^ (hash) >> 29 ^ (value)) * 0x9e3779b97f4a7c15ull)
+
+#define TAIL_WORDS 4
+
+/* A hash of a string's content: Python's own, if it has made one, else of the string's end. Uses
+ * the draft's frame. */
+static __always_inline __u64 string_check(const struct python_layout *layout,
+					  struct stack_draft *draft, __u64 string)
+{
+	__u64 *words = (__u64 *)draft->frame; /* length, hash, state; then the end */
+	__u64 *tail = words + 3, hash, bytes;
+
+	if (bpf_probe_read_user(words, 24, (void *)(string + STRING_LENGTH)))
+		return 0;
+	if (words[1] != ~0ull)
+		return words[1];
+	hash = bytes = words[0];
+	string += words[2] & STRING_IS_ASCII ? layout->text_ascii : layout->text_other;
+	if (bytes > TAIL_WORDS * 8) {
+		string += bytes - TAIL_WORDS * 8;
+		bytes = TAIL_WORDS * 8;
+	}
+	for (int i = 0; i < TAIL_WORDS; i++)
+		tail[i] = 0;
+	BARRIER_VAR(bytes);
+	if (bytes > TAIL_WORDS * 8 || bpf_probe_read_user(tail, bytes, (void *)string))
+		return 0;
+	for (int i = 0; i < TAIL_WORDS; i++)
+		HASH_STEP(hash, tail[i]);
+	return hash;
+}
+
+/* What distinguishes a code object from others that were at its address, and from those of other
+ * processes: a fork has the same addresses. Its parts may have the addresses of the former ones',
+ * too. Never 0. */
+static __always_inline __u32 code_check(const struct python_layout *layout,
+					struct stack_draft *draft)
+{
+	const __u8 *code = draft->code;
+	__u64 hash = *(__u64 *)(code + OBJECT_SIZE);
+
+	HASH_STEP(hash, bpf_get_current_task_btf()->tgid);
+	HASH_STEP(hash, *(__u64 *)(code + CODE_CONSTANTS));
+	HASH_STEP(hash, *(__u64 *)(code + CODE_NAMES));
+	HASH_STEP(hash, *(__u32 *)(code + CODE_FLAGS));
+	HASH_STEP(hash, CODE_4(code, layout->code_line));
+	HASH_STEP(hash, CODE_8(code, layout->code_path));
+	HASH_STEP(hash, string_check(layout, draft, CODE_8(code, layout->code_path)));
+	HASH_STEP(hash, CODE_8(code, layout->code_function));
+	HASH_STEP(hash, string_check(layout, draft, CODE_8(code, layout->code_function)));
+	HASH_STEP(hash, CODE_8(code, layout->code_table));
+	hash ^= hash >> 32;
+	return (__u32)hash ? (__u32)hash : 1;
+}
+
+/* Texts take at most half of the ring that they share with processes and files. */
+static __always_inline bool identities_have_room(void)
+{
+	return bpf_ringbuf_query(&identities, BPF_RB_AVAIL_DATA) <= identities_bytes / 2;
+}
+
+/* --- texts --- */
+
+/* Copies the characters of a string as they are, `*width` bytes each (0: ASCII). Returns how many
+ * bytes, or a negative value. */
+static __always_inline __s32 text_copy(const struct python_layout *layout, char *to,
+				       const __u32 bytes_max, __u64 string, __u8 *width)
+{
+	__u32 state = 0, bytes;
+	__u64 length = 0;
+
+	if (bpf_probe_read_user(&state, sizeof(state), (void *)(string + STRING_STATE)) ||
+	    !python_read(&length, string + STRING_LENGTH))
+		return -1;
+	*width = state & STRING_IS_ASCII ? 0 : STRING_WIDTH(state);
+	bytes = length > bytes_max ? bytes_max : length;
+	bytes *= *width ? *width : 1;
+	if (bytes > bytes_max)
+		bytes = bytes_max;
+	BARRIER_VAR(bytes);
+	if (bytes > bytes_max)
+		return -1;
+	string += *width ? layout->text_other : layout->text_ascii;
+	return bpf_probe_read_user(to, bytes, (void *)string) ? -1 : (__s32)bytes;
+}
+
+/* Sends the code object in draft->code if it is new. Returns 0 or TRACE_SAMPLE_*. */
+__noinline int code_describe(const struct python_layout *layout, struct stack_draft *draft,
+			     __u64 code, __u32 check, __u32 generation)
+{
+	struct code_key key = { code, check, generation };
+	struct event_frame *event;
+	__s32 path, function;
+	__u64 table, bytes = 0;
+	__u8 one = 1;
+
+	if (!layout || !draft)
+		return TRACE_SAMPLE_UNREAD;
+	if (bpf_map_lookup_elem(&stack_codes, &key))
+		return 0;
+	if (!identities_have_room()) {
+		ring_lose(RECORD_FRAME);
+		return TRACE_SAMPLE_LOST;
+	}
+	event = (struct event_frame *)draft->text;
+	path = text_copy(layout, event->path, sizeof(event->path),
+			 CODE_8(draft->code, layout->code_path), &event->path_width);
+	function = text_copy(layout, event->function, sizeof(event->function),
+			     CODE_8(draft->code, layout->code_function), &event->function_width);
+	table = CODE_8(draft->code, layout->code_table);
+	if (path < 0 || function < 0 || !python_read(&bytes, table + OBJECT_SIZE))
+		return TRACE_SAMPLE_UNREAD;
+	if (bytes > EVENT_FRAME_TABLE_BYTES)
+		bytes = EVENT_FRAME_TABLE_BYTES; /* lines above have no number */
+	BARRIER_VAR(bytes);
+	if (bytes > EVENT_FRAME_TABLE_BYTES ||
+	    bpf_probe_read_user(draft->text + sizeof(*event), bytes,
+				(void *)(table + BYTES_CONTENT)))
+		return TRACE_SAMPLE_UNREAD;
+	event->code = code;
+	event->check = check;
+	event->generation = generation;
+	event->first_line = CODE_4(draft->code, layout->code_line);
+	event->table_bytes = bytes;
+	event->version = layout->version;
+	event->path_bytes = path;
+	event->function_bytes = function;
+	if (ring_output(&event->header, RECORD_FRAME, bpf_ktime_get_ns(), sizeof(*event) + bytes,
+			owner_of(bpf_get_current_task_btf())))
+		return TRACE_SAMPLE_LOST;
+	bpf_map_update_elem(&stack_codes, &key, &one, BPF_ANY);
+	return 0;
+}
+
+/* --- frames --- */
+
+struct frames_walk {
+	const struct python_layout *layout;
+	struct stack_draft *draft;
+	__u64 frame; /* the next one; 0: none */
+	__u64 hash;
+	__u32 count;
+	__u32 flags; /* TRACE_SAMPLE_* */
+	__u32 generation;
+	__u32 pad;
+};
+
+static __always_inline struct python_frame *draft_frame(struct stack_draft *draft, __u32 number)
+{
+	return (struct python_frame *)(draft->stack + sizeof(struct event_stack) +
+				       (number & (PYTHON_FRAMES_MAX - 1)) *
+					       sizeof(struct python_frame));
+}
+
+/* Takes a frame: its code object, by address, and its instruction. */
+static long frames_step(__u32 i, struct frames_walk *walk)
+{
+	const struct python_layout *layout = walk->layout;
+	struct stack_draft *draft = walk->draft;
+	struct python_frame *frame;
+	__u64 instruction;
+
+	if (!walk->frame)
+		return 1;
+	if (walk->count >= PYTHON_FRAMES_MAX) {
+		walk->flags |= TRACE_SAMPLE_CUT;
+		return 1;
+	}
+	if (layout->flags & PYTHON_FRAME_HAS_INDEX
+		    ? bpf_probe_read_user(draft->frame, PYTHON_FRAME_BYTES, (void *)walk->frame)
+		    : bpf_probe_read_user(draft->frame, 80, (void *)walk->frame)) {
+		walk->flags |= TRACE_SAMPLE_UNREAD;
+		return 1;
+	}
+	walk->frame = FIELD_8(draft->frame, layout->frame_caller);
+	if (layout->frame_owner != PYTHON_NOWHERE &&
+	    draft->frame[layout->frame_owner & 0x7f] >= layout->frame_owner_c)
+		return 0;
+	frame = draft_frame(draft, walk->count);
+	frame->code = FIELD_8(draft->frame, layout->frame_code);
+	instruction = FIELD_8(draft->frame, layout->frame_instruction);
+	if (!(layout->flags & PYTHON_FRAME_HAS_INDEX))
+		instruction -= frame->code + layout->code_start;
+	else if (layout->version == 0x30a) /* in units of two bytes */
+		instruction = (__s32)instruction * 2;
+	frame->instruction = instruction;
+	frame->check = 0;
+	HASH_STEP(walk->hash, frame->code);
+	HASH_STEP(walk->hash, (__u32)instruction);
+	walk->count++;
+	return 0;
+}
+
+static __always_inline bool code_read(struct stack_draft *draft, __u64 code)
+{
+	return !bpf_probe_read_user(draft->code, PYTHON_CODE_BYTES, (void *)code);
+}
+
+/* Checks the code object of a frame: addresses are used again. */
+static long checks_step(__u32 i, struct frames_walk *walk)
+{
+	struct stack_draft *draft = walk->draft;
+	struct python_frame *frame;
+
+	if (i >= walk->count)
+		return 1;
+	frame = draft_frame(draft, i);
+	if (code_read(draft, frame->code))
+		frame->check = code_check(walk->layout, draft);
+	HASH_STEP(walk->hash, frame->check);
+	return 0;
+}
+
+/* Describes the code object of a frame. What lies outside of one that cannot be read is cut
+ * off. */
+static long codes_step(__u32 i, struct frames_walk *walk)
+{
+	struct stack_draft *draft = walk->draft;
+	struct python_frame *frame;
+	__u32 flags = TRACE_SAMPLE_UNREAD;
+
+	if (i >= walk->count)
+		return 1;
+	frame = draft_frame(draft, i);
+	if (frame->check && code_read(draft, frame->code)) {
+		flags = code_describe(walk->layout, draft, frame->code, frame->check,
+				      walk->generation);
+		if (!flags)
+			return 0;
+	}
+	walk->flags |= flags;
+	walk->count = i;
+	return 1;
+}
+
+/* Sends a stack under a new id. Returns the id, or 0. */
+static __always_inline __u32 stack_send(struct stack_draft *draft, __u32 count, __u32 generation)
+{
+	struct event_stack *event = (struct event_stack *)draft->stack;
+	__u64 bytes = count;
+
+	if (bytes > PYTHON_FRAMES_MAX)
+		bytes = PYTHON_FRAMES_MAX;
+	BARRIER_VAR(bytes);
+	if (bytes > PYTHON_FRAMES_MAX)
+		return 0;
+	if (!identities_have_room())
+		return ring_lose(RECORD_STACK);
+	event->id = __sync_fetch_and_add(&stack_last_id, 1) + 1;
+	event->generation = generation;
+	event->count = bytes;
+	event->pad = 0;
+	bytes = sizeof(*event) + bytes * sizeof(struct python_frame);
+	return ring_output(&event->header, RECORD_STACK, bpf_ktime_get_ns(), bytes,
+			   owner_of(bpf_get_current_task_btf()))
+		       ? 0
+		       : event->id;
+}
+
+/* Names the frames in the draft. A stack that is known is not described again. */
+static __always_inline void frames_name(struct frames_walk *walk)
+{
+	struct stack_draft *draft = walk->draft;
+	__u32 *known, id; /* on the stack: 6.1 accepts no argument of a function as a map's value */
+	__u64 hash;
+
+	bpf_loop(PYTHON_FRAMES_MAX, checks_step, walk, 0);
+	HASH_STEP(walk->hash, walk->generation);
+	HASH_STEP(walk->hash, bpf_get_current_task_btf()->tgid);
+	hash = walk->hash;
+	known = bpf_map_lookup_elem(&stack_ids, &hash);
+	if (known) {
+		draft->id = *known;
+		return;
+	}
+	bpf_loop(PYTHON_FRAMES_MAX, codes_step, walk, 0);
+	if (!walk->count)
+		return;
+	if (walk->flags & TRACE_SAMPLE_LOST) /* it will be described the next time */
+		return;
+	draft->id = id = stack_send(draft, walk->count, walk->generation);
+	if (!id)
+		walk->flags |= TRACE_SAMPLE_LOST;
+	else if (!(walk->flags & TRACE_SAMPLE_UNREAD))
+		bpf_map_update_elem(&stack_ids, &hash, &id, BPF_ANY);
+}
+
+/* Walks the stack of the current thread, whose state of the interpreter is known. Returns
+ * TRACE_SAMPLE_*, and sets draft->id. */
+__noinline int frames_walk(struct stack_draft *draft, const struct python_layout *layout,
+			   __u64 thread)
+{
+	struct frames_walk walk = {};
+
+	if (!draft || !layout)
+		return TRACE_SAMPLE_NO_PYTHON;
+	walk.layout = layout;
+	walk.draft = draft;
+	walk.generation = stack_generation;
+	if (!python_read(&walk.frame, thread + layout->thread_frame))
+		return TRACE_SAMPLE_UNREAD;
+	if (layout->cframe_frame != PYTHON_NOWHERE &&
+	    !python_read(&walk.frame, walk.frame + layout->cframe_frame))
+		return TRACE_SAMPLE_UNREAD;
+	if (!walk.frame)
+		return TRACE_SAMPLE_NO_FRAME;
+	/* Twice as many: frames of C are passed over. */
+	bpf_loop(2 * PYTHON_FRAMES_MAX, frames_step, &walk, 0);
+	if (!walk.count)
+		return walk.flags ? walk.flags : TRACE_SAMPLE_NO_FRAME;
+	if (walk.frame && !walk.flags)
+		walk.flags |= TRACE_SAMPLE_CUT;
+	frames_name(&walk);
+	/* Part of a stack is better than none. */
+	if (draft->id && walk.flags & TRACE_SAMPLE_UNREAD)
+		walk.flags = TRACE_SAMPLE_CUT;
+	return walk.flags;
+}
+
+#endif

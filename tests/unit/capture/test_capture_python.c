@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What is read from interpreters: lines from tables that CPython's compiler made, layouts from
+ * files, and both from hostile input.
+ */
+#include "unit_test.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/python/layout.h"
+#include "capture/python/lines.h"
+
+/* --- lines --- */
+
+/*
+ * One function, compiled by each version, with the first instruction of each stretch of one line as
+ * co_lines() or dis.findlinestarts() reports it:
+ *
+ *	1	def f(a):
+ *	2-3	    x = (a +
+ *		         1)
+ *	204	    for i in a:
+ *	205-206	        g(i,
+ *		          2)
+ *	207	    try:
+ *	208	        return x
+ *	209	    except E:
+ *	210	        h(x)
+ */
+static const struct {
+	uint16_t version;
+	uint8_t table[120];
+	size_t bytes;
+	int32_t end; /* of the code, in bytes */
+	struct {
+		int32_t offset, line;
+	} starts[20];
+} made
+	[] = {
+		{ 0x308,
+		  { 0, 1, 2, 1, 2, 255, 4, 127, 0, 75, 8, 1, 4, 1, 2, 255, 6, 2, 2, 1, 6, 1, 14, 1 },
+		  24,
+		  68,
+		  { { 0, 2 },
+		    { 2, 3 },
+		    { 4, 2 },
+		    { 8, 204 },
+		    { 16, 205 },
+		    { 20, 206 },
+		    { 22, 205 },
+		    { 28, 207 },
+		    { 30, 208 },
+		    { 36, 209 },
+		    { 50, 210 } } },
+		{ 0x309,
+		  { 0, 1, 2, 1, 2, 255, 4, 127, 0, 75, 8, 1, 4, 1, 2, 255, 6, 2, 2, 1, 6, 1, 12, 1 },
+		  24,
+		  66,
+		  { { 0, 2 },
+		    { 2, 3 },
+		    { 4, 2 },
+		    { 8, 204 },
+		    { 16, 205 },
+		    { 20, 206 },
+		    { 22, 205 },
+		    { 28, 207 },
+		    { 30, 208 },
+		    { 36, 209 },
+		    { 48, 210 } } },
+		{ 0x30a,
+		  { 2, 1, 2,   1, 4, 255, 0, 127, 8, 75, 4, 1, 2,
+		    1, 6, 255, 2, 2, 6,	  1, 12,  1, 14, 1, 2, 255 },
+		  26,
+		  64,
+		  { { 0, 2 },
+		    { 2, 3 },
+		    { 4, 2 },
+		    { 8, 204 },
+		    { 16, 205 },
+		    { 20, 206 },
+		    { 22, 205 },
+		    { 28, 207 },
+		    { 30, 208 },
+		    { 36, 209 },
+		    { 48, 210 },
+		    { 62, 209 } } },
+		{ 0x30b,
+		  { 128, 0,   216, 9,	10, 216, 9,   10,  241, 3,   1,	  10,  11,  128, 65,
+		    240, 84,  6,   0,	14, 15,	 240, 0,   2,	5,   13,  240, 0,   2,	 5,
+		    13,	 136, 1,   221, 8,  9,	 136, 33,  216, 10,  11,  241, 3,   1,	 9,
+		    13,	 244, 0,   1,	9,  13,	 240, 0,   1,	9,   13,  240, 0,   1,	 9,
+		    13,	 240, 4,   3,	5,  13,	 216, 15,  16,	136, 8,	  248, 221, 11,	 12,
+		    240, 0,   1,   5,	13, 240, 0,   1,   5,	13,  240, 0,   1,   5,	 13,
+		    221, 8,   9,   136, 33, 137, 4,   140, 4,	136, 4,	  136, 4,   136, 4,
+		    136, 4,   240, 3,	1,  5,	 13,  248, 248, 248 },
+		  115,
+		  124,
+		  { { 0, 1 },
+		    { 2, 2 },
+		    { 4, 3 },
+		    { 6, 2 },
+		    { 12, 204 },
+		    { 20, 205 },
+		    { 34, 206 },
+		    { 36, 205 },
+		    { 54, 207 },
+		    { 56, 208 },
+		    { 60, PYTHON_LINE_NONE },
+		    { 62, 209 },
+		    { 80, 210 },
+		    { 116, 209 },
+		    { 118, PYTHON_LINE_NONE } } },
+		{ 0x30c,
+		  { 128, 0,   216, 9,	10,  216, 9,   10, 241, 3,   1,	  10, 11,  128, 65,  240,
+		    84,	 6,   0,   14,	15,  242, 0,   2,  5,	13,  136, 1,  220, 8,	9,   136,
+		    33,	 216, 10,  11,	245, 3,	  1,   9,  13,	240, 3,	  2,  5,   13,	240, 6,
+		    3,	 5,   13,  216, 15,  16,  136, 8,  248, 220, 11,  12, 242, 0,	1,   5,
+		    13,	 220, 8,   9,	136, 33,  142, 4,  240, 3,   1,	  5,  13,  250 },
+		  78,
+		  108,
+		  { { 0, 1 },
+		    { 2, 2 },
+		    { 4, 3 },
+		    { 6, 2 },
+		    { 12, 204 },
+		    { 22, 205 },
+		    { 34, 206 },
+		    { 36, 205 },
+		    { 48, 204 },
+		    { 50, 207 },
+		    { 52, 208 },
+		    { 56, PYTHON_LINE_NONE },
+		    { 58, 209 },
+		    { 74, 210 },
+		    { 100, 209 },
+		    { 102, PYTHON_LINE_NONE } } },
+	};
+#define MADE (sizeof(made) / sizeof(made[0]))
+
+static struct python_lines lines_of(size_t i)
+{
+	return (struct python_lines) { made[i].table, made[i].bytes, 1, made[i].version };
+}
+
+TEST(test_lines)
+{
+	for (size_t i = 0; i < MADE; i++) {
+		struct python_lines lines = lines_of(i);
+		size_t next = 0;
+		int32_t line = 0;
+
+		assert_int_equal(python_line(&lines, -2), 1);
+		for (int32_t at = 0; at < made[i].end; at += 2) {
+			if (next < 20 && made[i].starts[next].line &&
+			    made[i].starts[next].offset == at)
+				line = made[i].starts[next++].line;
+			if (python_line(&lines, at) != line)
+				fail_msg("%x: line %d at %d, not %d", made[i].version,
+					 python_line(&lines, at), at, line);
+		}
+	}
+}
+
+/* Ranges without a line, as in the code of a `with` block. */
+TEST(test_ranges_without_a_line)
+{
+	static const uint8_t table[] = { 2, 1, 4, 128, 2, 1 };
+	struct python_lines lines = { table, sizeof(table), 10, 0x30a };
+
+	assert_int_equal(python_line(&lines, 0), 11);
+	assert_int_equal(python_line(&lines, 4), PYTHON_LINE_NONE);
+	assert_int_equal(python_line(&lines, 6), 12);
+	assert_int_equal(python_line(&lines, 8), PYTHON_LINE_UNKNOWN);
+}
+
+/* The copy ends where the table does, so that a sanitizer sees a read beyond it. */
+TEST(test_tables_that_end_early)
+{
+	for (size_t i = 0; i < MADE; i++)
+		for (size_t bytes = 0; bytes <= made[i].bytes; bytes++) {
+			struct python_lines lines = lines_of(i);
+			uint8_t *copy = malloc(bytes + !bytes);
+
+			memcpy(copy, made[i].table, bytes);
+			lines.table = copy;
+			lines.bytes = bytes;
+			for (int32_t at = 0; at < made[i].end; at += 2) {
+				int32_t line = python_line(&lines, at);
+
+				assert_true(line >= PYTHON_LINE_UNKNOWN && line <= 210);
+			}
+			if (!bytes && made[i].version >= 0x30a)
+				assert_int_equal(python_line(&lines, 0), PYTHON_LINE_UNKNOWN);
+			free(copy);
+		}
+}
+
+TEST(test_hostile_tables)
+{
+	static const uint16_t versions[] = { 0x308, 0x30a, 0x30b, 0x30d };
+	static const int32_t offsets[] = { 0, 1, 1000, INT32_MAX, INT32_MIN };
+	unsigned int seed = 1;
+
+	for (int round = 0; round < 2000; round++) {
+		size_t bytes = rand_r(&seed) % 300;
+		uint8_t *table = malloc(bytes + 1);
+		struct python_lines lines = { table, bytes, rand_r(&seed), versions[round % 4] };
+
+		for (size_t i = 0; i < bytes; i++)
+			table[i] = round % 3 ? rand_r(&seed) : 0xff;
+		table = realloc(table, bytes + !bytes);
+		lines.table = table;
+		for (size_t i = 0; i < 5; i++)
+			assert_true(python_line(&lines, offsets[i]) >= PYTHON_LINE_UNKNOWN);
+		free(table);
+	}
+}
+
+/* --- layouts --- */
+
+#define RUNTIME 0x3000ull /* its address */
+#define WORDS 44
+
+/* A library with the symbols of an interpreter, as small as possible. */
+struct library {
+	Elf64_Ehdr file;
+	Elf64_Phdr parts[2];
+	Elf64_Shdr sections[5];
+	Elf64_Sym symbols[3];
+	char names[64]; /* of symbols */
+	char sections_names[64];
+	uint64_t version;
+	uint64_t runtime[WORDS];
+};
+
+#define AT(field) offsetof(struct library, field)
+#define NAME_RUNTIME 1
+#define NAME_VERSION 12
+
+static struct library library_of(unsigned int version)
+{
+	static const char names[] = "\0_PyRuntime\0Py_Version";
+	static const char sections_names[] = "\0.dynsym\0.dynstr\0.PyRuntime\0.shstrtab";
+	const uint64_t here = RUNTIME - AT(runtime); /* address of the file's start */
+	struct library library = {
+		.file = { .e_type = ET_DYN,
+			  .e_machine = EM_X86_64,
+			  .e_version = EV_CURRENT,
+			  .e_phoff = AT(parts),
+			  .e_shoff = AT(sections),
+			  .e_ehsize = sizeof(Elf64_Ehdr),
+			  .e_phentsize = sizeof(Elf64_Phdr),
+			  .e_phnum = 2,
+			  .e_shentsize = sizeof(Elf64_Shdr),
+			  .e_shnum = 5,
+			  .e_shstrndx = 4 },
+		.parts = { { PT_LOAD, PF_R | PF_X, 0, 0x1234, 0, 0x100, 0x100, 0x1000 },
+			   { PT_LOAD, PF_R | PF_W, 0, here, 0, sizeof(struct library),
+			     sizeof(struct library), 0x1000 } },
+		.sections = { { 0 },
+			      { .sh_name = 1,
+				.sh_type = SHT_DYNSYM,
+				.sh_offset = AT(symbols),
+				.sh_size = sizeof(library.symbols),
+				.sh_link = 2,
+				.sh_entsize = sizeof(Elf64_Sym),
+				.sh_addralign = 8 },
+			      { .sh_name = 9,
+				.sh_type = SHT_STRTAB,
+				.sh_offset = AT(names),
+				.sh_size = sizeof(library.names),
+				.sh_addralign = 1 },
+			      { .sh_name = 17,
+				.sh_type = SHT_PROGBITS,
+				.sh_addr = RUNTIME,
+				.sh_offset = AT(runtime),
+				.sh_size = sizeof(library.runtime),
+				.sh_addralign = 8 },
+			      { .sh_name = 28,
+				.sh_type = SHT_STRTAB,
+				.sh_offset = AT(sections_names),
+				.sh_size = sizeof(library.sections_names),
+				.sh_addralign = 1 } },
+		.symbols = { { 0 },
+			     { .st_name = NAME_RUNTIME, .st_shndx = 3, .st_value = RUNTIME },
+			     { .st_name = NAME_VERSION,
+			       .st_shndx = 3,
+			       .st_value = here + AT(version) } },
+		.version = (uint64_t)version << 16 | 0x07f0,
+	};
+
+	memcpy(library.file.e_ident, ELFMAG, SELFMAG);
+	library.file.e_ident[EI_CLASS] = ELFCLASS64;
+	library.file.e_ident[EI_DATA] = ELFDATA2LSB;
+	library.file.e_ident[EI_VERSION] = EV_CURRENT;
+	memcpy(library.names, names, sizeof(names));
+	memcpy(library.sections_names, sections_names, sizeof(sections_names));
+	if (version < 0x30b)
+		library.symbols[2].st_value = 0;
+	return library;
+}
+
+/* As in 3.13.0. */
+static void add_debug_words(struct library *library)
+{
+	static const uint16_t words[WORDS] = {
+		[5] = 632,  [8] = 7264, [9] = 7344, [21] = 8,  [23] = 72,
+		[25] = 160, [29] = 8,	[30] = 0,   [31] = 56, [33] = 70,
+		[35] = 112, [37] = 128, [38] = 136, [39] = 68, [43] = 200,
+	};
+
+	for (size_t i = 0; i < WORDS; i++)
+		library->runtime[i] = words[i];
+	memcpy(library->runtime, "xdebugpy", 8);
+}
+
+static int find_in(const void *bytes, size_t size, const char *name, struct python_layout *layout)
+{
+	int fd = memfd_create("library", MFD_CLOEXEC), status;
+
+	assert_true(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
+	status = python_layout_find(fd, name, layout);
+	close(fd);
+	return status;
+}
+
+TEST(test_names)
+{
+	assert_true(python_layout_may_be("python3.11"));
+	assert_true(python_layout_may_be("libpython3.8.so.1.0"));
+	assert_false(python_layout_may_be("ipython"));
+	assert_false(python_layout_may_be(""));
+}
+
+TEST(test_layouts)
+{
+	struct library library = library_of(0x30b);
+	struct python_layout layout;
+
+	assert_int_equal(find_in(&library, sizeof(library), "libpython3.so", &layout), 0);
+	assert_int_equal(layout.version, 0x30b);
+	assert_int_equal(layout.runtime, RUNTIME - 0x1000); /* from the page of the code */
+	assert_int_equal(layout.code_start, 184);
+	/* Without symbols, by the section; then the version is in the name only. */
+	library.sections[1].sh_type = SHT_PROGBITS;
+	assert_int_equal(find_in(&library, sizeof(library), "python3.12", &layout), 0);
+	assert_int_equal(layout.version, 0x30c);
+	assert_int_equal(layout.runtime, RUNTIME - 0x1000);
+	library = library_of(0x308);
+	assert_int_equal(find_in(&library, sizeof(library), "libpython3.8.so.1.0", &layout), 0);
+	assert_int_equal(layout.version, 0x308);
+	assert_true(layout.flags & PYTHON_FRAME_HAS_INDEX);
+}
+
+TEST(test_offsets_of_its_own)
+{
+	struct library library = library_of(0x30d);
+	struct python_layout layout;
+
+	add_debug_words(&library);
+	assert_int_equal(find_in(&library, sizeof(library), "python3.13", &layout), 0);
+	assert_int_equal(layout.interpreter_threads, 7344);
+	assert_int_equal(layout.thread_id, 160);
+	assert_int_equal(layout.frame_instruction, 56);
+	assert_int_equal(layout.code_start, 200);
+	library.runtime[2] = 1; /* free-threaded */
+	assert_int_equal(find_in(&library, sizeof(library), "python3.13", &layout), -ENOTSUP);
+	assert_int_equal(layout.version, 0);
+	add_debug_words(&library);
+	library.runtime[0]++;
+	assert_int_equal(find_in(&library, sizeof(library), "python3.13", &layout), -ENOTSUP);
+	/* Beyond the part of a code object that is read; beyond what an offset may be. */
+	for (int i = 0; i < 2; i++) {
+		add_debug_words(&library);
+		library.runtime[35] = i ? 1ull << 40 : PYTHON_CODE_BYTES;
+		assert_int_equal(find_in(&library, sizeof(library), "python3.13", &layout),
+				 -ENOTSUP);
+	}
+}
+
+TEST(test_files_that_are_no_interpreters)
+{
+	struct library library = library_of(0x30b);
+	struct python_layout layout;
+
+	assert_int_equal(find_in("#!/bin/sh\n", 10, "python3", &layout), -ENOEXEC);
+	assert_int_equal(find_in("", 0, "python3", &layout), -ENOEXEC);
+	library.symbols[1].st_shndx = SHN_UNDEF; /* imported */
+	library.sections[3].sh_name = 0;
+	assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), -ENOEXEC);
+	library = library_of(0x307);
+	assert_int_equal(find_in(&library, sizeof(library), "python3.7", &layout), -ENOTSUP);
+	library = library_of(0x30e);
+	assert_int_equal(find_in(&library, sizeof(library), "python3.14", &layout), -ENOTSUP);
+	library = library_of(0x30b);
+	library.parts[0].p_flags = PF_R; /* no code */
+	assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), -ENOEXEC);
+}
+
+/* Whatever is in the file, the offsets stay within what is read. */
+static void check(const void *bytes, size_t size)
+{
+	struct python_layout layout;
+
+	if (find_in(bytes, size, "python3.11", &layout)) {
+		assert_int_equal(layout.version, 0);
+		return;
+	}
+	assert_true(layout.frame_code + 8u <= PYTHON_FRAME_BYTES);
+	assert_true(layout.frame_instruction + 8u <= PYTHON_FRAME_BYTES);
+	assert_true(layout.code_table + 8u <= PYTHON_CODE_BYTES);
+	assert_true(layout.code_line + 4u <= PYTHON_CODE_BYTES);
+}
+
+TEST(test_files_that_end_early)
+{
+	struct library library = library_of(0x30d);
+
+	add_debug_words(&library);
+	for (size_t size = 1; size < sizeof(library); size += 41)
+		check(&library, size);
+}
+
+TEST(test_hostile_files)
+{
+	const struct library good = library_of(0x30d);
+	unsigned int seed = 1;
+
+	for (int round = 0; round < 200; round++) {
+		struct library library = good;
+
+		add_debug_words(&library);
+		for (int i = 0; i < 1 + round % 4; i++) {
+			/* Past the identification: without it, nothing else is read. */
+			size_t at = EI_NIDENT + rand_r(&seed) % (sizeof(library) - EI_NIDENT - 8);
+
+			memcpy((char *)&library + at, round % 2 ? "\xff\xff\xff\xff" : "\0\0\0\x7f",
+			       4);
+		}
+		check(&library, sizeof(library));
+	}
+}

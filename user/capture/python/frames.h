@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Turns records of code objects and stacks into rows: a frame for each line, a stack for each
+ * path through frames, each once.
+ *
+ * What is remembered takes a bounded amount of memory. When it is full, a new generation begins:
+ * the kernel side describes everything again, and the last generation is kept for records that are
+ * still under way.
+ */
+#ifndef FAULTLINE_PYTHON_FRAMES_H
+#define FAULTLINE_PYTHON_FRAMES_H
+
+#include "bpf/records/event.h"
+#include "trace/write/writer.h"
+
+struct python_frames;
+
+struct python_frames *python_frames_make(void);	       /* NULL: out of memory */
+void python_frames_free(struct python_frames *frames); /* NULL is fine */
+
+/* Where the kernel side reads the number of the current generation; without it, the first one never
+ * ends. */
+void python_frames_tell(struct python_frames *frames, volatile uint32_t *generation);
+
+/* Takes the record of a code object, whose table has event->table_bytes bytes. */
+void python_frames_take_code(struct python_frames *frames, const struct event_frame *event);
+
+/* Takes the record of a stack, and appends the rows that are new. */
+void python_frames_take_stack(struct python_frames *frames, struct trace_writer *writer,
+			      unsigned int lane, const struct event_stack *event);
+
+/* Returns the stack's id in rows, from its id in records; 0: it is unknown. */
+uint32_t python_frames_stack(const struct python_frames *frames, uint32_t id);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Finds out where CPython keeps the frames of its threads, from the file of the interpreter.
+ */
+#ifndef FAULTLINE_PYTHON_LAYOUT_H
+#define FAULTLINE_PYTHON_LAYOUT_H
+
+#include <stdbool.h>
+
+#include "bpf/records/event_python.h"
+
+/* Whether a file of this name (without directories) may be an interpreter. */
+bool python_layout_may_be(const char *name);
+
+/*
+ * Reads the layout in a confined process, because the file may be hostile. `fd` is open for
+ * reading; `name` is the file's, without directories: before 3.11, only it shows the version.
+ * Returns 0; -ENOEXEC: no interpreter; -ENOTSUP: of a version that is not supported, or
+ * free-threaded; or another negative errno. On error the layout is all zeros. Offsets are within
+ * the parts that the kernel side reads.
+ */
+int python_layout_find(int fd, const char *name, struct python_layout *layout);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Converts an instruction of a code object to a line.
+ */
+#ifndef FAULTLINE_PYTHON_LINES_H
+#define FAULTLINE_PYTHON_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The lines of a code object: co_lnotab up to 3.9, co_linetable since. */
+struct python_lines {
+	const uint8_t *table; /* hostile */
+	size_t bytes;
+	int32_t first_line;
+	uint16_t version; /* 0x30b is 3.11 */
+};
+
+/* The instruction belongs to no line. */
+#define PYTHON_LINE_NONE (-1)
+/* The table ends before the instruction, or makes no sense. */
+#define PYTHON_LINE_UNKNOWN (-2)
+
+/* Returns the line of the instruction at `offset` bytes from the first one (negative: the code has
+ * not begun), or PYTHON_LINE_*. */
+int32_t python_line(const struct python_lines *lines, int32_t offset);
+
+#endif
