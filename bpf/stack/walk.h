@@ -160,8 +160,8 @@ static __always_inline bool identities_have_room(void)
 static __always_inline __s32 text_copy(const struct python_layout *layout, char *to,
 				       const __u32 bytes_max, __u64 string, __u8 *width)
 {
-	__u32 state = 0, bytes;
-	__u64 length = 0;
+	__u64 length = 0, bytes; /* 6.1 follows the limit of a 32-bit number no further */
+	__u32 state = 0;
 
 	if (bpf_probe_read_user(&state, sizeof(state), (void *)(string + STRING_STATE)) ||
 	    !python_read(&length, string + STRING_LENGTH))
