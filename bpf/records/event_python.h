@@ -8,6 +8,9 @@
 
 #include "bpf/records/event_base.h"
 
+/* Between samples of a CPU: 49 a second, not in step with what runs 50 or 100 times a second. */
+#define STACK_CPU_NS (1000000000 / 49)
+
 #define PYTHON_FRAMES_MAX 128 /* of one stack: the innermost ones */
 
 /* The largest parts of a frame and of a code object that are read at once. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Takes the stack of a thread at the end of an operation or wait that took a period or more, with
- * that time as its weight. The time of shorter ones is added up; each time the sum reaches a period,
- * a stack is taken for one period, and the rest is carried over. Resetting the sum instead, or
- * leaving out short operations, would put ten times as much time on the wrong line.
+ * that time as its weight. The time of shorter ones is added up; each time the sum reaches a
+ * period, a stack is taken for one period, and the rest is carried over. Resetting the sum instead,
+ * or leaving out short operations, would put ten times as much time on the wrong line.
  */
 #ifndef FAULTLINE_BPF_SAMPLE_H
 #define FAULTLINE_BPF_SAMPLE_H
@@ -64,14 +64,15 @@ static __always_inline void sample_set_operation(struct event_sample *event,
 }
 
 static __always_inline void sample_set_state(struct event_sample *event,
-					     const struct stack_task *stack, __u32 thread_state)
+					     const struct task_state *state, __u32 thread_state)
 {
-	event->header.time_ns = thread_state == THREAD_CPU
-					? bpf_ktime_get_ns() - event->duration_ns
-					: stack->wait_start_ns;
+	bool on_cpu = thread_state == THREAD_CPU;
+
+	event->header.time_ns =
+		on_cpu ? bpf_ktime_get_ns() - event->duration_ns : state->stack.wait_start_ns;
 	event->offset = -1;
 	event->file = 0;
-	event->op = OP_NONE;
+	event->op = on_cpu ? state->call.account.op : OP_NONE;
 	event->state = thread_state;
 	event->fetched_pages = 0;
 }
@@ -104,7 +105,7 @@ __noinline int stack_take(struct task_state *state, const struct op_account *acc
 	if (account)
 		sample_set_operation(event, state, account, what);
 	else
-		sample_set_state(event, &state->stack, what);
+		sample_set_state(event, state, what);
 	ring_submit(event);
 	return 0;
 }

@@ -50,6 +50,17 @@ COPIED_PROGRAM("?tp_btf/sched_process_fork", fl_py_fork, stack_fork(parent->tgid
 	       struct task_struct *parent, struct task_struct *child)
 COPIED_PROGRAM("?tp_btf/sched_process_exit", fl_py_exit, stack_exit(task), struct task_struct *task)
 
+/* Which line computes. Interrupts whatever runs on the CPU. */
+SEC("?perf_event")
+int fl_cpu_sample(struct bpf_perf_event_data *event)
+{
+	struct task_state *state = task_followed(bpf_get_current_task_btf());
+
+	if (state)
+		stack_take(state, NULL, THREAD_CPU, STACK_CPU_NS, STACK_CPU_NS);
+	return 0;
+}
+
 /* If calls are not recorded: follows only mappings of code. */
 static __always_inline int stack_map(struct pt_regs *regs, long result)
 {

@@ -77,7 +77,7 @@ class Trace:
             row = dict(zip(rows._fields, values))
             if "op" in row:
                 row["op"] = operations[row["op"]]["name"]
-            for name in (*self.STRINGS, *("state", "call") * (kind == "wait")):
+            for name in (*self.STRINGS, *("state", "call") * (kind in ("wait", "sample"))):
                 if name in row:
                     row[name] = self.strings.get(row[name])
             yield row

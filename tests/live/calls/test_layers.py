@@ -10,7 +10,7 @@ import harness
 from harness import Recording, account, faultline, machine
 
 LAYERS = ("task", "syscall", "fault", "pagecache", "thread", "stack", "vfs")
-BY_DEFAULT = LAYERS[:-2]
+BY_DEFAULT = LAYERS[:-1]
 
 
 class Layers(unittest.TestCase):
@@ -228,7 +228,7 @@ class Missing(unittest.TestCase):
     def record(cls, *arguments):
         """A job that reads a file with O_DIRECT."""
         command = ["dd", f"if={cls.data}", "of=/dev/null", "bs=4k", "iflag=direct"]
-        return Recording(command, "--best-effort", "--stacks", "python", *arguments)
+        return Recording(command, "--best-effort", *arguments)
 
     def check_layers(self, recording, off, lacking, why):
         """Checks states, reasons and unknown values; returns the report."""

@@ -16,35 +16,49 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const struct {
+#include "bpf/records/event_python.h"
+
+static const struct software_event {
 	const char *name;
 	int number;
+	uint64_t period; /* events, or ns */
+	uint64_t sample_type;
 } events[] = {
-	{ "page-faults-maj", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
-	{ "page-faults-min", PERF_COUNT_SW_PAGE_FAULTS_MIN },
+	{ "page-faults-maj", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1, PERF_SAMPLE_ADDR },
+	{ "page-faults-min", PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, PERF_SAMPLE_ADDR },
+	{ "cpu-clock", PERF_COUNT_SW_CPU_CLOCK, STACK_CPU_NS, 0 },
 };
 
-int perf_number(const char *event)
+static const struct software_event *find_event(const char *name)
 {
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (!strcmp(events[i].name, event))
-			return events[i].number;
-	return -ENOENT;
+		if (!strcmp(events[i].name, name))
+			return &events[i];
+	return NULL;
 }
 
-int perf_open(const char *event, int cpu)
+int perf_number(const char *name)
 {
-	int number = perf_number(event), fd;
+	const struct software_event *event = find_event(name);
+
+	return event ? event->number : -ENOENT;
+}
+
+int perf_open(const char *name, int cpu)
+{
+	const struct software_event *event = find_event(name);
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = number,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_ADDR,
+		.exclude_idle = 1, /* the idle task is nobody's */
 	};
+	int fd;
 
-	if (number < 0)
-		return number;
+	if (!event)
+		return -ENOENT;
+	attr.config = event->number;
+	attr.sample_period = event->period;
+	attr.sample_type = event->sample_type;
 	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

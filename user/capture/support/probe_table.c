@@ -312,6 +312,12 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_STACK,
+		.without = "lines that compute are not recorded, only those that wait",
+		.variants = { { "perf",
+				.probes = { { "fl_cpu_sample", HOOK_PERF, "cpu-clock" } } } },
+	},
+	{
+		.layer = LAYER_STACK,
 		.without = "interpreters in shared libraries are not detected",
 		.unless = 1u << LAYER_SYSCALL,
 		.variants = { { "tp_btf", .probes = { { "fl_py_map", HOOK_TP_BTF, "sys_exit" } } },

@@ -46,10 +46,10 @@ static const struct option_row rows[] = {
 	  1, UINT32_MAX },
 	{ 0, "layers", "LIST", OPTION_STRING, FIELD(layers),
 	  "Layers to record, separated by commas, or all: task, syscall, fault, pagecache, span, "
-	  "block, async, vfs, thread, stack. Default: all but vfs and stack." },
+	  "block, async, vfs, thread, stack. Default: all but vfs." },
 	{ 0, "stacks", "python|off", OPTION_CHOICE, FIELD(stacks),
-	  "Record which lines of Python waited (the layer stack), or no stacks. Default: off, "
-	  "unless --layers names the layer." },
+	  "Record which lines of Python waited or computed (the layer stack), or no stacks. "
+	  "Default: python, unless --layers leaves it out." },
 	{ 0, "file-types", "LIST", OPTION_STRING, FIELD(file_types),
 	  "File types to record calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
 	  "anon, or all. Default: regular files, directories and block devices." },

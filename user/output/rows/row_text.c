@@ -270,7 +270,7 @@ void row_text(struct sink *out, uint64_t start_ns, const struct resolved_row *ro
 		escape_text(out, row->program.bytes, row->program.length);
 		sink_text(out, ") ");
 	}
-	if (row->kind == TRACE_SAMPLE) /* of an operation that has a line of its own */
+	if (row->kind == TRACE_SAMPLE) /* of an operation that has a line of its own, or of none */
 		sink_text(out, "sample of ");
 	escape_text(out, row->name, strlen(row->name));
 	if (row->path.length)

@@ -88,8 +88,8 @@
 	KIND(STACK, stack, "stack", -1, true, OWN, NO,                                             \
 	     "a stack: a frame, and the stack of its callers")                                     \
 	KIND(SAMPLE, sample, "stack", SAMPLE_DUR, false, OWN, SAMPLE,                              \
-	     "an operation of 1 ms or more, or one of many shorter ones, with the stack of the "   \
-	     "thread at its end")
+	     "an operation or wait of 1 ms or more, or one of many shorter ones, with the stack "  \
+	     "of the thread at its end; or, 49 times a second, what runs on each CPU")
 
 /* The columns of a kind without the other fields. */
 #define TRACE_COLUMNS(ID, COLUMN) TRACE_FIELDS_##ID(COLUMN, TRACE_NO_COLUMN)
@@ -640,7 +640,7 @@
 	COLUMN(SAMPLE_DUR, 1, "dur", UINT, NS, FIELD(__u64, duration_ns), "its duration")          \
 	COLUMN(SAMPLE_WEIGHT, 7, "weight", UINT, NS, FIELD(__u64, weight_ns),                      \
 	       "time that the sample stands for: its duration if that is 1 ms or more; else 1 ms " \
-	       "of the thread's shorter operations")                                               \
+	       "of the thread's shorter operations or waits")                                      \
 	COLUMN(SAMPLE_OFFSET, 6, "offset", INT, BYTES, FIELD(__s64, offset),                       \
 	       "position in the file; -1 if not applicable")                                       \
 	COLUMN(SAMPLE_FILE, 5, "file", UINT, NONE, FIELD(__u32, file), "file id, 0 for none")      \
@@ -654,7 +654,7 @@
 	HIDDEN(__u32, state)                                                                       \
 	COLUMN(SAMPLE_STATE, 11, "state", STRING, NONE, BY_HAND,                                   \
 	       "io: the time is that of the operation; else the thread's state, as thread_time "   \
-	       "names them, and there is no operation")                                            \
+	       "names them. A thread on a CPU may be in an operation; its time counts as both")    \
 	HIDDEN(__u32, stack) /* as in the record of the stack */
 /* clang-format on */
 
