@@ -9,7 +9,7 @@ cd "$(dirname "$(realpath "$0")")/.."
 . scripts/within.sh
 
 kernels='5.10 6.1 7.2'
-jobs='--only refused --only calls --only fault-chosen'
+jobs='--only refused --only calls --only fault-chosen --only stack-chosen'
 least=120 # minimum, in seconds
 rest=20   # seconds reserved for stopping processes that hang
 

@@ -20,6 +20,7 @@ all of the matrix. Kernels that cannot be fetched are skipped, with a message.
 """
 import argparse
 import concurrent.futures
+import glob
 import os
 import subprocess
 import sys
@@ -113,6 +114,16 @@ class Table:
         self.line(kernel, job.layer, job.variant, job.name, result)
 
 
+def add_python(root):
+    """Debian's interpreter, with the modules that it imports at its start and has not built in."""
+    python = root.find("python3.11")
+    if not python:
+        return
+    root.add_program(python, "python3")
+    for path in glob.glob(f"{os.path.dirname(python)}/../lib/python3.11/encodings/*.py"):
+        root.put(path, f"/usr/lib/python3.11/encodings/{os.path.basename(path)}")
+
+
 def make_root(architecture, build, places, workloads):
     root = guest.Root(guest.ARCHITECTURES[architecture], places)
     root.add_program(os.path.join(build, "faultline"))
@@ -130,6 +141,7 @@ def make_root(architecture, build, places, workloads):
     for name in ("/sbin/dmsetup", "/sbin/mke2fs", "/sbin/mkfs.btrfs", "/sbin/blkzone"):
         if root.find(name):
             root.add_program(root.find(name))
+    add_python(root)
     # By path, since the shell has a builtin of this name.
     root.put(busybox, "/usr/bin/true")
     return root
